@@ -15,6 +15,7 @@ CREATE TABLE "memory_items" (
 	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
 	"seq" bigserial NOT NULL,
 	"space_id" integer NOT NULL,
+	"agent_id" integer NOT NULL,
 	"type" text NOT NULL,
 	"text" text NOT NULL,
 	"infer" boolean NOT NULL,
@@ -25,6 +26,7 @@ CREATE TABLE "memory_items" (
 	"claim" text COLLATE "C",
 	"due_at" timestamp with time zone,
 	"attempts" smallint DEFAULT 0 NOT NULL,
+	"bytes" integer DEFAULT 0 NOT NULL,
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "memory_items_type" CHECK ("memory_items"."type" in ('memory', 'knowledge')),
 	CONSTRAINT "memory_items_status" CHECK ("memory_items"."status" in ('queued', 'processing', 'completed', 'failed'))
@@ -57,6 +59,7 @@ CREATE TABLE "memory_tenants" (
 	"agent_id" integer PRIMARY KEY NOT NULL,
 	"spaces" integer DEFAULT 0 NOT NULL,
 	"items" integer DEFAULT 0 NOT NULL,
+	"bytes" bigint DEFAULT 0 NOT NULL,
 	"knowledge" integer DEFAULT 0 NOT NULL,
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL
 );
@@ -70,7 +73,7 @@ CREATE INDEX "memory_chunks_item" ON "memory_chunks" USING btree ("item_id");-->
 CREATE INDEX "memory_chunks_words" ON "memory_chunks" USING gin ("words");--> statement-breakpoint
 CREATE INDEX "memory_chunks_terms" ON "memory_chunks" USING gin ("terms");--> statement-breakpoint
 CREATE INDEX "memory_items_space" ON "memory_items" USING btree ("space_id","seq");--> statement-breakpoint
-CREATE INDEX "memory_items_due" ON "memory_items" USING btree ("space_id","due_at") WHERE due_at is not null;--> statement-breakpoint
+CREATE INDEX "memory_items_due" ON "memory_items" USING btree ("agent_id","space_id","due_at") WHERE due_at is not null;--> statement-breakpoint
 CREATE INDEX "memory_removals_at" ON "memory_removals" USING btree ("at");--> statement-breakpoint
 CREATE UNIQUE INDEX "memory_spaces_living" ON "memory_spaces" USING btree ("agent_id","sub_tenant") WHERE deleted_at is null;--> statement-breakpoint
 CREATE INDEX "memory_spaces_deleted" ON "memory_spaces" USING btree ("id") WHERE deleted_at is not null;

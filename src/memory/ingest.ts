@@ -1,16 +1,23 @@
+import type { FairLine } from '../engines/threads/fair-line.ts';
 import type { ValidationDetail } from '../kernel/errors/request.ts';
 import { errors } from '../kernel/errors.ts';
 import { newId } from '../kernel/ids.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Random } from '../kernel/random.ts';
-import type { Sql } from '../platform/postgres/sql.ts';
+import type { Queryable, Sql } from '../platform/postgres/sql.ts';
 import type { Embedder } from './embedder.ts';
-import { insertItems, type NewItem } from './item-store.ts';
+import { bytesOf, insertItems, type NewItem } from './item-store.ts';
 import type { Bodies, Document } from './memory-shape.ts';
 import { checkMetadata } from './metadata.ts';
-import { findOrMakeSpace, lockOrMakeTenant } from './tenant-store.ts';
+import { turnOf } from './search/turn-of.ts';
+import { findOrMakeSpace, lockOrMakeTenant, type TenantSize } from './tenant-store.ts';
 
-type IngestDeps = { readonly sql: Sql; readonly random: Random; readonly embedder: Embedder };
+type IngestDeps = {
+  readonly sql: Sql;
+  readonly random: Random;
+  readonly embedder: Embedder;
+  readonly writes: FairLine;
+};
 
 /**
  * Writes memories or documents down, to be indexed. What is answered is committed. Throws `vendor_unavailable` where
@@ -21,14 +28,13 @@ export async function ingest(
   agentId: number,
   body: Bodies['ingest'],
 ): Promise<{ readonly results: readonly object[] }> {
-  const { embedder, random, sql } = deps;
+  const { embedder, random, sql, writes } = deps;
   const items = itemsOf(body, () => newId(random, 'mem_'));
   if (embedder.missing() !== undefined) throw errors.memory.vendorMissing();
   const place = { agentId, subTenant: body.subTenantId ?? null };
-  await sql.begin(async (tx) => {
-    const { items: kept, spaces } = await lockOrMakeTenant(tx, agentId);
-    const { itemsPerAgent } = LIMITS.memory;
-    if (kept + items.length > itemsPerAgent) throw errors.memory.full('items', itemsPerAgent);
+  const write = async (tx: Queryable) => {
+    const { spaces, ...kept } = await lockOrMakeTenant(tx, agentId);
+    requireRoom(kept, items);
     const { dims, model } = embedder;
     const space = await findOrMakeSpace(tx, { ...place, dims, model, spaces });
     const member = body.type === 'memory' ? 'memories' : 'appKnowledge';
@@ -37,8 +43,16 @@ export async function ingest(
     );
     if (details.length > 0) throw errors.request.invalid(details.slice(0, DETAILS_SHOWN));
     await insertItems(tx, space, items);
-  });
+  };
+  await turnOf(writes, agentId, () => sql.begin(write));
   return { results: items.map(({ id }) => ({ id, status: 'queued' })) };
+}
+
+function requireRoom(kept: Pick<TenantSize, 'items' | 'bytes'>, items: readonly NewItem[]): void {
+  const { bytesPerAgent, itemsPerAgent } = LIMITS.memory;
+  const bytes = items.reduce((sum, item) => sum + bytesOf(item), kept.bytes);
+  if (kept.items + items.length > itemsPerAgent) throw errors.memory.full('items', itemsPerAgent);
+  if (bytes > bytesPerAgent) throw errors.memory.full('bytes of text', bytesPerAgent);
 }
 
 const DETAILS_SHOWN = 20;

@@ -14,6 +14,12 @@ export type NewItem = {
   readonly sourceId: string | null;
 };
 
+/** What an item counts for in its store: everything in it that its owner chose the length of, in UTF-8. */
+export const bytesOf = ({ metadata, sourceId, text, title }: NewItem): number =>
+  [text, title ?? '', sourceId ?? '', JSON.stringify(metadata)]
+    .map((part) => Buffer.byteLength(part))
+    .reduce((sum, bytes) => sum + bytes, 0);
+
 /** Writes items, in their order, to be indexed. The store is locked. */
 export async function insertItems(
   tx: Queryable,
@@ -21,21 +27,25 @@ export async function insertItems(
   items: readonly NewItem[],
 ): Promise<void> {
   const column = (of: (item: NewItem) => string | null) => textArray(items.map(of));
+  const bytes = items.map(bytesOf);
   await tx`
     insert into memory_items
-      (id, space_id, type, text, infer, metadata, title, source_id, status, due_at)
-    select x.id, ${spaceId}, x.type, x.text, x.infer::boolean, x.metadata::jsonb, x.title, x.source,
-      'queued', clock_timestamp()
+      (id, space_id, agent_id, type, text, infer, metadata, title, source_id, bytes, status, due_at)
+    select x.id, ${spaceId}, ${agentId}, x.type, x.text, x.infer::boolean, x.metadata::jsonb, x.title, x.source,
+      x.bytes, 'queued', clock_timestamp()
     from unnest(${column((i) => i.id)}::text[], ${column((i) => i.type)}::text[],
       ${column((i) => i.text)}::text[], ${column((i) => String(i.infer))}::text[],
       ${column((i) => JSON.stringify(i.metadata))}::text[], ${column((i) => i.title)}::text[],
-      ${column((i) => i.sourceId)}::text[])
-      with ordinality as x(id, type, text, infer, metadata, title, source, place)
+      ${column((i) => i.sourceId)}::text[], ${numberArray(bytes)}::int[])
+      with ordinality as x(id, type, text, infer, metadata, title, source, bytes, place)
     order by x.place`;
+  const knowledge = countOf(items, 'knowledge');
+  const total = bytes.reduce((sum, of) => sum + of, 0);
   await tx`update memory_spaces set memories = memories + ${countOf(items, 'memory')},
-    knowledge = knowledge + ${countOf(items, 'knowledge')} where id = ${spaceId}`;
+    knowledge = knowledge + ${knowledge} where id = ${spaceId}`;
   await tx`update memory_tenants set items = items + ${items.length},
-    knowledge = knowledge + ${countOf(items, 'knowledge')} where agent_id = ${agentId}`;
+    knowledge = knowledge + ${knowledge}, bytes = bytes + ${total}::bigint
+    where agent_id = ${agentId}`;
 }
 
 const countOf = (items: readonly { readonly type: ItemType }[], wanted: ItemType): number =>
@@ -104,8 +114,8 @@ export async function deleteItems(
   wanted: { readonly ids: readonly string[]; readonly type: ItemType | null },
 ): Promise<readonly string[]> {
   const ofType = wanted.type === null ? tx`` : tx`and type = ${wanted.type}`;
-  const found = await tx<{ id: string; type: ItemType }[]>`
-    select id, type from memory_items
+  const found = await tx<{ id: string; type: ItemType; bytes: number }[]>`
+    select id, type, bytes from memory_items
     where space_id = ${spaceId} and id = any(${textArray(wanted.ids)}::text[]) ${ofType}
     order by id for update`;
   if (found.length === 0) return [];
@@ -114,8 +124,10 @@ export async function deleteItems(
     delete from memory_chunks where item_id = any(${textArray(ids)}::text[]) returning id`;
   await tx`delete from memory_items where id = any(${textArray(ids)}::text[])`;
   const knowledge = countOf(found, 'knowledge');
+  const total = found.reduce((sum, { bytes }) => sum + bytes, 0);
   await tx`update memory_tenants set items = items - ${ids.length},
-    knowledge = knowledge - ${knowledge} where agent_id = ${agentId}`;
+    knowledge = knowledge - ${knowledge}, bytes = bytes - ${total}::bigint
+    where agent_id = ${agentId}`;
   await tx`
     with risen as (
       update memory_spaces set memories = memories - ${countOf(found, 'memory')},

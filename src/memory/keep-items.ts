@@ -1,9 +1,11 @@
+import type { FairLine } from '../engines/threads/fair-line.ts';
 import { isoTime } from '../kernel/clock.ts';
 import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
-import type { Sql } from '../platform/postgres/sql.ts';
+import type { Queryable, Sql } from '../platform/postgres/sql.ts';
 import { deleteItems, listItems, readStatuses } from './item-store.ts';
 import type { Bodies } from './memory-shape.ts';
+import { turnOf } from './search/turn-of.ts';
 import type { VectorSearch } from './search/vector-search.ts';
 import { findSpace, lockTenant } from './tenant-store.ts';
 
@@ -42,19 +44,27 @@ export async function itemPage(
 
 /** Deletes items of a namespace: their rows in one commit, and at once what this process has loaded of them. */
 export async function removeItems(
-  { loader, sql }: { readonly sql: Sql; readonly loader: VectorSearch },
+  deps: {
+    readonly sql: Sql;
+    readonly loader: VectorSearch;
+    readonly line: FairLine;
+    readonly writes: FairLine;
+  },
   agentId: number,
   { ids, subTenantId, type }: Bodies['delete'],
 ): Promise<{ readonly deleted: readonly string[]; readonly not_found: readonly string[] }> {
+  const { line, loader, sql, writes } = deps;
   const wanted = [...new Set(ids)];
   const subTenant = subTenantId ?? null;
-  const gone = await sql.begin(async (tx) => {
+  const write = async (tx: Queryable) => {
     if (!(await lockTenant(tx, agentId))) throw errors.memory.tenantNotFound();
     const space = await findSpace(tx, agentId, subTenant);
     return space === undefined ? [] : deleteItems(tx, space, { ids: wanted, type: type ?? null });
-  });
+  };
+  const gone = await turnOf(writes, agentId, () => sql.begin(write));
   if (gone.length > 0) {
-    const space = await findSpace(sql, agentId, subTenant).catch(() => undefined);
+    const find = () => findSpace(sql, agentId, subTenant);
+    const space = await turnOf(line, agentId, find).catch(() => undefined);
     if (space !== undefined) await loader.follow(space);
   }
   const deleted = new Set(gone);

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { z } from 'zod';
+import type { FairLine } from '../engines/threads/fair-line.ts';
 import { ApiError } from '../kernel/api-error.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { errors } from '../kernel/errors.ts';
@@ -11,6 +12,7 @@ import { ingest } from './ingest.ts';
 import { itemPage, itemStatuses, removeItems } from './keep-items.ts';
 import { BODIES, type Bodies } from './memory-shape.ts';
 import { type QueryDeps, queryMemory } from './query-memory.ts';
+import { turnOf } from './search/turn-of.ts';
 import { createTenant, deleteTenant, tenantStatus } from './tenants.ts';
 
 export type MemoryOp = keyof typeof BODIES;
@@ -39,6 +41,8 @@ export interface Memory {
 export type MemoryDeps = QueryDeps & {
   readonly clock: Clock;
   readonly random: Random;
+  /** Where agents wait to write; each writes one thing at a time. */
+  readonly writes: FairLine;
   readonly indexer: Pick<Indexer, 'wake'>;
 };
 
@@ -52,7 +56,8 @@ type Operations = {
 
 /** The memory store of agents. Each sees its own and nothing else, whatever its requests say. */
 export function createMemory(deps: MemoryDeps): Memory {
-  const { indexer, sql } = deps;
+  const { indexer, line, sql } = deps;
+  const read = <T>(agentId: number, find: () => Promise<T>) => turnOf(line, agentId, find);
   const operations: Operations = {
     query: (agentId, body, signal) => queryMemory(deps, agentId, body, signal),
     async ingest(agentId, body) {
@@ -60,11 +65,11 @@ export function createMemory(deps: MemoryDeps): Memory {
       indexer.wake();
       return results;
     },
-    status: (agentId, body) => itemStatuses(sql, agentId, body),
-    list: (agentId, body) => itemPage(sql, agentId, body),
+    status: (agentId, body) => read(agentId, () => itemStatuses(sql, agentId, body)),
+    list: (agentId, body) => read(agentId, () => itemPage(sql, agentId, body)),
     delete: (agentId, body) => removeItems(deps, agentId, body),
     'tenant/create': (agentId, body) => createTenant(deps, agentId, body),
-    'tenant/status': (agentId) => tenantStatus(sql, agentId),
+    'tenant/status': (agentId) => read(agentId, () => tenantStatus(sql, agentId)),
     'tenant/delete': (agentId) => deleteTenant(deps, agentId),
   };
   const carryOut = async <Op extends MemoryOp>(

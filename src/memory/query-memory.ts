@@ -43,19 +43,18 @@ export async function queryMemory(
 ): Promise<{ readonly chunks: readonly object[] }> {
   const needsVectors = query.mode !== 'keyword' && fieldsOf(query).includes(TEXT);
   if (needsVectors && deps.embedder.missing() !== undefined) throw errors.memory.vendorMissing();
-  const space = await findSpace(deps.sql, agentId, query.subTenantId ?? null);
+  const find = (subTenant: string | null) =>
+    turnOf(deps.line, agentId, () => findSpace(deps.sql, agentId, subTenant));
+  const space = await find(query.subTenantId ?? null);
   // A namespace that is not there yet will have the fields of the default one.
-  const schema = space?.schema ?? (await findSpace(deps.sql, agentId, null))?.schema;
+  const schema = space?.schema ?? (await find(null))?.schema;
   checkFields(query, schema ?? {});
   if (space === undefined) return { chunks: [] };
   const rankings = await rank(deps, space, query);
   signal.throwIfAborted();
   const found = fuse(rankings).slice(0, 2 * query.maxResults);
-  const chunks = await readChunks(
-    deps.sql,
-    space.id,
-    found.map(({ id }) => id),
-  );
+  const ids = found.map(({ id }) => id);
+  const chunks = await turnOf(deps.line, agentId, () => readChunks(deps.sql, space.id, ids));
   return { chunks: recordsOf(found, chunks, space).slice(0, query.maxResults) };
 }
 

@@ -39,19 +39,28 @@ export async function findSpace(
   return row.id === null ? undefined : spaceOf(row as SpaceRow);
 }
 
+export type TenantSize = {
+  readonly items: number;
+  readonly bytes: number;
+  readonly spaces: number;
+};
+
 /**
  * Locks an agent's store until the sql transaction ends, and makes it where there is none. Throws `tenant_not_found` for
  * an agent that was closed meanwhile: its store is gone for good.
  */
-export async function lockOrMakeTenant(
-  tx: Queryable,
-  agentId: number,
-): Promise<{ readonly items: number; readonly spaces: number }> {
-  const [tenant] = await tx<{ items: number; spaces: number }[]>`
-    with living as (select id from agents where id = ${agentId} and status <> 'closed' for share)
+export async function lockOrMakeTenant(tx: Queryable, agentId: number): Promise<TenantSize> {
+  // Closing an agent deletes this row, so one that is there belongs to a living agent.
+  const [known] = await tx<TenantSize[]>`
+    select items, bytes::float8 as bytes, spaces from memory_tenants where agent_id = ${agentId} for update`;
+  if (known !== undefined) return known;
+  // Not `for share`: new sharers would get past a commit that waits to close the agent, which then waits for all of them.
+  const [tenant] = await tx<TenantSize[]>`
+    with living as (
+      select id from agents where id = ${agentId} and status <> 'closed' for no key update)
     insert into memory_tenants (agent_id) select id from living
     on conflict (agent_id) do update set agent_id = excluded.agent_id
-    returning items, spaces`;
+    returning items, bytes::float8 as bytes, spaces`;
   if (tenant === undefined) throw errors.memory.tenantNotFound();
   return tenant;
 }

@@ -1,10 +1,14 @@
+import { EngineBusy } from '../engines/engine.ts';
+import type { FairLine } from '../engines/threads/fair-line.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
+import { turnForLongWork } from '../kernel/long-work.ts';
 import type { Queryable, Sql } from '../platform/postgres/sql.ts';
 import type { Embedder } from './embedder.ts';
 import type { Bodies } from './memory-shape.ts';
 import { extendSchema } from './metadata.ts';
+import { turnOf } from './search/turn-of.ts';
 import type { VectorSearch } from './search/vector-search.ts';
 import {
   countItems,
@@ -17,12 +21,13 @@ import {
 
 /** Makes an agent's store, or a namespace of it, and declares its metadata. May be repeated; fields can be added. */
 export async function createTenant(
-  { embedder, sql }: { readonly sql: Sql; readonly embedder: Embedder },
+  deps: { readonly sql: Sql; readonly embedder: Embedder; readonly writes: FairLine },
   agentId: number,
   { subTenantId, tenantMetadataSchema }: Bodies['tenant/create'],
 ): Promise<{ readonly status: 'accepted' }> {
+  const { embedder, sql, writes } = deps;
   const { dims, model } = embedder;
-  await sql.begin(async (tx) => {
+  const write = async (tx: Queryable) => {
     const { spaces } = await lockOrMakeTenant(tx, agentId);
     const place = { agentId, subTenant: subTenantId ?? null };
     const space = await findOrMakeSpace(tx, { ...place, dims, model, spaces });
@@ -30,7 +35,8 @@ export async function createTenant(
     const { details, schema } = extendSchema(space.schema, tenantMetadataSchema);
     if (details.length > 0) throw errors.request.invalid(details);
     await saveSchema(tx, space.id, schema);
-  });
+  };
+  await turnOf(writes, agentId, () => sql.begin(write));
   return { status: 'accepted' };
 }
 
@@ -44,21 +50,39 @@ export async function tenantStatus(
   return { status: 'ready', ...counts };
 }
 
+const DROPS_A_TURN = 100;
+
 /**
  * Deletes an agent's store: from the commit on nothing of it is found. Its rows go before the answer, but those of a very
  * large store, which a worker deletes.
  */
 export async function deleteTenant(
-  deps: { readonly sql: Sql; readonly loader: VectorSearch; readonly clock: Clock },
+  deps: {
+    readonly sql: Sql;
+    readonly loader: VectorSearch;
+    readonly clock: Clock;
+    readonly writes: FairLine;
+  },
   agentId: number,
 ): Promise<{ readonly status: 'deleted' }> {
-  const { clock, loader, sql } = deps;
-  const spaces = await sql.begin((tx) => removeTenant(tx, agentId));
+  const { clock, loader, sql, writes } = deps;
+  const remove = () => sql.begin((tx) => removeTenant(tx, agentId));
+  const spaces = await turnOf(writes, agentId, remove);
   if (spaces === undefined) throw errors.memory.tenantNotFound();
-  for (const id of spaces) await loader.drop(id);
+  for (const [done, id] of spaces.entries()) {
+    if (done % DROPS_A_TURN === 0) await turnForLongWork();
+    await loader.drop(id);
+  }
   const untilMs = clock.monotonicMs() + LIMITS.memory.sweepMs;
-  while ((await sweepDeleted(sql, spaces)) && clock.monotonicMs() < untilMs);
+  // Each step in a turn of its own; a line that has no room leaves the rest to the worker.
+  const sweep = () => writes.run(agentId, () => sweepDeleted(sql, spaces)).catch(falseIfBusy);
+  while ((await sweep()) && clock.monotonicMs() < untilMs);
   return { status: 'deleted' };
+}
+
+function falseIfBusy(error: unknown): false {
+  if (error instanceof EngineBusy) return false;
+  throw error;
 }
 
 /** Takes an agent's store away in the sql transaction that closes the agent; a worker deletes its rows. */

@@ -11,7 +11,11 @@ import { createFairTurns } from '../../src/memory/index/fair-turns.ts';
 import type { IndexContract } from '../../src/memory/index/index-worker.ts';
 import type { Steps } from '../../src/memory/index/space.ts';
 import { Spaces } from '../../src/memory/index/spaces.ts';
-import { createVectorIndex, type VectorIndex } from '../../src/memory/index/vector-index.ts';
+import {
+  createVectorIndex,
+  spacesBounds,
+  type VectorIndex,
+} from '../../src/memory/index/vector-index.ts';
 import type { IndexingStep } from '../../src/memory/indexing/index-items.ts';
 import { Indexer } from '../../src/memory/indexing/indexer.ts';
 import type { OnChunks } from '../../src/memory/indexing/indexing-store.ts';
@@ -46,10 +50,10 @@ export const wordEmbedder: Embedder = {
 };
 
 /** The index without its thread, which takes longer to start than a test; and all the memory that it has. */
-export function indexInThisThread(bytes = INDEX_BYTES) {
+export function indexInThisThread(bounds = spacesBounds(INDEX_BYTES)) {
   let made: Spaces | undefined;
   const spaces = (): Spaces => {
-    made ??= new Spaces(bytes);
+    made ??= new Spaces(bounds);
     return made;
   };
   const turns = createFairTurns();
@@ -59,18 +63,21 @@ export function indexInThisThread(bytes = INDEX_BYTES) {
   const inTurn = async <T>(key: number, begin: () => Steps<T>) =>
     replyOf(await turns.run(key, begin));
   const handlers: { readonly [M in keyof IndexContract]: Handler<IndexContract[M]> } = {
-    open: async ({ dims, key }) => replyOf(spaces().open(key, dims)),
+    open: ({ key, ...space }) => inTurn(key, () => spaces().open(key, space)),
     add: ({ key, rows }) => inTurn(key, () => spaces().add(key, rows)),
     remove: ({ ids, key }) => inTurn(key, () => spaces().remove(key, ids)),
     drop: ({ key }) => inTurn(key, () => spaces().drop(key)),
     search: ({ key, query }) => inTurn(key, () => spaces().search(key, query)),
   };
-  const index = createVectorIndex({
-    inFlight: 0,
-    thread: {} as Worker,
-    call: (method, argument) => (handlers[method] as Handler)(argument) as never,
-    async [Symbol.asyncDispose]() {},
-  });
+  const index = createVectorIndex(
+    {
+      inFlight: 0,
+      thread: {} as Worker,
+      call: (method, argument) => (handlers[method] as Handler)(argument) as never,
+      async [Symbol.asyncDispose]() {},
+    },
+    bounds,
+  );
   return { index, memory: () => Buffer.from(spaces().memory) };
 }
 
@@ -93,6 +100,7 @@ export type MemoryProcessOptions = {
 export function memoryProcess(sql: Sql, options: MemoryProcessOptions = {}) {
   const { clock = systemClock, embedder = wordEmbedder, onChunks, onStep } = options;
   const line = createFairLine(LIMITS.memory.line);
+  const writes = createFairLine(LIMITS.memory.writes);
   const inThread = indexInThisThread();
   const { index = inThread.index } = options;
   const packed = new SpaceLoader({ sql, index, clock, line });
@@ -108,7 +116,7 @@ export function memoryProcess(sql: Sql, options: MemoryProcessOptions = {}) {
     indexed: { add() {} },
   };
   const indexer = new Indexer(deps);
-  const memory = createMemory({ ...deps, loader, line, indexer });
+  const memory = createMemory({ ...deps, loader, line, writes, indexer });
   const signal = new AbortController().signal;
   return {
     ...{ index, loader, indexer, memory, indexMemory: inThread.memory },

@@ -30,8 +30,8 @@ export async function vectorSpace(sql: Sql, dims: number) {
     async write(rows: readonly NewRow[], onChunks?: OnChunks): Promise<readonly IndexedRow[]> {
       const ids = rows.map(() => `mem_${id}_${++items}`);
       await sql`
-        insert into memory_items (id, space_id, type, text, infer, metadata, status, claim)
-        select x.id, ${id}, x.type, '', false, '{}', 'processing', ${CLAIM}
+        insert into memory_items (id, space_id, agent_id, type, text, infer, metadata, status, claim)
+        select x.id, ${id}, ${agentId}, x.type, '', false, '{}', 'processing', ${CLAIM}
         from unnest(${textArray(ids)}::text[],
           ${textArray(rows.map(({ tag }) => TYPES[tag] ?? ''))}::text[]) as x(id, type)`;
       const chunks = rows.map(({ tag, vector }, n) => ({

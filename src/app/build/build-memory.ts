@@ -20,8 +20,12 @@ import type { World } from './world.ts';
 export async function buildMemory(world: World, { engines }: VoiceParts, teardown: Teardown) {
   const { metrics, sql } = world;
   const embedder = localEmbedder(engines);
-  const index = teardown.use('memory index', startVectorIndex(world));
+  const index = teardown.use(
+    'memory index',
+    startVectorIndex({ ...world, ownerShare: LIMITS.memory.indexShare }),
+  );
   const line = createFairLine(LIMITS.memory.line);
+  const writes = createFairLine(LIMITS.memory.writes);
   const packed = new SpaceLoader({ ...world, index, line });
   const keeper = (await usesPgvector(world)) ? new VectorKeeper(world) : undefined;
   const loader =
@@ -43,7 +47,7 @@ export async function buildMemory(world: World, { engines }: VoiceParts, teardow
     'What is held of the vectors of memories.',
     () => index.bytes,
   );
-  return { memory: createMemory({ ...world, embedder, loader, line, indexer }) };
+  return { memory: createMemory({ ...world, embedder, loader, line, writes, indexer }) };
 }
 
 async function usesPgvector({ log, settings, sql }: World): Promise<boolean> {

@@ -6,10 +6,14 @@ type EngineUser = number | undefined;
 export type FairLineBounds = {
   /** Pieces of work that are under way at a time. */
   readonly atOnce: number;
+  /** Of one user; by default as many as of all. */
+  readonly atOncePerUser?: number;
   /** That wait, of all users and of one. */
   readonly waiting: number;
   readonly waitingPerUser: number;
 };
+
+const NOBODY = Symbol('nobody');
 
 /** The line before an engine. */
 export interface FairLine {
@@ -24,19 +28,38 @@ export interface FairLine {
 export function createFairLine(bounds: FairLineBounds): FairLine {
   /** In the order of their next turns. Only users that wait: a user that has had a turn goes to the end. */
   const lines = new Map<EngineUser, (() => void)[]>();
+  const { atOncePerUser = bounds.atOnce } = bounds;
+  /** Pieces under way, of those that have any. */
+  const busy = new Map<EngineUser, number>();
   let waiting = 0;
   let underWay = 0;
 
+  /** Looks past as many users at most as have work under way. */
+  function findNext(): EngineUser | typeof NOBODY {
+    for (const user of lines.keys()) if ((busy.get(user) ?? 0) < atOncePerUser) return user;
+    return NOBODY;
+  }
+
   function serveNext() {
-    const next = lines.entries().next();
-    if (next.done === true || underWay >= bounds.atOnce) return;
-    const [user, line] = next.value;
+    if (underWay >= bounds.atOnce) return;
+    const user = findNext();
+    if (user === NOBODY) return;
+    const line = lines.get(user) ?? [];
     lines.delete(user);
     const begin = line.shift();
     if (line.length > 0) lines.set(user, line);
     waiting--;
     underWay++;
+    busy.set(user, (busy.get(user) ?? 0) + 1);
     begin?.();
+  }
+
+  function end(user: EngineUser) {
+    underWay--;
+    const left = (busy.get(user) ?? 1) - 1;
+    if (left > 0) busy.set(user, left);
+    else busy.delete(user);
+    serveNext();
   }
 
   function wait(user: EngineUser): Promise<void> {
@@ -56,8 +79,7 @@ export function createFairLine(bounds: FairLineBounds): FairLine {
       try {
         return await work();
       } finally {
-        underWay--;
-        serveNext();
+        end(user);
       }
     },
   };

@@ -12,7 +12,7 @@ export const memory = {
         path: '/v1/db/vectordb/tenant/create',
       },
     }),
-  full: (what: 'items' | 'sub-tenants', most: number) =>
+  full: (what: 'items' | 'sub-tenants' | 'bytes of text', most: number) =>
     refusal(
       409,
       'memory_full',

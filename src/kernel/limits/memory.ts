@@ -14,6 +14,8 @@ export const MEMORY_LIMITS = {
   bodyJson: { depth: 16, values: 20_000, members: 20_000 },
   /** Of an agent, its namespaces together. */
   itemsPerAgent: 100_000,
+  /** Of their texts, titles and metadata. */
+  bytesPerAgent: 200 * 1024 * 1024,
   spacesPerAgent: 10_000,
   metadataFields: 32,
   fieldChars: 64,
@@ -39,10 +41,20 @@ export const MEMORY_LIMITS = {
   metadataWords: 128,
   /** Before the database, where agents have turns one after the other: one search, or one piece of what is loaded. */
   line: { atOnce: 4, waiting: 2_048, waitingPerUser: 64 },
+  /** The same for what writes: an agent's store is locked by each sql transaction that does. */
+  writes: { atOnce: 3, atOncePerUser: 1, waiting: 2_048, waitingPerUser: 64 },
 
   indexing: {
     /** Namespaces whose items a process indexes side by side. */
     spacesAtOnce: 8,
+    spacesAtOncePerAgent: 2,
+    /** What one look for work reads: agents with items to index, and namespaces of each. */
+    agentsPerLook: 32,
+    spacesPerLook: 16,
+    /** Looks without work after which the next poll goes on. */
+    looks: 8,
+    /** Agents of which a process remembers how far it has looked. */
+    agentsRemembered: 1_000,
     itemsPerClaim: 8,
     /** What is embedded and committed together. */
     chunksPerCommit: 64,
@@ -70,6 +82,10 @@ export const MEMORY_LIMITS = {
   // The index of vectors, in each process
   /** Of vectors that are kept for searches; the spaces that were used last stay. Some 200,000 vectors of 512 numbers. */
   indexBytes: 512 * 1024 * 1024,
+  /** That are kept, also empty ones. */
+  indexSpaces: 8_192,
+  /** Of both, what one agent may have: beyond it its own spaces go first. Some 50,000 vectors of 512 numbers. */
+  indexShare: 1 / 4,
   /** Four rows of them fill a block. */
   indexDims: 3_072,
   /** Results of one search. */

@@ -2,9 +2,9 @@ import { serveWorker, workerOptions } from '../../engines/threads/worker-host.ts
 import { createFairTurns } from './fair-turns.ts';
 import type { Steps } from './space.ts';
 import type { Found, SpaceQuery } from './space-query.ts';
-import { type Outcome, type PackedRows, Spaces } from './spaces.ts';
+import { type Outcome, type PackedRows, Spaces, type SpacesBounds } from './spaces.ts';
 
-export type IndexWorkerOptions = { readonly bytes: number };
+export type IndexWorkerOptions = SpacesBounds;
 
 /** An answer, and what has become of the memory. */
 type Reply<T> = {
@@ -17,7 +17,7 @@ type Reply<T> = {
 /** A `key` is a space as it was loaded once; it is never used again. */
 export type IndexContract = {
   readonly open: {
-    readonly in: { readonly key: number; readonly dims: number };
+    readonly in: { readonly key: number; readonly dims: number; readonly owner: number };
     readonly out: Reply<void>;
   };
   readonly add: {
@@ -35,7 +35,7 @@ export type IndexContract = {
   };
 };
 
-const spaces = new Spaces(workerOptions<IndexWorkerOptions>().bytes);
+const spaces = new Spaces(workerOptions<IndexWorkerOptions>());
 const turns = createFairTurns();
 
 async function inTurn<T>(key: number, begin: () => Steps<T>): Promise<Reply<T>> {
@@ -45,10 +45,7 @@ async function inTurn<T>(key: number, begin: () => Steps<T>): Promise<Reply<T>> 
 
 serveWorker<IndexContract>(
   {
-    async open({ dims, key }) {
-      spaces.open(key, dims);
-      return { value: undefined, bytes: spaces.bytes, evicted: spaces.takeEvicted() };
-    },
+    open: ({ key, ...space }) => inTurn(key, () => spaces.open(key, space)),
     add: ({ key, rows }) => inTurn(key, () => spaces.add(key, rows)),
     remove: ({ ids, key }) => inTurn(key, () => spaces.remove(key, ids)),
     drop: ({ key }) => inTurn(key, () => spaces.drop(key)),

@@ -27,6 +27,8 @@ const { indexWaiting, indexWaitingPerSpace } = LIMITS.memory;
 export class LoadedSpaces {
   readonly #client: WorkerClient<IndexContract>;
   readonly #byKey = new Map<number, Loaded>();
+  /** Everything of each space, also what is being loaded. */
+  readonly #ofSpace = new Map<number, Set<Loaded>>();
   /** Those that can be searched. */
   readonly #bySpace = new Map<number, Loaded>();
   #thread: WorkerClient<IndexContract>['thread'];
@@ -56,8 +58,11 @@ export class LoadedSpaces {
   /** A space that is about to be loaded. */
   begin(spaceId: number, dims: number): Loaded {
     this.#noticeLoss();
-    const loaded = { key: this.#nextKey++, spaceId, dims, version: undefined, waiting: 0 };
+    const key = this.#nextKey++;
+    const loaded: Loaded = { key, spaceId, dims, version: undefined, waiting: 0 };
     this.#byKey.set(loaded.key, loaded);
+    const siblings = this.#ofSpace.get(spaceId) ?? new Set<Loaded>();
+    this.#ofSpace.set(spaceId, siblings.add(loaded));
     return loaded;
   }
 
@@ -79,7 +84,7 @@ export class LoadedSpaces {
   /** Everything of a space, also what is being loaded. */
   allOf(spaceId: number): readonly Loaded[] {
     this.#noticeLoss();
-    return [...this.#byKey.values()].filter((loaded) => loaded.spaceId === spaceId);
+    return [...(this.#ofSpace.get(spaceId) ?? [])];
   }
 
   /** Forgets it at once, and wipes its memory. The memory of a thread that was lost is gone. */
@@ -134,6 +139,9 @@ export class LoadedSpaces {
     const loaded = this.#byKey.get(key);
     if (loaded === undefined) return;
     this.#byKey.delete(key);
+    const siblings = this.#ofSpace.get(loaded.spaceId);
+    siblings?.delete(loaded);
+    if (siblings?.size === 0) this.#ofSpace.delete(loaded.spaceId);
     if (this.#bySpace.get(loaded.spaceId) === loaded) this.#bySpace.delete(loaded.spaceId);
   }
 
@@ -142,6 +150,7 @@ export class LoadedSpaces {
     if (this.#client.thread === this.#thread) return;
     this.#thread = this.#client.thread;
     this.#byKey.clear();
+    this.#ofSpace.clear();
     this.#bySpace.clear();
     this.#bytes = 0;
   }

@@ -19,8 +19,6 @@ export class Space {
   readonly dims: number;
   /** Numbers of a row with the zeros at its end. */
   readonly stride: number;
-  /** The greater, the later it was used. */
-  lastUse = 0;
   readonly #arena: Arena;
   readonly #rowsOfBlock: number;
   #extents: Extent[] = [];

@@ -1,5 +1,6 @@
 import { EngineInputRefused } from '../../engines/engine.ts';
 import { Arena } from './arena.ts';
+import { BLOCK_BYTES } from './block-layout.ts';
 import type { Row } from './extent.ts';
 import { searchSpace } from './search-space.ts';
 import { Space, type Steps } from './space.ts';
@@ -19,17 +20,40 @@ const REMOVED_A_STEP = 128;
 /** `absent`: the space is not here, or went meanwhile. `full`: it alone needs more memory than there may be. */
 export type Outcome = 'done' | 'absent' | 'full';
 
-/** The spaces of the index within the bound of its memory: one that needs room takes it of those that were used longest ago. */
+/** `owners` is how much of both one owner may have. */
+export type SpacesBounds = {
+  readonly bytes: number;
+  readonly spaces: number;
+  readonly owners: { readonly bytes: number; readonly spaces: number };
+};
+
+type Owned = {
+  readonly key: number;
+  readonly owner: number;
+  readonly space: Space;
+  /** The greater, the later it was used. */
+  lastUse: number;
+};
+
+/**
+ * The spaces of the index within the bounds of their memory and number: one that needs room takes it of those that were used
+ * longest ago, and beyond the share of its owner of that owner's.
+ */
 export class Spaces {
   readonly #arena: Arena;
-  readonly #spaces = new Map<number, Space>();
+  readonly #bounds: SpacesBounds;
+  readonly #ownerBlocks: number;
+  readonly #spaces = new Map<number, Owned>();
+  readonly #byOwner = new Map<number, Set<Owned>>();
   /** A space is stamped with their number when it is used. */
   #uses = 0;
   #evicted: number[] = [];
   #releasing = 0;
 
-  constructor(bytes: number) {
-    this.#arena = new Arena(bytes);
+  constructor(bounds: SpacesBounds) {
+    this.#bounds = bounds;
+    this.#arena = new Arena(bounds.bytes);
+    this.#ownerBlocks = Math.floor(bounds.owners.bytes / BLOCK_BYTES);
   }
 
   /** The memory in use, in whole blocks. */
@@ -49,18 +73,24 @@ export class Spaces {
     return evicted;
   }
 
-  open(key: number, dims: number): void {
-    this.#spaces.set(key, new Space(this.#arena, dims));
-    this.#use(key);
+  *open(key: number, { dims, owner }: { dims: number; owner: number }): Steps<void> {
+    const { owners, spaces } = this.#bounds;
+    while ((this.#byOwner.get(owner)?.size ?? 0) >= owners.spaces) yield* this.#evict({ owner });
+    while (this.#spaces.size >= spaces) yield* this.#evict({});
+    const space = new Space(this.#arena, dims);
+    const owned: Owned = { key, owner, space, lastUse: ++this.#uses };
+    this.#spaces.set(key, owned);
+    this.#byOwner.set(owner, (this.#byOwner.get(owner) ?? new Set()).add(owned));
   }
 
   /** Adds rows, in place of those with the same ids. What is refused, and a space that is full, leaves none of the rows. */
   *add(key: number, packed: PackedRows): Steps<Outcome> {
-    const space = this.#use(key);
-    if (space === undefined) return 'absent';
+    const owned = this.#use(key);
+    if (owned === undefined) return 'absent';
+    const { space } = owned;
     const rows = unpack(packed, space.dims);
     yield* this.#removeKnown(space, rows);
-    if (!(yield* this.#makeRoom(space, rows.length))) {
+    if (!(yield* this.#makeRoom(owned, rows.length))) {
       yield* this.drop(key);
       return 'full';
     }
@@ -70,7 +100,7 @@ export class Spaces {
   }
 
   *remove(key: number, ids: readonly number[]): Steps<Outcome> {
-    const space = this.#use(key);
+    const space = this.#use(key)?.space;
     if (space === undefined) return 'absent';
     yield* removeRows(space, ids);
     return space.isGone ? 'absent' : 'done';
@@ -78,21 +108,28 @@ export class Spaces {
 
   /** Forgets the space; when this ends its memory is zeros. */
   *drop(key: number): Steps<void> {
-    const space = this.#spaces.get(key);
-    this.#spaces.delete(key);
-    if (space !== undefined) yield* this.#release(space);
+    const owned = this.#spaces.get(key);
+    if (owned !== undefined) yield* this.#release(owned);
   }
 
   *search(key: number, query: SpaceQuery): Steps<Found[] | 'absent'> {
-    const space = this.#use(key);
+    const space = this.#use(key)?.space;
     if (space === undefined) return 'absent';
     return (yield* searchSpace(this.#arena, space, query)) ?? 'absent';
   }
 
-  #use(key: number): Space | undefined {
-    const space = this.#spaces.get(key);
-    if (space !== undefined) space.lastUse = ++this.#uses;
-    return space;
+  #use(key: number): Owned | undefined {
+    const owned = this.#spaces.get(key);
+    if (owned !== undefined) owned.lastUse = ++this.#uses;
+    return owned;
+  }
+
+  #leave(owned: Owned): void {
+    const { key, owner } = owned;
+    this.#spaces.delete(key);
+    const siblings = this.#byOwner.get(owner);
+    siblings?.delete(owned);
+    if (siblings?.size === 0) this.#byOwner.delete(owner);
   }
 
   /** New rows usually have higher ids than all that are known: then there is nothing to look for. */
@@ -101,35 +138,46 @@ export class Spaces {
     yield* removeRows(space, known);
   }
 
-  /** False when the space alone would be larger than all the memory. */
-  *#makeRoom(space: Space, rows: number): Steps<boolean> {
-    if (space.blocks + space.lacks(rows) > this.#arena.most) return false;
+  /** False when the space alone would be larger than the share of its owner. */
+  *#makeRoom({ key, owner, space }: Owned, rows: number): Steps<boolean> {
+    const most = Math.min(this.#arena.most, this.#ownerBlocks);
+    if (space.blocks + space.lacks(rows) > most) return false;
+    while (!space.isGone && this.#blocksOf(owner) + space.lacks(rows) > this.#ownerBlocks) {
+      yield* this.#evict({ owner, but: key });
+    }
     while (!space.isGone && !this.#arena.reserve(space.lacks(rows))) {
       // What goes already may be enough.
       if (this.#releasing > 0) yield;
-      else if (!(yield* this.#evictOldestBut(space))) return false;
+      else if (!(yield* this.#evict({ but: key, holds: true }))) return false;
     }
     return true;
   }
 
-  /** False when there is no other space. */
-  *#evictOldestBut(kept: Space): Steps<boolean> {
-    let oldest: readonly [number, Space] | undefined;
-    for (const entry of this.#spaces) {
-      const [, space] = entry;
-      if (space !== kept && space.lastUse < (oldest?.[1].lastUse ?? Infinity)) oldest = entry;
+  #blocksOf(owner: number): number {
+    let blocks = 0;
+    for (const { space } of this.#byOwner.get(owner) ?? []) blocks += space.blocks;
+    return blocks;
+  }
+
+  /** Lets the space go that was used longest ago, of one owner or of all. False when there is no other. */
+  *#evict(which: { owner?: number; but?: number; holds?: boolean }): Steps<boolean> {
+    const { but, holds = false, owner } = which;
+    const some = owner === undefined ? this.#spaces.values() : (this.#byOwner.get(owner) ?? []);
+    let oldest: Owned | undefined;
+    for (const owned of some) {
+      if (owned.key === but || (holds && owned.space.blocks === 0)) continue;
+      if (owned.lastUse < (oldest?.lastUse ?? Infinity)) oldest = owned;
     }
     if (oldest === undefined) return false;
-    const [key, space] = oldest;
-    this.#spaces.delete(key);
-    this.#evicted.push(key);
-    yield* this.#release(space);
+    this.#evicted.push(oldest.key);
+    yield* this.#release(oldest);
     return true;
   }
 
-  *#release(space: Space): Steps<void> {
+  *#release(owned: Owned): Steps<void> {
+    this.#leave(owned);
     this.#releasing++;
-    yield* space.release();
+    yield* owned.space.release();
     this.#releasing--;
   }
 }

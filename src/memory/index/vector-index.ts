@@ -7,14 +7,15 @@ import {
 import type { Clock } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
+import { BLOCK_BYTES, layoutOf } from './block-layout.ts';
 import type { IndexContract, IndexWorkerOptions } from './index-worker.ts';
 import { type Loaded, LoadedSpaces, SpaceNotLoaded } from './loaded-spaces.ts';
 import { type IndexedRow, packRows, requireDims } from './pack-rows.ts';
 import type { Found, SpaceQuery } from './space-query.ts';
-import type { Outcome } from './spaces.ts';
+import type { Outcome, SpacesBounds } from './spaces.ts';
 import { isShort } from './unit-length.ts';
 
-/** The space alone needs more memory than the index may have. Nothing of it is kept. */
+/** The space alone needs more memory than its owner may have. Nothing of it is kept. */
 export class SpaceTooLarge extends Error {
   override readonly name = 'SpaceTooLarge';
 }
@@ -30,13 +31,15 @@ export interface VectorIndex extends AsyncDisposable {
   /**
    * Replaces a space when the last of its rows is there; until then searches find what was loaded before, and `add` and
    * `remove` change that: compare `versionOf` with the database's version afterwards. Rejects with
-   * SpaceTooLarge, with SpaceNotLoaded when it went while it was loaded, and as `rows` does.
+   * SpaceTooLarge, with SpaceNotLoaded when it went while it was loaded, and as `rows` does. Spaces of one owner have
+   * no more than its share of the memory; without an owner a space is one by itself.
    */
   load(
     spaceId: number,
     dims: number,
     version: number,
     rows: AsyncIterable<readonly IndexedRow[]>,
+    owner?: number,
   ): Promise<void>;
   /**
    * Adds rows in place of those with the same ids, and raises the version. Rejects with SpaceNotLoaded and SpaceTooLarge.
@@ -49,12 +52,21 @@ export interface VectorIndex extends AsyncDisposable {
   drop(spaceId: number): Promise<void>;
   /** The rows with the highest scores, of equal scores the lowest ids. Rejects with SpaceNotLoaded. */
   search(spaceId: number, query: SpaceQuery): Promise<Found[]>;
+  /** Rows of so many numbers beyond which a space is too large, by a rough estimate that is never too low. */
+  mostRows(dims: number): number;
   /** The memory in use, in whole blocks. */
   readonly bytes: number;
 }
 
-const { indexAmong, indexBytes, indexDims, indexResults, indexWaiting, indexYoungHeapMb } =
-  LIMITS.memory;
+const {
+  indexAmong,
+  indexBytes,
+  indexDims,
+  indexResults,
+  indexSpaces,
+  indexWaiting,
+  indexYoungHeapMb,
+} = LIMITS.memory;
 /** Ids that are removed in one step. */
 const IDS_A_CALL = 1_000;
 
@@ -63,22 +75,35 @@ export function startVectorIndex(deps: {
   readonly clock: Clock;
   readonly log: Log;
   readonly bytes?: number;
+  /** What one owner may have of the memory, by default all of it. */
+  readonly ownerShare?: number;
 }): VectorIndex {
+  const bounds = spacesBounds(deps.bytes ?? indexBytes, deps.ownerShare);
   const client = createWorkerClient<IndexContract, IndexWorkerOptions>({
     name: 'memory index',
     clock: deps.clock,
     log: deps.log,
     entry: workerEntry('index-worker', import.meta.url),
-    options: () => ({ bytes: deps.bytes ?? indexBytes }),
+    options: () => bounds,
     // Forgetting is not refused because of searches that wait.
     maxInFlight: 2 * indexWaiting,
     niceness: LIMITS.engines.niceness.other,
     youngHeapMb: indexYoungHeapMb,
   });
-  return createVectorIndex(client);
+  return createVectorIndex(client, bounds);
 }
 
-export function createVectorIndex(client: WorkerClient<IndexContract>): VectorIndex {
+/** The share holds for the number of spaces as well. */
+export const spacesBounds = (bytes: number, ownerShare = 1): SpacesBounds => ({
+  bytes,
+  spaces: indexSpaces,
+  owners: { bytes: bytes * ownerShare, spaces: Math.ceil(indexSpaces * ownerShare) },
+});
+
+export function createVectorIndex(
+  client: WorkerClient<IndexContract>,
+  bounds: SpacesBounds,
+): VectorIndex {
   const spaces = new LoadedSpaces(client);
 
   async function add(space: Loaded, rows: readonly IndexedRow[]): Promise<void> {
@@ -116,13 +141,13 @@ export function createVectorIndex(client: WorkerClient<IndexContract>): VectorIn
 
   return {
     versionOf: (spaceId) => spaces.find(spaceId)?.version,
-    async load(spaceId, dims, version, rows) {
+    async load(spaceId, dims, version, rows, owner) {
       if (!Number.isInteger(dims) || dims < 1 || dims > indexDims) {
         throw new EngineInputRefused(`a vector has 1 to ${indexDims} numbers, not ${dims}`);
       }
       const space = spaces.begin(spaceId, dims);
       const before = await whole(space, async () => {
-        await spaces.ask(space, 'open', { key: space.key, dims });
+        await spaces.ask(space, 'open', { key: space.key, dims, owner: owner ?? -spaceId });
         for await (const piece of rows) await add(space, piece);
         return spaces.finish(space, version);
       });
@@ -143,6 +168,7 @@ export function createVectorIndex(client: WorkerClient<IndexContract>): VectorIn
       if (found === 'absent') throw new SpaceNotLoaded(`space ${spaceId} is not loaded any more`);
       return found;
     },
+    mostRows: (dims) => layoutOf(dims, Math.floor(bounds.owners.bytes / BLOCK_BYTES)).rows,
     get bytes() {
       return spaces.bytes;
     },
@@ -151,7 +177,8 @@ export function createVectorIndex(client: WorkerClient<IndexContract>): VectorIn
 }
 
 function requireDone({ spaceId }: Loaded, outcome: Outcome): void {
-  if (outcome === 'full') throw new SpaceTooLarge(`space ${spaceId} is larger than the index`);
+  if (outcome === 'full')
+    throw new SpaceTooLarge(`space ${spaceId} is larger than its owner's share of the index`);
   if (outcome === 'absent') throw new SpaceNotLoaded(`space ${spaceId} is not loaded any more`);
 }
 

@@ -3,15 +3,22 @@ import { LIMITS } from '../../kernel/limits.ts';
 import type { Random } from '../../kernel/random.ts';
 import { randomHex } from '../../kernel/random.ts';
 import { type IndexItemsDeps, indexItems } from './index-items.ts';
-import { type ClaimedItem, claimItems, renewClaims } from './indexing-store.ts';
+import {
+  type ClaimedItem,
+  claimItems,
+  lookForWork,
+  type Queue,
+  renewClaims,
+} from './indexing-store.ts';
+import { planClaims } from './plan-claims.ts';
 
 export type IndexerDeps = IndexItemsDeps & { readonly clock: Clock; readonly random: Random };
 
 /** Items of one namespace that this process is at work on. */
-type Work = { readonly claim: string; readonly ids: readonly string[] };
+type Work = { readonly claim: string; readonly agentId: number; readonly ids: readonly string[] };
 
 /**
- * Makes what was ingested findable. Any number of processes do so side by side: an item is claimed by one of them, and
+ * Makes what was ingested findable, of each agent some of it at a time. Any number of processes do so side by side: an item is claimed by one of them, and
  * claimed again where that one has died.
  */
 export class Indexer {
@@ -19,8 +26,10 @@ export class Indexer {
   /** By namespace, of which each has one piece of work under way. */
   readonly #busy = new Map<number, Work>();
   readonly #running = new Set<Promise<void>>();
-  /** The last namespace that was claimed of: the next claim begins behind it. */
+  /** The last agent that was looked at: the next look begins behind it. */
   #after = 0;
+  /** Of agents the last namespace that was looked at. Forgetting one begins at its first namespace. */
+  readonly #places = new Map<number, number>();
   #claiming: Promise<void> | undefined;
   #isWanted = false;
   #isStopped = false;
@@ -79,34 +88,62 @@ export class Indexer {
   }
 
   async #claimWhileWanted(): Promise<void> {
-    const { spacesAtOnce } = LIMITS.memory.indexing;
+    const { looks, spacesAtOnce } = LIMITS.memory.indexing;
+    let left: number = looks;
     while (this.#isWanted && !this.#isStopped && this.#busy.size < spacesAtOnce) {
       this.#isWanted = false;
-      const began = await this.#claimSome(spacesAtOnce - this.#busy.size);
-      // Behind the last namespace there may be none, and some before it.
-      if (!began && this.#after > 0) {
-        this.#after = 0;
-        this.#isWanted = true;
-      }
-      this.#isWanted ||= began;
+      const outcome = await this.#claimSome(spacesAtOnce - this.#busy.size);
+      left = outcome === 'begun' ? looks : left - 1;
+      this.#isWanted ||= outcome !== 'none' && left > 0;
     }
   }
 
-  async #claimSome(spaces: number): Promise<boolean> {
-    const { random, sql } = this.#deps;
-    const claim = randomHex(random, 12);
-    const busy = [...this.#busy.keys()];
-    const items = await claimItems(sql, { claim, after: this.#after, busy, spaces });
+  /** `some`: nothing was begun, but something may be due that was not looked at. */
+  async #claimSome(room: number): Promise<'begun' | 'some' | 'none'> {
+    const { sql } = this.#deps;
+    const { agentsPerLook, spacesPerLook } = LIMITS.memory.indexing;
+    const from = this.#after;
+    const looked = await lookForWork(sql, { after: from, places: this.#places });
+    const isWhole = ([agentId, queues]: readonly [number, readonly Queue[]]) =>
+      !this.#places.has(agentId) && queues.length < spacesPerLook;
+    const sawAll = from === 0 && looked.size < agentsPerLook && [...looked].every(isWhole);
+    const busy = new Map([...this.#busy].map(([spaceId, { agentId }]) => [spaceId, agentId]));
+    const { after, places, queues } = planClaims(looked, { busy, room });
+    // Behind the last agent the first one comes again.
+    const isAtEnd = looked.size < agentsPerLook && after === Math.max(0, ...looked.keys());
+    this.#after = isAtEnd ? 0 : after;
+    this.#remember(places);
+    const hasBegun = queues.length > 0 && (await this.#claimOf(queues));
+    if (hasBegun) return 'begun';
+    return sawAll ? 'none' : 'some';
+  }
+
+  async #claimOf(queues: readonly Queue[]): Promise<boolean> {
+    const claim = randomHex(this.#deps.random, 12);
     const bySpace = new Map<number, ClaimedItem[]>();
-    for (const item of items)
-      bySpace.set(item.spaceId, [...(bySpace.get(item.spaceId) ?? []), item]);
-    if (items.length > 0) this.#after = Math.max(...bySpace.keys());
+    for (const item of await claimItems(this.#deps.sql, { claim, queues })) {
+      const group = bySpace.get(item.spaceId);
+      if (group === undefined) bySpace.set(item.spaceId, [item]);
+      else group.push(item);
+    }
     for (const [spaceId, group] of bySpace) this.#begin(spaceId, claim, group);
-    return items.length > 0;
+    return bySpace.size > 0;
+  }
+
+  #remember(places: ReadonlyMap<number, number | undefined>): void {
+    for (const [agentId, place] of places) {
+      this.#places.delete(agentId);
+      if (place !== undefined) this.#places.set(agentId, place);
+    }
+    for (const agentId of this.#places.keys()) {
+      if (this.#places.size <= LIMITS.memory.indexing.agentsRemembered) break;
+      this.#places.delete(agentId);
+    }
   }
 
   #begin(spaceId: number, claim: string, items: readonly ClaimedItem[]): void {
-    this.#busy.set(spaceId, { claim, ids: items.map(({ id }) => id) });
+    const agentId = items[0]?.agentId ?? 0;
+    this.#busy.set(spaceId, { claim, agentId, ids: items.map(({ id }) => id) });
     const running = indexItems(this.#deps, { claim, items, isOver: () => this.#isStopped })
       .catch((error: unknown) => {
         // The claim ends by itself, and the items are claimed again.

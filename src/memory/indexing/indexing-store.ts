@@ -17,48 +17,87 @@ export type ClaimedItem = {
   readonly attempts: number;
 };
 
-/** Namespaces that one claim looks at. */
-const LOOKED_AT = 256;
+/** A namespace with items to index. */
+export type Queue = {
+  readonly agentId: number;
+  readonly spaceId: number;
+  /** Some of its items may be claimed now. */
+  readonly isDue: boolean;
+};
+
+/** The agents that were looked at, in their order, with their namespaces in order: none behind the place is an empty list. */
+export type Looked = ReadonlyMap<number, readonly Queue[]>;
 
 /**
- * Claims items that are due, of namespaces behind `after` that this process is not busy with, some of each: a namespace
- * with thousands of items waits for itself alone. The namespaces are found by stepping over the index.
+ * The next agents with items to index, and of each the next namespaces behind the last one that was looked at. Both are
+ * found by stepping over the index, however many items each of them has.
  */
+export async function lookForWork(
+  sql: Sql,
+  { after, places }: { readonly after: number; readonly places: ReadonlyMap<number, number> },
+): Promise<Looked> {
+  const { agentsPerLook, spacesPerLook } = LIMITS.memory.indexing;
+  const rows = await sql<{ agentId: number; spaceId: number | null; isDue: boolean }[]>`
+    with recursive agents as (
+      (select agent_id, 1 as place from memory_items
+        where due_at is not null and agent_id > ${after}
+        order by agent_id, space_id, due_at limit 1)
+      union all
+      select (select i.agent_id from memory_items i
+        where i.due_at is not null and i.agent_id > a.agent_id
+        order by i.agent_id, i.space_id, i.due_at limit 1), a.place + 1
+      from agents a where a.agent_id is not null and a.place < ${agentsPerLook}),
+    places as (
+      select * from unnest(${numberArray([...places.keys()])}::int[],
+        ${numberArray([...places.values()])}::int[]) as p(agent_id, space_id))
+    select a.agent_id as "agentId", q.space_id as "spaceId",
+      exists (select 1 from memory_spaces s where s.id = q.space_id and s.deleted_at is null)
+        and exists (select 1 from memory_items d where d.agent_id = a.agent_id
+          and d.space_id = q.space_id and d.due_at is not null and d.due_at <= now()) as "isDue"
+    from agents a left join places p on p.agent_id = a.agent_id
+    left join lateral (
+      with recursive walk as (
+        (select i.space_id, 1 as place from memory_items i
+          where i.due_at is not null and i.agent_id = a.agent_id
+            and i.space_id > coalesce(p.space_id, 0)
+          order by i.space_id, i.due_at limit 1)
+        union all
+        select (select i.space_id from memory_items i
+          where i.due_at is not null and i.agent_id = a.agent_id and i.space_id > w.space_id
+          order by i.space_id, i.due_at limit 1), w.place + 1
+        from walk w where w.space_id is not null and w.place < ${spacesPerLook})
+      select space_id from walk where space_id is not null) q on true
+    where a.agent_id is not null order by a.agent_id, q.space_id`;
+  const looked = new Map<number, Queue[]>();
+  for (const { agentId, isDue, spaceId } of rows) {
+    const queues = looked.get(agentId) ?? [];
+    if (spaceId !== null) queues.push({ agentId, spaceId, isDue });
+    looked.set(agentId, queues);
+  }
+  return looked;
+}
+
+/** Claims items of namespaces that are due, some of each: a namespace with thousands of items waits for itself alone. */
 export async function claimItems(
   sql: Sql,
-  wanted: {
-    readonly claim: string;
-    readonly after: number;
-    readonly busy: readonly number[];
-    readonly spaces: number;
-  },
+  { claim, queues }: { readonly claim: string; readonly queues: readonly Queue[] },
 ): Promise<readonly ClaimedItem[]> {
-  const { after, busy, claim, spaces } = wanted;
   const { claimMs, itemsPerClaim } = LIMITS.memory.indexing;
   return sql<ClaimedItem[]>`
-    with recursive queues as (
-      (select space_id, 1 as place from memory_items
-        where due_at is not null and space_id > ${after} order by space_id, due_at limit 1)
-      union all
-      select (select i.space_id from memory_items i
-        where i.due_at is not null and i.space_id > q.space_id
-        order by i.space_id, i.due_at limit 1), q.place + 1
-      from queues q where q.space_id is not null and q.place < ${LOOKED_AT}),
-    open_to as materialized (
-      select q.space_id from queues q join memory_spaces s on s.id = q.space_id
-      where s.deleted_at is null and q.space_id <> all(${numberArray(busy)}::int[])
-        and exists (select 1 from memory_items d
-          where d.space_id = q.space_id and d.due_at is not null and d.due_at <= now())
-      order by q.space_id limit ${spaces}),
+    with open_to as (
+      select s.id as space_id, s.agent_id from memory_spaces s
+      where s.id = any(${numberArray(queues.map(({ spaceId }) => spaceId))}::int[])
+        and s.deleted_at is null),
     due as materialized (
       select d.id from open_to o, lateral (
         select id from memory_items
-        where space_id = o.space_id and due_at is not null and due_at <= now()
+        where agent_id = o.agent_id and space_id = o.space_id
+          and due_at is not null and due_at <= now()
         order by due_at limit ${itemsPerClaim} for update skip locked) d)
     update memory_items i set status = 'processing', claim = ${claim},
       due_at = now() + ${claimMs} * interval '1 millisecond'
     from due, memory_spaces s where i.id = due.id and s.id = i.space_id
-    returning i.id, i.space_id as "spaceId", s.agent_id as "agentId", s.model, i.type, i.text,
+    returning i.id, i.space_id as "spaceId", i.agent_id as "agentId", s.model, i.type, i.text,
       i.infer, i.metadata, i.title, i.attempts::int as attempts`;
 }
 

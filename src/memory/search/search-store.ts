@@ -124,6 +124,17 @@ export async function readChunks(
     where c.id = any(${numberArray(ids)}::bigint[]) and c.space_id = ${spaceId}`;
 }
 
+/** Whether a space has more chunks than so many. Reads the index alone, and of that no more. */
+export async function hasMoreChunks(
+  sql: Queryable,
+  spaceId: number,
+  most: number,
+): Promise<boolean> {
+  const rows = await sql`
+    select 1 from memory_chunks where space_id = ${spaceId} offset ${most} limit 1`;
+  return rows.length > 0;
+}
+
 /** Does a piece of work when its turn has come. */
 export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 

@@ -8,6 +8,7 @@ import { SpaceNotLoaded } from '../index/loaded-spaces.ts';
 import type { Found, SpaceQuery } from '../index/space-query.ts';
 import { SpaceTooLarge, type VectorIndex } from '../index/vector-index.ts';
 import {
+  hasMoreChunks,
   type InTurn,
   readRemovals,
   readVectors,
@@ -85,8 +86,9 @@ export class SpaceLoader implements VectorSearch {
     }
   }
 
-  /** Nothing of the space stays in memory. */
+  /** Nothing of the space stays in memory. Costs next to nothing where nothing of it is there. */
   async drop(spaceId: number): Promise<void> {
+    this.#tooLarge.delete(spaceId);
     await this.#changes.get(spaceId)?.catch(() => {});
     await this.#deps.index.drop(spaceId);
     this.#loaded.delete(spaceId);
@@ -128,8 +130,11 @@ export class SpaceLoader implements VectorSearch {
     const inTurn: InTurn = (work) => line.run(agentId, work);
     const loaded = index.versionOf(id);
     if (loaded === undefined || loaded < forgottenVersion) {
+      if (await line.run(agentId, () => hasMoreChunks(sql, id, index.mostRows(dims)))) {
+        throw new SpaceTooLarge(`space ${id} has more rows than an agent may have loaded`);
+      }
       const rows = readVectors(sql, id, { after: -1, upTo: version }, inTurn);
-      await index.load(id, dims, version, rows);
+      await index.load(id, dims, version, rows, agentId);
       this.#loaded.add(id);
       return;
     }

@@ -124,6 +124,66 @@ describe('items that are ingested', () => {
     expect(ofTheLoud).toBe(500);
   });
 
+  it('of an agent with 500 namespaces do not hold those of an agent with one up', async () => {
+    await using w = await memoryWorld({ agents: 2 });
+    await w.indexer[Symbol.asyncDispose]();
+    await w.ask(w.agentId, 'tenant/create', {});
+    await w.sql`
+      with made as (
+        insert into memory_spaces (agent_id, sub_tenant, model, dims)
+        select ${w.agentId}, n::text, ${wordEmbedder.model}, ${wordEmbedder.dims}
+        from generate_series(1, 500) n returning id)
+      insert into memory_items (id, space_id, agent_id, type, text, infer, metadata, status, due_at)
+      select 'mem_' || id || '_' || n, id, ${w.agentId}, 'memory', 'fact ' || n, false, '{}',
+        'queued', now()
+      from made, generate_series(1, 2) n`;
+    await w.ask(w.otherId, 'ingest', { type: 'memory', memories: numbered(1) });
+    let ofTheLoud = 0;
+    let before: number | undefined;
+    let atOnce = 0;
+    let most = 0;
+    const { indexer } = w.another({
+      embedder: {
+        ...wordEmbedder,
+        async embed(texts, agentId) {
+          if (agentId === w.otherId) before ??= ofTheLoud;
+          else ofTheLoud += texts.length;
+          most = Math.max(most, ++atOnce);
+          await new Promise((resolve) => setImmediate(resolve));
+          atOnce--;
+          return wordEmbedder.embed(texts, agentId);
+        },
+      },
+    });
+    indexer.wake();
+    await indexer.idle();
+    expect(before).toBeLessThanOrEqual(2 * 2);
+    expect(most).toBeLessThanOrEqual(3);
+    // And every namespace has had its turn.
+    expect(ofTheLoud).toBe(1_000);
+  });
+
+  it('are found behind many that are not due yet', async () => {
+    await using w = await memoryWorld();
+    await w.indexer[Symbol.asyncDispose]();
+    await w.ask(w.agentId, 'tenant/create', {});
+    await w.sql`
+      with made as (
+        insert into memory_spaces (agent_id, sub_tenant, model, dims)
+        select ${w.agentId}, n::text, ${wordEmbedder.model}, ${wordEmbedder.dims}
+        from generate_series(1, 60) n returning id)
+      insert into memory_items (id, space_id, agent_id, type, text, infer, metadata, status, due_at)
+      select 'mem_' || id, id, ${w.agentId}, 'memory', 'fact', false, '{}', 'queued',
+        now() + interval '1 hour' from made`;
+    const more = { type: 'memory', memories: numbered(1), subTenantId: 'last' };
+    await w.ask(w.agentId, 'ingest', more);
+    const { indexer } = w.another();
+    await indexer.tick();
+    await indexer.idle();
+    const completed = await w.sql`select 1 from memory_items where status = 'completed'`;
+    expect(completed).toHaveLength(1);
+  });
+
   it('wait while the engine has no room, and have failed after it has failed with them five times', async () => {
     let failure: Error | undefined = new EngineBusy(1);
     await using w = await memoryWorld({

@@ -141,6 +141,29 @@ describe('the limits of the memory store', () => {
     expect(known.status).toBe(200);
   });
 
+  it('bound the bytes of an agent: of texts, titles and metadata, and free what is deleted', async () => {
+    await using w = await memoryWorld({ shared });
+    const bytes = async () => {
+      const [row] = await w.sql<{ bytes: number }[]>`select bytes::float8 as bytes
+        from memory_tenants where agent_id = ${w.agentId}`;
+      return row?.bytes;
+    };
+    const ingest = (body: object) => w.ask(w.agentId, 'ingest', body);
+    const { body } = await ingest(memories({ text: 'é', metadata: { a: 'ü' } }));
+    const [{ id }] = body.result.data.results;
+    expect(await bytes()).toBe(2 + '{"a":"__"}'.length);
+    await ingest(knowledge([{ text: 'tea', title: 'hot', id: 'T1' }]));
+    expect(await bytes()).toBe(12 + 3 + 3 + 2 + '{}'.length);
+    await w.ask(w.agentId, 'delete', { ids: [id] });
+    expect(await bytes()).toBe(10);
+    await w.sql`update memory_tenants set bytes = ${L.bytesPerAgent - 12}
+      where agent_id = ${w.agentId}`;
+    const full = { status: 409, body: { error: 'memory_full', limit: L.bytesPerAgent } };
+    expect(await ingest(memories({ text: 'x'.repeat(11) }))).toMatchObject(full);
+    expect((await ingest(memories({ text: 'x'.repeat(10) }))).status).toBe(200);
+    expect(await bytes()).toBe(L.bytesPerAgent);
+  });
+
   it('refuse what is no JSON, and what is no body of the operation', async () => {
     await using w = await memoryWorld({ shared });
     await w.ask(w.agentId, 'tenant/create', {});

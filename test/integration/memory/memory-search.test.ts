@@ -3,6 +3,7 @@ import { EngineBusy, EngineCrashed } from '../../../src/engines/engine.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { SpaceNotLoaded } from '../../../src/memory/index/loaded-spaces.ts';
+import { spacesBounds } from '../../../src/memory/index/vector-index.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import {
   type Asked,
@@ -225,12 +226,14 @@ describe('a query', () => {
     const clock = new ManualClock();
     await using w = await memoryWorld({ shared });
     await w.remember(['tea']);
-    const { index } = indexInThisThread(0);
+    const { index } = indexInThisThread(spacesBounds(0));
     let loads = 0;
     const { ask } = w.another({
       clock,
       index: {
         ...index,
+        // The estimate lets it pass: the memory itself refuses it.
+        mostRows: () => 1_000,
         load(...given) {
           loads++;
           return index.load(...given);

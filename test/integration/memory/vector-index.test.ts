@@ -11,6 +11,7 @@ import type { IndexedRow } from '../../../src/memory/index/pack-rows.ts';
 import {
   createVectorIndex,
   SpaceTooLarge,
+  spacesBounds,
   type VectorIndex,
 } from '../../../src/memory/index/vector-index.ts';
 import { chanceOf, randomVector, searchAll } from '../../support/unit-vectors.ts';
@@ -25,11 +26,12 @@ afterEach(async () => {
 });
 
 function startIndex({ bytes = 64 * BLOCK_BYTES, entry = INDEX_WORKER } = {}) {
+  const bounds = spacesBounds(bytes);
   const client = createWorkerClient<IndexContract, IndexWorkerOptions>({
     ...{ name: 'memory index', clock: systemClock, log: silentLog, entry },
-    ...{ options: () => ({ bytes }), maxInFlight: 2 * LIMITS.memory.indexWaiting },
+    ...{ options: () => bounds, maxInFlight: 2 * LIMITS.memory.indexWaiting },
   });
-  const index = createVectorIndex(client);
+  const index = createVectorIndex(client, bounds);
   open.push(index);
   return { index, client };
 }

@@ -27,6 +27,8 @@ export const memoryTenants = pgTable('memory_tenants', {
     .references(() => agents.id),
   spaces: integer('spaces').notNull().default(0),
   items: integer('items').notNull().default(0),
+  /** Of its items together. */
+  bytes: counter('bytes').notNull().default(0),
   knowledge: integer('knowledge').notNull().default(0),
   createdAt: now('created_at'),
 });
@@ -73,6 +75,8 @@ export const memoryItems = pgTable(
     spaceId: integer('space_id')
       .notNull()
       .references(() => memorySpaces.id),
+    /** That of its namespace. */
+    agentId: integer('agent_id').notNull(),
     type: text('type').notNull(),
     text: text('text').notNull(),
     infer: boolean('infer').notNull(),
@@ -87,11 +91,15 @@ export const memoryItems = pgTable(
     dueAt: instant('due_at'),
     /** Failures of indexing. */
     attempts: smallint('attempts').notNull().default(0),
+    /** Of its text, title, id and metadata in UTF-8. */
+    bytes: integer('bytes').notNull().default(0),
     createdAt: now('created_at'),
   },
   (table) => [
     index('memory_items_space').on(table.spaceId, table.seq),
-    index('memory_items_due').on(table.spaceId, table.dueAt).where(sql`due_at is not null`),
+    index('memory_items_due')
+      .on(table.agentId, table.spaceId, table.dueAt)
+      .where(sql`due_at is not null`),
     check('memory_items_type', sql`${table.type} in ('memory', 'knowledge')`),
     check(
       'memory_items_status',

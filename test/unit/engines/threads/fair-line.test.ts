@@ -25,6 +25,25 @@ describe('the line before an engine', () => {
     expect(done.filter((what) => what.startsWith('a'))).toEqual(greedy.map((_, i) => `a${i}`));
   });
 
+  it('does no more of one user at once than it may, and meanwhile what others ask for', async () => {
+    const line = createFairLine({ ...BOUNDS, atOnce: 3, atOncePerUser: 1 });
+    const underWay = new Map<number, number>();
+    let most = 0;
+    const done: number[] = [];
+    const work = (user: number) => async () => {
+      underWay.set(user, (underWay.get(user) ?? 0) + 1);
+      most = Math.max(most, ...underWay.values());
+      await soon();
+      underWay.set(user, (underWay.get(user) ?? 0) - 1);
+      done.push(user);
+    };
+    const users = [1, 1, 1, 1, 1, 2, 3];
+    await Promise.all(users.map((user) => line.run(user, work(user))));
+    expect(most).toBe(1);
+    expect(done.slice(0, 3).toSorted()).toEqual([1, 2, 3]);
+    expect(done).toHaveLength(users.length);
+  });
+
   it('does as much at once as it may, and goes on behind what fails', async () => {
     const line = createFairLine({ ...BOUNDS, atOnce: 2 });
     let underWay = 0;

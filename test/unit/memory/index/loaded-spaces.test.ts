@@ -29,7 +29,7 @@ describe('the spaces that are loaded', () => {
     const first = spaces.begin(7, 3);
     spaces.finish(first, 1);
     const second = spaces.begin(8, 3);
-    await spaces.ask(second, 'open', { key: second.key, dims: 3 });
+    await spaces.ask(second, 'open', { key: second.key, dims: 3, owner: 1 });
     expect(spaces.find(7)).toBeUndefined();
     expect(spaces.bytes).toBe(12);
     expect(client.calls).toHaveLength(1);

@@ -6,6 +6,7 @@ import { type IndexedRow, packRows } from '../../../../src/memory/index/pack-row
 import type { Steps } from '../../../../src/memory/index/space.ts';
 import type { Found, SpaceQuery } from '../../../../src/memory/index/space-query.ts';
 import { type Outcome, Spaces } from '../../../../src/memory/index/spaces.ts';
+import { spacesBounds } from '../../../../src/memory/index/vector-index.ts';
 import {
   chanceOf,
   clusteredVectors,
@@ -49,6 +50,13 @@ function randomRows(seed: number, count: number, dims: number): IndexedRow[] {
   }));
 }
 
+const spacesOf = (bytes: number, ownerShare?: number) =>
+  new Spaces(spacesBounds(bytes, ownerShare));
+
+/** Each space has an owner of its own, if nothing else is said. */
+const open = (spaces: Spaces, key: number, dims: number, owner = key) =>
+  through(spaces.open(key, { dims, owner }));
+
 /** Many rows that are made fast, because they share vectors. */
 function manyRows(count: number, dims: number): IndexedRow[] {
   const some = randomRows(22, 50, dims);
@@ -59,8 +67,8 @@ function manyRows(count: number, dims: number): IndexedRow[] {
 }
 
 function spacesWith(rows: readonly IndexedRow[], dims: number, bytes = 64 * BLOCK_BYTES): Spaces {
-  const spaces = new Spaces(bytes);
-  spaces.open(1, dims);
+  const spaces = spacesOf(bytes);
+  open(spaces, 1, dims);
   expect(add(spaces, 1, rows, dims)).toBe('done');
   return spaces;
 }
@@ -105,11 +113,11 @@ describe('a search', () => {
       { selector: ({ id }) => id, maxLength: 60 },
     );
     const tag = fc.constantFrom(undefined, 0, 1);
-    const spaces = new Spaces(64 * BLOCK_BYTES);
+    const spaces = spacesOf(64 * BLOCK_BYTES);
     let key = 0;
     fc.assert(
       fc.property(rows, vector, fc.integer({ min: 1, max: 70 }), tag, (all, asked, k, tagged) => {
-        spaces.open(++key, 3);
+        open(spaces, ++key, 3);
         expect(add(spaces, key, all, 3)).toBe('done');
         const found = find(spaces, key, { vector: asked, k, tag: tagged });
         const expected = searchAll(all, { vector: asked, k: 100, tag: tagged });
@@ -172,9 +180,9 @@ describe('a search', () => {
   });
 
   it('is of one space: another one that lies between is never found', () => {
-    const spaces = new Spaces(64 * BLOCK_BYTES);
-    spaces.open(1, 512);
-    spaces.open(2, 512);
+    const spaces = spacesOf(64 * BLOCK_BYTES);
+    open(spaces, 1, 512);
+    open(spaces, 2, 512);
     const rows = randomRows(9, 200, 512);
     for (const row of rows) {
       expect(add(spaces, 1 + (row.id % 2), [row], 512)).toBe('done');
@@ -210,11 +218,11 @@ describe('the rows of a space', () => {
         ids: fc.uniqueArray(fc.integer({ min: 1, max: 400 }), { maxLength: 100 }),
       }),
     );
-    const spaces = new Spaces(64 * BLOCK_BYTES);
+    const spaces = spacesOf(64 * BLOCK_BYTES);
     fc.assert(
       fc.property(fc.array(op, { maxLength: 12 }), fc.integer(), (ops, seed) => {
         const chance = chanceOf(seed);
-        spaces.open(1, dims);
+        open(spaces, 1, dims);
         const model = new Map<number, IndexedRow>();
         for (const { ids: some, kind } of ops) {
           if (kind === 'add') {
@@ -287,15 +295,15 @@ describe('the bound of the memory', () => {
   const perBlock = layoutOf(dims).rows;
 
   it('is kept by letting go the spaces that were used longest ago', () => {
-    const spaces = new Spaces(4 * BLOCK_BYTES);
+    const spaces = spacesOf(4 * BLOCK_BYTES);
     const rows = randomRows(19, 2 * perBlock, dims);
     const query = { vector: randomVector(chanceOf(20), dims), k: 3 };
     for (const key of [1, 2]) {
-      spaces.open(key, dims);
+      open(spaces, key, dims);
       expect(add(spaces, key, rows, dims)).toBe('done');
     }
     find(spaces, 1, query);
-    spaces.open(3, dims);
+    open(spaces, 3, dims);
     expect(add(spaces, 3, rows.slice(0, 1), dims)).toBe('done');
     expect(spaces.takeEvicted()).toEqual([2]);
     expect(spaces.takeEvicted()).toEqual([]);
@@ -305,21 +313,50 @@ describe('the bound of the memory', () => {
   });
 
   it('refuses a space that alone is larger, keeps nothing of it and lets nobody else go', () => {
-    const spaces = new Spaces(4 * BLOCK_BYTES);
+    const spaces = spacesOf(4 * BLOCK_BYTES);
     const rows = randomRows(21, 5 * perBlock, dims);
-    spaces.open(1, dims);
+    open(spaces, 1, dims);
     expect(add(spaces, 1, rows.slice(0, 1), dims)).toBe('done');
-    spaces.open(2, dims);
+    open(spaces, 2, dims);
     expect(add(spaces, 2, rows, dims)).toBe('full');
     expect(spaces.bytes).toBe(BLOCK_BYTES);
     expect(spaces.takeEvicted()).toEqual([]);
   });
 
+  it('lets the spaces of an owner go that has more than its share, and none of the others', () => {
+    const spaces = spacesOf(16 * BLOCK_BYTES, 1 / 4);
+    const rows = randomRows(24, 2 * perBlock, dims);
+    open(spaces, 1, dims, 7);
+    expect(add(spaces, 1, rows, dims)).toBe('done');
+    for (const key of [2, 3, 4]) {
+      open(spaces, key, dims, 8);
+      expect(add(spaces, key, rows, dims)).toBe('done');
+    }
+    expect(spaces.takeEvicted()).toEqual([2]);
+    expect(spaces.bytes).toBe(6 * BLOCK_BYTES);
+    // What alone is more than the share is refused, though there is room.
+    open(spaces, 5, dims, 9);
+    expect(add(spaces, 5, randomRows(25, 5 * perBlock, dims), dims)).toBe('full');
+    expect(spaces.takeEvicted()).toEqual([]);
+  });
+
+  it("holds for the number of spaces: the one that was used longest ago goes, of an owner beyond its share of that owner's", () => {
+    const { indexSpaces } = LIMITS.memory;
+    const spaces = spacesOf(4 * BLOCK_BYTES, 1 / 4);
+    for (let key = 1; key <= indexSpaces / 2; key++) open(spaces, key, dims, 0);
+    const evicted = spaces.takeEvicted();
+    expect([evicted.length, evicted[0]]).toEqual([indexSpaces / 4, 1]);
+    const vector = randomVector(chanceOf(26), dims);
+    expect(find(spaces, indexSpaces / 2 - 1, { vector, k: 1 })).toEqual([]);
+    for (let key = 1; key <= indexSpaces; key++) open(spaces, 10 * indexSpaces + key, dims, key);
+    expect(spaces.takeEvicted()).toHaveLength(indexSpaces / 4);
+  });
+
   it('lets no space go for room that is being made already', () => {
-    const spaces = new Spaces(1_060 * BLOCK_BYTES);
+    const spaces = spacesOf(1_060 * BLOCK_BYTES);
     const vectors = new Float32Array(4_000 * dims);
     const start = (key: number, count: number) => {
-      spaces.open(key, dims);
+      open(spaces, key, dims);
       return spaces.add(key, {
         ids: Float64Array.from({ length: count }, (_, i) => i + 1),
         tags: new Uint8Array(count),
@@ -328,7 +365,7 @@ describe('the bound of the memory', () => {
     };
     for (let first = 0; first < 6; first++) {
       const ids = Float64Array.from({ length: 4_000 }, (_, i) => first * 4_000 + i + 1);
-      if (first === 0) spaces.open(1, dims);
+      if (first === 0) open(spaces, 1, dims);
       through(spaces.add(1, { ids, tags: new Uint8Array(4_000), vectors }));
     }
     expect(through(start(2, 1_000))).toBe('done');
@@ -346,13 +383,13 @@ describe('the bound of the memory', () => {
   });
 
   it('ends a search whose space had to go in the middle of it, without a row of another space', () => {
-    const spaces = new Spaces(1_201 * BLOCK_BYTES);
+    const spaces = spacesOf(1_201 * BLOCK_BYTES);
     const many = manyRows(25_000, dims);
-    spaces.open(1, dims);
+    open(spaces, 1, dims);
     expect(add(spaces, 1, many, dims)).toBe('done');
     const steps = spaces.search(1, { vector: randomVector(chanceOf(23), dims), k: 10 });
     expect(steps.next().done).toBe(false);
-    spaces.open(2, dims);
+    open(spaces, 2, dims);
     expect(add(spaces, 2, many, dims)).toBe('done');
     expect(spaces.takeEvicted()).toEqual([1]);
     expect(through(steps)).toBe('absent');

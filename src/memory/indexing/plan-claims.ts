@@ -1,0 +1,47 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Looked, Queue } from './indexing-store.ts';
+
+export type ClaimPlan = {
+  /** To claim of now: one namespace of each agent before a second one of any. */
+  readonly queues: readonly Queue[];
+  /** The last agent that this look is done with. */
+  readonly after: number;
+  /** Of an agent that was looked at, the last of its namespaces; undefined: the next look begins at its first one. */
+  readonly places: ReadonlyMap<number, number | undefined>;
+};
+
+/**
+ * Chooses namespaces to claim of, at most `room` of them, none that is busy, and no more of one agent than it may have
+ * under way. Agents that found no room are looked at again first.
+ */
+export function planClaims(
+  looked: Looked,
+  { busy, room }: { readonly busy: ReadonlyMap<number, number>; readonly room: number },
+): ClaimPlan {
+  const { spacesAtOncePerAgent } = LIMITS.memory.indexing;
+  const underWay = new Map<number, number>();
+  for (const agentId of busy.values()) underWay.set(agentId, (underWay.get(agentId) ?? 0) + 1);
+  const rounds: Queue[][] = Array.from({ length: spacesAtOncePerAgent }, () => []);
+  const places = new Map<number, number | undefined>();
+  let after = 0;
+  for (const [agentId, queues] of looked) {
+    if ((rounds[0]?.length ?? 0) >= room) break;
+    after = agentId;
+    const may = spacesAtOncePerAgent - (underWay.get(agentId) ?? 0);
+    if (may <= 0) continue;
+    const mine = queues.filter(({ isDue, spaceId }) => isDue && !busy.has(spaceId)).slice(0, may);
+    for (const [n, queue] of mine.entries()) rounds[n]?.push(queue);
+    places.set(agentId, placeBehind(queues, mine));
+  }
+  const queues = rounds.flat().slice(0, room);
+  // A second namespace that found no room is looked at again.
+  for (const left of rounds.flat().slice(room)) places.set(left.agentId, left.spaceId - 1);
+  return { queues, after, places };
+}
+
+/** Behind what is claimed; where nothing is, behind what was looked at, and at the beginning where that was all. */
+function placeBehind(queues: readonly Queue[], mine: readonly Queue[]): number | undefined {
+  const last = mine.at(-1);
+  if (last !== undefined) return last.spaceId;
+  return queues.length < LIMITS.memory.indexing.spacesPerLook ? undefined : queues.at(-1)?.spaceId;
+}
