@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { renderTranscript } from '../../../../../src/models/providers/local/render-transcript.ts';
 import { spacedWords } from '../../../../../src/models/providers/vendors/read-answer.ts';
 import { segmentWords } from '../../../../../src/models/providers/vendors/segment-words.ts';
-import { longestStallMs } from '../../../../support/longest-stall.ts';
+import { usualStallMs } from '../../../../support/longest-stall.ts';
 
 const word = (said: string, startMs: number, endMs: number, gap = ' ') => ({
   ...{ word: said, startMs, endMs, gap },
@@ -45,7 +45,7 @@ describe('words in lines', () => {
     const list = Array.from({ length: 20_000 }, (_, i) => ({
       ...{ word: i % 11 === 0 ? 'end.' : 'word', start: i / 3, end: i / 3 + 0.2 },
     }));
-    const stallMs = await longestStallMs(async () => {
+    const stallMs = await usualStallMs(50, async () => {
       const segments = await segmentWords(await spacedWords(list, 'word', 1_000));
       const whole = { segments, durationMs: 6_666_000, language: 'en' };
       for (const format of ['verbose_json', 'srt', 'vtt', 'text'] as const) {
