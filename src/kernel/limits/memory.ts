@@ -83,7 +83,7 @@ export const MEMORY_LIMITS = {
   /** Of vectors that are kept for searches; the spaces that were used last stay. Some 200,000 vectors of 512 numbers. */
   indexBytes: 512 * 1024 * 1024,
   /** That are kept, also empty ones. */
-  indexSpaces: 8_192,
+  indexSpaces: 16_384,
   /** Of both, what one agent may have: beyond it its own spaces go first. Some 50,000 vectors of 512 numbers. */
   indexShare: 1 / 4,
   /** Four rows of them fill a block. */
