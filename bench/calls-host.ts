@@ -1,13 +1,13 @@
 import { HEARING_HZ } from '../media/hearing.ts';
 import { Resampler } from '../media/resample.ts';
 import { loadSpeechGates } from '../src/engines/vad/fvad-gate.ts';
-import { loadUws } from '../src/http/server/uws.ts';
 import type { AgentSocket, SocketHandler } from '../src/http/websocket/socket-route.ts';
 import { systemClock } from '../src/kernel/clock.ts';
 import { favourMedia } from '../src/kernel/favour-media.ts';
 import { createRealtimeSocket } from '../src/sockets/realtime.ts';
 import { startEdge } from '../test/support/edge.ts';
 import { createVoiceWorld } from '../test/support/voice-world.ts';
+import { openBareEcho } from './bare-echo.ts';
 import { realtimeStamp } from './frame-stamp.ts';
 import { createLateness } from './lateness.ts';
 import { createPromptEngines, SECOND } from './prompt-engines.ts';
@@ -67,21 +67,6 @@ const timedHandler = (handler: SocketHandler): SocketHandler => ({
   closed: (code, reason) => handler.closed(code, reason),
 });
 
-async function openBare(): Promise<number> {
-  const uws = loadUws();
-  const app = uws.App().ws('/v1/realtime', {
-    maxPayloadLength: 1024 * 1024,
-    maxBackpressure: 1024 * 1024,
-    message(client, data, isBinary) {
-      client.send(data, isBinary);
-      lateness.workedOff(new Uint8Array(data));
-    },
-  });
-  return new Promise((resolve) => {
-    app.listen('127.0.0.1', 0, (socket) => resolve(uws.us_socket_local_port(socket as never)));
-  });
-}
-
 /** Microseconds of CPU for 20 ms of a line's sound on its way to being heard, of all lines by turns as in their calls. */
 function resampling(): number {
   const lines = Array.from({ length: order.sessions }, () => new Resampler(8_000, HEARING_HZ));
@@ -106,5 +91,7 @@ const ANSWERS: Readonly<Record<string, () => unknown>> = {
 
 process.on('message', (question) => process.send?.(ANSWERS[String(question)]?.()));
 
-const port = await (order.kind === 'bare' ? openBare() : openLive(order));
+const port = await (order.kind === 'bare'
+  ? openBareEcho('/v1/realtime', lateness)
+  : openLive(order));
 process.send?.({ port });

@@ -1,6 +1,5 @@
 import { createLocalEngines } from '../src/engines/local-engines.ts';
 import { loadSpeechGates } from '../src/engines/vad/fvad-gate.ts';
-import { loadUws } from '../src/http/server/uws.ts';
 import type { CarrierSocket, SocketHandler } from '../src/http/websocket/socket-route.ts';
 import { systemClock } from '../src/kernel/clock.ts';
 import { favourMedia } from '../src/kernel/favour-media.ts';
@@ -18,6 +17,7 @@ import { createCarrierMediaSocket } from '../src/sockets/carrier-media.ts';
 import { railsOf } from '../test/support/cascade-world.ts';
 import { startEdge } from '../test/support/edge.ts';
 import { createVoiceWorld } from '../test/support/voice-world.ts';
+import { openBareEcho } from './bare-echo.ts';
 import { twilioStamp } from './frame-stamp.ts';
 import { createLateness } from './lateness.ts';
 import { MEDIA_PATH, type PhoneHostOrder } from './phone-order.ts';
@@ -116,21 +116,6 @@ const timedHandler = (handler: SocketHandler): SocketHandler => ({
   closed: (code, reason) => handler.closed(code, reason),
 });
 
-async function openBare(): Promise<number> {
-  const uws = loadUws();
-  const app = uws.App().ws(MEDIA_PATH, {
-    maxPayloadLength: 1024 * 1024,
-    maxBackpressure: 1024 * 1024,
-    message(client, data, isBinary) {
-      client.send(data, isBinary);
-      lateness.workedOff(new Uint8Array(data));
-    },
-  });
-  return new Promise((resolve) => {
-    app.listen('127.0.0.1', 0, (socket) => resolve(uws.us_socket_local_port(socket as never)));
-  });
-}
-
 const ANSWERS: Readonly<Record<string, () => unknown>> = {
   lateness: lateness.figures,
   forgetLateness: lateness.forget,
@@ -142,5 +127,5 @@ process.on('message', (question) => process.send?.(ANSWERS[String(question)]?.()
 const { searchesPerSecond } = order;
 const searches =
   searchesPerSecond === undefined ? undefined : await searchSteadily(searchesPerSecond);
-const port = await (order.kind === 'bare' ? openBare() : openLive(order));
+const port = await (order.kind === 'bare' ? openBareEcho(MEDIA_PATH, lateness) : openLive(order));
 process.send?.({ port });

@@ -154,7 +154,7 @@ async function readBody({ body }: MarketCall): Promise<unknown> {
     const value = await parseJsonInTurns(bytes);
     if (isObject(value) && !Array.isArray(value)) return value;
   } catch {
-    // Below: whatever is wrong with it, it is no object.
+    // A body that does not parse is refused below, like one that is no object.
   }
   throw new OwnRefusal(errors.marketplace.invalidJson());
 }

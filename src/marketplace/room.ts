@@ -9,7 +9,7 @@ export type Room = <T>(name: string, guest: Guest, run: () => Promise<T>) => Pro
 
 /**
  * Bounds what is under way, since all of it is held in memory: under each name, and of each agent and each account under all
- * names. An account may have many agents, and some services are free, so that the bound of an agent alone holds nobody back.
+ * names. The agents of one account could otherwise take all places together, and free services cost them nothing.
  */
 export function createRoom({
   inAll,

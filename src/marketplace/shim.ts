@@ -57,7 +57,7 @@ export interface Shim {
   serve(call: ShimCall): Promise<MarketAnswer & Pick<Sold, 'advisory'>>;
 }
 
-/** One place for all vendors: whatever is asked is planned, priced, held, asked for and settled in the same way. */
+/** Sells for all vendors: it plans, prices, holds, asks and settles every order in the same way. */
 export function createShim(deps: ShimDeps): Shim {
   const { withFile, withSale } = createRooms();
   const shareOf = createBytesInFlight(LIMITS.marketplace.bytesInFlight);

@@ -7,7 +7,7 @@ import { newCallId } from '../../src/phone/calls/call.ts';
 import type { CallDeps } from '../../src/phone/calls/call-deps.ts';
 import { PHONE_DESTINATION } from '../../src/phone/calls/call-money.ts';
 import { advanceRow, insertCall } from '../../src/phone/calls/call-store.ts';
-import { createCallSweeper } from '../../src/phone/calls/sweep-calls.ts';
+import { createCallSweeper } from '../../src/phone/calls/sweep/sweep-calls.ts';
 import {
   type CarrierCall,
   CarrierFailed,

@@ -5,7 +5,7 @@ import type { Teardown } from '../../kernel/teardown.ts';
 import { createTakeSession } from '../../ledger/engine/take-session.ts';
 import type { CallDeps } from '../../phone/calls/call-deps.ts';
 import { createCalls, createCarrierHooks } from '../../phone/calls/calls.ts';
-import { createCallSweeper } from '../../phone/calls/sweep-calls.ts';
+import { createCallSweeper } from '../../phone/calls/sweep/sweep-calls.ts';
 import { createTurnWriter } from '../../phone/calls/turn-writer.ts';
 import { watchCarrierSpend } from '../../phone/calls/watch-carrier-spend.ts';
 import { askCarrierPrices } from '../../phone/carrier-prices/ask-prices.ts';

@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import { readConfig } from '../../config/config.ts';
 import { formatUsdc } from '../../kernel/amount.ts';
 import { nowSeconds, systemClock } from '../../kernel/clock.ts';
@@ -6,6 +5,7 @@ import { systemRandom } from '../../kernel/random.ts';
 import { completeSettings } from '../local-secrets.ts';
 import { createApi } from './demo/api.ts';
 import { fundAgent } from './demo/fund-agent.ts';
+import { readOptions } from './run-command.ts';
 
 /** `npm run agent -- --name x --usd 5`: a funded agent key on a running development server. */
 
@@ -17,16 +17,8 @@ const OPTIONS = {
   url: { type: 'string' },
 } as const;
 
-function parseOptions() {
-  try {
-    return parseArgs({ options: OPTIONS }).values;
-  } catch {
-    throw new Error(USAGE);
-  }
-}
-
 function readArguments() {
-  const values = parseOptions();
+  const values = readOptions(OPTIONS, USAGE);
   const match = /^(\d{1,9})(?:\.(\d{1,6}))?$/.exec(values.usd ?? '');
   const isUrl = values.url === undefined || URL.canParse(values.url);
   if (values.name === undefined || match === null || !isUrl) throw new Error(USAGE);

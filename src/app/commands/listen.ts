@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import { readConfig } from '../../config/config.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { systemRandom } from '../../kernel/random.ts';
@@ -9,7 +8,7 @@ import { eventLine } from './listen/event-line.ts';
 import { followFeed } from './listen/follow-feed.ts';
 import { forwardEvent } from './listen/forward-event.ts';
 import type { FeedEvent } from './listen/read-feed.ts';
-import { runCommand } from './run-command.ts';
+import { readOptions, runCommand } from './run-command.ts';
 
 /** `npm run listen -- --forward URL`: an account's events as they come, posted to a local receiver of webhooks. */
 
@@ -24,18 +23,10 @@ const OPTIONS = {
   server: { type: 'string' },
 } as const;
 
-function parseOptions() {
-  try {
-    return parseArgs({ options: OPTIONS }).values;
-  } catch {
-    throw new Error(USAGE);
-  }
-}
-
 const isHttpUrl = (text: string) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 
 function readArguments() {
-  const { after, events, forward, key, server } = parseOptions();
+  const { after, events, forward, key, server } = readOptions(OPTIONS, USAGE);
   const urls = [forward, server].filter((url) => url !== undefined);
   const isSequence = after === undefined || /^\d{1,15}$/.test(after);
   if (!urls.every(isHttpUrl) || !isSequence) throw new Error(USAGE);

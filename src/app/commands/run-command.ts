@@ -1,3 +1,5 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+
 /** Runs a command to its end: exit code 0, or 1 with one sentence on standard error. */
 export async function runCommand(command: () => Promise<void>): Promise<void> {
   try {
@@ -5,6 +7,18 @@ export async function runCommand(command: () => Promise<void>): Promise<void> {
   } catch (error) {
     console.error(error instanceof Error ? error.message : String(error));
     process.exitCode = 1;
+  }
+}
+
+/** The options of the command line. Throws the usage where it has others. */
+export function readOptions<T extends NonNullable<ParseArgsConfig['options']>>(
+  options: T,
+  usage: string,
+) {
+  try {
+    return parseArgs({ options }).values;
+  } catch {
+    throw new Error(usage);
   }
 }
 

@@ -66,7 +66,7 @@ export type Context<Services, C extends Credential, P, Q, B> = {
   readonly admitPooled: () => Promise<void> | undefined;
   /** Fires when the client goes away. */
   readonly signal: StopSignal;
-  /** Calls back when the request is over: its answer is sent, or there is nobody to send it to. */
+  /** Calls back when the request is over: its answer is sent, or its client has left. */
   readonly onOver: (callback: () => void) => void;
   readonly log: Log;
   /**

@@ -147,7 +147,7 @@ export async function completeItems(
         and claim = ${claim} and status = 'processing' order by id for update`;
     if (held.length === 0) return 0;
     const mine = new Set(held.map(({ id }) => id));
-    // The lock on the row gives commits their order: whoever reads a version finds all that it has.
+    // The lock on this row orders the commits of a space: a reader of version n finds the chunks of every version up to n.
     const [risen] = await tx<{ version: string }[]>`
       update memory_spaces set version = version + 1
       where id = ${spaceId} and deleted_at is null returning version::text`;

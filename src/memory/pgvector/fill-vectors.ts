@@ -24,7 +24,7 @@ export async function fillInCommit(
   await addSpace(tx, spaceId);
   for (;;) {
     const progress = await lockProgress(tx, spaceId);
-    // To wait for chunks of earlier commits here could be to wait in a ring: whoever deletes them waits for this commit.
+    // It must not wait here for locked chunks of earlier commits: a transaction that deletes them may wait for this one, a deadlock.
     if (progress === undefined || (await lacksBefore(tx, spaceId, progress, version))) return;
     const missing = await lockMissing(tx, spaceId, progress, rowsPerFill);
     await insert(tx, spaceId, missing);

@@ -107,7 +107,7 @@ export type HearingApi = {
   readonly hear: (door: VendorDoor, heard: HeardSound) => Promise<Transcript>;
 };
 
-/** How a vendor is spoken to, whoever buys from it. */
+/** The requests and answers of vendors, for the gateway and for the marketplace alike. */
 export type VendorApi = {
   readonly name: string;
   /** The headers that open a request. */

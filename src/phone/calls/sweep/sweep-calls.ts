@@ -1,23 +1,18 @@
-import { minRaw } from '../../kernel/amount.ts';
-import { LIMITS } from '../../kernel/limits.ts';
-import type { Worker } from '../../kernel/schedule.ts';
-import { type LegCosts, legCosts, sumOf } from '../rate-card.ts';
-import { spanOf } from '../recordings/recording.ts';
-import { findRecording } from '../recordings/recording-store.ts';
-import { findWallet } from './account-store.ts';
-import { type Call, lineOf } from './call.ts';
-import type { CallDeps } from './call-deps.ts';
-import { callEnded } from './call-events.ts';
-import { secondsRecorded, useOfJournal } from './call-meter.ts';
-import { chargesOf, legsWithin } from './call-money.ts';
-import {
-  advanceRow,
-  chargedLegs,
-  claimDueCalls,
-  isHeldByLiving,
-  putOffCall,
-} from './call-store.ts';
-import { carrierEnded, isOver } from './hear-carrier.ts';
+import { minRaw } from '../../../kernel/amount.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import type { Worker } from '../../../kernel/schedule.ts';
+import { type LegCosts, legCosts, sumOf } from '../../rate-card.ts';
+import { spanOf } from '../../recordings/recording.ts';
+import { findRecording } from '../../recordings/recording-store.ts';
+import { findWallet } from '../account-store.ts';
+import { type Call, lineOf } from '../call.ts';
+import type { CallDeps } from '../call-deps.ts';
+import { callEnded } from '../call-events.ts';
+import { secondsRecorded, useOfJournal } from '../call-meter.ts';
+import { chargesOf, legsWithin } from '../call-money.ts';
+import { advanceRow, claimDueCalls, putOffCall } from '../call-store.ts';
+import { carrierEnded, isOver } from '../hear-carrier.ts';
+import { chargedLegs, isHeldByLiving } from './sweep-store.ts';
 
 const EVERY_MS = 2_000;
 /** A claimed call is due again after so long, whatever became of its sweeper. */

@@ -1,0 +1,27 @@
+import type { Sql } from '../../../platform/postgres/sql.ts';
+import type { LegCosts } from '../../rate-card.ts';
+
+/** What the sweeper reads of a call before it settles it in the place of its process. */
+
+/** Whether a living process holds the session of a call. */
+export async function isHeldByLiving(sql: Sql, callId: string): Promise<boolean> {
+  const rows = await sql`
+    select 1 from sessions s join leases l on l.node_id = s.node_id and l.epoch = s.lease_epoch
+    where s.id = ${callId} and s.ended_at is null and l.expires_at > clock_timestamp()`;
+  return rows.length > 0;
+}
+
+/** What the history has of the legs of a settled call. */
+export async function chargedLegs(sql: Sql, callId: string): Promise<LegCosts> {
+  const rows = await sql<{ target_url: string; cost_raw: bigint }[]>`
+    select c.target_url, c.cost_raw from charges c join calls k on k.id = ${callId}
+    where c.agent_id = k.agent_id and c.created_at >= k.created_at and c.session_id = ${callId}
+      and c.target_url like 'phone://%'`;
+  const of = (isLeg: (url: string) => boolean): bigint =>
+    rows.reduce((sum, row) => (isLeg(row.target_url) ? sum + row.cost_raw : sum), 0n);
+  return {
+    transportRaw: of((url) => url.endsWith(callId)),
+    sttRaw: of((url) => url.endsWith('/stt')),
+    ttsRaw: of((url) => url.endsWith('/tts')),
+  };
+}
