@@ -2,6 +2,8 @@
 export const OUTBOUND_LIMITS = {
   // Gateway
   modelIdChars: 128,
+  /** Models behind the first, and names in a list of providers, that a request may wish. */
+  routing: { models: 8, providers: 32 },
   chatMessages: 10_000,
   maxOutputTokens: 10_000_000,
   completionsPerRequest: 128,

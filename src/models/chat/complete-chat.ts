@@ -7,15 +7,21 @@ import type { Buyer } from '../purchase/buyer.ts';
 import type { Order, Wanted } from '../purchase/order.ts';
 import type { AnswerCap } from '../purchase/receipt.ts';
 import { planOffers } from '../routing/plan-offers.ts';
+import type { RoutingWishes } from '../routing/routing-wishes.ts';
 import { arePaidByBuyer, type Seller, type Sellers } from '../routing/sellers.ts';
 import { requirePriced } from '../routing/unpriced-features.ts';
 import { boundChat, type ChatBound, leastBound, shrinkBound, withCap } from './bound-chat.ts';
 import type { ChatRequest } from './chat-request.ts';
 import { chatPriceRaw, meterChat } from './chat-usage.ts';
+import { CostInStream, costInBody, withUsage } from './cost-in-usage.ts';
 
 type ChatPurchase = {
   readonly buyer: Buyer;
   readonly body: ChatRequest;
+  /** Other models and the providers that the buyer wishes. */
+  readonly wishes?: RoutingWishes | undefined;
+  /** The price is told in the usage of the answer, too. */
+  readonly tellsCost?: boolean;
 };
 
 export interface ChatCompletions {
@@ -31,16 +37,35 @@ type ChatAnswer = ChatCompletion | { readonly stream: ChatStream };
 /** Buys chat completions: holds the most that one can cost, asks the cheapest source, settles to the use. */
 export function createChatCompletions(deps: BuyDeps<ChatRail>): ChatCompletions {
   return {
-    async complete({ body, buyer }) {
-      const wanted = wantedOf(deps, body, buyer);
+    async complete({ body, buyer, tellsCost = false, wishes }) {
+      const asked = tellsCost ? withUsage(body) : body;
+      const wanted = wantedInTurn(deps, asked, buyer, wishes);
       const bought = await buy(deps, buyer, wanted);
       if (bought.kind === 'unsold') return bought.answer;
       const { outcome } = bought;
-      return 'stream' in outcome
-        ? answerEvents(deps, bought, outcome.stream)
-        : answerWhole(bought, outcome);
+      if ('stream' in outcome) {
+        const events = tellsCost ? new CostInStream(outcome.stream) : outcome.stream;
+        return answerEvents(deps, bought, events);
+      }
+      return answerWhole(bought, outcome, tellsCost ? costInBody : undefined);
     },
   };
+}
+
+/** The same of each model that the buyer wishes, in turn. */
+function wantedInTurn(
+  deps: Pick<BuyDeps<ChatRail>, 'keepsNames' | 'rails'>,
+  body: ChatRequest,
+  buyer: Buyer,
+  wishes: RoutingWishes | undefined,
+): Wanted<ChatRail, ChatAnswer> {
+  const others = new Set(wishes?.models);
+  others.delete(body.model);
+  let instead: Wanted<ChatRail, ChatAnswer> | undefined;
+  for (const model of [...others].reverse()) {
+    instead = { ...wantedOf(deps, { ...body, model }, buyer), wishes, instead };
+  }
+  return { ...wantedOf(deps, body, buyer), wishes, instead };
 }
 
 function wantedOf(

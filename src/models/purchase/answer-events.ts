@@ -14,7 +14,10 @@ export type StreamedAnswer = {
 };
 
 /** Of a stream, what its delivery needs: whole events until there are no more. */
-type Events = Pick<ChatStream, 'next' | 'stop'>;
+type Events = Pick<ChatStream, 'next' | 'stop'> & {
+  /** Its last event, which says the price. */
+  last?(costRaw: bigint): Uint8Array;
+};
 
 /**
  * Relays a stream and settles it when it is over, whichever side ends it: to what its upstream has metered, or to what was
@@ -30,7 +33,11 @@ export async function answerEvents(
   const settled = async () => (await bought.settle()).chargedRaw;
   const body = relayStream(events, {
     piece: (bytes) => bytes,
-    end: async () => wholeEnd(await settled()),
+    async end() {
+      const costRaw = await settled();
+      const last = events.last?.(costRaw);
+      return last === undefined ? wholeEnd(costRaw) : Buffer.concat([last, wholeEnd(costRaw)]);
+    },
     async broken(err) {
       log.warn({ err, provider: source.provider }, 'a streamed answer broke off');
       return brokenEnd(await settled());
