@@ -13,9 +13,9 @@ const NEVER: StopSignal = {
 };
 
 /**
- * What stops an order whose vendor bills all of it once it is placed, such as the transcript of a file. `client` stops what
- * nobody bills (the engines of this process, free sources) and what the client's own account or wallet is billed for. Nothing
- * but the limits of the upstream stops what this server is billed for, so that leaving does not make it free.
+ * What stops an order whose vendor bills all of it once it is placed, such as the transcript of a file. Where an account of this
+ * server gets the bill, the limits of the upstream stop it and nothing else, so that leaving does not make it free. Every other
+ * order stops with its `client`: the engines of this process, free sources, and what the client's own account or wallet pays.
  */
 export const orderSignal = (
   { priceRaw, source }: Pick<Offer<unknown>, 'priceRaw' | 'source'>,
