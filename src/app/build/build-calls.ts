@@ -15,6 +15,7 @@ import { createTestRing } from '../../phone/carriers/test-ring.ts';
 import { refuseNumber } from '../../phone/dialling/refuse-number.ts';
 import type { RateCard } from '../../phone/rate-card.ts';
 import { createRecordingDeleter } from '../../phone/recordings/delete-recordings.ts';
+import { createCallAnalyzer } from '../../phone/records/analysis/analyze-calls.ts';
 import { createCallRecords } from '../../phone/records/call-records.ts';
 import { createReportForgetter } from '../../phone/records/forget-reports.ts';
 import { openBrain } from '../../phone/voice/open-brain.ts';
@@ -79,6 +80,7 @@ export function buildCalls(
   const workers = [
     createCallSweeper(deps),
     createReportForgetter(deps),
+    createCallAnalyzer(deps),
     createRecordingDeleter(deps),
     askCarrierPrices({ ...deps, metrics: createPriceMetrics(world.metrics) }),
     ...(watching === undefined ? [] : [watching]),

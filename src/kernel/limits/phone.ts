@@ -66,6 +66,8 @@ export const PHONE_LIMITS = {
   /** Of the transcript in an event. */
   reportTextChars: 32_768,
   reportDays: 30,
+  /** How long after its end a call is analyzed: its last words may be written behind it. */
+  analysisDelayMs: 2_000,
   /** How long a carrier keeps recordings, unless the settings say otherwise. */
   recordingDays: 30,
   /** Of one recording: an hour of two channels of 16-bit sound at 8 kHz, and its header. */
