@@ -5,18 +5,26 @@ import type { Call } from '../../calls/call.ts';
 import { callAnalyzed } from '../../calls/call-events.ts';
 import type { CallAnalysis } from './analyze-call.ts';
 
-/** Claims calls that are to be analyzed, at most `limit`: no other process gets them for `claimMs`. Returns their ids. */
+/** A call to be analyzed. */
+export type ClaimedCall = {
+  readonly callId: string;
+  /** No process has begun it before. */
+  readonly isFirst: boolean;
+};
+
+/** Claims calls that are to be analyzed, at most `limit`: no other process gets them for `claimMs`. */
 export async function claimUnanalyzed(
   sql: Sql,
   { claimMs, limit }: { readonly claimMs: number; readonly limit: number },
-): Promise<readonly string[]> {
-  const rows = await sql<{ id: string }[]>`
-    update calls set analysis_due_at = now() + ${claimMs} * interval '1 millisecond'
+): Promise<readonly ClaimedCall[]> {
+  const rows = await sql<{ id: string; claims: number }[]>`
+    update calls set analysis_due_at = now() + ${claimMs} * interval '1 millisecond',
+      analysis_claims = analysis_claims + 1
     where id in (
       select id from calls where analysis_due_at <= now()
       order by analysis_due_at limit ${limit} for update skip locked)
-    returning id`;
-  return rows.map(({ id }) => id);
+    returning id, analysis_claims as claims`;
+  return rows.map(({ claims, id }) => ({ callId: id, isFirst: claims === 1 }));
 }
 
 /** Writes an analysis and its event in one commit. False: another process did before, or its report is over. */

@@ -34,7 +34,7 @@ export function analyzeCall(call: Ended, turns: readonly StoredTurn[]): CallAnal
     success: isPerson && isOrderly && heardAnswers > 0,
     sentiment: null,
     structuredData: {
-      method: 'record',
+      method: 'rules',
       direction,
       endReason,
       answeredBy,

@@ -137,6 +137,8 @@ export const calls = pgTable(
     reportUntil: instant('report_until'),
     /** When a worker analyzes it; null: it is analyzed, or has no report. */
     analysisDueAt: instant('analysis_due_at'),
+    /** How often that was begun: a model is asked the first time only. */
+    analysisClaims: integer('analysis_claims').notNull().default(0),
     /** What came of that: whether it served its purpose, and by which facts. */
     analysis: jsonb('analysis'),
     createdAt: now('created_at'),

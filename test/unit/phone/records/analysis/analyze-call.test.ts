@@ -23,7 +23,7 @@ describe('the analysis of a call', () => {
       success: true,
       sentiment: null,
       structuredData: {
-        method: 'record',
+        method: 'rules',
         direction: 'outbound',
         endReason: 'call_ended',
         answeredBy: null,
