@@ -4,12 +4,17 @@ import { errors } from '../kernel/errors.ts';
 import { parseJsonInTurns } from '../kernel/json/parse-json.ts';
 import { isObject } from '../kernel/json.ts';
 import { LIMITS } from '../kernel/limits.ts';
-import type { MarketAnswer, MarketCall, Marketplace } from '../payments/proxy/marketplace.ts';
+import type {
+  MarketAnswer,
+  MarketCall,
+  MarketPrice,
+  Marketplace,
+} from '../payments/proxy/marketplace.ts';
 import { refusePayment } from '../payments/proxy/refuse-payment.ts';
 import { BUDGET_ADVISORY_HEADER } from '../spend/awareness/budget-left.ts';
 import type { MarketAddress } from './market-address.ts';
 import { OwnRefusal } from './own-refusal.ts';
-import { isService } from './requests.ts';
+import { isService, type ServiceName } from './requests.ts';
 import type { Shim } from './shim.ts';
 
 /** The operations of the memory of an agent, as words of a path. */
@@ -52,10 +57,7 @@ export function createMarketplace(deps: MarketplaceDeps): Marketplace {
   async function answer(call: MarketCall): Promise<MarketAnswer> {
     const path = address.pathOf(call.url) ?? '';
     if (path.startsWith(MEMORY)) return remember(deps, path.slice(MEMORY.length), call);
-    const [, service = '', vendor = '', ...more] = path.replace(/^\/v1(?=\/)/, '').split('/');
-    if (!path.startsWith('/v1/') || !isService(service) || vendor === '' || more.length > 0) {
-      throw notFound(path);
-    }
+    const { service, vendor } = serviceAt(path);
     requirePost(call);
     const { accountId, onOver, signal, spender, url, workId } = call;
     const body = await readBody(call);
@@ -75,7 +77,17 @@ export function createMarketplace(deps: MarketplaceDeps): Marketplace {
     return { ...served, headers: { ...served.headers, [BUDGET_ADVISORY_HEADER]: advisory } };
   }
 
+  async function price({ body, url }: Pick<MarketCall, 'url' | 'body'>): Promise<MarketPrice> {
+    const path = address.pathOf(url) ?? '';
+    if (path.startsWith(MEMORY)) {
+      if (isMemoryOp(path.slice(MEMORY.length))) return { kind: 'free' };
+      throw notFound(path);
+    }
+    return deps.shim.priceOf({ ...serviceAt(path), body: await readBody({ body }) });
+  }
+
   return {
+    priceOf: price,
     get host() {
       return address.host;
     },
@@ -89,6 +101,15 @@ export function createMarketplace(deps: MarketplaceDeps): Marketplace {
       }
     },
   };
+}
+
+/** The service of a vendor that is at a path. Throws the refusal of another path. */
+function serviceAt(path: string): { readonly service: ServiceName; readonly vendor: string } {
+  const [, service = '', vendor = '', ...more] = path.replace(/^\/v1(?=\/)/, '').split('/');
+  if (path.startsWith('/v1/') && isService(service) && vendor !== '' && more.length === 0) {
+    return { service, vendor };
+  }
+  throw notFound(path);
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -145,7 +166,7 @@ function addressOf(url: string): string {
   return at.href;
 }
 
-async function readBody({ body }: MarketCall): Promise<unknown> {
+async function readBody({ body }: Pick<MarketCall, 'body'>): Promise<unknown> {
   const mostBytes = LIMITS.marketplace.bodyBytes;
   const bytes = typeof body === 'string' ? Buffer.from(body) : Buffer.from(body ?? '{}');
   if (bytes.length > mostBytes) throw new OwnRefusal(errors.request.payloadTooLarge(mostBytes));

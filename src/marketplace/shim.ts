@@ -1,11 +1,9 @@
-import type { ZodError } from 'zod';
 import { ApiError } from '../kernel/api-error.ts';
 import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Ledger } from '../ledger/rules/ledger.ts';
 import { type SoundFile, VendorFailed } from '../models/providers/vendors/vendor-api.ts';
-import { codePointsOf } from '../models/speech/speech-request.ts';
-import type { MarketAnswer, OnOver } from '../payments/proxy/marketplace.ts';
+import type { MarketAnswer, MarketPrice, OnOver } from '../payments/proxy/marketplace.ts';
 import type { OutboundRequest } from '../platform/egress/fetch.ts';
 import { refuseVendor } from './answer-failure.ts';
 import { type BytesShare, createBytesInFlight } from './bytes-in-flight.ts';
@@ -14,7 +12,9 @@ import type { FetchSound } from './fetch-sound.ts';
 import type { OpenAccount } from './open-accounts.ts';
 import { OwnRefusal } from './own-refusal.ts';
 import { listPriceRaw } from './price.ts';
-import { type Asked, SERVICES, type ServiceName } from './requests.ts';
+import { priceOrder } from './price-order.ts';
+import { NO_FILE, readBody, requireShort } from './read-order.ts';
+import type { ServiceName } from './requests.ts';
 import { createRoom } from './room.ts';
 import { type Goods, type Sale, type SellDeps, type Sold, sell } from './sell.ts';
 import type { Delivery, Order, Plan, Service, ShimDoor, Vendor } from './vendor.ts';
@@ -55,6 +55,8 @@ export interface Shim {
    * for what is wrong with the request or missing here, and the refusals of spend controls. What is thrown cost nothing.
    */
   serve(call: ShimCall): Promise<MarketAnswer & Pick<Sold, 'advisory'>>;
+  /** What such a call would cost by the price list. Throws OwnRefusal for what is wrong with it or missing here. */
+  priceOf(call: Pick<ShimCall, 'service' | 'vendor' | 'body'>): MarketPrice;
 }
 
 /** Sells for all vendors: it plans, prices, holds, asks and settles every order in the same way. */
@@ -117,6 +119,7 @@ export function createShim(deps: ShimDeps): Shim {
 
   return {
     serve: (call) => withShare(shareOf(call.accountId), call, buy),
+    priceOf: (call) => priceOrder(findService(deps, call).service, call),
   };
 }
 
@@ -168,11 +171,6 @@ const soundBytes = (delivery: Delivery) => ('audio' in delivery ? delivery.audio
 
 const guestOf = ({ accountId, spender }: ShimCall) => ({ accountId, agentId: spender.agentId });
 
-/** Stands for a file that was not fetched yet, and is as short as any can be. */
-const NO_FILE: SoundFile = {
-  ...{ bytes: Buffer.alloc(0), durationMs: 1, contentType: '', name: '' },
-};
-
 /** A file, whose refusals are the marketplace's own answers. */
 async function fetched(get: () => Promise<SoundFile>): Promise<SoundFile> {
   try {
@@ -185,7 +183,10 @@ async function fetched(get: () => Promise<SoundFile>): Promise<SoundFile> {
 /** What a spend control refuses, and a client that has left: no vendor would answer those. */
 const NOT_OWN = new Set([403, 499]);
 
-function findService({ accounts, vendors }: ShimDeps, { service: kind, vendor: name }: ShimCall) {
+function findService(
+  { accounts, vendors }: ShimDeps,
+  { service: kind, vendor: name }: Pick<ShimCall, 'service' | 'vendor'>,
+) {
   const sellers = vendors.filter(({ services }) => services[kind] !== undefined);
   const vendor = sellers.find((each) => each.name === name);
   const service = vendor?.services[kind];
@@ -202,21 +203,6 @@ function findService({ accounts, vendors }: ShimDeps, { service: kind, vendor: n
   }
   return { vendor, service: service as Service<ServiceName> };
 }
-
-function readBody(service: ServiceName, body: unknown): Asked[ServiceName] {
-  const parsed = SERVICES[service].safeParse(body);
-  if (parsed.success) return parsed.data;
-  throw new OwnRefusal(errors.request.invalid(detailsOf(parsed.error)));
-}
-
-const DETAILS_SHOWN = 20;
-
-const detailsOf = (error: ZodError) =>
-  error.issues.slice(0, DETAILS_SHOWN).map(({ code, message, path }) => ({
-    path: path.map((part) => (typeof part === 'symbol' ? String(part) : part)),
-    message,
-    code,
-  }));
 
 /** What an order comes to, and how it is asked for. Throws the refusal of one that its vendor does not take. */
 function planned(
@@ -253,15 +239,4 @@ function planned(
   } catch (error) {
     throw error instanceof ApiError ? new OwnRefusal(error) : error;
   }
-}
-
-function requireShort(
-  order: { readonly text: string } | { readonly input: string },
-  mostChars: number = LIMITS.marketplace.textChars,
-): number {
-  const [member, text] = 'text' in order ? ['text', order.text] : ['input', order.input];
-  const points = codePointsOf(text);
-  if (points <= mostChars) return points;
-  const message = `must have at most ${mostChars} characters`;
-  throw errors.request.invalid([{ path: [member], message, code: 'too_big' }]);
 }

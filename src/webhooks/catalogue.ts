@@ -247,6 +247,7 @@ export const EVENT_KINDS: readonly EventKind[] = [
       tripwire: z.string(),
       expected: z.string(),
       observed: z.string(),
+      callId: callId.optional().describe('Of a call whose carrier says something else of it'),
     },
   ),
   broadcast('marketplace.vendor.degraded', 'Vendor degraded', 'A vendor fails its probes.', vendor),

@@ -30,6 +30,16 @@ export type MarketAnswer = {
   readonly upstreamMs: number;
 };
 
+/** What a call to the marketplace would cost, margin included. */
+export type MarketPrice =
+  | { readonly kind: 'free' }
+  | {
+      readonly kind: 'sold';
+      readonly priceRaw: bigint;
+      /** For how much of it that is the price; undefined: for the very call. */
+      readonly per?: { readonly quantity: number; readonly unit: 'character' | 'second' };
+    };
+
 /** The vendors and services that this server sells itself. No network and no destination guard lies before it. */
 export interface Marketplace {
   /** What spend controls know it by, whichever spelling of its address a caller uses. */
@@ -41,4 +51,9 @@ export interface Marketplace {
    * Everything else is an answer, with its own errors among them.
    */
   call(call: MarketCall): Promise<MarketAnswer>;
+  /**
+   * What a call there would cost, by the price list: nothing is sent, fetched or charged. A text in the body is counted;
+   * without one, and for a file, it is the price of as much as the list price is for. Throws the refusals of `call`.
+   */
+  priceOf(call: Pick<MarketCall, 'url' | 'body'>): Promise<MarketPrice>;
 }

@@ -16,6 +16,7 @@ it('sells under the address of the marketplace, with a receipt, and refuses in t
     passthroughs: { add: (line) => void lines.push(line), flush: async () => {} },
     spendState: standingsReader(standingsWith({})),
     shim: {
+      priceOf: () => ({ kind: 'free' }),
       async serve(call) {
         calls.push(call);
         return {

@@ -16,6 +16,7 @@ function market(
 ) {
   const runs: Run[] = [];
   const sold: unknown[] = [];
+  const priced: unknown[] = [];
   const clock = new ManualClock();
   const place = createMarketplace({
     address: createMarketAddress(() => BASE),
@@ -28,6 +29,10 @@ function market(
       },
     },
     shim: {
+      priceOf(call) {
+        priced.push(call);
+        return { kind: 'sold', priceRaw: 7n };
+      },
       async serve(call) {
         sold.push(call);
         return {
@@ -42,7 +47,7 @@ function market(
       ...{ url: `${BASE}${path}`, method, headers: [], body, workId: 'w1', accountId: 'acct_1' },
       ...{ spender: { agentId: 3, keyId: 4 }, signal: new AbortController().signal },
     });
-  return { runs, sold, place, call };
+  return { runs, sold, priced, place, call };
 }
 
 const readable = (body: Uint8Array) => JSON.parse(Buffer.from(body).toString());
@@ -90,6 +95,27 @@ describe('memory at the marketplace', () => {
     const closed = errors.request.clientClosed();
     await expect(market(closed).call('/v1/db/vectordb/query', '{}')).rejects.toBe(closed);
   });
+});
+
+describe('a price at the marketplace', () => {
+  const priceOf = (path: string, body?: string) => {
+    const { place, priced } = market();
+    return { priced, price: place.priceOf({ url: `${BASE}${path}`, body }) };
+  };
+
+  it('is that of the vendor for what would be sent, and memory has none', async () => {
+    const { priced, price } = priceOf('/v1/tts/acme', '{"text":"Hello."}');
+    expect(await price).toEqual({ kind: 'sold', priceRaw: 7n });
+    expect(priced).toEqual([{ service: 'tts', vendor: 'acme', body: { text: 'Hello.' } }]);
+    expect(await priceOf('/v1/db/vectordb/query').price).toEqual({ kind: 'free' });
+  });
+
+  it.each(['/v1/nothing/acme', '/v1/tts/acme/more', '/v1/db/vectordb/drop'])(
+    'is refused where there is nothing: %s',
+    async (path) => {
+      await expect(priceOf(path).price).rejects.toMatchObject({ status: 404 });
+    },
+  );
 });
 
 describe('a service at the marketplace', () => {
