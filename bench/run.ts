@@ -61,7 +61,7 @@ if (unknown.length > 0) {
   );
   process.exitCode = 1;
 } else {
-  compileAll();
+  await compileAll();
   for (const bench of BENCHES.filter(({ name }) => wanted.length === 0 || wanted.includes(name))) {
     console.log(`\n${bench.name} …`);
     const rows = await bench.run();
