@@ -54,13 +54,19 @@ export function shownOf(presented: Presented): string {
   }
 }
 
-/** Picks the one credential that counts: a Bearer before a signature before a cookie. */
-export function presentedCredential(headers: Headers): Presented {
+/**
+ * Picks the one credential that counts: a Bearer before a key in the header that its route has for it, before a signature,
+ * before a cookie.
+ */
+export function presentedCredential(headers: Headers, keyHeader?: string): Presented {
   const authorization = headers.get('authorization');
   if (authorization !== undefined) {
     const token = bearerToken(authorization);
     return token === undefined ? { kind: 'malformed' } : presentKey(token);
   }
+
+  const key = keyHeader === undefined ? undefined : headers.get(keyHeader);
+  if (key !== undefined) return key.trim() === '' ? { kind: 'malformed' } : presentKey(key.trim());
 
   const wallet = headers.get('x-wallet-address');
   const signature = headers.get('x-signature');
