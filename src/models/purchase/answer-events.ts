@@ -3,7 +3,7 @@ import type { ChatStream } from '../providers/chat-rail.ts';
 import type { Bought } from './answer.ts';
 import { streamHeaders } from './receipt.ts';
 import { relayStream } from './relay-stream.ts';
-import { brokenEnd, wholeEnd } from './stream-end.ts';
+import { OPENAI_ENDING, type StreamEnding } from './stream-end.ts';
 
 /** A streamed answer under what is known of its price before it begins. */
 export type StreamedAnswer = {
@@ -24,16 +24,17 @@ export async function answerEvents(
   { log }: { readonly log: Log },
   bought: Bought<unknown>,
   events: Events,
+  ending: StreamEnding = OPENAI_ENDING,
 ): Promise<StreamedAnswer> {
   const { served, source, upstreamMs } = bought;
   const headers = streamHeaders(served, await bought.budget());
   const settled = async () => (await bought.settle()).chargedRaw;
   const body = relayStream(events, {
     piece: (bytes) => bytes,
-    end: async () => wholeEnd(await settled()),
+    end: async () => ending.whole(await settled()),
     async broken(err) {
       log.warn({ err, provider: source.provider }, 'a streamed answer broke off');
-      return brokenEnd(await settled());
+      return ending.broken(await settled(), err);
     },
     async left() {
       await settled();
