@@ -55,18 +55,18 @@ export function shownOf(presented: Presented): string {
 }
 
 /**
- * Picks the one credential that counts: a Bearer before a key in the header that its route has for it, before a signature,
- * before a cookie.
+ * Picks the one credential that counts: a key in the header that its route has for it, as with the vendor of its dialect, before a
+ * Bearer, before a signature, before a cookie.
  */
 export function presentedCredential(headers: Headers, keyHeader?: string): Presented {
+  const key = keyHeader === undefined ? undefined : headers.get(keyHeader)?.trim();
+  if (key !== undefined && key !== '') return presentKey(key);
+
   const authorization = headers.get('authorization');
   if (authorization !== undefined) {
     const token = bearerToken(authorization);
     return token === undefined ? { kind: 'malformed' } : presentKey(token);
   }
-
-  const key = keyHeader === undefined ? undefined : headers.get(keyHeader);
-  if (key !== undefined) return key.trim() === '' ? { kind: 'malformed' } : presentKey(key.trim());
 
   const wallet = headers.get('x-wallet-address');
   const signature = headers.get('x-signature');

@@ -11,6 +11,7 @@ import { answerWhole, type Relayed } from '../purchase/answer.ts';
 import { answerEvents, type StreamedAnswer } from '../purchase/answer-events.ts';
 import { type BuyDeps, buy } from '../purchase/buy.ts';
 import type { Buyer } from '../purchase/buyer.ts';
+import { knownName } from './known-name.ts';
 import { leastAnswerOf, withMessagesCap } from './cap-messages.ts';
 import { inMessagesWords } from './declined-words.ts';
 import { withoutForeignThoughts } from './foreign-thoughts.ts';
@@ -40,7 +41,8 @@ export interface MessagesGateway {
 /** Buys messages the way chat completions are bought. */
 export function createMessagesGateway(deps: BuyDeps<ChatRail>): MessagesGateway {
   return {
-    async create({ body, buyer, protocol }) {
+    async create({ body: given, buyer, protocol }) {
+      const body = { ...given, model: knownName(deps.catalogue, given.model) };
       const question = questionOf(body, { protocol, spareId: newId(deps.random, '') });
       const bought = await buy(deps, buyer, wantChat(deps, question, buyer));
       if (bought.kind === 'unsold') return bought.answer;

@@ -10,6 +10,7 @@ import { findOwnSellers, pooledSellers, type Seller, type Sellers } from '../rou
 import { countHere } from './count-here.ts';
 import { inMessagesWords } from './declined-words.ts';
 import { withoutForeignThoughts } from './foreign-thoughts.ts';
+import { knownName } from './known-name.ts';
 import type { CountRequest } from './messages-request.ts';
 import { requirePricedMessages } from './require-priced.ts';
 import { stopAfter } from './stop-after.ts';
@@ -43,7 +44,8 @@ const OBJECTIONS: ReadonlySet<number> = new Set([400, 413, 422]);
 
 export function createMessageTokens(deps: CountDeps): MessageTokens {
   return {
-    async count({ body, buyer, protocol }) {
+    async count({ body: given, buyer, protocol }) {
+      const body = { ...given, model: knownName(deps.catalogue, given.model) };
       const sellers = await sellersFor(deps, body, buyer);
       const door = doorOf(deps, sellers);
       if (door !== undefined) {

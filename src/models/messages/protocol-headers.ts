@@ -4,31 +4,35 @@ import { LIMITS } from '../../kernel/limits.ts';
 const VERSION = 'anthropic-version';
 const BETA = 'anthropic-beta';
 
-/** The one version whose streams are read here (https://platform.claude.com/docs/en/api/versioning). */
-export const PROTOCOL_VERSION = '2023-06-01';
+/**
+ * The versions whose requests and streams are read here. They differ in what requests may hold, which the vendor judges: the newer
+ * one has no `temperature`, `top_p` and `top_k` (https://platform.claude.com/docs/en/api/versioning).
+ */
+const VERSIONS: readonly string[] = ['2023-06-01', '2026-10-21'];
 
 /** Names of features, as the vendor writes them. */
 const FEATURES = /^[\w.-]+(?:\s*,\s*[\w.-]+)*$/;
 
 /**
  * What a request says of the protocol: the headers that go on to an upstream which speaks it. A request that names no version
- * speaks the current one. Throws the refusal of another version, or of a list that is none.
+ * speaks the oldest one. Throws the refusal of another version, or of a list that is none.
  */
 export function readProtocol(headers: ReadonlyMap<string, string>): Record<string, string> {
   const version = headers.get(VERSION);
-  if (version !== undefined && version !== PROTOCOL_VERSION) {
+  if (version !== undefined && !VERSIONS.includes(version)) {
     throw errors.gateway.invalidRequest(
-      `${VERSION} must be ${PROTOCOL_VERSION}: no other version is spoken here.`,
+      `${VERSION} must be ${VERSIONS.join(' or ')}: no other version is spoken here.`,
       VERSION,
     );
   }
   const beta = headers.get(BETA)?.trim() ?? '';
-  if (beta === '') return {};
+  const spoken: Record<string, string> = version === undefined ? {} : { [VERSION]: version };
+  if (beta === '') return spoken;
   if (beta.length > LIMITS.betaHeaderChars || !FEATURES.test(beta)) {
     throw errors.gateway.invalidRequest(
       `${BETA} must be a list of names with commas between them, of ${LIMITS.betaHeaderChars} characters at most.`,
       BETA,
     );
   }
-  return { [BETA]: beta };
+  return { ...spoken, [BETA]: beta };
 }
