@@ -4,10 +4,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts';
 const DATED = /-20\d{6}$/;
 
 /** The name under which the catalogue has a model: clients of the dialect name a version of it by its day. */
-export function knownName(
-  catalogue: Pick<Catalogue, 'find' | 'findKeyed'>,
-  name: string,
-): string {
+export function knownName(catalogue: Pick<Catalogue, 'find' | 'findKeyed'>, name: string): string {
   const isKnown = (id: string) =>
     catalogue.find(id) !== undefined || catalogue.findKeyed(id) !== undefined;
   const undated = name.replace(DATED, '');

@@ -80,7 +80,8 @@ export class MessageStream implements ChatStream {
   }
 
   #look(chunk: unknown): StreamBroken | undefined {
-    if (!isObject(chunk)) return new StreamBroken('an event is not a JSON object');
+    // Whatever else it is says nothing.
+    if (!isObject(chunk)) return undefined;
     if (isObject(chunk.error)) return reportedError(chunk.error);
     this.#begin(chunk);
     const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
