@@ -56,6 +56,8 @@ import { proxiedChat } from './llm/chat/completions.ts';
 import { proxiedEmbeddings } from './llm/embeddings.ts';
 import { markets } from './markets.ts';
 import { mcp } from './mcp.ts';
+import { countMessageTokens } from './messages/count-tokens.ts';
+import { createMessage } from './messages/create.ts';
 import { metrics } from './metrics.ts';
 import { modelDetail } from './models/detail.ts';
 import { listModels } from './models/list.ts';
@@ -108,6 +110,8 @@ export const ROUTES = [
   ...DEVELOPER_ROUTES,
   // Inference gateway
   chatCompletions,
+  createMessage,
+  countMessageTokens,
   embeddings,
   speech,
   createTranscription,

@@ -26,6 +26,8 @@ export type Demand = {
   readonly isProbe?: boolean;
   /** Takes an agent whose delegation has ended. */
   readonly admitsExpired?: boolean;
+  /** Where the key may come in place of a Bearer. */
+  readonly keyHeader?: string | undefined;
   /** Takes a client secret for the agent's key; routes never do. */
   readonly admitsClientSecrets?: boolean;
 };
@@ -109,7 +111,7 @@ export function createAuthenticate(deps: Deps): Authenticate {
     }
     if (demand.credential === 'admin') return admin(deps, asking);
 
-    const presented = presentedCredential(request.headers);
+    const presented = presentedCredential(request.headers, demand.keyHeader);
     if (demand.credential === 'agent' || presented.kind === 'agent_key') {
       if (demand.credential === 'agent' || demand.credential === 'any') {
         return admitAgent(demand, presented, asking);

@@ -30,6 +30,15 @@ export const OUTBOUND_LIMITS = {
   tokensOfPreamble: 704,
   /** What a prompt token that an upstream writes to its cache costs beyond any other, kept for minutes or an hour. */
   cacheWriteSurcharge: { shortPercent: 25, hourPercent: 100 },
+  /** Of the list of features that a caller of the Messages dialect asks an upstream for. */
+  betaHeaderChars: 2_048,
+  /** How long an upstream may take to count a prompt before it is counted here. */
+  countWaitMs: 5_000,
+  /** Of a prompt that is counted here: what an image is taken for, and so many characters of a file in base64 for a token. */
+  countedImageTokens: 1_600,
+  countedFileCharsPerToken: 24,
+  /** Anthropic's models make more tokens of a text than the encoder that is counted with here. */
+  claudeTokensPercent: 120,
   embeddingInputs: 2_048,
   embeddingDimensions: 65_536,
   transcriptionPromptChars: 16_384,

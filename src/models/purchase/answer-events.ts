@@ -3,7 +3,7 @@ import type { ChatStream } from '../providers/chat-rail.ts';
 import type { Bought } from './answer.ts';
 import { streamHeaders } from './receipt.ts';
 import { relayStream } from './relay-stream.ts';
-import { brokenEnd, wholeEnd } from './stream-end.ts';
+import { OPENAI_ENDING, type StreamEnding } from './stream-end.ts';
 
 /** A streamed answer under what is known of its price before it begins. */
 export type StreamedAnswer = {
@@ -27,6 +27,7 @@ export async function answerEvents(
   { log }: { readonly log: Log },
   bought: Bought<unknown>,
   events: Events,
+  ending: StreamEnding = OPENAI_ENDING,
 ): Promise<StreamedAnswer> {
   const { served, source, upstreamMs } = bought;
   const headers = streamHeaders(served, await bought.budget());
@@ -35,12 +36,13 @@ export async function answerEvents(
     piece: (bytes) => bytes,
     async end() {
       const costRaw = await settled();
+      const whole = ending.whole(costRaw);
       const last = events.last?.(costRaw);
-      return last === undefined ? wholeEnd(costRaw) : Buffer.concat([last, wholeEnd(costRaw)]);
+      return last === undefined ? whole : Buffer.concat([last, whole]);
     },
     async broken(err) {
       log.warn({ err, provider: source.provider }, 'a streamed answer broke off');
-      return brokenEnd(await settled());
+      return ending.broken(await settled(), err);
     },
     async left() {
       await settled();
