@@ -8,7 +8,7 @@ import { requirePriced } from '../routing/unpriced-features.ts';
 import { withCap } from './bound-chat.ts';
 import type { ChatRequest } from './chat-request.ts';
 import { CostInStream, costInBody, withUsage } from './cost-in-usage.ts';
-import { type ChatQuestion, wantInTurn } from './want-chat.ts';
+import { type ChatQuestion, reportedOf, wantInTurn } from './want-chat.ts';
 
 type ChatPurchase = {
   readonly buyer: Buyer;
@@ -48,6 +48,7 @@ export function createChatCompletions(deps: BuyDeps<ChatRail>): ChatCompletions 
 
 const questionOf = (body: ChatRequest): ChatQuestion => ({
   measured: body,
+  reported: reportedOf,
   requirePriced: () => requirePriced(body),
   ask(rail, asked, outputCap, signal) {
     const call = { ...asked, body: outputCap === undefined ? body : withCap(body, outputCap) };

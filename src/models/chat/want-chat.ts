@@ -15,8 +15,12 @@ import { chatPriceRaw, meterChat } from './chat-usage.ts';
 
 export type ChatAnswer = ChatCompletion | { readonly stream: ChatStream };
 
-/** A chat, in whichever dialect its caller speaks. */
-export type ChatQuestion = {
+/** What of a chat's answer was used by now. */
+export const reportedOf = (answer: ChatAnswer): Pick<ChatCompletion, 'usage' | 'answerChars'> =>
+  'stream' in answer ? answer.stream.metered() : answer;
+
+/** A chat, in whichever dialect its caller and the rails that may be asked speak. */
+export type ChatQuestion<R = ChatRail, T = ChatAnswer> = {
   /** What of it is measured and priced: what the prompt holds, and the cap of its answer. */
   readonly measured: ChatRequest;
   /** An answer with a smaller cap is of no use; a few tokens where nothing is said. */
@@ -25,21 +29,25 @@ export type ChatQuestion = {
   requirePriced(): void;
   /** Asks one rail for it. The cap is undefined where the caller pays the provider himself: he bounds it himself, too. */
   ask(
-    rail: ChatRail,
+    rail: R,
     call: Omit<ChatCall, 'body'>,
     outputCap: number | undefined,
     signal: StopSignal,
-  ): Promise<Outcome<ChatAnswer>>;
+  ): Promise<Outcome<T>>;
+  /** What of an answer was used by now. */
+  reported(answer: T): Pick<ChatCompletion, 'usage' | 'answerChars'>;
 };
 
+type WantDeps<R> = Pick<BuyDeps<R>, 'keepsNames' | 'rails'>;
+
 /** What is bought for a chat: at most what its bound costs, shorter where there is money for less, metered by its tokens. */
-export function wantChat(
-  { keepsNames, rails }: Pick<BuyDeps<ChatRail>, 'keepsNames' | 'rails'>,
-  question: ChatQuestion,
+export function wantChat<R, T>(
+  { keepsNames, rails }: WantDeps<R>,
+  question: ChatQuestion<R, T>,
   { signal, spender }: Pick<Buyer, 'signal' | 'spender'>,
-): Wanted<ChatRail, ChatAnswer> {
+): Wanted<R, T> {
   const { leastOutputTokens: least, measured } = question;
-  const orderWithin = (sellers: Sellers, bound: ChatBound): Order<ChatRail, ChatAnswer> => {
+  const orderWithin = (sellers: Sellers, bound: ChatBound): Order<R, T> => {
     const { model } = sellers;
     const offers = planOffers(
       sellers,
@@ -62,8 +70,8 @@ export function wantChat(
         return question.ask(rail, call, isTheirs ? undefined : bound.outputCap, signal);
       },
       meter: (answer, source) => {
-        const reported = 'stream' in answer ? answer.stream.metered() : answer;
-        return meterChat(measured, reported, source, isTheirs ? undefined : bound.tokens);
+        const most = isTheirs ? undefined : bound.tokens;
+        return meterChat(measured, question.reported(answer), source, most);
       },
       forLess(room) {
         for (let kept = byPrice(served, bound); kept.length > 0; kept = kept.slice(0, -1)) {
@@ -92,15 +100,15 @@ export function wantChat(
 }
 
 /** The same of each model that the buyer wishes, in turn; of `model` alone where there are no wishes. */
-export function wantInTurn(
-  deps: Pick<BuyDeps<ChatRail>, 'keepsNames' | 'rails'>,
-  ofModel: (model: string) => ChatQuestion,
+export function wantInTurn<R, T>(
+  deps: WantDeps<R>,
+  ofModel: (model: string) => ChatQuestion<R, T>,
   buyer: Pick<Buyer, 'signal' | 'spender'>,
   { model: first, wishes }: { readonly model: string; readonly wishes: RoutingWishes | undefined },
-): Wanted<ChatRail, ChatAnswer> {
+): Wanted<R, T> {
   const others = new Set(wishes?.models);
   others.delete(first);
-  let wanted: Wanted<ChatRail, ChatAnswer> | undefined;
+  let wanted: Wanted<R, T> | undefined;
   for (const model of [...others].reverse()) {
     wanted = { ...wantChat(deps, ofModel(model), buyer), wishes, instead: wanted };
   }

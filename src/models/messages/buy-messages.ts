@@ -3,7 +3,7 @@ import type { Json } from '../../kernel/json.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import { meterTokens } from '../chat/chat-usage.ts';
 import { estimatePrompt } from '../chat/estimate-chat.ts';
-import { type ChatAnswer, type ChatQuestion, wantChat } from '../chat/want-chat.ts';
+import { type ChatAnswer, type ChatQuestion, reportedOf, wantChat } from '../chat/want-chat.ts';
 import { UnfitRequest } from '../providers/anthropic/unfit-request.ts';
 import type { ChatCall, ChatRail, MessagesRail } from '../providers/chat-rail.ts';
 import { failed, type Outcome } from '../providers/outcome.ts';
@@ -67,6 +67,7 @@ function questionOf(
   return {
     measured,
     leastOutputTokens: leastAnswerOf(body),
+    reported: reportedOf,
     requirePriced: () => requirePricedMessages(body),
     async ask(rail, call, outputCap, signal) {
       const asked = outputCap === undefined ? body : withMessagesCap(body, outputCap);
