@@ -22,7 +22,7 @@ type Ended = Pick<Call, 'direction' | 'durationSeconds' | 'endReason' | 'answere
 /**
  * Analyzes a call by fixed rules from its record alone: the same record has the same analysis. A call is a success where no
  * machine answered it, the far side spoke, the agent answered that and was heard, and it ended by the word of one of the two or
- * by a transfer. Rules cannot tell how somebody felt: `sentiment` is null.
+ * by a transfer. Rules cannot tell how the other side felt: `sentiment` is null.
  */
 export function analyzeCall(call: Ended, turns: readonly StoredTurn[]): CallAnalysis {
   const { answeredBy = null, direction, durationSeconds, endReason } = call;
