@@ -228,6 +228,20 @@ export const SECTIONS = {
     }),
   },
   Models: {
+    MEMORY_EMBEDDING_MODEL: text().meta({
+      description:
+        'The embedding model of new namespaces of memories. Any but `local/use-lite` is bought for the agent, ' +
+        'at its cost. See [memory.md](api-behaviour/memory.md#models-that-are-bought).',
+      takes: 'an embedding model of the catalogue',
+      unset: '`local/use-lite`, free of charge',
+    }),
+    MEMORY_INFER_MODEL: text().meta({
+      description:
+        'The chat model that draws facts out of memories with `infer`, bought for the agent. ' +
+        'See [memory.md](api-behaviour/memory.md#models-that-are-bought).',
+      takes: 'a chat model of the catalogue',
+      unset: 'fixed rules, free of charge',
+    }),
     CATALOG_FILE: text().meta({
       description:
         'Models and providers that add to the built-in catalogue or replace entries of it. ' +

@@ -4,6 +4,7 @@ import { answerWhole, type Relayed } from '../purchase/answer.ts';
 import { answerEvents, type StreamedAnswer } from '../purchase/answer-events.ts';
 import { type BuyDeps, buy } from '../purchase/buy.ts';
 import type { Buyer } from '../purchase/buyer.ts';
+import { type KeepFirst, keptFirst } from '../purchase/keep-first.ts';
 import type { Order, Wanted } from '../purchase/order.ts';
 import type { AnswerCap } from '../purchase/receipt.ts';
 import { planOffers } from '../routing/plan-offers.ts';
@@ -16,6 +17,8 @@ import { chatPriceRaw, meterChat } from './chat-usage.ts';
 type ChatPurchase = {
   readonly buyer: Buyer;
   readonly body: ChatRequest;
+  /** Of an answer that is not streamed. */
+  readonly keep?: KeepFirst<ChatCompletion>;
 };
 
 export interface ChatCompletions {
@@ -31,9 +34,8 @@ type ChatAnswer = ChatCompletion | { readonly stream: ChatStream };
 /** Buys chat completions: holds the most that one can cost, asks the cheapest source, settles to the use. */
 export function createChatCompletions(deps: BuyDeps<ChatRail>): ChatCompletions {
   return {
-    async complete({ body, buyer }) {
-      const wanted = wantedOf(deps, body, buyer);
-      const bought = await buy(deps, buyer, wanted);
+    async complete(purchase) {
+      const bought = await buy(deps, purchase.buyer, wantedOf(deps, purchase));
       if (bought.kind === 'unsold') return bought.answer;
       const { outcome } = bought;
       return 'stream' in outcome
@@ -45,8 +47,7 @@ export function createChatCompletions(deps: BuyDeps<ChatRail>): ChatCompletions 
 
 function wantedOf(
   { keepsNames, rails }: Pick<BuyDeps<ChatRail>, 'keepsNames' | 'rails'>,
-  body: ChatRequest,
-  { signal, spender }: Buyer,
+  { body, buyer: { signal, spender }, keep }: ChatPurchase,
 ): Wanted<ChatRail, ChatAnswer> {
   const orderWithin = (sellers: Sellers, bound: ChatBound): Order<ChatRail, ChatAnswer> => {
     const { model } = sellers;
@@ -71,7 +72,9 @@ function wantedOf(
           model: source.upstreamModel,
           servedAs: keepsNames === true ? undefined : model.id,
         };
-        return body.stream === true ? rail.stream(call, signal) : rail.complete(call, signal);
+        return body.stream === true
+          ? rail.stream(call, signal)
+          : keptFirst(rail.complete(call, signal), keep);
       },
       meter: (answer, source) => {
         const reported = 'stream' in answer ? answer.stream.metered() : answer;
