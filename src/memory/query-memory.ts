@@ -40,7 +40,7 @@ type Query = Bodies['query'];
 const TEXT = 'text';
 
 /** What a query finds, and the bill of what it had to buy for that. */
-export type QueryAnswer = {
+type QueryAnswer = {
   readonly chunks: readonly object[];
   readonly bill?: Bill | undefined;
 };

@@ -37,7 +37,7 @@ function catalogueOf({ baseUrl }: OpenAiUpstream, without: readonly string[]) {
   });
 }
 
-export type SellerOptions = {
+type SellerOptions = {
   readonly usual?: string;
   readonly inferModel?: string;
   /** Models that the catalogue does not have any more. */

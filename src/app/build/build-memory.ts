@@ -16,7 +16,7 @@ import { preparePgvector } from '../../memory/pgvector/prepare-pgvector.ts';
 import { VectorKeeper } from '../../memory/pgvector/vector-keeper.ts';
 import type { Models } from '../../memory/purchase/models.ts';
 import { SpaceLoader } from '../../memory/search/space-loader.ts';
-import type { Modality } from '../../models/catalogue/catalogue.ts';
+import type { Catalogue, Modality } from '../../models/catalogue/catalogue.ts';
 import { findOwner } from '../../payments/reservations/reservation-store.ts';
 import type { VoiceParts } from './build-voice.ts';
 import { createMemoryModels, type MemoryModelDeps } from './memory-models.ts';
@@ -70,29 +70,32 @@ export async function buildMemory(world: World, parts: MemoryParts, teardown: Te
 function buildShop(world: World, { gateway, node, voice }: MemoryParts) {
   const { catalogue, random, settings, sql } = world;
   const { embedding, infer } = settings.memoryModels;
-  const engine = localEmbedder(voice.engines);
-  const isOf = (model: string, modality: Modality) => catalogue.find(model)?.modality === modality;
-  requireSold('MEMORY_EMBEDDING_MODEL', embedding, (model) => isOf(model, 'embedding'));
-  requireSold('MEMORY_INFER_MODEL', infer, (model) => isOf(model, 'text'));
-  const sells = (model: string) => isOf(model, 'embedding');
+  const usual = soldAs(catalogue, 'MEMORY_EMBEDDING_MODEL', embedding, 'embedding');
+  const inferModel = soldAs(catalogue, 'MEMORY_INFER_MODEL', infer, 'text');
+  const sells = (model: string) => catalogue.find(model)?.modality === 'embedding';
   const models = lateModels(() =>
     createMemoryModels({ ...gateway(), findOwner: (agentId) => findOwner(sql, agentId) }),
   );
   const works = createIdempotencyKeys({ sql, node, windowMs: LIMITS.idempotencyWindowMs });
   return {
-    embedders: embeddersOf(engine, { usual: embedding, sells }),
+    embedders: embeddersOf(localEmbedder(voice.engines), { usual, sells }),
     models,
-    shop: { models, random, works, inferModel: infer },
+    shop: { models, random, works, inferModel },
   };
 }
 
-function requireSold(
+/** The id of a model that a variable names. */
+function soldAs(
+  catalogue: Catalogue,
   variable: string,
-  model: string | undefined,
-  isSold: (model: string) => boolean,
-): void {
-  if (model === undefined || isSold(model)) return;
-  throw new ConfigError(`Invalid ${variable} "${model}": the catalogue does not sell it`);
+  name: string | undefined,
+  modality: Modality,
+): string | undefined {
+  if (name === undefined) return undefined;
+  const model = catalogue.find(name);
+  if (model?.modality === modality) return model.id;
+  const what = `the catalogue sells no model of modality ${modality} under this name`;
+  throw new ConfigError(`Invalid ${variable} "${name}": ${what}`);
 }
 
 /** The gateway is built behind the store, which the marketplace sells. */

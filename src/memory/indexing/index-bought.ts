@@ -30,7 +30,7 @@ export type IndexingShop = Pick<BuyOnceDeps, 'random' | 'works'> & {
   readonly inferModel: string | undefined;
 };
 
-export type IndexBoughtDeps = {
+type IndexBoughtDeps = {
   readonly sql: Sql;
   readonly log: Log;
   readonly embedders: Embedders;

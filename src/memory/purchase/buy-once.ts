@@ -12,7 +12,7 @@ import {
 } from './purchase-store.ts';
 
 /** What became of the holds of some work, by the ledger. */
-export interface Works {
+interface Works {
   /** Work that has set no money aside never does from here on. */
   forbid(workId: string, agentId: number): Promise<void>;
   fateOf(

@@ -3,7 +3,7 @@ import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 
 export type PurchaseKind = 'facts' | 'vectors';
 
-export type BegunPurchase = {
+type BegunPurchase = {
   readonly workId: string;
   readonly model: string;
   /** Null: nothing was delivered. */

@@ -5,7 +5,7 @@ import { ClaimLost, PurchaseOpen } from './buy-once.ts';
 import { ModelRefused } from './models.ts';
 
 /** What an item does whose indexing did not come to an end. */
-export type Setback =
+type Setback =
   /** It says nothing of the item, which is tried again soon. */
   | { readonly kind: 'busy' }
   /** It counts as a failure of the item. */

@@ -68,8 +68,17 @@ describe('a connection that is lost', () => {
   it('by a reset leaves nothing behind that the next statements wait for', async () => {
     const one = openSql(line.target, 1);
     for (let round = 0; round < 5; round++) {
-      const lost = one.begin((tx) => tx`select pg_sleep(5)`);
+      let hasBegun = () => {};
+      const begun = new Promise<void>((resolve) => {
+        hasBegun = resolve;
+      });
+      const lost = one.begin(async (tx) => {
+        await tx`select 1`;
+        hasBegun();
+        await tx`select pg_sleep(30)`;
+      });
       const failed = expect(lost).rejects.toSatisfy(isConnectionError);
+      await begun;
       await pause(50);
       line.breakAll('resetAndDestroy');
       await failed;
@@ -84,8 +93,9 @@ describe('a connection that is lost', () => {
 
   it('is no loss to those who wait to reserve one: they get the next', async () => {
     const one = openSql(line.target, 1);
-    const busy = one`select pg_sleep(5)`.catch(() => 'lost');
-    await pause(100);
+    await one`select 1`;
+    const busy = one`select pg_sleep(30)`.catch(() => 'lost');
+    await pause(50);
     const waiting = one.reserve();
     line.breakAll('destroy');
     expect(await busy).toBe('lost');
@@ -103,7 +113,7 @@ describe('a connection that is lost', () => {
     const one = openSql(line.target, 1);
     for (const how of ['destroy', 'end', 'resetAndDestroy'] as const) {
       const own = await one.reserve();
-      const lost = expect(own`select pg_sleep(5)`).rejects.toSatisfy(isConnectionError);
+      const lost = expect(own`select pg_sleep(30)`).rejects.toSatisfy(isConnectionError);
       await pause(50);
       line.breakAll(how);
       await lost;
