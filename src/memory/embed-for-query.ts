@@ -15,7 +15,7 @@ export type EmbeddedQuery = {
 
 /**
  * The vector of a query by the model of its namespace. Throws `vendor_unavailable`, and the gateway's refusals where it has
- * to be bought; then nothing was charged.
+ * to be bought; then nothing was charged. A key that only reads buys nothing.
  */
 export async function embedForQuery(
   { embedders, models }: { readonly embedders: Embedders; readonly models?: Models | undefined },
@@ -37,6 +37,7 @@ export async function embedForQuery(
   if (embedding.kind === 'local') {
     return { vector: await embedQuery(embedding.embedder, { agentId, query: text }) };
   }
+  if (caller.isReadOnly === true) throw errors.credential.readOnly();
   assert(models !== undefined, 'what is sold has a seller');
   const { model } = embedding;
   const { admitPooled, workId } = caller;

@@ -73,7 +73,9 @@ const memoryRoute = (memory: Memory, op: 'ingest' | 'query'): AnyRoute =>
 
     async handle({ admitPooled, body, caller, headers, signal, workId }) {
       const { agentId } = caller;
-      const asking = { agentId, spender: readSpender(caller, headers), workId, admitPooled };
+      const isReadOnly = caller.permission === 'read';
+      const spender = readSpender(caller, headers);
+      const asking = { agentId, spender, isReadOnly, workId, admitPooled };
       const { bill, ...answer } = await memory.run(op, asking, body, abortSignalOf(signal));
       return bill === undefined ? answer : { ...answer, upstreamMs: bill.upstreamMs };
     },

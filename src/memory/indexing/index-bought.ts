@@ -42,7 +42,7 @@ type IndexBoughtDeps = {
 
 type Deps = IndexBoughtDeps & { readonly shop: IndexingShop };
 
-/** Nobody waits for indexing: a purchase ends by its own limits. */
+/** No client waits for indexing: a purchase ends by its own limits. */
 const NEVER = new AbortController().signal;
 
 /**

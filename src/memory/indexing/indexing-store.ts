@@ -140,7 +140,7 @@ export type OnChunks = (
 ) => Promise<void>;
 
 /** Vectors of another length than those of their namespace: they cannot be compared with these. */
-export class OtherSpace extends Error {
+class OtherSpace extends Error {
   override readonly name = 'OtherSpace';
 
   constructor(dims: number, given: number) {

@@ -43,7 +43,7 @@ export type Codec<T> = {
 
 /**
  * Buys what an item needs at most once, in any number of processes: the purchase is written down before it is made and
- * its result before it is charged. Whoever goes on with the item takes the result that is there, and buys only when the
+ * its result before it is charged. The process that goes on with the item takes the result that is there, and buys only when the
  * ledger has nothing open for an earlier purchase. Throws PurchaseOpen, ClaimLost, and as `buy` does.
  */
 export async function buyOnce<T>(

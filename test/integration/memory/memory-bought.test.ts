@@ -113,6 +113,19 @@ describe('memories whose vectors are bought', () => {
     expect(await w.money()).toEqual(before);
   });
 
+  it('are not bought by a key that only reads', async () => {
+    await using w = await sellingMemory();
+    await w.ingest(['her car is red']);
+    await w.indexer.idle();
+    const caller = { agentId: w.agentId, isReadOnly: true };
+    const signal = new AbortController().signal;
+    const refused = await w.memory.run('query', caller, semantic('car'), signal);
+    expect(refused).toMatchObject({ status: 403, body: { error: 'read_only_key' } });
+    const words = { query: 'car', mode: 'keyword' };
+    expect(await w.memory.run('query', caller, words, signal)).toMatchObject({ status: 200 });
+    expect(await w.money()).toEqual({ consumed: COST, held: 0n });
+  });
+
   it('count under the key that brought them, and fail for good when it is revoked', async () => {
     await using w = await sellingMemory();
     await w.indexer[Symbol.asyncDispose]();

@@ -38,7 +38,9 @@ export const memoryOperation = <Op extends MemoryOp>(op: Op) => ({
     (typeof BODIES)[Op]
   >): Promise<RouteReply> {
     const { agentId } = caller;
-    const asking = { agentId, spender: readSpender(caller, headers), workId, admitPooled };
+    const isReadOnly = caller.permission === 'read';
+    const spender = readSpender(caller, headers);
+    const asking = { agentId, spender, isReadOnly, workId, admitPooled };
     const { bill, ...answer } = await services.memory.run(op, asking, body, abortSignalOf(signal));
     return bill === undefined ? answer : { ...answer, upstreamMs: bill.upstreamMs };
   },
