@@ -106,13 +106,16 @@ async function recallOf(
   return found / (queries.length * K);
 }
 
-/** Asks at fixed times, whether or not what was asked before is answered. */
+/** Asks at fixed times, whether or not what was asked before is answered. One that is refused has taken for ever. */
 async function askSteadily(ask: Ask, queries: readonly Float32Array[]): Promise<number[]> {
   const beganMs = performance.now();
   const timed = async (vector: Float32Array) => {
     const askedMs = performance.now();
-    await ask(vector);
-    return performance.now() - askedMs;
+    const isAnswered = await ask(vector).then(
+      () => true,
+      () => false,
+    );
+    return isAnswered ? performance.now() - askedMs : Number.POSITIVE_INFINITY;
   };
   const asked: Promise<number>[] = [];
   for (const [i, vector] of queries.entries()) {
