@@ -44,6 +44,10 @@ function assemble(env: z.output<typeof Environment>) {
     tls: parseTls(env),
     database: parseDatabase(env.DATABASE_URL, env.NODE_ENV),
     memoryIndex: env.MEMORY_INDEX,
+    memoryModels: {
+      embedding: env.MEMORY_EMBEDDING_MODEL,
+      infer: env.MEMORY_INFER_MODEL,
+    },
     jwtSecret: env.JWT_SECRET,
     apiKeyHmacSecret: env.API_KEY_HMAC_SECRET,
     adminApiKey: env.ADMIN_API_KEY,

@@ -4,6 +4,8 @@ import { errors } from '../kernel/errors.ts';
 import { parseJsonInTurns } from '../kernel/json/parse-json.ts';
 import { isObject } from '../kernel/json.ts';
 import { LIMITS } from '../kernel/limits.ts';
+import type { Memory, MemoryOp } from '../memory/memory.ts';
+import { BODIES } from '../memory/memory-shape.ts';
 import type {
   MarketAnswer,
   MarketCall,
@@ -17,34 +19,11 @@ import { OwnRefusal } from './own-refusal.ts';
 import { isService, type ServiceName } from './requests.ts';
 import type { Shim } from './shim.ts';
 
-/** The operations of the memory of an agent, as words of a path. */
-const MEMORY_OPS = [
-  ...(['query', 'ingest', 'status', 'list', 'delete'] as const),
-  ...(['tenant/create', 'tenant/status', 'tenant/delete'] as const),
-];
-
-type MemoryOp = (typeof MEMORY_OPS)[number];
-
-/** The memory of agents, as far as it is sold here: free. It reads a body that is still a text, and bounds it. */
-export interface MarketMemory {
-  run(
-    op: MemoryOp,
-    caller: { readonly agentId: number },
-    body: unknown,
-    signal: AbortSignal,
-  ): Promise<{
-    readonly status: number;
-    readonly body: unknown;
-    /** Names in lower case. */
-    readonly headers?: Readonly<Record<string, string>>;
-  }>;
-}
-
 export type MarketplaceDeps = {
   readonly address: MarketAddress;
   readonly shim: Shim;
   /** Undefined: this server has none. */
-  readonly memory: MarketMemory | undefined;
+  readonly memory: Memory | undefined;
   readonly clock: Clock;
 };
 
@@ -119,7 +98,7 @@ async function remember(
   op: string,
   call: MarketCall,
 ): Promise<MarketAnswer> {
-  const { signal, spender } = call;
+  const { signal, spender, workId } = call;
   if (!isMemoryOp(op)) throw notFound(`${MEMORY}${op}`);
   requirePost(call);
   if (memory === undefined) {
@@ -127,12 +106,17 @@ async function remember(
   }
   const askedMs = clock.monotonicMs();
   const { agentId } = spender;
-  const told = await memory.run(op, { agentId }, call.body ?? '', signal);
+  const asking = { agentId, spender, workId };
+  const told = await memory.run(op, asking, call.body ?? '', signal);
   const upstreamMs = clock.monotonicMs() - askedMs;
-  return free(told.status, told.body, { ...JSON_TYPE, ...told.headers }, upstreamMs);
+  const answer = free(told.status, told.body, { ...told.headers, ...JSON_TYPE }, upstreamMs);
+  // A model was bought for it: the charge stands in the agent's history by itself.
+  return told.bill === undefined
+    ? answer
+    : { ...answer, costRaw: told.bill.costRaw, payment: told.bill.payment };
 }
 
-const isMemoryOp = (op: string): op is MemoryOp => (MEMORY_OPS as readonly string[]).includes(op);
+const isMemoryOp = (op: string): op is MemoryOp => Object.hasOwn(BODIES, op);
 
 /** A refusal as the vendor of something would answer it. */
 const shown = ({ error, fields, headers, status }: OwnRefusal): MarketAnswer =>

@@ -3,13 +3,14 @@ import type { Teardown } from '../../kernel/teardown.ts';
 import { createDirectSales } from '../../marketplace/direct-sales.ts';
 import { createSoundFetch } from '../../marketplace/fetch-sound.ts';
 import { createMarketAddress } from '../../marketplace/market-address.ts';
-import { createMarketplace, type MarketMemory } from '../../marketplace/marketplace.ts';
+import { createMarketplace } from '../../marketplace/marketplace.ts';
 import { openAccounts } from '../../marketplace/open-accounts.ts';
 import { createShim } from '../../marketplace/shim.ts';
 import { createVendorHealths } from '../../marketplace/vendor-health.ts';
 import { claimProbe, findHealth, saveProbe } from '../../marketplace/vendor-health-store.ts';
 import { createLocalVendor, type LocalRails } from '../../marketplace/vendors/local.ts';
 import { REMOTE_VENDORS } from '../../marketplace/vendors/vendors.ts';
+import type { Memory } from '../../memory/memory.ts';
 import { admitHost, viewAgent } from '../../payments/proxy/admit-call.ts';
 import type { PassthroughLog } from '../../payments/proxy/passthrough-log.ts';
 import { findOwner } from '../../payments/reservations/reservation-store.ts';
@@ -26,7 +27,7 @@ export type MarketplaceParts = Pick<LedgerParts, 'ledger'> & {
   /** The door to addresses that callers choose. */
   readonly client: GuardedClient;
   readonly rails: LocalRails;
-  readonly memory: MarketMemory | undefined;
+  readonly memory: Memory | undefined;
 };
 
 /** What this server sells beside models: vendors that it has accounts with, its own engines, and memory. */

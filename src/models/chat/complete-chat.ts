@@ -1,8 +1,9 @@
-import type { ChatRail } from '../providers/chat-rail.ts';
+import type { ChatCompletion, ChatRail } from '../providers/chat-rail.ts';
 import { answerWhole, type Relayed } from '../purchase/answer.ts';
 import { answerEvents, type StreamedAnswer } from '../purchase/answer-events.ts';
 import { type BuyDeps, buy } from '../purchase/buy.ts';
 import type { Buyer } from '../purchase/buyer.ts';
+import { type KeepFirst, keptFirst } from '../purchase/keep-first.ts';
 import type { RoutingWishes } from '../routing/routing-wishes.ts';
 import { requirePriced } from '../routing/unpriced-features.ts';
 import { withCap } from './bound-chat.ts';
@@ -17,6 +18,8 @@ type ChatPurchase = {
   readonly wishes?: RoutingWishes | undefined;
   /** The price is told in the usage of the answer, too. */
   readonly tellsCost?: boolean;
+  /** Of an answer that is not streamed. */
+  readonly keep?: KeepFirst<ChatCompletion> | undefined;
 };
 
 export interface ChatCompletions {
@@ -30,9 +33,9 @@ export interface ChatCompletions {
 /** Buys chat completions: holds the most that one can cost, asks the cheapest source, settles to the use. */
 export function createChatCompletions(deps: BuyDeps<ChatRail>): ChatCompletions {
   return {
-    async complete({ body, buyer, tellsCost = false, wishes }) {
+    async complete({ body, buyer, keep, tellsCost = false, wishes }) {
       const asked = tellsCost ? withUsage(body) : body;
-      const ofModel = (model: string) => questionOf({ ...asked, model });
+      const ofModel = (model: string) => questionOf({ ...asked, model }, keep);
       const wanted = wantInTurn(deps, ofModel, buyer, { model: body.model, wishes });
       const bought = await buy(deps, buyer, wanted);
       if (bought.kind === 'unsold') return bought.answer;
@@ -46,12 +49,17 @@ export function createChatCompletions(deps: BuyDeps<ChatRail>): ChatCompletions 
   };
 }
 
-const questionOf = (body: ChatRequest): ChatQuestion => ({
+const questionOf = (
+  body: ChatRequest,
+  keep: KeepFirst<ChatCompletion> | undefined,
+): ChatQuestion => ({
   measured: body,
   reported: reportedOf,
   requirePriced: () => requirePriced(body),
   ask(rail, asked, outputCap, signal) {
     const call = { ...asked, body: outputCap === undefined ? body : withCap(body, outputCap) };
-    return body.stream === true ? rail.stream(call, signal) : rail.complete(call, signal);
+    return body.stream === true
+      ? rail.stream(call, signal)
+      : keptFirst(rail.complete(call, signal), keep);
   },
 });

@@ -24,8 +24,12 @@ export type MarketAnswer = {
   readonly body: Uint8Array;
   /** What was charged, in the ledger already. */
   readonly costRaw: bigint;
-  /** `internal`: bought from a vendor of this server. `passthrough`: free, or an error that cost nothing. */
-  readonly payment: 'passthrough' | 'internal';
+  /**
+   * `internal`: bought from a vendor of this server. `gateway` and `byok`: free but for a model that was bought
+   * for it, of the pool or with the agent's own key.
+   * `passthrough`: free, or an error that cost nothing.
+   */
+  readonly payment: 'passthrough' | 'internal' | 'gateway' | 'byok';
   /** How long others took over it. */
   readonly upstreamMs: number;
 };

@@ -3,15 +3,15 @@ import { errors } from '../../../src/kernel/errors.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { createMarketAddress } from '../../../src/marketplace/market-address.ts';
 import { createMarketplace } from '../../../src/marketplace/marketplace.ts';
+import type { MemoryAnswer } from '../../../src/memory/memory.ts';
 
 const BASE = 'https://m.example';
 
 type Run = { op: string; agentId: number; body: unknown };
 
 function market(
-  answer: { status: number; body: unknown; headers?: Record<string, string> } | Error = {
-    status: 200,
-    body: { result: { success: true } },
+  answer: MemoryAnswer | Error = {
+    ...{ status: 200, body: { result: { success: true } }, headers: {} },
   },
 ) {
   const runs: Run[] = [];
