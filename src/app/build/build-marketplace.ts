@@ -6,6 +6,8 @@ import { createMarketAddress } from '../../marketplace/market-address.ts';
 import { createMarketplace, type MarketMemory } from '../../marketplace/marketplace.ts';
 import { openAccounts } from '../../marketplace/open-accounts.ts';
 import { createShim } from '../../marketplace/shim.ts';
+import { claimTripwire } from '../../marketplace/tripwires/tripwire-store.ts';
+import { createTripwires } from '../../marketplace/tripwires/tripwires.ts';
 import { createVendorHealths } from '../../marketplace/vendor-health.ts';
 import { claimProbe, findHealth, saveProbe } from '../../marketplace/vendor-health-store.ts';
 import { createLocalVendor, type LocalRails } from '../../marketplace/vendors/local.ts';
@@ -44,6 +46,7 @@ export function buildMarketplace(
   );
   const accounts = openAccounts(REMOTE_VENDORS, secret);
   const selling = { ...world, vendors: [createLocalVendor(rails), ...REMOTE_VENDORS], accounts };
+  const tripwires = createTripwires({ ...world, claim: (of) => claimTripwire(sql, of) });
   const shim = createShim({
     ...selling,
     ledger,
@@ -51,6 +54,7 @@ export function buildMarketplace(
     fetchSound: createSoundFetch({ client, clock }),
     admitHost: (agentId, host) => admitHost(viewAgent(spendState, agentId), host),
     findOwner: (agentId) => findOwner(sql, agentId),
+    tripwires,
   });
   const vendorHealths = createVendorHealths({
     ...selling,

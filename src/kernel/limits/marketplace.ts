@@ -61,6 +61,10 @@ export const MARKETPLACE_LIMITS = {
   probeTickMs: 30_000,
   failuresUntilDown: 2,
 
+  /** Something unexpected of a vendor is reported to an agent once in so long. */
+  tripwireEveryMs: 3_600_000,
+  tripwiresRemembered: 10_000,
+
   /** A multiple of three, so that pieces of base64 can be joined. */
   base64BytesPerTurn: 768 * 1024,
 } as const;

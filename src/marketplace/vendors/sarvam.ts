@@ -38,7 +38,7 @@ export const sarvam: Vendor = {
               await door.send(jsonRequest('/text-to-speech', body)),
             );
             const [first] = Array.isArray(audios) ? audios : [];
-            return codedSound(first, 'base64', 'audio/wav');
+            return codedSound(first, 'base64', { made: 'audio/wav' });
           },
         };
       },
