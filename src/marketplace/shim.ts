@@ -16,6 +16,7 @@ import { OwnRefusal } from './own-refusal.ts';
 import { listPriceRaw } from './price.ts';
 import { type Asked, SERVICES, type ServiceName } from './requests.ts';
 import { createRoom } from './room.ts';
+import type { SaleHealth } from './sale-health.ts';
 import { type Goods, type Sale, type SellDeps, type Sold, sell } from './sell.ts';
 import type { Delivery, Order, Plan, Service, ShimDoor, Vendor } from './vendor.ts';
 import { type DoorDeps, openDoor } from './vendor-door.ts';
@@ -26,6 +27,7 @@ export type ShimDeps = SellDeps &
     readonly vendors: readonly Vendor[];
     readonly accounts: ReadonlyMap<string, OpenAccount>;
     readonly fetchSound: FetchSound;
+    readonly saleHealth: Pick<SaleHealth, 'watch'>;
     /** Throws the refusal of a host that the agent may not call. */
     readonly admitHost: (agentId: number, host: string) => Promise<void>;
   };
@@ -248,7 +250,7 @@ function planned(
     return {
       ...{ vendor: vendor.name, priceRaw },
       usage: 'file' in order ? { audio_second: durationMs / 1_000 } : { character: characters },
-      ask: () => plan.ask(door()),
+      ask: () => deps.saleHealth.watch(vendor.name, () => plan.ask(door())),
     };
   } catch (error) {
     throw error instanceof ApiError ? new OwnRefusal(error) : error;

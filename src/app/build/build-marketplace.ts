@@ -5,11 +5,18 @@ import { createSoundFetch } from '../../marketplace/fetch-sound.ts';
 import { createMarketAddress } from '../../marketplace/market-address.ts';
 import { createMarketplace, type MarketMemory } from '../../marketplace/marketplace.ts';
 import { openAccounts } from '../../marketplace/open-accounts.ts';
+import { createSaleHealth } from '../../marketplace/sale-health.ts';
 import { createShim } from '../../marketplace/shim.ts';
 import { claimTripwire } from '../../marketplace/tripwires/tripwire-store.ts';
 import { createTripwires } from '../../marketplace/tripwires/tripwires.ts';
 import { createVendorHealths } from '../../marketplace/vendor-health.ts';
-import { claimProbe, findHealth, saveProbe } from '../../marketplace/vendor-health-store.ts';
+import {
+  claimProbe,
+  findHealth,
+  findSales,
+  noteSales,
+  saveProbe,
+} from '../../marketplace/vendor-health-store.ts';
 import { createLocalVendor, type LocalRails } from '../../marketplace/vendors/local.ts';
 import { REMOTE_VENDORS } from '../../marketplace/vendors/vendors.ts';
 import { admitHost, viewAgent } from '../../payments/proxy/admit-call.ts';
@@ -47,11 +54,13 @@ export function buildMarketplace(
   const accounts = openAccounts(REMOTE_VENDORS, secret);
   const selling = { ...world, vendors: [createLocalVendor(rails), ...REMOTE_VENDORS], accounts };
   const tripwires = createTripwires({ ...world, claim: (of) => claimTripwire(sql, of) });
+  const saleHealth = createSaleHealth({ clock, note: (sales) => noteSales(sql, sales) });
   const shim = createShim({
     ...selling,
     ledger,
     budgets,
     fetchSound: createSoundFetch({ client, clock }),
+    saleHealth,
     admitHost: (agentId, host) => admitHost(viewAgent(spendState, agentId), host),
     findOwner: (agentId) => findOwner(sql, agentId),
     tripwires,
@@ -62,8 +71,11 @@ export function buildMarketplace(
     claim: (vendors) => claimProbe(sql, vendors),
     save: (probed, event) => saveProbe(sql, probed, event),
     find: () => findHealth(sql),
+    findSales: () => findSales(sql),
+    probes: settings.marketplaceProbes,
   });
-  teardown.use('marketplace workers', startWorkers(world, [vendorHealths.worker]));
+  const workers = [saleHealth.worker, ...(vendorHealths.worker ? [vendorHealths.worker] : [])];
+  teardown.use('marketplace workers', startWorkers(world, workers));
   return {
     vendorHealths,
     marketplace: createMarketplace({ address, shim, memory, clock }),

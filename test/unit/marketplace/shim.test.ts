@@ -32,6 +32,7 @@ async function shop(deliver: () => Promise<Delivery>, more: Partial<ShimDeps> = 
     budgets: { left: async () => ({ remainingRaw: undefined, advisory: undefined }) },
     ...{ vendors: [acme], accounts: new Map(), findOwner: async () => undefined },
     tripwires: { eventsOf: async () => [] },
+    saleHealth: { watch: (_, ask) => ask() },
     fetch: () => Promise.reject(new Error('no network')),
     fetchSound: () => Promise.reject(new Error('no files')),
     admitHost: async () => {},
