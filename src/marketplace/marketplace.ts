@@ -7,6 +7,7 @@ import { LIMITS } from '../kernel/limits.ts';
 import type { MarketAnswer, MarketCall, Marketplace } from '../payments/proxy/marketplace.ts';
 import { refusePayment } from '../payments/proxy/refuse-payment.ts';
 import { BUDGET_ADVISORY_HEADER } from '../spend/awareness/budget-left.ts';
+import type { DocumentJobs } from './documents/document-jobs.ts';
 import type { MarketAddress } from './market-address.ts';
 import { OwnRefusal } from './own-refusal.ts';
 import { isService } from './requests.ts';
@@ -38,6 +39,7 @@ export interface MarketMemory {
 export type MarketplaceDeps = {
   readonly address: MarketAddress;
   readonly shim: Shim;
+  readonly documents: Pick<DocumentJobs, 'submit' | 'read'>;
   /** Undefined: this server has none. */
   readonly memory: MarketMemory | undefined;
   readonly clock: Clock;
@@ -52,24 +54,14 @@ export function createMarketplace(deps: MarketplaceDeps): Marketplace {
   async function answer(call: MarketCall): Promise<MarketAnswer> {
     const path = address.pathOf(call.url) ?? '';
     if (path.startsWith(MEMORY)) return remember(deps, path.slice(MEMORY.length), call);
+    if (path.startsWith(DOCUMENTS)) return turnIntoText(deps, path, call);
     const [, service = '', vendor = '', ...more] = path.replace(/^\/v1(?=\/)/, '').split('/');
     if (!path.startsWith('/v1/') || !isService(service) || vendor === '' || more.length > 0) {
       throw notFound(path);
     }
-    requirePost(call);
-    const { accountId, onOver, signal, spender, url, workId } = call;
-    const body = await readBody(call);
-    const host = address.host;
-    const sale = {
-      onOver,
-      accountId,
-      spender,
-      workId,
-      url: addressOf(url),
-      host,
-      signal,
-      refusalOfHold: refusePayment,
-    };
+    requireMethod(call, 'POST');
+    const body = await readBody(call, LIMITS.marketplace.bodyBytes);
+    const sale = saleOf(address, call);
     const { advisory, ...served } = await deps.shim.serve({ ...sale, service, vendor, body });
     if (advisory === undefined) return served;
     return { ...served, headers: { ...served.headers, [BUDGET_ADVISORY_HEADER]: advisory } };
@@ -91,6 +83,35 @@ export function createMarketplace(deps: MarketplaceDeps): Marketplace {
   };
 }
 
+const saleOf = (
+  { host }: MarketAddress,
+  { accountId, onOver, signal, spender, url, workId }: MarketCall,
+) => ({
+  ...{ onOver, accountId, spender, workId, signal, host },
+  url: addressOf(url),
+  refusalOfHold: refusePayment,
+});
+
+const DOCUMENTS = '/v1/doc/';
+
+/** A job is made below the name of its vendor, and read below its own. */
+async function turnIntoText(
+  { address, documents }: MarketplaceDeps,
+  path: string,
+  call: MarketCall,
+): Promise<MarketAnswer> {
+  const [vendor = '', jobId, ...more] = path.slice(DOCUMENTS.length).split('/');
+  if (vendor === '' || jobId === '' || more.length > 0) throw notFound(path);
+  if (jobId === undefined) {
+    requireMethod(call, 'POST');
+    const body = await readBody(call, LIMITS.marketplace.documents.bodyBytes);
+    return documents.submit({ ...saleOf(address, call), vendor, body });
+  }
+  requireMethod(call, 'GET');
+  const { accountId, onOver, signal, spender } = call;
+  return documents.read({ accountId, agentId: spender.agentId, vendor, jobId, signal, onOver });
+}
+
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 async function remember(
@@ -100,7 +121,7 @@ async function remember(
 ): Promise<MarketAnswer> {
   const { signal, spender } = call;
   if (!isMemoryOp(op)) throw notFound(`${MEMORY}${op}`);
-  requirePost(call);
+  requireMethod(call, 'POST');
   if (memory === undefined) {
     throw new OwnRefusal(errors.marketplace.vendorUnavailable('This server has no memory store.'));
   }
@@ -134,8 +155,8 @@ const notFound = (path: string) =>
     ),
   );
 
-function requirePost({ method }: MarketCall): void {
-  if (method !== 'POST') throw new OwnRefusal(errors.request.methodNotAllowed(['POST']));
+function requireMethod({ method }: MarketCall, only: 'GET' | 'POST'): void {
+  if (method !== only) throw new OwnRefusal(errors.request.methodNotAllowed([only]));
 }
 
 /** As it stands in the agent's history: no fragment goes to a vendor. */
@@ -145,8 +166,7 @@ function addressOf(url: string): string {
   return at.href;
 }
 
-async function readBody({ body }: MarketCall): Promise<unknown> {
-  const mostBytes = LIMITS.marketplace.bodyBytes;
+async function readBody({ body }: MarketCall, mostBytes: number): Promise<unknown> {
   const bytes = typeof body === 'string' ? Buffer.from(body) : Buffer.from(body ?? '{}');
   if (bytes.length > mostBytes) throw new OwnRefusal(errors.request.payloadTooLarge(mostBytes));
   try {

@@ -8,6 +8,7 @@ import {
   VendorFailed,
   type VendorRequest,
 } from '../models/providers/vendors/vendor-api.ts';
+import type { DocumentService } from './documents/document-service.ts';
 import type { ListPrice } from './price.ts';
 import type { Asked, ServiceName } from './requests.ts';
 import type { Departure, Reported } from './tripwires/departure.ts';
@@ -77,6 +78,8 @@ export type Vendor = {
   /** Absent: it is a part of this process. */
   readonly account?: Account;
   readonly services: Services;
+  /** Documents that it turns into text, in jobs of minutes. */
+  readonly documents?: DocumentService;
 };
 
 /** An account whose one credential goes into a header. */

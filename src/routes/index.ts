@@ -131,6 +131,8 @@ import { removeWebhook } from './developer/webhooks/remove.ts';
 import { retryWebhookDelivery } from './developer/webhooks/retry-delivery.ts';
 import { rotateWebhookSecret } from './developer/webhooks/rotate-secret.ts';
 import { testWebhook } from './developer/webhooks/test.ts';
+import { createDocumentJob } from './doc/create.ts';
+import { readDocumentJob } from './doc/read.ts';
 import { embeddings } from './embeddings.ts';
 import { estimate } from './estimate.ts';
 import { health } from './health.ts';
@@ -327,6 +329,8 @@ export const ROUTES = [
   sellTranslation,
   sellTransliteration,
   sellLanguage,
+  createDocumentJob,
+  readDocumentJob,
   playgroundVendors,
   capabilities,
   openapi,

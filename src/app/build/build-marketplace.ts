@@ -1,8 +1,13 @@
 import { startWorkers } from '../../kernel/schedule.ts';
 import type { Teardown } from '../../kernel/teardown.ts';
+import { findHold } from '../../ledger/store/orphan-store.ts';
 import { createDirectSales } from '../../marketplace/direct-sales.ts';
+import { createDocumentJobs } from '../../marketplace/documents/document-jobs.ts';
+import { createVendorFiles } from '../../marketplace/documents/vendor-files.ts';
+import { createFileFetch } from '../../marketplace/fetch-file.ts';
 import { createSoundFetch } from '../../marketplace/fetch-sound.ts';
 import { createMarketAddress } from '../../marketplace/market-address.ts';
+import { createMarketRooms } from '../../marketplace/market-rooms.ts';
 import { createMarketplace, type MarketMemory } from '../../marketplace/marketplace.ts';
 import { openAccounts } from '../../marketplace/open-accounts.ts';
 import { createSaleHealth } from '../../marketplace/sale-health.ts';
@@ -21,6 +26,7 @@ import { createLocalVendor, type LocalRails } from '../../marketplace/vendors/lo
 import { REMOTE_VENDORS } from '../../marketplace/vendors/vendors.ts';
 import { admitHost, viewAgent } from '../../payments/proxy/admit-call.ts';
 import type { PassthroughLog } from '../../payments/proxy/passthrough-log.ts';
+import { insertPassthroughs } from '../../payments/proxy/passthrough-store.ts';
 import { findOwner } from '../../payments/reservations/reservation-store.ts';
 import type { GuardedClient } from '../../platform/egress/guarded-client.ts';
 import type { BudgetReports } from '../../spend/awareness/budget-left.ts';
@@ -52,19 +58,30 @@ export function buildMarketplace(
     () => marketplaceUrl ?? `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${listening}`,
   );
   const accounts = openAccounts(REMOTE_VENDORS, secret);
-  const selling = { ...world, vendors: [createLocalVendor(rails), ...REMOTE_VENDORS], accounts };
-  const tripwires = createTripwires({ ...world, claim: (of) => claimTripwire(sql, of) });
+  const fetchFile = createFileFetch({ client, clock });
+  const selling = {
+    ...{ ...world, ledger, accounts, rooms: createMarketRooms() },
+    vendors: [createLocalVendor(rails), ...REMOTE_VENDORS],
+    tripwires: createTripwires({ ...world, claim: (of) => claimTripwire(sql, of) }),
+    admitHost: (agentId: number, host: string) => admitHost(viewAgent(spendState, agentId), host),
+    findOwner: (agentId: number) => findOwner(sql, agentId),
+  };
   const saleHealth = createSaleHealth({ clock, note: (sales) => noteSales(sql, sales) });
   const shim = createShim({
     ...selling,
-    ledger,
     budgets,
-    fetchSound: createSoundFetch({ client, clock }),
+    fetchSound: createSoundFetch(fetchFile),
     saleHealth,
-    admitHost: (agentId, host) => admitHost(viewAgent(spendState, agentId), host),
-    findOwner: (agentId) => findOwner(sql, agentId),
-    tripwires,
   });
+  const documents = createDocumentJobs({
+    ...selling,
+    address,
+    fetchFile,
+    files: createVendorFiles({ client, clock, fileMs: world.vendorMs }),
+    findHold: (holdId) => findHold(sql, holdId),
+    note: insertPassthroughs,
+  });
+  teardown.use('document jobs', documents);
   const vendorHealths = createVendorHealths({
     ...selling,
     address,
@@ -74,12 +91,23 @@ export function buildMarketplace(
     findSales: () => findSales(sql),
     probes: settings.marketplaceProbes,
   });
-  const workers = [saleHealth.worker, ...(vendorHealths.worker ? [vendorHealths.worker] : [])];
+  const workers = [
+    saleHealth.worker,
+    documents.worker,
+    ...(vendorHealths.worker ? [vendorHealths.worker] : []),
+  ];
   teardown.use('marketplace workers', startWorkers(world, workers));
   return {
     vendorHealths,
-    marketplace: createMarketplace({ address, shim, memory, clock }),
-    directSales: createDirectSales({ ...world, address, shim, spendState, passthroughs }),
+    marketplace: createMarketplace({ address, shim, documents, memory, clock }),
+    directSales: createDirectSales({
+      ...world,
+      address,
+      shim,
+      documents,
+      spendState,
+      passthroughs,
+    }),
     /** The server listens, at this port. */
     listensAt(port: number) {
       listening = port;

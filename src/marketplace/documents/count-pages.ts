@@ -49,7 +49,9 @@ async function look(bytes: Buffer, found: Found): Promise<boolean> {
   for (let at = bytes.indexOf('/Type'); at >= 0; at = bytes.indexOf('/Type', at + 5)) {
     if (++found.marks > marks) return false;
     if (found.marks % 1_000 === 0) await turnForLongWork();
-    const type = /^\/Type\s*\/(Pages?)(?![A-Za-z])/.exec(bytes.toString('latin1', at, at + 24))?.[1];
+    const type = /^\/Type\s*\/(Pages?)(?![A-Za-z])/.exec(
+      bytes.toString('latin1', at, at + 24),
+    )?.[1];
     if (type === 'Page') found.leaves++;
     if (type !== 'Pages') continue;
     if (++found.trees > trees) return false;
