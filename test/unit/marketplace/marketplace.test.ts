@@ -27,6 +27,10 @@ function market(
         return answer;
       },
     },
+    documents: {
+      submit: () => Promise.reject(new Error('no documents')),
+      read: () => Promise.reject(new Error('no documents')),
+    },
     shim: {
       async serve(call) {
         sold.push(call);
