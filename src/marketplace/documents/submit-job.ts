@@ -3,6 +3,7 @@ import { errors } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Hold } from '../../ledger/rules/requests.ts';
+import { VendorFailed } from '../../models/providers/vendors/vendor-api.ts';
 import type { MarketAnswer, OnOver } from '../../payments/proxy/marketplace.ts';
 import { refuseVendor } from '../answer-failure.ts';
 import { type Served, withShare } from '../market-rooms.ts';
@@ -54,6 +55,8 @@ export function submitJob(deps: JobDeps, call: JobCall): Promise<MarketAnswer> {
         });
       });
     } catch (error) {
+      if (error instanceof VendorFailed && served.signal.aborted)
+        throw errors.request.clientClosed();
       return refuseVendor(deps, vendor.name, error);
     }
   });

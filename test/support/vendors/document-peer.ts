@@ -175,7 +175,8 @@ export async function startDocumentPeer(): Promise<DocumentPeer> {
     return { job_id: job.id, job_state: state, total_files: 1, ...errors };
   }
 
-  const { baseUrl, ...peer } = await listenOnLoopback(server);
+  const { baseUrl: below, ...peer } = await listenOnLoopback(server);
+  const baseUrl = new URL(below).origin;
   origin = baseUrl;
   return {
     ...{ baseUrl, jobs, faults, does },
