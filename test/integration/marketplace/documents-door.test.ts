@@ -102,7 +102,7 @@ describe('a job', () => {
     ['of another vendor', '/v1/doc/deepgram', inline, 'POST', 404],
     ['that is nowhere', `${PATH}/a/b`, undefined, 'GET', 404],
     ['by another verb', `${PATH}/job_1`, inline, 'POST', 405],
-    ['that cannot be fetched', PATH, { documentUrl: 'http://127.0.0.1:9/a.pdf' }, 'POST', 502],
+    ['at a port that is not asked', PATH, { documentUrl: 'http://127.0.0.1:9/a.pdf' }, 'POST', 400],
     ['inside the network', PATH, { documentUrl: 'http://10.0.0.1/a.pdf' }, 'POST', 400],
     ['that is no JSON', PATH, 'a text', 'POST', 400],
   ] as const)('%s is refused', async (_, path, body, method, status) => {

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createIdempotencyKeys } from '../../../src/idempotency/idempotency-store.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import type { JobPoint } from '../../../src/marketplace/documents/job-deps.ts';
 import type { MarketAnswer } from '../../../src/payments/proxy/marketplace.ts';
@@ -432,6 +433,22 @@ describe('a client', () => {
     );
     expect([kept.status, resultOf(kept).jobId]).toEqual([202, 'work_a']);
     await world.finish();
+    await expectEnded(agent, PRICE[3], ['completed']);
+  });
+
+  it('whose answer was lost under its key finds the job by the hold, and never pays for a second one', async () => {
+    const agent = await world.agent();
+    const keys = createIdempotencyKeys({
+      ...{ sql: world.sql, node: world.main.node, windowMs: 60_000 },
+    });
+    await world.submitAt(world.main, agent, {}, { workId: 'work_b' });
+    await keys.forbid('work_b', agent.agentId);
+    expect(await keys.fateOf('work_b')).toEqual({ kind: 'undecided' });
+    await world.finish();
+    expect(await keys.fateOf('work_b')).toEqual({
+      ...{ kind: 'charged', chargedRaw: PRICE[3], reservation: null },
+    });
+    expect((await read(agent, 'work_b')).status).toBe('completed');
     await expectEnded(agent, PRICE[3], ['completed']);
   });
 });
