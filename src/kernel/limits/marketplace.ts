@@ -78,7 +78,7 @@ export const MARKETPLACE_LIMITS = {
     bodyBytes: 6 * 1024 * 1024,
     /** What is looked at in a document to count its pages: marks of types, dictionaries of page trees, streams of objects. */
     marks: 20_000,
-    trees: 256,
+    trees: 64,
     dictionaryBytes: 64 * 1024,
     streams: 256,
     streamBytes: 1024 * 1024,

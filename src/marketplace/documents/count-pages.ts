@@ -55,6 +55,8 @@ async function look(bytes: Buffer, found: Found): Promise<boolean> {
     if (type === 'Page') found.leaves++;
     if (type !== 'Pages') continue;
     if (++found.trees > trees) return false;
+    // Its dictionary is walked byte by byte.
+    await turnForLongWork();
     const count = /\/Count\s+(\d{1,9})\b/.exec(dictionaryAround(bytes, at))?.[1];
     found.largestTree = Math.max(found.largestTree, Number(count ?? 0));
   }

@@ -3,7 +3,7 @@ import type { Log } from '../../kernel/log.ts';
 import type { Random } from '../../kernel/random.ts';
 import type { Ledger } from '../../ledger/rules/ledger.ts';
 import type { Hold } from '../../ledger/rules/requests.ts';
-import type { PassthroughLine } from '../../payments/proxy/passthrough-store.ts';
+import type { PassthroughLog } from '../../payments/proxy/passthrough-log.ts';
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 import type { FetchFile } from '../fetch-file.ts';
 import type { MarketAddress } from '../market-address.ts';
@@ -50,7 +50,10 @@ export type JobDeps = DoorDeps & {
   /** An open hold. */
   readonly findHold: (holdId: string) => Promise<Hold | undefined>;
   /** Writes lines of the agent's history in a commit. */
-  readonly note: (tx: Queryable, lines: readonly PassthroughLine[]) => Promise<void>;
+  readonly note: (
+    tx: Queryable,
+    lines: readonly Parameters<PassthroughLog['add']>[0][],
+  ) => Promise<void>;
   /** Hears of every step, and may hold it there. */
   readonly onPoint?: ((point: JobPoint) => Promise<void> | undefined) | undefined;
 };

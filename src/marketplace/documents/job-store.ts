@@ -17,7 +17,7 @@ export type NewJob = {
   readonly heldRaw: bigint;
 };
 
-/** Writes a job that nobody has heard of yet. False: the agent or its account has as many living jobs as it may. */
+/** Writes a job that its caller has not heard of yet. False: the agent or its account has as many living jobs as it may. */
 export async function insertJob(sql: Sql, job: NewJob): Promise<boolean> {
   const { jobsPerAccount, jobsPerAgent, leaseMs, lifeMs } = LIMITS.marketplace.documents;
   return sql.begin(async (tx) => {
@@ -37,7 +37,7 @@ export async function insertJob(sql: Sql, job: NewJob): Promise<boolean> {
   }) as Promise<boolean>;
 }
 
-/** Removes a job that nobody has heard of, unless another process has taken it over. */
+/** Removes a job that its caller has not heard of, unless another process has taken it over. */
 export async function deleteJob(sql: Queryable, id: string): Promise<void> {
   await sql`delete from marketplace_jobs where id = ${id} and step = 'submitting' and epoch = 0`;
 }
