@@ -8,7 +8,8 @@ import { zipOf } from '../../support/zip.ts';
 
 let world: DocumentWorld;
 beforeAll(async () => {
-  world = await startDocumentWorld();
+  // Some questions here are never answered.
+  world = await startDocumentWorld(1_500);
 });
 afterEach(() => asUsual(world.peer));
 afterAll(() => world[Symbol.asyncDispose]());

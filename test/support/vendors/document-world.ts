@@ -38,8 +38,11 @@ export type JobRow = {
 
 export type DocumentWorld = Awaited<ReturnType<typeof startDocumentWorld>>;
 
-/** Jobs of documents in several processes on one database, with one vendor. Due times are moved by the test. */
-export async function startDocumentWorld() {
+/**
+ * Jobs of documents in several processes on one database, with one vendor, which has so long for one step. Due times are moved
+ * by the test.
+ */
+export async function startDocumentWorld(vendorMs = 10_000) {
   const db = await testDatabase(24);
   const { sql } = db;
   const peer = await startDocumentPeer();
@@ -51,7 +54,7 @@ export async function startDocumentWorld() {
   let processes = 0;
 
   /** A process, which stands still for ever at a point of the work where it is told to. */
-  async function aProcess(dies?: JobPoint, vendorMs = 300) {
+  async function aProcess(dies?: JobPoint) {
     const own = await processOn(sql, `process ${++processes}`, LEASE_MS);
     let hasDied = () => {};
     const died = new Promise<void>((resolve) => {
