@@ -41,6 +41,7 @@ function assemble(env: z.output<typeof Environment>) {
     port: parsePort(env.PORT),
     publicUrl: env.PUBLIC_URL,
     marketplaceUrl: env.MARKETPLACE_URL ?? env.PUBLIC_URL,
+    marketplaceProbes: env.MARKETPLACE_PROBES !== 'off',
     tls: parseTls(env),
     database: parseDatabase(env.DATABASE_URL, env.NODE_ENV),
     memoryIndex: env.MEMORY_INDEX,

@@ -14,6 +14,7 @@ import type {
 } from '../payments/proxy/marketplace.ts';
 import { refusePayment } from '../payments/proxy/refuse-payment.ts';
 import { BUDGET_ADVISORY_HEADER } from '../spend/awareness/budget-left.ts';
+import type { DocumentJobs } from './documents/document-jobs.ts';
 import type { MarketAddress } from './market-address.ts';
 import { OwnRefusal } from './own-refusal.ts';
 import { isService, type ServiceName } from './requests.ts';
@@ -22,6 +23,7 @@ import type { Shim } from './shim.ts';
 export type MarketplaceDeps = {
   readonly address: MarketAddress;
   readonly shim: Shim;
+  readonly documents: Pick<DocumentJobs, 'priceOf' | 'submit' | 'read'>;
   /** Undefined: this server has none. */
   readonly memory: Memory | undefined;
   readonly clock: Clock;
@@ -36,21 +38,11 @@ export function createMarketplace(deps: MarketplaceDeps): Marketplace {
   async function answer(call: MarketCall): Promise<MarketAnswer> {
     const path = address.pathOf(call.url) ?? '';
     if (path.startsWith(MEMORY)) return remember(deps, path.slice(MEMORY.length), call);
+    if (path.startsWith(DOCUMENTS)) return turnIntoText(deps, path, call);
     const { service, vendor } = serviceAt(path);
-    requirePost(call);
-    const { accountId, onOver, signal, spender, url, workId } = call;
-    const body = await readBody(call);
-    const host = address.host;
-    const sale = {
-      onOver,
-      accountId,
-      spender,
-      workId,
-      url: addressOf(url),
-      host,
-      signal,
-      refusalOfHold: refusePayment,
-    };
+    requireMethod(call, 'POST');
+    const body = await readBody(call, LIMITS.marketplace.bodyBytes);
+    const sale = saleOf(address, call);
     const { advisory, ...served } = await deps.shim.serve({ ...sale, service, vendor, body });
     if (advisory === undefined) return served;
     return { ...served, headers: { ...served.headers, [BUDGET_ADVISORY_HEADER]: advisory } };
@@ -62,7 +54,9 @@ export function createMarketplace(deps: MarketplaceDeps): Marketplace {
       if (isMemoryOp(path.slice(MEMORY.length))) return { kind: 'free' };
       throw notFound(path);
     }
-    return deps.shim.priceOf({ ...serviceAt(path), body: await readBody({ body }) });
+    if (path.startsWith(DOCUMENTS)) return deps.documents.priceOf(documentsAt(path).vendor);
+    const given = await readBody({ body }, LIMITS.marketplace.bodyBytes);
+    return deps.shim.priceOf({ ...serviceAt(path), body: given });
   }
 
   return {
@@ -91,6 +85,41 @@ function serviceAt(path: string): { readonly service: ServiceName; readonly vend
   throw notFound(path);
 }
 
+const saleOf = (
+  { host }: MarketAddress,
+  { accountId, onOver, signal, spender, url, workId }: MarketCall,
+) => ({
+  ...{ onOver, accountId, spender, workId, signal, host },
+  url: addressOf(url),
+  refusalOfHold: refusePayment,
+});
+
+const DOCUMENTS = '/v1/doc/';
+
+/** The vendor and the job that are at a path. Throws the refusal of another path. */
+function documentsAt(path: string): { readonly vendor: string; readonly jobId?: string } {
+  const [vendor = '', jobId, ...more] = path.slice(DOCUMENTS.length).split('/');
+  if (vendor === '' || jobId === '' || more.length > 0) throw notFound(path);
+  return jobId === undefined ? { vendor } : { vendor, jobId };
+}
+
+/** A job is made below the name of its vendor, and read below its own. */
+async function turnIntoText(
+  { address, documents }: MarketplaceDeps,
+  path: string,
+  call: MarketCall,
+): Promise<MarketAnswer> {
+  const { jobId, vendor } = documentsAt(path);
+  if (jobId === undefined) {
+    requireMethod(call, 'POST');
+    const body = await readBody(call, LIMITS.marketplace.documents.bodyBytes);
+    return documents.submit({ ...saleOf(address, call), vendor, body });
+  }
+  requireMethod(call, 'GET');
+  const { accountId, onOver, signal, spender } = call;
+  return documents.read({ accountId, agentId: spender.agentId, vendor, jobId, signal, onOver });
+}
+
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 async function remember(
@@ -100,7 +129,7 @@ async function remember(
 ): Promise<MarketAnswer> {
   const { signal, spender, workId } = call;
   if (!isMemoryOp(op)) throw notFound(`${MEMORY}${op}`);
-  requirePost(call);
+  requireMethod(call, 'POST');
   if (memory === undefined) {
     throw new OwnRefusal(errors.marketplace.vendorUnavailable('This server has no memory store.'));
   }
@@ -139,8 +168,8 @@ const notFound = (path: string) =>
     ),
   );
 
-function requirePost({ method }: MarketCall): void {
-  if (method !== 'POST') throw new OwnRefusal(errors.request.methodNotAllowed(['POST']));
+function requireMethod({ method }: MarketCall, only: 'GET' | 'POST'): void {
+  if (method !== only) throw new OwnRefusal(errors.request.methodNotAllowed([only]));
 }
 
 /** As it stands in the agent's history: no fragment goes to a vendor. */
@@ -150,8 +179,7 @@ function addressOf(url: string): string {
   return at.href;
 }
 
-async function readBody({ body }: Pick<MarketCall, 'body'>): Promise<unknown> {
-  const mostBytes = LIMITS.marketplace.bodyBytes;
+async function readBody({ body }: Pick<MarketCall, 'body'>, mostBytes: number): Promise<unknown> {
   const bytes = typeof body === 'string' ? Buffer.from(body) : Buffer.from(body ?? '{}');
   if (bytes.length > mostBytes) throw new OwnRefusal(errors.request.payloadTooLarge(mostBytes));
   try {

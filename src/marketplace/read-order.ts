@@ -1,4 +1,4 @@
-import type { ZodError } from 'zod';
+import type { ZodError, z } from 'zod';
 import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { SoundFile } from '../models/providers/vendors/vendor-api.ts';
@@ -12,8 +12,12 @@ export const NO_FILE: SoundFile = {
 };
 
 /** The body of a request for a service. Throws OwnRefusal of one that does not fit. */
-export function readBody(service: ServiceName, body: unknown): Asked[ServiceName] {
-  const parsed = SERVICES[service].safeParse(body);
+export const readBody = (service: ServiceName, body: unknown): Asked[ServiceName] =>
+  readShape<Asked[ServiceName]>(SERVICES[service], body);
+
+/** A body as its shape reads it. Throws OwnRefusal of one that does not fit. */
+export function readShape<T>(shape: z.ZodType<T>, body: unknown): T {
+  const parsed = shape.safeParse(body);
   if (parsed.success) return parsed.data;
   throw new OwnRefusal(errors.request.invalid(detailsOf(parsed.error)));
 }

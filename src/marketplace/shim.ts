@@ -6,16 +6,16 @@ import { type SoundFile, VendorFailed } from '../models/providers/vendors/vendor
 import type { MarketAnswer, MarketPrice, OnOver } from '../payments/proxy/marketplace.ts';
 import type { OutboundRequest } from '../platform/egress/fetch.ts';
 import { refuseVendor } from './answer-failure.ts';
-import { type BytesShare, createBytesInFlight } from './bytes-in-flight.ts';
 import { deliveryBody } from './delivery-body.ts';
 import type { FetchSound } from './fetch-sound.ts';
+import { type MarketRooms, type Served, withShare } from './market-rooms.ts';
 import type { OpenAccount } from './open-accounts.ts';
 import { OwnRefusal } from './own-refusal.ts';
 import { listPriceRaw } from './price.ts';
 import { priceOrder } from './price-order.ts';
 import { NO_FILE, readBody, requireShort } from './read-order.ts';
 import type { ServiceName } from './requests.ts';
-import { createRoom } from './room.ts';
+import type { SaleHealth } from './sale-health.ts';
 import { type Goods, type Sale, type SellDeps, type Sold, sell } from './sell.ts';
 import type { Delivery, Order, Plan, Service, ShimDoor, Vendor } from './vendor.ts';
 import { type DoorDeps, openDoor } from './vendor-door.ts';
@@ -25,7 +25,9 @@ export type ShimDeps = SellDeps &
     readonly ledger: Pick<Ledger, 'funds'>;
     readonly vendors: readonly Vendor[];
     readonly accounts: ReadonlyMap<string, OpenAccount>;
+    readonly rooms: MarketRooms;
     readonly fetchSound: FetchSound;
+    readonly saleHealth: Pick<SaleHealth, 'watch'>;
     /** Throws the refusal of a host that the agent may not call. */
     readonly admitHost: (agentId: number, host: string) => Promise<void>;
   };
@@ -42,12 +44,7 @@ export type ShimCall = Sale & {
   readonly onOver?: OnOver | undefined;
 };
 
-type ServedCall = ShimCall & {
-  /** What it may have of the memory of this process. */
-  readonly share: BytesShare;
-  /** Fires when the client leaves, also where the work goes on without it. */
-  readonly client: AbortSignal;
-};
+type ServedCall = ShimCall & Served;
 
 export interface Shim {
   /**
@@ -61,8 +58,7 @@ export interface Shim {
 
 /** Sells for all vendors: it plans, prices, holds, asks and settles every order in the same way. */
 export function createShim(deps: ShimDeps): Shim {
-  const { withFile, withSale } = createRooms();
-  const shareOf = createBytesInFlight(LIMITS.marketplace.bytesInFlight);
+  const { shareOf, withFile, withSale } = deps.rooms;
 
   async function finish(call: ServedCall, vendor: Vendor, goods: Goods) {
     const { bytesInFlight, saleBytes } = LIMITS.marketplace;
@@ -118,28 +114,17 @@ export function createShim(deps: ShimDeps): Shim {
   }
 
   return {
-    serve: (call) => withShare(shareOf(call.accountId), call, buy),
+    serve: (call) =>
+      withShare(shareOf(call.accountId), call, (served) => buy({ ...call, ...served })),
     priceOf: (call) => priceOrder(findService(deps, call).service, call),
   };
 }
 
-function createRooms() {
-  const { filesInFlight, filesPerAccount, filesPerAgent } = LIMITS.marketplace;
-  const { salesPerAccount, salesPerAgent, salesPerVendor } = LIMITS.marketplace;
-  const withSale = createRoom({
-    ...{ perAgent: salesPerAgent, perAccount: salesPerAccount, inAll: salesPerVendor },
-  });
-  const withFile = createRoom({
-    ...{ perAgent: filesPerAgent, perAccount: filesPerAccount, inAll: filesInFlight },
-  });
-  return { withFile, withSale };
-}
-
 /** A file is fetched for an agent that could pay for the shortest, and for no other. */
-async function requireFunds(
-  { ledger }: ShimDeps,
-  { refusalOfHold, spender }: ShimCall,
-  { priceRaw }: Goods,
+export async function requireFunds(
+  { ledger }: { readonly ledger: Pick<Ledger, 'funds'> },
+  { refusalOfHold, spender }: Pick<Sale, 'refusalOfHold' | 'spender'>,
+  { priceRaw }: Pick<Goods, 'priceRaw'>,
 ) {
   const funds = priceRaw === 0n ? undefined : await ledger.funds(spender.agentId);
   if (funds === undefined || funds.spendableRaw >= priceRaw) return;
@@ -147,32 +132,15 @@ async function requireFunds(
   throw refusalOfHold({ reason: 'insufficient_balance', availableRaw, requiredRaw: priceRaw });
 }
 
-/** Runs a call with what it may hold in memory; the part of its answer is given back when that is sent. */
-async function withShare<T extends { readonly body: Uint8Array }>(
-  share: BytesShare,
-  call: ShimCall,
-  run: (served: ServedCall) => Promise<T>,
-): Promise<T> {
-  const { onOver, signal: client, workId } = call;
-  // The answer is kept for a client that comes back, so that one who leaves does not stop it.
-  const signal = workId === undefined ? client : new AbortController().signal;
-  let sentBytes = 0;
-  try {
-    const answer = await run({ ...call, client, share, signal });
-    if (onOver !== undefined) sentBytes = answer.body.byteLength;
-    return answer;
-  } finally {
-    share.shrinkTo(sentBytes);
-    if (sentBytes > 0) onOver?.(() => share.shrinkTo(0));
-  }
-}
-
 const soundBytes = (delivery: Delivery) => ('audio' in delivery ? delivery.audio.length : 0);
 
-const guestOf = ({ accountId, spender }: ShimCall) => ({ accountId, agentId: spender.agentId });
+const guestOf = ({ accountId, spender }: Pick<ShimCall, 'accountId' | 'spender'>) => ({
+  accountId,
+  agentId: spender.agentId,
+});
 
 /** A file, whose refusals are the marketplace's own answers. */
-async function fetched(get: () => Promise<SoundFile>): Promise<SoundFile> {
+export async function fetched<T>(get: () => Promise<T>): Promise<T> {
   try {
     return await get();
   } catch (error) {
@@ -234,7 +202,7 @@ function planned(
     return {
       ...{ vendor: vendor.name, priceRaw },
       usage: 'file' in order ? { audio_second: durationMs / 1_000 } : { character: characters },
-      ask: () => plan.ask(door()),
+      ask: () => deps.saleHealth.watch(vendor.name, () => plan.ask(door())),
     };
   } catch (error) {
     throw error instanceof ApiError ? new OwnRefusal(error) : error;

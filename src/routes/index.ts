@@ -48,6 +48,8 @@ import { memoryTenantCreate } from './db/vectordb/tenant/create.ts';
 import { memoryTenantDelete } from './db/vectordb/tenant/delete.ts';
 import { memoryTenantStatus } from './db/vectordb/tenant/status.ts';
 import { DEVELOPER_ROUTES } from './developer/routes.ts';
+import { createDocumentJob } from './doc/create.ts';
+import { readDocumentJob } from './doc/read.ts';
 import { embeddings } from './embeddings.ts';
 import { estimate } from './estimate.ts';
 import { health } from './health.ts';
@@ -164,6 +166,8 @@ export const ROUTES = [
   sellTranslation,
   sellTransliteration,
   sellLanguage,
+  createDocumentJob,
+  readDocumentJob,
   playgroundVendors,
   capabilities,
   openapi,

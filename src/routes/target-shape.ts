@@ -10,7 +10,7 @@ export const TargetUrl = z
 /** For how much of it the price of the marketplace is. */
 export const PricedUnit = z.object({
   quantity: z.number().int(),
-  unit: z.enum(['character', 'second']),
+  unit: z.enum(['character', 'second', 'page']),
 });
 
 /** What a call would send, as `POST /v1/proxy/fetch` takes it; it counts at the marketplace of this server alone. */

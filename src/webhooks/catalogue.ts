@@ -213,7 +213,7 @@ export const EVENT_KINDS: readonly EventKind[] = [
     agentWalletAddress: wallet,
     jobId: z.string(),
     vendor: z.string(),
-    status: z.string(),
+    status: z.enum(['completed', 'failed']),
   }),
   ofMarket('marketplace.payment.settled', 'Payment settled', 'A payment to a vendor was settled.', {
     ...agent,
@@ -241,9 +241,10 @@ export const EVENT_KINDS: readonly EventKind[] = [
   ofMarket(
     'marketplace.tripwire.triggered',
     'Tripwire triggered',
-    'A vendor asked for something else than it usually does. For information.',
+    'A vendor did something else than it was expected to. For information; one an hour for each kind at the most.',
     {
       agentWalletAddress: wallet,
+      vendor: z.string().optional(),
       tripwire: z.string(),
       expected: z.string(),
       observed: z.string(),

@@ -41,7 +41,7 @@ export type MarketPrice =
       readonly kind: 'sold';
       readonly priceRaw: bigint;
       /** For how much of it that is the price; undefined: for the very call. */
-      readonly per?: { readonly quantity: number; readonly unit: 'character' | 'second' };
+      readonly per?: { readonly quantity: number; readonly unit: 'character' | 'second' | 'page' };
     };
 
 /** The vendors and services that this server sells itself. No network and no destination guard lies before it. */

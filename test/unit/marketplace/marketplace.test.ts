@@ -28,6 +28,11 @@ function market(
         return answer;
       },
     },
+    documents: {
+      submit: () => Promise.reject(new Error('no documents')),
+      read: () => Promise.reject(new Error('no documents')),
+      priceOf: () => ({ kind: 'sold', priceRaw: 5n, per: { quantity: 1, unit: 'page' } }),
+    },
     shim: {
       priceOf(call) {
         priced.push(call);
@@ -108,6 +113,7 @@ describe('a price at the marketplace', () => {
     expect(await price).toEqual({ kind: 'sold', priceRaw: 7n });
     expect(priced).toEqual([{ service: 'tts', vendor: 'acme', body: { text: 'Hello.' } }]);
     expect(await priceOf('/v1/db/vectordb/query').price).toEqual({ kind: 'free' });
+    expect(await priceOf('/v1/doc/acme').price).toMatchObject({ priceRaw: 5n });
   });
 
   it.each(['/v1/nothing/acme', '/v1/tts/acme/more', '/v1/db/vectordb/drop'])(
