@@ -2,7 +2,7 @@ import { ApiError } from '../kernel/api-error.ts';
 import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Ledger } from '../ledger/rules/ledger.ts';
-import { type SoundFile, VendorFailed } from '../models/providers/vendors/vendor-api.ts';
+import { VendorFailed } from '../models/providers/vendors/vendor-api.ts';
 import type { MarketAnswer, MarketPrice, OnOver } from '../payments/proxy/marketplace.ts';
 import type { OutboundRequest } from '../platform/egress/fetch.ts';
 import { refuseVendor } from './answer-failure.ts';
