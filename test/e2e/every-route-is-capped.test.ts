@@ -45,6 +45,14 @@ const SPENDING = {
         messages: [{ role: 'user', content: 'What is two plus two?' }],
       },
     }),
+  messages: ({ headers }: Agent) =>
+    ask(`${world.url}/v1/messages`, {
+      headers: { ...headers, ...TASK },
+      body: {
+        ...{ model: 'local/guide', max_tokens: 100 },
+        messages: [{ role: 'user', content: 'What is two plus two?' }],
+      },
+    }),
   embeddings: ({ headers }: Agent) =>
     ask(`${world.url}/v1/embeddings`, {
       headers: { ...headers, ...TASK },
