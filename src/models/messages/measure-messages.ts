@@ -41,6 +41,13 @@ export function measureMessages(
 const asFunction = (tool: unknown): unknown =>
   isVendorTool(tool) ? tool : { type: 'function', function: tool };
 
+const asCall = ({ id, input, name }: Json): Json => ({
+  content: null,
+  tool_calls: [
+    { id, type: 'function', function: { name, arguments: JSON.stringify(input ?? {}) } },
+  ],
+});
+
 const asFormat = (schema: unknown): Json => ({
   type: 'json_schema',
   json_schema: { name: 'answer', schema, strict: true },
@@ -68,6 +75,8 @@ function partsOfBlock(block: unknown): Json[] {
       const { content, ...rest } = block;
       return [{ ...textPart(rest), ...mark }, ...partsOf(content)];
     }
+    case 'tool_use':
+      return [{ ...textPart(asCall(block)), ...mark }];
     default:
       return [{ ...textPart(block), ...mark }];
   }
