@@ -135,13 +135,11 @@ const ATTACKS: Readonly<Record<string, () => Promise<unknown>>> = {
       413,
     );
   },
-  'a message of 12,000 blocks and 4 MB': async () =>
-    expect(
-      await post(
-        '/v1/messages',
-        `{"model":"local/guide","max_tokens":50,"system":"${'words '.repeat(500_000)}","messages":${blocks}}`,
-      ),
-    ).toBeGreaterThan(0),
+  'a message of 12,000 blocks and 3 MB': async () => {
+    const system = 'words '.repeat(500_000);
+    const body = `{"model":"acme/chat","max_tokens":50,"system":"${system}","messages":${blocks}}`;
+    expect(await post('/v1/messages', body)).toBe(502);
+  },
   'a 25 MB file that is a WebM of nothing': async () =>
     expect(await transcribe(fakeWebm())).toBe(400),
   'four of them at once, of which the last are told to wait': async () =>
