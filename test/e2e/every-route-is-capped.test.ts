@@ -123,7 +123,8 @@ describe('no way to spend goes round', () => {
     for (const [way, spend] of Object.entries(SPENDING)) {
       const { status, body } = await spend(agent);
       expect({ way, status }).toEqual({ way, status: 402 });
-      expect(body.error).toMatchObject({ type: 'insufficient_quota', code: 'budget_exhausted' });
+      const type = way === 'messages' ? 'billing_error' : 'insufficient_quota';
+      expect(body.error).toMatchObject({ type, code: 'budget_exhausted' });
     }
     expect(await moneyOf(world.sql, agent.agentId)).toEqual(before);
   });
