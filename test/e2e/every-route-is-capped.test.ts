@@ -45,6 +45,14 @@ const SPENDING = {
         messages: [{ role: 'user', content: 'What is two plus two?' }],
       },
     }),
+  messages: ({ headers }: Agent) =>
+    ask(`${world.url}/v1/messages`, {
+      headers: { ...headers, ...TASK },
+      body: {
+        ...{ model: 'local/guide', max_tokens: 100 },
+        messages: [{ role: 'user', content: 'What is two plus two?' }],
+      },
+    }),
   embeddings: ({ headers }: Agent) =>
     ask(`${world.url}/v1/embeddings`, {
       headers: { ...headers, ...TASK },
@@ -115,7 +123,8 @@ describe('no way to spend goes round', () => {
     for (const [way, spend] of Object.entries(SPENDING)) {
       const { status, body } = await spend(agent);
       expect({ way, status }).toEqual({ way, status: 402 });
-      expect(body.error).toMatchObject({ type: 'insufficient_quota', code: 'budget_exhausted' });
+      const type = way === 'messages' ? 'billing_error' : 'insufficient_quota';
+      expect(body.error).toMatchObject({ type, code: 'budget_exhausted' });
     }
     expect(await moneyOf(world.sql, agent.agentId)).toEqual(before);
   });

@@ -26,15 +26,32 @@ export function measureMessages(
   }
   const ofVendor = (tools ?? []).filter(isVendorTool).map(() => OPAQUE);
   if (ofVendor.length > 0) measured.push({ role: 'system', content: ofVendor });
-  const format = isObject(request.output_config) ? request.output_config.format : undefined;
+  const { output_config: config, output_format: older } = request;
+  const schema = (isObject(config) ? config.format : undefined) ?? older;
   return {
     model,
     messages: measured,
-    ...(tools !== undefined && tools !== null && { tools }),
-    ...(isObject(format) && { response_format: format }),
+    ...(tools !== undefined && tools !== null && { tools: tools.map(asFunction) }),
+    ...(isObject(schema) && { response_format: asFormat(schema) }),
     ...(cap !== undefined && { max_tokens: cap }),
   };
 }
+
+/** As long as the longer of the two ways in which it is sent. */
+const asFunction = (tool: unknown): unknown =>
+  isVendorTool(tool) ? tool : { type: 'function', function: tool };
+
+const asCall = ({ id, input, name }: Json): Json => ({
+  content: null,
+  tool_calls: [
+    { id, type: 'function', function: { name, arguments: JSON.stringify(input ?? {}) } },
+  ],
+});
+
+const asFormat = (schema: unknown): Json => ({
+  type: 'json_schema',
+  json_schema: { name: 'answer', schema, strict: true },
+});
 
 type Measured = ChatRequest['messages'][number];
 
@@ -58,6 +75,8 @@ function partsOfBlock(block: unknown): Json[] {
       const { content, ...rest } = block;
       return [{ ...textPart(rest), ...mark }, ...partsOf(content)];
     }
+    case 'tool_use':
+      return [{ ...textPart(asCall(block)), ...mark }];
     default:
       return [{ ...textPart(block), ...mark }];
   }

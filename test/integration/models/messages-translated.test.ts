@@ -1,90 +1,28 @@
 import Anthropic from '@anthropic-ai/sdk';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { LocalEngines } from '../../../src/engines/engine.ts';
-import { createLocalEngines } from '../../../src/engines/local-engines.ts';
-import { systemClock } from '../../../src/kernel/clock.ts';
-import { silentLog } from '../../../src/kernel/log.ts';
-import { systemRandom } from '../../../src/kernel/random.ts';
-import { LOCAL_MODELS } from '../../../src/models/catalogue/builtin/local.ts';
-import { createLocalGuideRail } from '../../../src/models/providers/local/local-guide.ts';
-import { createFakeLedger } from '../../support/fake-ledger.ts';
-import { AGENT_KEY, gatewayWorld } from '../../support/gateway-world.ts';
+import { describe, expect, it } from 'vitest';
+import {
+  AGENT,
+  asked,
+  messages,
+  WEATHER,
+  messagesWorld as world,
+} from '../../support/messages-world.ts';
 import {
   callEvent,
   DONE,
   deltaEvent,
   finishEvent,
-  streamUpstream,
   textEvent,
   toolCallEvents,
-  USAGE,
   usageEvent,
   wholeAnswer,
   wordEvents,
 } from '../../support/stream-upstream.ts';
 
-const AGENT = 1;
-const MODEL = 'acme/fast-1';
-const messages = [{ role: 'user' as const, content: 'Good morning?' }];
-const asked = { model: MODEL, max_tokens: 1_000, messages };
-const WEATHER = {
-  name: 'weather',
-  description: 'The weather of a city',
-  input_schema: { type: 'object' as const, properties: { city: { type: 'string' } } },
-};
 const CALL = {
   ...{ id: 'call_1', type: 'function' },
   function: { name: 'weather', arguments: '{"city":"Oslo"}' },
 };
-
-let engines: LocalEngines;
-beforeAll(() => {
-  engines = createLocalEngines({ clock: systemClock, random: systemRandom, log: silentLog });
-});
-afterAll(() => engines[Symbol.asyncDispose]());
-
-/** A model that an OpenAI peer sells, and the guide; an agent with one dollar, and Anthropic's SDK for it. */
-async function world() {
-  const upstream = await streamUpstream();
-  const ledger = createFakeLedger();
-  await ledger.credit({ agentId: AGENT, amountRaw: 1_000_000n, reference: 'start' });
-  const rates = { text_input_token: '2.5', text_output_token: '10' };
-  const shared = { clock: systemClock, random: systemRandom };
-  const callerFacts = async () => ({
-    ...{ agentName: 'scout', spendableRaw: 1_000_000n, heldRaw: 0n, spentRaw: 0n },
-  });
-  const gateway = await gatewayWorld({
-    ...{ ledger, tokens: engines.tokens },
-    localGuide: createLocalGuideRail({ guide: engines.guide, callerFacts, ...shared }),
-    providers: {
-      up: { baseUrl: upstream.baseUrl, dialect: 'openai' },
-      local: { baseUrl: null, dialect: 'local' },
-    },
-    models: [
-      ...LOCAL_MODELS,
-      {
-        ...{ id: MODEL, modality: 'text' },
-        sources: [{ rail: 'self-host', provider: 'up', upstreamModel: 'x', rates }],
-      },
-    ],
-  });
-  const claude = new Anthropic({
-    ...{ apiKey: AGENT_KEY, authToken: null, baseURL: gateway.baseUrl.replace(/\/v1$/, '') },
-    maxRetries: 0,
-  });
-  const balanced = async () => {
-    await expect.poll(() => ledger.openHolds()).toBe(0);
-    const funds = await ledger.funds(AGENT);
-    expect((funds?.spendableRaw ?? 0n) + ledger.consumedRaw(AGENT)).toBe(1_000_000n);
-  };
-  return {
-    ...{ upstream, ledger, gateway, claude, balanced },
-    async [Symbol.asyncDispose]() {
-      await gateway[Symbol.asyncDispose]();
-      await upstream[Symbol.asyncDispose]();
-    },
-  };
-}
 
 describe('Anthropic’s SDK, of a model whose upstream speaks the OpenAI dialect', () => {
   it('has the request translated and the answer put into its words', async () => {
@@ -103,7 +41,13 @@ describe('Anthropic’s SDK, of a model whose upstream speaks the OpenAI dialect
       })
       .withResponse();
     expect(data).toMatchObject({
-      ...{ id: 'msg_1', type: 'message', role: 'assistant', model: MODEL, stop_reason: 'end_turn' },
+      ...{
+        id: 'msg_1',
+        type: 'message',
+        role: 'assistant',
+        model: asked.model,
+        stop_reason: 'end_turn',
+      },
       content: [{ type: 'text', text: 'Good morning.' }],
       usage: { input_tokens: 1_200, output_tokens: 400, cache_read_input_tokens: 0 },
     });
@@ -203,7 +147,7 @@ describe('Anthropic’s SDK, of a model whose upstream speaks the OpenAI dialect
     expect(text).toContain(': svc-cost-usdc=7350\n\nevent: message_stop');
     const message = await w.claude.messages.stream({ ...asked, tools: [WEATHER] }).finalMessage();
     expect(message).toMatchObject({
-      ...{ model: MODEL, stop_reason: 'tool_use' },
+      ...{ model: asked.model, stop_reason: 'tool_use' },
       content: [
         { type: 'text', text: 'Let me see.' },
         { type: 'tool_use', id: 'call_1', input: { city: 'Oslo' } },
@@ -333,79 +277,4 @@ describe('Anthropic’s SDK, of a model whose upstream speaks the OpenAI dialect
     expect(usage).toMatchObject({ input_tokens: 4, output_tokens: 4 });
     await w.balanced();
   });
-});
-
-describe('Anthropic’s SDK, of the guide', () => {
-  const guide = { ...asked, model: 'local/guide' };
-
-  it('is answered, streamed and billed as over the other route', async () => {
-    await using w = await world();
-    const question = [{ role: 'user' as const, content: 'What is 2 + 3?' }];
-    const { data, response } = await w.claude.messages
-      .create({ ...guide, messages: question })
-      .withResponse();
-    expect(data.content).toMatchObject([{ type: 'text', text: expect.stringContaining('5') }]);
-    expect(BigInt(response.headers.get('x-svc-cost-usdc') ?? '0')).toBe(
-      w.ledger.consumedRaw(AGENT),
-    );
-    const streamed = await w.claude.messages
-      .stream({ ...guide, messages: question })
-      .finalMessage();
-    expect(streamed.content).toMatchObject([
-      { text: data.content[0]?.type === 'text' && data.content[0].text },
-    ]);
-    expect(streamed.usage).toMatchObject({
-      ...{ input_tokens: data.usage.input_tokens, output_tokens: data.usage.output_tokens },
-    });
-    await w.balanced();
-  });
-
-  it('calls a tool that is asked for', async () => {
-    await using w = await world();
-    const { content, stop_reason } = await w.claude.messages.create({
-      ...{ ...guide, tools: [WEATHER], tool_choice: { type: 'tool' as const, name: 'weather' } },
-      messages: [{ role: 'user', content: 'The weather in "Oslo"?' }],
-    });
-    expect(stop_reason).toBe('tool_use');
-    expect(content.at(-1)).toMatchObject({ type: 'tool_use', name: 'weather' });
-    await w.balanced();
-  });
-
-  it('counts tokens as the guide bills them, and images and files by size', async () => {
-    await using w = await world();
-    const { data, response } = await w.claude.messages
-      .countTokens({
-        model: 'local/guide',
-        messages: [{ role: 'user', content: 'What is 2 + 3?' }],
-      })
-      .withResponse();
-    // Eight tokens, and eight around them.
-    expect(data).toEqual({ input_tokens: 16 });
-    expect(response.headers.get('x-svc-token-count')).toBe('estimate');
-    const source = { type: 'base64' as const, media_type: 'image/png' as const, data: 'aGk=' };
-    const pictured = await w.claude.messages.countTokens({
-      model: 'local/guide',
-      messages: [{ role: 'user', content: [{ type: 'image', source }] }],
-    });
-    expect(pictured.input_tokens).toBe(1_608);
-    expect(w.ledger.charges).toEqual([]);
-  });
-});
-
-it('an answer under an Idempotency-Key is bought once and replayed', async () => {
-  await using w = await world();
-  w.upstream.play({ pieces: [...wordEvents(['Good.']), usageEvent(USAGE), DONE] });
-  const ask = async () => {
-    const response = await w.gateway.request('/messages', {
-      body: { ...asked, stream: true },
-      headers: { 'idempotency-key': 'k' },
-    });
-    return { text: await response.text(), headers: response.headers };
-  };
-  const first = await ask();
-  const again = await ask();
-  expect(again.text).toBe(first.text);
-  expect(again.headers.get('x-svc-idempotent-replay')).toBe('true');
-  expect(w.upstream.seen).toHaveLength(1);
-  await w.balanced();
 });

@@ -21,8 +21,12 @@ describe('a Messages request under a cap', () => {
     expect(withMessagesCap(asked, 7_000).thinking).toEqual(thinking);
     expect(withMessagesCap(asked, 2_000).thinking).toMatchObject({ budget_tokens: 1_984 });
     expect(leastAnswerOf(asked)).toBe(1_024 + LIMITS.leastOutputTokens);
-    expect(withMessagesCap(asked, leastAnswerOf(asked)).thinking).toMatchObject({ budget_tokens: 1_024 });
-    expect(leastAnswerOf(request({ thinking: { type: 'adaptive' } }))).toBe(LIMITS.leastOutputTokens);
+    expect(withMessagesCap(asked, leastAnswerOf(asked)).thinking).toMatchObject({
+      budget_tokens: 1_024,
+    });
+    expect(leastAnswerOf(request({ thinking: { type: 'adaptive' } }))).toBe(
+      LIMITS.leastOutputTokens,
+    );
     expect(leastAnswerOf(request())).toBe(LIMITS.leastOutputTokens);
   });
 });

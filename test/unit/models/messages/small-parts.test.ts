@@ -21,7 +21,10 @@ const said = (outcome: ReturnType<typeof inMessagesWords>) =>
 
 describe('a refusal of an upstream', () => {
   it('stays as it is in the envelope of the dialect, and is put into it otherwise', () => {
-    const own = declined(400, '{"type":"error","error":{"type":"x","message":"y"},"request_id":"r"}');
+    const own = declined(
+      400,
+      '{"type":"error","error":{"type":"x","message":"y"},"request_id":"r"}',
+    );
     expect(inMessagesWords(own)).toBe(own);
     expect(said(inMessagesWords(declined(404, '{"error":{"message":"none"}}')))).toEqual({
       ...{ type: 'error', error: { type: 'not_found_error', message: 'none' } },
