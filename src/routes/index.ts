@@ -148,6 +148,11 @@ import { playgroundVendors } from './playground/vendors.ts';
 import { proxyCheck } from './proxy/check.ts';
 import { proxyFetch } from './proxy/fetch.ts';
 import { createClientSecret } from './realtime/client-secrets.ts';
+import { cancelResponse } from './responses/cancel.ts';
+import { createResponse } from './responses/create.ts';
+import { deleteResponse } from './responses/delete.ts';
+import { responseInputItems } from './responses/input-items.ts';
+import { readResponse } from './responses/read.ts';
 import { status } from './status.ts';
 import { sellTranscript } from './stt.ts';
 import { sellTranslatedTranscript } from './stt-translate.ts';
@@ -233,6 +238,11 @@ export const ROUTES = [
   testCallNumber,
   // Inference gateway
   chatCompletions,
+  createResponse,
+  readResponse,
+  deleteResponse,
+  cancelResponse,
+  responseInputItems,
   embeddings,
   speech,
   createTranscription,
