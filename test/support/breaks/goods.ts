@@ -34,10 +34,14 @@ export type Goods = {
   owed(sent: Buffer, hasEnded: boolean): Owed;
   /** The upstream's bytes in what the client got. */
   received(bytes: Buffer): Buffer;
+  /** Who sells it, where it is not the usual one. */
+  readonly provider?: 'own';
+  /** The member that tells the upstream which script is asked for, where `run` does not reach it. */
+  readonly runMember?: 'user';
 };
 
 const MOST_TOKENS = 10_000_000;
-const isCount = (value: unknown): value is number =>
+export const isCount = (value: unknown): value is number =>
   Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MOST_TOKENS;
 
 /** Dollars a million in tenths, with five per cent, rounded up to the raw unit. */
@@ -48,7 +52,7 @@ const price = (...parts: readonly (readonly [number, number])[]): bigint => {
 
 const isPlain = (value: unknown): value is Json => isObject(value) && !Array.isArray(value);
 
-const NOTHING: Owed = { costRaw: 0n, delivered: undefined };
+export const NOTHING: Owed = { costRaw: 0n, delivered: undefined };
 
 function parse(text: string): unknown {
   try {
@@ -60,9 +64,9 @@ function parse(text: string): unknown {
 
 /** Whole events, cut as the standard has it, in bytes. */
 const EVENT = /(?:[^\r\n][^\n]*\n)*\r?\n/gy;
-const eventsOf = (sent: Buffer): string[] =>
+export const eventsOf = (sent: Buffer): string[] =>
   [...sent.toString('latin1').matchAll(EVENT)].map(([event]) => event);
-const dataOf = (event: string): unknown => {
+export const dataOf = (event: string): unknown => {
   const lines = Buffer.from(event, 'latin1').toString().split(/\r?\n/);
   return parse(lines.flatMap((line) => /^data: ?(.*)$/.exec(line)?.[1] ?? []).join('\n'));
 };
@@ -81,7 +85,7 @@ const withoutOurs = (bytes: Buffer) =>
   Buffer.from(bytes.toString('latin1').replace(OURS, ''), 'latin1');
 
 const PROMPT = 'Good morning?';
-const chatPrice = (usage: unknown, answerLength: number): bigint => {
+export const chatPrice = (usage: unknown, answerLength: number): bigint => {
   const told = isObject(usage) ? usage : {};
   const { prompt_tokens: input, completion_tokens: output, total_tokens: total } = told;
   if (!isCount(input) || !isCount(output)) {
@@ -103,7 +107,7 @@ const chat: Pick<Goods, 'path' | 'modality' | 'rates' | 'wanted' | 'usageOf' | '
 
 type Message = { readonly delta?: Json; readonly message?: Json };
 
-const chatStream: Goods = {
+export const chatStream: Goods = {
   ...{
     ...chat,
     id: 'chat-stream',

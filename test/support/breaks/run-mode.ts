@@ -52,7 +52,7 @@ type World = {
 /** Runs every script of a mode, some at a time, and compares what each client got. */
 export async function runMode({ baseUrl, upstream, books }: World, goods: Goods, mode: Mode) {
   const { scripts, isLeft = false } = mode;
-  upstream.play(({ run }) => scripts[Number(run)] ?? { pieces: [] });
+  upstream.play(({ run, user }) => scripts[Number(run ?? user)] ?? { pieces: [] });
   const before = await books.chargedRaw();
   const sentBefore = upstream.sent.bytes;
   upstream.seen.length = 0;
@@ -118,7 +118,8 @@ const named = (answer: Buffer, model: string): Buffer =>
 
 /** Buys one answer and reads it to its end, whichever. */
 function buy(baseUrl: string, goods: Goods, run: number, take: (bytes: number) => void): Purchase {
-  const wanted = { ...goods.wanted, run, model: `${goods.id}/${asked++ % SOURCES}` };
+  const told = { [goods.runMember ?? 'run']: String(run) };
+  const wanted = { ...goods.wanted, ...told, model: `${goods.id}/${asked++ % SOURCES}` };
   const isForm = goods.modality === 'stt';
   const leaving = new AbortController();
   const read = async () => {
@@ -139,7 +140,7 @@ function buy(baseUrl: string, goods: Goods, run: number, take: (bytes: number) =
       isCut = true;
     }
     const bytes = Buffer.concat(chunks);
-    const comment = /^: svc-cost-usdc=(\d+)$/m.exec(bytes.subarray(-400).toString('latin1'));
+    const comment = /^: svc-cost-usdc=(\d+)$/m.exec(bytes.toString('latin1'));
     const costRaw = BigInt(response.headers.get('x-svc-cost-usdc') ?? comment?.[1] ?? '0');
     return { costRaw, status: response.status, bytes, isCut };
   };
@@ -148,7 +149,8 @@ function buy(baseUrl: string, goods: Goods, run: number, take: (bytes: number) =
 
 /** Goes away while the upstream still writes, before or behind the answer's head as it happens. */
 async function leave(upstream: StreamUpstream, bought: Purchase, run: number): Promise<void> {
-  const isAsked = () => upstream.seen.some((asked) => String(asked.run) === String(run));
+  const isAsked = () =>
+    upstream.seen.some((asked) => String(asked.run ?? asked.user) === String(run));
   await expect.poll(isAsked).toBe(true);
   bought.leave();
   await bought.told.catch(() => undefined);
