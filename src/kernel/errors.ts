@@ -12,6 +12,7 @@ import { phone } from './errors/phone.ts';
 import { providerKeys } from './errors/provider-keys.ts';
 import { proxy } from './errors/proxy.ts';
 import { request } from './errors/request.ts';
+import { responses } from './errors/responses.ts';
 import { webhooks } from './errors/webhooks.ts';
 
 /**
@@ -35,4 +36,5 @@ export const errors = {
   phone,
   mcp,
   marketplace,
+  responses,
 } as const;
