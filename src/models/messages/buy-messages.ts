@@ -3,7 +3,7 @@ import type { Json } from '../../kernel/json.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import { meterTokens } from '../chat/chat-usage.ts';
 import { estimatePrompt } from '../chat/estimate-chat.ts';
-import { type ChatAnswer, type ChatQuestion, reportedOf, wantChat } from '../chat/want-chat.ts';
+import { type ChatAnswer, type ChatQuestion, reportedOf, wantInTurn } from '../chat/want-chat.ts';
 import { UnfitRequest } from '../providers/anthropic/unfit-request.ts';
 import type { ChatCall, ChatRail, MessagesRail } from '../providers/chat-rail.ts';
 import { failed, type Outcome } from '../providers/outcome.ts';
@@ -11,6 +11,7 @@ import { answerWhole, type Relayed } from '../purchase/answer.ts';
 import { answerEvents, type StreamedAnswer } from '../purchase/answer-events.ts';
 import { type BuyDeps, buy } from '../purchase/buy.ts';
 import type { Buyer } from '../purchase/buyer.ts';
+import type { RoutingWishes } from '../routing/routing-wishes.ts';
 import { leastAnswerOf, withMessagesCap } from './cap-messages.ts';
 import { inMessagesWords } from './declined-words.ts';
 import { withoutForeignThoughts } from './foreign-thoughts.ts';
@@ -28,6 +29,8 @@ type MessagesPurchase = {
   readonly body: MessagesRequest;
   /** What the caller says of the protocol, for an upstream that speaks it. */
   readonly protocol: Readonly<Record<string, string>>;
+  /** Other models and the providers that the buyer wishes. */
+  readonly wishes?: RoutingWishes | undefined;
 };
 
 export interface MessagesGateway {
@@ -41,10 +44,13 @@ export interface MessagesGateway {
 /** Buys messages the way chat completions are bought. */
 export function createMessagesGateway(deps: BuyDeps<ChatRail>): MessagesGateway {
   return {
-    async create({ body: given, buyer, protocol }) {
+    async create({ body: given, buyer, protocol, wishes }) {
       const body = { ...given, model: knownName(deps.catalogue, given.model) };
-      const question = questionOf(body, { protocol, spareId: newId(deps.random, '') });
-      const bought = await buy(deps, buyer, wantChat(deps, question, buyer));
+      const asked = { protocol, spareId: newId(deps.random, '') };
+      const ofModel = (model: string) =>
+        questionOf({ ...body, model: knownName(deps.catalogue, model) }, asked);
+      const wanted = wantInTurn(deps, ofModel, buyer, { model: body.model, wishes });
+      const bought = await buy(deps, buyer, wanted);
       if (bought.kind === 'unsold') return bought.answer;
       const { outcome } = bought;
       return 'stream' in outcome

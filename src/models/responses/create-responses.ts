@@ -4,11 +4,12 @@ import { newId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { withCap } from '../chat/bound-chat.ts';
 import { estimatePrompt, tokensOf } from '../chat/estimate-chat.ts';
-import { type ChatQuestion, wantChat } from '../chat/want-chat.ts';
+import { type ChatQuestion, wantInTurn } from '../chat/want-chat.ts';
 import type { Relayed } from '../purchase/answer.ts';
 import type { StreamedAnswer } from '../purchase/answer-events.ts';
 import { type BuyDeps, buy } from '../purchase/buy.ts';
 import type { Buyer } from '../purchase/buyer.ts';
+import type { RoutingWishes } from '../routing/routing-wishes.ts';
 import { answerResponse, answerResponseEvents, type Keeping } from './answer-response.ts';
 import { type Asked, askRail, type ResponseAnswer } from './ask-response.ts';
 import { keptItem, readConversation } from './input-items.ts';
@@ -23,6 +24,8 @@ import { translateRequest } from './translate/translate-request.ts';
 type ResponsePurchase = {
   readonly buyer: Buyer;
   readonly body: ResponsesRequest;
+  /** Other models and the providers that the buyer wishes. */
+  readonly wishes?: RoutingWishes | undefined;
 };
 
 /** Buys a response. As chat completions: `ChatCompletions.complete` says what holds. */
@@ -39,13 +42,13 @@ type Deps = BuyDeps<AnyRail> & {
  */
 export const createBuyResponse =
   (deps: Deps): BuyResponse =>
-  async ({ body, buyer }) => {
+  async ({ body, buyer, wishes }) => {
     requireForeground(body);
     const { asked, keeping } = await plan(deps, body, buyer);
     const { conversation, translated } = asked;
     const weighed = translated.weighed;
-    const question: ChatQuestion<AnyRail, ResponseAnswer> = {
-      measured: weighed,
+    const ofModel = (model: string): ChatQuestion<AnyRail, ResponseAnswer> => ({
+      measured: { ...weighed, model },
       reported: (answer) => ('stream' in answer ? answer.stream.metered() : answer),
       requirePriced: () =>
         requirePricedResponse(body, [...conversation.before, ...conversation.own]),
@@ -53,8 +56,8 @@ export const createBuyResponse =
         const capped = outputCap === undefined ? weighed : withCap(weighed, outputCap);
         return askRail(rail, asked, { ...call, body: capped }, signal);
       },
-    };
-    const wanted = wantChat(deps, question, buyer);
+    });
+    const wanted = wantInTurn(deps, ofModel, buyer, { model: weighed.model, wishes });
     const bought = await buy(deps, buyer, wanted);
     if (bought.kind === 'unsold') return bought.answer;
     const { outcome } = bought;

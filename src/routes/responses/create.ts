@@ -3,6 +3,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 import { readBuyer } from '../../models/purchase/buyer.ts';
 import type { Responses } from '../../models/responses/responses.ts';
 import { ResponsesRequest } from '../../models/responses/responses-request.ts';
+import { ROUTING_WISHES, readWishes } from '../../models/routing/routing-wishes.ts';
 
 /** A response, bought from the cheapest source of the model and metered by its tokens. */
 export const createResponse = route<{ responses: Responses }>()({
@@ -16,8 +17,11 @@ export const createResponse = route<{ responses: Responses }>()({
   idempotent: true,
   maxBodyBytes: LIMITS.chatBodyBytes,
   json: LIMITS.chatJson,
-  body: ResponsesRequest,
+  body: ResponsesRequest.extend(ROUTING_WISHES),
 
-  handle: (context) =>
-    context.services.responses.create({ buyer: readBuyer(context), body: context.body }),
+  handle(context) {
+    const { max_price, models, provider, ...body } = context.body;
+    const wishes = readWishes({ max_price, models, provider });
+    return context.services.responses.create({ buyer: readBuyer(context), body, wishes });
+  },
 });

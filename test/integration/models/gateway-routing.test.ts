@@ -208,6 +208,30 @@ describe('the models that a caller wishes', () => {
   });
 });
 
+describe('the wishes of a caller', () => {
+  it.each([
+    ['/messages', { messages, max_tokens: 16 }],
+    ['/responses', { input: 'Good morning?', max_output_tokens: 16 }],
+  ])('hold at %s as for a chat, and go no further', async (path, asked) => {
+    const wishes = {
+      models: ['acme/both'],
+      provider: { order: ['dear'] },
+      max_price: { prompt: 9 },
+    };
+    const body = { model: 'acme/gone', ...asked, ...wishes };
+    const response = await gateway.request(path, { body });
+    expect(response.status).toBe(200);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'x-svc-model': 'acme/both',
+      'x-svc-provider': 'dear',
+      'x-svc-fallbacks': 'acme/gone=unreachable',
+    });
+    expect(Object.keys(dear.seen[0]?.body ?? {}).filter((name) => name in wishes)).toEqual([]);
+    await response.text();
+    await balanced();
+  });
+});
+
 describe('the price in the answer', () => {
   it('is in the usage of an answer, for the OpenAI SDK, and is what the header says', async () => {
     const wish = { usage: { include: true } } as object;

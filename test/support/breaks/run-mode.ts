@@ -93,8 +93,8 @@ export async function runMode({ baseUrl, upstream, books }: World, goods: Goods,
 }
 
 /** Which run a request that has reached the upstream is of. */
-function runOf({ run, stop, stop_sequences }: Readonly<Record<string, unknown>>): number {
-  const [mark] = (stop_sequences ?? stop ?? [run]) as unknown[];
+function runOf({ run, stop, stop_sequences, user }: Readonly<Record<string, unknown>>): number {
+  const [mark] = (stop_sequences ?? stop ?? [run ?? user]) as unknown[];
   return Number(mark);
 }
 
