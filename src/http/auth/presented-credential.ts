@@ -55,10 +55,11 @@ export function shownOf(presented: Presented): string {
 }
 
 /** Picks the one credential that counts: a Bearer before a signature before a cookie. */
-export function presentedCredential(headers: Headers): Presented {
+export function presentedCredential(headers: Headers, acceptsTokenScheme = false): Presented {
   const authorization = headers.get('authorization');
   if (authorization !== undefined) {
-    const token = bearerToken(authorization);
+    const token =
+      bearerToken(authorization) ?? (acceptsTokenScheme ? schemeToken(authorization) : undefined);
     return token === undefined ? { kind: 'malformed' } : presentKey(token);
   }
 

@@ -43,6 +43,11 @@ const EXPOSED_OTHERS = [
   'retry-after-ms',
   'x-request-id',
   'x-should-retry',
+  'dg-request-id',
+  'dg-error',
+  'dg-model-name',
+  'dg-model-uuid',
+  'dg-char-count',
   'payment-response',
   'x-payment-response',
   // Of a model that its vendor shuts down.

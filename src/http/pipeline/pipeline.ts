@@ -50,6 +50,8 @@ const demandOf = (route: AnyRoute): Demand => ({
   admitsClosed: route.admitsClosed ?? false,
   isProbe: isProbe(route.path),
   admitsExpired: route.admitsExpired ?? false,
+  admitsClientSecrets: route.admitsClientSecrets,
+  acceptsTokenScheme: route.acceptsTokenScheme ?? false,
 });
 
 /**
@@ -108,7 +110,7 @@ export async function runPipeline(
     if (!isKept) await reserved?.abandon();
     if (isGone) throw thrown;
 
-    const refusal = renderError(thrown, route.envelope ?? 'flat', exchange.log);
+    const refusal = renderError(thrown, route.envelope ?? 'flat', exchange.log, exchange.requestId);
     const answer =
       reserved !== undefined && isKept ? await reserved.store(final(refusal)) : refusal;
     return { answer, earned, upstreamMs: 0 };
@@ -142,7 +144,7 @@ const mayRetry = (thrown: unknown): boolean =>
 
 function beginIdempotent(
   { idempotency }: PipelineDeps,
-  { route, request, log }: Exchange,
+  { route, request, requestId, log }: Exchange,
   caller: Caller,
 ): Promise<IdempotencyVerdict> | undefined {
   const key = request.headers.get('idempotency-key');
@@ -161,7 +163,8 @@ function beginIdempotent(
     );
   }
   const { method, path } = request;
-  const render = (refusal: ApiError) => renderError(refusal, route.envelope ?? 'flat', log);
+  const render = (refusal: ApiError) =>
+    renderError(refusal, route.envelope ?? 'flat', log, requestId);
   return idempotency.begin({ caller, key, method, path, render });
 }
 

@@ -1,25 +1,39 @@
 import { ApiError } from '../../kernel/api-error.ts';
 import { errors } from '../../kernel/errors.ts';
+import { uuidOf } from '../../kernel/ids.ts';
 import type { Log } from '../../kernel/log.ts';
 import { isTransient } from '../../platform/postgres/transient.ts';
 import { type HttpAnswer, JSON_TYPE } from './answer.ts';
 
-/** How refusals look: the specification's own shape, that of OpenAI's API, or a JSON-RPC error. */
-export type Envelope = 'flat' | 'openai' | 'jsonrpc';
+/** How refusals look: the specification's own shape, those of OpenAI's and of Deepgram's API, or a JSON-RPC error. */
+export type Envelope = 'flat' | 'openai' | 'deepgram' | 'jsonrpc';
+
+/** Whether an envelope has one sentence for a refusal, so that the gateway's refusals stand in it and no list of details. */
+export const isOfGateway = (envelope: Envelope | undefined): boolean =>
+  envelope === 'openai' || envelope === 'deepgram';
 
 /**
  * Turns whatever was thrown into an answer. A refusal is shown as it is and a lost database as one; anything
  * else is a bug, which is logged whole and shown as `Internal error` with nothing of its text.
  */
-export function renderError(thrown: unknown, envelope: Envelope, log: () => Log): HttpAnswer {
+export function renderError(
+  thrown: unknown,
+  envelope: Envelope,
+  log: () => Log,
+  requestId = '',
+): HttpAnswer {
   const refusal = thrown instanceof ApiError ? thrown : failureOf(thrown);
   if (refusal !== thrown) log().error({ err: thrown }, 'request failed');
   else if (refusal.cause !== undefined) log().warn({ err: refusal }, 'request refused');
 
   return {
     status: refusal.status,
-    headers: { 'content-type': JSON_TYPE, ...refusal.headers },
-    body: JSON.stringify(BODIES[envelope](refusal)),
+    headers: {
+      'content-type': JSON_TYPE,
+      ...(envelope === 'deepgram' && deepgramHeaders(refusal, requestId)),
+      ...refusal.headers,
+    },
+    body: JSON.stringify(BODIES[envelope](refusal, requestId)),
   };
 }
 
@@ -73,7 +87,46 @@ function openaiBody(refusal: ApiError): Record<string, unknown> {
   };
 }
 
+/** The words of Deepgram for a status: https://developers.deepgram.com/docs/errors. */
+const DEEPGRAM_CODE: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  401: 'INVALID_AUTH',
+  402: 'ASR_PAYMENT_REQUIRED',
+  403: 'INSUFFICIENT_PERMISSIONS',
+  404: 'NOT_FOUND',
+  413: 'PAYLOAD_TOO_LARGE',
+  429: 'TOO_MANY_REQUESTS',
+};
+
+/** A client of sockets reads no body of a refused upgrade, and this header at most. */
+const deepgramHeaders = ({ error, fields }: ApiError, requestId: string) => ({
+  'dg-request-id': uuidOf(requestId),
+  'dg-error': String(fields.message ?? error)
+    .replace(/[^\x20-\x7e]/g, '?')
+    .slice(0, 200),
+});
+
+/** The word of this interface stands beside as `error`, with the members that every refusal has. */
+function deepgramBody(refusal: ApiError, requestId: string): Record<string, unknown> {
+  const { message, detail: _, ...fields } = refusal.fields;
+  return {
+    ...fields,
+    err_code:
+      (refusal.error === 'remote_content_error' ? 'REMOTE_CONTENT_ERROR' : undefined) ??
+      DEEPGRAM_CODE[refusal.status] ??
+      (refusal.status < 500 ? 'Bad Request' : 'INTERNAL_SERVER_ERROR'),
+    err_msg: message ?? refusal.error,
+    request_id: uuidOf(requestId),
+    error: openaiCode(refusal.error),
+  };
+}
+
 /** Clients of this envelope compare machine words: the sentence `Invalid API key` reads `invalid_api_key`. */
 const openaiCode = (error: string) => error.toLowerCase().replace(/[^a-z0-9]+/g, '_');
 
-const BODIES = { flat: flatBody, openai: openaiBody, jsonrpc: jsonRpcBody } as const;
+const BODIES = {
+  flat: flatBody,
+  openai: openaiBody,
+  deepgram: deepgramBody,
+  jsonrpc: jsonRpcBody,
+} as const;

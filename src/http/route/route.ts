@@ -1,4 +1,5 @@
 import type { ZodType, z } from 'zod';
+import type { ClientSecretUse } from '../../accounts/keys/client-secrets.ts';
 import type { JsonBounds } from '../../kernel/json/parse-json.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
@@ -111,6 +112,10 @@ export type RouteSpec<Services, C extends Credential, P, Q, B> = {
   readonly admitsClosed?: boolean;
   /** Answers agents whose delegation has ended. Every other agent route refuses them with `delegation_expired`. */
   readonly admitsExpired?: boolean;
+  /** Takes short-lived keys of this use in the place of the agent's own. */
+  readonly admitsClientSecrets?: ClientSecretUse;
+  /** `Authorization: Token …` is as good as `Bearer`. */
+  readonly acceptsTokenScheme?: boolean;
   /** Whether a key of the caller's own at a provider may come along, or has to. */
   readonly providerKey?: 'optional' | 'required';
   /** Takes Idempotency-Key. */
@@ -120,7 +125,7 @@ export type RouteSpec<Services, C extends Credential, P, Q, B> = {
   readonly maxBodyBytes?: number;
   /** What its JSON body may have, where that is not what any body may. */
   readonly json?: JsonBounds;
-  /** How refusals look: `flat` by default, `openai` on the inference gateway, `jsonrpc` where the body is JSON-RPC. */
+  /** How refusals look: `flat` by default, `openai` on the inference gateway, `deepgram` on the routes of that protocol, `jsonrpc` where the body is JSON-RPC. */
   readonly envelope?: Envelope;
   /** A body that is not JSON reads as this refusal; the specification spells it differently per area. */
   readonly badJson?: () => Error;

@@ -69,6 +69,7 @@ export function describeApi({
       responses: {
         Refusal: { description: 'A refusal', content: json(REFUSAL) },
         GatewayRefusal: { description: 'A refusal', content: json(GATEWAY_REFUSAL) },
+        DeepgramRefusal: { description: 'A refusal', content: json(DEEPGRAM_REFUSAL) },
         JsonRpcRefusal: { description: 'A refusal', content: json(JSON_RPC_REFUSAL) },
       },
     },
@@ -162,7 +163,12 @@ function describeSocket(socket: AgentSocket): Json {
   };
 }
 
-const REFUSALS = { flat: 'Refusal', openai: 'GatewayRefusal', jsonrpc: 'JsonRpcRefusal' } as const;
+const REFUSALS = {
+  flat: 'Refusal',
+  openai: 'GatewayRefusal',
+  deepgram: 'DeepgramRefusal',
+  jsonrpc: 'JsonRpcRefusal',
+} as const;
 
 const refusalOf = (envelope: Envelope = 'flat'): Json => ({
   $ref: `#/components/responses/${REFUSALS[envelope]}`,
@@ -218,6 +224,15 @@ const GATEWAY_REFUSAL = shape(
       param: z.string().nullable(),
       code: z.string(),
     }),
+  }),
+);
+
+const DEEPGRAM_REFUSAL = shape(
+  z.looseObject({
+    err_code: z.string(),
+    err_msg: z.string(),
+    request_id: z.string(),
+    error: z.string(),
   }),
 );
 

@@ -236,9 +236,10 @@ function answerAtOnce(
       clientAddress: () => clientOf(deps, visit),
     });
   } catch (refusal) {
-    return renderError(refusal, envelope, visit.log);
+    return renderError(refusal, envelope, visit.log, visit.requestId);
   }
-  if (found.kind === 'refusal') return renderError(found.refusal(), envelope, visit.log);
+  if (found.kind === 'refusal')
+    return renderError(found.refusal(), envelope, visit.log, visit.requestId);
   return { status: 200, headers: { 'content-type': JSON_TYPE, ...found.headers }, body: '{}' };
 }
 
