@@ -184,12 +184,15 @@ export class SpeakSession {
   /** Does the jobs one after another. Never rejects. */
   #run(): void {
     if (this.#isRunning || this.#isOver) return;
+    if (this.#jobs.length === 0 && this.#closing === undefined) return;
     this.#isRunning = true;
     this.#work()
       .catch((error: unknown) => this.#fail(error))
       .finally(() => {
         this.#isRunning = false;
         this.#rest();
+        // What came while the last job ended found it running.
+        this.#run();
       });
   }
 

@@ -41,7 +41,7 @@ export async function renderListen(whole: WholeTranscript, call: Call): Promise<
     warnings: warningsOf(wishes),
     results: {
       channels: [{ alternatives: [best], detected_language: languageOf(whole, wishes) }],
-      ...(uttSplitMs !== undefined && { utterances: utterancesOf(words, uttSplitMs) }),
+      ...(uttSplitMs !== undefined && { utterances: await utterancesOf(words, uttSplitMs) }),
     },
   });
 }
@@ -113,24 +113,22 @@ function listenWord({ endMs, startMs, word }: TimedWord, punctuated: boolean): L
 }
 
 /** Stretches of words with less than this much silence between any two. */
-function utterancesOf(words: readonly ListenWord[], splitMs: number): object[] {
+async function utterancesOf(words: readonly ListenWord[], splitMs: number): Promise<object[]> {
   const utterances: object[] = [];
-  for (let from = 0; from < words.length; ) {
-    let to = from + 1;
-    while (to < words.length && gapMs(words, to) < splitMs) to++;
-    const said = words.slice(from, to);
-    const [first] = said;
-    const last = said.at(-1);
+  let said: ListenWord[] = [];
+  let transcript = '';
+  for (const [at, word] of words.entries()) {
+    if (at > 0 && at % WORDS_PER_TURN === 0) await turnForLongWork();
+    said.push(word);
+    transcript += `${said.length === 1 ? '' : ' '}${word.punctuated_word ?? word.word}`;
+    if (at + 1 < words.length && gapMs(words, at + 1) < splitMs) continue;
+    const start = said[0]?.start;
     utterances.push({
-      start: first?.start,
-      end: last?.end,
-      confidence: 1,
-      channel: 0,
-      transcript: said.map((word) => word.punctuated_word ?? word.word).join(' '),
-      words: said,
-      id: uuidOf(`${first?.start} ${last?.end} ${from}`),
+      ...{ start, end: word.end, confidence: 1, channel: 0, transcript, words: said },
+      id: uuidOf(`${start} ${word.end} ${at}`),
     });
-    from = to;
+    said = [];
+    transcript = '';
   }
   return utterances;
 }

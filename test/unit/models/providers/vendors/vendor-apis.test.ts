@@ -11,7 +11,12 @@ it('reaches each vendor at the address and with the variable that the marketplac
     return [[api.name, baseUrl?.replace(/^ws/, 'http'), [apiKeyEnv]] as const];
   });
   expect(shared.map(([name]) => name)).toEqual([
-    'deepgram', 'cartesia', 'elevenlabs', 'rime', 'assemblyai']);
+    'deepgram',
+    'cartesia',
+    'elevenlabs',
+    'rime',
+    'assemblyai',
+  ]);
   for (const [name, baseUrl, variables] of shared) {
     const vendor = REMOTE_VENDORS.find((each) => each.name === name);
     expect(vendor?.account).toMatchObject({ baseUrl, variables });
