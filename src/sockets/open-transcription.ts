@@ -113,7 +113,8 @@ function requireItsSocket(
   catalogue: Pick<Catalogue, 'find' | 'findKeyed'>,
   { isOfTurns = false, model }: TranscriptionQuery,
 ): void {
-  const id = (catalogue.find(model) ?? catalogue.findKeyed(model))?.id ?? model;
+  const id = (catalogue.find(model) ?? catalogue.findKeyed(model))?.id;
+  if (id === undefined) return;
   const isDeepgram = id.startsWith('deepgram/');
   if (isOfTurns === OF_TURNS.test(id) || (isOfTurns && !isDeepgram)) return;
   const path = isOfTurns ? '/v1/listen' : '/v2/listen';
