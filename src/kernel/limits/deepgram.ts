@@ -36,7 +36,7 @@ export const DEEPGRAM_LIMITS = {
   /** The silence after which words are looked at for the end of a turn. */
   turnPauseMs: 300,
   turnUpdateMs: 250,
-  /** Of one turn: a longer one ends. */
-  turnWords: 4_000,
+  /** Of one turn, all of whose words are told four times a second: a longer one ends. */
+  turnWords: 500,
   keyterms: 100,
 } as const;
