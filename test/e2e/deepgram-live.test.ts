@@ -35,7 +35,9 @@ function told(socket: Live) {
     });
   });
   const closed = new Promise<{ code: number; reason: string }>((resolve) => {
-    socket.on('close', ({ code, reason }: CloseEvent) => resolve({ code, reason }));
+    socket.on('close', ({ code, reason }: { code: number; reason: string }) =>
+      resolve({ code, reason }),
+    );
   });
   const of = (type: string) => events.filter((event) => event.type === type);
   const bytes = async () => {
@@ -144,6 +146,8 @@ describe("turns by Deepgram's own client", () => {
     const sound = Buffer.concat([bytesOf(pcm), bytesOf(silence(2_500, RATE))]);
     const step = RATE / 5;
     for (let at = 0; at < sound.length; at += step) {
+      // One that is closed by the server says why.
+      if (connection.readyState !== 1) expect(await closed).toBe('open');
       connection.sendMedia(sound.subarray(at, at + step));
       const pause = new Promise<undefined>((resolve) => setTimeout(resolve, 50, undefined));
       expect(await Promise.race([closed, pause])).toBeUndefined();

@@ -73,7 +73,7 @@ export const wordsUpTo = (seconds: number): string =>
   Array.from({ length: Math.floor(seconds / STEP_SECONDS) }, (_, i) => `w${i + 1}`).join(' ');
 
 /** What a turn of everything so far is told as, on the socket that tells turns. */
-export const turnOf = (event: string, seconds: number, sequence_id: number) => ({
+const turnOf = (event: string, seconds: number, sequence_id: number) => ({
   ...{ type: 'TurnInfo', request_id: 'upstream', event, sequence_id, turn_index: 0 },
   ...{ audio_window_start: 0, audio_window_end: seconds, transcript: wordsUpTo(seconds) },
   ...{ words: [], end_of_turn_confidence: 0.5 },
