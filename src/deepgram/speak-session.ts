@@ -289,7 +289,8 @@ export class SpeakSession {
   }
 
   #warn(code: string, description: string): void {
-    this.#say({ type: 'Warning', code, description });
+    // Clients before version 5 of the vendor's read the latter names.
+    this.#say({ type: 'Warning', code, description, warn_code: code, warn_msg: description });
   }
 
   #say(message: Json): void {
