@@ -6,9 +6,6 @@ export const deepgram = {
   remoteContent: (why: string) =>
     refusal(400, 'remote_content_error', `The file at this address cannot be used: ${why}`),
   /** With the upstream's status and words. */
-  upstreamRefused: (
-    status: number,
-    message: string,
-    headers: Record<string, string> = {},
-  ) => refusal(status, 'upstream_refused', message, {}, headers),
+  upstreamRefused: (status: number, message: string, headers: Record<string, string> = {}) =>
+    refusal(status, 'upstream_refused', message, {}, headers),
 };
