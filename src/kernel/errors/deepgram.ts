@@ -7,5 +7,5 @@ export const deepgram = {
     refusal(400, 'remote_content_error', `The file at this address cannot be used: ${why}`),
   /** With the upstream's status and words. */
   upstreamRefused: (status: number, message: string, headers: Record<string, string> = {}) =>
-    refusal(status, 'upstream_refused', message, {}, headers),
+    refusal(status, 'upstream_refused', message, {}, { ...headers }),
 };
