@@ -2,11 +2,11 @@ import { sleep, systemClock } from '../src/kernel/clock.ts';
 import { silentLog } from '../src/kernel/log.ts';
 import { BLOCK_BYTES, layoutOf } from '../src/memory/index/block-layout.ts';
 import { startVectorIndex, type VectorIndex } from '../src/memory/index/vector-index.ts';
-import { chanceOf, toUnit } from '../test/support/unit-vectors.ts';
+import { chanceOf } from '../test/support/unit-vectors.ts';
 import { type BenchRow, benchRow, verdict } from './bench-row.ts';
 import { benchMemoryBesideCalls } from './memory-beside-calls.ts';
 import { at, median } from './quantile.ts';
-import { makePool, type VectorPool } from './vector-pool.ts';
+import { makePool, queriesNear, type VectorPool } from './vector-pool.ts';
 
 const DIMS = 512;
 const ROWS = 100_000;
@@ -38,16 +38,6 @@ export async function benchMemory(): Promise<BenchRow[]> {
   const pool = makePool(ROWS, DIMS);
   const alone = [...(await oneLargeSpace(pool)), ...(await manySpaces(pool))];
   return [...alone, ...(await benchMemoryBesideCalls())];
-}
-
-/** Near the vector of some row, as a question is near to what answers it. */
-function queriesNear(pool: VectorPool, count: number): Float32Array[] {
-  const chance = chanceOf(2);
-  const spread = Math.sqrt(12 / DIMS);
-  return Array.from({ length: count }, () => {
-    const near = pool.vectors[Math.floor(chance() * pool.vectors.length)] ?? new Float32Array(DIMS);
-    return toUnit(near.map((value) => value + (chance() - 0.5) * spread));
-  });
 }
 
 async function load(index: VectorIndex, space: number, pool: VectorPool, rows: number) {

@@ -27,6 +27,7 @@ const BENCHES: readonly Bench[] = [
   { name: 'phone', run: async () => (await import('./phone.bench.ts')).benchPhone() },
   { name: 'webhooks', run: async () => (await import('./webhooks.bench.ts')).benchWebhooks() },
   { name: 'memory', run: async () => (await import('./memory.bench.ts')).benchMemory() },
+  { name: 'pgvector', run: async () => (await import('./pgvector.bench.ts')).benchPgvector() },
   { name: 'media', run: async () => (await import('./media.bench.ts')).benchMedia() },
 ];
 
@@ -61,7 +62,7 @@ if (unknown.length > 0) {
   );
   process.exitCode = 1;
 } else {
-  compileAll();
+  await compileAll();
   for (const bench of BENCHES.filter(({ name }) => wanted.length === 0 || wanted.includes(name))) {
     console.log(`\n${bench.name} …`);
     const rows = await bench.run();

@@ -1,5 +1,5 @@
 import { startWasm } from '../media/wasm.ts';
-import { chanceOf, randomVector } from '../test/support/unit-vectors.ts';
+import { chanceOf, randomVector, toUnit } from '../test/support/unit-vectors.ts';
 
 /** Each of a row's parts is added to a lane; rows begin behind the query and the scores. */
 const FLOOR = (pages: number) => `
@@ -70,6 +70,16 @@ export function makePool(count: number, dims: number): VectorPool {
       return best(scores, k);
     },
   };
+}
+
+/** Near the vector of some row, as a question is near to what answers it. */
+export function queriesNear({ vectors }: VectorPool, count: number): Float32Array[] {
+  const chance = chanceOf(2);
+  const spread = Math.sqrt(12 / (vectors[0]?.length ?? 1));
+  return Array.from({ length: count }, () => {
+    const near = vectors[Math.floor(chance() * vectors.length)] ?? new Float32Array(0);
+    return toUnit(near.map((value) => value + (chance() - 0.5) * spread));
+  });
 }
 
 /** A centre and as much chance again, at the length 1. */

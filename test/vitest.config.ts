@@ -1,5 +1,7 @@
 import '../src/supported-node.mjs';
 import { defineConfig } from 'vitest/config';
+import { compiledThreads } from './support/compiled-threads.ts';
+import { LongestFirst } from './support/longest-first.ts';
 
 const root = new URL('..', import.meta.url).pathname;
 
@@ -16,6 +18,7 @@ export default defineConfig({
   test: {
     expect: { poll: { timeout: 5_000 } },
     isolate: false,
+    sequence: { sequencer: LongestFirst },
     // Tests of one file that are said to be concurrent wait for telephone calls most of the time.
     maxConcurrency: 20,
     projects: [
@@ -41,10 +44,11 @@ export default defineConfig({
       },
       {
         extends: true,
+        plugins: [compiledThreads],
         test: {
           name: 'integration',
           include: ['test/integration/**/*.test.ts', 'test/e2e/**/*.test.ts'],
-          globalSetup: ['test/support/global-database.ts'],
+          globalSetup: ['test/support/compiled.ts', 'test/support/global-database.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
           // Many of them wait for a pause of the product, so that two cores serve three.
@@ -54,6 +58,7 @@ export default defineConfig({
       },
       {
         extends: true,
+        plugins: [compiledThreads],
         test: {
           name: 'process',
           include: ['test/process/**/*.test.ts', ...twoProcess],
@@ -67,6 +72,7 @@ export default defineConfig({
       },
       {
         extends: true,
+        plugins: [compiledThreads],
         test: {
           name: 'timed',
           include: ['test/timed/**/*.test.ts'],

@@ -7,6 +7,7 @@ import { checkCertificate } from '../http/server/certificate.ts';
 import { createHealthChecks, type HealthChecks } from '../http/server/health-checks.ts';
 import { createMetrics } from '../http/server/metrics.ts';
 import { createStatusBoard, type StatusBoard } from '../http/server/public-status.ts';
+import { assert } from '../kernel/assert.ts';
 import { startWorkers } from '../kernel/schedule.ts';
 import { Teardown } from '../kernel/teardown.ts';
 import { createMcpServer } from '../mcp/mcp-server.ts';
@@ -104,10 +105,13 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
     indexer: undefined,
   });
   const budgets = buildBudgets(world, parts);
-  const kept = await buildMemory(world, voice, teardown);
+  let sold: ReturnType<typeof buildGateway>['services'] | undefined;
+  const remembering = { voice, node: parts.node, gateway: () => required(sold) };
+  const kept = await buildMemory(world, remembering, teardown);
   const buying = { accounts, chain, budgets, voice, ...kept };
   const purchases = buildPurchases(world, parts, buying, teardown);
   const { gateway } = purchases;
+  sold = gateway.services;
   const webhooks = buildWebhooks(world, parts, teardown);
   const phone = buildPhone(world, parts, { voice, gateway, rateCard }, teardown);
   const requests = buildRequests(world, parts, teardown);
@@ -133,6 +137,12 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
     database,
     [Symbol.asyncDispose]: () => teardown[Symbol.asyncDispose](),
   };
+}
+
+/** What is built later than what asks for it, and before that does. */
+function required<T>(part: T | undefined): T {
+  assert(part !== undefined, 'a part is asked for when the server is whole');
+  return part;
 }
 
 type PurchaseParts = {

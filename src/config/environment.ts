@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { LIMITS } from '../kernel/limits.ts';
 import { LOG_LEVELS } from '../kernel/log.ts';
 import { MARKETPLACE_SECTION } from './marketplace-section.ts';
+import { MEMORY_SECTION } from './memory-section.ts';
 import {
   address,
   flag,
@@ -94,10 +95,6 @@ export const SECTIONS = {
       defaultsTo: DEFAULT_DATABASE_PATH,
       requiredInProduction: true,
     }),
-    MEMORY_INDEX: unlessEmpty(z.enum(['auto', 'packed', 'pgvector']).default('auto')).describe(
-      "Where memories are searched by meaning: in the database by pgvector (0.8 or later), or packed in each process's memory. " +
-        '`auto` takes pgvector where the database has it or this role can install it.',
-    ),
   },
   Secrets: {
     JWT_SECRET: text().meta({
@@ -191,6 +188,7 @@ export const SECTIONS = {
     }),
   },
   Marketplace: MARKETPLACE_SECTION,
+  Memory: MEMORY_SECTION,
   'Managed wallets': {
     MANAGED_WALLET_APP_ID: text().meta({
       description:
@@ -377,6 +375,7 @@ export const Environment = z.object({
   ...SECTIONS.Chain,
   ...SECTIONS['Paid calls'],
   ...SECTIONS.Marketplace,
+  ...SECTIONS.Memory,
   ...SECTIONS['Managed wallets'],
   ...SECTIONS.Models,
   ...SECTIONS.Phone,

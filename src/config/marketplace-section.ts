@@ -10,4 +10,11 @@ export const MARKETPLACE_SECTION = {
     takes: 'an http or https URL',
     unset: '`PUBLIC_URL`, else the port on this machine',
   }),
+  MARKETPLACE_PROBES: optional(z.enum(['on', 'off'])).meta({
+    description:
+      'Whether each vendor with an account is tried every 15 minutes with a real request, which the operator pays. Without ' +
+      'them `GET /v1/playground/vendors` knows a vendor by its last sales alone.',
+    takes: '`on` or `off`',
+    unset: '`on`',
+  }),
 };

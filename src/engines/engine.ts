@@ -197,6 +197,12 @@ export interface GuideEngine {
   }): Promise<GuideReply>;
 }
 
+/** Counts the tokens of text as OpenAI's encoder cl100k does. */
+export interface TokenCounter {
+  /** Of a long text, what stands at its beginning is counted and the rest taken for like it. Rejects with EngineBusy or EngineMissing. */
+  count(text: string, agentId?: number): Promise<number>;
+}
+
 export type EngineName =
   | ('pocketsphinx' | 'grammar' | 'flite' | 'use-lite' | 'vad' | 'guide')
   | EncodedFormat;
@@ -209,6 +215,7 @@ export interface LocalEngines extends AsyncDisposable {
   readonly embedding: { readonly useLite: EmbeddingEngine };
   readonly vad: VadEngine;
   readonly guide: GuideEngine;
+  readonly tokens: TokenCounter;
   /** Starts loading what a spoken answer needs, so that the first one does not wait. Never fails; once is enough. */
   warmUp(): void;
   /** A sentence that says what is missing, or nothing. */

@@ -10,7 +10,7 @@ import { DECODER_CALLS_IN_FLIGHT, type SttContract } from './asr/stt-contract.ts
 import { createSttEngine } from './asr/stt-engine.ts';
 import type { EngineName, LocalEngines } from './engine.ts';
 import type { TextContract, TextOptions } from './guide/text-worker.ts';
-import { createGuide, createUseLite } from './text-engines.ts';
+import { createGuide, createTokenCounter, createUseLite } from './text-engines.ts';
 import { createEngineFiles, type EngineFiles } from './threads/engine-files.ts';
 import { createFairLine } from './threads/fair-line.ts';
 import { createWorkerClient, type WorkerClient, workerEntry } from './threads/worker-client.ts';
@@ -110,6 +110,7 @@ export function createLocalEngines(deps: LocalEnginesDeps): LocalEngines {
     },
     vad: createVad({ client: silero, clock: deps.clock, requirePresent: requirePresent('vad') }),
     guide: createGuide({ ...asText, requirePresent: requirePresent('guide') }),
+    tokens: createTokenCounter({ ...asText, requirePresent: requirePresent('guide') }),
     missing: files.missing,
     warmUp() {
       if (warmed) return;

@@ -4,6 +4,7 @@ import {
   type EmbeddingEngine,
   EngineInputRefused,
   type GuideEngine,
+  type TokenCounter,
 } from './engine.ts';
 import type { TextContract } from './guide/text-worker.ts';
 import { USE_LITE_DIMENSIONS } from './guide/use-lite.ts';
@@ -68,6 +69,28 @@ function batches(texts: readonly EmbeddedText[]): EmbeddedText[][] {
     chars += size;
   }
   return batch.length === 0 ? all : [...all, batch];
+}
+
+const { countBatchChars, countChars } = LIMITS.engines;
+
+/** Sends a text in pieces, one after the other: between two of them others have their turn. */
+export function createTokenCounter({
+  client,
+  requirePresent,
+  line = createFairLine(LIMITS.engines.line),
+}: TextEngineDeps): TokenCounter {
+  return {
+    async count(text, agentId) {
+      requirePresent();
+      const counted = Math.min(text.length, countChars);
+      let tokens = 0;
+      for (let from = 0; from < counted; from += countBatchChars) {
+        const piece = text.slice(from, Math.min(from + countBatchChars, counted));
+        tokens += await line.run(agentId, () => client.call('count', piece));
+      }
+      return counted === text.length ? tokens : Math.ceil((tokens * text.length) / counted);
+    },
+  };
 }
 
 /** The guide, which thinks in a worker. */

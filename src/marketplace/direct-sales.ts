@@ -3,12 +3,15 @@ import type { Spender } from '../ledger/rules/requests.ts';
 import { refuseHold } from '../models/purchase/refuse-hold.ts';
 import { admitCall, viewAgent } from '../payments/proxy/admit-call.ts';
 import { type MarketDeps, noteMarketCall } from '../payments/proxy/call-marketplace.ts';
-import type { OnOver } from '../payments/proxy/marketplace.ts';
+import type { MarketAnswer, OnOver } from '../payments/proxy/marketplace.ts';
 import { marketHeaders } from '../payments/proxy/relay-headers.ts';
 import { BUDGET_ADVISORY_HEADER } from '../spend/awareness/budget-left.ts';
+import type { DocumentJobs } from './documents/document-jobs.ts';
+import type { JobReading } from './documents/read-job.ts';
 import type { MarketAddress } from './market-address.ts';
 import { OwnRefusal } from './own-refusal.ts';
 import type { ServiceName } from './requests.ts';
+import type { Sale } from './sell.ts';
 import type { Shim } from './shim.ts';
 
 /** A request for a service that did not come by the proxy. */
@@ -26,11 +29,16 @@ type DirectCall = {
 export interface DirectSales {
   /** The same answers as by the proxy, with the same receipt. Throws the refusals, also the marketplace's own. */
   sell(call: DirectCall): Promise<RouteReply>;
+  /** The same for a document, which becomes a job. */
+  sellDocument(call: Omit<DirectCall, 'service'>): Promise<RouteReply>;
+  /** A job of an agent. It costs nothing, and is admitted whatever its caps say. */
+  readDocument(reading: JobReading): Promise<RouteReply>;
 }
 
 /** What the marketplace sells to agents that call its address themselves, admitted like a call by the proxy. */
-export const createDirectSales = ({
+export function createDirectSales({
   address,
+  documents,
   log,
   passthroughs,
   shim,
@@ -38,33 +46,61 @@ export const createDirectSales = ({
 }: MarketDeps & {
   readonly address: MarketAddress;
   readonly shim: Shim;
-}): DirectSales => ({
-  async sell({ service, vendor, ...call }) {
-    const { spender } = call;
+  readonly documents: Pick<DocumentJobs, 'submit' | 'read'>;
+}): DirectSales {
+  /** Admits a call, serves it, and adds it to the agent's history. */
+  async function serve(
+    path: string,
+    { spender, ...call }: Omit<DirectCall, 'service' | 'vendor'>,
+    run: (sale: Sale & { readonly accountId: string }) => Promise<DirectAnswer>,
+  ): Promise<RouteReply> {
     const to = { host: address.host, lastRaw: undefined, refusalOfHold: refuseHold };
     const { accountId } = await admitCall(viewAgent(spendState, spender.agentId), spender, to);
-    const url = address.urlOf(`/v1/${service}/${vendor}`);
-    const sale = { ...call, accountId, url, host: address.host, refusalOfHold: refuseHold };
+    const url = address.urlOf(path);
+    const sale = {
+      ...call,
+      spender,
+      accountId,
+      url,
+      host: address.host,
+      refusalOfHold: refuseHold,
+    };
     const note = (answer: Parameters<typeof noteMarketCall>[2]) =>
       noteMarketCall({ log, passthroughs }, { method: 'POST', spender, url }, answer);
-    const sold = await shim.serve({ ...sale, service, vendor }).catch(async (refusal) => {
+    const sold = await run(sale).catch(async (refusal) => {
       if (refusal instanceof OwnRefusal) await note(freeOf(refusal));
       throw refusal;
     });
     await note(sold);
-    const { advisory, body, costRaw, headers, payment, status, upstreamMs } = sold;
-    return {
-      status,
-      body,
-      headers: {
-        ...headers,
-        ...marketHeaders(costRaw, payment),
-        ...(advisory !== undefined && { [BUDGET_ADVISORY_HEADER]: advisory }),
-      },
-      upstreamMs,
-    };
-  },
-});
+    return replyOf(sold);
+  }
+
+  return {
+    sell: ({ service, vendor, ...call }) =>
+      serve(`/v1/${service}/${vendor}`, call, (sale) =>
+        shim.serve({ ...call, ...sale, service, vendor }),
+      ),
+    sellDocument: ({ vendor, ...call }) =>
+      serve(`/v1/doc/${vendor}`, call, (sale) => documents.submit({ ...call, ...sale, vendor })),
+    readDocument: async (reading) => replyOf(await documents.read(reading)),
+  };
+}
+
+type DirectAnswer = MarketAnswer & { readonly advisory?: string | undefined };
+
+function replyOf(sold: DirectAnswer): RouteReply {
+  const { advisory, body, costRaw, headers, payment, status, upstreamMs } = sold;
+  return {
+    status,
+    body,
+    headers: {
+      ...headers,
+      ...marketHeaders(costRaw, payment),
+      ...(advisory !== undefined && { [BUDGET_ADVISORY_HEADER]: advisory }),
+    },
+    upstreamMs,
+  };
+}
 
 const freeOf = ({ status }: OwnRefusal) =>
   ({ status, costRaw: 0n, payment: 'passthrough', upstreamMs: 0 }) as const;

@@ -4,42 +4,28 @@ import { errors } from '../kernel/errors.ts';
 import { parseJsonInTurns } from '../kernel/json/parse-json.ts';
 import { isObject } from '../kernel/json.ts';
 import { LIMITS } from '../kernel/limits.ts';
-import type { MarketAnswer, MarketCall, Marketplace } from '../payments/proxy/marketplace.ts';
+import type { Memory, MemoryOp } from '../memory/memory.ts';
+import { BODIES } from '../memory/memory-shape.ts';
+import type {
+  MarketAnswer,
+  MarketCall,
+  MarketPrice,
+  Marketplace,
+} from '../payments/proxy/marketplace.ts';
 import { refusePayment } from '../payments/proxy/refuse-payment.ts';
 import { BUDGET_ADVISORY_HEADER } from '../spend/awareness/budget-left.ts';
+import type { DocumentJobs } from './documents/document-jobs.ts';
 import type { MarketAddress } from './market-address.ts';
 import { OwnRefusal } from './own-refusal.ts';
-import { isService } from './requests.ts';
+import { isService, type ServiceName } from './requests.ts';
 import type { Shim } from './shim.ts';
-
-/** The operations of the memory of an agent, as words of a path. */
-const MEMORY_OPS = [
-  ...(['query', 'ingest', 'status', 'list', 'delete'] as const),
-  ...(['tenant/create', 'tenant/status', 'tenant/delete'] as const),
-];
-
-type MemoryOp = (typeof MEMORY_OPS)[number];
-
-/** The memory of agents, as far as it is sold here: free. It reads a body that is still a text, and bounds it. */
-export interface MarketMemory {
-  run(
-    op: MemoryOp,
-    caller: { readonly agentId: number },
-    body: unknown,
-    signal: AbortSignal,
-  ): Promise<{
-    readonly status: number;
-    readonly body: unknown;
-    /** Names in lower case. */
-    readonly headers?: Readonly<Record<string, string>>;
-  }>;
-}
 
 export type MarketplaceDeps = {
   readonly address: MarketAddress;
   readonly shim: Shim;
+  readonly documents: Pick<DocumentJobs, 'priceOf' | 'submit' | 'read'>;
   /** Undefined: this server has none. */
-  readonly memory: MarketMemory | undefined;
+  readonly memory: Memory | undefined;
   readonly clock: Clock;
 };
 
@@ -52,30 +38,29 @@ export function createMarketplace(deps: MarketplaceDeps): Marketplace {
   async function answer(call: MarketCall): Promise<MarketAnswer> {
     const path = address.pathOf(call.url) ?? '';
     if (path.startsWith(MEMORY)) return remember(deps, path.slice(MEMORY.length), call);
-    const [, service = '', vendor = '', ...more] = path.replace(/^\/v1(?=\/)/, '').split('/');
-    if (!path.startsWith('/v1/') || !isService(service) || vendor === '' || more.length > 0) {
-      throw notFound(path);
-    }
-    requirePost(call);
-    const { accountId, onOver, signal, spender, url, workId } = call;
-    const body = await readBody(call);
-    const host = address.host;
-    const sale = {
-      onOver,
-      accountId,
-      spender,
-      workId,
-      url: addressOf(url),
-      host,
-      signal,
-      refusalOfHold: refusePayment,
-    };
+    if (path.startsWith(DOCUMENTS)) return turnIntoText(deps, path, call);
+    const { service, vendor } = serviceAt(path);
+    requireMethod(call, 'POST');
+    const body = await readBody(call, LIMITS.marketplace.bodyBytes);
+    const sale = saleOf(address, call);
     const { advisory, ...served } = await deps.shim.serve({ ...sale, service, vendor, body });
     if (advisory === undefined) return served;
     return { ...served, headers: { ...served.headers, [BUDGET_ADVISORY_HEADER]: advisory } };
   }
 
+  async function price({ body, url }: Pick<MarketCall, 'url' | 'body'>): Promise<MarketPrice> {
+    const path = address.pathOf(url) ?? '';
+    if (path.startsWith(MEMORY)) {
+      if (isMemoryOp(path.slice(MEMORY.length))) return { kind: 'free' };
+      throw notFound(path);
+    }
+    if (path.startsWith(DOCUMENTS)) return deps.documents.priceOf(documentsAt(path).vendor);
+    const given = await readBody({ body }, LIMITS.marketplace.bodyBytes);
+    return deps.shim.priceOf({ ...serviceAt(path), body: given });
+  }
+
   return {
+    priceOf: price,
     get host() {
       return address.host;
     },
@@ -91,6 +76,50 @@ export function createMarketplace(deps: MarketplaceDeps): Marketplace {
   };
 }
 
+/** The service of a vendor that is at a path. Throws the refusal of another path. */
+function serviceAt(path: string): { readonly service: ServiceName; readonly vendor: string } {
+  const [, service = '', vendor = '', ...more] = path.replace(/^\/v1(?=\/)/, '').split('/');
+  if (path.startsWith('/v1/') && isService(service) && vendor !== '' && more.length === 0) {
+    return { service, vendor };
+  }
+  throw notFound(path);
+}
+
+const saleOf = (
+  { host }: MarketAddress,
+  { accountId, onOver, signal, spender, url, workId }: MarketCall,
+) => ({
+  ...{ onOver, accountId, spender, workId, signal, host },
+  url: addressOf(url),
+  refusalOfHold: refusePayment,
+});
+
+const DOCUMENTS = '/v1/doc/';
+
+/** The vendor and the job that are at a path. Throws the refusal of another path. */
+function documentsAt(path: string): { readonly vendor: string; readonly jobId?: string } {
+  const [vendor = '', jobId, ...more] = path.slice(DOCUMENTS.length).split('/');
+  if (vendor === '' || jobId === '' || more.length > 0) throw notFound(path);
+  return jobId === undefined ? { vendor } : { vendor, jobId };
+}
+
+/** A job is made below the name of its vendor, and read below its own. */
+async function turnIntoText(
+  { address, documents }: MarketplaceDeps,
+  path: string,
+  call: MarketCall,
+): Promise<MarketAnswer> {
+  const { jobId, vendor } = documentsAt(path);
+  if (jobId === undefined) {
+    requireMethod(call, 'POST');
+    const body = await readBody(call, LIMITS.marketplace.documents.bodyBytes);
+    return documents.submit({ ...saleOf(address, call), vendor, body });
+  }
+  requireMethod(call, 'GET');
+  const { accountId, onOver, signal, spender } = call;
+  return documents.read({ accountId, agentId: spender.agentId, vendor, jobId, signal, onOver });
+}
+
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 async function remember(
@@ -98,20 +127,25 @@ async function remember(
   op: string,
   call: MarketCall,
 ): Promise<MarketAnswer> {
-  const { signal, spender } = call;
+  const { signal, spender, workId } = call;
   if (!isMemoryOp(op)) throw notFound(`${MEMORY}${op}`);
-  requirePost(call);
+  requireMethod(call, 'POST');
   if (memory === undefined) {
     throw new OwnRefusal(errors.marketplace.vendorUnavailable('This server has no memory store.'));
   }
   const askedMs = clock.monotonicMs();
   const { agentId } = spender;
-  const told = await memory.run(op, { agentId }, call.body ?? '', signal);
+  const asking = { agentId, spender, workId };
+  const told = await memory.run(op, asking, call.body ?? '', signal);
   const upstreamMs = clock.monotonicMs() - askedMs;
-  return free(told.status, told.body, { ...JSON_TYPE, ...told.headers }, upstreamMs);
+  const answer = free(told.status, told.body, { ...told.headers, ...JSON_TYPE }, upstreamMs);
+  // A model was bought for it: the charge stands in the agent's history by itself.
+  return told.bill === undefined
+    ? answer
+    : { ...answer, costRaw: told.bill.costRaw, payment: told.bill.payment };
 }
 
-const isMemoryOp = (op: string): op is MemoryOp => (MEMORY_OPS as readonly string[]).includes(op);
+const isMemoryOp = (op: string): op is MemoryOp => Object.hasOwn(BODIES, op);
 
 /** A refusal as the vendor of something would answer it. */
 const shown = ({ error, fields, headers, status }: OwnRefusal): MarketAnswer =>
@@ -134,8 +168,8 @@ const notFound = (path: string) =>
     ),
   );
 
-function requirePost({ method }: MarketCall): void {
-  if (method !== 'POST') throw new OwnRefusal(errors.request.methodNotAllowed(['POST']));
+function requireMethod({ method }: MarketCall, only: 'GET' | 'POST'): void {
+  if (method !== only) throw new OwnRefusal(errors.request.methodNotAllowed([only]));
 }
 
 /** As it stands in the agent's history: no fragment goes to a vendor. */
@@ -145,8 +179,7 @@ function addressOf(url: string): string {
   return at.href;
 }
 
-async function readBody({ body }: MarketCall): Promise<unknown> {
-  const mostBytes = LIMITS.marketplace.bodyBytes;
+async function readBody({ body }: Pick<MarketCall, 'body'>, mostBytes: number): Promise<unknown> {
   const bytes = typeof body === 'string' ? Buffer.from(body) : Buffer.from(body ?? '{}');
   if (bytes.length > mostBytes) throw new OwnRefusal(errors.request.payloadTooLarge(mostBytes));
   try {

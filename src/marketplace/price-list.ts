@@ -45,5 +45,7 @@ export const LIST = {
     translate: perTenThousand('0.24'),
     /** 3.5 rupees, rounded up. */
     lid: perTenThousand('0.042169'),
+    /** Half a rupee a page, rounded up. */
+    doc: { usd: '6.024097', per: 1_000, unit: 'page' } satisfies ListPrice,
   },
 } as const;

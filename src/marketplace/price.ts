@@ -5,7 +5,7 @@ export type ListPrice = {
   /** Dollars, as text with at most six decimals, for so many units. */
   readonly usd: string;
   readonly per: number;
-  readonly unit: 'character' | 'second';
+  readonly unit: 'character' | 'second' | 'page';
   /** Billed in whole steps of so many units, begun ones too. */
   readonly step?: number;
 };

@@ -1,28 +1,69 @@
 import type { Json } from '../kernel/json.ts';
 import { audioTypeOf, isAudio } from '../models/providers/audio-type.ts';
 import { type VendorAnswer, VendorFailed } from '../models/providers/vendors/vendor-api.ts';
-import type { Delivery } from './vendor.ts';
+import type { Departure, Reported } from './tripwires/departure.ts';
+import { type Delivery, VendorAnsweredOther } from './vendor.ts';
 
-/** The sound that an answer is. */
-export function soundOf({ body, headers }: VendorAnswer): Delivery {
+/** The sound that an answer is, which was asked for as MP3. */
+export function soundOf(
+  { body, headers }: VendorAnswer,
+  reportOf?: (headers: VendorAnswer['headers']) => Reported | undefined,
+): Delivery {
   const said = String(headers['content-type'] ?? '');
-  if (!isAudio(said)) throw new VendorFailed('answered something else than sound');
-  return fileOf(body, said);
+  if (!isAudio(said)) {
+    const departure = {
+      tripwire: 'content_type',
+      expected: MP3,
+      observed: shortType(said),
+    } as const;
+    throw new VendorAnsweredOther('answered something else than sound', departure);
+  }
+  return { ...fileOf(body, said, MP3), reported: reportOf?.(headers) };
 }
 
-/** The sound that an answer has in a text. */
-export function codedSound(text: unknown, coding: 'base64' | 'hex', said = ''): Delivery {
+/** The sound that an answer has in a text: MP3, or what the vendor makes by itself. */
+export function codedSound(
+  text: unknown,
+  coding: 'base64' | 'hex',
+  {
+    made = MP3,
+    reported,
+  }: { readonly made?: string; readonly reported?: Reported | undefined } = {},
+): Delivery {
   if (typeof text !== 'string') throw new VendorFailed('answered without sound');
-  return fileOf(Buffer.from(text, coding), said);
+  return { ...fileOf(Buffer.from(text, coding), made === MP3 ? '' : made, made), reported };
 }
 
-function fileOf(audio: Buffer, said: string): Delivery {
+const MP3 = 'audio/mpeg';
+
+/** Names of one and the same type. */
+const SAME_TYPE: Readonly<Record<string, string>> = {
+  'audio/mp3': MP3,
+  'audio/x-mp3': MP3,
+  'audio/mpeg3': MP3,
+  'audio/x-wav': 'audio/wav',
+  'audio/wave': 'audio/wav',
+  'audio/vnd.wave': 'audio/wav',
+};
+
+function fileOf(audio: Buffer, said: string, wanted: string): Delivery {
   if (audio.length === 0) throw new VendorFailed('answered with no sound');
-  return { audio, contentType: audioTypeOf(audio, said, 'mp3') };
+  const contentType = audioTypeOf(audio, said, 'mp3');
+  return { audio, contentType, departure: otherType(contentType, wanted) };
 }
+
+function otherType(contentType: string, wanted: string): Departure | undefined {
+  const plain = (contentType.split(';', 1)[0] ?? '').trim().toLowerCase();
+  if ((SAME_TYPE[plain] ?? plain) === wanted) return undefined;
+  return { tripwire: 'content_type', expected: wanted, observed: shortType(plain) };
+}
+
+/** A type as an event may show it. */
+const shortType = (said: string): string =>
+  said.replace(/[^\x20-\x7e]/g, '').slice(0, 128) || 'none';
 
 /** A transcript: the vendor's own words, with the text under one name with all of them. */
-export function transcript(json: Json, text: unknown): Delivery {
+export function transcript(json: Json, text: unknown, reported?: Reported): Delivery {
   if (typeof text !== 'string') throw new VendorFailed('answered without a transcript');
-  return { json: { ...json, text } };
+  return { json: { ...json, text }, reported };
 }

@@ -4,13 +4,15 @@ import { errors } from '../kernel/errors.ts';
 import { newId } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Random } from '../kernel/random.ts';
-import { type ChargeRow, latencyOf } from '../ledger/rules/companion.ts';
-import type { HoldVerdict, Ledger } from '../ledger/rules/ledger.ts';
+import { type ChargeRow, type EventRow, latencyOf } from '../ledger/rules/companion.ts';
+import type { HoldVerdict, Ledger, SettleVerdict } from '../ledger/rules/ledger.ts';
 import type { Hold, HoldRefusal, Spender } from '../ledger/rules/requests.ts';
 import { VendorGaveUp } from '../models/providers/vendors/vendor-api.ts';
 import type { BudgetReports } from '../spend/awareness/budget-left.ts';
 import { marketplaceSold } from '../webhooks/payment-event.ts';
-import { type Delivery, VendorRefused } from './vendor.ts';
+import { type Departure, departureOf } from './tripwires/departure.ts';
+import type { Owner, Tripwires } from './tripwires/tripwires.ts';
+import { type Delivery, VendorAnsweredOther, VendorRefused } from './vendor.ts';
 
 export type SellDeps = {
   readonly ledger: Pick<Ledger, 'hold' | 'settle'>;
@@ -20,9 +22,8 @@ export type SellDeps = {
   readonly log: Log;
   /** Whose agent it is, for the event of a sale. */
   readonly findOwner: (agentId: number) => Promise<Owner | undefined>;
+  readonly tripwires: Tripwires;
 };
-
-type Owner = { readonly accountId: string; readonly wallet: string | null };
 
 /** Who buys, and how the sale stands in the agent's history. */
 export type Sale = {
@@ -72,6 +73,14 @@ export async function sell(deps: SellDeps, sale: Sale, goods: Goods): Promise<So
     latencyMs: clock.monotonicMs() - arrivedMs,
     upstreamMs: clock.monotonicMs() - askedMs,
   });
+  const tell = (departures: readonly Departure[]) =>
+    deps.tripwires.eventsOf(
+      {
+        ...{ agentId: held.hold.agentId, vendor: goods.vendor, reference: held.hold.holdId },
+        owner: async () => (await owning) ?? ownerOf(deps, sale),
+      },
+      departures,
+    );
   let delivery: Delivery;
   try {
     requireClient(sale);
@@ -79,17 +88,23 @@ export async function sell(deps: SellDeps, sale: Sale, goods: Goods): Promise<So
     if (goods.priceRaw === 0n) requireClient(sale);
   } catch (error) {
     const row = rowOf(sale, goods, { ...times(), status: 'failed', code: codeOf(error) });
-    await settle(deps, held, goods, 0n, row);
+    const events = await tell(error instanceof VendorAnsweredOther ? [error.departure] : []);
+    await settle(deps, held, goods, 0n, { charges: row, events });
     throw error;
   }
   const spent = times();
-  const row = rowOf(sale, goods, { ...spent, status: 'success', code: 200 });
+  const charges = rowOf(sale, goods, { ...spent, status: 'success', code: 200 });
   const owner = await owning;
-  const { chargedRaw, advisory } = await settle(deps, held, goods, goods.priceRaw, row, {
-    sale,
-    owner,
-  });
-  return { delivery, chargedRaw, advisory, upstreamMs: spent.upstreamMs };
+  const sold = owner === undefined ? [] : [eventOf(held.hold, sale, owner, goods.priceRaw)];
+  const events = [...sold, ...(await tell(departuresOf(goods, delivery)))];
+  const verdict = await settle(deps, held, goods, goods.priceRaw, { charges, events });
+  return { delivery, ...(await reportOf(deps, sale, held, verdict)), upstreamMs: spent.upstreamMs };
+}
+
+/** How what a vendor delivered departs from what was asked for and measured. */
+function departuresOf({ usage }: Goods, { departure, reported }: Delivery): readonly Departure[] {
+  const measured = departureOf(usage, reported);
+  return [departure, measured].filter((each) => each !== undefined);
 }
 
 function requireClient({ signal }: Sale): void {
@@ -110,28 +125,34 @@ async function hold(
 
 type Row = (costRaw: bigint) => readonly ChargeRow[];
 
+/** Undefined: another process has resolved the hold, and nothing is charged. */
 async function settle(
-  deps: SellDeps,
-  held: Held,
+  { ledger, log }: SellDeps,
+  { hold }: Held,
   { vendor: source }: Goods,
   actualRaw: bigint,
-  charges: Row,
-  made?: { readonly sale: Sale; readonly owner: Owner | undefined },
-): Promise<{ readonly chargedRaw: bigint; readonly advisory: string | undefined }> {
-  const { budgets, ledger, log } = deps;
-  const { hold } = held;
+  written: { readonly charges: Row; readonly events: readonly EventRow[] },
+): Promise<Settled | undefined> {
   const verdict = await ledger.settle({
-    ...{ hold, account: 'marketplace', actualRaw, source, charges },
-    ...(made?.owner !== undefined && { events: [eventOf(hold, made.sale, made.owner, actualRaw)] }),
+    ...{ hold, account: 'marketplace', actualRaw, source, charges: written.charges },
+    ...(written.events.length > 0 && { events: written.events }),
   });
-  if (verdict.kind !== 'settled') {
-    log.error({ holdId: hold.holdId }, 'the hold of a sale was resolved by another process');
-    return { chargedRaw: 0n, advisory: undefined };
-  }
-  if (made === undefined) return { chargedRaw: verdict.chargedRaw, advisory: undefined };
-  const { spender } = made.sale;
-  const { advisory } = await budgets.left(verdict, { spender, facts: hold.facts });
-  return { chargedRaw: verdict.chargedRaw, advisory };
+  if (verdict.kind === 'settled') return verdict;
+  log.error({ holdId: hold.holdId }, 'the hold of a sale was resolved by another process');
+  return undefined;
+}
+
+type Settled = Extract<SettleVerdict, { kind: 'settled' }>;
+
+async function reportOf(
+  { budgets }: SellDeps,
+  { spender }: Sale,
+  { hold }: Held,
+  settled: Settled | undefined,
+): Promise<Pick<Sold, 'chargedRaw' | 'advisory'>> {
+  if (settled === undefined) return { chargedRaw: 0n, advisory: undefined };
+  const { advisory } = await budgets.left(settled, { spender, facts: hold.facts });
+  return { chargedRaw: settled.chargedRaw, advisory };
 }
 
 const eventOf = ({ agentId, holdId }: Hold, { host, url }: Sale, owner: Owner, amountRaw: bigint) =>

@@ -1,5 +1,6 @@
 import type { HearingApi, SpeechApi } from '../models/providers/vendors/vendor-api.ts';
 import { soundOf } from './read-delivery.ts';
+import { reportedSeconds } from './tripwires/departure.ts';
 import { modelOf, nameOf, type Service } from './vendor.ts';
 
 type Prices = Parameters<typeof modelOf>[1];
@@ -18,8 +19,8 @@ export const speakBy = (api: SpeechApi, prices: Prices): Service<'tts'> => ({
   },
 });
 
-/** The same for transcripts. */
-export const hearBy = (api: HearingApi, prices: Prices): Service<'stt'> => ({
+/** The same for transcripts. Some vendors tell how many seconds they have heard, under this name. */
+export const hearBy = (api: HearingApi, prices: Prices, secondsIn?: string): Service<'stt'> => ({
   plan({ file, language_code: language, model: asked }) {
     const { model, price } = modelOf(asked, prices);
     const heard = { file, model, wantsWords: false, ...(language && { language }) };
@@ -27,7 +28,8 @@ export const hearBy = (api: HearingApi, prices: Prices): Service<'stt'> => ({
       price,
       async ask(door) {
         const { json, text } = await api.hear(door, heard);
-        return { json: { ...json, text } };
+        const reported = secondsIn === undefined ? undefined : reportedSeconds(json[secondsIn]);
+        return { json: { ...json, text }, reported };
       },
     };
   },

@@ -1,21 +1,21 @@
-import type { ZodError } from 'zod';
 import { ApiError } from '../kernel/api-error.ts';
 import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Ledger } from '../ledger/rules/ledger.ts';
-import { type SoundFile, VendorFailed } from '../models/providers/vendors/vendor-api.ts';
-import { codePointsOf } from '../models/speech/speech-request.ts';
-import type { MarketAnswer, OnOver } from '../payments/proxy/marketplace.ts';
+import { VendorFailed } from '../models/providers/vendors/vendor-api.ts';
+import type { MarketAnswer, MarketPrice, OnOver } from '../payments/proxy/marketplace.ts';
 import type { OutboundRequest } from '../platform/egress/fetch.ts';
 import { refuseVendor } from './answer-failure.ts';
-import { type BytesShare, createBytesInFlight } from './bytes-in-flight.ts';
 import { deliveryBody } from './delivery-body.ts';
 import type { FetchSound } from './fetch-sound.ts';
+import { type MarketRooms, type Served, withShare } from './market-rooms.ts';
 import type { OpenAccount } from './open-accounts.ts';
 import { OwnRefusal } from './own-refusal.ts';
 import { listPriceRaw } from './price.ts';
-import { type Asked, SERVICES, type ServiceName } from './requests.ts';
-import { createRoom } from './room.ts';
+import { priceOrder } from './price-order.ts';
+import { NO_FILE, readBody, requireShort } from './read-order.ts';
+import type { ServiceName } from './requests.ts';
+import type { SaleHealth } from './sale-health.ts';
 import { type Goods, type Sale, type SellDeps, type Sold, sell } from './sell.ts';
 import type { Delivery, Order, Plan, Service, ShimDoor, Vendor } from './vendor.ts';
 import { type DoorDeps, openDoor } from './vendor-door.ts';
@@ -25,7 +25,9 @@ export type ShimDeps = SellDeps &
     readonly ledger: Pick<Ledger, 'funds'>;
     readonly vendors: readonly Vendor[];
     readonly accounts: ReadonlyMap<string, OpenAccount>;
+    readonly rooms: MarketRooms;
     readonly fetchSound: FetchSound;
+    readonly saleHealth: Pick<SaleHealth, 'watch'>;
     /** Throws the refusal of a host that the agent may not call. */
     readonly admitHost: (agentId: number, host: string) => Promise<void>;
   };
@@ -42,12 +44,7 @@ export type ShimCall = Sale & {
   readonly onOver?: OnOver | undefined;
 };
 
-type ServedCall = ShimCall & {
-  /** What it may have of the memory of this process. */
-  readonly share: BytesShare;
-  /** Fires when the client leaves, also where the work goes on without it. */
-  readonly client: AbortSignal;
-};
+type ServedCall = ShimCall & Served;
 
 export interface Shim {
   /**
@@ -55,12 +52,13 @@ export interface Shim {
    * for what is wrong with the request or missing here, and the refusals of spend controls. What is thrown cost nothing.
    */
   serve(call: ShimCall): Promise<MarketAnswer & Pick<Sold, 'advisory'>>;
+  /** What such a call would cost by the price list. Throws OwnRefusal for what is wrong with it or missing here. */
+  priceOf(call: Pick<ShimCall, 'service' | 'vendor' | 'body'>): MarketPrice;
 }
 
 /** Sells for all vendors: it plans, prices, holds, asks and settles every order in the same way. */
 export function createShim(deps: ShimDeps): Shim {
-  const { withFile, withSale } = createRooms();
-  const shareOf = createBytesInFlight(LIMITS.marketplace.bytesInFlight);
+  const { shareOf, withFile, withSale } = deps.rooms;
 
   async function finish(call: ServedCall, vendor: Vendor, goods: Goods) {
     const { bytesInFlight, saleBytes } = LIMITS.marketplace;
@@ -116,27 +114,17 @@ export function createShim(deps: ShimDeps): Shim {
   }
 
   return {
-    serve: (call) => withShare(shareOf(call.accountId), call, buy),
+    serve: (call) =>
+      withShare(shareOf(call.accountId), call, (served) => buy({ ...call, ...served })),
+    priceOf: (call) => priceOrder(findService(deps, call).service, call),
   };
 }
 
-function createRooms() {
-  const { filesInFlight, filesPerAccount, filesPerAgent } = LIMITS.marketplace;
-  const { salesPerAccount, salesPerAgent, salesPerVendor } = LIMITS.marketplace;
-  const withSale = createRoom({
-    ...{ perAgent: salesPerAgent, perAccount: salesPerAccount, inAll: salesPerVendor },
-  });
-  const withFile = createRoom({
-    ...{ perAgent: filesPerAgent, perAccount: filesPerAccount, inAll: filesInFlight },
-  });
-  return { withFile, withSale };
-}
-
 /** A file is fetched for an agent that could pay for the shortest, and for no other. */
-async function requireFunds(
-  { ledger }: ShimDeps,
-  { refusalOfHold, spender }: ShimCall,
-  { priceRaw }: Goods,
+export async function requireFunds(
+  { ledger }: { readonly ledger: Pick<Ledger, 'funds'> },
+  { refusalOfHold, spender }: Pick<Sale, 'refusalOfHold' | 'spender'>,
+  { priceRaw }: Pick<Goods, 'priceRaw'>,
 ) {
   const funds = priceRaw === 0n ? undefined : await ledger.funds(spender.agentId);
   if (funds === undefined || funds.spendableRaw >= priceRaw) return;
@@ -144,37 +132,15 @@ async function requireFunds(
   throw refusalOfHold({ reason: 'insufficient_balance', availableRaw, requiredRaw: priceRaw });
 }
 
-/** Runs a call with what it may hold in memory; the part of its answer is given back when that is sent. */
-async function withShare<T extends { readonly body: Uint8Array }>(
-  share: BytesShare,
-  call: ShimCall,
-  run: (served: ServedCall) => Promise<T>,
-): Promise<T> {
-  const { onOver, signal: client, workId } = call;
-  // The answer is kept for a client that comes back, so that one who leaves does not stop it.
-  const signal = workId === undefined ? client : new AbortController().signal;
-  let sentBytes = 0;
-  try {
-    const answer = await run({ ...call, client, share, signal });
-    if (onOver !== undefined) sentBytes = answer.body.byteLength;
-    return answer;
-  } finally {
-    share.shrinkTo(sentBytes);
-    if (sentBytes > 0) onOver?.(() => share.shrinkTo(0));
-  }
-}
-
 const soundBytes = (delivery: Delivery) => ('audio' in delivery ? delivery.audio.length : 0);
 
-const guestOf = ({ accountId, spender }: ShimCall) => ({ accountId, agentId: spender.agentId });
-
-/** Stands for a file that was not fetched yet, and is as short as any can be. */
-const NO_FILE: SoundFile = {
-  ...{ bytes: Buffer.alloc(0), durationMs: 1, contentType: '', name: '' },
-};
+const guestOf = ({ accountId, spender }: Pick<ShimCall, 'accountId' | 'spender'>) => ({
+  accountId,
+  agentId: spender.agentId,
+});
 
 /** A file, whose refusals are the marketplace's own answers. */
-async function fetched(get: () => Promise<SoundFile>): Promise<SoundFile> {
+export async function fetched<T>(get: () => Promise<T>): Promise<T> {
   try {
     return await get();
   } catch (error) {
@@ -185,7 +151,10 @@ async function fetched(get: () => Promise<SoundFile>): Promise<SoundFile> {
 /** What a spend control refuses, and a client that has left: no vendor would answer those. */
 const NOT_OWN = new Set([403, 499]);
 
-function findService({ accounts, vendors }: ShimDeps, { service: kind, vendor: name }: ShimCall) {
+function findService(
+  { accounts, vendors }: ShimDeps,
+  { service: kind, vendor: name }: Pick<ShimCall, 'service' | 'vendor'>,
+) {
   const sellers = vendors.filter(({ services }) => services[kind] !== undefined);
   const vendor = sellers.find((each) => each.name === name);
   const service = vendor?.services[kind];
@@ -202,21 +171,6 @@ function findService({ accounts, vendors }: ShimDeps, { service: kind, vendor: n
   }
   return { vendor, service: service as Service<ServiceName> };
 }
-
-function readBody(service: ServiceName, body: unknown): Asked[ServiceName] {
-  const parsed = SERVICES[service].safeParse(body);
-  if (parsed.success) return parsed.data;
-  throw new OwnRefusal(errors.request.invalid(detailsOf(parsed.error)));
-}
-
-const DETAILS_SHOWN = 20;
-
-const detailsOf = (error: ZodError) =>
-  error.issues.slice(0, DETAILS_SHOWN).map(({ code, message, path }) => ({
-    path: path.map((part) => (typeof part === 'symbol' ? String(part) : part)),
-    message,
-    code,
-  }));
 
 /** What an order comes to, and how it is asked for. Throws the refusal of one that its vendor does not take. */
 function planned(
@@ -248,20 +202,9 @@ function planned(
     return {
       ...{ vendor: vendor.name, priceRaw },
       usage: 'file' in order ? { audio_second: durationMs / 1_000 } : { character: characters },
-      ask: () => plan.ask(door()),
+      ask: () => deps.saleHealth.watch(vendor.name, () => plan.ask(door())),
     };
   } catch (error) {
     throw error instanceof ApiError ? new OwnRefusal(error) : error;
   }
-}
-
-function requireShort(
-  order: { readonly text: string } | { readonly input: string },
-  mostChars: number = LIMITS.marketplace.textChars,
-): number {
-  const [member, text] = 'text' in order ? ['text', order.text] : ['input', order.input];
-  const points = codePointsOf(text);
-  if (points <= mostChars) return points;
-  const message = `must have at most ${mostChars} characters`;
-  throw errors.request.invalid([{ path: [member], message, code: 'too_big' }]);
 }

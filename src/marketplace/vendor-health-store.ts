@@ -1,5 +1,6 @@
 import { LIMITS } from '../kernel/limits.ts';
 import type { Queryable } from '../platform/postgres/sql.ts';
+import type { SoldLately } from './sale-health.ts';
 
 /** How a vendor did when it was tried. */
 export type Probed = {
@@ -67,4 +68,28 @@ export async function findHealth(sql: Queryable): Promise<readonly VendorHealth[
   return sql<VendorHealth[]>`
     select vendor, status, checked_at as "checkedAt", latency_ms as "latencyMs", excerpt
     from marketplace_vendors where latency_ms is not null order by vendor`;
+}
+
+/** Writes how the sales of some vendors went in this process since it last wrote. */
+export async function noteSales(sql: Queryable, sales: readonly SoldLately[]): Promise<void> {
+  const list = JSON.stringify(sales);
+  await sql`
+    insert into marketplace_vendors as v (vendor, sold_at, sale_latency_ms, sale_failures)
+    select vendor, now(), latency, failures
+    from json_to_recordset(${list}::text::json)
+      as x(vendor text, latency integer, failures integer, delivered boolean) order by vendor
+    on conflict (vendor) do update set sold_at = now(), sale_latency_ms = excluded.sale_latency_ms,
+      sale_failures = case when (select x.delivered from json_to_recordset(${list}::text::json)
+          as x(vendor text, delivered boolean) where x.vendor = v.vendor)
+        then excluded.sale_failures else v.sale_failures + excluded.sale_failures end`;
+}
+
+/** How vendors did for agents lately, by name: those that have sold. */
+export async function findSales(sql: Queryable): Promise<readonly VendorHealth[]> {
+  const { failuresUntilDown, salesCountMs } = LIMITS.marketplace;
+  return sql<VendorHealth[]>`
+    select vendor, case when sale_failures >= ${failuresUntilDown} then 'down' else 'ok' end as status,
+      sold_at as "checkedAt", sale_latency_ms as "latencyMs", null as excerpt
+    from marketplace_vendors
+    where sold_at > now() - ${salesCountMs} * interval '1 millisecond' order by vendor`;
 }

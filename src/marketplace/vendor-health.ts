@@ -22,11 +22,17 @@ type HealthDeps = DoorDeps & {
     event: { readonly endpoint: string; readonly checkedAt: string },
   ) => Promise<void>;
   readonly find: () => Promise<readonly VendorHealth[]>;
+  /** How vendors did for agents lately. */
+  readonly findSales: () => Promise<readonly VendorHealth[]>;
+  /** Off: no vendor is tried, and each is known by its last sales alone. */
+  readonly probes: boolean;
 };
 
 /** How the vendors of the marketplace do, as a developer reads it. */
 export type VendorList = {
   readonly now: string;
+  /** Whether this server tries its vendors. Where it does not, how they do is known by their sales alone. */
+  readonly probes: boolean;
   readonly vendors: readonly {
     readonly vendor: string;
     readonly name: string;
@@ -35,17 +41,18 @@ export type VendorList = {
     /** Dollars with six decimals: what an agent would pay for the same request. */
     readonly priceUsdc: string;
     readonly costRaw: string | null;
-    readonly status: 'ok' | 'down';
+    /** `unknown`: it was not tried, and has sold nothing for a day. */
+    readonly status: 'ok' | 'down' | 'unknown';
     readonly responseExcerpt: string | null;
     readonly latencyMs: number | null;
-    readonly checkedAt: string;
+    readonly checkedAt: string | null;
   }[];
 };
 
 export interface VendorHealths {
   list(): Promise<VendorList>;
   /** Tries the vendor whose turn it is, with a real request of a word or a second. At most one over all processes. */
-  readonly worker: Worker;
+  readonly worker: Worker | undefined;
 }
 
 const WORD = 'Hello.';
@@ -73,19 +80,29 @@ export function createVendorHealths(deps: HealthDeps): VendorHealths {
 
   return {
     async list() {
-      const rows = await deps.find();
+      const rows = await (deps.probes ? deps.find() : deps.findSales());
+      const byName = new Map(rows.map((row) => [row.vendor, row]));
+      // Those that were tried, or all where none is.
+      const listed = deps.probes
+        ? rows.flatMap(({ vendor }) => find(vendor) ?? [])
+        : byTheirNames(vendors);
       return {
         now: isoTime(clock.now()),
-        vendors: rows.flatMap((row) => {
-          const vendor = find(row.vendor);
-          const trial = vendor && trialOf(vendor);
-          return vendor && trial ? [shown(vendor, trial, row, address)] : [];
+        probes: deps.probes,
+        vendors: listed.flatMap((vendor) => {
+          const trial = trialOf(vendor);
+          return trial ? [shown(vendor, trial, byName.get(vendor.name), address)] : [];
         }),
       };
     },
-    worker: { name: 'probe-vendors', everyMs: LIMITS.marketplace.probeTickMs, tick },
+    worker: deps.probes
+      ? { name: 'probe-vendors', everyMs: LIMITS.marketplace.probeTickMs, tick }
+      : undefined,
   };
 }
+
+const byTheirNames = (vendors: readonly Vendor[]): readonly Vendor[] =>
+  [...vendors].sort((one, other) => (one.name < other.name ? -1 : 1));
 
 type Trial = { readonly path: string; readonly plan: Plan; readonly milliUnits: number };
 
@@ -134,13 +151,16 @@ const excerptOf = (delivery: Delivery): string =>
 function shown(
   { name, title }: Vendor,
   { milliUnits, path, plan }: Trial,
-  { checkedAt, excerpt, latencyMs, status }: VendorHealth,
+  seen: VendorHealth | undefined,
   address: MarketAddress,
 ): VendorList['vendors'][number] {
   const costRaw = listPriceRaw(plan.price, milliUnits, LIMITS.marketplace.marginBps);
   return {
-    ...{ vendor: name, name: title, endpoint: address.urlOf(path), method: 'POST', status },
+    ...{ vendor: name, name: title, endpoint: address.urlOf(path), method: 'POST' },
     ...{ priceUsdc: formatUsdc(costRaw), costRaw: costRaw.toString() },
-    ...{ responseExcerpt: excerpt, latencyMs, checkedAt: checkedAt.toISOString() },
+    status: seen?.status ?? 'unknown',
+    responseExcerpt: seen?.excerpt ?? null,
+    latencyMs: seen?.latencyMs ?? null,
+    checkedAt: seen?.checkedAt.toISOString() ?? null,
   };
 }

@@ -1,14 +1,17 @@
 import type { Clock } from '../kernel/clock.ts';
 import { errors } from '../kernel/errors.ts';
 import type { Json } from '../kernel/json.ts';
-import type {
-  SoundFile,
-  VendorAnswer,
-  VendorDoor,
-  VendorRequest,
+import {
+  type SoundFile,
+  type VendorAnswer,
+  type VendorDoor,
+  VendorFailed,
+  type VendorRequest,
 } from '../models/providers/vendors/vendor-api.ts';
+import type { DocumentService } from './documents/document-service.ts';
 import type { ListPrice } from './price.ts';
 import type { Asked, ServiceName } from './requests.ts';
+import type { Departure, Reported } from './tripwires/departure.ts';
 
 /** What a vendor is asked for: the caller's words, and the file in the place of its address. */
 export type Order = {
@@ -25,9 +28,15 @@ export interface ShimDoor extends VendorDoor {
 }
 
 /** Sound, or a JSON object as the vendor writes it. */
-export type Delivery =
+export type Delivery = (
   | { readonly audio: Buffer; readonly contentType: string }
-  | { readonly json: Json };
+  | { readonly json: Json }
+) & {
+  /** What the vendor says that it has worked, which is compared with what was measured here. */
+  readonly reported?: Reported | undefined;
+  /** It is delivered, but is not quite what was asked for. */
+  readonly departure?: Departure | undefined;
+};
 
 /** What an order comes to at a vendor's list price, before the vendor hears of it. */
 export type Plan = {
@@ -69,6 +78,8 @@ export type Vendor = {
   /** Absent: it is a part of this process. */
   readonly account?: Account;
   readonly services: Services;
+  /** Documents that it turns into text, in jobs of minutes. */
+  readonly documents?: DocumentService;
 };
 
 /** An account whose one credential goes into a header. */
@@ -90,6 +101,17 @@ export class VendorRefused extends Error {
   constructor(answer: VendorAnswer) {
     super(`status ${answer.status}`);
     this.answer = answer;
+  }
+}
+
+/** A vendor answered with a success of another kind than was asked for. */
+export class VendorAnsweredOther extends VendorFailed {
+  override readonly name = 'VendorAnsweredOther';
+  readonly departure: Departure;
+
+  constructor(message: string, departure: Departure) {
+    super(message);
+    this.departure = departure;
   }
 }
 

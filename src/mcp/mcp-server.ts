@@ -11,6 +11,7 @@ import type { AskRoute, RouteReply } from '../http/route/route.ts';
 import { API_VERSION } from '../http/server/api-version.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
+import type { Memory } from '../memory/memory.ts';
 import type { McpRequest, McpServer } from '../routes/mcp.ts';
 import { createToolSlots } from './call-slots.ts';
 import { callTool } from './call-tool.ts';
@@ -22,7 +23,7 @@ import { thrownResult } from './tool-result.ts';
 import { balance } from './tools/balance.ts';
 import { callVendor } from './tools/call-vendor.ts';
 import { estimate } from './tools/estimate.ts';
-import { createMemoryTools, type MemoryDoor } from './tools/memory.ts';
+import { createMemoryTools } from './tools/memory.ts';
 import { speak } from './tools/speak.ts';
 import { think } from './tools/think.ts';
 import { transcribe } from './tools/transcribe.ts';
@@ -34,7 +35,7 @@ export type McpDeps = {
   /** Where clients reach this server, if that is known. */
   readonly publicUrl: string | undefined;
   /** Undefined: there are no tools for it. */
-  readonly memory: MemoryDoor | undefined;
+  readonly memory: Memory | undefined;
 };
 
 const INSTRUCTIONS =

@@ -2,7 +2,7 @@ import { type EmbeddingEngine, EngineBusy, EngineMissing } from '../engines/engi
 import { USE_LITE_DIMENSIONS } from '../engines/guide/use-lite.ts';
 import { errors } from '../kernel/errors.ts';
 
-/** What makes vectors of texts. A namespace keeps the model that its vectors were made by. */
+/** An engine that makes vectors of texts, free of charge. */
 export interface Embedder {
   readonly model: string;
   readonly dims: number;
@@ -23,12 +23,53 @@ export const localEmbedder = (engines: {
   missing: () => engines.missing('use-lite'),
 });
 
-/** The vector of a query. Throws `vendor_unavailable` where the engine is missing, busy, or not that of the namespace. */
+/** How texts of a namespace become vectors: by an engine of this process, or by a model that the agent pays for. */
+export type Embedding =
+  | { readonly kind: 'local'; readonly embedder: Embedder }
+  | { readonly kind: 'bought'; readonly model: string };
+
+export interface Embedders {
+  /** That of new namespaces. */
+  readonly usual: Embedding;
+  /** That of a namespace which remembers this model. Undefined: nothing here makes such vectors any more. */
+  of(model: string): Embedding | undefined;
+}
+
+/** The engine, and where models are sold those; new namespaces have `usual`, by default the engine. */
+export function embeddersOf(
+  embedder: Embedder,
+  sold?: { readonly usual?: string | undefined; sells(model: string): boolean },
+): Embedders {
+  const local: Embedding = { kind: 'local', embedder };
+  const of = (model: string): Embedding | undefined => {
+    if (model === embedder.model) return local;
+    return sold?.sells(model) === true ? { kind: 'bought', model } : undefined;
+  };
+  const { usual } = sold ?? {};
+  return { usual: (usual === undefined ? undefined : of(usual)) ?? local, of };
+}
+
+/** What a new namespace remembers: vectors of a model that is bought tell their length when the first ones come. */
+export const spaceOf = (embedding: Embedding): { readonly model: string; readonly dims: number } =>
+  embedding.kind === 'bought'
+    ? { model: embedding.model, dims: 0 }
+    : { model: embedding.embedder.model, dims: embedding.embedder.dims };
+
+/** Throws `vendor_unavailable` where nothing here makes vectors of this model. */
+export function requireEmbedding(embedders: Embedders, model: string): Embedding {
+  const embedding = embedders.of(model);
+  if (embedding === undefined) throw errors.memory.modelGone(model);
+  if (embedding.kind === 'local' && embedding.embedder.missing() !== undefined) {
+    throw errors.memory.vendorMissing();
+  }
+  return embedding;
+}
+
+/** The vector of a query by the engine. Throws `vendor_unavailable` where it is missing or busy. */
 export async function embedQuery(
   embedder: Embedder,
-  { agentId, model, query }: { agentId: number; model: string; query: string },
+  { agentId, query }: { readonly agentId: number; readonly query: string },
 ): Promise<Float32Array> {
-  if (model !== embedder.model) throw errors.memory.vendorMissing();
   try {
     const [vector] = await embedder.embed([query], agentId);
     if (vector === undefined) throw new Error('the engine made no vector of a query');

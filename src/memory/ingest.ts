@@ -5,8 +5,9 @@ import { newId } from '../kernel/ids.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Queryable, Sql } from '../platform/postgres/sql.ts';
-import type { Embedder } from './embedder.ts';
+import { type Embedders, requireEmbedding, spaceOf } from './embedder.ts';
 import { bytesOf, insertItems, type NewItem } from './item-store.ts';
+import { type MemoryCaller, spenderOf } from './memory-caller.ts';
 import type { Bodies, Document } from './memory-shape.ts';
 import { checkMetadata } from './metadata.ts';
 import { turnOf } from './search/turn-of.ts';
@@ -15,7 +16,7 @@ import { findOrMakeSpace, lockOrMakeTenant, type TenantSize } from './tenant-sto
 type IngestDeps = {
   readonly sql: Sql;
   readonly random: Random;
-  readonly embedder: Embedder;
+  readonly embedders: Embedders;
   readonly writes: FairLine;
 };
 
@@ -25,24 +26,25 @@ type IngestDeps = {
  */
 export async function ingest(
   deps: IngestDeps,
-  agentId: number,
+  caller: MemoryCaller,
   body: Bodies['ingest'],
 ): Promise<{ readonly results: readonly object[] }> {
-  const { embedder, random, sql, writes } = deps;
+  const { embedders, random, sql, writes } = deps;
+  const { agentId } = caller;
   const items = itemsOf(body, () => newId(random, 'mem_'));
-  if (embedder.missing() !== undefined) throw errors.memory.vendorMissing();
   const place = { agentId, subTenant: body.subTenantId ?? null };
   const write = async (tx: Queryable) => {
     const { spaces, ...kept } = await lockOrMakeTenant(tx, agentId);
     requireRoom(kept, items);
-    const { dims, model } = embedder;
-    const space = await findOrMakeSpace(tx, { ...place, dims, model, spaces });
+    const wanted = { ...place, ...spaceOf(embedders.usual), spaces };
+    const space = await findOrMakeSpace(tx, wanted);
+    requireEmbedding(embedders, space.model);
     const member = body.type === 'memory' ? 'memories' : 'appKnowledge';
     const details = items.flatMap(({ metadata }, n) =>
       checkMetadata(space.schema, metadata, [member, n, 'metadata']),
     );
     if (details.length > 0) throw errors.request.invalid(details.slice(0, DETAILS_SHOWN));
-    await insertItems(tx, space, items);
+    await insertItems(tx, space, items, spenderOf(caller));
   };
   await turnOf(writes, agentId, () => sql.begin(write));
   return { results: items.map(({ id }) => ({ id, status: 'queued' })) };

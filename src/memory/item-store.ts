@@ -1,3 +1,4 @@
+import type { Spender } from '../ledger/rules/requests.ts';
 import { numberArray, textArray } from '../platform/postgres/pg-array.ts';
 import type { Queryable } from '../platform/postgres/sql.ts';
 import type { ItemType, Metadata } from './memory-shape.ts';
@@ -14,6 +15,15 @@ export type NewItem = {
   readonly sourceId: string | null;
 };
 
+/** Where an item is in its indexing, and what that was or waits for. */
+export type ItemStanding = {
+  readonly status: ItemStatus;
+  readonly costRaw: bigint;
+  readonly reason: string | null;
+  readonly inferredBy: string | null;
+  readonly inferError: string | null;
+};
+
 /** What an item counts for in its store: everything in it that its owner chose the length of, in UTF-8. */
 export const bytesOf = ({ metadata, sourceId, text, title }: NewItem): number =>
   [text, title ?? '', sourceId ?? '', JSON.stringify(metadata)]
@@ -25,14 +35,16 @@ export async function insertItems(
   tx: Queryable,
   { agentId, id: spaceId }: { readonly agentId: number; readonly id: number },
   items: readonly NewItem[],
+  spender: Spender,
 ): Promise<void> {
   const column = (of: (item: NewItem) => string | null) => textArray(items.map(of));
   const bytes = items.map(bytesOf);
   await tx`
     insert into memory_items
-      (id, space_id, agent_id, type, text, infer, metadata, title, source_id, bytes, status, due_at)
+      (id, space_id, agent_id, type, text, infer, metadata, title, source_id, bytes, status, due_at,
+        spender)
     select x.id, ${spaceId}, ${agentId}, x.type, x.text, x.infer::boolean, x.metadata::jsonb, x.title, x.source,
-      x.bytes, 'queued', clock_timestamp()
+      x.bytes, 'queued', clock_timestamp(), ${JSON.stringify(spender)}::text::jsonb
     from unnest(${column((i) => i.id)}::text[], ${column((i) => i.type)}::text[],
       ${column((i) => i.text)}::text[], ${column((i) => String(i.infer))}::text[],
       ${column((i) => JSON.stringify(i.metadata))}::text[], ${column((i) => i.title)}::text[],
@@ -55,19 +67,21 @@ export async function readStatuses(
   sql: Queryable,
   spaceId: number,
   ids: readonly string[],
-): Promise<ReadonlyMap<string, ItemStatus>> {
-  const rows = await sql<{ id: string; status: ItemStatus }[]>`
-    select id, status from memory_items
+): Promise<ReadonlyMap<string, ItemStanding>> {
+  const rows = await sql<({ readonly id: string } & ItemStanding)[]>`
+    select id, ${standing(sql)} from memory_items
     where space_id = ${spaceId} and id = any(${textArray(ids)}::text[])`;
-  return new Map(rows.map(({ id, status }) => [id, status]));
+  return new Map(rows.map(({ id, ...row }) => [id, row]));
 }
 
-export type ItemRecord = {
+const standing = (sql: Queryable) => sql`
+  status, cost_raw as "costRaw", reason, inferred_by as "inferredBy", infer_error as "inferError"`;
+
+export type ItemRecord = ItemStanding & {
   readonly id: string;
   readonly type: ItemType;
   readonly text: string;
   readonly isCut: boolean;
-  readonly status: ItemStatus;
   readonly metadata: Metadata;
   readonly title: string | null;
   readonly sourceId: string | null;
@@ -93,7 +107,7 @@ export async function listItems(
       select seq from memory_items where space_id = ${spaceId} ${ofType}
       order by seq desc limit ${limit} offset ${offset})
     select i.id, i.type, left(i.text, ${textChars}) as text,
-      length(i.text) > ${textChars} as "isCut", i.status, i.metadata, i.title,
+      length(i.text) > ${textChars} as "isCut", ${standing(sql)}, i.metadata, i.title,
       i.source_id as "sourceId", i.created_at as "createdAt"
     from page join memory_items i on i.space_id = ${spaceId} and i.seq = page.seq
     order by i.seq desc`;

@@ -3,7 +3,7 @@ import { isoTime } from '../kernel/clock.ts';
 import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Queryable, Sql } from '../platform/postgres/sql.ts';
-import { deleteItems, listItems, readStatuses } from './item-store.ts';
+import { deleteItems, type ItemStanding, listItems, readStatuses } from './item-store.ts';
 import type { Bodies } from './memory-shape.ts';
 import { turnOf } from './search/turn-of.ts';
 import type { VectorSearch } from './search/vector-search.ts';
@@ -16,9 +16,24 @@ export async function itemStatuses(
   { ids, subTenantId }: Bodies['status'],
 ): Promise<{ readonly statuses: readonly object[] }> {
   const space = await findSpace(sql, agentId, subTenantId ?? null);
-  const known = space === undefined ? new Map() : await readStatuses(sql, space.id, ids);
-  return { statuses: ids.map((id) => ({ id, status: known.get(id) ?? 'not_found' })) };
+  const known: ReadonlyMap<string, ItemStanding> =
+    space === undefined ? new Map() : await readStatuses(sql, space.id, ids);
+  return {
+    statuses: ids.map((id) => {
+      const standing = known.get(id);
+      return standing === undefined ? { id, status: 'not_found' } : { id, ...told(standing) };
+    }),
+  };
 }
+
+/** Beside the status stands what was bought, or why it was not, where anything had to be. */
+const told = ({ costRaw, inferError, inferredBy, reason, status }: ItemStanding): object => ({
+  status,
+  ...(costRaw === 0n ? {} : { costRaw: costRaw.toString() }),
+  ...(reason === null ? {} : { reason }),
+  ...(inferredBy === null ? {} : { inferred_by: inferredBy }),
+  ...(inferError === null ? {} : { infer_error: inferError }),
+});
 
 /** A page of the items of a namespace, newest first. */
 export async function itemPage(
@@ -31,14 +46,19 @@ export async function itemPage(
   if (space === undefined) return { items: [], total: 0, ...page };
   const textChars = LIMITS.memory.textBytes;
   const found = await listItems(sql, space.id, { ...page, type: type ?? null, textChars });
-  const items = found.items.map(({ createdAt, isCut, sourceId, title, ...item }) => ({
-    ...item,
-    sub_tenant_id: space.subTenant,
-    created_at: isoTime(createdAt.getTime()),
-    ...(isCut ? { text_truncated: true } : {}),
-    ...(title === null ? {} : { title }),
-    ...(sourceId === null ? {} : { source_id: sourceId }),
-  }));
+  const items = found.items.map((found) => {
+    const { costRaw, createdAt, inferError, inferredBy, isCut, reason, sourceId, status } = found;
+    const { id, metadata, text, title, type } = found;
+    return {
+      ...{ id, type, text, metadata },
+      ...told({ costRaw, inferError, inferredBy, reason, status }),
+      sub_tenant_id: space.subTenant,
+      created_at: isoTime(createdAt.getTime()),
+      ...(isCut ? { text_truncated: true } : {}),
+      ...(title === null ? {} : { title }),
+      ...(sourceId === null ? {} : { source_id: sourceId }),
+    };
+  });
   return { items, total: found.total, ...page };
 }
 

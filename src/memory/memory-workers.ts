@@ -2,7 +2,7 @@ import { LIMITS } from '../kernel/limits.ts';
 import type { Worker } from '../kernel/schedule.ts';
 import type { Sql } from '../platform/postgres/sql.ts';
 import type { Indexer } from './indexing/indexer.ts';
-import { forgetRemovals } from './indexing/indexing-store.ts';
+import { forgetRemovals, wakeAffordable } from './indexing/indexing-store.ts';
 import type { VectorSearch } from './search/vector-search.ts';
 import { sweepDeleted } from './tenant-store.ts';
 
@@ -23,6 +23,11 @@ export function createMemoryWorkers(deps: {
       name: 'index-memories',
       everyMs: LIMITS.memory.indexing.pollMs,
       tick: () => indexer.tick(),
+    },
+    {
+      name: 'wake-unpaid-memories',
+      everyMs: LIMITS.memory.indexing.wakeMs,
+      tick: () => wakeAffordable(sql),
     },
     {
       name: 'follow-deleted-memories',

@@ -10,7 +10,9 @@ import type { Random } from '../kernel/random.ts';
 import type { Indexer } from './indexing/indexer.ts';
 import { ingest } from './ingest.ts';
 import { itemPage, itemStatuses, removeItems } from './keep-items.ts';
+import type { MemoryCaller } from './memory-caller.ts';
 import { BODIES, type Bodies } from './memory-shape.ts';
+import type { Bill } from './purchase/models.ts';
 import { type QueryDeps, queryMemory } from './query-memory.ts';
 import { turnOf } from './search/turn-of.ts';
 import { createTenant, deleteTenant, tenantStatus } from './tenants.ts';
@@ -23,6 +25,8 @@ export type MemoryAnswer = {
   readonly body: unknown;
   /** That a refusal owes, such as `retry-after`; names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Set where something was bought: what was charged for the answer. Its receipt is among the headers. */
+  readonly bill?: Bill | undefined;
 };
 
 export interface Memory {
@@ -32,7 +36,7 @@ export interface Memory {
    */
   run(
     op: MemoryOp,
-    caller: { readonly agentId: number },
+    caller: MemoryCaller,
     body: unknown,
     signal: AbortSignal,
   ): Promise<MemoryAnswer>;
@@ -46,12 +50,14 @@ export type MemoryDeps = QueryDeps & {
   readonly indexer: Pick<Indexer, 'wake'>;
 };
 
+type Told = { readonly data: object; readonly bill?: Bill | undefined };
+
 type Operations = {
   readonly [Op in MemoryOp]: (
-    agentId: number,
+    caller: MemoryCaller,
     body: Bodies[Op],
     signal: AbortSignal,
-  ) => Promise<object>;
+  ) => Promise<Told>;
 };
 
 /** The memory store of agents. Each sees its own and nothing else, whatever its requests say. */
@@ -59,30 +65,35 @@ export function createMemory(deps: MemoryDeps): Memory {
   const { indexer, line, sql } = deps;
   const read = <T>(agentId: number, find: () => Promise<T>) => turnOf(line, agentId, find);
   const operations: Operations = {
-    query: (agentId, body, signal) => queryMemory(deps, agentId, body, signal),
-    async ingest(agentId, body) {
-      const results = await ingest(deps, agentId, body);
-      indexer.wake();
-      return results;
+    async query(caller, body, signal) {
+      const { bill, chunks } = await queryMemory(deps, caller, body, signal);
+      const cost = bill && { costRaw: bill.costRaw.toString() };
+      return { data: { chunks, ...cost }, bill };
     },
-    status: (agentId, body) => read(agentId, () => itemStatuses(sql, agentId, body)),
-    list: (agentId, body) => read(agentId, () => itemPage(sql, agentId, body)),
-    delete: (agentId, body) => removeItems(deps, agentId, body),
-    'tenant/create': (agentId, body) => createTenant(deps, agentId, body),
-    'tenant/status': (agentId) => read(agentId, () => tenantStatus(sql, agentId)),
-    'tenant/delete': (agentId) => deleteTenant(deps, agentId),
+    async ingest(caller, body) {
+      const data = await ingest(deps, caller, body);
+      indexer.wake();
+      return { data };
+    },
+    status: free(({ agentId }, body) => read(agentId, () => itemStatuses(sql, agentId, body))),
+    list: free(({ agentId }, body) => read(agentId, () => itemPage(sql, agentId, body))),
+    delete: free(({ agentId }, body) => removeItems(deps, agentId, body)),
+    'tenant/create': free(({ agentId }, body) => createTenant(deps, agentId, body)),
+    'tenant/status': free(({ agentId }) => read(agentId, () => tenantStatus(sql, agentId))),
+    'tenant/delete': free(({ agentId }) => deleteTenant(deps, agentId)),
   };
   const carryOut = async <Op extends MemoryOp>(
     op: Op,
-    agentId: number,
+    caller: MemoryCaller,
     body: unknown,
     signal: AbortSignal,
-  ) => operations[op](agentId, checked(op, await readBody(body)), signal);
+  ) => operations[op](caller, checked(op, await readBody(body)), signal);
   return {
-    async run(op, { agentId }, body, signal) {
+    async run(op, caller, body, signal) {
       try {
-        const data = await carryOut(op, agentId, body, signal);
-        return { status: 200, body: { result: { success: true, data } }, headers: {} };
+        const { bill, data } = await carryOut(op, caller, body, signal);
+        const headers = bill?.headers ?? {};
+        return { status: 200, body: { result: { success: true, data } }, headers, bill };
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         const { fields, headers, status } = error;
@@ -91,6 +102,10 @@ export function createMemory(deps: MemoryDeps): Memory {
     },
   };
 }
+
+const free =
+  <B>(find: (caller: MemoryCaller, body: B) => Promise<object>) =>
+  async (caller: MemoryCaller, body: B): Promise<Told> => ({ data: await find(caller, body) });
 
 /** What the caller's JSON says, where it is still a text. None at all reads as an object without members. */
 async function readBody(body: unknown): Promise<unknown> {

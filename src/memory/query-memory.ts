@@ -3,10 +3,13 @@ import { isoTime } from '../kernel/clock.ts';
 import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Sql } from '../platform/postgres/sql.ts';
-import { type Embedder, embedQuery } from './embedder.ts';
+import { type EmbeddedQuery, embedForQuery } from './embed-for-query.ts';
+import { type Embedders, requireEmbedding, spaceOf } from './embedder.ts';
 import type { Found } from './index/space-query.ts';
+import type { MemoryCaller } from './memory-caller.ts';
 import type { Bodies } from './memory-shape.ts';
 import { filterTerms, queryTerms } from './metadata.ts';
+import type { Bill, Models } from './purchase/models.ts';
 import { fuse } from './search/fuse.ts';
 import {
   type FoundChunk,
@@ -24,7 +27,9 @@ import { findSpace } from './tenant-store.ts';
 
 export type QueryDeps = {
   readonly sql: Sql;
-  readonly embedder: Embedder;
+  readonly embedders: Embedders;
+  /** Undefined: nothing is sold to the memory store. */
+  readonly models?: Models | undefined;
   readonly loader: VectorSearch;
   /** Where agents wait for the database. */
   readonly line: FairLine;
@@ -34,28 +39,42 @@ type Query = Bodies['query'];
 
 const TEXT = 'text';
 
+/** What a query finds, and the bill of what it had to buy for that. */
+type QueryAnswer = {
+  readonly chunks: readonly object[];
+  readonly bill?: Bill | undefined;
+};
+
 /** The chunks of one namespace that a query finds, best first. */
 export async function queryMemory(
   deps: QueryDeps,
-  agentId: number,
+  caller: MemoryCaller,
   query: Query,
   signal: AbortSignal,
-): Promise<{ readonly chunks: readonly object[] }> {
+): Promise<QueryAnswer> {
+  const { agentId } = caller;
   const needsVectors = query.mode !== 'keyword' && fieldsOf(query).includes(TEXT);
-  if (needsVectors && deps.embedder.missing() !== undefined) throw errors.memory.vendorMissing();
   const find = (subTenant: string | null) =>
     turnOf(deps.line, agentId, () => findSpace(deps.sql, agentId, subTenant));
   const space = await find(query.subTenantId ?? null);
   // A namespace that is not there yet will have the fields of the default one.
   const schema = space?.schema ?? (await find(null))?.schema;
   checkFields(query, schema ?? {});
+  if (needsVectors)
+    requireEmbedding(deps.embedders, (space ?? spaceOf(deps.embedders.usual)).model);
   if (space === undefined) return { chunks: [] };
-  const rankings = await rank(deps, space, query);
+  // Without any vector there is nothing to compare, and nothing to buy.
+  const asked =
+    needsVectors && space.dims > 0
+      ? await embedForQuery(deps, { caller, space, query: query.query, signal })
+      : undefined;
+  const rankings = await rank(deps, space, query, asked);
   signal.throwIfAborted();
   const found = fuse(rankings).slice(0, 2 * query.maxResults);
   const ids = found.map(({ id }) => id);
   const chunks = await turnOf(deps.line, agentId, () => readChunks(deps.sql, space.id, ids));
-  return { chunks: recordsOf(found, chunks, space).slice(0, query.maxResults) };
+  const records = recordsOf(found, chunks, space).slice(0, query.maxResults);
+  return { chunks: records, bill: asked?.bill };
 }
 
 const fieldsOf = ({ queryBy }: Query): readonly string[] => {
@@ -78,7 +97,12 @@ function checkFields(query: Query, schema: Space['schema']): void {
 }
 
 /** One ranking for each way of searching that was asked for. Fields of the metadata are found by their words in every mode. */
-function rank(deps: QueryDeps, space: Space, query: Query): Promise<readonly Found[][]> {
+function rank(
+  deps: QueryDeps,
+  space: Space,
+  query: Query,
+  asked: EmbeddedQuery | undefined,
+): Promise<readonly Found[][]> {
   const fields = fieldsOf(query).filter((field) => field !== TEXT);
   const byText = fieldsOf(query).includes(TEXT);
   const filter = filterTerms(space.id, query.filter ?? {});
@@ -88,9 +112,7 @@ function rank(deps: QueryDeps, space: Space, query: Query): Promise<readonly Fou
   if (byText && query.mode !== 'semantic') {
     rankings.push(inTurn(() => findByWords(deps.sql, scope, query.query)));
   }
-  if (byText && query.mode !== 'keyword') {
-    rankings.push(findByVector(deps, space, scope, query.query));
-  }
+  if (asked !== undefined) rankings.push(findByVector(deps, space, scope, asked.vector));
   if (fields.length > 0) {
     const terms = queryTerms(space.id, fields, query.query);
     rankings.push(inTurn(() => findByTerms(deps.sql, scope, terms)));
@@ -99,18 +121,15 @@ function rank(deps: QueryDeps, space: Space, query: Query): Promise<readonly Fou
 }
 
 async function findByVector(
-  { embedder, line, loader, sql }: QueryDeps,
+  { line, loader, sql }: QueryDeps,
   space: Space,
   { filter, ...scope }: Scope,
-  query: string,
+  vector: Float32Array,
 ): Promise<Found[]> {
-  const { agentId, model } = space;
-  const [vector, among] = await Promise.all([
-    embedQuery(embedder, { agentId, model, query: query.slice(0, LIMITS.engines.embedTextChars) }),
+  const among =
     filter.length === 0
       ? undefined
-      : turnOf(line, agentId, () => filterChunks(sql, { ...scope, filter })),
-  ]);
+      : await turnOf(line, space.agentId, () => filterChunks(sql, { ...scope, filter }));
   return loader.search(space, {
     vector,
     k: LIMITS.memory.candidates,

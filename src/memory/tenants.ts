@@ -5,7 +5,7 @@ import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import { turnForLongWork } from '../kernel/long-work.ts';
 import type { Queryable, Sql } from '../platform/postgres/sql.ts';
-import type { Embedder } from './embedder.ts';
+import { type Embedders, spaceOf } from './embedder.ts';
 import type { Bodies } from './memory-shape.ts';
 import { extendSchema } from './metadata.ts';
 import { turnOf } from './search/turn-of.ts';
@@ -21,16 +21,15 @@ import {
 
 /** Makes an agent's store, or a namespace of it, and declares its metadata. May be repeated; fields can be added. */
 export async function createTenant(
-  deps: { readonly sql: Sql; readonly embedder: Embedder; readonly writes: FairLine },
+  deps: { readonly sql: Sql; readonly embedders: Embedders; readonly writes: FairLine },
   agentId: number,
   { subTenantId, tenantMetadataSchema }: Bodies['tenant/create'],
 ): Promise<{ readonly status: 'accepted' }> {
-  const { embedder, sql, writes } = deps;
-  const { dims, model } = embedder;
+  const { embedders, sql, writes } = deps;
   const write = async (tx: Queryable) => {
     const { spaces } = await lockOrMakeTenant(tx, agentId);
     const place = { agentId, subTenant: subTenantId ?? null };
-    const space = await findOrMakeSpace(tx, { ...place, dims, model, spaces });
+    const space = await findOrMakeSpace(tx, { ...place, ...spaceOf(embedders.usual), spaces });
     if (tenantMetadataSchema === null || tenantMetadataSchema === undefined) return;
     const { details, schema } = extendSchema(space.schema, tenantMetadataSchema);
     if (details.length > 0) throw errors.request.invalid(details);

@@ -2,7 +2,7 @@ import { PROVIDER_KEY_HEADER } from '../accounts/provider-keys/provider-key-head
 import type { HeaderLine } from '../http/route/answer.ts';
 import type { Caller } from '../http/route/caller.ts';
 import { networkOf } from '../http/route/client-address.ts';
-import { type Envelope, isOfGateway } from '../http/route/render-error.ts';
+import { type Envelope, isVendorEnvelope } from '../http/route/render-error.ts';
 import type { RateLimit } from '../http/route/route.ts';
 import type { RateLimitReason } from '../kernel/errors/request.ts';
 import { errors } from '../kernel/errors.ts';
@@ -216,7 +216,7 @@ const agentBucket = (
 
 function refusal(bucket: Bucket, allowance: Allowance, envelope: Envelope | undefined): Error {
   const { retryAfterSeconds, limit } = allowance;
-  if (isOfGateway(envelope)) return errors.gateway.rateLimited(retryAfterSeconds);
+  if (isVendorEnvelope(envelope)) return errors.gateway.rateLimited(retryAfterSeconds);
   return errors.request.rateLimited({
     reason: bucket.reason,
     retryAfterSeconds,

@@ -48,90 +48,9 @@ import { memoryStatus } from './db/vectordb/status.ts';
 import { memoryTenantCreate } from './db/vectordb/tenant/create.ts';
 import { memoryTenantDelete } from './db/vectordb/tenant/delete.ts';
 import { memoryTenantStatus } from './db/vectordb/tenant/status.ts';
-import { listActions } from './developer/agents/actions/list.ts';
-import { reportOutcomeAsOwner } from './developer/agents/actions/outcome.ts';
-import { readAgentAllowlistMode } from './developer/agents/allowlist-mode/read.ts';
-import { setAgentAllowlistMode } from './developer/agents/allowlist-mode/set.ts';
-import { agentCallRecording } from './developer/agents/calls/recording.ts';
-import { agentCallReport } from './developer/agents/calls/report.ts';
-import { closeAgent } from './developer/agents/close.ts';
-import { createAgent } from './developer/agents/create.ts';
-import { agentDetail } from './developer/agents/detail.ts';
-import { agentFunding } from './developer/agents/funding.ts';
-import { agentGatewayUsage } from './developer/agents/gateway-usage.ts';
-import { clearAgentKeyBudget } from './developer/agents/keys/budget/clear.ts';
-import { setAgentKeyBudget } from './developer/agents/keys/budget/set.ts';
-import { listAgentKeys } from './developer/agents/keys/list.ts';
-import { mintAgentKey } from './developer/agents/keys/mint.ts';
-import { revokeAgentKey } from './developer/agents/keys/revoke.ts';
-import { rotateAgentKey } from './developer/agents/keys/rotate.ts';
-import { agentLimitChain } from './developer/agents/limit-chain.ts';
-import { listAgents } from './developer/agents/list.ts';
-import { buyAgentNumber } from './developer/agents/numbers/buy.ts';
-import { agentNumberCalls } from './developer/agents/numbers/calls.ts';
-import { agentNumber } from './developer/agents/numbers/detail.ts';
-import { listAgentNumbers } from './developer/agents/numbers/list.ts';
-import { releaseAgentNumber } from './developer/agents/numbers/release.ts';
-import { searchAgentNumbers } from './developer/agents/numbers/search.ts';
-import { testCallNumber } from './developer/agents/numbers/test-call.ts';
-import { testRingNumber } from './developer/agents/numbers/test-ring.ts';
-import { agentNumberUsage } from './developer/agents/numbers/usage.ts';
-import { changeAgentPolicy } from './developer/agents/policies/change.ts';
-import { createAgentPolicy } from './developer/agents/policies/create.ts';
-import { listAgentPolicies } from './developer/agents/policies/list.ts';
-import { resetAgentPolicy } from './developer/agents/policies/reset.ts';
-import { revokeAgentPolicy } from './developer/agents/policies/revoke.ts';
-import { preBorrow } from './developer/agents/pre-borrow.ts';
-import { renewAgentDelegation } from './developer/agents/renew-delegation.ts';
-import { resolveAgentSpend } from './developer/agents/resolve.ts';
-import { agentsRollup } from './developer/agents/rollup.ts';
-import { readSelfServiceLock } from './developer/agents/self-service-lock/read.ts';
-import { setSelfServiceLock } from './developer/agents/self-service-lock/set.ts';
-import { clearAgentSpendLimit } from './developer/agents/spend-limit/clear.ts';
-import { readAgentSpendLimit } from './developer/agents/spend-limit/read.ts';
-import { setAgentSpendLimit } from './developer/agents/spend-limit/set.ts';
-import { setAgentStatus } from './developer/agents/status.ts';
-import { changeVoice } from './developer/agents/voice/change.ts';
-import { changeVoiceByPost } from './developer/agents/voice/change-by-post.ts';
-import { readVoice } from './developer/agents/voice/read.ts';
-import { verifyWallet } from './developer/auth/verify.ts';
-import { developerBalances } from './developer/balances.ts';
-import { recentCharges } from './developer/charges/recent.ts';
-import { listEvents } from './developer/events.ts';
-import { gatewayModels } from './developer/gateway/models.ts';
-import { createDeveloperKey } from './developer/keys/create.ts';
-import { listDeveloperKeys } from './developer/keys/list.ts';
-import { revokeDeveloperKey } from './developer/keys/revoke.ts';
-import { rotateDeveloperKey } from './developer/keys/rotate.ts';
-import { addDoNotCall } from './developer/phone/do-not-call/add.ts';
-import { listDoNotCall } from './developer/phone/do-not-call/list.ts';
-import { removeDoNotCall } from './developer/phone/do-not-call/remove.ts';
-import { listPhoneNumbers } from './developer/phone/numbers.ts';
-import { accountCap } from './developer/policies/account-cap.ts';
-import { changeTeamPolicy } from './developer/policies/change.ts';
-import { createTeamPolicy } from './developer/policies/create.ts';
-import { policyDefaults } from './developer/policies/defaults.ts';
-import { listTeamPolicies } from './developer/policies/list.ts';
-import { revokeTeamPolicy } from './developer/policies/revoke.ts';
-import { developerProfile } from './developer/profile.ts';
-import { listProviderKeys } from './developer/provider-keys/list.ts';
-import { removeProviderKey } from './developer/provider-keys/remove.ts';
-import { setProviderKey } from './developer/provider-keys/set.ts';
-import { toggleProviderKey } from './developer/provider-keys/toggle.ts';
-import { deliveryDetail } from './developer/webhook-deliveries/detail.ts';
-import { listDeliveries } from './developer/webhook-deliveries/list.ts';
-import { changeWebhook } from './developer/webhooks/change.ts';
-import { createWebhook } from './developer/webhooks/create.ts';
-import { listWebhookDeliveries } from './developer/webhooks/deliveries.ts';
-import { webhookDetail } from './developer/webhooks/detail.ts';
-import { listEventKinds } from './developer/webhooks/events.ts';
-import { listWebhooks } from './developer/webhooks/list.ts';
-import { recoverWebhook } from './developer/webhooks/recover.ts';
-import { webhookRecovery } from './developer/webhooks/recovery.ts';
-import { removeWebhook } from './developer/webhooks/remove.ts';
-import { retryWebhookDelivery } from './developer/webhooks/retry-delivery.ts';
-import { rotateWebhookSecret } from './developer/webhooks/rotate-secret.ts';
-import { testWebhook } from './developer/webhooks/test.ts';
+import { DEVELOPER_ROUTES } from './developer/routes.ts';
+import { createDocumentJob } from './doc/create.ts';
+import { readDocumentJob } from './doc/read.ts';
 import { embeddings } from './embeddings.ts';
 import { estimate } from './estimate.ts';
 import { health } from './health.ts';
@@ -141,6 +60,8 @@ import { proxiedChat } from './llm/chat/completions.ts';
 import { proxiedEmbeddings } from './llm/embeddings.ts';
 import { markets } from './markets.ts';
 import { mcp } from './mcp.ts';
+import { countMessageTokens } from './messages/count-tokens.ts';
+import { createMessage } from './messages/create.ts';
 import { metrics } from './metrics.ts';
 import { modelDetail } from './models/detail.ts';
 import { listModels } from './models/list.ts';
@@ -163,7 +84,10 @@ import { sellSpeech } from './tts.ts';
 import { estimateX402 } from './x402/estimate.ts';
 import { forecastX402 } from './x402/forecast.ts';
 
-/** Every route, in the order of the specification's Endpoints; what it does not list stands last. */
+/**
+ * Every route, in the order of the specification's Endpoints. What it does not list stands last, that of developers in their own
+ * table.
+ */
 export const ROUTES = [
   // Public
   health,
@@ -189,55 +113,12 @@ export const ROUTES = [
   callReport,
   callRecording,
   buyOwnNumber,
-  // Developer keys
-  createDeveloperKey,
-  listDeveloperKeys,
-  revokeDeveloperKey,
-  // Developer agents
-  createAgent,
-  listAgents,
-  agentDetail,
-  setAgentStatus,
-  closeAgent,
-  mintAgentKey,
-  listAgentKeys,
-  revokeAgentKey,
-  rotateAgentKey,
-  listActions,
-  reportOutcomeAsOwner,
-  readVoice,
-  changeVoice,
-  // Developer account
-  verifyWallet,
-  developerProfile,
-  developerBalances,
-  createTeamPolicy,
-  changeTeamPolicy,
-  revokeTeamPolicy,
-  // Webhooks
-  createWebhook,
-  listWebhooks,
-  webhookDetail,
-  changeWebhook,
-  removeWebhook,
-  listEventKinds,
-  rotateWebhookSecret,
-  testWebhook,
-  listWebhookDeliveries,
-  retryWebhookDelivery,
-  listDeliveries,
-  deliveryDetail,
-  // Phone
-  buyAgentNumber,
-  listAgentNumbers,
-  releaseAgentNumber,
-  agentNumberCalls,
-  agentCallReport,
-  agentCallRecording,
-  agentNumberUsage,
-  testCallNumber,
+  // Developers
+  ...DEVELOPER_ROUTES,
   // Inference gateway
   chatCompletions,
+  createMessage,
+  countMessageTokens,
   embeddings,
   speech,
   createTranscription,
@@ -270,62 +151,20 @@ export const ROUTES = [
   resetOwnPolicy,
   readOwnAllowlistMode,
   setOwnAllowlistMode,
-  readAgentSpendLimit,
-  setAgentSpendLimit,
-  clearAgentSpendLimit,
-  listAgentPolicies,
-  createAgentPolicy,
-  changeAgentPolicy,
-  revokeAgentPolicy,
-  resetAgentPolicy,
-  readAgentAllowlistMode,
-  setAgentAllowlistMode,
-  readSelfServiceLock,
-  setSelfServiceLock,
-  setAgentKeyBudget,
-  clearAgentKeyBudget,
-  preBorrow,
-  listTeamPolicies,
-  accountCap,
-  policyDefaults,
-  rotateDeveloperKey,
-  agentsRollup,
-  agentGatewayUsage,
-  recentCharges,
   proxiedEmbeddings,
   modelDetail,
   createClientSecret,
-  gatewayModels,
   closeSelf,
   listCreditThresholds,
   createCreditThreshold,
   deleteCreditThreshold,
-  agentLimitChain,
-  resolveAgentSpend,
-  renewAgentDelegation,
   forecastX402,
   mcp,
-  agentFunding,
-  listProviderKeys,
-  setProviderKey,
-  toggleProviderKey,
-  removeProviderKey,
-  recoverWebhook,
-  webhookRecovery,
-  listEvents,
-  changeVoiceByPost,
-  searchAgentNumbers,
-  agentNumber,
-  listPhoneNumbers,
   carrierCallback,
-  testRingNumber,
   adminListSuspensions,
   adminSuspendTelephony,
   adminLiftSuspension,
   adminLiftSuspensions,
-  listDoNotCall,
-  addDoNotCall,
-  removeDoNotCall,
   sellSpeech,
   sellTranscript,
   sellTranslatedTranscript,
@@ -337,6 +176,8 @@ export const ROUTES = [
   grantToken,
   listProjectModels,
   projectModel,
+  createDocumentJob,
+  readDocumentJob,
   playgroundVendors,
   capabilities,
   openapi,

@@ -7,6 +7,21 @@ export const TargetUrl = z
   .max(LIMITS.outboundUrlChars)
   .refine((text) => URL.canParse(text), 'must be a URL');
 
+/** For how much of it the price of the marketplace is. */
+export const PricedUnit = z.object({
+  quantity: z.number().int(),
+  unit: z.enum(['character', 'second', 'page']),
+});
+
+/** What a call would send, as `POST /v1/proxy/fetch` takes it; it counts at the marketplace of this server alone. */
+export const TargetBody = z
+  .union([z.string(), z.record(z.string(), z.unknown())])
+  .nullish()
+  .transform((body) =>
+    body === null || typeof body === 'object' ? JSON.stringify(body ?? {}) : body,
+  )
+  .describe('What the call would send; only the marketplace of this server counts it');
+
 /** With which verb a target is asked for its price. */
 export const TargetMethod = z
   .enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'])

@@ -213,7 +213,7 @@ export const EVENT_KINDS: readonly EventKind[] = [
     agentWalletAddress: wallet,
     jobId: z.string(),
     vendor: z.string(),
-    status: z.string(),
+    status: z.enum(['completed', 'failed']),
   }),
   ofMarket('marketplace.payment.settled', 'Payment settled', 'A payment to a vendor was settled.', {
     ...agent,
@@ -241,12 +241,14 @@ export const EVENT_KINDS: readonly EventKind[] = [
   ofMarket(
     'marketplace.tripwire.triggered',
     'Tripwire triggered',
-    'A vendor asked for something else than it usually does. For information.',
+    'A vendor did something else than it was expected to. For information; one an hour for each kind at the most.',
     {
       agentWalletAddress: wallet,
+      vendor: z.string().optional(),
       tripwire: z.string(),
       expected: z.string(),
       observed: z.string(),
+      callId: callId.optional().describe('Of a call whose carrier says something else of it'),
     },
   ),
   broadcast('marketplace.vendor.degraded', 'Vendor degraded', 'A vendor fails its probes.', vendor),

@@ -69,6 +69,45 @@ export const marketplaceSold = (sale: {
   },
 });
 
+/** `marketplace.tripwire.triggered`: a vendor did something else than it was expected to. For information. */
+export const tripwireTriggered = (found: {
+  readonly accountId: string;
+  readonly wallet: string | null;
+  readonly vendor: string;
+  readonly tripwire: string;
+  readonly expected: string;
+  readonly observed: string;
+  /** The hold of the sale that it was found in. */
+  readonly reference: string;
+}): EventRow => {
+  const { accountId, reference, wallet, ...departure } = found;
+  return {
+    name: 'marketplace.tripwire.triggered',
+    accountId,
+    agentWallet: wallet,
+    correlationId: reference,
+    payload: { agentWalletAddress: wallet, ...departure },
+  };
+};
+
+/** `marketplace.job.completed`: a job of a vendor has ended, well or not. */
+export const jobCompleted = (job: {
+  readonly accountId: string;
+  readonly wallet: string | null;
+  readonly jobId: string;
+  readonly vendor: string;
+  readonly status: 'completed' | 'failed';
+}): EventRow => {
+  const { accountId, wallet, ...ended } = job;
+  return {
+    name: 'marketplace.job.completed',
+    accountId,
+    agentWallet: wallet,
+    correlationId: job.jobId,
+    payload: { agentWalletAddress: wallet, ...ended },
+  };
+};
+
 /** `marketplace.spend_cap.hit`: a paid call was refused by a cap. Amounts are as the refusal shows them. */
 export const spendCapHit = (hit: {
   readonly accountId: string;

@@ -37,3 +37,35 @@ const numberEvent = (
     ...more,
   },
 });
+
+/** Where the record of a carrier departs from what a call was billed by. */
+export type CarrierTripwire = {
+  /** `carrier_price`: raw USDC of its line; `carrier_duration`: seconds. */
+  readonly tripwire: 'carrier_price' | 'carrier_duration';
+  /** What the call was billed by. */
+  readonly expected: string;
+  /** What its carrier says. */
+  readonly observed: string;
+};
+
+/** `marketplace.tripwire.triggered` of a call: for information, since nothing is charged for it later. */
+export const carrierTripped = (
+  call: {
+    readonly callId: string;
+    readonly accountId: string;
+    readonly agentWallet: string | null;
+  },
+  { expected, observed, tripwire }: CarrierTripwire,
+): EventRow => ({
+  name: 'marketplace.tripwire.triggered',
+  accountId: call.accountId,
+  agentWallet: call.agentWallet,
+  correlationId: call.callId,
+  payload: {
+    agentWalletAddress: call.agentWallet,
+    tripwire,
+    expected,
+    observed,
+    callId: call.callId,
+  },
+});

@@ -45,6 +45,14 @@ const SPENDING = {
         messages: [{ role: 'user', content: 'What is two plus two?' }],
       },
     }),
+  messages: ({ headers }: Agent) =>
+    ask(`${world.url}/v1/messages`, {
+      headers: { ...headers, ...TASK },
+      body: {
+        ...{ model: 'local/guide', max_tokens: 100 },
+        messages: [{ role: 'user', content: 'What is two plus two?' }],
+      },
+    }),
   embeddings: ({ headers }: Agent) =>
     ask(`${world.url}/v1/embeddings`, {
       headers: { ...headers, ...TASK },
@@ -120,8 +128,10 @@ const CAPS: Record<string, (agent: Agent) => Promise<{ readonly status: number }
 type Body = Readonly<Record<string, unknown>>;
 
 /** What a refusal says in each envelope, and what it should. */
-const ofOpenai = ({ error }: Body) =>
-  [error, { type: 'insufficient_quota', code: 'budget_exhausted' }] as const;
+const ofVendor = (way: string, { error }: Body) => {
+  const type = way === 'messages' ? 'billing_error' : 'insufficient_quota';
+  return [error, { type, code: 'budget_exhausted' }] as const;
+};
 const ofDeepgram = (body: Body) =>
   [body, { err_code: 'ASR_PAYMENT_REQUIRED', error: 'budget_exhausted' }] as const;
 
@@ -135,7 +145,7 @@ describe('no way to spend goes round', () => {
     for (const [way, spend] of Object.entries(SPENDING)) {
       const { status, body } = await spend(agent);
       expect({ way, status }).toEqual({ way, status: 402 });
-      const [told, wanted] = 'err_code' in body ? ofDeepgram(body) : ofOpenai(body);
+      const [told, wanted] = 'err_code' in body ? ofDeepgram(body) : ofVendor(way, body);
       expect(told).toMatchObject(wanted);
     }
     expect(await moneyOf(world.sql, agent.agentId)).toEqual(before);

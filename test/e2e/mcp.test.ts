@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LIMITS } from '../../src/kernel/limits.ts';
 import {
@@ -334,5 +335,39 @@ describe('the edge', () => {
     expect((await post({ body: [] })).status).toBe(400);
     const twice = [message('ping'), message('ping')];
     expect((await post({ body: twice })).status).toBe(400);
+  });
+});
+
+describe('the session that is documented', () => {
+  const page = readFileSync(new URL('../../docs/api-behaviour/mcp.md', import.meta.url), 'utf8');
+  const lines = [...page.matchAll(/^→ (.*)\n← (\d+) ?(.*)$/gm)].map(
+    ([, sent = '', status, told = '']) => ({ sent: JSON.parse(sent), status, told }),
+  );
+
+  /** The names of all members, without values: ids and times differ, and texts are left out on the page. */
+  const shapeOf = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.length === 0 ? [] : [shapeOf(value[0])];
+    if (typeof value !== 'object' || value === null) return typeof value;
+    return Object.fromEntries(Object.entries(value).map(([name, of]) => [name, shapeOf(of)]));
+  };
+
+  it('is answered so, step by step', async () => {
+    expect(lines.map(({ sent }) => sent.method)).toEqual([
+      ...['initialize', 'notifications/initialized', 'tools/list', 'tools/call', 'tools/call'],
+    ]);
+    for (const { sent, status, told } of lines) {
+      const answer = () => post({ body: sent });
+      if (sent.params?.name === 'recall') {
+        // What was remembered is found once it is indexed.
+        await expect
+          .poll(async () => JSON.stringify((await answer()).body))
+          .toContain('chunk_content');
+      }
+      const { status: now, body } = await answer();
+      expect(String(now)).toBe(status);
+      if (told !== '' && !told.includes('…,')) {
+        expect(shapeOf(body)).toEqual(shapeOf(JSON.parse(told)));
+      }
+    }
   });
 });

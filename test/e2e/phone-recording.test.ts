@@ -55,7 +55,7 @@ const bytesOf = async (url: string, headers: Record<string, string>) => {
 describe.concurrent('a call over Twilio', () => {
   it('is recorded after the notice, charged from there, reported once, and read by agent and developer', async () => {
     const agent = await caller('recorded');
-    const callId = await agent.place({ record: true, report: true });
+    const callId = await agent.place({ record: true, analysis: 'rules' });
     await soon(() => expect(agent.lineOf().recordings).toHaveLength(1));
     const call = agent.lineOf();
     // The notice was heard by then, 1.2 s of speech at the least.
@@ -102,6 +102,11 @@ describe.concurrent('a call over Twilio', () => {
     expect(loud(0)).toBe(0);
     expect(loud(1)).toBeGreaterThan(1_000);
 
+    await soon(async () =>
+      expect(await eventsOf(callId, 'call.analyzed')).toMatchObject([
+        { success: false, sentiment: null, structuredData: { method: 'rules', callerTurns: 0 } },
+      ]),
+    );
     const report = await agent.get(`${callId}/report`);
     expect(report).toMatchObject({
       status: 200,
@@ -110,6 +115,7 @@ describe.concurrent('a call over Twilio', () => {
         recording: { consent: 'announced', status: 'ready' },
         receipt: { transportRaw: ended?.transportRaw },
         quality: { turns: { assistant: 2 } },
+        analysis: { success: false, structuredData: { endReason: 'agent_ended', agentTurns: 2 } },
       },
     });
     expect(await eventsOf(callId, 'call.report.ready')).toHaveLength(1);

@@ -36,6 +36,8 @@ export const messageOf = (content: readonly Json[], more: Json = {}): Json => ({
 
 const GREETING: Reply = { body: messageOf([{ type: 'text', text: 'Good morning.' }]) };
 
+const usualOf = (path: string): Reply => (path.endsWith('/count_tokens') ? COUNT : GREETING);
+
 /**
  * A peer that speaks the Messages protocol on loopback, as strictly as the real one where a translation
  * could go wrong: what it cannot take, it refuses.
@@ -52,7 +54,7 @@ export async function anthropicUpstream(apiKey: string): Promise<AnthropicUpstre
         status = 200,
         isSilent,
         ...reply
-      } = objection === undefined ? (replies.shift() ?? GREETING) : refusal(objection);
+      } = objection === undefined ? (replies.shift() ?? usualOf(path)) : refusal(objection);
       if (isSilent) return;
       response.writeHead(status, { 'content-type': 'application/json', ...reply.headers });
       response.end(typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body));
@@ -85,21 +87,41 @@ export const errorOf = (type: string, message: string): Json => ({
 const FIELDS = new Set([
   ...['model', 'max_tokens', 'messages', 'system', 'tools', 'tool_choice', 'metadata', 'stream'],
   ...['temperature', 'top_p', 'top_k', 'stop_sequences'],
+  ...['thinking', 'output_config', 'cache_control', 'context_management', 'service_tier'],
 ]);
 
-type Turn = { readonly role: string; readonly content: readonly Json[] };
+/** Of a prompt that is counted. */
+const COUNTED = new Set([
+  ...['model', 'messages', 'system', 'tools', 'tool_choice', 'thinking', 'output_config'],
+  ...['cache_control'],
+]);
+
+type Turn = { readonly role: string; readonly content: string | readonly Json[] };
+
+/** What the newer version has no more. */
+const SAMPLING = ['temperature', 'top_p', 'top_k'];
+
+const COUNT: Reply = { body: { input_tokens: 14 } };
 
 /** Why the real one would not take a request, or nothing. */
 function objectionTo(path: string, headers: Json, body: Json): string | undefined {
-  if (path !== '/v1/messages') return 'no such path';
-  if (headers['anthropic-version'] !== '2023-06-01') return 'anthropic-version: header is required';
-  const odd = Object.keys(body).find((field) => !FIELDS.has(field));
+  const isCount = path === '/v1/messages/count_tokens';
+  if (path !== '/v1/messages' && !isCount) return 'no such path';
+  const version = headers['anthropic-version'];
+  if (version !== '2023-06-01' && version !== '2026-10-21') {
+    return 'anthropic-version: header is required';
+  }
+  const sampling = SAMPLING.find((field) => version === '2026-10-21' && body[field] !== undefined);
+  if (sampling !== undefined) return `${sampling}: Extra inputs are not permitted`;
+  const known = isCount ? COUNTED : FIELDS;
+  const odd = Object.keys(body).find((field) => !known.has(field));
   if (odd !== undefined) return `${odd}: Extra inputs are not permitted`;
-  if (!Number.isInteger(body.max_tokens)) return 'max_tokens: Field required';
+  if (!(isCount || Number.isInteger(body.max_tokens))) return 'max_tokens: Field required';
   const turns = body.messages as readonly Turn[];
   if (turns[0]?.role !== 'user') return 'messages: first message must use the user role';
   let open: readonly unknown[] = [];
-  for (const [index, { role, content }] of turns.entries()) {
+  for (const [index, { role, content: given }] of turns.entries()) {
+    const content = typeof given === 'string' ? [{ type: 'text', text: given }] : given;
     if (content.length === 0) return `messages.${index}: content is empty`;
     const results = content.flatMap(({ type, tool_use_id: id }) =>
       type === 'tool_result' ? [id] : [],

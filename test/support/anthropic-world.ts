@@ -1,3 +1,4 @@
+import Anthropic from '@anthropic-ai/sdk';
 import { expect } from 'vitest';
 import type { ProviderEntry } from '../../src/models/catalogue/builtin/builtin-model.ts';
 import { BUILTIN_MODELS } from '../../src/models/catalogue/builtin/models.ts';
@@ -5,7 +6,7 @@ import { BUILTIN_PROVIDERS } from '../../src/models/catalogue/builtin/providers.
 import type { UpstreamLimits } from '../../src/models/providers/upstream-pool.ts';
 import { anthropicUpstream } from './anthropic-upstream.ts';
 import { createFakeLedger } from './fake-ledger.ts';
-import { gatewayWorld } from './gateway-world.ts';
+import { AGENT_KEY, gatewayWorld } from './gateway-world.ts';
 import { openAiUpstream } from './openai-upstream.ts';
 
 export const AGENT = 1;
@@ -54,13 +55,17 @@ export async function anthropicWorld(limits: Partial<UpstreamLimits> = {}, secre
     });
     return { status: response.status, headers: response.headers, json: await response.json() };
   };
+  const claude = new Anthropic({
+    ...{ apiKey: AGENT_KEY, authToken: null, baseURL: gateway.baseUrl.replace(/\/v1$/, '') },
+    maxRetries: 0,
+  });
   const balanced = async () => {
     await expect.poll(() => ledger.openHolds()).toBe(0);
     const funds = await ledger.funds(AGENT);
     expect((funds?.spendableRaw ?? 0n) + ledger.consumedRaw(AGENT)).toBe(FUNDS);
   };
   return {
-    ...{ upstream, spare, ledger, gateway, chat, balanced },
+    ...{ upstream, spare, ledger, gateway, chat, claude, balanced },
     async [Symbol.asyncDispose]() {
       await gateway[Symbol.asyncDispose]();
       await upstream[Symbol.asyncDispose]();

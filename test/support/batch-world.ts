@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
+import { addCrossings, applyChange, partOf } from '../../src/ledger/rules/agent-batch.ts';
 import type { AgentBatch, AgentBatchOutcome } from '../../src/ledger/rules/change.ts';
-import { addCrossings, applyChange, decide, partOf } from '../../src/ledger/rules/decide.ts';
+import { decide } from '../../src/ledger/rules/decide.ts';
 import { exclusiveKey, type Operation } from '../../src/ledger/rules/operation.ts';
 import { alignCounters } from '../../src/ledger/rules/window-position.ts';
 import { applyBatch } from '../../src/ledger/store/apply-batch.ts';

@@ -4,8 +4,8 @@ import type { DatabaseTarget } from '../../src/platform/postgres/sql.ts';
 
 export type BreakableDatabase = AsyncDisposable & {
   readonly target: DatabaseTarget;
-  /** Drops every connection: at once, or after what is under way was sent. */
-  breakAll(how: 'destroy' | 'end'): void;
+  /** Drops every connection: at once, after what is under way was sent, or with a reset. */
+  breakAll(how: 'destroy' | 'end' | 'resetAndDestroy'): void;
 };
 
 /** The same database behind a line that can be cut. */

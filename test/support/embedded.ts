@@ -11,7 +11,7 @@ import {
   startEmbedded,
 } from '../../src/platform/postgres/embedded/embedded-server.ts';
 import { openSql } from '../../src/platform/postgres/sql.ts';
-import { compiled } from './compiled.ts';
+import { joined } from './compiled.ts';
 
 /** A folder of a test's own: open to other users as most projects are, or closed as one below /root is. */
 export function scratchFolder(reach: 'open' | 'closed' = 'open'): { path: string } & Disposable {
@@ -58,7 +58,7 @@ export type EmbeddedChild = {
   readonly exited: Promise<number | null>;
 };
 
-const CHILD = compiled('test/support/embedded-child.ts');
+const CHILD = joined('test/support/embedded-child.ts');
 
 /** A small server process that opens the directory as the server does and commits row after row. */
 export function startChild(

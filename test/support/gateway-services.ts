@@ -1,4 +1,4 @@
-import type { SoundEncoding, TtsEngine } from '../../src/engines/engine.ts';
+import type { SoundEncoding, TokenCounter, TtsEngine } from '../../src/engines/engine.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
@@ -9,6 +9,8 @@ import { createChatRails } from '../../src/models/chat/chat-rails.ts';
 import { createChatCompletions } from '../../src/models/chat/complete-chat.ts';
 import { createEmbeddings } from '../../src/models/embeddings/buy-embeddings.ts';
 import { createEmbeddingRails } from '../../src/models/embeddings/embedding-rails.ts';
+import { createMessagesGateway } from '../../src/models/messages/buy-messages.ts';
+import { createMessageTokens } from '../../src/models/messages/count-tokens.ts';
 import type { ChatRail } from '../../src/models/providers/chat-rail.ts';
 import { createSourceRests } from '../../src/models/providers/circuit-breaker.ts';
 import type { EmbeddingRail } from '../../src/models/providers/embedding-rail.ts';
@@ -27,6 +29,8 @@ const aborted = async () => ({ kind: 'aborted' }) as const;
 const NOBODY: ChatRail = { stream: aborted, complete: aborted };
 const NO_VECTORS: EmbeddingRail = { misfit: () => undefined, embed: aborted };
 const NO_EARS: TranscriptionRail = { stream: aborted, transcribe: aborted };
+/** A token for each word. */
+const WORDS: TokenCounter = { count: async (text) => text.split(/\s+/).length };
 const SILENT: TtsEngine = { async *speak() {} };
 
 /** All that the gateway sells, with the engines of the test in place of this server's own. */
@@ -36,6 +40,7 @@ export function gatewayServices(options: {
   readonly localGuide?: ChatRail | undefined;
   readonly localEmbedding?: EmbeddingRail | undefined;
   readonly tts?: TtsEngine | undefined;
+  readonly tokens?: TokenCounter | undefined;
   readonly encoding?: SoundEncoding | undefined;
   readonly limits?: Partial<UpstreamLimits> | undefined;
   readonly budgets?: BudgetReports | undefined;
@@ -43,7 +48,7 @@ export function gatewayServices(options: {
 }) {
   const { catalogue, ledger, limits, budgets = plainBudgets(), storedKeys = {} } = options;
   const { localGuide = NOBODY, localEmbedding = NO_VECTORS, tts = SILENT } = options;
-  const { encoding = NO_ENCODERS } = options;
+  const { encoding = NO_ENCODERS, tokens = WORDS } = options;
   const shared = { clock: systemClock, random: systemRandom, log: silentLog };
   const opened = { catalogue, ...shared, ...(limits && { limits }) };
   const localSpeech = createLocalSpeechRail({ engine: tts, encoding });
@@ -66,6 +71,8 @@ export function gatewayServices(options: {
     services: {
       catalogue,
       chat: createChatCompletions({ ...bought, rails: rails.chat }),
+      messages: createMessagesGateway({ ...bought, rails: rails.chat }),
+      messageTokens: createMessageTokens({ ...bought, rails: rails.chat, tokens }),
       embeddings: createEmbeddings({ ...bought, rails: rails.embeddings }),
       proxied: createProxiedModels(bought, rails),
       speech: createSpeechSynthesis({ ...bought, rails: rails.speech }),

@@ -1,5 +1,5 @@
 import OpenAI from 'openai';
-import type { TtsEngine } from '../../src/engines/engine.ts';
+import type { TokenCounter, TtsEngine } from '../../src/engines/engine.ts';
 import type { Credentials } from '../../src/http/auth/credentials.ts';
 import type { AgentCaller } from '../../src/http/route/caller.ts';
 import { createHttpServer } from '../../src/http/server/app.ts';
@@ -26,6 +26,8 @@ import { chatCompletions } from '../../src/routes/chat/completions.ts';
 import { embeddings } from '../../src/routes/embeddings.ts';
 import { proxiedChat } from '../../src/routes/llm/chat/completions.ts';
 import { proxiedEmbeddings } from '../../src/routes/llm/embeddings.ts';
+import { countMessageTokens } from '../../src/routes/messages/count-tokens.ts';
+import { createMessage } from '../../src/routes/messages/create.ts';
 import { modelDetail } from '../../src/routes/models/detail.ts';
 import { listModels } from '../../src/routes/models/list.ts';
 import type { BudgetReports } from '../../src/spend/awareness/budget-left.ts';
@@ -62,6 +64,7 @@ export async function gatewayWorld(options: {
   readonly localGuide?: ChatRail;
   readonly localEmbedding?: EmbeddingRail;
   readonly tts?: TtsEngine;
+  readonly tokens?: TokenCounter;
   readonly secret?: (name: string) => string | undefined;
   readonly limits?: Partial<UpstreamLimits>;
   readonly rateLimits?: Partial<RateLimits>;
@@ -85,7 +88,7 @@ export async function gatewayWorld(options: {
     idempotency: createAnswerKeeper({ keys, outcomes, lease, ...shared }),
     routes: [
       ...[chatCompletions, embeddings, speech, createTranscription, listModels, modelDetail],
-      ...[proxiedChat, proxiedEmbeddings],
+      ...[proxiedChat, proxiedEmbeddings, createMessage, countMessageTokens],
     ],
     sockets: [],
     services: { ...gateway.services, clock },

@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { systemClock } from '../../src/kernel/clock.ts';
@@ -9,6 +8,7 @@ import { startEmbedded } from '../../src/platform/postgres/embedded/embedded-ser
 import { migrateDatabase } from '../../src/platform/postgres/migrate.ts';
 import { type DatabaseTarget, openSql } from '../../src/platform/postgres/sql.ts';
 import { targetOn } from './database.ts';
+import { roomyPlace } from './roomy-place.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -18,29 +18,49 @@ declare module 'vitest' {
 }
 
 /** Tests ask for more connections than a server does, and a power cut in a test run loses nothing. */
-const TEST_SETTINGS = { max_connections: '200', fsync: 'off' };
+const TEST_SETTINGS = { max_connections: '200', fsync: 'off', full_page_writes: 'off' };
 
-/** One server for the whole project, and one migrated template on it that every test copies. */
+type Shared = AsyncDisposable & { readonly target: DatabaseTarget; readonly template: string };
+
+/** Each project loads this module anew, so that only the process can know that another has a server. */
+const run = globalThis as { shared?: Promise<Shared>; sharing?: number };
+
+/** One server for the whole run, and one migrated template on it that every test copies. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  run.shared ??= startShared();
+  run.sharing = (run.sharing ?? 0) + 1;
+  const shared = await run.shared;
+  project.provide('testServer', shared.target);
+  project.provide('testTemplate', shared.template);
+  return async () => {
+    run.sharing = (run.sharing ?? 0) - 1;
+    if (run.sharing > 0) return;
+    delete run.shared;
+    await shared[Symbol.asyncDispose]();
+  };
+}
+
+async function startShared(): Promise<Shared> {
   const url = process.env.TEST_DATABASE_URL;
   const server = url === undefined ? await startServer() : undefined;
   const target: DatabaseTarget = server?.target ?? { kind: 'url', url: url ?? '' };
-  const template = `test_${process.pid}_${project.name}_template`;
+  const template = `test_${process.pid}_template`;
   const admin = openSql(target, 1);
   await admin.unsafe(`drop database if exists "${template}"`);
   await admin.unsafe(`create database "${template}"`);
   await migrateDatabase(targetOn(target, template));
-  project.provide('testServer', target);
-  project.provide('testTemplate', template);
-  return async () => {
-    await admin.unsafe(`drop database if exists "${template}" with (force)`);
-    await admin.end({ timeout: 1 });
-    await server?.stop();
+  return {
+    ...{ target, template },
+    async [Symbol.asyncDispose]() {
+      await admin.unsafe(`drop database if exists "${template}" with (force)`);
+      await admin.end({ timeout: 1 });
+      await server?.stop();
+    },
   };
 }
 
 async function startServer() {
-  const directory = mkdtempSync(join(tmpdir(), 'svc-test-'));
+  const directory = mkdtempSync(join(roomyPlace(), 'svc-test-'));
   const parts = { clock: systemClock, random: systemRandom, log: silentLog };
   const server = await startEmbedded({ directory, ...parts, settings: TEST_SETTINGS });
   const stop = async () => {

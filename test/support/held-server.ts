@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { DatabaseTarget } from '../../src/platform/postgres/sql.ts';
-import { compiled } from './compiled.ts';
+import { joined } from './compiled.ts';
 import type { ChildOrder, ChildWord } from './held-server-child.ts';
 import { nextMessage } from './next-message.ts';
 
@@ -21,7 +21,7 @@ export type HeldServer = AsyncDisposable & {
   output(): string;
 };
 
-const CHILD = compiled('test/support/held-server-child.ts');
+const CHILD = joined('test/support/held-server-child.ts');
 const OUTPUT_CHARS = 20_000;
 const DIES_WITHIN_MS = 45_000;
 

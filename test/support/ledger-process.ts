@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { DatabaseTarget } from '../../src/platform/postgres/sql.ts';
-import { compiled } from './compiled.ts';
+import { joined } from './compiled.ts';
 import type { ChildAnswer, ChildTask } from './ledger-child.ts';
 import { nextMessage } from './next-message.ts';
 
@@ -18,7 +18,7 @@ export async function ledgerProcess(
   target: DatabaseTarget,
   nodeId: string,
 ): Promise<LedgerProcess> {
-  const child = fork(compiled('test/support/ledger-child.ts'), [JSON.stringify(target), nodeId], {
+  const child = fork(joined('test/support/ledger-child.ts'), [JSON.stringify(target), nodeId], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   await next(child);

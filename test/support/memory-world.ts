@@ -6,7 +6,7 @@ import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import { LIMITS } from '../../src/kernel/limits.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
-import type { Embedder } from '../../src/memory/embedder.ts';
+import { type Embedder, type Embedders, embeddersOf } from '../../src/memory/embedder.ts';
 import { createFairTurns } from '../../src/memory/index/fair-turns.ts';
 import type { IndexContract } from '../../src/memory/index/index-worker.ts';
 import type { Steps } from '../../src/memory/index/space.ts';
@@ -16,6 +16,7 @@ import {
   spacesBounds,
   type VectorIndex,
 } from '../../src/memory/index/vector-index.ts';
+import type { IndexingShop } from '../../src/memory/indexing/index-bought.ts';
 import type { IndexingStep } from '../../src/memory/indexing/index-items.ts';
 import { Indexer } from '../../src/memory/indexing/indexer.ts';
 import type { OnChunks } from '../../src/memory/indexing/indexing-store.ts';
@@ -88,6 +89,8 @@ type Handler<C extends { in: unknown; out: unknown } = { in: unknown; out: unkno
 
 export type MemoryProcessOptions = {
   readonly embedder?: Embedder;
+  /** In place of the embedder alone, with those who sell what is bought. */
+  readonly selling?: { readonly embedders: Embedders; readonly shop: IndexingShop };
   readonly clock?: Clock;
   readonly index?: VectorIndex;
   /** What searches vectors, if it is not the index of the process. */
@@ -110,7 +113,9 @@ export function memoryProcess(sql: Sql, options: MemoryProcessOptions = {}) {
     clock,
     random: systemRandom,
     log: silentLog,
-    embedder,
+    embedders: options.selling?.embedders ?? embeddersOf(embedder),
+    shop: options.selling?.shop,
+    models: options.selling?.shop.models,
     onChunks,
     onStep,
     indexed: { add() {} },

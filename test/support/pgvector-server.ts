@@ -29,6 +29,7 @@ export async function pgvectorServer() {
   return {
     sql,
     database,
+    url: target.url,
     async [Symbol.asyncDispose]() {
       await sql.end({ timeout: 1 });
       server.close();

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 import type { DatabaseTarget } from '../../src/platform/postgres/sql.ts';
 import { testDatabase } from './database.ts';
+import { roomyPlace } from './roomy-place.ts';
 
 export const ADMIN_KEY = 'admin-key-of-the-process-tests';
 
@@ -16,7 +16,7 @@ export type ProcessPlace = AsyncDisposable & {
 
 /** The shared PostgreSQL of this run, or a directory with an embedded one; the secrets are the same for all. */
 export async function processPlace(): Promise<ProcessPlace> {
-  const directory = mkdtempSync(join(tmpdir(), 'svc-place-'));
+  const directory = mkdtempSync(join(roomyPlace(), 'svc-place-'));
   const database = await somewhere(directory);
   return {
     directory,

@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
-import { compiled } from './compiled.ts';
+import { joined } from './compiled.ts';
 
 const ROOT = new URL('../..', import.meta.url).pathname;
 
@@ -40,7 +40,7 @@ export type ServerProcess = AsyncDisposable & {
 };
 
 const START_TIMEOUT_MS = 40_000;
-const ENTRY = [compiled('src/main.ts')];
+const ENTRY = [joined('src/main.ts')];
 
 /** Starts the server exactly as an operator would, in a process of its own, and waits until it listens. */
 export async function startServerProcess(

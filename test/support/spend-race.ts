@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Agent, request } from 'undici';
 import type { ModelEntry } from '../../src/models/catalogue/builtin/builtin-model.ts';
 import type { DatabaseTarget } from '../../src/platform/postgres/sql.ts';
-import { compiled } from './compiled.ts';
+import { joined } from './compiled.ts';
 import { nextMessage } from './next-message.ts';
 
 /** What one call costs, hold and settlement alike: the model is billed by the request. */
@@ -38,7 +38,7 @@ export async function gatewayProcess(options: {
   readonly agents: readonly RacingAgent[];
   readonly upstreamUrl: string;
 }): Promise<{ readonly url: string; [Symbol.asyncDispose](): Promise<void> }> {
-  const child: ChildProcess = fork(compiled('test/support/gateway-child.ts'), [
+  const child: ChildProcess = fork(joined('test/support/gateway-child.ts'), [
     JSON.stringify(options),
   ]);
   const { url } = await nextMessage<{ url: string }>(child);

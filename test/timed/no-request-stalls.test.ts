@@ -120,6 +120,10 @@ const longUpdate = JSON.stringify({
 
 const transcribe = (file: Buffer) => post('/v1/audio/transcriptions', file, MULTIPART);
 const complete = (body: string) => post('/v1/chat/completions', body);
+const count = (body: string) => post('/v1/messages/count_tokens', body);
+/** What the encoder takes longest for: no word of it ends. */
+const unbroken = `[{"role":"user","content":"${'ab'.repeat(2 * MB - 100)}"}]`;
+const blocks = `[{"role":"user","content":[${'{"type":"text","text":"x"},'.repeat(12_000)}{"type":"text","text":"x"}]}]`;
 
 const toolCall = (name: string, args: object) =>
   post(
@@ -142,6 +146,21 @@ const ATTACKS: Readonly<Record<string, () => Promise<unknown>>> = {
     expect(await complete(chat(`[{"role":"user","content":"${'words '.repeat(1.6 * MB)}"}]`))).toBe(
       413,
     ),
+  'four counts of 4 MB without a space': () =>
+    times(4, async () => expect(await count(chat(unbroken))).toBe(200)),
+  'four counts of 12,000 blocks': () =>
+    times(4, async () => expect(await count(chat(blocks))).toBe(200)),
+  'counts of what is nested and of what is too long': async () => {
+    expect(await count(chat(nested(9.5 * MB)))).toBe(400);
+    expect(await count(chat(`[{"role":"user","content":"${'words '.repeat(1.6 * MB)}"}]`))).toBe(
+      413,
+    );
+  },
+  'a message of 12,000 blocks and 3 MB': async () => {
+    const system = 'words '.repeat(500_000);
+    const body = `{"model":"acme/chat","max_tokens":50,"system":"${system}","messages":${blocks}}`;
+    expect(await post('/v1/messages', body)).toBe(502);
+  },
   'a 25 MB file that is a WebM of nothing': async () =>
     expect(await transcribe(fakeWebm())).toBe(400),
   'four of them at once, of which the last are told to wait': async () =>

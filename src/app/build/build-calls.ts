@@ -15,6 +15,8 @@ import { createTestRing } from '../../phone/carriers/test-ring.ts';
 import { refuseNumber } from '../../phone/dialling/refuse-number.ts';
 import type { RateCard } from '../../phone/rate-card.ts';
 import { createRecordingDeleter } from '../../phone/recordings/delete-recordings.ts';
+import { createCallAnalyzer } from '../../phone/records/analysis/analyze-calls.ts';
+import { createJudge } from '../../phone/records/analysis/judge-by-model.ts';
 import { createCallRecords } from '../../phone/records/call-records.ts';
 import { createReportForgetter } from '../../phone/records/forget-reports.ts';
 import { openBrain } from '../../phone/voice/open-brain.ts';
@@ -30,7 +32,9 @@ import type { World } from './world.ts';
 export type CallParts = {
   readonly ledger: Pick<LedgerParts, 'node'>;
   readonly voice: VoiceParts;
-  readonly gateway: Pick<ReturnType<typeof buildGateway>, 'cascades'>;
+  readonly gateway: Pick<ReturnType<typeof buildGateway>, 'cascades'> & {
+    readonly services: Pick<ReturnType<typeof buildGateway>['services'], 'chat'>;
+  };
   readonly rateCard: RateCard;
   /** Judges where voice webhooks are. */
   readonly guard: DestinationGuard;
@@ -75,15 +79,24 @@ export function buildCalls(
     enginesOf: (agentId) => enginesFor(parts.voice.engines, agentId),
     live: new Map(),
   };
+  const stopping = new AbortController();
   const watching = watchCarrierSpend(carrier, monthlyCarrierLimitUsd);
   const workers = [
     createCallSweeper(deps),
     createReportForgetter(deps),
+    createCallAnalyzer({
+      ...world,
+      judge: createJudge({
+        ...{ clock: world.clock, chat: parts.gateway.services.chat },
+        ...{ model: deps.models.llm, stopping: stopping.signal },
+      }),
+    }),
     createRecordingDeleter(deps),
     askCarrierPrices({ ...deps, metrics: createPriceMetrics(world.metrics) }),
     ...(watching === undefined ? [] : [watching]),
   ];
   teardown.use('call workers', startWorkers(world, workers));
+  teardown.defer('verdicts of models', async () => stopping.abort());
   return deps;
 }
 

@@ -1,6 +1,7 @@
 import { createListenFiles } from '../../deepgram/listen-file.ts';
 import { createSoundAtAddress } from '../../deepgram/sound-at-address.ts';
 import { createSpeakTexts } from '../../deepgram/speak-texts.ts';
+import { createFileFetch } from '../../marketplace/fetch-file.ts';
 import { createSoundFetch } from '../../marketplace/fetch-sound.ts';
 import type { SpeechSynthesis } from '../../models/speech/synthesize-speech.ts';
 import type { Transcriptions } from '../../models/transcription/transcribe.ts';
@@ -25,7 +26,7 @@ export function buildDeepgram(world: World, parts: DeepgramParts) {
     listenFiles: createListenFiles({ transcriptions, catalogue, clock }),
     speakTexts: createSpeakTexts({ speech, catalogue }),
     soundAtAddress: createSoundAtAddress({
-      fetchSound: createSoundFetch({ client, clock }),
+      fetchSound: createSoundFetch(createFileFetch({ client, clock })),
       admitHost: (agentId, host) => admitHost(viewAgent(spendState, agentId), host),
     }),
   };

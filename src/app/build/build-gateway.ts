@@ -5,6 +5,8 @@ import { createChatRails } from '../../models/chat/chat-rails.ts';
 import { createChatCompletions } from '../../models/chat/complete-chat.ts';
 import { createEmbeddings } from '../../models/embeddings/buy-embeddings.ts';
 import { createEmbeddingRails } from '../../models/embeddings/embedding-rails.ts';
+import { createMessagesGateway } from '../../models/messages/buy-messages.ts';
+import { createMessageTokens } from '../../models/messages/count-tokens.ts';
 import { createSourceRests } from '../../models/providers/circuit-breaker.ts';
 import { createLocalEmbeddingRail } from '../../models/providers/local/local-embedding.ts';
 import { createLocalGuideRail } from '../../models/providers/local/local-guide.ts';
@@ -75,6 +77,8 @@ export function buildGateway(
       embeddings: createEmbeddings({ ...shared, rails: vectors }),
       transcriptions: createTranscriptions({ ...shared, rails: hearing }),
       chat: createChatCompletions({ ...shared, rails }),
+      messages: createMessagesGateway({ ...shared, rails }),
+      messageTokens: createMessageTokens({ ...shared, rails, tokens: engines.tokens }),
       proxied: createProxiedModels(shared, { chat: rails, embeddings: vectors }),
       speech: createSpeechSynthesis({ ...shared, rails: speechRails }),
     },

@@ -1,17 +1,33 @@
 import { startWorkers } from '../../kernel/schedule.ts';
 import type { Teardown } from '../../kernel/teardown.ts';
+import { findHold } from '../../ledger/store/orphan-store.ts';
 import { createDirectSales } from '../../marketplace/direct-sales.ts';
+import { createDocumentJobs } from '../../marketplace/documents/document-jobs.ts';
+import { createVendorFiles } from '../../marketplace/documents/vendor-files.ts';
+import { createFileFetch } from '../../marketplace/fetch-file.ts';
 import { createSoundFetch } from '../../marketplace/fetch-sound.ts';
 import { createMarketAddress } from '../../marketplace/market-address.ts';
-import { createMarketplace, type MarketMemory } from '../../marketplace/marketplace.ts';
+import { createMarketRooms } from '../../marketplace/market-rooms.ts';
+import { createMarketplace } from '../../marketplace/marketplace.ts';
 import { openAccounts } from '../../marketplace/open-accounts.ts';
+import { createSaleHealth } from '../../marketplace/sale-health.ts';
 import { createShim } from '../../marketplace/shim.ts';
+import { claimTripwire } from '../../marketplace/tripwires/tripwire-store.ts';
+import { createTripwires } from '../../marketplace/tripwires/tripwires.ts';
 import { createVendorHealths } from '../../marketplace/vendor-health.ts';
-import { claimProbe, findHealth, saveProbe } from '../../marketplace/vendor-health-store.ts';
+import {
+  claimProbe,
+  findHealth,
+  findSales,
+  noteSales,
+  saveProbe,
+} from '../../marketplace/vendor-health-store.ts';
 import { createLocalVendor, type LocalRails } from '../../marketplace/vendors/local.ts';
 import { REMOTE_VENDORS } from '../../marketplace/vendors/vendors.ts';
+import type { Memory } from '../../memory/memory.ts';
 import { admitHost, viewAgent } from '../../payments/proxy/admit-call.ts';
 import type { PassthroughLog } from '../../payments/proxy/passthrough-log.ts';
+import { insertPassthroughs } from '../../payments/proxy/passthrough-store.ts';
 import { findOwner } from '../../payments/reservations/reservation-store.ts';
 import type { GuardedClient } from '../../platform/egress/guarded-client.ts';
 import type { BudgetReports } from '../../spend/awareness/budget-left.ts';
@@ -26,7 +42,7 @@ export type MarketplaceParts = Pick<LedgerParts, 'ledger'> & {
   /** The door to addresses that callers choose. */
   readonly client: GuardedClient;
   readonly rails: LocalRails;
-  readonly memory: MarketMemory | undefined;
+  readonly memory: Memory | undefined;
 };
 
 /** What this server sells beside models: vendors that it has accounts with, its own engines, and memory. */
@@ -43,27 +59,56 @@ export function buildMarketplace(
     () => marketplaceUrl ?? `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${listening}`,
   );
   const accounts = openAccounts(REMOTE_VENDORS, secret);
-  const selling = { ...world, vendors: [createLocalVendor(rails), ...REMOTE_VENDORS], accounts };
+  const fetchFile = createFileFetch({ client, clock });
+  const selling = {
+    ...{ ...world, ledger, accounts, rooms: createMarketRooms() },
+    vendors: [createLocalVendor(rails), ...REMOTE_VENDORS],
+    tripwires: createTripwires({ ...world, claim: (of) => claimTripwire(sql, of) }),
+    admitHost: (agentId: number, host: string) => admitHost(viewAgent(spendState, agentId), host),
+    findOwner: (agentId: number) => findOwner(sql, agentId),
+  };
+  const saleHealth = createSaleHealth({ clock, note: (sales) => noteSales(sql, sales) });
   const shim = createShim({
     ...selling,
-    ledger,
     budgets,
-    fetchSound: createSoundFetch({ client, clock }),
-    admitHost: (agentId, host) => admitHost(viewAgent(spendState, agentId), host),
-    findOwner: (agentId) => findOwner(sql, agentId),
+    fetchSound: createSoundFetch(fetchFile),
+    saleHealth,
   });
+  const documents = createDocumentJobs({
+    ...selling,
+    address,
+    fetchFile,
+    files: createVendorFiles({ client, clock, fileMs: world.vendorMs }),
+    findHold: (holdId) => findHold(sql, holdId),
+    note: insertPassthroughs,
+  });
+  teardown.use('document jobs', documents);
   const vendorHealths = createVendorHealths({
     ...selling,
     address,
     claim: (vendors) => claimProbe(sql, vendors),
     save: (probed, event) => saveProbe(sql, probed, event),
     find: () => findHealth(sql),
+    findSales: () => findSales(sql),
+    probes: settings.marketplaceProbes,
   });
-  teardown.use('marketplace workers', startWorkers(world, [vendorHealths.worker]));
+  const workers = [
+    saleHealth.worker,
+    documents.worker,
+    ...(vendorHealths.worker ? [vendorHealths.worker] : []),
+  ];
+  teardown.use('marketplace workers', startWorkers(world, workers));
   return {
     vendorHealths,
-    marketplace: createMarketplace({ address, shim, memory, clock }),
-    directSales: createDirectSales({ ...world, address, shim, spendState, passthroughs }),
+    marketplace: createMarketplace({ address, shim, documents, memory, clock }),
+    directSales: createDirectSales({
+      ...world,
+      address,
+      shim,
+      documents,
+      spendState,
+      passthroughs,
+    }),
     /** The server listens, at this port. */
     listensAt(port: number) {
       listening = port;

@@ -1,9 +1,11 @@
 import { ConfigError } from '../../config/config.ts';
 import { createFairLine } from '../../engines/threads/fair-line.ts';
+import { createIdempotencyKeys } from '../../idempotency/idempotency-store.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { startWorkers } from '../../kernel/schedule.ts';
 import type { Teardown } from '../../kernel/teardown.ts';
-import { localEmbedder } from '../../memory/embedder.ts';
+import type { Node } from '../../ledger/rules/node.ts';
+import { embeddersOf, localEmbedder } from '../../memory/embedder.ts';
 import { startVectorIndex } from '../../memory/index/vector-index.ts';
 import { Indexer } from '../../memory/indexing/indexer.ts';
 import { createMemory } from '../../memory/memory.ts';
@@ -12,14 +14,28 @@ import { fillInCommit } from '../../memory/pgvector/fill-vectors.ts';
 import { createPgvectorSearch } from '../../memory/pgvector/pgvector-search.ts';
 import { preparePgvector } from '../../memory/pgvector/prepare-pgvector.ts';
 import { VectorKeeper } from '../../memory/pgvector/vector-keeper.ts';
+import type { Models } from '../../memory/purchase/models.ts';
 import { SpaceLoader } from '../../memory/search/space-loader.ts';
+import type { Catalogue, Modality } from '../../models/catalogue/catalogue.ts';
+import { findOwner } from '../../payments/reservations/reservation-store.ts';
 import type { VoiceParts } from './build-voice.ts';
+import { createMemoryModels, type MemoryModelDeps } from './memory-models.ts';
 import type { World } from './world.ts';
 
-/** The memory store of agents, and what indexes it. Rejects where the settings demand pgvector and it is missing. */
-export async function buildMemory(world: World, { engines }: VoiceParts, teardown: Teardown) {
+type MemoryParts = {
+  readonly voice: VoiceParts;
+  readonly node: Node;
+  /** What models are bought by. Asked for when the first one is bought. */
+  readonly gateway: () => Pick<MemoryModelDeps, 'chat' | 'embeddings'>;
+};
+
+/**
+ * The memory store of agents, and what indexes it. Rejects where the settings demand pgvector and it is missing, and where
+ * they name models that the catalogue does not have.
+ */
+export async function buildMemory(world: World, parts: MemoryParts, teardown: Teardown) {
   const { metrics, sql } = world;
-  const embedder = localEmbedder(engines);
+  const { embedders, models, shop } = buildShop(world, parts);
   const index = teardown.use(
     'memory index',
     startVectorIndex({ ...world, ownerShare: LIMITS.memory.indexShare }),
@@ -36,7 +52,7 @@ export async function buildMemory(world: World, { engines }: VoiceParts, teardow
   ]);
   const indexer = teardown.use(
     'memory indexer',
-    new Indexer({ ...world, embedder, indexed, onChunks }),
+    new Indexer({ ...world, embedders, shop, indexed, onChunks }),
   );
   const workers = createMemoryWorkers({ sql, indexer, loader });
   teardown.use('memory workers', startWorkers(world, [...workers, ...(keeper?.workers() ?? [])]));
@@ -47,7 +63,52 @@ export async function buildMemory(world: World, { engines }: VoiceParts, teardow
     'What is held of the vectors of memories.',
     () => index.bytes,
   );
-  return { memory: createMemory({ ...world, embedder, loader, line, writes, indexer }) };
+  return { memory: createMemory({ ...world, embedders, models, loader, line, writes, indexer }) };
+}
+
+/** What the store buys beside what the engines of this process do. */
+function buildShop(world: World, { gateway, node, voice }: MemoryParts) {
+  const { catalogue, random, settings, sql } = world;
+  const { embedding, infer } = settings.memoryModels;
+  const usual = soldAs(catalogue, 'MEMORY_EMBEDDING_MODEL', embedding, 'embedding');
+  const inferModel = soldAs(catalogue, 'MEMORY_INFER_MODEL', infer, 'text');
+  const sells = (model: string) => catalogue.find(model)?.modality === 'embedding';
+  const models = lateModels(() =>
+    createMemoryModels({ ...gateway(), findOwner: (agentId) => findOwner(sql, agentId) }),
+  );
+  const works = createIdempotencyKeys({ sql, node, windowMs: LIMITS.idempotencyWindowMs });
+  return {
+    embedders: embeddersOf(localEmbedder(voice.engines), { usual, sells }),
+    models,
+    shop: { models, random, works, inferModel },
+  };
+}
+
+/** The id of a model that a variable names. */
+function soldAs(
+  catalogue: Catalogue,
+  variable: string,
+  name: string | undefined,
+  modality: Modality,
+): string | undefined {
+  if (name === undefined) return undefined;
+  const model = catalogue.find(name);
+  if (model?.modality === modality) return model.id;
+  const what = `the catalogue sells no model of modality ${modality} under this name`;
+  throw new ConfigError(`Invalid ${variable} "${name}": ${what}`);
+}
+
+/** The gateway is built behind the store, which the marketplace sells. */
+function lateModels(open: () => Models): Models {
+  let opened: Models | undefined;
+  const models = () => {
+    opened ??= open();
+    return opened;
+  };
+  return {
+    embed: (purchase, keep) => models().embed(purchase, keep),
+    answer: (purchase, keep) => models().answer(purchase, keep),
+  };
 }
 
 async function usesPgvector({ log, settings, sql }: World): Promise<boolean> {

@@ -128,6 +128,7 @@ export function buildPayments(
   const { spendState } = accounts;
   const questions = buildQuestions(world, {
     client,
+    marketplace,
     spendState,
     chain,
     judge,

@@ -1,5 +1,6 @@
 import { createFunding } from '../../accounts/management/funding.ts';
 import type { Ledger } from '../../ledger/rules/ledger.ts';
+import type { Marketplace } from '../../payments/proxy/marketplace.ts';
 import type { PassthroughLog } from '../../payments/proxy/passthrough-log.ts';
 import { createPrices } from '../../payments/quotes/prices.ts';
 import type { ReleaseDeps } from '../../payments/reconcile/release-by-chain.ts';
@@ -13,6 +14,7 @@ type Parts = Pick<ReleaseDeps, 'judge' | 'ledger' | 'eventsOf' | 'onEnd' | 'onAl
   readonly ledger: Pick<Ledger, 'settled'>;
   readonly client: GuardedClient;
   readonly passthroughs: PassthroughLog;
+  readonly marketplace: Marketplace;
   readonly spendState: SpendStateReader;
   readonly chain: Pick<ChainParts, 'breaker'>;
 };

@@ -3,7 +3,7 @@ import { serveWorker, workerOptions } from '../threads/worker-host.ts';
 import { answerGuide, type GuideRequest } from './guide-answer.ts';
 import { GUIDE_CORPUS } from './guide-corpus.ts';
 import { createRetriever } from './guide-retrieve.ts';
-import { readTokens } from './guide-tokens.ts';
+import { countTokens, readTokens } from './guide-tokens.ts';
 import { loadUseLite, USE_LITE_DIMENSIONS } from './use-lite.ts';
 
 export type TextOptions = {
@@ -16,6 +16,7 @@ export type TextContract = {
   /** All vectors in one array, one after the other. */
   readonly embed: { readonly in: readonly EmbeddedText[]; readonly out: Float32Array };
   readonly reply: { readonly in: GuideRequest; readonly out: GuideReply };
+  readonly count: { readonly in: string; readonly out: number };
 };
 
 const { useLite } = workerOptions<TextOptions>();
@@ -45,5 +46,8 @@ serveWorker<TextContract>({
   },
   async reply(request) {
     return answerGuide(request, retriever, await encoding());
+  },
+  async count(text) {
+    return countTokens(await encoding(), text);
   },
 });

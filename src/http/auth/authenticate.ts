@@ -31,6 +31,8 @@ export type Demand = {
   readonly admitsClientSecrets?: ClientSecretUse | undefined;
   /** Reads `Authorization: Token` as it reads `Bearer`. */
   readonly acceptsTokenScheme?: boolean;
+  /** Where the key may come in place of a Bearer. */
+  readonly keyHeader?: string | undefined;
 };
 
 export type Authenticated = {
@@ -112,7 +114,7 @@ export function createAuthenticate(deps: Deps): Authenticate {
     }
     if (demand.credential === 'admin') return admin(deps, asking);
 
-    const presented = presentedCredential(request.headers, demand.acceptsTokenScheme);
+    const presented = presentedCredential(request.headers, demand);
     if (demand.credential === 'agent' || presented.kind === 'agent_key') {
       if (demand.credential === 'agent' || demand.credential === 'any') {
         return admitAgent(demand, presented, asking);

@@ -91,10 +91,12 @@ class Incoming {
 
   /** The first reason stands, but a client that has left hears none. */
   break(how: BodyBreak): void {
+    const isHandedOn = this.#isOver && this.#queuedBytes === 0 && this.#broken === undefined;
     if (how === 'gone') this.#pace.end();
     if (how === 'gone' || this.#broken === undefined) this.#broken = how;
     this.#drop();
-    this.#share.giveBack();
+    // Its handler may work on without the client, and keeps what it was handed until it is done.
+    if (!isHandedOn) this.#share.giveBack();
     if (how === 'gone') this.#end();
     else this.#pace.resumeInTurn();
   }

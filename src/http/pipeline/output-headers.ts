@@ -30,6 +30,7 @@ const EXPOSED = [
   'rail',
   'attempts',
   'max-tokens-applied',
+  'token-count',
   'budget-remaining-usdc',
   'idempotent-replay',
   'api-version',
@@ -42,6 +43,8 @@ const EXPOSED_OTHERS = [
   'retry-after',
   'retry-after-ms',
   'x-request-id',
+  // Its name in Anthropic's API.
+  'request-id',
   'x-should-retry',
   'dg-request-id',
   'dg-error',

@@ -3,13 +3,13 @@ import type { ZodError, ZodType } from 'zod';
 import type { ValidationDetail } from '../../kernel/errors/request.ts';
 import { errors } from '../../kernel/errors.ts';
 import { JsonTooComplex, JsonTooLong, parseJsonInTurns } from '../../kernel/json/parse-json.ts';
-import { type Envelope, isOfGateway } from '../route/render-error.ts';
+import { type Envelope, isVendorEnvelope } from '../route/render-error.ts';
 import type { AnyRoute } from '../route/route.ts';
 
 /** One refusal of bad input, in the wording of the route's envelope. */
 export function refuseInput(details: readonly ValidationDetail[], envelope: Envelope): Error {
   const first = details[0];
-  if (!isOfGateway(envelope) || first === undefined) return errors.request.invalid(details);
+  if (!isVendorEnvelope(envelope) || first === undefined) return errors.request.invalid(details);
   const param = first.path.join('.');
   const message = param === '' ? first.message : `${param}: ${first.message}`;
   return errors.gateway.invalidRequest(message, param === '' ? null : param);

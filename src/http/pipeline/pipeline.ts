@@ -49,6 +49,7 @@ const demandOf = (route: AnyRoute): Demand => ({
   permission: route.permission ?? (route.method === 'GET' ? 'read' : 'read_write'),
   admitsClosed: route.admitsClosed ?? false,
   isProbe: isProbe(route.path),
+  keyHeader: route.keyHeader,
   admitsExpired: route.admitsExpired ?? false,
   admitsClientSecrets: route.admitsClientSecrets,
   acceptsTokenScheme: route.acceptsTokenScheme ?? false,

@@ -30,6 +30,7 @@ const SINGLE = new Set([
   'transfer-encoding',
   'host',
   'authorization',
+  'x-api-key',
   'idempotency-key',
   'x-admin-key',
   'x-wallet-address',

@@ -5,22 +5,23 @@ import type { Log } from '../../kernel/log.ts';
 import { isTransient } from '../../platform/postgres/transient.ts';
 import { type HttpAnswer, JSON_TYPE } from './answer.ts';
 
-/** How refusals look: the specification's own shape, those of OpenAI's and of Deepgram's API, or a JSON-RPC error. */
-export type Envelope = 'flat' | 'openai' | 'deepgram' | 'jsonrpc';
+/** How refusals look: the specification's own shape, that of OpenAI's, of Anthropic's or of Deepgram's API, or a JSON-RPC error. */
+export type Envelope = 'flat' | 'openai' | 'anthropic' | 'deepgram' | 'jsonrpc';
 
-/** Whether an envelope has one sentence for a refusal, so that the gateway's refusals stand in it and no list of details. */
-export const isOfGateway = (envelope: Envelope | undefined): boolean =>
-  envelope === 'openai' || envelope === 'deepgram';
+/** Whether it is one of those that the clients of model vendors read. */
+export const isVendorEnvelope = (envelope: Envelope | undefined): boolean =>
+  envelope === 'openai' || envelope === 'anthropic' || envelope === 'deepgram';
 
 /**
  * Turns whatever was thrown into an answer. A refusal is shown as it is and a lost database as one; anything
- * else is a bug, which is logged whole and shown as `Internal error` with nothing of its text.
+ * else is a bug, which is logged whole and shown as `Internal error` with nothing of its text. Anthropic's envelope names
+ * the request.
  */
 export function renderError(
   thrown: unknown,
   envelope: Envelope,
   log: () => Log,
-  requestId = '',
+  requestId?: string,
 ): HttpAnswer {
   const refusal = thrown instanceof ApiError ? thrown : failureOf(thrown);
   if (refusal !== thrown) log().error({ err: thrown }, 'request failed');
@@ -30,6 +31,7 @@ export function renderError(
     status: refusal.status,
     headers: {
       'content-type': JSON_TYPE,
+      ...(envelope === 'anthropic' && requestIdHeader(requestId)),
       ...(envelope === 'deepgram' && deepgramHeaders(refusal, requestId)),
       ...refusal.headers,
     },
@@ -79,7 +81,7 @@ function openaiBody(refusal: ApiError): Record<string, unknown> {
       message: message ?? refusal.error,
       type: OPENAI_TYPE[refusal.status] ?? 'invalid_request_error',
       param: param ?? null,
-      code: openaiCode(refusal.error),
+      code: machineCode(refusal.error),
       // The SDKs hand their callers this object alone.
       ...(retryAfter === undefined ? {} : { retry_after_seconds: retryAfter }),
       ...(reservation === undefined ? {} : { reservation }),
@@ -99,7 +101,7 @@ const DEEPGRAM_CODE: Readonly<Record<number, string>> = {
 };
 
 /** A client of sockets reads no body of a refused upgrade, and this header at most. */
-const deepgramHeaders = ({ error, fields }: ApiError, requestId: string) => ({
+const deepgramHeaders = ({ error, fields }: ApiError, requestId = '') => ({
   'dg-request-id': uuidOf(requestId),
   'dg-error': String(fields.message ?? error)
     .replace(/[^\x20-\x7e]/g, '?')
@@ -107,7 +109,7 @@ const deepgramHeaders = ({ error, fields }: ApiError, requestId: string) => ({
 });
 
 /** The word of this interface stands beside as `error`, with the members that every refusal has. */
-function deepgramBody(refusal: ApiError, requestId: string): Record<string, unknown> {
+function deepgramBody(refusal: ApiError, requestId = ''): Record<string, unknown> {
   const { message, detail: _, ...fields } = refusal.fields;
   return {
     ...fields,
@@ -117,16 +119,58 @@ function deepgramBody(refusal: ApiError, requestId: string): Record<string, unkn
       (refusal.status < 500 ? 'Bad Request' : 'INTERNAL_SERVER_ERROR'),
     err_msg: message ?? refusal.error,
     request_id: uuidOf(requestId),
-    error: openaiCode(refusal.error),
+    error: machineCode(refusal.error),
   };
 }
 
-/** Clients of this envelope compare machine words: the sentence `Invalid API key` reads `invalid_api_key`. */
-const openaiCode = (error: string) => error.toLowerCase().replace(/[^a-z0-9]+/g, '_');
+/** Clients of these envelopes compare machine words: the sentence `Invalid API key` reads `invalid_api_key`. */
+const machineCode = (error: string) => error.toLowerCase().replace(/[^a-z0-9]+/g, '_');
+
+/** The header that clients of Anthropic's API read the id of a request from. */
+export const requestIdHeader = (requestId: string | undefined): Record<string, string> =>
+  requestId === undefined ? {} : { 'request-id': requestId };
+
+/**
+ * The types of https://platform.claude.com/docs/en/api/errors. Its SDKs choose their classes by the status, its other clients by the
+ * type. What has none there is one of its two kinds for everything else.
+ */
+const ANTHROPIC_TYPE: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  408: 'timeout_error',
+  409: 'conflict_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  503: 'overloaded_error',
+  504: 'timeout_error',
+  529: 'overloaded_error',
+};
+
+/** The `error.type` of Anthropic's envelope for a status. */
+export const anthropicTypeOf = (status: number): string =>
+  ANTHROPIC_TYPE[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
+
+/** `code` and what else a refusal owes stand within `error`, since the SDKs and most clients read no further. */
+function anthropicBody(refusal: ApiError, requestId?: string): Record<string, unknown> {
+  const { message, detail: _, ...fields } = refusal.fields;
+  return {
+    type: 'error',
+    error: {
+      ...fields,
+      type: anthropicTypeOf(refusal.status),
+      message: message ?? refusal.error,
+      code: machineCode(refusal.error),
+    },
+    request_id: requestId ?? null,
+  };
+}
 
 const BODIES = {
   flat: flatBody,
   openai: openaiBody,
+  anthropic: anthropicBody,
   deepgram: deepgramBody,
   jsonrpc: jsonRpcBody,
 } as const;

@@ -125,7 +125,9 @@ export type RouteSpec<Services, C extends Credential, P, Q, B> = {
   readonly maxBodyBytes?: number;
   /** What its JSON body may have, where that is not what any body may. */
   readonly json?: JsonBounds;
-  /** How refusals look: `flat` by default, `openai` on the inference gateway, `deepgram` on the routes of that protocol, `jsonrpc` where the body is JSON-RPC. */
+  /** The header in which clients of the route's dialect may send the agent's key in place of a Bearer. */
+  readonly keyHeader?: 'x-api-key';
+  /** How refusals look: `flat` by default, a vendor's on the inference gateway, `jsonrpc` where the body is JSON-RPC. */
   readonly envelope?: Envelope;
   /** A body that is not JSON reads as this refusal; the specification spells it differently per area. */
   readonly badJson?: () => Error;

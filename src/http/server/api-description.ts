@@ -70,6 +70,7 @@ export function describeApi({
         Refusal: { description: 'A refusal', content: json(REFUSAL) },
         GatewayRefusal: { description: 'A refusal', content: json(GATEWAY_REFUSAL) },
         DeepgramRefusal: { description: 'A refusal', content: json(DEEPGRAM_REFUSAL) },
+        MessagesRefusal: { description: 'A refusal', content: json(MESSAGES_REFUSAL) },
         JsonRpcRefusal: { description: 'A refusal', content: json(JSON_RPC_REFUSAL) },
       },
     },
@@ -129,7 +130,7 @@ function describeRoute(route: AnyRoute): Json {
   return {
     operationId: operationId(route.method, route.path),
     summary: route.summary,
-    security: SECURITY[route.credential as Credential],
+    security: securityOf(route),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(route.body === undefined ? {} : { requestBody: { content: bodyOf(route.body) } }),
     responses: {
@@ -167,6 +168,7 @@ const REFUSALS = {
   flat: 'Refusal',
   openai: 'GatewayRefusal',
   deepgram: 'DeepgramRefusal',
+  anthropic: 'MessagesRefusal',
   jsonrpc: 'JsonRpcRefusal',
 } as const;
 
@@ -236,6 +238,14 @@ const DEEPGRAM_REFUSAL = shape(
   }),
 );
 
+const MESSAGES_REFUSAL = shape(
+  z.looseObject({
+    type: z.literal('error'),
+    error: z.looseObject({ type: z.string(), message: z.string(), code: z.string() }),
+    request_id: z.string().nullable(),
+  }),
+);
+
 const JSON_RPC_REFUSAL = shape(
   z.looseObject({
     jsonrpc: z.literal('2.0'),
@@ -249,12 +259,18 @@ const apiKey = (place: 'header' | 'cookie', name: string) => ({ type: 'apiKey', 
 const SECURITY_SCHEMES = {
   developerKey: { type: 'http', scheme: 'bearer', description: 'A developer key, svc_live_…' },
   agentKey: { type: 'http', scheme: 'bearer', description: 'An agent key, svc_…' },
+  agentKeyHeader: apiKey('header', 'X-Api-Key'),
   walletAddress: apiKey('header', 'X-Wallet-Address'),
   walletSignature: apiKey('header', 'X-Signature'),
   walletTimestamp: apiKey('header', 'X-Timestamp'),
   session: apiKey('cookie', 'svc_session'),
   adminKey: apiKey('header', 'X-Admin-Key'),
 } as const;
+
+const securityOf = ({ credential, keyHeader }: AnyRoute): readonly Json[] => {
+  const usual = SECURITY[credential as Credential];
+  return keyHeader === undefined ? usual : [...usual, { agentKeyHeader: [] }];
+};
 
 const BY_SIGNATURE = { walletAddress: [], walletSignature: [], walletTimestamp: [] };
 const MANAGEMENT = [{ developerKey: [] }, BY_SIGNATURE, { session: [] }];

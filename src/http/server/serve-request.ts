@@ -238,8 +238,9 @@ function answerAtOnce(
   } catch (refusal) {
     return renderError(refusal, envelope, visit.log, visit.requestId);
   }
-  if (found.kind === 'refusal')
+  if (found.kind === 'refusal') {
     return renderError(found.refusal(), envelope, visit.log, visit.requestId);
+  }
   return { status: 200, headers: { 'content-type': JSON_TYPE, ...found.headers }, body: '{}' };
 }
 

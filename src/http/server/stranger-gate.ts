@@ -6,7 +6,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 import { RecentMap } from '../../kernel/recent-map.ts';
 import { AddressBuckets, type BucketSize } from '../../rate-limit/address-buckets.ts';
 import { networkOf } from '../route/client-address.ts';
-import { type Envelope, isOfGateway } from '../route/render-error.ts';
+import { type Envelope, isVendorEnvelope } from '../route/render-error.ts';
 
 /** What the gate needs to know of a request; a route and a socket both have it. */
 export type Asked = {
@@ -86,7 +86,7 @@ function refusal(
   retryAfterSeconds: number,
   { route }: Asked,
 ): ApiError {
-  if (isOfGateway(route.envelope)) return errors.gateway.rateLimited(retryAfterSeconds);
+  if (isVendorEnvelope(route.envelope)) return errors.gateway.rateLimited(retryAfterSeconds);
   return errors.request.rateLimited({
     reason: 'ip_rate_limit',
     retryAfterSeconds,

@@ -15,7 +15,7 @@ export type UnknownRoute = {
 const KIN: Readonly<Record<string, string>> = {
   '/v1/responses': '/v1/chat/completions',
   '/v1/completions': '/v1/chat/completions',
-  '/v1/messages': '/v1/chat/completions',
+  '/v1/complete': '/v1/messages',
   '/v1/audio/translations': '/v1/audio/transcriptions',
   '/v1/realtime/sessions': '/v1/realtime/client_secrets',
   '/v1/realtime/transcription_sessions': '/v1/realtime/client_secrets',
@@ -24,16 +24,21 @@ const KIN: Readonly<Record<string, string>> = {
 /**
  * Refuses a path that no route has, naming the route it was probably meant for; under `/v1` the nearest is named however
  * far it is. Clients of OpenAI's API read errors in its envelope alone, so that every path under `/v1` is refused in it,
- * except those of a family that is flat throughout, such as `/v1/developer`; and so is a path whose `/v1` was forgotten.
+ * except those of a family that has another envelope throughout, such as `/v1/developer` or `/v1/messages`; and so is a path
+ * whose `/v1` was forgotten.
  */
 export function createUnknownRoute(routes: readonly Known[]) {
   const known = routes.map((route) => ({ ...route, segments: route.path.split('/') }));
-  const families = new Set(known.map(({ path }) => familyOf(path)));
-  const flatFamilies = new Set([...families].filter((family) => isFlat(known, family)));
+  const families = new Map<string, Envelope>();
+  for (const { path, envelope } of known) {
+    const family = familyOf(path);
+    const isOwn = (families.get(family) ?? envelope) === envelope && envelope !== 'jsonrpc';
+    families.set(family, isOwn ? envelope : 'openai');
+  }
   return (method: string, path: string): UnknownRoute => {
     const isUnderV1 = path === '/v1' || path.startsWith('/v1/');
-    const family = familyOf(isUnderV1 ? path : belowV1(path));
-    const isOpenai = !flatFamilies.has(family) && (isUnderV1 || families.has(family));
+    const family = familyOf(isUnderV1 ? path.replace(/^\/v1\/v1\//, '/v1/') : belowV1(path));
+    const envelope = families.get(family) ?? (isUnderV1 ? 'openai' : 'flat');
     const refusal = () => {
       const nearest = nearestTo(known, method, path);
       const isNear = nearest !== undefined && isSlip(nearest, path);
@@ -42,7 +47,7 @@ export function createUnknownRoute(routes: readonly Known[]) {
         `There is no route ${asked}; ${hintOf(nearest, { isNear, isUnderV1 })}`,
       );
     };
-    return { envelope: isOpenai ? 'openai' : 'flat', refusal };
+    return { envelope, refusal };
   };
 }
 
@@ -70,9 +75,6 @@ function hintOf(
 
 /** The first two segments: `/v1/developer`. */
 const familyOf = (path: string): string => path.split('/', 3).join('/');
-
-const isFlat = (known: readonly Known[], family: string): boolean =>
-  known.every(({ path, envelope }) => familyOf(path) !== family || envelope === 'flat');
 
 type Split = Known & { readonly segments: readonly string[] };
 type Nearest = { readonly route: Split; readonly cost: number };

@@ -1,5 +1,5 @@
 import { LIMITS } from '../limits.ts';
-import { mayRetryAfter, NO_RETRY, refusal } from './refusal.ts';
+import { MAY_RETRY, mayRetryAfter, NO_RETRY, refusal } from './refusal.ts';
 
 /** Refusals of the memory store (contract B §4.5). */
 export const memory = {
@@ -27,6 +27,23 @@ export const memory = {
       'The engine that embeds texts is not part of this installation.',
       {},
       NO_RETRY,
+    ),
+  modelGone: (model: string) =>
+    refusal(
+      503,
+      'vendor_unavailable',
+      `This namespace was made with "${model}", which is not sold here any more: search it in keyword mode, or ingest its items into another namespace.`,
+      { model },
+      NO_RETRY,
+    ),
+  /** The provider's own word about an embedding that a query needs. */
+  modelRefused: (model: string, status: number) =>
+    refusal(
+      503,
+      'vendor_unavailable',
+      `The provider of "${model}" answered ${status}; nothing was charged.`,
+      { model, upstream_status: status },
+      MAY_RETRY,
     ),
   vendorBusy: (seconds: number) =>
     refusal(

@@ -64,6 +64,10 @@ export const ENGINE_LIMITS = {
   /** Of all texts of a batch but a single long one. */
   embedBatchChars: 4_096,
 
+  /** Of a text whose tokens are counted: what is longer is taken for like its beginning. One piece takes some 10 ms. */
+  countChars: 262_144,
+  countBatchChars: 16_384,
+
   guideQuestionChars: 1_000,
   guideResultChars: 16_384,
   /** Of the schemas of one request's tools and of its answer, as they are written. */

@@ -60,6 +60,52 @@ export const MARKETPLACE_LIMITS = {
   probeEveryMs: 15 * 60_000,
   probeTickMs: 30_000,
   failuresUntilDown: 2,
+  /** How often a process writes down how its sales went, and for how long that says how a vendor does. */
+  salesNotedEveryMs: 15_000,
+  salesCountMs: 24 * 3_600_000,
+
+  /** Something unexpected of a vendor is reported to an agent once in so long. */
+  tripwireEveryMs: 3_600_000,
+  tripwiresRemembered: 10_000,
+
+  /** Of jobs that turn documents into text. */
+  documents: {
+    /** The vendor's: it takes no longer ones. */
+    pages: 10,
+    /** Of one that is fetched, and of one that stands in the request, as base64. */
+    fileBytes: 25 * 1024 * 1024,
+    inlineBytes: 4 * 1024 * 1024,
+    bodyBytes: 6 * 1024 * 1024,
+    /** What is looked at in a document to count its pages: marks of types, dictionaries of page trees, streams of objects. */
+    marks: 20_000,
+    trees: 64,
+    dictionaryBytes: 64 * 1024,
+    streams: 256,
+    streamBytes: 1024 * 1024,
+    /** Of the archive that a vendor delivers, and of the text in it. */
+    archiveBytes: 4 * 1024 * 1024,
+    archiveEntries: 256,
+    textBytes: 4 * 1024 * 1024,
+    /** Of a vendor's answers, which are small. */
+    answerBytes: 256 * 1024,
+    /** Living jobs. */
+    jobsPerAgent: 8,
+    jobsPerAccount: 32,
+    /** How long a job may live. */
+    lifeMs: 30 * 60_000,
+    /** How long a process has a job alone. Longer than any step of it takes. */
+    leaseMs: 180_000,
+    /** What a vendor may take for all questions of one step. */
+    stepMs: 60_000,
+    /** Between two looks at a job: the first time, doubled each time, and at most. The vendor allows few questions a minute. */
+    lookMs: { first: 2_000, most: 15_000 },
+    /** A start whose answer was lost is taken for one that never came after so long. */
+    startUndecidedMs: 120_000,
+    /** How long what was delivered can be read. */
+    resultKeptMs: 24 * 3_600_000,
+    tickMs: 1_000,
+    jobsPerTick: 8,
+  },
 
   /** A multiple of three, so that pieces of base64 can be joined. */
   base64BytesPerTurn: 768 * 1024,

@@ -27,6 +27,9 @@ export const MEMORY_LIMITS = {
   chunkChars: 1_000,
   /** Facts that are drawn out of one text; more are joined. */
   factsPerItem: 64,
+  /** Of what a chat model may answer with them, and what is read of it. */
+  inferMaxTokens: 4_096,
+  inferAnswerChars: 128 * 1024,
 
   /** What each way of searching finds before the two are joined. */
   candidates: 200,
@@ -66,6 +69,11 @@ export const MEMORY_LIMITS = {
     retryMs: 2_000,
     /** Where the engine has no room. */
     busyMs: 1_000,
+    /** Where a purchase was refused: longer with each refusal up to the most; some two days in all. */
+    refusedMs: { first: 5_000, most: 3_600_000, times: 60 },
+    /** Items that are taken up again at a time because their agents have the balance now. */
+    wokenAtOnce: 500,
+    wakeMs: 2_000,
   },
   /** Rows that are read or swept at a time. */
   rowsPerRead: 500,

@@ -2,6 +2,8 @@
 export const OUTBOUND_LIMITS = {
   // Gateway
   modelIdChars: 128,
+  /** Models behind the first, and names in a list of providers, that a request may wish. */
+  routing: { models: 8, providers: 32 },
   chatMessages: 10_000,
   maxOutputTokens: 10_000_000,
   completionsPerRequest: 128,
@@ -28,6 +30,15 @@ export const OUTBOUND_LIMITS = {
   tokensOfPreamble: 704,
   /** What a prompt token that an upstream writes to its cache costs beyond any other, kept for minutes or an hour. */
   cacheWriteSurcharge: { shortPercent: 25, hourPercent: 100 },
+  /** Of the list of features that a caller of the Messages dialect asks an upstream for. */
+  betaHeaderChars: 2_048,
+  /** How long an upstream may take to count a prompt before it is counted here. */
+  countWaitMs: 5_000,
+  /** Of a prompt that is counted here: what an image is taken for, and so many characters of a file in base64 for a token. */
+  countedImageTokens: 1_600,
+  countedFileCharsPerToken: 24,
+  /** Anthropic's models make more tokens of a text than the encoder that is counted with here. */
+  claudeTokensPercent: 120,
   embeddingInputs: 2_048,
   embeddingDimensions: 65_536,
   transcriptionPromptChars: 16_384,

@@ -66,6 +66,13 @@ export const PHONE_LIMITS = {
   /** Of the transcript in an event. */
   reportTextChars: 32_768,
   reportDays: 30,
+  /** How long after its end a call is analyzed: its last words may be written behind it. */
+  analysisDelayMs: 2_000,
+  /** A model that judges a call: its time, its longest answer, and what of an agent's instructions it is told. */
+  verdict: {
+    ...{ answerMs: 30_000, outputTokens: 1_024, answerChars: 8_192, reasonChars: 500 },
+    purposeChars: 4_096,
+  },
   /** How long a carrier keeps recordings, unless the settings say otherwise. */
   recordingDays: 30,
   /** Of one recording: an hour of two channels of 16-bit sound at 8 kHz, and its header. */

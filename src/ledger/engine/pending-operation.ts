@@ -1,6 +1,7 @@
+import { addCrossings, applyChange, partOf } from '../rules/agent-batch.ts';
 import type { Resolution } from '../rules/answer.ts';
 import type { AgentBatch, BalanceState, Change } from '../rules/change.ts';
-import { addCrossings, applyChange, decide, partOf } from '../rules/decide.ts';
+import { decide } from '../rules/decide.ts';
 import type { Decision } from '../rules/decision.ts';
 import { exclusiveKey, type Operation } from '../rules/operation.ts';
 import { alignCounters, windowPositionAt } from '../rules/window-position.ts';

@@ -16,6 +16,16 @@ export function payableRaw(
   return leastRaw > 0n ? leastRaw : 0n;
 }
 
+/** The same of a spend with these facts: one without a payee is settled here, and needs nothing of the wallet. */
+export function leftFor(
+  state: BalanceState,
+  { availableRaw }: Pick<Room, 'availableRaw'>,
+  { payee }: Pick<SpendFacts, 'payee'>,
+): bigint {
+  if (payee !== null) return payableRaw(state, { availableRaw });
+  return availableRaw > 0n ? availableRaw : 0n;
+}
+
 /**
  * The reading as it would be with one payment more held. Nothing is asked: what would be refused is held all the same,
  * and the balance may fall below nothing.
@@ -39,4 +49,12 @@ export function withPayment(reading: Reading, facts: SpendFacts, amountRaw: bigi
       return count(counter, bucket, { heldRaw: amountRaw, settledRaw: 0n });
     }),
   };
+}
+
+/** The same of a spend with these facts: one without a payee promises nothing out of the wallet. */
+export function withSpend(reading: Reading, facts: SpendFacts, amountRaw: bigint): Reading {
+  const paid = withPayment(reading, facts, amountRaw);
+  if (facts.payee !== null) return paid;
+  const { promisedRaw } = reading.state;
+  return { ...paid, state: { ...paid.state, promisedRaw } };
 }

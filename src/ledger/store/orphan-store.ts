@@ -151,7 +151,8 @@ export async function findHold(sql: Sql, holdId: string): Promise<Hold | undefin
 
 /**
  * Holds of single requests whose process is gone, at most `limit`. What is signed away is the chain's to decide, and the
- * first month of a number that is being bought the carrier's: it may have sold the number.
+ * first month of a number that is being bought the carrier's: it may have sold the number. The hold of a job of a vendor
+ * lives as long as the job, which another process goes on with.
  */
 export async function findOrphanHolds(sql: Sql, node: Node, limit: number): Promise<Hold[]> {
   const dead = await sql`
@@ -165,6 +166,7 @@ export async function findOrphanHolds(sql: Sql, node: Node, limit: number): Prom
       and not exists (select 1 from reservations r where r.hold_id = h.id)
       and not exists (
         select 1 from phone_numbers n where n.purchase_id = h.id and n.status = 'buying')
+      and not exists (select 1 from marketplace_jobs j where j.id = h.id and j.ended_at is null)
       and ${isAlive(sql, node)}
     limit ${limit}`;
   return rows.map(holdOf);

@@ -11,5 +11,5 @@ export const assemblyai: Vendor = {
   name: 'assemblyai',
   title: 'AssemblyAI',
   account: keyed('ASSEMBLYAI_API_KEY', 'https://api.assemblyai.com/v2', assemblyaiApi.credential),
-  services: { stt: hearBy(assemblyaiApi.hearing, MODELS) },
+  services: { stt: hearBy(assemblyaiApi.hearing, MODELS, 'audio_duration') },
 };

@@ -3,6 +3,7 @@ import { objectOf } from '../../models/providers/vendors/read-answer.ts';
 import { formRequest } from '../../models/providers/vendors/write-request.ts';
 import { LIST } from '../price-list.ts';
 import { soundOf, transcript } from '../read-delivery.ts';
+import { reportedSeconds } from '../tripwires/departure.ts';
 import { keyed, nameOf, unfit, type Vendor } from '../vendor.ts';
 
 /** Neural voices. Those in HD, and voices made to order, have other prices. */
@@ -72,7 +73,8 @@ export const azure: Vendor = {
             const [first] = Array.isArray(phrases) ? phrases : [];
             // Silence has no phrase at all.
             const isSilent = Array.isArray(phrases) && phrases.length === 0;
-            return transcript(heard, isSilent ? '' : isObject(first) ? first.text : undefined);
+            const text = isSilent ? '' : isObject(first) ? first.text : undefined;
+            return transcript(heard, text, reportedSeconds(heard.durationMilliseconds, 1_000));
           },
         };
       },

@@ -13,6 +13,6 @@ export const cartesia: Vendor = {
   account: keyed('CARTESIA_API_KEY', 'https://api.cartesia.ai', cartesiaApi.credential),
   services: {
     tts: speakBy(cartesiaApi.speech, TTS_MODELS),
-    stt: hearBy(cartesiaApi.hearing, { 'ink-whisper': stt }),
+    stt: hearBy(cartesiaApi.hearing, { 'ink-whisper': stt }, 'duration'),
   },
 };

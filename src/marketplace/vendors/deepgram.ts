@@ -3,6 +3,7 @@ import { objectOf } from '../../models/providers/vendors/read-answer.ts';
 import { jsonRequest } from '../../models/providers/vendors/write-request.ts';
 import { LIST } from '../price-list.ts';
 import { soundOf, transcript } from '../read-delivery.ts';
+import { reportedCharacters, reportedSeconds } from '../tripwires/departure.ts';
 import { keyed, modelOf, type Order, unfit, type Vendor } from '../vendor.ts';
 
 /** Changes the bill, sends the transcript elsewhere, or names the model a second time. */
@@ -33,7 +34,10 @@ export const deepgram: Vendor = {
         return {
           price: LIST.deepgram.tts,
           ask: async (door) =>
-            soundOf(await door.send(jsonRequest(`/speak?model=${name}&encoding=mp3`, { text }))),
+            soundOf(
+              await door.send(jsonRequest(`/speak?model=${name}&encoding=mp3`, { text })),
+              (headers) => reportedCharacters(headers['dg-char-count']),
+            ),
         };
       },
     },
@@ -50,7 +54,9 @@ export const deepgram: Vendor = {
             const heard = await objectOf(
               await door.send({ method: 'POST', path, headers, body: bytes }),
             );
-            return transcript(heard, textOf(heard));
+            const { metadata } = heard;
+            const seconds = reportedSeconds(isObject(metadata) ? metadata.duration : undefined);
+            return transcript(heard, textOf(heard), seconds);
           },
         };
       },

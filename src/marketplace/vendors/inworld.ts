@@ -1,7 +1,9 @@
+import { isObject } from '../../kernel/json.ts';
 import { objectOf } from '../../models/providers/vendors/read-answer.ts';
 import { jsonRequest } from '../../models/providers/vendors/write-request.ts';
 import { LIST } from '../price-list.ts';
 import { codedSound } from '../read-delivery.ts';
+import { reportedCharacters } from '../tripwires/departure.ts';
 import { keyed, modelOf, nameOf, type Vendor } from '../vendor.ts';
 
 const { tts } = LIST.inworld;
@@ -33,7 +35,9 @@ export const inworld: Vendor = {
           price,
           async ask(door) {
             const made = await objectOf(await door.send(jsonRequest('/voice', body)));
-            return codedSound(made.audioContent, 'base64');
+            const { usage } = made;
+            const count = isObject(usage) ? usage.processedCharactersCount : undefined;
+            return codedSound(made.audioContent, 'base64', { reported: reportedCharacters(count) });
           },
         };
       },

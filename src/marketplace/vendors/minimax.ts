@@ -3,6 +3,7 @@ import { objectOf } from '../../models/providers/vendors/read-answer.ts';
 import { jsonRequest } from '../../models/providers/vendors/write-request.ts';
 import { LIST } from '../price-list.ts';
 import { codedSound } from '../read-delivery.ts';
+import { reportedCharacters } from '../tripwires/departure.ts';
 import { keyed, modelOf, unfit, type Vendor, VendorRefused } from '../vendor.ts';
 
 const { hd, turbo } = LIST.minimax;
@@ -46,7 +47,11 @@ export const minimax: Vendor = {
             if (isObject(verdict) && verdict.status_code !== 0) {
               throw new VendorRefused({ ...answer, status: 502 });
             }
-            return codedSound(isObject(data) ? data.audio : undefined, 'hex');
+            const { extra_info: extra } = made;
+            const count = isObject(extra) ? extra.usage_characters : undefined;
+            return codedSound(isObject(data) ? data.audio : undefined, 'hex', {
+              reported: reportedCharacters(count),
+            });
           },
         };
       },

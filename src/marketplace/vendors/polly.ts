@@ -2,6 +2,7 @@ import { jsonRequest } from '../../models/providers/vendors/write-request.ts';
 import { LIST } from '../price-list.ts';
 import { soundOf } from '../read-delivery.ts';
 import { signAws } from '../sign-aws.ts';
+import { reportedCharacters } from '../tripwires/departure.ts';
 import { modelOf, nameOf, type Vendor } from '../vendor.ts';
 
 const { generative, neural, standard } = LIST.polly;
@@ -37,7 +38,10 @@ export const polly: Vendor = {
         };
         return {
           price,
-          ask: async (door) => soundOf(await door.send(jsonRequest('/v1/speech', body))),
+          ask: async (door) =>
+            soundOf(await door.send(jsonRequest('/v1/speech', body)), (headers) =>
+              reportedCharacters(headers['x-amzn-requestcharacters']),
+            ),
         };
       },
     },

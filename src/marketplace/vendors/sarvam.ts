@@ -3,6 +3,7 @@ import { formRequest, jsonRequest } from '../../models/providers/vendors/write-r
 import { LIST } from '../price-list.ts';
 import { codedSound, transcript } from '../read-delivery.ts';
 import { keyed, modelOf, nameOf, type Order, type Plan, unfit, type Vendor } from '../vendor.ts';
+import { sarvamDocuments } from './sarvam-documents.ts';
 
 const { lid, stt, translate, tts } = LIST.sarvam;
 
@@ -38,7 +39,7 @@ export const sarvam: Vendor = {
               await door.send(jsonRequest('/text-to-speech', body)),
             );
             const [first] = Array.isArray(audios) ? audios : [];
-            return codedSound(first, 'base64', 'audio/wav');
+            return codedSound(first, 'base64', { made: 'audio/wav' });
           },
         };
       },
@@ -55,6 +56,7 @@ export const sarvam: Vendor = {
     transliterate: { mostChars: 1_000, plan: (text) => write('/transliterate', translate, text) },
     lid: { mostChars: 1_000, plan: (text) => write('/text-lid', lid, text) },
   },
+  documents: sarvamDocuments,
 };
 
 function hear(

@@ -6,6 +6,7 @@ import { type VendorDoor, VendorFailed } from '../../models/providers/vendors/ve
 import { formRequest } from '../../models/providers/vendors/write-request.ts';
 import { LIST } from '../price-list.ts';
 import { transcript } from '../read-delivery.ts';
+import { reportedSeconds } from '../tripwires/departure.ts';
 import { keyed, modelOf, nameOf, type Vendor } from '../vendor.ts';
 
 /** Speechmatics: https://docs.speechmatics.com/speech-to-text/batch. It is asked until the job is done. */
@@ -36,7 +37,9 @@ export const speechmatics: Vendor = {
               await untilDone(door, path);
               const written = { method: 'GET', path: `${path}/transcript?format=json-v2` } as const;
               const heard = await objectOf(await door.send(written));
-              return transcript(heard, textOf(heard));
+              const { job } = heard;
+              const seconds = reportedSeconds(isObject(job) ? job.duration : undefined);
+              return transcript(heard, textOf(heard), seconds);
             });
           },
         };

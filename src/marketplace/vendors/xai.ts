@@ -2,6 +2,7 @@ import { objectOf } from '../../models/providers/vendors/read-answer.ts';
 import { formRequest, jsonRequest } from '../../models/providers/vendors/write-request.ts';
 import { LIST } from '../price-list.ts';
 import { soundOf, transcript } from '../read-delivery.ts';
+import { reportedSeconds } from '../tripwires/departure.ts';
 import { keyed, nameOf, type Vendor } from '../vendor.ts';
 
 /** xAI: https://docs.x.ai/developers/rest-api-reference/inference/voice. It has one model of each kind. */
@@ -32,7 +33,7 @@ export const xai: Vendor = {
         async ask(door) {
           const form = await formRequest('/stt', door, { language }, file);
           const heard = await objectOf(await door.send(form));
-          return transcript(heard, heard.text);
+          return transcript(heard, heard.text, reportedSeconds(heard.duration));
         },
       }),
     },

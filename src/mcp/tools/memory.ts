@@ -3,22 +3,10 @@ import { type AnyRoute, route } from '../../http/route/route.ts';
 import { parseObject } from '../../kernel/json/parse-json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { abortSignalOf } from '../../kernel/stop-signal.ts';
+import type { Memory } from '../../memory/memory.ts';
+import { readSpender } from '../../models/purchase/read-spender.ts';
 import { present, type Tool, tool } from '../tool.ts';
-import { toolResult } from '../tool-result.ts';
-
-/** As much of the memory of agents as the tools ask for. */
-export interface MemoryDoor {
-  run(
-    op: 'ingest' | 'query',
-    caller: { readonly agentId: number },
-    body: unknown,
-    signal: AbortSignal,
-  ): Promise<{
-    readonly status: number;
-    readonly body: unknown;
-    readonly headers?: Readonly<Record<string, string>>;
-  }>;
-}
+import { costOf, toolResult } from '../tool-result.ts';
 
 const { memoriesPerCall, memoryQueryChars, memoryTextChars, recalled } = LIMITS.mcp;
 
@@ -28,8 +16,8 @@ const namespace = z
   .optional()
   .describe('Keeps memories apart; without one, those without one');
 
-/** What an agent keeps, and finds again by what it means. Free. */
-export function createMemoryTools(memory: MemoryDoor): readonly Tool[] {
+/** What an agent keeps, and finds again by what it means. Free, unless models are bought for it. */
+export function createMemoryTools(memory: Memory): readonly Tool[] {
   const ingest = memoryRoute(memory, 'ingest');
   const query = memoryRoute(memory, 'query');
   return [
@@ -37,7 +25,8 @@ export function createMemoryTools(memory: MemoryDoor): readonly Tool[] {
       name: 'remember',
       title: 'Remember',
       description:
-        'Keeps texts in the memory of this agent, which no other agent can read. They can be recalled a moment later. Free.',
+        'Keeps texts in the memory of this agent, which no other agent can read. They can be recalled a moment later. ' +
+        'Free, unless this server indexes them with a model that is sold by the token.',
       isReadOnly: false,
       input: z.object({
         texts: z.array(z.string().min(1).max(memoryTextChars)).min(1).max(memoriesPerCall),
@@ -54,7 +43,8 @@ export function createMemoryTools(memory: MemoryDoor): readonly Tool[] {
       name: 'recall',
       title: 'Recall',
       description:
-        'Finds what this agent remembers about a question: the best match first, the text in `chunk_content`. Free.',
+        'Finds what this agent remembers about a question: the best match first, the text in `chunk_content`. ' +
+        'Free, unless this server searches with a model that is sold by the token: then the result has its cost.',
       isReadOnly: true,
       input: z.object({
         query: z.string().min(1).max(memoryQueryChars),
@@ -64,13 +54,14 @@ export function createMemoryTools(memory: MemoryDoor): readonly Tool[] {
       }),
       async call({ namespace: subTenantId, ...rest }, ask) {
         const body = present({ ...rest, type: 'memory', subTenantId });
-        return toolResult(parseObject((await ask(query, { body })).bytes));
+        const answer = await ask(query, { body });
+        return toolResult({ ...parseObject(answer.bytes), ...costOf(answer) });
       },
     }),
   ];
 }
 
-const memoryRoute = (memory: MemoryDoor, op: 'ingest' | 'query'): AnyRoute =>
+const memoryRoute = (memory: Memory, op: 'ingest' | 'query'): AnyRoute =>
   route()({
     method: 'POST',
     path: `/v1/db/vectordb/${op}`,
@@ -80,9 +71,12 @@ const memoryRoute = (memory: MemoryDoor, op: 'ingest' | 'query'): AnyRoute =>
     idempotent: op === 'ingest',
     body: z.unknown(),
 
-    async handle({ body, caller, signal }) {
+    async handle({ admitPooled, body, caller, headers, signal, workId }) {
       const { agentId } = caller;
-      const answer = await memory.run(op, { agentId }, body, abortSignalOf(signal));
-      return { headers: {}, ...answer };
+      const isReadOnly = caller.permission === 'read';
+      const spender = readSpender(caller, headers);
+      const asking = { agentId, spender, isReadOnly, workId, admitPooled };
+      const { bill, ...answer } = await memory.run(op, asking, body, abortSignalOf(signal));
+      return bill === undefined ? answer : { ...answer, upstreamMs: bill.upstreamMs };
     },
   });

@@ -4,8 +4,9 @@ import type { Log } from '../../kernel/log.ts';
 import { turnForLongWork } from '../../kernel/long-work.ts';
 import type { Counter } from '../../kernel/metrics.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
-import type { Embedder } from '../embedder.ts';
+import type { Embedders } from '../embedder.ts';
 import { termsOf } from '../metadata.ts';
+import { type IndexingShop, indexBought } from './index-bought.ts';
 import {
   type ClaimedItem,
   completeItems,
@@ -13,6 +14,7 @@ import {
   type OnChunks,
   releaseItems,
 } from './indexing-store.ts';
+import { engineOf, type Piece, withVectors } from './pieces.ts';
 import { splitItem } from './split-text.ts';
 
 /** How far the indexing of items has come: a test may hold it there, or end the process. */
@@ -21,7 +23,9 @@ export type IndexingStep = 'claimed' | 'embedded' | 'completed';
 export type IndexItemsDeps = {
   readonly sql: Sql;
   readonly log: Log;
-  readonly embedder: Embedder;
+  readonly embedders: Embedders;
+  /** What is sold to the memory store; undefined: nothing. */
+  readonly shop?: IndexingShop | undefined;
   /** Items by what became of their indexing: `completed`, `failed`, or `busy` where the engine had no room. */
   readonly indexed: Counter;
   /** Called in the commit that writes chunks, with the version that it gives their space. */
@@ -36,8 +40,6 @@ type Claimed = {
   readonly isOver: () => boolean;
 };
 
-type Piece = Omit<IndexedChunk, 'vector'>;
-
 /**
  * Indexes claimed items of one namespace: cut, embedded and committed, some at a time. What cannot be embedded now is
  * given back. Rejects as the database does; the claim then ends by itself.
@@ -47,12 +49,26 @@ export async function indexItems(
   { claim, isOver, items }: Claimed,
 ): Promise<void> {
   await deps.onStep?.('claimed');
-  for await (const batch of batches(items)) {
+  const free = items.filter((item) => !mustBuy(deps, item));
+  const bought = items.filter((item) => mustBuy(deps, item));
+  await Promise.all(
+    bought.map((item) => {
+      if (!isOver()) return indexBought(deps, claim, item);
+      const ids = [item.id];
+      return releaseItems(deps.sql, { claim, ids }, { failed: false, waitMs: 0 });
+    }),
+  );
+  for await (const batch of batches(free)) {
     const ids = batch.items.map(({ id }) => id);
     if (isOver()) await releaseItems(deps.sql, { claim, ids }, { failed: false, waitMs: 0 });
     else await indexBatch(deps, claim, batch);
   }
 }
+
+/** Whether indexing an item takes a purchase. */
+const mustBuy = ({ embedders, shop }: IndexItemsDeps, { infer, model }: ClaimedItem): boolean =>
+  shop !== undefined &&
+  ((infer && shop.inferModel !== undefined) || embedders.of(model)?.kind === 'bought');
 
 type Batch = { readonly items: ClaimedItem[]; readonly pieces: Piece[] };
 
@@ -78,7 +94,7 @@ async function* batches(items: readonly ClaimedItem[]): AsyncGenerator<Batch> {
 }
 
 async function indexBatch(
-  { embedder, indexed, log, onChunks, onStep, sql }: IndexItemsDeps,
+  { embedders, indexed, log, onChunks, onStep, sql }: IndexItemsDeps,
   claim: string,
   { items, pieces }: Batch,
 ): Promise<void> {
@@ -90,7 +106,7 @@ async function indexBatch(
   let chunks: readonly IndexedChunk[];
   try {
     const texts = pieces.map(({ content }) => content);
-    if (first.model !== embedder.model) throw new EngineMissing(`no engine for ${first.model}`);
+    const embedder = engineOf(embedders, first.model);
     chunks = withVectors(pieces, await embedder.embed(texts, agentId));
   } catch (error) {
     // Neither says anything about the items.
@@ -106,14 +122,3 @@ async function indexBatch(
   indexed.add(completed, { outcome: 'completed' });
   await onStep?.('completed');
 }
-
-/** Throws where the engine left a piece without a vector: a namespace with an empty one could not be loaded. */
-const withVectors = (
-  pieces: readonly Piece[],
-  vectors: readonly Float32Array[],
-): readonly IndexedChunk[] =>
-  pieces.map((piece, n) => {
-    const vector = vectors[n];
-    if (vector !== undefined) return { ...piece, vector };
-    throw new Error(`the engine made ${vectors.length} vectors of ${pieces.length} texts`);
-  });

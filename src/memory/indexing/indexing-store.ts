@@ -1,7 +1,9 @@
 import { LIMITS } from '../../kernel/limits.ts';
+import type { Spender } from '../../ledger/rules/requests.ts';
 import { numberArray, textArray } from '../../platform/postgres/pg-array.ts';
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 import type { ItemType, Metadata } from '../memory-shape.ts';
+import { forgetPurchases } from '../purchase/purchase-store.ts';
 
 /** An item that this process indexes now; no other does until its claim has ended. */
 export type ClaimedItem = {
@@ -9,12 +11,16 @@ export type ClaimedItem = {
   readonly spaceId: number;
   readonly agentId: number;
   readonly model: string;
+  /** Numbers of the vectors of its namespace; 0: there are none yet. */
+  readonly dims: number;
   readonly type: ItemType;
   readonly text: string;
   readonly infer: boolean;
   readonly metadata: Metadata;
   readonly title: string | null;
   readonly attempts: number;
+  /** Who pays for what is bought to index it. */
+  readonly spender: Spender;
 };
 
 /** A namespace with items to index. */
@@ -97,8 +103,9 @@ export async function claimItems(
     update memory_items i set status = 'processing', claim = ${claim},
       due_at = now() + ${claimMs} * interval '1 millisecond'
     from due, memory_spaces s where i.id = due.id and s.id = i.space_id
-    returning i.id, i.space_id as "spaceId", i.agent_id as "agentId", s.model, i.type, i.text,
-      i.infer, i.metadata, i.title, i.attempts::int as attempts`;
+    returning i.id, i.space_id as "spaceId", i.agent_id as "agentId", s.model, s.dims, i.type, i.text,
+      i.infer, i.metadata, i.title, i.attempts::int as attempts,
+      coalesce(i.spender, jsonb_build_object('agentId', i.agent_id)) as spender`;
 }
 
 /** Whose claims go on: the processes that made them are at work on them. */
@@ -120,10 +127,26 @@ export type IndexedChunk = {
   readonly vector: Float32Array;
 };
 
+/** What the purchases for an item came to. */
+export type Bought = {
+  readonly costRaw: bigint;
+  readonly inferredBy: string | null;
+  readonly inferError: string | null;
+};
+
 export type OnChunks = (
   tx: Queryable,
   written: { readonly spaceId: number; readonly version: number },
 ) => Promise<void>;
+
+/** Vectors of another length than those of their namespace: they cannot be compared with these. */
+class OtherSpace extends Error {
+  override readonly name = 'OtherSpace';
+
+  constructor(dims: number, given: number) {
+    super(`a vector of ${given} numbers for a namespace of ${dims}`);
+  }
+}
 
 /**
  * Writes the chunks of items and completes the items, in one commit. Items that were deleted meanwhile, or whose claim
@@ -136,11 +159,14 @@ export async function completeItems(
     readonly spaceId: number;
     /** The items by their ids, with what their metadata is found by. */
     readonly terms: ReadonlyMap<string, readonly string[]>;
+    /** Of each of the items; absent: nothing was bought for any. */
+    readonly bought?: Bought | undefined;
   },
   chunks: readonly IndexedChunk[],
   onChunks?: OnChunks,
 ): Promise<number> {
-  const { claim, spaceId, terms } = claimed;
+  const { bought, claim, spaceId, terms } = claimed;
+  const dims = chunks[0]?.vector.length ?? 0;
   return sql.begin(async (tx) => {
     const held = await tx<{ id: string }[]>`
       select id from memory_items where id = any(${textArray([...terms.keys()])}::text[])
@@ -148,10 +174,12 @@ export async function completeItems(
     if (held.length === 0) return 0;
     const mine = new Set(held.map(({ id }) => id));
     // The lock on this row orders the commits of a space: a reader of version n finds the chunks of every version up to n.
-    const [risen] = await tx<{ version: string }[]>`
-      update memory_spaces set version = version + 1
-      where id = ${spaceId} and deleted_at is null returning version::text`;
+    const [risen] = await tx<{ version: string; dims: number }[]>`
+      update memory_spaces set version = version + 1,
+        dims = case when dims = 0 then ${dims} else dims end
+      where id = ${spaceId} and deleted_at is null returning version::text, dims`;
     if (risen === undefined) return 0;
+    if (bought !== undefined && risen.dims !== dims) throw new OtherSpace(risen.dims, dims);
     const rows = chunks.filter(({ itemId }) => mine.has(itemId));
     const column = (of: (chunk: IndexedChunk) => string) => textArray(rows.map(of));
     await tx`
@@ -168,8 +196,11 @@ export async function completeItems(
       order by x.place`;
     await onChunks?.(tx, { spaceId, version: Number(risen.version) });
     await tx`
-      update memory_items set status = 'completed', claim = null, due_at = null
+      update memory_items set status = 'completed', claim = null, due_at = null, reason = null,
+        needs_raw = null, cost_raw = ${String(bought?.costRaw ?? 0n)}::bigint,
+        inferred_by = ${bought?.inferredBy ?? null}, infer_error = ${bought?.inferError ?? null}
       where id = any(${textArray([...mine])}::text[])`;
+    if (bought !== undefined) await forgetPurchases(tx, [...mine]);
     return mine.size;
   });
 }
@@ -197,6 +228,43 @@ export async function releaseItems(
       due_at = case when i.attempts + ${more} >= ${attempts} then null
         else now() + ${waitMs} * power(2, i.attempts) * interval '1 millisecond' end
     from held where i.id = held.id`;
+}
+
+/**
+ * Gives an item back for which something was not sold: to be claimed again later, each time after longer, or as soon as
+ * its agent has the balance. After too many refusals, or where `isOver`, it has failed for good.
+ */
+export async function refuseItem(
+  sql: Sql,
+  { claim, id }: { readonly claim: string; readonly id: string },
+  refused: {
+    readonly reason: string;
+    readonly needsRaw: bigint | null;
+    readonly isOver: boolean;
+  },
+): Promise<void> {
+  const { first, most, times } = LIMITS.memory.indexing.refusedMs;
+  const { isOver, needsRaw, reason } = refused;
+  await sql`
+    update memory_items i set claim = null, waits = i.waits + 1, reason = ${reason},
+      needs_raw = case when x.is_over then null else ${needsRaw === null ? null : String(needsRaw)}::bigint end,
+      status = case when x.is_over then 'failed' else 'queued' end,
+      due_at = case when x.is_over then null else now() + least(${most}::float8,
+        ${first} * power(2, i.waits)) * interval '1 millisecond' end
+    from (select ${isOver} or waits + 1 >= ${times} as is_over, id as item from memory_items
+      where id = ${id} for update) x
+    where i.id = x.item and i.claim = ${claim} and i.status = 'processing'`;
+}
+
+/** Makes items due whose agents have the balance by now that they wait for, some at a time. */
+export async function wakeAffordable(sql: Sql): Promise<void> {
+  await sql`
+    with affordable as (
+      select i.id from memory_items i join agent_funds f on f.agent_id = i.agent_id
+      where i.needs_raw is not null and i.status = 'queued' and f.spendable_raw >= i.needs_raw
+      limit ${LIMITS.memory.indexing.wokenAtOnce} for update of i skip locked)
+    update memory_items i set due_at = now(), needs_raw = null
+    from affordable a where i.id = a.id`;
 }
 
 /** Forgets removals that every process has followed long ago. */

@@ -48,6 +48,7 @@ export async function createTables(sql: Sql): Promise<void> {
         tag smallint not null,
         embedding vector not null)
       with (toast_tuple_target = 8160, autovacuum_vacuum_scale_factor = 0.02)`;
+    await cleanGraphs(tx);
     await tx`
       create index if not exists vectors_space on memory_index.vectors (space_id, tag)`;
     // How far the chunks of a space are in the table above: up to this version, and of this version up to this chunk.
@@ -58,4 +59,16 @@ export async function createTables(sql: Sql): Promise<void> {
         chunk_id bigint not null default 0,
         row_count integer not null default 0)`;
   });
+}
+
+/**
+ * A vacuum leaves the indexes of a table alone where few of its pages have deleted rows, and graphs would keep their
+ * numbers. Tables from before that was set wait here for a graph that is being made, once.
+ */
+async function cleanGraphs(tx: Queryable): Promise<void> {
+  const [table] = await tx<{ isSet: boolean }[]>`
+    select coalesce('vacuum_index_cleanup=on' = any(reloptions), false) as "isSet"
+    from pg_class where oid = 'memory_index.vectors'::regclass`;
+  if (table?.isSet === true) return;
+  await tx`alter table memory_index.vectors set (vacuum_index_cleanup = on)`;
 }

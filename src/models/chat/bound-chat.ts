@@ -58,8 +58,9 @@ export function shrinkBound(
   request: ChatRequest,
   sources: readonly Source[],
   { availableRaw, reason }: Room,
+  leastOutputTokens: number = LIMITS.leastOutputTokens,
 ): ChatBound | undefined {
-  const least = Math.min(LIMITS.leastOutputTokens, outputCap);
+  const least = Math.min(leastOutputTokens, outputCap);
   const fitting = largestFitting({ least, most: outputCap }, (cap) => {
     const bound = capped(tokens.inputTokens, { outputCap: cap, reason }, request).tokens;
     return sources.every((source) => chatPriceRaw(bound, source) <= availableRaw);
@@ -70,8 +71,12 @@ export function shrinkBound(
 }
 
 /** The same with the shortest answer that is of use. */
-export function leastBound({ tokens, outputCap }: ChatBound, request: ChatRequest): ChatBound {
-  const least = Math.min(LIMITS.leastOutputTokens, outputCap);
+export function leastBound(
+  { tokens, outputCap }: ChatBound,
+  request: ChatRequest,
+  leastOutputTokens: number = LIMITS.leastOutputTokens,
+): ChatBound {
+  const least = Math.min(leastOutputTokens, outputCap);
   return capped(tokens.inputTokens, { outputCap: least, reason: 'cap' }, request);
 }
 

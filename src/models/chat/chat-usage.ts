@@ -44,22 +44,29 @@ export function chatRates(
 export const chatPriceRaw = (tokens: TokenUsage, source: Source): bigint =>
   priceRaw(chatUsage(tokens, source), chatRates(tokens, source), source.marginBps);
 
+/** The tokens of an answer: by its upstream's word, or by the length of what was sent and of what came back. */
+export const meterTokens = (
+  request: ChatRequest,
+  { usage, answerChars }: Pick<ChatCompletion, 'usage' | 'answerChars'>,
+): TokenUsage =>
+  usage ?? {
+    inputTokens: estimatePrompt(request),
+    cachedTokens: 0,
+    outputTokens: tokensOf(answerChars),
+  };
+
 /**
  * What an answer used: by its upstream's word, or by the length of what was sent and of what came back. Never more than
  * `most`, where that is known.
  */
 export function meterChat(
   request: ChatRequest,
-  { usage, answerChars }: Pick<ChatCompletion, 'usage' | 'answerChars'>,
+  reported: Pick<ChatCompletion, 'usage' | 'answerChars'>,
   source: Source,
   most?: TokenUsage,
 ): Metered {
-  const tokens = usage ?? {
-    inputTokens: estimatePrompt(request),
-    cachedTokens: 0,
-    outputTokens: tokensOf(answerChars),
-  };
-  const estimated = usage === null;
+  const tokens = meterTokens(request, reported);
+  const estimated = reported.usage === null;
   const believed = most && believeTokens(tokens, most);
   if (believed === undefined) return { ...billed(tokens, source), estimated };
   const kept = { ...billed(believed.tokens, source), estimated };

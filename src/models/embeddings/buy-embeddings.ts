@@ -4,6 +4,7 @@ import type { EmbeddingList, EmbeddingRail } from '../providers/embedding-rail.t
 import { answerWhole, type Relayed } from '../purchase/answer.ts';
 import { type BuyDeps, buy } from '../purchase/buy.ts';
 import type { Buyer } from '../purchase/buyer.ts';
+import { type KeepFirst, keptFirst } from '../purchase/keep-first.ts';
 import type { Wanted } from '../purchase/order.ts';
 import { type Offers, planOffers } from '../routing/plan-offers.ts';
 import type { EmbeddingRequest } from './embedding-request.ts';
@@ -11,15 +12,20 @@ import { boundTokens, embeddingPriceRaw, meterEmbeddings } from './embedding-usa
 
 export interface Embeddings {
   /** Throws the gateway's refusals. Nothing was charged then, but a payment that the refusal names. */
-  embed(purchase: { readonly buyer: Buyer; readonly body: EmbeddingRequest }): Promise<Relayed>;
+  embed(purchase: EmbeddingPurchase): Promise<Relayed>;
 }
+
+type EmbeddingPurchase = {
+  readonly buyer: Buyer;
+  readonly body: EmbeddingRequest;
+  readonly keep?: KeepFirst<EmbeddingList>;
+};
 
 /** Buys vectors of texts: holds a token for each of their bytes, settles to the tokens that were metered. */
 export function createEmbeddings(deps: BuyDeps<EmbeddingRail>): Embeddings {
   return {
-    async embed({ body, buyer }) {
-      const wanted = wantedOf(deps, body, buyer);
-      const bought = await buy(deps, buyer, wanted);
+    async embed(purchase) {
+      const bought = await buy(deps, purchase.buyer, wantedOf(deps, purchase));
       return bought.kind === 'unsold' ? bought.answer : answerWhole(bought, bought.outcome);
     },
   };
@@ -27,8 +33,7 @@ export function createEmbeddings(deps: BuyDeps<EmbeddingRail>): Embeddings {
 
 function wantedOf(
   { keepsNames, rails }: Pick<BuyDeps<EmbeddingRail>, 'keepsNames' | 'rails'>,
-  body: EmbeddingRequest,
-  { spender, signal }: Buyer,
+  { body, buyer: { spender, signal }, keep }: EmbeddingPurchase,
 ): Wanted<EmbeddingRail, EmbeddingList> {
   return {
     modelId: body.model,
@@ -45,15 +50,18 @@ function wantedOf(
         model,
         offers: requireFit(requireOffers(model, offers), body),
         ask: ({ rail, source }, _heldRaw, paymentMethod) =>
-          rail.embed(
-            {
-              agentId: spender.agentId,
-              model: source.upstreamModel,
-              body,
-              paymentMethod,
-              servedAs: keepsNames === true ? undefined : model.id,
-            },
-            signal,
+          keptFirst(
+            rail.embed(
+              {
+                agentId: spender.agentId,
+                model: source.upstreamModel,
+                body,
+                paymentMethod,
+                servedAs: keepsNames === true ? undefined : model.id,
+              },
+              signal,
+            ),
+            keep,
           ),
         meter: ({ promptTokens }, source) => meterEmbeddings(body.input, promptTokens, source),
       };

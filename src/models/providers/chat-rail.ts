@@ -42,14 +42,34 @@ export type ChatCompletion = {
 
 export type ChatOutcome = Outcome<ChatCompletion>;
 
+/** A request of the Messages dialect, for an upstream that speaks it. */
+export type MessagesCall = ChatCall & {
+  /** What the caller says of the protocol: `anthropic-beta`, where it is said. */
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+/** An upstream in the Messages dialect: requests and answers go as they came, but for the name of the model. */
+export interface MessagesRail {
+  complete(call: MessagesCall, signal: StopSignal): Promise<ChatOutcome>;
+  /** Its events are those of the Messages dialect, each with its name, without `message_stop`. */
+  stream(call: MessagesCall, signal: StopSignal): Promise<Outcome<{ readonly stream: ChatStream }>>;
+  /** Counts the tokens of a prompt, which costs nothing. */
+  count(
+    call: MessagesCall,
+    signal: StopSignal,
+  ): Promise<Outcome<{ readonly status: number; readonly inputTokens: number }>>;
+}
+
 /** Never rejects for what an upstream does. Stops buying as soon as `signal` fires. */
 export interface ChatRail {
+  /** Set where the upstream itself speaks the Messages dialect. */
+  readonly messages?: MessagesRail;
   complete(call: ChatCall, signal: StopSignal): Promise<ChatOutcome>;
   /** Completed is one whose first event has come. */
   stream(call: ChatCall, signal: StopSignal): Promise<Outcome<{ readonly stream: ChatStream }>>;
 }
 
-/** A chat answer that is still coming, in the events of the OpenAI dialect. */
+/** A chat answer that is still coming, in the events of the OpenAI dialect unless it says otherwise. */
 export interface ChatStream {
   /**
    * Whole events, byte for byte but for the name of the model, without the one that ends them and without usage that was not asked for. Throws

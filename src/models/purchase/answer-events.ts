@@ -3,7 +3,7 @@ import type { ChatStream } from '../providers/chat-rail.ts';
 import type { Bought } from './answer.ts';
 import { streamHeaders } from './receipt.ts';
 import { relayStream } from './relay-stream.ts';
-import { brokenEnd, wholeEnd } from './stream-end.ts';
+import { OPENAI_ENDING, type StreamEnding } from './stream-end.ts';
 
 /** A streamed answer under what is known of its price before it begins. */
 export type StreamedAnswer = {
@@ -14,7 +14,10 @@ export type StreamedAnswer = {
 };
 
 /** Of a stream, what its delivery needs: whole events until there are no more. */
-type Events = Pick<ChatStream, 'next' | 'stop'>;
+type Events = Pick<ChatStream, 'next' | 'stop'> & {
+  /** Its last event, which says the price. */
+  last?(costRaw: bigint): Uint8Array;
+};
 
 /**
  * Relays a stream and settles it when it is over, whichever side ends it: to what its upstream has metered, or to what was
@@ -24,16 +27,22 @@ export async function answerEvents(
   { log }: { readonly log: Log },
   bought: Bought<unknown>,
   events: Events,
+  ending: StreamEnding = OPENAI_ENDING,
 ): Promise<StreamedAnswer> {
   const { served, source, upstreamMs } = bought;
   const headers = streamHeaders(served, await bought.budget());
   const settled = async () => (await bought.settle()).chargedRaw;
   const body = relayStream(events, {
     piece: (bytes) => bytes,
-    end: async () => wholeEnd(await settled()),
+    async end() {
+      const costRaw = await settled();
+      const whole = ending.whole(costRaw);
+      const last = events.last?.(costRaw);
+      return last === undefined ? whole : Buffer.concat([last, whole]);
+    },
     async broken(err) {
       log.warn({ err, provider: source.provider }, 'a streamed answer broke off');
-      return brokenEnd(await settled());
+      return ending.broken(await settled(), err);
     },
     async left() {
       await settled();

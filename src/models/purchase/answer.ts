@@ -28,11 +28,16 @@ export type Relayed = {
 
 type Whole = { readonly body: Uint8Array; readonly contentType: string };
 
-/** Settles an answer that has come whole, and relays it under the receipt of that. */
-export async function answerWhole(bought: Bought<unknown>, whole: Whole): Promise<Relayed> {
+/** Settles an answer that has come whole, and relays it under the receipt of that. `withCost` writes the price into it. */
+export async function answerWhole(
+  bought: Bought<unknown>,
+  whole: Whole,
+  withCost = (body: Uint8Array, _costRaw: bigint): Uint8Array => body,
+): Promise<Relayed> {
   const { outcome, served, upstreamMs } = bought;
   const settled = await bought.settle();
-  return relay(outcome.status, whole, receiptHeaders(served, settled), upstreamMs);
+  const body = withCost(whole.body, settled.chargedRaw);
+  return relay(outcome.status, { ...whole, body }, receiptHeaders(served, settled), upstreamMs);
 }
 
 export const relay = (

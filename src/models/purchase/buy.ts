@@ -33,24 +33,43 @@ type Last<R, T> = {
   readonly served: Served;
 };
 
+/** What was wanted first and could not be had, by the model, and why. */
+type Fallbacks = [modelId: string, why: string][];
+
 /**
  * Buys with the buyer's own key where it has one for the model, and from the pool where it has none or where no provider
  * answers to it: holds the most that it can cost and asks the sellers, cheapest first. What one of them delivers is for
  * the caller to settle, once: whole, or when its stream is over. What is not delivered costs nothing: a refusal of the
  * upstream is relayed, everything else is thrown. A source that is paid by itself is paid beside the hold, which is for
- * the margin then; where that was done in vain, what is thrown says what to look up.
+ * the margin then; where that was done in vain, what is thrown says what to look up. Where no source of the model can take
+ * the request, or each failed, the same is bought of what is wanted instead. A refusal for want of money ends the purchase.
+ * Work under an Idempotency-Key has one hold: it does not change over once that was open.
  */
 export async function buy<R, T>(
   deps: BuyDeps<R>,
   buyer: Buyer,
-  wanted: Wanted<R, T>,
+  first: Wanted<R, T>,
 ): Promise<Bought<T> | Unsold> {
+  let wanted = first;
   let last: Last<R, T> | undefined;
+  let before: Undelivered | undefined;
+  const fallbacks: Fallbacks = [];
   for (;;) {
     let granted: Granted<R, T>;
     try {
-      const order = await quote(deps, buyer, wanted, last);
-      if (order === undefined) break;
+      const order = await quoteOr(deps, buyer, wanted, last);
+      if (order instanceof ApiError || order === undefined) {
+        const { instead } = wanted;
+        const mayChangeOver = last === undefined || isUntied(buyer, last);
+        if (instead !== undefined && mayChangeOver) {
+          fallbacks.push([wanted.modelId, order?.error ?? whyOf(last)]);
+          wanted = instead;
+          last = undefined;
+          continue;
+        }
+        if (order === undefined) break;
+        throw order;
+      }
       granted = await openHold(deps, buyer, order);
     } catch (error) {
       // The answer of the buyer's own account stands where the pool refuses it.
@@ -60,8 +79,9 @@ export async function buy<R, T>(
     let tried: Tried<T>;
     let served: Served;
     try {
-      tried = await askOrder(deps, buyer, granted, last?.tried);
-      served = servedBy(granted.order, tried, deps.rateLimitAdvisory?.(tried));
+      tried = await askOrder(deps, buyer, granted, before);
+      const routing = wanted.wishes && { provider: tried.source.provider, fallbacks };
+      served = { ...servedBy(granted.order, tried, deps.rateLimitAdvisory?.(tried)), routing };
     } catch (error) {
       // A bug on the way must not keep the agent's money.
       await giveUp(deps, granted);
@@ -70,6 +90,7 @@ export async function buy<R, T>(
     if (!hasDelivered(tried)) {
       await giveUp(deps, granted, tried);
       last = { order: granted.order, tried, served };
+      before = tried;
       continue;
     }
     const { outcome, source, upstreamMs } = tried;
@@ -85,4 +106,29 @@ export async function buy<R, T>(
   }
   assert(last !== undefined, 'a purchase has sellers, or is refused');
   return { kind: 'unsold', answer: answerUndelivered(deps, last.tried, last.served) };
+}
+
+/** The quote, or why there is none. */
+const quoteOr: <R, T>(
+  ...asked: Parameters<typeof quote<R, T>>
+) => Promise<Order<R, T> | ApiError | undefined> = async (...asked) => {
+  try {
+    return await quote(...asked);
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+    throw error;
+  }
+};
+
+/** Whether another model may be asked behind those that were: each failed, and another hold may be opened. */
+const isUntied = <R, T>({ workId }: Buyer, { tried }: Last<R, T>): boolean =>
+  workId === undefined && mayDeliverElsewhere(tried.outcome);
+
+/** What one model cannot take another may; a refusal of the upstream is relayed, and money is not there for another. */
+const mayDeliverElsewhere = ({ kind }: Undelivered['outcome']): boolean =>
+  kind === 'failed' || kind === 'resting' || kind === 'unfit';
+
+function whyOf<R, T>(last: Last<R, T> | undefined): string {
+  const outcome = last?.tried.outcome;
+  return outcome?.kind === 'failed' ? outcome.failure : (outcome?.kind ?? 'unsold');
 }

@@ -3,6 +3,7 @@ import type { Modality, Model, Source } from '../catalogue/catalogue.ts';
 import type { Outcome } from '../providers/outcome.ts';
 import type { PaymentMethod } from '../providers/payment-method.ts';
 import type { Offer, Offers } from '../routing/plan-offers.ts';
+import type { RoutingWishes } from '../routing/routing-wishes.ts';
 import type { Sellers } from '../routing/sellers.ts';
 import type { Metered } from './believe.ts';
 import type { AnswerCap } from './receipt.ts';
@@ -11,6 +12,10 @@ import type { AnswerCap } from './receipt.ts';
 export type Wanted<R, T> = {
   readonly modelId: string;
   readonly modality: Modality;
+  /** Which sellers the buyer wishes; undefined: any, the cheapest first. */
+  readonly wishes?: RoutingWishes | undefined;
+  /** What is wanted where this cannot be had: the same of another model. */
+  readonly instead?: Wanted<R, T> | undefined;
   /** The same request, put to these. Throws the refusal where none of them can serve it. */
   readonly orderOf: (sellers: Sellers) => Order<R, T> | Promise<Order<R, T>>;
 };

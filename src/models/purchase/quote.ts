@@ -1,6 +1,7 @@
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { requireModel } from '../catalogue/require-model.ts';
 import type { Rails } from '../routing/open-rails.ts';
+import { requireWished, wishedSellers } from '../routing/routing-wishes.ts';
 import { findOwnSellers, pooledSellers, type StoredKeys } from '../routing/sellers.ts';
 import { isPassedOver, type Undelivered } from '../routing/try-sources.ts';
 import type { Buyer } from './buyer.ts';
@@ -22,11 +23,12 @@ type Last<R, T> = { readonly order: Order<R, T>; readonly tried: Undelivered };
 export async function quote<R, T>(
   { catalogue, providerKeys, rails }: QuoteDeps<R>,
   buyer: Buyer,
-  { modality, modelId, orderOf }: Wanted<R, T>,
+  { modality, modelId, orderOf, wishes }: Wanted<R, T>,
   last: Last<R, T> | undefined,
 ): Promise<Order<R, T> | undefined> {
   if (last === undefined) {
-    const own = await findOwnSellers({ catalogue, providerKeys }, modelId, buyer);
+    const found = await findOwnSellers({ catalogue, providerKeys }, modelId, buyer);
+    const own = found && wishedSellers(found, wishes);
     const canServe = own?.sellers.some(({ source }) => rails.railOf(source) !== undefined);
     if (own?.model.modality === modality && canServe === true) return orderOf(own);
   } else {
@@ -38,5 +40,5 @@ export async function quote<R, T>(
   }
   const model = requireModel(catalogue, modelId, modality);
   await buyer.admitPooled();
-  return orderOf(pooledSellers(model));
+  return orderOf(requireWished(pooledSellers(model), wishes));
 }

@@ -12,6 +12,8 @@ const HEADER = {
   model: `${BRAND.headerPrefix}model`,
   rail: `${BRAND.headerPrefix}rail`,
   attempts: `${BRAND.headerPrefix}attempts`,
+  provider: `${BRAND.headerPrefix}provider`,
+  fallbacks: `${BRAND.headerPrefix}fallbacks`,
   maxTokens: `${BRAND.headerPrefix}max-tokens-applied`,
   remaining: `${BRAND.headerPrefix}budget-remaining-usdc`,
 } as const;
@@ -33,6 +35,15 @@ export type Served = {
   readonly retirement?: Retirement | undefined;
   /** Reported, so that a client can distinguish an answer that the cap cut off from one that has ended. */
   readonly answerCap?: AnswerCap | undefined;
+  /** Set for a caller who wishes something of the routing. */
+  readonly routing?: Routing | undefined;
+};
+
+/** What came of the wishes of a caller. */
+export type Routing = {
+  readonly provider: string;
+  /** The models that were wanted first and could not be had, and why. */
+  readonly fallbacks: readonly (readonly [modelId: string, why: string])[];
 };
 
 /** What of the budget is left. */
@@ -93,15 +104,24 @@ export function passthroughHeaders(served: Served): Headers {
 
 function addServed(
   headers: Headers,
-  { answerCap, attempts, rateLimits, retirement }: Served,
+  { answerCap, attempts, rateLimits, retirement, routing }: Served,
 ): void {
   if (retirement !== undefined) Object.assign(headers, retirement.headers);
   if (answerCap !== undefined) {
     headers[HEADER.maxTokens] = `${answerCap.tokens}; reason=${answerCap.reason}`;
   }
   if (attempts > 1) headers[HEADER.attempts] = String(attempts);
+  if (routing !== undefined) headers[HEADER.provider] = routing.provider;
+  if (routing !== undefined && routing.fallbacks.length > 0) {
+    headers[HEADER.fallbacks] = routing.fallbacks
+      .map(([modelId, why]) => `${headerWord(modelId)}=${why}`)
+      .join(', ');
+  }
   if (rateLimits !== undefined) headers[RATE_LIMIT_ADVISORY_HEADER] = rateLimits;
 }
+
+/** The id of a model that a caller made up may be no text for a header. */
+const headerWord = (modelId: string): string => modelId.replace(/[^\w./:-]/g, '_');
 
 function addLeft(headers: Headers, { remainingRaw, advisory }: Left): void {
   if (remainingRaw !== undefined) headers[HEADER.remaining] = formatUsdc(remainingRaw);

@@ -5,6 +5,14 @@ const COST = `: ${BRAND.headerPrefix.replace(/^x-/, '')}cost-usdc`;
 /** The price of a stream, in raw USDC, as a comment: readers of such streams skip it unless they look for it. */
 export const costComment = (chargedRaw: bigint): Buffer => Buffer.from(`${COST}=${chargedRaw}\n\n`);
 
+/** How streams of one dialect end, with their price, raw. */
+export type StreamEnding = {
+  /** The last words of one that is whole. */
+  whole(chargedRaw: bigint): Buffer;
+  /** The last event of one that broke, for this reason. */
+  broken(chargedRaw: bigint, cause: unknown): Buffer;
+};
+
 /** The last words of a stream that is whole. */
 export const wholeEnd = (chargedRaw: bigint): Buffer =>
   Buffer.concat([costComment(chargedRaw), TERMINATOR]);
@@ -24,3 +32,6 @@ const BROKEN = Buffer.from(
     },
   })}\n\n`,
 );
+
+/** Streams of the OpenAI dialect. */
+export const OPENAI_ENDING: StreamEnding = { whole: wholeEnd, broken: brokenEnd };

@@ -14,7 +14,7 @@ export type Offer<R> = Seller & {
 
 export type Offers<R> = readonly [Offer<R>, ...Offer<R>[]];
 
-/** Those that can serve a request, cheapest for this request first. `railOf` knows which can. */
+/** Those that can serve a request, in the order that the buyer wishes, cheapest for this request first. `railOf` knows which can. */
 export function planOffers<R>(
   { sellers }: Sellers,
   boundRaw: (source: Source) => bigint,
@@ -25,21 +25,20 @@ export function planOffers<R>(
       const rail = railOf(seller.source);
       return rail === undefined ? [] : [offerOf(seller, rail, boundRaw)];
     })
-    .sort((a, b) => (a.priceRaw < b.priceRaw ? -1 : a.priceRaw > b.priceRaw ? 1 : 0));
+    .sort((a, b) => (a.rank ?? 0) - (b.rank ?? 0) || compareRaw(a.priceRaw, b.priceRaw));
 }
 
-function offerOf<R>(
-  { source, ownKey }: Seller,
-  rail: R,
-  boundRaw: (source: Source) => bigint,
-): Offer<R> {
+const compareRaw = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);
+
+function offerOf<R>(seller: Seller, rail: R, boundRaw: (source: Source) => bigint): Offer<R> {
+  const { source } = seller;
   if (source.rail !== 'x402-router') {
     const priceRaw = boundRaw(source);
-    return { source, ownKey, rail, priceRaw, heldRaw: priceRaw, mostPaidRaw: undefined };
+    return { ...seller, rail, priceRaw, heldRaw: priceRaw, mostPaidRaw: undefined };
   }
   const mostPaidRaw = boundRaw({ ...source, marginBps: 0 });
   const heldRaw = marginRaw(mostPaidRaw, source.marginBps);
-  return { source, ownKey, rail, priceRaw: mostPaidRaw + heldRaw, heldRaw, mostPaidRaw };
+  return { ...seller, rail, priceRaw: mostPaidRaw + heldRaw, heldRaw, mostPaidRaw };
 }
 
 /** The most that is held for any offer, so that no fallback can cost more than what is held. */

@@ -9,6 +9,8 @@ import type { Buyer } from '../purchase/buyer.ts';
 export type Seller = {
   readonly source: Source;
   readonly ownKey: string | undefined;
+  /** Its place in the order that the buyer wishes; those of one place are asked by price. */
+  readonly rank?: number;
 };
 
 /** A model, and who may serve it. */

@@ -4,10 +4,16 @@ import { SPEECH_FORMATS } from '../providers/speech-rail.ts';
 
 const { inputChars, instructionsChars, speed, voiceChars } = LIMITS.speech;
 
+/** The halves of a pair of UTF-16. */
+const isHigh = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00;
+const isLow = (unit: number): boolean => unit >= 0xdc00 && unit < 0xe000;
+
 /** Code points, which is what is billed: an emoji is one, where its string has a length of two. */
 export function codePointsOf(text: string): number {
-  let count = 0;
-  for (const _ of text) count++;
+  let count = text.length;
+  for (let at = 1; at < text.length; at++) {
+    if (isLow(text.charCodeAt(at)) && isHigh(text.charCodeAt(at - 1))) count--;
+  }
   return count;
 }
 

@@ -12,17 +12,38 @@ export type SpeechEstimate = SpeechTokens & {
   readonly seconds: number;
 };
 
+/** How long the texts of a request are. A price needs no more of them. */
+type SpeechLength = {
+  /** Code points of the input. */
+  readonly characters: number;
+  readonly inputBytes: number;
+  readonly instructionsBytes: number;
+  /** 1, null and undefined are how fast the voice usually speaks. */
+  readonly speed: number | null | undefined;
+};
+
+const lengthOf = ({ input, instructions, speed }: SpeechRequest): SpeechLength => ({
+  characters: codePointsOf(input),
+  inputBytes: Buffer.byteLength(input),
+  instructionsBytes: Buffer.byteLength(instructions ?? ''),
+  speed,
+});
+
 /** `slowness` 1 is how fast people usually speak. */
-export function estimateSpeech(request: SpeechRequest, slowness = 1): SpeechEstimate {
-  const { input, instructions, speed } = request;
+function soundOf({ inputBytes, speed }: SpeechLength, slowness: number) {
   const { audioTokensPerSecond, textBytesPerSecond } = LIMITS.speech;
-  const plainSeconds = (slowness * Buffer.byteLength(input)) / textBytesPerSecond;
+  const plainSeconds = (slowness * inputBytes) / textBytesPerSecond;
   const seconds = Math.ceil((1_000 * plainSeconds) / (speed ?? 1)) / 1_000;
+  return { seconds, outputTokens: Math.ceil(seconds * audioTokensPerSecond) };
+}
+
+export function estimateSpeech(request: SpeechRequest): SpeechEstimate {
+  const { input, instructions } = request;
+  const length = lengthOf(request);
   return {
-    characters: codePointsOf(input),
-    seconds,
+    characters: length.characters,
     inputTokens: tokensOf(input.length + (instructions?.length ?? 0)),
-    outputTokens: Math.ceil(seconds * audioTokensPerSecond),
+    ...soundOf(length, 1),
   };
 }
 
@@ -42,16 +63,31 @@ function speechUsage(speech: SpeechEstimate, { rates }: Source): Usage {
 }
 
 /** The most that a request can use at a source: a token for each byte of its texts, and sound that is spoken slowly. */
-function boundUsage(request: SpeechRequest, source: Source): Usage {
-  const { input, instructions } = request;
-  const inputTokens = Buffer.byteLength(input) + Buffer.byteLength(instructions ?? '');
-  const slow = estimateSpeech(request, LIMITS.speech.holdFactor);
-  return speechUsage({ ...slow, inputTokens }, source);
+function boundUsage(length: SpeechLength, source: Source): Usage {
+  const { characters, inputBytes, instructionsBytes } = length;
+  const inputTokens = inputBytes + instructionsBytes;
+  const sound = soundOf(length, LIMITS.speech.holdFactor);
+  return speechUsage({ characters, inputTokens, ...sound }, source);
 }
+
+const boundRaw = (length: SpeechLength, source: Source): bigint =>
+  priceRaw(boundUsage(length, source), source.rates, source.marginBps);
 
 /** The most that a request should cost at a source. */
 export const speechBoundRaw = (request: SpeechRequest, source: Source): bigint =>
-  priceRaw(boundUsage(request, source), source.rates, source.marginBps);
+  boundRaw(lengthOf(request), source);
+
+/** No script has more in a character of UTF-16. */
+const MOST_BYTES_PER_CHARACTER = 3;
+
+/** The most that any text of so many characters should cost at a source. It costs no more to compute for a long text. */
+export const longestSpeechRaw = (
+  { characters, speed }: Pick<SpeechLength, 'characters' | 'speed'>,
+  source: Source,
+): bigint => {
+  const inputBytes = MOST_BYTES_PER_CHARACTER * characters;
+  return boundRaw({ characters, inputBytes, instructionsBytes: 0, speed }, source);
+};
 
 /**
  * What speech used: its characters, and tokens as its upstream reported them, if it did. Never more than the request
@@ -65,5 +101,5 @@ export function meterSpeech(
   const usage = speechUsage({ ...estimateSpeech(request), ...reported }, source);
   const isGuessed = reported === null && billsTokens(source);
   const estimated = isGuessed || source.rates.audio_second !== undefined;
-  return { ...believe(usage, boundUsage(request, source)), estimated };
+  return { ...believe(usage, boundUsage(lengthOf(request), source)), estimated };
 }

@@ -11,6 +11,7 @@ import { answerEvents, type StreamedAnswer } from '../purchase/answer-events.ts'
 import { type BuyDeps, buy } from '../purchase/buy.ts';
 import type { Buyer } from '../purchase/buyer.ts';
 import type { Wanted } from '../purchase/order.ts';
+import { orderSignal } from '../purchase/order-signal.ts';
 import { planOffers } from '../routing/plan-offers.ts';
 import type { TranscriptionRequest } from './transcription-request.ts';
 import { meterTranscription, transcriptionBoundRaw } from './transcription-usage.ts';
@@ -22,8 +23,9 @@ type TranscriptionPurchase = {
 
 export interface Transcriptions {
   /**
-   * Answers whole, or while the transcript comes where that is asked for. Throws the gateway's refusals. Nothing was charged
-   * then, but a payment that the refusal names.
+   * Answers whole, or while the transcript comes where that is asked for. A client that leaves once a vendor works on the
+   * account of this server pays for what the vendor delivers. Throws the gateway's refusals. Nothing was charged then, but a
+   * payment that the refusal names.
    */
   transcribe(purchase: TranscriptionPurchase): Promise<Relayed | StreamedAnswer>;
 }
@@ -69,11 +71,15 @@ function wantedOf(
       return {
         model,
         offers: requireOffers(model, offers),
-        ask({ rail, source }, _heldRaw, paymentMethod) {
+        async ask(offer, _heldRaw, paymentMethod) {
+          // Fallbacks come here too: after the client has left no further vendor is asked.
+          if (signal.aborted) return { kind: 'aborted' };
+          const { rail, source } = offer;
           const { agentId } = spender;
           if (wantsRedaction(request) && rail.speaksListen !== true) return NOT_REDACTED;
           const call = { ...request, agentId, file, model: source.upstreamModel, paymentMethod };
-          return request.stream ? rail.stream(call, signal) : rail.transcribe(call, signal);
+          const ordered = orderSignal(offer, signal);
+          return request.stream ? rail.stream(call, ordered) : rail.transcribe(call, ordered);
         },
         meter: (answer, source) => {
           const reported = 'stream' in answer ? answer.stream.metered() : answer.usage;

@@ -24,11 +24,25 @@ export type MarketAnswer = {
   readonly body: Uint8Array;
   /** What was charged, in the ledger already. */
   readonly costRaw: bigint;
-  /** `internal`: bought from a vendor of this server. `passthrough`: free, or an error that cost nothing. */
-  readonly payment: 'passthrough' | 'internal';
+  /**
+   * `internal`: bought from a vendor of this server. `gateway` and `byok`: free but for a model that was bought
+   * for it, of the pool or with the agent's own key.
+   * `passthrough`: free, or an error that cost nothing.
+   */
+  readonly payment: 'passthrough' | 'internal' | 'gateway' | 'byok';
   /** How long others took over it. */
   readonly upstreamMs: number;
 };
+
+/** What a call to the marketplace would cost, margin included. */
+export type MarketPrice =
+  | { readonly kind: 'free' }
+  | {
+      readonly kind: 'sold';
+      readonly priceRaw: bigint;
+      /** For how much of it that is the price; undefined: for the very call. */
+      readonly per?: { readonly quantity: number; readonly unit: 'character' | 'second' | 'page' };
+    };
 
 /** The vendors and services that this server sells itself. No network and no destination guard lies before it. */
 export interface Marketplace {
@@ -41,4 +55,9 @@ export interface Marketplace {
    * Everything else is an answer, with its own errors among them.
    */
   call(call: MarketCall): Promise<MarketAnswer>;
+  /**
+   * What a call there would cost, by the price list: nothing is sent, fetched or charged. A text in the body is counted;
+   * without one, and for a file, it is the price of as much as the list price is for. Throws the refusals of `call`.
+   */
+  priceOf(call: Pick<MarketCall, 'url' | 'body'>): Promise<MarketPrice>;
 }

@@ -1,4 +1,4 @@
-import type { Sql } from '../../platform/postgres/sql.ts';
+import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 
 /** One call without a payment on the chain. */
 export type PassthroughLine = {
@@ -16,7 +16,7 @@ export type PassthroughLine = {
 
 /** Writes lines, and counts those of an action under it that have no charge, in one statement. */
 export async function insertPassthroughs(
-  sql: Sql,
+  sql: Queryable,
   lines: readonly PassthroughLine[],
 ): Promise<void> {
   // In the order of their keys, so that two processes which count the same actions never wait for each other.

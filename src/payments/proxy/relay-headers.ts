@@ -41,7 +41,7 @@ export const PASSED_THROUGH: Readonly<Record<string, string>> = {
 /** What an answer of the marketplace says of its price, which is charged already. */
 export const marketHeaders = (
   costRaw: bigint,
-  payment: 'passthrough' | 'internal',
+  payment: 'passthrough' | 'internal' | 'gateway' | 'byok',
 ): Record<string, string> => ({
   [HEADER.cost]: costRaw.toString(),
   ...(costRaw > 0n && { [HEADER.amount]: formatUsdc(costRaw) }),

@@ -1,13 +1,15 @@
 import { isoTime } from '../../kernel/clock.ts';
 import { errors } from '../../kernel/errors.ts';
 import { factsOf } from '../../ledger/rules/operation.ts';
-import { payableRaw } from '../../ledger/rules/project.ts';
+import { leftFor } from '../../ledger/rules/project.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
 import { roomFor, type SpendState } from '../../ledger/rules/spend-state.ts';
 import type { SpendFacts } from '../../policy/policy.ts';
+import type { Terms } from '../../x402/offer.ts';
 import { openTarget } from '../proxy/vendor-call.ts';
 import { fits } from './plan-forecast.ts';
 import {
+  askMarket,
   askTarget,
   type PlannedCall,
   type ProspectDeps,
@@ -16,15 +18,32 @@ import {
 } from './prospect.ts';
 
 /** What one call would cost, and whether the agent could pay for it now, as a payment of it would be decided. */
-export async function estimateCall(deps: ProspectDeps, spender: Spender, wanted: PlannedCall) {
+export async function estimateCall(
+  deps: ProspectDeps & { readonly terms: Pick<Terms, 'usdc'> },
+  spender: Spender,
+  wanted: PlannedCall,
+) {
   const { url, method } = wanted;
-  const said = await askTarget(deps, await openTarget(deps.client, url), wanted);
+  const said =
+    (await askMarket(deps, wanted)) ??
+    (await askTarget(deps, await openTarget(deps.client, url), wanted));
   const spendState = await requireSpendState(deps, spender);
   const prospect = prospectOf(said, spendState.rules.walletAddress);
   if (prospect.kind === 'failed') throw errors.proxy.preflightFailed(prospect.detail);
   const { host, cached, atMs } = prospect;
   const freshness = { cached, fetchedAt: isoTime(atMs) };
   if (prospect.kind === 'free') return { url, method, x402: false as const, ...freshness };
+  if (prospect.kind === 'sold') {
+    const { per, priceRaw } = prospect;
+    const facts = factsOf({ spender, destination: { host, payee: null } });
+    return {
+      ...{ url, method, x402: true as const, priceRaw: priceRaw.toString() },
+      ...{ asset: deps.terms.usdc, network: 'base', payTo: host, scheme: 'credit' },
+      ...(per !== undefined && { per }),
+      ...freshness,
+      reflection: reflect(spendState, facts, spender.taskValueBps ?? null, priceRaw),
+    };
+  }
   const { amountRaw, payTo, scheme, spelled } = prospect.offer;
   const facts = factsOf({ spender, destination: { host, payee: payTo } });
   return {
@@ -41,7 +60,7 @@ export async function estimateCall(deps: ProspectDeps, spender: Spender, wanted:
   };
 }
 
-/** The payment beside the agent's funds and limits. Nothing is borrowed, so that the headroom is what is available. */
+/** The price beside the agent's funds and limits. Nothing is borrowed, so that the headroom is what is available. */
 function reflect(
   spendState: SpendState,
   facts: SpendFacts,
@@ -49,7 +68,7 @@ function reflect(
   priceRaw: bigint,
 ) {
   const room = roomFor(spendState, facts, taskValueBps);
-  const availableRaw = payableRaw(spendState.state, room);
+  const availableRaw = leftFor(spendState.state, room, facts);
   const session = room.caps.find(
     ({ policy }) => policy.kind === 'session' && policy.agentId !== null,
   );

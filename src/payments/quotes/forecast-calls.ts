@@ -10,6 +10,7 @@ import { openTarget } from '../proxy/vendor-call.ts';
 import { type PlannedBreach, type PlannedCalls, planForecast } from './plan-forecast.ts';
 import {
   type Asked,
+  askMarket,
   askTarget,
   type PlannedCall,
   type Prospect,
@@ -74,12 +75,15 @@ async function askAll(
     return leftMs <= 0 ? 'late' : within(clock, leftMs, work(), () => 'late' as const);
   };
   const judged = new Map<string, Promise<CheckedDestination | undefined | 'late'>>();
-  const targets = await eachOf(wishes, ({ url }) => {
+  const targets = await eachOf(wishes, async ({ url }) => {
+    if (deps.marketplace.matches(url)) return undefined;
     const judgement = judged.get(url) ?? inTime(() => openTarget(client, url));
     judged.set(url, judgement);
     return judgement;
   });
   return eachOf(wishes, async (wanted, i) => {
+    const sold = await askMarket(deps, wanted);
+    if (sold !== undefined) return sold;
     const target = targets[i];
     const asked = target === 'late' ? target : await inTime(() => askTarget(deps, target, wanted));
     return asked === 'late' ? LATE : asked;
@@ -119,11 +123,16 @@ function plannedCalls(
 ): PlannedCalls[] {
   if (prospect.kind === 'failed') return [];
   const { host } = prospect;
-  const [priceRaw, payee] =
-    prospect.kind === 'free' ? [0n, null] : [prospect.offer.amountRaw, prospect.offer.payTo];
+  const payee = prospect.kind === 'priced' ? prospect.offer.payTo : null;
+  const priceRaw = priceRawOf(prospect);
   const tagged = taskId === undefined ? spender : { ...spender, taskId };
   const facts = { ...factsOf({ spender: tagged, destination: { host, payee } }), host };
   return [{ index, priceRaw, count, facts }];
+}
+
+function priceRawOf(prospect: Exclude<Prospect, { kind: 'failed' }>): bigint {
+  if (prospect.kind === 'free') return 0n;
+  return prospect.kind === 'sold' ? prospect.priceRaw : prospect.offer.amountRaw;
 }
 
 function itemOf(prospect: Prospect, { url, method, count }: ForecastRequest, index: number) {
@@ -133,10 +142,11 @@ function itemOf(prospect: Prospect, { url, method, count }: ForecastRequest, ind
     const unknown = { x402: null, priceRaw: null, subtotalRaw: null };
     return { ...asked, ...unknown, error: 'preflight_failed', detail };
   }
-  const priceRaw = prospect.kind === 'free' ? 0n : prospect.offer.amountRaw;
+  const priceRaw = priceRawOf(prospect);
   return {
     ...asked,
-    x402: prospect.kind === 'priced',
+    x402: prospect.kind !== 'free',
+    ...(prospect.kind === 'sold' && prospect.per !== undefined && { per: prospect.per }),
     priceRaw: priceRaw.toString(),
     subtotalRaw: (priceRaw * BigInt(count)).toString(),
   };

@@ -1,4 +1,4 @@
-import { payableRaw, withPayment } from '../../ledger/rules/project.ts';
+import { leftFor, withSpend } from '../../ledger/rules/project.ts';
 import { type Reading, type Room, roomFor } from '../../ledger/rules/spend-state.ts';
 import { refusalOfDestination } from '../../policy/allowlist.ts';
 import type { CapState } from '../../policy/evaluate.ts';
@@ -10,7 +10,7 @@ export type PlannedCalls = {
   /** Of one call; 0 where the target asks for nothing. */
   readonly priceRaw: bigint;
   readonly count: number;
-  /** The payee is null where there is no payment. */
+  /** The payee is null where there is no payment on the chain. */
   readonly facts: SpendFacts & { readonly host: string };
 };
 
@@ -53,8 +53,8 @@ export function planForecast(
     const itemRaw = priceRaw * BigInt(calls.count);
     totalRaw += itemRaw;
     const balance = roomFor(demanded, facts, taskValueBps);
-    willExceedAvailable ||= itemRaw > payableRaw(demanded.state, balance);
-    demanded = withPayment(demanded, facts, itemRaw);
+    willExceedAvailable ||= itemRaw > leftFor(demanded.state, balance, facts);
+    demanded = withSpend(demanded, facts, itemRaw);
 
     const unlisted = unlistedOf(now, calls, itemRaw);
     if (unlisted !== undefined) {
@@ -65,7 +65,7 @@ export function planForecast(
     for (const cap of caps) {
       if (!fits(cap, itemRaw)) breaches.push(breachOf(cap, calls.index, itemRaw));
     }
-    admitted = withPayment(admitted, facts, priceRaw * fittingCalls(caps, calls));
+    admitted = withSpend(admitted, facts, priceRaw * fittingCalls(caps, calls));
   }
   return { totalRaw, willExceedAvailable, breaches };
 }

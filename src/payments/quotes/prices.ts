@@ -5,6 +5,7 @@ import type { GuardedClient } from '../../platform/egress/guarded-client.ts';
 import type { SpendStateReader } from '../../spend/limits/spend-state.ts';
 import type { Terms } from '../../x402/offer.ts';
 import { createTargetCheck } from '../proxy/check-target.ts';
+import type { Marketplace } from '../proxy/marketplace.ts';
 import { estimateCall } from './estimate-call.ts';
 import { type ForecastRequest, forecastCalls } from './forecast-calls.ts';
 import { createPriceQuotes } from './price-quotes.ts';
@@ -17,6 +18,7 @@ export type Prices = ReturnType<typeof createPrices>;
 export function createPrices(deps: {
   readonly client: Pick<GuardedClient, 'open' | 'send'>;
   readonly spendState: Pick<SpendStateReader, 'read'>;
+  readonly marketplace: Pick<Marketplace, 'host' | 'matches' | 'priceOf'>;
   readonly terms: Terms;
   readonly clock: Clock;
 }) {

@@ -1,3 +1,5 @@
+import { ApiError } from '../../kernel/api-error.ts';
+import type { Clock } from '../../kernel/clock.ts';
 import { errors } from '../../kernel/errors.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
 import type { SpendState } from '../../ledger/rules/spend-state.ts';
@@ -5,33 +7,46 @@ import type { CheckedDestination } from '../../platform/egress/destination-guard
 import type { GuardedClient, GuardedMethod } from '../../platform/egress/guarded-client.ts';
 import type { SpendStateReader } from '../../spend/limits/spend-state.ts';
 import { chooseOffer, isPayableBy } from '../../x402/offer.ts';
+import type { MarketPrice, Marketplace } from '../proxy/marketplace.ts';
+import type { OutboundRequest } from '../proxy/outbound-request.ts';
 import { UNRESOLVED } from '../proxy/vendor-call.ts';
-import type { PriceQuotes, QuotedOffer } from './price-quotes.ts';
+import { detailOf, type PriceQuotes, type QuotedOffer } from './price-quotes.ts';
 
 export type ProspectDeps = {
   readonly client: Pick<GuardedClient, 'open'>;
   readonly quotes: PriceQuotes;
   readonly spendState: Pick<SpendStateReader, 'read'>;
+  readonly marketplace: Pick<Marketplace, 'host' | 'matches' | 'priceOf'>;
+  readonly clock: Pick<Clock, 'now'>;
 };
 
 /** A call that an agent has in mind. */
-export type PlannedCall = { readonly url: string; readonly method: GuardedMethod };
+export type PlannedCall = {
+  readonly url: string;
+  readonly method: GuardedMethod;
+  /** What it would send. The marketplace counts it; to targets elsewhere it is not sent. */
+  readonly body?: OutboundRequest['body'];
+};
 
 type Quoted = { readonly host: string; readonly cached: boolean; readonly atMs: number };
 
 type Failed = { readonly kind: 'failed'; readonly detail: string };
 type Free = Quoted & { readonly kind: 'free' };
+/** By the marketplace of this server, from the balance: there is no payment on the chain. */
+type Sold = Quoted & Extract<MarketPrice, { kind: 'sold' }>;
 
 /** The price that the target of such a call quotes to everybody. */
 export type Asked =
   | Failed
   | Free
+  | Sold
   | (Quoted & { readonly kind: 'priced'; readonly offers: readonly QuotedOffer[] });
 
 /** What such a call would cost one agent. */
 export type Prospect =
   | Failed
   | Free
+  | Sold
   /** The offer that a payment would choose. */
   | (Quoted & { readonly kind: 'priced'; readonly offer: QuotedOffer });
 
@@ -46,6 +61,24 @@ export async function askTarget(
   if (quoted.kind === 'failed') return quoted;
   const { quote, cached } = quoted;
   return { ...quote, host: destination.host, cached };
+}
+
+/**
+ * The price of a call to the marketplace, by its list; nothing is sent for it. Undefined: the call goes elsewhere. Throws the
+ * refusal of a body that the marketplace would not take.
+ */
+export async function askMarket(
+  { clock, marketplace }: Pick<ProspectDeps, 'clock' | 'marketplace'>,
+  call: PlannedCall,
+): Promise<Failed | Free | Sold | undefined> {
+  if (!marketplace.matches(call.url)) return undefined;
+  try {
+    const price = await marketplace.priceOf({ url: call.url, body: call.body });
+    return { ...price, host: marketplace.host, cached: false, atMs: clock.now() };
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status === 400) throw error;
+    return { kind: 'failed', detail: detailOf(error) };
+  }
 }
 
 /** What it comes to for an agent with this wallet. */

@@ -2,6 +2,7 @@ import type { EventRow } from '../../ledger/rules/companion.ts';
 import type { AnsweredBy } from '../carriers/carrier.ts';
 import type { LegCosts } from '../rate-card.ts';
 import { factsOf, type Recording } from '../recordings/recording.ts';
+import type { CallAnalysis } from '../records/analysis/analyze-call.ts';
 import type { CallSummary, StoredTurn } from '../records/call-summary.ts';
 import { summaryText, transcriptText } from '../records/report-text.ts';
 import { type Call, ownNumber } from './call.ts';
@@ -86,6 +87,20 @@ export const reportReady = (
     provider: call.carrier,
     summary: summaryText(call, summary, turns),
     transcript: transcriptText(turns),
+  });
+
+/** The call was analyzed, after its end. */
+export const callAnalyzed = (
+  call: EventCall & Pick<Call, 'carrier'>,
+  { sentiment, structuredData, success }: CallAnalysis,
+): EventRow =>
+  event('call.analyzed', call, {
+    agentWalletAddress: call.wallet,
+    callId: call.callId,
+    provider: call.carrier,
+    success,
+    structuredData,
+    sentiment,
   });
 
 /** The call was not put through, and cost nothing. */

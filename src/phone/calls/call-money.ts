@@ -5,8 +5,8 @@ import { type ChargeRow, latencyOf } from '../../ledger/rules/companion.ts';
 import { makerOf } from '../../ledger/rules/destination.ts';
 import type { Spender, TakenSession } from '../../ledger/rules/requests.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
+import type { Booking } from '../../voice/billing/close-session-hold.ts';
 import {
-  type Booking,
   openSessionHold,
   resumeSessionHold,
   type SessionHoldDeps,

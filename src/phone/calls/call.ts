@@ -33,6 +33,8 @@ export type CallOptions = {
   readonly machineMessage?: string;
   readonly isRecorded: boolean;
   readonly wantsReport: boolean;
+  /** The model of the call judges it after its end; absent: rules do. */
+  readonly analysis?: 'model';
 };
 
 /** A call as its row has it. */

@@ -18,15 +18,11 @@ import type { CallTurn } from '../records/said-turn.ts';
 import { timedPipeline } from '../records/timed-pipeline.ts';
 import { TurnRecord } from '../records/turn-record.ts';
 import { BargeIn } from '../voice/barge-in.ts';
-import { readCallAction } from '../voice/call-actions.ts';
-import {
-  type ActionItem,
-  type AnswerLabels,
-  CallLine,
-  type LineConnection,
-} from '../voice/call-line.ts';
+import { type ActionItem, type AnswerLabels, CallClient } from '../voice/call-client.ts';
+import { CallLine, type LineConnection } from '../voice/call-line.ts';
 import { scriptedAnswer } from '../voice/scripted-llm.ts';
 import { LiveActions } from './actions/live-actions.ts';
+import { AfterAnswer } from './after-answer.ts';
 import { playOut } from './last-words.ts';
 import type { LiveCallOptions } from './live-call-options.ts';
 import { NamedTimers } from './named-timers.ts';
@@ -43,6 +39,7 @@ const HAND_OVER_MS = 200;
 export class LiveCall {
   readonly line: CallLine;
   readonly actions: LiveActions;
+  readonly #client: CallClient;
   readonly #session: VoiceSession;
   readonly #clock: Clock;
   readonly #random: Random;
@@ -54,13 +51,12 @@ export class LiveCall {
   readonly #bargeIn: BargeIn;
   readonly #record: TurnRecord;
   readonly #announcement: Announcement;
+  readonly #after: AfterAnswer;
   readonly #timers: NamedTimers;
   /** When the last sound came; in an object, see docs/decisions/0076. */
   readonly #arrived = { atMs: 0 };
   #isAnswering = false;
-  #failures = 0;
   #isOver = false;
-  #ending: Ending | undefined;
 
   constructor(
     deps: VoiceSessionDeps & { readonly clock: Clock; readonly random: Random; readonly log: Log },
@@ -72,7 +68,8 @@ export class LiveCall {
     this.#random = random;
     this.#log = deps.log;
     this.#options = options;
-    this.line = new CallLine({ clock, random, codec, format, events: this.#lineEvents() });
+    this.line = new CallLine({ clock, codec, format });
+    this.#client = new CallClient({ clock, random, line: this.line, events: this.#clientEvents() });
     this.#record = new TurnRecord({
       clock,
       metrics: deps.metrics.of('call'),
@@ -81,7 +78,7 @@ export class LiveCall {
       ...options.events,
     });
     const pipeline = timedPipeline(input.pipeline, this.#record.latency);
-    this.#session = new VoiceSession(deps, { ...input, pipeline }, this.line);
+    this.#session = new VoiceSession(deps, { ...input, pipeline }, this.#client);
     this.#bytesPerMs = bytesPerMs(format);
     this.#loudness = new Loudness(format);
     this.#sound = new InOrder({
@@ -101,6 +98,14 @@ export class LiveCall {
       pipeline: input.pipeline,
       entered: (digits) => events.entered?.(digits),
       call: this,
+    });
+    this.#after = new AfterAnswer({
+      log: deps.log,
+      act: (action) => events.act(action),
+      say: (text) => this.say(text),
+      end: (reason) => this.end(reason),
+      afterSpoken: (done) =>
+        this.actions.sounds.afterSent(() => this.line.afterPlayed(done, LIMITS.phone.lastWordsMs)),
     });
     this.#timers = new NamedTimers(clock);
     this.#timers.repeat('billing', BILLING_MS, () => this.#session.billNow());
@@ -209,7 +214,7 @@ export class LiveCall {
     this.#session.abandon();
   }
 
-  #lineEvents() {
+  #clientEvents() {
     return {
       speechStarted: () => {
         this.line.forgetAfterPlayed();
@@ -228,7 +233,7 @@ export class LiveCall {
         this.actions.answerBegan(id, labels);
         this.#record.latency.answerBegan();
       },
-      action: (item: ActionItem) => this.#act(item),
+      action: (item: ActionItem) => this.#after.asked(item),
       said: (text: string, itemId: string) => this.#record.said(text, itemId),
       answerDone: (cause: TurnCause | undefined, labels: AnswerLabels) =>
         this.#answered(cause, labels),
@@ -264,7 +269,7 @@ export class LiveCall {
   #interrupt(): void {
     this.actions.sounds.stop();
     this.#session.bargeIn();
-    const lastHeard = this.line.takeLastHeard();
+    const lastHeard = this.#client.takeLastHeard();
     if (lastHeard !== undefined) this.#record.interrupted(lastHeard);
   }
 
@@ -277,41 +282,10 @@ export class LiveCall {
     if (problem !== undefined) this.#log.debug({ code: problem.code }, 'sound of a call dropped');
   }
 
-  #act(item: ActionItem): void {
-    const read = readCallAction({ name: item.name, argumentsJson: item.arguments });
-    if (read === undefined) return;
-    if (read.kind === 'malformed') this.#log.warn({ action: read.name }, read.message);
-    else if (read.action.name === 'end_call') this.#ending = { code: 1000, reason: 'agent_ended' };
-    else this.#options.events.act(read.action);
-  }
-
   #answered(cause: TurnCause | undefined, labels: AnswerLabels): void {
     this.#isAnswering = false;
     if (this.actions.answered(labels) || this.#announcement.answered(cause)) return;
-    if (cause?.kind === 'failed') {
-      this.#failed(cause.code);
-      return;
-    }
-    this.#failures = 0;
-    const ending = this.#ending;
-    if (ending === undefined) return;
-    this.#ending = undefined;
-    // A barge-in takes the goodbye back.
-    if (cause?.kind === 'cancelled') return;
-    this.actions.sounds.afterSent(() =>
-      this.line.afterPlayed(() => this.#session.fail(ending), LIMITS.phone.lastWordsMs),
-    );
-  }
-
-  /** A brain that refuses ends the call; a model that fails may be asked once more. */
-  #failed(code: string): void {
-    if (code === 'llm_refused') {
-      this.end('llm_refused');
-      return;
-    }
-    this.#failures++;
-    if (this.#failures > 1) this.end('error');
-    else this.say('Sorry, I did not get that. Could you say it again?');
+    this.#after.answered(cause);
   }
 
   #pressed(digit: string): void {

@@ -24,6 +24,8 @@ export type CallOrder = {
   readonly onMachine?: OnMachine | undefined;
   readonly machineMessage?: string | undefined;
   readonly wantsReport: boolean;
+  /** Who judges the call after its end; naming it asks for a report as well. */
+  readonly analysis?: 'rules' | 'model' | undefined;
   readonly isRecorded: boolean;
 };
 
@@ -80,7 +82,8 @@ export async function placeCall(deps: CallDeps, order: CallOrder): Promise<Place
       voice,
       ...machine,
       isRecorded: order.isRecorded,
-      wantsReport: order.wantsReport,
+      wantsReport: order.wantsReport || order.analysis !== undefined,
+      ...(order.analysis === 'model' && { analysis: order.analysis }),
     },
     dueInMs: LIMITS.phone.ringSeconds * 1_000 + LIMITS.phone.sweepGraceMs,
   };

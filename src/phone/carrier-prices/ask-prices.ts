@@ -3,7 +3,7 @@ import type { Log } from '../../kernel/log.ts';
 import type { Worker } from '../../kernel/schedule.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import type { Carrier, CarrierCall } from '../carriers/carrier.ts';
-import { comparePrice, nextAskMs } from './compare-price.ts';
+import { comparePrice, nextAskMs, tripwiresOf } from './compare-price.ts';
 import type { PriceMetrics } from './price-metrics.ts';
 import { claimUnpriced, closePrice, putOffPrice, type UnpricedCall } from './price-store.ts';
 
@@ -23,8 +23,9 @@ export type PriceDeps = {
 
 /**
  * Asks the carrier what it took for each answered call, and compares that with what its line was charged with. Nothing is
- * charged for it later: the operator hears of a difference by a log line and by metrics, once for each call. Any number of
- * processes share the work.
+ * charged for it later: the operator hears of a difference by a log line and by metrics, the developer by
+ * `marketplace.tripwire.triggered` in the commit that writes the price, once for each call. Any number of processes share the
+ * work.
  */
 export function askCarrierPrices(deps: PriceDeps): Worker {
   const { carrier, log, sql } = deps;
@@ -71,13 +72,15 @@ async function askPrice(deps: PriceDeps, call: UnpricedCall): Promise<void> {
 
 async function compare(
   { carrier, log, metrics, sql }: PriceDeps,
-  { callId, chargedRaw, durationSeconds }: UnpricedCall,
+  call: UnpricedCall,
   carrierPriceRaw: bigint,
   carrierSeconds: number | null,
 ): Promise<void> {
-  const isOurs = await closePrice(sql, callId, carrierPriceRaw);
+  const { callId, chargedRaw, durationSeconds } = call;
+  const billed = { carrierPriceRaw, carrierSeconds, chargedRaw, durationSeconds };
+  const verdict = comparePrice(billed);
+  const isOurs = await closePrice(sql, call, carrierPriceRaw, tripwiresOf(billed, verdict));
   if (!isOurs) return;
-  const verdict = comparePrice({ carrierPriceRaw, carrierSeconds, chargedRaw, durationSeconds });
   metrics.compared(verdict);
   const fields = {
     callId,
@@ -95,9 +98,12 @@ async function compare(
 
 async function giveUp(
   { carrier, log, metrics, sql }: PriceDeps,
-  { callId }: UnpricedCall,
+  call: UnpricedCall,
 ): Promise<void> {
-  if (!(await closePrice(sql, callId, null))) return;
+  if (!(await closePrice(sql, call, null))) return;
   metrics.gaveUp();
-  log.warn({ callId, carrier: carrier.name }, 'the carrier has told no price of a call');
+  log.warn(
+    { callId: call.callId, carrier: carrier.name },
+    'the carrier has told no price of a call',
+  );
 }

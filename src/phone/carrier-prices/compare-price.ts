@@ -1,4 +1,5 @@
 import { LIMITS } from '../../kernel/limits.ts';
+import type { CarrierTripwire } from '../../webhooks/phone-event.ts';
 
 /** A call as it was billed, and as its carrier bills it. */
 export type BilledCall = {
@@ -27,6 +28,23 @@ export function comparePrice(call: BilledCall): PriceVerdict {
     isExceeded: excessRaw > 0n,
     isDurationOff: offSeconds > LIMITS.phone.durationToleranceSeconds,
   };
+}
+
+/** What is told of a call whose carrier's record departs from how it was billed: at most one of each kind. */
+export function tripwiresOf(
+  { carrierPriceRaw, carrierSeconds, chargedRaw, durationSeconds }: BilledCall,
+  { isDurationOff, isExceeded }: PriceVerdict,
+): readonly CarrierTripwire[] {
+  const tripwires: CarrierTripwire[] = [];
+  if (isExceeded) {
+    const [expected, observed] = [chargedRaw.toString(), carrierPriceRaw.toString()];
+    tripwires.push({ tripwire: 'carrier_price', expected, observed });
+  }
+  if (isDurationOff && carrierSeconds !== null) {
+    const [expected, observed] = [String(durationSeconds), String(carrierSeconds)];
+    tripwires.push({ tripwire: 'carrier_duration', expected, observed });
+  }
+  return tripwires;
 }
 
 /**

@@ -1,9 +1,14 @@
+import { insertEvents } from '../../ledger/store/agent-funds.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
+import { type CarrierTripwire, carrierTripped } from '../../webhooks/phone-event.ts';
+import { findWallet } from '../calls/account-store.ts';
 import type { CarrierName } from '../carriers/carrier.ts';
 
 /** A call that is over, whose carrier has yet to be asked what it took. */
 export type UnpricedCall = {
   readonly callId: string;
+  readonly agentId: number;
+  readonly accountId: string;
   readonly carrierCallId: string;
   readonly chargedRaw: bigint;
   readonly durationSeconds: number;
@@ -15,6 +20,8 @@ export type UnpricedCall = {
 
 type Row = {
   id: string;
+  agent_id: number;
+  account_id: string;
   carrier_call_id: string;
   transport_raw: bigint | null;
   duration_seconds: number | null;
@@ -34,10 +41,12 @@ export async function claimUnpriced(
       select id from calls
       where price_due_at <= now() and carrier = ${carrier} and carrier_call_id is not null
       order by price_due_at limit ${limit} for update skip locked)
-    returning id, carrier_call_id, transport_raw, duration_seconds, carrier_price_raw,
+    returning id, agent_id, account_id, carrier_call_id, transport_raw, duration_seconds, carrier_price_raw,
       (extract(epoch from now() - ended_at) * 1000)::float8 as age_ms`;
   return rows.map((row) => ({
     callId: row.id,
+    agentId: row.agent_id,
+    accountId: row.account_id,
     carrierCallId: row.carrier_call_id,
     chargedRaw: row.transport_raw ?? 0n,
     durationSeconds: row.duration_seconds ?? 0,
@@ -52,15 +61,29 @@ export async function putOffPrice(sql: Sql, callId: string, inMs: number): Promi
     where id = ${callId} and price_due_at is not null`;
 }
 
-/** Writes the carrier's price, or that it is not asked for any more. False: another process did before. */
+/**
+ * Writes the carrier's price, or that it is not asked for any more, with an event for each tripwire in the same commit.
+ * False: another process did before.
+ */
 export async function closePrice(
   sql: Sql,
-  callId: string,
+  { accountId, agentId, callId }: Pick<UnpricedCall, 'callId' | 'agentId' | 'accountId'>,
   priceRaw: bigint | null,
+  tripwires: readonly CarrierTripwire[] = [],
 ): Promise<boolean> {
-  const rows = await sql`
-    update calls set price_due_at = null,
-      carrier_price_raw = coalesce(${priceRaw?.toString() ?? null}::bigint, carrier_price_raw)
-    where id = ${callId} and price_due_at is not null returning 1`;
-  return rows.length > 0;
+  return sql.begin(async (tx) => {
+    const rows = await tx`
+      update calls set price_due_at = null,
+        carrier_price_raw = coalesce(${priceRaw?.toString() ?? null}::bigint, carrier_price_raw)
+      where id = ${callId} and price_due_at is not null returning 1`;
+    if (rows.length === 0) return false;
+    if (tripwires.length > 0) {
+      const call = { callId, accountId, agentWallet: await findWallet(tx, agentId) };
+      await insertEvents(
+        tx,
+        tripwires.map((tripwire) => carrierTripped(call, tripwire)),
+      );
+    }
+    return true;
+  });
 }

@@ -16,7 +16,10 @@ export async function readReport(sql: Sql, call: Call) {
   const { callId, options } = call;
   if (!options.wantsReport) throw errors.phone.reportNotFound();
   if (!call.terminal) throw errors.phone.reportNotReady();
-  const { answeredBy, isBackstop, isKept, modelRaw, summary } = await findReportRow(sql, callId);
+  const { analysis, answeredBy, isBackstop, isKept, modelRaw, summary } = await findReportRow(
+    sql,
+    callId,
+  );
   if (!isKept) throw errors.phone.reportNotFound();
   const turns = await findStoredTurns(sql, callId);
   const recording = await findRecording(sql, callId);
@@ -53,6 +56,7 @@ export async function readReport(sql: Sql, call: Call) {
       latency,
     })),
     quality: summary,
+    analysis,
     recording:
       recording === undefined
         ? null

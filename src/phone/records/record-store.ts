@@ -4,6 +4,7 @@ import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 import { findWallet } from '../calls/account-store.ts';
 import type { Call } from '../calls/call.ts';
 import { reportReady } from '../calls/call-events.ts';
+import type { CallAnalysis } from './analysis/analyze-call.ts';
 import { type CallSummary, type StoredTurn, summarize } from './call-summary.ts';
 import type { LineFigures } from './line-figures.ts';
 
@@ -27,8 +28,8 @@ export async function findStoredTurns(sql: Queryable, callId: string): Promise<S
 }
 
 /**
- * Closes the record of a call, in the sql transaction that ends it: sums it up, reports that its report can be read, and
- * deletes what was said in a call that has none.
+ * Closes the record of a call, in the sql transaction that ends it: sums it up, reports that its report can be read, has it
+ * analyzed, and deletes what was said in a call that has none.
  */
 export async function closeRecord(
   tx: Queryable,
@@ -48,6 +49,9 @@ export async function closeRecord(
     if (wantsReport) {
       const wallet = await findWallet(tx, call.agentId);
       await insertEvents(tx, [reportReady({ ...call, wallet }, summary, turns)]);
+      await tx`update calls
+        set analysis_due_at = now() + ${LIMITS.phone.analysisDelayMs} * interval '1 millisecond'
+        where id = ${callId}`;
     }
   }
   if (wantsReport) {
@@ -72,13 +76,15 @@ export type ReportRow = {
   readonly isBackstop: boolean;
   /** What the model has cost; its holds are settled apart from the legs. */
   readonly modelRaw: bigint;
+  /** Null: the call is not analyzed yet, or was not answered. */
+  readonly analysis: CallAnalysis | null;
   /** What was said is still kept. */
   readonly isKept: boolean;
 };
 
 export async function findReportRow(sql: Queryable, callId: string): Promise<ReportRow> {
   const [row] = await sql<ReportRow[]>`
-    select k.summary, k.answered_by as "answeredBy", k.is_backstop as "isBackstop",
+    select k.summary, k.analysis, k.answered_by as "answeredBy", k.is_backstop as "isBackstop",
       coalesce(k.report_until > now(), false) as "isKept",
       coalesce((select sum(c.cost_raw)::bigint from charges c
         where c.agent_id = k.agent_id and c.created_at >= k.created_at and c.session_id = k.id
@@ -95,7 +101,7 @@ export async function forgetReports(sql: Sql, limit: number): Promise<number> {
       order by report_until limit ${limit} for update skip locked`;
     for (const { id } of due) {
       await tx`delete from call_turns where call_id = ${id}`;
-      await tx`update calls set report_until = null where id = ${id}`;
+      await tx`update calls set report_until = null, analysis_due_at = null where id = ${id}`;
     }
     return due.length;
   });

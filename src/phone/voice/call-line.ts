@@ -1,20 +1,8 @@
-import type { Ending } from '../../../machines/transcription-stream.ts';
-import type { TurnCause } from '../../../machines/voice-turn.ts';
 import { bytesPerMs, type SoundFormat } from '../../../media/coding.ts';
 import { LinePlayback, type UnheardSound } from '../../../media/line/line-playback.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { newId } from '../../kernel/ids.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import type { Random } from '../../kernel/random.ts';
-import type { AnswerRequest } from '../../voice/session/answer-request.ts';
-import type { AddedItem, ConversationItem } from '../../voice/session/conversation.ts';
-import type {
-  AnswerClient,
-  Played,
-  UtteranceEnd,
-  VoiceClient,
-} from '../../voice/session/voice-client.ts';
-import type { Heard } from '../../voice/stt/transcriber-events.ts';
+import type { Played } from '../../voice/session/voice-client.ts';
 import type { MediaCodec } from '../carriers/carrier.ts';
 import { LineWaits } from './line-waits.ts';
 import { MarkWaits } from './mark-waits.ts';
@@ -24,30 +12,6 @@ export type LineConnection = {
   send(data: string): boolean;
   batch(work: () => void): void;
   close(code: number, reason?: string): void;
-};
-
-/** The labels of an answer, as its request has them. */
-export type AnswerLabels = AnswerRequest['metadata'];
-
-export type ActionItem = Extract<ConversationItem, { type: 'function_call' }>;
-
-/** What the call hears from its line. */
-export type LineEvents = {
-  readonly speechStarted: () => void;
-  /** The end of an utterance was found; its words follow. */
-  readonly utteranceEnded: () => void;
-  readonly interim: (text: string) => void;
-  readonly heard: (heard: Heard) => void;
-  /** Whether the words that were heard last ask for an answer. */
-  readonly isAddressed: () => boolean;
-  readonly transcriberFailed: (error: Error) => void;
-  readonly answerBegan: (answerId: string, labels: AnswerLabels) => void;
-  /** The answer asks for an action of the call. */
-  readonly action: (item: ActionItem) => void;
-  /** All that an answer has said, as far as it was sent. */
-  readonly said: (text: string, itemId: string) => void;
-  readonly answerDone: (cause: TurnCause | undefined, labels: AnswerLabels) => void;
-  readonly ended: (ending: Ending) => void;
 };
 
 /** How soon a mark is looked for again that is overdue. */
@@ -61,15 +25,13 @@ type Paused = {
 };
 
 /**
- * A telephone line as the client of a voice session. It sends the sound of answers ahead of their time, but no further
- * than `LIMITS.phone.aheadMs`, and knows from marks what the far side has heard. An interruption may be taken back:
- * sound that was paused goes on from where it was heard.
+ * What is heard on a telephone line. It sends sound ahead of its time, but no further than `LIMITS.phone.aheadMs`, and
+ * knows from marks what the far side has heard. An interruption may be taken back: sound that was paused goes on from
+ * where it was heard.
  */
-export class CallLine implements VoiceClient {
+export class CallLine {
   readonly #clock: Clock;
-  readonly #random: Random;
   #codec: MediaCodec;
-  readonly #events: LineEvents;
   readonly #playback: LinePlayback;
   readonly #bytesPerMs: number;
   #connection: LineConnection | undefined;
@@ -81,24 +43,16 @@ export class CallLine implements VoiceClient {
   readonly #marks: MarkWaits;
   /** When the first sound of the present answer went out. */
   firstSoundAtMs: number | undefined;
-  /** The message that is being spoken, of which more may come. */
-  #openItemId: string | undefined;
-  /** What was heard at the last interruption of sound. */
-  #lastHeard: Played | undefined;
 
   constructor(options: {
     readonly clock: Clock;
-    readonly random: Random;
     readonly codec: MediaCodec;
     readonly format: SoundFormat;
-    readonly events: LineEvents;
   }) {
     this.#clock = options.clock;
     this.#waits = new LineWaits(options.clock);
     this.#marks = new MarkWaits(options.clock);
-    this.#random = options.random;
     this.#codec = options.codec;
-    this.#events = options.events;
     this.#bytesPerMs = bytesPerMs(options.format);
     const { markMs } = LIMITS.phone;
     this.#playback = new LinePlayback({ bytesPerMs: this.#bytesPerMs, markMs });
@@ -125,11 +79,6 @@ export class CallLine implements VoiceClient {
 
   get isAttached(): boolean {
     return this.#connection !== undefined;
-  }
-
-  /** A line is never idle: its silence is sound as well. */
-  get lastEventAtMs(): number {
-    return this.#clock.monotonicMs();
   }
 
   batch(work: () => void): void {
@@ -182,54 +131,6 @@ export class CallLine implements VoiceClient {
     }
   }
 
-  speechStarted(): void {
-    this.#events.speechStarted();
-  }
-
-  utterance(_: AddedItem, end: UtteranceEnd): void {
-    if (end.kind !== 'silent') this.#events.utteranceEnded();
-  }
-
-  interim(_: string, text: string): void {
-    this.#events.interim(text);
-  }
-
-  transcript(_: string, heard: Heard): void {
-    this.#events.heard(heard);
-  }
-
-  isAddressed(): boolean {
-    return this.#events.isAddressed();
-  }
-
-  transcriberFailed(error: Error): void {
-    this.#events.transcriberFailed(error);
-  }
-
-  createAnswer({ metadata }: AnswerRequest): AnswerClient {
-    let itemId = '';
-    const id = newId(this.#random, 'answer_');
-    return {
-      id,
-      created: () => {
-        this.firstSoundAtMs = undefined;
-        this.#events.answerBegan(id, metadata);
-      },
-      itemAdded: ({ item }) => {
-        itemId = item.id;
-        if (item.type === 'message') this.#openItemId = itemId;
-      },
-      text() {},
-      audio: (bytes) => this.play(itemId, bytes),
-      itemDone: (item) => {
-        this.#openItemId = undefined;
-        if (item.type === 'function_call') this.#events.action(item);
-        else if (item.type === 'message') this.#events.said(wordsOf(item), item.id);
-      },
-      done: (cause) => this.#events.answerDone(cause, metadata),
-    };
-  }
-
   /** How often and how long the line was silent in the middle of an answer. */
   get dry(): LinePlayback['dry'] {
     return this.#playback.dry;
@@ -261,30 +162,20 @@ export class CallLine implements VoiceClient {
     this.#waits.wake();
   }
 
-  /** The interruption stands: what was not heard never is. */
-  clearPlayback(): Played | undefined {
+  /**
+   * The interruption stands: what was not heard never is. Returns what was heard of the item that is interrupted, which is
+   * `openItemId` where more of that would have come; undefined: everything of it.
+   */
+  clearPlayback(openItemId?: string): Played | undefined {
     this.pause();
     const paused = this.#paused;
     this.#paused = undefined;
     this.#waits.wake();
     this.#marks.cutShort();
-    this.#lastHeard = this.#interruptedItem(paused);
-    return this.#lastHeard;
-  }
-
-  /** What was heard of the item that is interrupted; undefined: everything of it. */
-  #interruptedItem(paused: Paused | undefined): Played | undefined {
-    const heard = paused?.heard;
-    const itemId = this.#openItemId ?? paused?.unheard[0]?.itemId;
+    const itemId = openItemId ?? paused?.unheard[0]?.itemId;
     if (itemId === undefined) return undefined;
+    const heard = paused?.heard;
     return heard?.itemId === itemId ? heard : { itemId, heardMs: 0 };
-  }
-
-  /** What was heard at the last interruption of sound, once. */
-  takeLastHeard(): Played | undefined {
-    const heard = this.#lastHeard;
-    this.#lastHeard = undefined;
-    return heard;
   }
 
   /** Runs `done` once the far side has heard everything, or after `withinMs`. A later call replaces an earlier one. */
@@ -341,10 +232,6 @@ export class CallLine implements VoiceClient {
     });
   }
 
-  end(ending: Ending): void {
-    this.#events.ended(ending);
-  }
-
   /** Closes the stream; the carrier then asks what to do with the call, or ends it. */
   close(code: number, reason: string): void {
     this.forgetAfterPlayed();
@@ -364,9 +251,3 @@ export class CallLine implements VoiceClient {
     return this.#paused?.unheardMs ?? this.#playback.unheardMs(this.#clock.monotonicMs());
   }
 }
-
-const wordsOf = ({ content }: Extract<ConversationItem, { type: 'message' }>): string =>
-  content
-    .map((part) => (part.type === 'speech' ? (part.transcript ?? '') : ''))
-    .join(' ')
-    .trim();

@@ -27,6 +27,8 @@ export const placeCall = route<{ calls: Calls }>()({
     machineMessage: z.string().trim().min(1).max(LIMITS.phone.machineMessageChars).optional(),
     /** What is said is kept for a report. */
     report: z.boolean().default(false),
+    /** Who judges the call after its end: rules for nothing, or the model of the call for its price. Asks for a report as well. */
+    analysis: z.enum(['rules', 'model']).optional(),
     /** The agent announces the recording to the far side; then the carrier records. */
     record: z.boolean().default(false),
   }),
@@ -45,6 +47,7 @@ export const placeCall = route<{ calls: Calls }>()({
       onMachine: body.onMachine,
       machineMessage: body.machineMessage,
       wantsReport: body.report,
+      analysis: body.analysis,
       isRecorded: body.record,
     });
     return created({ ...placed, status: 'queued' });

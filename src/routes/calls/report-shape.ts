@@ -67,6 +67,14 @@ export const CallReportAnswer = z.object({
       lines: z.array(line),
     })
     .nullable(),
+  /** Null: the call is not analyzed yet, or was not answered. */
+  analysis: z
+    .object({
+      success: z.boolean(),
+      sentiment: z.string().nullable(),
+      structuredData: z.record(z.string(), z.unknown()),
+    })
+    .nullable(),
   recording: z
     .object({
       consent: z.literal('announced'),

@@ -1,8 +1,16 @@
+import { z } from 'zod';
 import { route } from '../../http/route/route.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { ChatRequest } from '../../models/chat/chat-request.ts';
 import type { ChatCompletions } from '../../models/chat/complete-chat.ts';
 import { readBuyer } from '../../models/purchase/buyer.ts';
+import { ROUTING_WISHES, readWishes } from '../../models/routing/routing-wishes.ts';
+
+/** Beside what goes upstream: wishes for the routing, and for the price in the answer. */
+const RoutedChat = ChatRequest.extend({
+  ...ROUTING_WISHES,
+  usage: z.strictObject({ include: z.boolean() }).nullish(),
+});
 
 /** A chat completion, bought from the cheapest source of the model and metered by its tokens. */
 export const chatCompletions = route<{ chat: ChatCompletions }>()({
@@ -16,8 +24,15 @@ export const chatCompletions = route<{ chat: ChatCompletions }>()({
   idempotent: true,
   maxBodyBytes: LIMITS.chatBodyBytes,
   json: LIMITS.chatJson,
-  body: ChatRequest,
+  body: RoutedChat,
 
-  handle: (context) =>
-    context.services.chat.complete({ buyer: readBuyer(context), body: context.body }),
+  handle(context) {
+    const { max_price, models, provider, usage, ...body } = context.body;
+    return context.services.chat.complete({
+      buyer: readBuyer(context),
+      body,
+      wishes: readWishes({ max_price, models, provider }),
+      tellsCost: usage?.include === true,
+    });
+  },
 });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ok, route } from '../../http/route/route.ts';
 import type { VendorHealths } from '../../marketplace/vendor-health.ts';
 
-/** How each vendor of the marketplace did when this server tried it last. */
+/** How each vendor of the marketplace did when this server tried it last, or where it tries none, for agents. */
 export const playgroundVendors = route<{ vendorHealths: Pick<VendorHealths, 'list'> }>()({
   method: 'GET',
   path: '/v1/playground/vendors',
@@ -10,6 +10,7 @@ export const playgroundVendors = route<{ vendorHealths: Pick<VendorHealths, 'lis
   summary: 'How the vendors of the marketplace do',
   response: z.object({
     now: z.iso.datetime(),
+    probes: z.boolean(),
     vendors: z.array(
       z.object({
         vendor: z.string(),
@@ -18,10 +19,10 @@ export const playgroundVendors = route<{ vendorHealths: Pick<VendorHealths, 'lis
         method: z.literal('POST'),
         priceUsdc: z.string(),
         costRaw: z.string().nullable(),
-        status: z.enum(['ok', 'down']),
+        status: z.enum(['ok', 'down', 'unknown']),
         responseExcerpt: z.string().nullable(),
         latencyMs: z.number().int().nullable(),
-        checkedAt: z.iso.datetime(),
+        checkedAt: z.iso.datetime().nullable(),
       }),
     ),
   }),

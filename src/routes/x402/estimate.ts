@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ok, route } from '../../http/route/route.ts';
 import { readSpender } from '../../models/purchase/read-spender.ts';
 import type { Prices } from '../../payments/quotes/prices.ts';
-import { TargetMethod, TargetUrl } from '../target-shape.ts';
+import { PricedUnit, TargetBody, TargetMethod, TargetUrl } from '../target-shape.ts';
 
 const Asked = z.object({ url: z.string(), method: z.string() });
 const Freshness = z.object({ cached: z.boolean(), fetchedAt: z.string() });
@@ -24,7 +24,7 @@ export const estimateX402 = route<{ prices: Prices }>()({
   summary: 'What a call through the proxy would cost',
   permission: 'read',
   rateLimit: 'ip',
-  body: z.object({ url: TargetUrl, method: TargetMethod }),
+  body: z.object({ url: TargetUrl, method: TargetMethod, body: TargetBody }),
   response: z.union([
     z.object({
       ...Asked.shape,
@@ -34,6 +34,8 @@ export const estimateX402 = route<{ prices: Prices }>()({
       network: z.string(),
       payTo: z.string(),
       scheme: z.string(),
+      /** Of the marketplace; absent where the price is that of the very call. */
+      per: PricedUnit.optional(),
       ...Freshness.shape,
       reflection: Reflection,
     }),

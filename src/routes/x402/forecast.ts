@@ -3,12 +3,13 @@ import { ok, route } from '../../http/route/route.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { readSpender } from '../../models/purchase/read-spender.ts';
 import type { Prices } from '../../payments/quotes/prices.ts';
-import { TargetMethod, TargetUrl } from '../target-shape.ts';
+import { PricedUnit, TargetBody, TargetMethod, TargetUrl } from '../target-shape.ts';
 import { TaskId } from '../task-id.ts';
 
 const Item = z.object({
   url: TargetUrl,
   method: TargetMethod,
+  body: TargetBody,
   count: z
     .number()
     .int()
@@ -43,6 +44,7 @@ const Forecast = z.object({
       x402: z.boolean().nullable(),
       priceRaw: z.string().nullable(),
       subtotalRaw: z.string().nullable(),
+      per: PricedUnit.optional(),
       error: z.string().optional(),
       detail: z.string().optional(),
     }),

@@ -1,22 +1,19 @@
-import { minRaw } from '../../kernel/amount.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
 import { priceRaw, type Usage } from '../../kernel/price.ts';
-import type { SpendAccount } from '../../ledger/rules/accounts.ts';
-import { type ChargeRow, type EventRow, latencyOf } from '../../ledger/rules/companion.ts';
-import { destinationOf, makerOf } from '../../ledger/rules/destination.ts';
+import { destinationOf } from '../../ledger/rules/destination.ts';
 import type { Ledger } from '../../ledger/rules/ledger.ts';
-import type {
-  Destination,
-  HoldRefusal,
-  SessionClaim,
-  Spender,
-  TakenSession,
-} from '../../ledger/rules/requests.ts';
-import type { SessionSummary } from '../../ledger/rules/session-summary.ts';
+import type { HoldRefusal, SessionClaim, TakenSession } from '../../ledger/rules/requests.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
 import type { CircuitBreaker } from '../../models/providers/circuit-breaker.ts';
 import { distrust } from '../../models/routing/try-sources.ts';
+import {
+  accountOf,
+  closeClaim,
+  gatewayTarget,
+  type HeldFor,
+  type SettleOutcome,
+} from './close-session-hold.ts';
 
 export type SessionHoldDeps = {
   readonly ledger: Ledger;
@@ -26,35 +23,8 @@ export type SessionHoldDeps = {
   readonly breaker?: Pick<CircuitBreaker, 'distrusted'>;
 };
 
-export type SessionHoldOwner = {
-  readonly spender: Spender;
-  readonly sessionId: string;
-  /** The session that history shows the charge with, where this hold belongs to another one. */
-  readonly partOf?: string;
+export type SessionHoldOwner = HeldFor & {
   readonly kind: 'transcription' | 'realtime' | 'call';
-  readonly model: string;
-  readonly source: Source;
-  /** How it is booked, where it pays for no model. */
-  readonly booking?: Booking;
-};
-
-/** The lines of a hold that pays for the legs of a call. */
-export type Booking = {
-  readonly target: string;
-  readonly destination: Destination;
-  readonly account: SpendAccount;
-  /** The lines of history of all that it took, and what is reported in the same commit. */
-  readonly charges: (chargedRaw: bigint, status: ChargeRow['status']) => readonly ChargeRow[];
-  readonly events: (chargedRaw: bigint, reason: string) => readonly EventRow[];
-  /** It is settled, by this process. */
-  readonly settled: (chargedRaw: bigint, reason: string) => void;
-};
-
-export type SettleOutcome = {
-  readonly reason: string;
-  readonly status: ChargeRow['status'];
-  /** Returns the session's summary, once everything before the settlement is done. */
-  readonly summary?: () => SessionSummary;
 };
 
 export type Extension =
@@ -100,12 +70,6 @@ export interface SessionHold {
   /** Settles the hold to all charges, with one charge row. Safe to call twice. */
   settle(outcome: SettleOutcome): Promise<void>;
 }
-
-/** The target of a model's charges in the ledger. */
-const gatewayTarget = (source: Source): string =>
-  `gateway://${source.provider}/${source.upstreamModel}`;
-
-const accountOf = ({ rail }: Source): SpendAccount => (rail === 'byok' ? 'byok' : 'gateway');
 
 /** The price of `usage` at this session's source. */
 export const sessionPrice = (source: Source, usage: Usage): bigint =>
@@ -245,64 +209,4 @@ function addUsage(sum: Record<string, number>, bought: Readonly<Record<string, n
   for (const [unit, amount] of Object.entries(bought)) {
     sum[unit] = Math.round(((sum[unit] ?? 0) + amount) * 1_000) / 1_000;
   }
-}
-
-type Closing = {
-  readonly claim: SessionClaim;
-  readonly spentRaw: bigint;
-  readonly beyondRaw: bigint;
-  readonly usage: Readonly<Record<string, number>>;
-  readonly openedAtMs: number;
-} & SettleOutcome;
-
-async function closeClaim(
-  { ledger, clock, log }: SessionHoldDeps,
-  owner: SessionHoldOwner,
-  { claim, spentRaw, beyondRaw, usage, openedAtMs, reason, status, summary }: Closing,
-): Promise<void> {
-  const latencyMs = latencyOf(clock.monotonicMs() - openedAtMs);
-  const { booking } = owner;
-  const line = (costRaw: bigint) => [chargeRow(owner, { costRaw, usage, status, latencyMs })];
-  const charges = booking ? (raw: bigint) => booking.charges(raw, status) : line;
-  const verdict = await ledger.closeSession({
-    claim,
-    reason,
-    summary: summary?.(),
-    actualRaw: spentRaw + beyondRaw,
-    billableRaw: spentRaw,
-    account: booking?.account ?? accountOf(owner.source),
-    source: owner.source.provider,
-    // A session without charges leaves no line.
-    ...(spentRaw > 0n && { charges }),
-    ...(booking && { events: booking.events(minRaw(spentRaw, claim.hold.amountRaw), reason) }),
-  });
-  if (verdict.kind === 'settled') booking?.settled(verdict.chargedRaw, reason);
-  else {
-    log.warn({ sessionId: owner.sessionId }, 'session was settled elsewhere');
-  }
-}
-
-function chargeRow(
-  owner: SessionHoldOwner,
-  line: Pick<ChargeRow, 'costRaw' | 'usage' | 'status' | 'latencyMs'>,
-): ChargeRow {
-  const { spender, source } = owner;
-  return {
-    agentId: spender.agentId,
-    keyId: spender.keyId ?? null,
-    targetUrl: gatewayTarget(source),
-    targetHost: makerOf(owner.model),
-    method: 'GET',
-    model: owner.model,
-    rail: source.rail,
-    taskId: spender.taskId ?? null,
-    actionId: spender.actionId ?? null,
-    customerId: spender.customerId ?? null,
-    sessionId: owner.partOf ?? owner.sessionId,
-    payee: null,
-    responseStatusCode: 101,
-    overheadMs: null,
-    upstreamMs: null,
-    ...line,
-  };
 }

@@ -2,7 +2,8 @@ import { minRaw } from '../../kernel/amount.ts';
 import { assert } from '../../kernel/assert.ts';
 import { roomOf } from '../../ledger/rules/hold-what-fits.ts';
 import { refuseHold } from '../../models/purchase/refuse-hold.ts';
-import type { Extension, OpenedSessionHold, SessionHold, SettleOutcome } from './session-hold.ts';
+import type { SettleOutcome } from './close-session-hold.ts';
+import type { Extension, OpenedSessionHold, SessionHold } from './session-hold.ts';
 
 /** The hold that a session is opened with. */
 export const MAIN_HOLD = '';

@@ -3,7 +3,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 import type { TokenUsage } from '../../models/providers/chat-rail.ts';
 import type { SpeechRail } from '../../models/providers/speech-rail.ts';
 import { distrust } from '../../models/routing/try-sources.ts';
-import { speechBoundRaw } from '../../models/speech/speech-usage.ts';
+import { longestSpeechRaw } from '../../models/speech/speech-usage.ts';
 import { holdTurn } from '../billing/hold-turn.ts';
 import type { Reserves } from '../billing/session-holds.ts';
 import { MAIN_HOLD } from '../billing/session-holds.ts';
@@ -96,9 +96,6 @@ export function sumReserves(reserves: readonly Reserve[]): Reserves {
   return sums;
 }
 
-/** The largest text that a turn may have spoken, for its price: three bytes a character, and no script has more. */
-const LONGEST = '\u8a9e'.repeat(LIMITS.cascadeSpokenChars);
-
 const createSpeaking = (deps: Buying & Pick<CascadeDeps, 'plan'>): PipelineStage<Tts> =>
   createPipelineStage<Tts, SpeechRail>(deps, {
     model: deps.plan.tts,
@@ -108,7 +105,7 @@ const createSpeaking = (deps: Buying & Pick<CascadeDeps, 'plan'>): PipelineStage
     local: (at) => createLocalTts(deps.engines.tts.flite, at),
     remote: (part) => createBoughtTts({ ...deps, part }),
     boundRaw({ speed }, source, tokens = Number.POSITIVE_INFINITY) {
-      const input = LONGEST.slice(0, charsOf(tokens));
-      return speechBoundRaw({ model: deps.plan.tts.id, input, speed }, source);
+      const characters = Math.min(LIMITS.cascadeSpokenChars, charsOf(tokens));
+      return longestSpeechRaw({ characters, speed }, source);
     },
   });

@@ -7,11 +7,7 @@ import {
 import type { Ending } from '../../../machines/transcription-stream.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Model } from '../../models/catalogue/catalogue.ts';
-import {
-  leadingType,
-  type MeteredEvent,
-  readMeteredEvent,
-} from '../../models/providers/realtime/metered-event.ts';
+import { leadingType, readMeteredEvent } from '../../models/providers/realtime/metered-event.ts';
 import type { UpstreamSocket } from '../../models/providers/realtime/realtime-rail.ts';
 import type { SessionHold, SessionHoldOwner } from '../billing/session-hold.ts';
 import { Downlink, type RelayClient, type SocketFrame } from '../live/downlink.ts';
@@ -28,7 +24,7 @@ import {
 } from '../live/voice-endings.ts';
 import { VoiceLife } from '../live/voice-life.ts';
 import { EventSender } from '../protocols/openai-realtime/event-sender.ts';
-import { OpenTurns } from './open-turns.ts';
+import { MeteredTurns } from './metered-turns.ts';
 import type { RelayMeter } from './relay-meter.ts';
 import { nameForClient, nameForUpstream } from './session-name.ts';
 import { createTimeMeter } from './time-meter.ts';
@@ -44,9 +40,6 @@ export type RelayInput = {
   readonly sessionHold: SessionHold;
   readonly upstream: UpstreamSocket;
 };
-
-const cancelOf = (response_id?: string): Uint8Array =>
-  Buffer.from(JSON.stringify({ type: 'response.cancel', response_id }));
 
 /** Close codes that mean the upstream failed or ended. A client can cause any other code. */
 const BREAKDOWNS: ReadonlySet<number> = new Set([1000, 1001, 1006, 1011, 1012, 1013, 1014]);
@@ -68,7 +61,7 @@ export class RelaySession {
   readonly #signs: TurnSigns;
   readonly #sender: EventSender;
   readonly #downlink: Downlink<Arrived>;
-  readonly #turns = new OpenTurns();
+  readonly #turns: MeteredTurns;
   readonly #meter: RelayMeter;
   readonly #allowance: EventAllowance;
   readonly #actor: ActorRefFrom<typeof realtimeRelayMachine>;
@@ -100,6 +93,12 @@ export class RelaySession {
     const send = (event: RealtimeRelayEvent) => this.#send(event);
     const createMeter = isBilledByTime(owner.source) ? createTimeMeter : createTokenMeter;
     this.#meter = createMeter({ ...input, clock, life: this.#life, send });
+    this.#turns = new MeteredTurns({
+      ...{ clock, meter: this.#meter, tally: this.#tally },
+      isOver: () => this.#isHungUp,
+      tooMany: () => this.#fail(TOO_MANY_RESPONSES),
+      guard: (work) => this.#guard(work),
+    });
     const effects = this.#effects();
     this.#actor = createActor(realtimeRelayMachine, { clock, input: { effects } });
     this.#actor.subscribe({
@@ -168,7 +167,9 @@ export class RelaySession {
     const quietAtMs = () => this.#allowance.lastAtMs + LIMITS.realtimeIdleSeconds * 1_000;
     return {
       hangUp: (ending) => this.#hangUp(ending),
-      cancelTurns: () => this.#cancelTurns(),
+      cancelTurns: () => {
+        for (const event of this.#turns.cancellations()) this.#upstream.send(event, false);
+      },
       settle: (ending) => {
         this.#meter.end(this.#isBrokenDown ? 0 : this.#turns.size);
         this.#upstream.close();
@@ -190,7 +191,7 @@ export class RelaySession {
     const tokens = this.#signs.answerTokens(type, frame.bytes);
     this.#meter.carried('down', { bytes: frame.bytes.length, tokens });
     const event = frame.isBinary ? undefined : readMeteredEvent(frame.bytes, type);
-    const billed = event === undefined ? undefined : this.#meterEvent(event);
+    const billed = event === undefined ? undefined : this.#turns.take(event);
     if (billed === undefined) {
       this.#forward(frame, type);
       if (event?.kind === 'done') this.#turnIsOver();
@@ -209,48 +210,8 @@ export class RelaySession {
     );
   }
 
-  /** Resolves when the turn that this event ends is journaled; undefined where it ends none. */
-  #meterEvent(event: MeteredEvent): Promise<void> | undefined {
-    switch (event.kind) {
-      case 'began':
-        if (!this.#turns.begin(event.id)) this.#fail(TOO_MANY_RESPONSES);
-        else if (!this.#isHungUp) this.#meter.began(this.#turns.size);
-        return undefined;
-      case 'done':
-        return this.#turns.end(event.id) ? this.#turnDone(event) : undefined;
-      case 'heard':
-        if (event.id === null || this.#turns.end(event.id)) this.#heard(event);
-        return undefined;
-    }
-  }
-
-  #turnDone(turn: Extract<MeteredEvent, { kind: 'done' }>): Promise<void> | undefined {
-    if (turn.isCancelled) this.#tally.interrupted();
-    this.#tally.turnEnded();
-    const startedAtMs = this.#deps.clock.monotonicMs();
-    return this.#meter
-      .done(turn)
-      ?.then(() => this.#tally.stage('journal', this.#deps.clock.monotonicMs() - startedAtMs));
-  }
-
-  /** A transcript is paid from the hold of the next turn, which is then topped up. */
-  #heard(event: Extract<MeteredEvent, { kind: 'heard' }>): void {
-    const billed = this.#meter.heard(event);
-    void billed?.then(() => this.#guard(() => this.#makeWhole()));
-  }
-
-  #makeWhole(): void {
-    if (!this.#isHungUp) this.#meter.makeWhole(this.#turns.size);
-  }
-
-  /** Sends each id: without one, an upstream cancels only the response of the conversation. */
-  #cancelTurns(): void {
-    for (const id of this.#turns.ids) this.#upstream.send(cancelOf(id), false);
-    if (this.#turns.hasNameless) this.#upstream.send(cancelOf(), false);
-  }
-
   #turnIsOver(): void {
-    this.#makeWhole();
+    this.#turns.makeWhole();
     this.#lookOver();
   }
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { estimateX402 } from '../../../src/routes/x402/estimate.ts';
 import {
   MARKET,
   type MarketWorld,
@@ -31,6 +32,36 @@ describe('the door', () => {
     expect(told.headers.get('x-svc-payment-amount')).toBe('0.003150');
     // The vendor was asked once, and nothing else went out.
     expect(market.peer.heard).toHaveLength(before + 1);
+  });
+
+  it('says what it costs before it is bought, and asks no vendor and no address for it', async () => {
+    const agent = await market.shopper('asking first');
+    const estimate = (path: string, body?: unknown) =>
+      agent.ask('/v1/x402/estimate', { body: { url: `${MARKET}${path}`, method: 'POST', body } });
+    const before = market.peer.heard.length;
+    const exact = await estimate(SPEECH, { text: TEXT });
+    expect([exact.status, exact.body]).toMatchObject([
+      200,
+      { x402: true, priceRaw: String(RAW), scheme: 'credit', payTo: new URL(MARKET).host },
+    ]);
+    expect(estimateX402.response?.parse(exact.body)).toEqual(exact.body);
+    // A text goes as the proxy would send it.
+    expect((await estimate(SPEECH, JSON.stringify({ text: TEXT }))).body.priceRaw).toBe(`${RAW}`);
+    expect((await estimate(SPEECH)).body).toMatchObject({
+      ...{ priceRaw: '31500', per: { quantity: 1_000, unit: 'character' } },
+    });
+    expect((await estimate('/v1/tts/local', { text: TEXT })).body).toMatchObject({ x402: false });
+    expect((await estimate('/v1/db/vectordb/query')).body).toMatchObject({ x402: false });
+    expect(await estimate('/v1/tts/acme')).toMatchObject({
+      ...{ status: 502, body: { error: 'preflight_failed' } },
+    });
+    expect((await estimate(SPEECH, { text: '' })).status).toBe(400);
+    const items = [{ url: `${MARKET}${SPEECH}`, method: 'POST', count: 3, body: { text: TEXT } }];
+    const { body } = await agent.ask('/v1/x402/forecast', { body: { items } });
+    expect(body.forecast).toMatchObject({ totalRaw: String(3n * RAW) });
+    expect(market.peer.heard).toHaveLength(before);
+    const told = await agent.buy(SPEECH, { text: TEXT });
+    expect(told.headers.get('x-svc-cost-usdc')).toBe(exact.body.priceRaw);
   });
 
   it('is on this machine where nothing is configured, under each of its names', async () => {

@@ -5,7 +5,13 @@ import { systemRandom } from '../../../src/kernel/random.ts';
 import { createMarketAddress } from '../../../src/marketplace/market-address.ts';
 import { openAccounts } from '../../../src/marketplace/open-accounts.ts';
 import { createVendorHealths } from '../../../src/marketplace/vendor-health.ts';
-import { claimProbe, findHealth, saveProbe } from '../../../src/marketplace/vendor-health-store.ts';
+import {
+  claimProbe,
+  findHealth,
+  findSales,
+  noteSales,
+  saveProbe,
+} from '../../../src/marketplace/vendor-health-store.ts';
 import { assemblyai } from '../../../src/marketplace/vendors/assemblyai.ts';
 import { deepgram } from '../../../src/marketplace/vendors/deepgram.ts';
 import { polly } from '../../../src/marketplace/vendors/polly.ts';
@@ -31,8 +37,9 @@ afterAll(async () => {
 const VENDORS = [deepgram, assemblyai];
 
 /** A process of the server. */
-const aProcess = () =>
+const aProcess = (probes = true) =>
   createVendorHealths({
+    probes,
     ...{ fetch: outbound.fetch, clock: systemClock, random: systemRandom, log: silentLog },
     ...{ vendors: [...VENDORS, polly], vendorMs: 5_000 },
     address: createMarketAddress(() => 'https://m.example'),
@@ -41,6 +48,7 @@ const aProcess = () =>
     claim: (vendors) => claimProbe(db.sql, vendors),
     save: (probed, event) => saveProbe(db.sql, probed, event),
     find: () => findHealth(db.sql),
+    findSales: () => findSales(db.sql),
   });
 
 /** So much later, as far as claims go. */
@@ -54,14 +62,15 @@ describe('the vendors of the marketplace', () => {
   it('are tried in turn, each once over all processes until it is due again', async () => {
     const [one, other] = [aProcess(), aProcess()];
     await Promise.all([
-      one.worker.tick(),
-      other.worker.tick(),
-      one.worker.tick(),
-      other.worker.tick(),
+      one.worker?.tick(),
+      other.worker?.tick(),
+      one.worker?.tick(),
+      other.worker?.tick(),
     ]);
     const asked = peer.heard.filter(({ url }) => /speak|upload/.test(url.pathname));
     expect(asked.map(({ vendor }) => vendor).sort()).toEqual(['assemblyai', 'deepgram']);
-    const { now, vendors } = await other.list();
+    const { now, probes, vendors } = await other.list();
+    expect(probes).toBe(true);
     expect(Date.parse(now)).toBeGreaterThan(0);
     expect(vendors).toEqual([
       {
@@ -91,7 +100,7 @@ describe('the vendors of the marketplace', () => {
       await later();
       await db.sql`update marketplace_vendors set checked_at = now() where vendor = 'assemblyai'`;
       peer.faults.push(...faults);
-      await worker.tick();
+      await worker?.tick();
       return (await list()).vendors.find(({ vendor }) => vendor === 'deepgram')?.status;
     };
     const down = { kind: 'status', status: 500 } as const;
@@ -122,7 +131,62 @@ describe('the vendors of the marketplace', () => {
     const url = `${market.world.url}/v1/playground/vendors`;
     const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
     const told = await ask(url, bearer(developerKey));
-    expect([told.status, told.body]).toEqual([200, { now: expect.any(String), vendors: [] }]);
+    expect([told.status, told.body]).toEqual([
+      200,
+      { now: expect.any(String), probes: true, vendors: [] },
+    ]);
     expect((await ask(url, bearer(key))).status).toBe(401);
+  });
+
+  describe('without trials', () => {
+    const sold = (vendor: string, failures: number, delivered: boolean) =>
+      noteSales(db.sql, [{ vendor, latency: 7, failures, delivered }]);
+    const listed = async () => {
+      const { probes, vendors } = await aProcess(false).list();
+      expect(probes).toBe(false);
+      return Object.fromEntries(
+        vendors.map(({ vendor, ...seen }) => [
+          ...[vendor, [seen.status, seen.latencyMs, seen.responseExcerpt]],
+        ]),
+      );
+    };
+
+    it('are known by their sales alone, and not at all where they sold nothing for a day', async () => {
+      expect(aProcess(false).worker).toBeUndefined();
+      // What trials said before is not shown.
+      expect(await listed()).toEqual({
+        assemblyai: ['unknown', null, null],
+        deepgram: ['unknown', null, null],
+      });
+      await sold('deepgram', 0, true);
+      await sold('assemblyai', 1, false);
+      expect(await listed()).toEqual({ assemblyai: ['ok', 7, null], deepgram: ['ok', 7, null] });
+      // The second failure in a row, of another process.
+      await sold('assemblyai', 1, false);
+      expect(await listed()).toMatchObject({ assemblyai: ['down', 7, null] });
+      await sold('assemblyai', 1, true);
+      expect(await listed()).toMatchObject({ assemblyai: ['ok', 7, null] });
+      await db.sql`update marketplace_vendors set sold_at = sold_at - interval '25 hours'`;
+      expect(await listed()).toMatchObject({ deepgram: ['unknown', null, null] });
+    });
+
+    it('ask no vendor, and show what agents have met', async () => {
+      await using market = await startMarketWorld({ MARKETPLACE_PROBES: 'off' });
+      const agent = await market.shopper('buying');
+      await agent.buy('/v1/tts/rime', { text: 'Hello.' });
+      const asked = market.peer.heard.length;
+      await noteSales(market.world.sql, [
+        { vendor: 'rime', latency: 3, failures: 0, delivered: true },
+      ]);
+      const url = `${market.world.url}/v1/playground/vendors`;
+      const headers = { authorization: `Bearer ${agent.developerKey}` };
+      const { body } = await ask(url, { headers });
+      const vendors = body.vendors as Record<string, unknown>[];
+      const of = (name: string) => vendors.find(({ vendor }) => vendor === name);
+      expect([body.probes, vendors.length]).toEqual([false, 14]);
+      expect(of('rime')).toMatchObject({ status: 'ok', latencyMs: 3, responseExcerpt: null });
+      expect(of('polly')).toMatchObject({ status: 'unknown', latencyMs: null, checkedAt: null });
+      expect(market.peer.heard).toHaveLength(asked);
+    });
   });
 });

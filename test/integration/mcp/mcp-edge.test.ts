@@ -8,7 +8,7 @@ import { LIMITS } from '../../../src/kernel/limits.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { systemRandom } from '../../../src/kernel/random.ts';
 import { createMcpServer } from '../../../src/mcp/mcp-server.ts';
-import type { MemoryDoor } from '../../../src/mcp/tools/memory.ts';
+import type { Memory } from '../../../src/memory/memory.ts';
 import { mcp } from '../../../src/routes/mcp.ts';
 import { bearer, type Edge, KEYS, startEdge } from '../../support/edge.ts';
 import { memoryKeys } from '../../support/fakes/memory-keys.ts';
@@ -19,16 +19,16 @@ type Ran = { readonly op: string; readonly agentId: number; readonly body: unkno
 const ran: Ran[] = [];
 /** Calls that wait in the memory until they are let go. */
 const waiting: (() => void)[] = [];
-const memory: MemoryDoor = {
+const memory: Memory = {
   async run(op, { agentId }, body) {
     ran.push({ op, agentId, body });
     const { query } = body as { query?: string };
     if (query === 'wait') await new Promise<void>((resolve) => waiting.push(resolve));
     if (query === 'lost')
-      return { status: 404, body: { error: 'tenant_not_found', message: 'No.' } };
+      return { status: 404, body: { error: 'tenant_not_found', message: 'No.' }, headers: {} };
     if (query === 'away') return { status: 503, body: { error: 'away' }, headers: MAY_RETRY };
     if (query === 'bug') throw new Error('the secret');
-    return { status: 200, body: { result: { success: true, data: { op } } } };
+    return { status: 200, body: { result: { success: true, data: { op } } }, headers: {} };
   },
 };
 

@@ -80,16 +80,15 @@ describe('the index in the database', () => {
       const keeper = new VectorKeeper({ sql, log: silentLog });
       return untilOver(() => keeper.fill());
     });
-    untilOver(() => {
+    const doomedFills = untilOver(() => {
       const space = spaces[Math.floor(chance() * spaces.length)];
       return fillSpace(doomed.sql, space?.id ?? 0).catch(() => {});
-    }).catch(() => {});
+    });
     const kills = untilOver(() => doomed.kill(sql));
     const written = Promise.all(writes).finally(() => {
       isOver = true;
     });
-    await Promise.all([written, ...deletions, ...fills, kills]);
-    // Whatever the driver makes of a connection that was ended as it began: it holds nothing from here on.
+    await Promise.all([written, ...deletions, ...fills, kills, doomedFills]);
     await doomed.sql.end({ timeout: 1 });
     const keeper = new VectorKeeper({ sql, log: silentLog });
     for (let n = 0; n < 3; n++) await keeper.fill();

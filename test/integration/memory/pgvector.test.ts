@@ -12,7 +12,7 @@ import { removeTenant, sweepDeleted } from '../../../src/memory/tenant-store.ts'
 import { seedAgents } from '../../support/ledger-world.ts';
 import { memoryProcess } from '../../support/memory-world.ts';
 import { pgvectorServer } from '../../support/pgvector-server.ts';
-import { searchAll } from '../../support/unit-vectors.ts';
+import { chanceOf, randomVector, searchAll } from '../../support/unit-vectors.ts';
 import {
   aQuery,
   DIMS,
@@ -124,6 +124,24 @@ describe('a search by pgvector', () => {
     expect(await searchOf({ comparedRows: 200 }).search(stored, aQuery())).toHaveLength(5);
     expect(await graphScans(space.id)).toBe(1n);
   });
+
+  it('makes graphs of vectors as long as any may be, and of several lengths side by side', async () => {
+    const { sql } = server;
+    for (const dims of [LIMITS.memory.indexDims, 1_536]) {
+      const chance = chanceOf(dims);
+      const space = await vectorSpace(sql, dims);
+      const vectors = Array.from({ length: LARGE + 10 }, () => randomVector(chance, dims));
+      const rows = await space.write(
+        vectors.map((vector) => ({ tag: 0, vector })),
+        fillInCommit,
+      );
+      await settle();
+      const asked = { vector: randomVector(chance, dims), k: 5 };
+      const found = await searchOf().search(await space.stored(), asked);
+      expectSame(found, searchAll(rows, asked));
+      expect(await graphScans(space.id)).toBe(1n);
+    }
+  }, 60_000);
 
   it('leaves a space to the packed index until it is filled, and asks that it be filled', async () => {
     const { sql } = server;

@@ -1,3 +1,4 @@
+import type { ChatCompletionChunk } from 'openai/resources';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { createFakeLedger, type FakeLedger } from '../../support/fake-ledger.ts';
@@ -123,6 +124,24 @@ describe('a streamed chat answer', () => {
     expect(relayed(bytes)).toBe([...events, usageEvent()].join(''));
     await stream();
     expect(upstream.seen.at(-1)?.stream_options).toEqual({ include_usage: true });
+  });
+
+  it('tells its price in its last event where that is asked for, to the OpenAI SDK too', async () => {
+    const events = wordEvents(WORDS);
+    upstream.play({ pieces: [...events, usageEvent(), DONE] });
+    const streamed = await gateway.openai.chat.completions.create({
+      ...{ model: MODEL, messages, max_tokens: 4_000, stream: true },
+      ...{ usage: { include: true } },
+    });
+    const usages: unknown[] = [];
+    let words = '';
+    for await (const { choices, usage } of streamed as AsyncIterable<ChatCompletionChunk>) {
+      words += choices[0]?.delta.content ?? '';
+      if (usage != null) usages.push(usage);
+    }
+    expect(words).toBe(WORDS.join(''));
+    expect(usages).toEqual([{ ...USAGE, cost_raw: String(METERED_RAW) }]);
+    expect(await books()).toBe(METERED_RAW);
   });
 
   it.each([

@@ -91,6 +91,14 @@ async function dueInMs(callId: string): Promise<number | null> {
   return row?.ms ?? null;
 }
 
+/** What the developer was told of a call whose carrier says something else. */
+async function tripped(callId: string) {
+  const rows = await world.sql<{ payload: Record<string, unknown> }[]>`
+    select payload from events
+    where correlation_id = ${callId} and name = 'marketplace.tripwire.triggered' order by id`;
+  return rows.map(({ payload }) => payload);
+}
+
 const about = (ms: number) => expect.closeTo(ms / 10_000, 0);
 
 describe('the price of a carrier', () => {
@@ -117,12 +125,15 @@ describe('the price of a carrier', () => {
     expect(await counted('svc_carrier_prices{outcome="covered"}')).toBe(1);
     expect(await counted('svc_carrier_margin_raw')).toBe(700);
     expect(warned).toEqual([]);
+    expect(await tripped(callId)).toEqual([]);
   });
 
-  it('that exceeds the charge, and another duration, are told to the operator and charged to no agent', async () => {
+  it('that exceeds the charge, and another duration, are told once to operator and developer and charged to no agent', async () => {
     sim.faults.priceDelayMs = 0;
     const { counted, tick, warned } = twoProcesses();
     const callId = await endedCall(245n, 30);
+    await world.sql`update agents set wallet_address = '0xAB01'
+      where id = (select agent_id from calls where id = ${callId})`;
     const charged = () => world.sql`select count(*)::int as n, sum(cost_raw) from charges`;
     const before = [...(await charged())];
     await due(callId);
@@ -139,8 +150,33 @@ describe('the price of a carrier', () => {
     expect(await counted('svc_carrier_prices{outcome="exceeded"}')).toBe(1);
     expect(await counted('svc_carrier_excess_raw')).toBe(13_755);
     expect(await counted('svc_carrier_durations_off')).toBe(1);
+    const { carrierSeconds } = warned[0] ?? {};
+    const named = { callId, agentWalletAddress: '0xab01' };
+    expect(await tripped(callId)).toEqual([
+      { ...named, tripwire: 'carrier_price', expected: '245', observed: '14000' },
+      { ...named, tripwire: 'carrier_duration', expected: '30', observed: `${carrierSeconds}` },
+    ]);
     expect([...(await charged())]).toEqual(before);
     expect(await world.faults()).toEqual([]);
+  });
+
+  it('is not written where its event cannot be: the carrier is asked again', async () => {
+    sim.faults.priceDelayMs = 0;
+    const { counted, tick, warned } = twoProcesses();
+    const callId = await endedCall(245n, 30);
+    await world.sql`alter table events add constraint no_tripwires
+      check (name <> 'marketplace.tripwire.triggered') not valid`;
+    await due(callId);
+    await tick();
+    await world.sql`alter table events drop constraint no_tripwires`;
+    expect(await world.row(callId)).toMatchObject({ carrier_price_raw: null });
+    expect(await dueInMs(callId)).not.toBeNull();
+    expect(await counted('svc_carrier_prices{outcome="exceeded"}')).toBe(0);
+    warned.length = 0;
+    await due(callId);
+    await tick();
+    expect(await tripped(callId)).toHaveLength(2);
+    expect(warned).toHaveLength(2);
   });
 
   it('that a callback has brought is compared, though the carrier tells it no more', async () => {

@@ -33,13 +33,13 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const useAll = () => Promise.all(Array.from({ length: POOL }, () => sql`select pg_sleep(0.05)`));
 
 describe('a connection that is lost', () => {
-  for (const how of ['destroy', 'end'] as const) {
+  for (const how of ['destroy', 'end', 'resetAndDestroy'] as const) {
     it(`by ${how} in a sql transaction fails it, ends nothing else, and the pool works at once`, async () => {
       for (let round = 0; round <= POOL; round++) {
         const lost = sql.begin(async (tx) => {
           await tx`select pg_sleep(5)`;
         });
-        const failed = expect(lost).rejects.toMatchObject({ code: 'CONNECTION_CLOSED' });
+        const failed = expect(lost).rejects.toSatisfy(isConnectionError);
         await pause(100);
         line.breakAll(how);
         await failed;
@@ -62,6 +62,70 @@ describe('a connection that is lost', () => {
     const startMs = performance.now();
     await useAll();
     expect(performance.now() - startMs).toBeLessThan(SOON_MS);
+    expect(crashes).toEqual([]);
+  });
+
+  it('by a reset leaves nothing behind that the next statements wait for', async () => {
+    const one = openSql(line.target, 1);
+    for (let round = 0; round < 5; round++) {
+      let hasBegun = () => {};
+      const begun = new Promise<void>((resolve) => {
+        hasBegun = resolve;
+      });
+      const lost = one.begin(async (tx) => {
+        await tx`select 1`;
+        hasBegun();
+        await tx`select pg_sleep(30)`;
+      });
+      const failed = expect(lost).rejects.toSatisfy(isConnectionError);
+      await begun;
+      await pause(50);
+      line.breakAll('resetAndDestroy');
+      await failed;
+      for (const n of [1, 2, 3]) {
+        const late = pause(SOON_MS).then(() => 'it hangs');
+        expect(await Promise.race([one`select ${n}::int as n`, late])).toEqual([{ n }]);
+      }
+    }
+    await one.end({ timeout: 1 });
+    expect(crashes).toEqual([]);
+  });
+
+  it('is no loss to those who wait to reserve one: they get the next', async () => {
+    const one = openSql(line.target, 1);
+    await one`select 1`;
+    const busy = one`select pg_sleep(30)`.catch(() => 'lost');
+    await pause(50);
+    const waiting = one.reserve();
+    line.breakAll('destroy');
+    expect(await busy).toBe('lost');
+    const late = pause(SOON_MS).then(() => undefined);
+    const own = await Promise.race([waiting, late]);
+    if (own === undefined) return expect.fail('it hangs');
+    expect(await own`select 1 as n`).toEqual([{ n: 1 }]);
+    own.release();
+    expect(await one`select 2 as n`).toEqual([{ n: 2 }]);
+    await one.end({ timeout: 1 });
+    expect(crashes).toEqual([]);
+  });
+
+  it('while it is reserved is not handed out again when it is released', async () => {
+    const one = openSql(line.target, 1);
+    for (const how of ['destroy', 'end', 'resetAndDestroy'] as const) {
+      const own = await one.reserve();
+      const lost = expect(own`select pg_sleep(30)`).rejects.toSatisfy(isConnectionError);
+      await pause(50);
+      line.breakAll(how);
+      await lost;
+      await pause(20);
+      await expect(own`select 1`).rejects.toSatisfy(isConnectionError);
+      own.release();
+      for (const n of [1, 2, 3]) {
+        const late = pause(SOON_MS).then(() => 'it hangs');
+        expect(await Promise.race([one`select ${n}::int as n`, late])).toEqual([{ n }]);
+      }
+    }
+    await one.end({ timeout: 1 });
     expect(crashes).toEqual([]);
   });
 

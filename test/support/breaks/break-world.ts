@@ -14,11 +14,11 @@ export async function breakWorld(options: {
 }) {
   const { books, ...agent } = options;
   const upstream = await streamUpstream();
-  const models = GOODS.flatMap(({ id, modality, rates }) =>
+  const models = GOODS.flatMap(({ dialect = 'openai', id, modality, rates }) =>
     Array.from({ length: SOURCES }, (_, i): ModelEntry => {
       const source = {
         rail: 'direct-account',
-        provider: 'acme',
+        provider: dialect,
         upstreamModel: `${id}-${i}`,
       } as const;
       return { id: `${id}/${i}`, modality, sources: [{ ...source, rates }] };
@@ -26,7 +26,10 @@ export async function breakWorld(options: {
   );
   const gateway = await gatewayWorld({
     ...{ ...agent, models },
-    providers: { acme: { baseUrl: upstream.baseUrl, dialect: 'openai' } },
+    providers: {
+      openai: { baseUrl: upstream.baseUrl, dialect: 'openai' },
+      anthropic: { baseUrl: upstream.baseUrl, dialect: 'anthropic' },
+    },
     rateLimits: { gatewayPerMinute: 1_000_000, ipPerMinute: 1_000_000, globalPerMinute: 1_000_000 },
     // As short as the timers of the client that asks upstreams can tell.
     limits: { idleMs: 1_000 },

@@ -1,5 +1,5 @@
 import type { StreamScript } from '../stream-upstream.ts';
-import type { Goods } from './goods.ts';
+import type { Goods } from './reckoning.ts';
 
 /** One way in which upstreams fail, as the answers that show it. */
 export type Mode = {

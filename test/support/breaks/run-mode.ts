@@ -2,9 +2,9 @@ import { expect, vi } from 'vitest';
 import { minRaw } from '../../../src/kernel/amount.ts';
 import { AGENT_KEY } from '../gateway-world.ts';
 import type { StreamUpstream } from '../stream-upstream.ts';
-import type { Goods } from './goods.ts';
 import { RECORDING } from './goods.ts';
 import type { Mode } from './modes.ts';
+import type { Goods } from './reckoning.ts';
 
 /** Where the money of the one agent is. */
 export type Books = {
@@ -52,7 +52,7 @@ type World = {
 /** Runs every script of a mode, some at a time, and compares what each client got. */
 export async function runMode({ baseUrl, upstream, books }: World, goods: Goods, mode: Mode) {
   const { scripts, isLeft = false } = mode;
-  upstream.play(({ run }) => scripts[Number(run)] ?? { pieces: [] });
+  upstream.play((asked) => scripts[runOf(asked)] ?? { pieces: [] });
   const before = await books.chargedRaw();
   const sentBefore = upstream.sent.bytes;
   upstream.seen.length = 0;
@@ -92,6 +92,12 @@ export async function runMode({ baseUrl, upstream, books }: World, goods: Goods,
   return tally;
 }
 
+/** Which run a request that has reached the upstream is of. */
+function runOf({ run, stop, stop_sequences }: Readonly<Record<string, unknown>>): number {
+  const [mark] = (stop_sequences ?? stop ?? [run]) as unknown[];
+  return Number(mark);
+}
+
 /** Waits for the last hold to be settled, and says how many never were: the caller judges that. */
 async function heldAtLast(books: Books): Promise<number> {
   const isOver = async () => (await books.openHolds()) === 0;
@@ -118,7 +124,8 @@ const named = (answer: Buffer, model: string): Buffer =>
 
 /** Buys one answer and reads it to its end, whichever. */
 function buy(baseUrl: string, goods: Goods, run: number, take: (bytes: number) => void): Purchase {
-  const wanted = { ...goods.wanted, run, model: `${goods.id}/${asked++ % SOURCES}` };
+  const { tagged = () => ({ run }) } = goods;
+  const wanted = { ...goods.wanted, ...tagged(run), model: `${goods.id}/${asked++ % SOURCES}` };
   const isForm = goods.modality === 'stt';
   const leaving = new AbortController();
   const read = async () => {
@@ -148,7 +155,7 @@ function buy(baseUrl: string, goods: Goods, run: number, take: (bytes: number) =
 
 /** Goes away while the upstream still writes, before or behind the answer's head as it happens. */
 async function leave(upstream: StreamUpstream, bought: Purchase, run: number): Promise<void> {
-  const isAsked = () => upstream.seen.some((asked) => String(asked.run) === String(run));
+  const isAsked = () => upstream.seen.some((asked) => runOf(asked) === run);
   await expect.poll(isAsked).toBe(true);
   bought.leave();
   await bought.told.catch(() => undefined);

@@ -15,7 +15,12 @@ it('sells under the address of the marketplace, with a receipt, and refuses in t
     log: silentLog,
     passthroughs: { add: (line) => void lines.push(line), flush: async () => {} },
     spendState: standingsReader(standingsWith({})),
+    documents: {
+      submit: () => Promise.reject(new Error('no documents')),
+      read: () => Promise.reject(new Error('no documents')),
+    },
     shim: {
+      priceOf: () => ({ kind: 'free' }),
       async serve(call) {
         calls.push(call);
         return {

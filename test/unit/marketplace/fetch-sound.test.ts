@@ -4,6 +4,7 @@ import { ApiError } from '../../../src/kernel/api-error.ts';
 import { errors } from '../../../src/kernel/errors.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { createBytesInFlight } from '../../../src/marketplace/bytes-in-flight.ts';
+import { createFileFetch } from '../../../src/marketplace/fetch-file.ts';
 import { createSoundFetch } from '../../../src/marketplace/fetch-sound.ts';
 import { BlockedDestination } from '../../../src/platform/egress/blocked-destination.ts';
 import { BodyTooLarge, SendFailed } from '../../../src/platform/egress/send-failed.ts';
@@ -38,7 +39,7 @@ function web(
     },
   });
   const leaving = new AbortController();
-  const fetchSound = createSoundFetch({ client, clock });
+  const fetchSound = createSoundFetch(createFileFetch({ client, clock }));
   const share = createBytesInFlight(room)('acct_1');
   const caller = { admitHost, share, signal: leaving.signal };
   return {

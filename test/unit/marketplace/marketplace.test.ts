@@ -3,19 +3,20 @@ import { errors } from '../../../src/kernel/errors.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { createMarketAddress } from '../../../src/marketplace/market-address.ts';
 import { createMarketplace } from '../../../src/marketplace/marketplace.ts';
+import type { MemoryAnswer } from '../../../src/memory/memory.ts';
 
 const BASE = 'https://m.example';
 
 type Run = { op: string; agentId: number; body: unknown };
 
 function market(
-  answer: { status: number; body: unknown; headers?: Record<string, string> } | Error = {
-    status: 200,
-    body: { result: { success: true } },
+  answer: MemoryAnswer | Error = {
+    ...{ status: 200, body: { result: { success: true } }, headers: {} },
   },
 ) {
   const runs: Run[] = [];
   const sold: unknown[] = [];
+  const priced: unknown[] = [];
   const clock = new ManualClock();
   const place = createMarketplace({
     address: createMarketAddress(() => BASE),
@@ -27,7 +28,16 @@ function market(
         return answer;
       },
     },
+    documents: {
+      submit: () => Promise.reject(new Error('no documents')),
+      read: () => Promise.reject(new Error('no documents')),
+      priceOf: () => ({ kind: 'sold', priceRaw: 5n, per: { quantity: 1, unit: 'page' } }),
+    },
     shim: {
+      priceOf(call) {
+        priced.push(call);
+        return { kind: 'sold', priceRaw: 7n };
+      },
       async serve(call) {
         sold.push(call);
         return {
@@ -42,7 +52,7 @@ function market(
       ...{ url: `${BASE}${path}`, method, headers: [], body, workId: 'w1', accountId: 'acct_1' },
       ...{ spender: { agentId: 3, keyId: 4 }, signal: new AbortController().signal },
     });
-  return { runs, sold, place, call };
+  return { runs, sold, priced, place, call };
 }
 
 const readable = (body: Uint8Array) => JSON.parse(Buffer.from(body).toString());
@@ -90,6 +100,28 @@ describe('memory at the marketplace', () => {
     const closed = errors.request.clientClosed();
     await expect(market(closed).call('/v1/db/vectordb/query', '{}')).rejects.toBe(closed);
   });
+});
+
+describe('a price at the marketplace', () => {
+  const priceOf = (path: string, body?: string) => {
+    const { place, priced } = market();
+    return { priced, price: place.priceOf({ url: `${BASE}${path}`, body }) };
+  };
+
+  it('is that of the vendor for what would be sent, and memory has none', async () => {
+    const { priced, price } = priceOf('/v1/tts/acme', '{"text":"Hello."}');
+    expect(await price).toEqual({ kind: 'sold', priceRaw: 7n });
+    expect(priced).toEqual([{ service: 'tts', vendor: 'acme', body: { text: 'Hello.' } }]);
+    expect(await priceOf('/v1/db/vectordb/query').price).toEqual({ kind: 'free' });
+    expect(await priceOf('/v1/doc/acme').price).toMatchObject({ priceRaw: 5n });
+  });
+
+  it.each(['/v1/nothing/acme', '/v1/tts/acme/more', '/v1/db/vectordb/drop'])(
+    'is refused where there is nothing: %s',
+    async (path) => {
+      await expect(priceOf(path).price).rejects.toMatchObject({ status: 404 });
+    },
+  );
 });
 
 describe('a service at the marketplace', () => {

@@ -22,6 +22,7 @@ function till() {
     budgets: { left: async () => ({ advisory: undefined }) },
     ...{ clock: new ManualClock(), random: systemRandom, log: silentLog },
     findOwner: async () => undefined,
+    tripwires: { eventsOf: async () => [] },
   } as unknown as SellDeps;
   const sale: Sale = {
     ...{ spender: { agentId: 1 }, workId: undefined, url: 'u', host: 'h' },

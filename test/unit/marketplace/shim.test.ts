@@ -4,6 +4,7 @@ import { LIMITS } from '../../../src/kernel/limits.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { createSeededRandom } from '../../../src/kernel/random.ts';
+import { createMarketRooms } from '../../../src/marketplace/market-rooms.ts';
 import { soundOf } from '../../../src/marketplace/read-delivery.ts';
 import { createShim, type ShimCall, type ShimDeps } from '../../../src/marketplace/shim.ts';
 import type { Delivery, Vendor } from '../../../src/marketplace/vendor.ts';
@@ -31,6 +32,9 @@ async function shop(deliver: () => Promise<Delivery>, more: Partial<ShimDeps> = 
     },
     budgets: { left: async () => ({ remainingRaw: undefined, advisory: undefined }) },
     ...{ vendors: [acme], accounts: new Map(), findOwner: async () => undefined },
+    tripwires: { eventsOf: async () => [] },
+    rooms: createMarketRooms(),
+    saleHealth: { watch: (_, ask) => ask() },
     fetch: () => Promise.reject(new Error('no network')),
     fetchSound: () => Promise.reject(new Error('no files')),
     admitHost: async () => {},

@@ -10,6 +10,7 @@ import {
   type Upstream,
   type UpstreamLimits,
 } from '../upstream-pool.ts';
+import { createMessagesRail } from './relay-messages.ts';
 import { translateAnswer, translateError } from './translate-answer.ts';
 import { translateRequest } from './translate-request.ts';
 import { translatedChat } from './translated-chat.ts';
@@ -18,7 +19,10 @@ import { UnfitRequest } from './unfit-request.ts';
 /** The version of the protocol that the translations of this folder were written for. */
 const PROTOCOL_VERSION = '2023-06-01';
 
-/** An upstream that speaks the Messages dialect: what goes there and what comes back is translated. */
+/**
+ * An upstream that speaks the Messages dialect: a chat that goes there and what comes back is translated, a request of that
+ * dialect is relayed.
+ */
 export function createAnthropicRail(deps: {
   readonly upstream: Upstream;
   readonly clock: Clock;
@@ -36,6 +40,7 @@ export function createAnthropicRail(deps: {
     paymentMethod,
   });
   return {
+    messages: createMessagesRail(pool),
     complete: (call, signal) =>
       inItsWords(() =>
         pool.whole(

@@ -1,21 +1,14 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
-import type { TokenUsage } from '../chat-rail.ts';
 import { SseEvents } from '../openai/sse-events.ts';
-import { completionUsage, readMessageUsage } from './message-usage.ts';
+import { completionUsage } from './message-usage.ts';
 import { jsonOf, member, textMember } from './read-json.ts';
+import { StreamedUsage } from './streamed-usage.ts';
 import { ToolCallDeltas } from './tool-call-deltas.ts';
 import { type FinishReason, finishReasonOf } from './translate-answer.ts';
 
 /** The stream goes on, has said that it is whole, or will not become whole. */
 type State = 'open' | 'finished' | 'failed';
-
-const COUNTS = [
-  'input_tokens',
-  'output_tokens',
-  'cache_read_input_tokens',
-  'cache_creation_input_tokens',
-] as const;
 
 /**
  * Turns the events of a Messages stream into OpenAI chunks as they come, wherever its pieces end. Holds one
@@ -31,10 +24,7 @@ export class StreamTranslator {
   #state: State = 'open';
   #failure: string | undefined;
   #finishReason: FinishReason | undefined;
-  #counts: Json = {};
-  /** The output has been counted, and not only begun. */
-  #isCounted = false;
-  #answerChars = 0;
+  readonly #usage = new StreamedUsage();
 
   constructor(createdSec: number) {
     this.#createdSec = createdSec;
@@ -49,19 +39,9 @@ export class StreamTranslator {
     return this.#failure;
   }
 
-  /**
-   * What it has come to so far. The output is counted at the end alone: until then it is taken for no less
-   * than its length.
-   */
-  metered(): { readonly usage: TokenUsage | null; readonly answerChars: number } {
-    const answerChars = this.#answerChars;
-    const usage = readMessageUsage(this.#counts);
-    if (usage === null || this.#isCounted) return { usage, answerChars };
-    const written = Math.ceil(answerChars / LIMITS.charsPerToken);
-    return {
-      usage: { ...usage, outputTokens: Math.max(usage.outputTokens, written) },
-      answerChars,
-    };
+  /** What it has come to so far. */
+  metered() {
+    return this.#usage.metered();
   }
 
   /** The chunks that a piece of the stream completes; none once it is over. */
@@ -119,7 +99,7 @@ export class StreamTranslator {
       created: this.#createdSec,
       model: textMember(message, 'model'),
     };
-    this.#count(message.usage);
+    this.#usage.count(message.usage);
     return this.#chunk({ role: 'assistant', content: '', refusal: null });
   }
 
@@ -143,7 +123,7 @@ export class StreamTranslator {
     if (block.type !== 'tool_use') return undefined;
     const call = this.#tools.start(index, block);
     if (call === undefined) return this.#fail('a tool call is none, or one too many');
-    this.#answerChars += textMember(block, 'name').length;
+    this.#usage.wrote(textMember(block, 'name').length);
     return this.#call(call);
   }
 
@@ -151,16 +131,16 @@ export class StreamTranslator {
     if (delta.type === 'text_delta') return this.#say(textMember(delta, 'text'));
     if (delta.type === 'input_json_delta') {
       const text = textMember(delta, 'partial_json');
-      this.#answerChars += text.length;
+      this.#usage.wrote(text.length);
       return this.#call(this.#tools.add(index, text));
     }
     // OpenAI has no place for thoughts, but they are paid for like words.
-    if (delta.type === 'thinking_delta') this.#answerChars += textMember(delta, 'thinking').length;
+    if (delta.type === 'thinking_delta') this.#usage.wrote(textMember(delta, 'thinking').length);
     return undefined;
   }
 
   #say(text: string): Json | undefined {
-    this.#answerChars += text.length;
+    this.#usage.wrote(text.length);
     return text === '' ? undefined : this.#chunk({ content: text });
   }
 
@@ -169,8 +149,7 @@ export class StreamTranslator {
   }
 
   #finish(event: Json): Json | undefined {
-    this.#count(event.usage);
-    this.#isCounted ||= typeof member(event, 'usage').output_tokens === 'number';
+    this.#usage.countEnd(event.usage);
     const reason = member(event, 'delta').stop_reason;
     if (typeof reason !== 'string' || this.#finishReason !== undefined) return undefined;
     this.#finishReason = finishReasonOf(reason);
@@ -189,16 +168,6 @@ export class StreamTranslator {
   #chunk(delta: Json, finishReason: FinishReason | null = null): Json {
     const choice = { index: 0, delta, logprobs: null, finish_reason: finishReason };
     return { ...this.#head, choices: [choice] };
-  }
-
-  /** Counts are running totals: what comes later stands for what came before. */
-  #count(usage: unknown): void {
-    if (!isObject(usage)) return;
-    for (const name of COUNTS) {
-      if (typeof usage[name] === 'number') this.#counts = { ...this.#counts, [name]: usage[name] };
-    }
-    const { cache_creation } = usage;
-    if (isObject(cache_creation)) this.#counts = { ...this.#counts, cache_creation };
   }
 
   #fail(reason: string): undefined {

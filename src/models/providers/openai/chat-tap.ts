@@ -55,7 +55,7 @@ export class ChatTap {
 }
 
 /** Whether a `usage` in it is an object: it reads null on every event before the last. */
-function carriesUsage(event: Buffer): boolean {
+export function carriesUsage(event: Buffer): boolean {
   for (let at = event.indexOf(USAGE); at !== -1; at = event.indexOf(USAGE, at + 1)) {
     if (event[valueAt(event, at + USAGE.length)] === OPEN_BRACE) return true;
   }

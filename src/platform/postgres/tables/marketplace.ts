@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
-import { check, integer, pgTable, text } from 'drizzle-orm/pg-core';
-import { id, instant } from '../columns.ts';
+import { check, index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import { bytea, id, instant, now, raw } from '../columns.ts';
 
 /** How each vendor of the marketplace did when it was tried last, by whichever process. */
 export const marketplaceVendors = pgTable(
@@ -15,6 +15,72 @@ export const marketplaceVendors = pgTable(
     /** Null while the first try is under way. */
     latencyMs: integer('latency_ms'),
     excerpt: text('excerpt'),
+    /** How it did for agents, told by the processes that asked it: when last, how long that took, failures in a row. */
+    soldAt: instant('sold_at'),
+    saleLatencyMs: integer('sale_latency_ms'),
+    saleFailures: integer('sale_failures').notNull().default(0),
   },
   (table) => [check('marketplace_vendors_status', sql`${table.status} in ('ok', 'down')`)],
+);
+
+/** Jobs that a vendor works on for minutes. A job that has ended keeps its row, since charges and events name it. */
+export const marketplaceJobs = pgTable(
+  'marketplace_jobs',
+  {
+    /** The id of its hold, too. */
+    id: id('id').primaryKey(),
+    agentId: integer('agent_id').notNull(),
+    accountId: text('account_id').notNull(),
+    vendor: id('vendor').notNull(),
+    /** `submitting` until its caller may hear of it, `ending` from the moment that its outcome is decided. */
+    step: text('step').notNull().default('submitting'),
+    /** What was asked for, by whom, and under which address it stands in the history. */
+    asked: jsonb('asked').notNull(),
+    /** The most pages that are paid for, and what is held for them. */
+    pagesHeld: integer('pages_held').notNull(),
+    heldRaw: raw('held_raw').notNull(),
+    /** The vendor's name of it; null until the vendor has said it. */
+    vendorJobId: text('vendor_job_id'),
+    /** Raised by each process that takes the job over: every write of an earlier one misses. */
+    epoch: integer('epoch').notNull().default(0),
+    /** Looks in a row without news. */
+    looks: integer('looks').notNull().default(0),
+    /** When a process takes it over next; null: there is nothing left to do. */
+    dueAt: instant('due_at'),
+    /** It fails where it has not ended by then. */
+    deadlineAt: instant('deadline_at').notNull(),
+    /** What it comes to, once that is decided. */
+    verdict: jsonb('verdict'),
+    costRaw: raw('cost_raw'),
+    /** What the vendor delivered, a ZIP archive; null: nothing, or it is deleted. */
+    result: bytea('result'),
+    resultUntil: instant('result_until'),
+    createdAt: now('created_at'),
+    /** When the vendor was told to begin. */
+    startedAt: instant('started_at'),
+    endedAt: instant('ended_at'),
+  },
+  (table) => [
+    index('marketplace_jobs_due').on(table.dueAt).where(sql`due_at is not null`),
+    // Living jobs are few: they are counted by agent and by account.
+    index('marketplace_jobs_living')
+      .on(table.accountId, table.agentId)
+      .where(sql`ended_at is null`),
+    check(
+      'marketplace_jobs_step',
+      sql`${table.step} in ('submitting', 'queued', 'starting', 'running', 'ending', 'completed', 'failed')`,
+    ),
+  ],
+);
+
+/** When something unexpected of a vendor was last reported to an agent, so that it is reported once an hour. */
+export const marketplaceTripwires = pgTable(
+  'marketplace_tripwires',
+  {
+    agentId: integer('agent_id').notNull(),
+    vendor: id('vendor').notNull(),
+    tripwire: id('tripwire').notNull(),
+    triggeredAt: now('triggered_at'),
+  },
+  (table) => [primaryKey({ columns: [table.agentId, table.vendor, table.tripwire] })],
 );

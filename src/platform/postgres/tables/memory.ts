@@ -14,7 +14,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
-import { bytea, id, instant, now } from '../columns.ts';
+import { bytea, id, instant, now, raw } from '../columns.ts';
 import { agents } from './agents.ts';
 
 const tsvector = customType<{ data: string }>({ dataType: () => 'tsvector' });
@@ -45,6 +45,7 @@ export const memorySpaces = pgTable(
     /** The type of each metadata field that was declared; null: that of the default namespace holds. */
     schema: jsonb('schema').$type<Readonly<Record<string, string>>>(),
     model: text('model').notNull(),
+    /** Numbers of its vectors; 0: there are none yet, and the first ones tell. */
     dims: integer('dims').notNull(),
     /** Items in it, changed with the row of its store locked. */
     memories: integer('memories').notNull().default(0),
@@ -93,9 +94,24 @@ export const memoryItems = pgTable(
     attempts: smallint('attempts').notNull().default(0),
     /** Of its text, title, id and metadata in UTF-8. */
     bytes: integer('bytes').notNull().default(0),
+    /** Who pays for what is bought to index it, with key and tags; null: the agent, by no key. */
+    spender: jsonb('spender'),
+    /** What its indexing has cost. */
+    costRaw: raw('cost_raw').notNull().default(sql`0`),
+    /** Why it waits for another purchase, or has failed: the code of the refusal. */
+    reason: text('reason'),
+    /** The balance that the refused purchase needs; null: it does not wait for money. */
+    needsRaw: raw('needs_raw'),
+    /** Refusals of what had to be bought. */
+    waits: smallint('waits').notNull().default(0),
+    /** Who drew the facts out of a text with `infer`, where a model was asked: the model, or `local`. */
+    inferredBy: text('inferred_by'),
+    /** Why that was not the model. */
+    inferError: text('infer_error'),
     createdAt: now('created_at'),
   },
   (table) => [
+    index('memory_items_unpaid').on(table.agentId).where(sql`needs_raw is not null`),
     index('memory_items_space').on(table.spaceId, table.seq),
     index('memory_items_due')
       .on(table.agentId, table.spaceId, table.dueAt)
@@ -105,6 +121,30 @@ export const memoryItems = pgTable(
       'memory_items_status',
       sql`${table.status} in ('queued', 'processing', 'completed', 'failed')`,
     ),
+  ],
+);
+
+/**
+ * What is bought to index an item: written before it is asked for, its result before it is charged. A process that goes on
+ * with the item finds there what was bought, and asks the ledger for the hold of that name.
+ */
+export const memoryPurchases = pgTable(
+  'memory_purchases',
+  {
+    itemId: id('item_id')
+      .notNull()
+      .references(() => memoryItems.id, { onDelete: 'cascade' }),
+    /** `facts` or `vectors`. */
+    kind: text('kind').notNull(),
+    /** The id of its hold. */
+    workId: id('work_id').notNull(),
+    model: text('model').notNull(),
+    /** Null: not delivered. */
+    result: bytea('result'),
+  },
+  (table) => [
+    primaryKey({ columns: [table.itemId, table.kind] }),
+    check('memory_purchases_kind', sql`${table.kind} in ('facts', 'vectors')`),
   ],
 );
 

@@ -135,6 +135,12 @@ export const calls = pgTable(
     summary: jsonb('summary'),
     /** When what was said is deleted; null: it is deleted already, or the call lives. */
     reportUntil: instant('report_until'),
+    /** When a worker analyzes it; null: it is analyzed, or has no report. */
+    analysisDueAt: instant('analysis_due_at'),
+    /** How often that was begun: a model is asked the first time only. */
+    analysisClaims: integer('analysis_claims').notNull().default(0),
+    /** What came of that: whether it served its purpose, and by which facts. */
+    analysis: jsonb('analysis'),
     createdAt: now('created_at'),
   },
   (table) => [
@@ -146,6 +152,7 @@ export const calls = pgTable(
     index('calls_living_account').on(table.accountId).where(sql`not terminal`),
     index('calls_due').on(table.dueAt).where(sql`due_at is not null`),
     index('calls_price_due').on(table.priceDueAt).where(sql`price_due_at is not null`),
+    index('calls_analysis_due').on(table.analysisDueAt).where(sql`analysis_due_at is not null`),
     index('calls_report_until').on(table.reportUntil).where(sql`report_until is not null`),
     check(
       'calls_status',

@@ -5,6 +5,7 @@ import { LIMITS } from '../../../kernel/limits.ts';
 import { abortSignalOf } from '../../../kernel/stop-signal.ts';
 import type { Memory, MemoryOp } from '../../../memory/memory.ts';
 import { BODIES } from '../../../memory/memory-shape.ts';
+import { readSpender } from '../../../models/purchase/read-spender.ts';
 
 const Answer = z.object({
   result: z.object({ success: z.literal(true), data: z.looseObject({}) }),
@@ -22,10 +23,13 @@ export const memoryOperation = <Op extends MemoryOp>(op: Op) => ({
   response: Answer,
 
   async handle({
+    admitPooled,
     body,
     caller,
+    headers,
     services,
     signal,
+    workId,
   }: Context<
     { memory: Memory },
     'agent',
@@ -33,6 +37,11 @@ export const memoryOperation = <Op extends MemoryOp>(op: Op) => ({
     undefined,
     (typeof BODIES)[Op]
   >): Promise<RouteReply> {
-    return services.memory.run(op, caller, body, abortSignalOf(signal));
+    const { agentId } = caller;
+    const isReadOnly = caller.permission === 'read';
+    const spender = readSpender(caller, headers);
+    const asking = { agentId, spender, isReadOnly, workId, admitPooled };
+    const { bill, ...answer } = await services.memory.run(op, asking, body, abortSignalOf(signal));
+    return bill === undefined ? answer : { ...answer, upstreamMs: bill.upstreamMs };
   },
 });

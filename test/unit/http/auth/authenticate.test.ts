@@ -24,10 +24,10 @@ async function outcome(
   headers: Record<string, string>,
   change: Partial<Demand> & { method?: string } = {},
 ): Promise<string> {
-  const { method = 'GET', permission = 'read', admitsClosed = false } = change;
+  const { method = 'GET', permission = 'read', admitsClosed = false, keyHeader } = change;
   try {
     const { caller } = await authenticate(
-      { credential, permission, admitsClosed },
+      { credential, permission, admitsClosed, keyHeader },
       asking(headers, method),
     );
     return caller.kind === 'developer' ? caller.via : caller.kind;
@@ -166,5 +166,29 @@ describe('a session cookie', () => {
     expect(await write('https://api.example')).toBe('session');
     expect(await write('https://api.example.evil')).toBe('403 forbidden');
     expect(await write('null')).toBe('403 forbidden');
+  });
+});
+
+describe('a key in x-api-key', () => {
+  const key = (value: string) => ({ 'x-api-key': value });
+  const keyHeader = 'x-api-key';
+
+  it('counts where a route says so, before a Bearer, and nowhere else', async () => {
+    expect(await outcome('agent', key(KEYS.agent), { keyHeader })).toBe('agent');
+    expect(await outcome('agent', { ...key(KEYS.agent), ...bearer('other') }, { keyHeader })).toBe(
+      'agent',
+    );
+    expect(await outcome('agent', key(KEYS.agent))).toMatch(/^401 /);
+    expect(await outcome('management', key(KEYS.developer))).toBe('401 Unauthorized');
+  });
+
+  it('is wrong, or of another kind, as a Bearer would be', async () => {
+    expect(await outcome('agent', key('sk-ant-x'), { keyHeader })).toBe('401 Invalid API key');
+    expect(await outcome('agent', key(KEYS.developer), { keyHeader })).toBe(
+      '401 wrong_credential_type',
+    );
+    expect(await outcome('agent', { ...key(' '), ...bearer(KEYS.agent) }, { keyHeader })).toBe(
+      'agent',
+    );
   });
 });

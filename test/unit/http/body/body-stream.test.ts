@@ -182,6 +182,16 @@ describe('a body that is read while it arrives', () => {
     await expect(next).rejects.toThrow('gone');
   });
 
+  it('counts as held until its handler is done, though its client left after all of it had come', async () => {
+    const { response, body, budget, chunks, leave } = streaming(100);
+    response.receive('12345678', true);
+    expect((await whole(chunks())).toString()).toBe('12345678');
+    leave();
+    expect(budget.heldBytes).toBe(8);
+    body.release();
+    expect(budget.heldBytes).toBe(0);
+  });
+
   it('that no handler reads is read to its end before the answer is written, and leaves nothing', async () => {
     const { response, body, budget } = streaming(10 * AHEAD);
     response.receive(new Uint8Array(AHEAD + 1), false);

@@ -16,6 +16,14 @@ it('a refusal is shown in the shape of its route, with the same code and sentenc
   expect(shown(refusal, 'openai')).toMatchObject({
     ...{ status: 401, error: { code: 'invalid_api_key', message, type: 'authentication_error' } },
   });
+  expect(renderError(refusal, 'anthropic', () => silentLog, 'req_1')).toMatchObject({
+    headers: { 'request-id': 'req_1' },
+    body: JSON.stringify({
+      type: 'error',
+      error: { type: 'authentication_error', message, code: 'invalid_api_key' },
+      request_id: 'req_1',
+    }),
+  });
   expect(shown(refusal, 'jsonrpc')).toEqual({
     ...{ status: 401, jsonrpc: '2.0', id: null },
     error: { code: -32_000, message, data: flat },

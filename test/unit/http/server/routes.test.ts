@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { createRouter } from '../../../../src/http/server/router.ts';
+import { DEVELOPER_ROUTES } from '../../../../src/routes/developer/routes.ts';
 import { ROUTES } from '../../../../src/routes/index.ts';
 
 type Endpoint = {
@@ -22,6 +23,11 @@ describe('the route table', () => {
   it('serves nothing that is not listed with this verb, path and credential', () => {
     const listed = new Set(endpoints.map(onTheWire));
     expect(ROUTES.map(onTheWire).filter((route) => !listed.has(route))).toEqual([]);
+  });
+
+  it('has all of the developers in their own table, and no others', () => {
+    const below = ROUTES.filter(({ path }) => path.startsWith('/v1/developer/'));
+    expect([...DEVELOPER_ROUTES]).toEqual(below);
   });
 
   it('keeps the order of the specification', () => {

@@ -3,6 +3,8 @@ import { createUnknownRoute } from '../../../../src/http/server/unknown-route.ts
 
 const unknown = createUnknownRoute([
   { method: 'POST', path: '/v1/chat/completions', envelope: 'openai' },
+  { method: 'POST', path: '/v1/messages', envelope: 'anthropic' },
+  { method: 'POST', path: '/v1/mcp', envelope: 'jsonrpc' },
   { method: 'GET', path: '/v1/models', envelope: 'openai' },
   { method: 'GET', path: '/v1/models/:id', envelope: 'openai' },
   { method: 'POST', path: '/v1/audio/transcriptions', envelope: 'openai' },
@@ -41,6 +43,10 @@ describe('a path that no route has', () => {
   it('is refused in the envelope of its family, and of OpenAI in a family that is unknown', () => {
     expect(unknown('GET', '/v1/chat/x').envelope).toBe('openai');
     expect(unknown('POST', '/v1/responses').envelope).toBe('openai');
+    expect(unknown('POST', '/v1/messages/batches').envelope).toBe('anthropic');
+    expect(unknown('POST', '/v1/v1/messages').envelope).toBe('anthropic');
+    expect(unknown('POST', '/messages').envelope).toBe('anthropic');
+    expect(unknown('POST', '/v1/mcp/x').envelope).toBe('openai');
     expect(unknown('GET', '/v1/developer/x').envelope).toBe('flat');
     expect(unknown('GET', '/v1').envelope).toBe('openai');
     expect(unknown('POST', '/chat/completions').envelope).toBe('openai');

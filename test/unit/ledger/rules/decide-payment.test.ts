@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { applyChange } from '../../../../src/ledger/rules/agent-batch.ts';
 import type { BalanceState, Change } from '../../../../src/ledger/rules/change.ts';
-import { applyChange, decide } from '../../../../src/ledger/rules/decide.ts';
+import { decide } from '../../../../src/ledger/rules/decide.ts';
 import { moveGuard, walletFreeRaw } from '../../../../src/ledger/rules/decide-payment.ts';
 import type { DecisionContext } from '../../../../src/ledger/rules/decision.ts';
 import type { HoldOperation, Operation } from '../../../../src/ledger/rules/operation.ts';

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { applyChange } from '../../../../src/ledger/rules/agent-batch.ts';
 import type { BalanceState } from '../../../../src/ledger/rules/change.ts';
-import { applyChange, decide } from '../../../../src/ledger/rules/decide.ts';
+import { decide } from '../../../../src/ledger/rules/decide.ts';
 import type { DecisionContext } from '../../../../src/ledger/rules/decision.ts';
 import type { Operation } from '../../../../src/ledger/rules/operation.ts';
 import { ACTIVE } from '../../../support/fakes/memory-ledger.ts';

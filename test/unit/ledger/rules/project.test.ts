@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { refusalOf, teamRefusalOf } from '../../../../src/ledger/rules/admit.ts';
-import { payableRaw, withPayment } from '../../../../src/ledger/rules/project.ts';
+import { payableRaw, withPayment, withSpend } from '../../../../src/ledger/rules/project.ts';
 import { type Reading, roomFor } from '../../../../src/ledger/rules/spend-state.ts';
 import type { SpendFacts } from '../../../../src/policy/policy.ts';
 import { arbitraryFacts, arbitraryReading } from '../../../support/snapshot-arbitrary.ts';
@@ -18,6 +18,8 @@ function refusalOfPayment(reading: Reading, facts: SpendFacts, amountRaw: bigint
   const open = { ...rules, allowlistMode: 'off' } as const;
   return refusalOf(open, demand, position) ?? teamRefusalOf(open, demand, position, teamCounters);
 }
+
+const arbitraryRaw = fc.bigInt({ min: 1n, max: 60n });
 
 const arbitraryWallet = fc.record({
   walletRaw: fc.bigInt({ min: 0n, max: 200n }),
@@ -52,8 +54,8 @@ describe('withPayment', () => {
         arbitraryReading,
         arbitraryWallet,
         arbitraryFacts,
-        fc.bigInt({ min: 1n, max: 60n }),
-        fc.bigInt({ min: 1n, max: 60n }),
+        arbitraryRaw,
+        arbitraryRaw,
         (drawn, wallet, facts, firstRaw, nextRaw) => {
           const reading = inWallet(drawn, wallet);
           if (refusalOfPayment(reading, facts, firstRaw) !== undefined) return;
@@ -65,6 +67,18 @@ describe('withPayment', () => {
         },
       ),
       { numRuns: 3_000 },
+    );
+  });
+
+  it('leaves the wallet to a spend that has no payee', () => {
+    fc.assert(
+      fc.property(arbitraryReading, arbitraryFacts, arbitraryRaw, (reading, facts, amountRaw) => {
+        const sold = withSpend(reading, { ...facts, payee: null }, amountRaw);
+        expect(sold.state.promisedRaw).toBe(reading.state.promisedRaw);
+        expect(sold.state.heldRaw).toBe(reading.state.heldRaw + amountRaw);
+        const paid = withSpend(reading, { ...facts, payee: '0xaa' }, amountRaw);
+        expect(paid.state.promisedRaw).toBe(reading.state.promisedRaw + amountRaw);
+      }),
     );
   });
 

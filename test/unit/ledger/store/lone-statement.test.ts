@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { applyChange, partOf } from '../../../../src/ledger/rules/agent-batch.ts';
 import type {
   AgentBatch,
   BalanceState,
@@ -6,7 +7,7 @@ import type {
   Companion,
 } from '../../../../src/ledger/rules/change.ts';
 import type { ChargeRow } from '../../../../src/ledger/rules/companion.ts';
-import { applyChange, decide, partOf } from '../../../../src/ledger/rules/decide.ts';
+import { decide } from '../../../../src/ledger/rules/decide.ts';
 import type {
   HoldOperation,
   Operation,

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { codePointsOf, SpeechRequest } from '../../../../src/models/speech/speech-request.ts';
 
@@ -18,6 +19,12 @@ describe('a speech request', () => {
 
   it('counts its text in code points', () => {
     expect(codePointsOf('añ🙂')).toBe(3);
+    const halves = fc.constantFrom('\ud83d', '\ude42', 'a');
+    fc.assert(
+      fc.property(fc.string({ unit: halves }), (text) => {
+        expect(codePointsOf(text)).toBe([...text].length);
+      }),
+    );
     expect(passes({ input: '🙂'.repeat(4_096) })).toBe(true);
     expect(passes({ input: '🙂'.repeat(4_097) })).toBe(false);
     expect(passes({ input: 'a'.repeat(4_097) })).toBe(false);

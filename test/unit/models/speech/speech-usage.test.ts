@@ -7,6 +7,7 @@ import type { Source } from '../../../../src/models/catalogue/catalogue.ts';
 import {
   billsTokens,
   estimateSpeech,
+  longestSpeechRaw,
   meterSpeech,
   speechBoundRaw,
 } from '../../../../src/models/speech/speech-usage.ts';
@@ -68,6 +69,25 @@ describe('what speech uses', () => {
         expect(bound).toBeGreaterThan(0n);
       }),
     );
+  });
+
+  it('costs no more than the longest text of as many characters', () => {
+    const rates = fc.constantFrom(CHARACTERS, TOKENS, source({ audio_second: '10' }));
+    const speeds = fc.constantFrom(undefined, 0.25, 1, 4);
+    fc.assert(
+      fc.property(
+        fc.string({ minLength: 1, unit: 'binary' }),
+        rates,
+        speeds,
+        (input, at, speed) => {
+          const longest = longestSpeechRaw({ characters: input.length, speed }, at);
+          expect(speechBoundRaw(request(input, { speed }), at)).toBeLessThanOrEqual(longest);
+        },
+      ),
+    );
+    const widest = request('\u8a9e'.repeat(100));
+    const longest = longestSpeechRaw({ characters: 100, speed: undefined }, TOKENS);
+    expect(longest).toBe(speechBoundRaw(widest, TOKENS));
   });
 
   it('holds the price itself where that is known', () => {

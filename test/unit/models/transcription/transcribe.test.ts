@@ -150,6 +150,17 @@ describe('a transcript that is bought', () => {
     expect(await balanced()).toBe(0n);
   });
 
+  it('is not asked for where its client has left before', async () => {
+    const { asked, balanced, transcriptions, wanted } = await world(() => answered());
+    const { buyer, request } = wanted();
+    const left = { ...buyer, signal: AbortSignal.abort() };
+    await expect(transcriptions.transcribe({ buyer: left, request })).rejects.toMatchObject({
+      status: 499,
+    });
+    expect(asked).toEqual([]);
+    expect(await balanced()).toBe(0n);
+  });
+
   it('is settled at the end of its stream, and when its reader leaves', async () => {
     for (const leaves of [false, true]) {
       const { balanced, transcriptions, wanted } = await world(() => answered());

@@ -15,6 +15,7 @@ function world(answer: MarketAnswer | Error = ANSWER) {
   const proxy = proxyWorld();
   const calls: MarketCall[] = [];
   const marketplace = {
+    priceOf: async () => ({ kind: 'free' }) as const,
     host: 'm.example',
     matches: (url: string) => url.startsWith('https://m.example/'),
     async call(call: MarketCall) {

@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { errors } from '../../../../src/kernel/errors.ts';
+import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import type { Spender } from '../../../../src/ledger/rules/requests.ts';
+import type { MarketPrice } from '../../../../src/payments/proxy/marketplace.ts';
 import { estimateCall } from '../../../../src/payments/quotes/estimate-call.ts';
 import type { Quote, Quoted } from '../../../../src/payments/quotes/price-quotes.ts';
 import { aPolicy } from '../../../support/a-policy.ts';
+import { marketPrices } from '../../../support/fakes/market-prices.ts';
 import { scriptedClient } from '../../../support/fakes/scripted-client.ts';
 import { type StandingsWish, standingsReader, standingsWith } from '../../../support/standings.ts';
 
@@ -36,6 +40,7 @@ const estimated = async (
       client: scriptedClient({}).client,
       quotes: { of: async () => quoted },
       spendState: standingsReader(standingsWith(wanted)),
+      ...{ clock: new ManualClock(), marketplace: marketPrices(), terms: { usdc: '0xUSDC' } },
     },
     { agentId: 1, keyId: 1, keyRootId: 1, ...spender },
     { url: URL_, method: 'POST' },
@@ -80,6 +85,59 @@ describe('an estimate', () => {
   it('that fails says why', async () => {
     await expect(estimated({ kind: 'failed', detail: 'No answer came.' })).rejects.toMatchObject({
       ...{ status: 502, error: 'preflight_failed', fields: { detail: 'No answer came.' } },
+    });
+  });
+});
+
+describe('an estimate of a call to the marketplace', () => {
+  const sold = (price: MarketPrice | Error, wanted: StandingsWish = {}) =>
+    estimateCall(
+      {
+        client: {
+          open: () => {
+            throw new Error('no address is looked up');
+          },
+        },
+        quotes: {
+          of: () => {
+            throw new Error('nothing is asked');
+          },
+        },
+        ...{ marketplace: marketPrices(price), clock: new ManualClock(AT_MS) },
+        ...{ terms: { usdc: '0xUSDC' }, spendState: standingsReader(standingsWith(wanted)) },
+      },
+      { agentId: 1, keyId: 1, keyRootId: 1 },
+      { url: 'https://market.example/v1/tts/acme', method: 'POST' },
+    );
+
+  it('is by its list, with nothing sent, and paid from the balance though the wallet has nothing', async () => {
+    const per = { quantity: 1_000, unit: 'character' } as const;
+    expect(await sold({ kind: 'sold', priceRaw: 900n, per }, { walletRaw: 0n })).toEqual({
+      ...{ url: 'https://market.example/v1/tts/acme', method: 'POST', x402: true },
+      ...{ priceRaw: '900', per, asset: '0xUSDC', network: 'base', scheme: 'credit' },
+      ...{ payTo: 'market.example', cached: false, fetchedAt: '2026-11-21T12:00:00.000Z' },
+      reflection: {
+        ...{ available: '1000', headroomToAutoBorrow: '1000', sessionSpendRemaining: null },
+        ...{ willExceedAvailable: false, willExceedHeadroom: false, willExceedSpendLimit: false },
+      },
+    });
+  });
+
+  it('knows the caps of its host, and what is free', async () => {
+    const cap = aPolicy({ kind: 'api', matchKey: 'market.example', limitRaw: 5n });
+    const dear = await sold({ kind: 'sold', priceRaw: 6n }, { own: [[cap, 0n]] });
+    expect(dear).toMatchObject({ reflection: { willExceedSpendLimit: true } });
+    expect(await sold({ kind: 'free' })).toMatchObject({ x402: false });
+  });
+
+  it('is refused in the words of the marketplace for a wrong body, and fails for what is not sold', async () => {
+    const wrong = errors.request.invalid([{ path: ['model'], message: 'is none', code: 'x' }]);
+    await expect(sold(wrong)).rejects.toBe(wrong);
+    await expect(
+      sold(errors.marketplace.notFound('There is no such vendor.')),
+    ).rejects.toMatchObject({
+      ...{ status: 502, error: 'preflight_failed' },
+      fields: { detail: 'There is no such vendor.' },
     });
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+import type { MarketPrice } from '../../../../src/payments/proxy/marketplace.ts';
 import {
   type ForecastRequest,
   forecastCalls,
@@ -11,6 +12,7 @@ import {
   Unreachable,
 } from '../../../../src/platform/egress/blocked-destination.ts';
 import { aPolicy } from '../../../support/a-policy.ts';
+import { marketPrices } from '../../../support/fakes/market-prices.ts';
 import { placeOf, scriptedClient } from '../../../support/fakes/scripted-client.ts';
 import { type StandingsWish, standingsReader, standingsWith } from '../../../support/standings.ts';
 
@@ -41,6 +43,7 @@ const priceOf = (host: string): Quoted => {
 function world(
   wanted: StandingsWish = {},
   ask: (host: string) => Promise<Quoted> = async (host) => priceOf(host),
+  sold?: MarketPrice,
 ) {
   const clock = new ManualClock();
   const asked: string[] = [];
@@ -52,7 +55,12 @@ function world(
     },
   });
   const deps = {
-    ...{ client, clock, spendState: standingsReader(standingsWith(wanted)) },
+    ...{
+      client,
+      clock,
+      marketplace: marketPrices(sold),
+      spendState: standingsReader(standingsWith(wanted)),
+    },
     quotes: {
       of: (destination: { host: string }) => {
         asked.push(destination.host);
@@ -102,6 +110,25 @@ describe('a forecast of many calls', () => {
       },
       policyPreflight: { ok: true, breaches: [] },
     });
+  });
+
+  it('has the prices of the marketplace by its list, with nothing sent, beside those of others', async () => {
+    const per = { quantity: 60, unit: 'second' } as const;
+    const { asked, forecast, opened } = world({ walletRaw: 5n }, undefined, {
+      ...{ kind: 'sold', priceRaw: 100n, per },
+    });
+    const told = await forecast(
+      asking('market.example', { count: 2 }),
+      asking('5.example', { method: 'POST' }),
+    );
+    expect(told.forecast.items[0]).toMatchObject({ priceRaw: '100', subtotalRaw: '200', per });
+    expect(told.forecast).toMatchObject({
+      totalRaw: '205',
+      // Only the second is paid out of the wallet.
+      reflection: { willExceedAvailable: false },
+    });
+    expect(asked).toEqual(['5.example']);
+    expect(opened).toEqual(['https://5.example/']);
   });
 
   it('tells which caps would stop it, each item under its own task', async () => {

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { comparePrice, nextAskMs } from '../../../../src/phone/carrier-prices/compare-price.ts';
+import {
+  comparePrice,
+  nextAskMs,
+  tripwiresOf,
+} from '../../../../src/phone/carrier-prices/compare-price.ts';
 
 const CALL = { chargedRaw: 14_700n, durationSeconds: 60, carrierPriceRaw: 14_000n };
 
@@ -16,6 +20,17 @@ describe('the price of a carrier', () => {
     const off = (carrierSeconds: number | null) =>
       comparePrice({ ...CALL, carrierSeconds }).isDurationOff;
     expect([54, 55, 65, 66, null].map(off)).toEqual([true, false, false, true, false]);
+  });
+
+  it('trips a wire for each way in which the record departs from the bill, and none where it agrees', () => {
+    const trips = (call: Parameters<typeof comparePrice>[0]) =>
+      tripwiresOf(call, comparePrice(call)).map(({ tripwire }) => tripwire);
+    expect(trips({ ...CALL, carrierSeconds: 60 })).toEqual([]);
+    expect(trips({ ...CALL, carrierSeconds: null, carrierPriceRaw: 20_000n })).toEqual([
+      'carrier_price',
+    ]);
+    expect(trips({ ...CALL, carrierSeconds: 70 })).toEqual(['carrier_duration']);
+    expect(trips({ ...CALL, carrierSeconds: 70, carrierPriceRaw: 20_000n })).toHaveLength(2);
   });
 
   it('is asked for ever more rarely, and no more after a day', () => {

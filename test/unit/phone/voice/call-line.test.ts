@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
-import { systemRandom } from '../../../../src/kernel/random.ts';
 import { createLoopbackCodec } from '../../../../src/phone/carriers/loopback/loopback-codec.ts';
-import { CallLine, type LineEvents } from '../../../../src/phone/voice/call-line.ts';
+import { CallLine } from '../../../../src/phone/voice/call-line.ts';
 import { settleAll } from '../../../support/voice-world.ts';
 
 const PIECE_MS = 200;
@@ -23,10 +22,8 @@ function openLine() {
   };
   const line = new CallLine({
     clock,
-    random: systemRandom,
     codec,
     format: { encoding: 'mulaw', sampleRateHz: 8_000 },
-    events: {} as LineEvents,
   });
   line.attach({ send, batch: (work) => work(), close() {} }, codec);
   return { clock, line };

@@ -1,9 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
-import { EngineInputRefused } from '../../src/engines/engine.ts';
-import { createLocalEngines } from '../../src/engines/local-engines.ts';
-import { systemClock } from '../../src/kernel/clock.ts';
-import { silentLog } from '../../src/kernel/log.ts';
+import { EngineInputRefused } from '../../../src/engines/engine.ts';
+import { createLocalEngines } from '../../../src/engines/local-engines.ts';
+import { systemClock } from '../../../src/kernel/clock.ts';
+import { silentLog } from '../../../src/kernel/log.ts';
 import {
   LIBRIVOX,
   listening,
@@ -13,7 +12,7 @@ import {
   RECORDINGS,
   wordCount,
   wordErrors,
-} from '../support/speech.ts';
+} from '../../support/speech.ts';
 
 /** Chance that is always the same, so that the dither is. */
 const random = { bytes: (length: number) => new Uint8Array(length).fill(7) };
@@ -265,31 +264,5 @@ describe('local/use-lite', () => {
       expect(dot(vector, vector)).toBeCloseTo(1, 4);
     }
     expect(dot(vectors[0], vectors[1])).toBeGreaterThan(dot(vectors[0], vectors[2]) + 0.2);
-  });
-});
-
-/** Of 512 samples at 16 kHz. */
-const WINDOW_MS = 32;
-
-describe('vad', () => {
-  it('tells speech from silence, for two listeners at once', async () => {
-    const pcm = loadRecording('librivox-0880.wav');
-    const [speaker, silent] = await Promise.all([engines.vad.open(), engines.vad.open()]);
-    let spoken = 0;
-    let heard = 0;
-    for (let at = 0; at + 512 <= pcm.length; at += 512) {
-      // At the pace of a line: who asks faster gets no answer between the late one and the next turn of the loop.
-      const [speech, silence] = await Promise.all([
-        speaker.probability(pcm.slice(at, at + 512)),
-        silent.probability(new Int16Array(512)),
-        sleep(WINDOW_MS),
-      ]);
-      if (speech > 0.5) spoken++;
-      if (silence > 0.5) heard++;
-    }
-    speaker.close();
-    silent.close();
-    expect(spoken / (pcm.length / 512)).toBeGreaterThan(0.6);
-    expect(heard).toBe(0);
   });
 });

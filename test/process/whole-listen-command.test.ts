@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { compiled } from '../support/compiled.ts';
 import { type Receiver, signatureOf, startReceiver } from '../support/receiver.ts';
 import { freePort } from '../support/server-process.ts';
 import {
@@ -13,7 +14,6 @@ import {
   type WholeWorld,
 } from '../support/whole-world.ts';
 
-const ROOT = new URL('../..', import.meta.url).pathname;
 const WAIT_MS = 20_000;
 
 let world: WholeWorld;
@@ -47,11 +47,9 @@ type Listening = {
 /** `npm run listen -- …` in a process of its own. */
 function listen(given: readonly string[], environment: Record<string, string> = {}): Listening {
   const { HOME, PATH } = process.env;
-  const child = spawn(
-    process.execPath,
-    ['--import', 'tsx', 'src/app/commands/listen.ts', ...given],
-    { cwd: ROOT, env: { HOME, PATH, ...environment } },
-  );
+  const child = spawn(process.execPath, [compiled('src/app/commands/listen.ts'), ...given], {
+    env: { HOME, PATH, ...environment },
+  });
   let output = '';
   const keep = (text: Buffer) => {
     output += text;

@@ -1,0 +1,86 @@
+import { parseAmountRaw } from '../../kernel/amount.ts';
+import { assert } from '../../kernel/assert.ts';
+import { BRAND } from '../../kernel/ids.ts';
+import { tryParseJson } from '../../kernel/json/parse-json.ts';
+import { isObject } from '../../kernel/json.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import {
+  type Bill,
+  ModelRefused,
+  type Models,
+  type Purchase,
+} from '../../memory/purchase/models.ts';
+import type { ChatCompletions } from '../../models/chat/complete-chat.ts';
+import type { Embeddings } from '../../models/embeddings/buy-embeddings.ts';
+import { readUnitVectors } from '../../models/embeddings/read-vectors.ts';
+import type { Relayed } from '../../models/purchase/answer.ts';
+import type { Buyer } from '../../models/purchase/buyer.ts';
+
+export type MemoryModelDeps = {
+  readonly chat: ChatCompletions;
+  readonly embeddings: Embeddings;
+  /** Whose agent it is: its stored provider keys may pay. */
+  findOwner(agentId: number): Promise<{ readonly accountId: string } | undefined>;
+};
+
+/** The models that the gateway sells, as the memory store buys them: for an agent, at the agent's cost. */
+export function createMemoryModels({ chat, embeddings, findOwner }: MemoryModelDeps): Models {
+  const buyerOf = async (purchase: Purchase): Promise<Buyer> => {
+    const { admitPooled = () => undefined, signal, spender, workId } = purchase;
+    const owner = await findOwner(spender.agentId);
+    const accountId = owner?.accountId ?? '';
+    return { spender, accountId, providerKey: undefined, workId, signal, admitPooled };
+  };
+  return {
+    async embed({ model, texts, ...purchase }, keep) {
+      const body = { model, input: [...texts], encoding_format: 'base64' as const };
+      const answer = await embeddings.embed({
+        ...{ body, buyer: await buyerOf(purchase) },
+        async keep(list) {
+          const vectors = await readUnitVectors(list.body);
+          if (vectors === undefined) throw new ModelRefused(UNREADABLE);
+          await keep(vectors);
+        },
+      });
+      return billOf(answer);
+    },
+    async answer({ maxTokens, model, prompt, system, ...purchase }, keep) {
+      const messages = [
+        { role: 'system' as const, content: system },
+        { role: 'user' as const, content: prompt },
+      ];
+      const body = { model, messages, max_completion_tokens: maxTokens, temperature: 0 };
+      const answer = await chat.complete({
+        ...{ body, buyer: await buyerOf(purchase) },
+        keep: ({ body: completion }) => keep(contentOf(completion)),
+      });
+      assert('body' in answer, 'an answer that is not streamed comes whole');
+      return billOf(answer as Relayed);
+    },
+  };
+}
+
+/** Of a request that a provider has answered with something that is none. */
+const UNREADABLE = 422;
+
+/** The text of the first choice; empty where there is none. */
+function contentOf(completion: Uint8Array): string {
+  const told = tryParseJson(completion, LIMITS.upstreamJson);
+  const choices = isObject(told) ? told.choices : undefined;
+  const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
+  const message = isObject(choice) ? choice.message : undefined;
+  return isObject(message) && typeof message.content === 'string' ? message.content : '';
+}
+
+const COST = `${BRAND.headerPrefix}cost-usdc`;
+const PAYMENT = `${BRAND.headerPrefix}payment`;
+
+/** The receipt of a purchase. Throws ModelRefused where it is the provider's own refusal. */
+function billOf({ headers, status, upstreamMs }: Relayed): Bill {
+  if (status >= 400) throw new ModelRefused(status);
+  const costRaw = parseAmountRaw(headers[COST] ?? '');
+  assert(costRaw !== undefined, 'a receipt says what was charged');
+  const { 'content-type': _, ...receipt } = headers;
+  const payment = headers[PAYMENT] === 'byok' ? 'byok' : 'gateway';
+  return { costRaw, headers: receipt, payment, upstreamMs };
+}

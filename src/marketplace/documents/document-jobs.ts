@@ -1,0 +1,64 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Worker } from '../../kernel/schedule.ts';
+import type { MarketAnswer, MarketPrice } from '../../payments/proxy/marketplace.ts';
+import { advanceJob } from './advance-job.ts';
+import type { ClaimedJob } from './job.ts';
+import type { JobDeps } from './job-deps.ts';
+import { claimJobs, forgetResults } from './job-store.ts';
+import { type JobReading, readJob } from './read-job.ts';
+import { type JobCall, pagePrice, submitJob } from './submit-job.ts';
+
+/** Jobs that turn documents into text. Any number of processes on one database work on them. */
+export interface DocumentJobs extends AsyncDisposable {
+  submit(call: JobCall): Promise<MarketAnswer>;
+  read(reading: JobReading): Promise<MarketAnswer>;
+  /** What a page costs at a vendor. Throws OwnRefusal where there is none of that name. */
+  priceOf(vendor: string): MarketPrice;
+  /** Takes jobs that are due one step on; a slow vendor holds up no other job. */
+  readonly worker: Worker;
+  /** Resolves once nothing that this process has taken is under way. */
+  idle(): Promise<void>;
+}
+
+export function createDocumentJobs(deps: JobDeps): DocumentJobs {
+  const { jobsPerTick, tickMs } = LIMITS.marketplace.documents;
+  const stopping = new AbortController();
+  const running = new Set<Promise<void>>();
+  const attending = { ...deps, signal: stopping.signal };
+
+  /** Never rejects: what fails here is taken again once its lease is over. */
+  async function attend(job: ClaimedJob): Promise<void> {
+    try {
+      await advanceJob(attending, job);
+    } catch (err) {
+      deps.log.error({ err, jobId: job.id, step: job.step }, 'a job is taken up again later');
+    }
+  }
+  const idle = async () => {
+    while (running.size > 0) await Promise.all(running);
+  };
+
+  return {
+    submit: (call) => submitJob(deps, call),
+    read: (reading) => readJob(deps, reading),
+    priceOf: (vendor) => pagePrice(deps, vendor),
+    idle,
+    worker: {
+      name: 'document-jobs',
+      everyMs: tickMs,
+      async tick() {
+        const free = jobsPerTick - running.size;
+        if (free <= 0 || stopping.signal.aborted) return;
+        for (const job of await claimJobs(deps.sql, free)) {
+          const work = attend(job).finally(() => running.delete(work));
+          running.add(work);
+        }
+        await forgetResults(deps.sql, jobsPerTick);
+      },
+    },
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      await idle();
+    },
+  };
+}

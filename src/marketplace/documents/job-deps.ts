@@ -1,0 +1,59 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { Random } from '../../kernel/random.ts';
+import type { Ledger } from '../../ledger/rules/ledger.ts';
+import type { Hold } from '../../ledger/rules/requests.ts';
+import type { PassthroughLog } from '../../payments/proxy/passthrough-log.ts';
+import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
+import type { FetchFile } from '../fetch-file.ts';
+import type { MarketAddress } from '../market-address.ts';
+import type { MarketRooms } from '../market-rooms.ts';
+import type { OpenAccount } from '../open-accounts.ts';
+import type { Owner, Tripwires } from '../tripwires/tripwires.ts';
+import type { Vendor } from '../vendor.ts';
+import type { DoorDeps } from '../vendor-door.ts';
+import type { VendorFiles } from './vendor-files.ts';
+
+/** The places between two steps of a job, where a test ends the process. */
+export type JobPoint =
+  | 'written'
+  | 'held'
+  | 'created'
+  | 'uploaded'
+  | 'queued'
+  | 'claimed'
+  | 'start written'
+  | 'started'
+  | 'looked'
+  | 'fetched'
+  | 'decided'
+  | 'settled'
+  | 'finished';
+
+export type JobDeps = DoorDeps & {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly ledger: Pick<Ledger, 'funds' | 'hold' | 'settle'>;
+  readonly address: MarketAddress;
+  readonly vendors: readonly Vendor[];
+  readonly accounts: ReadonlyMap<string, OpenAccount>;
+  readonly rooms: MarketRooms;
+  readonly tripwires: Tripwires;
+  readonly files: VendorFiles;
+  readonly fetchFile: FetchFile;
+  /** Throws the refusal of a host that the agent may not call. */
+  readonly admitHost: (agentId: number, host: string) => Promise<void>;
+  /** Whose agent it is, for events. */
+  readonly findOwner: (agentId: number) => Promise<Owner | undefined>;
+  /** An open hold. */
+  readonly findHold: (holdId: string) => Promise<Hold | undefined>;
+  /** Writes lines of the agent's history in a commit. */
+  readonly note: (
+    tx: Queryable,
+    lines: readonly Parameters<PassthroughLog['add']>[0][],
+  ) => Promise<void>;
+  /** Hears of every step, and may hold it there. */
+  readonly onPoint?: ((point: JobPoint) => Promise<void> | undefined) | undefined;
+};

@@ -1,0 +1,151 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
+import type { AskedJob, ClaimedJob, JobVerdict, StoredJob } from './job.ts';
+
+/** A process's claim on a job: each write misses once another process has taken it over. */
+type Claim = Pick<ClaimedJob, 'id' | 'epoch'>;
+
+const ms = (sql: Queryable, count: number) => sql`(${count} * interval '1 millisecond')`;
+
+export type NewJob = {
+  readonly id: string;
+  readonly agentId: number;
+  readonly accountId: string;
+  readonly vendor: string;
+  readonly asked: AskedJob;
+  readonly pagesHeld: number;
+  readonly heldRaw: bigint;
+};
+
+/** Writes a job that its caller has not heard of yet. False: the agent or its account has as many living jobs as it may. */
+export async function insertJob(sql: Sql, job: NewJob): Promise<boolean> {
+  const { jobsPerAccount, jobsPerAgent, leaseMs, lifeMs } = LIMITS.marketplace.documents;
+  return sql.begin(async (tx) => {
+    // Of the jobs of an account one is counted at a time.
+    await tx`select pg_advisory_xact_lock(hashtextextended(${`jobs of ${job.accountId}`}, 0))`;
+    const rows = await tx`
+      insert into marketplace_jobs
+        (id, agent_id, account_id, vendor, asked, pages_held, held_raw, due_at, deadline_at)
+      select ${job.id}, ${job.agentId}, ${job.accountId}, ${job.vendor},
+        ${JSON.stringify(job.asked)}::text::jsonb, ${job.pagesHeld}, ${job.heldRaw.toString()}::bigint,
+        now() + ${ms(tx, leaseMs)}, now() + ${ms(tx, lifeMs)}
+      from (select count(*) as living, count(*) filter (where agent_id = ${job.agentId}) as own
+        from marketplace_jobs where account_id = ${job.accountId} and ended_at is null) c
+      where c.living < ${jobsPerAccount} and c.own < ${jobsPerAgent}
+      returning 1 as one`;
+    return rows.length === 1;
+  }) as Promise<boolean>;
+}
+
+/** Removes a job that its caller has not heard of, unless another process has taken it over. */
+export async function deleteJob(sql: Queryable, id: string): Promise<void> {
+  await sql`delete from marketplace_jobs where id = ${id} and step = 'submitting' and epoch = 0`;
+}
+
+/** From here on it goes on whatever becomes of this process. False: another process has given it up meanwhile. */
+export async function queueJob(sql: Queryable, id: string, vendorJobId: string): Promise<boolean> {
+  const rows = await sql`
+    update marketplace_jobs set step = 'queued', vendor_job_id = ${vendorJobId}, due_at = now()
+    where id = ${id} and step = 'submitting' and epoch = 0 returning 1 as one`;
+  return rows.length === 1;
+}
+
+/** Takes jobs that are due, those that wait longest first. */
+export async function claimJobs(sql: Queryable, limit: number): Promise<ClaimedJob[]> {
+  const { leaseMs, startUndecidedMs } = LIMITS.marketplace.documents;
+  return sql<ClaimedJob[]>`
+    with due as (
+      select id from marketplace_jobs where due_at <= now() and ended_at is null
+      order by due_at limit ${limit} for update skip locked)
+    update marketplace_jobs j set epoch = j.epoch + 1, due_at = now() + ${ms(sql, leaseMs)}
+    from due where j.id = due.id
+    returning j.id, j.epoch, j.agent_id as "agentId", j.account_id as "accountId", j.vendor, j.step,
+      j.asked, j.pages_held as "pagesHeld", j.held_raw as "heldRaw",
+      j.vendor_job_id as "vendorJobId", j.looks, j.verdict, j.deadline_at <= now() as "isOverdue",
+      coalesce(j.started_at <= now() - ${ms(sql, startUndecidedMs)}, false) as "isStartOverdue",
+      (extract(epoch from now() - j.created_at) * 1000)::float8 as "ageMs"`;
+}
+
+/** Writes that the vendor is told to begin, before it is told. */
+export const beginStart = (sql: Queryable, job: Claim): Promise<boolean> =>
+  moved(sql`
+    update marketplace_jobs set step = 'starting', started_at = now()
+    where id = ${job.id} and epoch = ${job.epoch} and step = 'queued' returning 1 as one`);
+
+/** The vendor has said that it did not begin: it is told again later. */
+export const undoStart = (sql: Queryable, job: Claim, waitMs: number): Promise<boolean> =>
+  moved(sql`
+    update marketplace_jobs set step = 'queued', started_at = null, looks = looks + 1,
+      due_at = now() + ${ms(sql, waitMs)}
+    where id = ${job.id} and epoch = ${job.epoch} and step = 'starting' returning 1 as one`);
+
+/** Gives a job back until it is looked at again. `isRunning`: the vendor says that it has begun. */
+export const lookAgain = (
+  sql: Queryable,
+  job: Claim,
+  { isRunning, waitMs }: { readonly isRunning: boolean; readonly waitMs: number },
+): Promise<boolean> =>
+  moved(sql`
+    update marketplace_jobs
+    set step = case when ${isRunning}::boolean then 'running' else step end, looks = looks + 1,
+      due_at = now() + ${ms(sql, waitMs)}
+    where id = ${job.id} and epoch = ${job.epoch} and step in ('queued', 'starting', 'running')
+    returning 1 as one`);
+
+/** Writes what a job comes to, with what was delivered. Once written it stands. */
+export const decideJob = (
+  sql: Queryable,
+  job: Claim,
+  verdict: JobVerdict,
+  result: Buffer | null,
+): Promise<boolean> =>
+  moved(sql`
+    update marketplace_jobs
+    set step = 'ending', verdict = ${JSON.stringify(verdict)}::text::jsonb, result = ${result}
+    where id = ${job.id} and epoch = ${job.epoch}
+      and step in ('submitting', 'queued', 'starting', 'running') returning 1 as one`);
+
+/** Ends a job that is paid. False: another process has done so. */
+export const finishJob = (
+  tx: Queryable,
+  job: Claim,
+  { costRaw, status }: { readonly costRaw: bigint; readonly status: JobVerdict['status'] },
+): Promise<boolean> => {
+  const kept = ms(tx, LIMITS.marketplace.documents.resultKeptMs);
+  return moved(tx`
+    update marketplace_jobs
+    set step = ${status}, cost_raw = ${costRaw.toString()}::bigint, ended_at = now(),
+      due_at = case when result is null then null else now() + ${kept} end,
+      result_until = case when result is null then null else now() + ${kept} end
+    where id = ${job.id} and epoch = ${job.epoch} and step = 'ending' returning 1 as one`);
+};
+
+const moved = async (rows: PromiseLike<readonly unknown[]>): Promise<boolean> =>
+  (await rows).length === 1;
+
+export async function findJob(
+  sql: Queryable,
+  { agentId, id, vendor }: Pick<ClaimedJob, 'id' | 'agentId' | 'vendor'>,
+): Promise<StoredJob | undefined> {
+  const [row] = await sql<StoredJob[]>`
+    select id, vendor, step, asked, pages_held as "pagesHeld", held_raw as "heldRaw", verdict,
+      cost_raw as "costRaw", octet_length(result) as "resultBytes", result_until as "resultUntil",
+      created_at as "createdAt", started_at as "startedAt", ended_at as "endedAt"
+    from marketplace_jobs where id = ${id} and agent_id = ${agentId} and vendor = ${vendor}`;
+  return row;
+}
+
+export async function findResult(sql: Queryable, id: string): Promise<Buffer | undefined> {
+  const [row] = await sql<{ result: Buffer | null }[]>`
+    select result from marketplace_jobs where id = ${id} and ended_at is not null`;
+  return row?.result ?? undefined;
+}
+
+/** Deletes results whose time is over. */
+export async function forgetResults(sql: Queryable, limit: number): Promise<void> {
+  await sql`
+    with old as (
+      select id from marketplace_jobs where due_at <= now() and ended_at is not null
+      order by due_at limit ${limit} for update skip locked)
+    update marketplace_jobs j set result = null, due_at = null from old where j.id = old.id`;
+}

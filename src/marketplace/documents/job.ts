@@ -1,0 +1,122 @@
+import { isoTime } from '../../kernel/clock.ts';
+import type { Spender } from '../../ledger/rules/requests.ts';
+import type { Departure } from '../tripwires/departure.ts';
+import type { DocumentOrder } from './document-service.ts';
+
+/**
+ * `submitting` until its caller hears of it, then `queued`, `starting` from the moment that the vendor may begin, `running`
+ * once it says that it has, `ending` when the outcome is decided, and `completed` or `failed` when it is paid.
+ */
+export type JobStep =
+  | 'submitting'
+  | 'queued'
+  | 'starting'
+  | 'running'
+  | 'ending'
+  | 'completed'
+  | 'failed';
+
+/** What was asked for, by whom, and how it stands in the agent's history. */
+export type AskedJob = DocumentOrder & {
+  readonly url: string;
+  readonly host: string;
+  readonly spender: Spender;
+};
+
+/** What a job comes to. It is written before it is paid, and never changes. */
+export type JobVerdict = {
+  readonly status: 'completed' | 'failed';
+  readonly pages: {
+    readonly total: number | null;
+    readonly delivered: number;
+    readonly failed: number | null;
+  };
+  readonly chargeRaw: string;
+  readonly error: JobError | null;
+  readonly departures: readonly Departure[];
+};
+
+export type JobError = {
+  readonly code:
+    | 'vendor_failed'
+    | 'vendor_refused'
+    | 'vendor_unavailable'
+    | 'start_undecided'
+    | 'timed_out'
+    | 'interrupted'
+    | 'unreadable_result'
+    | 'nothing_delivered';
+  readonly message: string;
+};
+
+/** A job that this process has alone for a while, by its epoch. */
+export type ClaimedJob = {
+  readonly id: string;
+  readonly epoch: number;
+  readonly agentId: number;
+  readonly accountId: string;
+  readonly vendor: string;
+  readonly step: JobStep;
+  readonly asked: AskedJob;
+  readonly pagesHeld: number;
+  readonly heldRaw: bigint;
+  readonly vendorJobId: string | null;
+  readonly looks: number;
+  readonly verdict: JobVerdict | null;
+  /** It has lived as long as it may. */
+  readonly isOverdue: boolean;
+  /** Whether it has begun is not known, and has not been for long. */
+  readonly isStartOverdue: boolean;
+  readonly ageMs: number;
+};
+
+/** A job as its agent reads it. */
+export type StoredJob = {
+  readonly id: string;
+  readonly vendor: string;
+  readonly step: JobStep;
+  readonly asked: AskedJob;
+  readonly pagesHeld: number;
+  readonly heldRaw: bigint;
+  readonly verdict: JobVerdict | null;
+  readonly costRaw: bigint | null;
+  readonly resultBytes: number | null;
+  readonly resultUntil: Date | null;
+  readonly createdAt: Date;
+  readonly startedAt: Date | null;
+  readonly endedAt: Date | null;
+};
+
+const STATUS = {
+  submitting: 'queued',
+  queued: 'queued',
+  starting: 'running',
+  running: 'running',
+  ending: 'running',
+  completed: 'completed',
+  failed: 'failed',
+} as const;
+
+/** What an answer says of a job. Money is null until it is settled. */
+export const jobRecord = (job: StoredJob, statusUrl: string) => ({
+  jobId: job.id,
+  vendor: job.vendor,
+  status: STATUS[job.step],
+  statusUrl,
+  outputFormat: job.asked.format,
+  pages: {
+    held: job.pagesHeld,
+    total: job.verdict?.pages.total ?? null,
+    delivered: job.verdict?.pages.delivered ?? null,
+    failed: job.verdict?.pages.failed ?? null,
+  },
+  heldRaw: job.costRaw === null ? job.heldRaw.toString() : '0',
+  costRaw: job.costRaw?.toString() ?? null,
+  error: job.endedAt === null ? null : (job.verdict?.error ?? null),
+  createdAt: isoTime(job.createdAt.getTime()),
+  startedAt: timeOrNull(job.startedAt),
+  endedAt: timeOrNull(job.endedAt),
+  resultUntil: timeOrNull(job.resultUntil),
+});
+
+const timeOrNull = (at: Date | null): string | null => (at === null ? null : isoTime(at.getTime()));

@@ -1,0 +1,27 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { DocumentOrder } from './document-service.ts';
+import { readEntry, readZip } from './read-zip.ts';
+
+/** The text of a document, and how many of its pages the archive describes. */
+export type ReadArchive = {
+  readonly text: string;
+  /** Undefined: it describes none. */
+  readonly pages: number | undefined;
+};
+
+/** The layout of a page stands in a file of its own. */
+const PAGE = /(?:^|\/)metadata\/page_\d{1,5}\.json$/i;
+
+/** Reads what a vendor delivered, in bounds. Undefined: it is no archive with a text of this format. */
+export async function readArchive(
+  archive: Buffer,
+  format: DocumentOrder['format'],
+): Promise<ReadArchive | undefined> {
+  const { archiveEntries, textBytes } = LIMITS.marketplace.documents;
+  const entries = readZip(archive, archiveEntries) ?? [];
+  const document = entries.find(({ name }) => name.toLowerCase().endsWith(`.${format}`));
+  const content = document && (await readEntry(archive, document, textBytes));
+  if (content === undefined) return undefined;
+  const pages = new Set(entries.filter(({ name }) => PAGE.test(name)).map(({ name }) => name)).size;
+  return { text: content.toString('utf8'), pages: pages === 0 ? undefined : pages };
+}

@@ -1,0 +1,235 @@
+import type { ApiError } from '../../kernel/api-error.ts';
+import { errors } from '../../kernel/errors.ts';
+import { newId } from '../../kernel/ids.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Hold } from '../../ledger/rules/requests.ts';
+import { VendorFailed } from '../../models/providers/vendors/vendor-api.ts';
+import type { MarketAnswer, MarketPrice, OnOver } from '../../payments/proxy/marketplace.ts';
+import { refuseVendor } from '../answer-failure.ts';
+import { type Served, withShare } from '../market-rooms.ts';
+import { OwnRefusal } from '../own-refusal.ts';
+import { listPriceRaw } from '../price.ts';
+import { readShape } from '../read-order.ts';
+import type { Sale } from '../sell.ts';
+import { fetched, requireFunds } from '../shim.ts';
+import { unfit, type Vendor } from '../vendor.ts';
+import { openDoor } from '../vendor-door.ts';
+import { countPages } from './count-pages.ts';
+import { type AskedDocument, DocumentBody } from './document-request.ts';
+import type { DocumentService } from './document-service.ts';
+import { type AskedJob, jobRecord } from './job.ts';
+import type { JobDeps } from './job-deps.ts';
+import { deleteJob, findJob, insertJob, queueJob } from './job-store.ts';
+
+/** A request for a job. */
+export type JobCall = Sale & {
+  readonly accountId: string;
+  readonly vendor: string;
+  /** As it came, read as JSON. */
+  readonly body: unknown;
+  readonly onOver?: OnOver | undefined;
+};
+
+/**
+ * Accepts a job: counts the pages of its document, holds the price of the most that it may have, and hands the document to
+ * the vendor without starting anything. Answers 202 once any process can go on with the job. What is refused or thrown cost nothing. Under an
+ * Idempotency-Key the job bears the name of the key's work, so that a second request finds its hold.
+ */
+export function submitJob(deps: JobDeps, call: JobCall): Promise<MarketAnswer> {
+  return withShare(deps.rooms.shareOf(call.accountId), call, async (served) => {
+    const { documents, vendor } = findVendor(deps, call.vendor);
+    const asked = readShape<AskedDocument>(DocumentBody, call.body);
+    const order = orderOf(call, documents, asked);
+    try {
+      const guest = { accountId: call.accountId, agentId: call.spender.agentId };
+      // What can be refused without the file is, before it is fetched.
+      await requireFunds(deps, call, { priceRaw: priceRaw(documents, 1) });
+      return await deps.rooms.withFile('files', guest, async () => {
+        const bytes = await documentOf(deps, call, served, asked);
+        const document = await judge(bytes);
+        return accept({ ...deps, ...served }, call, {
+          vendor,
+          documents,
+          order,
+          bytes,
+          ...document,
+        });
+      });
+    } catch (error) {
+      if (error instanceof VendorFailed && served.signal.aborted)
+        throw errors.request.clientClosed();
+      return refuseVendor(deps, vendor.name, error);
+    }
+  });
+}
+
+function findVendor({ accounts, vendors }: Pick<JobDeps, 'accounts' | 'vendors'>, name: string) {
+  const sellers = vendors.filter(({ documents }) => documents !== undefined);
+  const vendor = sellers.find((each) => each.name === name);
+  if (vendor?.documents === undefined) {
+    const names = sellers.map((each) => each.name).join(', ');
+    throw new OwnRefusal(
+      errors.marketplace.notFound(`There is no such vendor of doc; there are ${names}.`),
+    );
+  }
+  if (!accounts.has(name)) {
+    throw new OwnRefusal(
+      errors.marketplace.vendorUnavailable(`This server has no account with ${name}.`),
+    );
+  }
+  return { vendor, documents: vendor.documents };
+}
+
+const priceRaw = ({ price }: DocumentService, pages: number): bigint =>
+  listPriceRaw(price, pages * 1_000, LIMITS.marketplace.marginBps);
+
+/** The price of a page of any document. */
+export const pagePrice = (
+  deps: Pick<JobDeps, 'accounts' | 'vendors'>,
+  name: string,
+): MarketPrice => ({
+  kind: 'sold',
+  priceRaw: priceRaw(findVendor(deps, name).documents, 1),
+  per: { quantity: 1, unit: 'page' },
+});
+
+function orderOf(
+  { host, spender, url }: JobCall,
+  { languages }: DocumentService,
+  { language_code: language = null, output_format: format }: AskedDocument,
+): AskedJob {
+  if (language !== null && !languages.includes(language)) {
+    throw own(unfit('language_code', `must be one of ${languages.join(', ')}`));
+  }
+  return { url, host, spender, language, format: format ?? 'md' };
+}
+
+const own = (refusal: ApiError) => new OwnRefusal(refusal);
+
+const DOCUMENT = {
+  member: 'documentUrl',
+  accept: 'application/pdf,application/zip;q=0.9,*/*;q=0.1',
+  mostBytes: LIMITS.marketplace.documents.fileBytes,
+} as const;
+
+async function documentOf(
+  { admitHost, fetchFile }: JobDeps,
+  { spender }: JobCall,
+  { share, signal }: Served,
+  { documentBase64, documentUrl }: AskedDocument,
+): Promise<Buffer> {
+  if (typeof documentBase64 === 'string') {
+    share.use(documentBase64.length * LIMITS.marketplace.bytesInFlight.file);
+    return Buffer.from(documentBase64, 'base64');
+  }
+  const caller = { share, signal, admitHost: (host: string) => admitHost(spender.agentId, host) };
+  return (await fetched(() => fetchFile(documentUrl ?? '', DOCUMENT, caller))).bytes;
+}
+
+/** What kind of document it is, and how many pages are held. Throws the refusal of one that no vendor takes. */
+async function judge(bytes: Buffer) {
+  const { pages: mostPages } = LIMITS.marketplace.documents;
+  const counted = await countPages(bytes);
+  if (counted === undefined) {
+    throw own(unfit('documentUrl', 'must be a PDF, or a ZIP archive of JPEG and PNG pages'));
+  }
+  const { kind, most, pages } = counted;
+  if (pages === 0) throw own(unfit('documentUrl', 'must have a page'));
+  if (pages !== undefined && pages > mostPages) {
+    throw own(unfit('documentUrl', `must have at most ${mostPages} pages; it has ${pages}`));
+  }
+  return { kind, pagesHeld: Math.min(most, mostPages) };
+}
+
+type Submission = {
+  readonly vendor: Vendor;
+  readonly documents: DocumentService;
+  readonly order: AskedJob;
+  readonly bytes: Buffer;
+  readonly kind: 'pdf' | 'zip';
+  readonly pagesHeld: number;
+};
+
+async function accept(
+  deps: JobDeps & Served,
+  call: JobCall,
+  submission: Submission,
+): Promise<MarketAnswer> {
+  const { address, clock, onPoint, random, sql } = deps;
+  const { documents, order, pagesHeld, vendor } = submission;
+  const { accountId, spender, workId } = call;
+  const { agentId } = spender;
+  const id = workId ?? newId(random, 'job_');
+  const heldRaw = priceRaw(documents, pagesHeld);
+  const job = { id, agentId, accountId, vendor: vendor.name, asked: order, pagesHeld, heldRaw };
+  if (!(await insertJob(sql, job))) throw own(tooMany());
+  await onPoint?.('written');
+  const askedMs = clock.monotonicMs();
+  const hold = await holdFor(deps, call, id, heldRaw);
+  await onPoint?.('held');
+  try {
+    const vendorJobId = await handOver(deps, agentId, submission);
+    if (deps.signal.aborted) throw errors.request.clientClosed();
+    if (!(await queueJob(sql, id, vendorJobId))) throw own(tooLate());
+  } catch (error) {
+    await release(deps, hold, vendor.name);
+    await deleteJob(sql, id);
+    throw error;
+  }
+  await onPoint?.('queued');
+  const stored = await findJob(sql, job);
+  const path = `/v1/doc/${vendor.name}/${id}`;
+  const result = stored && jobRecord(stored, address.urlOf(path));
+  return {
+    status: 202,
+    headers: { 'content-type': 'application/json', location: path },
+    body: Buffer.from(JSON.stringify({ result })),
+    costRaw: 0n,
+    payment: 'passthrough',
+    upstreamMs: clock.monotonicMs() - askedMs,
+  };
+}
+
+const tooMany = () =>
+  errors.marketplace.vendorBusy('This agent or its account has as many living jobs as it may.');
+const tooLate = () => errors.marketplace.vendorBusy('The vendor took the document too slowly.');
+
+async function holdFor(
+  { ledger, sql }: JobDeps,
+  { host, refusalOfHold, spender }: JobCall,
+  holdId: string,
+  amountRaw: bigint,
+): Promise<Hold> {
+  try {
+    const destination = { host, payee: null };
+    const verdict = await ledger.hold({ spender, holdId, amountRaw, destination });
+    if (verdict.kind === 'held') return verdict.hold;
+    throw refusalOfHold(verdict.refusal);
+  } catch (error) {
+    await deleteJob(sql, holdId);
+    throw error;
+  }
+}
+
+/** Makes the job at the vendor, and puts the document there. Nothing of it has begun, and nothing of it is billed. */
+async function handOver(
+  deps: JobDeps & Served,
+  agentId: number,
+  { bytes, documents, kind, order, vendor }: Submission,
+): Promise<string> {
+  const { accounts, files, onPoint, signal } = deps;
+  const { stepMs } = LIMITS.marketplace.documents;
+  const of = { agentId, signal };
+  const bounds = { ...deps, vendorMs: deps.vendorMs ?? stepMs };
+  const door = openDoor(bounds, accounts.get(vendor.name), of);
+  const vendorJobId = await documents.create(door, order);
+  await onPoint?.('created');
+  const place = await documents.uploadTo(door, vendorJobId, `document.${kind}`);
+  await files.put(place, bytes, signal);
+  await onPoint?.('uploaded');
+  return vendorJobId;
+}
+
+async function release({ ledger }: JobDeps, hold: Hold, source: string): Promise<void> {
+  await ledger.settle({ hold, account: 'marketplace', actualRaw: 0n, source });
+}

@@ -1,0 +1,87 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { VendorFailed } from '../../models/providers/vendors/vendor-api.ts';
+import { sendVendor } from '../../payments/proxy/vendor-call.ts';
+import { BlockedDestination, Unreachable } from '../../platform/egress/blocked-destination.ts';
+import type { GuardedAnswer } from '../../platform/egress/exchange.ts';
+import type { GuardedClient, GuardedMethod } from '../../platform/egress/guarded-client.ts';
+import { BodyTooLarge, SendFailed } from '../../platform/egress/send-failed.ts';
+
+/** A vendor's result has more bytes than are read here. */
+export class ResultTooLarge extends VendorFailed {
+  override readonly name = 'ResultTooLarge';
+}
+
+/**
+ * The storage that a vendor names for its files. Its addresses are as strange as those of callers: they pass the same
+ * guard, no credential goes there, and no redirect is followed. All throw VendorFailed.
+ */
+export interface VendorFiles {
+  put(
+    place: { readonly url: string; readonly headers: readonly (readonly [string, string])[] },
+    bytes: Buffer,
+    signal: AbortSignal,
+  ): Promise<void>;
+  get(url: string, signal: AbortSignal): Promise<Buffer>;
+}
+
+export function createVendorFiles(deps: {
+  readonly client: Pick<GuardedClient, 'open' | 'send'>;
+  readonly clock: Clock;
+  /** How long one file may take. */
+  readonly fileMs?: number | undefined;
+}): VendorFiles {
+  const { client, fileMs = LIMITS.marketplace.documents.stepMs } = deps;
+
+  async function exchange(
+    url: string,
+    request: {
+      readonly method: GuardedMethod;
+      readonly headers: readonly (readonly [string, string])[];
+      readonly body?: Buffer;
+    },
+    signal: AbortSignal,
+  ): Promise<Buffer> {
+    const { answerBytes, archiveBytes } = LIMITS.marketplace.documents;
+    const responseBytes = request.method === 'GET' ? archiveBytes : answerBytes;
+    const { body, headers, method } = request;
+    const bounds = { totalMs: fileMs, idleMs: LIMITS.proxyIdleMs, responseBytes };
+    try {
+      const place = await client.open(url);
+      const asked = { method, url, headers: [...headers], body };
+      const answer = await sendVendor(client, place, asked, bounds, signal);
+      const bytes = await readAll(answer);
+      if (answer.status >= 200 && answer.status < 300) return bytes;
+      throw new VendorFailed(`has a storage that answered ${answer.status}`);
+    } catch (error) {
+      throw failureOf(error);
+    }
+  }
+
+  return {
+    async put({ headers, url }, bytes, signal) {
+      const typed = [...headers, ['content-type', 'application/octet-stream'] as const];
+      await exchange(url, { method: 'PUT', headers: typed, body: bytes }, signal);
+    },
+    get: (url, signal) => exchange(url, { method: 'GET', headers: [] }, signal),
+  };
+}
+
+async function readAll(answer: GuardedAnswer): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of answer.body) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+function failureOf(error: unknown): unknown {
+  if (error instanceof BodyTooLarge) {
+    return new ResultTooLarge('delivered too many bytes', { cause: error });
+  }
+  if (error instanceof BlockedDestination) {
+    return new VendorFailed('named a place that is not asked', { cause: error });
+  }
+  if (error instanceof Unreachable || error instanceof SendFailed) {
+    return new VendorFailed('has a storage that gave no whole answer', { cause: error });
+  }
+  return error;
+}

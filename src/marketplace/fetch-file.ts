@@ -1,0 +1,144 @@
+import type { Clock } from '../kernel/clock.ts';
+import { errors } from '../kernel/errors.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import { joinPieces } from '../kernel/long-work.ts';
+import { askVendor, openVendor } from '../payments/proxy/vendor-call.ts';
+import type { GuardedAnswer } from '../platform/egress/exchange.ts';
+import type { GuardedClient } from '../platform/egress/guarded-client.ts';
+import { BodyTooLarge, SendFailed } from '../platform/egress/send-failed.ts';
+import type { BytesShare } from './bytes-in-flight.ts';
+import { unfit } from './vendor.ts';
+
+/** Which member of a request has the address, and what may come from there. */
+export type WantedFile = {
+  readonly member: 'audioUrl' | 'documentUrl';
+  readonly accept: string;
+  readonly mostBytes: number;
+};
+
+export type FetchedFile = {
+  readonly bytes: Buffer;
+  /** Behind all redirects. */
+  readonly url: string;
+  /** As it was said; empty where it was not. */
+  readonly contentType: string;
+};
+
+export type FetchFile = (
+  url: string,
+  wanted: WantedFile,
+  caller: FileCaller,
+) => Promise<FetchedFile>;
+
+export type FileCaller = {
+  /** Throws the refusal of a host that the caller's agent may not call. */
+  readonly admitHost: (host: string) => Promise<void>;
+  /** What the file may have of the memory of this process. */
+  readonly share: Pick<BytesShare, 'reserve' | 'use'>;
+  /** Fires when the client leaves. */
+  readonly signal: AbortSignal;
+};
+
+const { audioFirstByteMs, audioIdleMs, audioMs, audioPace, audioRedirects, bytesInFlight } =
+  LIMITS.marketplace;
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+type FileDeps = {
+  readonly client: Pick<GuardedClient, 'open' | 'send'>;
+  readonly clock: Clock;
+};
+
+/**
+ * Fetches a file from an address that a caller chose. Each address on the way is judged by the destination guard and by the
+ * agent's allowlist. Throws the refusal.
+ */
+export const createFileFetch =
+  (deps: FileDeps): FetchFile =>
+  async (asked, wanted, caller) => {
+    const untilMs = deps.clock.monotonicMs() + audioMs;
+    let url = asked;
+    for (let redirects = 0; ; redirects++) {
+      const answer = await openFile(deps, { url, untilMs, ...wanted }, caller);
+      const location = REDIRECTS.has(answer.status) ? headerOf(answer, 'location') : undefined;
+      if (location !== undefined && redirects < audioRedirects && URL.canParse(location, url)) {
+        answer.discard();
+        url = new URL(location, url).href;
+        continue;
+      }
+      if (answer.status !== 200) {
+        answer.discard();
+        throw unfit(wanted.member, `answered ${answer.status}`);
+      }
+      return {
+        url,
+        contentType: headerOf(answer, 'content-type') ?? '',
+        bytes: await readFile(deps, answer, wanted, caller),
+      };
+    }
+  };
+
+async function openFile(
+  { client, clock }: FileDeps,
+  {
+    accept,
+    mostBytes,
+    untilMs,
+    url,
+  }: WantedFile & { readonly url: string; readonly untilMs: number },
+  { admitHost, signal }: FileCaller,
+): Promise<GuardedAnswer> {
+  const destination = await openVendor(client, url);
+  await admitHost(destination.host);
+  const times = {
+    unpaidMs: Math.max(1, untilMs - clock.monotonicMs()),
+    idleMs: audioIdleMs,
+    firstByteMs: audioFirstByteMs,
+    responseBytes: mostBytes,
+  };
+  const headers = [['accept', accept]] as const;
+  const request = { method: 'GET', headers, body: undefined } as const;
+  return askVendor(client, destination, request, times, signal);
+}
+
+async function readFile(
+  { clock }: FileDeps,
+  answer: GuardedAnswer,
+  { member, mostBytes }: WantedFile,
+  { share, signal }: FileCaller,
+): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  try {
+    const length = Number(headerOf(answer, 'content-length'));
+    if (length > 0 && length <= mostBytes) share.reserve(length * bytesInFlight.file);
+    const requirePace = paceOf(clock, member);
+    for await (const piece of answer.body) {
+      requirePace(piece.byteLength);
+      share.use(piece.byteLength * bytesInFlight.file);
+      pieces.push(piece);
+    }
+  } catch (error) {
+    answer.discard();
+    if (signal.aborted) throw errors.request.clientClosed();
+    if (error instanceof BodyTooLarge) throw errors.request.payloadTooLarge(mostBytes);
+    if (error instanceof SendFailed) throw unfit(member, `broke off (${error.reason})`);
+    throw error;
+  }
+  return joinPieces(pieces);
+}
+
+/** Of a file that comes too slowly the rest is not waited for: it has one of a few places. */
+function paceOf(clock: Clock, member: WantedFile['member']): (bytes: number) => void {
+  const { afterMs, bytesPerSecond } = audioPace;
+  const sinceMs = clock.monotonicMs();
+  let seenBytes = 0;
+  return (bytes) => {
+    seenBytes += bytes;
+    const tookMs = clock.monotonicMs() - sinceMs;
+    if (tookMs <= afterMs || seenBytes >= (bytesPerSecond * tookMs) / 1_000) return;
+    throw unfit(member, `must come with at least ${bytesPerSecond} bytes a second`);
+  };
+}
+
+const headerOf = ({ headers }: GuardedAnswer, wanted: string): string | undefined =>
+  headers.find(([name]) => name.toLowerCase() === wanted)?.[1];

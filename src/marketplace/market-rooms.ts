@@ -1,0 +1,60 @@
+import { LIMITS } from '../kernel/limits.ts';
+import type { OnOver } from '../payments/proxy/marketplace.ts';
+import { type BytesShare, createBytesInFlight } from './bytes-in-flight.ts';
+import { createRoom, type Room } from './room.ts';
+
+/** What all calls of a process share: places, and memory. */
+export type MarketRooms = {
+  readonly withFile: Room;
+  readonly withSale: Room;
+  /** What a call of an account may have of the memory of this process. */
+  readonly shareOf: (accountId: string) => BytesShare;
+};
+
+export function createMarketRooms(): MarketRooms {
+  const { bytesInFlight, filesInFlight, filesPerAccount, filesPerAgent } = LIMITS.marketplace;
+  const { salesPerAccount, salesPerAgent, salesPerVendor } = LIMITS.marketplace;
+  return {
+    shareOf: createBytesInFlight(bytesInFlight),
+    withSale: createRoom({
+      ...{ perAgent: salesPerAgent, perAccount: salesPerAccount, inAll: salesPerVendor },
+    }),
+    withFile: createRoom({
+      ...{ perAgent: filesPerAgent, perAccount: filesPerAccount, inAll: filesInFlight },
+    }),
+  };
+}
+
+/** A call while it is served. */
+export type Served = {
+  /** What it may have of the memory of this process. */
+  readonly share: BytesShare;
+  /** Fires when the client leaves; never where its answer is kept under an Idempotency-Key. */
+  readonly signal: AbortSignal;
+  /** Fires when the client leaves, also where the work goes on without it. */
+  readonly client: AbortSignal;
+};
+
+/** Runs a call with what it may hold in memory; the part of its answer is given back when that is sent. */
+export async function withShare<T extends { readonly body: Uint8Array }>(
+  share: BytesShare,
+  call: {
+    readonly onOver?: OnOver | undefined;
+    readonly signal: AbortSignal;
+    readonly workId: string | undefined;
+  },
+  run: (served: Served) => Promise<T>,
+): Promise<T> {
+  const { onOver, signal: client, workId } = call;
+  // The answer is kept for a client that comes back, so that one who leaves does not stop it.
+  const signal = workId === undefined ? client : new AbortController().signal;
+  let sentBytes = 0;
+  try {
+    const answer = await run({ client, share, signal });
+    if (onOver !== undefined) sentBytes = answer.body.byteLength;
+    return answer;
+  } finally {
+    share.shrinkTo(sentBytes);
+    if (sentBytes > 0) onOver?.(() => share.shrinkTo(0));
+  }
+}

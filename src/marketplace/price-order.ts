@@ -1,0 +1,52 @@
+import { ApiError } from '../kernel/api-error.ts';
+import { isObject } from '../kernel/json.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import type { MarketPrice } from '../payments/proxy/marketplace.ts';
+import { OwnRefusal } from './own-refusal.ts';
+import { listPriceRaw } from './price.ts';
+import { NO_FILE, readBody, requireShort } from './read-order.ts';
+import type { ServiceName } from './requests.ts';
+import type { Service } from './vendor.ts';
+
+/** What a request needs besides the members that decide its price: the shortest text, a file and languages of the vendor's. */
+const PLACEHOLDER: Readonly<Record<ServiceName, Readonly<Record<string, unknown>>>> = {
+  tts: { text: 'a' },
+  stt: { audioUrl: 'https://file.invalid/' },
+  'stt-translate': { audioUrl: 'https://file.invalid/' },
+  translate: { input: 'a', source_language_code: 'en-IN', target_language_code: 'hi-IN' },
+  transliterate: { input: 'a', source_language_code: 'hi-IN', target_language_code: 'en-IN' },
+  lid: { input: 'a' },
+};
+
+/**
+ * The price of an order at the list price and the margin, which its sale would take. Its text is counted where it has one. What
+ * it lacks is made up for: then, and for a file, whose length is in its bytes, the price is for as much as the list price is for.
+ * Throws OwnRefusal of an order that could not be sold.
+ */
+export function priceOrder(
+  service: Service<ServiceName>,
+  { body, service: kind }: { readonly service: ServiceName; readonly body: unknown },
+): MarketPrice {
+  const given = isObject(body) ? body : {};
+  const asked = readBody(kind, { ...PLACEHOLDER[kind], ...given });
+  const { marginBps } = LIMITS.marketplace;
+  try {
+    if ('audioUrl' in asked) {
+      const { audioUrl: _, ...order } = asked;
+      return perList(service.plan({ ...order, file: NO_FILE } as never));
+    }
+    const points = requireShort(asked, service.mostChars);
+    const plan = service.plan(asked as never);
+    if (!('text' in given || 'input' in given)) return perList(plan);
+    const priceRaw = listPriceRaw(plan.price, (plan.characters ?? points) * 1_000, marginBps);
+    return priceRaw === 0n ? { kind: 'free' } : { kind: 'sold', priceRaw };
+  } catch (error) {
+    throw error instanceof ApiError ? new OwnRefusal(error) : error;
+  }
+}
+
+function perList({ price }: ReturnType<Service<ServiceName>['plan']>): MarketPrice {
+  const { per: quantity, unit } = price;
+  const priceRaw = listPriceRaw(price, quantity * 1_000, LIMITS.marketplace.marginBps);
+  return priceRaw === 0n ? { kind: 'free' } : { kind: 'sold', priceRaw, per: { quantity, unit } };
+}

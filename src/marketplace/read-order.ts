@@ -1,0 +1,44 @@
+import type { ZodError, z } from 'zod';
+import { errors } from '../kernel/errors.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import type { SoundFile } from '../models/providers/vendors/vendor-api.ts';
+import { codePointsOf } from '../models/speech/speech-request.ts';
+import { OwnRefusal } from './own-refusal.ts';
+import { type Asked, SERVICES, type ServiceName } from './requests.ts';
+
+/** Stands for a file that was not fetched yet, and is as short as any can be. */
+export const NO_FILE: SoundFile = {
+  ...{ bytes: Buffer.alloc(0), durationMs: 1, contentType: '', name: '' },
+};
+
+/** The body of a request for a service. Throws OwnRefusal of one that does not fit. */
+export const readBody = (service: ServiceName, body: unknown): Asked[ServiceName] =>
+  readShape<Asked[ServiceName]>(SERVICES[service], body);
+
+/** A body as its shape reads it. Throws OwnRefusal of one that does not fit. */
+export function readShape<T>(shape: z.ZodType<T>, body: unknown): T {
+  const parsed = shape.safeParse(body);
+  if (parsed.success) return parsed.data;
+  throw new OwnRefusal(errors.request.invalid(detailsOf(parsed.error)));
+}
+
+const DETAILS_SHOWN = 20;
+
+const detailsOf = (error: ZodError) =>
+  error.issues.slice(0, DETAILS_SHOWN).map(({ code, message, path }) => ({
+    path: path.map((part) => (typeof part === 'symbol' ? String(part) : part)),
+    message,
+    code,
+  }));
+
+/** The code points of a text. Throws the refusal of one that its vendor does not take in one piece. */
+export function requireShort(
+  order: { readonly text: string } | { readonly input: string },
+  mostChars: number = LIMITS.marketplace.textChars,
+): number {
+  const [member, text] = 'text' in order ? ['text', order.text] : ['input', order.input];
+  const points = codePointsOf(text);
+  if (points <= mostChars) return points;
+  const message = `must have at most ${mostChars} characters`;
+  throw errors.request.invalid([{ path: [member], message, code: 'too_big' }]);
+}

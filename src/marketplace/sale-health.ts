@@ -1,0 +1,78 @@
+import type { Clock } from '../kernel/clock.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import type { Worker } from '../kernel/schedule.ts';
+import { VendorFailed, VendorGaveUp } from '../models/providers/vendors/vendor-api.ts';
+import { VendorRefused } from './vendor.ts';
+
+/** How the sales of a vendor went in one process since it last wrote that down. */
+export type SoldLately = {
+  readonly vendor: string;
+  /** Of the last one. */
+  readonly latency: number;
+  /** In a row, up to the last one. */
+  readonly failures: number;
+  /** Whether any one was delivered. */
+  readonly delivered: boolean;
+};
+
+export interface SaleHealth {
+  /** Runs what asks a vendor, and remembers how that went. */
+  watch<T>(vendor: string, ask: () => Promise<T>): Promise<T>;
+  /** Writes what is remembered, a row a vendor. */
+  readonly worker: Worker;
+}
+
+/** What agents' own sales say of vendors, for a server that does not try them itself. */
+export function createSaleHealth({
+  clock,
+  note,
+}: {
+  readonly clock: Clock;
+  readonly note: (sales: readonly SoldLately[]) => Promise<void>;
+}): SaleHealth {
+  /** One entry a vendor. */
+  let lately = new Map<string, SoldLately>();
+
+  function add(vendor: string, isDelivered: boolean, tookMs: number): void {
+    const before = lately.get(vendor);
+    const failures = isDelivered ? 0 : (before?.failures ?? 0) + 1;
+    const delivered = isDelivered || before?.delivered === true;
+    lately.set(vendor, { vendor, latency: Math.round(tookMs), failures, delivered });
+  }
+
+  return {
+    async watch(vendor, ask) {
+      const beganMs = clock.monotonicMs();
+      const took = () => clock.monotonicMs() - beganMs;
+      try {
+        const got = await ask();
+        add(vendor, true, took());
+        return got;
+      } catch (error) {
+        if (isVendors(error)) add(vendor, false, took());
+        throw error;
+      }
+    },
+    worker: {
+      name: 'note-sales',
+      everyMs: LIMITS.marketplace.salesNotedEveryMs,
+      async tick() {
+        if (lately.size === 0) return;
+        const written = lately;
+        lately = new Map();
+        await note([...written.values()]);
+      },
+    },
+  };
+}
+
+/** Whether it is the vendor that failed: what it refuses of a request, or for its caller's pace, says nothing of it. */
+function isVendors(error: unknown): boolean {
+  if (error instanceof VendorGaveUp) return false;
+  if (!(error instanceof VendorRefused)) return error instanceof VendorFailed;
+  const { status } = error.answer;
+  return status >= 500 || OF_ACCOUNT.has(status) || status < 400;
+}
+
+/** These refuse the account of this server. */
+const OF_ACCOUNT = new Set([401, 402, 403, 407]);

@@ -1,0 +1,53 @@
+/** A vendor did something else than it was expected to. Both sides are texts for people, such as `12 seconds`. */
+export type Departure = {
+  readonly tripwire: 'content_type' | 'characters' | 'seconds' | 'pages';
+  readonly expected: string;
+  readonly observed: string;
+};
+
+/** What a vendor says of its own work. */
+export type Reported = {
+  readonly unit: 'character' | 'audio_second';
+  readonly quantity: number;
+};
+
+/** Seconds as a vendor writes them in its answer. Undefined where it wrote none. */
+export const reportedSeconds = (value: unknown, perSecond = 1): Reported | undefined =>
+  reported('audio_second', value, perSecond);
+
+/** The same for characters, which some vendors write into a header. */
+export const reportedCharacters = (value: unknown): Reported | undefined =>
+  reported(
+    'character',
+    typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value,
+  );
+
+const reported = (unit: Reported['unit'], value: unknown, per = 1): Reported | undefined =>
+  typeof value === 'number' && Number.isFinite(value) && value >= 0
+    ? { unit, quantity: value / per }
+    : undefined;
+
+/** How far a report may be off: files have padding, and vendors round. */
+const SLACK = {
+  character: { tripwire: 'characters', least: 10, share: 0.05 },
+  audio_second: { tripwire: 'seconds', least: 2, share: 0.05 },
+} as const;
+
+/** How a vendor's report departs from what was measured here. Undefined: it does not, or there is none to compare. */
+export function departureOf(
+  measured: Readonly<Record<string, number>>,
+  report: Reported | undefined,
+): Departure | undefined {
+  const expected = report === undefined ? undefined : measured[report.unit];
+  if (report === undefined || expected === undefined) return undefined;
+  const { least, share, tripwire } = SLACK[report.unit];
+  const { quantity } = report;
+  if (Math.abs(quantity - expected) <= Math.max(least, share * expected)) return undefined;
+  return {
+    tripwire,
+    expected: `${round(expected)} ${tripwire}`,
+    observed: `${round(quantity)} ${tripwire}`,
+  };
+}
+
+const round = (quantity: number): number => Math.round(quantity * 1_000) / 1_000;

@@ -1,0 +1,20 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Queryable } from '../../platform/postgres/sql.ts';
+
+/** Takes the right to report something unexpected of a vendor to an agent, which one process has once an hour. */
+export async function claimTripwire(
+  sql: Queryable,
+  {
+    agentId,
+    tripwire,
+    vendor,
+  }: { readonly agentId: number; readonly vendor: string; readonly tripwire: string },
+): Promise<boolean> {
+  const rows = await sql`
+    insert into marketplace_tripwires as t (agent_id, vendor, tripwire)
+    values (${agentId}, ${vendor}, ${tripwire})
+    on conflict (agent_id, vendor, tripwire) do update set triggered_at = now()
+    where t.triggered_at <= now() - ${LIMITS.marketplace.tripwireEveryMs} * interval '1 millisecond'
+    returning 1 as one`;
+  return rows.length === 1;
+}

@@ -1,0 +1,70 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Log } from '../../kernel/log.ts';
+import { RecentMap } from '../../kernel/recent-map.ts';
+import type { EventRow } from '../../ledger/rules/companion.ts';
+import { tripwireTriggered } from '../../webhooks/payment-event.ts';
+import type { Departure } from './departure.ts';
+
+/** Whose agent it is. */
+export type Owner = { readonly accountId: string; readonly wallet: string | null };
+
+export type TripwireDeps = {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Whether this process may report it now: one process may, once an hour. */
+  readonly claim: (of: {
+    readonly agentId: number;
+    readonly vendor: string;
+    readonly tripwire: string;
+  }) => Promise<boolean>;
+};
+
+export interface Tripwires {
+  /**
+   * The events of what a vendor did otherwise than expected, for the commit that settles: at most one an hour for an agent,
+   * a vendor and a tripwire, over all processes. Never rejects, since a sale stands without its events.
+   */
+  eventsOf(
+    sale: {
+      readonly agentId: number;
+      readonly vendor: string;
+      readonly reference: string;
+      readonly owner: () => Promise<Owner | undefined>;
+    },
+    departures: readonly Departure[],
+  ): Promise<readonly EventRow[]>;
+}
+
+export function createTripwires({ claim, clock, log }: TripwireDeps): Tripwires {
+  const { tripwireEveryMs, tripwiresRemembered } = LIMITS.marketplace;
+  /** A vendor that departs at each sale asks the database once an hour, and not at each. */
+  const lookedAt = new RecentMap<string, number>(tripwiresRemembered);
+
+  async function mayReport(agentId: number, vendor: string, tripwire: string): Promise<boolean> {
+    const name = `${agentId} ${vendor} ${tripwire}`;
+    const nowMs = clock.monotonicMs();
+    const before = lookedAt.get(name);
+    if (before !== undefined && nowMs - before < tripwireEveryMs) return false;
+    lookedAt.set(name, nowMs);
+    return claim({ agentId, vendor, tripwire });
+  }
+
+  return {
+    async eventsOf({ agentId, owner, reference, vendor }, departures) {
+      const events: EventRow[] = [];
+      try {
+        for (const departure of departures) {
+          log.warn({ vendor, ...departure }, 'a vendor did otherwise than expected');
+          if (!(await mayReport(agentId, vendor, departure.tripwire))) continue;
+          const found = await owner();
+          if (found === undefined) return events;
+          events.push(tripwireTriggered({ ...found, vendor, reference, ...departure }));
+        }
+      } catch (err) {
+        log.warn({ err, vendor }, 'a tripwire was not reported');
+      }
+      return events;
+    },
+  };
+}

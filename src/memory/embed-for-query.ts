@@ -1,0 +1,58 @@
+import { assert } from '../kernel/assert.ts';
+import { errors } from '../kernel/errors.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import { type Embedders, embedQuery, requireEmbedding } from './embedder.ts';
+import { type MemoryCaller, spenderOf } from './memory-caller.ts';
+import { areSearchable } from './purchase/codecs.ts';
+import { type Bill, ModelRefused, type Models } from './purchase/models.ts';
+import type { Space } from './space.ts';
+
+export type EmbeddedQuery = {
+  readonly vector: Float32Array;
+  /** Undefined: the engine of this process made it. */
+  readonly bill?: Bill;
+};
+
+/**
+ * The vector of a query by the model of its namespace. Throws `vendor_unavailable`, and the gateway's refusals where it has
+ * to be bought; then nothing was charged. A key that only reads buys nothing.
+ */
+export async function embedForQuery(
+  { embedders, models }: { readonly embedders: Embedders; readonly models?: Models | undefined },
+  {
+    caller,
+    query,
+    signal,
+    space,
+  }: {
+    readonly caller: MemoryCaller;
+    readonly space: Space;
+    readonly query: string;
+    readonly signal: AbortSignal;
+  },
+): Promise<EmbeddedQuery> {
+  const { agentId, dims } = space;
+  const text = query.slice(0, LIMITS.engines.embedTextChars);
+  const embedding = requireEmbedding(embedders, space.model);
+  if (embedding.kind === 'local') {
+    return { vector: await embedQuery(embedding.embedder, { agentId, query: text }) };
+  }
+  if (caller.isReadOnly === true) throw errors.credential.readOnly();
+  assert(models !== undefined, 'what is sold has a seller');
+  const { model } = embedding;
+  const { admitPooled, workId } = caller;
+  const purchase = { spender: spenderOf(caller), workId, signal, admitPooled };
+  let vector: Float32Array | undefined;
+  try {
+    const bill = await models.embed({ ...purchase, model, texts: [text] }, async (vectors) => {
+      // A provider that changed its vectors is not paid for one that cannot be compared.
+      if (!areSearchable(vectors, 1) || vectors[0]?.length !== dims) throw new ModelRefused(200);
+      vector = vectors[0];
+    });
+    assert(vector !== undefined, 'a vector that was charged was delivered');
+    return { vector, bill };
+  } catch (error) {
+    if (error instanceof ModelRefused) throw errors.memory.modelRefused(model, error.status);
+    throw error;
+  }
+}

@@ -1,0 +1,16 @@
+import type { Spender } from '../ledger/rules/requests.ts';
+
+/** Whose store it is, and what of the request a purchase for it needs. */
+export type MemoryCaller = {
+  readonly agentId: number;
+  /** Who pays where something has to be bought; without it the agent, by no key. */
+  readonly spender?: Spender | undefined;
+  /** It asks with a key that spends nothing. */
+  readonly isReadOnly?: boolean | undefined;
+  /** Becomes the id of the hold of what a query buys. */
+  readonly workId?: string | undefined;
+  /** Counts a query that buys as one that the pool of models serves. Throws the 429. */
+  readonly admitPooled?: (() => Promise<void> | undefined) | undefined;
+};
+
+export const spenderOf = ({ agentId, spender }: MemoryCaller): Spender => spender ?? { agentId };

@@ -1,0 +1,56 @@
+import type { StopSignal } from '../../kernel/stop-signal.ts';
+import type { Spender } from '../../ledger/rules/requests.ts';
+
+/** Who buys something of a model, and what every purchase needs. */
+export type Purchase = {
+  readonly spender: Spender;
+  /** The id of its hold. */
+  readonly workId?: string | undefined;
+  readonly signal: StopSignal;
+  /** Counts the request as one that the pool serves. Throws the 429. */
+  readonly admitPooled?: (() => Promise<void> | undefined) | undefined;
+};
+
+/** What a purchase has cost, as the ledger has it. */
+export type Bill = {
+  readonly costRaw: bigint;
+  /** Who pays the provider: the pool, or the agent's developer by a key of his own. */
+  readonly payment: 'gateway' | 'byok';
+  /** The receipt; names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** How long others took over it. */
+  readonly upstreamMs: number;
+};
+
+/** The upstream of a model refused the request itself. Nothing was charged. */
+export class ModelRefused extends Error {
+  override readonly name = 'ModelRefused';
+  readonly status: number;
+
+  constructor(status: number) {
+    super(`the model's provider answered ${status}`);
+    this.status = status;
+  }
+}
+
+/**
+ * The models that the memory store buys from. `keep` gets what was delivered before anything is charged for it; where it
+ * rejects, nothing is charged and its error is thrown. Each throws the gateway's refusals, and ModelRefused.
+ */
+export interface Models {
+  /** One vector a text, in order, each of length 1 and all with as many numbers. */
+  embed(
+    purchase: Purchase & { readonly model: string; readonly texts: readonly string[] },
+    keep: (vectors: readonly Float32Array[]) => Promise<void>,
+  ): Promise<Bill>;
+  /** The text of one answer. */
+  answer(
+    purchase: Purchase & {
+      readonly model: string;
+      readonly system: string;
+      readonly prompt: string;
+      readonly maxTokens: number;
+    },
+    keep: (text: string) => Promise<void>,
+  ): Promise<Bill>;
+}

@@ -1,0 +1,63 @@
+import { textArray } from '../../platform/postgres/pg-array.ts';
+import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
+
+export type PurchaseKind = 'facts' | 'vectors';
+
+type BegunPurchase = {
+  readonly workId: string;
+  readonly model: string;
+  /** Null: nothing was delivered. */
+  readonly result: Buffer | null;
+};
+
+/** The last purchase of a kind for an item that is not completed. */
+export async function findPurchase(
+  sql: Queryable,
+  itemId: string,
+  kind: PurchaseKind,
+): Promise<BegunPurchase | undefined> {
+  const [row] = await sql<BegunPurchase[]>`
+    select work_id as "workId", model, result from memory_purchases
+    where item_id = ${itemId} and kind = ${kind}`;
+  return row;
+}
+
+/** Writes a purchase down before it is made. False: another process has the item, and nothing may be bought here. */
+export async function beginPurchase(
+  sql: Sql,
+  begun: {
+    readonly claim: string;
+    readonly itemId: string;
+    readonly kind: PurchaseKind;
+    readonly model: string;
+    readonly workId: string;
+  },
+): Promise<boolean> {
+  const { claim, itemId, kind, model, workId } = begun;
+  const rows = await sql`
+    insert into memory_purchases (item_id, kind, work_id, model)
+    select id, ${kind}, ${workId}, ${model} from memory_items
+    where id = ${itemId} and claim = ${claim} and status = 'processing' for update
+    on conflict (item_id, kind) do update
+    set work_id = excluded.work_id, model = excluded.model, result = null
+    returning 1`;
+  return rows.length === 1;
+}
+
+/** Keeps what a purchase has delivered. Of an item that was deleted meanwhile nothing is kept. */
+export async function keepResult(sql: Sql, workId: string, result: Buffer, itemId: string) {
+  await sql`
+    update memory_purchases set result = ${result}
+    where item_id = ${itemId} and work_id = ${workId}`;
+}
+
+/** Forgets a purchase that was refused: nothing is held for it. */
+export async function forgetPurchase(sql: Sql, itemId: string, workId: string): Promise<void> {
+  await sql`
+    delete from memory_purchases
+    where item_id = ${itemId} and work_id = ${workId} and result is null`;
+}
+
+export async function forgetPurchases(tx: Queryable, itemIds: readonly string[]): Promise<void> {
+  await tx`delete from memory_purchases where item_id = any(${textArray(itemIds)}::text[])`;
+}

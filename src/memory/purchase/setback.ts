@@ -1,0 +1,40 @@
+import { EngineBusy, EngineMissing } from '../../engines/engine.ts';
+import { parseAmountRaw } from '../../kernel/amount.ts';
+import { ApiError } from '../../kernel/api-error.ts';
+import { ClaimLost, PurchaseOpen } from './buy-once.ts';
+import { ModelRefused } from './models.ts';
+
+/** What an item does whose indexing did not come to an end. */
+type Setback =
+  /** It says nothing of the item, which is tried again soon. */
+  | { readonly kind: 'busy' }
+  /** It counts as a failure of the item. */
+  | { readonly kind: 'fault' }
+  /** What it needs was not sold: it waits, for longer each time, or for its balance. */
+  | { readonly kind: 'refused'; readonly reason: string; readonly needsRaw: bigint | null }
+  /** No later try can end otherwise. */
+  | { readonly kind: 'hopeless'; readonly reason: string };
+
+/** Statuses by which a provider refuses what it was sent, and not who sends it or when. */
+const OF_THE_REQUEST = new Set([400, 413, 422]);
+/** The key that brought the item buys nothing any more. */
+const KEY_GONE = 401;
+
+export function setbackOf(error: unknown): Setback {
+  if (error instanceof EngineBusy || error instanceof EngineMissing) return { kind: 'busy' };
+  if (error instanceof PurchaseOpen || error instanceof ClaimLost) return { kind: 'busy' };
+  if (error instanceof ModelRefused) {
+    if (OF_THE_REQUEST.has(error.status)) return { kind: 'fault' };
+    return { kind: 'refused', reason: 'model_refused', needsRaw: null };
+  }
+  if (!(error instanceof ApiError)) return { kind: 'fault' };
+  const { error: reason, fields, status } = error;
+  if (status === KEY_GONE) return { kind: 'hopeless', reason: 'key_revoked' };
+  const { required, scope } = fields;
+  const needsRaw = typeof required === 'string' ? (parseAmountRaw(required) ?? null) : null;
+  return {
+    kind: 'refused',
+    reason: scope === 'wallet' ? 'insufficient_balance' : reason,
+    needsRaw,
+  };
+}

@@ -1,0 +1,126 @@
+import type { StopSignal } from '../../kernel/stop-signal.ts';
+import { requireOffers } from '../catalogue/require-model.ts';
+import type { ChatCall, ChatCompletion, ChatRail, ChatStream } from '../providers/chat-rail.ts';
+import type { Outcome } from '../providers/outcome.ts';
+import type { BuyDeps } from '../purchase/buy.ts';
+import type { Buyer } from '../purchase/buyer.ts';
+import type { Order, Wanted } from '../purchase/order.ts';
+import type { AnswerCap } from '../purchase/receipt.ts';
+import { planOffers } from '../routing/plan-offers.ts';
+import type { RoutingWishes } from '../routing/routing-wishes.ts';
+import { arePaidByBuyer, type Seller, type Sellers } from '../routing/sellers.ts';
+import { boundChat, type ChatBound, leastBound, shrinkBound } from './bound-chat.ts';
+import type { ChatRequest } from './chat-request.ts';
+import { chatPriceRaw, meterChat } from './chat-usage.ts';
+
+export type ChatAnswer = ChatCompletion | { readonly stream: ChatStream };
+
+/** What of a chat's answer was used by now. */
+export const reportedOf = (answer: ChatAnswer): Pick<ChatCompletion, 'usage' | 'answerChars'> =>
+  'stream' in answer ? answer.stream.metered() : answer;
+
+/** A chat, in whichever dialect its caller and the rails that may be asked speak. */
+export type ChatQuestion<R = ChatRail, T = ChatAnswer> = {
+  /** What of it is measured and priced: what the prompt holds, and the cap of its answer. */
+  readonly measured: ChatRequest;
+  /** An answer with a smaller cap is of no use; a few tokens where nothing is said. */
+  readonly leastOutputTokens?: number | undefined;
+  /** Throws the refusal of what costs more than its tokens at the rates of the catalogue. */
+  requirePriced(): void;
+  /** Asks one rail for it. The cap is undefined where the caller pays the provider himself: he bounds it himself, too. */
+  ask(
+    rail: R,
+    call: Omit<ChatCall, 'body'>,
+    outputCap: number | undefined,
+    signal: StopSignal,
+  ): Promise<Outcome<T>>;
+  /** What of an answer was used by now. */
+  reported(answer: T): Pick<ChatCompletion, 'usage' | 'answerChars'>;
+};
+
+type WantDeps<R> = Pick<BuyDeps<R>, 'keepsNames' | 'rails'>;
+
+/** What is bought for a chat: at most what its bound costs, shorter where there is money for less, metered by its tokens. */
+export function wantChat<R, T>(
+  { keepsNames, rails }: WantDeps<R>,
+  question: ChatQuestion<R, T>,
+  { signal, spender }: Pick<Buyer, 'signal' | 'spender'>,
+): Wanted<R, T> {
+  const { leastOutputTokens: least, measured } = question;
+  const orderWithin = (sellers: Sellers, bound: ChatBound): Order<R, T> => {
+    const { model } = sellers;
+    const offers = planOffers(
+      sellers,
+      (source) => chatPriceRaw(bound.tokens, source),
+      (source) => rails.railOf(source),
+    );
+    const served = sellers.sellers.filter(({ source }) => rails.railOf(source) !== undefined);
+    const isTheirs = arePaidByBuyer(sellers);
+    return {
+      model,
+      offers: requireOffers(model, offers),
+      ask({ rail, source }, heldRaw, paymentMethod) {
+        const call = {
+          agentId: spender.agentId,
+          heldRaw,
+          paymentMethod,
+          model: source.upstreamModel,
+          servedAs: keepsNames === true ? undefined : model.id,
+        };
+        return question.ask(rail, call, isTheirs ? undefined : bound.outputCap, signal);
+      },
+      meter: (answer, source) => {
+        const most = isTheirs ? undefined : bound.tokens;
+        return meterChat(measured, question.reported(answer), source, most);
+      },
+      forLess(room) {
+        for (let kept = byPrice(served, bound); kept.length > 0; kept = kept.slice(0, -1)) {
+          const sources = kept.map(({ source }) => source);
+          const less = shrinkBound(bound, measured, sources, room, least);
+          if (less !== undefined) return orderWithin({ ...sellers, sellers: kept }, less);
+        }
+        return undefined;
+      },
+      atLeast() {
+        const smallest = leastBound(bound, measured, least);
+        const [cheapest] = byPrice(served, smallest);
+        return orderWithin(cheapest ? { ...sellers, sellers: [cheapest] } : sellers, smallest);
+      },
+      answerCap: isTheirs ? undefined : capOf(bound),
+    };
+  };
+  return {
+    modelId: measured.model,
+    modality: 'text',
+    orderOf(sellers) {
+      if (!arePaidByBuyer(sellers)) question.requirePriced();
+      return orderWithin(sellers, boundChat(measured, sellers.model));
+    },
+  };
+}
+
+/** The same of each model that the buyer wishes, in turn; of `model` alone where there are no wishes. */
+export function wantInTurn<R, T>(
+  deps: WantDeps<R>,
+  ofModel: (model: string) => ChatQuestion<R, T>,
+  buyer: Pick<Buyer, 'signal' | 'spender'>,
+  { model: first, wishes }: { readonly model: string; readonly wishes: RoutingWishes | undefined },
+): Wanted<R, T> {
+  const others = new Set(wishes?.models);
+  others.delete(first);
+  let wanted: Wanted<R, T> | undefined;
+  for (const model of [...others].reverse()) {
+    wanted = { ...wantChat(deps, ofModel(model), buyer), wishes, instead: wanted };
+  }
+  return { ...wantChat(deps, ofModel(first), buyer), wishes, instead: wanted };
+}
+
+/** Cheapest first for such a request. */
+const byPrice = (sellers: readonly Seller[], { tokens }: ChatBound): Seller[] =>
+  sellers
+    .map((seller) => ({ seller, raw: chatPriceRaw(tokens, seller.source) }))
+    .sort((a, b) => (a.raw < b.raw ? -1 : a.raw > b.raw ? 1 : 0))
+    .map(({ seller }) => seller);
+
+const capOf = ({ outputCap: tokens, reason }: ChatBound): AnswerCap | undefined =>
+  reason && { tokens, reason };

@@ -1,0 +1,31 @@
+import { parseJsonInTurns } from '../../kernel/json/parse-json.ts';
+import { isObject } from '../../kernel/json.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+
+/**
+ * The vectors in a list of embeddings whose numbers are in base64, each scaled to the length 1, in the order of their
+ * inputs. Undefined where the list has anything else in it: a place twice, numbers that are none, a vector of zeros.
+ */
+export async function readUnitVectors(body: Uint8Array): Promise<Float32Array[] | undefined> {
+  const list = await parseJsonInTurns(Buffer.from(body), LIMITS.upstreamJson);
+  if (!isObject(list) || !Array.isArray(list.data)) return undefined;
+  const vectors = new Map<unknown, Float32Array>();
+  for (const [place, item] of list.data.entries()) {
+    if (!isObject(item) || typeof item.embedding !== 'string') return undefined;
+    const vector = unitVectorOf(item.embedding);
+    if (vector === undefined) return undefined;
+    vectors.set(item.index ?? place, vector);
+  }
+  const inOrder = list.data.flatMap((_, place) => vectors.get(place) ?? []);
+  return inOrder.length === list.data.length ? inOrder : undefined;
+}
+
+function unitVectorOf(base64: string): Float32Array | undefined {
+  const bytes = Buffer.from(base64, 'base64');
+  if (bytes.length === 0 || bytes.length % 4 !== 0) return undefined;
+  const vector = new Float32Array(Uint8Array.from(bytes).buffer);
+  const squares = vector.reduce((sum, value) => sum + value * value, 0);
+  if (!Number.isFinite(squares) || squares === 0) return undefined;
+  const scale = 1 / Math.sqrt(squares);
+  return vector.map((value) => value * scale);
+}

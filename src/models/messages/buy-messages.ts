@@ -1,0 +1,126 @@
+import { newId } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
+import type { StopSignal } from '../../kernel/stop-signal.ts';
+import { meterTokens } from '../chat/chat-usage.ts';
+import { estimatePrompt } from '../chat/estimate-chat.ts';
+import { type ChatAnswer, type ChatQuestion, reportedOf, wantChat } from '../chat/want-chat.ts';
+import { UnfitRequest } from '../providers/anthropic/unfit-request.ts';
+import type { ChatCall, ChatRail, MessagesRail } from '../providers/chat-rail.ts';
+import { failed, type Outcome } from '../providers/outcome.ts';
+import { answerWhole, type Relayed } from '../purchase/answer.ts';
+import { answerEvents, type StreamedAnswer } from '../purchase/answer-events.ts';
+import { type BuyDeps, buy } from '../purchase/buy.ts';
+import type { Buyer } from '../purchase/buyer.ts';
+import { leastAnswerOf, withMessagesCap } from './cap-messages.ts';
+import { inMessagesWords } from './declined-words.ts';
+import { withoutForeignThoughts } from './foreign-thoughts.ts';
+import { messageOfCompletion, type Reading } from './from-chat/message-of-completion.ts';
+import { MessageStream } from './from-chat/message-stream.ts';
+import { knownName } from './known-name.ts';
+import { measureMessages } from './measure-messages.ts';
+import { MESSAGES_ENDING } from './messages-ending.ts';
+import type { MessagesRequest } from './messages-request.ts';
+import { requirePricedMessages } from './require-priced.ts';
+import { translateToChat } from './to-chat/translate-request.ts';
+
+type MessagesPurchase = {
+  readonly buyer: Buyer;
+  readonly body: MessagesRequest;
+  /** What the caller says of the protocol, for an upstream that speaks it. */
+  readonly protocol: Readonly<Record<string, string>>;
+};
+
+export interface MessagesGateway {
+  /**
+   * Answers in the Messages dialect, whole or while the answer comes. An upstream of that dialect gets the request as it is, any
+   * other one a translation. Money is as with a chat completion. Throws the gateway's refusals.
+   */
+  create(purchase: MessagesPurchase): Promise<Relayed | StreamedAnswer>;
+}
+
+/** Buys messages the way chat completions are bought. */
+export function createMessagesGateway(deps: BuyDeps<ChatRail>): MessagesGateway {
+  return {
+    async create({ body: given, buyer, protocol }) {
+      const body = { ...given, model: knownName(deps.catalogue, given.model) };
+      const question = questionOf(body, { protocol, spareId: newId(deps.random, '') });
+      const bought = await buy(deps, buyer, wantChat(deps, question, buyer));
+      if (bought.kind === 'unsold') return bought.answer;
+      const { outcome } = bought;
+      return 'stream' in outcome
+        ? answerEvents(deps, bought, outcome.stream, MESSAGES_ENDING)
+        : answerWhole(bought, outcome);
+    },
+  };
+}
+
+type Call = Omit<ChatCall, 'body'>;
+
+function questionOf(
+  body: MessagesRequest,
+  { protocol, spareId }: Pick<MessagesPurchase, 'protocol'> & Pick<Reading, 'spareId'>,
+): ChatQuestion {
+  const measured = measureMessages(body);
+  const { thinking } = body;
+  const isThinking = thinking?.type === 'enabled' || thinking?.type === 'adaptive';
+  const translating = { measured, reading: { spareId, wantsThoughts: isThinking } };
+  return {
+    measured,
+    leastOutputTokens: leastAnswerOf(body),
+    reported: reportedOf,
+    requirePriced: () => requirePricedMessages(body),
+    async ask(rail, call, outputCap, signal) {
+      const asked = outputCap === undefined ? body : withMessagesCap(body, outputCap);
+      const outcome =
+        rail.messages === undefined
+          ? await translated(rail, { ...call, asked }, translating, signal)
+          : await relayed(rail.messages, { ...call, asked }, protocol, signal);
+      return inMessagesWords(outcome);
+    },
+  };
+}
+
+type Asked = Call & { readonly asked: MessagesRequest };
+
+function relayed(
+  rail: MessagesRail,
+  { asked, ...rest }: Asked,
+  headers: MessagesPurchase['protocol'],
+  signal: StopSignal,
+): Promise<Outcome<ChatAnswer>> {
+  const call = { ...rest, headers, body: withoutForeignThoughts(asked) };
+  return asked.stream === true ? rail.stream(call, signal) : rail.complete(call, signal);
+}
+
+/** Asks an upstream of another dialect, and reads its answer as a message. */
+async function translated(
+  rail: ChatRail,
+  { asked, ...rest }: Asked,
+  { measured, reading }: { readonly measured: ChatQuestion['measured']; readonly reading: Reading },
+  signal: StopSignal,
+): Promise<Outcome<ChatAnswer>> {
+  let body: Json;
+  try {
+    body = translateToChat(asked);
+  } catch (error) {
+    if (!(error instanceof UnfitRequest)) throw error;
+    return { kind: 'unfit', detail: error.message, param: error.param };
+  }
+  const call = { ...rest, body };
+  const promptTokens = estimatePrompt(measured);
+  const tokensOf = (chars: number) => meterTokens(measured, { usage: null, answerChars: chars });
+  if (asked.stream === true) {
+    const outcome = await rail.stream(call, signal);
+    if (outcome.kind !== 'completed') return outcome;
+    const stream = new MessageStream(outcome.stream, reading, { promptTokens, tokensOf });
+    return { ...outcome, stream };
+  }
+  const outcome = await rail.complete(call, signal);
+  if (outcome.kind !== 'completed') return outcome;
+  const { answerChars, status } = outcome;
+  const usage = outcome.usage ?? tokensOf(answerChars);
+  const message = await messageOfCompletion(outcome.body, { ...reading, usage });
+  if (message === undefined) return failed('broken', 'not a completion', status);
+  const bytes = Buffer.from(JSON.stringify(message));
+  return { ...outcome, body: bytes, contentType: 'application/json' };
+}

@@ -1,0 +1,44 @@
+import { EngineBusy, EngineMissing, type TokenCounter } from '../../engines/engine.ts';
+import { isObject } from '../../kernel/json.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { tokensOf } from '../chat/estimate-chat.ts';
+import { measureMessages } from './measure-messages.ts';
+import type { CountRequest } from './messages-request.ts';
+
+/**
+ * The tokens of a prompt as this server counts them: its text by an encoder, which is exact for no vendor but near to most, and
+ * images and files by their number and size. Where the encoder cannot be had, by the length of the text.
+ */
+export async function countHere(
+  tokens: TokenCounter,
+  request: CountRequest,
+  agentId: number,
+): Promise<number> {
+  const { messages, response_format: format, tools } = measureMessages(request);
+  const texts: string[] = [];
+  let opaque = messages.length * LIMITS.tokensPerMessage;
+  for (const { content } of messages) {
+    for (const part of Array.isArray(content) ? (content as unknown[]) : []) {
+      if (!isObject(part)) continue;
+      const { file, text } = part;
+      if (typeof text === 'string') texts.push(text);
+      else if (isObject(file) && typeof file.file_data === 'string') {
+        opaque += Math.ceil(file.file_data.length / LIMITS.countedFileCharsPerToken);
+      } else opaque += LIMITS.countedImageTokens;
+    }
+  }
+  for (const written of [tools, format]) {
+    if (written !== undefined) texts.push(JSON.stringify(written));
+  }
+  return opaque + (await countText(tokens, texts.join('\n'), agentId));
+}
+
+async function countText(tokens: TokenCounter, text: string, agentId: number): Promise<number> {
+  if (text === '') return 0;
+  try {
+    return await tokens.count(text, agentId);
+  } catch (error) {
+    if (error instanceof EngineBusy || error instanceof EngineMissing) return tokensOf(text.length);
+    throw error;
+  }
+}

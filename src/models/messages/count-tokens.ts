@@ -1,0 +1,122 @@
+import type { TokenCounter } from '../../engines/engine.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { makerOf } from '../../ledger/rules/destination.ts';
+import { requireModel } from '../catalogue/require-model.ts';
+import type { ChatRail, MessagesRail } from '../providers/chat-rail.ts';
+import type { Outcome } from '../providers/outcome.ts';
+import type { BuyDeps } from '../purchase/buy.ts';
+import type { Buyer } from '../purchase/buyer.ts';
+import { findOwnSellers, pooledSellers, type Seller, type Sellers } from '../routing/sellers.ts';
+import { countHere } from './count-here.ts';
+import { inMessagesWords } from './declined-words.ts';
+import { withoutForeignThoughts } from './foreign-thoughts.ts';
+import { knownName } from './known-name.ts';
+import type { CountRequest } from './messages-request.ts';
+import { requirePricedMessages } from './require-priced.ts';
+import { stopAfter } from './stop-after.ts';
+
+export type TokenCount =
+  | { readonly kind: 'counted'; readonly inputTokens: number; readonly by: 'provider' | 'estimate' }
+  /** What the upstream has to say against the request. */
+  | { readonly kind: 'refused'; readonly status: number; readonly body: Uint8Array };
+
+export interface MessageTokens {
+  /**
+   * Counts the tokens of a prompt, which costs nothing: at an upstream of the dialect that serves the model, or here where there is
+   * none or it does not say. Throws the gateway's refusals.
+   */
+  count(asked: {
+    readonly buyer: Buyer;
+    readonly body: CountRequest;
+    readonly protocol: Readonly<Record<string, string>>;
+  }): Promise<TokenCount>;
+}
+
+type CountDeps = Pick<
+  BuyDeps<ChatRail>,
+  'catalogue' | 'clock' | 'providerKeys' | 'rails' | 'log' | 'random'
+> & { readonly tokens: TokenCounter };
+
+type Door = Seller & { readonly rail: MessagesRail };
+
+/** What an upstream answers that has read the request and finds it wrong. */
+const OBJECTIONS: ReadonlySet<number> = new Set([400, 413, 422]);
+
+export function createMessageTokens(deps: CountDeps): MessageTokens {
+  return {
+    async count({ body: given, buyer, protocol }) {
+      const body = { ...given, model: knownName(deps.catalogue, given.model) };
+      const sellers = await sellersFor(deps, body, buyer);
+      const door = doorOf(deps, sellers);
+      if (door !== undefined) {
+        const asked = await askUpstream(deps, door, { body, buyer, protocol });
+        if (asked.kind === 'completed') {
+          return { kind: 'counted', inputTokens: asked.inputTokens, by: 'provider' };
+        }
+        if (asked.kind === 'declined' && OBJECTIONS.has(asked.status)) {
+          return { kind: 'refused', status: asked.status, body: asked.body };
+        }
+        deps.log.info(
+          { provider: door.source.provider, kind: asked.kind },
+          'a prompt is counted here',
+        );
+      }
+      const isClaude = makerOf(sellers.model.id) === 'anthropic';
+      const percent = isClaude ? LIMITS.claudeTokensPercent : 100;
+      const counted = await countHere(deps.tokens, body, buyer.spender.agentId);
+      return { kind: 'counted', inputTokens: Math.ceil((counted * percent) / 100), by: 'estimate' };
+    },
+  };
+}
+
+/** Those who would be asked for the answer first. A prompt that only an own key may send is not shown to the pool. */
+async function sellersFor(
+  { catalogue, providerKeys, rails }: CountDeps,
+  body: CountRequest,
+  buyer: Buyer,
+): Promise<Sellers> {
+  const own = await findOwnSellers({ catalogue, providerKeys }, body.model, buyer);
+  const canServe = own?.sellers.some(({ source }) => rails.railOf(source) !== undefined);
+  if (own?.model.modality === 'text' && canServe === true) return own;
+  const model = requireModel(catalogue, body.model, 'text');
+  await buyer.admitPooled();
+  requirePricedMessages(body);
+  return pooledSellers(model);
+}
+
+function doorOf({ rails }: CountDeps, { sellers }: Sellers): Door | undefined {
+  for (const seller of sellers) {
+    const rail = rails.railOf(seller.source)?.messages;
+    if (rail !== undefined) return { ...seller, rail };
+  }
+  return undefined;
+}
+
+/** Asks for no longer than a count is worth waiting for. */
+async function askUpstream(
+  { clock, providerKeys }: CountDeps,
+  { ownKey, rail, source }: Door,
+  { body, buyer, protocol }: Parameters<MessageTokens['count']>[0],
+): Promise<Outcome<{ readonly inputTokens: number }>> {
+  const { accountId, providerKey, signal: gone, spender } = buyer;
+  if (ownKey !== undefined && providerKey === undefined) {
+    await providerKeys.noteUse(accountId, source.provider);
+  }
+  const waiting = stopAfter(clock, LIMITS.countWaitMs, gone);
+  try {
+    const outcome = await rail.count(
+      {
+        agentId: spender.agentId,
+        heldRaw: 0n,
+        model: source.upstreamModel,
+        body: withoutForeignThoughts(body),
+        headers: protocol,
+        paymentMethod: ownKey === undefined ? undefined : { ownKey },
+      },
+      waiting.signal,
+    );
+    return inMessagesWords(outcome);
+  } finally {
+    waiting.over();
+  }
+}

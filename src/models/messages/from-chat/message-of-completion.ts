@@ -1,0 +1,66 @@
+import { parseJsonInTurns } from '../../../kernel/json/parse-json.ts';
+import { isObject, type Json } from '../../../kernel/json.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import { textMember } from '../../providers/anthropic/read-json.ts';
+import type { TokenUsage } from '../../providers/chat-rail.ts';
+import { messageIdOf, readThoughts, toolIdOf } from './chat-words.ts';
+import { messageUsage } from './message-usage.ts';
+import { readArguments } from './read-arguments.ts';
+import { stopReasonOf } from './stop-reason.ts';
+
+/** How an answer of the OpenAI dialect is read. */
+export type Reading = {
+  /** What its message is called where its upstream gives it no id. */
+  readonly spareId: string;
+  /** The caller asked for thoughts. */
+  readonly wantsThoughts: boolean;
+};
+
+/** Puts the first choice of a completion into the shape of a message. Undefined: it has none. */
+export async function messageOfCompletion(
+  body: Uint8Array,
+  { spareId, usage, wantsThoughts }: Reading & { readonly usage: TokenUsage },
+): Promise<Json | undefined> {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  const completion = await parseJsonInTurns(bytes, LIMITS.upstreamJson).catch(() => undefined);
+  const choices = isObject(completion) ? completion.choices : undefined;
+  const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
+  if (!isObject(completion) || !isObject(choice) || !isObject(choice.message)) return undefined;
+  const id = messageIdOf(completion.id, spareId);
+  const content = blocksOf(choice.message, { id, wantsThoughts });
+  const hasCalls = content.some(({ type }) => type === 'tool_use');
+  return {
+    id,
+    type: 'message',
+    role: 'assistant',
+    model: textMember(completion, 'model'),
+    content,
+    stop_reason: stopReasonOf(choice.finish_reason, hasCalls),
+    stop_sequence: null,
+    usage: messageUsage(usage),
+  };
+}
+
+function blocksOf(
+  message: Json,
+  { id, wantsThoughts }: { readonly id: string; readonly wantsThoughts: boolean },
+): Json[] {
+  const blocks: Json[] = [];
+  const thinking = wantsThoughts ? readThoughts(message) : '';
+  if (thinking !== '') blocks.push({ type: 'thinking', thinking, signature: '' });
+  for (const text of [message.content, message.refusal]) {
+    if (typeof text === 'string' && text !== '') blocks.push({ type: 'text', text });
+  }
+  const { tool_calls: calls } = message;
+  for (const [index, call] of (Array.isArray(calls) ? (calls as unknown[]) : []).entries()) {
+    const called = isObject(call) && isObject(call.function) ? call.function : undefined;
+    if (!isObject(call) || called === undefined) continue;
+    blocks.push({
+      type: 'tool_use',
+      id: toolIdOf(call.id, id, index),
+      name: textMember(called, 'name'),
+      input: readArguments(called.arguments),
+    });
+  }
+  return blocks;
+}

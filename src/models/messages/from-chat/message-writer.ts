@@ -1,0 +1,61 @@
+import type { Json } from '../../../kernel/json.ts';
+import { messageEvent } from '../message-events.ts';
+
+type Kind = 'text' | 'thinking' | 'tool_use';
+
+/** Writes the blocks of one message as events: one is open at a time, and their numbers go up by one. */
+export class MessageWriter {
+  #events = '';
+  #index = -1;
+  #open: Kind | undefined;
+
+  /** The events since this was last asked for. */
+  taken(): string {
+    const events = this.#events;
+    this.#events = '';
+    return events;
+  }
+
+  event(type: string, more: object = {}): void {
+    this.#events += messageEvent(type, more);
+  }
+
+  text(text: string): void {
+    if (text === '') return;
+    if (this.#open !== 'text') this.#start('text', { text: '' });
+    this.#delta({ type: 'text_delta', text });
+  }
+
+  thoughts(thinking: string): void {
+    if (thinking === '') return;
+    if (this.#open !== 'thinking') this.#start('thinking', { thinking: '', signature: '' });
+    this.#delta({ type: 'thinking_delta', thinking });
+  }
+
+  startCall(id: string, name: string): void {
+    this.#start('tool_use', { id, name, input: {} });
+  }
+
+  /** More of the arguments of the call that is open. */
+  input(text: string): void {
+    if (text !== '') this.#delta({ type: 'input_json_delta', partial_json: text });
+  }
+
+  /** Ends the block that is open, if any is. */
+  stop(): void {
+    if (this.#open === undefined) return;
+    this.#open = undefined;
+    this.event('content_block_stop', { index: this.#index });
+  }
+
+  #start(type: Kind, more: Json): void {
+    this.stop();
+    this.#open = type;
+    this.#index++;
+    this.event('content_block_start', { index: this.#index, content_block: { type, ...more } });
+  }
+
+  #delta(delta: Json): void {
+    this.event('content_block_delta', { index: this.#index, delta });
+  }
+}

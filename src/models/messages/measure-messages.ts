@@ -1,0 +1,101 @@
+import { isObject, type Json } from '../../kernel/json.ts';
+import type { ChatRequest } from '../chat/chat-request.ts';
+import type { CountRequest } from './messages-request.ts';
+import { blocksOf, sourceOf } from './read-block.ts';
+
+/** What is counted for a part that only an upstream can measure: the most tokens of an image. */
+const OPAQUE = { image_url: true } as const;
+
+/**
+ * A Messages request as one that a chat is measured by: every text of it stands once, whatever kind of block has it, and so do its
+ * images and files. It is never sent. The upstream that reads the request as it is and one that reads a translation of it
+ * get no more than this.
+ */
+export function measureMessages(
+  request: CountRequest & { readonly max_tokens?: number },
+): ChatRequest {
+  const { max_tokens: cap, messages, model, system, tools } = request;
+  const measured: Measured[] = [];
+  if (system !== undefined && system !== null) {
+    measured.push({ role: 'system', content: partsOf(system) });
+  }
+  for (const { content, role } of messages) measured.push({ role, content: partsOf(content) });
+  // Marks that stand at no block mark the last one.
+  if (request.cache_control !== undefined && request.cache_control !== null) {
+    measured.push({ role: 'system', content: [{ type: 'text', text: '', cache_control: true }] });
+  }
+  const ofVendor = (tools ?? []).filter(isVendorTool).map(() => OPAQUE);
+  if (ofVendor.length > 0) measured.push({ role: 'system', content: ofVendor });
+  const { output_config: config, output_format: older } = request;
+  const schema = (isObject(config) ? config.format : undefined) ?? older;
+  return {
+    model,
+    messages: measured,
+    ...(tools !== undefined && tools !== null && { tools: tools.map(asFunction) }),
+    ...(isObject(schema) && { response_format: asFormat(schema) }),
+    ...(cap !== undefined && { max_tokens: cap }),
+  };
+}
+
+/** As long as the longer of the two ways in which it is sent. */
+const asFunction = (tool: unknown): unknown =>
+  isVendorTool(tool) ? tool : { type: 'function', function: tool };
+
+const asCall = ({ id, input, name }: Json): Json => ({
+  content: null,
+  tool_calls: [
+    { id, type: 'function', function: { name, arguments: JSON.stringify(input ?? {}) } },
+  ],
+});
+
+const asFormat = (schema: unknown): Json => ({
+  type: 'json_schema',
+  json_schema: { name: 'answer', schema, strict: true },
+});
+
+type Measured = ChatRequest['messages'][number];
+
+/** The vendor writes the schema of such a tool itself, so that its length is not known here. */
+const isVendorTool = (tool: unknown): boolean =>
+  isObject(tool) && typeof tool.type === 'string' && tool.type !== 'custom';
+
+const partsOf = (content: unknown): Json[] => blocksOf(content).flatMap(partsOfBlock);
+
+function partsOfBlock(block: unknown): Json[] {
+  if (!isObject(block)) return [textPart(block)];
+  const mark = markOf(block);
+  switch (block.type) {
+    case 'text':
+      return [{ ...textPart(block.text), ...mark }];
+    case 'image':
+      return [{ ...OPAQUE, ...mark }];
+    case 'document':
+      return [{ ...documentPart(block), ...mark }, textPart([block.title, block.context])];
+    case 'tool_result': {
+      const { content, ...rest } = block;
+      return [{ ...textPart(rest), ...mark }, ...partsOf(content)];
+    }
+    case 'tool_use':
+      return [{ ...textPart(asCall(block)), ...mark }];
+    default:
+      return [{ ...textPart(block), ...mark }];
+  }
+}
+
+function documentPart(document: Json): Json {
+  const source = sourceOf(document);
+  if (source.type === 'base64' && typeof source.data === 'string') {
+    return { file: { file_data: source.data } };
+  }
+  if (source.type === 'text') return textPart(source.data);
+  if (source.type === 'content') return textPart(source.content);
+  return OPAQUE;
+}
+
+const textPart = (value: unknown): { readonly type: 'text'; readonly text: string } => ({
+  type: 'text',
+  text: typeof value === 'string' ? value : (JSON.stringify(value) ?? ''),
+});
+
+const markOf = ({ cache_control: mark }: Json): Json =>
+  mark === undefined || mark === null ? {} : { cache_control: mark };

@@ -1,0 +1,26 @@
+import { ReportedError } from '../providers/anthropic/broken-message.ts';
+import { costComment, type StreamEnding } from '../purchase/stream-end.ts';
+import { messageEvent } from './message-events.ts';
+
+/** How a Messages stream ends: its price as a comment, then `message_stop`, or the error that it broke off with. */
+export const MESSAGES_ENDING: StreamEnding = {
+  whole: (chargedRaw) =>
+    Buffer.concat([costComment(chargedRaw), Buffer.from(messageEvent('message_stop'))]),
+  broken: (chargedRaw, cause) =>
+    Buffer.concat([
+      costComment(chargedRaw),
+      Buffer.from(messageEvent('error', { error: errorOf(cause) })),
+    ]),
+};
+
+const BROKE_OFF = 'The upstream broke off in the middle of its answer; what came of it is charged.';
+
+/** The upstream's own word where it said one: clients choose by its type whether they try again. */
+function errorOf(cause: unknown) {
+  const isReported = cause instanceof ReportedError;
+  return {
+    type: isReported ? cause.type : 'api_error',
+    message: isReported && cause.told !== '' ? `${BROKE_OFF} It said: ${cause.told}` : BROKE_OFF,
+    code: 'upstream_broke_off',
+  };
+}

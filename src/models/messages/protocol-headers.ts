@@ -1,0 +1,38 @@
+import { errors } from '../../kernel/errors.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+
+const VERSION = 'anthropic-version';
+const BETA = 'anthropic-beta';
+
+/**
+ * The versions whose requests and streams are read here. They differ in what requests may hold, which the vendor judges: the newer
+ * one has no `temperature`, `top_p` and `top_k` (https://platform.claude.com/docs/en/api/versioning).
+ */
+const VERSIONS: readonly string[] = ['2023-06-01', '2026-10-21'];
+
+/** Names of features, as the vendor writes them. */
+const FEATURES = /^[\w.-]+(?:\s*,\s*[\w.-]+)*$/;
+
+/**
+ * What a request says of the protocol: the headers that go on to an upstream which speaks it. A request that names no version
+ * speaks the oldest one. Throws the refusal of another version, or of a list that is none.
+ */
+export function readProtocol(headers: ReadonlyMap<string, string>): Record<string, string> {
+  const version = headers.get(VERSION);
+  if (version !== undefined && !VERSIONS.includes(version)) {
+    throw errors.gateway.invalidRequest(
+      `${VERSION} must be ${VERSIONS.join(' or ')}: no other version is spoken here.`,
+      VERSION,
+    );
+  }
+  const beta = headers.get(BETA)?.trim() ?? '';
+  const spoken: Record<string, string> = version === undefined ? {} : { [VERSION]: version };
+  if (beta === '') return spoken;
+  if (beta.length > LIMITS.betaHeaderChars || !FEATURES.test(beta)) {
+    throw errors.gateway.invalidRequest(
+      `${BETA} must be a list of names with commas between them, of ${LIMITS.betaHeaderChars} characters at most.`,
+      BETA,
+    );
+  }
+  return { ...spoken, [BETA]: beta };
+}

@@ -1,0 +1,67 @@
+import { isObject, type Json } from '../../../kernel/json.ts';
+import type { ChatRequest } from '../../chat/chat-request.ts';
+import { unfit } from '../../providers/anthropic/unfit-request.ts';
+import { findUnserved, isSet, type UnservedFeature } from '../../providers/unserved-features.ts';
+import type { CountRequest, MessagesRequest } from '../messages-request.ts';
+import { joinTexts } from './translate-blocks.ts';
+import { translateToolFields } from './translate-tools.ts';
+import { translateTurn } from './translate-turn.ts';
+
+/**
+ * Puts a Messages request into the words of the OpenAI dialect; throws UnfitRequest where it has none. What only leans on how a
+ * model works is left out: thoughts and their budget, effort, marks for a cache, edits of the context, whom a request is for.
+ */
+export function translateToChat(request: MessagesRequest): ChatRequest {
+  refuseUnknown(request);
+  const { max_tokens, messages, model, stop_sequences: stop, stream, system } = request;
+  const instructions = joinTexts(system, 'system', '\n\n');
+  return {
+    model,
+    messages: [
+      ...(instructions === '' ? [] : [{ role: 'system' as const, content: instructions }]),
+      ...messages.flatMap((turn, index) => translateTurn(turn, `messages[${index}]`)),
+    ],
+    max_tokens,
+    ...translateToolFields(request),
+    ...formatOf(request),
+    ...(isSet(request.temperature) && { temperature: request.temperature }),
+    ...(isSet(request.top_p) && { top_p: request.top_p }),
+    ...(stop !== undefined && stop !== null && stop.length > 0 && { stop }),
+    ...(stream === true && { stream: true }),
+  };
+}
+
+const hasMembers = (value: unknown): boolean => isObject(value) && Object.keys(value).length > 0;
+
+/** What would change what its caller gets, and has no word in the other dialect. */
+const UNKNOWN: readonly UnservedFeature[] = [
+  { field: 'top_k', asked: isSet, why: 'this model has no such control' },
+  { field: 'mcp_servers', asked: hasMembers, why: 'this model calls no servers itself' },
+  { field: 'container', asked: isSet, why: 'this model runs no code itself' },
+  { field: 'thread', asked: isSet, why: 'the provider of this model keeps no conversation' },
+  { field: 'fallbacks', asked: hasMembers, why: 'the provider of this model has none' },
+  { field: 'compaction', asked: isSet, why: 'the provider of this model writes no summaries' },
+  {
+    field: 'speed',
+    asked: (speed) => isSet(speed) && speed !== 'standard',
+    why: 'this model has one speed',
+  },
+];
+
+function refuseUnknown(request: CountRequest): void {
+  const unserved = findUnserved(request, UNKNOWN);
+  if (unserved !== undefined) unfit(unserved.detail);
+}
+
+/** `output_format` is the older place of it. */
+function formatOf({ output_config: config, output_format: older }: MessagesRequest): Json {
+  const format = (isObject(config) ? config.format : undefined) ?? older;
+  if (!isSet(format)) return {};
+  if (!isObject(format) || format.type !== 'json_schema' || !isObject(format.schema)) {
+    return unfit('output_config.format must be a json_schema with a schema.');
+  }
+  const { schema } = format;
+  return {
+    response_format: { type: 'json_schema', json_schema: { name: 'answer', schema, strict: true } },
+  };
+}

@@ -1,0 +1,56 @@
+import { isObject, type Json } from '../../../kernel/json.ts';
+import { unfit } from '../../providers/anthropic/unfit-request.ts';
+import type { MessagesRequest } from '../messages-request.ts';
+
+type ToolFields = {
+  readonly tools?: readonly Json[];
+  readonly tool_choice?: unknown;
+  readonly parallel_tool_calls?: false;
+};
+
+/** The tools of a request, and how the model may use them; without tools neither is said. */
+export function translateToolFields({ tool_choice: choice, tools }: MessagesRequest): ToolFields {
+  if (tools === undefined || tools === null || tools.length === 0) {
+    if (choice?.type === 'any' || choice?.type === 'tool') unfit('tool_choice needs tools.');
+    return {};
+  }
+  return {
+    tools: tools.map((tool, index) => translateTool(tool, `tools[${index}]`)),
+    ...(choice !== undefined && choice !== null && { tool_choice: translateChoice(choice) }),
+    ...(choice?.disable_parallel_tool_use === true && { parallel_tool_calls: false }),
+  };
+}
+
+function translateTool(tool: unknown, at: string): Json {
+  if (!isObject(tool)) return unfit(`${at} must be an object.`);
+  const { description, input_schema: parameters, name, strict, type } = tool;
+  if (type !== undefined && type !== null && type !== 'custom') {
+    return unfit(`${at}.type must be "custom": this model knows no tools of its own.`);
+  }
+  if (typeof name !== 'string') return unfit(`${at}.name must be a string.`);
+  if (!isObject(parameters)) return unfit(`${at}.input_schema must be an object.`);
+  return {
+    type: 'function',
+    function: {
+      name,
+      ...(typeof description === 'string' && { description }),
+      parameters,
+      ...(strict === true && { strict }),
+    },
+  };
+}
+
+function translateChoice({ name, type }: Json): unknown {
+  switch (type) {
+    case 'auto':
+    case 'none':
+      return type;
+    case 'any':
+      return 'required';
+    case 'tool':
+      if (typeof name === 'string') return { type: 'function', function: { name } };
+      return unfit('tool_choice.name must be a string.');
+    default:
+      return unfit('tool_choice.type must be auto, any, tool or none.');
+  }
+}

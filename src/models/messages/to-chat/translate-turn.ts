@@ -1,0 +1,94 @@
+import type { Json } from '../../../kernel/json.ts';
+import type { ChatRequest } from '../../chat/chat-request.ts';
+import { writeArguments } from '../../providers/anthropic/translate-answer.ts';
+import { unfit } from '../../providers/anthropic/unfit-request.ts';
+import type { MessagesRequest } from '../messages-request.ts';
+import {
+  isTextPart,
+  joinTexts,
+  type Part,
+  placedBlocks,
+  textPart,
+  translateBlock,
+} from './translate-blocks.ts';
+
+type Turn = MessagesRequest['messages'][number];
+type ChatMessage = ChatRequest['messages'][number];
+
+/** What one turn is in the OpenAI dialect: several messages where it has results of tools. */
+export function translateTurn({ content, role }: Turn, at: string): ChatMessage[] {
+  const place = `${at}.content`;
+  switch (role) {
+    case 'system':
+      return [{ role, content: joinTexts(content, place, '\n\n') }];
+    case 'assistant':
+      return assistantMessage(content, place);
+    case 'user':
+      return userMessages(content, place);
+  }
+}
+
+/** Thoughts are left out: their signatures mean nothing to another model. */
+const THOUGHTS: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking']);
+
+function assistantMessage(content: unknown, at: string): ChatMessage[] {
+  let text = '';
+  const calls: Json[] = [];
+  for (const [block, place] of placedBlocks(content, at)) {
+    if (THOUGHTS.has(block.type)) continue;
+    if (block.type === 'text') text += (textPart(block.text, place) as { text: string }).text;
+    else if (block.type === 'tool_use') calls.push(toolCall(block, place));
+    else unfit(`${place}.type has no place in a request to this model.`);
+  }
+  if (text === '' && calls.length === 0) return [];
+  const said = text === '' ? null : text;
+  return [{ role: 'assistant', content: said, ...(calls.length > 0 && { tool_calls: calls }) }];
+}
+
+function toolCall({ id, input, name }: Json, at: string): Json {
+  if (typeof id !== 'string') return unfit(`${at}.id must be a string.`);
+  if (typeof name !== 'string') return unfit(`${at}.name must be a string.`);
+  const text = writeArguments(input);
+  if (text === undefined) return unfit(`${at}.input is nested too deeply.`);
+  return { id, type: 'function', function: { name, arguments: text } };
+}
+
+/**
+ * Results of tools come first, since nothing may stand between a call and its result there. A result holds text alone there: its
+ * images and files follow as a message of the user.
+ */
+function userMessages(content: unknown, at: string): ChatMessage[] {
+  const results: ChatMessage[] = [];
+  const parts: Part[] = [];
+  for (const [block, place] of placedBlocks(content, at)) {
+    if (block.type !== 'tool_result') parts.push(...translateBlock(block, place));
+    else {
+      const { message, others } = toolResult(block, place);
+      results.push(message);
+      parts.push(...others);
+    }
+  }
+  const said = parts.filter((part) => !isTextPart(part) || part.text !== '');
+  if (said.length === 0) return results;
+  const [first] = said;
+  const isText = said.length === 1 && first !== undefined && isTextPart(first);
+  return [...results, { role: 'user', content: isText ? first.text : said }];
+}
+
+function toolResult(
+  { content, is_error: isError, tool_use_id: id }: Json,
+  at: string,
+): { readonly message: ChatMessage; readonly others: Part[] } {
+  if (typeof id !== 'string') return unfit(`${at}.tool_use_id must be a string.`);
+  const parts = placedBlocks(content, `${at}.content`).flatMap(([block, place]) =>
+    translateBlock(block, place),
+  );
+  const text = parts
+    .filter(isTextPart)
+    .map((part) => part.text)
+    .join('\n');
+  const others = parts.filter((part) => !isTextPart(part));
+  // The dialect has no flag for a failure: where nothing is said of it, that is.
+  const told = text === '' && isError === true ? 'error' : text;
+  return { message: { role: 'tool', tool_call_id: id, content: told }, others };
+}

@@ -1,0 +1,28 @@
+import { parseJsonInTurns } from '../../../kernel/json/parse-json.ts';
+import { isObject } from '../../../kernel/json.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import type { TokenUsage } from '../chat-rail.ts';
+import { readMessageUsage } from './message-usage.ts';
+import { textMember } from './read-json.ts';
+import { writeArguments } from './translate-answer.ts';
+
+/** What a 2xx body says of its use, or nothing where it is no message at all. */
+export async function readMessage(
+  body: Buffer,
+): Promise<{ readonly usage: TokenUsage | null; readonly answerChars: number } | undefined> {
+  const message = await parseJsonInTurns(body, LIMITS.upstreamJson).catch(() => undefined);
+  if (!isObject(message) || !Array.isArray(message.content)) return undefined;
+  const usage = readMessageUsage(message.usage);
+  return { usage, answerChars: usage === null ? answerLength(message.content) : 0 };
+}
+
+function answerLength(blocks: readonly unknown[]): number {
+  let chars = 0;
+  for (const block of blocks) {
+    if (!isObject(block)) continue;
+    chars += textMember(block, 'text').length + textMember(block, 'thinking').length;
+    if (block.input === undefined) continue;
+    chars += textMember(block, 'name').length + (writeArguments(block.input)?.length ?? 0);
+  }
+  return chars;
+}

@@ -1,0 +1,71 @@
+import { isObject } from '../../../kernel/json.ts';
+import type { ChatCompletion, ChatStream, MessagesCall, MessagesRail } from '../chat-rail.ts';
+import type { OpenedAnswer } from '../open-answer.ts';
+import type { CollectedAnswer } from '../openai/collect-answer.ts';
+import { renameModel } from '../openai/rename-model.ts';
+import { failed, type Outcome } from '../outcome.ts';
+import { tokenCount } from '../token-count.ts';
+import { contentTypeOf, type UpstreamPool } from '../upstream-pool.ts';
+import { jsonOf } from './read-json.ts';
+import { readMessage } from './read-message.ts';
+import { RelayedMessageStream } from './relayed-message-stream.ts';
+
+/** The Messages dialect at an upstream that speaks it, over the pool of its `/messages`. */
+export function createMessagesRail(pool: UpstreamPool): MessagesRail {
+  const sent = ({ body, headers, model, paymentMethod }: MessagesCall, path?: string) => ({
+    body: JSON.stringify({ ...body, model }),
+    headers,
+    paymentMethod,
+    ...(path !== undefined && { path }),
+  });
+  return {
+    complete: (call, signal) =>
+      pool.whole(
+        () => sent(call),
+        signal,
+        (answer) => messageOf(answer, call),
+      ),
+    stream: (call, signal) =>
+      pool.opened(
+        () => sent(call),
+        signal,
+        (answer) => streamOf(answer, call),
+      ),
+    count: (call, signal) =>
+      pool.whole(
+        () => sent(call, '/messages/count_tokens'),
+        signal,
+        ({ body, status }) => {
+          const counted = jsonOf(body.toString('utf8'));
+          const inputTokens = isObject(counted) ? tokenCount(counted.input_tokens) : undefined;
+          if (inputTokens === undefined) return failed('broken', 'not a count', status);
+          return { kind: 'completed', status, inputTokens };
+        },
+      ),
+  };
+}
+
+async function messageOf(
+  answer: CollectedAnswer,
+  { servedAs }: MessagesCall,
+): Promise<Outcome<ChatCompletion>> {
+  const { status } = answer;
+  const message = await readMessage(answer.body);
+  if (message === undefined) return failed('broken', 'not a message', status);
+  const body = renameModel(answer.body, servedAs);
+  return { kind: 'completed', status, body, contentType: contentTypeOf(answer), ...message };
+}
+
+async function streamOf(
+  answer: OpenedAnswer,
+  { servedAs }: MessagesCall,
+): Promise<Outcome<{ readonly stream: ChatStream }>> {
+  const { status, stop } = answer;
+  if (!contentTypeOf(answer).startsWith('text/event-stream')) {
+    stop();
+    return failed('broken', 'not a stream', status);
+  }
+  const stream = new RelayedMessageStream(answer, servedAs);
+  await stream.begin();
+  return { kind: 'completed', status, stream };
+}

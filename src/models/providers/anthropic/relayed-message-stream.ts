@@ -1,0 +1,133 @@
+import { isObject, type Json } from '../../../kernel/json.ts';
+import type { ChatStream } from '../chat-rail.ts';
+import type { OpenedAnswer } from '../open-answer.ts';
+import { StreamBroken } from '../openai/answer-reader.ts';
+import { parseData } from '../openai/chat-tap.ts';
+import { EventReader } from '../openai/event-reader.ts';
+import { renameModel } from '../openai/rename-model.ts';
+import { reportedError } from './broken-message.ts';
+import { member, textMember } from './read-json.ts';
+import { StreamedUsage } from './streamed-usage.ts';
+
+/** What a kind of event may be called: its name goes into a line of its own. */
+const KIND = /^[a-z_]{1,64}$/;
+
+/** Its model is a member of the message within it. */
+const WITHIN_ONE = -1;
+
+/**
+ * Reads an opened answer of the Messages dialect as it is: the data of each event goes on byte for byte, but for the name of the
+ * model, under the name that its data has. Events of kinds that are yet to come go on, too, as the dialect asks of its
+ * readers (https://platform.claude.com/docs/en/build-with-claude/streaming).
+ */
+export class RelayedMessageStream implements ChatStream {
+  readonly #events: EventReader;
+  readonly #usage = new StreamedUsage();
+  readonly #servedAs: string | undefined;
+  #first: Uint8Array | undefined;
+  #hasBegun = false;
+  /** The upstream has said why the message ends, so that nothing of it is missing. */
+  #hasReason = false;
+  /** Why it goes no further, once what came before that is read. */
+  #broken: StreamBroken | undefined;
+
+  constructor(answer: OpenedAnswer, servedAs: string | undefined) {
+    this.#events = new EventReader(answer);
+    this.#servedAs = servedAs;
+  }
+
+  /** Resolves when the message has begun: an upstream that breaks before that has delivered nothing. */
+  async begin(): Promise<void> {
+    this.#first = await this.next();
+    if (this.#first === undefined) throw new StreamBroken('it ended before its end');
+  }
+
+  async next(): Promise<Uint8Array | undefined> {
+    const first = this.#first;
+    this.#first = undefined;
+    if (first !== undefined) return first;
+    for (;;) {
+      if (this.#broken !== undefined) throw this.#broken;
+      if (this.#events.isOver) return undefined;
+      const events = await this.#events.read();
+      if (events === undefined) {
+        if (!this.#hasReason) throw new StreamBroken('it ended before its end');
+        return undefined;
+      }
+      const relayed = this.#relay(events);
+      if (relayed.length > 0) return relayed;
+    }
+  }
+
+  metered() {
+    return this.#usage.metered();
+  }
+
+  stop(): void {
+    this.#events.stop();
+  }
+
+  /** What of them goes on; where one breaks the stream, those before it still do. */
+  #relay(events: readonly Buffer[]): Buffer {
+    const relayed: Buffer[] = [];
+    for (const event of events) {
+      const fate = event[0] === COMMENT ? 'comment' : this.#look(parseData(event));
+      if (fate === 'over') {
+        this.#events.finish();
+        break;
+      }
+      if (fate instanceof StreamBroken) {
+        this.#broken = fate;
+        this.stop();
+        break;
+      }
+      // What comes before the beginning keeps nothing alive: its source may still be passed over.
+      if (!this.#hasBegun) continue;
+      if (fate === 'comment') relayed.push(event);
+      else relayed.push(Buffer.from(`event: ${fate.kind}\n`), this.#named(event, fate.kind));
+    }
+    return Buffer.concat(relayed);
+  }
+
+  #named(event: Buffer, kind: string): Buffer {
+    return kind === 'message_start' ? renameModel(event, this.#servedAs, WITHIN_ONE) : event;
+  }
+
+  /** What an event is to the stream: one that goes on, its end, or what breaks it. */
+  #look(data: unknown): { readonly kind: string } | 'over' | StreamBroken {
+    if (!isObject(data)) return new StreamBroken('an event is not a JSON object');
+    const kind = KIND.exec(textMember(data, 'type'))?.[0];
+    if (kind === undefined) return new StreamBroken('an event has no type');
+    if (kind === 'error') return reportedError(data.error);
+    if (kind === 'message_start') {
+      if (this.#hasBegun) return new StreamBroken('it began twice');
+      this.#hasBegun = true;
+      this.#usage.count(member(data, 'message').usage);
+    } else if (!this.#hasBegun) {
+      if (kind !== 'ping') return new StreamBroken('it did not begin with a message');
+    } else if (kind === 'message_stop') {
+      return this.#hasReason ? 'over' : new StreamBroken('it ended before its end');
+    } else if (kind === 'message_delta') {
+      this.#usage.countEnd(data.usage);
+      this.#hasReason ||= typeof member(data, 'delta').stop_reason === 'string';
+    } else {
+      this.#usage.wrote(writtenIn(data));
+    }
+    return { kind };
+  }
+}
+
+const COMMENT = 0x3a;
+
+/** How much of text, of thoughts and of arguments an event adds. */
+function writtenIn(event: Json): number {
+  const delta = member(event, 'delta');
+  const block = member(event, 'content_block');
+  return (
+    textMember(delta, 'text').length +
+    textMember(delta, 'thinking').length +
+    textMember(delta, 'partial_json').length +
+    textMember(block, 'text').length +
+    textMember(block, 'name').length
+  );
+}

@@ -1,0 +1,52 @@
+import { isObject, type Json } from '../../../kernel/json.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import type { TokenUsage } from '../chat-rail.ts';
+import { readMessageUsage } from './message-usage.ts';
+
+const COUNTS = [
+  'input_tokens',
+  'output_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+] as const;
+
+/** What a Messages stream has come to so far: its upstream's running totals, and the length of what was written. */
+export class StreamedUsage {
+  #counts: Json = {};
+  /** The output has been counted, and not only begun. */
+  #isCounted = false;
+  #answerChars = 0;
+
+  /** So many characters of text, thoughts or arguments have come. */
+  wrote(chars: number): void {
+    this.#answerChars += chars;
+  }
+
+  /** Counts are running totals: what comes later stands for what came before. */
+  count(usage: unknown): void {
+    if (!isObject(usage)) return;
+    for (const name of COUNTS) {
+      if (typeof usage[name] === 'number') this.#counts = { ...this.#counts, [name]: usage[name] };
+    }
+    const { cache_creation } = usage;
+    if (isObject(cache_creation)) this.#counts = { ...this.#counts, cache_creation };
+  }
+
+  /** The same at the end of the message, where the output is counted. */
+  countEnd(usage: unknown): void {
+    this.count(usage);
+    this.#isCounted ||= isObject(usage) && typeof usage.output_tokens === 'number';
+  }
+
+  /** The output is counted at the end alone: until then it is taken for no less than its length. */
+  metered(): { readonly usage: TokenUsage | null; readonly answerChars: number } {
+    const answerChars = this.#answerChars;
+    const usage = readMessageUsage(this.#counts);
+    if (usage === null || this.#isCounted) return { usage, answerChars };
+    const written = Math.ceil(answerChars / LIMITS.charsPerToken);
+    return {
+      usage: { ...usage, outputTokens: Math.max(usage.outputTokens, written) },
+      answerChars,
+    };
+  }
+}

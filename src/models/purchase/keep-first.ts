@@ -1,0 +1,14 @@
+import type { Outcome } from '../providers/outcome.ts';
+
+/** Gets what was delivered before anything is charged. Where it rejects nothing is charged, and the purchase rejects with it. */
+export type KeepFirst<T> = (delivered: T) => Promise<void>;
+
+/** What was asked for, once it is kept. */
+export async function keptFirst<T>(
+  asked: Promise<Outcome<T>>,
+  keep: KeepFirst<T> | undefined,
+): Promise<Outcome<T>> {
+  const outcome = await asked;
+  if (outcome.kind === 'completed') await keep?.(outcome);
+  return outcome;
+}

@@ -1,0 +1,125 @@
+import { z } from 'zod';
+import { errors } from '../../kernel/errors.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { parseRate, type Unit } from '../../kernel/price.ts';
+import type { Source } from '../catalogue/catalogue.ts';
+import type { Seller, Sellers } from './sellers.ts';
+
+/**
+ * What a caller wishes of the routing of a request: other models in the place of one that cannot be had, and which
+ * providers may serve it, in which order and for how much. Members and meaning are those of OpenRouter's API
+ * (https://openrouter.ai/docs/features/provider-routing).
+ */
+
+const names = z.array(z.string().min(1).max(LIMITS.modelIdChars)).max(LIMITS.routing.providers);
+
+const price = z.union([z.number(), z.string().max(32)]).transform((text, context) => {
+  const rate = parseRate(String(text));
+  if (rate !== undefined) return rate;
+  const message = 'must be a price in US dollars, with six decimals at most';
+  context.addIssue({ code: 'custom', message });
+  return z.NEVER;
+});
+
+const MaxPrice = z
+  .strictObject({ prompt: price.nullish(), completion: price.nullish(), request: price.nullish() })
+  .nullish();
+
+export const ROUTING_WISHES = {
+  models: z.array(z.string().min(1).max(LIMITS.modelIdChars)).max(LIMITS.routing.models).nullish(),
+  provider: z
+    .strictObject({
+      order: names.nullish(),
+      only: names.nullish(),
+      ignore: names.nullish(),
+      allow_fallbacks: z.boolean().nullish(),
+      max_price: MaxPrice,
+    })
+    .nullish(),
+  max_price: MaxPrice,
+} as const;
+
+const Wishes = z.object(ROUTING_WISHES);
+
+export type RoutingWishes = {
+  /** Ids of the models that are asked for one after another behind the first. */
+  readonly models: readonly string[];
+  /** Providers, the preferred first. */
+  readonly order: readonly string[];
+  /** Undefined: any. */
+  readonly only: ReadonlySet<string> | undefined;
+  readonly ignored: ReadonlySet<string>;
+  /** The highest rates that the caller pays, margin included. */
+  readonly most: Readonly<Partial<Record<Unit, bigint>>>;
+};
+
+const MILLION = 1_000_000n;
+
+/** Reads the wishes of a request. Undefined: it has none. */
+export function readWishes(asked: z.output<typeof Wishes>): RoutingWishes | undefined {
+  const { max_price: ownPrice, models, provider } = asked;
+  if (models == null && provider == null && ownPrice == null) return undefined;
+  const { allow_fallbacks: allowsOthers, ignore, only, order } = provider ?? {};
+  if (allowsOthers === false && order == null) {
+    const message = 'allow_fallbacks: false needs the order of the providers that are allowed.';
+    throw errors.gateway.invalidRequest(message, 'provider');
+  }
+  const allowed = allowsOthers === false ? order : only;
+  return {
+    models: models ?? [],
+    order: order ?? [],
+    only:
+      allowed == null ? undefined : new Set(allowed.filter((name) => only?.includes(name) ?? true)),
+    ignored: new Set(ignore),
+    most: ratesOf({ ...provider?.max_price, ...ownPrice }),
+  };
+}
+
+function ratesOf({ completion, prompt, request }: NonNullable<z.output<typeof MaxPrice>>) {
+  return {
+    ...(prompt != null && { text_input_token: prompt }),
+    ...(completion != null && { text_output_token: completion }),
+    // Rates are for a million of their unit.
+    ...(request != null && { request: request * MILLION }),
+  };
+}
+
+const isNamed = ({ ignored, only }: RoutingWishes, { provider }: Source): boolean =>
+  !ignored.has(provider) && (only?.has(provider) ?? true);
+
+const BPS = 10_000n;
+
+const isCheapEnough = ({ most }: RoutingWishes, { marginBps, rates }: Source): boolean =>
+  Object.entries(most).every(
+    ([unit, mostRate]) => (rates[unit as Unit] ?? 0n) * (BPS + BigInt(marginBps)) <= mostRate * BPS,
+  );
+
+/** Those of the sellers that the caller wishes, which may be none. What is paid with a key of his own has no price here. */
+export function wishedSellers(sellers: Sellers, wishes: RoutingWishes | undefined): Sellers {
+  if (wishes === undefined) return sellers;
+  const { order } = wishes;
+  const wished = sellers.sellers.filter(
+    ({ ownKey, source }) =>
+      isNamed(wishes, source) && (ownKey !== undefined || isCheapEnough(wishes, source)),
+  );
+  const rankOf = ({ source }: Seller) => {
+    const place = order.indexOf(source.provider);
+    return place === -1 ? order.length : place;
+  };
+  return { ...sellers, sellers: wished.map((seller) => ({ ...seller, rank: rankOf(seller) })) };
+}
+
+/** The same where there have to be some. Throws the refusal, which says who sells the model. */
+export function requireWished(sellers: Sellers, wishes: RoutingWishes | undefined): Sellers {
+  const wished = wishedSellers(sellers, wishes);
+  if (wishes === undefined || wished.sellers.length > 0) return wished;
+  const { id, sources } = sellers.model;
+  const isOfName = sources.some((source) => isNamed(wishes, source));
+  const hosts = [...new Set(sources.map(({ provider }) => provider))].join(', ');
+  throw errors.gateway.invalidRequest(
+    isOfName
+      ? `No source of "${id}" is within max_price; GET /v1/models has its rates.`
+      : `provider leaves no source of "${id}", which is served by ${hosts}.`,
+    isOfName ? 'max_price' : 'provider',
+  );
+}

@@ -1,0 +1,62 @@
+import type { TurnCause } from '../../../machines/voice-turn.ts';
+import type { Log } from '../../kernel/log.ts';
+import { readCallAction } from '../voice/call-actions.ts';
+import type { ActionItem } from '../voice/call-client.ts';
+import type { ActionOfCall } from './live-call-options.ts';
+
+type AfterAnswerDeps = {
+  readonly log: Log;
+  /** Does what an answer asks for beside words. */
+  readonly act: (action: ActionOfCall) => void;
+  readonly say: (text: string) => void;
+  readonly end: (reason: string) => void;
+  /** Runs `done` once the far side has heard all that was said. */
+  readonly afterSpoken: (done: () => void) => void;
+};
+
+/** What a call does with the actions and the end of an answer: a goodbye is heard whole, and a failure is said once. */
+export class AfterAnswer {
+  readonly #deps: AfterAnswerDeps;
+  /** Answers that failed, one after another. */
+  #failures = 0;
+  /** The answer in progress is the last. */
+  #isGoodbye = false;
+
+  constructor(deps: AfterAnswerDeps) {
+    this.#deps = deps;
+  }
+
+  /** The answer asks for something. */
+  asked({ arguments: argumentsJson, name }: ActionItem): void {
+    const { act, log } = this.#deps;
+    const read = readCallAction({ name, argumentsJson });
+    if (read === undefined) return;
+    if (read.kind === 'malformed') log.warn({ action: read.name }, read.message);
+    else if (read.action.name === 'end_call') this.#isGoodbye = true;
+    else act(read.action);
+  }
+
+  answered(cause: TurnCause | undefined): void {
+    if (cause?.kind === 'failed') {
+      this.#failed(cause.code);
+      return;
+    }
+    this.#failures = 0;
+    if (!this.#isGoodbye) return;
+    this.#isGoodbye = false;
+    // A barge-in takes the goodbye back.
+    if (cause?.kind === 'cancelled') return;
+    this.#deps.afterSpoken(() => this.#deps.end('agent_ended'));
+  }
+
+  /** A brain that refuses ends the call; a model that fails may be asked once more. */
+  #failed(code: string): void {
+    if (code === 'llm_refused') {
+      this.#deps.end('llm_refused');
+      return;
+    }
+    this.#failures++;
+    if (this.#failures > 1) this.#deps.end('error');
+    else this.#deps.say('Sorry, I did not get that. Could you say it again?');
+  }
+}

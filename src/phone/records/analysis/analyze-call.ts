@@ -1,0 +1,59 @@
+import type { CallEndReason } from '../../../../machines/call.ts';
+import type { Call } from '../../calls/call.ts';
+import type { AnsweredBy } from '../../carriers/carrier.ts';
+import type { StoredTurn } from '../call-summary.ts';
+
+/** What is said of a call that is over. */
+export type CallAnalysis = {
+  readonly success: boolean;
+  /** Null: it was not judged. */
+  readonly sentiment: string | null;
+  readonly structuredData: Readonly<Record<string, unknown>>;
+};
+
+/** How a conversation ends that both sides had to its end. */
+const ORDERLY: ReadonlySet<CallEndReason> = new Set(['call_ended', 'agent_ended', 'call_transfer']);
+
+/** Answered, but by no person. */
+const NO_PERSON: ReadonlySet<AnsweredBy> = new Set(['machine_start', 'machine_end', 'fax']);
+
+type Ended = Pick<Call, 'direction' | 'durationSeconds' | 'endReason' | 'answeredBy'>;
+
+/**
+ * Analyzes a call by fixed rules from its record alone: the same record has the same analysis. A call is a success where no
+ * machine answered it, the far side spoke, the agent answered that and was heard, and it ended by the word of one of the two or
+ * by a transfer. Rules cannot tell how the other side felt: `sentiment` is null.
+ */
+export function analyzeCall(call: Ended, turns: readonly StoredTurn[]): CallAnalysis {
+  const { answeredBy = null, direction, durationSeconds, endReason } = call;
+  const heardAnswers = answersOf(turns);
+  const isPerson = answeredBy === null || !NO_PERSON.has(answeredBy);
+  const isOrderly = endReason !== null && ORDERLY.has(endReason);
+  const callerTurns = turns.filter(({ role }) => role === 'user').length;
+  return {
+    success: isPerson && isOrderly && heardAnswers > 0,
+    sentiment: null,
+    structuredData: {
+      method: 'rules',
+      direction,
+      endReason,
+      answeredBy,
+      durationSeconds: durationSeconds ?? 0,
+      callerTurns,
+      agentTurns: turns.length - callerTurns,
+      heardAnswers,
+      interruptions: turns.filter(({ heard }) => heard !== null).length,
+      lastSpeaker: SPEAKERS[turns.at(-1)?.role ?? 'none'],
+    },
+  };
+}
+
+const SPEAKERS = { user: 'caller', assistant: 'agent', none: null } as const;
+
+/** Words of the agent behind words of the far side, of which the far side heard some. A greeting is none. */
+function answersOf(turns: readonly StoredTurn[]): number {
+  const first = turns.findIndex(({ role }) => role === 'user');
+  if (first === -1) return 0;
+  const after = turns.slice(first + 1);
+  return after.filter(({ heard, role }) => role === 'assistant' && heard !== '').length;
+}

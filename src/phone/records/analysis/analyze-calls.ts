@@ -1,0 +1,72 @@
+import { LIMITS } from '../../../kernel/limits.ts';
+import type { Log } from '../../../kernel/log.ts';
+import type { Worker } from '../../../kernel/schedule.ts';
+import type { Sql } from '../../../platform/postgres/sql.ts';
+import { findCall } from '../../calls/call-store.ts';
+import { findStoredTurns } from '../record-store.ts';
+import { type ClaimedCall, claimUnanalyzed, closeAnalysis } from './analysis-store.ts';
+import { analyzeCall } from './analyze-call.ts';
+import type { JudgeCall } from './judge-by-model.ts';
+
+const EVERY_MS = 2_000;
+/** A claimed call is due again after so long, if the process that claimed it has not analyzed it: twice what a model may take. */
+const CLAIM_MS = 2 * LIMITS.phone.verdict.answerMs;
+
+export type AnalyzerDeps = {
+  readonly sql: Sql;
+  readonly log: Log;
+  /** The model of a call, where the call asked for its word. */
+  readonly judge: JudgeCall;
+};
+
+/**
+ * Analyzes each answered call with a report, once, shortly after its end: the last words of a call may be written behind it. A
+ * model is asked once at most, so that it is not paid twice; where it brings no verdict, rules do. Any number of processes share
+ * the work, and one that dies leaves it to the others.
+ */
+export function createCallAnalyzer(deps: AnalyzerDeps): Worker {
+  const { log, sql } = deps;
+  return {
+    name: 'analyze-calls',
+    everyMs: EVERY_MS,
+    async tick() {
+      const { duePerPass, passesPerTick } = LIMITS.phone;
+      for (let pass = 0; pass < passesPerTick; pass++) {
+        const due = await claimUnanalyzed(sql, { limit: duePerPass, claimMs: CLAIM_MS });
+        await Promise.all(
+          due.map((claimed) =>
+            analyze(deps, claimed).catch((err: unknown) =>
+              log.warn(
+                { err, callId: claimed.callId },
+                'a call was not analyzed; it is tried again',
+              ),
+            ),
+          ),
+        );
+        if (due.length < duePerPass) return;
+      }
+    },
+  };
+}
+
+async function analyze(
+  { judge, log, sql }: AnalyzerDeps,
+  { callId, isFirst }: ClaimedCall,
+): Promise<void> {
+  const call = await findCall(sql, callId);
+  if (call === undefined) return;
+  const turns = await findStoredTurns(sql, callId);
+  const byRules = analyzeCall(call, turns);
+  const asksModel = call.options.analysis === 'model' && isFirst;
+  const byModel = asksModel
+    ? await judge(call, turns).catch((err: unknown) => {
+        log.warn({ err, callId }, 'the model of a call did not judge it');
+        return undefined;
+      })
+    : undefined;
+  const analysis =
+    byModel === undefined
+      ? byRules
+      : { ...byModel, structuredData: { ...byRules.structuredData, ...byModel.structuredData } };
+  await closeAnalysis(sql, call, analysis);
+}

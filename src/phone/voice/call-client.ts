@@ -1,0 +1,150 @@
+import type { Ending } from '../../../machines/transcription-stream.ts';
+import type { TurnCause } from '../../../machines/voice-turn.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { Random } from '../../kernel/random.ts';
+import type { AnswerRequest } from '../../voice/session/answer-request.ts';
+import type { AddedItem, ConversationItem } from '../../voice/session/conversation.ts';
+import type {
+  AnswerClient,
+  Played,
+  UtteranceEnd,
+  VoiceClient,
+} from '../../voice/session/voice-client.ts';
+import type { Heard } from '../../voice/stt/transcriber-events.ts';
+import type { CallLine } from './call-line.ts';
+
+/** The labels of an answer, as its request has them. */
+export type AnswerLabels = AnswerRequest['metadata'];
+
+export type ActionItem = Extract<ConversationItem, { type: 'function_call' }>;
+
+/** What the call hears from its session. */
+export type CallEvents = {
+  readonly speechStarted: () => void;
+  /** The end of an utterance was found; its words follow. */
+  readonly utteranceEnded: () => void;
+  readonly interim: (text: string) => void;
+  readonly heard: (heard: Heard) => void;
+  /** Whether the words that were heard last ask for an answer. */
+  readonly isAddressed: () => boolean;
+  readonly transcriberFailed: (error: Error) => void;
+  readonly answerBegan: (answerId: string, labels: AnswerLabels) => void;
+  /** The answer asks for an action of the call. */
+  readonly action: (item: ActionItem) => void;
+  /** All that an answer has said, as far as it was sent. */
+  readonly said: (text: string, itemId: string) => void;
+  readonly answerDone: (cause: TurnCause | undefined, labels: AnswerLabels) => void;
+  readonly ended: (ending: Ending) => void;
+};
+
+/** The far side of a call as the client of its voice session: answers go out on its line. */
+export class CallClient implements VoiceClient {
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #line: CallLine;
+  readonly #events: CallEvents;
+  /** The message that is being spoken, of which more may come. */
+  #openItemId: string | undefined;
+  /** What was heard at the last interruption of sound. */
+  #lastHeard: Played | undefined;
+
+  constructor(options: {
+    readonly clock: Clock;
+    readonly random: Random;
+    readonly line: CallLine;
+    readonly events: CallEvents;
+  }) {
+    this.#clock = options.clock;
+    this.#random = options.random;
+    this.#line = options.line;
+    this.#events = options.events;
+  }
+
+  /** A line is never idle: its silence is sound as well. */
+  get lastEventAtMs(): number {
+    return this.#clock.monotonicMs();
+  }
+
+  batch(work: () => void): void {
+    this.#line.batch(work);
+  }
+
+  get hasRoom(): boolean {
+    return this.#line.hasRoom;
+  }
+
+  room(signal: AbortSignal): Promise<void> {
+    return this.#line.room(signal);
+  }
+
+  speechStarted(): void {
+    this.#events.speechStarted();
+  }
+
+  utterance(_: AddedItem, end: UtteranceEnd): void {
+    if (end.kind !== 'silent') this.#events.utteranceEnded();
+  }
+
+  interim(_: string, text: string): void {
+    this.#events.interim(text);
+  }
+
+  transcript(_: string, heard: Heard): void {
+    this.#events.heard(heard);
+  }
+
+  isAddressed(): boolean {
+    return this.#events.isAddressed();
+  }
+
+  transcriberFailed(error: Error): void {
+    this.#events.transcriberFailed(error);
+  }
+
+  createAnswer({ metadata }: AnswerRequest): AnswerClient {
+    let itemId = '';
+    const id = newId(this.#random, 'answer_');
+    return {
+      id,
+      created: () => {
+        this.#line.firstSoundAtMs = undefined;
+        this.#events.answerBegan(id, metadata);
+      },
+      itemAdded: ({ item }) => {
+        itemId = item.id;
+        if (item.type === 'message') this.#openItemId = itemId;
+      },
+      text() {},
+      audio: (bytes) => this.#line.play(itemId, bytes),
+      itemDone: (item) => {
+        this.#openItemId = undefined;
+        if (item.type === 'function_call') this.#events.action(item);
+        else if (item.type === 'message') this.#events.said(wordsOf(item), item.id);
+      },
+      done: (cause) => this.#events.answerDone(cause, metadata),
+    };
+  }
+
+  clearPlayback(): Played | undefined {
+    this.#lastHeard = this.#line.clearPlayback(this.#openItemId);
+    return this.#lastHeard;
+  }
+
+  /** What was heard at the last interruption of sound, once. */
+  takeLastHeard(): Played | undefined {
+    const heard = this.#lastHeard;
+    this.#lastHeard = undefined;
+    return heard;
+  }
+
+  end(ending: Ending): void {
+    this.#events.ended(ending);
+  }
+}
+
+const wordsOf = ({ content }: Extract<ConversationItem, { type: 'message' }>): string =>
+  content
+    .map((part) => (part.type === 'speech' ? (part.transcript ?? '') : ''))
+    .join(' ')
+    .trim();

@@ -1,0 +1,178 @@
+import { listActions } from './agents/actions/list.ts';
+import { reportOutcomeAsOwner } from './agents/actions/outcome.ts';
+import { readAgentAllowlistMode } from './agents/allowlist-mode/read.ts';
+import { setAgentAllowlistMode } from './agents/allowlist-mode/set.ts';
+import { agentCallRecording } from './agents/calls/recording.ts';
+import { agentCallReport } from './agents/calls/report.ts';
+import { closeAgent } from './agents/close.ts';
+import { createAgent } from './agents/create.ts';
+import { agentDetail } from './agents/detail.ts';
+import { agentFunding } from './agents/funding.ts';
+import { agentGatewayUsage } from './agents/gateway-usage.ts';
+import { clearAgentKeyBudget } from './agents/keys/budget/clear.ts';
+import { setAgentKeyBudget } from './agents/keys/budget/set.ts';
+import { listAgentKeys } from './agents/keys/list.ts';
+import { mintAgentKey } from './agents/keys/mint.ts';
+import { revokeAgentKey } from './agents/keys/revoke.ts';
+import { rotateAgentKey } from './agents/keys/rotate.ts';
+import { agentLimitChain } from './agents/limit-chain.ts';
+import { listAgents } from './agents/list.ts';
+import { buyAgentNumber } from './agents/numbers/buy.ts';
+import { agentNumberCalls } from './agents/numbers/calls.ts';
+import { agentNumber } from './agents/numbers/detail.ts';
+import { listAgentNumbers } from './agents/numbers/list.ts';
+import { releaseAgentNumber } from './agents/numbers/release.ts';
+import { searchAgentNumbers } from './agents/numbers/search.ts';
+import { testCallNumber } from './agents/numbers/test-call.ts';
+import { testRingNumber } from './agents/numbers/test-ring.ts';
+import { agentNumberUsage } from './agents/numbers/usage.ts';
+import { changeAgentPolicy } from './agents/policies/change.ts';
+import { createAgentPolicy } from './agents/policies/create.ts';
+import { listAgentPolicies } from './agents/policies/list.ts';
+import { resetAgentPolicy } from './agents/policies/reset.ts';
+import { revokeAgentPolicy } from './agents/policies/revoke.ts';
+import { preBorrow } from './agents/pre-borrow.ts';
+import { renewAgentDelegation } from './agents/renew-delegation.ts';
+import { resolveAgentSpend } from './agents/resolve.ts';
+import { agentsRollup } from './agents/rollup.ts';
+import { readSelfServiceLock } from './agents/self-service-lock/read.ts';
+import { setSelfServiceLock } from './agents/self-service-lock/set.ts';
+import { clearAgentSpendLimit } from './agents/spend-limit/clear.ts';
+import { readAgentSpendLimit } from './agents/spend-limit/read.ts';
+import { setAgentSpendLimit } from './agents/spend-limit/set.ts';
+import { setAgentStatus } from './agents/status.ts';
+import { changeVoice } from './agents/voice/change.ts';
+import { changeVoiceByPost } from './agents/voice/change-by-post.ts';
+import { readVoice } from './agents/voice/read.ts';
+import { verifyWallet } from './auth/verify.ts';
+import { developerBalances } from './balances.ts';
+import { recentCharges } from './charges/recent.ts';
+import { listEvents } from './events.ts';
+import { gatewayModels } from './gateway/models.ts';
+import { createDeveloperKey } from './keys/create.ts';
+import { listDeveloperKeys } from './keys/list.ts';
+import { revokeDeveloperKey } from './keys/revoke.ts';
+import { rotateDeveloperKey } from './keys/rotate.ts';
+import { addDoNotCall } from './phone/do-not-call/add.ts';
+import { listDoNotCall } from './phone/do-not-call/list.ts';
+import { removeDoNotCall } from './phone/do-not-call/remove.ts';
+import { listPhoneNumbers } from './phone/numbers.ts';
+import { accountCap } from './policies/account-cap.ts';
+import { changeTeamPolicy } from './policies/change.ts';
+import { createTeamPolicy } from './policies/create.ts';
+import { policyDefaults } from './policies/defaults.ts';
+import { listTeamPolicies } from './policies/list.ts';
+import { revokeTeamPolicy } from './policies/revoke.ts';
+import { developerProfile } from './profile.ts';
+import { listProviderKeys } from './provider-keys/list.ts';
+import { removeProviderKey } from './provider-keys/remove.ts';
+import { setProviderKey } from './provider-keys/set.ts';
+import { toggleProviderKey } from './provider-keys/toggle.ts';
+import { deliveryDetail } from './webhook-deliveries/detail.ts';
+import { listDeliveries } from './webhook-deliveries/list.ts';
+import { changeWebhook } from './webhooks/change.ts';
+import { createWebhook } from './webhooks/create.ts';
+import { listWebhookDeliveries } from './webhooks/deliveries.ts';
+import { webhookDetail } from './webhooks/detail.ts';
+import { listEventKinds } from './webhooks/events.ts';
+import { listWebhooks } from './webhooks/list.ts';
+import { recoverWebhook } from './webhooks/recover.ts';
+import { webhookRecovery } from './webhooks/recovery.ts';
+import { removeWebhook } from './webhooks/remove.ts';
+import { retryWebhookDelivery } from './webhooks/retry-delivery.ts';
+import { rotateWebhookSecret } from './webhooks/rotate-secret.ts';
+import { testWebhook } from './webhooks/test.ts';
+
+/** What developers do with their accounts and agents, in the order of the specification; what it does not list stands last. */
+export const DEVELOPER_ROUTES = [
+  // Developer keys
+  createDeveloperKey,
+  listDeveloperKeys,
+  revokeDeveloperKey,
+  // Developer agents
+  createAgent,
+  listAgents,
+  agentDetail,
+  setAgentStatus,
+  closeAgent,
+  mintAgentKey,
+  listAgentKeys,
+  revokeAgentKey,
+  rotateAgentKey,
+  listActions,
+  reportOutcomeAsOwner,
+  readVoice,
+  changeVoice,
+  // Developer account
+  verifyWallet,
+  developerProfile,
+  developerBalances,
+  createTeamPolicy,
+  changeTeamPolicy,
+  revokeTeamPolicy,
+  // Webhooks
+  createWebhook,
+  listWebhooks,
+  webhookDetail,
+  changeWebhook,
+  removeWebhook,
+  listEventKinds,
+  rotateWebhookSecret,
+  testWebhook,
+  listWebhookDeliveries,
+  retryWebhookDelivery,
+  listDeliveries,
+  deliveryDetail,
+  // Phone
+  buyAgentNumber,
+  listAgentNumbers,
+  releaseAgentNumber,
+  agentNumberCalls,
+  agentCallReport,
+  agentCallRecording,
+  agentNumberUsage,
+  testCallNumber,
+  // Beside the specification
+  readAgentSpendLimit,
+  setAgentSpendLimit,
+  clearAgentSpendLimit,
+  listAgentPolicies,
+  createAgentPolicy,
+  changeAgentPolicy,
+  revokeAgentPolicy,
+  resetAgentPolicy,
+  readAgentAllowlistMode,
+  setAgentAllowlistMode,
+  readSelfServiceLock,
+  setSelfServiceLock,
+  setAgentKeyBudget,
+  clearAgentKeyBudget,
+  preBorrow,
+  listTeamPolicies,
+  accountCap,
+  policyDefaults,
+  rotateDeveloperKey,
+  agentsRollup,
+  agentGatewayUsage,
+  recentCharges,
+  gatewayModels,
+  agentLimitChain,
+  resolveAgentSpend,
+  renewAgentDelegation,
+  agentFunding,
+  listProviderKeys,
+  setProviderKey,
+  toggleProviderKey,
+  removeProviderKey,
+  recoverWebhook,
+  webhookRecovery,
+  listEvents,
+  changeVoiceByPost,
+  searchAgentNumbers,
+  agentNumber,
+  listPhoneNumbers,
+  testRingNumber,
+  listDoNotCall,
+  addDoNotCall,
+  removeDoNotCall,
+] as const;

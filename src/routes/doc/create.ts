@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { route } from '../../http/route/route.ts';
+import { errors } from '../../kernel/errors.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { abortSignalOf } from '../../kernel/stop-signal.ts';
+import type { DirectSales } from '../../marketplace/direct-sales.ts';
+import { DocumentBody } from '../../marketplace/documents/document-request.ts';
+import { readSpender } from '../../models/purchase/read-spender.ts';
+
+const Params = z.object({ vendor: z.string().min(1).max(LIMITS.marketplace.nameChars) });
+
+/** Begins a job that turns a document into text. It is paid for when it is done, by the pages that were delivered. */
+export const createDocumentJob = route<{ directSales: Pick<DirectSales, 'sellDocument'> }>()({
+  method: 'POST',
+  path: '/v1/doc/:vendor',
+  credential: 'agent',
+  summary: 'Have a vendor turn a document into text, in a job',
+  status: 202,
+  rateLimit: 'proxy',
+  idempotent: true,
+  keepsRefusals: true,
+  maxBodyBytes: LIMITS.marketplace.documents.bodyBytes,
+  params: Params,
+  body: DocumentBody,
+  badJson: errors.marketplace.invalidJson,
+
+  handle({ body, caller, headers, onOver, params, services, signal, workId }) {
+    const spender = readSpender(caller, headers);
+    const call = { vendor: params.vendor, body, spender, workId, onOver };
+    return services.directSales.sellDocument({ ...call, signal: abortSignalOf(signal) });
+  },
+});

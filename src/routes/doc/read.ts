@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { route } from '../../http/route/route.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { abortSignalOf } from '../../kernel/stop-signal.ts';
+import type { DirectSales } from '../../marketplace/direct-sales.ts';
+
+const name = () => z.string().min(1).max(LIMITS.marketplace.nameChars);
+const Params = z.object({ vendor: name(), jobId: name() });
+
+/** How a job of the agent stands, and what it delivered. A closed agent may still look. */
+export const readDocumentJob = route<{ directSales: Pick<DirectSales, 'readDocument'> }>()({
+  method: 'GET',
+  path: '/v1/doc/:vendor/:jobId',
+  credential: 'agent',
+  summary: 'How a job that turns a document into text stands',
+  admitsClosed: true,
+  rateLimit: 'proxy',
+  params: Params,
+
+  handle({ caller, onOver, params, services, signal }) {
+    const { accountId, agentId } = caller;
+    const reading = { ...params, accountId, agentId, onOver };
+    return services.directSales.readDocument({ ...reading, signal: abortSignalOf(signal) });
+  },
+});

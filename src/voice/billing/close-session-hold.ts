@@ -1,0 +1,115 @@
+import { minRaw } from '../../kernel/amount.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { SpendAccount } from '../../ledger/rules/accounts.ts';
+import { type ChargeRow, type EventRow, latencyOf } from '../../ledger/rules/companion.ts';
+import { makerOf } from '../../ledger/rules/destination.ts';
+import type { Ledger } from '../../ledger/rules/ledger.ts';
+import type { Destination, SessionClaim, Spender } from '../../ledger/rules/requests.ts';
+import type { SessionSummary } from '../../ledger/rules/session-summary.ts';
+import type { Source } from '../../models/catalogue/catalogue.ts';
+
+/** Whose money a hold is, and what it pays for. */
+export type HeldFor = {
+  readonly spender: Spender;
+  readonly sessionId: string;
+  /** The session that history shows the charge with, where this hold belongs to another one. */
+  readonly partOf?: string;
+  readonly model: string;
+  readonly source: Source;
+  /** How it is booked, where it pays for no model. */
+  readonly booking?: Booking;
+};
+
+/** The lines of a hold that pays for the legs of a call. */
+export type Booking = {
+  readonly target: string;
+  readonly destination: Destination;
+  readonly account: SpendAccount;
+  /** The lines of history of all that it took, and what is reported in the same commit. */
+  readonly charges: (chargedRaw: bigint, status: ChargeRow['status']) => readonly ChargeRow[];
+  readonly events: (chargedRaw: bigint, reason: string) => readonly EventRow[];
+  /** It is settled, by this process. */
+  readonly settled: (chargedRaw: bigint, reason: string) => void;
+};
+
+export type SettleOutcome = {
+  readonly reason: string;
+  readonly status: ChargeRow['status'];
+  /** Returns the session's summary, once everything before the settlement is done. */
+  readonly summary?: () => SessionSummary;
+};
+
+/** The target of a model's charges in the ledger. */
+export const gatewayTarget = (source: Source): string =>
+  `gateway://${source.provider}/${source.upstreamModel}`;
+
+/** The account that takes what a source is paid. */
+export const accountOf = ({ rail }: Source): SpendAccount => (rail === 'byok' ? 'byok' : 'gateway');
+
+type ClosingDeps = {
+  readonly ledger: Pick<Ledger, 'closeSession'>;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly log: Log;
+};
+
+type Closing = {
+  readonly claim: SessionClaim;
+  readonly spentRaw: bigint;
+  readonly beyondRaw: bigint;
+  readonly usage: Readonly<Record<string, number>>;
+  readonly openedAtMs: number;
+} & SettleOutcome;
+
+/** Settles a hold to what was journaled, with the lines of history and the events of its booking in the same commit. */
+export async function closeClaim(
+  { ledger, clock, log }: ClosingDeps,
+  owner: HeldFor,
+  { claim, spentRaw, beyondRaw, usage, openedAtMs, reason, status, summary }: Closing,
+): Promise<void> {
+  const latencyMs = latencyOf(clock.monotonicMs() - openedAtMs);
+  const { booking } = owner;
+  const line = (costRaw: bigint) => [chargeRow(owner, { costRaw, usage, status, latencyMs })];
+  const charges = booking ? (raw: bigint) => booking.charges(raw, status) : line;
+  const verdict = await ledger.closeSession({
+    claim,
+    reason,
+    summary: summary?.(),
+    actualRaw: spentRaw + beyondRaw,
+    billableRaw: spentRaw,
+    account: booking?.account ?? accountOf(owner.source),
+    source: owner.source.provider,
+    // A session without charges leaves no line.
+    ...(spentRaw > 0n && { charges }),
+    ...(booking && { events: booking.events(minRaw(spentRaw, claim.hold.amountRaw), reason) }),
+  });
+  if (verdict.kind === 'settled') booking?.settled(verdict.chargedRaw, reason);
+  else {
+    log.warn({ sessionId: owner.sessionId }, 'session was settled elsewhere');
+  }
+}
+
+function chargeRow(
+  owner: HeldFor,
+  line: Pick<ChargeRow, 'costRaw' | 'usage' | 'status' | 'latencyMs'>,
+): ChargeRow {
+  const { spender, source } = owner;
+  return {
+    agentId: spender.agentId,
+    keyId: spender.keyId ?? null,
+    targetUrl: gatewayTarget(source),
+    targetHost: makerOf(owner.model),
+    method: 'GET',
+    model: owner.model,
+    rail: source.rail,
+    taskId: spender.taskId ?? null,
+    actionId: spender.actionId ?? null,
+    customerId: spender.customerId ?? null,
+    sessionId: owner.partOf ?? owner.sessionId,
+    payee: null,
+    responseStatusCode: 101,
+    overheadMs: null,
+    upstreamMs: null,
+    ...line,
+  };
+}

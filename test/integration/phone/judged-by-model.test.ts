@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/kernel/clock.ts';
+import { buildCatalogue } from '../../../src/models/catalogue/build-catalogue.ts';
+import type { Call } from '../../../src/phone/calls/call.ts';
+import { createJudge } from '../../../src/phone/records/analysis/judge-by-model.ts';
+import { createFakeLedger, type FakeLedger } from '../../support/fake-ledger.ts';
+import { gatewayServices } from '../../support/gateway-services.ts';
+import { type OpenAiUpstream, openAiUpstream } from '../../support/openai-upstream.ts';
+
+const AGENT = 7;
+const MODEL = 'acme/judge';
+const HOSTED = { voiceMode: 'hosted', systemPrompt: 'Sell boats.', model: MODEL } as const;
+const callWith = (voice: object) =>
+  ({
+    ...{ callId: 'CA1', agentId: AGENT, accountId: 'acct_000000000001', taskId: 'errand' },
+    ...{ keyId: null, actionId: null, customerId: 'client', options: { voice } },
+  }) as unknown as Call;
+const turn = (role: 'user' | 'assistant', content: string) => ({
+  ...{ role, content, heard: null, latency: null, at: new Date(0) },
+});
+const TURNS = [turn('assistant', 'Hello.'), turn('user', 'No boats, please.')];
+
+let upstream: OpenAiUpstream;
+let ledger: FakeLedger;
+let gateway: ReturnType<typeof gatewayServices>;
+beforeAll(async () => {
+  upstream = await openAiUpstream();
+});
+beforeEach(async () => {
+  await gateway?.[Symbol.asyncDispose]();
+  ledger = createFakeLedger();
+  await ledger.credit({ agentId: AGENT, amountRaw: 1_000_000n, reference: 'start' });
+  const rates = { text_input_token: '2.5', text_output_token: '10' };
+  const catalogue = buildCatalogue({
+    providers: new Map([['up', { baseUrl: upstream.baseUrl, dialect: 'openai' }]]),
+    models: [
+      {
+        ...{ id: MODEL, modality: 'text' },
+        sources: [{ rail: 'self-host', provider: 'up', upstreamModel: 'x', rates }],
+      },
+    ],
+    secret: () => undefined,
+  });
+  gateway = gatewayServices({ catalogue, ledger });
+  upstream.seen.length = 0;
+});
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]();
+  await upstream[Symbol.asyncDispose]();
+});
+
+const judge = (call = callWith(HOSTED), stopping = new AbortController().signal) =>
+  createJudge({ chat: gateway.services.chat, clock: systemClock, model: MODEL, stopping })(
+    call,
+    TURNS,
+  );
+
+describe('a model that judges a call', () => {
+  it('is asked about what was said and what for, and paid by the agent under the tags of the call', async () => {
+    upstream.content = '```json\n{"success": false, "sentiment": "negative", "reason": "No."}\n```';
+    expect(await judge()).toEqual({
+      ...{ success: false, sentiment: 'negative' },
+      structuredData: { method: 'model', model: MODEL, reason: 'No.' },
+    });
+    const [first] = upstream.seen;
+    const sent = JSON.stringify(first?.body.messages);
+    for (const told of ['Sell boats.', 'Agent: Hello.', 'Caller: No boats, please.']) {
+      expect(sent).toContain(told);
+    }
+    expect(ledger.charges).toMatchObject([
+      { status: 'success', model: MODEL, taskId: 'errand', customerId: 'client' },
+    ]);
+    expect(ledger.openHolds()).toBe(0);
+    expect(ledger.consumedRaw(AGENT)).toBeGreaterThan(0n);
+  });
+
+  it.each([
+    'I think that it went well.',
+    '{"success": "yes", "sentiment": null, "reason": ""}',
+    '{"success": true, "sentiment": "jubilant", "reason": ""}',
+    '{"success": true',
+  ])('has no verdict where it answers something else: %s', async (content) => {
+    upstream.content = content;
+    expect(await judge()).toBeUndefined();
+  });
+
+  it('is not asked of a call that a webhook answered', async () => {
+    expect(await judge(callWith({ ...HOSTED, voiceMode: 'webhook' }))).toBeUndefined();
+    expect(upstream.seen).toEqual([]);
+  });
+
+  it('is neither waited for nor paid by a process that stops, and refused where the balance is used up', async () => {
+    upstream.faults.push({ kind: 'silence' });
+    const stopping = new AbortController();
+    const judged = judge(undefined, stopping.signal).catch((error: unknown) => error);
+    await expect.poll(() => upstream.seen.length).toBe(1);
+    stopping.abort();
+    expect(await judged).toMatchObject({ status: 499 });
+    expect([ledger.openHolds(), ledger.consumedRaw(AGENT)]).toEqual([0, 0n]);
+    ledger.refuse(AGENT, { reason: 'insufficient_balance', availableRaw: 0n, requiredRaw: 1n });
+    await expect(judge()).rejects.toMatchObject({ status: 402 });
+  });
+});

@@ -1,0 +1,55 @@
+import { expect, it } from 'vitest';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { silentLog } from '../../../../src/kernel/log.ts';
+import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+import type { Departure } from '../../../../src/marketplace/tripwires/departure.ts';
+import { createTripwires } from '../../../../src/marketplace/tripwires/tripwires.ts';
+
+const DEPARTURE: Departure = {
+  ...{ tripwire: 'seconds', expected: '1 seconds', observed: '9 seconds' },
+};
+
+function tripwires(claim: () => Promise<boolean> = async () => true) {
+  const clock = new ManualClock();
+  const claimed: unknown[] = [];
+  const made = createTripwires({
+    ...{ clock, log: silentLog },
+    async claim(of) {
+      claimed.push(of);
+      return claim();
+    },
+  });
+  const find = (vendor = 'acme', owner = { accountId: 'acct_1', wallet: '0x1' } as const) =>
+    made.eventsOf({ agentId: 1, vendor, reference: 'mkt_1', owner: async () => owner }, [
+      DEPARTURE,
+    ]);
+  return { clock, claimed, find };
+}
+
+it('is told with what was expected and what was observed, to the agent and by the hold of the sale', async () => {
+  const { find } = tripwires();
+  expect(await find()).toEqual([
+    {
+      ...{ name: 'marketplace.tripwire.triggered', accountId: 'acct_1', agentWallet: '0x1' },
+      correlationId: 'mkt_1',
+      payload: { agentWalletAddress: '0x1', vendor: 'acme', ...DEPARTURE },
+    },
+  ]);
+});
+
+it('is looked up once an hour for each vendor, however many sales depart', async () => {
+  const { claimed, clock, find } = tripwires();
+  for (let sale = 0; sale < 50; sale++) await find();
+  expect(claimed).toEqual([{ agentId: 1, vendor: 'acme', tripwire: 'seconds' }]);
+  await find('other');
+  expect(claimed).toHaveLength(2);
+  clock.advance(LIMITS.marketplace.tripwireEveryMs);
+  expect(await find()).toHaveLength(1);
+  expect(claimed).toHaveLength(3);
+});
+
+it('is not told where another process has told it, and never fails a sale', async () => {
+  expect(await tripwires(async () => false).find()).toEqual([]);
+  const down = tripwires(() => Promise.reject(new Error('no database')));
+  expect(await down.find()).toEqual([]);
+});

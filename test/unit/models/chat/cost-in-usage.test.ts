@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { CostInStream, costInBody, withUsage } from '../../../../src/models/chat/cost-in-usage.ts';
+import type { ChatStream } from '../../../../src/models/providers/chat-rail.ts';
+
+const withCost = (json: string): string =>
+  Buffer.from(costInBody(Buffer.from(json), 7n)).toString('utf8');
+
+describe('a body with its price', () => {
+  it('has it in its usage, and all other bytes as they were', () => {
+    expect(withCost('{ "usage": {"a": {}} , "x":[1] }')).toBe(
+      '{ "usage": {"a": {},"cost_raw":"7"} , "x":[1] }',
+    );
+    expect(withCost('{"usage":{ }}')).toBe('{"usage":{ "cost_raw":"7"}}');
+    expect(withCost('{"usage":null}')).toBe('{"usage":{"cost_raw":"7"}}');
+    expect(withCost('{"a":1}')).toBe('{"a":1,"usage":{"cost_raw":"7"}}');
+    expect(withCost('{}')).toBe('{"usage":{"cost_raw":"7"}}');
+  });
+
+  it('is as it was where it is no object', () => {
+    expect(withCost('none')).toBe('none');
+  });
+});
+
+const chunk = (more: object) => `data: ${JSON.stringify({ id: 'c1', ...more })}\n\n`;
+const WORD = chunk({ choices: [{ delta: { content: '"usage":{"x":1}' } }], usage: null });
+const USAGE = chunk({ choices: [], usage: { total_tokens: 3 } });
+
+/** What is relayed of a stream of such pieces, and its last event. */
+async function relayed(pieces: readonly string[]) {
+  const waiting = [...pieces];
+  const stream = new CostInStream({
+    next: async () => {
+      const piece = waiting.shift();
+      return piece === undefined ? undefined : Buffer.from(piece);
+    },
+    stop() {},
+  } as ChatStream);
+  let text = '';
+  for (let piece = await stream.next(); piece; piece = await stream.next()) {
+    text += Buffer.from(piece).toString('utf8');
+  }
+  return { text, last: Buffer.from(stream.last(9n)).toString('utf8') };
+}
+
+describe('a stream with its price', () => {
+  it('ends with its own event of usage, which says the price', async () => {
+    for (const pieces of [[WORD, USAGE], [WORD + USAGE], [WORD, USAGE, WORD.slice(0, 0)]]) {
+      const { last, text } = await relayed(pieces);
+      expect(text).toBe(WORD);
+      expect(last).toBe(chunk({ choices: [], usage: { total_tokens: 3, cost_raw: '9' } }));
+    }
+  });
+
+  it('ends with an event of the price alone where the upstream has none of usage', async () => {
+    const { last, text } = await relayed([WORD]);
+    expect(text).toBe(WORD);
+    expect(JSON.parse(last.slice(6))).toEqual({
+      ...{ object: 'chat.completion.chunk', choices: [] },
+      usage: { cost_raw: '9' },
+    });
+    expect(last.endsWith('}\n\n')).toBe(true);
+  });
+
+  it('is asked for with its usage, whatever else was asked for', () => {
+    const body = { model: 'm', messages: [], stream: true, stream_options: { odd: 1 } } as never;
+    expect(withUsage(body)).toMatchObject({ stream_options: { odd: 1, include_usage: true } });
+    expect(withUsage({ model: 'm', messages: [] } as never)).not.toHaveProperty('stream_options');
+  });
+});

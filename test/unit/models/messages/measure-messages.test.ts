@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import type { Model } from '../../../../src/models/catalogue/catalogue.ts';
+import { boundChat } from '../../../../src/models/chat/bound-chat.ts';
+import { measureMessages } from '../../../../src/models/messages/measure-messages.ts';
+import { MessagesRequest } from '../../../../src/models/messages/messages-request.ts';
+
+const MODEL: Model = {
+  ...{ id: 'a/b', modality: 'text', contextWindow: null, maxOutputTokens: null, sources: [] },
+};
+const {
+  mostTokensPerImage: PICTURE,
+  tokensPerMessage: AROUND,
+  tokensOfPreamble: PREAMBLE,
+} = LIMITS;
+
+/** The tokens that a prompt is held for, without those around its messages. */
+const held = (content: unknown, more: object = {}) => {
+  const request = MessagesRequest.parse({
+    ...{ model: 'a/b', max_tokens: 10, messages: [{ role: 'user', content }], ...more },
+  });
+  const measured = measureMessages(request);
+  return boundChat(measured, MODEL).tokens.inputTokens - measured.messages.length * AROUND;
+};
+const text = (words: string, more: object = {}) => ({ type: 'text', text: words, ...more });
+const file = (source: object, more: object = {}) => ({ type: 'document', source, ...more });
+
+describe('what is held for a Messages request', () => {
+  it('is a token for each byte of its texts, wherever they stand', () => {
+    expect(held('hello')).toBe(5);
+    expect(held([text('hello'), text('世界')])).toBe(11);
+    expect(held('hello', { system: 'be kind' })).toBe(12);
+    expect(held('hello', { system: [text('be'), text('kind')] })).toBe(11);
+    const result = { type: 'tool_result', tool_use_id: 't', content: [text('x'.repeat(500))] };
+    expect(held([result])).toBeGreaterThan(500);
+    expect(held([result])).toBeLessThan(600);
+    const use = { type: 'tool_use', id: 't', name: 'n', input: { word: 'x'.repeat(500) } };
+    expect(held([use])).toBeGreaterThan(JSON.stringify(use).length);
+    expect(held([use])).toBeLessThan(700);
+    expect(held([{ type: 'thinking', thinking: 'x'.repeat(500), signature: 's' }])).toBeGreaterThan(
+      500,
+    );
+  });
+
+  it('is the most that a picture can be, whatever its bytes, and a token for each of a file', () => {
+    const source = { type: 'base64', media_type: 'image/png', data: 'x'.repeat(100_000) };
+    expect(held([{ type: 'image', source }])).toBe(PICTURE);
+    const result = { type: 'tool_result', tool_use_id: 't', content: [{ type: 'image', source }] };
+    expect(held([result])).toBeLessThan(PICTURE + 100);
+    const pdf = { type: 'base64', media_type: 'application/pdf', data: 'x'.repeat(1_000) };
+    expect(held([file(pdf)])).toBeGreaterThanOrEqual(PICTURE + 1_000);
+    expect(held([file({ type: 'text', data: 'x'.repeat(1_000) })])).toBeGreaterThanOrEqual(1_000);
+    expect(held([file({ type: 'content', content: [text('abc')] })])).toBeGreaterThanOrEqual(3);
+    expect(held([file({ type: 'url', url: 'https://x.example' })])).toBeGreaterThanOrEqual(PICTURE);
+  });
+
+  it('has room for tools, for those that the vendor describes itself, and for a schema', () => {
+    const tool = { name: 'weather', input_schema: { type: 'object' } };
+    const sent = [{ type: 'function', function: tool }];
+    expect(held('', { tools: [tool] })).toBe(JSON.stringify(sent).length + PREAMBLE);
+    const bash = { type: 'bash_20250124', name: 'bash' };
+    expect(held('', { tools: [bash] })).toBe(JSON.stringify([bash]).length + PREAMBLE + PICTURE);
+    const format = { type: 'json_schema', schema: {} };
+    const least = JSON.stringify(format).length + PREAMBLE;
+    expect(held('', { output_config: { format } })).toBeGreaterThanOrEqual(least);
+    expect(held('', { output_format: format })).toBeGreaterThanOrEqual(least);
+  });
+
+  it('doubles where a part of it is marked for a cache, at a block or at none', () => {
+    const cache_control = { type: 'ephemeral' };
+    const tool = { name: 'a', input_schema: {}, cache_control };
+    expect(held([text('hello', { cache_control })])).toBe(2 * (5 + AROUND) - AROUND);
+    expect(held('hello', { cache_control })).toBeGreaterThanOrEqual(10);
+    expect(held('hello', { tools: [tool] })).toBeGreaterThan(2 * PREAMBLE);
+    expect(held([{ type: 'tool_result', tool_use_id: 't', cache_control }])).toBeGreaterThan(60);
+  });
+});

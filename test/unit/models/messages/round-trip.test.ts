@@ -1,0 +1,225 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isObject, type Json } from '../../../../src/kernel/json.ts';
+import type { Model } from '../../../../src/models/catalogue/catalogue.ts';
+import { boundChat } from '../../../../src/models/chat/bound-chat.ts';
+import { messageOfCompletion } from '../../../../src/models/messages/from-chat/message-of-completion.ts';
+import { MessageStream } from '../../../../src/models/messages/from-chat/message-stream.ts';
+import { messageUsage } from '../../../../src/models/messages/from-chat/message-usage.ts';
+import { measureMessages } from '../../../../src/models/messages/measure-messages.ts';
+import { MessagesRequest } from '../../../../src/models/messages/messages-request.ts';
+import { translateToChat } from '../../../../src/models/messages/to-chat/translate-request.ts';
+import { readMessageUsage } from '../../../../src/models/providers/anthropic/message-usage.ts';
+import { translateAnswer } from '../../../../src/models/providers/anthropic/translate-answer.ts';
+import { translateRequest } from '../../../../src/models/providers/anthropic/translate-request.ts';
+import type { ChatStream, TokenUsage } from '../../../../src/models/providers/chat-rail.ts';
+import { streamOfWhole } from '../../../../src/models/providers/openai/whole-stream.ts';
+
+const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
+const input = fc.dictionary(fc.constantFrom('city', 'days', 'note'), fc.jsonValue({ maxDepth: 2 }));
+const said = words.map((text) => ({ type: 'text', text }));
+const picture = fc
+  .base64String({ minLength: 4, maxLength: 16 })
+  .map((data) => ({ type: 'image', source: { type: 'base64', media_type: 'image/png', data } }));
+
+/** A turn of the user, and an answer that calls tools, whose results the next turn brings. */
+const exchange = fc.record({
+  asked: fc.array(fc.oneof(said, picture), { minLength: 1, maxLength: 3 }),
+  answered: fc.array(words, { maxLength: 2 }),
+  calls: fc.array(fc.record({ input, result: words, isError: fc.boolean() }), { maxLength: 3 }),
+});
+
+type Exchange = typeof exchange extends fc.Arbitrary<infer T> ? T : never;
+
+/** The turns of some exchanges, in the order that the dialect wants. */
+function turnsOf(exchanges: readonly Exchange[]): { role: string; content: Json[] }[] {
+  const turns: { role: string; content: Json[] }[] = [];
+  let results: Json[] = [];
+  for (const [at, { answered, asked, calls }] of exchanges.entries()) {
+    turns.push({ role: 'user', content: [...results, ...asked] });
+    const uses = calls.map((call, i) => ({
+      ...{ type: 'tool_use', id: `toolu_${at}_${i}`, name: 'weather', input: call.input },
+    }));
+    results = calls.map((call, i) => ({
+      ...{ type: 'tool_result', tool_use_id: `toolu_${at}_${i}`, is_error: call.isError },
+      content: [{ type: 'text', text: call.result }],
+    }));
+    const content = [...answered.map((text) => ({ type: 'text', text })), ...uses];
+    turns.push({
+      role: 'assistant',
+      content: content.length > 0 ? content : [{ type: 'text', text: '.' }],
+    });
+  }
+  turns.push({ role: 'user', content: [...results, { type: 'text', text: 'So?' }] });
+  return turns;
+}
+
+const TOOL = {
+  name: 'weather',
+  description: 'Of a city',
+  input_schema: { type: 'object', properties: { city: { type: 'string' } } },
+};
+
+const requestOf = (messages: unknown, more: object = {}) =>
+  MessagesRequest.parse({ model: 'a/b', max_tokens: 100, messages, tools: [TOOL], ...more });
+
+/** Blocks of the same kind that stand together are one text: the other dialect does not keep them apart. */
+function plain(content: unknown): unknown[] {
+  const blocks: Json[] = [];
+  for (const block of content as readonly Json[]) {
+    const last = blocks.at(-1);
+    const { is_error: _, ...rest } = block;
+    if (rest.type === 'text' && last?.type === 'text') {
+      blocks[blocks.length - 1] = {
+        type: 'text',
+        text: `${String(last.text)}${String(rest.text)}`,
+      };
+    } else blocks.push(rest);
+  }
+  return blocks;
+}
+
+describe('a request of the Messages dialect that is translated to chat, and by the way back again', () => {
+  it('keeps its texts, pictures, calls and results, in their order', () => {
+    fc.assert(
+      fc.property(fc.array(exchange, { maxLength: 4 }), fc.option(words), (exchanges, system) => {
+        const turns = turnsOf(exchanges);
+        const request = requestOf(turns, system === null ? {} : { system });
+        const back = translateRequest(translateToChat(request));
+        expect(back.messages.map(({ role, content }) => [role, plain(content)])).toEqual(
+          turns.map(({ role, content }) => [role, plain(content)]),
+        );
+        expect(back.system?.map(({ text }) => text)).toEqual(
+          system === null ? undefined : [system],
+        );
+        expect(back.tools).toEqual([TOOL]);
+        expect(back.max_tokens).toBe(100);
+      }),
+    );
+  });
+
+  it('is held for no less than the translation would be', () => {
+    fc.assert(
+      fc.property(fc.array(exchange, { maxLength: 4 }), fc.option(words), (exchanges, system) => {
+        const request = requestOf(turnsOf(exchanges), system === null ? {} : { system });
+        const held = boundChat(measureMessages(request), MODEL).tokens;
+        const translated = boundChat(translateToChat(request), MODEL).tokens;
+        expect(held.inputTokens).toBeGreaterThanOrEqual(translated.inputTokens);
+        expect(held.outputTokens).toBe(translated.outputTokens);
+      }),
+    );
+  });
+});
+
+const MODEL: Model = {
+  ...{ id: 'a/b', modality: 'text', contextWindow: null, maxOutputTokens: null, sources: [] },
+};
+
+const usage = fc
+  .record({
+    fresh: fc.nat(1_000),
+    cached: fc.nat(1_000),
+    written: fc.nat(1_000),
+    out: fc.nat(1_000),
+  })
+  .map(
+    ({ cached, fresh, out, written }): TokenUsage => ({
+      inputTokens: fresh + cached + written,
+      ...{ cachedTokens: cached, outputTokens: out },
+      ...(written > 0 && {
+        cacheWriteTokens: written,
+        cacheWriteSurcharge: Math.ceil(written / 4),
+      }),
+    }),
+  );
+
+const answer = fc.record({
+  text: fc.option(words),
+  calls: fc.array(fc.record({ name: fc.constantFrom('weather', 'time'), input }), { maxLength: 3 }),
+});
+
+type Answer = typeof answer extends fc.Arbitrary<infer T> ? T : never;
+
+function completionOf({ calls, text }: Answer) {
+  const tool_calls = calls.map(({ input: given, name }, i) => ({
+    ...{ id: `call_${i}`, type: 'function' },
+    function: { name, arguments: JSON.stringify(given) },
+  }));
+  const message = { role: 'assistant', content: text, ...(calls.length > 0 && { tool_calls }) };
+  const finish_reason = calls.length > 0 ? 'tool_calls' : 'stop';
+  return {
+    ...{ id: 'chatcmpl-1', object: 'chat.completion', created: 1, model: 'm' },
+    choices: [{ index: 0, message, finish_reason }],
+  };
+}
+
+const READING = { spareId: 'spare', wantsThoughts: true };
+
+/** The message that a client puts together of a stream. */
+async function gathered(stream: ChatStream): Promise<Json> {
+  const content: Json[] = [];
+  const inputs = new Map<number, string>();
+  let message: Json = {};
+  for (let piece = await stream.next(); piece !== undefined; piece = await stream.next()) {
+    for (const event of Buffer.from(piece).toString().split('\n\n')) {
+      if (event === '') continue;
+      const data = JSON.parse(event.slice(event.indexOf('data: ') + 6)) as Json;
+      const at = data.index as number;
+      const delta = (data.delta ?? {}) as Json;
+      if (data.type === 'message_start') message = data.message as Json;
+      if (data.type === 'content_block_start') content[at] = data.content_block as Json;
+      if (delta.type === 'text_delta') {
+        content[at] = { ...content[at], text: `${String(content[at]?.text)}${String(delta.text)}` };
+      }
+      if (delta.type === 'input_json_delta') {
+        inputs.set(at, (inputs.get(at) ?? '') + String(delta.partial_json));
+      }
+      if (data.type === 'message_delta') {
+        message = { ...message, ...delta, usage: data.usage };
+      }
+    }
+  }
+  for (const [at, text] of inputs) content[at] = { ...content[at], input: JSON.parse(text) };
+  return { ...message, content };
+}
+
+describe('an answer of the OpenAI dialect', () => {
+  it('says as a message what it said, and back again: text, calls, reason and usage', async () => {
+    await fc.assert(
+      fc.asyncProperty(answer, usage, async (given, used) => {
+        const completion = completionOf(given);
+        const bytes = Buffer.from(JSON.stringify(completion));
+        const message = await messageOfCompletion(bytes, { ...READING, usage: used });
+        const back = translateAnswer(Buffer.from(JSON.stringify(message)), 1);
+        const choices = (back?.completion.choices ?? []) as {
+          message: Json;
+          finish_reason: string;
+        }[];
+        const [choice] = choices;
+        const { message: told, finish_reason } = completion.choices[0] ?? { message: {} as Json };
+        expect(choice?.finish_reason).toBe(finish_reason);
+        expect(choice?.message.tool_calls).toEqual(told.tool_calls);
+        expect(choice?.message.content ?? '').toBe(given.text ?? '');
+        const { cacheWriteSurcharge: _, ...counts } = used;
+        const { cacheWriteSurcharge: __, ...read } = readMessageUsage(messageUsage(used)) ?? {};
+        expect(read).toEqual(counts);
+        expect(isObject(message) && message.usage).toEqual(messageUsage(used));
+      }),
+    );
+  });
+
+  it('streams the same message that it is whole', async () => {
+    await fc.assert(
+      fc.asyncProperty(answer, usage, async (given, used) => {
+        const body = Buffer.from(JSON.stringify(completionOf(given)));
+        const whole = { body, contentType: 'application/json', usage: used, answerChars: 1 };
+        const stream = new MessageStream(streamOfWhole(whole, {}), READING, {
+          promptTokens: 1,
+          tokensOf: () => used,
+        });
+        const message = await messageOfCompletion(body, { ...READING, usage: used });
+        expect(await gathered(stream)).toEqual(message);
+      }),
+    );
+  });
+});
