@@ -53,6 +53,7 @@ function assemble(env: z.output<typeof Environment>) {
     apiKeyHmacSecret: env.API_KEY_HMAC_SECRET,
     adminApiKey: env.ADMIN_API_KEY,
     providerKeySecret: env.PROVIDER_KEY_SECRET,
+    responseDays: env.RESPONSE_DAYS,
     chain: assembleChain(env),
     indexer: {
       endpoint: env.INDEXER_HTTP_ENDPOINT,

@@ -116,10 +116,10 @@ export const SECTIONS = {
     }),
     PROVIDER_KEY_SECRET: optional(z.string().min(32, 'must have at least 32 characters')).meta({
       description:
-        'Seals the provider keys that developers store and the signing secrets of their webhooks. After a change they are unreadable: keys are stored anew, secrets rotated.',
+        'Seals the provider keys that developers store, the signing secrets of their webhooks and the responses that are kept. After a change they are unreadable: keys are stored anew, secrets rotated.',
       takes: 'at least 32 characters',
       unset:
-        'made at first start; in production the routes of provider keys and webhooks answer 503',
+        'made at first start; in production the routes of provider keys and webhooks answer 503, and no response is kept',
     }),
   },
   Chain: {
@@ -232,6 +232,14 @@ export const SECTIONS = {
         'See [models.md](models.md#overriding).',
       takes: 'a JSON file',
       unset: 'the built-in catalogue alone',
+    }),
+    RESPONSE_DAYS: unlessEmpty(
+      z.coerce.number().int().min(0).max(365).default(LIMITS.responses.keptDays),
+    ).meta({
+      description:
+        'How long a response of `POST /v1/responses` is kept behind its last use, unless its request says `"store": false`. ' +
+        '0 keeps none.',
+      takes: 'days, 0 to 365',
     }),
   },
   Phone: {

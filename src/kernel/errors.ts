@@ -13,6 +13,7 @@ import { phone } from './errors/phone.ts';
 import { providerKeys } from './errors/provider-keys.ts';
 import { proxy } from './errors/proxy.ts';
 import { request } from './errors/request.ts';
+import { responses } from './errors/responses.ts';
 import { webhooks } from './errors/webhooks.ts';
 
 /**
@@ -37,4 +38,5 @@ export const errors = {
   mcp,
   marketplace,
   deepgram,
+  responses,
 } as const;

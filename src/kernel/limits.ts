@@ -12,6 +12,7 @@ import { PAYMENT_LIMITS } from './limits/payments.ts';
 import { PAYOUT_LIMITS } from './limits/payouts.ts';
 import { PHONE_LIMITS } from './limits/phone.ts';
 import { REQUEST_LIMITS } from './limits/requests.ts';
+import { RESPONSES_LIMITS } from './limits/responses.ts';
 import { SPEECH_LIMITS } from './limits/speech.ts';
 import { VOICE_LIMITS } from './limits/voice.ts';
 import { WEBHOOK_LIMITS } from './limits/webhooks.ts';
@@ -36,6 +37,7 @@ export const LIMITS = {
   memory: MEMORY_LIMITS,
   marketplace: MARKETPLACE_LIMITS,
   phone: PHONE_LIMITS,
+  responses: RESPONSES_LIMITS,
   speech: SPEECH_LIMITS,
   webhooks: WEBHOOK_LIMITS,
 } as const;

@@ -73,6 +73,11 @@ import { listProjectModels } from './projects/models/list.ts';
 import { proxyCheck } from './proxy/check.ts';
 import { proxyFetch } from './proxy/fetch.ts';
 import { createClientSecret } from './realtime/client-secrets.ts';
+import { cancelResponse } from './responses/cancel.ts';
+import { createResponse } from './responses/create.ts';
+import { deleteResponse } from './responses/delete.ts';
+import { responseInputItems } from './responses/input-items.ts';
+import { readResponse } from './responses/read.ts';
 import { speakText } from './speak/synthesize.ts';
 import { status } from './status.ts';
 import { sellTranscript } from './stt.ts';
@@ -119,6 +124,11 @@ export const ROUTES = [
   chatCompletions,
   createMessage,
   countMessageTokens,
+  createResponse,
+  readResponse,
+  deleteResponse,
+  cancelResponse,
+  responseInputItems,
   embeddings,
   speech,
   createTranscription,

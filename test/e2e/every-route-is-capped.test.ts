@@ -53,6 +53,11 @@ const SPENDING = {
         messages: [{ role: 'user', content: 'What is two plus two?' }],
       },
     }),
+  responses: ({ headers }: Agent) =>
+    ask(`${world.url}/v1/responses`, {
+      headers: { ...headers, ...TASK },
+      body: { model: 'local/guide', input: 'What is two plus two?' },
+    }),
   embeddings: ({ headers }: Agent) =>
     ask(`${world.url}/v1/embeddings`, {
       headers: { ...headers, ...TASK },

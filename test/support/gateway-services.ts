@@ -17,10 +17,14 @@ import type { EmbeddingRail } from '../../src/models/providers/embedding-rail.ts
 import { createLocalSpeechRail } from '../../src/models/providers/local/local-speech.ts';
 import type { TranscriptionRail } from '../../src/models/providers/transcription-rail.ts';
 import type { UpstreamLimits } from '../../src/models/providers/upstream-pool.ts';
+import { createKeptResponses } from '../../src/models/responses/kept/kept-responses.ts';
+import { createResponses } from '../../src/models/responses/responses.ts';
+import { createResponsesRails } from '../../src/models/responses/responses-rails.ts';
 import { createSpeechRails } from '../../src/models/speech/speech-rails.ts';
 import { createSpeechSynthesis } from '../../src/models/speech/synthesize-speech.ts';
 import { createTranscriptions } from '../../src/models/transcription/transcribe.ts';
 import { createTranscriptionRails } from '../../src/models/transcription/transcription-rails.ts';
+import type { Sql } from '../../src/platform/postgres/sql.ts';
 import type { BudgetReports } from '../../src/spend/awareness/budget-left.ts';
 import { NO_ENCODERS } from './no-encoders.ts';
 import { plainBudgets } from './plain-budgets.ts';
@@ -45,6 +49,8 @@ export function gatewayServices(options: {
   readonly limits?: Partial<UpstreamLimits> | undefined;
   readonly budgets?: BudgetReports | undefined;
   readonly storedKeys?: Readonly<Record<string, string>> | undefined;
+  /** Where responses are kept; nowhere, where nothing is said. */
+  readonly keptIn?: Sql | undefined;
 }) {
   const { catalogue, ledger, limits, budgets = plainBudgets(), storedKeys = {} } = options;
   const { localGuide = NOBODY, localEmbedding = NO_VECTORS, tts = SILENT } = options;
@@ -52,8 +58,10 @@ export function gatewayServices(options: {
   const shared = { clock: systemClock, random: systemRandom, log: silentLog };
   const opened = { catalogue, ...shared, ...(limits && { limits }) };
   const localSpeech = createLocalSpeechRail({ engine: tts, encoding });
+  const chat = createChatRails({ ...opened, localGuide });
   const rails = {
-    chat: createChatRails({ ...opened, localGuide }),
+    chat,
+    responses: createResponsesRails({ ...opened, chat }),
     embeddings: createEmbeddingRails({ ...opened, local: localEmbedding }),
     speech: createSpeechRails({ ...opened, local: localSpeech, encoding }),
     transcriptions: createTranscriptionRails({ ...opened, local: NO_EARS }),
@@ -65,6 +73,12 @@ export function gatewayServices(options: {
     noteUse: async (_: string, provider: string) => void usedKeys.push(provider),
   };
   const bought = { catalogue, providerKeys, breaker, ledger, budgets, ...shared };
+  const { keptIn: sql } = options;
+  const kept = createKeptResponses({
+    ...shared,
+    ...{ sql: sql as Sql, keptDays: 30 },
+    sealingSecret: sql && 's'.repeat(32),
+  });
   return {
     /** Providers that were called with a stored key. */
     usedKeys,
@@ -73,6 +87,7 @@ export function gatewayServices(options: {
       chat: createChatCompletions({ ...bought, rails: rails.chat }),
       messages: createMessagesGateway({ ...bought, rails: rails.chat }),
       messageTokens: createMessageTokens({ ...bought, rails: rails.chat, tokens }),
+      responses: createResponses({ ...bought, rails: rails.responses, kept }),
       embeddings: createEmbeddings({ ...bought, rails: rails.embeddings }),
       proxied: createProxiedModels(bought, rails),
       speech: createSpeechSynthesis({ ...bought, rails: rails.speech }),

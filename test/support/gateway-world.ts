@@ -19,6 +19,7 @@ import type {
 import type { ChatRail } from '../../src/models/providers/chat-rail.ts';
 import type { EmbeddingRail } from '../../src/models/providers/embedding-rail.ts';
 import type { UpstreamLimits } from '../../src/models/providers/upstream-pool.ts';
+import type { Sql } from '../../src/platform/postgres/sql.ts';
 import type { RateLimits } from '../../src/rate-limit/rate-gate.ts';
 import { speech } from '../../src/routes/audio/speech.ts';
 import { createTranscription } from '../../src/routes/audio/transcriptions.ts';
@@ -30,6 +31,11 @@ import { countMessageTokens } from '../../src/routes/messages/count-tokens.ts';
 import { createMessage } from '../../src/routes/messages/create.ts';
 import { modelDetail } from '../../src/routes/models/detail.ts';
 import { listModels } from '../../src/routes/models/list.ts';
+import { cancelResponse } from '../../src/routes/responses/cancel.ts';
+import { createResponse } from '../../src/routes/responses/create.ts';
+import { deleteResponse } from '../../src/routes/responses/delete.ts';
+import { responseInputItems } from '../../src/routes/responses/input-items.ts';
+import { readResponse } from '../../src/routes/responses/read.ts';
 import type { BudgetReports } from '../../src/spend/awareness/budget-left.ts';
 import { memoryKeys } from './fakes/memory-keys.ts';
 import { gatewayServices } from './gateway-services.ts';
@@ -71,6 +77,8 @@ export async function gatewayWorld(options: {
   readonly budgets?: BudgetReports;
   /** Keys that the agents' developer has stored, by provider. */
   readonly storedKeys?: Readonly<Record<string, string>>;
+  /** Where responses are kept, of agents that are there; nowhere, where nothing is said. */
+  readonly keptIn?: Sql;
 }): Promise<GatewayWorld> {
   const { agentId = 1, keyId = 1, rateLimits, secret = () => undefined } = options;
   const clock = systemClock;
@@ -89,6 +97,8 @@ export async function gatewayWorld(options: {
     routes: [
       ...[chatCompletions, embeddings, speech, createTranscription, listModels, modelDetail],
       ...[proxiedChat, proxiedEmbeddings, createMessage, countMessageTokens],
+      ...[createResponse, readResponse, deleteResponse],
+      ...[cancelResponse, responseInputItems],
     ],
     sockets: [],
     services: { ...gateway.services, clock },

@@ -125,6 +125,33 @@ const count = (body: string) => post('/v1/messages/count_tokens', body);
 const unbroken = `[{"role":"user","content":"${'ab'.repeat(2 * MB - 100)}"}]`;
 const blocks = `[{"role":"user","content":[${'{"type":"text","text":"x"},'.repeat(12_000)}{"type":"text","text":"x"}]}]`;
 
+const respond = (request: object | string) =>
+  post('/v1/responses', typeof request === 'string' ? request : JSON.stringify(request));
+const completion = JSON.stringify({
+  choices: [{ index: 0, message: { role: 'assistant', content: 'Yes.' }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+});
+
+/** Two responses of nearly as much as one may keep, read back and gone on with. */
+async function longConversation(): Promise<void> {
+  upstreamAnswer = completion;
+  const headers = { authorization: `Bearer ${server.keys[0]}`, 'content-type': 'application/json' };
+  const ask = async (body: object): Promise<string> => {
+    const answer = await fetch(`${server.url}/v1/responses`, {
+      ...{ method: 'POST', headers, body: JSON.stringify({ model: 'acme/chat', ...body }) },
+    });
+    const told = (await answer.json()) as { id: string; store: boolean };
+    expect(told).toMatchObject({ status: 'completed', store: true });
+    return told.id;
+  };
+  const image = { type: 'input_image', image_url: `data:image/png;base64,${'A'.repeat(3.9 * MB)}` };
+  const input = [{ role: 'user', content: [{ type: 'input_text', text: 'Look.' }, image] }];
+  const first = await ask({ input });
+  const next = await ask({ input, previous_response_id: first });
+  await ask({ input: 'And?', previous_response_id: next });
+  await fetch(`${server.url}/v1/responses/${next}/input_items`, { headers });
+}
+
 const toolCall = (name: string, args: object) =>
   post(
     '/v1/mcp',
@@ -207,6 +234,20 @@ const ATTACKS: Readonly<Record<string, () => Promise<unknown>>> = {
     }),
   '9.5 MB of nested lists for a tool': async () =>
     expect(await post('/v1/mcp', nested(9.5 * MB))).toBe(400),
+  '9.5 MB of nested lists for a response': async () =>
+    expect(await respond(`{"model":"acme/chat","input":${nested(9.5 * MB)}}`)).toBe(400),
+  '9.9 MB of empty items for a response': async () =>
+    expect(await respond(`{"model":"acme/chat","input":[${'{},'.repeat(3.3 * MB)}{}]}`)).toBe(400),
+  '9,999 items for a response': async () => {
+    upstreamAnswer = completion;
+    const input = Array.from({ length: 9_999 }, () => ({ role: 'user', content: 'x'.repeat(300) }));
+    expect(await respond({ model: 'acme/chat', input })).toBe(200);
+  },
+  'tools of 3 MB that a response would repeat': async () => {
+    const tool = { type: 'function', name: 'f', description: 'x'.repeat(3 * MB), parameters: {} };
+    expect(await respond({ model: 'acme/chat', input: 'x', tools: [tool] })).toBe(400);
+  },
+  'a conversation of 8 MB that is kept and read back': longConversation,
   '52 nested messages of a megabyte on five sockets': () => flood(5, 11, deepMessage),
   'appends of noise on five sockets': () => flood(5, 8, appendNoise),
   'session updates of 60 KB on five sockets': () => flood(5, 100, longUpdate),

@@ -16,6 +16,7 @@ import type { Teardown } from '../../kernel/teardown.ts';
 import { createRetryingRead } from '../../ledger/engine/retry.ts';
 import { forgetAtClose } from '../../memory/tenants.ts';
 import { vendorOf } from '../../models/catalogue/byok-source.ts';
+import { forgetResponsesAtClose } from '../../models/responses/kept/forget-responses.ts';
 import { releaseAtClose } from '../../phone/numbers/wind-down.ts';
 import { createWalletSignatures } from '../../platform/chain/wallet-signature.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
@@ -68,6 +69,7 @@ export function buildAccounts(
     async windDown(tx: Queryable, agentId: number) {
       await releaseAtClose(tx, agentId, new Date(now()));
       await forgetAtClose(tx, agentId);
+      await forgetResponsesAtClose(tx, agentId);
     },
   };
   const clientSecrets = createClientSecrets({

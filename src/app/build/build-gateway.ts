@@ -1,4 +1,5 @@
 import type { ProviderKeys } from '../../accounts/provider-keys/provider-keys.ts';
+import { startWorkers } from '../../kernel/schedule.ts';
 import type { Teardown } from '../../kernel/teardown.ts';
 import { createProxiedModels } from '../../models/catalogue/proxied-models.ts';
 import { createChatRails } from '../../models/chat/chat-rails.ts';
@@ -13,6 +14,10 @@ import { createLocalGuideRail } from '../../models/providers/local/local-guide.t
 import { createLocalSpeechRail } from '../../models/providers/local/local-speech.ts';
 import { createLocalTranscriptionRail } from '../../models/providers/local/local-transcription.ts';
 import type { PaidCalls } from '../../models/providers/paid-calls.ts';
+import { createResponseForgetter } from '../../models/responses/kept/forget-responses.ts';
+import { createKeptResponses } from '../../models/responses/kept/kept-responses.ts';
+import { createResponses } from '../../models/responses/responses.ts';
+import { createResponsesRails } from '../../models/responses/responses-rails.ts';
 import { createRateLimitAdvisory } from '../../models/routing/rate-limit-advisory.ts';
 import { createListenRails, createRealtimeRails } from '../../models/routing/realtime-rails.ts';
 import { createSpeechRails } from '../../models/speech/speech-rails.ts';
@@ -51,6 +56,8 @@ export function buildGateway(
   const { callerFacts, engines } = voice;
   const localGuide = createLocalGuideRail({ ...world, guide: engines.guide, callerFacts });
   const rails = teardown.use('rails', createChatRails({ catalogue, localGuide, clock, paidCalls }));
+  const answering = createResponsesRails({ catalogue, chat: rails, clock });
+  teardown.use('responses rails', answering);
   const local = createLocalEmbeddingRail({ engine: engines.embedding.useLite });
   const vectors = createEmbeddingRails({ catalogue, local, clock, paidCalls });
   teardown.use('embedding rails', vectors);
@@ -65,6 +72,7 @@ export function buildGateway(
   const shared = { ...world, providerKeys, breaker, ledger, budgets, rateLimitAdvisory };
   const realtimeRails = teardown.use('realtime rails', createRealtimeRails(world));
   const listenRails = teardown.use('listen rails', createListenRails(world));
+  const kept = buildKeptResponses(world, teardown);
   return {
     /** What is served live is bought on a socket. */
     relays: {
@@ -79,8 +87,16 @@ export function buildGateway(
       chat: createChatCompletions({ ...shared, rails }),
       messages: createMessagesGateway({ ...shared, rails }),
       messageTokens: createMessageTokens({ ...shared, rails, tokens: engines.tokens }),
+      responses: createResponses({ ...shared, rails: answering, kept }),
       proxied: createProxiedModels(shared, { chat: rails, embeddings: vectors }),
       speech: createSpeechSynthesis({ ...shared, rails: speechRails }),
     },
   };
+}
+
+/** The responses that agents may read again, and what deletes them when their time is over. */
+function buildKeptResponses(world: World, teardown: Teardown) {
+  const { providerKeySecret: sealingSecret, responseDays: keptDays } = world.settings;
+  teardown.use('response forgetter', startWorkers(world, [createResponseForgetter(world)]));
+  return createKeptResponses({ ...world, sealingSecret, keptDays });
 }

@@ -47,10 +47,12 @@ export function buildCatalogue(entries: {
 }): Catalogue {
   const providers = new Map<string, Provider>();
   const open = new Set<string>();
-  for (const [id, { apiKeyEnv, baseUrl, capMember, dialect, vendor = id }] of entries.providers) {
+  for (const [id, entry] of entries.providers) {
+    const { apiKeyEnv, baseUrl, capMember, dialect, speaksResponses, vendor = id } = entry;
     const apiKey = apiKeyEnv === undefined ? null : entries.secret(apiKeyEnv);
     if (apiKey !== undefined) open.add(id);
-    providers.set(id, { id, vendor, dialect, baseUrl, capMember, apiKey: apiKey ?? null });
+    const opened = { baseUrl, capMember, speaksResponses, apiKey: apiKey ?? null };
+    providers.set(id, { id, vendor, dialect, ...opened });
   }
 
   const ownKeys = keyedProviders(entries.providers);

@@ -35,6 +35,7 @@ const ProviderShape = z.strictObject({
     .optional(),
   dialect: z.enum(['openai', 'anthropic', 'deepgram', 'openai-realtime']),
   capMember: z.literal('max_completion_tokens').optional(),
+  speaksResponses: z.boolean().optional(),
   vendor: name.optional(),
 });
 

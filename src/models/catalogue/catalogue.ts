@@ -90,6 +90,8 @@ export type Provider = {
   readonly dialect: Dialect;
   readonly baseUrl: string | null;
   readonly capMember?: CapMember | undefined;
+  /** It has OpenAI's Responses API beside its chat completions. */
+  readonly speaksResponses?: boolean | undefined;
   /** This server's own; null where none is asked for, or where callers have to bring theirs. */
   readonly apiKey: string | null;
 };

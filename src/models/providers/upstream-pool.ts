@@ -24,6 +24,8 @@ export type Upstream = {
   /** Set where it is paid call by call. */
   readonly paidCalls?: PaidCalls | undefined;
   readonly capMember?: CapMember | undefined;
+  /** It has OpenAI's Responses API beside its chat completions. */
+  readonly speaksResponses?: boolean | undefined;
 };
 
 /** What a cap on a chat's answer is called where the usual `max_tokens` is refused, as OpenAI's newer models do. */

@@ -30,7 +30,7 @@ beforeAll(async () => {
   const agent = await seedAgent(database.sql);
   agentId = agent.agentId;
   await ledger.credit({ agentId, amountRaw: FUNDS, reference: 'start' });
-  world = await breakWorld({ ledger, ...agent, books: { chargedRaw, openHolds } });
+  world = await breakWorld({ ledger, ...agent, goods: GOODS, books: { chargedRaw, openHolds } });
 });
 afterAll(async () => {
   await world[Symbol.asyncDispose]();

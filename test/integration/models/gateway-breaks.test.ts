@@ -19,7 +19,7 @@ beforeAll(async () => {
     return rows;
   };
   const books = { chargedRaw, openHolds: async () => ledger.openHolds() };
-  world = await breakWorld({ ledger, books });
+  world = await breakWorld({ ledger, books, goods: GOODS });
 });
 afterAll(() => world[Symbol.asyncDispose]());
 

@@ -25,7 +25,7 @@ const withoutOurs = (bytes: Buffer) =>
 
 type Message = { readonly delta?: Json; readonly message?: Json };
 
-const chatStream: Goods = {
+export const chatStream: Goods = {
   ...{
     ...chat,
     id: 'chat-stream',

@@ -18,6 +18,8 @@ export type Goods = {
   readonly modality: ModelEntry['modality'];
   /** The dialect of its upstream, where that is not OpenAI's. */
   readonly dialect?: 'anthropic';
+  /** Who sells it, where it is not the usual one of its dialect. */
+  readonly provider?: 'own';
   readonly rates: ModelEntry['sources'][number]['rates'];
   /** What is asked for, beside the model. */
   readonly wanted: Json;

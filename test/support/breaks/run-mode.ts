@@ -146,7 +146,7 @@ function buy(baseUrl: string, goods: Goods, run: number, take: (bytes: number) =
       isCut = true;
     }
     const bytes = Buffer.concat(chunks);
-    const comment = /^: svc-cost-usdc=(\d+)$/m.exec(bytes.subarray(-400).toString('latin1'));
+    const comment = /^: svc-cost-usdc=(\d+)$/m.exec(bytes.toString('latin1'));
     const costRaw = BigInt(response.headers.get('x-svc-cost-usdc') ?? comment?.[1] ?? '0');
     return { costRaw, status: response.status, bytes, isCut };
   };

@@ -39,6 +39,7 @@ export type ProviderEntry = {
   readonly apiKeyEnv?: string | undefined;
   readonly dialect: Dialect;
   readonly capMember?: CapMember | undefined;
+  readonly speaksResponses?: boolean | undefined;
   /** The provider that is the same vendor under its main address; a key stored for that one opens this one, too. */
   readonly vendor?: string | undefined;
 };

@@ -11,6 +11,7 @@ export const BUILTIN_PROVIDERS: Readonly<Record<string, ProviderEntry>> = {
     apiKeyEnv: 'OPENAI_API_KEY',
     dialect: 'openai',
     capMember: 'max_completion_tokens',
+    speaksResponses: true,
   },
   'openai-realtime': {
     baseUrl: 'wss://api.openai.com/v1',

@@ -1,0 +1,39 @@
+import { refusal } from './refusal.ts';
+
+/** Refusals of the routes of responses, beside those of the gateway. Rendered as the OpenAI error object. */
+export const responses = {
+  /** With the status and the code that OpenAI has for it. */
+  previousNotFound: (id: string) =>
+    refusal(
+      400,
+      'previous_response_not_found',
+      `There is no response ${quoted(id)} to continue: it was not kept, is deleted or has expired, or one that it continues.`,
+      { param: 'previous_response_id' },
+    ),
+  itemNotFound: (id: string) =>
+    refusal(
+      404,
+      'item_not_found',
+      `There is no item ${quoted(id)}: items of responses with "store": false are not kept, and kept ones expire.`,
+      { param: 'input' },
+    ),
+  notFound: (id: string) =>
+    refusal(404, 'response_not_found', `There is no response ${quoted(id)}.`, { param: 'id' }),
+  /** It has ended, and was never in the background. */
+  notInProgress: (id: string) =>
+    refusal(
+      400,
+      'response_not_in_progress',
+      `Response ${quoted(id)} has ended: only one whose stream is open at this process can be cancelled.`,
+      { param: 'id' },
+    ),
+  conversationTooLong: (limitBytes: number) =>
+    refusal(
+      400,
+      'conversation_too_long',
+      `The conversation that this request goes on with has more than ${limitBytes} bytes.`,
+      { param: 'previous_response_id' },
+    ),
+} as const;
+
+const quoted = (id: string): string => JSON.stringify(id);

@@ -1,0 +1,81 @@
+import type { Clock } from '../../../kernel/clock.ts';
+import { parseJsonInTurns } from '../../../kernel/json/parse-json.ts';
+import { isObject, type Json } from '../../../kernel/json.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import { openPool } from '../open-pool.ts';
+import type { CollectedAnswer } from '../openai/collect-answer.ts';
+import { bearer } from '../openai/openai.ts';
+import { failed, type Outcome } from '../outcome.ts';
+import { contentTypeOf, type Upstream, type UpstreamLimits } from '../upstream-pool.ts';
+import { RelayedResponse } from './relayed-response.ts';
+import { readResponseUsage } from './response-usage.ts';
+import type { ResponsesCall, ResponsesRail, WholeResponse } from './responses-rail.ts';
+
+/** An upstream that speaks the dialect of Responses itself: its answers are relayed, under ids of this server. */
+export function createResponsesRail(deps: {
+  readonly upstream: Upstream;
+  readonly clock: Clock;
+  readonly limits?: Partial<UpstreamLimits> | undefined;
+}): ResponsesRail & AsyncDisposable {
+  const pool = openPool({ ...deps, path: '/responses', credential: bearer });
+  const sent = ({ body, paymentMethod }: ResponsesCall, stream: boolean) => ({
+    body: JSON.stringify({ ...body, stream }),
+    paymentMethod,
+  });
+  return {
+    respond: (call, signal) =>
+      pool.whole(
+        () => sent(call, false),
+        signal,
+        (answer) => wholeOf(answer, call),
+      ),
+    stream: (call, signal) =>
+      pool.opened(
+        () => sent(call, true),
+        signal,
+        async (answer) => {
+          const { status, stop } = answer;
+          if (!contentTypeOf(answer).startsWith('text/event-stream')) {
+            stop();
+            return failed('broken', 'not a stream', status);
+          }
+          const stream = new RelayedResponse(answer, call.dress);
+          await stream.begin();
+          return { kind: 'completed', status, stream };
+        },
+      ),
+    [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
+  };
+}
+
+async function wholeOf(
+  { body, status }: CollectedAnswer,
+  { dress }: ResponsesCall,
+): Promise<Outcome<WholeResponse>> {
+  const response = await parseJsonInTurns(body, LIMITS.upstreamJson).catch(() => undefined);
+  if (!isObject(response) || !Array.isArray(response.output)) {
+    return failed('broken', 'not a response', status);
+  }
+  if (response.status === 'failed') return failed('broken', 'it reported that it failed', status);
+  const usage = readResponseUsage(response.usage);
+  const answerChars = usage === null ? lengthOf(response.output) : 0;
+  return { kind: 'completed', status, response: dress(response), usage, answerChars };
+}
+
+/** The length of all that the model wrote, by the texts of its items. */
+function lengthOf(output: readonly unknown[]): number {
+  let chars = 0;
+  for (const item of output) {
+    if (!isObject(item)) continue;
+    chars += textLength(item.arguments) + textLength(item.input);
+    for (const list of [item.content, item.summary]) {
+      if (!Array.isArray(list)) continue;
+      for (const part of list as Json[]) {
+        if (isObject(part)) chars += textLength(part.text) + textLength(part.refusal);
+      }
+    }
+  }
+  return chars;
+}
+
+const textLength = (text: unknown): number => (typeof text === 'string' ? text.length : 0);

@@ -1,0 +1,132 @@
+import { isObject, type Json } from '../../../kernel/json.ts';
+import type { TokenUsage } from '../chat-rail.ts';
+import type { OpenedAnswer } from '../open-answer.ts';
+import { StreamBroken } from '../openai/answer-reader.ts';
+import { parseData } from '../openai/chat-tap.ts';
+import { EventReader } from '../openai/event-reader.ts';
+import { writeEvent } from './response-event.ts';
+import { readResponseUsage } from './response-usage.ts';
+import type { ResponseEvents } from './responses-rail.ts';
+
+const LAST: ReadonlySet<unknown> = new Set([
+  'response.completed',
+  'response.incomplete',
+  'response.failed',
+]);
+
+/** What says that a response exists, and nothing of it. */
+const HEADS: ReadonlySet<unknown> = new Set([
+  'response.created',
+  'response.queued',
+  'response.in_progress',
+]);
+
+/**
+ * Relays the events of an upstream that speaks the dialect of Responses: each as it came, byte for byte, but for the
+ * response in those that carry one. Holds the last event back, and what of the output has ended.
+ */
+export class RelayedResponse implements ResponseEvents {
+  readonly #events: EventReader;
+  readonly #dress: (response: Json) => Json;
+  #first: Uint8Array | undefined;
+  #response: Json = {};
+  readonly #items: Json[] = [];
+  #usage: TokenUsage | null = null;
+  #answerChars = 0;
+  #sequence = 0;
+  #hasContent = false;
+  #isWhole = false;
+
+  constructor(answer: OpenedAnswer, dress: (response: Json) => Json) {
+    this.#events = new EventReader(answer);
+    this.#dress = dress;
+  }
+
+  /** Resolves when something of the answer is there: an upstream that breaks or fails before that has delivered nothing. */
+  async begin(): Promise<void> {
+    const heads: Uint8Array[] = [];
+    while (!this.#hasContent && !this.#isWhole) {
+      const piece = await this.next();
+      if (piece !== undefined) heads.push(piece);
+    }
+    if (!this.#hasContent && this.#response.status === 'failed') {
+      throw new StreamBroken('it reported that it failed');
+    }
+    if (heads.length > 0) this.#first = Buffer.concat(heads);
+  }
+
+  async next(): Promise<Uint8Array | undefined> {
+    const first = this.#first;
+    this.#first = undefined;
+    if (first !== undefined) return first;
+    while (!this.#events.isOver) {
+      const events = await this.#events.read();
+      if (events === undefined) throw new StreamBroken('it ended before its end');
+      const relayed = this.#sift(events);
+      if (relayed.length > 0) return Buffer.concat(relayed);
+    }
+    return undefined;
+  }
+
+  metered() {
+    return { usage: this.#usage, answerChars: this.#answerChars };
+  }
+
+  response(): Json {
+    return this.#isWhole ? this.#response : { ...this.#response, output: [...this.#items] };
+  }
+
+  sequence(): number {
+    return this.#sequence;
+  }
+
+  stop(): void {
+    this.#events.stop();
+  }
+
+  #sift(events: readonly Buffer[]): Buffer[] {
+    const relayed: Buffer[] = [];
+    for (const event of events) {
+      const data = parseData(event);
+      if (!isObject(data) || typeof data.type !== 'string') {
+        // A sign of life has no data.
+        if (event[0] === COLON) relayed.push(event);
+        continue;
+      }
+      const bytes = this.#take(data as Json & { readonly type: string }, event);
+      if (bytes === undefined) break;
+      relayed.push(bytes);
+    }
+    return relayed;
+  }
+
+  /** What of an event goes on. Undefined: it was the last. */
+  #take(data: Json & { readonly type: string }, event: Buffer): Buffer | undefined {
+    const { response, type } = data;
+    if (type === 'error') {
+      this.stop();
+      throw new StreamBroken('it reported an error');
+    }
+    const isLast = LAST.has(type) && isObject(response);
+    if (typeof data.sequence_number === 'number') {
+      // The last event is held back, and comes next.
+      this.#sequence = data.sequence_number + (isLast ? 0 : 1);
+    }
+    if (isObject(response)) {
+      this.#response = this.#dress(response);
+      this.#usage = readResponseUsage(response.usage) ?? this.#usage;
+      if (isLast) {
+        this.#isWhole = true;
+        this.#events.finish();
+        return undefined;
+      }
+      return Buffer.from(writeEvent({ ...data, response: this.#response }));
+    }
+    this.#hasContent ||= !HEADS.has(type);
+    if (typeof data.delta === 'string') this.#answerChars += data.delta.length;
+    if (type === 'response.output_item.done' && isObject(data.item)) this.#items.push(data.item);
+    return Buffer.concat([Buffer.from(`event: ${type}\n`), event]);
+  }
+}
+
+const COLON = 0x3a;

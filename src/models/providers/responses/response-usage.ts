@@ -1,0 +1,33 @@
+import { isObject, type Json } from '../../../kernel/json.ts';
+import type { TokenUsage } from '../chat-rail.ts';
+import { tokenCount } from '../token-count.ts';
+
+/** Reads the `usage` of a response, or nothing when it is absent or makes no sense. */
+export function readResponseUsage(usage: unknown): TokenUsage | null {
+  if (!isObject(usage)) return null;
+  const inputTokens = tokenCount(usage.input_tokens);
+  const written = tokenCount(usage.output_tokens);
+  if (inputTokens === undefined || written === undefined) return null;
+  const total = tokenCount(usage.total_tokens) ?? 0;
+  const { input_tokens_details: details } = usage;
+  const cached = isObject(details) ? (tokenCount(details.cached_tokens) ?? 0) : 0;
+  const kept = isObject(details) ? (tokenCount(details.cache_write_tokens) ?? 0) : 0;
+  return {
+    inputTokens,
+    cachedTokens: Math.min(cached, inputTokens),
+    outputTokens: Math.max(written, total - inputTokens),
+    ...(kept > 0 && { cacheWriteTokens: Math.min(kept, inputTokens) }),
+  };
+}
+
+/** The `usage` of a response. Of what was thought and not said, the tokens are among those of the output. */
+export const responseUsage = (
+  { cachedTokens, inputTokens, outputTokens }: TokenUsage,
+  reasoningTokens = 0,
+): Json => ({
+  input_tokens: inputTokens,
+  input_tokens_details: { cached_tokens: cachedTokens },
+  output_tokens: outputTokens,
+  output_tokens_details: { reasoning_tokens: Math.min(reasoningTokens, outputTokens) },
+  total_tokens: inputTokens + outputTokens,
+});

@@ -1,0 +1,49 @@
+import type { Json } from '../../../kernel/json.ts';
+import type { StopSignal } from '../../../kernel/stop-signal.ts';
+import type { ChatCompletion, TokenUsage } from '../chat-rail.ts';
+import type { Outcome } from '../outcome.ts';
+import type { PaymentMethod } from '../payment-method.ts';
+
+/** One request in the dialect of Responses, to be bought from one upstream that speaks it. */
+export type ResponsesCall = {
+  /** What is sent, but for `stream`: with the upstream's own name of the model. */
+  readonly body: Json;
+  readonly paymentMethod?: PaymentMethod | undefined;
+  /** Puts a response of the upstream under our id and under the caller's names. */
+  readonly dress: (response: Json) => Json;
+};
+
+/** A response that has come whole, dressed. */
+export type WholeResponse = {
+  readonly response: Json;
+  /** Null: the upstream did not say. */
+  readonly usage: TokenUsage | null;
+  /** Length of everything the model wrote. */
+  readonly answerChars: number;
+};
+
+/** A response that is still coming. */
+export interface ResponseEvents {
+  /**
+   * Whole events, but the last one of the response. Undefined: it has ended. Throws StreamBroken where it ends before it has
+   * said that it does. For one reader.
+   */
+  next(): Promise<Uint8Array | undefined>;
+  metered(): Pick<ChatCompletion, 'usage' | 'answerChars'>;
+  /** The response as far as it has come: whole behind the last event. */
+  response(): Json;
+  /** Of the event that comes next. */
+  sequence(): number;
+  /** Stops buying. */
+  stop(): void;
+}
+
+/** Never rejects for what an upstream does. Stops buying as soon as `signal` fires. */
+export interface ResponsesRail {
+  respond(call: ResponsesCall, signal: StopSignal): Promise<Outcome<WholeResponse>>;
+  /** Completed is one of which something has come beside its head. */
+  stream(
+    call: ResponsesCall,
+    signal: StopSignal,
+  ): Promise<Outcome<{ readonly stream: ResponseEvents }>>;
+}

@@ -1,0 +1,105 @@
+import { type Clock, nowSeconds } from '../../kernel/clock.ts';
+import type { Json } from '../../kernel/json.ts';
+import type { Log } from '../../kernel/log.ts';
+import { lastEvent } from '../providers/responses/response-event.ts';
+import type { ResponseEvents, WholeResponse } from '../providers/responses/responses-rail.ts';
+import { type Bought, type Relayed, relay } from '../purchase/answer.ts';
+import type { StreamedAnswer } from '../purchase/answer-events.ts';
+import { receiptHeaders, streamHeaders } from '../purchase/receipt.ts';
+import { relayStream } from '../purchase/relay-stream.ts';
+import { costComment } from '../purchase/stream-end.ts';
+import type { LiveResponses } from './live-responses.ts';
+
+type AnswerDeps = {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly live: LiveResponses;
+};
+
+/** Whose response it is, and how it is kept: resolves with whether it was. */
+export type Keeping = {
+  readonly id: string;
+  readonly agentId: number;
+  readonly keep: (response: Json) => Promise<boolean>;
+};
+
+/** Settles a response that has come whole, keeps it, and answers with it under the receipt. */
+export async function answerResponse(
+  { clock }: Pick<AnswerDeps, 'clock'>,
+  bought: Bought<unknown>,
+  { response }: WholeResponse,
+  keeping: Keeping,
+): Promise<Relayed> {
+  const { outcome, served, upstreamMs } = bought;
+  const settled = await bought.settle();
+  const kept = await keepEnded(clock, keeping, response);
+  const whole = { body: Buffer.from(JSON.stringify(kept)), contentType: 'application/json' };
+  return relay(outcome.status, whole, receiptHeaders(served, settled), upstreamMs);
+}
+
+/**
+ * Relays the events of a response. When it has ended, whichever side ends it, it is settled and kept; then come the price
+ * and the last event, so that a client that reads that one can continue the response. One that breaks ends as failed.
+ */
+export async function answerResponseEvents(
+  { clock, live, log }: AnswerDeps,
+  bought: Bought<unknown>,
+  events: ResponseEvents,
+  keeping: Keeping,
+): Promise<StreamedAnswer> {
+  const { served, source, upstreamMs } = bought;
+  const { agentId, id } = keeping;
+  let isCancelled = false;
+  const headers = streamHeaders(served, await bought.budget());
+  live.add(id, {
+    agentId,
+    shown: () => ({ ...events.response(), usage: null }),
+    cancel() {
+      isCancelled = true;
+      events.stop();
+    },
+  });
+
+  async function end(how: Json): Promise<Uint8Array> {
+    live.delete(id);
+    const { chargedRaw } = await bought.settle();
+    const response = await keepEnded(clock, keeping, { ...events.response(), ...how });
+    return Buffer.concat([
+      costComment(chargedRaw),
+      Buffer.from(lastEvent(response, events.sequence())),
+    ]);
+  }
+
+  const body = relayStream(events, {
+    piece: (bytes) => bytes,
+    end: () => end(isCancelled ? CANCELLED : {}),
+    broken(err) {
+      if (isCancelled) return end(CANCELLED);
+      log.warn({ err, provider: source.provider }, 'a streamed response broke off');
+      return end(BROKEN);
+    },
+    async left() {
+      live.delete(id);
+      await bought.settle();
+    },
+  });
+  return { status: 200, headers, body, upstreamMs };
+}
+
+const CANCELLED: Json = { status: 'cancelled', incomplete_details: null };
+
+const BROKEN: Json = {
+  status: 'failed',
+  error: {
+    code: 'server_error',
+    message: 'The upstream broke off in the middle of its answer; what came of it is charged.',
+  },
+};
+
+/** The response as it is shown for good, which says whether it was kept. */
+async function keepEnded(clock: Clock, { keep }: Keeping, ended: Json): Promise<Json> {
+  const isCompleted = ended.status === 'completed' && ended.completed_at === undefined;
+  const response = isCompleted ? { ...ended, completed_at: nowSeconds(clock) } : ended;
+  if (response.store !== true) return response;
+  return (await keep(response)) ? response : { ...response, store: false };
+}

@@ -1,0 +1,135 @@
+import type { Json } from '../../kernel/json.ts';
+import type { StopSignal } from '../../kernel/stop-signal.ts';
+import type { ChatRequest } from '../chat/chat-request.ts';
+import type { ChatCall, ChatRail } from '../providers/chat-rail.ts';
+import { failed, type Outcome } from '../providers/outcome.ts';
+import type {
+  ResponseEvents,
+  ResponsesRail,
+  WholeResponse,
+} from '../providers/responses/responses-rail.ts';
+import { type Conversation, sentItem } from './input-items.ts';
+import type { AnyRail } from './responses-rails.ts';
+import type { ResponsesRequest } from './responses-request.ts';
+import type { TranslatedRequest } from './translate/translate-request.ts';
+import {
+  TranslatedResponse,
+  type Translation,
+  translateCompletion,
+} from './translate/translated-response.ts';
+
+export type ResponseAnswer = WholeResponse | { readonly stream: ResponseEvents };
+
+/** One request, as it can be put to rails of both kinds. */
+export type Asked = {
+  readonly request: ResponsesRequest;
+  readonly conversation: Conversation;
+  readonly translated: TranslatedRequest;
+  readonly translation: Translation;
+};
+
+/** Asks a rail for a response: in the caller's own words where the upstream speaks the dialect, else for a chat. */
+export const askRail = (
+  { rail, speaks }: AnyRail,
+  asked: Asked,
+  call: ChatCall,
+  signal: StopSignal,
+): Promise<Outcome<ResponseAnswer>> =>
+  speaks === 'responses'
+    ? askInItsWords(rail, asked, call, signal)
+    : askForChat(rail, asked, call, signal);
+
+const THOUGHTS = 'reasoning.encrypted_content';
+
+function askInItsWords(
+  rail: ResponsesRail,
+  { conversation, request, translation: { head } }: Asked,
+  { body: { max_tokens: cap }, model, paymentMethod, servedAs }: ChatCall,
+  signal: StopSignal,
+): Promise<Outcome<ResponseAnswer>> {
+  const { previous_response_id: previous = null, stream, ...rest } = request;
+  const { store } = head;
+  const call = {
+    paymentMethod,
+    body: {
+      ...rest,
+      ...(cap !== undefined && cap !== null && { max_output_tokens: cap }),
+      ...inputOf(request, conversation),
+      ...includesOf(request, store === true),
+      model,
+      store: false,
+    },
+    dress: (response: Json): Json => ({
+      ...response,
+      id: head.id,
+      model: servedAs ?? response.model,
+      store,
+      previous_response_id: previous,
+    }),
+  };
+  return stream === true ? rail.stream(call, signal) : rail.respond(call, signal);
+}
+
+/** The input as it came, or the whole conversation where it goes on with one. */
+function inputOf({ input }: ResponsesRequest, { before, own }: Conversation): Json {
+  const isReferred = Array.isArray(input) && own.some((item, at) => item !== input[at]);
+  if (before.length === 0 && !isReferred) return {};
+  const came = new Set<unknown>(Array.isArray(input) ? input : []);
+  const items = [...before, ...own].flatMap((item) =>
+    came.has(item) ? item : (sentItem(item) ?? []),
+  );
+  return { input: items };
+}
+
+/** Thoughts come sealed where they are to be kept, since the upstream keeps nothing; models that do not think refuse that. */
+function includesOf({ include, reasoning }: ResponsesRequest, isKept: boolean): Json {
+  const thinks = reasoning !== undefined && reasoning !== null;
+  if (!isKept || !thinks || include?.includes(THOUGHTS) === true) return {};
+  return { include: [...(include ?? []), THOUGHTS] };
+}
+
+async function askForChat(
+  rail: ChatRail,
+  { request, translated: { chat, misfit }, translation }: Asked,
+  call: ChatCall,
+  signal: StopSignal,
+): Promise<Outcome<ResponseAnswer>> {
+  if (misfit !== undefined) return { kind: 'unfit', ...misfit };
+  const asked = { ...call, body: cappedAs(chat, call.body) };
+  const named = {
+    ...translation,
+    head: { ...translation.head, model: call.servedAs ?? call.model },
+  };
+  if (request.stream === true) {
+    const outcome = await rail.stream(asked, signal);
+    if (outcome.kind !== 'completed') return inItsMembers(outcome);
+    return { ...outcome, stream: new TranslatedResponse(outcome.stream, named) };
+  }
+  const outcome = await rail.complete(asked, signal);
+  if (outcome.kind !== 'completed') return inItsMembers(outcome);
+  const whole = await translateCompletion(outcome, named);
+  if (whole === undefined) return failed('broken', 'not a completion', outcome.status);
+  const { headers, kind, paidRaw, status } = outcome;
+  return { kind, status, headers, ...(paidRaw !== undefined && { paidRaw }), ...whole };
+}
+
+const cappedAs = (chat: ChatRequest, { max_tokens: cap }: ChatCall['body']): ChatCall['body'] =>
+  cap === undefined ? chat : { ...chat, max_tokens: cap };
+
+/** What the members of a chat request are called in a request for a response. */
+const MEMBERS: readonly (readonly [RegExp, string])[] = [
+  [/^messages\b.*/, 'input'],
+  [/^response_format\b/, 'text.format'],
+  [/^max_(completion_)?tokens$/, 'max_output_tokens'],
+  [/^reasoning_effort$/, 'reasoning.effort'],
+];
+
+/** A misfit under the caller's own name of what does not fit. */
+function inItsMembers<T>(outcome: Outcome<T>): Outcome<never> {
+  const { kind } = outcome;
+  if (kind === 'completed') throw new Error('only what was not delivered is renamed');
+  if (kind !== 'unfit') return outcome;
+  let { param = 'messages' } = outcome;
+  for (const [chat, response] of MEMBERS) param = param.replace(chat, response);
+  return { ...outcome, param };
+}

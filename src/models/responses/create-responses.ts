@@ -1,0 +1,115 @@
+import { nowSeconds } from '../../kernel/clock.ts';
+import { errors } from '../../kernel/errors.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { Json } from '../../kernel/json.ts';
+import { withCap } from '../chat/bound-chat.ts';
+import { estimatePrompt, tokensOf } from '../chat/estimate-chat.ts';
+import { type ChatQuestion, wantChat } from '../chat/want-chat.ts';
+import type { Relayed } from '../purchase/answer.ts';
+import type { StreamedAnswer } from '../purchase/answer-events.ts';
+import { type BuyDeps, buy } from '../purchase/buy.ts';
+import type { Buyer } from '../purchase/buyer.ts';
+import { answerResponse, answerResponseEvents, type Keeping } from './answer-response.ts';
+import { type Asked, askRail, type ResponseAnswer } from './ask-response.ts';
+import { keptItem, readConversation } from './input-items.ts';
+import type { KeptResponses } from './kept/kept-responses.ts';
+import type { LiveResponses } from './live-responses.ts';
+import { requirePricedResponse } from './priced-here.ts';
+import { headOf } from './response-head.ts';
+import type { AnyRail } from './responses-rails.ts';
+import type { ResponsesRequest } from './responses-request.ts';
+import { translateRequest } from './translate/translate-request.ts';
+
+type ResponsePurchase = {
+  readonly buyer: Buyer;
+  readonly body: ResponsesRequest;
+};
+
+/** Buys a response. As chat completions: `ChatCompletions.complete` says what holds. */
+export type BuyResponse = (purchase: ResponsePurchase) => Promise<Relayed | StreamedAnswer>;
+
+type Deps = BuyDeps<AnyRail> & {
+  readonly kept: KeptResponses;
+  readonly live: LiveResponses;
+};
+
+/**
+ * Buys responses: with the bound, the price and the sellers of a chat that says the same, and from the source as it is
+ * where that speaks the dialect of Responses.
+ */
+export const createBuyResponse =
+  (deps: Deps): BuyResponse =>
+  async ({ body, buyer }) => {
+    requireForeground(body);
+    const { asked, keeping } = await plan(deps, body, buyer);
+    const { conversation, translated } = asked;
+    const weighed = translated.weighed;
+    const question: ChatQuestion<AnyRail, ResponseAnswer> = {
+      measured: weighed,
+      reported: (answer) => ('stream' in answer ? answer.stream.metered() : answer),
+      requirePriced: () =>
+        requirePricedResponse(body, [...conversation.before, ...conversation.own]),
+      ask(rail, call, outputCap, signal) {
+        const capped = outputCap === undefined ? weighed : withCap(weighed, outputCap);
+        return askRail(rail, asked, { ...call, body: capped }, signal);
+      },
+    };
+    const wanted = wantChat(deps, question, buyer);
+    const bought = await buy(deps, buyer, wanted);
+    if (bought.kind === 'unsold') return bought.answer;
+    const { outcome } = bought;
+    return 'stream' in outcome
+      ? answerResponseEvents(deps, bought, outcome.stream, keeping)
+      : answerResponse(deps, bought, outcome, keeping);
+  };
+
+/** Throws the refusal of what no response of this server is: one in the background, or of a stored conversation. */
+function requireForeground({ background, conversation }: ResponsesRequest): void {
+  if (background === true) {
+    throw errors.gateway.invalidRequest(
+      'This server makes no responses in the background; stream them instead.',
+      'background',
+    );
+  }
+  if (conversation !== undefined && conversation !== null) {
+    throw errors.gateway.invalidRequest(
+      'This server has no conversations; go on with "previous_response_id".',
+      'conversation',
+    );
+  }
+}
+
+async function plan(
+  { clock, kept, random }: Pick<Deps, 'clock' | 'kept' | 'random'>,
+  request: ResponsesRequest,
+  { spender: { agentId } }: Buyer,
+): Promise<{ readonly asked: Asked; readonly keeping: Keeping }> {
+  const id = newId(random, 'resp_');
+  const isKept = kept.isOpen && request.store !== false;
+  const head = headOf(request, { createdSec: nowSeconds(clock), id, isKept });
+  const conversation = await readConversation(kept, agentId, request);
+  const { before, own } = conversation;
+  const translated = translateRequest(request, [...before, ...own]);
+  if (translated.chat.messages.length === 0) {
+    throw errors.gateway.invalidRequest('There is nothing to answer: input is empty.', 'input');
+  }
+  const newItemId = (prefix: string) => newId(random, prefix);
+  const estimate = (answerChars: number) => ({
+    inputTokens: estimatePrompt(translated.chat),
+    cachedTokens: 0,
+    outputTokens: tokensOf(answerChars),
+  });
+  const keep = (response: Json) => {
+    const input = own.map((item) => keptItem(item, newItemId));
+    return kept.keep(agentId, { response, input });
+  };
+  return {
+    asked: {
+      request,
+      conversation,
+      translated,
+      translation: { head, names: translated.names, newItemId, estimate },
+    },
+    keeping: { id, agentId, keep },
+  };
+}

@@ -1,0 +1,84 @@
+import { errors } from '../../kernel/errors.ts';
+import type { Json } from '../../kernel/json.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { KeptResponses } from './kept/kept-responses.ts';
+import type { InputItem, ResponsesRequest } from './responses-request.ts';
+import { typeOf } from './translate/translate-items.ts';
+
+/** What a request is about: all that was said before it, and what it says itself. */
+export type Conversation = {
+  /** Of responses that it continues. */
+  readonly before: readonly InputItem[];
+  /** Its own, with what it refers to in place of references. */
+  readonly own: readonly InputItem[];
+};
+
+/** The input of a request as items: a text is what the user says. */
+function inputItems(input: ResponsesRequest['input']): readonly InputItem[] {
+  if (typeof input !== 'string') return input ?? [];
+  const content = [{ type: 'input_text', text: input }];
+  return [{ type: 'message', role: 'user', content }];
+}
+
+/** Reads what a request continues and refers to. Throws the refusal where that is gone, or too long. */
+export async function readConversation(
+  kept: Pick<KeptResponses, 'conversation' | 'items'>,
+  agentId: number,
+  request: ResponsesRequest,
+): Promise<Conversation> {
+  const { previous_response_id: previous } = request;
+  const items = inputItems(request.input);
+  const references = new Set(
+    items.flatMap((item) => (typeOf(item) === 'item_reference' ? [requireId(item)] : [])),
+  );
+  const before = previous ? await kept.conversation(agentId, previous) : [];
+  const found =
+    references.size === 0 ? new Map() : await kept.items(agentId, [...references.values()]);
+  const own = items.map((item) =>
+    typeOf(item) === 'item_reference' ? (found.get(requireId(item)) as InputItem) : item,
+  );
+  if (before.length + own.length > LIMITS.chatMessages) {
+    throw errors.gateway.invalidRequest(
+      `A conversation may have ${LIMITS.chatMessages} items.`,
+      previous ? 'previous_response_id' : 'input',
+    );
+  }
+  return { before, own };
+}
+
+function requireId({ id }: InputItem): string {
+  if (typeof id === 'string') return id;
+  throw errors.gateway.invalidRequest('An item without a type or a role must have an id.', 'input');
+}
+
+const PREFIXES: Readonly<Record<string, string>> = {
+  message: 'msg_',
+  function_call: 'fc_',
+  function_call_output: 'fco_',
+  reasoning: 'rs_',
+  custom_tool_call: 'ctc_',
+  custom_tool_call_output: 'ctco_',
+};
+
+/** An item as it is kept and shown: with an id, its type and its content as parts. */
+export function keptItem(item: InputItem, newItemId: (prefix: string) => string): InputItem {
+  const type = typeOf(item);
+  const id = item.id ?? newItemId(PREFIXES[type] ?? 'item_');
+  if (type !== 'message') return { ...item, id };
+  const { content, role } = item;
+  const part = role === 'assistant' ? 'output_text' : 'input_text';
+  const extra = role === 'assistant' ? { annotations: [] } : {};
+  const parts =
+    typeof content === 'string' ? [{ type: part, text: content, ...extra }] : (content ?? []);
+  return { status: 'completed', ...item, id, type, content: parts };
+}
+
+/**
+ * A kept item as it is sent to an upstream that keeps nothing: without its id, which names nothing there, but for thoughts.
+ * Thoughts without their sealed form cannot be sent back; undefined then.
+ */
+export function sentItem(item: InputItem): InputItem | undefined {
+  const { id: _, status: __, ...rest } = item as Json;
+  if (item.type !== 'reasoning') return rest as InputItem;
+  return typeof item.encrypted_content === 'string' ? item : undefined;
+}

@@ -1,0 +1,25 @@
+import { LIMITS } from '../../../kernel/limits.ts';
+import type { Worker } from '../../../kernel/schedule.ts';
+import type { Queryable, Sql } from '../../../platform/postgres/sql.ts';
+import { deleteExpired, deleteResponsesOf } from './response-store.ts';
+
+const EVERY_MS = 60_000;
+
+/** Deletes responses whose time is over. Runs in every process. */
+export function createResponseForgetter({ sql }: { readonly sql: Sql }): Worker {
+  return {
+    name: 'forget-responses',
+    everyMs: EVERY_MS,
+    async tick() {
+      const { duePerPass, passesPerTick } = LIMITS.responses;
+      for (let pass = 0; pass < passesPerTick; pass++) {
+        if ((await deleteExpired(sql, duePerPass)) < duePerPass) return;
+      }
+    },
+  };
+}
+
+/** Deletes an agent's responses in the sql transaction that closes the agent. */
+export async function forgetResponsesAtClose(tx: Queryable, agentId: number): Promise<void> {
+  await deleteResponsesOf(tx, agentId);
+}

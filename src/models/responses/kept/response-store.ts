@@ -1,0 +1,131 @@
+import { LIMITS } from '../../../kernel/limits.ts';
+import { textArray } from '../../../platform/postgres/pg-array.ts';
+import type { Queryable, Sql } from '../../../platform/postgres/sql.ts';
+
+/** First of the two numbers of an advisory lock; the second is the agent. */
+const KEEP_LOCK = 0x7265_7370;
+
+export type NewResponse = {
+  readonly id: string;
+  readonly agentId: number;
+  readonly previousId: string | null;
+  readonly itemIds: readonly string[];
+  readonly sealed: Uint8Array;
+  readonly keptDays: number;
+};
+
+/** A row without its content. */
+export type ResponseRef = {
+  readonly id: string;
+  readonly previousId: string | null;
+  readonly bytes: number;
+};
+
+/**
+ * Keeps a response, and deletes of the same agent what is beyond its bounds: what was used longest ago goes first. One
+ * sql transaction of an agent at a time does so, so that two never add beside each other.
+ */
+export async function insertResponse(sql: Sql, row: NewResponse): Promise<void> {
+  const { agentId, id, itemIds, keptDays, previousId, sealed } = row;
+  const { bytesPerAgent, perAgent } = LIMITS.responses;
+  await sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(${KEEP_LOCK}, ${agentId})`;
+    await tx`
+      insert into model_responses (id, agent_id, previous_id, item_ids, bytes, sealed, expires_at)
+      values (${id}, ${agentId}, ${previousId}, ${textArray(itemIds)}::text[], ${sealed.length},
+        ${Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength)},
+        now() + make_interval(days => ${keptDays}::integer))`;
+    await tx`
+      delete from model_responses where id in (
+        select id from (
+          select id, row_number() over latest as place, sum(bytes) over latest as total
+          from model_responses where agent_id = ${agentId}
+          window latest as (order by expires_at desc, id desc rows unbounded preceding)
+        ) ranked
+        where place > ${perAgent} or total > ${bytesPerAgent})`;
+  });
+}
+
+/** The sealed content of an agent's responses, by their ids. */
+export async function findSealed(
+  sql: Queryable,
+  agentId: number,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Uint8Array>> {
+  const rows = await sql<{ id: string; sealed: Uint8Array }[]>`
+    select id, sealed from model_responses
+    where id = any(${textArray(ids)}::text[]) and agent_id = ${agentId} and expires_at > now()`;
+  return new Map(rows.map(({ id, sealed }) => [id, sealed]));
+}
+
+/** A response and those that it continues, itself first, as far as they are kept and no further than the bound. */
+export async function findChain(
+  sql: Queryable,
+  agentId: number,
+  id: string,
+): Promise<ResponseRef[]> {
+  return sql<ResponseRef[]>`
+    with recursive chain as (
+      select id, previous_id, bytes, 1 as depth from model_responses
+      where id = ${id} and agent_id = ${agentId} and expires_at > now()
+      union all
+      select r.id, r.previous_id, r.bytes, c.depth + 1
+      from chain c join model_responses r on r.id = c.previous_id
+      where r.agent_id = ${agentId} and r.expires_at > now() and c.depth < ${LIMITS.responses.chain}
+    )
+    select id, previous_id as "previousId", bytes from chain order by depth`;
+}
+
+/** Which response of an agent has an item in its output, of each item the one that lives longest. */
+export async function findHolders(
+  sql: Queryable,
+  agentId: number,
+  itemIds: readonly string[],
+): Promise<(Pick<ResponseRef, 'id' | 'bytes'> & { readonly itemId: string })[]> {
+  const wanted = textArray(itemIds);
+  return sql`
+    select distinct on (item.id) item.id as "itemId", r.id, r.bytes
+    from model_responses r cross join lateral unnest(r.item_ids) item (id)
+    where r.agent_id = ${agentId} and r.expires_at > now()
+      and r.item_ids && ${wanted}::text[] and item.id = any(${wanted}::text[])
+    order by item.id, r.expires_at desc`;
+}
+
+/** Keeps responses as long again, unless that was done lately. */
+export async function renewResponses(
+  sql: Queryable,
+  agentId: number,
+  ids: readonly string[],
+  keptDays: number,
+): Promise<void> {
+  const part = 1 - LIMITS.responses.renewedAfterPart;
+  await sql`
+    update model_responses set expires_at = now() + make_interval(days => ${keptDays}::integer)
+    where id = any(${textArray(ids)}::text[]) and agent_id = ${agentId}
+      and expires_at < now() + make_interval(days => ${keptDays}::integer) * ${part}::float8`;
+}
+
+export async function deleteResponse(
+  sql: Queryable,
+  agentId: number,
+  id: string,
+): Promise<boolean> {
+  const rows = await sql`
+    delete from model_responses
+    where id = ${id} and agent_id = ${agentId} and expires_at > now() returning id`;
+  return rows.length > 0;
+}
+
+/** Takes all responses of an agent away. */
+export async function deleteResponsesOf(sql: Queryable, agentId: number): Promise<void> {
+  await sql`delete from model_responses where agent_id = ${agentId}`;
+}
+
+/** Deletes some of those whose time is over; how many. Each process takes others. */
+export async function deleteExpired(sql: Queryable, most: number): Promise<number> {
+  const rows = await sql`
+    delete from model_responses where id in (
+      select id from model_responses where expires_at <= now()
+      order by expires_at limit ${most} for update skip locked) returning id`;
+  return rows.length;
+}

@@ -1,0 +1,38 @@
+import { errors } from '../../kernel/errors.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { InputItem } from './responses-request.ts';
+
+export type PageQuery = {
+  readonly limit?: number | undefined;
+  readonly order?: 'asc' | 'desc' | undefined;
+  /** The page begins behind this item. */
+  readonly after?: string | undefined;
+};
+
+/** A page of items, as OpenAI's lists are. */
+export type ItemPage = {
+  readonly object: 'list';
+  readonly data: readonly InputItem[];
+  readonly first_id: string | null;
+  readonly last_id: string | null;
+  readonly has_more: boolean;
+};
+
+/** A page of items, the latest first unless it is said otherwise. Throws the refusal of an item that is none of them. */
+export function pageOf(
+  items: readonly InputItem[],
+  { after, limit = LIMITS.responses.usualItemsPerPage, order = 'desc' }: PageQuery,
+): ItemPage {
+  const ordered = order === 'asc' ? items : items.toReversed();
+  const at = after === undefined ? -1 : ordered.findIndex(({ id }) => id === after);
+  if (after !== undefined && at === -1)
+    throw errors.gateway.invalidRequest(`There is no item ${JSON.stringify(after)}.`, 'after');
+  const data = ordered.slice(at + 1, at + 1 + limit);
+  return {
+    object: 'list',
+    data,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    has_more: at + 1 + data.length < ordered.length,
+  };
+}

@@ -1,0 +1,67 @@
+import { errors } from '../../kernel/errors.ts';
+import { isObject, type Json } from '../../kernel/json.ts';
+import { requirePriced } from '../routing/unpriced-features.ts';
+import type { InputItem, ResponsesRequest } from './responses-request.ts';
+
+/** Tools that the caller runs: they cost the tokens of their words and no more. */
+const OWN_TOOLS: ReadonlySet<unknown> = new Set(['function', 'custom']);
+
+/** Members that name what is in the account of this server at the upstream, or cost more than tokens of this request. */
+const UNPRICED = ['prompt', 'context_management'] as const;
+
+const ITEMS: ReadonlySet<unknown> = new Set([
+  undefined,
+  null,
+  'message',
+  'function_call',
+  'function_call_output',
+  'custom_tool_call',
+  'custom_tool_call_output',
+  'reasoning',
+]);
+
+/**
+ * Throws the refusal of what the pool cannot sell: tools that an upstream runs, which are billed by the call, and whatever
+ * names a file, a prompt or a container, since those would be looked up in the account of this server.
+ */
+export function requirePricedResponse(
+  request: ResponsesRequest,
+  items: readonly InputItem[],
+): void {
+  requirePriced(request);
+  for (const member of UNPRICED) {
+    if (request[member] !== undefined && request[member] !== null) refuse(member);
+  }
+  for (const [index, tool] of (request.tools ?? []).entries()) {
+    const { type } = tool;
+    if (!isOwnTool(tool))
+      refuse(`tools[${index}] of type ${JSON.stringify(type)}`, `tools[${index}]`);
+  }
+  for (const [index, item] of items.entries()) {
+    const at = `input[${index}]`;
+    if (!ITEMS.has(item.type)) refuse(`${at} of type ${JSON.stringify(item.type)}`, at);
+    if (namesFile(item.content) || namesFile(item.output)) refuse(`${at}, which names a file,`, at);
+  }
+}
+
+/** A namespace is a list of tools. */
+const isOwnTool = ({ tools, type }: Json): boolean =>
+  OWN_TOOLS.has(type) ||
+  (type === 'namespace' &&
+    Array.isArray(tools) &&
+    (tools as unknown[]).every((tool) => isObject(tool) && OWN_TOOLS.has(tool.type)));
+
+const namesFile = (parts: unknown): boolean =>
+  Array.isArray(parts) &&
+  (parts as unknown[]).some(
+    (part) => isObject(part) && (isSet(part.file_id) || isSet(part.file_url)),
+  );
+
+const isSet = (value: unknown): boolean => value !== undefined && value !== null;
+
+function refuse(what: string, param = what): never {
+  throw errors.gateway.invalidRequest(
+    `${what} costs what has no price here; a key of your own at a provider that serves it pays for it.`,
+    param,
+  );
+}

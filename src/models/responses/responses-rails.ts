@@ -1,0 +1,38 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { Catalogue, Source } from '../catalogue/catalogue.ts';
+import type { ChatRail } from '../providers/chat-rail.ts';
+import { createResponsesRail } from '../providers/responses/openai-responses.ts';
+import type { ResponsesRail } from '../providers/responses/responses-rail.ts';
+import type { UpstreamLimits } from '../providers/upstream-pool.ts';
+import { openRails, type Rails } from '../routing/open-rails.ts';
+
+/** How a source is asked for a response: in its own words where it speaks the dialect, else for a chat. */
+export type AnyRail =
+  | { readonly speaks: 'responses'; readonly rail: ResponsesRail }
+  | { readonly speaks: 'chat'; readonly rail: ChatRail };
+
+/** The rails of responses: those of chat, but to providers that speak the dialect. Closes the latter alone. */
+export function createResponsesRails(deps: {
+  readonly catalogue: Catalogue;
+  readonly chat: Pick<Rails<ChatRail>, 'railOf'>;
+  readonly clock: Clock;
+  readonly limits?: Partial<UpstreamLimits>;
+}): Rails<AnyRail> {
+  const { catalogue, chat, clock, limits } = deps;
+  const own = openRails<ResponsesRail>({
+    catalogue,
+    open: (_, upstream) =>
+      upstream.speaksResponses === true
+        ? createResponsesRail({ upstream, clock, limits })
+        : undefined,
+  });
+  return {
+    railOf(source: Source): AnyRail | undefined {
+      const rail = own.railOf(source);
+      if (rail !== undefined) return { speaks: 'responses', rail };
+      const other = chat.railOf(source);
+      return other && { speaks: 'chat', rail: other };
+    },
+    [Symbol.asyncDispose]: () => own[Symbol.asyncDispose](),
+  };
+}

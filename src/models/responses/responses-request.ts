@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { LIMITS } from '../../kernel/limits.ts';
+
+const { responses } = LIMITS;
+
+const within = (min: number, max: number) => z.number().min(min).max(max).nullish();
+
+/** As long as an id of a response, an item or a call may be, whoever made it. */
+const id = z.string().min(1).max(responses.idChars);
+
+/** One item of the input. What its type asks for is checked where it is read. */
+export const InputItem = z.looseObject({
+  type: z.string().max(responses.idChars).nullish(),
+  id: id.nullish(),
+});
+
+/**
+ * As much of a request in the dialect of Responses as the gateway itself has to understand. Everything else is kept, and
+ * forwarded to an upstream that speaks the dialect.
+ */
+export const ResponsesRequest = z.looseObject({
+  model: z.string().min(1).max(LIMITS.modelIdChars),
+  input: z.union([z.string(), z.array(InputItem).max(LIMITS.chatMessages)]).nullish(),
+  instructions: z.string().max(responses.instructionChars).nullish(),
+  previous_response_id: id.nullish(),
+  store: z.boolean().nullish(),
+  stream: z.boolean().nullish(),
+  background: z.boolean().nullish(),
+  max_output_tokens: z.number().int().positive().max(LIMITS.maxOutputTokens).nullish(),
+  temperature: within(0, 2),
+  top_p: within(0, 1),
+  top_logprobs: z.number().int().min(0).max(20).nullish(),
+  tools: z
+    .array(z.looseObject({ type: z.string() }))
+    .max(responses.tools)
+    .nullish(),
+  parallel_tool_calls: z.boolean().nullish(),
+  text: z
+    .looseObject({
+      format: z.looseObject({ type: z.string() }).nullish(),
+      verbosity: z.string().nullish(),
+    })
+    .nullish(),
+  reasoning: z.looseObject({ effort: z.string().nullish() }).nullish(),
+  include: z.array(z.string()).max(responses.includes).nullish(),
+  truncation: z.enum(['auto', 'disabled']).nullish(),
+  metadata: z
+    .record(z.string().max(responses.metadataKeyChars), z.string().max(responses.metadataChars))
+    .refine((pairs) => Object.keys(pairs).length <= responses.metadataPairs, {
+      message: `may have ${responses.metadataPairs} pairs`,
+    })
+    .nullish(),
+});
+
+export type ResponsesRequest = z.output<typeof ResponsesRequest>;
+export type InputItem = z.output<typeof InputItem>;

@@ -1,0 +1,58 @@
+import { errors } from '../../kernel/errors.ts';
+import type { Json } from '../../kernel/json.ts';
+import type { BuyDeps } from '../purchase/buy.ts';
+import { type BuyResponse, createBuyResponse } from './create-responses.ts';
+import type { Kept, KeptResponses } from './kept/kept-responses.ts';
+import { type ItemPage, type PageQuery, pageOf } from './list-items.ts';
+import { LiveResponses } from './live-responses.ts';
+import type { AnyRail } from './responses-rails.ts';
+
+/** Responses: bought, read again, continued, cancelled and deleted. An agent sees its own alone. */
+export interface Responses {
+  readonly create: BuyResponse;
+  /** Throws the refusal where there is none. */
+  read(agentId: number, id: string): Promise<Json>;
+  remove(agentId: number, id: string): Promise<Json>;
+  /** Ends the stream of one at this process. Throws the refusal of one that has ended, and where there is none. */
+  cancel(agentId: number, id: string): Promise<Json>;
+  /** What a response answers: all that was said before it. */
+  inputItems(agentId: number, id: string, query: PageQuery): Promise<ItemPage>;
+}
+
+export function createResponses(
+  deps: BuyDeps<AnyRail> & { readonly kept: KeptResponses },
+): Responses {
+  const { kept } = deps;
+  const live = new LiveResponses();
+
+  async function require(agentId: number, id: string): Promise<Kept> {
+    const found = await kept.find(agentId, id);
+    if (found === undefined) throw errors.responses.notFound(id);
+    return found;
+  }
+
+  return {
+    create: createBuyResponse({ ...deps, live }),
+
+    read: async (agentId, id) => live.find(agentId, id) ?? (await require(agentId, id)).response,
+
+    async remove(agentId, id) {
+      if (!(await kept.remove(agentId, id))) throw errors.responses.notFound(id);
+      return { id, object: 'response', deleted: true };
+    },
+
+    async cancel(agentId, id) {
+      const cancelled = live.cancel(agentId, id);
+      if (cancelled !== undefined) return cancelled;
+      await require(agentId, id);
+      throw errors.responses.notInProgress(id);
+    },
+
+    async inputItems(agentId, id, query) {
+      const { input, response } = await require(agentId, id);
+      const { previous_response_id: previous } = response;
+      const before = typeof previous === 'string' ? await kept.conversation(agentId, previous) : [];
+      return pageOf([...before, ...input], query);
+    },
+  };
+}

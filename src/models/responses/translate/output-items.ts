@@ -1,0 +1,224 @@
+import { tryParseJson } from '../../../kernel/json/parse-json.ts';
+import { isObject, type Json } from '../../../kernel/json.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+
+import type { FunctionName } from './translate-tools.ts';
+
+export type Emit = (type: string, fields: Json) => void;
+
+/** Where an item of the output stands. */
+export type ItemPlace = {
+  readonly id: string;
+  readonly outputIndex: number;
+  readonly emit: Emit;
+};
+
+export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
+
+/** One item of the output, which grows until it is closed. */
+export interface OutputItem {
+  readonly isOpen: boolean;
+  shown(): Json;
+  /** Harmless when it is closed. */
+  close(status: Exclude<ItemStatus, 'in_progress'>): void;
+}
+
+/** Announces an item when it begins, and shows it whole when it ends. */
+class ItemEvents {
+  readonly #place: ItemPlace;
+
+  constructor(place: ItemPlace) {
+    this.#place = place;
+  }
+
+  get id(): string {
+    return this.#place.id;
+  }
+
+  /** Something of the item as such: it begins or ends. */
+  item(type: 'added' | 'done', item: Json): void {
+    const { emit, outputIndex: output_index } = this.#place;
+    emit(`response.output_item.${type}`, { output_index, item });
+  }
+
+  /** Something within it. */
+  within(type: string, fields: Json): void {
+    const { emit, id: item_id, outputIndex: output_index } = this.#place;
+    emit(`response.${type}`, { item_id, output_index, ...fields });
+  }
+}
+
+type Part = { readonly type: 'output_text' | 'refusal'; text: string; readonly odds: unknown[] };
+
+const shownPart = ({ odds, text, type }: Part): Json =>
+  type === 'refusal'
+    ? { type, refusal: text }
+    : { type, annotations: [], logprobs: [...odds], text };
+
+/** What the assistant says: parts that are text, or say why it will not answer. */
+export class MessageItem implements OutputItem {
+  readonly #events: ItemEvents;
+  readonly #parts: Part[] = [];
+  #status: ItemStatus = 'in_progress';
+
+  constructor(place: ItemPlace) {
+    this.#events = new ItemEvents(place);
+    this.#events.item('added', this.shown());
+  }
+
+  get isOpen(): boolean {
+    return this.#status === 'in_progress';
+  }
+
+  say(delta: string, logprobs: readonly unknown[]): void {
+    const [part, content_index] = this.#part('output_text');
+    part.text += delta;
+    for (const odd of logprobs) part.odds.push(odd);
+    this.#events.within('output_text.delta', { content_index, delta, logprobs });
+  }
+
+  refuse(delta: string): void {
+    const [part, content_index] = this.#part('refusal');
+    part.text += delta;
+    this.#events.within('refusal.delta', { content_index, delta });
+  }
+
+  close(status: 'completed' | 'incomplete'): void {
+    if (!this.isOpen) return;
+    // An answer without a word has an empty text, as OpenAI's own do.
+    if (this.#parts.length === 0) this.#part('output_text');
+    this.#closePart();
+    this.#status = status;
+    this.#events.item('done', this.shown());
+  }
+
+  shown(): Json {
+    const content = this.#parts.map(shownPart);
+    const { id } = this.#events;
+    return { id, type: 'message', status: this.#status, role: 'assistant', content };
+  }
+
+  #part(type: Part['type']): readonly [Part, number] {
+    const last = this.#parts.at(-1);
+    if (last?.type === type) return [last, this.#parts.length - 1];
+    this.#closePart();
+    const part: Part = { type, text: '', odds: [] };
+    const content_index = this.#parts.push(part) - 1;
+    this.#events.within('content_part.added', { content_index, part: shownPart(part) });
+    return [part, content_index];
+  }
+
+  #closePart(): void {
+    const part = this.#parts.at(-1);
+    if (part === undefined) return;
+    const content_index = this.#parts.length - 1;
+    const { odds, text, type } = part;
+    if (type === 'refusal') this.#events.within('refusal.done', { content_index, refusal: text });
+    else this.#events.within('output_text.done', { content_index, text, logprobs: [...odds] });
+    this.#events.within('content_part.done', { content_index, part: shownPart(part) });
+  }
+}
+
+/** What a model has thought, where its upstream shows it. */
+export class ReasoningItem implements OutputItem {
+  readonly #events: ItemEvents;
+  #text = '';
+  #status: ItemStatus = 'in_progress';
+
+  constructor(place: ItemPlace) {
+    this.#events = new ItemEvents(place);
+    this.#events.item('added', { ...this.shown(), content: [] });
+    this.#events.within('content_part.added', { content_index: 0, part: this.#part() });
+  }
+
+  get isOpen(): boolean {
+    return this.#status === 'in_progress';
+  }
+
+  say(delta: string): void {
+    this.#text += delta;
+    this.#events.within('reasoning_text.delta', { content_index: 0, delta });
+  }
+
+  close(status: 'completed' | 'incomplete'): void {
+    if (!this.isOpen) return;
+    this.#status = status;
+    this.#events.within('reasoning_text.done', { content_index: 0, text: this.#text });
+    this.#events.within('content_part.done', { content_index: 0, part: this.#part() });
+    this.#events.item('done', this.shown());
+  }
+
+  shown(): Json {
+    const { id } = this.#events;
+    return { id, type: 'reasoning', status: this.#status, summary: [], content: [this.#part()] };
+  }
+
+  #part = (): Json => ({ type: 'reasoning_text', text: this.#text });
+}
+
+/** A call of a function. */
+export class CallItem implements OutputItem {
+  readonly #events: ItemEvents;
+  readonly #callId: string;
+  readonly #called: FunctionName;
+  #arguments = '';
+  #status: ItemStatus = 'in_progress';
+
+  constructor(place: ItemPlace, { callId, ...called }: FunctionName & { readonly callId: string }) {
+    this.#events = new ItemEvents(place);
+    this.#callId = callId;
+    this.#called = called;
+    this.#events.item('added', this.shown());
+  }
+
+  get isOpen(): boolean {
+    return this.#status === 'in_progress';
+  }
+
+  /** Whether an id is that of another call. */
+  isOther(id: string | undefined): boolean {
+    return id !== undefined && id !== '' && id !== this.#callId;
+  }
+
+  /** Throws where more comes than the whole of the arguments. */
+  add(delta: string): void {
+    if (delta === '') return;
+    if (!this.isOpen) {
+      if (delta.trim() === '') return;
+      throw new Error('the arguments of a tool call go on behind their end');
+    }
+    this.#arguments += delta;
+    this.#events.within('function_call_arguments.delta', { delta });
+  }
+
+  /** Whether the arguments are a whole object, so that nothing can follow. Long ones are not looked at. */
+  isWhole(): boolean {
+    const text = this.#arguments;
+    return (
+      text.endsWith('}') &&
+      text.length <= LIMITS.jsonBytesPerTurn &&
+      isObject(tryParseJson(text, LIMITS.requestJson))
+    );
+  }
+
+  close(status: 'completed' | 'incomplete'): void {
+    if (!this.isOpen) return;
+    this.#status = status;
+    this.#events.within('function_call_arguments.done', {
+      name: this.#called.name,
+      arguments: this.#arguments,
+    });
+    this.#events.item('done', this.shown());
+  }
+
+  shown(): Json {
+    return {
+      id: this.#events.id,
+      type: 'function_call',
+      status: this.#status,
+      arguments: this.#arguments,
+      call_id: this.#callId,
+      ...this.#called,
+    };
+  }
+}

@@ -1,0 +1,150 @@
+import type { Json } from '../../../kernel/json.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import { writeEvent } from '../../providers/responses/response-event.ts';
+import {
+  CallItem,
+  type Emit,
+  type ItemPlace,
+  MessageItem,
+  type OutputItem,
+  ReasoningItem,
+} from './output-items.ts';
+import type { FunctionNames } from './translate-tools.ts';
+
+/** Why a chat answer has ended, by its `finish_reason`; whatever else a vendor says is an end like any other. */
+const INCOMPLETE: Readonly<Record<string, string>> = {
+  length: 'max_output_tokens',
+  content_filter: 'content_filter',
+};
+
+/** The name or the arguments of a tool call, as far as a piece of an answer has them. */
+export type CallDelta = {
+  readonly index: number;
+  readonly id?: string | undefined;
+  readonly name?: string | undefined;
+  readonly arguments?: string | undefined;
+};
+
+/**
+ * Builds a response out of what a chat answer says, in the order in which it says it, and the events of that on the way:
+ * thoughts, words, refusals and calls become items, each of which ends before the next one begins. The one exception: a
+ * call whose arguments are not whole stays open, since some upstreams send calls side by side.
+ */
+export class ResponseWriter {
+  readonly #head: Json;
+  readonly #newItemId: (prefix: string) => string;
+  readonly #names: FunctionNames;
+  readonly #isStream: boolean;
+  readonly #items: OutputItem[] = [];
+  readonly #calls = new Map<number, CallItem>();
+  #callCount = 0;
+  #events = '';
+  #sequence = 0;
+  #ends: Json = { status: 'in_progress', incomplete_details: null };
+
+  /** `head`: the response, but for its output and how it has ended. */
+  constructor(options: {
+    readonly head: Json;
+    readonly newItemId: (prefix: string) => string;
+    readonly names: FunctionNames;
+    readonly isStream: boolean;
+  }) {
+    this.#head = options.head;
+    this.#newItemId = options.newItemId;
+    this.#names = options.names;
+    this.#isStream = options.isStream;
+    this.#emit('response.created', { response: this.response() });
+    this.#emit('response.in_progress', { response: this.response() });
+  }
+
+  /** The events since it was asked last. */
+  take(): string {
+    const events = this.#events;
+    this.#events = '';
+    return events;
+  }
+
+  /** Of the event that comes next. */
+  get sequence(): number {
+    return this.#sequence;
+  }
+
+  think(text: string): void {
+    if (text === '') return;
+    const open = this.#openItem();
+    const item = open instanceof ReasoningItem ? open : this.#begin(ReasoningItem, 'rs_');
+    item.say(text);
+  }
+
+  say(text: string, logprobs: readonly unknown[] = []): void {
+    if (text !== '') this.#message().say(text, logprobs);
+  }
+
+  refuse(text: string): void {
+    if (text !== '') this.#message().refuse(text);
+  }
+
+  /** Throws where an answer has more calls than any may, or one goes on behind its end. */
+  call({ arguments: text = '', id, index, name }: CallDelta): void {
+    const known = this.#calls.get(index);
+    // Some upstreams number all their calls alike, and tell them apart by their ids.
+    const item = known === undefined || known.isOther(id) ? this.#beginCall(id, name) : known;
+    this.#calls.set(index, item);
+    item.add(text);
+  }
+
+  /** The answer has ended. Its last event is left to the writer of the stream. */
+  finish(reason: unknown): void {
+    const why = INCOMPLETE[String(reason)];
+    if (this.#items.length === 0 && why === undefined) this.#message();
+    for (const item of this.#items) item.close(why === undefined ? 'completed' : 'incomplete');
+    this.#ends =
+      why === undefined
+        ? { status: 'completed', incomplete_details: null }
+        : { status: 'incomplete', incomplete_details: { reason: why } };
+  }
+
+  /** The response as it stands. */
+  response(): Json {
+    return { ...this.#head, ...this.#ends, output: this.#items.map((item) => item.shown()) };
+  }
+
+  #message(): MessageItem {
+    const open = this.#openItem();
+    return open instanceof MessageItem ? open : this.#begin(MessageItem, 'msg_');
+  }
+
+  #openItem(): OutputItem | undefined {
+    const last = this.#items.at(-1);
+    return last?.isOpen === true ? last : undefined;
+  }
+
+  #begin<T extends OutputItem>(Item: new (place: ItemPlace) => T, prefix: string): T {
+    const place = this.#nextPlace(prefix);
+    const item = new Item(place);
+    this.#items.push(item);
+    return item;
+  }
+
+  #beginCall(id: string | undefined, name = ''): CallItem {
+    const { toolCallsPerAnswer: most } = LIMITS;
+    if (++this.#callCount > most) throw new Error(`an answer has more than ${most} tool calls`);
+    const callId = id ?? this.#newItemId('call_');
+    const called = this.#names.get(name) ?? { name };
+    const item = new CallItem(this.#nextPlace('fc_'), { callId, ...called });
+    this.#items.push(item);
+    return item;
+  }
+
+  /** Where the next item stands. The last one ends here, unless it is a call that may go on. */
+  #nextPlace(prefix: string): ItemPlace {
+    const last = this.#items.at(-1);
+    if (!(last instanceof CallItem) || last.isWhole()) last?.close('completed');
+    return { id: this.#newItemId(prefix), outputIndex: this.#items.length, emit: this.#emit };
+  }
+
+  #emit: Emit = (type, fields) => {
+    const event = { type, sequence_number: this.#sequence++, ...fields };
+    if (this.#isStream) this.#events += writeEvent(event);
+  };
+}

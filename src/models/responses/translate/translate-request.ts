@@ -1,0 +1,101 @@
+import { isObject, type Json } from '../../../kernel/json.ts';
+import type { ChatRequest } from '../../chat/chat-request.ts';
+import type { InputItem, ResponsesRequest } from '../responses-request.ts';
+import { type Misfit, Misfits, NOT_HERE } from './misfit.ts';
+import { type Message, translateItems } from './translate-items.ts';
+import { type FunctionNames, translateTools } from './translate-tools.ts';
+
+export type TranslatedRequest = {
+  /** What is sent where chat is spoken. */
+  readonly chat: ChatRequest;
+  /** The same with all that counts as prompt at an upstream that speaks the dialect of Responses itself. */
+  readonly weighed: ChatRequest;
+  /** What functions are called that chat calls otherwise. */
+  readonly names: FunctionNames;
+  /** Why the request cannot be put into chat. */
+  readonly misfit: Misfit | undefined;
+};
+
+/** Members that mean the same in chat. */
+const SAME = [
+  'temperature',
+  'top_p',
+  'user',
+  'safety_identifier',
+  'prompt_cache_key',
+  'service_tier',
+] as const;
+
+/** Members that no chat has, and what would be missing without them. */
+const UNKNOWN = [
+  ['prompt', 'names a stored prompt'],
+  ['context_management', 'asks for a conversation to be made shorter'],
+] as const;
+
+const LOGPROBS = 'message.output_text.logprobs';
+
+/**
+ * Puts a request, with the items of its whole conversation, into chat. What promises nothing that chat could keep is left
+ * out: `metadata`, which a response repeats, summaries of thoughts, and what `include` names but odds of words.
+ */
+export function translateRequest(
+  request: ResponsesRequest,
+  items: readonly InputItem[],
+): TranslatedRequest {
+  const misfits = new Misfits();
+  for (const [member, why] of UNKNOWN) {
+    if (isSet(request[member])) misfits.note(member, `${why}, which ${NOT_HERE}`);
+  }
+  if (request.truncation === 'auto') {
+    misfits.note('truncation', `asks for a conversation to be cut, which ${NOT_HERE}`);
+  }
+  const { leftOut, messages } = translateItems(items, misfits);
+  const { instructions } = request;
+  if (isSet(instructions)) messages.unshift({ role: 'system', content: String(instructions) });
+  const { members, names } = translateTools(request, misfits);
+  const rest = {
+    ...members,
+    ...translateFormat(request, misfits),
+    ...optionsOf(request),
+  };
+  const chat = { model: request.model, messages, ...rest } as ChatRequest;
+  const { prompt } = request;
+  const hidden: Message[] = [...leftOut, ...(isSet(prompt) ? [prompt] : [])].map((value) => ({
+    role: 'user',
+    content: JSON.stringify(value),
+  }));
+  const weighed = hidden.length === 0 ? chat : { ...chat, messages: [...messages, ...hidden] };
+  return { chat, weighed: weighed as ChatRequest, names, misfit: misfits.first };
+}
+
+const isSet = (value: unknown): boolean => value !== undefined && value !== null;
+
+function translateFormat({ text }: ResponsesRequest, misfits: Misfits): Json {
+  const { format, verbosity } = text ?? {};
+  const spoken = isSet(verbosity) ? { verbosity } : {};
+  if (format === undefined || format === null || format.type === 'text') return spoken;
+  if (format.type === 'json_object') return { ...spoken, response_format: { type: format.type } };
+  if (format.type === 'json_schema') {
+    const { type, ...json_schema } = format;
+    return { ...spoken, response_format: { type, json_schema } };
+  }
+  misfits.note('text.format', `is of type ${JSON.stringify(format.type)}, which ${NOT_HERE}`);
+  return { ...spoken, response_format: format };
+}
+
+function optionsOf(request: ResponsesRequest): Json {
+  const options: Record<string, unknown> = {};
+  for (const member of SAME) if (isSet(request[member])) options[member] = request[member];
+  const { include, max_output_tokens: cap, reasoning, stream, top_logprobs: odds } = request;
+  if (isSet(cap)) options.max_tokens = cap;
+  if (isObject(reasoning) && isSet(reasoning.effort)) options.reasoning_effort = reasoning.effort;
+  if (include?.includes(LOGPROBS) === true || (odds ?? 0) > 0) {
+    options.logprobs = true;
+    if (isSet(odds)) options.top_logprobs = odds;
+  }
+  if (stream === true) {
+    options.stream = true;
+    options.stream_options = { include_usage: true };
+  }
+  return options;
+}

@@ -1,0 +1,128 @@
+import { parseJsonInTurns } from '../../../kernel/json/parse-json.ts';
+import { isObject, type Json } from '../../../kernel/json.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import type { ChatCompletion, ChatStream, TokenUsage } from '../../providers/chat-rail.ts';
+import { StreamBroken } from '../../providers/openai/answer-reader.ts';
+import { parseData } from '../../providers/openai/chat-tap.ts';
+import { SseEvents } from '../../providers/openai/sse-events.ts';
+import { responseUsage } from '../../providers/responses/response-usage.ts';
+import type { ResponseEvents, WholeResponse } from '../../providers/responses/responses-rail.ts';
+import { firstChoice, translateUsage, writeMessage } from './read-chat.ts';
+import { ResponseWriter } from './response-writer.ts';
+import type { FunctionNames } from './translate-tools.ts';
+
+export type Translation = {
+  /** The response, but for its output and how it has ended. */
+  readonly head: Json;
+  readonly newItemId: (prefix: string) => string;
+  /** What functions are called that chat calls otherwise. */
+  readonly names: FunctionNames;
+  /** What so long an answer is taken for where its upstream does not count. */
+  readonly estimate: (answerChars: number) => TokenUsage;
+};
+
+/** A chat answer that has come whole, as a response. Undefined: it is none. */
+export async function translateCompletion(
+  completion: ChatCompletion,
+  { estimate, ...rest }: Translation,
+): Promise<WholeResponse | undefined> {
+  const { answerChars, body, usage } = completion;
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  const told = await parseJsonInTurns(bytes, LIMITS.upstreamJson).catch(() => undefined);
+  const choice = isObject(told) ? firstChoice(told) : undefined;
+  if (!isObject(told) || !isObject(choice?.message)) return undefined;
+  const writer = new ResponseWriter({ ...rest, isStream: false });
+  try {
+    writeMessage(writer, choice.message, choice.logprobs);
+  } catch {
+    return undefined;
+  }
+  writer.finish(choice.finish_reason);
+  const used = translateUsage(told.usage) ?? responseUsage(estimate(answerChars));
+  return { response: { ...writer.response(), usage: used }, usage, answerChars };
+}
+
+/** A chat stream as a stream of events of the dialect of Responses. */
+export class TranslatedResponse implements ResponseEvents {
+  readonly #chat: ChatStream;
+  readonly #events = new SseEvents();
+  readonly #writer: ResponseWriter;
+  readonly #estimate: Translation['estimate'];
+  #usage: Json | undefined;
+  #reason: unknown;
+  /** Signs of life of the upstream. */
+  #signs = '';
+  #isOver = false;
+
+  constructor(chat: ChatStream, { estimate, ...rest }: Translation) {
+    this.#chat = chat;
+    this.#estimate = estimate;
+    this.#writer = new ResponseWriter({ ...rest, isStream: true });
+  }
+
+  async next(): Promise<Uint8Array | undefined> {
+    while (!this.#isOver) {
+      const piece = await this.#chat.next();
+      if (piece === undefined) {
+        this.#isOver = true;
+        this.#writer.finish(this.#reason);
+      } else {
+        this.#read(Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength));
+      }
+      const events = this.#signs + this.#writer.take();
+      this.#signs = '';
+      if (events !== '') return Buffer.from(events);
+    }
+    return undefined;
+  }
+
+  metered() {
+    return this.#chat.metered();
+  }
+
+  response(): Json {
+    const usage = this.#usage ?? responseUsage(this.#used());
+    return { ...this.#writer.response(), usage };
+  }
+
+  sequence(): number {
+    return this.#writer.sequence;
+  }
+
+  stop(): void {
+    this.#isOver = true;
+    this.#chat.stop();
+  }
+
+  #used(): TokenUsage {
+    const { answerChars, usage } = this.#chat.metered();
+    return usage ?? this.#estimate(answerChars);
+  }
+
+  #read(piece: Buffer): void {
+    for (const event of this.#events.push(piece)) {
+      const chunk = parseData(event);
+      if (!isObject(chunk)) {
+        if (event[0] === COLON) this.#signs += event.toString('latin1');
+        continue;
+      }
+      if (isObject(chunk.error)) throw this.#broken('it reported an error');
+      this.#usage = translateUsage(chunk.usage) ?? this.#usage;
+      const choice = firstChoice(chunk);
+      if (choice === undefined) continue;
+      try {
+        if (isObject(choice.delta)) writeMessage(this.#writer, choice.delta, choice.logprobs);
+      } catch (cause) {
+        throw this.#broken('its tool calls make no sense', cause);
+      }
+      if (typeof choice.finish_reason === 'string') this.#reason = choice.finish_reason;
+    }
+  }
+
+  #broken(why: string, cause?: unknown): StreamBroken {
+    this.stop();
+    return new StreamBroken(why, { cause });
+  }
+}
+
+const COLON = 0x3a;

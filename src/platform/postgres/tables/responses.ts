@@ -1,0 +1,32 @@
+import { index, integer, pgTable, text } from 'drizzle-orm/pg-core';
+import { bytea, id, instant, now } from '../columns.ts';
+import { agents } from './agents.ts';
+
+/**
+ * Responses that agents may read again and continue. A worker deletes them when their time is over; so does whatever adds
+ * one beyond what an agent may have, under an advisory lock of the agent.
+ */
+export const modelResponses = pgTable(
+  'model_responses',
+  {
+    id: id('id').primaryKey(),
+    agentId: integer('agent_id')
+      .notNull()
+      .references(() => agents.id),
+    /** The one that it continues, which may be gone. */
+    previousId: id('previous_id'),
+    /** Of its output, for those who refer to items instead of sending them again. */
+    itemIds: text('item_ids').array().notNull(),
+    /** Of `sealed`. */
+    bytes: integer('bytes').notNull(),
+    /** The response and its own input as JSON under AES-256-GCM, bound to agent and id. */
+    sealed: bytea('sealed').notNull(),
+    createdAt: now('created_at'),
+    /** Put off when it is continued. */
+    expiresAt: instant('expires_at').notNull(),
+  },
+  (table) => [
+    index('model_responses_agent').on(table.agentId, table.expiresAt, table.id, table.bytes),
+    index('model_responses_due').on(table.expiresAt),
+  ],
+);

@@ -1,0 +1,18 @@
+import { ok, route } from '../../http/route/route.ts';
+import type { Responses } from '../../models/responses/responses.ts';
+import { ResponseParams, ResponseRecord } from './response-shape.ts';
+
+/** Ends the stream of a response at this process. What came of it is charged. */
+export const cancelResponse = route<{ responses: Responses }>()({
+  method: 'POST',
+  path: '/v1/responses/:id/cancel',
+  credential: 'agent',
+  summary: 'Cancel a response that is being streamed',
+  envelope: 'openai',
+  params: ResponseParams,
+  response: ResponseRecord,
+
+  async handle({ caller, params, services }) {
+    return ok(await services.responses.cancel(caller.agentId, params.id));
+  },
+});

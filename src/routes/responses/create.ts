@@ -1,0 +1,23 @@
+import { route } from '../../http/route/route.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { readBuyer } from '../../models/purchase/buyer.ts';
+import type { Responses } from '../../models/responses/responses.ts';
+import { ResponsesRequest } from '../../models/responses/responses-request.ts';
+
+/** A response, bought from the cheapest source of the model and metered by its tokens. */
+export const createResponse = route<{ responses: Responses }>()({
+  method: 'POST',
+  path: '/v1/responses',
+  credential: 'agent',
+  summary: 'Buy a response, metered by tokens',
+  envelope: 'openai',
+  rateLimit: 'gateway',
+  providerKey: 'optional',
+  idempotent: true,
+  maxBodyBytes: LIMITS.chatBodyBytes,
+  json: LIMITS.chatJson,
+  body: ResponsesRequest,
+
+  handle: (context) =>
+    context.services.responses.create({ buyer: readBuyer(context), body: context.body }),
+});

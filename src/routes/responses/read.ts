@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { ok, route } from '../../http/route/route.ts';
+import { errors } from '../../kernel/errors.ts';
+import type { Responses } from '../../models/responses/responses.ts';
+import { ResponseParams, ResponseRecord } from './response-shape.ts';
+
+/** A response that was kept, or one whose stream is open at this process. It is read whole: no stream is taken up again. */
+export const readResponse = route<{ responses: Responses }>()({
+  method: 'GET',
+  path: '/v1/responses/:id',
+  credential: 'agent',
+  summary: 'Read a response',
+  envelope: 'openai',
+  params: ResponseParams,
+  query: z.object({ stream: z.enum(['true', 'false']).optional() }),
+  response: ResponseRecord,
+
+  async handle({ caller, params, query, services }) {
+    if (query.stream === 'true') {
+      throw errors.gateway.invalidRequest(
+        'Only responses in the background are streamed again, and this server makes none.',
+        'stream',
+      );
+    }
+    return ok(await services.responses.read(caller.agentId, params.id));
+  },
+});

@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { LIMITS } from '../../kernel/limits.ts';
+
+const { idChars, itemsPerPage } = LIMITS.responses;
+
+export const ResponseParams = z.object({ id: z.string().min(1).max(idChars) });
+
+export const ItemsQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(itemsPerPage).optional(),
+  order: z.enum(['asc', 'desc']).optional(),
+  after: z.string().min(1).max(idChars).optional(),
+});
+
+/** As OpenAI's. */
+export const ResponseRecord = z.looseObject({
+  id: z.string(),
+  object: z.literal('response'),
+  status: z.enum(['completed', 'failed', 'in_progress', 'cancelled', 'incomplete']),
+  model: z.string(),
+  output: z.array(z.looseObject({ type: z.string() })),
+});
+
+export const ItemsPage = z.object({
+  object: z.literal('list'),
+  data: z.array(z.looseObject({ id: z.string() })),
+  first_id: z.string().nullable(),
+  last_id: z.string().nullable(),
+  has_more: z.boolean(),
+});

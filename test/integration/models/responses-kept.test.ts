@@ -1,0 +1,213 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../src/kernel/limits.ts';
+import { silentLog } from '../../../src/kernel/log.ts';
+import { systemRandom } from '../../../src/kernel/random.ts';
+import {
+  createResponseForgetter,
+  forgetResponsesAtClose,
+} from '../../../src/models/responses/kept/forget-responses.ts';
+import { createKeptResponses } from '../../../src/models/responses/kept/kept-responses.ts';
+import { type TestDatabase, testDatabase } from '../../support/database.ts';
+import { seedAgent } from '../../support/ledger-world.ts';
+
+const SECRET = 's'.repeat(32);
+const { bytesPerAgent, keptBytes, perAgent } = LIMITS.responses;
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await testDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+const keptWith = (sealingSecret: string | undefined = SECRET, keptDays = 30) =>
+  createKeptResponses({
+    ...{ sql: database.sql, random: systemRandom, log: silentLog },
+    ...{ sealingSecret, keptDays },
+  });
+
+let made = 0;
+const said = (text: string) => ({ type: 'message', role: 'user', content: text });
+const answered = (text: string, previous: string | null = null) => ({
+  ...{ id: `resp_${++made}`, object: 'response', status: 'completed' },
+  previous_response_id: previous,
+  output: [{ type: 'message', id: `msg_${made}`, role: 'assistant', content: text }],
+});
+
+/** Keeps a response, and answers with its id. */
+async function keep(agentId: number, text: string, previous: string | null = null) {
+  const response = answered(`${text}!`, previous);
+  expect(await keptWith().keep(agentId, { response, input: [said(text)] })).toBe(true);
+  return response.id;
+}
+
+const count = async (agentId: number) => {
+  const [row] = await database.sql<{ n: number }[]>`
+    select count(*)::integer as n from model_responses where agent_id = ${agentId}`;
+  return row?.n;
+};
+
+const refusalOf = (call: Promise<unknown>) =>
+  call.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+describe('kept responses', () => {
+  it('are sealed: what was said stands nowhere in their rows, and opens for no other agent or secret', async () => {
+    const { agentId } = await seedAgent(database.sql);
+    const other = await seedAgent(database.sql);
+    const id = await keep(agentId, 'the words of a secret');
+    const [row] = await database.sql<{ sealed: Buffer; text: string }[]>`
+      select sealed, model_responses::text as text from model_responses where id = ${id}`;
+    expect(row?.sealed.includes('secret')).toBe(false);
+    expect(row?.text).not.toContain('secret');
+    expect((await keptWith().find(agentId, id))?.input).toEqual([said('the words of a secret')]);
+    expect(await keptWith().find(other.agentId, id)).toBeUndefined();
+    expect(await keptWith('t'.repeat(32)).find(agentId, id)).toBeUndefined();
+    // A row that is moved to another agent does not open there.
+    await database.sql`update model_responses set agent_id = ${other.agentId} where id = ${id}`;
+    expect(await keptWith().find(other.agentId, id)).toBeUndefined();
+  });
+
+  it('are a conversation in its order, which ends where a part of it is deleted', async () => {
+    const { agentId } = await seedAgent(database.sql);
+    const first = await keep(agentId, 'one');
+    const second = await keep(agentId, 'two', first);
+    const third = await keep(agentId, 'three', second);
+    const items = await keptWith().conversation(agentId, third);
+    expect(items.map(({ content }) => content)).toEqual([
+      ...['one', 'one!', 'two', 'two!', 'three', 'three!'],
+    ]);
+    expect(await keptWith().remove(agentId, second)).toBe(true);
+    expect(await keptWith().remove(agentId, second)).toBe(false);
+    expect(await refusalOf(keptWith().conversation(agentId, third))).toMatchObject({
+      ...{ status: 400, error: 'previous_response_not_found' },
+    });
+    expect(await keptWith().conversation(agentId, first)).toHaveLength(2);
+  });
+
+  it('have items by their ids, of the output alone', async () => {
+    const { agentId } = await seedAgent(database.sql);
+    const id = await keep(agentId, 'x');
+    const item = id.replace('resp', 'msg');
+    expect((await keptWith().items(agentId, [item])).get(item)).toMatchObject({ content: 'x!' });
+    expect(await refusalOf(keptWith().items(agentId, [item, 'msg_none']))).toMatchObject({
+      ...{ status: 404, error: 'item_not_found' },
+    });
+  });
+
+  it('are no more than so many of an agent: those go that were used longest ago', async () => {
+    const { agentId } = await seedAgent(database.sql);
+    const other = await seedAgent(database.sql);
+    const others = await keep(other.agentId, 'mine');
+    await database.sql`
+      insert into model_responses (id, agent_id, item_ids, bytes, sealed, expires_at)
+      select 'resp_many_' || n, ${agentId}, '{}', 1, '\\x00', now() + n * interval '1 second'
+      from generate_series(1, ${perAgent}) n`;
+    const id = await keep(agentId, 'latest');
+    expect(await count(agentId)).toBe(perAgent);
+    const oldest = await database.sql`select 1 from model_responses where id = 'resp_many_1'`;
+    expect(oldest).toHaveLength(0);
+    expect(await keptWith().find(agentId, id)).toBeDefined();
+    expect(await keptWith().find(other.agentId, others)).toBeDefined();
+  });
+
+  it('are no more than so many bytes of an agent, and none is kept that is too long', async () => {
+    const { agentId } = await seedAgent(database.sql);
+    await database.sql`
+      insert into model_responses (id, agent_id, item_ids, bytes, sealed, expires_at)
+      values ('resp_large', ${agentId}, '{}', ${bytesPerAgent - 1}, '\\x00', now() + interval '1 day')`;
+    const id = await keep(agentId, 'latest');
+    expect(await count(agentId)).toBe(1);
+    expect(await keptWith().find(agentId, id)).toBeDefined();
+    const response = answered('x'.repeat(keptBytes));
+    expect(await keptWith().keep(agentId, { response, input: [] })).toBe(false);
+    expect(await count(agentId)).toBe(1);
+  });
+
+  it('stay within their bounds where many are added at once', async () => {
+    const { agentId } = await seedAgent(database.sql);
+    const half = 'x'.repeat(keptBytes - 10_000);
+    await database.sql`
+      insert into model_responses (id, agent_id, item_ids, bytes, sealed, expires_at)
+      values ('resp_base', ${agentId}, '{}', ${bytesPerAgent - 2 * keptBytes}, '\\x00', now() + interval '60 days')`;
+    await Promise.all(
+      Array.from({ length: 6 }, () =>
+        keptWith().keep(agentId, { response: answered(half), input: [] }),
+      ),
+    );
+    const [row] = await database.sql<{ bytes: number; n: number }[]>`
+      select sum(bytes)::float8 as bytes, count(*)::integer as n
+      from model_responses where agent_id = ${agentId}`;
+    expect(row?.bytes).toBeLessThanOrEqual(bytesPerAgent);
+    expect(row?.n).toBe(3);
+  });
+
+  it('refuse a conversation that is longer than one request may read back', async () => {
+    const { agentId } = await seedAgent(database.sql);
+    const first = await keep(agentId, 'x');
+    await database.sql`
+      update model_responses set bytes = ${LIMITS.responses.conversationBytes} where id = ${first}`;
+    const second = await keep(agentId, 'y', first);
+    expect(await refusalOf(keptWith().conversation(agentId, second))).toMatchObject({
+      ...{ status: 400, error: 'conversation_too_long' },
+    });
+  });
+
+  it('follow no chain for ever: one that is a ring, or too long, is refused', async () => {
+    const { agentId } = await seedAgent(database.sql);
+    const first = await keep(agentId, 'x');
+    const second = await keep(agentId, 'y', first);
+    await database.sql`update model_responses set previous_id = ${second} where id = ${first}`;
+    const error = await refusalOf(keptWith().conversation(agentId, second));
+    expect(error).toMatchObject({ status: 400, error: 'previous_response_not_found' });
+  });
+
+  it('are gone when their time is over, and stay as long again when they are continued', async () => {
+    const { agentId } = await seedAgent(database.sql);
+    const used = await keep(agentId, 'used');
+    const unused = await keep(agentId, 'unused');
+    const day = 24 * 60 * 60 * 1_000;
+    await database.sql`
+      update model_responses set expires_at = now() + interval '1 day' where agent_id = ${agentId}`;
+    await keptWith().conversation(agentId, used);
+    const rows = await database.sql<{ id: string; at: Date }[]>`
+      select id, expires_at as at from model_responses where agent_id = ${agentId}`;
+    const left = new Map(rows.map(({ at, id }) => [id, at.getTime() - Date.now()]));
+    expect(left.get(used)).toBeGreaterThan(29 * day);
+    expect(left.get(unused)).toBeLessThan(2 * day);
+
+    await database.sql`update model_responses set expires_at = now() where id = ${unused}`;
+    expect(await keptWith().find(agentId, unused)).toBeUndefined();
+    expect(await keptWith().remove(agentId, unused)).toBe(false);
+    expect(await refusalOf(keptWith().conversation(agentId, unused))).toMatchObject({
+      status: 400,
+    });
+    await createResponseForgetter(database).tick();
+    expect(await count(agentId)).toBe(1);
+  });
+
+  it('go with their agent', async () => {
+    const { agentId } = await seedAgent(database.sql);
+    await keep(agentId, 'x');
+    await database.sql.begin((tx) => forgetResponsesAtClose(tx, agentId));
+    expect(await count(agentId)).toBe(0);
+  });
+
+  it('are none without a secret, or for no time', async () => {
+    const { agentId } = await seedAgent(database.sql);
+    const without = createKeptResponses({
+      ...{ sql: database.sql, random: systemRandom, log: silentLog },
+      ...{ sealingSecret: undefined, keptDays: 30 },
+    });
+    for (const kept of [without, keptWith(SECRET, 0)]) {
+      expect(kept.isOpen).toBe(false);
+      expect(await kept.keep(agentId, { response: answered('x'), input: [] })).toBe(false);
+      expect(await kept.find(agentId, 'resp_1')).toBeUndefined();
+      expect(await kept.remove(agentId, 'resp_1')).toBe(false);
+      expect(await refusalOf(kept.conversation(agentId, 'resp_1'))).toMatchObject({ status: 400 });
+      expect(await refusalOf(kept.items(agentId, ['msg_1']))).toMatchObject({ status: 404 });
+    }
+    expect(await count(agentId)).toBe(0);
+  });
+});

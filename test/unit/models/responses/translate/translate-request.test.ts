@@ -1,0 +1,227 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Json } from '../../../../../src/kernel/json.ts';
+import type {
+  InputItem,
+  ResponsesRequest,
+} from '../../../../../src/models/responses/responses-request.ts';
+import { translateRequest } from '../../../../../src/models/responses/translate/translate-request.ts';
+
+const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
+
+type Said =
+  | { readonly by: 'user' | 'system' | 'assistant'; readonly text: string }
+  | { readonly call: string; readonly args: string }
+  | { readonly result: string; readonly text: string };
+
+let calls = 0;
+/** One turn: what is asked, then what the assistant says, calls and is told. */
+const turns = fc
+  .record({
+    asked: fc.array(fc.record({ by: fc.constantFrom('user', 'system'), text: words }), {
+      minLength: 1,
+      maxLength: 2,
+    }),
+    answer: fc.option(words, { nil: undefined }),
+    called: fc.array(fc.record({ args: fc.json({ maxDepth: 1 }), result: words }), {
+      maxLength: 3,
+    }),
+  })
+  .map(({ answer, asked, called }): Said[] => {
+    const ids = called.map(() => `call_${++calls}`);
+    return [
+      ...(asked as Said[]),
+      ...(answer === undefined ? [] : [{ by: 'assistant' as const, text: answer }]),
+      ...called.map(({ args }, at) => ({ call: ids[at] ?? '', args })),
+      ...called.map(({ result }, at) => ({ result: ids[at] ?? '', text: result })),
+    ];
+  });
+const conversations = fc.array(turns, { minLength: 1, maxLength: 4 }).map((list) => list.flat());
+
+/** The same as items, spelled in one of the ways that the dialect has for it. */
+function itemOf(said: Said, at: number): InputItem {
+  if ('call' in said) {
+    const { args, call } = said;
+    return { type: 'function_call', call_id: call, name: 'f', arguments: args };
+  }
+  if ('result' in said) {
+    const { result, text } = said;
+    const output = at % 2 === 0 ? text : [{ type: 'input_text', text }];
+    return { type: 'function_call_output', call_id: result, output };
+  }
+  const { by, text } = said;
+  const role = by === 'system' && at % 2 === 0 ? 'developer' : by;
+  const type = by === 'assistant' ? 'output_text' : 'input_text';
+  return at % 3 === 0
+    ? { role, content: text }
+    : { type: 'message', role, content: [{ type, text }] };
+}
+
+/** What a chat says, read back. */
+function saidBy(messages: readonly Json[]): Said[] {
+  return messages.flatMap(({ content, role, tool_call_id, tool_calls }): Said[] => {
+    if (role === 'tool') return [{ result: String(tool_call_id), text: String(content) }];
+    const by = role as 'user' | 'system' | 'assistant';
+    const text = content === null ? [] : [{ by, text: String(content) }];
+    const called = ((tool_calls ?? []) as { id: string; function: { arguments: string } }[]).map(
+      ({ function: { arguments: args }, id }) => ({ call: id, args }),
+    );
+    return [...text, ...called];
+  });
+}
+
+const request = (more: object = {}) => ({ model: 'm', ...more }) as ResponsesRequest;
+
+describe('a request in chat', () => {
+  it('says all that its items say, in their order', () => {
+    fc.assert(
+      fc.property(conversations, (conversation) => {
+        const { chat, misfit } = translateRequest(request(), conversation.map(itemOf));
+        expect(misfit).toBeUndefined();
+        expect(saidBy(chat.messages)).toEqual(conversation);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('has calls of one turn in the message that their results follow', () => {
+    const { chat } = translateRequest(request({ instructions: 'Be kind.' }), [
+      { role: 'user', content: 'Rome?' },
+      { type: 'reasoning', id: 'rs_1', summary: [] },
+      { type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' },
+      { type: 'function_call', call_id: 'b', name: 'f', arguments: '{}', namespace: 'crm' },
+      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'I look.' }] },
+      { type: 'function_call_output', call_id: 'a', output: '1' },
+      { type: 'function_call_output', call_id: 'b', output: '2' },
+    ]);
+    expect(chat.messages).toMatchObject([
+      { role: 'system', content: 'Be kind.' },
+      { role: 'user', content: 'Rome?' },
+      {
+        ...{ role: 'assistant', content: 'I look.' },
+        tool_calls: [{ id: 'a' }, { id: 'b', function: { name: 'crm__f' } }],
+      },
+      { role: 'tool', tool_call_id: 'a', content: '1' },
+      { role: 'tool', tool_call_id: 'b', content: '2' },
+    ]);
+  });
+
+  it('has images, sound and files as chat has them', () => {
+    const content = [
+      { type: 'input_text', text: 'What is it?' },
+      { type: 'input_image', image_url: 'data:image/png;base64,AA==', detail: 'low' },
+      { type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,AA==' },
+      { type: 'input_audio', input_audio: { data: 'AA==', format: 'wav' } },
+    ];
+    const { chat, misfit } = translateRequest(request(), [{ role: 'user', content }]);
+    expect(misfit).toBeUndefined();
+    expect(chat.messages[0]?.content).toEqual([
+      { type: 'text', text: 'What is it?' },
+      { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==', detail: 'low' } },
+      { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,AA==' } },
+      { type: 'input_audio', input_audio: { data: 'AA==', format: 'wav' } },
+    ]);
+  });
+
+  it('has tools, their choice, the format and the bounds under the names of chat', () => {
+    const parameters = { type: 'object', properties: {} };
+    const { chat, names } = translateRequest(
+      request({
+        tools: [
+          { type: 'function', name: 'f', description: 'd', parameters, strict: true },
+          { type: 'namespace', name: 'crm', tools: [{ type: 'function', name: 'g', parameters }] },
+        ],
+        tool_choice: {
+          type: 'allowed_tools',
+          mode: 'auto',
+          tools: [{ type: 'function', name: 'f' }],
+        },
+        parallel_tool_calls: false,
+        text: {
+          format: { type: 'json_schema', name: 's', schema: {}, strict: true },
+          verbosity: 'low',
+        },
+        reasoning: { effort: 'low', summary: 'auto' },
+        ...{ max_output_tokens: 20, temperature: 0.5, top_p: 0.9, top_logprobs: 2 },
+        ...{ include: ['reasoning.encrypted_content'], metadata: { a: 'b' }, stream: true },
+      }),
+      [{ role: 'user', content: 'x' }],
+    );
+    expect(chat).toEqual({
+      model: 'm',
+      messages: [{ role: 'user', content: 'x' }],
+      tools: [
+        { type: 'function', function: { name: 'f', description: 'd', parameters, strict: true } },
+        { type: 'function', function: { name: 'crm__g', parameters } },
+      ],
+      tool_choice: {
+        type: 'allowed_tools',
+        allowed_tools: { mode: 'auto', tools: [{ type: 'function', function: { name: 'f' } }] },
+      },
+      ...{ parallel_tool_calls: false, verbosity: 'low', reasoning_effort: 'low' },
+      response_format: {
+        type: 'json_schema',
+        json_schema: { name: 's', schema: {}, strict: true },
+      },
+      ...{ max_tokens: 20, temperature: 0.5, top_p: 0.9, logprobs: true, top_logprobs: 2 },
+      ...{ stream: true, stream_options: { include_usage: true } },
+    });
+    expect(names).toEqual(new Map([['crm__g', { name: 'g', namespace: 'crm' }]]));
+  });
+
+  it.each<[object, readonly InputItem[], string]>([
+    [{ tools: [{ type: 'web_search' }] }, [], 'tools[0]'],
+    [{ tools: [{ type: 'custom', name: 'c' }] }, [], 'tools[0]'],
+    [
+      { tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'custom' }] }] },
+      [],
+      'tools[0].tools[0]',
+    ],
+    [{ tools: [{ type: 'function', name: 'f' }], tool_choice: { type: 'mcp' } }, [], 'tool_choice'],
+    [{ prompt: { id: 'p' } }, [], 'prompt'],
+    [{ truncation: 'auto' }, [], 'truncation'],
+    [{ context_management: [{ type: 'compaction' }] }, [], 'context_management'],
+    [{ text: { format: { type: 'grammar' } } }, [], 'text.format'],
+    [{}, [{ type: 'web_search_call', id: 'ws_1' }], 'input[0]'],
+    [{}, [{ role: 'critic', content: 'x' }], 'input[0].role'],
+    [
+      {},
+      [{ role: 'user', content: [{ type: 'input_image', file_id: 'f' }] }],
+      'input[0].content[0]',
+    ],
+    [
+      {},
+      [{ role: 'user', content: [{ type: 'input_file', file_url: 'u' }] }],
+      'input[0].content[0]',
+    ],
+    [{}, [{ role: 'user', content: [1] }], 'input[0].content[0]'],
+    [{}, [{ role: 'user', content: 1 }], 'input[0].content'],
+    [{}, [{ type: 'function_call', name: 'f' }], 'input[0]'],
+    [{}, [{ type: 'function_call_output', call_id: 'none', output: 'x' }], 'input[0].call_id'],
+  ])('notes what chat has no words for: %j %j', (more, items, param) => {
+    const { chat, misfit, weighed } = translateRequest(request(more), items);
+    expect(misfit).toMatchObject({ param, detail: expect.stringContaining(param) });
+    // Whatever it is, its length is part of what the request is priced by.
+    for (const item of items) {
+      const type = item.type ?? 'message';
+      if (type !== 'message') continue;
+      expect(JSON.stringify(weighed.messages).length).toBeGreaterThan(10);
+    }
+    expect(chat.model).toBe('m');
+  });
+
+  it('weighs thoughts and prompts that chat leaves out', () => {
+    const thought = {
+      type: 'reasoning',
+      id: 'rs_1',
+      summary: [],
+      encrypted_content: 'x'.repeat(500),
+    };
+    const { chat, weighed } = translateRequest(request(), [
+      thought,
+      { role: 'user', content: 'x' },
+    ]);
+    expect(chat.messages).toEqual([{ role: 'user', content: 'x' }]);
+    expect(JSON.stringify(weighed.messages)).toContain('x'.repeat(500));
+  });
+});

@@ -1,0 +1,249 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Json } from '../../../../../src/kernel/json.ts';
+import { StreamBroken } from '../../../../../src/models/providers/openai/answer-reader.ts';
+import {
+  TranslatedResponse,
+  translateCompletion,
+} from '../../../../../src/models/responses/translate/translated-response.ts';
+import { chatStreamOf, eventsOf } from '../../../../support/chat-answer.ts';
+import {
+  callEvent,
+  chunkEvent,
+  deltaEvent,
+  finishEvent,
+  usageEvent,
+} from '../../../../support/stream-upstream.ts';
+
+const translation = () => {
+  let made = 0;
+  return {
+    head: { id: 'resp_1', object: 'response', model: 'm' },
+    names: new Map([['crm__find', { name: 'find', namespace: 'crm' }]]),
+    newItemId: (prefix: string) => `${prefix}${++made}`,
+    estimate: (answerChars: number) => ({
+      ...{ inputTokens: 7, cachedTokens: 0, outputTokens: answerChars },
+    }),
+  };
+};
+
+type Call = { readonly id: string; readonly name: string; readonly args: readonly string[] };
+type Answer = {
+  readonly thoughts: readonly string[];
+  readonly words: readonly string[];
+  readonly refusal: readonly string[];
+  readonly calls: readonly Call[];
+  readonly reason: 'stop' | 'length' | 'tool_calls' | 'content_filter';
+};
+
+/** A text in pieces, none of which is empty. */
+const pieces = fc.array(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 6 }), {
+  maxLength: 5,
+});
+const args = fc
+  .tuple(fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 3 }), fc.nat(20))
+  .map(([value, at]) => {
+    const text = JSON.stringify(value);
+    return [text.slice(0, at), text.slice(at)];
+  });
+const answers: fc.Arbitrary<Answer> = fc.record({
+  thoughts: pieces,
+  words: pieces,
+  refusal: fc.oneof({ weight: 4, arbitrary: fc.constant([]) }, pieces),
+  calls: fc
+    .array(fc.record({ name: fc.constantFrom('a', 'b'), args }), { maxLength: 4 })
+    .map((calls) => calls.map((call, at) => ({ ...call, id: `call_${at}` }))),
+  reason: fc.constantFrom('stop', 'length', 'tool_calls', 'content_filter'),
+});
+
+const joined = (texts: readonly string[]) => texts.join('');
+
+/** The output that an answer has to have, without ids. */
+function expectedOf({ calls, reason, refusal, thoughts, words }: Answer): Json[] {
+  const isCut = reason === 'length' || reason === 'content_filter';
+  const output: Json[] = [];
+  if (thoughts.length > 0) {
+    const content = [{ type: 'reasoning_text', text: joined(thoughts) }];
+    output.push({ type: 'reasoning', summary: [], content });
+  }
+  const parts: Json[] = [];
+  const text = { type: 'output_text', annotations: [], logprobs: [] };
+  if (words.length > 0) parts.push({ ...text, text: joined(words) });
+  if (refusal.length > 0) parts.push({ type: 'refusal', refusal: joined(refusal) });
+  if (parts.length > 0) output.push({ type: 'message', role: 'assistant', content: parts });
+  for (const { args: of, id, name } of calls) {
+    output.push({ type: 'function_call', call_id: id, name, arguments: joined(of) });
+  }
+  if (output.length === 0 && !isCut) {
+    output.push({ type: 'message', role: 'assistant', content: [{ ...text, text: '' }] });
+  }
+  return output;
+}
+
+const withoutIds = (output: unknown) =>
+  (output as Json[]).map(({ id: _, status: __, ...item }) => item);
+
+/** The pieces of an answer; calls one behind the other, or side by side. */
+function chunksOf({ calls, reason, refusal, thoughts, words }: Answer, sideBySide: boolean) {
+  const heads = calls.map(({ id, name }, at) => callEvent(at, { name, arguments: '' }, { id }));
+  const rest = calls.map(({ args: of }, at) =>
+    of.map((text) => callEvent(at, { arguments: text })),
+  );
+  const called = sideBySide
+    ? [...heads, ...rest.map(([first = '']) => first), ...rest.flatMap(([, ...more]) => more)]
+    : heads.flatMap((head, at) => [head, ...(rest[at] ?? [])]);
+  return [
+    deltaEvent({ role: 'assistant', content: '' }),
+    ...thoughts.map((reasoning_content) => deltaEvent({ reasoning_content })),
+    ...words.map((content) => deltaEvent({ content })),
+    ...refusal.map((text) => deltaEvent({ refusal: text })),
+    ...called,
+    finishEvent(reason),
+    usageEvent(),
+  ];
+}
+
+const USED = {
+  ...{ input_tokens: 1_200, input_tokens_details: { cached_tokens: 0 }, output_tokens: 400 },
+  ...{ output_tokens_details: { reasoning_tokens: 0 }, total_tokens: 1_600 },
+};
+
+describe('a chat stream as a response', () => {
+  it('keeps every text, every call, their order and the usage, and numbers its events', async () => {
+    await fc.assert(
+      fc.asyncProperty(answers, fc.boolean(), async (answer, sideBySide) => {
+        const stream = new TranslatedResponse(
+          chatStreamOf(chunksOf(answer, sideBySide)),
+          translation(),
+        );
+        const events = await eventsOf(stream);
+        const response = stream.response();
+        const output = response.output as Json[];
+        expect(withoutIds(output)).toEqual(expectedOf(answer));
+        expect(response.usage).toEqual(USED);
+        expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, at) => at));
+        expect(stream.sequence()).toBe(events.length);
+        for (const [at, item] of output.entries()) {
+          const own = events.filter((event) => event.output_index === at);
+          expect(own[0]).toMatchObject({
+            type: 'response.output_item.added',
+            item: { id: item.id },
+          });
+          expect(own.at(-1)).toMatchObject({ type: 'response.output_item.done', item });
+          const deltas = own.filter(({ type }) => type.endsWith('.delta'));
+          const told = deltas.map(({ delta }) => delta).join('');
+          const texts = (item.content as Json[] | undefined)?.map(
+            (part) => part.text ?? part.refusal,
+          );
+          expect(told).toBe(texts?.join('') ?? item.arguments);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('has the same output whole', async () => {
+    await fc.assert(
+      fc.asyncProperty(answers, async (answer) => {
+        const { calls, reason, refusal, thoughts, words } = answer;
+        const message = {
+          ...{ role: 'assistant', content: words.length === 0 ? null : joined(words) },
+          ...{ reasoning_content: joined(thoughts), refusal: joined(refusal) },
+          tool_calls: calls.map(({ args: of, id, name }) => ({
+            ...{ id, type: 'function', function: { name, arguments: joined(of) } },
+          })),
+        };
+        const usage = { prompt_tokens: 1_200, completion_tokens: 400, total_tokens: 1_600 };
+        const body = { choices: [{ index: 0, message, finish_reason: reason }], usage };
+        const whole = await translateCompletion(
+          {
+            body: Buffer.from(JSON.stringify(body)),
+            ...{ contentType: 'application/json', answerChars: 0, usage: null },
+          },
+          translation(),
+        );
+        expect(withoutIds(whole?.response.output)).toEqual(expectedOf(answer));
+        const isCut = reason === 'length' || reason === 'content_filter';
+        expect(whole?.response).toMatchObject({
+          ...{ status: isCut ? 'incomplete' : 'completed', usage: USED },
+        });
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('closes an item before the next begins, but for calls that come side by side', async () => {
+    const call = (at: number, text: string) => callEvent(at, { arguments: text });
+    const open = (at: number) => callEvent(at, { name: 'a', arguments: '' }, { id: `call_${at}` });
+    const kinds = async (chunks: readonly string[]) => {
+      const events = await eventsOf(new TranslatedResponse(chatStreamOf(chunks), translation()));
+      return events
+        .filter(({ type }) => type.startsWith('response.output_item'))
+        .map(({ output_index: at, type }) => `${at} ${type.split('.').at(-1)}`);
+    };
+    const inTurn = [open(0), call(0, '{}'), open(1), call(1, '{}'), finishEvent('tool_calls')];
+    expect(await kinds(inTurn)).toEqual(['0 added', '0 done', '1 added', '1 done']);
+    const mixed = [open(0), open(1), call(0, '{}'), call(1, '{}'), finishEvent('tool_calls')];
+    expect(await kinds(mixed)).toEqual(['0 added', '1 added', '0 done', '1 done']);
+  });
+
+  it('tells calls apart that have one number and ids of their own', async () => {
+    const whole = (id: string) => callEvent(0, { name: 'a', arguments: '{}' }, { id });
+    const chunks = [whole('x'), whole('y'), finishEvent('tool_calls')];
+    const stream = new TranslatedResponse(chatStreamOf(chunks), translation());
+    await eventsOf(stream);
+    expect(stream.response().output).toMatchObject([{ call_id: 'x' }, { call_id: 'y' }]);
+  });
+
+  it('gives a function of a namespace its own name again', async () => {
+    const chunks = [callEvent(0, { name: 'crm__find', arguments: '{}' }, { id: 'x' })];
+    const stream = new TranslatedResponse(chatStreamOf(chunks), translation());
+    await eventsOf(stream);
+    expect(stream.response().output).toMatchObject([{ name: 'find', namespace: 'crm' }]);
+  });
+
+  it('estimates usage that is not told, or makes no sense', async () => {
+    for (const usage of [undefined, { prompt_tokens: -1, completion_tokens: 1e99 }]) {
+      const chunks = [deltaEvent({ content: 'Hi' }), ...(usage ? [usageEvent(usage)] : [])];
+      const stream = new TranslatedResponse(
+        chatStreamOf(chunks, { answerChars: 2 }),
+        translation(),
+      );
+      await eventsOf(stream);
+      expect(stream.response().usage).toMatchObject({ input_tokens: 7, output_tokens: 2 });
+    }
+  });
+
+  it('breaks where its upstream reports an error, or a call goes on behind its end', async () => {
+    const late = [
+      callEvent(0, { name: 'a', arguments: '{}' }, { id: 'x' }),
+      callEvent(1, { name: 'a', arguments: '{}' }, { id: 'y' }),
+      callEvent(0, { arguments: '{"more":1}' }),
+    ];
+    const error = [`data: ${JSON.stringify({ error: { message: 'no' } })}\n\n`];
+    const many = Array.from({ length: 1_025 }, (_, at) =>
+      callEvent(at, { name: 'a' }, { id: `${at}` }),
+    );
+    for (const chunks of [late, error, many]) {
+      const stream = new TranslatedResponse(chatStreamOf(chunks), translation());
+      await expect(eventsOf(stream)).rejects.toBeInstanceOf(StreamBroken);
+    }
+  });
+
+  it('reads what is no answer as none, and other choices not at all', async () => {
+    const completion = (body: unknown) => ({
+      ...{ body: Buffer.from(JSON.stringify(body)), contentType: 'application/json' },
+      ...{ answerChars: 0, usage: null },
+    });
+    for (const body of [{}, { choices: [] }, { choices: [{ index: 0 }] }, 1]) {
+      expect(await translateCompletion(completion(body), translation())).toBeUndefined();
+    }
+    const chunks = [
+      chunkEvent([{ index: 1, delta: { content: 'no' }, finish_reason: null }]),
+      ...['Hi', ' you'].map((content) => deltaEvent({ content })),
+    ];
+    const stream = new TranslatedResponse(chatStreamOf(chunks), translation());
+    await eventsOf(stream);
+    expect(stream.response().output).toMatchObject([{ content: [{ text: 'Hi you' }] }]);
+  });
+});
