@@ -39,6 +39,7 @@ const DOMAINS: readonly string[] = [
   'src/voice/relay',
   'src/voice/recording',
   'src/phone',
+  'src/deepgram',
   'src/http',
   'src/sockets',
   'src/routes',

@@ -22,7 +22,9 @@ import type { Capabilities } from '../routes/capabilities.ts';
 import { ROUTES } from '../routes/index.ts';
 import { createCarrierMediaSocket } from '../sockets/carrier-media.ts';
 import { createListenSocket } from '../sockets/listen.ts';
+import { createTurnsSocket } from '../sockets/listen-turns.ts';
 import { createRealtimeSocket } from '../sockets/realtime.ts';
+import { createSpeakSocket } from '../sockets/speak.ts';
 import { createTranscriptionSocket } from '../sockets/transcriptions-stream.ts';
 import { BUDGET_ADVISORY_HEADER, type BudgetReports } from '../spend/awareness/budget-left.ts';
 import type { VoiceDeps } from '../voice/live/voice-deps.ts';
@@ -31,6 +33,7 @@ import { eventSchema } from '../webhooks/event-schema.ts';
 import { type AccountParts, buildAccounts } from './build/build-accounts.ts';
 import { buildBudgets } from './build/build-budgets.ts';
 import { buildChain, type ChainParts } from './build/build-chain.ts';
+import { buildDeepgram } from './build/build-deepgram.ts';
 import { buildGateway, buildLocalSound } from './build/build-gateway.ts';
 import { buildLedger, type LedgerParts } from './build/build-ledger.ts';
 import { buildMarketplace } from './build/build-marketplace.ts';
@@ -177,7 +180,13 @@ function buildPurchases(
     gateway,
     /** The server listens, at this port. */
     listensAt,
-    services: { ...gateway.services, ...paid, directSales, vendorHealths },
+    services: {
+      ...gateway.services,
+      ...paid,
+      ...buildDeepgram(world, { ...gateway.services, client, spendState }),
+      directSales,
+      vendorHealths,
+    },
   };
 }
 
@@ -206,6 +215,8 @@ function openEdge(
     createTranscriptionSocket(voice, relays.listen),
     createRealtimeSocket(voice, relays.realtime, cascades),
     createListenSocket(voice, relays.listen),
+    createTurnsSocket(voice, relays.listen),
+    createSpeakSocket({ ...world, speech: services.speech }),
     createCarrierMediaSocket(services.carrierHooks, { publicOrigin }),
   ];
   return createHttpServer({

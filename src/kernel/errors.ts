@@ -3,6 +3,7 @@ import { agents } from './errors/agents.ts';
 import { attribution } from './errors/attribution.ts';
 import { controls } from './errors/controls.ts';
 import { credential } from './errors/credential.ts';
+import { deepgram } from './errors/deepgram.ts';
 import { gateway } from './errors/gateway.ts';
 import { keys } from './errors/keys.ts';
 import { marketplace } from './errors/marketplace.ts';
@@ -36,5 +37,6 @@ export const errors = {
   phone,
   mcp,
   marketplace,
+  deepgram,
   responses,
 } as const;

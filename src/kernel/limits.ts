@@ -1,6 +1,7 @@
 import { ACCOUNT_LIMITS } from './limits/accounts.ts';
 import { CHAIN_LIMITS } from './limits/chain.ts';
 import { CONTROL_LIMITS } from './limits/controls.ts';
+import { DEEPGRAM_LIMITS } from './limits/deepgram.ts';
 import { ENGINE_LIMITS } from './limits/engines.ts';
 import { LEDGER_LIMITS } from './limits/ledger.ts';
 import { MARKETPLACE_LIMITS } from './limits/marketplace.ts';
@@ -30,6 +31,7 @@ export const LIMITS = {
   ...LEDGER_LIMITS,
   ...OUTBOUND_LIMITS,
   ...CHAIN_LIMITS,
+  deepgram: DEEPGRAM_LIMITS,
   engines: ENGINE_LIMITS,
   mcp: MCP_LIMITS,
   memory: MEMORY_LIMITS,

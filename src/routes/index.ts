@@ -32,6 +32,7 @@ import { setOwnSpendLimit } from './agents/spend-limit/set.ts';
 import { listTransactions } from './agents/transactions.ts';
 import { speech } from './audio/speech.ts';
 import { createTranscription } from './audio/transcriptions.ts';
+import { grantToken } from './auth/grant.ts';
 import { hangUpCall } from './calls/hang-up.ts';
 import { placeCall } from './calls/place.ts';
 import { readCall } from './calls/read.ts';
@@ -54,6 +55,7 @@ import { embeddings } from './embeddings.ts';
 import { estimate } from './estimate.ts';
 import { health } from './health.ts';
 import { sellLanguage } from './lid.ts';
+import { listenToFile } from './listen/transcribe.ts';
 import { proxiedChat } from './llm/chat/completions.ts';
 import { proxiedEmbeddings } from './llm/embeddings.ts';
 import { markets } from './markets.ts';
@@ -66,6 +68,8 @@ import { listModels } from './models/list.ts';
 import { buyOwnNumber } from './numbers/buy.ts';
 import { openapi } from './openapi.ts';
 import { playgroundVendors } from './playground/vendors.ts';
+import { projectModel } from './projects/models/detail.ts';
+import { listProjectModels } from './projects/models/list.ts';
 import { proxyCheck } from './proxy/check.ts';
 import { proxyFetch } from './proxy/fetch.ts';
 import { createClientSecret } from './realtime/client-secrets.ts';
@@ -74,6 +78,7 @@ import { createResponse } from './responses/create.ts';
 import { deleteResponse } from './responses/delete.ts';
 import { responseInputItems } from './responses/input-items.ts';
 import { readResponse } from './responses/read.ts';
+import { speakText } from './speak/synthesize.ts';
 import { status } from './status.ts';
 import { sellTranscript } from './stt.ts';
 import { sellTranslatedTranscript } from './stt-translate.ts';
@@ -176,6 +181,11 @@ export const ROUTES = [
   sellTranslation,
   sellTransliteration,
   sellLanguage,
+  listenToFile,
+  speakText,
+  grantToken,
+  listProjectModels,
+  projectModel,
   createDocumentJob,
   readDocumentJob,
   playgroundVendors,

@@ -3,8 +3,11 @@ import { isObject } from '../kernel/json.ts';
 import { LIMITS } from '../kernel/limits.ts';
 
 /** Parses a client's text message. Undefined: it is no JSON object, or too long. */
-export function parseClientMessage(text: string): Readonly<Record<string, unknown>> | undefined {
-  if (text.length > LIMITS.clientMessageChars) return undefined;
+export function parseClientMessage(
+  text: string,
+  mostChars: number = LIMITS.clientMessageChars,
+): Readonly<Record<string, unknown>> | undefined {
+  if (text.length > mostChars) return undefined;
   const value = tryParseJson(text);
   return isObject(value) && !Array.isArray(value) ? value : undefined;
 }

@@ -1,4 +1,7 @@
 import { z } from 'zod';
+import { isContainer } from '../deepgram/container.ts';
+import { fullModelId } from '../deepgram/model-name.ts';
+import { Flag, notDone } from '../deepgram/query-shape.ts';
 import {
   type SocketContext,
   type SocketHandler,
@@ -7,7 +10,6 @@ import {
 import { type Clock, isoTime } from '../kernel/clock.ts';
 import { BRAND, uuidOf } from '../kernel/ids.ts';
 import { LIMITS } from '../kernel/limits.ts';
-import type { Catalogue } from '../models/catalogue/catalogue.ts';
 import { EventAllowance } from '../voice/live/event-allowance.ts';
 import type { VoiceDeps } from '../voice/live/voice-deps.ts';
 import { NOT_RAW_AUDIO, TOO_MANY_EVENTS } from '../voice/live/voice-endings.ts';
@@ -20,18 +22,6 @@ import { readSocketBuyer } from './read-socket-buyer.ts';
 
 const { min, max } = LIMITS.sampleRateHz;
 const { min: minEndMs, max: maxEndMs } = LIMITS.utteranceEndMs;
-
-const Flag = z
-  .enum(['true', 'false'])
-  .default('false')
-  .transform((value) => value === 'true');
-
-/** A parameter that would change the transcript and is not supported. Other unknown parameters are ignored. */
-const notDone = (why: string) =>
-  z
-    .string()
-    .optional()
-    .refine((value) => value === undefined || value === 'false', why);
 
 /** Parameters that are not named here mean nothing to the recognisers of this server, but may to an upstream. */
 const Query = z
@@ -75,9 +65,10 @@ export const createListenSocket = (deps: VoiceDeps, relays?: ListenRelays) =>
     headers: (requestId) => [['dg-request-id', uuidOf(requestId)]],
     authenticateFrom: ['bearer', 'subprotocol'],
     acceptsTokenScheme: true,
+    admitsClientSecrets: 'deepgram',
     protocols: ['token', 'bearer', BRAND.sttProtocol],
     query: Query,
-    envelope: 'openai',
+    envelope: 'deepgram',
     async open(context) {
       const stream = await openListen({ ...deps, relays }, context);
       return new ListenHandler(deps, stream, context.query.encoding === undefined);
@@ -132,14 +123,6 @@ const askedOf = (rawQuery: string): [name: string, value: string][] =>
 function endpointingMs(value: 'true' | 'false' | number): number | false {
   if (typeof value === 'number') return value;
   return value === 'true' ? LIMITS.listenEndpointingMs.usual : false;
-}
-
-/** Adds the maker that these clients leave out, and drops the kind that some of them add by default. */
-function fullModelId(catalogue: Catalogue, model: string): string {
-  if (model.includes('/') || catalogue.find(model) !== undefined) return model;
-  const id = `deepgram/${model}`;
-  const isKnown = (catalogue.find(id) ?? catalogue.findKeyed(id)) !== undefined;
-  return isKnown ? id : id.replace(/-general$/, '');
 }
 
 /** Handles the messages of one client for its stream. */
@@ -205,13 +188,4 @@ function problemOf({ channel, type }: Readonly<Record<string, unknown>>): string
     return 'There is one channel, 0.';
   if (type === 'KeepAlive' || type === 'Finalize' || type === 'CloseStream') return undefined;
   return 'The type is one of KeepAlive, Finalize and CloseStream.';
-}
-
-/** How files and recorders begin: RIFF, Ogg, FLAC, Matroska and WebM, ID3. */
-const MAGIC = ['RIFF', 'OggS', 'fLaC', '\x1aE\xdf\xa3', 'ID3'];
-
-/** Whether these bytes begin a container, which is no raw audio. */
-export function isContainer(bytes: Uint8Array): boolean {
-  const head = Buffer.from(bytes.subarray(0, 4)).toString('latin1');
-  return MAGIC.some((magic) => head.startsWith(magic));
 }

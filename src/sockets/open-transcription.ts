@@ -1,6 +1,6 @@
 import { errors } from '../kernel/errors.ts';
 import { newId } from '../kernel/ids.ts';
-import type { Model, Source } from '../models/catalogue/catalogue.ts';
+import type { Catalogue, Model, Source } from '../models/catalogue/catalogue.ts';
 import { soonestHeaders } from '../models/catalogue/retirement.ts';
 import type { ListenRail } from '../models/providers/realtime/realtime-rail.ts';
 import { refuseHold } from '../models/purchase/refuse-hold.ts';
@@ -32,6 +32,8 @@ export type TranscriptionQuery = Pick<TranscriptionInput, 'encoding' | 'sampleRa
   readonly language: string | undefined;
   /** A JSGF grammar, for `local/grammar`. */
   readonly prompt: string | undefined;
+  /** The client is told of turns, in the protocol that upstreams have on a socket of its own. */
+  readonly isOfTurns?: boolean;
   /** Further parameters, in the form that upstreams take. */
   readonly asked: readonly (readonly [name: string, value: string])[];
   /** Adds headers to the answer of the upgrade. */
@@ -50,6 +52,7 @@ export async function openTranscription(
   wanted: TranscriptionQuery,
 ): Promise<TranscriptionStream> {
   const { relays } = deps;
+  requireItsSocket(deps.catalogue, wanted);
   const relayed = relays && (await openRelayed({ ...deps, relays }, wanted));
   return relayed ?? openLocal(deps, wanted);
 }
@@ -80,7 +83,7 @@ async function openRelayed(
 }
 
 function relayKindOf(
-  { asked, encoding, sampleRateHz }: TranscriptionQuery,
+  { asked, encoding, isOfTurns = false, sampleRateHz }: TranscriptionQuery,
   language: string | undefined,
 ): RelayKind<ListenRail> {
   return {
@@ -92,12 +95,30 @@ function relayKindOf(
     async connect(rail, { ownKey, source }, signal) {
       const fitting = listenOptions(asked, ownKey !== undefined);
       if (fitting.kind === 'unfit') return fitting;
-      const sound = { encoding, sample_rate: String(sampleRateHz), channels: '1' };
+      const channels = isOfTurns ? {} : { channels: '1' };
+      const sound = { encoding, sample_rate: String(sampleRateHz), ...channels };
       const spoken = language === undefined ? sound : { ...sound, language };
       const options = [...fitting.options, ...Object.entries(spoken)];
-      return rail.connect({ model: source.upstreamModel, ownKey, options }, signal);
+      const { upstreamModel: model } = source;
+      return rail.connect({ model, ownKey, options, isOfTurns }, signal);
     },
   };
+}
+
+/** Models of Deepgram that tell turns, and nothing else. */
+const OF_TURNS = /^deepgram\/flux-/;
+
+/** An upstream has one socket for the models that tell turns and one for the others. */
+function requireItsSocket(
+  catalogue: Pick<Catalogue, 'find' | 'findKeyed'>,
+  { isOfTurns = false, model }: TranscriptionQuery,
+): void {
+  const id = (catalogue.find(model) ?? catalogue.findKeyed(model))?.id;
+  if (id === undefined) return;
+  const isDeepgram = id.startsWith('deepgram/');
+  if (isOfTurns === OF_TURNS.test(id) || (isOfTurns && !isDeepgram)) return;
+  const path = isOfTurns ? '/v1/listen' : '/v2/listen';
+  throw errors.gateway.invalidRequest(`"${id}" is served on the socket ${path}.`, 'model');
 }
 
 /** Upstreams report no tokens for a live transcription. */

@@ -80,7 +80,7 @@ export function createRealtimeSocket(deps: VoiceDeps, relays?: Relays, cascades?
   return socketRoute()({
     path: '/v1/realtime',
     credential: 'agent',
-    admitsClientSecrets: true,
+    admitsClientSecrets: 'realtime',
     summary: 'Talk with a model: speech and text both ways.',
     authenticateFrom: ['bearer', 'subprotocol', 'query'],
     protocols: ['realtime', BRAND.realtimeProtocol],

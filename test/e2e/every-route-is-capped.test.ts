@@ -84,6 +84,18 @@ const SPENDING = {
     ),
   listen: ({ headers }: Agent) =>
     refusal(`${world.wsUrl}/v1/listen?model=local/pocketsphinx`, [], { ...headers, ...TASK }),
+  turns: ({ headers }: Agent) =>
+    refusal(`${world.wsUrl}/v2/listen?model=local/pocketsphinx`, [], { ...headers, ...TASK }),
+  'a file of Deepgram': ({ headers }: Agent) =>
+    ask(`${world.url}/v1/listen?model=local/pocketsphinx`, {
+      headers: { ...headers, ...TASK, 'content-type': 'audio/wav' },
+      body: encodeWav(new Int16Array(16_000), 16_000),
+    }),
+  'a text of Deepgram': ({ headers }: Agent) =>
+    ask(`${world.url}/v1/speak?model=local/flite`, {
+      headers: { ...headers, ...TASK },
+      body: { text: 'Good morning.' },
+    }),
   realtime: ({ headers }: Agent) =>
     refusal(`${world.wsUrl}/v1/realtime?model=local/realtime`, [], { ...headers, ...TASK }),
 };
@@ -118,6 +130,16 @@ const CAPS: Record<string, (agent: Agent) => Promise<{ readonly status: number }
     }),
 };
 
+type Body = Readonly<Record<string, unknown>>;
+
+/** What a refusal says in each envelope, and what it should. */
+const ofVendor = (way: string, { error }: Body) => {
+  const type = way === 'messages' ? 'billing_error' : 'insufficient_quota';
+  return [error, { type, code: 'budget_exhausted' }] as const;
+};
+const ofDeepgram = (body: Body) =>
+  [body, { err_code: 'ASR_PAYMENT_REQUIRED', error: 'budget_exhausted' }] as const;
+
 describe('no way to spend goes round', () => {
   it.each(Object.keys(CAPS))('%s', async (name) => {
     const agent = await fundedAgent();
@@ -128,8 +150,8 @@ describe('no way to spend goes round', () => {
     for (const [way, spend] of Object.entries(SPENDING)) {
       const { status, body } = await spend(agent);
       expect({ way, status }).toEqual({ way, status: 402 });
-      const type = way === 'messages' ? 'billing_error' : 'insufficient_quota';
-      expect(body.error).toMatchObject({ type, code: 'budget_exhausted' });
+      const [told, wanted] = 'err_code' in body ? ofDeepgram(body) : ofVendor(way, body);
+      expect(told).toMatchObject(wanted);
     }
     expect(await moneyOf(world.sql, agent.agentId)).toEqual(before);
   });

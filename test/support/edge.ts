@@ -64,7 +64,9 @@ const AGENTS: Readonly<Record<string, AgentCaller>> = {
 };
 
 const CLIENT_SECRETS: Readonly<Record<string, AgentCaller>> = {
-  [KEYS.clientSecret]: agent({ clientSecret: { model: undefined, session: undefined } }),
+  [KEYS.clientSecret]: agent({
+    clientSecret: { use: 'realtime', model: undefined, session: undefined },
+  }),
 };
 
 /** Knows the keys above and no others; a signature of `0xgood` is right. */

@@ -71,3 +71,22 @@ export const totalOf = (duration: unknown) => ({
 
 export const wordsUpTo = (seconds: number): string =>
   Array.from({ length: Math.floor(seconds / STEP_SECONDS) }, (_, i) => `w${i + 1}`).join(' ');
+
+/** What a turn of everything so far is told as, on the socket that tells turns. */
+const turnOf = (event: string, seconds: number, sequence_id: number) => ({
+  ...{ type: 'TurnInfo', request_id: 'upstream', event, sequence_id, turn_index: 0 },
+  ...{ audio_window_start: 0, audio_window_end: seconds, transcript: wordsUpTo(seconds) },
+  ...{ words: [], end_of_turn_confidence: 0.5 },
+});
+
+/** Makes a peer speak the protocol that tells turns: no total, and a close without a code at the end. */
+export function tellTurns({ script }: Pick<ListenUpstream, 'script'>): void {
+  let told = 0;
+  script.heard = (peer, seconds) => {
+    if (told === 0) peer.say({ type: 'Connected', request_id: 'upstream', sequence_id: told++ });
+    peer.say(turnOf(told === 1 ? 'StartOfTurn' : 'Update', seconds, told++));
+  };
+  script.lastWord = (peer, seconds) => peer.say(turnOf('Update', seconds, told++));
+  script.totals = () => [];
+  script.closeCode = 1000;
+}

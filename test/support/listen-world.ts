@@ -12,6 +12,7 @@ import { LOCAL_MODELS } from '../../src/models/catalogue/builtin/local.ts';
 import { createSourceRests } from '../../src/models/providers/circuit-breaker.ts';
 import { createListenRails } from '../../src/models/routing/realtime-rails.ts';
 import { createListenSocket } from '../../src/sockets/listen.ts';
+import { createTurnsSocket } from '../../src/sockets/listen-turns.ts';
 import { createTranscriptionSocket } from '../../src/sockets/transcriptions-stream.ts';
 import type { TapeFolder } from '../../src/voice/live/tape-folder.ts';
 import type { VoiceSessions } from '../../src/voice/live/voice-sessions.ts';
@@ -24,6 +25,7 @@ import { createVoiceWorld } from './voice-world.ts';
 
 export const RATE = 16_000;
 export const LISTEN = '/v1/listen?encoding=linear16&sample_rate=16000&interim_results=true&model=';
+export const TURNS = '/v2/listen?encoding=linear16&sample_rate=16000&model=';
 export const STREAM = '/v1/audio/transcriptions/stream?model=';
 
 export type ListenWorld = AsyncDisposable & {
@@ -39,7 +41,7 @@ export type ListenWorld = AsyncDisposable & {
   connect(path: string, headers?: Record<string, string>): Promise<RealtimeClient>;
 };
 
-/** The two sockets of live transcription before two upstreams: ten raw units a second, no margin, a ledger in memory. */
+/** The sockets of live transcription before two upstreams: ten raw units a second, no margin, a ledger in memory. */
 export async function listenWorld(
   options: {
     readonly creditRaw?: bigint;
@@ -64,7 +66,11 @@ export async function listenWorld(
   const world = await createVoiceWorld({ ...shared, creditRaw, change: { catalogue, tapes } });
   const { ledger } = world;
   const deps = { ...world.deps, ledger: { ...ledger, ...change?.(ledger) } };
-  const sockets = [createListenSocket(deps, relays), createTranscriptionSocket(deps, relays)];
+  const sockets = [
+    createListenSocket(deps, relays),
+    createTranscriptionSocket(deps, relays),
+    createTurnsSocket(deps, relays),
+  ];
   const front = await liveFront(teardown, { sockets });
   return {
     ...{ ...front, upstream, second, ledger, usedKeys, url: front.at, sessions: deps.sessions },
@@ -94,6 +100,7 @@ function entriesOf(upstream: ListenUpstream, second: ListenUpstream) {
       source('second', 'nova-3-hosted', '11'),
     ),
     stt('deepgram/nova-3-multilingual', source('deepgram', 'nova-3', '20')),
+    stt('deepgram/flux-general-en', source('deepgram', 'flux-general-en', '10')),
     stt('deepgram/alone', source('deepgram', 'alone', '10')),
     stt('deepgram/by-token', {
       ...source('deepgram', 'tokens', '10'),

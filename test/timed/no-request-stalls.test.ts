@@ -60,8 +60,10 @@ async function post(
 const times = <T>(count: number, work: (i: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, i) => work(i)));
 
-const open = async (i: number, { url: at, keys } = server): Promise<WebSocket> => {
-  const url = `${at.replace('http', 'ws')}/v1/realtime?model=local/realtime`;
+const REALTIME = '/v1/realtime?model=local/realtime';
+
+const open = async (i: number, { url: at, keys } = server, path = REALTIME): Promise<WebSocket> => {
+  const url = at.replace('http', 'ws') + path;
   const headers = { authorization: `Bearer ${keys[i % keys.length]}` };
   const socket = new WebSocket(url, { headers });
   socket.on('error', () => {});
@@ -82,6 +84,25 @@ const flood = (sockets: number, count: number, message: string) =>
     await over;
     socket.terminate();
   });
+
+/** The same on another socket, which answers its last message with something that has this in it. */
+const floodAt = (sockets: number, path: string, sent: readonly string[], answer: string) =>
+  times(sockets, async (i) => {
+    const socket = await open(i, server, path);
+    const over = new Promise<void>((resolve) => {
+      socket.on('close', () => resolve());
+      socket.on('message', (told) => String(told).includes(answer) && resolve());
+    });
+    for (const message of sent) socket.send(message);
+    await over;
+    socket.terminate();
+  });
+
+const LISTEN = '/v1/listen?model=local/pocketsphinx';
+const keyterms = Array.from({ length: 100 }, (_, i) => `${i}${'k'.repeat(140)}`);
+const hundred = (message: object) => Array.from({ length: 100 }, () => JSON.stringify(message));
+const configures = hundred({ type: 'Configure', keyterms });
+const longTexts = hundred({ type: 'Speak', text: '. '.repeat(1_000) });
 
 const EBML = Buffer.from('1a45dfa380', 'hex');
 const fakeWebm = () =>
@@ -171,6 +192,32 @@ const ATTACKS: Readonly<Record<string, () => Promise<unknown>>> = {
     expect(await transcribe(fakeWebm())).toBe(400),
   'four of them at once, of which the last are told to wait': async () =>
     expect((await times(4, () => transcribe(fakeWebm()))).toSorted()).toContain(429),
+  'the same body in the protocol of Deepgram': async () =>
+    expect(
+      await post(LISTEN, Buffer.concat([EBML, Buffer.alloc(25 * MB, 0xec)]), 'audio/webm'),
+    ).toBe(400),
+  '25 MB of samples without a head': async () =>
+    expect(
+      await post(
+        `${LISTEN}&encoding=mulaw&sample_rate=8000`,
+        Buffer.alloc(25 * MB, 0x55),
+        'application/octet-stream',
+      ),
+    ).toBe(400),
+  'an address that is a list of lists': async () =>
+    expect(await post(LISTEN, nested(16_000))).toBe(400),
+  'an address of 25 MB': async () =>
+    expect(await post(LISTEN, `{"url":"${'x'.repeat(25 * MB)}"}`)).toBe(413),
+  'a long text at another rate': () =>
+    post(
+      '/v1/speak?model=local/flite&encoding=linear16&sample_rate=48000',
+      JSON.stringify({ text: 'Good morning. '.repeat(40) }),
+    ),
+  // As many as there are recognisers.
+  'settings with a hundred key terms': () =>
+    floodAt(1, '/v2/listen?model=local/pocketsphinx', [...configures, '{"type":"x"}'], 'UNPARS'),
+  'texts of nothing but marks on five sockets': () =>
+    floodAt(5, '/v1/speak?model=local/flite', [...longTexts, '{"type":"Clear"}'], 'Cleared'),
   'a chain of ID3 tags': async () => expect(await transcribe(tags())).toBe(400),
   'an upstream’s answer of 8 MB that is nested': async () => {
     upstreamAnswer = `{"choices":${nested(8 * MB)}}`;

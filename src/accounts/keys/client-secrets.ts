@@ -10,16 +10,23 @@ import { openSealed, seal } from '../../kernel/seal.ts';
 
 const PURPOSE = 'realtime client secret';
 
+const Use = z.enum(['realtime', 'deepgram']);
+
 const Sealed = z.object({
   /** Of the agent key that made it. */
   digest: z.string(),
   expiresAt: z.number(),
+  use: Use.default('realtime'),
   model: z.string().optional(),
   session: z.unknown().optional(),
 });
 
+/** What a short-lived key is for: one realtime session, or the routes and sockets of Deepgram's protocol. */
+export type ClientSecretUse = z.output<typeof Use>;
+
 export type ClientSecretRequest = {
   readonly agentKey: string;
+  readonly use: ClientSecretUse;
   readonly seconds: number;
   readonly model: string | undefined;
   readonly session: unknown;
@@ -27,6 +34,7 @@ export type ClientSecretRequest = {
 
 export type OpenedSecret = {
   readonly digest: string;
+  readonly use: ClientSecretUse;
   readonly model: string | undefined;
   readonly session: unknown;
 };
@@ -34,7 +42,7 @@ export type OpenedSecret = {
 export type ClientSecrets = ReturnType<typeof createClientSecrets>;
 
 /**
- * Short-lived keys that stand for an agent's own on the realtime socket. A secret carries all that it
+ * Short-lived keys that stand for an agent's own where their use is admitted. A secret carries all that it
  * grants, sealed under a key that every process derives from the same configuration: none of them
  * keeps anything, any of them can open it, and only they can read or make one. It names the agent's
  * key by digest, so that it spends that key's budget and dies with it; the rest is its expiry.
@@ -49,10 +57,10 @@ export function createClientSecrets(deps: {
 
   return {
     /** Throws the refusal of a session that does not fit into a header. */
-    issue({ agentKey, seconds, model, session }: ClientSecretRequest) {
+    issue({ agentKey, use, seconds, model, session }: ClientSecretRequest) {
       const expiresAt = nowSeconds(clock) + seconds;
       const digest = keyedHash(hmacSecret, agentKey);
-      const content: z.input<typeof Sealed> = { digest, expiresAt, model, session };
+      const content: z.input<typeof Sealed> = { digest, expiresAt, use, model, session };
       const plain = Buffer.from(JSON.stringify(content));
       const sealed = seal(sealingSecret, PURPOSE, deflateRawSync(plain), random);
       const value = BRAND.clientSecretPrefix + Buffer.from(sealed).toString('base64url');
@@ -72,9 +80,9 @@ export function createClientSecrets(deps: {
       if (value.length > LIMITS.clientSecretChars) return undefined;
       const opened = unseal(value.slice(BRAND.clientSecretPrefix.length));
       if (opened === undefined) return undefined;
-      const { digest, expiresAt, model, session } = Sealed.parse(opened);
+      const { digest, expiresAt, use, model, session } = Sealed.parse(opened);
       if (nowSeconds(clock) >= expiresAt) throw errors.credential.clientSecretExpired();
-      return { digest, model, session };
+      return { digest, use, model, session };
     },
   };
 

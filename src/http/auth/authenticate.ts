@@ -1,3 +1,4 @@
+import type { ClientSecretUse } from '../../accounts/keys/client-secrets.ts';
 import { type Clock, nowSeconds } from '../../kernel/clock.ts';
 import { errors } from '../../kernel/errors.ts';
 import type {
@@ -26,10 +27,12 @@ export type Demand = {
   readonly isProbe?: boolean;
   /** Takes an agent whose delegation has ended. */
   readonly admitsExpired?: boolean;
+  /** Takes client secrets of this use for the agent's key. */
+  readonly admitsClientSecrets?: ClientSecretUse | undefined;
+  /** Reads `Authorization: Token` as it reads `Bearer`. */
+  readonly acceptsTokenScheme?: boolean;
   /** Where the key may come in place of a Bearer. */
   readonly keyHeader?: string | undefined;
-  /** Takes a client secret for the agent's key; routes never do. */
-  readonly admitsClientSecrets?: boolean;
 };
 
 export type Authenticated = {
@@ -111,7 +114,7 @@ export function createAuthenticate(deps: Deps): Authenticate {
     }
     if (demand.credential === 'admin') return admin(deps, asking);
 
-    const presented = presentedCredential(request.headers, demand.keyHeader);
+    const presented = presentedCredential(request.headers, demand);
     if (demand.credential === 'agent' || presented.kind === 'agent_key') {
       if (demand.credential === 'agent' || demand.credential === 'any') {
         return admitAgent(demand, presented, asking);
@@ -167,11 +170,14 @@ export function createAdmitAgent({
         admit(demand, await credentials.agentKey(key)),
       );
     }
-    if (presented.kind === 'client_secret' && demand.admitsClientSecrets) {
+    if (presented.kind === 'client_secret' && demand.admitsClientSecrets !== undefined) {
       const { secret } = presented;
-      return strangers.attempt(asked, secret, async () =>
-        admit(demand, await credentials.clientSecret(secret)),
-      );
+      return strangers.attempt(asked, secret, async () => {
+        const caller = await credentials.clientSecret(secret);
+        const use = caller?.clientSecret?.use;
+        if (use !== undefined && use !== demand.admitsClientSecrets) throw notAnAgentKey(presented);
+        return admit(demand, caller);
+      });
     }
     strangers.countFailure(asked);
     throw notAnAgentKey(presented);

@@ -58,13 +58,20 @@ export function shownOf(presented: Presented): string {
  * Picks the one credential that counts: a key in the header that its route has for it, as with the vendor of its dialect, before a
  * Bearer, before a signature, before a cookie.
  */
-export function presentedCredential(headers: Headers, keyHeader?: string): Presented {
+export function presentedCredential(
+  headers: Headers,
+  {
+    acceptsTokenScheme = false,
+    keyHeader,
+  }: { readonly acceptsTokenScheme?: boolean; readonly keyHeader?: string | undefined } = {},
+): Presented {
   const key = keyHeader === undefined ? undefined : headers.get(keyHeader)?.trim();
   if (key !== undefined && key !== '') return presentKey(key);
 
   const authorization = headers.get('authorization');
   if (authorization !== undefined) {
-    const token = bearerToken(authorization);
+    const token =
+      bearerToken(authorization) ?? (acceptsTokenScheme ? schemeToken(authorization) : undefined);
     return token === undefined ? { kind: 'malformed' } : presentKey(token);
   }
 

@@ -46,6 +46,11 @@ const EXPOSED_OTHERS = [
   // Its name in Anthropic's API.
   'request-id',
   'x-should-retry',
+  'dg-request-id',
+  'dg-error',
+  'dg-model-name',
+  'dg-model-uuid',
+  'dg-char-count',
   'payment-response',
   'x-payment-response',
   // Of a model that its vendor shuts down.

@@ -51,6 +51,8 @@ const demandOf = (route: AnyRoute): Demand => ({
   isProbe: isProbe(route.path),
   keyHeader: route.keyHeader,
   admitsExpired: route.admitsExpired ?? false,
+  admitsClientSecrets: route.admitsClientSecrets,
+  acceptsTokenScheme: route.acceptsTokenScheme ?? false,
 });
 
 /**

@@ -1,4 +1,5 @@
 import type { AgentStatus } from '../../accounts/agents/agent.ts';
+import type { ClientSecretUse } from '../../accounts/keys/client-secrets.ts';
 
 export type Permission = 'read' | 'read_write';
 
@@ -13,8 +14,9 @@ export type DeveloperCaller = {
   readonly permission: Permission;
 };
 
-/** What a short-lived key fixes for the one session that it may open. */
+/** What a short-lived key fixes for whoever shows it. */
 export type ClientSecretGrant = {
+  readonly use: ClientSecretUse;
   /** Undefined: whichever the client names. */
   readonly model: string | undefined;
   /** As its maker wrote it: checked when it was made, unless an upstream is the one to judge it. */

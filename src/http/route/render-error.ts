@@ -1,15 +1,16 @@
 import { ApiError } from '../../kernel/api-error.ts';
 import { errors } from '../../kernel/errors.ts';
+import { uuidOf } from '../../kernel/ids.ts';
 import type { Log } from '../../kernel/log.ts';
 import { isTransient } from '../../platform/postgres/transient.ts';
 import { type HttpAnswer, JSON_TYPE } from './answer.ts';
 
-/** How refusals look: the specification's own shape, that of OpenAI's or of Anthropic's API, or a JSON-RPC error. */
-export type Envelope = 'flat' | 'openai' | 'anthropic' | 'jsonrpc';
+/** How refusals look: the specification's own shape, that of OpenAI's, of Anthropic's or of Deepgram's API, or a JSON-RPC error. */
+export type Envelope = 'flat' | 'openai' | 'anthropic' | 'deepgram' | 'jsonrpc';
 
 /** Whether it is one of those that the clients of model vendors read. */
 export const isVendorEnvelope = (envelope: Envelope | undefined): boolean =>
-  envelope === 'openai' || envelope === 'anthropic';
+  envelope === 'openai' || envelope === 'anthropic' || envelope === 'deepgram';
 
 /**
  * Turns whatever was thrown into an answer. A refusal is shown as it is and a lost database as one; anything
@@ -31,6 +32,7 @@ export function renderError(
     headers: {
       'content-type': JSON_TYPE,
       ...(envelope === 'anthropic' && requestIdHeader(requestId)),
+      ...(envelope === 'deepgram' && deepgramHeaders(refusal, requestId)),
       ...refusal.headers,
     },
     body: JSON.stringify(BODIES[envelope](refusal, requestId)),
@@ -87,6 +89,40 @@ function openaiBody(refusal: ApiError): Record<string, unknown> {
   };
 }
 
+/** The words of Deepgram for a status: https://developers.deepgram.com/docs/errors. */
+const DEEPGRAM_CODE: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  401: 'INVALID_AUTH',
+  402: 'ASR_PAYMENT_REQUIRED',
+  403: 'INSUFFICIENT_PERMISSIONS',
+  404: 'NOT_FOUND',
+  413: 'PAYLOAD_TOO_LARGE',
+  429: 'TOO_MANY_REQUESTS',
+};
+
+/** A client of sockets reads no body of a refused upgrade, and this header at most. */
+const deepgramHeaders = ({ error, fields }: ApiError, requestId = '') => ({
+  'dg-request-id': uuidOf(requestId),
+  'dg-error': String(fields.message ?? error)
+    .replace(/[^\x20-\x7e]/g, '?')
+    .slice(0, 200),
+});
+
+/** The word of this interface stands beside as `error`, with the members that every refusal has. */
+function deepgramBody(refusal: ApiError, requestId = ''): Record<string, unknown> {
+  const { message, detail: _, ...fields } = refusal.fields;
+  return {
+    ...fields,
+    err_code:
+      (refusal.error === 'remote_content_error' ? 'REMOTE_CONTENT_ERROR' : undefined) ??
+      DEEPGRAM_CODE[refusal.status] ??
+      (refusal.status < 500 ? 'Bad Request' : 'INTERNAL_SERVER_ERROR'),
+    err_msg: message ?? refusal.error,
+    request_id: uuidOf(requestId),
+    error: machineCode(refusal.error),
+  };
+}
+
 /** Clients of these envelopes compare machine words: the sentence `Invalid API key` reads `invalid_api_key`. */
 const machineCode = (error: string) => error.toLowerCase().replace(/[^a-z0-9]+/g, '_');
 
@@ -135,5 +171,6 @@ const BODIES = {
   flat: flatBody,
   openai: openaiBody,
   anthropic: anthropicBody,
+  deepgram: deepgramBody,
   jsonrpc: jsonRpcBody,
 } as const;

@@ -1,4 +1,5 @@
 import type { ZodType, z } from 'zod';
+import type { ClientSecretUse } from '../../accounts/keys/client-secrets.ts';
 import type { JsonBounds } from '../../kernel/json/parse-json.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
@@ -111,6 +112,10 @@ export type RouteSpec<Services, C extends Credential, P, Q, B> = {
   readonly admitsClosed?: boolean;
   /** Answers agents whose delegation has ended. Every other agent route refuses them with `delegation_expired`. */
   readonly admitsExpired?: boolean;
+  /** Takes short-lived keys of this use in the place of the agent's own. */
+  readonly admitsClientSecrets?: ClientSecretUse;
+  /** `Authorization: Token …` is as good as `Bearer`. */
+  readonly acceptsTokenScheme?: boolean;
   /** Whether a key of the caller's own at a provider may come along, or has to. */
   readonly providerKey?: 'optional' | 'required';
   /** Takes Idempotency-Key. */

@@ -69,6 +69,7 @@ export function describeApi({
       responses: {
         Refusal: { description: 'A refusal', content: json(REFUSAL) },
         GatewayRefusal: { description: 'A refusal', content: json(GATEWAY_REFUSAL) },
+        DeepgramRefusal: { description: 'A refusal', content: json(DEEPGRAM_REFUSAL) },
         MessagesRefusal: { description: 'A refusal', content: json(MESSAGES_REFUSAL) },
         JsonRpcRefusal: { description: 'A refusal', content: json(JSON_RPC_REFUSAL) },
       },
@@ -166,6 +167,7 @@ function describeSocket(socket: AgentSocket): Json {
 const REFUSALS = {
   flat: 'Refusal',
   openai: 'GatewayRefusal',
+  deepgram: 'DeepgramRefusal',
   anthropic: 'MessagesRefusal',
   jsonrpc: 'JsonRpcRefusal',
 } as const;
@@ -224,6 +226,15 @@ const GATEWAY_REFUSAL = shape(
       param: z.string().nullable(),
       code: z.string(),
     }),
+  }),
+);
+
+const DEEPGRAM_REFUSAL = shape(
+  z.looseObject({
+    err_code: z.string(),
+    err_msg: z.string(),
+    request_id: z.string(),
+    error: z.string(),
   }),
 );
 

@@ -1,7 +1,9 @@
 import type { ZodType, z } from 'zod';
+import type { ClientSecretUse } from '../../accounts/keys/client-secrets.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { HeaderLine } from '../route/answer.ts';
 import type { AgentCaller } from '../route/caller.ts';
+import type { Envelope } from '../route/render-error.ts';
 
 /**
  * Where an upgrade may carry its agent key: `Authorization: Bearer`, one of the offered sub-protocols
@@ -76,8 +78,8 @@ export type SocketSpec<Services, Q extends ZodType | undefined> = {
   readonly credential: 'agent';
   /** One line for the API description. */
   readonly summary: string;
-  /** Short-lived keys for a client that must not hold the agent's own open this socket, too. */
-  readonly admitsClientSecrets?: boolean;
+  /** Short-lived keys of this use, for a client that must not hold the agent's own, open this socket, too. */
+  readonly admitsClientSecrets?: ClientSecretUse;
   /** Tried in this order; the first one present decides. */
   readonly authenticateFrom: readonly SocketKeySource[];
   /** The sub-protocols this socket may agree to, best first. The key is never echoed. */
@@ -90,7 +92,7 @@ export type SocketSpec<Services, Q extends ZodType | undefined> = {
   /** What the answer to the upgrade carries beside `x-request-id`. */
   readonly headers?: (requestId: string) => readonly HeaderLine[];
   /** How refusals of the upgrade look. */
-  readonly envelope?: 'flat' | 'openai';
+  readonly envelope?: Exclude<Envelope, 'jsonrpc'>;
   /** `LIMITS.socketMessageBytes` by default; beyond it the socket closes 1009. */
   readonly maxMessageBytes?: number;
   /**
@@ -138,5 +140,5 @@ export const socketRoute =
     spec;
 
 /** How refusals of an upgrade look. */
-export const envelopeOf = (socket: AnySocket): 'flat' | 'openai' =>
+export const envelopeOf = (socket: AnySocket): Exclude<Envelope, 'jsonrpc'> =>
   socket.credential === 'agent' ? (socket.envelope ?? 'flat') : 'flat';

@@ -103,7 +103,7 @@ function beginUpgrade(
 
   upgrade(deps, handshake)
     .catch((thrown: unknown) => {
-      const answer = renderError(thrown, envelopeOf(spec), () => log);
+      const answer = renderError(thrown, envelopeOf(spec), () => log, requestId);
       deps.metrics.socketRefused(spec.path, answer.status);
       const lead = [deps.commonHeaders, [['x-request-id', requestId]] as const, earned];
       return reply.send(answer, { lead, headOnly: false, closeConnection: true });
@@ -212,7 +212,7 @@ const isHandshake = (headers: ReadonlyMap<string, string>): boolean =>
   headers.get('upgrade')?.toLowerCase() === 'websocket' &&
   /(^|[\s,])upgrade($|[\s,])/i.test(headers.get('connection') ?? '');
 
-const demandOf = ({ admitsClientSecrets = false }: AgentSocket) =>
+const demandOf = ({ admitsClientSecrets }: AgentSocket) =>
   ({
     credential: 'agent',
     permission: 'read_write',

@@ -11,6 +11,27 @@ export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
 /** The formats that do not name the speaker. */
 export type PlainFormat = Exclude<TranscriptFormat, 'diarized_json'>;
 
+/** What a rail is asked for: a format of the OpenAI dialect, or a whole answer of Deepgram's protocol. */
+export type CallFormat = TranscriptFormat | 'listen';
+
+/** What a request in Deepgram's protocol wants of its answer. */
+export type ListenWishes = {
+  /** The query as its client wrote it, for an upstream that speaks this protocol. */
+  readonly options: readonly (readonly [name: string, value: string])[];
+  /** Words also carry `punctuated_word`. */
+  readonly punctuated: boolean;
+  /** The silence between two utterances. Undefined: utterances were not asked for. */
+  readonly uttSplitMs: number | undefined;
+  /** The part of the answer's metadata that is known before the sound is heard. */
+  readonly metadata: {
+    readonly request_id: string;
+    readonly sha256: string;
+    readonly created: string;
+    readonly model: string;
+    readonly tags?: readonly string[];
+  };
+};
+
 /** One file of sound, to be transcribed by one upstream. */
 export type TranscriptionCall = {
   /** Who asks: the engines of this process serve agents in turn. */
@@ -26,7 +47,9 @@ export type TranscriptionCall = {
     /** Found out from its bytes. */
     readonly durationMs: number;
   };
-  readonly format: TranscriptFormat;
+  readonly format: CallFormat;
+  /** Set where the format is `listen`. */
+  readonly listen?: ListenWishes | undefined;
   /** The times of single words and of stretches of speech are asked for. Undefined: nothing was said of them. */
   readonly granularities?: readonly ('word' | 'segment')[] | undefined;
   readonly language: string | undefined;
@@ -66,6 +89,8 @@ export interface TranscriptStream {
 
 /** Never rejects for what an upstream does. Stops buying as soon as `signal` fires. */
 export interface TranscriptionRail {
+  /** Its upstream takes the parameters of Deepgram's protocol. */
+  readonly speaksListen?: boolean;
   transcribe(call: TranscriptionCall, signal: StopSignal): Promise<Outcome<TranscriptionAnswer>>;
   stream(
     call: TranscriptionCall,

@@ -1,7 +1,7 @@
 import type { SoundEncoding } from '../../engines/engine.ts';
 import { createOpenAiSpeechRail } from '../providers/openai/openai-speech.ts';
 import type { SpeechRail } from '../providers/speech-rail.ts';
-import { vendorApiOf } from '../providers/vendors/vendor-apis.ts';
+import { overHttp, vendorApiOf } from '../providers/vendors/vendor-apis.ts';
 import { createVendorSpeechRail } from '../providers/vendors/vendor-speech.ts';
 import { type OpenAiRailDeps, openOpenAiRails, type Rails } from '../routing/open-rails.ts';
 
@@ -12,5 +12,6 @@ export const createSpeechRails = (
   openOpenAiRails(deps, createOpenAiSpeechRail, (dialect, opened) => {
     const api = vendorApiOf(dialect);
     const speech = api?.speech;
-    return speech && createVendorSpeechRail({ ...opened, api: { ...api, speech } });
+    const upstream = overHttp(opened.upstream);
+    return speech && createVendorSpeechRail({ ...opened, upstream, api: { ...api, speech } });
   });

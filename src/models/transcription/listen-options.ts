@@ -9,6 +9,14 @@ const INCLUDED: ReadonlySet<string> = new Set([
   ...['interim_results', 'vad_events', 'endpointing', 'utterance_end_ms', 'no_delay', 'version'],
   ...['punctuate', 'smart_format', 'numerals', 'measurements', 'dictation', 'filler_words'],
   ...['profanity_filter', 'replace', 'search', 'keywords'],
+  ...['eot_threshold', 'eager_eot_threshold', 'eot_timeout_ms', 'language_hint'],
+]);
+
+/** The same of a file. */
+const INCLUDED_OF_FILES: ReadonlySet<string> = new Set([
+  ...['punctuate', 'smart_format', 'numerals', 'measurements', 'dictation', 'filler_words'],
+  ...['profanity_filter', 'replace', 'search', 'keywords', 'version', 'detect_language'],
+  ...['utterances', 'utt_split', 'paragraphs'],
 ]);
 
 /** What it bills apart. An account of this server buys none of it, and who asks for it must know that. */
@@ -21,10 +29,20 @@ const BILLED_APART: ReadonlySet<string> = new Set([
  * The query of an upstream: of what was asked for all that its price includes, and everything where the buyer pays it
  * with a key of his own. Unfit: what it would bill this server for beside the seconds.
  */
-export function listenOptions(
+export const listenOptions = (asked: Options, isOwnKey: boolean): FitOptions | Unfit =>
+  optionsWithin(INCLUDED, asked, isOwnKey);
+
+/** The same for a file that is heard as a whole. */
+export const fileOptions = (asked: Options, isOwnKey: boolean): FitOptions | Unfit =>
+  optionsWithin(INCLUDED_OF_FILES, asked, isOwnKey);
+
+type FitOptions = { readonly kind: 'fit'; readonly options: Options };
+
+function optionsWithin(
+  included: ReadonlySet<string>,
   asked: Options,
   isOwnKey: boolean,
-): { readonly kind: 'fit'; readonly options: Options } | Unfit {
+): FitOptions | Unfit {
   if (isOwnKey) return { kind: 'fit', options: asked };
   const isWished = ([name, value]: Options[number]) => BILLED_APART.has(name) && value !== 'false';
   const apart = asked.find(isWished)?.[0];
@@ -32,7 +50,7 @@ export function listenOptions(
     const detail = `"${apart}" is billed apart by the upstream and needs a key of your own there.`;
     return { kind: 'unfit', detail, param: apart };
   }
-  return { kind: 'fit', options: asked.filter(([name]) => INCLUDED.has(name)) };
+  return { kind: 'fit', options: asked.filter(([name]) => included.has(name)) };
 }
 
 const SEVERAL = '-multilingual';

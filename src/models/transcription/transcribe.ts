@@ -76,6 +76,7 @@ function wantedOf(
           if (signal.aborted) return { kind: 'aborted' };
           const { rail, source } = offer;
           const { agentId } = spender;
+          if (wantsRedaction(request) && rail.speaksListen !== true) return NOT_REDACTED;
           const call = { ...request, agentId, file, model: source.upstreamModel, paymentMethod };
           const ordered = orderSignal(offer, signal);
           return request.stream ? rail.stream(call, ordered) : rail.transcribe(call, ordered);
@@ -88,6 +89,16 @@ function wantedOf(
     },
   };
 }
+
+/** Whoever relies on redaction must not get the words unredacted. */
+const wantsRedaction = ({ listen }: TranscriptionRequest): boolean =>
+  listen?.options.some(([name, value]) => name === 'redact' && value !== 'false') ?? false;
+
+const NOT_REDACTED = Promise.resolve({
+  kind: 'unfit',
+  detail: 'Nothing is redacted here.',
+  param: 'redact',
+} as const);
 
 /** How long a file lasts. Throws the refusal of one that is no sound. */
 async function probe(bytes: Buffer): Promise<number> {

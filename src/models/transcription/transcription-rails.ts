@@ -1,7 +1,7 @@
 import type { Random } from '../../kernel/random.ts';
 import { createOpenAiTranscriptionRail } from '../providers/openai/openai-transcription.ts';
 import type { TranscriptionRail } from '../providers/transcription-rail.ts';
-import { vendorApiOf } from '../providers/vendors/vendor-apis.ts';
+import { overHttp, vendorApiOf } from '../providers/vendors/vendor-apis.ts';
 import { createVendorTranscriptionRail } from '../providers/vendors/vendor-transcription.ts';
 import { type OpenAiRailDeps, openOpenAiRails, type Rails } from '../routing/open-rails.ts';
 
@@ -12,5 +12,8 @@ export const createTranscriptionRails = (
   openOpenAiRails(deps, createOpenAiTranscriptionRail, (dialect, opened) => {
     const api = vendorApiOf(dialect);
     const hearing = api?.hearing;
-    return hearing && createVendorTranscriptionRail({ ...opened, api: { ...api, hearing } });
+    const upstream = overHttp(opened.upstream);
+    return (
+      hearing && createVendorTranscriptionRail({ ...opened, upstream, api: { ...api, hearing } })
+    );
   });

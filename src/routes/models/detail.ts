@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { describeListed, findListed, isDeepgramClient } from '../../deepgram/describe-models.ts';
 import { ok, route } from '../../http/route/route.ts';
 import { errors } from '../../kernel/errors.ts';
 import type { Catalogue } from '../../models/catalogue/catalogue.ts';
@@ -8,18 +9,23 @@ import { ModelsQuery } from './models-query.ts';
 /** Clients send the slash of an id as `%2F`, so that it is one segment of the path. */
 const Params = z.object({ id: z.string() });
 
-/** One model, in the shape of its entry in the list. */
+/** One model, in the shape of its entry in the list, which is another for Deepgram's clients. */
 export const modelDetail = route<{ catalogue: Catalogue }>()({
   method: 'GET',
   path: '/v1/models/:id',
   credential: 'any',
   summary: 'Describe one model of the gateway',
   envelope: 'openai',
+  acceptsTokenScheme: true,
   rateLimit: 'none',
   params: Params,
   query: ModelsQuery,
 
-  handle({ params, query, services }) {
+  handle({ headers, params, query, services }) {
+    if (isDeepgramClient(headers)) {
+      const listed = findListed(services.catalogue.models, params.id);
+      if (listed !== undefined) return ok(describeListed(listed));
+    }
     const model = services.catalogue.find(params.id);
     if (model === undefined) {
       throw errors.gateway.modelNotFound(params.id, services.catalogue.suggest(params.id));

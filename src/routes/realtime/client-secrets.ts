@@ -52,6 +52,7 @@ export const createClientSecret = route<{
     const seconds = body.expires_after?.seconds ?? usual;
     const { value, expiresAt, sessionId } = services.clientSecrets.issue({
       agentKey,
+      use: 'realtime',
       seconds,
       model,
       session,

@@ -12,6 +12,9 @@ import {
   type ListenStream,
   listenDialect,
 } from './deepgram-listen/listen-dialect.ts';
+import type { TurnSettings } from './deepgram-turns/turn-thresholds.ts';
+import type { TurnStream } from './deepgram-turns/turn-writer.ts';
+import { turnsDialect } from './deepgram-turns/turns-dialect.ts';
 import { PLAIN_DIALECT } from './transcript-events/plain-dialect.ts';
 
 /** A dialect and its parameters, in a form that a recording can store. */
@@ -21,10 +24,19 @@ export type DialectChoice =
       readonly kind: 'listen';
       readonly parameters: ListenParameters;
       readonly stream: ListenStream;
-    };
+    }
+  | { readonly kind: 'turns'; readonly settings: TurnSettings; readonly stream: TurnStream };
 
-const dialectOf = (choice: DialectChoice): TranscriptDialect =>
-  choice.kind === 'plain' ? PLAIN_DIALECT : listenDialect(choice.parameters, choice.stream);
+function dialectOf(choice: DialectChoice): TranscriptDialect {
+  switch (choice.kind) {
+    case 'plain':
+      return PLAIN_DIALECT;
+    case 'listen':
+      return listenDialect(choice.parameters, choice.stream);
+    case 'turns':
+      return turnsDialect(choice.settings, choice.stream);
+  }
+}
 
 /** What transcribes a stream: a recogniser or an upstream, acquired before the stream was accepted. */
 export type HeardBy =

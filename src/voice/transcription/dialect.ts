@@ -8,6 +8,10 @@ export type Total = { readonly seconds: number };
 
 /** Sends one client its transcript, in the messages of its dialect. Times are milliseconds of audio. */
 export interface TranscriptWriter {
+  /** The client is there, and has had no message. */
+  attached?(): void;
+  /** A message of the client that is the dialect's own, in order with the audio. */
+  message?(type: string, text: string): void;
   /** Paid audio was heard up to `nowMs`. The bytes are a view: do not keep them. */
   took(bytes: Uint8Array, nowMs: number): void;
   began(atMs: number): void;

@@ -78,8 +78,9 @@ export class LocalTranscriber implements StreamTranscriber {
     this.#stage.writer.took(bytes, this.#transcriber.nowMs);
   }
 
-  message(type: string): void {
-    if (type === 'Finalize') this.#finalize();
+  message(type: string, text: string): void {
+    if (type === 'Finalize' || type === 'ForceEndTurn') this.#finalize();
+    else this.#stage.writer.message?.(type, text);
   }
 
   keep(): void {}

@@ -126,6 +126,7 @@ export class TranscriptionStream {
 
   attach(socket: RelayClient): void {
     this.#socket = socket;
+    if (!this.isRelayed) this.#writer.attached?.();
     this.#hearing.attach(socket);
   }
 

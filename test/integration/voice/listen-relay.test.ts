@@ -137,7 +137,7 @@ describe('live transcription at an upstream, on /v1/listen', () => {
     for (const param of ['diarize', 'redact']) {
       const path = `${LISTEN}nova-3&${param}=true`;
       const answer = await refusal(url(path), [], bearer(KEYS.agent));
-      expect(answer).toMatchObject({ status: 400, body: { error: { param } } });
+      expect(answer).toMatchObject({ status: 400, body: { param } });
     }
     expect([upstream.asked.count, ledger.openHolds()]).toEqual([0, 0]);
   });
@@ -198,6 +198,10 @@ describe('live transcription at an upstream, on /v1/audio/transcriptions/stream'
   });
 });
 
+/** The word of a refusal, which stands at another place in each of the two envelopes. */
+const codeOf = ({ body }: { readonly body: Record<string, unknown> }): unknown =>
+  typeof body.error === 'string' ? body.error : (body.error as { code?: unknown }).code;
+
 describe.each(PATHS)('an upstream that fails on %s', (path) => {
   it.each([
     ['5xx', 503, 502, 'all_sources_failed'],
@@ -213,7 +217,7 @@ describe.each(PATHS)('an upstream that fails on %s', (path) => {
       const { ledger, upstream, url } = await start(failure === -1 ? { connectMs: 300 } : {});
       upstream.refusals.push(failure);
       const answer = await refusal(url(path), [], bearer(KEYS.agent));
-      expect([answer.status, answer.body.error]).toMatchObject([status, { code }]);
+      expect([answer.status, codeOf(answer)]).toEqual([status, code]);
       expect([ledger.openHolds(), ledger.consumedRaw(AGENT)]).toEqual([0, 0n]);
     },
   );
@@ -259,10 +263,7 @@ describe.each(PATHS)('an upstream that fails on %s', (path) => {
       second.greet = die;
       const wanted = url(path.replace('alone', 'nova-3'));
       const answer = await refusal(wanted, [], bearer(KEYS.agent));
-      expect(answer).toMatchObject({
-        status: 502,
-        body: { error: { code: 'all_sources_failed' } },
-      });
+      expect([answer.status, codeOf(answer)]).toEqual([502, 'all_sources_failed']);
       expect([upstream.asked.count, second.asked.count]).toEqual([1, 1]);
       expect([ledger.openHolds(), ledger.charges]).toEqual([0, []]);
     },
@@ -271,7 +272,7 @@ describe.each(PATHS)('an upstream that fails on %s', (path) => {
   it('is not asked when not even a second can be held', async () => {
     const { ledger, upstream, url } = await start({ creditRaw: 9n });
     const answer = await refusal(url(path), [], bearer(KEYS.agent));
-    expect(answer).toMatchObject({ status: 402, body: { error: { code: 'budget_exhausted' } } });
+    expect([answer.status, codeOf(answer)]).toEqual([402, 'budget_exhausted']);
     expect([upstream.asked.count, ledger.openHolds()]).toEqual([0, 0]);
   });
 

@@ -177,7 +177,10 @@ describe('the listen socket', () => {
     const headers = query.includes('token=') ? {} : token(KEYS.agent);
     const answer = await refusal(url(query), [], headers);
     expect(answer.status).toBe(status);
-    expect(answer.body.error).toMatchObject({ message: expect.any(String) });
+    expect(answer.body).toMatchObject({
+      err_msg: expect.any(String),
+      err_code: expect.any(String),
+    });
     expect([ledger.openHolds(), engines.stt.pocketsphinx.inUse]).toEqual([0, 0]);
   });
 

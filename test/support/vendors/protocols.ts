@@ -58,6 +58,15 @@ async function form(heard: Heard, file: string, ...required: string[]) {
 
 const at = ({ method, url }: Heard) => `${method} ${url.pathname}`;
 
+/** A quarter of a second for each word, with a mark behind the last one. */
+function deepgramWords(transcript: string) {
+  const words = transcript.split(' ').map((word, i, { length }) => ({
+    ...{ word, start: i / 4, end: (i + 1) / 4, confidence: 0.9 },
+    punctuated_word: i === length - 1 ? `${word}.` : word,
+  }));
+  return { transcript, confidence: 0.9, words };
+}
+
 const jobs = new Map<string, { text: string; asked: number }>();
 /** A job that is under way when it is asked for the first time, and done at the second. */
 function advance(id: string): { text: string; isDone: boolean } {
@@ -77,15 +86,17 @@ export const PROTOCOLS: Readonly<Record<string, Protocol>> = {
     isOpened: inHeader('authorization', `Token ${KEY}`),
     answer(heard) {
       if (at(heard) === 'POST /speak') {
-        if (!heard.url.searchParams.get('model')?.startsWith('aura-2-')) throw new Error('model');
-        return mp3(read(heard)('text'));
+        const asked = heard.url.searchParams;
+        if (!asked.get('model')?.startsWith('aura-2-')) throw new Error('model');
+        const text = read(heard)('text');
+        return asked.get('encoding') === 'linear16' ? pcm(text) : mp3(text);
       }
       if (at(heard) !== 'POST /listen' || heard.url.searchParams.get('model') === null) return;
       const transcript = heardIn(heard.body);
       // What it says of its own work is a lie.
       return json({
         metadata: { duration: 86_400, channels: 1 },
-        results: { channels: [{ alternatives: [{ transcript, confidence: 0.9 }] }] },
+        results: { channels: [{ alternatives: [deepgramWords(transcript)] }] },
       });
     },
   },

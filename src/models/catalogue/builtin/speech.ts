@@ -23,6 +23,9 @@ export const SPEECH_MODELS: readonly ModelEntry[] = [
   direct('tts', 'cartesia/sonic-3', perThousandCharacters(30_000), {
     price: unconfirmed('test/vectors/catalog/published.json', '2026-11-24'),
   }),
+  direct('tts', 'deepgram/aura-2', perThousandCharacters(30_000), {
+    price: unconfirmed('test/vectors/catalog/published.json', '2026-11-24'),
+  }),
   eleven('flash-v2.5', 'eleven_flash_v2_5', 50_000),
   eleven('turbo-v2.5', 'eleven_turbo_v2_5', 50_000),
   eleven('multilingual-v2', 'eleven_multilingual_v2', 100_000),

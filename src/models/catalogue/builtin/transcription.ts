@@ -58,6 +58,13 @@ export const TRANSCRIPTION_MODELS: readonly ModelEntry[] = [
     upstreamModel: 'nova-3',
     price: listed('deepgram.com/pricing(copied:D3velop-llc)+published.json', '2026-11-24'),
   }),
+  // Turns and words on a socket of its own.
+  direct('stt', 'deepgram/flux-general-en', perMinute(7_700), {
+    price: unconfirmed('developers.cloudflare.com/workers-ai/models/flux', '2026-11-26'),
+  }),
+  direct('stt', 'deepgram/flux-general-multi', perMinute(7_800), {
+    price: unconfirmed('llmreference.com/provider/deepgram/flux-asr', '2026-11-26'),
+  }),
   direct('stt', 'deepgram/base', perMinute(14_500), { price: PUBLISHED }),
   direct('stt', 'assemblyai/universal-streaming', perMinute(2_500), { price: PUBLISHED }),
   direct('stt', 'assemblyai/universal-3.5-pro', perHour(210_000), {

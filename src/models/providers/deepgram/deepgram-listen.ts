@@ -10,9 +10,10 @@ export function createDeepgramListenRail(
   const { upstream } = deps;
   const opener = createSocketOpener(deps);
   return {
-    connect({ model, options, ownKey }, signal) {
+    connect({ isOfTurns = false, model, options, ownKey }, signal) {
       const key = ownKey ?? upstream.apiKey;
       const url = socketUrl(upstream.baseUrl, 'listen');
+      if (isOfTurns) url.pathname = url.pathname.replace(/\/v1\/listen$/, '/v2/listen');
       for (const [name, value] of options) url.searchParams.append(name, value);
       url.searchParams.set('model', model);
       const authorization = key === null ? null : `Token ${key}`;

@@ -1,5 +1,5 @@
 import { parseObject } from '../../../kernel/json/parse-json.ts';
-import { isObject } from '../../../kernel/json.ts';
+import { isObject, type Json } from '../../../kernel/json.ts';
 
 /** What an upstream of Deepgram's live protocol says of the sound that it was sent. */
 export type ListenEvent =
@@ -23,6 +23,7 @@ export function readListenEvent(frame: Buffer): ListenEvent | undefined {
   if (event.type === 'Metadata') {
     return { kind: 'metadata', seconds: secondsOf(event.duration) ?? null };
   }
+  if (event.type === 'TurnInfo') return turnOf(event);
   if (event.type !== 'Results') return undefined;
   const text = transcriptOf(event.channel);
   const duration = secondsOf(event.duration) ?? (text === '' ? 0 : Number.POSITIVE_INFINITY);
@@ -32,6 +33,18 @@ export function readListenEvent(frame: Buffer): ListenEvent | undefined {
     isFinal: event.is_final === true,
     speechFinal: event.speech_final === true,
     endSeconds: (secondsOf(event.start) ?? 0) + duration,
+  };
+}
+
+/** Of the socket that tells turns: its window ends where the sound does that was heard. */
+function turnOf(event: Json): ListenEvent {
+  const isEnd = event.event === 'EndOfTurn';
+  return {
+    kind: 'results',
+    text: typeof event.transcript === 'string' ? event.transcript : '',
+    isFinal: isEnd,
+    speechFinal: isEnd,
+    endSeconds: secondsOf(event.audio_window_end) ?? Number.POSITIVE_INFINITY,
   };
 }
 

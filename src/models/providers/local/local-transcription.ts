@@ -14,6 +14,7 @@ import {
 } from '../../../engines/engine.ts';
 import type { SpeechGates } from '../../../engines/vad/fvad-gate.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
+import { renderFor } from '../deepgram/render-listen.ts';
 import { StreamBroken } from '../openai/answer-reader.ts';
 import { deltaEvent, doneEvent } from '../openai/transcript-events.ts';
 import { failed, type Outcome } from '../outcome.ts';
@@ -23,7 +24,7 @@ import type {
   TranscriptStream,
 } from '../transcription-rail.ts';
 import { createAgentSlots, type TakeAgentSlot } from './agent-slots.ts';
-import { renderTranscript, textOf, usageOf } from './render-transcript.ts';
+import { textOf, usageOf } from './render-transcript.ts';
 
 export type LocalTranscriptionDeps = {
   readonly engines: Pick<LocalEngines, 'stt' | 'vad'>;
@@ -60,7 +61,7 @@ export function createLocalTranscriptionRail({
         if (signal.aborted) return { kind: 'aborted' };
         const { durationMs } = call.file;
         const heard = { segments, durationMs, language: LANGUAGE };
-        const whole = await renderTranscript(heard, format, call.granularities);
+        const whole = await renderFor(heard, format, call);
         const usage = { seconds: durationMs / 1_000, tokens: null };
         return { kind: 'completed', status: 200, ...whole, usage };
       } catch (error) {

@@ -20,7 +20,7 @@ export type WholeTranscript = {
   readonly language: string;
 };
 
-type Rendered = { readonly body: Buffer; readonly contentType: string };
+export type Rendered = { readonly body: Buffer; readonly contentType: string };
 
 /** All the words of a transcript. */
 export const textOf = ({ segments, text }: Pick<WholeTranscript, 'segments' | 'text'>): string =>

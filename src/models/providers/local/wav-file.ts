@@ -1,3 +1,4 @@
+import type { SoundFormat } from '../../../../media/coding.ts';
 import { wavHeader } from '../../../../media/wav.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 
@@ -6,10 +7,15 @@ import { LIMITS } from '../../../kernel/limits.ts';
  * does not for a day of sound. A longer one begins before it is made whole, and its head leaves the length open.
  * Where there is no sound at all there is no file.
  */
-export async function* wavFile(pcm: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+export async function* wavFile(
+  sound: AsyncIterable<Uint8Array>,
+  { encoding, sampleRateHz }: SoundFormat = OURS,
+): AsyncGenerator<Uint8Array> {
+  const headOf = (dataBytes: number | null): Uint8Array =>
+    wavHeader({ coding: encoding, sampleRateHz, dataBytes });
   let pieces: Uint8Array[] | undefined = [];
   let bytes = 0;
-  for await (const piece of pcm) {
+  for await (const piece of sound) {
     bytes += piece.byteLength;
     if (pieces === undefined) {
       yield piece;
@@ -23,7 +29,4 @@ export async function* wavFile(pcm: AsyncIterable<Uint8Array>): AsyncGenerator<U
   if (pieces !== undefined && bytes > 0) yield Buffer.concat([headOf(bytes), ...pieces]);
 }
 
-const headOf = (dataBytes: number | null): Uint8Array => {
-  const { sampleRateHz } = LIMITS.speech;
-  return wavHeader({ coding: 'linear16', sampleRateHz, dataBytes });
-};
+const OURS: SoundFormat = { encoding: 'linear16', sampleRateHz: LIMITS.speech.sampleRateHz };

@@ -5,6 +5,7 @@ import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { joinPieces } from '../../../kernel/long-work.ts';
 import type { Random } from '../../../kernel/random.ts';
+import { renderFor } from '../deepgram/render-listen.ts';
 import type { OpenedAnswer } from '../open-answer.ts';
 import { openPool } from '../open-pool.ts';
 import { failed, type Outcome } from '../outcome.ts';
@@ -19,6 +20,7 @@ import { contentTypeOf, type Upstream, type UpstreamLimits } from '../upstream-p
 import type { CollectedAnswer } from './collect-answer.ts';
 import { writeForm } from './form-body.ts';
 import { bearer } from './openai.ts';
+import { readWhole } from './read-whole.ts';
 import { RelayedTranscript, streamOfTranscript } from './transcript-stream.ts';
 import { readTranscriptUsage } from './transcript-usage.ts';
 
@@ -33,9 +35,10 @@ export function createOpenAiTranscriptionRail(deps: {
 }): TranscriptionRail & AsyncDisposable {
   const path = '/audio/transcriptions';
   const pool = openPool({ ...deps, path, credential: bearer });
-  const formOf = ({ model, fields, file, paymentMethod }: TranscriptionCall) => {
+  const formOf = ({ model, fields, file, format, paymentMethod }: TranscriptionCall) => {
     const contentType = file.contentType ?? 'application/octet-stream';
-    const hinted = SEVERAL_LANGUAGES.has(model) ? fields.map(inPlural) : fields;
+    const asked = format === 'listen' ? [...fields, ...listenFields(model)] : fields;
+    const hinted = SEVERAL_LANGUAGES.has(model) ? asked.map(inPlural) : asked;
     const form = writeForm(deps.random, [['model', model], ...hinted], { ...file, contentType });
     return {
       paymentMethod,
@@ -63,16 +66,41 @@ const inPlural = ([name, value]: TranscriptionCall['fields'][number]): [string, 
   value,
 ];
 
+/** Models that tell the times of words and stretches. The others answer the text alone. */
+const TIMED = /whisper|parakeet/;
+
+/** What stands in the form for an answer in Deepgram's protocol, which is written here of the upstream's own. */
+const listenFields = (model: string): [string, string][] =>
+  TIMED.test(model)
+    ? [
+        ['response_format', 'verbose_json'],
+        ['timestamp_granularities[]', 'word'],
+        ['timestamp_granularities[]', 'segment'],
+      ]
+    : [['response_format', 'json']];
+
 async function outcomeOf(
   answer: CollectedAnswer,
-  { format }: TranscriptionCall,
+  call: TranscriptionCall,
 ): Promise<Outcome<TranscriptionAnswer>> {
+  const { format } = call;
   const { body, status } = answer;
+  if (format === 'listen') return listenOutcome(answer, call);
   const whole = { kind: 'completed', status, body, contentType: contentTypeOf(answer) } as const;
   if (!format.endsWith('json')) return { ...whole, usage: NOTHING_TOLD };
   const transcript = await readTranscript(body);
   if (transcript === undefined) return failed('broken', 'not a transcript', status);
   return { ...whole, usage: readTranscriptUsage(transcript) };
+}
+
+async function listenOutcome(
+  { body, status }: CollectedAnswer,
+  call: TranscriptionCall,
+): Promise<Outcome<TranscriptionAnswer>> {
+  const transcript = await readTranscript(body);
+  if (transcript === undefined) return failed('broken', 'not a transcript', status);
+  const rendered = await renderFor(readWhole(transcript, call.file.durationMs), 'listen', call);
+  return { kind: 'completed', status, ...rendered, usage: readTranscriptUsage(transcript) };
 }
 
 /** Some upstreams, or some of their models, answer whole whatever was asked for. */

@@ -31,6 +31,8 @@ export type RealtimeCall = {
 };
 
 export type ListenCall = RealtimeCall & {
+  /** Of the socket that tells turns, which is another one at the upstream. */
+  readonly isOfTurns?: boolean;
   /** How the sound is written and what is asked of it, as the upstream's query has it: names may come more than once. */
   readonly options: readonly (readonly [name: string, value: string])[];
 };

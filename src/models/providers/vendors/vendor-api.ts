@@ -88,6 +88,8 @@ export type HeardSound = {
   readonly language?: string | undefined;
   /** Whether the time of each word is wanted. Some vendors tell it unasked. */
   readonly wantsWords: boolean;
+  /** Further parameters, for a vendor that speaks Deepgram's protocol. */
+  readonly options?: readonly (readonly [name: string, value: string])[];
 };
 
 /** A word, its times, and what stands between the one before and it. */
@@ -100,9 +102,13 @@ export type Transcript = {
   readonly words: readonly HeardWord[];
   /** What the vendor wrote. */
   readonly json: Json;
+  /** The results of Deepgram's protocol, from a vendor that speaks it. */
+  readonly results?: Json;
 };
 
 export type HearingApi = {
+  /** It takes the parameters of Deepgram's protocol. */
+  readonly speaksListen?: boolean;
   /** Throws VendorFailed where the answer is no transcript, and what the door throws. */
   readonly hear: (door: VendorDoor, heard: HeardSound) => Promise<Transcript>;
 };

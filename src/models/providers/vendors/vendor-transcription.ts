@@ -2,7 +2,9 @@ import type { Clock } from '../../../kernel/clock.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { Random } from '../../../kernel/random.ts';
 import type { StopSignal } from '../../../kernel/stop-signal.ts';
-import { renderTranscript, usageOf, type WholeTranscript } from '../local/render-transcript.ts';
+import { fileOptions } from '../../transcription/listen-options.ts';
+import { relayListen, renderFor } from '../deepgram/render-listen.ts';
+import { usageOf, type WholeTranscript } from '../local/render-transcript.ts';
 import { openPool } from '../open-pool.ts';
 import { streamOfTranscript } from '../openai/transcript-stream.ts';
 import type { Outcome } from '../outcome.ts';
@@ -36,42 +38,58 @@ export function createVendorTranscriptionRail(
   // Hours of words are more than other answers.
   const limits = { responseBytes: LIMITS.marketplace.answerBytes, ...deps.limits };
   const pool = openPool({ ...deps, limits, path: '', credential: api.credential });
-  const hear = async (
-    call: TranscriptionCall,
-    signal: StopSignal,
-  ): Promise<Outcome<{ readonly whole: WholeTranscript; readonly format: PlainFormat }>> => {
+  const hear = async (call: TranscriptionCall, signal: StopSignal): Promise<Outcome<Heard>> => {
     const { file, format, language, model, paymentMethod } = call;
     if (format === 'diarized_json') return NO_SPEAKERS;
     const contentType = file.contentType ?? 'application/octet-stream';
     const wantsWords = format !== 'json' && format !== 'text';
-    const heard = { file: { ...file, contentType }, language, model, wantsWords };
+    const asked = optionsOf(api, call);
+    if (asked.kind === 'unfit') return asked;
+    const { options } = asked;
+    const heard = { file: { ...file, contentType }, language, model, wantsWords, options };
     const order = { signal, paymentMethod };
     return orderOver({ pool, clock, random, totalMs: limits.totalMs }, order, async (door) => {
       const transcript = await api.hearing.hear(door, heard);
-      return { whole: await wholeOf(transcript, call), format };
+      const { results } = transcript;
+      return { whole: await wholeOf(transcript, call), format, results };
     });
   };
+  const { speaksListen = false } = api.hearing;
   return {
+    speaksListen,
     async transcribe(call, signal) {
       const outcome = await hear(call, signal);
       if (outcome.kind !== 'completed') return outcome;
-      const { format, whole, ...head } = outcome;
-      return {
-        ...head,
-        ...(await renderTranscript(whole, format, call.granularities)),
-        usage: NOTHING_TOLD,
-      };
+      const { format, results, whole, ...head } = outcome;
+      const isOwn = format === 'listen' && results !== undefined;
+      const rendered = isOwn ? relayListen(results, call) : renderFor(whole, format, call);
+      return { ...head, ...(await rendered), usage: NOTHING_TOLD };
     },
     /** The vendor's answer is whole, so that there is one event with all of it. */
     async stream(call, signal) {
       const outcome = await hear(call, signal);
       if (outcome.kind !== 'completed') return outcome;
-      const { whole, format: _, ...head } = outcome;
+      const { whole, format: _, results: __, ...head } = outcome;
       const said = { text: whole.text, usage: usageOf(whole) };
       return { ...head, stream: streamOfTranscript(said, NOTHING_TOLD) };
     },
     [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
   };
+}
+
+type Heard = {
+  readonly whole: WholeTranscript;
+  readonly format: PlainFormat | 'listen';
+  readonly results: unknown;
+};
+
+/** What of a query in Deepgram's protocol goes to a vendor: nothing, but to one that speaks it. */
+function optionsOf({ hearing }: VendorHearingDeps['api'], call: TranscriptionCall) {
+  const { listen, paymentMethod } = call;
+  if (hearing.speaksListen !== true || listen === undefined) {
+    return { kind: 'fit', options: [] } as const;
+  }
+  return fileOptions(listen.options, paymentMethod?.ownKey !== undefined);
 }
 
 const NO_SPEAKERS = {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Ending } from '../../../../machines/transcription-stream.ts';
+import { spreadWords } from '../../../engines/asr/spread-words.ts';
 import type { TimedWord } from '../../../engines/engine.ts';
 import { uuidOf } from '../../../kernel/ids.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
@@ -211,16 +212,3 @@ class ListenWriter implements TranscriptWriter {
 }
 
 const seconds = (ms: number): number => ms / 1_000;
-
-/** Estimates word times for recognisers that report none: spreads the words over the time, each by its letters. */
-export function spreadWords(text: string, startMs: number, endMs: number): TimedWord[] {
-  const words = text.split(/\s+/).filter((word) => word !== '');
-  const letters = words.reduce((sum, word) => sum + word.length, 0);
-  let before = 0;
-  const at = () => Math.round(startMs + ((endMs - startMs) * before) / letters);
-  return words.map((word) => {
-    const wordStartMs = at();
-    before += word.length;
-    return { word, startMs: wordStartMs, endMs: at() };
-  });
-}

@@ -6,6 +6,7 @@ import { systemRandom } from '../../../../src/kernel/random.ts';
 
 const HMAC = 'hmac secret of the tests';
 const wanted = {
+  use: 'realtime' as const,
   agentKey: 'svc_a',
   seconds: 60,
   model: 'local/realtime',
@@ -26,6 +27,7 @@ describe('a client secret', () => {
     expect(value).toMatch(/^ek_[\w-]+$/);
     expect(one().open(value)).toEqual({
       digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+      use: 'realtime',
       model: 'local/realtime',
       session: { voice: 'slt' },
     });

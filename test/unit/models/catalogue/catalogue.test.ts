@@ -28,6 +28,7 @@ const ARGUMENTS: Readonly<Record<string, readonly unknown[]>> = {
   invalidModel: ['x', ['a/x', 'b/x']],
   rateLimited: [{ retryAfterSeconds: 1 }],
   upstreamRateLimited: [{ seconds: 1 }],
+  upstreamRefused: [400, 'why', {}],
 };
 
 const refusals = Object.values(errors).flatMap((group) =>

@@ -20,7 +20,7 @@ it('opens a rail for each provider of speech whose dialect it knows, and for no 
     providers: new Map([
       ['local', { baseUrl: null, dialect: 'local' as const }],
       ['open', { baseUrl, dialect: 'openai' as const }],
-      ['odd', { baseUrl, dialect: 'deepgram' as const }],
+      ['odd', { baseUrl, dialect: 'openai-realtime' as const }],
     ]),
     models: [{ id: 'acme/voice', modality: 'tts', sources }],
     secret: () => undefined,

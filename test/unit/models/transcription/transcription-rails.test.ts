@@ -14,7 +14,7 @@ it('has a way to the local engines and to who speaks the dialect, paid from this
   const catalogue = buildCatalogue({
     providers: new Map([
       ['acme', { ...at, dialect: 'openai' }],
-      ['deep', { ...at, dialect: 'deepgram' }],
+      ['deep', { ...at, dialect: 'openai-realtime' }],
       ['local', { baseUrl: null, dialect: 'local' }],
     ]),
     models: [

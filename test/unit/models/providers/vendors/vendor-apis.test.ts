@@ -6,9 +6,17 @@ import { vendorApiOf } from '../../../../../src/models/providers/vendors/vendor-
 it('reaches each vendor at the address and with the variable that the marketplace has', () => {
   const shared = Object.values(BUILTIN_PROVIDERS).flatMap(({ apiKeyEnv, baseUrl, dialect }) => {
     const api = vendorApiOf(dialect);
-    return api === undefined ? [] : [[api.name, baseUrl, [apiKeyEnv]] as const];
+    if (api === undefined) return [];
+    // An address of sockets answers requests, too.
+    return [[api.name, baseUrl?.replace(/^ws/, 'http'), [apiKeyEnv]] as const];
   });
-  expect(shared.map(([name]) => name)).toEqual(['cartesia', 'elevenlabs', 'rime', 'assemblyai']);
+  expect(shared.map(([name]) => name)).toEqual([
+    'deepgram',
+    'cartesia',
+    'elevenlabs',
+    'rime',
+    'assemblyai',
+  ]);
   for (const [name, baseUrl, variables] of shared) {
     const vendor = REMOTE_VENDORS.find((each) => each.name === name);
     expect(vendor?.account).toMatchObject({ baseUrl, variables });

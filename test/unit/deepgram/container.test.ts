@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isContainer } from '../../../src/sockets/listen.ts';
+import { isContainer } from '../../../src/deepgram/container.ts';
 
 it.each([
   ['a WAV', Buffer.from('RIFF$   WAVE'), true],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { spreadWords } from '../../../../src/voice/protocols/deepgram-listen/listen-dialect.ts';
+import { spreadWords } from '../../../../src/engines/asr/spread-words.ts';
 
 describe('spreadWords', () => {
   it('gives each word time by its letters', () => {

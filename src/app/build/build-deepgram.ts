@@ -1,0 +1,33 @@
+import { createListenFiles } from '../../deepgram/listen-file.ts';
+import { createSoundAtAddress } from '../../deepgram/sound-at-address.ts';
+import { createSpeakTexts } from '../../deepgram/speak-texts.ts';
+import { createFileFetch } from '../../marketplace/fetch-file.ts';
+import { createSoundFetch } from '../../marketplace/fetch-sound.ts';
+import type { SpeechSynthesis } from '../../models/speech/synthesize-speech.ts';
+import type { Transcriptions } from '../../models/transcription/transcribe.ts';
+import { admitHost, viewAgent } from '../../payments/proxy/admit-call.ts';
+import type { GuardedClient } from '../../platform/egress/guarded-client.ts';
+import type { SpendStateReader } from '../../spend/limits/spend-state.ts';
+import type { World } from './world.ts';
+
+type DeepgramParts = {
+  readonly speech: SpeechSynthesis;
+  readonly transcriptions: Transcriptions;
+  readonly spendState: SpendStateReader;
+  /** The door to addresses that callers choose. */
+  readonly client: GuardedClient;
+};
+
+/** The routes of Deepgram's protocol, over what the gateway sells. */
+export function buildDeepgram(world: World, parts: DeepgramParts) {
+  const { catalogue, clock } = world;
+  const { client, speech, spendState, transcriptions } = parts;
+  return {
+    listenFiles: createListenFiles({ transcriptions, catalogue, clock }),
+    speakTexts: createSpeakTexts({ speech, catalogue }),
+    soundAtAddress: createSoundAtAddress({
+      fetchSound: createSoundFetch(createFileFetch({ client, clock })),
+      admitHost: (agentId, host) => admitHost(viewAgent(spendState, agentId), host),
+    }),
+  };
+}

@@ -1,0 +1,35 @@
+import { uuidOf } from '../kernel/ids.ts';
+import type { Model } from '../models/catalogue/catalogue.ts';
+
+/** The entry of one model as Deepgram lists it: https://developers.deepgram.com/reference/manage/models/list. */
+export function describeListed({ id, modality }: Model): object {
+  const [architecture = id] = (id.split('/').at(-1) ?? id).split('-', 1);
+  const named = {
+    name: id,
+    canonical_name: id,
+    architecture,
+    version: 'latest',
+    uuid: uuidOf(id),
+  };
+  if (modality === 'tts') return { ...named, metadata: { tags: [] } };
+  return { ...named, batch: true, streaming: true, formatted_output: true };
+}
+
+/** The models that hear and those that speak. The catalogue knows no languages of them, and none are listed. */
+export const modelsOfSound = (models: readonly Model[]) => ({
+  stt: models.filter(({ modality }) => modality === 'stt').map(describeListed),
+  tts: models.filter(({ modality }) => modality === 'tts').map(describeListed),
+});
+
+/** A model by the name or the UUID of its entry. */
+export const findListed = (models: readonly Model[], name: string): Model | undefined =>
+  models.find(
+    ({ id, modality }) =>
+      (modality === 'stt' || modality === 'tts') &&
+      (id === name || id === `deepgram/${name}` || uuidOf(id) === name),
+  );
+
+/** Whether a request is from a client of Deepgram, which alone sends the scheme `Token` or names its SDK. */
+export const isDeepgramClient = (headers: ReadonlyMap<string, string>): boolean =>
+  /^token\b/i.test(headers.get('authorization') ?? '') ||
+  (headers.get('x-fern-sdk-name') ?? '').toLowerCase().includes('deepgram');

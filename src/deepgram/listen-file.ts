@@ -1,0 +1,152 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { SOUND_CODINGS, type SoundCoding } from '../../media/coding.ts';
+import { wavHeader } from '../../media/wav.ts';
+import { ApiError } from '../kernel/api-error.ts';
+import { type Clock, isoTime } from '../kernel/clock.ts';
+import { errors } from '../kernel/errors.ts';
+import { uuidOf } from '../kernel/ids.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import { joinPieces, turnForLongWork } from '../kernel/long-work.ts';
+import type { Catalogue } from '../models/catalogue/catalogue.ts';
+import type { Relayed } from '../models/purchase/answer.ts';
+import type { Buyer } from '../models/purchase/buyer.ts';
+import type { Transcriptions } from '../models/transcription/transcribe.ts';
+import { isContainer } from './container.ts';
+import { fullModelId } from './model-name.ts';
+import { Flag, notDone } from './query-shape.ts';
+import { requireDelivered } from './require-delivered.ts';
+
+const { min, max } = LIMITS.sampleRateHz;
+const ONE_CHANNEL = 'one channel is heard, and no more';
+
+/** Codings of files, which say so themselves: naming them changes nothing. */
+const OF_FILES = ['flac', 'opus', 'ogg-opus', 'mp3'] as const;
+
+/** The query of a file: https://developers.deepgram.com/reference/speech-to-text-api/listen. What is not named here may mean something to an upstream. */
+export const ListenFileQuery = z.looseObject({
+  /** As with the vendor, where none is named. */
+  model: z.string().min(1).max(LIMITS.modelIdChars).default('base'),
+  language: z.string().min(1).max(32).optional(),
+  punctuate: Flag,
+  smart_format: Flag,
+  utterances: Flag,
+  utt_split: z.coerce.number().min(0.1).max(60).default(0.8),
+  encoding: z.enum([...SOUND_CODINGS, ...OF_FILES]).optional(),
+  sample_rate: z.coerce.number().int().min(min).max(max).optional(),
+  channels: z.coerce.number().int().min(1).max(1, ONE_CHANNEL).default(1),
+  multichannel: notDone(ONE_CHANNEL),
+  callback: notDone('the transcript comes with the answer alone'),
+  /** A JSGF grammar, for `local/grammar`. */
+  prompt: z.string().max(LIMITS.grammarChars).optional(),
+  tag: z.string().max(LIMITS.taskIdChars).optional(),
+});
+
+export type ListenFileQuery = z.output<typeof ListenFileQuery>;
+
+export type HeardFile = {
+  readonly bytes: Buffer;
+  readonly contentType: string | undefined;
+  readonly name: string;
+};
+
+type ListenOrder = {
+  readonly buyer: Buyer;
+  readonly requestId: string;
+  readonly query: ListenFileQuery;
+  /** As its client wrote it. */
+  readonly rawQuery: string;
+  readonly file: HeardFile;
+};
+
+export interface ListenFiles {
+  /** Answers a file as Deepgram does. Throws the gateway's refusals, and as one what an upstream refuses. */
+  hear(order: ListenOrder): Promise<Relayed>;
+}
+
+/** Files in Deepgram's protocol: the purchase of `POST /v1/audio/transcriptions`, asked for and answered in other words. */
+export const createListenFiles = (deps: {
+  readonly transcriptions: Transcriptions;
+  readonly catalogue: Pick<Catalogue, 'find' | 'findKeyed'>;
+  readonly clock: Clock;
+}): ListenFiles => ({
+  async hear({ buyer, file, query, rawQuery, requestId }) {
+    const model = fullModelId(deps.catalogue, query.model);
+    const sha256 = await digestOf(file.bytes);
+    const { language, prompt, punctuate, smart_format, tag, utterances, utt_split } = query;
+    const answer = await deps.transcriptions.transcribe({
+      buyer,
+      request: {
+        model,
+        format: 'listen',
+        listen: {
+          options: optionsOf(rawQuery),
+          punctuated: punctuate || smart_format,
+          uttSplitMs: utterances ? 1_000 * utt_split : undefined,
+          metadata: {
+            request_id: uuidOf(requestId),
+            sha256,
+            created: isoTime(deps.clock.now()),
+            model,
+            ...(tag !== undefined && { tags: [tag] }),
+          },
+        },
+        language,
+        prompt,
+        stream: false,
+        file: { ...file, bytes: await withHead(file.bytes, query) },
+        fields: language === undefined ? [] : [['language', language]],
+      },
+    });
+    const { body } = answer;
+    if (!(body instanceof Uint8Array)) throw new Error('a transcript in one piece is whole');
+    return requireDelivered({ ...answer, body });
+  },
+});
+
+/** Parameters that this server sets itself at an upstream, or keeps from it. */
+const NOT_PASSED_ON: ReadonlySet<string> = new Set([
+  ...['model', 'encoding', 'sample_rate', 'channels', 'language', 'prompt', 'customer_id', 'tag'],
+  ...['multichannel', 'callback', 'callback_method', 'extra'],
+]);
+
+const optionsOf = (rawQuery: string): [name: string, value: string][] =>
+  [...new URLSearchParams(rawQuery)].filter(([name]) => !NOT_PASSED_ON.has(name));
+
+/** Of many bytes, some are counted in each turn of the event loop. */
+async function digestOf(bytes: Buffer): Promise<string> {
+  const digest = createHash('sha256');
+  const step = LIMITS.copyBytesPerTurn;
+  for (let at = 0; at < bytes.length; at += step) {
+    if (at > 0) await turnForLongWork();
+    digest.update(bytes.subarray(at, at + step));
+  }
+  return digest.digest('hex');
+}
+
+/** Raw samples become a file by a head. Throws the refusal of samples whose rate is not said. */
+async function withHead(bytes: Buffer, query: ListenFileQuery): Promise<Buffer> {
+  const coding = SOUND_CODINGS.find((name): name is SoundCoding => name === query.encoding);
+  if (coding === undefined || isContainer(bytes)) return bytes;
+  const { sample_rate: sampleRateHz } = query;
+  if (sampleRateHz === undefined) {
+    throw errors.gateway.invalidRequest('sample_rate: is needed with encoding', 'sample_rate');
+  }
+  return joinPieces([wavHeader({ coding, sampleRateHz, dataBytes: bytes.length }), bytes]);
+}
+
+/** The body of a request that names a file by its address. Throws the refusal. */
+export function readAddress(json: unknown): string {
+  const parsed = z.object({ url: z.string().min(1).max(LIMITS.deepgram.urlChars) }).safeParse(json);
+  if (parsed.success) return parsed.data.url;
+  throw errors.gateway.invalidRequest('url: must be the address of a file of sound', 'url');
+}
+
+/** Reads the refusal of a file at an address, which is about the file and none of the request's shape. */
+export function remoteRefusal(error: unknown): unknown {
+  if (!(error instanceof ApiError)) return error;
+  const [detail] = (error.fields.details ?? []) as readonly { readonly message?: string }[];
+  const isAboutFile = detail !== undefined || error.status === 502 || error.status === 413;
+  if (!isAboutFile) return error;
+  return errors.deepgram.remoteContent(detail?.message ?? String(error.fields.message));
+}

@@ -1,0 +1,24 @@
+import type { Catalogue } from '../models/catalogue/catalogue.ts';
+
+type Models = Pick<Catalogue, 'find' | 'findKeyed'>;
+
+/** Adds the maker that Deepgram's clients leave out, and drops the kind that some of them add by default. */
+export function fullModelId(catalogue: Models, model: string): string {
+  if (model.includes('/') || catalogue.find(model) !== undefined) return model;
+  const id = `deepgram/${model}`;
+  const isKnown = (catalogue.find(id) ?? catalogue.findKeyed(id)) !== undefined;
+  return isKnown ? id : id.replace(/-general$/, '');
+}
+
+/** Deepgram's voices are names of models, such as `aura-2-thalia-en`: https://developers.deepgram.com/docs/tts-models. */
+const VOICE = /^(?:deepgram\/)?((aura(?:-2)?)-[a-z]{2,40}-[a-z]{2})$/;
+
+/** The model of the catalogue that speaks with a voice of Deepgram, or the model itself with a voice of its own. */
+export function spokenModel(
+  catalogue: Models,
+  model: string,
+): { readonly model: string; readonly voice: string | undefined } {
+  const [, voice, family] = VOICE.exec(model) ?? [];
+  if (voice !== undefined && family !== undefined) return { model: `deepgram/${family}`, voice };
+  return { model: fullModelId(catalogue, model), voice: undefined };
+}

@@ -1,0 +1,49 @@
+import { LIMITS } from '../kernel/limits.ts';
+import { abortSignalOf } from '../kernel/stop-signal.ts';
+import { createBytesInFlight } from '../marketplace/bytes-in-flight.ts';
+import type { FetchSound } from '../marketplace/fetch-sound.ts';
+import { createRoom } from '../marketplace/room.ts';
+import type { Buyer } from '../models/purchase/buyer.ts';
+import { type HeardFile, remoteRefusal } from './listen-file.ts';
+
+export interface SoundAtAddress {
+  /**
+   * Fetches a file that its caller names by its address, through the destination guard and the allowlist of the agent, and
+   * hands it to `use`. It has one of a few places from its first byte until `use` is done. Throws the refusal.
+   */
+  with<T>(url: string, buyer: Buyer, use: (file: HeardFile) => Promise<T>): Promise<T>;
+}
+
+/** Files at addresses, with bounds of their own on how many and how much of them is in memory. */
+export function createSoundAtAddress(deps: {
+  readonly fetchSound: FetchSound;
+  /** Throws the refusal of a host that the agent may not call. */
+  readonly admitHost: (agentId: number, host: string) => Promise<void>;
+}): SoundAtAddress {
+  const { bytesInFlight, files } = LIMITS.deepgram;
+  const room = createRoom(files);
+  const shareOf = createBytesInFlight(bytesInFlight);
+  return {
+    with: (url, buyer, use) => {
+      const { accountId, signal, spender } = buyer;
+      const { agentId } = spender;
+      return room('files', { agentId, accountId }, async () => {
+        const share = shareOf(accountId);
+        try {
+          const file = await deps
+            .fetchSound(url, {
+              admitHost: (host) => deps.admitHost(agentId, host),
+              share,
+              signal: abortSignalOf(signal),
+            })
+            .catch((error: unknown) => {
+              throw remoteRefusal(error);
+            });
+          return await use(file);
+        } finally {
+          share.shrinkTo(0);
+        }
+      });
+    },
+  };
+}

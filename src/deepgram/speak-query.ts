@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import type { SoundCoding } from '../../media/coding.ts';
+import { errors } from '../kernel/errors.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import type { SpeechFormat } from '../models/providers/speech-rail.ts';
+import { notDone } from './query-shape.ts';
+import type { MadeSound } from './spoken-sound.ts';
+
+/** What is named neither here nor at the vendor is ignored. */
+const SPOKEN = {
+  model: z.string().min(1).max(LIMITS.modelIdChars).default('aura-2-thalia-en'),
+  /** The voice of a model whose voices are no models. */
+  voice: z.string().min(1).max(LIMITS.speech.voiceChars).optional(),
+  sample_rate: z.coerce.number().int().positive().optional(),
+  speed: z.coerce.number().min(LIMITS.speech.speed.min).max(LIMITS.speech.speed.max).optional(),
+  mip_opt_out: notDone('is billed apart by the upstream'),
+  callback: notDone('the sound comes with the answer alone'),
+};
+
+/** The query of `POST /v1/speak`: https://developers.deepgram.com/reference/text-to-speech-api. */
+export const SpeakQuery = z.looseObject({
+  ...SPOKEN,
+  encoding: z.enum(['linear16', 'mulaw', 'alaw', 'mp3', 'opus', 'flac', 'aac']).optional(),
+  container: z.enum(['none', 'wav', 'ogg']).optional(),
+  bit_rate: z.coerce.number().int().positive().optional(),
+});
+
+/** The query of the socket: https://developers.deepgram.com/reference/text-to-speech-api/speak-streaming. */
+export const SpeakSocketQuery = z.looseObject({
+  ...SPOKEN,
+  encoding: z.enum(['linear16', 'mulaw', 'alaw']).default('linear16'),
+  container: z.enum(['none']).default('none'),
+  customer_id: z.string().max(LIMITS.taskIdChars).optional(),
+});
+
+export type SpeakQuery = z.output<typeof SpeakQuery>;
+
+/** A file that a source makes, or samples of it that are coded here. */
+export type SoundPlan = {
+  readonly format: SpeechFormat;
+  readonly made: MadeSound | undefined;
+};
+
+const RATES: Readonly<Record<SoundCoding, readonly number[]>> = {
+  linear16: [8_000, 16_000, 24_000, 32_000, 48_000],
+  mulaw: [8_000, 16_000],
+  alaw: [8_000, 16_000],
+};
+
+const USUAL_HZ: Readonly<Record<SoundCoding, number>> = {
+  linear16: 24_000,
+  mulaw: 8_000,
+  alaw: 8_000,
+};
+
+/** The container of each coding that is a file of its own. */
+const FILES = { mp3: 'none', opus: 'ogg', flac: 'none', aac: 'none' } as const;
+
+/**
+ * What is made of a text, by the combinations of https://developers.deepgram.com/docs/tts-media-output-settings: mp3 where
+ * nothing is named. Throws the refusal of a combination that there is not.
+ */
+export function planSound({
+  container,
+  encoding = container === 'wav' ? 'linear16' : container === 'ogg' ? 'opus' : 'mp3',
+  sample_rate,
+}: Pick<SpeakQuery, 'container' | 'encoding' | 'sample_rate'>): SoundPlan {
+  if (encoding === 'linear16' || encoding === 'mulaw' || encoding === 'alaw') {
+    const inWav = (container ?? 'wav') === 'wav';
+    if (container === 'ogg') throw unfit(`${encoding} has no container ogg`, 'container');
+    return { format: 'pcm', made: { ...planRaw(encoding, sample_rate), inWav } };
+  }
+  const own = FILES[encoding];
+  if (container !== undefined && container !== own) {
+    throw unfit(`${encoding} has the container ${own} alone`, 'container');
+  }
+  return { format: encoding, made: undefined };
+}
+
+/** Raw samples of a coding. Throws the refusal of a rate that it has not. */
+export function planRaw(
+  encoding: SoundCoding,
+  sampleRateHz: number = USUAL_HZ[encoding],
+): { readonly encoding: SoundCoding; readonly sampleRateHz: number } {
+  if (RATES[encoding].includes(sampleRateHz)) return { encoding, sampleRateHz };
+  throw unfit(`${encoding} is made at ${RATES[encoding].join(', ')} Hz`, 'sample_rate');
+}
+
+const unfit = (message: string, param: string) =>
+  errors.gateway.invalidRequest(`${param}: ${message}`, param);

@@ -1,0 +1,14 @@
+import type { TimedWord } from '../engine.ts';
+
+/** Estimates word times for recognisers that report none: spreads the words over the time, each by its letters. */
+export function spreadWords(text: string, startMs: number, endMs: number): TimedWord[] {
+  const words = text.split(/\s+/).filter((word) => word !== '');
+  const letters = words.reduce((sum, word) => sum + word.length, 0);
+  let before = 0;
+  const at = () => Math.round(startMs + ((endMs - startMs) * before) / letters);
+  return words.map((word) => {
+    const wordStartMs = at();
+    before += word.length;
+    return { word, startMs: wordStartMs, endMs: at() };
+  });
+}

@@ -1,0 +1,160 @@
+import { spreadWords } from '../../../engines/asr/spread-words.ts';
+import type { TimedWord } from '../../../engines/engine.ts';
+import { uuidOf } from '../../../kernel/ids.ts';
+import { writeJsonInTurns } from '../../../kernel/json/write-json.ts';
+import { joinPieces, turnForLongWork } from '../../../kernel/long-work.ts';
+import {
+  type Rendered,
+  renderTranscript,
+  textOf,
+  type WholeTranscript,
+} from '../local/render-transcript.ts';
+import type { ListenWishes, PlainFormat, TranscriptionCall } from '../transcription-rail.ts';
+
+type Call = Pick<TranscriptionCall, 'file' | 'granularities' | 'listen' | 'model'>;
+
+/** Words that are rendered in some milliseconds. */
+const WORDS_PER_TURN = 2_000;
+
+/** Writes a transcript as its call asks for it: in a format of the OpenAI dialect, or as an answer of Deepgram's protocol. */
+export function renderFor(
+  whole: WholeTranscript,
+  format: PlainFormat | 'listen',
+  call: Call,
+): Promise<Rendered> {
+  if (format !== 'listen') return renderTranscript(whole, format, call.granularities);
+  return renderListen(whole, call);
+}
+
+/**
+ * Writes a transcript as Deepgram answers a file: https://developers.deepgram.com/reference/speech-to-text-api/listen.
+ * Recognisers behind this report no confidence, so that it is 1, and 0 where nothing was heard. A wish that changes what
+ * is heard and that they do not fulfil is named in `metadata.warnings`.
+ */
+export async function renderListen(whole: WholeTranscript, call: Call): Promise<Rendered> {
+  const wishes = requireWishes(call);
+  const words = await wordsOf(whole, wishes);
+  const transcript = textOf(whole);
+  const best = { transcript, confidence: transcript === '' ? 0 : 1, words };
+  const { uttSplitMs } = wishes;
+  return answer(call, {
+    warnings: warningsOf(wishes),
+    results: {
+      channels: [{ alternatives: [best], detected_language: languageOf(whole, wishes) }],
+      ...(uttSplitMs !== undefined && { utterances: await utterancesOf(words, uttSplitMs) }),
+    },
+  });
+}
+
+/** Puts our own metadata before the results that an upstream of this protocol wrote. */
+export const relayListen = (results: unknown, call: Call): Promise<Rendered> =>
+  answer(call, { warnings: [], results });
+
+async function answer(
+  call: Call,
+  { results, warnings }: { readonly results: unknown; readonly warnings: readonly object[] },
+): Promise<Rendered> {
+  const { model, ...known } = requireWishes(call).metadata;
+  const uuid = uuidOf(model);
+  const metadata = {
+    transaction_key: 'deprecated',
+    ...known,
+    duration: call.file.durationMs / 1_000,
+    channels: 1,
+    models: [uuid],
+    model_info: { [uuid]: { name: model, version: 'latest', arch: call.model } },
+    ...(warnings.length > 0 && { warnings }),
+  };
+  const body = await joinPieces(await writeJsonInTurns({ metadata, results }));
+  return { body, contentType: 'application/json' };
+}
+
+function requireWishes({ listen }: Call): ListenWishes {
+  if (listen === undefined) throw new Error('a call in the format listen says what it wants');
+  return listen;
+}
+
+type ListenWord = {
+  readonly word: string;
+  readonly start: number;
+  readonly end: number;
+  readonly confidence: 1;
+  readonly punctuated_word?: string;
+};
+
+async function wordsOf(
+  { segments }: WholeTranscript,
+  { punctuated }: ListenWishes,
+): Promise<ListenWord[]> {
+  const words: ListenWord[] = [];
+  let untilTurn = WORDS_PER_TURN;
+  for (const { endMs, startMs, text, words: told } of segments) {
+    for (const word of told ?? spreadWords(text, startMs, endMs)) {
+      words.push(listenWord(word, punctuated));
+      if (--untilTurn > 0) continue;
+      await turnForLongWork();
+      untilTurn = WORDS_PER_TURN;
+    }
+  }
+  return words;
+}
+
+const EDGES = /^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu;
+
+function listenWord({ endMs, startMs, word }: TimedWord, punctuated: boolean): ListenWord {
+  const bare = word.toLowerCase().replace(EDGES, '');
+  return {
+    word: bare === '' ? word : bare,
+    start: startMs / 1_000,
+    end: endMs / 1_000,
+    confidence: 1,
+    ...(punctuated && { punctuated_word: word }),
+  };
+}
+
+/** Stretches of words with less than this much silence between any two. */
+async function utterancesOf(words: readonly ListenWord[], splitMs: number): Promise<object[]> {
+  const utterances: object[] = [];
+  let said: ListenWord[] = [];
+  let transcript = '';
+  for (const [at, word] of words.entries()) {
+    if (at > 0 && at % WORDS_PER_TURN === 0) await turnForLongWork();
+    said.push(word);
+    transcript += `${said.length === 1 ? '' : ' '}${word.punctuated_word ?? word.word}`;
+    if (at + 1 < words.length && gapMs(words, at + 1) < splitMs) continue;
+    const start = said[0]?.start;
+    utterances.push({
+      ...{ start, end: word.end, confidence: 1, channel: 0, transcript, words: said },
+      id: uuidOf(`${start} ${word.end} ${at}`),
+    });
+    said = [];
+    transcript = '';
+  }
+  return utterances;
+}
+
+const gapMs = (words: readonly ListenWord[], at: number): number =>
+  1_000 * ((words[at]?.start ?? 0) - (words[at - 1]?.end ?? 0));
+
+/** Its name where it was looked for, as the upstream of the transcript spells it. */
+const languageOf = ({ language }: WholeTranscript, { options }: ListenWishes) =>
+  options.some(([name, value]) => name === 'detect_language' && value !== 'false')
+    ? language
+    : undefined;
+
+/** What changes a transcript, and is not done to one that is written here. */
+const NOT_DONE: ReadonlySet<string> = new Set([
+  ...['diarize', 'diarize_model', 'paragraphs', 'summarize', 'topics', 'intents', 'sentiment'],
+  ...['detect_entities', 'search', 'replace', 'keyterm', 'keywords', 'numerals', 'measurements'],
+  ...['dictation', 'profanity_filter', 'filler_words', 'smart_format', 'punctuate', 'version'],
+]);
+
+const warningsOf = ({ options }: ListenWishes): object[] =>
+  [...new Set(options.filter(isNotDone).map(([name]) => name))].map((parameter) => ({
+    parameter,
+    type: 'unsupported_model',
+    message: `The model does not do "${parameter}", which was ignored.`,
+  }));
+
+const isNotDone = ([name, value]: ListenWishes['options'][number]): boolean =>
+  NOT_DONE.has(name) && value !== 'false' && value !== '';

@@ -1,0 +1,78 @@
+import {
+  type HeardFile,
+  ListenFileQuery,
+  type ListenFiles,
+  readAddress,
+} from '../../deepgram/listen-file.ts';
+import type { SoundAtAddress } from '../../deepgram/sound-at-address.ts';
+import { route, streamedBody } from '../../http/route/route.ts';
+import { errors } from '../../kernel/errors.ts';
+import { uuidOf } from '../../kernel/ids.ts';
+import { tryParseJson } from '../../kernel/json/parse-json.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { joinPieces } from '../../kernel/long-work.ts';
+import { readBuyer } from '../../models/purchase/buyer.ts';
+
+/** A transcript of one file for Deepgram's clients, which comes as the body or stands at an address in it. */
+export const listenToFile = route<{
+  listenFiles: ListenFiles;
+  soundAtAddress: SoundAtAddress;
+}>()({
+  method: 'POST',
+  path: '/v1/listen',
+  credential: 'agent',
+  summary: 'Buy the transcript of a file, for clients of Deepgram',
+  envelope: 'deepgram',
+  acceptsTokenScheme: true,
+  admitsClientSecrets: 'deepgram',
+  rateLimit: 'gateway',
+  providerKey: 'optional',
+  idempotent: true,
+  query: ListenFileQuery,
+  body: streamedBody('application/octet-stream'),
+  maxBodyBytes: LIMITS.audioFileBytes,
+
+  async handle(context) {
+    const { body, headers, query, requestId, services, url } = context;
+    const rawQuery = url.split('?', 2)[1] ?? '';
+    const buyer = readBuyer(context);
+    const hear = (file: HeardFile) =>
+      services.listenFiles.hear({ buyer, requestId, query, rawQuery, file });
+    const contentType = headers.get('content-type');
+    const answer =
+      contentType !== undefined && /^application\/json\b/i.test(contentType)
+        ? await services.soundAtAddress.with(await readAddressOf(body), buyer, hear)
+        : await hear({
+            bytes: await readAll(body),
+            contentType: soundType(contentType),
+            name: 'sound',
+          });
+    return { ...answer, headers: { ...answer.headers, 'dg-request-id': uuidOf(requestId) } };
+  },
+});
+
+async function readAll(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of body) pieces.push(piece);
+  const bytes = await joinPieces(pieces);
+  if (bytes.length > 0) return bytes;
+  throw errors.gateway.invalidRequest('The body is empty; it must be a file of sound.');
+}
+
+/** A body that is no address is read no further than an address can be long. */
+async function readAddressOf(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of body) {
+    bytes += piece.byteLength;
+    if (bytes > LIMITS.deepgram.addressBodyBytes) {
+      throw errors.request.payloadTooLarge(LIMITS.deepgram.addressBodyBytes);
+    }
+    pieces.push(piece);
+  }
+  return readAddress(tryParseJson(Buffer.concat(pieces).toString('utf8')));
+}
+
+/** A type that says nothing of the sound is not sent on. */
+const soundType = (said: string | undefined): string | undefined =>
+  said !== undefined && /^(audio|video)\/[\w.+-]{1,64}$/.test(said) ? said : undefined;

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { describeListed, findListed } from '../../../deepgram/describe-models.ts';
+import { ok, route } from '../../../http/route/route.ts';
+import { errors } from '../../../kernel/errors.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import type { Catalogue } from '../../../models/catalogue/catalogue.ts';
+
+const Params = z.object({
+  projectId: z.string().max(128),
+  modelId: z.string().max(LIMITS.modelIdChars),
+});
+
+/** One of the models that hear and speak, by its UUID or its name, as Deepgram describes it. */
+export const projectModel = route<{ catalogue: Catalogue }>()({
+  method: 'GET',
+  path: '/v1/projects/:projectId/models/:modelId',
+  credential: 'any',
+  summary: 'Describe one model of sound, for clients of Deepgram',
+  envelope: 'deepgram',
+  acceptsTokenScheme: true,
+  rateLimit: 'none',
+  params: Params,
+
+  handle({ params: { modelId }, services: { catalogue } }) {
+    const model = findListed(catalogue.models, modelId);
+    if (model === undefined) {
+      throw errors.gateway.modelNotFound(modelId, catalogue.suggest(modelId));
+    }
+    return ok(describeListed(model));
+  },
+});

@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import { modelsOfSound } from '../../../deepgram/describe-models.ts';
+import { ok, route } from '../../../http/route/route.ts';
+import type { Clock } from '../../../kernel/clock.ts';
+import type { Catalogue } from '../../../models/catalogue/catalogue.ts';
+import { livingFirst } from '../../../models/catalogue/retirement.ts';
+
+const Params = z.object({ projectId: z.string().max(128) });
+
+/** The models that hear and speak, as Deepgram lists those of a project. There are no projects here: each has all models. */
+export const listProjectModels = route<{ catalogue: Catalogue; clock: Clock }>()({
+  method: 'GET',
+  path: '/v1/projects/:projectId/models',
+  credential: 'any',
+  summary: 'List the models of sound, for clients of Deepgram',
+  envelope: 'deepgram',
+  acceptsTokenScheme: true,
+  rateLimit: 'none',
+  params: Params,
+
+  handle({ services: { catalogue, clock } }) {
+    return ok(modelsOfSound(livingFirst(catalogue.models, clock.now())));
+  },
+});

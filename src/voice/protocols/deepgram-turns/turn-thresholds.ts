@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { LIMITS } from '../../../kernel/limits.ts';
+
+const { eagerEot, eot, eotTimeoutMs } = LIMITS.deepgram;
+
+const Eot = z.coerce.number().min(eot.min).max(eot.max);
+const EagerEot = z.coerce.number().min(eagerEot.min).max(eagerEot.max);
+const TimeoutMs = z.coerce.number().int().min(eotTimeoutMs.min).max(eotTimeoutMs.max);
+
+/** When a turn ends: https://developers.deepgram.com/docs/flux/configuration. Without an eager threshold there are no eager ends. */
+export const TurnThresholds = z.object({
+  eot_threshold: Eot.default(eot.usual),
+  eager_eot_threshold: EagerEot.optional(),
+  eot_timeout_ms: TimeoutMs.default(eotTimeoutMs.usual),
+});
+
+export type TurnThresholds = z.output<typeof TurnThresholds>;
+
+/** An eager end that comes after the end is none. */
+export const areInOrder = ({ eager_eot_threshold, eot_threshold }: TurnThresholds): boolean =>
+  eager_eot_threshold === undefined || eager_eot_threshold <= eot_threshold;
+
+/** A message that changes settings in the middle of a stream: https://developers.deepgram.com/docs/flux/configure. */
+const Configure = z.looseObject({
+  thresholds: z
+    .object({
+      eot_threshold: Eot.optional(),
+      eager_eot_threshold: EagerEot.nullish(),
+      eot_timeout_ms: TimeoutMs.optional(),
+    })
+    .optional(),
+  keyterms: z.union([z.string(), z.array(z.string()).max(LIMITS.deepgram.keyterms)]).optional(),
+  language_hints: z.array(z.string()).max(LIMITS.deepgram.keyterms).optional(),
+});
+
+export type TurnSettings = {
+  readonly thresholds: TurnThresholds;
+  readonly keyterms: readonly string[];
+};
+
+/** The settings after a message. Undefined: it is none, and nothing changes. */
+export function configured(settings: TurnSettings, message: unknown): TurnSettings | undefined {
+  const parsed = Configure.safeParse(message);
+  if (!parsed.success) return undefined;
+  const { keyterms = settings.keyterms, thresholds: asked = {} } = parsed.data;
+  const { eager_eot_threshold: eager, ...rest } = asked;
+  const given = Object.entries(rest).filter(([, value]) => value !== undefined);
+  const { eager_eot_threshold: before, ...kept } = settings.thresholds;
+  const next = eager === undefined ? before : (eager ?? undefined);
+  const thresholds: TurnThresholds = {
+    ...kept,
+    ...Object.fromEntries(given),
+    ...(next !== undefined && { eager_eot_threshold: next }),
+  };
+  if (!areInOrder(thresholds)) return undefined;
+  return { thresholds, keyterms: typeof keyterms === 'string' ? [keyterms] : keyterms };
+}

@@ -1,0 +1,21 @@
+import { LIMITS } from '../../../kernel/limits.ts';
+import { upstreamClosed } from '../../live/voice-endings.ts';
+import type { TranscriptDialect } from '../../transcription/dialect.ts';
+import type { TurnSettings } from './turn-thresholds.ts';
+import { type TurnStream, TurnWriter } from './turn-writer.ts';
+
+const { listenIdleSeconds, deepgram } = LIMITS;
+const QUIET_MS = listenIdleSeconds * 1_000;
+
+/** Deepgram's turns (Flux): https://developers.deepgram.com/docs/flux/state. Frames of an upstream of this protocol pass. */
+export const turnsDialect = (settings: TurnSettings, stream: TurnStream): TranscriptDialect => ({
+  silenceDurationMs: deepgram.turnPauseMs,
+  // There is no message that keeps a stream without audio.
+  quietMs: QUIET_MS,
+  keptMs: QUIET_MS,
+  quiet: { code: 1011, reason: `NET-0001: no audio in ${listenIdleSeconds} s` },
+  relayed: (frame) => frame,
+  brokenOff: upstreamClosed,
+  keepsUpstream: false,
+  writer: (send) => new TurnWriter(settings, stream, send),
+});

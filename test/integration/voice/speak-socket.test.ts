@@ -1,0 +1,229 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { TtsEngine } from '../../../src/engines/engine.ts';
+import { systemClock } from '../../../src/kernel/clock.ts';
+import { silentLog } from '../../../src/kernel/log.ts';
+import { Teardown } from '../../../src/kernel/teardown.ts';
+import { buildCatalogue } from '../../../src/models/catalogue/build-catalogue.ts';
+import type { ProviderEntry } from '../../../src/models/catalogue/builtin/builtin-model.ts';
+import { LOCAL_MODELS } from '../../../src/models/catalogue/builtin/local.ts';
+import { createSpeakSocket } from '../../../src/sockets/speak.ts';
+import { bearer, KEYS } from '../../support/edge.ts';
+import { createFakeLedger } from '../../support/fake-ledger.ts';
+import { gatewayServices } from '../../support/gateway-services.ts';
+import { liveFront } from '../../support/live-front.ts';
+import {
+  answers,
+  breaksAfter,
+  hangsAfter,
+  noise,
+  type SpeechUpstream,
+  sends,
+  speechUpstream,
+} from '../../support/speech-upstream.ts';
+import { AGENT } from '../../support/voice-world.ts';
+import { refusal } from '../../support/web-socket-client.ts';
+
+const PATH = '/v1/speak?model=acme/voice';
+const PCM = 'audio/pcm';
+
+let teardown: Teardown | undefined;
+afterEach(() => teardown?.[Symbol.asyncDispose]());
+
+/** The socket before one upstream of speech, ten raw units a character, on a ledger in memory. */
+async function start(creditRaw = 100_000n) {
+  teardown = new Teardown();
+  const upstream: SpeechUpstream = teardown.use('upstream', await speechUpstream());
+  upstream.contentType = PCM;
+  upstream.sound = noise(48_000);
+  const ledger = createFakeLedger();
+  await ledger.credit({ agentId: AGENT, amountRaw: creditRaw, reference: 'world' });
+  const providers = new Map<string, ProviderEntry>([
+    ['local', { baseUrl: null, dialect: 'local' }],
+    ['acme', { baseUrl: upstream.baseUrl, dialect: 'openai', apiKeyEnv: 'ACME_KEY' }],
+  ]);
+  const source = {
+    rail: 'direct-account',
+    provider: 'acme',
+    upstreamModel: 'v',
+    marginBps: 0,
+  } as const;
+  const catalogue = buildCatalogue({
+    providers,
+    models: [
+      ...LOCAL_MODELS,
+      { id: 'acme/voice', modality: 'tts', sources: [{ ...source, rates: { character: '10' } }] },
+    ],
+    secret: () => 'sk',
+  });
+  const tts: TtsEngine = {
+    async *speak({ text }) {
+      yield { pcm: new Int16Array(2_400), sampleRateHz: 24_000, text };
+    },
+  };
+  const gateway = teardown.use('gateway', gatewayServices({ catalogue, ledger, tts }));
+  const { speech } = gateway.services;
+  const deps = { speech, catalogue, clock: systemClock, log: silentLog };
+  const front = await liveFront(teardown, { sockets: [createSpeakSocket(deps)] });
+  return {
+    ...{ ledger, upstream, url: front.at },
+    async connect(path = PATH) {
+      const client = await front.connect(front.at(path), bearer(KEYS.agent));
+      const sound = { bytes: 0 };
+      client.ws.on('message', (data: Buffer, isBinary: boolean) => {
+        if (isBinary) sound.bytes += data.length;
+      });
+      return Object.assign(client, { sound });
+    },
+  };
+}
+
+/** Holds are given back a moment after the last byte. */
+const noHolds = (ledger: { openHolds(): number }) => expect.poll(() => ledger.openHolds()).toBe(0);
+
+describe('the speak socket', () => {
+  it('speaks at the rate that is asked for, charged by the sentence before it is heard', async () => {
+    const { connect, ledger, upstream } = await start();
+    const client = await connect(`${PATH}&sample_rate=8000&encoding=mulaw`);
+    await client.until(({ type }) => type === 'Metadata');
+    client.say({ type: 'Speak', text: 'One two. Three' });
+    client.say({ type: 'Flush' });
+    await client.until(({ type }) => type === 'Flushed');
+    // Two answers of a second each.
+    expect(Math.abs(client.sound.bytes - 16_000)).toBeLessThan(10);
+    expect(upstream.seen.map(({ body }) => [body.input, body.response_format])).toEqual([
+      ['One two.', 'pcm'],
+      ['Three', 'pcm'],
+    ]);
+    expect(client.of('Flushed')).toMatchObject([{ characters: 13, cost_usdc: '130' }]);
+    expect(ledger.consumedRaw(AGENT)).toBe(130n);
+    client.say({ type: 'Close' });
+    expect((await client.closed).code).toBe(1000);
+    await noHolds(ledger);
+  });
+
+  it('is cut where its upstream is, and charges that sentence alone', async () => {
+    const { connect, ledger, upstream } = await start();
+    upstream.plays.push(sends(noise(4_800), PCM), (response) => {
+      response.writeHead(200, { 'content-type': PCM });
+      response.write(noise(4_800));
+      setTimeout(() => response.destroy(), 30);
+    });
+    const client = await connect();
+    client.say({ type: 'Speak', text: 'One. Two. Three. ' });
+    expect(await client.closed).toMatchObject({ code: 1011, reason: 'upstream_broke_off' });
+    await noHolds(ledger);
+    expect(ledger.consumedRaw(AGENT)).toBe(80n);
+    expect(client.of('Error')).toHaveLength(1);
+  });
+
+  it('charges nothing for a sentence of which nothing came', async () => {
+    const { connect, ledger, upstream } = await start();
+    upstream.plays.push(answers(500), answers(500), answers(500));
+    const client = await connect();
+    client.say({ type: 'Speak', text: 'One. Two.' });
+    expect((await client.closed).code).toBe(1011);
+    await noHolds(ledger);
+    expect(ledger.consumedRaw(AGENT)).toBe(0n);
+  });
+
+  it('lets its upstream go with its client, and buys nothing more for it', async () => {
+    const { connect, ledger, upstream } = await start();
+    upstream.plays.push((response) => {
+      response.writeHead(200, { 'content-type': PCM });
+      response.write(noise(9_600));
+    });
+    const client = await connect();
+    client.say({ type: 'Speak', text: 'One. Two. Three. ' });
+    await expect.poll(() => client.sound.bytes).toBeGreaterThan(0);
+    client.ws.terminate();
+    await expect.poll(() => upstream.abandoned.count).toBe(1);
+    await noHolds(ledger);
+    expect([upstream.seen.length, ledger.consumedRaw(AGENT)]).toEqual([1, 40n]);
+  });
+
+  it('charges nothing to a client that leaves before any sound', async () => {
+    const { connect, ledger, upstream } = await start();
+    upstream.plays.push(hangsAfter(Buffer.alloc(0)));
+    const client = await connect();
+    client.say({ type: 'Speak', text: 'One. Two. Three. ' });
+    await expect.poll(() => upstream.seen.length).toBe(1);
+    client.ws.terminate();
+    await expect.poll(() => upstream.abandoned.count).toBe(1);
+    await noHolds(ledger);
+    expect([upstream.seen.length, ledger.consumedRaw(AGENT)]).toEqual([1, 0n]);
+  });
+
+  it('is asked for no more than a slow reader takes', async () => {
+    const { connect, ledger, upstream } = await start();
+    upstream.sound = noise(8 * 1024 * 1024);
+    const client = await connect();
+    client.ws.pause();
+    const sentences = 40;
+    client.say({ type: 'Speak', text: 'One two three. '.repeat(sentences) });
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    const asked = upstream.seen.length;
+    expect(asked).toBeLessThan(sentences / 4);
+    client.ws.terminate();
+    await noHolds(ledger);
+    expect(upstream.seen.length).toBe(asked);
+    expect(ledger.consumedRaw(AGENT)).toBe(BigInt(asked) * 140n);
+  });
+
+  it('stops at the sentence that the balance does not cover', async () => {
+    const { connect, ledger } = await start(100n);
+    const client = await connect();
+    client.say({ type: 'Speak', text: 'One two. Three four. ' });
+    expect(await client.closed).toEqual({ code: 1008, reason: 'budget_exhausted' });
+    expect(client.of('Error')).toMatchObject([{ code: 'budget_exhausted' }]);
+    await noHolds(ledger);
+    expect(ledger.consumedRaw(AGENT)).toBe(80n);
+  });
+
+  it('sends a refusal of the upstream on, in one shape', async () => {
+    const { connect, ledger, upstream } = await start();
+    upstream.plays.push(answers(400, { error: { message: 'not that voice' } }));
+    const client = await connect();
+    client.say({ type: 'Speak', text: 'One. ' });
+    expect((await client.closed).code).toBe(1008);
+    expect(client.of('Error')).toMatchObject([
+      { code: 'upstream_refused', description: 'not that voice' },
+    ]);
+    await noHolds(ledger);
+    expect(ledger.consumedRaw(AGENT)).toBe(0n);
+  });
+
+  it('breaks nothing where the sound breaks before its first byte', async () => {
+    const { connect, ledger, upstream } = await start();
+    upstream.plays.push(breaksAfter(Buffer.alloc(0)), breaksAfter(Buffer.alloc(0)));
+    const client = await connect();
+    client.say({ type: 'Speak', text: 'One. ' });
+    expect((await client.closed).code).toBe(1011);
+    await noHolds(ledger);
+    expect(ledger.consumedRaw(AGENT)).toBe(0n);
+  });
+
+  it.each([
+    ['no such model', 'model=acme/none', 404, 'NOT_FOUND'],
+    ['a model that hears', 'model=local/pocketsphinx', 400, 'Bad Request'],
+    ['a file', 'model=acme/voice&encoding=mp3', 400, 'Bad Request'],
+    ['a container', 'model=acme/voice&container=wav', 400, 'Bad Request'],
+    ['a rate that there is not', 'model=acme/voice&sample_rate=44100', 400, 'Bad Request'],
+    ['a speed beyond any', 'model=acme/voice&speed=100', 400, 'Bad Request'],
+  ])('refuses %s before the upgrade', async (_, query, status, err_code) => {
+    const { ledger, upstream, url } = await start();
+    const answer = await refusal(url(`/v1/speak?${query}`), [], bearer(KEYS.agent));
+    expect(answer).toMatchObject({
+      status,
+      body: { err_code, err_msg: expect.any(String), request_id: expect.any(String) },
+    });
+    expect([upstream.seen.length, ledger.openHolds()]).toEqual([0, 0]);
+  });
+
+  it('closes on who sends more than may be sent', async () => {
+    const { connect, ledger } = await start();
+    const client = await connect();
+    for (let i = 0; i < 10_000; i++) client.ws.send('{"type":"Speak","text":""}');
+    expect((await client.closed).code).toBe(1008);
+    await noHolds(ledger);
+  });
+});

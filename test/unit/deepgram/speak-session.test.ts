@@ -1,0 +1,280 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { SpeakSession } from '../../../src/deepgram/speak-session.ts';
+import { errors } from '../../../src/kernel/errors.ts';
+import { LIMITS } from '../../../src/kernel/limits.ts';
+import { silentLog } from '../../../src/kernel/log.ts';
+import { ManualClock } from '../../../src/kernel/manual-clock.ts';
+import type { StopSignal } from '../../../src/kernel/stop-signal.ts';
+import type { SpeechSynthesis } from '../../../src/models/speech/synthesize-speech.ts';
+import { settleAll } from '../../support/voice-world.ts';
+
+const { flushes, speakChars, speakIdleMs, speakStallMs, speakWaitingChars } = LIMITS.deepgram;
+
+type Said = Record<string, unknown> & { readonly type: string };
+
+class Client {
+  readonly said: Said[] = [];
+  readonly sound: Uint8Array[] = [];
+  closed: { readonly code: number; readonly reason: string | undefined } | undefined;
+  bufferedAmount = 0;
+
+  get isOpen(): boolean {
+    return this.closed === undefined;
+  }
+
+  send(data: string | Uint8Array): boolean {
+    if (typeof data === 'string') this.said.push(JSON.parse(data) as Said);
+    else this.sound.push(data);
+    return true;
+  }
+
+  close(code: number, reason?: string): void {
+    this.closed ??= { code, reason };
+  }
+
+  of = (type: string) => this.said.filter((one) => one.type === type);
+}
+
+/** What each text is answered with: pieces, which may be held up, or a failure. */
+type Play = {
+  readonly pieces?: number;
+  readonly failure?: unknown;
+  readonly breaksAfter?: number;
+  readonly held?: Promise<void>;
+};
+
+function world(plays: Play[] = []) {
+  const clock = new ManualClock();
+  const bought: { text: string; signal: StopSignal }[] = [];
+  const given: { text: string; pieces: number; isStopped: boolean }[] = [];
+  const speech: SpeechSynthesis = {
+    async speak({ body, buyer }) {
+      bought.push({ text: body.input, signal: buyer.signal });
+      const { breaksAfter, failure, held, pieces = 2 } = plays.shift() ?? {};
+      if (failure !== undefined) throw failure;
+      const one = { text: body.input, pieces: 0, isStopped: false };
+      given.push(one);
+      return {
+        status: 200,
+        headers: { 'content-type': 'audio/pcm', 'x-svc-cost-usdc': String(body.input.length) },
+        upstreamMs: 0,
+        body: {
+          [Symbol.asyncIterator]: () => ({
+            async next() {
+              await held;
+              if (one.pieces === breaksAfter) throw new Error('cut');
+              if (one.pieces >= pieces || one.isStopped) return { done: true, value: undefined };
+              one.pieces++;
+              return { done: false, value: new Uint8Array(4_800) };
+            },
+            async return() {
+              one.isStopped = true;
+              return { done: true, value: undefined };
+            },
+          }),
+        },
+      };
+    },
+  };
+  const session = new SpeakSession(
+    { speech, clock, log: silentLog },
+    {
+      buyer: {
+        ...{ spender: { agentId: 7 }, accountId: 'acct', providerKey: undefined },
+        admitPooled: () => undefined,
+      } as never,
+      plan: { format: 'pcm', made: { encoding: 'linear16', sampleRateHz: 24_000, inWav: false } },
+      speaker: { model: 'acme/voice' },
+      metadata: { type: 'Metadata' },
+    },
+  );
+  const client = new Client();
+  session.opened(client);
+  const say = (message: object) => session.message(JSON.stringify(message));
+  const speak = (text: string) => say({ type: 'Speak', text });
+  return {
+    bought,
+    client,
+    clock,
+    given,
+    say,
+    session,
+    speak,
+    texts: () => bought.map((b) => b.text),
+  };
+}
+
+afterEach(() => vi.restoreAllMocks());
+
+describe('live speech', () => {
+  it('buys a sentence when it is whole and the rest when it is flushed, one after another', async () => {
+    const { client, say, speak, texts } = world();
+    expect(client.said).toEqual([{ type: 'Metadata' }]);
+    speak('One is ');
+    speak('here. Two fol');
+    await settleAll();
+    expect(texts()).toEqual(['One is here.']);
+    speak('lows');
+    say({ type: 'Flush' });
+    await settleAll();
+    expect(texts()).toEqual(['One is here.', 'Two follows']);
+    expect(client.sound).toHaveLength(4);
+    expect(client.of('Flushed')).toEqual([
+      { type: 'Flushed', sequence_id: 0, characters: 23, cost_usdc: '23' },
+    ]);
+    say({ type: 'Flush' });
+    await settleAll();
+    expect(client.of('Flushed').at(-1)).toEqual({
+      ...{ type: 'Flushed', sequence_id: 1, characters: 0, cost_usdc: '0' },
+    });
+  });
+
+  it('speaks the rest before it closes, and hears no more', async () => {
+    const { client, say, speak, texts } = world();
+    speak('Good bye');
+    say({ type: 'Close' });
+    speak('One more.');
+    await settleAll();
+    expect(texts()).toEqual(['Good bye']);
+    expect(client.closed).toEqual({ code: 1000, reason: 'done' });
+  });
+
+  it('finishes what it was given where its server goes away', async () => {
+    const { client, session, speak, texts } = world();
+    speak('All of it');
+    session.drain();
+    await settleAll();
+    expect([texts(), client.closed?.code]).toEqual([['All of it'], 1012]);
+  });
+
+  it('stops in the middle of a sentence, buys none behind it, and goes on after', async () => {
+    let goOn = () => {};
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const { bought, client, given, say, speak, texts } = world([{ pieces: 9, held }]);
+    speak('One. Two. Three. ');
+    await settleAll();
+    say({ type: 'Clear' });
+    expect(bought[0]?.signal.aborted).toBe(true);
+    goOn();
+    await settleAll();
+    expect([texts(), given[0]?.isStopped]).toEqual([['One.'], true]);
+    expect(client.of('Cleared')).toEqual([{ type: 'Cleared', sequence_id: 0 }]);
+    const before = client.sound.length;
+    speak('Four');
+    say({ type: 'Flush' });
+    await settleAll();
+    expect(texts()).toEqual(['One.', 'Four']);
+    expect(client.sound).toHaveLength(before + 2);
+    expect(client.of('Flushed')).toMatchObject([{ sequence_id: 1 }]);
+  });
+
+  it('buys nothing more for a client that is gone', async () => {
+    let goOn = () => {};
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const { bought, client, given, session, speak } = world([{ pieces: 9, held }]);
+    speak('One. Two. Three. ');
+    await settleAll();
+    session.closed();
+    goOn();
+    await settleAll();
+    expect(bought).toHaveLength(1);
+    expect([bought[0]?.signal.aborted, given[0]?.isStopped]).toEqual([true, true]);
+    expect(client.said).toHaveLength(1);
+  });
+
+  it('waits for a slow reader, and gives it up in the end with what it has paid for', async () => {
+    const { client, clock, given, session, speak, texts } = world([{ pieces: 9 }, { pieces: 9 }]);
+    client.bufferedAmount = LIMITS.deepgram.speakUnsentBytes + 1;
+    speak('One. Two. Three.');
+    await settleAll();
+    expect([client.sound.length, texts().length]).toEqual([1, 1]);
+    session.drained();
+    await settleAll();
+    expect(client.sound).toHaveLength(2);
+    clock.advance(speakStallMs);
+    await settleAll();
+    expect(client.closed).toEqual({ code: 1013, reason: 'the client reads too slowly' });
+    expect([given[0]?.isStopped, texts()]).toEqual([true, ['One.']]);
+  });
+
+  it('ends with the reason where a sentence cannot be bought, after those that could', async () => {
+    const refusal = errors.gateway.budgetExhausted({ available: '0' });
+    const { client, speak, texts } = world([{}, { failure: refusal }]);
+    speak('One. Two. Three. ');
+    await settleAll();
+    expect(texts()).toEqual(['One.', 'Two.']);
+    expect(client.of('Error')).toEqual([
+      {
+        ...{ type: 'Error', code: 'budget_exhausted' },
+        description: 'The balance does not cover this request.',
+      },
+    ]);
+    expect(client.closed).toEqual({ code: 1008, reason: 'budget_exhausted' });
+  });
+
+  it('ends where the sound breaks off in its middle', async () => {
+    const { client, speak, texts } = world([{ breaksAfter: 1 }]);
+    speak('One. Two. ');
+    await settleAll();
+    expect([client.sound.length, texts()]).toEqual([1, ['One.']]);
+    expect(client.closed).toEqual({ code: 1011, reason: 'upstream_broke_off' });
+  });
+});
+
+describe('a message that is none', () => {
+  it.each([
+    ['{"type":"Sing"}', 'UNPARSABLE_CLIENT_MESSAGE'],
+    ['nonsense', 'UNPARSABLE_CLIENT_MESSAGE'],
+    ['[]', 'UNPARSABLE_CLIENT_MESSAGE'],
+    [new Uint8Array(3), 'UNPARSABLE_CLIENT_MESSAGE'],
+    [`{"type":"Speak","text":"${'x'.repeat(20_000)}"}`, 'UNPARSABLE_CLIENT_MESSAGE'],
+    [`{"type":"Speak","text":"${'x'.repeat(speakChars + 1)}"}`, 'TEXT_TOO_LONG'],
+    ['{"type":"Speak"}', 'INVALID_TEXT'],
+    ['{"type":"Speak","text":""}', 'INVALID_TEXT'],
+  ])('is warned of, and the session goes on (%#)', async (message, code) => {
+    const { bought, client, session, speak, say } = world();
+    session.message(message);
+    await settleAll();
+    expect(client.of('Warning')).toMatchObject([{ code, description: expect.any(String) }]);
+    expect(bought).toEqual([]);
+    speak('Well');
+    say({ type: 'Flush' });
+    await settleAll();
+    expect(client.of('Flushed')).toHaveLength(1);
+  });
+
+  it('may be one text too many: what waits to be spoken has a bound', async () => {
+    const held = new Promise<void>(() => {});
+    const { client, speak } = world([{ held }]);
+    const text = `${'word '.repeat(speakChars / 5 - 1)}end.`;
+    for (let sent = 0; sent <= speakWaitingChars; sent += text.length) speak(text);
+    expect(client.of('Warning')).toMatchObject([{ code: 'TOO_MUCH_TEXT' }]);
+  });
+
+  it('may be one flush too many, until time has passed', async () => {
+    const { client, clock, say } = world();
+    for (let i = 0; i < flushes.most + 1; i++) say({ type: 'Flush' });
+    await settleAll();
+    expect(client.of('Flushed')).toHaveLength(flushes.most);
+    expect(client.of('Warning')).toMatchObject([{ code: 'FLUSH_LIMIT' }]);
+    clock.advance(flushes.windowMs);
+    say({ type: 'Flush' });
+    await settleAll();
+    expect(client.of('Flushed')).toHaveLength(flushes.most + 1);
+  });
+
+  it('may not come for a quarter of an hour: then the session is over', async () => {
+    const { client, clock, say } = world();
+    clock.advance(speakIdleMs - 1);
+    say({ type: 'Flush' });
+    await settleAll();
+    clock.advance(speakIdleMs - 1);
+    expect(client.closed).toBeUndefined();
+    clock.advance(1);
+    expect(client.closed).toMatchObject({ code: 1011 });
+  });
+});

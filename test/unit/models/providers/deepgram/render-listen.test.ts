@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import { uuidOf } from '../../../../../src/kernel/ids.ts';
+import {
+  relayListen,
+  renderFor,
+  renderListen,
+} from '../../../../../src/models/providers/deepgram/render-listen.ts';
+import type { ListenWishes } from '../../../../../src/models/providers/transcription-rail.ts';
+import { usualStallMs } from '../../../../support/longest-stall.ts';
+
+const WISHES: ListenWishes = {
+  options: [],
+  punctuated: false,
+  uttSplitMs: undefined,
+  metadata: { request_id: 'req', sha256: 'aa', created: 'now', model: 'acme/ears' },
+};
+const FILE = { name: 'sound', contentType: undefined, bytes: Buffer.alloc(0), durationMs: 4_000 };
+const callOf = (change: Partial<ListenWishes> = {}) => ({
+  ...{ file: FILE, model: 'ears-1', granularities: undefined },
+  listen: { ...WISHES, ...change },
+});
+const WHOLE = {
+  ...{ durationMs: 4_000, language: 'english' },
+  segments: [
+    {
+      ...{ startMs: 0, endMs: 1_000, text: 'Hello there.' },
+      words: [
+        { word: 'Hello', startMs: 0, endMs: 400 },
+        { word: 'there.', startMs: 400, endMs: 1_000 },
+      ],
+    },
+    { startMs: 2_000, endMs: 3_000, text: 'bye' },
+  ],
+};
+const rendered = async (change: Partial<ListenWishes> = {}) => {
+  const { body, contentType } = await renderListen(WHOLE, callOf(change));
+  expect(contentType).toBe('application/json');
+  return JSON.parse(body.toString('utf8'));
+};
+
+describe('a transcript in the shape of Deepgram', () => {
+  it('has metadata of our own and the words with their times, told or by their letters', async () => {
+    const uuid = uuidOf('acme/ears');
+    expect(await rendered()).toEqual({
+      metadata: {
+        ...{ transaction_key: 'deprecated', request_id: 'req', sha256: 'aa', created: 'now' },
+        ...{ duration: 4, channels: 1, models: [uuid] },
+        model_info: { [uuid]: { name: 'acme/ears', version: 'latest', arch: 'ears-1' } },
+      },
+      results: {
+        channels: [
+          {
+            alternatives: [
+              {
+                transcript: 'Hello there. bye',
+                confidence: 1,
+                words: [
+                  { word: 'hello', start: 0, end: 0.4, confidence: 1 },
+                  { word: 'there', start: 0.4, end: 1, confidence: 1 },
+                  { word: 'bye', start: 2, end: 3, confidence: 1 },
+                ],
+              },
+            ],
+          },
+        ],
+      },
+    });
+  });
+
+  it('splits utterances at the silence that was asked for, with the marks that were', async () => {
+    const utterances = async (uttSplitMs: number) =>
+      (await rendered({ punctuated: true, uttSplitMs })).results.utterances.map(
+        ({ start, transcript, words }: { start: number; transcript: string; words: unknown[] }) => [
+          ...[start, transcript, words.length],
+        ],
+      );
+    expect(await utterances(800)).toEqual([
+      [0, 'Hello there.', 2],
+      [2, 'bye', 1],
+    ]);
+    expect(await utterances(2_000)).toEqual([[0, 'Hello there. bye', 3]]);
+  });
+
+  it('warns of what was wished and is not done, once for each, and of nothing that was not', async () => {
+    const options = [
+      ...[
+        ['diarize', 'true'],
+        ['punctuate', 'false'],
+        ['keyterm', 'a'],
+        ['keyterm', 'b'],
+      ],
+      ...[
+        ['utterances', 'true'],
+        ['detect_language', 'true'],
+      ],
+    ] as [string, string][];
+    const { metadata, results } = await rendered({ options });
+    expect(metadata.warnings.map(({ parameter }: { parameter: string }) => parameter)).toEqual([
+      ...['diarize', 'keyterm'],
+    ]);
+    expect(results.channels[0].detected_language).toBe('english');
+  });
+
+  it('is sure of nothing where nothing was heard', async () => {
+    const nothing = { ...WHOLE, segments: [] };
+    const { body } = await renderListen(nothing, callOf({ uttSplitMs: 800 }));
+    expect(JSON.parse(body.toString('utf8')).results).toEqual({
+      channels: [{ alternatives: [{ transcript: '', confidence: 0, words: [] }] }],
+      utterances: [],
+    });
+  });
+
+  it("may be the vendor's own, and is what its call asks for", async () => {
+    const own = await relayListen({ channels: [] }, callOf());
+    expect(JSON.parse(own.body.toString('utf8'))).toMatchObject({
+      metadata: { duration: 4 },
+      results: { channels: [] },
+    });
+    const text = await renderFor(WHOLE, 'text', callOf());
+    expect(text.body.toString('utf8')).toBe('Hello there. bye\n');
+  });
+
+  it('of eight hours holds nothing up', async () => {
+    const words = Array.from({ length: 80_000 }, (_, i) => ({
+      ...{ word: 'word', startMs: i * 300, endMs: i * 300 + 200 },
+    }));
+    const text = words.map(({ word }) => word).join(' ');
+    const long = { ...WHOLE, segments: [{ startMs: 0, endMs: 24_000_000, text, words }] };
+    const work = () => renderListen(long, callOf({ uttSplitMs: 800, punctuated: true }));
+    expect(await usualStallMs(50, work)).toBeLessThan(50);
+  });
+});
