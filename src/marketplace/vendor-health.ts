@@ -6,7 +6,7 @@ import type { Log } from '../kernel/log.ts';
 import type { Worker } from '../kernel/schedule.ts';
 import type { MarketAddress } from './market-address.ts';
 import type { OpenAccount } from './open-accounts.ts';
-import { listPriceRaw } from './price.ts';
+import { listPriceRaw } from './prices/price.ts';
 import { type Delivery, type Plan, type Vendor, VendorRefused } from './vendor.ts';
 import { type DoorDeps, openDoor } from './vendor-door.ts';
 import type { Probed, VendorHealth } from './vendor-health-store.ts';

@@ -9,7 +9,7 @@ import {
   type VendorRequest,
 } from '../models/providers/vendors/vendor-api.ts';
 import type { DocumentService } from './documents/document-service.ts';
-import type { ListPrice } from './price.ts';
+import type { ListPrice } from './prices/price.ts';
 import type { Asked, ServiceName } from './requests.ts';
 import type { Departure, Reported } from './tripwires/departure.ts';
 

@@ -1,5 +1,5 @@
 import type { VendorDoor } from '../../models/providers/vendors/vendor-api.ts';
-import type { ListPrice } from '../price.ts';
+import type { ListPrice } from '../prices/price.ts';
 
 /** What is wanted of a document. */
 export type DocumentOrder = {

@@ -3,7 +3,7 @@ import { type ChargeRow, type EventRow, latencyOf } from '../../ledger/rules/com
 import type { Hold } from '../../ledger/rules/requests.ts';
 import { insertEvents } from '../../ledger/store/agent-funds.ts';
 import { jobCompleted, marketplaceSold } from '../../webhooks/payment-event.ts';
-import { listPriceRaw } from '../price.ts';
+import { listPriceRaw } from '../prices/price.ts';
 import type { Departure } from '../tripwires/departure.ts';
 import type { DocumentService, VendorPages } from './document-service.ts';
 import type { ClaimedJob, JobError, JobVerdict } from './job.ts';

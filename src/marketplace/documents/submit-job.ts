@@ -8,7 +8,7 @@ import type { MarketAnswer, MarketPrice, OnOver } from '../../payments/proxy/mar
 import { refuseVendor } from '../answer-failure.ts';
 import { type Served, withShare } from '../market-rooms.ts';
 import { OwnRefusal } from '../own-refusal.ts';
-import { listPriceRaw } from '../price.ts';
+import { listPriceRaw } from '../prices/price.ts';
 import { readShape } from '../read-order.ts';
 import type { Sale } from '../sell.ts';
 import { fetched, requireFunds } from '../shim.ts';

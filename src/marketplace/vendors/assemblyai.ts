@@ -1,5 +1,5 @@
 import { assemblyaiApi } from '../../models/providers/vendors/assemblyai.ts';
-import { LIST } from '../price-list.ts';
+import { LIST } from '../prices/price-list.ts';
 import { hearBy } from '../shared-api.ts';
 import { keyed, type Vendor } from '../vendor.ts';
 

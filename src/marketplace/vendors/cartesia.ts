@@ -1,5 +1,5 @@
 import { cartesiaApi } from '../../models/providers/vendors/cartesia.ts';
-import { LIST } from '../price-list.ts';
+import { LIST } from '../prices/price-list.ts';
 import { hearBy, speakBy } from '../shared-api.ts';
 import { keyed, type Vendor } from '../vendor.ts';
 

@@ -1,6 +1,6 @@
 import { objectOf } from '../../models/providers/vendors/read-answer.ts';
 import { jsonRequest } from '../../models/providers/vendors/write-request.ts';
-import { LIST } from '../price-list.ts';
+import { LIST } from '../prices/price-list.ts';
 import { codedSound } from '../read-delivery.ts';
 import { keyed, unfit, type Vendor } from '../vendor.ts';
 

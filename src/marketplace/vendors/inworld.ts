@@ -1,7 +1,7 @@
 import { isObject } from '../../kernel/json.ts';
 import { objectOf } from '../../models/providers/vendors/read-answer.ts';
 import { jsonRequest } from '../../models/providers/vendors/write-request.ts';
-import { LIST } from '../price-list.ts';
+import { LIST } from '../prices/price-list.ts';
 import { codedSound } from '../read-delivery.ts';
 import { reportedCharacters } from '../tripwires/departure.ts';
 import { keyed, modelOf, nameOf, type Vendor } from '../vendor.ts';

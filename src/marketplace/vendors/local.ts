@@ -5,7 +5,7 @@ import type { Outcome } from '../../models/providers/outcome.ts';
 import type { SpeechRail } from '../../models/providers/speech-rail.ts';
 import type { TranscriptionRail } from '../../models/providers/transcription-rail.ts';
 import { VendorFailed } from '../../models/providers/vendors/vendor-api.ts';
-import { LIST } from '../price-list.ts';
+import { LIST } from '../prices/price-list.ts';
 import {
   type Delivery,
   modelOf,

@@ -1,5 +1,5 @@
 import { jsonRequest } from '../../models/providers/vendors/write-request.ts';
-import { LIST } from '../price-list.ts';
+import { LIST } from '../prices/price-list.ts';
 import { soundOf } from '../read-delivery.ts';
 import { signAws } from '../sign-aws.ts';
 import { reportedCharacters } from '../tripwires/departure.ts';

@@ -1,5 +1,5 @@
 import { rimeApi } from '../../models/providers/vendors/rime.ts';
-import { LIST } from '../price-list.ts';
+import { LIST } from '../prices/price-list.ts';
 import { speakBy } from '../shared-api.ts';
 import { keyed, type Vendor } from '../vendor.ts';
 

@@ -4,7 +4,7 @@ import { objectOf } from '../../models/providers/vendors/read-answer.ts';
 import { type VendorDoor, VendorFailed } from '../../models/providers/vendors/vendor-api.ts';
 import { jsonRequest } from '../../models/providers/vendors/write-request.ts';
 import type { DocumentService, JobNews } from '../documents/document-service.ts';
-import { LIST } from '../price-list.ts';
+import { LIST } from '../prices/price-list.ts';
 
 const BASE = '/doc-digitization/job/v1';
 

@@ -1,6 +1,6 @@
 import { objectOf } from '../../models/providers/vendors/read-answer.ts';
 import { formRequest, jsonRequest } from '../../models/providers/vendors/write-request.ts';
-import { LIST } from '../price-list.ts';
+import { LIST } from '../prices/price-list.ts';
 import { codedSound, transcript } from '../read-delivery.ts';
 import { keyed, modelOf, nameOf, type Order, type Plan, unfit, type Vendor } from '../vendor.ts';
 import { sarvamDocuments } from './sarvam-documents.ts';

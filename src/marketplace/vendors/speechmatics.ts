@@ -4,7 +4,7 @@ import { orAbandon } from '../../models/providers/vendors/or-abandon.ts';
 import { objectOf } from '../../models/providers/vendors/read-answer.ts';
 import { type VendorDoor, VendorFailed } from '../../models/providers/vendors/vendor-api.ts';
 import { formRequest } from '../../models/providers/vendors/write-request.ts';
-import { LIST } from '../price-list.ts';
+import { LIST } from '../prices/price-list.ts';
 import { transcript } from '../read-delivery.ts';
 import { reportedSeconds } from '../tripwires/departure.ts';
 import { keyed, modelOf, nameOf, type Vendor } from '../vendor.ts';

@@ -1,6 +1,6 @@
 import { objectOf } from '../../models/providers/vendors/read-answer.ts';
 import { formRequest, jsonRequest } from '../../models/providers/vendors/write-request.ts';
-import { LIST } from '../price-list.ts';
+import { LIST } from '../prices/price-list.ts';
 import { soundOf, transcript } from '../read-delivery.ts';
 import { reportedSeconds } from '../tripwires/departure.ts';
 import { keyed, nameOf, type Vendor } from '../vendor.ts';

@@ -41,7 +41,7 @@ export type ChatQuestion<R = ChatRail, T = ChatAnswer> = {
 type WantDeps<R> = Pick<BuyDeps<R>, 'keepsNames' | 'rails'>;
 
 /** What is bought for a chat: at most what its bound costs, shorter where there is money for less, metered by its tokens. */
-export function wantChat<R, T>(
+function wantChat<R, T>(
   { keepsNames, rails }: WantDeps<R>,
   question: ChatQuestion<R, T>,
   { signal, spender }: Pick<Buyer, 'signal' | 'spender'>,

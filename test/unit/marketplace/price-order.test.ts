@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { priceOrder } from '../../../src/marketplace/price-order.ts';
+import { priceOrder } from '../../../src/marketplace/prices/price-order.ts';
 import type { ServiceName } from '../../../src/marketplace/requests.ts';
 import type { Service, Vendor } from '../../../src/marketplace/vendor.ts';
 import { REMOTE_VENDORS } from '../../../src/marketplace/vendors/vendors.ts';

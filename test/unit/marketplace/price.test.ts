@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { listPriceRaw } from '../../../src/marketplace/price.ts';
-import { LIST } from '../../../src/marketplace/price-list.ts';
+import { listPriceRaw } from '../../../src/marketplace/prices/price.ts';
+import { LIST } from '../../../src/marketplace/prices/price-list.ts';
 
 describe('a list price', () => {
   it.each([

@@ -1,4 +1,4 @@
-import { parseRate } from '../kernel/price.ts';
+import { parseRate } from '../../kernel/price.ts';
 
 /** What a vendor asks for its work, as it publishes it. */
 export type ListPrice = {

@@ -1,12 +1,12 @@
-import { ApiError } from '../kernel/api-error.ts';
-import { isObject } from '../kernel/json.ts';
-import { LIMITS } from '../kernel/limits.ts';
-import type { MarketPrice } from '../payments/proxy/marketplace.ts';
-import { OwnRefusal } from './own-refusal.ts';
+import { ApiError } from '../../kernel/api-error.ts';
+import { isObject } from '../../kernel/json.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { MarketPrice } from '../../payments/proxy/marketplace.ts';
+import { OwnRefusal } from '../own-refusal.ts';
+import { NO_FILE, readBody, requireShort } from '../read-order.ts';
+import type { ServiceName } from '../requests.ts';
+import type { Service } from '../vendor.ts';
 import { listPriceRaw } from './price.ts';
-import { NO_FILE, readBody, requireShort } from './read-order.ts';
-import type { ServiceName } from './requests.ts';
-import type { Service } from './vendor.ts';
 
 /** What a request needs besides the members that decide its price: the shortest text, a file and languages of the vendor's. */
 const PLACEHOLDER: Readonly<Record<ServiceName, Readonly<Record<string, unknown>>>> = {
