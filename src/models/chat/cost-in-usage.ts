@@ -1,4 +1,5 @@
 import { topMember } from '../../kernel/json/top-member.ts';
+import { isObject } from '../../kernel/json.ts';
 import type { ChatStream } from '../providers/chat-rail.ts';
 import { carriesUsage, parseData } from '../providers/openai/chat-tap.ts';
 import { SseEvents } from '../providers/openai/sse-events.ts';
@@ -76,12 +77,16 @@ export class CostInStream {
     return Buffer.concat([costInEvent(usage, costRaw), Buffer.from('\n\n')]);
   }
 
+  /** Whether an event is kept back. One that says more than the usage is not, and its usage is told again with the price. */
   #keeps(event: Buffer): boolean {
     if (!carriesUsage(event)) return false;
-    const chunk = parseData(event) as { readonly choices?: unknown } | undefined;
-    if (!Array.isArray(chunk?.choices) || chunk.choices.length > 0) return false;
-    this.#usage = event;
-    return true;
+    const chunk = parseData(event);
+    if (!isObject(chunk) || !Array.isArray(chunk.choices)) return false;
+    const isAlone = chunk.choices.length === 0;
+    this.#usage = isAlone
+      ? event
+      : Buffer.from(`data: ${JSON.stringify({ ...chunk, choices: [] })}\n\n`);
+    return isAlone;
   }
 }
 

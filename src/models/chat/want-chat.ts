@@ -1,4 +1,5 @@
 import type { StopSignal } from '../../kernel/stop-signal.ts';
+import type { Source } from '../catalogue/catalogue.ts';
 import { requireOffers } from '../catalogue/require-model.ts';
 import type { ChatCall, ChatCompletion, ChatRail, ChatStream } from '../providers/chat-rail.ts';
 import type { Outcome } from '../providers/outcome.ts';
@@ -7,11 +8,11 @@ import type { Buyer } from '../purchase/buyer.ts';
 import type { Order, Wanted } from '../purchase/order.ts';
 import type { AnswerCap } from '../purchase/receipt.ts';
 import { planOffers } from '../routing/plan-offers.ts';
-import type { RoutingWishes } from '../routing/routing-wishes.ts';
+import { type RoutingWishes, requireCheap } from '../routing/routing-wishes.ts';
 import { arePaidByBuyer, type Seller, type Sellers } from '../routing/sellers.ts';
 import { boundChat, type ChatBound, leastBound, shrinkBound } from './bound-chat.ts';
 import type { ChatRequest } from './chat-request.ts';
-import { chatPriceRaw, meterChat } from './chat-usage.ts';
+import { chatPriceRaw, chatRates, meterChat } from './chat-usage.ts';
 
 export type ChatAnswer = ChatCompletion | { readonly stream: ChatStream };
 
@@ -45,6 +46,7 @@ function wantChat<R, T>(
   { keepsNames, rails }: WantDeps<R>,
   question: ChatQuestion<R, T>,
   { signal, spender }: Pick<Buyer, 'signal' | 'spender'>,
+  wishes: RoutingWishes | undefined,
 ): Wanted<R, T> {
   const { leastOutputTokens: least, measured } = question;
   const orderWithin = (sellers: Sellers, bound: ChatBound): Order<R, T> => {
@@ -92,9 +94,12 @@ function wantChat<R, T>(
   return {
     modelId: measured.model,
     modality: 'text',
+    wishes,
     orderOf(sellers) {
       if (!arePaidByBuyer(sellers)) question.requirePriced();
-      return orderWithin(sellers, boundChat(measured, sellers.model));
+      const bound = boundChat(measured, sellers.model);
+      const ratesAt = (source: Source) => chatRates(bound.tokens, source);
+      return orderWithin(requireCheap(sellers, wishes, ratesAt), bound);
     },
   };
 }
@@ -110,9 +115,9 @@ export function wantInTurn<R, T>(
   others.delete(first);
   let wanted: Wanted<R, T> | undefined;
   for (const model of [...others].reverse()) {
-    wanted = { ...wantChat(deps, ofModel(model), buyer), wishes, instead: wanted };
+    wanted = { ...wantChat(deps, ofModel(model), buyer, wishes), instead: wanted };
   }
-  return { ...wantChat(deps, ofModel(first), buyer), wishes, instead: wanted };
+  return { ...wantChat(deps, ofModel(first), buyer, wishes), instead: wanted };
 }
 
 /** Cheapest first for such a request. */

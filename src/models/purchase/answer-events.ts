@@ -1,4 +1,5 @@
 import type { Log } from '../../kernel/log.ts';
+import type { BudgetLeft } from '../../spend/awareness/budget-left.ts';
 import type { ChatStream } from '../providers/chat-rail.ts';
 import type { Bought } from './answer.ts';
 import { streamHeaders } from './receipt.ts';
@@ -30,7 +31,7 @@ export async function answerEvents(
   ending: StreamEnding = OPENAI_ENDING,
 ): Promise<StreamedAnswer> {
   const { served, source, upstreamMs } = bought;
-  const headers = streamHeaders(served, await bought.budget());
+  const headers = streamHeaders(served, await budgetOf(bought, events));
   const settled = async () => (await bought.settle()).chargedRaw;
   const body = relayStream(events, {
     piece: (bytes) => bytes,
@@ -49,4 +50,17 @@ export async function answerEvents(
     },
   });
   return { status: 200, headers, body, upstreamMs };
+}
+
+/** What may still be spent. Where that cannot be told, nothing more is bought. */
+export async function budgetOf(
+  bought: Pick<Bought<unknown>, 'budget'>,
+  events: Pick<Events, 'stop'>,
+): Promise<BudgetLeft> {
+  try {
+    return await bought.budget();
+  } catch (error) {
+    events.stop();
+    throw error;
+  }
 }

@@ -1,5 +1,6 @@
 import { ApiError } from '../../kernel/api-error.ts';
 import { assert } from '../../kernel/assert.ts';
+import { impliedSource } from '../catalogue/byok-source.ts';
 import type { RateLimitAdvisory } from '../routing/rate-limit-advisory.ts';
 import { answerUndelivered } from '../routing/refuse-outcome.ts';
 import type { StoredKeys } from '../routing/sellers.ts';
@@ -56,8 +57,9 @@ export async function buy<R, T>(
   const fallbacks: Fallbacks = [];
   for (;;) {
     let granted: Granted<R, T>;
+    const keyed = keyedFor(deps, buyer, first, wanted);
     try {
-      const order = await quoteOr(deps, buyer, wanted, last);
+      const order = await quoteOr(deps, keyed, wanted, last);
       if (order instanceof ApiError || order === undefined) {
         const { instead } = wanted;
         const mayChangeOver = last === undefined || isUntied(buyer, last);
@@ -79,7 +81,7 @@ export async function buy<R, T>(
     let tried: Tried<T>;
     let served: Served;
     try {
-      tried = await askOrder(deps, buyer, granted, before);
+      tried = await askOrder(deps, keyed, granted, before);
       const routing = wanted.wishes && { provider: tried.source.provider, fallbacks };
       served = { ...servedBy(granted.order, tried, deps.rateLimitAdvisory?.(tried)), routing };
     } catch (error) {
@@ -106,6 +108,27 @@ export async function buy<R, T>(
   }
   assert(last !== undefined, 'a purchase has sellers, or is refused');
   return { kind: 'unsold', answer: answerUndelivered(deps, last.tried, last.served) };
+}
+
+/**
+ * The buyer, without the key that came with the request where another provider would see it: it is meant for that of the
+ * model that was wanted first.
+ */
+function keyedFor<R, T>(
+  { catalogue }: Pick<BuyDeps<R>, 'catalogue'>,
+  buyer: Buyer,
+  first: Wanted<R, T>,
+  wanted: Wanted<R, T>,
+): Buyer {
+  if (buyer.providerKey === undefined || wanted === first) return buyer;
+  const hostOf = (modelId: string) => {
+    const model = catalogue.findKeyed(modelId);
+    return model && impliedSource(model)?.provider;
+  };
+  const host = hostOf(first.modelId);
+  return host !== undefined && hostOf(wanted.modelId) === host
+    ? buyer
+    : { ...buyer, providerKey: undefined };
 }
 
 /** The quote, or why there is none. */

@@ -4,7 +4,7 @@ import type { Log } from '../../kernel/log.ts';
 import { lastEvent } from '../providers/responses/response-event.ts';
 import type { ResponseEvents, WholeResponse } from '../providers/responses/responses-rail.ts';
 import { type Bought, type Relayed, relay } from '../purchase/answer.ts';
-import type { StreamedAnswer } from '../purchase/answer-events.ts';
+import { budgetOf, type StreamedAnswer } from '../purchase/answer-events.ts';
 import { receiptHeaders, streamHeaders } from '../purchase/receipt.ts';
 import { relayStream } from '../purchase/relay-stream.ts';
 import { costComment } from '../purchase/stream-end.ts';
@@ -50,7 +50,7 @@ export async function answerResponseEvents(
   const { served, source, upstreamMs } = bought;
   const { agentId, id } = keeping;
   let isCancelled = false;
-  const headers = streamHeaders(served, await bought.budget());
+  const headers = streamHeaders(served, await budgetOf(bought, events));
   live.add(id, {
     agentId,
     shown: () => ({ ...events.response(), usage: null }),

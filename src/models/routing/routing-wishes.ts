@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import { parseRate, type Unit } from '../../kernel/price.ts';
+import { parseRate, type Rates, type Unit } from '../../kernel/price.ts';
 import type { Source } from '../catalogue/catalogue.ts';
 import type { Seller, Sellers } from './sellers.ts';
 
@@ -89,19 +89,16 @@ const isNamed = ({ ignored, only }: RoutingWishes, { provider }: Source): boolea
 
 const BPS = 10_000n;
 
-const isCheapEnough = ({ most }: RoutingWishes, { marginBps, rates }: Source): boolean =>
+const isCheapEnough = ({ most }: RoutingWishes, rates: Rates, marginBps: number): boolean =>
   Object.entries(most).every(
     ([unit, mostRate]) => (rates[unit as Unit] ?? 0n) * (BPS + BigInt(marginBps)) <= mostRate * BPS,
   );
 
-/** Those of the sellers that the caller wishes, which may be none. What is paid with a key of his own has no price here. */
+/** Those of the sellers whose names the caller wishes, which may be none. */
 export function wishedSellers(sellers: Sellers, wishes: RoutingWishes | undefined): Sellers {
   if (wishes === undefined) return sellers;
   const { order } = wishes;
-  const wished = sellers.sellers.filter(
-    ({ ownKey, source }) =>
-      isNamed(wishes, source) && (ownKey !== undefined || isCheapEnough(wishes, source)),
-  );
+  const wished = sellers.sellers.filter(({ source }) => isNamed(wishes, source));
   const rankOf = ({ source }: Seller) => {
     const place = order.indexOf(source.provider);
     return place === -1 ? order.length : place;
@@ -112,14 +109,28 @@ export function wishedSellers(sellers: Sellers, wishes: RoutingWishes | undefine
 /** The same where there have to be some. Throws the refusal, which says who sells the model. */
 export function requireWished(sellers: Sellers, wishes: RoutingWishes | undefined): Sellers {
   const wished = wishedSellers(sellers, wishes);
-  if (wishes === undefined || wished.sellers.length > 0) return wished;
+  if (wished.sellers.length > 0 || sellers.sellers.length === 0) return wished;
   const { id, sources } = sellers.model;
-  const isOfName = sources.some((source) => isNamed(wishes, source));
   const hosts = [...new Set(sources.map(({ provider }) => provider))].join(', ');
-  throw errors.gateway.invalidRequest(
-    isOfName
-      ? `No source of "${id}" is within max_price; GET /v1/models has its rates.`
-      : `provider leaves no source of "${id}", which is served by ${hosts}.`,
-    isOfName ? 'max_price' : 'provider',
+  const message = `provider leaves no source of "${id}", which is served by ${hosts}.`;
+  throw errors.gateway.invalidRequest(message, 'provider');
+}
+
+/**
+ * Those that ask no more than the caller allows, by their rates for this request. What is paid with a key of his own has no
+ * price here. Throws the refusal where none is left.
+ */
+export function requireCheap(
+  sellers: Sellers,
+  wishes: RoutingWishes | undefined,
+  ratesAt: (source: Source) => Rates,
+): Sellers {
+  if (wishes === undefined) return sellers;
+  const kept = sellers.sellers.filter(
+    ({ ownKey, source }) =>
+      ownKey !== undefined || isCheapEnough(wishes, ratesAt(source), source.marginBps),
   );
+  if (kept.length > 0) return { ...sellers, sellers: kept };
+  const message = `No source of "${sellers.model.id}" is within max_price; GET /v1/models has its rates.`;
+  throw errors.gateway.invalidRequest(message, 'max_price');
 }

@@ -361,4 +361,18 @@ describe('/v1/llm', () => {
     ).rejects.toBeInstanceOf(OpenAI.AuthenticationError);
     await paid.balanced(0n);
   });
+
+  it('shows the key of a request to no other provider, whatever models the caller wishes', async () => {
+    await using w = await world();
+    w.flow.play({ pieces: [JSON.stringify({ choices: [{ message: { content: 'Hi.' } }] })] });
+    const key = { 'x-svc-provider-key': OWN };
+    for (const model of [MODEL, 'acme/none']) {
+      // Of the caller's account, and of this server's.
+      for (let i = 0; i < 2; i++) w.acme.faults.push({ kind: 'status', status: 500 });
+      const { status } = await w.ask(model, key, { models: ['flow/words'], max_tokens: 16 });
+      expect(status).toBe(200);
+    }
+    expect(w.flow.authorizations).toEqual(Array(2).fill('Bearer sk-of-the-server-FLOW_KEY'));
+    expect(w.acme.seen.map(({ authorization }) => authorization)).toContain(`Bearer ${OWN}`);
+  });
 });

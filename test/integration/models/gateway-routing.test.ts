@@ -46,6 +46,15 @@ beforeEach(async () => {
     },
     models: [
       { id: 'acme/both', modality: 'text', sources: [source('cheap', '2'), source('dear', '4')] },
+      {
+        ...{ id: 'acme/long', modality: 'text' },
+        sources: [
+          {
+            ...source('cheap', '2'),
+            longPrompt: { above: 100, inputPercent: 500, outputPercent: 100 },
+          },
+        ],
+      },
       { id: 'acme/gone', modality: 'text', sources: [source('gone', '1')] },
       { id: 'acme/other', modality: 'text', sources: [source('dear', '4')] },
       {
@@ -121,6 +130,18 @@ describe('the providers that a caller wishes', () => {
     });
     expect(await chat({ max_price: { completion: 10.4 } })).toMatchObject({ status: 400 });
     expect(await chat({ max_price: { request: 0 } })).toMatchObject({ status: 200 });
+  });
+
+  it('are judged by the rates of a prompt as long as this one may be', async () => {
+    const long = [{ role: 'user', content: 'x'.repeat(300) }];
+    const model = 'acme/long';
+    expect(await chat({ model, max_price: { prompt: 2.1 } })).toMatchObject({ status: 200 });
+    expect(await chat({ model, max_price: { prompt: 2.1 }, messages: long })).toMatchObject({
+      ...{ status: 400, json: { error: { param: 'max_price' } } },
+    });
+    expect(await chat({ model, max_price: { prompt: 10.5 }, messages: long })).toMatchObject({
+      status: 200,
+    });
   });
 
   it('never reach an upstream as members of its request', async () => {

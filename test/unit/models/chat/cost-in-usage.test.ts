@@ -61,6 +61,13 @@ describe('a stream with its price', () => {
     expect(last.endsWith('}\n\n')).toBe(true);
   });
 
+  it('tells the usage of an event that says more again, with the price', async () => {
+    const both = chunk({ choices: [{ delta: {} }], usage: { total_tokens: 4 } });
+    const { last, text } = await relayed([WORD, both]);
+    expect(text).toBe(WORD + both);
+    expect(last).toBe(chunk({ choices: [], usage: { total_tokens: 4, cost_raw: '9' } }));
+  });
+
   it('is asked for with its usage, whatever else was asked for', () => {
     const body = { model: 'm', messages: [], stream: true, stream_options: { odd: 1 } } as never;
     expect(withUsage(body)).toMatchObject({ stream_options: { odd: 1, include_usage: true } });
