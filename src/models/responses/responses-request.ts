@@ -1,17 +1,22 @@
 import { z } from 'zod';
 import { LIMITS } from '../../kernel/limits.ts';
+import { isStorable } from '../../kernel/storable.ts';
 
 const { responses } = LIMITS;
 
 const within = (min: number, max: number) => z.number().min(min).max(max).nullish();
 
 /** As long as an id of a response, an item or a call may be, whoever made it. */
-const id = z.string().min(1).max(responses.idChars);
+export const ResponseId = z
+  .string()
+  .min(1)
+  .max(responses.idChars)
+  .refine(isStorable, { error: 'has a character that no id has' });
 
 /** One item of the input. What its type asks for is checked where it is read. */
 export const InputItem = z.looseObject({
   type: z.string().max(responses.idChars).nullish(),
-  id: id.nullish(),
+  id: ResponseId.nullish(),
 });
 
 /**
@@ -22,7 +27,7 @@ export const ResponsesRequest = z.looseObject({
   model: z.string().min(1).max(LIMITS.modelIdChars),
   input: z.union([z.string(), z.array(InputItem).max(LIMITS.chatMessages)]).nullish(),
   instructions: z.string().max(responses.instructionChars).nullish(),
-  previous_response_id: id.nullish(),
+  previous_response_id: ResponseId.nullish(),
   store: z.boolean().nullish(),
   stream: z.boolean().nullish(),
   background: z.boolean().nullish(),

@@ -1,14 +1,15 @@
 import { z } from 'zod';
 import { LIMITS } from '../../kernel/limits.ts';
+import { ResponseId } from '../../models/responses/responses-request.ts';
 
-const { idChars, itemsPerPage } = LIMITS.responses;
+const { itemsPerPage } = LIMITS.responses;
 
-export const ResponseParams = z.object({ id: z.string().min(1).max(idChars) });
+export const ResponseParams = z.object({ id: ResponseId });
 
 export const ItemsQuery = z.object({
   limit: z.coerce.number().int().min(1).max(itemsPerPage).optional(),
   order: z.enum(['asc', 'desc']).optional(),
-  after: z.string().min(1).max(idChars).optional(),
+  after: ResponseId.optional(),
 });
 
 /** As OpenAI's. */
