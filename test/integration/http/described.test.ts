@@ -38,7 +38,10 @@ describe('the description of the running server', () => {
     ]);
     const description = parse(String(told.body.text)) as Description;
     expect(description.openapi).toMatch(/^3\.1\./);
-    const sockets = ['/v1/audio/transcriptions/stream', '/v1/realtime', '/v1/listen'];
+    const sockets = [
+      ...['/v1/audio/transcriptions/stream', '/v1/realtime'],
+      ...['/v1/listen', '/v2/listen', '/v1/speak'],
+    ];
     const expected = [
       ...ROUTES.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`),
       ...sockets.map((path) => `GET ${path}`),
