@@ -46,7 +46,7 @@ export function submitJob(deps: JobDeps, call: JobCall): Promise<MarketAnswer> {
       await requireFunds(deps, call, { priceRaw: priceRaw(documents, 1) });
       return await deps.rooms.withFile('files', guest, async () => {
         const bytes = await documentOf(deps, call, served, asked);
-        const document = await judge(bytes);
+        const document = await judge(bytes, served.signal);
         return accept({ ...deps, ...served }, call, {
           vendor,
           documents,
@@ -126,10 +126,13 @@ async function documentOf(
   return (await fetched(() => fetchFile(documentUrl ?? '', DOCUMENT, caller))).bytes;
 }
 
-/** What kind of document it is, and how many pages are held. Throws the refusal of one that no vendor takes. */
-async function judge(bytes: Buffer) {
+/**
+ * What kind of document it is, and how many pages are held. Throws the refusal of one that no vendor takes, and of a client
+ * that has left.
+ */
+async function judge(bytes: Buffer, signal: AbortSignal) {
   const { pages: mostPages } = LIMITS.marketplace.documents;
-  const counted = await countPages(bytes);
+  const counted = await countPages(bytes, signal);
   if (counted === undefined) {
     throw own(unfit('documentUrl', 'must be a PDF, or a ZIP archive of JPEG and PNG pages'));
   }
