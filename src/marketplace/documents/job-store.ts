@@ -111,12 +111,12 @@ export const finishJob = (
   job: Claim,
   { costRaw, status }: { readonly costRaw: bigint; readonly status: JobVerdict['status'] },
 ): Promise<boolean> => {
-  const kept = ms(tx, LIMITS.marketplace.documents.resultKeptMs);
+  const { keptMs, resultKeptMs } = LIMITS.marketplace.documents;
   return moved(tx`
     update marketplace_jobs
     set step = ${status}, cost_raw = ${costRaw.toString()}::bigint, ended_at = now(),
-      due_at = case when result is null then null else now() + ${kept} end,
-      result_until = case when result is null then null else now() + ${kept} end
+      due_at = now() + case when result is null then ${ms(tx, keptMs)} else ${ms(tx, resultKeptMs)} end,
+      result_until = case when result is null then null else now() + ${ms(tx, resultKeptMs)} end
     where id = ${job.id} and epoch = ${job.epoch} and step = 'ending' returning 1 as one`);
 };
 
@@ -141,11 +141,16 @@ export async function findResult(sql: Queryable, id: string): Promise<Buffer | u
   return row?.result ?? undefined;
 }
 
-/** Deletes results whose time is over. */
-export async function forgetResults(sql: Queryable, limit: number): Promise<void> {
+/** Deletes results whose time is over, and jobs whose time is: of both together at most `limit`. */
+export async function forgetJobs(sql: Queryable, limit: number): Promise<void> {
+  const { keptMs } = LIMITS.marketplace.documents;
   await sql`
     with old as (
-      select id from marketplace_jobs where due_at <= now() and ended_at is not null
-      order by due_at limit ${limit} for update skip locked)
-    update marketplace_jobs j set result = null, due_at = null from old where j.id = old.id`;
+      select id, result is null as is_bare from marketplace_jobs
+      where due_at <= now() and ended_at is not null
+      order by due_at limit ${limit} for update skip locked
+    ), gone as (
+      delete from marketplace_jobs j using old where j.id = old.id and old.is_bare)
+    update marketplace_jobs j set result = null, due_at = j.ended_at + ${ms(sql, keptMs)}
+    from old where j.id = old.id and not old.is_bare`;
 }
