@@ -1,6 +1,13 @@
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
-import type { AskedJob, ClaimedJob, JobVerdict, StoredJob } from './job.ts';
+import {
+  type AskedJob,
+  type ClaimedJob,
+  failedVerdict,
+  INTERRUPTED,
+  type JobVerdict,
+  type StoredJob,
+} from './job.ts';
 
 /** A process's claim on a job: each write misses once another process has taken it over. */
 type Claim = Pick<ClaimedJob, 'id' | 'epoch'>;
@@ -37,9 +44,21 @@ export async function insertJob(sql: Sql, job: NewJob): Promise<boolean> {
   }) as Promise<boolean>;
 }
 
-/** Removes a job that its caller has not heard of, unless another process has taken it over. */
+/**
+ * Takes a job that was not accepted back, with what it comes to where this process is lost before it has released the hold.
+ * False: it is queued after all, or another process has taken it over, and its hold with it.
+ */
+export const withdrawJob = (sql: Queryable, id: string): Promise<boolean> =>
+  moved(sql`
+    update marketplace_jobs
+    set step = 'ending', verdict = ${JSON.stringify(failedVerdict(INTERRUPTED))}::text::jsonb
+    where id = ${id} and step = 'submitting' and epoch = 0 returning 1 as one`);
+
+/** Removes a job that its caller has not heard of and that nothing is held for, unless another process has taken it over. */
 export async function deleteJob(sql: Queryable, id: string): Promise<void> {
-  await sql`delete from marketplace_jobs where id = ${id} and step = 'submitting' and epoch = 0`;
+  await sql`
+    delete from marketplace_jobs
+    where id = ${id} and step in ('submitting', 'ending') and vendor_job_id is null and epoch = 0`;
 }
 
 /** From here on it goes on whatever becomes of this process. False: another process has given it up meanwhile. */
@@ -129,7 +148,7 @@ export async function findJob(
 ): Promise<StoredJob | undefined> {
   const [row] = await sql<StoredJob[]>`
     select id, vendor, step, asked, pages_held as "pagesHeld", held_raw as "heldRaw", verdict,
-      cost_raw as "costRaw", octet_length(result) as "resultBytes", result_until as "resultUntil",
+      vendor_job_id is not null as "isAccepted", cost_raw as "costRaw", octet_length(result) as "resultBytes", result_until as "resultUntil",
       created_at as "createdAt", started_at as "startedAt", ended_at as "endedAt"
     from marketplace_jobs where id = ${id} and agent_id = ${agentId} and vendor = ${vendor}`;
   return row;
