@@ -82,6 +82,8 @@ export const MARKETPLACE_LIMITS = {
     dictionaryBytes: 64 * 1024,
     streams: 256,
     streamBytes: 1024 * 1024,
+    /** In how large pieces a document is searched. The slowest bytes take some milliseconds a piece. */
+    searchBytesPerTurn: 512 * 1024,
     /** Of the archive that a vendor delivers, and of the text in it. */
     archiveBytes: 4 * 1024 * 1024,
     archiveEntries: 256,
@@ -103,6 +105,8 @@ export const MARKETPLACE_LIMITS = {
     startUndecidedMs: 120_000,
     /** How long what was delivered can be read. */
     resultKeptMs: 24 * 3_600_000,
+    /** How long what became of a job can be read. Events that name it are kept as long. */
+    keptMs: 30 * 24 * 3_600_000,
     tickMs: 1_000,
     jobsPerTick: 8,
   },

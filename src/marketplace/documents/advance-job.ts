@@ -5,7 +5,7 @@ import { VendorRefused } from '../vendor.ts';
 import { openDoor } from '../vendor-door.ts';
 import type { DocumentService, JobNews } from './document-service.ts';
 import { completeJob, endJob, failJob } from './end-job.ts';
-import type { ClaimedJob } from './job.ts';
+import { type ClaimedJob, INTERRUPTED } from './job.ts';
 import type { JobDeps } from './job-deps.ts';
 import { beginStart, lookAgain, undoStart } from './job-store.ts';
 import { readArchive } from './read-archive.ts';
@@ -24,8 +24,7 @@ export async function advanceJob(deps: Deps, job: ClaimedJob): Promise<void> {
   if (job.verdict !== null) return endJob(deps, job, job.verdict);
   const { vendorJobId } = job;
   if (job.step === 'submitting' || vendorJobId === null) {
-    const message = 'The server was lost before the vendor had the document.';
-    return failJob(deps, job, { code: 'interrupted', message });
+    return failJob(deps, job, INTERRUPTED);
   }
   if (job.isOverdue) {
     const message = 'The vendor was not done in time.';

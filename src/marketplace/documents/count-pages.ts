@@ -1,4 +1,5 @@
 import { inflate } from 'node:zlib';
+import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { turnForLongWork } from '../../kernel/long-work.ts';
 import { isZip, readZip } from './read-zip.ts';
@@ -8,18 +9,23 @@ export type CountedPages = {
   readonly kind: 'pdf' | 'zip';
   /** What it says of itself; undefined: its bytes do not tell. */
   readonly pages: number | undefined;
-  /** The most that its bytes give reason for; the vendor's bound where they tell nothing. */
+  /** The most that it may have: of a PDF, whatever it says, as many as the vendor takes. */
   readonly most: number;
 };
 
 const { archiveEntries, dictionaryBytes, marks, pages, streamBytes, streams, trees } =
   LIMITS.marketplace.documents;
+const { searchBytesPerTurn } = LIMITS.marketplace.documents;
 
 /**
- * Counts the pages of a PDF, or of a ZIP archive of JPEG and PNG pages, in bounded work. A PDF that hides them, in
- * encrypted or in many streams, may have as many as the vendor takes. Undefined: it is neither.
+ * Counts the pages of a PDF, or of a ZIP archive of JPEG and PNG pages, in bounded work. A PDF can hide pages, in streams,
+ * behind encryption or by another spelling of their type, so that none is known to have less than the vendor takes.
+ * Undefined: it is neither. Throws the refusal of a client that leaves meanwhile.
  */
-export async function countPages(bytes: Buffer): Promise<CountedPages | undefined> {
+export async function countPages(
+  bytes: Buffer,
+  signal: AbortSignal,
+): Promise<CountedPages | undefined> {
   if (isZip(bytes)) {
     const files = readZip(bytes, archiveEntries);
     if (files === undefined) return undefined;
@@ -27,7 +33,7 @@ export async function countPages(bytes: Buffer): Promise<CountedPages | undefine
     return { kind: 'zip', pages: count, most: count };
   }
   // Readers allow for bytes before the mark (ISO 32000-1, annex H.3.4.1).
-  return bytes.subarray(0, 1_024).includes('%PDF-') ? countPdf(bytes) : undefined;
+  return bytes.subarray(0, 1_024).includes('%PDF-') ? countPdf(bytes, signal) : undefined;
 }
 
 const IMAGE = /\.(?:jpe?g|png)$/i;
@@ -35,18 +41,46 @@ const HIDDEN = /(?:^|\/)(?:\.|__MACOSX\/)/;
 
 type Found = { leaves: number; largestTree: number; marks: number; trees: number };
 
-async function countPdf(bytes: Buffer): Promise<CountedPages> {
+async function countPdf(bytes: Buffer, signal: AbortSignal): Promise<CountedPages> {
   const found: Found = { leaves: 0, largestTree: 0, marks: 0, trees: 0 };
-  const isWhole = (await look(bytes, found)) && (await lookIntoStreams(bytes, found));
+  const isWhole =
+    (await look(bytes, found, signal)) && (await lookIntoStreams(bytes, found, signal));
   const told = found.largestTree || found.leaves;
-  if (!isWhole || told === 0) return { kind: 'pdf', pages: undefined, most: pages };
-  // Each edition of a document may have its pages anew, so that there are more of them than the tree counts.
-  return { kind: 'pdf', pages: told, most: Math.max(told, found.leaves) };
+  return { kind: 'pdf', pages: isWhole && told > 0 ? told : undefined, most: pages };
+}
+
+/** Answers where a mark begins first, wholly within a part of the bytes, or -1. */
+type Search = (mark: string, from: number, until?: number) => Promise<number>;
+
+/**
+ * Searches bytes in pieces, with a turn of the event loop for others after so many bytes, over all calls together: Node
+ * tries a short mark anew at each place where its first byte stands, and some bytes are nothing but first bytes.
+ */
+function searchIn(bytes: Buffer, signal: AbortSignal): Search {
+  let sinceTurn = 0;
+  return async (mark, from, until = bytes.length) => {
+    const end = Math.min(until, bytes.length);
+    const overlap = mark.length - 1;
+    for (let at = from; at + overlap < end; ) {
+      const next = Math.min(at + searchBytesPerTurn - sinceTurn, end - overlap);
+      const found = bytes.subarray(at, next + overlap).indexOf(mark, 0, 'latin1');
+      sinceTurn += found < 0 ? next - at : found;
+      if (sinceTurn >= searchBytesPerTurn) {
+        sinceTurn = 0;
+        await turnForLongWork();
+        if (signal.aborted) throw errors.request.clientClosed();
+      }
+      if (found >= 0) return at + found;
+      at = next;
+    }
+    return -1;
+  };
 }
 
 /** Adds the pages and page trees among some objects. False where there is more to look at than is looked at. */
-async function look(bytes: Buffer, found: Found): Promise<boolean> {
-  for (let at = bytes.indexOf('/Type'); at >= 0; at = bytes.indexOf('/Type', at + 5)) {
+async function look(bytes: Buffer, found: Found, signal: AbortSignal): Promise<boolean> {
+  const search = searchIn(bytes, signal);
+  for (let at = await search('/Type', 0); at >= 0; at = await search('/Type', at + 5)) {
     if (++found.marks > marks) return false;
     if (found.marks % 1_000 === 0) await turnForLongWork();
     const type = /^\/Type\s*\/(Pages?)(?![A-Za-z])/.exec(
@@ -84,16 +118,19 @@ function edge(text: string, place: number, step: 1 | -1): number {
 }
 
 /** Objects may stand in compressed streams (ISO 32000-1, 7.5.7). */
-async function lookIntoStreams(bytes: Buffer, found: Found): Promise<boolean> {
+async function lookIntoStreams(bytes: Buffer, found: Found, signal: AbortSignal): Promise<boolean> {
+  const search = searchIn(bytes, signal);
   let seen = 0;
-  for (let at = bytes.indexOf('/ObjStm'); at >= 0; at = bytes.indexOf('/ObjStm', at + 7)) {
+  for (let at = await search('/ObjStm', 0), end = 0; at >= 0; at = await search('/ObjStm', end)) {
     if (++seen > streams) return false;
-    const begin = bytes.indexOf('stream', at);
-    const end = begin < 0 ? -1 : bytes.indexOf('endstream', begin);
-    if (end < 0 || end - begin > streamBytes) return false;
+    // Each search ends near the last one, so that no byte is looked at for many marks.
+    const begin = await search('stream', at, at + dictionaryBytes);
+    if (begin < 0) return false;
+    end = await search('endstream', begin, begin + streamBytes);
+    if (end < 0) return false;
     const from = bytes[begin + 6] === 13 ? begin + 8 : begin + 7;
     const objects = await inflated(bytes.subarray(from, end));
-    if (objects === undefined || !(await look(objects, found))) return false;
+    if (objects === undefined || !(await look(objects, found, signal))) return false;
   }
   return true;
 }

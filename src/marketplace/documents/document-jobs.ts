@@ -4,7 +4,7 @@ import type { MarketAnswer, MarketPrice } from '../../payments/proxy/marketplace
 import { advanceJob } from './advance-job.ts';
 import type { ClaimedJob } from './job.ts';
 import type { JobDeps } from './job-deps.ts';
-import { claimJobs, forgetResults } from './job-store.ts';
+import { claimJobs, forgetJobs } from './job-store.ts';
 import { type JobReading, readJob } from './read-job.ts';
 import { type JobCall, pagePrice, submitJob } from './submit-job.ts';
 
@@ -53,7 +53,7 @@ export function createDocumentJobs(deps: JobDeps): DocumentJobs {
           const work = attend(job).finally(() => running.delete(work));
           running.add(work);
         }
-        await forgetResults(deps.sql, jobsPerTick);
+        await forgetJobs(deps.sql, jobsPerTick);
       },
     },
     async [Symbol.asyncDispose]() {

@@ -6,7 +6,7 @@ import { jobCompleted, marketplaceSold } from '../../webhooks/payment-event.ts';
 import { listPriceRaw } from '../prices/price.ts';
 import type { Departure } from '../tripwires/departure.ts';
 import type { DocumentService, VendorPages } from './document-service.ts';
-import type { ClaimedJob, JobError, JobVerdict } from './job.ts';
+import { type ClaimedJob, failedVerdict, type JobError, type JobVerdict } from './job.ts';
 import type { JobDeps } from './job-deps.ts';
 import { decideJob, finishJob } from './job-store.ts';
 
@@ -17,13 +17,7 @@ export async function failJob(
   error: JobError,
   departures: readonly Departure[] = [],
 ): Promise<void> {
-  const pages = { total: null, delivered: 0, failed: null };
-  await decideAndEnd(
-    deps,
-    job,
-    { status: 'failed', pages, chargeRaw: '0', error, departures },
-    null,
-  );
+  await decideAndEnd(deps, job, failedVerdict(error, departures), null);
 }
 
 /** What arrived of a document. */

@@ -21,6 +21,7 @@ export type JobPoint =
   | 'created'
   | 'uploaded'
   | 'queued'
+  | 'withdrawn'
   | 'claimed'
   | 'start written'
   | 'started'

@@ -1,6 +1,13 @@
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
-import type { AskedJob, ClaimedJob, JobVerdict, StoredJob } from './job.ts';
+import {
+  type AskedJob,
+  type ClaimedJob,
+  failedVerdict,
+  INTERRUPTED,
+  type JobVerdict,
+  type StoredJob,
+} from './job.ts';
 
 /** A process's claim on a job: each write misses once another process has taken it over. */
 type Claim = Pick<ClaimedJob, 'id' | 'epoch'>;
@@ -37,9 +44,21 @@ export async function insertJob(sql: Sql, job: NewJob): Promise<boolean> {
   }) as Promise<boolean>;
 }
 
-/** Removes a job that its caller has not heard of, unless another process has taken it over. */
+/**
+ * Takes a job that was not accepted back, with what it comes to where this process is lost before it has released the hold.
+ * False: it is queued after all, or another process has taken it over, and its hold with it.
+ */
+export const withdrawJob = (sql: Queryable, id: string): Promise<boolean> =>
+  moved(sql`
+    update marketplace_jobs
+    set step = 'ending', verdict = ${JSON.stringify(failedVerdict(INTERRUPTED))}::text::jsonb
+    where id = ${id} and step = 'submitting' and epoch = 0 returning 1 as one`);
+
+/** Removes a job that its caller has not heard of and that nothing is held for, unless another process has taken it over. */
 export async function deleteJob(sql: Queryable, id: string): Promise<void> {
-  await sql`delete from marketplace_jobs where id = ${id} and step = 'submitting' and epoch = 0`;
+  await sql`
+    delete from marketplace_jobs
+    where id = ${id} and step in ('submitting', 'ending') and vendor_job_id is null and epoch = 0`;
 }
 
 /** From here on it goes on whatever becomes of this process. False: another process has given it up meanwhile. */
@@ -111,12 +130,12 @@ export const finishJob = (
   job: Claim,
   { costRaw, status }: { readonly costRaw: bigint; readonly status: JobVerdict['status'] },
 ): Promise<boolean> => {
-  const kept = ms(tx, LIMITS.marketplace.documents.resultKeptMs);
+  const { keptMs, resultKeptMs } = LIMITS.marketplace.documents;
   return moved(tx`
     update marketplace_jobs
     set step = ${status}, cost_raw = ${costRaw.toString()}::bigint, ended_at = now(),
-      due_at = case when result is null then null else now() + ${kept} end,
-      result_until = case when result is null then null else now() + ${kept} end
+      due_at = now() + case when result is null then ${ms(tx, keptMs)} else ${ms(tx, resultKeptMs)} end,
+      result_until = case when result is null then null else now() + ${ms(tx, resultKeptMs)} end
     where id = ${job.id} and epoch = ${job.epoch} and step = 'ending' returning 1 as one`);
 };
 
@@ -129,7 +148,7 @@ export async function findJob(
 ): Promise<StoredJob | undefined> {
   const [row] = await sql<StoredJob[]>`
     select id, vendor, step, asked, pages_held as "pagesHeld", held_raw as "heldRaw", verdict,
-      cost_raw as "costRaw", octet_length(result) as "resultBytes", result_until as "resultUntil",
+      vendor_job_id is not null as "isAccepted", cost_raw as "costRaw", octet_length(result) as "resultBytes", result_until as "resultUntil",
       created_at as "createdAt", started_at as "startedAt", ended_at as "endedAt"
     from marketplace_jobs where id = ${id} and agent_id = ${agentId} and vendor = ${vendor}`;
   return row;
@@ -141,11 +160,16 @@ export async function findResult(sql: Queryable, id: string): Promise<Buffer | u
   return row?.result ?? undefined;
 }
 
-/** Deletes results whose time is over. */
-export async function forgetResults(sql: Queryable, limit: number): Promise<void> {
+/** Deletes results whose time is over, and jobs whose time is: of both together at most `limit`. */
+export async function forgetJobs(sql: Queryable, limit: number): Promise<void> {
+  const { keptMs } = LIMITS.marketplace.documents;
   await sql`
     with old as (
-      select id from marketplace_jobs where due_at <= now() and ended_at is not null
-      order by due_at limit ${limit} for update skip locked)
-    update marketplace_jobs j set result = null, due_at = null from old where j.id = old.id`;
+      select id, result is null as is_bare from marketplace_jobs
+      where due_at <= now() and ended_at is not null
+      order by due_at limit ${limit} for update skip locked
+    ), gone as (
+      delete from marketplace_jobs j using old where j.id = old.id and old.is_bare)
+    update marketplace_jobs j set result = null, due_at = j.ended_at + ${ms(sql, keptMs)}
+    from old where j.id = old.id and not old.is_bare`;
 }

@@ -49,6 +49,24 @@ export type JobError = {
   readonly message: string;
 };
 
+/** Of a job whose process was lost, or gave it up, before the vendor had the document. */
+export const INTERRUPTED: JobError = {
+  code: 'interrupted',
+  message: 'The server was lost before the vendor had the document.',
+};
+
+/** A job that has failed costs nothing. */
+export const failedVerdict = (
+  error: JobError,
+  departures: readonly Departure[] = [],
+): JobVerdict => ({
+  status: 'failed',
+  pages: { total: null, delivered: 0, failed: null },
+  chargeRaw: '0',
+  error,
+  departures,
+});
+
 /** A job that this process has alone for a while, by its epoch. */
 export type ClaimedJob = {
   readonly id: string;
@@ -78,6 +96,8 @@ export type StoredJob = {
   readonly asked: AskedJob;
   readonly pagesHeld: number;
   readonly heldRaw: bigint;
+  /** The vendor has its document: it was queued, whether or not its process heard of that. */
+  readonly isAccepted: boolean;
   readonly verdict: JobVerdict | null;
   readonly costRaw: bigint | null;
   readonly resultBytes: number | null;

@@ -57,8 +57,10 @@ function findEnd(archive: Buffer): number | undefined {
   mark.writeUInt32LE(END);
   const last = archive.length - END_BYTES;
   if (last < 0) return undefined;
-  const at = archive.lastIndexOf(mark, last);
-  return at >= 0 && at >= last - COMMENT_BYTES ? at : undefined;
+  // Nothing before the longest comment is searched: a search through many beginnings of the mark is slow.
+  const from = Math.max(0, last - COMMENT_BYTES);
+  const at = archive.subarray(from).lastIndexOf(mark, last - from);
+  return at >= 0 ? from + at : undefined;
 }
 
 /** The content of a file of an archive. Undefined where it is broken, or longer than so many bytes, whatever it says. */

@@ -19,7 +19,7 @@ import { type AskedDocument, DocumentBody } from './document-request.ts';
 import type { DocumentService } from './document-service.ts';
 import { type AskedJob, jobRecord } from './job.ts';
 import type { JobDeps } from './job-deps.ts';
-import { deleteJob, findJob, insertJob, queueJob } from './job-store.ts';
+import { deleteJob, findJob, insertJob, queueJob, withdrawJob } from './job-store.ts';
 
 /** A request for a job. */
 export type JobCall = Sale & {
@@ -46,7 +46,7 @@ export function submitJob(deps: JobDeps, call: JobCall): Promise<MarketAnswer> {
       await requireFunds(deps, call, { priceRaw: priceRaw(documents, 1) });
       return await deps.rooms.withFile('files', guest, async () => {
         const bytes = await documentOf(deps, call, served, asked);
-        const document = await judge(bytes);
+        const document = await judge(bytes, served.signal);
         return accept({ ...deps, ...served }, call, {
           vendor,
           documents,
@@ -126,10 +126,13 @@ async function documentOf(
   return (await fetched(() => fetchFile(documentUrl ?? '', DOCUMENT, caller))).bytes;
 }
 
-/** What kind of document it is, and how many pages are held. Throws the refusal of one that no vendor takes. */
-async function judge(bytes: Buffer) {
+/**
+ * What kind of document it is, and how many pages are held. Throws the refusal of one that no vendor takes, and of a client
+ * that has left.
+ */
+async function judge(bytes: Buffer, signal: AbortSignal) {
   const { pages: mostPages } = LIMITS.marketplace.documents;
-  const counted = await countPages(bytes);
+  const counted = await countPages(bytes, signal);
   if (counted === undefined) {
     throw own(unfit('documentUrl', 'must be a PDF, or a ZIP archive of JPEG and PNG pages'));
   }
@@ -172,9 +175,9 @@ async function accept(
     if (deps.signal.aborted) throw errors.request.clientClosed();
     if (!(await queueJob(sql, id, vendorJobId))) throw own(tooLate());
   } catch (error) {
-    await release(deps, hold, vendor.name);
-    await deleteJob(sql, id);
-    throw error;
+    if (await withdraw(deps, hold, vendor.name)) throw error;
+    // Where only the reply of the commit was lost the job goes on, and its caller hears of it.
+    if (!(await findJob(sql, job))?.isAccepted) throw error;
   }
   await onPoint?.('queued');
   const stored = await findJob(sql, job);
@@ -200,15 +203,12 @@ async function holdFor(
   holdId: string,
   amountRaw: bigint,
 ): Promise<Hold> {
-  try {
-    const destination = { host, payee: null };
-    const verdict = await ledger.hold({ spender, holdId, amountRaw, destination });
-    if (verdict.kind === 'held') return verdict.hold;
-    throw refusalOfHold(verdict.refusal);
-  } catch (error) {
-    await deleteJob(sql, holdId);
-    throw error;
-  }
+  const destination = { host, payee: null };
+  // Where the ledger does not answer the job stays, and with it what may be held: another process ends it.
+  const verdict = await ledger.hold({ spender, holdId, amountRaw, destination });
+  if (verdict.kind === 'held') return verdict.hold;
+  await deleteJob(sql, holdId);
+  throw refusalOfHold(verdict.refusal);
 }
 
 /** Makes the job at the vendor, and puts the document there. Nothing of it has begun, and nothing of it is billed. */
@@ -230,6 +230,18 @@ async function handOver(
   return vendorJobId;
 }
 
-async function release({ ledger }: JobDeps, hold: Hold, source: string): Promise<void> {
+/**
+ * Takes the job first and releases its hold second, since a job that is queued after all needs it. False: the hold is no
+ * longer this process's to release.
+ */
+async function withdraw(
+  { ledger, onPoint, sql }: JobDeps,
+  hold: Hold,
+  source: string,
+): Promise<boolean> {
+  if (!(await withdrawJob(sql, hold.holdId))) return false;
+  await onPoint?.('withdrawn');
   await ledger.settle({ hold, account: 'marketplace', actualRaw: 0n, source });
+  await deleteJob(sql, hold.holdId);
+  return true;
 }

@@ -46,8 +46,10 @@ export function createTripwires({ claim, clock, log }: TripwireDeps): Tripwires 
     const nowMs = clock.monotonicMs();
     const before = lookedAt.get(name);
     if (before !== undefined && nowMs - before < tripwireEveryMs) return false;
+    const mayReport = await claim({ agentId, vendor, tripwire });
+    // A claim that failed is tried again at the next sale.
     lookedAt.set(name, nowMs);
-    return claim({ agentId, vendor, tripwire });
+    return mayReport;
   }
 
   return {

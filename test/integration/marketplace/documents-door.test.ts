@@ -124,7 +124,7 @@ describe('a job', () => {
   it('keeps to the caps of its agent', async () => {
     const agent = await market.shopper('capped');
     await agent.ask('/v1/agents/policies', {
-      body: { kind: 'api', matchKey: 'market.example', limitRaw: '18975' },
+      body: { kind: 'api', matchKey: 'market.example', limitRaw: '63253' },
     });
     expect((await agent.buy(PATH, inline)).status).toBe(402);
     expect((await settledMoney(market.world.sql, agent.agentId)).held).toBe(0n);

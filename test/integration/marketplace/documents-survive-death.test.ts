@@ -3,6 +3,7 @@ import type { JobPoint } from '../../../src/marketplace/documents/job-deps.ts';
 import {
   COMPLETED,
   expectEnded,
+  HELD,
   PRICE,
   readJobOf,
   resultOf,
@@ -47,9 +48,20 @@ describe('a process that dies', () => {
     await world.sql`
       update leases set expires_at = now() - interval '1 hour' where node_id = ${dying.node.nodeId}`;
     await world.main.atOnce.tick();
-    expect(await world.money(agent)).toMatchObject({ held: PRICE[3] });
+    expect(await world.money(agent)).toMatchObject({ held: HELD });
     await world.finish();
     await expectEnded(world, agent, PRICE[3], ['completed']);
+  });
+
+  it('while it takes a job back that was not accepted leaves nothing held', async () => {
+    const agent = await world.agent();
+    const dying = await world.aProcess('withdrawn');
+    world.peer.faults.push({ step: 'upload', kind: 'status', status: 500 });
+    void world.submitAt(dying, agent);
+    await dying.died;
+    expect(await world.money(agent)).toMatchObject({ held: HELD });
+    await world.finish();
+    await expectEnded(world, agent, 0n, ['failed']);
   });
 
   it.each(WORKING)(
@@ -80,6 +92,50 @@ describe('a process that dies', () => {
       expect((await readJobOf(world, agent, jobId)).costRaw).toBe(isUndecided ? '0' : '18976');
     },
   );
+});
+
+describe('a reply of the database that is lost', () => {
+  it.each([
+    ['before anybody works on the job', async () => {}],
+    ['while the vendor begins', () => world.main.step()],
+    ['after the job has ended', () => world.finish()],
+  ])('%s does not free what the accepted job costs', async (_, meanwhile) => {
+    const agent = await world.agent();
+    const process = await world.aProcess(undefined, { behind: "set step = 'queued'", meanwhile });
+    const answer = await world.submitAt(process, agent);
+    expect(answer.status).toBe(202);
+    await world.finish();
+    await expectEnded(world, agent, PRICE[3], ['completed']);
+    const done = await readJobOf(world, agent, resultOf(answer).jobId);
+    expect([done.costRaw, done.text]).toEqual(['18976', expect.stringContaining('A document')]);
+  });
+
+  it('as a job is taken back leaves its hold to the next process', async () => {
+    const agent = await world.agent();
+    const process = await world.aProcess(undefined, { behind: "set step = 'ending'" });
+    world.peer.faults.push({ step: 'upload', kind: 'status', status: 500 });
+    await expect(world.submitAt(process, agent)).rejects.toThrow('CONNECTION_CLOSED');
+    await world.finish();
+    await expectEnded(world, agent, 0n, ['failed']);
+  });
+
+  it('as the money is held leaves the hold to the next process', async () => {
+    const agent = await world.agent();
+    const process = await world.aProcess(undefined, { isHoldLost: true });
+    await expect(world.submitAt(process, agent)).rejects.toThrow('CONNECTION_CLOSED');
+    expect(await world.money(agent)).toMatchObject({ held: HELD });
+    await world.finish();
+    await expectEnded(world, agent, 0n, ['failed']);
+  });
+
+  it('leaves a job that another process has given up to that process', async () => {
+    const agent = await world.agent();
+    const process = await world.aProcess(undefined, {
+      ...{ before: "set step = 'queued'", meanwhile: () => world.finish() },
+    });
+    await expect(world.submitAt(process, agent)).rejects.toMatchObject({ status: 503 });
+    await expectEnded(world, agent, 0n, ['failed']);
+  });
 });
 
 describe('several processes', () => {

@@ -1,6 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../src/kernel/limits.ts';
-import { expectEnded, PRICE, readJobOf, resultOf } from '../../support/vendors/document-checks.ts';
+import {
+  expectEnded,
+  HELD,
+  PRICE,
+  readJobOf,
+  resultOf,
+} from '../../support/vendors/document-checks.ts';
 import { asUsual, type DocumentFault } from '../../support/vendors/document-peer.ts';
 import { type DocumentWorld, startDocumentWorld } from '../../support/vendors/document-world.ts';
 import { KEY } from '../../support/vendors/vendor-peer.ts';
@@ -118,7 +124,7 @@ describe('a vendor', () => {
     world.peer.does.neverEnds = true;
     const { jobId } = resultOf(await world.submit(agent));
     for (let looks = 0; looks < 5; looks++) await world.main.step();
-    expect(await world.money(agent)).toMatchObject({ held: PRICE[3] });
+    expect(await world.money(agent)).toMatchObject({ held: HELD });
     await world.sql`update marketplace_jobs set deadline_at = now() where id = ${jobId}`;
     await world.main.step();
     expect((await readJobOf(world, agent, jobId)).error.code).toBe('timed_out');
@@ -131,9 +137,9 @@ describe('a vendor', () => {
     ['names fewer pages than it delivers', { delivers: 3, says: 1 }, 1, ['3 pages', '1 pages']],
     [
       'delivers more pages than are held',
-      { delivers: 9, says: 9, total: 9 },
-      3,
-      ['at most 3 pages', '9 pages'],
+      { delivers: 12, says: 12, total: 12 },
+      10,
+      ['at most 10 pages', '12 pages'],
     ],
     ['tells no count', { delivers: 2, says: undefined }, 2, undefined],
     ['has no layout of pages', { delivers: 0, says: 3 }, 3, undefined],
@@ -152,6 +158,17 @@ describe('a vendor', () => {
       expect(tripwire && [expected, observed]).toEqual(told);
     },
   );
+
+  it('that finds more pages than the bytes seem to have is paid for all of them', async () => {
+    const agent = await world.agent();
+    Object.assign(world.peer.does, { delivers: 9, says: 9, total: 9 });
+    const decoy = '%PDF-1.4\n1 0 obj << /Type /Page >> endobj 2 0 obj << /Type /#50age >> endobj';
+    const body = { documentBase64: Buffer.from(decoy).toString('base64') };
+    const { jobId } = resultOf(await world.submit(agent, body));
+    await world.finish();
+    expect((await readJobOf(world, agent, jobId)).pages).toMatchObject({ held: 10, delivered: 9 });
+    await expectEnded(world, agent, PRICE[9], ['completed']);
+  });
 
   it.each([
     ['no archive', Buffer.from('<Error/>'), 'unreadable_result'],

@@ -5,6 +5,7 @@ import { pdfOf } from '../../support/pdf.ts';
 import {
   COMPLETED,
   expectEnded,
+  HELD,
   PRICE,
   readJobOf,
   resultOf,
@@ -28,11 +29,11 @@ describe('a document', () => {
     const accepted = resultOf(answer);
     expect([answer.status, answer.costRaw, answer.payment]).toEqual([202, 0n, 'passthrough']);
     expect(accepted).toMatchObject({
-      ...{ vendor: 'sarvam', status: 'queued', heldRaw: '18976', costRaw: null, error: null },
-      pages: { held: 3, total: null, delivered: null, failed: null },
+      ...{ vendor: 'sarvam', status: 'queued', heldRaw: '63254', costRaw: null, error: null },
+      pages: { held: 10, total: null, delivered: null, failed: null },
       statusUrl: `https://m.example/v1/doc/sarvam/${accepted.jobId}`,
     });
-    expect(await world.money(agent)).toEqual({ spendable: START - PRICE[3], held: PRICE[3] });
+    expect(await world.money(agent)).toEqual({ spendable: START - HELD, held: HELD });
     const [job] = world.peer.jobs.slice(-1);
     expect(job).toMatchObject({
       ...{ parameters: { output_format: 'md', language: 'en-IN' }, fileName: 'document.pdf' },
@@ -48,7 +49,7 @@ describe('a document', () => {
     expect(done).toMatchObject({
       ...{ status: 'completed', heldRaw: '0', costRaw: '18976', contentType: 'text/markdown' },
       ...{ text: '# A document\n\nWith text.\n', archiveBase64: archiveOf(3).toString('base64') },
-      pages: { held: 3, total: 3, delivered: 3, failed: 0 },
+      pages: { held: 10, total: 3, delivered: 3, failed: 0 },
     });
     const { charges, events } = await world.traces(agent);
     expect(charges).toMatchObject([{ status: 'success', usage: { page: 3 } }]);
@@ -65,6 +66,7 @@ describe('a document', () => {
     const body = { documentBase64: pages.toString('base64'), output_format: 'html' };
     const { jobId } = resultOf(await world.submit(agent, body));
     expect(world.peer.jobs.at(-1)?.fileName).toBe('document.zip');
+    expect(await world.money(agent)).toMatchObject({ held: PRICE[3] });
     await world.finish();
     expect(await readJobOf(world, agent, jobId)).toMatchObject({
       contentType: 'text/html',
@@ -85,6 +87,39 @@ describe('a document', () => {
     await world.main.jobs.worker.tick();
     const old = await readJobOf(world, agent, jobId);
     expect([old.status, old.costRaw, old.text]).toEqual(['completed', '18976', undefined]);
+    const [kept] = await world.sql<{ days: number }[]>`
+      select extract(day from due_at - ended_at)::int as days from marketplace_jobs
+      where id = ${jobId}`;
+    expect(kept?.days).toBe(30);
+    await world.sql`update marketplace_jobs set due_at = now() where id = ${jobId}`;
+    await world.main.jobs.worker.tick();
+    await expect(readJobOf(world, agent, jobId)).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('that has failed is forgotten, too, some of them at a time and no living one with them', async () => {
+    const agent = await world.agent();
+    const { jobsPerAgent, jobsPerTick } = LIMITS.marketplace.documents;
+    world.peer.does.fails = 'Unreadable';
+    for (let jobs = 0; jobs < jobsPerAgent; jobs++) await world.submit(agent);
+    await world.finish(world.main, 30);
+    asUsual(world.peer);
+    await world.submit(agent);
+    const [job] = await world.rows(agent);
+    const more = jobsPerTick + 1 - jobsPerAgent;
+    for (let copies = 0; copies < more; copies++) {
+      await world.sql`
+        insert into marketplace_jobs
+        select (jsonb_populate_record(j, jsonb_build_object('id', ${`copy ${copies}`}::text))).*
+        from marketplace_jobs j where id = ${job?.id ?? ''}`;
+    }
+    await world.sql`
+      update marketplace_jobs set due_at = now() - interval '1 day'
+      where ended_at is not null and agent_id = ${agent.agentId}`;
+    await world.main.jobs.worker.tick();
+    expect((await world.rows(agent)).filter(({ step }) => step === 'failed')).toHaveLength(1);
+    await world.main.jobs.worker.tick();
+    await world.finish();
+    expect((await world.rows(agent)).map(({ step }) => step)).toEqual(['completed']);
   });
 
   it.each([
@@ -107,12 +142,12 @@ describe('a document', () => {
   });
 
   it('is refused where the balance does not cover it, and the vendor hears of none', async () => {
-    const agent = await world.agent(PRICE[3] - 1n);
+    const agent = await world.agent(HELD - 1n);
     const before = world.peer.jobs.length;
     await expect(world.submit(agent)).rejects.toMatchObject({ status: 402 });
     expect(world.peer.jobs).toHaveLength(before);
     expect(await world.rows(agent)).toEqual([]);
-    expect(await world.money(agent)).toEqual({ spendable: PRICE[3] - 1n, held: 0n });
+    expect(await world.money(agent)).toEqual({ spendable: HELD - 1n, held: 0n });
   });
 
   it('waits for a place where its agent has as many jobs as it may', async () => {

@@ -1,6 +1,7 @@
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { systemRandom } from '../../../src/kernel/random.ts';
+import type { Ledger } from '../../../src/ledger/rules/ledger.ts';
 import { checkInvariants } from '../../../src/ledger/store/check-invariants.ts';
 import { findHold } from '../../../src/ledger/store/orphan-store.ts';
 import { createDocumentJobs } from '../../../src/marketplace/documents/document-jobs.ts';
@@ -16,6 +17,7 @@ import { sarvam } from '../../../src/marketplace/vendors/sarvam.ts';
 import { insertPassthroughs } from '../../../src/payments/proxy/passthrough-store.ts';
 import { refusePayment } from '../../../src/payments/proxy/refuse-payment.ts';
 import { createFetch } from '../../../src/platform/egress/fetch.ts';
+import type { Sql } from '../../../src/platform/postgres/sql.ts';
 import { testDatabase } from '../database.ts';
 import { guardedClient } from '../guarded.ts';
 import { seedAgents } from '../ledger-world.ts';
@@ -38,6 +40,39 @@ export type JobRow = {
 
 export type DocumentWorld = Awaited<ReturnType<typeof startDocumentWorld>>;
 
+/** A statement, by a part of it, behind whose commit the connection is lost once, or before which something happens once. */
+type Cut = {
+  readonly behind?: string;
+  readonly before?: string;
+  readonly meanwhile?: () => Promise<void>;
+  /** The ledger holds, and its answer is lost. */
+  readonly isHoldLost?: boolean;
+};
+
+const connectionClosed = () =>
+  Object.assign(new Error('write CONNECTION_CLOSED'), { code: 'CONNECTION_CLOSED' });
+
+/** The database over a connection that is cut: the statement is done, and its reply never comes. */
+function cutAt(sql: Sql, cut: Cut | undefined): Sql {
+  let isCut = cut === undefined;
+  return new Proxy(sql, {
+    apply(target, self, args: Parameters<Sql>) {
+      const [strings] = args as readonly unknown[];
+      const text = Array.isArray(strings) ? strings.join('') : '';
+      const run = () => Reflect.apply(target, self, args);
+      const { before, behind, meanwhile = async () => {} } = cut ?? {};
+      const part = behind ?? before;
+      if (isCut || part === undefined || !text.includes(part)) return run();
+      isCut = true;
+      if (before !== undefined) return meanwhile().then(run);
+      return run().then(async () => {
+        await meanwhile();
+        throw connectionClosed();
+      });
+    },
+  });
+}
+
 /**
  * Jobs of documents in several processes on one database, with one vendor, which has so long for one step. Due times are moved
  * by the test.
@@ -53,16 +88,30 @@ export async function startDocumentWorld(vendorMs = 10_000) {
   );
   let processes = 0;
 
-  /** A process, which stands still for ever at a point of the work where it is told to. */
-  async function aProcess(dies?: JobPoint) {
+  /** A process, which stands still for ever at a point of the work where it is told to, or loses its database once. */
+  async function aProcess(dies?: JobPoint, cut?: Cut) {
     const own = await processOn(sql, `process ${++processes}`, LEASE_MS);
     let hasDied = () => {};
     const died = new Promise<void>((resolve) => {
       hasDied = resolve;
     });
-    const world = { sql, clock: systemClock, random: systemRandom, log: silentLog };
+    const ledger: Pick<Ledger, 'funds' | 'hold' | 'settle'> = {
+      funds: (agentId) => own.ledger.funds(agentId),
+      settle: (request) => own.ledger.settle(request),
+      async hold(request) {
+        const verdict = await own.ledger.hold(request);
+        if (cut?.isHoldLost) throw connectionClosed();
+        return verdict;
+      },
+    };
+    const world = {
+      sql: cutAt(sql, cut),
+      clock: systemClock,
+      random: systemRandom,
+      log: silentLog,
+    };
     const jobs = createDocumentJobs({
-      ...{ ...world, ledger: own.ledger, fetch: outbound.fetch, vendors: [sarvam], accounts },
+      ...{ ...world, ledger, fetch: outbound.fetch, vendors: [sarvam], accounts },
       ...{ rooms: createMarketRooms(), address: createMarketAddress(() => 'https://m.example') },
       tripwires: createTripwires({ ...world, claim: (of) => claimTripwire(sql, of) }),
       files: createVendorFiles({ client, clock: systemClock, fileMs: vendorMs }),

@@ -23,7 +23,7 @@ export const marketplaceVendors = pgTable(
   (table) => [check('marketplace_vendors_status', sql`${table.status} in ('ok', 'down')`)],
 );
 
-/** Jobs that a vendor works on for minutes. A job that has ended keeps its row, since charges and events name it. */
+/** Jobs that a vendor works on for minutes. One that has ended keeps its row for as long as events that name it are kept. */
 export const marketplaceJobs = pgTable(
   'marketplace_jobs',
   {
@@ -45,7 +45,7 @@ export const marketplaceJobs = pgTable(
     epoch: integer('epoch').notNull().default(0),
     /** Looks in a row without news. */
     looks: integer('looks').notNull().default(0),
-    /** When a process takes it over next; null: there is nothing left to do. */
+    /** When a process takes it over next, deletes its result, and deletes it. */
     dueAt: instant('due_at'),
     /** It fails where it has not ended by then. */
     deadlineAt: instant('deadline_at').notNull(),

@@ -48,6 +48,19 @@ it('is looked up once an hour for each vendor, however many sales depart', async
   expect(claimed).toHaveLength(3);
 });
 
+it('is told at the next sale where it could not be claimed at this one', async () => {
+  let isDown = true;
+  const { claimed, find } = tripwires(async () => {
+    if (isDown) throw new Error('no database');
+    return true;
+  });
+  expect(await find()).toEqual([]);
+  isDown = false;
+  expect(await find()).toHaveLength(1);
+  expect(await find()).toEqual([]);
+  expect(claimed).toHaveLength(2);
+});
+
 it('is not told where another process has told it, and never fails a sale', async () => {
   expect(await tripwires(async () => false).find()).toEqual([]);
   const down = tripwires(() => Promise.reject(new Error('no database')));
