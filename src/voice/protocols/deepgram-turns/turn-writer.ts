@@ -110,7 +110,10 @@ export class TurnWriter implements TranscriptWriter {
     this.#end('manual');
   }
 
-  misunderstood(): void {}
+  /** Settings that an upstream was not asked for, whose own messages have a count of their own. */
+  misunderstood(description: string): void {
+    this.#say({ type: 'ConfigureFailure', request_id: this.#stream.requestId, description });
+  }
 
   /** The turn that is under way stays without an end, as with the vendor. */
   ended({ error }: Ending): void {
