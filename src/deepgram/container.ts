@@ -1,6 +1,33 @@
 /** How files and recorders begin: RIFF, Ogg, FLAC, Matroska and WebM, ID3. */
 const MAGIC = ['RIFF', 'OggS', 'fLaC', '\x1aE\xdf\xa3', 'ID3'];
 
+/** What stands where in files of the formats that OpenAI's transcriptions take. */
+const FORMATS: readonly (readonly [at: number, magic: string, extension: string])[] = [
+  [8, 'WAVE', 'wav'],
+  [0, 'fLaC', 'flac'],
+  [0, 'OggS', 'ogg'],
+  [0, '\x1aE\xdf\xa3', 'webm'],
+  [4, 'ftyp', 'm4a'],
+  [0, 'ID3', 'mp3'],
+  // Frames of layer III, of MPEG 1 and 2, with and without a checksum.
+  [0, '\xff\xfa', 'mp3'],
+  [0, '\xff\xfb', 'mp3'],
+  [0, '\xff\xf2', 'mp3'],
+  [0, '\xff\xf3', 'mp3'],
+];
+const HAS_EXTENSION = /\.(flac|mp3|mp4|mpeg|mpga|m4a|ogg|wav|webm)$/i;
+
+/**
+ * The name of a file of sound with the extension that its first bytes tell, where it has none, because an upstream may take
+ * the format from that alone: https://platform.openai.com/docs/guides/speech-to-text.
+ */
+export function soundName(name: string, bytes: Uint8Array): string {
+  if (HAS_EXTENSION.test(name)) return name;
+  const head = Buffer.from(bytes.subarray(0, 12)).toString('latin1');
+  const extension = FORMATS.find(([at, magic]) => head.startsWith(magic, at))?.[2];
+  return extension === undefined ? name : `sound.${extension}`;
+}
+
 /** Whether these bytes begin a container, which is no raw audio. */
 export function isContainer(bytes: Uint8Array): boolean {
   const head = Buffer.from(bytes.subarray(0, 4)).toString('latin1');

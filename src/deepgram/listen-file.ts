@@ -11,10 +11,11 @@ import { joinPieces, turnForLongWork } from '../kernel/long-work.ts';
 import type { Catalogue } from '../models/catalogue/catalogue.ts';
 import type { Relayed } from '../models/purchase/answer.ts';
 import type { Buyer } from '../models/purchase/buyer.ts';
+import { spokenModel } from '../models/transcription/listen-options.ts';
 import type { Transcriptions } from '../models/transcription/transcribe.ts';
-import { isContainer } from './container.ts';
+import { isContainer, soundName } from './container.ts';
 import { fullModelId } from './model-name.ts';
-import { Flag, notDone } from './query-shape.ts';
+import { Flag, notDone, valuesOf } from './query-shape.ts';
 import { requireDelivered } from './require-delivered.ts';
 
 const { min, max } = LIMITS.sampleRateHz;
@@ -71,9 +72,11 @@ export const createListenFiles = (deps: {
   readonly clock: Clock;
 }): ListenFiles => ({
   async hear({ buyer, file, query, rawQuery, requestId }) {
-    const model = fullModelId(deps.catalogue, query.model);
+    const asked = fullModelId(deps.catalogue, query.model);
+    const { id: model, language } = spokenModel(deps.catalogue, asked, query.language);
+    const tags = valuesOf(rawQuery, 'tag');
     const sha256 = await digestOf(file.bytes);
-    const { language, prompt, punctuate, smart_format, tag, utterances, utt_split } = query;
+    const { prompt, punctuate, smart_format, utterances, utt_split } = query;
     const answer = await deps.transcriptions.transcribe({
       buyer,
       request: {
@@ -88,13 +91,13 @@ export const createListenFiles = (deps: {
             sha256,
             created: isoTime(deps.clock.now()),
             model,
-            ...(tag !== undefined && { tags: [tag] }),
+            ...(tags.length > 0 && { tags }),
           },
         },
         language,
         prompt,
         stream: false,
-        file: { ...file, bytes: await withHead(file.bytes, query) },
+        file: await withHead(file, query),
         fields: language === undefined ? [] : [['language', language]],
       },
     });
@@ -124,15 +127,22 @@ async function digestOf(bytes: Buffer): Promise<string> {
   return digest.digest('hex');
 }
 
-/** Raw samples become a file by a head. Throws the refusal of samples whose rate is not said. */
-async function withHead(bytes: Buffer, query: ListenFileQuery): Promise<Buffer> {
+/**
+ * Raw samples become a file by a head, and every file has a name that tells its format. Throws the refusal of samples whose
+ * rate is not said.
+ */
+async function withHead(file: HeardFile, query: ListenFileQuery): Promise<HeardFile> {
+  const { bytes, name } = file;
   const coding = SOUND_CODINGS.find((name): name is SoundCoding => name === query.encoding);
-  if (coding === undefined || isContainer(bytes)) return bytes;
+  if (coding === undefined || isContainer(bytes)) {
+    return { ...file, name: soundName(name, bytes) };
+  }
   const { sample_rate: sampleRateHz } = query;
   if (sampleRateHz === undefined) {
     throw errors.gateway.invalidRequest('sample_rate: is needed with encoding', 'sample_rate');
   }
-  return joinPieces([wavHeader({ coding, sampleRateHz, dataBytes: bytes.length }), bytes]);
+  const head = wavHeader({ coding, sampleRateHz, dataBytes: bytes.length });
+  return { bytes: await joinPieces([head, bytes]), contentType: 'audio/wav', name: 'sound.wav' };
 }
 
 /** The body of a request that names a file by its address. Throws the refusal. */

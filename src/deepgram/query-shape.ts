@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { errors } from '../kernel/errors.ts';
+import { LIMITS } from '../kernel/limits.ts';
 
 /** A parameter that is on or off, and off where it is missing. */
 export const Flag = z
@@ -12,3 +14,11 @@ export const notDone = (why: string) =>
     .string()
     .optional()
     .refine((value) => value === undefined || value === '' || value === 'false', why);
+
+/** All values of a parameter that may come more than once, where a parsed query has the last. Throws the refusal of too many. */
+export function valuesOf(rawQuery: string, name: string): string[] {
+  const values = new URLSearchParams(rawQuery).getAll(name).filter((value) => value !== '');
+  const isTooLong = values.some(({ length }) => length > LIMITS.taskIdChars);
+  if (values.length <= LIMITS.deepgram.keyterms && !isTooLong) return values;
+  throw errors.gateway.invalidRequest(`${name}: too many or too long`, name);
+}

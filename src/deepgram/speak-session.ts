@@ -1,6 +1,6 @@
 import { SpeechCutter } from '../engines/tts/split-speech.ts';
 import { ApiError } from '../kernel/api-error.ts';
-import type { Clock, TimerHandle } from '../kernel/clock.ts';
+import { type Clock, sleep, type TimerHandle } from '../kernel/clock.ts';
 import { DRAINING } from '../kernel/draining.ts';
 import { BRAND } from '../kernel/ids.ts';
 import { tryParseJson } from '../kernel/json/parse-json.ts';
@@ -41,6 +41,8 @@ type Job = { readonly kind: 'text'; readonly text: string } | { readonly kind: '
 
 const {
   flushes,
+  speakAdmitEveryMs,
+  speakAdmitMs,
   speakChars,
   speakIdleMs,
   messageChars,
@@ -186,6 +188,7 @@ export class SpeakSession {
     if (this.#isRunning || this.#isOver) return;
     if (this.#jobs.length === 0 && this.#closing === undefined) return;
     this.#isRunning = true;
+    this.#rest();
     this.#work()
       .catch((error: unknown) => this.#fail(error))
       .finally(() => {
@@ -216,7 +219,8 @@ export class SpeakSession {
     const { signal } = leaving;
     try {
       const { plan, speaker } = this.#input;
-      const buyer = { ...this.#input.buyer, signal, workId: undefined };
+      const admitPooled = () => this.#admit(signal);
+      const buyer = { ...this.#input.buyer, signal, workId: undefined, admitPooled };
       const sound = await buySound(this.#deps.speech, buyer, { plan, speaker, text });
       this.#count(text, sound);
       for await (const piece of sound.body) {
@@ -228,6 +232,23 @@ export class SpeakSession {
       if (!signal.aborted) throw error;
     } finally {
       if (this.#current === leaving) this.#current = undefined;
+    }
+  }
+
+  /** A sentence beyond the rate limit waits for its turn. Throws the 429 where that takes too long. */
+  async #admit(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#deps;
+    const untilMs = clock.monotonicMs() + speakAdmitMs;
+    for (;;) {
+      try {
+        await this.#input.buyer.admitPooled();
+        return;
+      } catch (error) {
+        const isLimit = error instanceof ApiError && error.status === 429;
+        if (!isLimit || clock.monotonicMs() >= untilMs) throw error;
+      }
+      await sleep(clock, speakAdmitEveryMs, signal);
+      signal.throwIfAborted();
     }
   }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isContainer } from '../deepgram/container.ts';
 import { fullModelId } from '../deepgram/model-name.ts';
+import { valuesOf } from '../deepgram/query-shape.ts';
 import {
   type SocketContext,
   type SocketHandler,
@@ -64,7 +65,8 @@ function openTurns(
   context: Context,
 ): Promise<TranscriptionStream> {
   const { query, rawQuery, requestId } = context;
-  const { eager_eot_threshold, eot_threshold, eot_timeout_ms, keyterm } = query;
+  const { eager_eot_threshold, eot_threshold, eot_timeout_ms } = query;
+  const keyterms = valuesOf(rawQuery, 'keyterm');
   const eager = eager_eot_threshold === undefined ? {} : { eager_eot_threshold };
   return openTranscription(deps, {
     buyer: readSocketBuyer(context, query.customer_id),
@@ -80,7 +82,7 @@ function openTurns(
       kind: 'turns',
       settings: {
         thresholds: { eot_threshold, eot_timeout_ms, ...eager },
-        keyterms: keyterm === undefined ? [] : [keyterm],
+        keyterms,
       },
       stream: { requestId: uuidOf(requestId) },
     }),

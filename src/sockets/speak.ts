@@ -32,13 +32,12 @@ export const createSpeakSocket = (deps: Deps) =>
     query: SpeakSocketQuery,
     envelope: 'deepgram',
     open(context) {
-      const { query, requestId } = context;
+      const { admitPooled, query, requestId } = context;
       const raw = planRaw(query.encoding, query.sample_rate);
       const speaker = requireSpeaker(deps.catalogue, query);
       const model_uuid = uuidOf(speaker.model);
       const session = new SpeakSession(deps, {
-        // What is counted of a socket is its upgrade.
-        buyer: { ...readSocketBuyer(context, query.customer_id), admitPooled: () => undefined },
+        buyer: { ...readSocketBuyer(context, query.customer_id), admitPooled },
         plan: { format: 'pcm', made: { ...raw, inWav: false } },
         speaker,
         metadata: {

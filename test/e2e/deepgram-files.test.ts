@@ -119,6 +119,25 @@ describe("a file by Deepgram's own client", () => {
     expect(rawResponse.headers.get('x-svc-model')).toBe('deepgram/nova-3');
   });
 
+  it('has the price of several languages where it is heard in several', async () => {
+    const { media, shopper } = await open('several');
+    market.peer.heard.length = 0;
+    const { rawResponse } = await media
+      .transcribeFile(FILE, { model: 'nova-3', language: 'multi' })
+      .withRawResponse();
+    await media.transcribeFile(FILE, { model: 'nova-3-multilingual' });
+    expect(rawResponse.headers.get('x-svc-model')).toBe('deepgram/nova-3-multilingual');
+    for (const { url } of market.peer.heard) {
+      expect(Object.fromEntries(url.searchParams)).toMatchObject({
+        model: 'nova-3',
+        language: 'multi',
+      });
+    }
+    const costs = (await chargesOf(shopper.agentId)).map(({ cost }) => cost);
+    expect(costs).toHaveLength(2);
+    expect(costs[0]).toBe(costs[1]);
+  });
+
   it('may lie at an address, which is fetched through the guard', async () => {
     const { media, shopper } = await open('address');
     market.fetched.count = 0;
@@ -195,6 +214,13 @@ describe('a refusal in the words of the vendor', () => {
         body: { err_code: 'Bad Request', err_msg: expect.stringMatching(new RegExp(word, 'i')) },
       });
     }
+    // A second question mark is part of a value, and ends no query.
+    const hidden = await fetch(`${market.world.url}/v1/listen?model=nova-3&search=a?&redact=pci`, {
+      method: 'POST',
+      headers: { authorization: `Token ${shopper.key}` },
+      body: FILE,
+    });
+    expect(hidden.status).toBe(400);
     // The vendor bills it apart.
     const diarized = media.transcribeFile(FILE, { model: 'nova-3', diarize: true });
     expect(await refusedWith(diarized)).toMatchObject({ statusCode: 400, body: shape });

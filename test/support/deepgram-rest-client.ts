@@ -1,4 +1,5 @@
 import { DeepgramClient } from '@deepgram/sdk';
+import { fetch } from 'undici';
 
 export type DeepgramTarget = {
   readonly url: string;
@@ -7,13 +8,18 @@ export type DeepgramTarget = {
   readonly accessToken?: string;
 };
 
-/** The vendor's own client, unmodified, pointed at a server, without its own repeats. */
+/**
+ * The vendor's own client, unmodified, pointed at a server, without its own repeats. Its `fetch` is undici's: the server in
+ * this process loads undici, whose dispatcher Node's `fetch` may get then, and with that one Node's `fetch` refuses the
+ * Content-Length that this client sets.
+ */
 export function deepgramAt({ accessToken, apiKey, url }: DeepgramTarget): DeepgramClient {
   const wsUrl = url.replace(/^http/, 'ws');
   const environment = { base: url, production: wsUrl, agent: wsUrl, agentRest: url };
   return new DeepgramClient({
     environment,
     maxRetries: 0,
+    fetch: fetch as unknown as typeof globalThis.fetch,
     ...(apiKey !== undefined && { apiKey }),
     ...(accessToken !== undefined && { accessToken }),
   });

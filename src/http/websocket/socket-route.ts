@@ -66,6 +66,8 @@ export type SocketContext<Services, Q> = {
   readonly services: Services;
   readonly clientAddress: string;
   readonly requestId: string;
+  /** Counts a purchase over the open socket as a request like the upgrade. Throws the 429. */
+  readonly admitPooled: () => Promise<void> | undefined;
   /** Adds headers to the answer of the upgrade; after `open` has returned they come too late. */
   readonly answerWith: (headers: Readonly<Record<string, string>>) => void;
   /** Fires when the client goes away before the upgrade is done. */

@@ -195,6 +195,7 @@ async function openForAgent(
       services,
       clientAddress,
       requestId,
+      admitPooled: () => deps.rateGate.admit(counted, caller, []),
       answerWith: (more) => added.push(...Object.entries(more)),
       signal,
       log,

@@ -22,6 +22,9 @@ export const DEEPGRAM_LIMITS = {
   speakUnsentBytes: 128 * 1024,
   /** How long a client may take nothing of what is spoken. */
   speakStallMs: 30_000,
+  /** How long a sentence waits for its token where the agent is over its rate limit, and how often it asks. */
+  speakAdmitMs: 10_000,
+  speakAdmitEveryMs: 500,
   /** A socket that is asked for nothing and speaks nothing is closed after so long. */
   speakIdleMs: 900_000,
   /** Of a message of the sockets that is no audio: the longest text, and a list of key terms. */

@@ -64,7 +64,8 @@ export function spokenModel(
   id: string,
   language: string | undefined,
 ): { readonly id: string; readonly language: string | undefined } {
-  const asked = language === '' ? undefined : language;
+  const isSeveral = language?.toLowerCase() === 'multi';
+  const asked = isSeveral ? 'multi' : language || undefined;
   const several = `${id}${SEVERAL}`;
   const isKnown = (catalogue.find(several) ?? catalogue.findKeyed(several)) !== undefined;
   if (asked === 'multi' && isKnown) return { id: several, language: asked };

@@ -13,6 +13,7 @@ import type { Buyer } from '../purchase/buyer.ts';
 import type { Wanted } from '../purchase/order.ts';
 import { orderSignal } from '../purchase/order-signal.ts';
 import { planOffers } from '../routing/plan-offers.ts';
+import { spokenModel } from './listen-options.ts';
 import type { TranscriptionRequest } from './transcription-request.ts';
 import { meterTranscription, transcriptionBoundRaw } from './transcription-usage.ts';
 
@@ -34,7 +35,8 @@ export interface Transcriptions {
 export function createTranscriptions(deps: BuyDeps<TranscriptionRail>): Transcriptions {
   return {
     async transcribe({ buyer, request }) {
-      const wanted = wantedOf(deps.rails, request, buyer);
+      const { id: model, language } = spokenModel(deps.catalogue, request.model, request.language);
+      const wanted = wantedOf(deps.rails, { ...request, model, language }, buyer);
       const bought = await buy(deps, buyer, wanted);
       if (bought.kind === 'unsold') return bought.answer;
       const { outcome } = bought;

@@ -34,7 +34,7 @@ export const listenToFile = route<{
 
   async handle(context) {
     const { body, headers, query, requestId, services, url } = context;
-    const rawQuery = url.split('?', 2)[1] ?? '';
+    const rawQuery = queryOf(url);
     const buyer = readBuyer(context);
     const hear = (file: HeardFile) =>
       services.listenFiles.hear({ buyer, requestId, query, rawQuery, file });
@@ -50,6 +50,12 @@ export const listenToFile = route<{
     return { ...answer, headers: { ...answer.headers, 'dg-request-id': uuidOf(requestId) } };
   },
 });
+
+/** All of it: a second question mark is part of a value. */
+function queryOf(url: string): string {
+  const at = url.indexOf('?');
+  return at < 0 ? '' : url.slice(at + 1);
+}
 
 async function readAll(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const pieces: Uint8Array[] = [];

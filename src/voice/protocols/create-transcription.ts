@@ -65,6 +65,7 @@ export function createTranscription(
   const { encoding, owner, sessionHold, sampleRateHz } = parts;
   const dialect = dialectOf(parts.dialect);
   const { silenceDurationMs } = dialect;
+  const isOwnKey = owner.source.rail === 'byok';
   return new TranscriptionStream(deps, {
     owner,
     sessionHold,
@@ -74,7 +75,7 @@ export function createTranscription(
     isRelayed: heardBy.kind === 'upstream',
     openTranscriber: (stage) =>
       heardBy.kind === 'upstream'
-        ? new UpstreamTranscriber({ clock, dialect, upstream: heardBy.upstream }, stage)
+        ? new UpstreamTranscriber({ clock, dialect, isOwnKey, upstream: heardBy.upstream }, stage)
         : new LocalTranscriber(
             deps,
             { encoding, sampleRateHz, silenceDurationMs, recogniser: heardBy.recogniser },

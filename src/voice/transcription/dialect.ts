@@ -32,6 +32,11 @@ export type TranscriptDialect = {
   readonly writer: (send: Send) => TranscriptWriter;
   /** The client's frame for a frame of an upstream, which was parsed as `event`. */
   readonly relayed: (frame: SocketFrame, event: ListenEvent | undefined) => SocketFrame | undefined;
+  /**
+   * What an upstream on the account of this server gets for a client's message, with nothing in it that is billed beside
+   * the audio. Undefined: nothing, and the client is told.
+   */
+  readonly passedOn: (type: string, text: string) => string | undefined;
   /** The ending for this close of the upstream. */
   readonly brokenOff: (code: number, reason: string) => Ending;
   /** Whether the server keeps an upstream alive, since the dialect's clients have no message for it. */

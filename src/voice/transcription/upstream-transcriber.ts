@@ -10,11 +10,15 @@ import type { StreamTranscriber, StreamTranscriberEvents } from './stream-transc
 export type UpstreamHearingInput = {
   readonly clock: Clock;
   readonly upstream: UpstreamSocket;
-  readonly dialect: Pick<TranscriptDialect, 'relayed' | 'brokenOff' | 'keepsUpstream'>;
+  /** Whether the upstream bills the client, whose messages then pass as they are. */
+  readonly isOwnKey: boolean;
+  readonly dialect: Pick<TranscriptDialect, 'relayed' | 'passedOn' | 'brokenOff' | 'keepsUpstream'>;
 };
 
 const CLOSE_STREAM = Buffer.from('{"type":"CloseStream"}');
 const KEEP_ALIVE = Buffer.from('{"type":"KeepAlive"}');
+const NOT_PASSED_ON =
+  'The upstream does not know this message, or bills it apart, which needs a key of your own there.';
 /** A close frame without a code reads 1005. */
 const NORMAL_CLOSES: ReadonlySet<number> = new Set([1000, 1005]);
 
@@ -88,8 +92,11 @@ export class UpstreamTranscriber implements StreamTranscriber {
     this.#send(bytes, true);
   }
 
-  message(_type: string, text: string): void {
-    this.#send(Buffer.from(text), false);
+  message(type: string, text: string): void {
+    const { dialect, isOwnKey } = this.#input;
+    const passed = isOwnKey ? text : dialect.passedOn(type, text);
+    if (passed === undefined) this.#stage.writer.misunderstood(NOT_PASSED_ON);
+    else this.#send(Buffer.from(passed), false);
   }
 
   keep(): void {

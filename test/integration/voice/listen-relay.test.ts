@@ -67,7 +67,7 @@ describe('live transcription at an upstream, on /v1/listen', () => {
   });
 
   it('passes every frame unchanged, both ways and in order', async () => {
-    const { upstream, url } = await start();
+    const { upstream, url } = await start({ storedKeys: { deepgram: 'dg-own' } });
     upstream.script.heard = () => {};
     const client = new TestSocket(url(`${LISTEN}nova-3`), [], bearer(KEYS.agent));
     await client.opened();
@@ -92,6 +92,21 @@ describe('live transcription at an upstream, on /v1/listen', () => {
     await expect.poll(() => client.texts.length).toBe(down.length + 1);
     expect(client.texts.slice(0, down.length)).toEqual(down);
     expect(client.binaries).toEqual([Buffer.from([0, 255])]);
+  });
+
+  it('passes nothing on that its upstream would bill this server for', async () => {
+    const { connect, upstream } = await start();
+    const client = await connect(`${LISTEN}nova-3`);
+    client.say({ type: 'Configure', keyterms: ['svc'] });
+    client.say({ type: 'Finalize', keyterms: ['svc'] });
+    client.say({ type: 'KeepAlive' });
+    client.say({ type: 'CloseStream' });
+    await client.closed;
+    const { frames } = await upstream.peer();
+    expect(frames.map(({ bytes }) => bytes.toString())).toEqual([
+      ...['{"type":"Finalize"}', '{"type":"KeepAlive"}', '{"type":"CloseStream"}'],
+    ]);
+    expect(client.of('Error')).toHaveLength(1);
   });
 
   it('passes Finalize and CloseStream on, and their answers, and closes as its upstream closes', async () => {

@@ -30,7 +30,7 @@ let teardown: Teardown | undefined;
 afterEach(() => teardown?.[Symbol.asyncDispose]());
 
 /** The socket before one upstream of speech, ten raw units a character, on a ledger in memory. */
-async function start(creditRaw = 100_000n) {
+async function start(creditRaw = 100_000n, gatewayPerMinute = 10_000) {
   teardown = new Teardown();
   const upstream: SpeechUpstream = teardown.use('upstream', await speechUpstream());
   upstream.contentType = PCM;
@@ -63,7 +63,10 @@ async function start(creditRaw = 100_000n) {
   const gateway = teardown.use('gateway', gatewayServices({ catalogue, ledger, tts }));
   const { speech } = gateway.services;
   const deps = { speech, catalogue, clock: systemClock, log: silentLog };
-  const front = await liveFront(teardown, { sockets: [createSpeakSocket(deps)] });
+  const front = await liveFront(teardown, {
+    sockets: [createSpeakSocket(deps)],
+    rateLimits: { gatewayPerMinute },
+  });
   return {
     ...{ ledger, upstream, url: front.at },
     async connect(path = PATH) {
@@ -99,6 +102,17 @@ describe('the speak socket', () => {
     client.say({ type: 'Close' });
     expect((await client.closed).code).toBe(1000);
     await noHolds(ledger);
+  });
+
+  it('counts each sentence at the rate limit like the upgrade, and lets those beyond it wait', async () => {
+    const { connect, upstream } = await start(100_000n, 3);
+    const client = await connect();
+    client.say({ type: 'Speak', text: 'One. Two. Three. Four. ' });
+    await expect.poll(() => upstream.seen.length).toBe(2);
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    expect([upstream.seen.length, client.of('Error')]).toEqual([2, []]);
+    client.say({ type: 'Clear' });
+    await client.until(({ type }) => type === 'Cleared');
   });
 
   it('is cut where its upstream is, and charges that sentence alone', async () => {

@@ -96,6 +96,39 @@ describe('turns of an upstream', () => {
     expect(ledger.charges).toMatchObject([{ costRaw: 20n, usage: { audio_second: 2 } }]);
   });
 
+  it('change with settings, but not with key terms on the account of this server', async () => {
+    const { connect, upstream } = await start();
+    const client = await connect(FLUX);
+    const say = (message: object) => client.say({ type: 'Configure', ...message });
+    say({ keyterms: ['svc'], thresholds: { eot_threshold: 0.6 } });
+    say({ keyterms: 'svc' });
+    say({ keyterms: [], thresholds: { eot_threshold: 0.8, eager_eot_threshold: null }, more: 1 });
+    say({ language_hints: ['en'] });
+    client.ws.send(CLOSE);
+    await client.closed;
+    const { frames } = await upstream.peer();
+    expect(frames.map(({ bytes }) => JSON.parse(bytes.toString()))).toEqual([
+      { type: 'Configure', thresholds: { eot_threshold: 0.8, eager_eot_threshold: null } },
+      { type: 'Configure', language_hints: ['en'] },
+      { type: 'CloseStream' },
+    ]);
+    expect(client.of('ConfigureFailure')).toMatchObject([
+      { description: expect.stringContaining('key of your own') },
+      {},
+    ]);
+  });
+
+  it('change with key terms on an account of the client', async () => {
+    const { connect, upstream } = await start({ storedKeys: { deepgram: 'dg-own' } });
+    const client = await connect(FLUX);
+    const configure = '{"type":"Configure","keyterms":["svc"],"more":1}';
+    client.ws.send(configure);
+    client.ws.send(CLOSE);
+    await client.closed;
+    const { frames } = await upstream.peer();
+    expect(frames.map(({ bytes }) => bytes.toString())).toEqual([configure, CLOSE]);
+  });
+
   it('that breaks off are paid for as far as they were told of', async () => {
     const { connect, ledger, upstream } = await start();
     const client = await connect(FLUX);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isContainer } from '../../../src/deepgram/container.ts';
+import { isContainer, soundName } from '../../../src/deepgram/container.ts';
 
 it.each([
   ['a WAV', Buffer.from('RIFF$   WAVE'), true],
@@ -10,4 +10,19 @@ it.each([
   ['one byte', new Uint8Array([0x52]), false],
 ])('the first bytes of %s show whether it is raw audio', (_, bytes, expected) => {
   expect(isContainer(bytes)).toBe(expected);
+});
+
+it.each([
+  ['sound', 'RIFF$   WAVEfmt ', 'sound.wav'],
+  ['sound', 'fLaC', 'sound.flac'],
+  ['sound', 'OggS', 'sound.ogg'],
+  ['sound', '\x1aE\xdf\xa3', 'sound.webm'],
+  ['download.php', '\0\0\0\x20ftypM4A ', 'sound.m4a'],
+  ['sound', 'ID3\x04', 'sound.mp3'],
+  ['sound', '\xff\xfb\x90\x64', 'sound.mp3'],
+  ['mine.MP3', 'RIFF$   WAVEfmt ', 'mine.MP3'],
+  ['sound', 'no format', 'sound'],
+  ['sound', '', 'sound'],
+])('a file %s that begins with %j is sent on as %s', (name, bytes, expected) => {
+  expect(soundName(name, Buffer.from(bytes, 'latin1'))).toBe(expected);
 });

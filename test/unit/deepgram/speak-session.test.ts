@@ -8,7 +8,15 @@ import type { StopSignal } from '../../../src/kernel/stop-signal.ts';
 import type { SpeechSynthesis } from '../../../src/models/speech/synthesize-speech.ts';
 import { settleAll } from '../../support/voice-world.ts';
 
-const { flushes, speakChars, speakIdleMs, speakStallMs, speakWaitingChars } = LIMITS.deepgram;
+const {
+  flushes,
+  speakAdmitEveryMs,
+  speakAdmitMs,
+  speakChars,
+  speakIdleMs,
+  speakStallMs,
+  speakWaitingChars,
+} = LIMITS.deepgram;
 
 type Said = Record<string, unknown> & { readonly type: string };
 
@@ -43,12 +51,13 @@ type Play = {
   readonly held?: Promise<void>;
 };
 
-function world(plays: Play[] = []) {
+function world(plays: Play[] = [], admitPooled = async () => {}) {
   const clock = new ManualClock();
   const bought: { text: string; signal: StopSignal }[] = [];
   const given: { text: string; pieces: number; isStopped: boolean }[] = [];
   const speech: SpeechSynthesis = {
     async speak({ body, buyer }) {
+      await buyer.admitPooled();
       bought.push({ text: body.input, signal: buyer.signal });
       const { breaksAfter, failure, held, pieces = 2 } = plays.shift() ?? {};
       if (failure !== undefined) throw failure;
@@ -81,7 +90,7 @@ function world(plays: Play[] = []) {
     {
       buyer: {
         ...{ spender: { agentId: 7 }, accountId: 'acct', providerKey: undefined },
-        admitPooled: () => undefined,
+        admitPooled,
       } as never,
       plan: { format: 'pcm', made: { encoding: 'linear16', sampleRateHz: 24_000, inWav: false } },
       speaker: { model: 'acme/voice' },
@@ -225,6 +234,50 @@ describe('live speech', () => {
   });
 });
 
+describe('a sentence over the rate limit', () => {
+  const limited = errors.gateway.rateLimited(1);
+
+  it('waits for its turn', async () => {
+    let asked = 0;
+    const admit = async () => {
+      asked++;
+      if (asked === 2 || asked === 3) throw limited;
+    };
+    const { clock, client, speak, texts } = world([], admit);
+    speak('One. Two. ');
+    await settleAll();
+    expect([texts(), asked]).toEqual([['One.'], 2]);
+    for (let waited = 0; waited < 2; waited++) {
+      clock.advance(speakAdmitEveryMs);
+      await settleAll();
+    }
+    expect([texts(), asked, client.isOpen]).toEqual([['One.', 'Two.'], 4, true]);
+  });
+
+  it('ends the socket where that takes too long, and is dropped where it is cleared', async () => {
+    let asked = 0;
+    const admit = async () => {
+      asked++;
+      throw limited;
+    };
+    const { bought, clock, client, say, speak } = world([], admit);
+    speak('One. Two. ');
+    await settleAll();
+    say({ type: 'Clear' });
+    await settleAll();
+    clock.advance(speakAdmitMs);
+    await settleAll();
+    expect([asked, client.isOpen]).toEqual([1, true]);
+    speak('Three. Four. ');
+    await settleAll();
+    for (let waited = 0; waited < speakAdmitMs; waited += speakAdmitEveryMs) {
+      clock.advance(speakAdmitEveryMs);
+      await settleAll();
+    }
+    expect([client.closed, bought]).toEqual([{ code: 1008, reason: 'rate_limited' }, []]);
+  });
+});
+
 describe('a message that is none', () => {
   it.each([
     ['{"type":"Sing"}', 'UNPARSABLE_CLIENT_MESSAGE'],
@@ -265,6 +318,22 @@ describe('a message that is none', () => {
     say({ type: 'Flush' });
     await settleAll();
     expect(client.of('Flushed')).toHaveLength(flushes.most + 1);
+  });
+
+  it('may not come while speech is heard that lasts longer', async () => {
+    let goOn = () => {};
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const { client, clock, speak } = world([{ held }]);
+    speak('One. Two');
+    await settleAll();
+    clock.advance(2 * speakIdleMs);
+    expect(client.closed).toBeUndefined();
+    goOn();
+    await settleAll();
+    clock.advance(speakIdleMs);
+    expect(client.closed).toMatchObject({ code: 1011 });
   });
 
   it('may not come for a quarter of an hour: then the session is over', async () => {

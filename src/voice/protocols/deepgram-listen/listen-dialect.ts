@@ -48,6 +48,8 @@ export function listenDialect(
       reason: `NET-0001: neither audio nor a KeepAlive in ${listenIdleSeconds} s`,
     },
     relayed: (frame) => frame,
+    passedOn: (type) =>
+      type === 'KeepAlive' || type === 'Finalize' ? JSON.stringify({ type }) : undefined,
     brokenOff: (code, reason) =>
       isSendable(code) ? { code, reason } : upstreamClosed(code, reason),
     keepsUpstream: false,

@@ -29,8 +29,8 @@ const Configure = z.looseObject({
       eot_timeout_ms: TimeoutMs.optional(),
     })
     .optional(),
-  keyterms: z.union([z.string(), z.array(z.string()).max(LIMITS.deepgram.keyterms)]).optional(),
-  language_hints: z.array(z.string()).max(LIMITS.deepgram.keyterms).optional(),
+  keyterms: z.union([z.string(), z.array(z.string()).max(LIMITS.deepgram.keyterms)]).nullish(),
+  language_hints: z.array(z.string()).max(LIMITS.deepgram.keyterms).nullish(),
 });
 
 export type TurnSettings = {
@@ -38,11 +38,20 @@ export type TurnSettings = {
   readonly keyterms: readonly string[];
 };
 
-/** The settings after a message. Undefined: it is none, and nothing changes. */
-export function configured(settings: TurnSettings, message: unknown): TurnSettings | undefined {
+/** What a message asks for, and nothing that is not known here. Undefined: it is none. */
+export function readConfigure(message: unknown) {
   const parsed = Configure.safeParse(message);
   if (!parsed.success) return undefined;
-  const { keyterms = settings.keyterms, thresholds: asked = {} } = parsed.data;
+  const { keyterms, language_hints, thresholds } = parsed.data;
+  const listed = typeof keyterms === 'string' ? [keyterms] : keyterms;
+  return { keyterms: listed ?? undefined, language_hints, thresholds };
+}
+
+/** The settings after a message. Undefined: it is none, and nothing changes. */
+export function configured(settings: TurnSettings, message: unknown): TurnSettings | undefined {
+  const configure = readConfigure(message);
+  if (configure === undefined) return undefined;
+  const { keyterms = settings.keyterms, thresholds: asked = {} } = configure;
   const { eager_eot_threshold: eager, ...rest } = asked;
   const given = Object.entries(rest).filter(([, value]) => value !== undefined);
   const { eager_eot_threshold: before, ...kept } = settings.thresholds;
@@ -53,5 +62,5 @@ export function configured(settings: TurnSettings, message: unknown): TurnSettin
     ...(next !== undefined && { eager_eot_threshold: next }),
   };
   if (!areInOrder(thresholds)) return undefined;
-  return { thresholds, keyterms: typeof keyterms === 'string' ? [keyterms] : keyterms };
+  return { thresholds, keyterms };
 }

@@ -91,6 +91,7 @@ export class TurnWriter implements TranscriptWriter {
     turn.guess = isFinal ? [] : said;
     turn.lastVoiceMs = endMs;
     if (isNew) this.#tell('StartOfTurn');
+    if (isFinal) this.#judge();
   }
 
   heard({ asked, endMs, startMs, tail, words }: Heard): void {
@@ -110,7 +111,10 @@ export class TurnWriter implements TranscriptWriter {
     this.#end('manual');
   }
 
-  misunderstood(): void {}
+  /** Settings that an upstream was not asked for, whose own messages have a count of their own. */
+  misunderstood(description: string): void {
+    this.#say({ type: 'ConfigureFailure', request_id: this.#stream.requestId, description });
+  }
 
   /** The turn that is under way stays without an end, as with the vendor. */
   ended({ error }: Ending): void {
@@ -129,7 +133,10 @@ export class TurnWriter implements TranscriptWriter {
   /** Ends the turn, or tells of its likely end, where the silence behind it is long enough. */
   #judge(): void {
     const turn = this.#turn;
-    if (turn === undefined || this.#open > 0 || turn.words.length === 0) return;
+    if (turn === undefined || turn.words.length === 0) return;
+    // In speech without a pause, too: each message has all the words of its turn.
+    if (turn.words.length >= turnWords) this.#end('timeout');
+    if (this.#turn === undefined || this.#open > 0) return;
     const { eager_eot_threshold: eager, eot_threshold, eot_timeout_ms } = this.#settings.thresholds;
     const confidence = this.#confidence;
     if (eager !== undefined && confidence >= eager && !turn.isEager) {
@@ -138,7 +145,6 @@ export class TurnWriter implements TranscriptWriter {
     }
     if (confidence >= eot_threshold) this.#end('model');
     else if (this.#nowMs - turn.lastVoiceMs >= eot_timeout_ms) this.#end('timeout');
-    else if (turn.words.length >= turnWords) this.#end('timeout');
   }
 
   /** Nothing happens where there is no turn. */

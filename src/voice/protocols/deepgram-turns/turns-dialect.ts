@@ -1,7 +1,8 @@
+import { tryParseJson } from '../../../kernel/json/parse-json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { upstreamClosed } from '../../live/voice-endings.ts';
 import type { TranscriptDialect } from '../../transcription/dialect.ts';
-import type { TurnSettings } from './turn-thresholds.ts';
+import { readConfigure, type TurnSettings } from './turn-thresholds.ts';
 import { type TurnStream, TurnWriter } from './turn-writer.ts';
 
 const { listenIdleSeconds, deepgram } = LIMITS;
@@ -15,7 +16,17 @@ export const turnsDialect = (settings: TurnSettings, stream: TurnStream): Transc
   keptMs: QUIET_MS,
   quiet: { code: 1011, reason: `NET-0001: no audio in ${listenIdleSeconds} s` },
   relayed: (frame) => frame,
+  passedOn,
   brokenOff: upstreamClosed,
   keepsUpstream: false,
   writer: (send) => new TurnWriter(settings, stream, send),
 });
+
+/** Key terms are billed apart: https://developers.deepgram.com/docs/keyterm. */
+function passedOn(type: string, text: string): string | undefined {
+  if (type !== 'Configure') return JSON.stringify({ type });
+  const configure = readConfigure(tryParseJson(text));
+  if (configure === undefined || (configure.keyterms ?? []).length > 0) return undefined;
+  const { language_hints, thresholds } = configure;
+  return JSON.stringify({ type, thresholds, language_hints });
+}

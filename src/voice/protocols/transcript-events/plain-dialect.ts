@@ -11,6 +11,8 @@ export const PLAIN_DIALECT: TranscriptDialect = {
   keptMs: QUIET_MS,
   brokenOff: upstreamClosed,
   keepsUpstream: true,
+  // Its clients have no messages for an upstream.
+  passedOn: () => undefined,
   relayed(_, event) {
     if (event?.kind !== 'results') return undefined;
     const { isFinal: is_final, speechFinal: speech_final, text } = event;

@@ -59,6 +59,7 @@ async function world(play: (provider: string) => Outcome<TranscriptionAnswer>) {
         modality: 'stt',
         sources: [source('dear', '200'), source('cheap', '100')],
       },
+      { id: 'acme/ears-multilingual', modality: 'stt', sources: [source('cheap', '150')] },
     ],
     secret: () => undefined,
   });
@@ -114,6 +115,21 @@ describe('a transcript that is bought', () => {
     expect(ledger.charges).toMatchObject([
       { status: 'success', costRaw: 160n, usage: { audio_second: 1.6 }, taskId: 'errand' },
     ]);
+  });
+
+  it.each([
+    ['acme/ears', 'multi'],
+    ['acme/ears-multilingual', undefined],
+  ])('of several languages has their price (%s, %s)', async (model, language) => {
+    const { asked, balanced, transcriptions, wanted } = await world(() => answered());
+    const order = wanted(SOUND, model);
+    const { headers } = await transcriptions.transcribe({
+      ...order,
+      request: { ...order.request, language },
+    });
+    expect(await balanced()).toBe(240n);
+    expect(headers['x-svc-model']).toBe('acme/ears-multilingual');
+    expect(asked).toMatchObject([{ language: 'multi' }]);
   });
 
   it('costs what its upstream says it lasted', async () => {

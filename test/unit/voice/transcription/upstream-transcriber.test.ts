@@ -322,7 +322,7 @@ describe('a stream with an upstream transcriber', () => {
         new TranscriptionStream(deps, {
           ...{ ...parts, dialect, isRelayed: true },
           openTranscriber: (stage) =>
-            new UpstreamTranscriber({ ...deps, upstream, dialect }, stage),
+            new UpstreamTranscriber({ ...deps, upstream, dialect, isOwnKey: false }, stage),
         }),
     });
     upstream.say(resultOf(1, {}));

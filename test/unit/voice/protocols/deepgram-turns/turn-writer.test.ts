@@ -125,6 +125,17 @@ describe('turns', () => {
     expect(events()).toEqual(['StartOfTurn', 'EndOfTurn']);
   });
 
+  it('end so in the middle of speech without a pause, too', () => {
+    const { events, turns, writer } = write({ eot_threshold: 1 });
+    const text = Array.from({ length: LIMITS.deepgram.turnWords / 2 }, () => 'x').join(' ');
+    writer.began(0);
+    for (const startMs of [0, 30_000, 60_000]) {
+      writer.segment({ text, isFinal: true, startMs, endMs: startMs + 30_000 });
+    }
+    expect(events()).toEqual(['StartOfTurn', 'EndOfTurn', 'StartOfTurn']);
+    expect(turns().at(-1)).toMatchObject({ turn_index: 1, audio_window_start: 60 });
+  });
+
   it('stay open where the stream ends, whose last message has all their words or says why', () => {
     const done = write();
     done.say('one', 0, 1_000);
