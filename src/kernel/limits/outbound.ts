@@ -9,6 +9,8 @@ export const OUTBOUND_LIMITS = {
   completionsPerRequest: 128,
   stopSequences: 16,
   toolCallsPerAnswer: 1_024,
+  /** Of a streamed answer's calls that come side by side, where its reader takes one behind the other. */
+  heldCallChars: 1024 * 1024,
   charsPerToken: 4,
   /** What one answer may have where neither its caller nor the catalogue says. */
   unknownOutputTokens: 4_096,

@@ -4,6 +4,7 @@ import { largestFitting, type Room } from '../../ledger/rules/hold-what-fits.ts'
 import type { Model, Source } from '../catalogue/catalogue.ts';
 import type { TokenUsage } from '../providers/chat-rail.ts';
 import type { CapReason } from '../purchase/receipt.ts';
+import { readPart } from './chat-part.ts';
 import type { ChatRequest } from './chat-request.ts';
 import { chatPriceRaw } from './chat-usage.ts';
 import { estimatePrompt } from './estimate-chat.ts';
@@ -156,17 +157,20 @@ function boundContent(content: unknown, perImage: number): number {
   return tokens;
 }
 
-/** What a part names by an address alone is taken for an image, whatever it is. */
+/** Every member of it counts. What a part names by an address alone is taken for an image, whatever it is. */
 function boundPart(part: unknown, perImage: number): number {
   if (!isObject(part)) return jsonBytes(part);
-  const { file, image_url: image, input_audio: audio, text } = part;
-  if (typeof text === 'string') return Buffer.byteLength(text);
-  if (image !== undefined) return perImage;
+  const { audio, file, image, isUnknown, text } = readPart(part);
+  if (isUnknown) return perImage + jsonBytes(part);
+  let tokens = text === undefined ? 0 : Buffer.byteLength(text);
+  if (image !== undefined) tokens += perImage;
   if (isObject(audio) && typeof audio.data === 'string') {
-    return LIMITS.mostTokensPerImage + Math.ceil(audio.data.length / LIMITS.soundBytesPerToken);
-  }
-  if (isObject(file) && typeof file.file_data === 'string') return perImage + file.file_data.length;
-  return perImage + jsonBytes(part);
+    tokens += LIMITS.mostTokensPerImage + Math.ceil(audio.data.length / LIMITS.soundBytesPerToken);
+  } else if (audio !== undefined) tokens += perImage + jsonBytes(audio);
+  if (isObject(file) && typeof file.file_data === 'string') {
+    tokens += perImage + file.file_data.length;
+  } else if (file !== undefined) tokens += perImage + jsonBytes(file);
+  return tokens;
 }
 
 const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '');

@@ -1,5 +1,6 @@
 import { isObject } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import { opaqueMembers, readPart } from './chat-part.ts';
 import type { ChatRequest } from './chat-request.ts';
 
 /** Tokens that a text of so many characters is taken for where the upstream did not count them. */
@@ -10,8 +11,13 @@ export function estimatePrompt(request: ChatRequest): number {
   let chars = 0;
   let opaqueParts = 0;
   const addPart = (part: unknown) => {
-    if (isObject(part) && typeof part.text === 'string') chars += part.text.length;
-    else opaqueParts++;
+    if (!isObject(part)) {
+      opaqueParts++;
+      return;
+    }
+    const read = readPart(part);
+    chars += read.text?.length ?? 0;
+    opaqueParts += read.isUnknown ? 1 : opaqueMembers(read);
   };
   for (const { content, tool_calls: toolCalls } of request.messages) {
     if (typeof content === 'string') chars += content.length;

@@ -69,8 +69,13 @@ function partsOfBlock(block: unknown): Json[] {
       return [{ ...textPart(block.text), ...mark }];
     case 'image':
       return [{ ...OPAQUE, ...mark }];
-    case 'document':
-      return [{ ...documentPart(block), ...mark }, textPart([block.title, block.context])];
+    case 'document': {
+      const source = sourceOf(block);
+      const named = textPart([block.title, block.context]);
+      return source.type === 'content'
+        ? [{ ...named, ...mark }, ...partsOf(source.content)]
+        : [{ ...filePart(source), ...mark }, named];
+    }
     case 'tool_result': {
       const { content, ...rest } = block;
       return [{ ...textPart(rest), ...mark }, ...partsOf(content)];
@@ -82,13 +87,11 @@ function partsOfBlock(block: unknown): Json[] {
   }
 }
 
-function documentPart(document: Json): Json {
-  const source = sourceOf(document);
+function filePart(source: Json): Json {
   if (source.type === 'base64' && typeof source.data === 'string') {
     return { file: { file_data: source.data } };
   }
   if (source.type === 'text') return textPart(source.data);
-  if (source.type === 'content') return textPart(source.content);
   return OPAQUE;
 }
 

@@ -60,13 +60,14 @@ const leavesOut = (edit: unknown): boolean =>
 const isRunByVendor = (tool: unknown): boolean =>
   isObject(tool) && typeof tool.type === 'string' && !OF_CALLER.test(tool.type);
 
-/** A file of the account that pays, or a document that only the vendor knows the length of. */
+/** A file of the account that pays, or a document that only the vendor knows the length of; blocks may stand in blocks. */
 const holdsUnpriced = (content: unknown): boolean =>
   blocksOf(content).some((block) => {
     if (!isObject(block)) return false;
     if (block.type === 'container_upload') return true;
-    if (block.type === 'tool_result') return holdsUnpriced(block.content);
-    return isRemote(block);
+    return (
+      isRemote(block) || holdsUnpriced(block.content) || holdsUnpriced(sourceOf(block).content)
+    );
   });
 
 function isRemote(block: Json): boolean {

@@ -70,11 +70,15 @@ function askInItsWords(
   return stream === true ? rail.stream(call, signal) : rail.respond(call, signal);
 }
 
-/** The input as it came, or the whole conversation where it goes on with one. */
+/**
+ * The input as it came, or the whole conversation where it goes on with one. Thoughts that are not sealed are known to the
+ * upstream by their ids alone, and it has kept none: they are left out then, and with them the ids of items that belong to them.
+ */
 function inputOf({ input }: ResponsesRequest, { before, own }: Conversation): Json {
   const isReferred = Array.isArray(input) && own.some((item, at) => item !== input[at]);
-  if (before.length === 0 && !isReferred) return {};
-  const came = new Set<unknown>(Array.isArray(input) ? input : []);
+  const hasUnsealed = own.some((item) => sentItem(item) === undefined);
+  if (before.length === 0 && !isReferred && !hasUnsealed) return {};
+  const came = new Set<unknown>(Array.isArray(input) && !hasUnsealed ? input : []);
   const items = [...before, ...own].flatMap((item) =>
     came.has(item) ? item : (sentItem(item) ?? []),
   );

@@ -28,12 +28,11 @@ export async function readConversation(
 ): Promise<Conversation> {
   const { previous_response_id: previous } = request;
   const items = inputItems(request.input);
-  const references = new Set(
-    items.flatMap((item) => (typeOf(item) === 'item_reference' ? [requireId(item)] : [])),
-  );
-  const before = previous ? await kept.conversation(agentId, previous) : [];
-  const found =
-    references.size === 0 ? new Map() : await kept.items(agentId, [...references.values()]);
+  const references = referencesIn(items);
+  const { bytes, items: before } = previous
+    ? await kept.conversation(agentId, previous)
+    : { bytes: 0, items: [] };
+  const found = references.length === 0 ? new Map() : await kept.items(agentId, references, bytes);
   const own = items.map((item) =>
     typeOf(item) === 'item_reference' ? (found.get(requireId(item)) as InputItem) : item,
   );
@@ -44,6 +43,23 @@ export async function readConversation(
     );
   }
   return { before, own };
+}
+
+/** Throws the refusal of a second reference to one item: a few bytes each would become as many whole items. */
+function referencesIn(items: readonly InputItem[]): string[] {
+  const ids = new Set<string>();
+  for (const item of items) {
+    if (typeOf(item) !== 'item_reference') continue;
+    const id = requireId(item);
+    if (ids.has(id)) {
+      throw errors.gateway.invalidRequest(
+        `The input refers to the item ${JSON.stringify(id)} twice.`,
+        'input',
+      );
+    }
+    ids.add(id);
+  }
+  return [...ids];
 }
 
 function requireId({ id }: InputItem): string {

@@ -15,7 +15,7 @@ export interface Responses {
   remove(agentId: number, id: string): Promise<Json>;
   /** Ends the stream of one at this process. Throws the refusal of one that has ended, and where there is none. */
   cancel(agentId: number, id: string): Promise<Json>;
-  /** What a response answers: all that was said before it. */
+  /** What a response answers: all that was said before it, as far as it is kept. */
   inputItems(agentId: number, id: string, query: PageQuery): Promise<ItemPage>;
 }
 
@@ -51,7 +51,7 @@ export function createResponses(
     async inputItems(agentId, id, query) {
       const { input, response } = await require(agentId, id);
       const { previous_response_id: previous } = response;
-      const before = typeof previous === 'string' ? await kept.conversation(agentId, previous) : [];
+      const before = typeof previous === 'string' ? await kept.rest(agentId, previous) : [];
       return pageOf([...before, ...input], query);
     },
   };

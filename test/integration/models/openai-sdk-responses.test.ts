@@ -201,8 +201,17 @@ describe.each([
       { type: 'message', role: 'user', content: [{ type: 'input_text', text: PROMPT }] },
     ]);
     expect(await thrownBy(openai.responses.cancel(id))).toMatchObject({ status: 400 });
+    const next = { model, input: 'And?', previous_response_id: id };
+    const { id: nextId } = await openai.responses.create(next);
+    expect((await openai.responses.inputItems.list(nextId)).data).toHaveLength(3);
     await openai.responses.delete(id);
     expect(await thrownBy(openai.responses.retrieve(id))).toMatchObject({ status: 404 });
+    expect((await openai.responses.inputItems.list(nextId)).data).toMatchObject([
+      { role: 'user', content: [{ type: 'input_text', text: 'And?' }] },
+    ]);
+    expect(await thrownBy(openai.responses.create(next))).toMatchObject({
+      code: 'previous_response_not_found',
+    });
     const [row] = await database.sql<{ n: number }[]>`
       select count(*)::integer as n from model_responses where id = ${id}`;
     expect(row?.n).toBe(0);
@@ -237,6 +246,9 @@ describe.each([
       },
       { role: 'user', content: 'And?' },
     ]);
+    const many = Array.from({ length: 1_000 }, () => reference(output[0]?.id ?? ''));
+    const amplified = openai.responses.create({ model, input: many });
+    expect(await thrownBy(amplified)).toMatchObject({ status: 400, param: 'input' });
     const gone = openai.responses.create({ model, input: [reference('msg_none')] });
     expect(await thrownBy(gone)).toMatchObject({ status: 404, code: 'item_not_found' });
   });

@@ -74,7 +74,8 @@ describe('kept responses', () => {
     const first = await keep(agentId, 'one');
     const second = await keep(agentId, 'two', first);
     const third = await keep(agentId, 'three', second);
-    const items = await keptWith().conversation(agentId, third);
+    const { bytes, items } = await keptWith().conversation(agentId, third);
+    expect(bytes).toBeGreaterThan(3 * 16);
     expect(items.map(({ content }) => content)).toEqual([
       ...['one', 'one!', 'two', 'two!', 'three', 'three!'],
     ]);
@@ -83,7 +84,11 @@ describe('kept responses', () => {
     expect(await refusalOf(keptWith().conversation(agentId, third))).toMatchObject({
       ...{ status: 400, error: 'previous_response_not_found' },
     });
-    expect(await keptWith().conversation(agentId, first)).toHaveLength(2);
+    expect((await keptWith().conversation(agentId, first)).items).toHaveLength(2);
+    // What is left of it can be listed.
+    const left = await keptWith().rest(agentId, third);
+    expect(left.map(({ content }) => content)).toEqual(['three', 'three!']);
+    expect(await keptWith().rest(agentId, second)).toEqual([]);
   });
 
   it('have items by their ids, of the output alone', async () => {
@@ -93,6 +98,10 @@ describe('kept responses', () => {
     expect((await keptWith().items(agentId, [item])).get(item)).toMatchObject({ content: 'x!' });
     expect(await refusalOf(keptWith().items(agentId, [item, 'msg_none']))).toMatchObject({
       ...{ status: 404, error: 'item_not_found' },
+    });
+    const { conversationBytes } = LIMITS.responses;
+    expect(await refusalOf(keptWith().items(agentId, [item], conversationBytes))).toMatchObject({
+      ...{ status: 400, error: 'conversation_too_long' },
     });
   });
 

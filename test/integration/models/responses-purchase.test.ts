@@ -44,6 +44,35 @@ describe('a response under an Idempotency-Key', () => {
   });
 });
 
+describe('thoughts in the input of an upstream that keeps nothing', () => {
+  beforeEach(() => start());
+
+  const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' };
+  const result = { type: 'function_call_output', call_id: 'c', output: '1' };
+  const sentFor = async (thoughts: object) => {
+    const input = [
+      { role: 'user', content: 'Rome?' },
+      { type: 'reasoning', id: 'rs_1', summary: [], ...thoughts },
+      { ...call, id: 'fc_1', status: 'completed' },
+      result,
+    ];
+    expect((await post({ model: OWN_MODEL, input })).status).toBe(200);
+    return { input, sent: world.own.seen.at(-1)?.body.input };
+  };
+
+  it('are left out with the ids of what belongs to them where they are not sealed', async () => {
+    for (const encrypted_content of [undefined, null]) {
+      const { input, sent } = await sentFor({ encrypted_content });
+      expect(sent).toEqual([input[0], call, result]);
+    }
+  });
+
+  it('go on as they came where they are', async () => {
+    const { input, sent } = await sentFor({ encrypted_content: 'sealed' });
+    expect(sent).toEqual(input);
+  });
+});
+
 describe('a response that the caller’s own key pays for', () => {
   beforeEach(() => start({ storedKeys: { open: 'sk-own', acme: 'sk-own' } }));
 

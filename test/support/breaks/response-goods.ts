@@ -75,7 +75,7 @@ const relayed: Goods = {
         const costRaw = chatPrice(isTold ? told : undefined, isTold ? 0 : length);
         return { costRaw, delivered: Buffer.from(words) };
       }
-      hasContent ||= !HEADS.includes(data.type);
+      hasContent ||= data.type.startsWith('response.') && !HEADS.includes(data.type);
       if (typeof data.delta !== 'string') continue;
       words += data.delta;
       length += data.delta.length;

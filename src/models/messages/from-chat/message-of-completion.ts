@@ -1,6 +1,7 @@
 import { parseJsonInTurns } from '../../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
+import { contentText } from '../../chat/read-answer.ts';
 import { textMember } from '../../providers/anthropic/read-json.ts';
 import type { TokenUsage } from '../../providers/chat-rail.ts';
 import { messageIdOf, readThoughts, toolIdOf } from './chat-words.ts';
@@ -48,8 +49,8 @@ function blocksOf(
   const blocks: Json[] = [];
   const thinking = wantsThoughts ? readThoughts(message) : '';
   if (thinking !== '') blocks.push({ type: 'thinking', thinking, signature: '' });
-  for (const text of [message.content, message.refusal]) {
-    if (typeof text === 'string' && text !== '') blocks.push({ type: 'text', text });
+  for (const text of [contentText(message.content), textMember(message, 'refusal')]) {
+    if (text !== '') blocks.push({ type: 'text', text });
   }
   const { tool_calls: calls } = message;
   for (const [index, call] of (Array.isArray(calls) ? (calls as unknown[]) : []).entries()) {

@@ -1,11 +1,12 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
+import { contentText } from '../../chat/read-answer.ts';
 import { reportedError } from '../../providers/anthropic/broken-message.ts';
 import { textMember } from '../../providers/anthropic/read-json.ts';
 import type { ChatStream, TokenUsage } from '../../providers/chat-rail.ts';
-import { StreamBroken } from '../../providers/openai/answer-reader.ts';
+import type { StreamBroken } from '../../providers/openai/answer-reader.ts';
 import { parseData } from '../../providers/openai/chat-tap.ts';
 import { SseEvents } from '../../providers/openai/sse-events.ts';
+import { CallBlocks } from './call-blocks.ts';
 import { messageIdOf, readThoughts, toolIdOf } from './chat-words.ts';
 import type { Reading } from './message-of-completion.ts';
 import { messageUsage } from './message-usage.ts';
@@ -22,7 +23,7 @@ export type Reckoning = {
 
 /**
  * Turns a stream of the OpenAI dialect into the events of a message as it comes. The usage stands at the end, where the dialect
- * has its totals; before that the prompt is estimated. Holds nothing of the answer.
+ * has its totals; before that the prompt is estimated. Holds nothing of the answer but calls that come side by side.
  */
 export class MessageStream implements ChatStream {
   readonly #chat: ChatStream;
@@ -31,9 +32,7 @@ export class MessageStream implements ChatStream {
   readonly #events = new SseEvents();
   readonly #writer = new MessageWriter();
   #id: string | undefined;
-  /** The upstream's number of the call that is open, and how many there were. */
-  #call: unknown;
-  readonly #calls = new Set<unknown>();
+  readonly #calls = new CallBlocks(this.#writer);
   #finishReason: unknown;
   #isOver = false;
   #broken: StreamBroken | undefined;
@@ -109,45 +108,23 @@ export class MessageStream implements ChatStream {
 
   #say(delta: Json): StreamBroken | undefined {
     const thoughts = this.#reading.wantsThoughts ? readThoughts(delta) : '';
-    const text = textMember(delta, 'content') + textMember(delta, 'refusal');
+    const text = contentText(delta.content) + textMember(delta, 'refusal');
+    // What is said behind a call ends it.
+    if (thoughts !== '' || text !== '') this.#calls.end();
     this.#writer.thoughts(thoughts);
     this.#writer.text(text);
-    // What is said behind a call ends it.
-    if (thoughts !== '' || text !== '') this.#call = undefined;
-    const { tool_calls: calls } = delta;
-    for (const call of Array.isArray(calls) ? (calls as unknown[]) : []) {
-      const broken = isObject(call) ? this.#hear(call) : undefined;
-      if (broken !== undefined) return broken;
-    }
-    return undefined;
-  }
-
-  /** A piece of a call. Models write one after the other, and so does the dialect. */
-  #hear(call: Json): StreamBroken | undefined {
-    const called = isObject(call.function) ? call.function : {};
-    const number = call.index ?? this.#calls.size;
-    if (this.#call !== number) {
-      if (this.#calls.has(number)) return new StreamBroken('a tool call goes on behind another');
-      if (this.#calls.size >= LIMITS.toolCallsPerAnswer) {
-        return new StreamBroken('there is one tool call too many');
-      }
-      const id = toolIdOf(call.id, this.#id ?? '', this.#calls.size);
-      this.#calls.add(number);
-      this.#call = number;
-      this.#writer.startCall(id, textMember(called, 'name'));
-    }
-    this.#writer.input(textMember(called, 'arguments'));
-    return undefined;
+    return this.#calls.hear(delta.tool_calls, (id, place) => toolIdOf(id, this.#id ?? '', place));
   }
 
   #finish(): void {
     this.#isOver = true;
     if (this.#id === undefined) this.#begin({});
+    this.#calls.end();
     this.#writer.stop();
     const { answerChars, usage } = this.metered();
     this.#writer.event('message_delta', {
       delta: {
-        stop_reason: stopReasonOf(this.#finishReason, this.#calls.size > 0),
+        stop_reason: stopReasonOf(this.#finishReason, this.#calls.count > 0),
         stop_sequence: null,
       },
       usage: messageUsage(usage ?? this.#reckoning.tokensOf(answerChars)),

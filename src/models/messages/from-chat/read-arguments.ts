@@ -1,13 +1,16 @@
 import { tryParseJson } from '../../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
+import { argumentsText } from '../../chat/read-answer.ts';
 
 /**
  * The arguments of a call as the object that the dialect has them as. Text that is none stands under the member that its vendor
  * names for it (https://platform.claude.com/docs/en/agents-and-tools/tool-use/fine-grained-tool-streaming).
  */
-export function readArguments(text: unknown): Json {
-  if (typeof text !== 'string' || text.trim() === '') return {};
+export function readArguments(told: unknown): Json {
+  if (isObject(told) && !Array.isArray(told)) return told;
+  const text = argumentsText(told);
+  if (text.trim() === '') return {};
   const input = tryParseJson(text, LIMITS.upstreamJson);
   return isObject(input) && !Array.isArray(input) ? input : { INVALID_JSON: text };
 }

@@ -14,6 +14,9 @@ const LAST: ReadonlySet<unknown> = new Set([
   'response.failed',
 ]);
 
+/** The type of an event, which its own line names as well: nothing in it may end that line. */
+const TYPE = /^[\w.-]{1,64}$/;
+
 /** What says that a response exists, and nothing of it. */
 const HEADS: ReadonlySet<unknown> = new Set([
   'response.created',
@@ -103,6 +106,10 @@ export class RelayedResponse implements ResponseEvents {
   /** What of an event goes on. Undefined: it was the last. */
   #take(data: Json & { readonly type: string }, event: Buffer): Buffer | undefined {
     const { response, type } = data;
+    if (!TYPE.test(type)) {
+      this.stop();
+      throw new StreamBroken('the type of an event is none');
+    }
     if (type === 'error') {
       this.stop();
       throw new StreamBroken('it reported an error');
@@ -122,7 +129,8 @@ export class RelayedResponse implements ResponseEvents {
       }
       return Buffer.from(writeEvent({ ...data, response: this.#response }));
     }
-    this.#hasContent ||= !HEADS.has(type);
+    // A sign of life is no content.
+    this.#hasContent ||= type.startsWith('response.') && !HEADS.has(type);
     if (typeof data.delta === 'string') this.#answerChars += data.delta.length;
     if (type === 'response.output_item.done' && isObject(data.item)) this.#items.push(data.item);
     return Buffer.concat([Buffer.from(`event: ${type}\n`), event]);

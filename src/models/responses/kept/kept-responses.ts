@@ -24,6 +24,12 @@ export type Kept = {
   readonly input: readonly InputItem[];
 };
 
+/** What was said up to the end of a response, in its order, and how long it is as it is kept. */
+export type KeptConversation = {
+  readonly items: readonly InputItem[];
+  readonly bytes: number;
+};
+
 /** Responses that agents read again and continue, sealed at rest; each agent sees its own alone. */
 export interface KeptResponses {
   /** False: this server has no secret to seal with, or is to keep nothing. */
@@ -33,10 +39,19 @@ export interface KeptResponses {
   find(agentId: number, id: string): Promise<Kept | undefined>;
   /** False: there is none. */
   remove(agentId: number, id: string): Promise<boolean>;
-  /** All that was said up to the end of a response, in its order. Throws the refusal where a part of it is gone, or too long. */
-  conversation(agentId: number, id: string): Promise<InputItem[]>;
-  /** Items of the outputs of responses, by their ids. Throws the refusal of the first that is gone. */
-  items(agentId: number, ids: readonly string[]): Promise<ReadonlyMap<string, InputItem>>;
+  /** Throws the refusal where a part of it is gone, or it is too long. */
+  conversation(agentId: number, id: string): Promise<KeptConversation>;
+  /** As much of it as is left, from its latest part backwards: nothing where that is gone. */
+  rest(agentId: number, id: string): Promise<readonly InputItem[]>;
+  /**
+   * Items of the outputs of responses, by their ids. Throws the refusal of the first that is gone, and where their responses
+   * are too long beside so many bytes that are read already.
+   */
+  items(
+    agentId: number,
+    ids: readonly string[],
+    besideBytes?: number,
+  ): Promise<ReadonlyMap<string, InputItem>>;
 }
 
 type Deps = {
@@ -58,6 +73,7 @@ const NOTHING: KeptResponses = {
   conversation: async (_, id) => {
     throw errors.responses.previousNotFound(id);
   },
+  rest: async () => [],
   items: async (_, [id = '']) => {
     throw errors.responses.itemNotFound(id);
   },
@@ -95,6 +111,20 @@ export function createKeptResponses({
     return opened;
   }
 
+  /** What the responses of a chain say, the latest of which comes first in it, down to the first that does not open. */
+  async function openChain(agentId: number, chain: readonly ResponseRef[]) {
+    const ids = chain.map((row) => row.id);
+    const opened = await openAll(agentId, ids);
+    const gone = ids.findIndex((id) => !opened.has(id));
+    const items: InputItem[] = [];
+    for (const id of (gone === -1 ? ids : ids.slice(0, gone)).reverse()) {
+      const { input = [], response = {} } = opened.get(id) ?? {};
+      for (const item of input) items.push(item);
+      for (const item of outputOf(response)) items.push(item);
+    }
+    return { items, isWhole: gone === -1 };
+  }
+
   return {
     isOpen: true,
 
@@ -124,24 +154,24 @@ export function createKeptResponses({
     async conversation(agentId, id) {
       const chain = await findChain(sql, agentId, id);
       if (chain.at(-1)?.previousId !== null) throw errors.responses.previousNotFound(id);
-      requireShort(chain);
+      const bytes = requireShort(chain);
+      const { isWhole, items } = await openChain(agentId, chain);
+      if (!isWhole) throw errors.responses.previousNotFound(id);
       const ids = chain.map((row) => row.id);
-      const opened = await openAll(agentId, ids);
-      const items: InputItem[] = [];
-      for (const part of ids.reverse()) {
-        const kept = opened.get(part);
-        if (kept === undefined) throw errors.responses.previousNotFound(id);
-        for (const item of kept.input) items.push(item);
-        for (const item of outputOf(kept.response)) items.push(item);
-      }
       await renewResponses(sql, agentId, ids, keptDays);
-      return items;
+      return { bytes, items };
     },
 
-    async items(agentId, ids) {
+    async rest(agentId, id) {
+      const chain = await findChain(sql, agentId, id);
+      requireShort(chain);
+      return (await openChain(agentId, chain)).items;
+    },
+
+    async items(agentId, ids, besideBytes = 0) {
       const holders = await findHolders(sql, agentId, ids);
       const rows = new Map(holders.map((row) => [row.id, row]));
-      requireShort([...rows.values()]);
+      requireShort([...rows.values()], besideBytes);
       const found = new Map<string, InputItem>();
       for (const { response } of (await openAll(agentId, [...rows.keys()])).values()) {
         for (const item of outputOf(response)) found.set(String(item.id), item);
@@ -162,8 +192,10 @@ const placeOf = (agentId: number, id: string): string =>
 const outputOf = ({ output }: Json): InputItem[] =>
   Array.isArray(output) ? (output.filter(isObject) as InputItem[]) : [];
 
-function requireShort(rows: readonly Pick<ResponseRef, 'bytes'>[]): void {
+/** The bytes of all of them, and of what is beside them. Throws the refusal of more than a request may read back. */
+function requireShort(rows: readonly Pick<ResponseRef, 'bytes'>[], besideBytes = 0): number {
   const { conversationBytes } = LIMITS.responses;
-  const bytes = rows.reduce((sum, row) => sum + row.bytes, 0);
+  const bytes = rows.reduce((sum, row) => sum + row.bytes, besideBytes);
   if (bytes > conversationBytes) throw errors.responses.conversationTooLong(conversationBytes);
+  return bytes;
 }

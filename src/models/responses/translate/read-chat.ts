@@ -1,4 +1,5 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
+import { argumentsText, contentText } from '../../chat/read-answer.ts';
 import { readUsage } from '../../providers/openai/read-completion.ts';
 import { responseUsage } from '../../providers/responses/response-usage.ts';
 import { tokenCount } from '../../providers/token-count.ts';
@@ -28,14 +29,6 @@ export function writeMessage(writer: ResponseWriter, message: Json, logprobs?: u
   }
 }
 
-/** Some vendors answer with a list of parts. */
-const contentText = (content: unknown): string =>
-  typeof content === 'string'
-    ? content
-    : listOf(content)
-        .map((part) => (isObject(part) ? textOf(part.text) : ''))
-        .join('');
-
 function writeCall(writer: ResponseWriter, call: Json, at: number): void {
   const { function: called, id, index } = call;
   const { arguments: text, name } = isObject(called) ? called : {};
@@ -43,7 +36,7 @@ function writeCall(writer: ResponseWriter, call: Json, at: number): void {
     index: typeof index === 'number' ? index : at,
     id: typeof id === 'string' && id !== '' ? id : undefined,
     name: typeof name === 'string' ? name : undefined,
-    arguments: typeof text === 'object' && text !== null ? JSON.stringify(text) : textOf(text),
+    arguments: argumentsText(text),
   });
 }
 

@@ -59,7 +59,7 @@ export function translateItems(items: readonly InputItem[], misfits: Misfits): T
         break;
       default:
         misfits.note(at, `is of type ${JSON.stringify(item.type)}, which ${NOT_HERE}`);
-        addOpaque(messages, item);
+        addOpaque(messages, item, at, misfits);
     }
   }
   return { messages, leftOut };
@@ -73,7 +73,7 @@ function addMessage(messages: Message[], item: InputItem, at: string, misfits: M
   const role = ROLES.get(item.role);
   if (role === undefined) {
     misfits.note(`${at}.role`, 'must be user, assistant, system or developer');
-    addOpaque(messages, item);
+    addOpaque(messages, item, at, misfits);
     return;
   }
   const parts = translateParts(item.content, `${at}.content`, misfits);
@@ -82,9 +82,9 @@ function addMessage(messages: Message[], item: InputItem, at: string, misfits: M
     misfits.note(`${at}.content`, 'of an assistant may have text alone');
   }
   const last = messages.at(-1);
-  if (role === 'assistant' && last?.tool_calls !== undefined) {
+  if (role === 'assistant' && text !== undefined && last?.tool_calls !== undefined) {
     // The results of these calls have to follow the message that they are in.
-    last.content = `${last.content === null ? '' : String(last.content)}${text ?? ''}`;
+    last.content = `${last.content === null ? '' : String(last.content)}${text}`;
     return;
   }
   const isPlain = text !== undefined && (parts.length === 1 || role === 'assistant');
@@ -101,7 +101,7 @@ function addCall(
   const { arguments: text, call_id: id, name } = item;
   if (typeof id !== 'string' || typeof name !== 'string' || typeof text !== 'string') {
     misfits.note(at, 'needs call_id, name and arguments, which are texts');
-    addOpaque(messages, item);
+    addOpaque(messages, item, at, misfits);
     return;
   }
   calls.add(id);
@@ -128,7 +128,7 @@ function addOutput(
   const { call_id: id, output } = item;
   if (typeof id !== 'string') {
     misfits.note(`${at}.call_id`, 'must be a text');
-    addOpaque(messages, item);
+    addOpaque(messages, item, at, misfits);
     return;
   }
   if (!called.has(id)) misfits.note(`${at}.call_id`, 'names no call that stands before it');
@@ -140,6 +140,15 @@ function addOutput(
   messages.push({ role: 'tool', tool_call_id: id, content: text ?? parts });
 }
 
-const addOpaque = (messages: Message[], item: InputItem): void => {
-  messages.push({ role: 'user', content: JSON.stringify(item) });
-};
+/** Stands in for an item that has been noted, so that its length counts, and images and files in it as such. */
+function addOpaque(messages: Message[], item: InputItem, at: string, misfits: Misfits): void {
+  const { content, output, ...rest } = item;
+  const parts = [
+    ...translateParts(content, `${at}.content`, misfits),
+    ...translateParts(output, `${at}.output`, misfits),
+  ];
+  messages.push({
+    role: 'user',
+    content: [{ type: 'text', text: JSON.stringify(rest) }, ...parts],
+  });
+}

@@ -64,9 +64,17 @@ export function translateRequest(
     role: 'user',
     content: JSON.stringify(value),
   }));
-  const weighed = hidden.length === 0 ? chat : { ...chat, messages: [...messages, ...hidden] };
+  const weighed = {
+    ...chat,
+    ...(members.tools !== undefined && { tools: longerOf(request.tools, members.tools) }),
+    messages: [...messages, ...hidden],
+  };
   return { chat, weighed: weighed as ChatRequest, names, misfit: misfits.first };
 }
+
+/** Tools as they are sent where they are longest: the caller's own say what chat leaves out, and chat repeats namespaces. */
+const longerOf = (own: unknown, translated: unknown): unknown =>
+  JSON.stringify(own).length > JSON.stringify(translated).length ? own : translated;
 
 const isSet = (value: unknown): boolean => value !== undefined && value !== null;
 

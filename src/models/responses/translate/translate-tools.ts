@@ -33,7 +33,7 @@ export function translateTools(
   if (translated.length === 0) return { members: {}, names };
   const members = {
     tools: translated,
-    ...(isSet(choice) && { tool_choice: translateChoice(choice, misfits) }),
+    ...(isSet(choice) && { tool_choice: translateChoice(choice, tools ?? [], names, misfits) }),
     ...(isSet(parallel) && { parallel_tool_calls: parallel }),
   };
   return { members, names };
@@ -82,24 +82,44 @@ const functionOf = ({ description, name, parameters, strict }: Json): Json => ({
   },
 });
 
-function translateChoice(choice: unknown, misfits: Misfits): unknown {
+function translateChoice(
+  choice: unknown,
+  tools: readonly Json[],
+  names: FunctionNames,
+  misfits: Misfits,
+): unknown {
   if (choice === 'auto' || choice === 'none' || choice === 'required') return choice;
   if (isObject(choice)) {
-    const { mode, name, tools, type } = choice;
-    if (type === 'function' && typeof name === 'string') return namedFunction(name);
-    if (type === 'allowed_tools' && Array.isArray(tools)) {
-      const named = (tools as unknown[]).map((tool, index) => {
-        if (isObject(tool) && tool.type === 'function' && typeof tool.name === 'string') {
-          return namedFunction(tool.name);
-        }
+    const { mode, tools: allowed, type } = choice;
+    const named = namedFunction(choice, tools, names);
+    if (named !== undefined) return named;
+    if (type === 'allowed_tools' && Array.isArray(allowed)) {
+      const functions = (allowed as unknown[]).map((tool, index) => {
+        const found = isObject(tool) ? namedFunction(tool, tools, names) : undefined;
+        if (found !== undefined) return found;
         misfits.note(`tool_choice.tools[${index}]`, `is no function, which ${NOT_HERE}`);
         return tool;
       });
-      return { type, allowed_tools: { mode, tools: named } };
+      return { type, allowed_tools: { mode, tools: functions } };
     }
   }
   misfits.note('tool_choice', `asks for what ${NOT_HERE}`);
   return choice;
 }
 
-const namedFunction = (name: string): Json => ({ type: 'function', function: { name } });
+/** Undefined: it names no function. One of a namespace may be named without it where no other function is called so. */
+function namedFunction(
+  { name, namespace, type }: Json,
+  tools: readonly Json[],
+  names: FunctionNames,
+): Json | undefined {
+  if (type !== 'function' || typeof name !== 'string') return undefined;
+  if (typeof namespace === 'string') return functionCalled(chatName({ name, namespace }));
+  if (tools.some((tool) => tool.type === 'function' && tool.name === name)) {
+    return functionCalled(name);
+  }
+  const within = [...names].filter(([, called]) => called.name === name);
+  return functionCalled(within.length === 1 ? (within[0]?.[0] ?? name) : name);
+}
+
+const functionCalled = (name: string): Json => ({ type: 'function', function: { name } });

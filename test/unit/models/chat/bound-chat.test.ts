@@ -84,6 +84,26 @@ describe('the bound of a chat request', () => {
     expect(inputOf({}, file)).toBeGreaterThanOrEqual((640_000 * 3) / 4);
   });
 
+  it('counts all that a part has, whatever stands beside it', () => {
+    const image_url = { url: 'https://x.example/a.png' };
+    const input_audio = { data: 'A'.repeat(320), format: 'wav' };
+    const file = { file_data: 'A'.repeat(50) };
+    const { mostTokensPerImage: most, soundBytesPerToken } = LIMITS;
+    const sound = most + 320 / soundBytesPerToken;
+    for (const type of ['text', 'image_url', 'input_audio', 'file']) {
+      expect(inputOf({}, [{ type, text: 'abc', image_url }])).toBe(3 + most);
+      expect(inputOf({}, [{ type, text: '', input_audio }])).toBe(sound);
+      expect(inputOf({}, [{ type, text: '', file }])).toBe(most + 50);
+      const all = [{ type, text: 'abc', image_url, input_audio, file }];
+      expect(inputOf({}, all)).toBe(3 + most + sound + most + 50);
+    }
+    expect(inputOf({}, [{ type: 'text', text: '', input_audio: {} }])).toBeGreaterThan(most);
+    expect(inputOf({}, [{ type: 'text', text: '', file: { file_id: 'f' } }])).toBeGreaterThan(most);
+    const film = { type: 'video_url', text: '', video_url: { url: 'https://x.example/a' } };
+    expect(inputOf({}, [film])).toBeGreaterThan(most);
+    expect(inputOf({}, [{ type: 'text', text: 'abc', image_url: null }])).toBe(3);
+  });
+
   it('counts what a vendor writes into the prompt for a schema', () => {
     for (const member of ['tools', 'functions', 'response_format']) {
       const value = [{ type: 'x', text: 'x'.repeat(5_000) }];

@@ -21,6 +21,11 @@ describe('the estimate of a chat request', () => {
   it('counts what is not text, and tool definitions, so that they are not free to hold', () => {
     const image = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }];
     expect(estimatePrompt(request({}, image))).toBe(LIMITS.tokensPerOpaquePart);
+    const [part] = image;
+    const beside = { ...part, type: 'text', text: 'x'.repeat(8), file: { file_id: 'f' } };
+    expect(estimatePrompt(request({}, [beside]))).toBe(2 + 2 * LIMITS.tokensPerOpaquePart);
+    const film = { type: 'video_url', text: '', video_url: {} };
+    expect(estimatePrompt(request({}, [film, 7]))).toBe(2 * LIMITS.tokensPerOpaquePart);
     const tools = [{ type: 'function', function: { name: 'f'.repeat(100) } }];
     expect(estimatePrompt(request({ tools }, ''))).toBeGreaterThanOrEqual(25);
   });

@@ -50,7 +50,12 @@ describe('what is held for a Messages request', () => {
     const pdf = { type: 'base64', media_type: 'application/pdf', data: 'x'.repeat(1_000) };
     expect(held([file(pdf)])).toBeGreaterThanOrEqual(PICTURE + 1_000);
     expect(held([file({ type: 'text', data: 'x'.repeat(1_000) })])).toBeGreaterThanOrEqual(1_000);
-    expect(held([file({ type: 'content', content: [text('abc')] })])).toBeGreaterThanOrEqual(3);
+    const inFile = (content: unknown) => held([file({ type: 'content', content })]);
+    expect(inFile([text('abc')])).toBeGreaterThanOrEqual(3);
+    expect(inFile('x'.repeat(500))).toBeGreaterThanOrEqual(500);
+    const seen = { type: 'image', source: { type: 'url', url: 'https://x.example' } };
+    expect(inFile([seen, seen])).toBeGreaterThanOrEqual(2 * PICTURE);
+    expect(inFile([file({ type: 'content', content: [seen] })])).toBeGreaterThanOrEqual(PICTURE);
     expect(held([file({ type: 'url', url: 'https://x.example' })])).toBeGreaterThanOrEqual(PICTURE);
   });
 

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { messageIdOf, toolIdOf } from '../../../../../src/models/messages/from-chat/chat-words.ts';
@@ -43,6 +44,22 @@ async function read(chunks: readonly string[], usage: TokenUsage | null = USED) 
   }
   return { text, error: undefined, stopped };
 }
+/** The calls that events make: id, name and arguments. Each block ends before the next begins. */
+function callsIn(text: string): string[] {
+  const calls: string[] = [];
+  let open: number | undefined;
+  for (const [, json = ''] of text.matchAll(/^data: (.*)$/gm)) {
+    const { content_block: block, delta, index, type } = JSON.parse(json);
+    if (type === 'content_block_start') {
+      expect(open).toBeUndefined();
+      open = index;
+      if (block.type === 'tool_use') calls.push(`${block.id} ${block.name} `);
+    } else if (type.startsWith('content_block')) expect(index).toBe(open);
+    if (type === 'content_block_stop') open = undefined;
+    if (delta?.type === 'input_json_delta') calls.push(calls.pop() + delta.partial_json);
+  }
+  return calls;
+}
 const kinds = (text: string) => [...text.matchAll(/^event: (.*)$/gm)].map(([, kind]) => kind);
 
 describe('a stream of the OpenAI dialect as a message', () => {
@@ -70,15 +87,113 @@ describe('a stream of the OpenAI dialect as a message', () => {
     ]);
   });
 
-  it('breaks where a call goes on behind another, with what came before it', async () => {
+  it('puts calls that come side by side one behind the other', async () => {
+    const chunks = [
+      callEvent(0, { name: 'a', arguments: '{"x"' }, { id: '1' }),
+      callEvent(1, { name: 'b', arguments: '{"y":"}' }, { id: '2' }),
+      callEvent(2, { name: 'c' }, { id: '3' }),
+      callEvent(0, { arguments: ':1}' }),
+      callEvent(1, { arguments: '"}' }),
+      callEvent(0, { arguments: '' }),
+      callEvent(2, { arguments: '{}' }),
+      finishEvent('tool_calls'),
+    ];
+    const { error, text } = await read(chunks);
+    expect(error).toBeUndefined();
+    expect(callsIn(text)).toEqual(['1 a {"x":1}', '2 b {"y":"}"}', '3 c {}']);
+    // The second begins as soon as the first is whole.
+    const begun = (await read(chunks.slice(0, 4))).text;
+    expect(begun.indexOf('"name":"b"')).toBeGreaterThan(begun.indexOf(':1}'));
+    expect(callsIn((await read(chunks.slice(0, 3))).text)).toEqual([
+      ...['1 a {"x"', '2 b {"y":"}', '3 c '],
+    ]);
+  });
+
+  it('has the same calls in whatever order their pieces are mixed', async () => {
+    const args = fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 2 }).map((value) => {
+      const text = JSON.stringify(value);
+      return [text.slice(0, text.length / 2), text.slice(text.length / 2)];
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(args, { minLength: 1, maxLength: 4 }),
+        fc.array(fc.nat(3), { maxLength: 12 }),
+        async (calls, turns) => {
+          const heads = calls.map((_, at) => callEvent(at, { name: 'a' }, { id: `${at}` }));
+          const left = calls.map((pieces) => [...pieces]);
+          const mixed = [...turns, ...calls.flatMap((_, at) => [at, at])].flatMap((at) => {
+            const text = left[at]?.shift();
+            return text === undefined ? [] : [callEvent(at, { arguments: text })];
+          });
+          const { error, text } = await read([...heads, ...mixed]);
+          expect(error).toBeUndefined();
+          expect(callsIn(text)).toEqual(calls.map((pieces, at) => `${at} a ${pieces.join('')}`));
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+
+  it('holds no more of calls side by side than its bound', async () => {
+    const part = 'x'.repeat(LIMITS.heldCallChars / 4);
+    const { error, stopped } = await read([
+      callEvent(0, { name: 'a', arguments: '{' }, { id: '1' }),
+      callEvent(1, { name: 'b', arguments: '' }, { id: '2' }),
+      ...Array.from({ length: 5 }, () => callEvent(1, { arguments: part })),
+    ]);
+    expect([error, stopped]).toMatchObject([{ name: 'StreamBroken' }, 1]);
+  });
+
+  it('breaks where a call goes on behind its end, with what came before it', async () => {
     const { error, stopped, text } = await read([
-      callEvent(0, { name: 'a', arguments: '{' }, { id: '1' }) +
+      callEvent(0, { name: 'a', arguments: '{}' }, { id: '1' }) +
         callEvent(1, { name: 'b', arguments: '{}' }, { id: '2' }) +
+        callEvent(0, { arguments: ' ' }) +
         callEvent(0, { arguments: '}' }),
     ]);
     expect(error).toMatchObject({ name: 'StreamBroken' });
     expect(stopped).toBe(1);
-    expect(kinds(text).filter((kind) => kind === 'content_block_start')).toHaveLength(2);
+    expect(callsIn(text)).toEqual(['1 a {}', '2 b {}']);
+  });
+
+  it('tells calls apart by their ids, and by their names where they have none', async () => {
+    const whole = (id: string, index?: number) =>
+      deltaEvent({
+        tool_calls: [{ index, id, function: { name: 'a', arguments: `{"of":"${id}"}` } }],
+      });
+    const twice = ['x {"of":"x"}', 'y {"of":"y"}'];
+    const named = (calls: string[]) => calls.map((call) => call.replace(' a', ''));
+    expect(named(callsIn((await read([whole('x', 0), whole('y', 0)])).text))).toEqual(twice);
+    expect(named(callsIn((await read([whole('x'), whole('y')])).text))).toEqual(twice);
+    const piece = (id: string, text: string) =>
+      callEvent(0, { name: 'a', arguments: text }, { id });
+    const mixed = [piece('x', '{'), piece('y', '{'), piece('x', '}'), piece('y', '}')];
+    expect(callsIn((await read(mixed)).text)).toEqual(['x a {}', 'y a {}']);
+    for (const index of [0, undefined]) {
+      const { text } = await read([whole('', index), whole('', index)]);
+      expect(callsIn(text)).toEqual(['toolu_1_0 a {"of":""}', 'toolu_1_1 a {"of":""}']);
+    }
+  });
+
+  it('goes on with a call whose pieces have no number, or repeat its id and name', async () => {
+    const piece = (more: object, text: string, named: object = {}) =>
+      deltaEvent({ tool_calls: [{ ...more, function: { ...named, arguments: text } }] });
+    const without = [piece({ id: 'x' }, '{"a"', { name: 'a' }), piece({}, ':1}'), piece({}, '')];
+    expect(callsIn((await read(without)).text)).toEqual(['x a {"a":1}']);
+    for (const more of [{ index: 0, id: 'x' }, { id: 'x' }]) {
+      const again = ['{"a"', ':1}', ''].map((text) => piece(more, text, { name: 'a' }));
+      expect(callsIn((await read(again)).text)).toEqual(['x a {"a":1}']);
+    }
+    const { error, text } = await read([piece({}, ''), textEvent('so'), piece({ index: 0 }, '')]);
+    expect([error, callsIn(text)]).toEqual([undefined, []]);
+  });
+
+  it('says all of an answer that comes as parts, or has its arguments as an object', async () => {
+    const content = [{ type: 'text', text: 'Good ' }, 7, { type: 'text', text: 'day.' }];
+    const call = { index: 0, id: 'x', function: { name: 'a', arguments: { b: 1 } } };
+    const { text } = await read([deltaEvent({ content }), deltaEvent({ tool_calls: [call] })]);
+    expect(text).toContain('"text":"Good day."');
+    expect(callsIn(text)).toEqual(['x a {"b":1}']);
   });
 
   it('breaks where a call goes on behind words, and where there are too many', async () => {
@@ -116,6 +231,17 @@ describe('a completion as a message', () => {
       content: [
         { type: 'thinking', thinking: 'Hm.', signature: '' },
         { type: 'text', text: 'No.' },
+      ],
+    });
+    const parts = [
+      { type: 'text', text: 'Good ' },
+      { type: 'text', text: 'day.' },
+    ];
+    const given = { id: 'x', function: { name: 'a', arguments: { b: 1 } } };
+    expect(await message({ content: parts, tool_calls: [given] })).toMatchObject({
+      content: [
+        { type: 'text', text: 'Good day.' },
+        { type: 'tool_use', id: 'x', input: { b: 1 } },
       ],
     });
     const called = { id: '', function: { name: 'a', arguments: '{"b":' } };

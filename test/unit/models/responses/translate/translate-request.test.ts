@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../../../../src/kernel/json.ts';
+import { LIMITS } from '../../../../../src/kernel/limits.ts';
+import type { Model } from '../../../../../src/models/catalogue/catalogue.ts';
+import { boundChat } from '../../../../../src/models/chat/bound-chat.ts';
 import type {
   InputItem,
   ResponsesRequest,
@@ -70,6 +73,9 @@ function saidBy(messages: readonly Json[]): Said[] {
   });
 }
 
+const MODEL: Model = {
+  ...{ id: 'm', modality: 'text', contextWindow: null, maxOutputTokens: null, sources: [] },
+};
 const request = (more: object = {}) => ({ model: 'm', ...more }) as ResponsesRequest;
 
 describe('a request in chat', () => {
@@ -208,6 +214,74 @@ describe('a request in chat', () => {
       expect(JSON.stringify(weighed.messages).length).toBeGreaterThan(10);
     }
     expect(chat.model).toBe('m');
+  });
+
+  it('weighs images in what chat has no words for as images', () => {
+    const image = { type: 'input_image', image_url: 'https://x.example/a.png' };
+    const output = Array.from({ length: 3 }, () => image);
+    for (const item of [
+      { type: 'custom_tool_call_output', call_id: 'c', output },
+      { type: 'function_call_output', output },
+      { role: 'critic', content: output },
+    ]) {
+      const { misfit, weighed } = translateRequest(request(), [item]);
+      expect(misfit).toBeDefined();
+      const { tokens } = boundChat(weighed, MODEL);
+      expect(tokens.inputTokens).toBeGreaterThan(3 * LIMITS.mostTokensPerImage);
+      expect(tokens.inputTokens).toBeLessThan(3 * LIMITS.mostTokensPerImage + 200);
+    }
+    const called = { type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' };
+    const shown = { role: 'assistant', content: output };
+    const { weighed } = translateRequest(request(), [called, shown]);
+    expect(boundChat(weighed, MODEL).tokens.inputTokens).toBeGreaterThan(
+      3 * LIMITS.mostTokensPerImage,
+    );
+  });
+
+  it('weighs all that tools say, or what chat says of them where that is longer', () => {
+    const heldFor = (tools: readonly object[]) => {
+      const { chat, weighed } = translateRequest(request({ tools }), [
+        { role: 'user', content: '' },
+      ]);
+      expect(JSON.stringify(chat.tools)).not.toContain('xxx');
+      return boundChat(weighed, MODEL).tokens.inputTokens;
+    };
+    const within = { type: 'function', name: 'g', parameters: {} };
+    const words = 'x'.repeat(5_000);
+    const namespace = { type: 'namespace', name: 'crm', tools: [within] };
+    expect(heldFor([{ ...namespace, description: words }])).toBeGreaterThan(5_000);
+    expect(heldFor([{ ...namespace, tools: [{ ...within, more: words }] }])).toBeGreaterThan(5_000);
+    expect(heldFor([{ ...within, more: words }])).toBeGreaterThan(5_000);
+    const tools = Array.from({ length: 100 }, (_, at) => ({ ...within, name: `g${at}` }));
+    const name = 'n'.repeat(50);
+    expect(heldFor([{ ...namespace, name, tools }])).toBeGreaterThan(100 * 50);
+  });
+
+  it.each([
+    [{ type: 'function', name: 'g' }, 'crm__g'],
+    [{ type: 'function', name: 'g', namespace: 'crm' }, 'crm__g'],
+    [{ type: 'function', name: 'f' }, 'f'],
+    [{ type: 'function', name: 'f', namespace: 'crm' }, 'crm__f'],
+    [{ type: 'function', name: 'h' }, 'h'],
+  ])('chooses a function by the name that chat has for it: %j', (choice, name) => {
+    const namespaceOf = (of: string, names: readonly string[]) => ({
+      ...{ type: 'namespace', name: of },
+      tools: names.map((each) => ({ type: 'function', name: each })),
+    });
+    const tools = [
+      { type: 'function', name: 'f' },
+      namespaceOf('crm', ['f', 'g', 'h']),
+      namespaceOf('erp', ['h']),
+    ];
+    const chosen = (tool_choice: object) =>
+      translateRequest(request({ tools, tool_choice }), [{ role: 'user', content: 'x' }]).chat
+        .tool_choice;
+    const named = { type: 'function', function: { name } };
+    expect(chosen(choice)).toEqual(named);
+    expect(chosen({ type: 'allowed_tools', mode: 'required', tools: [choice] })).toEqual({
+      type: 'allowed_tools',
+      allowed_tools: { mode: 'required', tools: [named] },
+    });
   });
 
   it('weighs thoughts and prompts that chat leaves out', () => {

@@ -1,0 +1,13 @@
+import { isObject } from '../../kernel/json.ts';
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** What a message of an answer says, or a piece of one. Some vendors answer with a list of parts. */
+export const contentText = (content: unknown): string =>
+  Array.isArray(content)
+    ? content.map((part: unknown) => (isObject(part) ? textOf(part.text) : '')).join('')
+    : textOf(content);
+
+/** The arguments of a call, or a piece of them. Some vendors give the object itself. */
+export const argumentsText = (value: unknown): string =>
+  typeof value === 'object' && value !== null ? JSON.stringify(value) : textOf(value);
