@@ -1,16 +1,25 @@
 import { ApiError } from '../../kernel/api-error.ts';
 import { assert } from '../../kernel/assert.ts';
+import { newId } from '../../kernel/ids.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Counter } from '../../kernel/metrics.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import type { Embedders } from '../embedder.ts';
 import { termsOf } from '../metadata.ts';
-import { type BuyOnceDeps, buyOnce } from '../purchase/buy-once.ts';
+import {
+  type BuyOnceDeps,
+  buyOnce,
+  ClaimLost,
+  findBought,
+  PurchaseOpen,
+  spentOn,
+} from '../purchase/buy-once.ts';
 import { areSearchable, factsCodec, vectorCodec } from '../purchase/codecs.ts';
-import { FACTS_SYSTEM, factsPrompt, NoFacts, readFacts } from '../purchase/draw-facts.ts';
+import { FACTS_SYSTEM, factsPrompt, readFacts } from '../purchase/draw-facts.ts';
 import { ModelRefused, type Models } from '../purchase/models.ts';
-import { setbackOf } from '../purchase/setback.ts';
+import { keepInstead } from '../purchase/purchase-store.ts';
+import { type Setback, setbackOf } from '../purchase/setback.ts';
 import {
   type Bought,
   type ClaimedItem,
@@ -58,8 +67,9 @@ export async function indexBought(
   assert(shop !== undefined, 'what must be bought has a seller');
   const { id, metadata, spaceId } = item;
   try {
-    const { bought, pieces } = await cut({ ...deps, shop }, claim, item);
-    const { chunks, costRaw } = await embed({ ...deps, shop }, claim, item, pieces);
+    const drawn = await cut({ ...deps, shop }, claim, item);
+    const { bought } = drawn;
+    const { chunks, costRaw } = await embed({ ...deps, shop }, claim, item, drawn);
     await onStep?.('embedded');
     const terms = new Map([[id, termsOf(spaceId, metadata)]]);
     const all = { ...bought, costRaw: bought.costRaw + costRaw };
@@ -67,39 +77,50 @@ export async function indexBought(
     const completed = await completeItems(sql, done, chunks, onChunks);
     indexed.add(completed, { outcome: 'completed' });
   } catch (error) {
-    await giveBack(deps, { claim, item }, error);
+    await giveBack({ ...deps, shop }, { claim, item }, error);
     return;
   }
   await onStep?.('completed');
 }
 
+type Cut = {
+  readonly pieces: readonly Piece[];
+  readonly bought: Bought;
+  /** Why no facts were sold this time: kept with the vectors, so that these are of the same pieces when another process goes on. */
+  readonly unsold?: string | undefined;
+};
+
 /** The pieces of an item: the facts that a model draws out of it where one is to, else those of the fixed rules. */
-async function cut(
-  deps: Deps,
-  claim: string,
-  item: ClaimedItem,
-): Promise<{ readonly pieces: readonly Piece[]; readonly bought: Bought }> {
+async function cut(deps: Deps, claim: string, item: ClaimedItem): Promise<Cut> {
   const { id: itemId, infer, type } = item;
-  const { inferModel: model } = deps.shop;
+  const { inferModel } = deps.shop;
   const piecesOf = (contents: readonly string[]): Piece[] =>
     contents.map((content) => ({ itemId, type, content }));
-  const local = { costRaw: 0n, inferredBy: null, inferError: null };
-  if (!infer || model === undefined) return { pieces: piecesOf(splitItem(item)), bought: local };
+  const local = () => piecesOf(splitItem(item));
+  const unasked = { costRaw: 0n, inferredBy: null, inferError: null };
+  if (!infer) return { pieces: local(), bought: unasked };
   try {
-    const { costRaw, result } = await drawFacts(deps, claim, item, model);
-    return { pieces: piecesOf(result), bought: { costRaw, inferredBy: model, inferError: null } };
+    const drawn = await (inferModel === undefined
+      ? findBought({ ...deps.shop, sql: deps.sql }, { item, kind: 'facts', codec: factsCodec })
+      : drawFacts(deps, claim, item, inferModel));
+    if (drawn?.result === undefined) return { pieces: local(), bought: unasked };
+    const { costRaw, model } = drawn;
+    const { facts, inferError } = drawn.result;
+    if (inferError !== null) {
+      return { pieces: local(), bought: { costRaw, inferredBy: 'local', inferError } };
+    }
+    return { pieces: piecesOf(facts), bought: { costRaw, inferredBy: model, inferError } };
   } catch (error) {
     const inferError = whyLocal(error);
     if (inferError === undefined) throw error;
     deps.log.warn({ err: error, agentId: item.agentId }, 'facts were drawn by the fixed rules');
     const bought = { costRaw: 0n, inferredBy: 'local', inferError };
-    return { pieces: piecesOf(splitItem(item)), bought };
+    return { pieces: local(), bought, unsold: inferError };
   }
 }
 
 /** Why the fixed rules draw the facts in place of a model; undefined: the item is to be tried again instead. */
 function whyLocal(error: unknown): string | undefined {
-  if (error instanceof NoFacts) return 'unreadable_answer';
   if (!(error instanceof ApiError || error instanceof ModelRefused)) return undefined;
   const setback = setbackOf(error);
   return 'reason' in setback ? setback.reason : 'model_refused';
@@ -113,25 +134,26 @@ function drawFacts({ shop, sql }: Deps, claim: string, item: ClaimedItem, model:
   return buyOnce({ ...shop, sql }, wanted, (workId, keep) =>
     shop.models.answer(
       { spender, workId, signal: NEVER, model, system: FACTS_SYSTEM, prompt, maxTokens },
-      // An answer without facts is not paid for.
+      // An answer without facts is one as well: texts could have models answer for free else, again and again.
       async (answer) => keep(readFacts(answer)),
     ),
   );
 }
 
 async function embed(
-  { embedders, shop, sql }: Deps,
+  deps: Deps,
   claim: string,
   item: ClaimedItem,
-  pieces: readonly Piece[],
+  { pieces, unsold }: Cut,
 ): Promise<{ readonly chunks: readonly IndexedChunk[]; readonly costRaw: bigint }> {
+  const { embedders, shop, sql } = deps;
   const { agentId, dims, model, spender } = item;
   const texts = pieces.map(({ content }) => content);
   if (embedders.of(model)?.kind !== 'bought') {
     const vectors = await engineOf(embedders, model).embed(texts, agentId);
     return { chunks: withVectors(pieces, vectors), costRaw: 0n };
   }
-  const codec = vectorCodec(texts.length);
+  const codec = vectorCodec({ model, texts, dims });
   const { costRaw, result } = await buyOnce(
     { ...shop, sql },
     { claim, item, kind: 'vectors', model, codec },
@@ -140,29 +162,70 @@ async function embed(
         // Vectors that no index takes, or that cannot be compared with those there are, are not paid for.
         const fits = dims === 0 || vectors[0]?.length === dims;
         if (!fits || !areSearchable(vectors, texts.length)) throw new ModelRefused(422);
+        if (unsold !== undefined) await keepUnsold(deps, claim, item, unsold);
         await keep(vectors);
       }),
   );
   return { chunks: withVectors(pieces, result), costRaw };
 }
 
+/** Keeps that the fixed rules draw the facts of an item. Throws ClaimLost, before the vectors of these are charged. */
+async function keepUnsold(
+  { shop, sql }: Deps,
+  claim: string,
+  { id: itemId }: ClaimedItem,
+  inferError: string,
+): Promise<void> {
+  const result = factsCodec.encode({ facts: [], inferError });
+  const workId = newId(shop.random, 'mem_buy_');
+  const model = shop.inferModel ?? 'local';
+  const kept = { claim, itemId, kind: 'facts', model, workId, result } as const;
+  if (!(await keepInstead(sql, kept))) throw new ClaimLost('another process has the item');
+}
+
 async function giveBack(
-  { indexed, log, sql }: IndexBoughtDeps,
+  deps: Deps,
   { claim, item }: { readonly claim: string; readonly item: ClaimedItem },
   error: unknown,
 ): Promise<void> {
+  const { indexed, log, sql } = deps;
   const { agentId, id } = item;
   const { busyMs, retryMs } = LIMITS.memory.indexing;
-  const setback = setbackOf(error);
+  let setback = setbackOf(error);
+  let spentRaw = 0n;
+  if (isLastTry(setback, item)) {
+    try {
+      spentRaw = await spentOn({ ...deps.shop, sql }, item);
+    } catch (open) {
+      if (!(open instanceof PurchaseOpen)) throw open;
+      // It fails when the ledger knows what it has cost.
+      setback = { kind: 'busy' };
+    }
+  }
   indexed.add(1, { outcome: setback.kind === 'busy' ? 'busy' : 'failed' });
   log.warn({ err: error, agentId, setback: setback.kind }, 'a memory was not indexed');
   if (setback.kind === 'busy' || setback.kind === 'fault') {
     const failed = setback.kind === 'fault';
     const waitMs = failed ? retryMs : busyMs;
-    await releaseItems(sql, { claim, ids: [id] }, { failed, waitMs });
+    await releaseItems(sql, { claim, ids: [id] }, { failed, waitMs, spentRaw });
     return;
   }
   const needsRaw = setback.kind === 'refused' ? setback.needsRaw : null;
   const isOver = setback.kind === 'hopeless';
-  await refuseItem(sql, { claim, id }, { reason: setback.reason, needsRaw, isOver });
+  await refuseItem(sql, { claim, id }, { reason: setback.reason, needsRaw, isOver, spentRaw });
+}
+
+/** Whether an item fails for good with this setback. */
+function isLastTry(setback: Setback, { attempts, waits }: ClaimedItem): boolean {
+  const limits = LIMITS.memory.indexing;
+  switch (setback.kind) {
+    case 'busy':
+      return false;
+    case 'fault':
+      return attempts + 1 >= limits.attempts;
+    case 'refused':
+      return waits + 1 >= limits.refusedMs.times;
+    case 'hopeless':
+      return true;
+  }
 }

@@ -65,10 +65,15 @@ export async function indexItems(
   }
 }
 
-/** Whether indexing an item takes a purchase. */
-const mustBuy = ({ embedders, shop }: IndexItemsDeps, { infer, model }: ClaimedItem): boolean =>
+/** Whether indexing an item takes a purchase, or has taken one when the server was set otherwise. */
+const mustBuy = (
+  { embedders, shop }: IndexItemsDeps,
+  { hasPurchases, infer, model }: ClaimedItem,
+): boolean =>
   shop !== undefined &&
-  ((infer && shop.inferModel !== undefined) || embedders.of(model)?.kind === 'bought');
+  (hasPurchases ||
+    (infer && shop.inferModel !== undefined) ||
+    embedders.of(model)?.kind === 'bought');
 
 type Batch = { readonly items: ClaimedItem[]; readonly pieces: Piece[] };
 

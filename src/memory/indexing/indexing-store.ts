@@ -19,6 +19,10 @@ export type ClaimedItem = {
   readonly metadata: Metadata;
   readonly title: string | null;
   readonly attempts: number;
+  /** Refusals of what had to be bought. */
+  readonly waits: number;
+  /** Something was bought for it before, or is being bought. */
+  readonly hasPurchases: boolean;
   /** Who pays for what is bought to index it. */
   readonly spender: Spender;
 };
@@ -104,7 +108,8 @@ export async function claimItems(
       due_at = now() + ${claimMs} * interval '1 millisecond'
     from due, memory_spaces s where i.id = due.id and s.id = i.space_id
     returning i.id, i.space_id as "spaceId", i.agent_id as "agentId", s.model, s.dims, i.type, i.text,
-      i.infer, i.metadata, i.title, i.attempts::int as attempts,
+      i.infer, i.metadata, i.title, i.attempts::int as attempts, i.waits::int as waits,
+      exists (select 1 from memory_purchases p where p.item_id = i.id) as "hasPurchases",
       coalesce(i.spender, jsonb_build_object('agentId', i.agent_id)) as spender`;
 }
 
@@ -127,7 +132,7 @@ export type IndexedChunk = {
   readonly vector: Float32Array;
 };
 
-/** What the purchases for an item came to. */
+/** What the purchases for an item came to that are still written down. */
 export type Bought = {
   readonly costRaw: bigint;
   readonly inferredBy: string | null;
@@ -197,7 +202,7 @@ export async function completeItems(
     await onChunks?.(tx, { spaceId, version: Number(risen.version) });
     await tx`
       update memory_items set status = 'completed', claim = null, due_at = null, reason = null,
-        needs_raw = null, cost_raw = ${String(bought?.costRaw ?? 0n)}::bigint,
+        needs_raw = null, cost_raw = cost_raw + ${String(bought?.costRaw ?? 0n)}::bigint,
         inferred_by = ${bought?.inferredBy ?? null}, infer_error = ${bought?.inferError ?? null}
       where id = any(${textArray([...mine])}::text[])`;
     if (bought !== undefined) await forgetPurchases(tx, [...mine]);
@@ -210,29 +215,35 @@ const hexOf = ({ buffer, byteLength, byteOffset }: Float32Array): string =>
 
 /**
  * Gives items back, to be claimed again after a while. With `failed` that counts as a failure of each; after too many
- * of them an item has failed for good.
+ * of them an item has failed for good: its purchases are forgotten, and `spentRaw` is added to its cost.
  */
 export async function releaseItems(
   sql: Sql,
   claimed: { readonly claim: string; readonly ids: readonly string[] },
-  { failed, waitMs }: { readonly failed: boolean; readonly waitMs: number },
+  released: { readonly failed: boolean; readonly waitMs: number; readonly spentRaw?: bigint },
 ): Promise<void> {
   const { attempts } = LIMITS.memory.indexing;
+  const { failed, spentRaw = 0n, waitMs } = released;
   const more = failed ? 1 : 0;
   await sql`
     with held as (
-      select id from memory_items where id = any(${textArray(claimed.ids)}::text[])
-        and claim = ${claimed.claim} and status = 'processing' order by id for update)
+      select id, attempts + ${more} >= ${attempts} as is_over from memory_items
+      where id = any(${textArray(claimed.ids)}::text[])
+        and claim = ${claimed.claim} and status = 'processing' order by id for update),
+    forgotten as (
+      delete from memory_purchases p using held where p.item_id = held.id and held.is_over)
     update memory_items i set claim = null, attempts = i.attempts + ${more}::smallint,
-      status = case when i.attempts + ${more} >= ${attempts} then 'failed' else 'queued' end,
-      due_at = case when i.attempts + ${more} >= ${attempts} then null
+      status = case when held.is_over then 'failed' else 'queued' end,
+      cost_raw = i.cost_raw + case when held.is_over then ${String(spentRaw)}::bigint else 0 end,
+      due_at = case when held.is_over then null
         else now() + ${waitMs} * power(2, i.attempts) * interval '1 millisecond' end
     from held where i.id = held.id`;
 }
 
 /**
  * Gives an item back for which something was not sold: to be claimed again later, each time after longer, or as soon as
- * its agent has the balance. After too many refusals, or where `isOver`, it has failed for good.
+ * its agent has the balance. After too many refusals, or where `isOver`, it has failed for good: its purchases are
+ * forgotten, and `spentRaw` is added to its cost.
  */
 export async function refuseItem(
   sql: Sql,
@@ -241,29 +252,37 @@ export async function refuseItem(
     readonly reason: string;
     readonly needsRaw: bigint | null;
     readonly isOver: boolean;
+    readonly spentRaw: bigint;
   },
 ): Promise<void> {
   const { first, most, times } = LIMITS.memory.indexing.refusedMs;
-  const { isOver, needsRaw, reason } = refused;
+  const { isOver, needsRaw, reason, spentRaw } = refused;
   await sql`
+    with held as (
+      select id, ${isOver} or waits + 1 >= ${times} as is_over from memory_items
+      where id = ${id} and claim = ${claim} and status = 'processing' for update),
+    forgotten as (
+      delete from memory_purchases p using held where p.item_id = held.id and held.is_over)
     update memory_items i set claim = null, waits = i.waits + 1, reason = ${reason},
-      needs_raw = case when x.is_over then null else ${needsRaw === null ? null : String(needsRaw)}::bigint end,
-      status = case when x.is_over then 'failed' else 'queued' end,
-      due_at = case when x.is_over then null else now() + least(${most}::float8,
+      needs_raw = case when held.is_over then null else ${needsRaw === null ? null : String(needsRaw)}::bigint end,
+      status = case when held.is_over then 'failed' else 'queued' end,
+      cost_raw = i.cost_raw + case when held.is_over then ${String(spentRaw)}::bigint else 0 end,
+      due_at = case when held.is_over then null else now() + least(${most}::float8,
         ${first} * power(2, i.waits)) * interval '1 millisecond' end
-    from (select ${isOver} or waits + 1 >= ${times} as is_over, id as item from memory_items
-      where id = ${id} for update) x
-    where i.id = x.item and i.claim = ${claim} and i.status = 'processing'`;
+    from held where i.id = held.id`;
 }
 
-/** Makes items due whose agents have the balance by now that they wait for, some at a time. */
+/**
+ * Makes items due whose agents have the balance by now that they wait for, some at a time. One balance may wake more items
+ * than it covers, so each gets a refusal back: those that come too late wait on as before.
+ */
 export async function wakeAffordable(sql: Sql): Promise<void> {
   await sql`
     with affordable as (
       select i.id from memory_items i join agent_funds f on f.agent_id = i.agent_id
       where i.needs_raw is not null and i.status = 'queued' and f.spendable_raw >= i.needs_raw
       limit ${LIMITS.memory.indexing.wokenAtOnce} for update of i skip locked)
-    update memory_items i set due_at = now(), needs_raw = null
+    update memory_items i set due_at = now(), needs_raw = null, waits = greatest(i.waits - 1, 0)
     from affordable a where i.id = a.id`;
 }
 

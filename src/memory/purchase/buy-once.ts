@@ -6,6 +6,7 @@ import { type Bill, ModelRefused } from './models.ts';
 import {
   beginPurchase,
   findPurchase,
+  findWorkIds,
   forgetPurchase,
   keepResult,
   type PurchaseKind,
@@ -41,51 +42,90 @@ export type Codec<T> = {
   decode(bytes: Buffer): T | undefined;
 };
 
+type Wanted<T> = {
+  readonly item: { readonly id: string; readonly agentId: number };
+  readonly kind: PurchaseKind;
+  readonly codec: Codec<T>;
+};
+
+type Bought<R> = {
+  readonly result: R;
+  /** Charged for it, as the ledger has it. */
+  readonly costRaw: bigint;
+  readonly model: string;
+};
+
 /**
  * Buys what an item needs at most once, in any number of processes: the purchase is written down before it is made and
- * its result before it is charged. The process that goes on with the item takes the result that is there, and buys only when the
- * ledger has nothing open for an earlier purchase. Throws PurchaseOpen, ClaimLost, and as `buy` does.
+ * its result before it is charged. The process that goes on with the item takes the result that is there, of whichever
+ * model, and buys only when the ledger has nothing open for an earlier purchase. Where that one was charged and does not
+ * fit any more, its charge is added to the cost of the item. Throws PurchaseOpen, ClaimLost, and as `buy` does.
  */
 export async function buyOnce<T>(
-  { random, sql, works }: BuyOnceDeps,
-  wanted: {
-    readonly claim: string;
-    readonly item: { readonly id: string; readonly agentId: number };
-    readonly kind: PurchaseKind;
-    readonly model: string;
-    readonly codec: Codec<T>;
-  },
+  deps: BuyOnceDeps,
+  wanted: Wanted<T> & { readonly claim: string; readonly model: string },
   buy: (workId: string, keep: (result: T) => Promise<void>) => Promise<Bill>,
-): Promise<{ readonly result: T; readonly costRaw: bigint }> {
+): Promise<Bought<T>> {
+  const { random, sql } = deps;
   const { claim, codec, item, kind, model } = wanted;
-  const before = await findPurchase(sql, item.id, kind);
-  if (before !== undefined) {
-    await works.forbid(before.workId, item.agentId);
-    const fate = await works.fateOf(before.workId);
-    if (fate.kind === 'undecided') throw new PurchaseOpen('an earlier purchase is not decided');
-    const isMine = before.result !== null && before.model === model;
-    const result = isMine ? codec.decode(before.result) : undefined;
-    if (result !== undefined) {
-      return { result, costRaw: fate.kind === 'charged' ? fate.chargedRaw : 0n };
-    }
-  }
+  const before = await findBought(deps, wanted);
+  const { costRaw: replacedRaw = 0n, result: kept } = before ?? {};
+  if (before !== undefined && kept !== undefined) return { ...before, result: kept };
   const workId = newId(random, 'mem_buy_');
-  if (!(await beginPurchase(sql, { claim, itemId: item.id, kind, model, workId }))) {
-    throw new ClaimLost('another process has the item');
-  }
-  let kept: { readonly result: T } | undefined;
+  const begun = { claim, itemId: item.id, kind, model, workId, replacedRaw };
+  if (!(await beginPurchase(sql, begun))) throw new ClaimLost('another process has the item');
+  let delivered: { readonly result: T } | undefined;
   try {
     const { costRaw } = await buy(workId, async (result) => {
       await keepResult(sql, workId, codec.encode(result), item.id);
-      kept = { result };
+      delivered = { result };
     });
-    if (kept === undefined) throw new Error('a purchase was charged and delivered nothing');
-    return { result: (kept as { readonly result: T }).result, costRaw };
+    if (delivered === undefined) throw new Error('a purchase was charged and delivered nothing');
+    return { result: (delivered as { readonly result: T }).result, costRaw, model };
   } catch (error) {
+    // Whether it was charged is up to the ledger. What was delivered is there for the next try.
+    if (delivered !== undefined) throw new PurchaseOpen('a purchase ended oddly', { cause: error });
     // Of these alone it is known that nothing is held.
-    if (kept === undefined && isClean(error)) await forgetPurchase(sql, item.id, workId);
+    if (isClean(error)) await forgetPurchase(sql, item.id, workId);
     throw error;
   }
+}
+
+/**
+ * The purchase of a kind that was made for an item, decided by the ledger; `result` is undefined where it does not fit or
+ * nothing was delivered. Undefined: there is none. Throws PurchaseOpen.
+ */
+export async function findBought<T>(
+  { sql, works }: Omit<BuyOnceDeps, 'random'>,
+  { codec, item, kind }: Wanted<T>,
+): Promise<Bought<T | undefined> | undefined> {
+  const begun = await findPurchase(sql, item.id, kind);
+  if (begun === undefined) return undefined;
+  const costRaw = await chargedFor(works, begun.workId, item.agentId);
+  // A slow process may have kept its result and settled since the row was read.
+  const last = begun.result === null ? await findPurchase(sql, item.id, kind) : begun;
+  const bytes = last?.result ?? null;
+  const result = bytes === null ? undefined : codec.decode(bytes);
+  return { result, costRaw, model: begun.model };
+}
+
+/** What all purchases for an item came to that are still written down. Throws PurchaseOpen. */
+export async function spentOn(
+  { sql, works }: Omit<BuyOnceDeps, 'random'>,
+  item: Wanted<unknown>['item'],
+): Promise<bigint> {
+  let spentRaw = 0n;
+  for (const workId of await findWorkIds(sql, item.id)) {
+    spentRaw += await chargedFor(works, workId, item.agentId);
+  }
+  return spentRaw;
+}
+
+async function chargedFor(works: Works, workId: string, agentId: number): Promise<bigint> {
+  await works.forbid(workId, agentId);
+  const fate = await works.fateOf(workId);
+  if (fate.kind === 'undecided') throw new PurchaseOpen('an earlier purchase is not decided');
+  return fate.kind === 'charged' ? fate.chargedRaw : 0n;
 }
 
 const isClean = (error: unknown): boolean =>

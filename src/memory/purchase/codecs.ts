@@ -1,30 +1,55 @@
+import { createHash } from 'node:crypto';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Codec } from './buy-once.ts';
+import type { FactsOutcome } from './draw-facts.ts';
 
 const COUNT_BYTES = 4;
+const HEAD_BYTES = COUNT_BYTES + 32;
 
-/** So many vectors of equal length: their number, then their numbers, little-endian in 32 bits each. */
-export const vectorCodec = (count: number): Codec<readonly Float32Array[]> => ({
-  encode(vectors) {
-    const head = Buffer.alloc(COUNT_BYTES);
-    head.writeUInt32LE(vectors.length);
-    const bodies = vectors.map(({ buffer, byteLength, byteOffset }) =>
-      Buffer.from(buffer, byteOffset, byteLength),
-    );
-    return Buffer.concat([head, ...bodies]);
-  },
+/**
+ * One vector a text, all of equal length: their number, a hash of the model and the texts, then their numbers, little-endian
+ * in 32 bits each. They come back for the same model and texts alone, and where they have `dims` numbers (0: any).
+ */
+export function vectorCodec(of: {
+  readonly model: string;
+  readonly texts: readonly string[];
+  readonly dims: number;
+}): Codec<readonly Float32Array[]> {
+  const count = of.texts.length;
+  const head = Buffer.alloc(COUNT_BYTES);
+  head.writeUInt32LE(count);
+  const hash = createHash('sha256').update(JSON.stringify([of.model, of.texts]));
+  const whole = Buffer.concat([head, hash.digest()]);
+  return {
+    encode: (vectors) =>
+      Buffer.concat([
+        whole,
+        ...vectors.map(({ buffer, byteLength, byteOffset }) =>
+          Buffer.from(buffer, byteOffset, byteLength),
+        ),
+      ]),
+    decode(bytes) {
+      // The item may be cut into other pieces than before, by another version of this server or with other facts.
+      if (!bytes.subarray(0, HEAD_BYTES).equals(whole)) return undefined;
+      // A copy of its own stands at a multiple of four bytes, which the bytes of a row may not.
+      const all = new Float32Array(new Uint8Array(bytes.subarray(HEAD_BYTES)).buffer);
+      const dims = all.length / count;
+      if (of.dims !== 0 && of.dims !== dims) return undefined;
+      return Array.from({ length: count }, (_, n) => all.slice(n * dims, (n + 1) * dims));
+    },
+  };
+}
+
+/** Facts as a list, or an object that says why there are none. */
+export const factsCodec: Codec<FactsOutcome> = {
+  encode: ({ facts, inferError }) =>
+    Buffer.from(JSON.stringify(inferError === null ? facts : { inferError })),
   decode(bytes) {
-    // Another version of this server may have cut the item into other pieces.
-    if (bytes.length <= COUNT_BYTES || bytes.readUInt32LE() !== count) return undefined;
-    const all = new Float32Array(Uint8Array.from(bytes.subarray(COUNT_BYTES)).buffer);
-    const dims = all.length / count;
-    return Array.from({ length: count }, (_, n) => all.slice(n * dims, (n + 1) * dims));
+    const told = JSON.parse(bytes.toString()) as string[] | { readonly inferError: string };
+    return Array.isArray(told)
+      ? { facts: told, inferError: null }
+      : { facts: [], inferError: told.inferError };
   },
-});
-
-export const factsCodec: Codec<readonly string[]> = {
-  encode: (facts) => Buffer.from(JSON.stringify(facts)),
-  decode: (bytes) => JSON.parse(bytes.toString()) as string[],
 };
 
 /** Whether vectors can be searched: as many as texts, all of one length, and no longer than an index takes. */

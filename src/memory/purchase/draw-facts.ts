@@ -15,17 +15,19 @@ At most ${factsPerItem} facts, each of at most ${chunkChars} characters.`;
 
 export const factsPrompt = (text: string): string => JSON.stringify({ text });
 
-/** The answer of a chat model is no list of facts. */
-export class NoFacts extends Error {
-  override readonly name = 'NoFacts';
-}
+/** What asking for facts came to. `inferError`: why the fixed rules draw them instead; then there are none here. */
+export type FactsOutcome =
+  | { readonly facts: readonly string[]; readonly inferError: null }
+  | { readonly facts: readonly []; readonly inferError: string };
+
+const UNREADABLE: FactsOutcome = { facts: [], inferError: 'unreadable_answer' };
 
 /**
  * The facts in a chat model's answer: at most as many as an item may have, each one line of at most `chunkChars`
- * characters, none twice. Throws NoFacts where there is none, and where the answer is longer than facts can be.
+ * characters, none twice. It is unreadable where it has none, and where it is longer than facts can be.
  */
-export function readFacts(answer: string): readonly string[] {
-  if (answer.length > inferAnswerChars) throw new NoFacts('the answer is too long');
+export function readFacts(answer: string): FactsOutcome {
+  if (answer.length > inferAnswerChars) return UNREADABLE;
   const object = answer.slice(answer.indexOf('{'), answer.lastIndexOf('}') + 1);
   const told = tryParseJson(Buffer.from(object), { depth: 4, values: 1_000, members: 100 });
   const listed = isObject(told) && Array.isArray(told.facts) ? told.facts : [];
@@ -34,6 +36,5 @@ export function readFacts(answer: string): readonly string[] {
     .map((fact) => fact.replace(/\s+/g, ' ').trim())
     .filter((fact) => fact !== '' && fact.length <= chunkChars);
   const facts = [...new Set(lines)].slice(0, factsPerItem);
-  if (facts.length === 0) throw new NoFacts('the answer has no facts');
-  return facts;
+  return facts.length === 0 ? UNREADABLE : { facts, inferError: null };
 }

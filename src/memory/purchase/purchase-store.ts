@@ -22,7 +22,16 @@ export async function findPurchase(
   return row;
 }
 
-/** Writes a purchase down before it is made. False: another process has the item, and nothing may be bought here. */
+/** The names of the holds of all purchases for an item. */
+export async function findWorkIds(sql: Queryable, itemId: string): Promise<readonly string[]> {
+  const rows = await sql<{ workId: string }[]>`
+    select work_id as "workId" from memory_purchases where item_id = ${itemId}`;
+  return rows.map(({ workId }) => workId);
+}
+
+/**
+ * Writes a purchase down before it is made. `replacedRaw`, the charge of the purchase that it replaces, is added to the cost
+ * of the item in the same statement. False: another process has the item, and nothing may be bought here. */
 export async function beginPurchase(
   sql: Sql,
   begun: {
@@ -31,15 +40,46 @@ export async function beginPurchase(
     readonly kind: PurchaseKind;
     readonly model: string;
     readonly workId: string;
+    readonly replacedRaw: bigint;
   },
 ): Promise<boolean> {
-  const { claim, itemId, kind, model, workId } = begun;
+  const { claim, itemId, kind, model, replacedRaw, workId } = begun;
   const rows = await sql`
-    insert into memory_purchases (item_id, kind, work_id, model)
-    select id, ${kind}, ${workId}, ${model} from memory_items
+    with mine as (
+      select id from memory_items
+      where id = ${itemId} and claim = ${claim} and status = 'processing' for update),
+    begun as (
+      insert into memory_purchases (item_id, kind, work_id, model)
+      select id, ${kind}, ${workId}, ${model} from mine
+      on conflict (item_id, kind) do update
+      set work_id = excluded.work_id, model = excluded.model, result = null
+      returning item_id)
+    update memory_items i set cost_raw = i.cost_raw + ${String(replacedRaw)}::bigint
+    from begun where i.id = begun.item_id returning 1`;
+  return rows.length === 1;
+}
+
+/**
+ * Keeps what takes the place of a purchase that was not sold, under the name of its hold where that is still written down.
+ * False: another process has the item.
+ */
+export async function keepInstead(
+  sql: Sql,
+  kept: {
+    readonly claim: string;
+    readonly itemId: string;
+    readonly kind: PurchaseKind;
+    readonly model: string;
+    readonly workId: string;
+    readonly result: Buffer;
+  },
+): Promise<boolean> {
+  const { claim, itemId, kind, model, result, workId } = kept;
+  const rows = await sql`
+    insert into memory_purchases (item_id, kind, work_id, model, result)
+    select id, ${kind}, ${workId}, ${model}, ${result} from memory_items
     where id = ${itemId} and claim = ${claim} and status = 'processing' for update
-    on conflict (item_id, kind) do update
-    set work_id = excluded.work_id, model = excluded.model, result = null
+    on conflict (item_id, kind) do update set result = excluded.result
     returning 1`;
   return rows.length === 1;
 }

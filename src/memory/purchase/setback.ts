@@ -5,7 +5,7 @@ import { ClaimLost, PurchaseOpen } from './buy-once.ts';
 import { ModelRefused } from './models.ts';
 
 /** What an item does whose indexing did not come to an end. */
-type Setback =
+export type Setback =
   /** It says nothing of the item, which is tried again soon. */
   | { readonly kind: 'busy' }
   /** It counts as a failure of the item. */
@@ -31,10 +31,8 @@ export function setbackOf(error: unknown): Setback {
   const { error: reason, fields, status } = error;
   if (status === KEY_GONE) return { kind: 'hopeless', reason: 'key_revoked' };
   const { required, scope } = fields;
+  // A cap says as well what it would take, but no balance lifts it.
+  if (scope !== 'wallet') return { kind: 'refused', reason, needsRaw: null };
   const needsRaw = typeof required === 'string' ? (parseAmountRaw(required) ?? null) : null;
-  return {
-    kind: 'refused',
-    reason: scope === 'wallet' ? 'insufficient_balance' : reason,
-    needsRaw,
-  };
+  return { kind: 'refused', reason: 'insufficient_balance', needsRaw };
 }

@@ -49,15 +49,16 @@ describe('facts that a chat model draws', () => {
     ['nothing that can be kept', '{"facts":[7,"","\\u0000"]}'],
     ['nesting without end', '{"facts":'.repeat(5_000)],
   ])(
-    'are those of the fixed rules where the answer is %s, and it costs nothing',
+    'are those of the fixed rules where the answer is %s, which is paid for all the same',
     async (_, content) => {
       await using w = await world();
       w.upstream.content = content;
       expect(await inferred(w)).toEqual({
         ...{ status: 'completed', inferred_by: 'local', infer_error: 'unreadable_answer' },
+        costRaw: `${COST}`,
       });
       expect(await w.chunks()).toEqual(LOCAL);
-      expect(await w.money()).toEqual({ consumed: 0n, held: 0n });
+      expect(await w.money()).toEqual({ consumed: COST, held: 0n });
     },
   );
 

@@ -1,19 +1,44 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
-import { areSearchable, vectorCodec } from '../../../../src/memory/purchase/codecs.ts';
+import { areSearchable, factsCodec, vectorCodec } from '../../../../src/memory/purchase/codecs.ts';
 
 const vectors = [Float32Array.of(1, -0.5, 3e-7), Float32Array.of(0, 1, 2)];
 
+const of = { model: 'acme/vectors-1', texts: ['her car', 'his house'], dims: 0 };
+
 describe('vectors that are kept', () => {
-  it('come back as they were, number by number', () => {
-    const codec = vectorCodec(2);
+  it('come back as they were, number by number, wherever their bytes begin', () => {
+    const codec = vectorCodec(of);
     expect(codec.decode(codec.encode(vectors))).toEqual(vectors);
     const inside = new Float32Array([9, 1, -0.5, 3e-7]).subarray(1);
     expect(codec.decode(codec.encode([inside, inside]))).toEqual([vectors[0], vectors[0]]);
+    const odd = Buffer.concat([Buffer.alloc(1), codec.encode(vectors)]).subarray(1);
+    expect(codec.decode(odd)).toEqual(vectors);
   });
 
-  it('do not come back for another number of texts', () => {
-    expect(vectorCodec(3).decode(vectorCodec(2).encode(vectors))).toBeUndefined();
+  it.each([
+    ['other texts, as many', { ...of, texts: ['her car', 'his boat'] }],
+    ['the same texts the other way round', { ...of, texts: ['his house', 'her car'] }],
+    ['more texts', { ...of, texts: [...of.texts, 'a boat'] }],
+    ['another model', { ...of, model: 'acme/vectors-2' }],
+    ['a namespace with vectors of another length', { ...of, dims: 4 }],
+  ])('do not come back for %s', (_, other) => {
+    expect(vectorCodec(other).decode(vectorCodec(of).encode(vectors))).toBeUndefined();
+  });
+
+  it('come back to a namespace with vectors of their length', () => {
+    expect(vectorCodec({ ...of, dims: 3 }).decode(vectorCodec(of).encode(vectors))).toEqual(
+      vectors,
+    );
+  });
+});
+
+describe('facts that are kept', () => {
+  it.each([
+    [{ facts: ['Tom is a cat.'], inferError: null }],
+    [{ facts: [], inferError: 'unreadable_answer' }] as const,
+  ])('come back as they were, also where there are none: %j', (outcome) => {
+    expect(factsCodec.decode(factsCodec.encode(outcome))).toEqual(outcome);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
-import { factsPrompt, NoFacts, readFacts } from '../../../../src/memory/purchase/draw-facts.ts';
+import { factsPrompt, readFacts } from '../../../../src/memory/purchase/draw-facts.ts';
 
 const { chunkChars, factsPerItem, inferAnswerChars } = LIMITS.memory;
 const answer = (facts: unknown) => JSON.stringify({ facts });
@@ -15,12 +15,12 @@ describe('the facts in the answer of a chat model', () => {
     ['what are no facts', answer([7, null, '', '  ', 'half \ud800', 'NUL \0', 'Tom is a cat.'])],
     ['one that is too long', answer(['x'.repeat(chunkChars + 1), 'Tom is a cat.'])],
   ])('are read whatever it has beside: %s', (_, text) => {
-    expect(readFacts(text)).toEqual(['Tom is a cat.']);
+    expect(readFacts(text)).toEqual({ facts: ['Tom is a cat.'], inferError: null });
   });
 
   it('are no more than an item may have', () => {
     const many = Array.from({ length: factsPerItem + 9 }, (_, n) => `Fact ${n}.`);
-    expect(readFacts(answer(many))).toEqual(many.slice(0, factsPerItem));
+    expect(readFacts(answer(many)).facts).toEqual(many.slice(0, factsPerItem));
   });
 
   it.each([
@@ -33,7 +33,7 @@ describe('the facts in the answer of a chat model', () => {
     ['a depth without end', '{"facts":['.repeat(10_000)],
     ['too much', answer(['Tom is a cat.', 'x'.repeat(inferAnswerChars)])],
   ])('are missed in %s', (_, text) => {
-    expect(() => readFacts(text)).toThrow(NoFacts);
+    expect(readFacts(text)).toEqual({ facts: [], inferError: 'unreadable_answer' });
   });
 
   it('are asked of a text that is data, whatever it says', () => {

@@ -22,7 +22,11 @@ it.each([
     errors.gateway.budgetExhausted({ scope: 'wallet', required: '700' }),
     refused('insufficient_balance', 700n),
   ],
-  ['a cap', errors.gateway.capExceeded('used up', { scope: 'task' }), refused('budget_exhausted')],
+  [
+    'a cap, which no balance lifts',
+    errors.gateway.capExceeded('used up', { scope: 'task', required: '700' }),
+    refused('budget_exhausted'),
+  ],
   [
     'sources that failed',
     errors.gateway.allSourcesFailed(2),
