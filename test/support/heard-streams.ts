@@ -81,12 +81,14 @@ export async function openUpstreamStream({
   dialect = PLAIN,
   change = {},
   open = createTranscription,
+  isOwnKey = false,
   upstream = new FakeUpstream(),
-}: Change & { readonly upstream?: FakeUpstream } = {}) {
+}: Change & { readonly isOwnKey?: boolean; readonly upstream?: FakeUpstream } = {}) {
   const clock = new ManualClock();
   const world = await createVoiceWorld({ clock, creditRaw, change });
+  const source: Source = isOwnKey ? { ...UPSTREAM_SOURCE, rail: 'byok' } : UPSTREAM_SOURCE;
   const stream = open(world.deps, {
-    ...(await paidFor(world.deps, 'deepgram/nova-3', UPSTREAM_SOURCE)),
+    ...(await paidFor(world.deps, 'deepgram/nova-3', source)),
     ...{ dialect, heardBy: { kind: 'upstream', upstream } },
   });
   const client = new FakeRelayClient();

@@ -26,8 +26,8 @@ const DIALECTS: [string, DialectChoice][] = [
 const openLocal = (tapes: MemoryTapes, dialect: DialectChoice) =>
   openLocalStream({ dialect, change: { tapes }, open: openTranscribed });
 
-const openUpstream = (tapes: MemoryTapes, dialect: DialectChoice) =>
-  openUpstreamStream({ dialect, change: { tapes }, open: openTranscribed });
+const openUpstream = (tapes: MemoryTapes, dialect: DialectChoice, isOwnKey = false) =>
+  openUpstreamStream({ dialect, isOwnKey, change: { tapes }, open: openTranscribed });
 
 /** What was sent to the client, as it is recorded. */
 const said = (tapes: MemoryTapes) =>
@@ -126,7 +126,7 @@ describe.each(DIALECTS)('a recorded transcription in the dialect %s', (_, dialec
 describe('a recorded transcription', () => {
   it('holds no credential that its client or its upstream named', async () => {
     const tapes = memoryTapes();
-    const { client, stream, upstream } = await openUpstream(tapes, LISTEN);
+    const { client, stream, upstream } = await openUpstream(tapes, LISTEN, true);
     stream.message('Configure', '{"type":"Configure","api_key":"sk-hidden-1"}');
     await settleAll();
     upstream.say({ type: 'Configured', headers: { authorization: 'Token sk-hidden-2' } });
