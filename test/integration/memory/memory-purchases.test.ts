@@ -197,6 +197,8 @@ describe('an item that fails for good', () => {
     for (let n = 0; n < attempts; n++) await goOn(w, other);
     expect(await w.items()).toMatchObject([{ status: 'failed', costRaw: VECTORS_COST }]);
     expect(await w.chunks()).toEqual([]);
+    // What was kept does not fit: each try asks anew.
+    expect(asked(w)).toHaveLength(1 + attempts);
     expect(await w.sql`select 1 from memory_purchases`).toHaveLength(0);
     expect(await w.money()).toEqual({ consumed: VECTORS_COST, held: 0n });
   });
