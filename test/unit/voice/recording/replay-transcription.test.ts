@@ -124,20 +124,23 @@ describe.each(DIALECTS)('a recorded transcription in the dialect %s', (_, dialec
 });
 
 describe('a recorded transcription', () => {
-  it('holds no credential that its client or its upstream named', async () => {
-    const tapes = memoryTapes();
-    const { client, stream, upstream } = await openUpstream(tapes, LISTEN, true);
-    stream.message('Configure', '{"type":"Configure","api_key":"sk-hidden-1"}');
-    await settleAll();
-    upstream.say({ type: 'Configured', headers: { authorization: 'Token sk-hidden-2' } });
-    await settleAll();
-    stream.socketClosed();
-    await stream.settled;
-    await settleAll();
-    // A message that is not known here goes no further, but is recorded.
-    expect(upstream.sent.join('')).not.toContain('sk-hidden-1');
-    expect(JSON.stringify(client.events)).toContain('sk-hidden-2');
-    expect(tapes.bytes().includes('sk-hidden')).toBe(false);
-    await expectReplays(tapes);
-  });
+  // A message that is not known here goes on to the caller's own account alone, and is recorded in any case.
+  it.each([true, false])(
+    'holds no credential that its client or its upstream named, own key: %s',
+    async (isOwnKey) => {
+      const tapes = memoryTapes();
+      const { client, stream, upstream } = await openUpstream(tapes, LISTEN, isOwnKey);
+      stream.message('Configure', '{"type":"Configure","api_key":"sk-hidden-1"}');
+      await settleAll();
+      upstream.say({ type: 'Configured', headers: { authorization: 'Token sk-hidden-2' } });
+      await settleAll();
+      stream.socketClosed();
+      await stream.settled;
+      await settleAll();
+      expect(upstream.sent.join('').includes('sk-hidden-1')).toBe(isOwnKey);
+      expect(JSON.stringify(client.events)).toContain('sk-hidden-2');
+      expect(tapes.bytes().includes('sk-hidden')).toBe(false);
+      await expectReplays(tapes);
+    },
+  );
 });
