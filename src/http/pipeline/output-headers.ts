@@ -29,6 +29,8 @@ const EXPOSED = [
   'model',
   'rail',
   'attempts',
+  'provider',
+  'fallbacks',
   'max-tokens-applied',
   'token-count',
   'budget-remaining-usdc',
