@@ -1,4 +1,3 @@
-import { SpeechCutter } from '../engines/tts/split-speech.ts';
 import { ApiError } from '../kernel/api-error.ts';
 import { type Clock, sleep, type TimerHandle } from '../kernel/clock.ts';
 import { DRAINING } from '../kernel/draining.ts';
@@ -12,6 +11,7 @@ import type { Buyer } from '../models/purchase/buyer.ts';
 import { codePointsOf } from '../models/speech/speech-request.ts';
 import type { SpeechSynthesis } from '../models/speech/synthesize-speech.ts';
 import type { SoundPlan } from './speak-query.ts';
+import { SpeakQueue } from './speak-queue.ts';
 import { buySound, type Speaker } from './speak-texts.ts';
 
 /** The client of a session, as far as it is spoken to. */
@@ -36,9 +36,6 @@ type SpeakInput = {
   readonly metadata: Json;
 };
 
-/** What is done in its order. A text is one purchase. */
-type Job = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'flush' };
-
 const {
   flushes,
   speakAdmitEveryMs,
@@ -46,7 +43,6 @@ const {
   speakChars,
   speakIdleMs,
   messageChars,
-  speakSentence,
   speakStallMs,
   speakUnsentBytes,
   speakWaitingChars,
@@ -62,11 +58,7 @@ export class SpeakSession {
   readonly #deps: SpeakDeps;
   readonly #input: SpeakInput;
   #client: SpeakClient | undefined;
-  #cutter = new SpeechCutter(speakSentence);
-  readonly #jobs: Job[] = [];
-  /** Of texts that are not spoken yet: in the cutter and in jobs. */
-  #waitingChars = 0;
-  #uncutChars = 0;
+  readonly #queue = new SpeakQueue();
   #current: AbortController | undefined;
   #isRunning = false;
   /** How the socket is closed when all is spoken. */
@@ -129,13 +121,11 @@ export class SpeakSession {
       this.#warn('TEXT_TOO_LONG', `One text has at most ${speakChars} characters.`);
       return;
     }
-    if (this.#waitingChars + text.length > speakWaitingChars) {
+    if (!this.#queue.add(text)) {
       this.#warn('TOO_MUCH_TEXT', `At most ${speakWaitingChars} characters may wait to be spoken.`);
       return;
     }
-    this.#waitingChars += text.length;
-    this.#uncutChars += text.length;
-    this.#queue(this.#cutter.push(text));
+    this.#run();
   }
 
   #flush(): void {
@@ -147,46 +137,26 @@ export class SpeakSession {
       return;
     }
     this.#flushedAtMs.push(nowMs);
-    this.#cutRest();
-    this.#jobs.push({ kind: 'flush' });
+    this.#queue.flush();
     this.#run();
   }
 
   #clear(): void {
-    this.#jobs.length = 0;
-    this.#cutter = new SpeechCutter(speakSentence);
-    this.#waitingChars = 0;
-    this.#uncutChars = 0;
+    this.#queue.clear();
     this.#stopSpeaking();
     this.#say({ type: 'Cleared', sequence_id: this.#sequence++ });
   }
 
   #finish(closing: { readonly code: number; readonly reason: string }): void {
     this.#closing = closing;
-    this.#cutRest();
-    this.#run();
-  }
-
-  #cutRest(): void {
-    this.#queue(this.#cutter.end());
-    // Blanks that are not spoken wait no longer.
-    this.#waitingChars -= this.#uncutChars;
-    this.#uncutChars = 0;
-  }
-
-  #queue(texts: readonly string[]): void {
-    for (const text of texts) {
-      this.#jobs.push({ kind: 'text', text });
-      // The chars of a sentence wait as its own from now on.
-      this.#uncutChars = Math.max(0, this.#uncutChars - text.length);
-    }
+    this.#queue.cutRest();
     this.#run();
   }
 
   /** Does the jobs one after another. Never rejects. */
   #run(): void {
     if (this.#isRunning || this.#isOver) return;
-    if (this.#jobs.length === 0 && this.#closing === undefined) return;
+    if (this.#queue.isEmpty && this.#closing === undefined) return;
     this.#isRunning = true;
     this.#rest();
     this.#work()
@@ -201,8 +171,8 @@ export class SpeakSession {
 
   async #work(): Promise<void> {
     for (;;) {
-      const job = this.#jobs.shift();
       if (this.#isOver) return;
+      const job = this.#queue.next();
       if (job === undefined) break;
       if (job.kind === 'flush') this.#sayFlushed();
       else await this.#speak(job.text);
@@ -215,7 +185,6 @@ export class SpeakSession {
   async #speak(text: string): Promise<void> {
     const leaving = new AbortController();
     this.#current = leaving;
-    this.#waitingChars = Math.max(0, this.#waitingChars - text.length);
     const { signal } = leaving;
     try {
       const { plan, speaker } = this.#input;
@@ -265,14 +234,16 @@ export class SpeakSession {
   #untilTaken(signal: AbortSignal): Promise<boolean> {
     const { clock } = this.#deps;
     return new Promise((resolve) => {
-      const over = (isTaken: boolean) => () => {
+      const over = (isTaken: boolean) => {
         clock.clearTimeout(stall);
+        signal.removeEventListener('abort', taken);
         this.#caughtUp = () => {};
         resolve(isTaken);
       };
-      const stall = clock.setTimeout(over(false), speakStallMs);
-      this.#caughtUp = over(true);
-      signal.addEventListener('abort', over(true), { once: true });
+      const taken = () => over(true);
+      const stall = clock.setTimeout(() => over(false), speakStallMs);
+      this.#caughtUp = taken;
+      signal.addEventListener('abort', taken, { once: true });
     });
   }
 
@@ -329,7 +300,7 @@ export class SpeakSession {
 
   #end(): void {
     this.#isOver = true;
-    this.#jobs.length = 0;
+    this.#queue.clear();
     this.#stopSpeaking();
     if (this.#idle !== undefined) this.#deps.clock.clearTimeout(this.#idle);
   }

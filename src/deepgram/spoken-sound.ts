@@ -15,8 +15,8 @@ export type MadeSound = SoundFormat & {
 };
 
 /**
- * Samples as every speech model makes them, in another coding and at another rate, while they come. Whoever stops reading
- * stops what they come from, also before the first piece.
+ * Converts the samples of a speech model to the coding and rate that the client asked for, piece by piece as they arrive.
+ * A reader that stops ends the samples' own source too, even before the first piece.
  */
 export function madeSound(
   pcm: AsyncIterable<Uint8Array>,

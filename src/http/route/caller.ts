@@ -14,7 +14,7 @@ export type DeveloperCaller = {
   readonly permission: Permission;
 };
 
-/** What a short-lived key fixes for whoever shows it. */
+/** What a short-lived key allows the client that presents it. */
 export type ClientSecretGrant = {
   readonly use: ClientSecretUse;
   /** Undefined: whichever the client names. */

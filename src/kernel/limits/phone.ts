@@ -68,7 +68,7 @@ export const PHONE_LIMITS = {
   reportDays: 30,
   /** How long after its end a call is analyzed: its last words may be written behind it. */
   analysisDelayMs: 2_000,
-  /** A model that judges a call: its time, its longest answer, and what of an agent's instructions it is told. */
+  /** The model that analyzes a call: how long it may take, its longest answer, and how much of the agent's system prompt it gets. */
   verdict: {
     ...{ answerMs: 30_000, outputTokens: 1_024, answerChars: 8_192, reasonChars: 500 },
     purposeChars: 4_096,

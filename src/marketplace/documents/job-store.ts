@@ -85,13 +85,13 @@ export async function claimJobs(sql: Queryable, limit: number): Promise<ClaimedJ
       (extract(epoch from now() - j.created_at) * 1000)::float8 as "ageMs"`;
 }
 
-/** Writes that the vendor is told to begin, before it is told. */
+/** Writes that the next request starts the job at the vendor, before that request is sent. */
 export const beginStart = (sql: Queryable, job: Claim): Promise<boolean> =>
   moved(sql`
     update marketplace_jobs set step = 'starting', started_at = now()
     where id = ${job.id} and epoch = ${job.epoch} and step = 'queued' returning 1 as one`);
 
-/** The vendor has said that it did not begin: it is told again later. */
+/** The vendor refused the start, so that the job has not begun there: a later look starts it again. */
 export const undoStart = (sql: Queryable, job: Claim, waitMs: number): Promise<boolean> =>
   moved(sql`
     update marketplace_jobs set step = 'queued', started_at = null, looks = looks + 1,

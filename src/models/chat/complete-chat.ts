@@ -16,7 +16,7 @@ type ChatPurchase = {
   readonly body: ChatRequest;
   /** Other models and the providers that the buyer wishes. */
   readonly wishes?: RoutingWishes | undefined;
-  /** The price is told in the usage of the answer, too. */
+  /** The `usage` of the answer has the price as well, as `cost_raw`. */
   readonly tellsCost?: boolean;
   /** Of an answer that is not streamed. */
   readonly keep?: KeepFirst<ChatCompletion> | undefined;

@@ -77,7 +77,10 @@ export class CostInStream {
     return Buffer.concat([costInEvent(usage, costRaw), Buffer.from('\n\n')]);
   }
 
-  /** Whether an event is kept back. One that says more than the usage is not, and its usage is told again with the price. */
+  /**
+   * Whether the event is sent last, with the price. An event with choices passes at once; a copy of its usage without the
+   * choices is sent last.
+   */
   #keeps(event: Buffer): boolean {
     if (!carriesUsage(event)) return false;
     const chunk = parseData(event);

@@ -6,7 +6,7 @@ const { responses } = LIMITS;
 
 const within = (min: number, max: number) => z.number().min(min).max(max).nullish();
 
-/** As long as an id of a response, an item or a call may be, whoever made it. */
+/** An id of a response, an item or a call, which this server or an upstream has made. */
 export const ResponseId = z
   .string()
   .min(1)
