@@ -6,9 +6,10 @@ import { ADMIN_KEY, processPlace } from '../support/process-place.ts';
 import { startServerProcess } from '../support/server-process.ts';
 import { ask, epochSeconds } from '../support/whole-world.ts';
 
-const ROUNDS = 3;
+/** More rounds and items are asked for by hand: 13 and 100 are ten thousand memories. */
+const ROUNDS = Number(process.env.MEMORY_KILLS ?? 3);
 const INGESTS = 8;
-const ITEMS = 12;
+const ITEMS = Number(process.env.MEMORY_ITEMS ?? 12);
 
 type Answer = {
   readonly result: { readonly data: { readonly results: { readonly id: string }[] } };
