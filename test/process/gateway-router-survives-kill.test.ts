@@ -71,7 +71,8 @@ async function killAt(
   await dying.died();
   await sql.end({ timeout: 1 });
 
-  await using server = await startHeldServer(environment);
+  // The chain may run seconds ahead by now: a payment that is soon over would come too late for it.
+  await using server = await startHeldServer({ ...environment, X402_VALID_BEFORE_SECONDS: '600' });
   const books = openSql(place.target, 3);
   try {
     const left = await books<{ until: bigint }[]>`

@@ -131,7 +131,10 @@ export async function startDocumentWorld(vendorMs = 10_000) {
     });
     /** Takes each living job one step on, however far away its time is. */
     const step = async () => {
-      await sql`update marketplace_jobs set due_at = now() where ended_at is null`;
+      // Several processes do this at once: waiting for each other's rows would be a deadlock.
+      await sql`
+        update marketplace_jobs set due_at = now() where id in (
+          select id from marketplace_jobs where ended_at is null order by id for update skip locked)`;
       await jobs.worker.tick();
       await Promise.race([jobs.idle(), died]);
     };
