@@ -124,7 +124,9 @@ function buffers(sound: Int16Array): Stage[] {
 }
 
 async function voice(sound: Int16Array): Promise<Stage[]> {
-  const gate = (await loadSpeechGates()).open();
+  const gates = await loadSpeechGates();
+  const gate = gates.open();
+  const telephone = gates.open(8_000);
   const turns = new TurnDetector({ answerWithinMs: 0 });
   const silero = loadSilero(createEngineFiles().sileroWeights()).open();
   const frames = Math.floor(sound.length / HEARING_FRAME);
@@ -135,6 +137,12 @@ async function voice(sound: Int16Array): Promise<Stage[]> {
   };
   return [
     { what: 'gate', limitNs: 8_000, runs: 5_000, run: (turn) => gate.isSpeech(frameOf(turn)) },
+    {
+      what: 'gate of a telephone',
+      limitNs: 5_000,
+      runs: 5_000,
+      run: (turn) => telephone.isSpeech(frameOf(turn).subarray(0, HEARING_FRAME / 2)),
+    },
     {
       what: 'turn detector',
       limitNs: 2_000,

@@ -1,8 +1,22 @@
 /** How speech is heard, whatever it came as: one rate, and the two steps in which it is judged. */
 
-/** The rate at which speech is detected and recognised. */
+/** The rate at which speech is recognised and the model judges it. */
 export const HEARING_HZ = 16_000;
-/** 20 ms, the step of the gate and of the turn detector. */
+/** 20 ms at that rate. */
 export const HEARING_FRAME = 320;
 /** 32 ms, what the speech model judges at once. */
 export const HEARING_WINDOW = 512;
+
+const FRAMES_A_SECOND = HEARING_HZ / HEARING_FRAME;
+
+/**
+ * The rate at which the gate and the turn detector judge a stream. Telephone sound stays as it is: it is resampled only
+ * where the model or a recogniser wants it.
+ */
+export type LineHz = 8_000 | typeof HEARING_HZ;
+
+export const lineHzOf = (sampleRateHz: number): LineHz =>
+  sampleRateHz === 8_000 ? 8_000 : HEARING_HZ;
+
+/** The samples of 20 ms. */
+export const frameSamples = (rateHz: number): number => Math.floor(rateHz / FRAMES_A_SECOND);

@@ -1,4 +1,5 @@
 import { HEARING_FRAME, HEARING_HZ } from '../../../media/hearing.ts';
+import { RecentSound } from '../../../media/recent-sound.ts';
 import type { VadEvent } from '../../../media/vad.ts';
 import { soon } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
@@ -78,6 +79,7 @@ class Ear {
   readonly #stt: SttStream;
   readonly #frames: Iterator<Int16Array>;
   readonly #takeHeard: () => readonly Transcript[];
+  readonly #sound = new RecentSound();
   readonly #detector: VoiceDetector;
   #lead: Int16Array[] = [];
   #count = 0;
@@ -95,6 +97,7 @@ class Ear {
     this.#frames = frames;
     this.#takeHeard = takeHeard;
     this.#detector = new VoiceDetector({
+      sound: this.#sound,
       ...(gates && { gate: gates.open() }),
       engine: vad,
       onEvent: (event) => this.#turn(event),
@@ -145,6 +148,7 @@ class Ear {
     this.#count += 1;
     if (this.#startMs === undefined) this.#keep(frame);
     else this.#stt.push(frame);
+    this.#sound.push(frame);
     this.#detector.push(frame);
     if (this.#startMs === undefined) return;
     if (this.heardMs - this.#startMs < LIMITS.utteranceSeconds * 1_000) return;

@@ -1,6 +1,6 @@
 import { HEARING_WINDOW } from '../../../media/hearing.ts';
+import type { RecentSound } from '../../../media/recent-sound.ts';
 import type { TurnDetector, VadEvent } from '../../../media/vad.ts';
-import type { VadWindows } from '../../../media/vad-windows.ts';
 import type { VadEngine, VadStream } from '../engine.ts';
 
 /** Windows on their way to the model. Sound that arrives meanwhile waits in the ring, 256 ms at most. */
@@ -9,7 +9,7 @@ const MAX_IN_FLIGHT = 3;
 type AskedDeps = {
   readonly engine: VadEngine;
   readonly turns: TurnDetector;
-  readonly windows: VadWindows;
+  readonly sound: RecentSound;
   readonly report: (event: VadEvent | undefined) => void;
 };
 
@@ -17,7 +17,7 @@ type AskedDeps = {
 export class AskedModel {
   readonly #engine: VadEngine;
   readonly #turns: TurnDetector;
-  readonly #windows: VadWindows;
+  readonly #sound: RecentSound;
   readonly #report: AskedDeps['report'];
   readonly #idle: Int16Array[] = Array.from(
     { length: MAX_IN_FLIGHT },
@@ -29,18 +29,18 @@ export class AskedModel {
   #isGone = false;
   #judged = 0;
 
-  constructor({ engine, report, turns, windows }: AskedDeps) {
+  constructor({ engine, report, sound, turns }: AskedDeps) {
     this.#engine = engine;
     this.#turns = turns;
-    this.#windows = windows;
+    this.#sound = sound;
     this.#report = report;
   }
 
-  /** The windows have more sound. */
+  /** There is more sound. */
   hear(): void {
     if (this.#isGone) return;
     const isWanted = this.#turns.wantsProbability;
-    this.#windows.want(isWanted);
+    this.#sound.want(isWanted);
     if (!isWanted) return;
     this.#opening ??= this.#open();
     this.#ask();
@@ -86,7 +86,7 @@ export class AskedModel {
     while (!this.#isGone && this.#stream !== undefined && this.#turns.wantsProbability) {
       const window = this.#idle.pop();
       if (window === undefined) return;
-      const endMs = this.#windows.pull(window);
+      const endMs = this.#sound.pull(window);
       if (endMs === undefined) {
         this.#idle.push(window);
         return;

@@ -1,8 +1,9 @@
 /**
- * The cheap first stage of voice activity detection: WebRTC's detector in WebAssembly, 2 µs for 20 ms
- * of 16 kHz sound, so it runs in line. Good on clean lines, useless in rumble: the second stage's task.
+ * The cheap first stage of voice activity detection: WebRTC's detector in WebAssembly, 1 to 2 µs for 20 ms, so it runs in
+ * line. It judges at 8 kHz: sound of a telephone as it is, other sound halved. Good on clean lines, useless in rumble: the
+ * second stage's task.
  */
-import { HEARING_FRAME, HEARING_HZ } from '../../../media/hearing.ts';
+import { frameSamples, HEARING_FRAME, HEARING_HZ, type LineHz } from '../../../media/hearing.ts';
 import { EngineMissing } from '../engine.ts';
 import { isTrap } from '../threads/web-assembly.ts';
 
@@ -10,14 +11,14 @@ import { isTrap } from '../threads/web-assembly.ts';
 const MOST_STRICT = 3;
 const SPEECH = 1;
 
-/** One listener's gate. `close` gives its few hundred bytes back. */
+/** One listener's gate, which takes 20 ms at a time. `close` gives its few hundred bytes back. */
 export interface SpeechGate {
   isSpeech(frame: Int16Array): boolean;
   close(): void;
 }
 
 /** Gates share one instance of the module. */
-export type SpeechGates = { open(): SpeechGate };
+export type SpeechGates = { open(lineHz?: LineHz): SpeechGate };
 
 export type FvadModule = {
   readonly HEAP16: Int16Array;
@@ -53,9 +54,9 @@ export async function loadSpeechGates(instantiate = instantiateFvad): Promise<Sp
   }
 
   return {
-    open() {
+    open(lineHz = HEARING_HZ) {
       if (runtime.isBroken) void restart();
-      return new FvadGate(runtime);
+      return new FvadGate(runtime, lineHz);
     },
   };
 }
@@ -80,26 +81,30 @@ async function instantiateFvad(): Promise<FvadModule> {
 
 class FvadGate implements SpeechGate {
   readonly #runtime: Runtime;
+  readonly #samples: number;
   #handle = 0;
   #isOpen = true;
 
-  constructor(runtime: Runtime) {
+  constructor(runtime: Runtime, lineHz: LineHz) {
     this.#runtime = runtime;
+    this.#samples = frameSamples(lineHz);
     this.#call(({ fvad }) => {
       this.#handle = fvad._fvad_new();
       if (this.#handle === 0) throw new Error('fvad: out of memory');
       fvad._fvad_set_mode(this.#handle, MOST_STRICT);
-      fvad._fvad_set_sample_rate(this.#handle, HEARING_HZ);
+      fvad._fvad_set_sample_rate(this.#handle, lineHz);
     });
   }
 
   isSpeech(frame: Int16Array): boolean {
-    if (frame.length !== HEARING_FRAME) throw new RangeError('fvad: a frame has 320 samples');
+    if (frame.length !== this.#samples) {
+      throw new RangeError(`fvad: a frame has ${this.#samples} samples`);
+    }
     // A closed handle may belong to another listener by now.
     if (!this.#isOpen) return false;
     const verdict = this.#call(({ fvad, input }) => {
       fvad.HEAP16.set(frame, input >> 1);
-      return fvad._fvad_process(this.#handle, input, HEARING_FRAME);
+      return fvad._fvad_process(this.#handle, input, frame.length);
     });
     // Without a gate, loudness decides.
     return verdict === undefined || verdict === SPEECH;

@@ -1,20 +1,20 @@
 /**
- * The whole of voice activity detection for one listener: frames of 20 ms at 16 kHz in, turns
- * out. The gate and the loudness of the line are judged in line; the model runs elsewhere and may be
+ * The whole of voice activity detection for one listener: frames of 20 ms in, turns out. The gate and the loudness of the line are judged in line; the model runs elsewhere and may be
  * late or gone.
  */
+import type { RecentSound } from '../../../media/recent-sound.ts';
 import { TurnDetector, type VadEvent, type VadOptions } from '../../../media/vad.ts';
-import { VadWindows } from '../../../media/vad-windows.ts';
 import type { VadEngine } from '../engine.ts';
 import { AskedModel } from './asked-model.ts';
 import type { SpeechGate } from './fvad-gate.ts';
 
 export type DetectorDeps = {
+  /** Has every frame before `push` does. */
+  readonly sound: RecentSound;
+  /** Of the rate of the frames. */
   readonly gate?: SpeechGate;
   readonly engine?: VadEngine;
   readonly options?: Partial<Omit<VadOptions, 'answerWithinMs'>>;
-  /** How much of the last sound `newest` can give back. */
-  readonly keepSamples?: number;
   /** Called from within `push`, or later when the model answers; never after `close`. */
   readonly onEvent: (event: VadEvent) => void;
 };
@@ -35,11 +35,11 @@ export class VoiceDetector {
   readonly #gate: SpeechGate | undefined;
   readonly #onEvent: (event: VadEvent) => void;
   readonly #turns: TurnDetector;
-  readonly #windows: VadWindows;
+  readonly #sound: RecentSound;
   readonly #model: AskedModel | undefined;
   #isOpen = true;
 
-  constructor({ engine, gate, keepSamples = 0, onEvent, options }: DetectorDeps) {
+  constructor({ engine, gate, onEvent, options, sound }: DetectorDeps) {
     this.#gate = gate;
     this.#onEvent = onEvent;
     this.#turns = new TurnDetector({
@@ -47,23 +47,16 @@ export class VoiceDetector {
       ...(engine === undefined ? { answerWithinMs: 0 } : {}),
     });
     const turns = this.#turns;
-    const windows = new VadWindows({ keepSamples });
-    this.#windows = windows;
+    this.#sound = sound;
     const report = (event: VadEvent | undefined) => this.#report(event);
-    this.#model = engine && new AskedModel({ engine, report, turns, windows });
+    this.#model = engine && new AskedModel({ engine, report, turns, sound });
   }
 
-  /** Takes the next frame; nothing is kept of the array. Event times count in the frames so far. */
+  /** Takes the next frame, which the sound has already; nothing is kept of the array. Event times count in the frames so far. */
   push(frame: Int16Array): void {
     if (!this.#isOpen) return;
-    this.#windows.push(frame);
     this.#report(this.#turns.frame(frame, this.#gate));
     this.#model?.hear();
-  }
-
-  /** A copy of the last `samples` that were pushed. */
-  newest(samples: number): Int16Array {
-    return this.#windows.newest(samples);
   }
 
   /** Forgets a turn under way, as when the sound was committed or cleared by hand. */
@@ -89,7 +82,7 @@ export class VoiceDetector {
   get counters(): DetectorCounters {
     return {
       judged: this.#model?.judged ?? 0,
-      skippedSamples: this.#windows.skippedSamples,
+      skippedSamples: this.#sound.skippedSamples,
       gateDecisions: this.#turns.gateDecisions,
       modelGone: this.#model?.gone ?? true,
     };

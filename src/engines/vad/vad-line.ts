@@ -69,8 +69,8 @@ export function createVadLine({ clock, lateMs, judge }: VadLineDeps): VadLine {
   }
 
   return {
-    async ask(stream, window) {
-      if (overdue || waiting.length >= vadBatchFrames) return Number.NaN;
+    ask(stream, window) {
+      if (overdue || waiting.length >= vadBatchFrames) return Promise.resolve(Number.NaN);
       return new Promise((answer) => {
         pcm.set(window, waiting.length * HEARING_WINDOW);
         waiting.push({ stream, answer });

@@ -12,6 +12,8 @@ export type VadDeps = {
   readonly requirePresent: () => void;
 };
 
+const UNANSWERED = Promise.resolve(Number.NaN);
+
 const { vadStreams, vadLateMs } = LIMITS.engines;
 
 /** Gives each listener of the room a place in the one worker that judges for all of them. */
@@ -44,7 +46,7 @@ export function createVad({ client, clock, requirePresent }: VadDeps): VadEngine
       const stream = nextStream++;
       open.add(stream);
       return {
-        probability: async (window) => (open.has(stream) ? judge.ask(stream, window) : Number.NaN),
+        probability: (window) => (open.has(stream) ? judge.ask(stream, window) : UNANSWERED),
         close() {
           if (open.delete(stream)) judge.close(stream);
         },

@@ -1,6 +1,9 @@
 import { type Clock, soon } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 
+/** For the messages that wait for a turn; a longer one, or one that finds it full, gets memory of its own. */
+const MEMORY_BYTES = 256 * 1024;
+
 /**
  * Spreads the messages of all sockets over turns of the event loop. The library hands on all that has come in one turn:
  * what five sockets send at once would be handled at once, however long that takes.
@@ -8,6 +11,9 @@ import { LIMITS } from '../../kernel/limits.ts';
 export class MessageLine {
   readonly #clock: Clock;
   readonly #waiting: (() => void)[] = [];
+  /** An array buffer for each message would cost as much as a frame of sound. */
+  readonly #memory = new Uint8Array(MEMORY_BYTES);
+  #keptBytes = 0;
   /** Fractions in a private field of its own would be allocated anew with every write (docs/decisions/0076). */
   readonly #turn = { usedMs: 0 };
   #isComing = false;
@@ -25,6 +31,16 @@ export class MessageLine {
   used(ms: number): void {
     this.#turn.usedMs += ms;
     this.#nextTurn();
+  }
+
+  /** A copy of a message that waits. It is good until its work is done. */
+  keep(message: ArrayBuffer): Uint8Array {
+    const { byteLength } = message;
+    if (this.#keptBytes + byteLength > MEMORY_BYTES) return new Uint8Array(message.slice(0));
+    const kept = this.#memory.subarray(this.#keptBytes, this.#keptBytes + byteLength);
+    kept.set(new Uint8Array(message));
+    this.#keptBytes += byteLength;
+    return kept;
   }
 
   /** Does it in a later turn, in the order of asking. */
@@ -50,5 +66,6 @@ export class MessageLine {
     }
     this.#waiting.splice(0, done);
     if (this.#waiting.length > 0) this.#nextTurn();
+    else this.#keptBytes = 0;
   }
 }

@@ -95,16 +95,17 @@ export class SocketSession implements SocketConnection {
     }
     if (this.#waiting === 0 && this.#line.hasTime)
       this.#take(new Uint8Array(data), isBinary, nowMs);
-    else this.#wait(new Uint8Array(data.slice(0)), isBinary);
+    else this.#wait(data, isBinary);
   }
 
-  #wait(bytes: Uint8Array, isBinary: boolean): void {
-    this.#waitingBytes += bytes.byteLength;
+  #wait(data: ArrayBuffer, isBinary: boolean): void {
+    this.#waitingBytes += data.byteLength;
     if (this.#waitingBytes > LIMITS.socketWaitingBytes) {
       this.close(1008, 'messages come faster than they are handled');
       return;
     }
     this.#waiting++;
+    const bytes = this.#line.keep(data);
     this.#line.later(() => {
       this.#waiting--;
       this.#waitingBytes -= bytes.byteLength;

@@ -1,29 +1,27 @@
 import { type SoundCoding, SoundReader } from '../../../media/coding.ts';
-import { HEARING_FRAME, HEARING_HZ } from '../../../media/hearing.ts';
+import { frameSamples, lineHzOf } from '../../../media/hearing.ts';
 import { Resampler } from '../../../media/resample.ts';
-
-const FRAMES_A_SECOND = HEARING_HZ / HEARING_FRAME;
 
 /** Buffers that all streams of the process share, during one call each. */
 let decoded = new Int16Array(8_192);
 let resampled = new Int16Array(16_384);
-let firstFrame = resampled.subarray(0, HEARING_FRAME);
 
 export type FrameListener = { frame(frame: Int16Array): void };
 
 /**
- * Turns the bytes of one stream, cut at any place, into 20 ms frames of 16 kHz audio. The listener's frame is reused:
- * copy what must be kept. The stream begins with the 1.5 ms of silence that resampling holds back, so that a client's
- * 20 ms fill a frame at once.
+ * Turns the bytes of one stream, cut at any place, into 20 ms frames at the rate of its line (`lineHzOf`). The listener's
+ * frame is reused: copy what must be kept. A stream that is resampled begins with the 1.5 ms of silence that resampling
+ * holds back, so that a client's 20 ms fill a frame at once.
  */
 export class VoiceIntake {
   readonly #reader: SoundReader;
-  readonly #resampler: Resampler;
+  /** Undefined: the stream has the rate of its line. */
+  readonly #resampler: Resampler | undefined;
   readonly #listener: FrameListener;
   /** Samples of padding in a frame, which the client did not send. */
   readonly #heldBack: number;
   /** The next frame, so far. */
-  readonly #begun = new Int16Array(HEARING_FRAME);
+  readonly #begun: Int16Array;
   #filled: number;
 
   constructor(options: {
@@ -31,31 +29,38 @@ export class VoiceIntake {
     readonly sampleRateHz: number;
     readonly listener: FrameListener;
   }) {
-    this.#reader = new SoundReader(options.encoding);
-    this.#resampler = new Resampler(options.sampleRateHz, HEARING_HZ);
-    this.#listener = options.listener;
-    const firstSamples = Math.floor(options.sampleRateHz / FRAMES_A_SECOND);
-    this.#heldBack = HEARING_FRAME - this.#resampler.outputSamples(firstSamples);
+    const { encoding, listener, sampleRateHz } = options;
+    const lineHz = lineHzOf(sampleRateHz);
+    this.#reader = new SoundReader(encoding);
+    this.#resampler = sampleRateHz === lineHz ? undefined : new Resampler(sampleRateHz, lineHz);
+    this.#listener = listener;
+    this.#begun = new Int16Array(frameSamples(lineHz));
+    const known = this.#resampler?.outputSamples(frameSamples(sampleRateHz));
+    this.#heldBack = known === undefined ? 0 : this.#begun.length - known;
     this.#filled = this.#heldBack;
   }
 
   push(bytes: Uint8Array): void {
     if (decoded.length < bytes.length + 1) decoded = new Int16Array(bytes.length + 1);
     const samples = this.#reader.push(bytes, decoded);
-    const count = this.#resampler.outputSamples(samples);
-    if (resampled.length < count) {
-      resampled = new Int16Array(count);
-      firstFrame = resampled.subarray(0, HEARING_FRAME);
+    const resampler = this.#resampler;
+    if (resampler === undefined) {
+      this.#cut(decoded, samples);
+      return;
     }
-    this.#cut(resampled, this.#resampler.push(decoded, resampled, samples));
+    const count = resampler.outputSamples(samples);
+    if (resampled.length < count) resampled = new Int16Array(count);
+    this.#cut(resampled, resampler.push(decoded, resampled, samples));
   }
 
   /** Ends the stream: pads the last partial frame with silence, or drops one no longer than the first silence. */
   flush(): void {
-    const tail = new Int16Array(
-      this.#resampler.outputSamples(this.#resampler.lookaheadSamples) + HEARING_FRAME,
-    );
-    this.#cut(tail, this.#resampler.flush(tail));
+    const resampler = this.#resampler;
+    if (resampler !== undefined) {
+      const most = resampler.outputSamples(resampler.lookaheadSamples) + this.#begun.length;
+      const tail = new Int16Array(most);
+      this.#cut(tail, resampler.flush(tail));
+    }
     this.#reader.reset();
     const isMoreThanHeldBack = this.#filled > this.#heldBack;
     if (isMoreThanHeldBack) {
@@ -67,18 +72,16 @@ export class VoiceIntake {
   }
 
   #cut(samples: Int16Array, count: number): void {
-    if (this.#filled === 0 && count === HEARING_FRAME && samples === resampled) {
-      this.#listener.frame(firstFrame);
-      return;
-    }
+    const begun = this.#begun;
     for (let at = 0; at < count; ) {
-      const taken = Math.min(count - at, HEARING_FRAME - this.#filled);
-      this.#begun.set(samples.subarray(at, at + taken), this.#filled);
+      const taken = Math.min(count - at, begun.length - this.#filled);
+      // A view would cost more than a frame's samples one by one.
+      for (let i = 0; i < taken; i++) begun[this.#filled + i] = samples[at + i] as number;
       this.#filled += taken;
       at += taken;
-      if (this.#filled < HEARING_FRAME) continue;
+      if (this.#filled < begun.length) continue;
       this.#filled = 0;
-      this.#listener.frame(this.#begun);
+      this.#listener.frame(begun);
     }
   }
 }

@@ -1,4 +1,5 @@
-import { HEARING_FRAME, HEARING_HZ } from '../../../media/hearing.ts';
+import { HEARING_FRAME, HEARING_HZ, lineHzOf } from '../../../media/hearing.ts';
+import { RecentSound } from '../../../media/recent-sound.ts';
 import type { VadEvent } from '../../../media/vad.ts';
 import { type Transcript, UtteranceLost } from '../../engines/engine.ts';
 import { VoiceDetector } from '../../engines/vad/vad-detector.ts';
@@ -12,13 +13,13 @@ import { newUtterance, textOf, type Utterance, wordsOf, wordsSoFar } from './utt
 const FRAME_MS = (HEARING_FRAME / HEARING_HZ) * 1_000;
 /** How late the detector may report the start of speech, beyond its padding; older audio is gone. */
 const ONSET_MS = 320;
-const NOTHING = new Int16Array(0);
 const MOST_UTTERANCE_MS = LIMITS.utteranceSeconds * 1_000;
 
-/** Turns a stream's bytes into utterances: decode → 16 kHz → VAD → recogniser. Keeps only the audio before speech. */
+/** Turns a stream's bytes into utterances: decode → VAD → 16 kHz → recogniser. Keeps only the audio before speech. */
 export class Transcriber {
   readonly #options: TranscriberOptions;
   readonly #intake: VoiceIntake;
+  readonly #sound: RecentSound;
   readonly #detector: VoiceDetector | undefined;
   /** How many earlier frames an utterance may begin with, and how many of them there are. */
   readonly #mostLead: number;
@@ -43,6 +44,8 @@ export class Transcriber {
     });
     this.#mostLead =
       endpointing === null ? 0 : Math.ceil((endpointing.prefixPaddingMs + ONSET_MS) / FRAME_MS);
+    const lineHz = lineHzOf(options.sampleRateHz);
+    this.#sound = new RecentSound({ lineHz, keepSamples: this.#mostLead * HEARING_FRAME });
     this.#intake = new VoiceIntake({
       encoding: options.encoding,
       sampleRateHz: options.sampleRateHz,
@@ -53,7 +56,8 @@ export class Transcriber {
       const { silenceDurationMs: enoughMs, unfinishedSilenceMs = enoughMs } = endpointing;
       const silenceDurationMs = () => (this.#isUnfinished ? unfinishedSilenceMs : enoughMs);
       this.#detector = new VoiceDetector({
-        ...(options.gates && { gate: options.gates.open() }),
+        sound: this.#sound,
+        ...(options.gates && { gate: options.gates.open(lineHz) }),
         engine: options.vad,
         options: {
           threshold,
@@ -61,7 +65,6 @@ export class Transcriber {
           silenceDurationMs,
           ...(speculateAfterMs !== undefined && { pauseMs: speculateAfterMs }),
         },
-        keepSamples: this.#mostLead * HEARING_FRAME,
         onEvent: (event) => this.#turn(event),
       });
     }
@@ -156,8 +159,9 @@ export class Transcriber {
   frame(frame: Int16Array): void {
     if (this.#closed) return;
     this.#frames += 1;
+    this.#sound.push(frame);
     if (this.#detector === undefined && this.#utterance === undefined) this.#begin(this.nowMs);
-    if (this.#utterance !== undefined) this.#hear(this.#utterance, frame);
+    if (this.#utterance !== undefined) this.#hear(this.#utterance);
     else if (this.#lead < this.#mostLead) this.#lead += 1;
     this.#detector?.push(frame);
     if (this.#utterance === undefined || this.pendingMs < MOST_UTTERANCE_MS) return;
@@ -212,16 +216,17 @@ export class Transcriber {
     this.#utterance = utterance;
     this.#isUnfinished = false;
     this.#options.events.began(beganMs);
-    // Without a detector there is no lead.
-    const sound = this.#detector?.newest(lead * HEARING_FRAME) ?? NOTHING;
+    const sound = this.#sound.newest(lead * HEARING_FRAME);
     for (let at = 0; at < sound.length; at += HEARING_FRAME) {
       this.#hear(utterance, sound.subarray(at, at + HEARING_FRAME));
     }
   }
 
-  #hear(utterance: Utterance, frame: Int16Array): void {
+  #hear(utterance: Utterance, frame?: Int16Array): void {
     utterance.frames += 1;
-    if (!utterance.failed) this.#queue.hear(frame, utterance.waiting);
+    if (!utterance.failed) {
+      this.#queue.hear(frame ?? this.#sound.newestFrame(), utterance.waiting);
+    }
   }
 
   /** `silenceMs` is the silence that proved the end; an end by command has none. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { HEARING_FRAME } from '../../../../media/hearing.ts';
+import { HEARING_FRAME, HEARING_HZ } from '../../../../media/hearing.ts';
+import { Resampler } from '../../../../media/resample.ts';
 import {
   type FvadModule,
   loadSpeechGates,
@@ -10,10 +11,17 @@ import { recording } from '../asr/speech-scene.ts';
 
 const gates = await loadSpeechGates();
 
-function verdicts(gate: SpeechGate, pcm: Int16Array): boolean[] {
-  return Array.from({ length: Math.floor(pcm.length / HEARING_FRAME) }, (_, i) =>
-    gate.isSpeech(pcm.subarray(i * HEARING_FRAME, (i + 1) * HEARING_FRAME)),
+function verdicts(gate: SpeechGate, pcm: Int16Array, frame = HEARING_FRAME): boolean[] {
+  return Array.from({ length: Math.floor(pcm.length / frame) }, (_, i) =>
+    gate.isSpeech(pcm.subarray(i * frame, (i + 1) * frame)),
   );
+}
+
+function atTelephoneRate(pcm: Int16Array): Int16Array {
+  const resampler = new Resampler(HEARING_HZ, 8_000);
+  const line = new Int16Array(resampler.outputSamples(pcm.length));
+  resampler.push(pcm, line);
+  return line;
 }
 
 const share = (values: boolean[]) => values.filter(Boolean).length / values.length;
@@ -24,6 +32,18 @@ describe('the gate', () => {
       const gate = gates.open();
       expect(share(verdicts(gate, recording(name))), name).toBeGreaterThan(0.5);
       gate.close();
+    }
+  });
+
+  it('judges the sound of a telephone as it does the same sound at 16 kHz', () => {
+    for (const name of ['librivox-0870', 'librivox-0930', 'goforward']) {
+      const wide = gates.open();
+      const telephone = gates.open(8_000);
+      const expected = verdicts(wide, recording(name));
+      const heard = verdicts(telephone, atTelephoneRate(recording(name)), HEARING_FRAME / 2);
+      const same = heard.map((isSpeech, i) => isSpeech === expected[i]);
+      expect(share(same), name).toBeGreaterThan(0.95);
+      for (const gate of [wide, telephone]) gate.close();
     }
   });
 

@@ -1,15 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { HEARING_FRAME, HEARING_HZ } from '../../../../media/hearing.ts';
+import { HEARING_FRAME, HEARING_HZ, lineHzOf } from '../../../../media/hearing.ts';
 import { encodeMulaw } from '../../../../media/mulaw.ts';
 import { clampSample } from '../../../../media/pcm.ts';
+import { RecentSound } from '../../../../media/recent-sound.ts';
 import { Resampler } from '../../../../media/resample.ts';
 import type { VadEvent } from '../../../../media/vad.ts';
 import { EngineBusy, type VadEngine } from '../../../../src/engines/engine.ts';
 import { createEngineFiles } from '../../../../src/engines/threads/engine-files.ts';
 import { loadSpeechGates } from '../../../../src/engines/vad/fvad-gate.ts';
 import { loadSilero } from '../../../../src/engines/vad/silero.ts';
-import { VoiceDetector } from '../../../../src/engines/vad/vad-detector.ts';
+import { type DetectorDeps, VoiceDetector } from '../../../../src/engines/vad/vad-detector.ts';
 import { VoiceIntake } from '../../../../src/voice/billing/voice-intake.ts';
 import { loadRecording, RECORDINGS } from '../../../support/speech.ts';
 import { noise } from '../../media/noise.ts';
@@ -41,19 +42,33 @@ function framesOf(pcm: Int16Array): Int16Array[] {
   );
 }
 
+/** A detector and what gives it a frame, after its sound has it. */
+function detectorOf(deps: Omit<DetectorDeps, 'sound'>, sound = new RecentSound()) {
+  const detector = new VoiceDetector({ ...deps, sound });
+  const push = (frame: Int16Array) => {
+    sound.push(frame);
+    detector.push(frame);
+  };
+  return { detector, push };
+}
+
 async function turnsIn(
   frames: readonly Int16Array[],
   options: { engine?: VadEngine; withGate?: boolean } = {},
 ) {
   const { engine, withGate = true } = options;
   const events: VadEvent[] = [];
-  const detector = new VoiceDetector({
-    ...(withGate ? { gate: gates.open() } : {}),
-    ...(engine === undefined ? {} : { engine }),
-    onEvent: (event) => events.push(event),
-  });
+  const lineHz = lineHzOf((frames[0]?.length ?? 0) * 50);
+  const { detector, push } = detectorOf(
+    {
+      ...(withGate ? { gate: gates.open(lineHz) } : {}),
+      ...(engine === undefined ? {} : { engine }),
+      onEvent: (event) => events.push(event),
+    },
+    new RecentSound({ lineHz }),
+  );
   for (const frame of frames) {
-    detector.push(frame);
+    push(frame);
     await detector.settled();
   }
   const counters = detector.counters;
@@ -169,7 +184,7 @@ describe('the voice detector', () => {
   it('holds a bounded number of questions for a model that hangs', async () => {
     let asked = 0;
     const events: VadEvent[] = [];
-    const detector = new VoiceDetector({
+    const { detector, push } = detectorOf({
       gate: gates.open(),
       engine: {
         open: async () => ({
@@ -183,7 +198,7 @@ describe('the voice detector', () => {
       onEvent: (event) => events.push(event),
     });
     for (const frame of framesOf(recording('librivox-0870'))) {
-      detector.push(frame);
+      push(frame);
       await Promise.resolve();
     }
     expect(asked).toBe(3);
@@ -198,7 +213,7 @@ describe('the voice detector', () => {
       let closed = 0;
       const answers: ((probability: number) => void)[] = [];
       const events: VadEvent[] = [];
-      const detector = new VoiceDetector({
+      const { detector, push } = detectorOf({
         engine: {
           open: async () => ({
             probability: () => new Promise((answer) => answers.push(answer)),
@@ -211,7 +226,7 @@ describe('the voice detector', () => {
       });
       // 100 ms: too little for the gate to decide, enough for the model to have been asked.
       for (const frame of speech.slice(0, 5)) {
-        detector.push(frame);
+        push(frame);
         await Promise.resolve();
       }
       expect(events).toEqual([]);
@@ -219,7 +234,7 @@ describe('the voice detector', () => {
       if (closes) {
         detector.close();
         detector.close();
-        for (const frame of speech.slice(5, 100)) detector.push(frame);
+        for (const frame of speech.slice(5, 100)) push(frame);
       }
       for (const answer of answers) answer(1);
       await new Promise(setImmediate);
@@ -231,7 +246,7 @@ describe('the voice detector', () => {
 
   it('goes on with the gate when what hears its event throws at an answer', async () => {
     let thrown = 0;
-    const detector = new VoiceDetector({
+    const { detector, push } = detectorOf({
       engine: { open: async () => ({ probability: async () => 1, close() {} }) },
       onEvent: () => {
         thrown++;
@@ -239,7 +254,7 @@ describe('the voice detector', () => {
       },
     });
     for (const frame of framesOf(recording('librivox-0870').subarray(HEARING_HZ)).slice(0, 20)) {
-      detector.push(frame);
+      push(frame);
       await new Promise(setImmediate);
     }
     await detector.settled();
@@ -251,16 +266,16 @@ describe('the voice detector', () => {
 
   it('forgets a turn that was committed by hand and hears the next', async () => {
     const events: VadEvent[] = [];
-    const detector = new VoiceDetector({
+    const { detector, push } = detectorOf({
       gate: gates.open(),
       onEvent: (event) => events.push(event),
     });
     const speech = framesOf(recording('librivox-0870'));
-    for (const frame of speech.slice(0, 75)) detector.push(frame);
+    for (const frame of speech.slice(0, 75)) push(frame);
     expect(detector.speaking).toBe(true);
     detector.reset();
     expect(detector.speaking).toBe(false);
-    for (const frame of speech.slice(75, 187)) detector.push(frame);
+    for (const frame of speech.slice(75, 187)) push(frame);
     expect(events.map((event) => event.kind)).toEqual(['speech_started', 'speech_started']);
     expect(events[1]).toMatchObject({ startMs: 1_500 });
     detector.close();

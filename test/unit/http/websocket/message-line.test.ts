@@ -28,4 +28,23 @@ describe('the messages of all sockets', () => {
     expect(done).toEqual([0, 1, 2, 3]);
     expect(line.hasTime).toBe(true);
   });
+
+  it('wait as copies that no later message changes, more of them than its memory holds too', async () => {
+    const line = new MessageLine(new ManualClock());
+    const heard: string[] = [];
+    const sent: string[] = [];
+    for (let round = 0; round < 3; round++) {
+      for (let i = 0; i < 40; i++) {
+        const text = `${round}/${i} `.repeat(1 + ((i * 419) % 4_000));
+        const message = new TextEncoder().encode(text);
+        const kept = line.keep(message.buffer);
+        message.fill(0);
+        sent.push(text);
+        line.later(() => heard.push(Buffer.from(kept).toString()));
+      }
+      await turn();
+    }
+    expect(heard).toEqual(sent);
+    expect(sent.slice(0, 40).join('').length).toBeGreaterThan(256 * 1_024);
+  });
 });

@@ -1,0 +1,132 @@
+/**
+ * The last moments of one listener's sound, as they are heard at 16 kHz: the 512-sample windows that a speech model
+ * judges, only while they are wanted, and then from a little before, because words begin before a gate notices them; the
+ * newest frame, for a recogniser; and what came before an utterance was known to have begun.
+ */
+import { HEARING_FRAME, HEARING_HZ, HEARING_WINDOW, type LineHz } from './hearing.ts';
+import { Resampler } from './resample.ts';
+
+const SAMPLES_PER_MS = HEARING_HZ / 1_000;
+const LOOK_BACK_SAMPLES = 2_048;
+/** What a slow model has not fetched after this much sound is skipped. */
+const MOST_BEHIND_SAMPLES = 4_096;
+
+/** Shared by all streams, during one call each: it keeps nothing from one stretch to the next. */
+const doubler = new Resampler(8_000, HEARING_HZ);
+/** Samples of a telephone line that its resampling needs before and after a stretch. */
+const BEFORE = doubler.lookaheadSamples - 1;
+const AFTER = doubler.lookaheadSamples;
+/** How much later telephone sound is heard: as many samples at 16 kHz are silence before the first of it. */
+const DELAY = 2 * AFTER;
+/** The most samples of a line that are resampled at a time. */
+const MOST_TOGETHER = 512;
+const stretch = new Int16Array(MOST_TOGETHER + BEFORE + AFTER);
+const doubled = new Int16Array(2 * (MOST_TOGETHER + BEFORE));
+
+/**
+ * A ring of the last 256 ms, or of as many samples as are to be kept. Positions and counts are of samples at 16 kHz; the
+ * ring holds sound at the rate of the line, and resamples what is asked for. Nothing is allocated per frame.
+ */
+export class RecentSound {
+  readonly #ring: Int16Array;
+  /** Samples at 16 kHz for each sample of the line. */
+  readonly #scale: number;
+  readonly #most: number;
+  readonly #frame = new Int16Array(HEARING_FRAME);
+  #written = 0;
+  #read = 0;
+  #skippedSamples = 0;
+
+  constructor({
+    lineHz = HEARING_HZ,
+    keepSamples = 0,
+  }: {
+    readonly lineHz?: LineHz;
+    readonly keepSamples?: number;
+  } = {}) {
+    this.#scale = HEARING_HZ / lineHz;
+    this.#most = Math.max(keepSamples, MOST_BEHIND_SAMPLES);
+    const aside = this.#scale === 1 ? 0 : BEFORE + AFTER;
+    // The first frames find silence where nothing was written yet.
+    this.#ring = new Int16Array(Math.ceil(this.#most / this.#scale) + aside);
+  }
+
+  /** Samples that were wanted and came too fast for the model. */
+  get skippedSamples(): number {
+    return this.#skippedSamples;
+  }
+
+  /** Takes the next samples of the line. Nothing is kept of the array. */
+  push(samples: Int16Array): void {
+    const capacity = this.#ring.length;
+    for (let at = 0; at < samples.length; ) {
+      const place = (this.#written / this.#scale) % capacity;
+      const count = Math.min(samples.length - at, capacity - place);
+      const isWhole = count === samples.length;
+      this.#ring.set(isWhole ? samples : samples.subarray(at, at + count), place);
+      this.#written += count * this.#scale;
+      at += count;
+    }
+  }
+
+  /** Whether the model is wanted for the newest sound. Call it after each push. */
+  want(isWanted: boolean): void {
+    const oldest = this.#written - MOST_BEHIND_SAMPLES;
+    if (!isWanted) {
+      this.#read = Math.max(this.#read, this.#written - LOOK_BACK_SAMPLES);
+    } else if (this.#read < oldest) {
+      this.#skippedSamples += oldest - this.#read;
+      this.#read = oldest;
+    }
+  }
+
+  /** Writes the next window into `target` and returns the time at which it ends, or nothing yet. */
+  pull(target: Int16Array): number | undefined {
+    if (this.#written - this.#read < HEARING_WINDOW) return undefined;
+    if (target.length < HEARING_WINDOW) throw new RangeError('RecentSound: target is too short');
+    this.#copy(this.#read, HEARING_WINDOW, target);
+    this.#read += HEARING_WINDOW;
+    return this.#read / SAMPLES_PER_MS;
+  }
+
+  /** The 20 ms that were pushed last. The next call overwrites them. */
+  newestFrame(): Int16Array {
+    this.#copy(this.#written - HEARING_FRAME, HEARING_FRAME, this.#frame);
+    return this.#frame;
+  }
+
+  /** A copy of the last `samples`, of which as many must have come and be kept; of telephone sound an even number. */
+  newest(samples: number): Int16Array {
+    if (samples > Math.min(this.#written, this.#most) || samples % this.#scale !== 0) {
+      throw new RangeError(`RecentSound: ${samples} samples are not kept`);
+    }
+    const copy = new Int16Array(samples);
+    this.#copy(this.#written - samples, samples, copy);
+    return copy;
+  }
+
+  #copy(from: number, samples: number, target: Int16Array): void {
+    if (this.#scale === 1) {
+      this.#line(from, samples, target, 0);
+      return;
+    }
+    for (let at = 0; at < samples; at += 2 * MOST_TOGETHER) {
+      const count = Math.min(samples - at, 2 * MOST_TOGETHER);
+      const lineSamples = BEFORE + count / 2 + AFTER;
+      this.#line((from + at - DELAY) / 2 - BEFORE, lineSamples, stretch, 0);
+      doubler.reset();
+      doubler.push(stretch, doubled, lineSamples);
+      // What the filter computed from the silence before the stretch is left out.
+      target.set(doubled.subarray(2 * BEFORE, 2 * BEFORE + count), at);
+    }
+  }
+
+  /** Copies samples of the line from a position of the line, which may lie before its first sample. */
+  #line(from: number, samples: number, target: Int16Array, to: number): void {
+    const capacity = this.#ring.length;
+    const place = (from + capacity) % capacity;
+    const head = Math.min(samples, capacity - place);
+    target.set(this.#ring.subarray(place, place + head), to);
+    if (head < samples) target.set(this.#ring.subarray(0, samples - head), to + head);
+  }
+}
