@@ -25,10 +25,14 @@ const doubled = new Int16Array(2 * (MOST_TOGETHER + BEFORE));
 
 /**
  * A ring of the last 256 ms, or of as many samples as are to be kept. Positions and counts are of samples at 16 kHz; the
- * ring holds sound at the rate of the line, and resamples what is asked for. Nothing is allocated per frame.
+ * ring holds sound at the rate of the line, and what is asked for is resampled once. Nothing is allocated per frame.
  */
 export class RecentSound {
   readonly #ring: Int16Array;
+  /** What was resampled of a telephone line: from `#heardFrom` to `#heardTo`. Of other lines it is the ring itself. */
+  readonly #heard: Int16Array;
+  #heardFrom = 0;
+  #heardTo = 0;
   /** Samples at 16 kHz for each sample of the line. */
   readonly #scale: number;
   readonly #most: number;
@@ -49,6 +53,7 @@ export class RecentSound {
     const aside = this.#scale === 1 ? 0 : BEFORE + AFTER;
     // The first frames find silence where nothing was written yet.
     this.#ring = new Int16Array(Math.ceil(this.#most / this.#scale) + aside);
+    this.#heard = this.#scale === 1 ? this.#ring : new Int16Array(this.#most);
   }
 
   /** Samples that were wanted and came too fast for the model. */
@@ -106,27 +111,41 @@ export class RecentSound {
   }
 
   #copy(from: number, samples: number, target: Int16Array): void {
-    if (this.#scale === 1) {
-      this.#line(from, samples, target, 0);
-      return;
+    if (this.#scale > 1) this.#hear(from, from + samples);
+    copyOf(this.#heard, from, samples, target);
+  }
+
+  /** Resamples what was not yet heard of this stretch. */
+  #hear(from: number, to: number): void {
+    if (from < this.#heardFrom || from > this.#heardTo) {
+      this.#heardFrom = from;
+      this.#heardTo = from;
     }
-    for (let at = 0; at < samples; at += 2 * MOST_TOGETHER) {
-      const count = Math.min(samples - at, 2 * MOST_TOGETHER);
+    while (this.#heardTo < to) {
+      const count = Math.min(to - this.#heardTo, 2 * MOST_TOGETHER);
       const lineSamples = BEFORE + count / 2 + AFTER;
-      this.#line((from + at - DELAY) / 2 - BEFORE, lineSamples, stretch, 0);
+      copyOf(this.#ring, (this.#heardTo - DELAY) / 2 - BEFORE, lineSamples, stretch);
       doubler.reset();
       doubler.push(stretch, doubled, lineSamples);
       // What the filter computed from the silence before the stretch is left out.
-      target.set(doubled.subarray(2 * BEFORE, 2 * BEFORE + count), at);
+      this.#keep(doubled.subarray(2 * BEFORE, 2 * BEFORE + count));
     }
+    this.#heardFrom = Math.max(this.#heardFrom, this.#heardTo - this.#heard.length);
   }
 
-  /** Copies samples of the line from a position of the line, which may lie before its first sample. */
-  #line(from: number, samples: number, target: Int16Array, to: number): void {
-    const capacity = this.#ring.length;
-    const place = (from + capacity) % capacity;
-    const head = Math.min(samples, capacity - place);
-    target.set(this.#ring.subarray(place, place + head), to);
-    if (head < samples) target.set(this.#ring.subarray(0, samples - head), to + head);
+  #keep(samples: Int16Array): void {
+    const place = this.#heardTo % this.#heard.length;
+    const head = Math.min(samples.length, this.#heard.length - place);
+    this.#heard.set(head === samples.length ? samples : samples.subarray(0, head), place);
+    if (head < samples.length) this.#heard.set(samples.subarray(head), 0);
+    this.#heardTo += samples.length;
   }
+}
+
+/** Copies samples of a ring from a position, which may lie before its first sample. */
+function copyOf(ring: Int16Array, from: number, samples: number, target: Int16Array): void {
+  const place = (from + ring.length) % ring.length;
+  const head = Math.min(samples, ring.length - place);
+  target.set(ring.subarray(place, place + head));
+  if (head < samples) target.set(ring.subarray(0, samples - head), head);
 }

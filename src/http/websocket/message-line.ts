@@ -4,9 +4,13 @@ import { LIMITS } from '../../kernel/limits.ts';
 /** For the messages that wait for a turn; a longer one, or one that finds it full, gets memory of its own. */
 const MEMORY_BYTES = 256 * 1024;
 
+/** Between two messages that the library hands on in one turn less time passes than this. */
+const REST_MS = 0.5;
+
 /**
  * Spreads the messages of all sockets over turns of the event loop. The library hands on all that has come in one turn:
- * what five sockets send at once would be handled at once, however long that takes.
+ * what five sockets send at once would be handled at once, however long that takes. Messages with a rest between them
+ * are of different turns; asking the event loop for the end of each turn would cost as much as a frame of sound.
  */
 export class MessageLine {
   readonly #clock: Clock;
@@ -15,22 +19,24 @@ export class MessageLine {
   readonly #memory = new Uint8Array(MEMORY_BYTES);
   #keptBytes = 0;
   /** Fractions in a private field of its own would be allocated anew with every write (docs/decisions/0076). */
-  readonly #turn = { usedMs: 0 };
+  readonly #turn = { usedMs: 0, endedMs: 0 };
   #isComing = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Whether a message may be handled in this turn: none waits, and the ones before it have left time. */
-  get hasTime(): boolean {
-    return this.#waiting.length === 0 && this.#turn.usedMs < LIMITS.socketMsPerTurn;
+  /** Whether a message that comes now may be handled at once: none waits, and the ones before it have left time. */
+  hasTime(nowMs: number): boolean {
+    const turn = this.#turn;
+    if (nowMs - turn.endedMs > REST_MS) turn.usedMs = 0;
+    return this.#waiting.length === 0 && turn.usedMs < LIMITS.socketMsPerTurn;
   }
 
-  /** Counts what a message has taken of this turn. */
-  used(ms: number): void {
-    this.#turn.usedMs += ms;
-    this.#nextTurn();
+  /** Counts what a message has taken. Times are of the monotonic clock. */
+  used(startedMs: number, endedMs: number): void {
+    this.#turn.usedMs += endedMs - startedMs;
+    this.#turn.endedMs = endedMs;
   }
 
   /** A copy of a message that waits. It is good until its work is done. */

@@ -93,7 +93,7 @@ export class SocketSession implements SocketConnection {
       this.close(1008, excess);
       return;
     }
-    if (this.#waiting === 0 && this.#line.hasTime)
+    if (this.#waiting === 0 && this.#line.hasTime(nowMs))
       this.#take(new Uint8Array(data), isBinary, nowMs);
     else this.#wait(data, isBinary);
   }
@@ -117,7 +117,7 @@ export class SocketSession implements SocketConnection {
   #take(bytes: Uint8Array, isBinary: boolean, startedMs: number): void {
     this.#handle(bytes, isBinary);
     const nowMs = this.#clock.monotonicMs();
-    this.#line.used(nowMs - startedMs);
+    this.#line.used(startedMs, nowMs);
     const overwork = this.#budget.handled(startedMs, nowMs);
     if (overwork !== undefined) this.close(1008, overwork);
   }

@@ -9,24 +9,51 @@ describe('the messages of all sockets', () => {
   it('are handled at once while they take little, and in their order over turns where they take much', async () => {
     const clock = new ManualClock();
     const line = new MessageLine(clock);
-    expect(line.hasTime).toBe(true);
-    line.used(LIMITS.socketMsPerTurn - 1);
-    expect(line.hasTime).toBe(true);
-    line.used(1);
-    expect(line.hasTime).toBe(false);
+    const work = (ms: number) => {
+      const startedMs = clock.monotonicMs();
+      clock.advance(ms);
+      line.used(startedMs, clock.monotonicMs());
+    };
+    const hasTime = () => line.hasTime(clock.monotonicMs());
+    expect(hasTime()).toBe(true);
+    work(LIMITS.socketMsPerTurn - 1);
+    expect(hasTime()).toBe(true);
+    work(1);
+    expect(hasTime()).toBe(false);
     const done: number[] = [];
     for (let i = 0; i < 4; i++) {
       line.later(() => {
         done.push(i);
-        clock.advance(LIMITS.socketMsPerTurn / 2);
+        work(LIMITS.socketMsPerTurn / 2);
       });
     }
     await turn();
     expect(done).toEqual([0, 1]);
-    expect(line.hasTime).toBe(false);
+    expect(hasTime()).toBe(false);
     await turn();
     expect(done).toEqual([0, 1, 2, 3]);
-    expect(line.hasTime).toBe(true);
+    expect(hasTime()).toBe(false);
+    clock.advance(1);
+    expect(hasTime()).toBe(true);
+  });
+
+  it('have a whole turn again after a rest, and none where they follow each other closely', () => {
+    const line = new MessageLine(new ManualClock());
+    const step = LIMITS.socketMsPerTurn / 10;
+    for (const [restMs, isHandled] of [
+      [0.1, false],
+      [1, true],
+    ] as const) {
+      let nowMs = 1_000;
+      let isLast = true;
+      for (let message = 0; message < 12; message++) {
+        nowMs += restMs;
+        isLast = line.hasTime(nowMs);
+        if (isLast) line.used(nowMs, nowMs + step);
+        nowMs += isLast ? step : 0;
+      }
+      expect(isLast, `${restMs} ms`).toBe(isHandled);
+    }
   });
 
   it('wait as copies that no later message changes, more of them than its memory holds too', async () => {
