@@ -22,6 +22,7 @@ const DELAY = 2 * AFTER;
 const MOST_TOGETHER = 512;
 const stretch = new Int16Array(MOST_TOGETHER + BEFORE + AFTER);
 const doubled = new Int16Array(2 * (MOST_TOGETHER + BEFORE));
+const newestFrame = new Int16Array(HEARING_FRAME);
 
 /**
  * A ring of the last 256 ms, or of as many samples as are to be kept. Positions and counts are of samples at 16 kHz; the
@@ -36,7 +37,6 @@ export class RecentSound {
   /** Samples at 16 kHz for each sample of the line. */
   readonly #scale: number;
   readonly #most: number;
-  readonly #frame = new Int16Array(HEARING_FRAME);
   #written = 0;
   #read = 0;
   #skippedSamples = 0;
@@ -94,10 +94,10 @@ export class RecentSound {
     return this.#read / SAMPLES_PER_MS;
   }
 
-  /** The 20 ms that were pushed last. The next call overwrites them. */
+  /** The 20 ms that were pushed last. The next call of any listener overwrites them. */
   newestFrame(): Int16Array {
-    this.#copy(this.#written - HEARING_FRAME, HEARING_FRAME, this.#frame);
-    return this.#frame;
+    this.#copy(this.#written - HEARING_FRAME, HEARING_FRAME, newestFrame);
+    return newestFrame;
   }
 
   /** A copy of the last `samples`, of which as many must have come and be kept; of telephone sound an even number. */

@@ -134,8 +134,11 @@ export interface EmbeddingEngine {
   embed(texts: readonly EmbeddedText[], agentId?: number): Promise<readonly Float32Array[]>;
 }
 
-/** Speech probability of 32 ms of 16 kHz audio (512 samples); state is kept between calls. */
 export interface VadStream {
+  /**
+   * Speech probability of 32 ms of 16 kHz audio (512 samples); state is kept between calls. The samples are read or copied
+   * before it returns: the array belongs to all listeners.
+   */
   probability(frame: Int16Array): Promise<number>;
   close(): void;
 }

@@ -6,6 +6,9 @@ import type { VadEngine, VadStream } from '../engine.ts';
 /** Windows on their way to the model. Sound that arrives meanwhile waits in the ring, 256 ms at most. */
 const MAX_IN_FLIGHT = 3;
 
+/** Of all listeners: a stream has read it when it returns. */
+const window = new Int16Array(HEARING_WINDOW);
+
 type AskedDeps = {
   readonly engine: VadEngine;
   readonly turns: TurnDetector;
@@ -19,10 +22,7 @@ export class AskedModel {
   readonly #turns: TurnDetector;
   readonly #sound: RecentSound;
   readonly #report: AskedDeps['report'];
-  readonly #idle: Int16Array[] = Array.from(
-    { length: MAX_IN_FLIGHT },
-    () => new Int16Array(HEARING_WINDOW),
-  );
+  #inFlight = 0;
   #stream: VadStream | undefined;
   #opening: Promise<void> | undefined;
   #lastAnswer: Promise<void> = Promise.resolve();
@@ -84,25 +84,20 @@ export class AskedModel {
 
   #ask(): void {
     while (!this.#isGone && this.#stream !== undefined && this.#turns.wantsProbability) {
-      const window = this.#idle.pop();
-      if (window === undefined) return;
+      if (this.#inFlight === MAX_IN_FLIGHT) return;
       const endMs = this.#sound.pull(window);
-      if (endMs === undefined) {
-        this.#idle.push(window);
-        return;
-      }
+      if (endMs === undefined) return;
+      this.#inFlight++;
       // If the model or the listener fails, the gate goes on alone.
       this.#lastAnswer = this.#stream
         .probability(window)
-        .then((value) => this.#answered(window, value, endMs))
+        .then((value) => this.#answered(value, endMs))
         .catch(() => this.close());
     }
   }
 
-  #answered(window: Int16Array, value: number, endMs: number): void {
-    // A stream that handed the memory on to a thread has left an empty array behind.
-    const isWhole = window.length === HEARING_WINDOW;
-    this.#idle.push(isWhole ? window : new Int16Array(HEARING_WINDOW));
+  #answered(value: number, endMs: number): void {
+    this.#inFlight--;
     if (!Number.isNaN(value)) this.#judged++;
     this.#report(this.#turns.probability(value, endMs));
     this.#ask();

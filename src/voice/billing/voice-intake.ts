@@ -2,9 +2,27 @@ import { type SoundCoding, SoundReader } from '../../../media/coding.ts';
 import { frameSamples, lineHzOf } from '../../../media/hearing.ts';
 import { Resampler } from '../../../media/resample.ts';
 
-/** Buffers that all streams of the process share, during one call each. */
-let decoded = new Int16Array(8_192);
-let resampled = new Int16Array(16_384);
+/** Samples that all streams of the process share, during one call each: memory of their own would be cold each time. */
+class SharedSamples {
+  #all = new Int16Array(8_192);
+  #first = new Int16Array();
+
+  /** Room for so many. */
+  room(count: number): Int16Array {
+    if (this.#all.length < count) this.#all = new Int16Array(count);
+    return this.#all;
+  }
+
+  /** The first so many. */
+  first(count: number): Int16Array {
+    const isKnown = this.#first.buffer === this.#all.buffer && this.#first.length === count;
+    if (!isKnown) this.#first = this.#all.subarray(0, count);
+    return this.#first;
+  }
+}
+
+const decoded = new SharedSamples();
+const resampled = new SharedSamples();
 
 export type FrameListener = { frame(frame: Int16Array): void };
 
@@ -20,8 +38,9 @@ export class VoiceIntake {
   readonly #listener: FrameListener;
   /** Samples of padding in a frame, which the client did not send. */
   readonly #heldBack: number;
-  /** The next frame, so far. */
-  readonly #begun: Int16Array;
+  readonly #frameSamples: number;
+  /** The next frame, so far; undefined as long as all came in whole frames. */
+  #begun: Int16Array | undefined;
   #filled: number;
 
   constructor(options: {
@@ -34,54 +53,57 @@ export class VoiceIntake {
     this.#reader = new SoundReader(encoding);
     this.#resampler = sampleRateHz === lineHz ? undefined : new Resampler(sampleRateHz, lineHz);
     this.#listener = listener;
-    this.#begun = new Int16Array(frameSamples(lineHz));
+    this.#frameSamples = frameSamples(lineHz);
     const known = this.#resampler?.outputSamples(frameSamples(sampleRateHz));
-    this.#heldBack = known === undefined ? 0 : this.#begun.length - known;
+    this.#heldBack = known === undefined ? 0 : this.#frameSamples - known;
     this.#filled = this.#heldBack;
   }
 
   push(bytes: Uint8Array): void {
-    if (decoded.length < bytes.length + 1) decoded = new Int16Array(bytes.length + 1);
-    const samples = this.#reader.push(bytes, decoded);
+    const line = decoded.room(this.#reader.samplesIn(bytes.length));
+    const samples = this.#reader.push(bytes, line);
     const resampler = this.#resampler;
     if (resampler === undefined) {
       this.#cut(decoded, samples);
       return;
     }
-    const count = resampler.outputSamples(samples);
-    if (resampled.length < count) resampled = new Int16Array(count);
-    this.#cut(resampled, resampler.push(decoded, resampled, samples));
+    const heard = resampled.room(resampler.outputSamples(samples));
+    this.#cut(resampled, resampler.push(line, heard, samples));
   }
 
   /** Ends the stream: pads the last partial frame with silence, or drops one no longer than the first silence. */
   flush(): void {
     const resampler = this.#resampler;
     if (resampler !== undefined) {
-      const most = resampler.outputSamples(resampler.lookaheadSamples) + this.#begun.length;
-      const tail = new Int16Array(most);
-      this.#cut(tail, resampler.flush(tail));
+      const tail = resampled.room(resampler.outputSamples(resampler.lookaheadSamples));
+      this.#cut(resampled, resampler.flush(tail));
     }
     this.#reader.reset();
     const isMoreThanHeldBack = this.#filled > this.#heldBack;
-    if (isMoreThanHeldBack) {
+    if (isMoreThanHeldBack && this.#begun !== undefined) {
       this.#begun.fill(0, this.#filled);
       this.#listener.frame(this.#begun);
     }
-    this.#begun.fill(0);
+    this.#begun = undefined;
     this.#filled = this.#heldBack;
   }
 
-  #cut(samples: Int16Array, count: number): void {
-    const begun = this.#begun;
+  #cut(shared: SharedSamples, count: number): void {
+    const frameSamples = this.#frameSamples;
+    if (this.#filled === 0 && count === frameSamples) {
+      this.#listener.frame(shared.first(frameSamples));
+      return;
+    }
+    const samples = shared.first(count);
+    this.#begun ??= new Int16Array(frameSamples);
     for (let at = 0; at < count; ) {
-      const taken = Math.min(count - at, begun.length - this.#filled);
-      // A view would cost more than a frame's samples one by one.
-      for (let i = 0; i < taken; i++) begun[this.#filled + i] = samples[at + i] as number;
+      const taken = Math.min(count - at, frameSamples - this.#filled);
+      this.#begun.set(samples.subarray(at, at + taken), this.#filled);
       this.#filled += taken;
       at += taken;
-      if (this.#filled < begun.length) continue;
+      if (this.#filled < frameSamples) continue;
       this.#filled = 0;
-      this.#listener.frame(begun);
+      this.#listener.frame(this.#begun);
     }
   }
 }

@@ -29,7 +29,7 @@ export type ScannedMedia = {
   readonly bytes: Uint8Array;
 };
 
-/** Reads the media messages of one connection into memory that it keeps. */
+/** Reads media messages into memory that it keeps. */
 export class MediaScan {
   readonly #sound = new Base64Text();
   readonly #scanned = { atMs: -1, isInbound: false, bytes: this.#sound.bytes };

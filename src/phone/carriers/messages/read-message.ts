@@ -10,6 +10,10 @@ const BOUNDS = { depth: 8, values: 500, members: 500 };
 const IGNORED: MediaEvent = { kind: 'ignored' };
 const NO_SOUND: Uint8Array = new Uint8Array();
 
+/** Of all connections: what was read last. Memory of each of its own would be cold whenever its next message comes. */
+const scan = new MediaScan();
+const heard = { kind: 'media' as const, atMs: 0, bytes: NO_SOUND };
+
 /** How a carrier's messages differ from those of the others. Each throws CallbackMalformed. */
 export type MessageDialect = {
   readonly carrier: string;
@@ -18,12 +22,9 @@ export type MessageDialect = {
 
 /** Reads the messages of one connection; `media` members are named alike at every carrier. */
 export function createMessageReader({ carrier, started }: MessageDialect): {
-  /** Throws CallbackMalformed. */
+  /** Throws CallbackMalformed. Sound is good until the next message of any connection is read. */
   read(message: Uint8Array): MediaEvent;
 } {
-  const scan = new MediaScan();
-  /** One object for all sound of the connection. */
-  const heard = { kind: 'media' as const, atMs: 0, bytes: NO_SOUND };
   const malformed = (what: string) => new CallbackMalformed(`${carrier}: ${what}`);
 
   function memberOf(message: Json, name: string): Json {
