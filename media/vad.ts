@@ -52,6 +52,8 @@ const ANSWERS_TO_START = 2;
 const ASK_AFTER_GATE_MS = 320;
 /** A turn begins at most this long before it was noticed, however long the line was noisy before. */
 const ONSET_REACH_MS = 240;
+/** Of the frames that are too quiet for speech, the gate hears one in so many: enough to learn the noise of the line. */
+const QUIET_FRAMES_A_LESSON = 4;
 const NEVER = Number.NEGATIVE_INFINITY;
 
 /** One listener. Feed `frame` every 20 ms and `probability` whenever the model has answered. */
@@ -64,6 +66,7 @@ export class TurnDetector {
   #isPausing = false;
   /** The gate's last eight verdicts, newest in the lowest bit. */
   #verdicts = 0;
+  #quietFrames = 0;
   #gateMs = NEVER;
   /** Begin of the loud stretch that may become a turn. */
   #onsetMs = NEVER;
@@ -101,14 +104,17 @@ export class TurnDetector {
 
   /**
    * Takes the next 20 ms at any rate. `gate` knows the shape of speech; without one, loudness over the line's own noise
-   * decides alone. It is asked of all sound but digital silence: what is too quiet for speech is where it learns the
-   * line's own noise.
+   * decides alone. It is asked of all sound that stands out of that noise, and of some that does not, but for digital
+   * silence: that is where it learns the line's own noise.
    */
   frame(samples: Int16Array, gate?: FrameGate): VadEvent | undefined {
     const wanted = this.wantsProbability;
     const loudness = energy(samples);
-    const isSpeech = gate === undefined || (loudness > 0 && gate.isSpeech(samples));
-    const loud = this.#floor.standsOut(loudness) && isSpeech;
+    const standsOut = this.#floor.standsOut(loudness);
+    const isLesson =
+      !standsOut && loudness > 0 && ++this.#quietFrames % QUIET_FRAMES_A_LESSON === 0;
+    const isSpeech = gate === undefined || ((standsOut || isLesson) && gate.isSpeech(samples));
+    const loud = standsOut && isSpeech;
     const frameStartMs = this.#nowMs;
     this.#nowMs += VAD_FRAME_MS;
     this.#verdicts = ((this.#verdicts << 1) | (loud ? 1 : 0)) & 0xff;

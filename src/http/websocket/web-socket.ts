@@ -2,6 +2,7 @@ import type {
   HttpRequest,
   HttpResponse,
   us_socket_context_t,
+  WebSocket,
   WebSocketBehavior,
 } from 'uWebSockets.js';
 import type { Clock } from '../../kernel/clock.ts';
@@ -73,15 +74,19 @@ export function socketBehavior(deps: SocketDeps, spec: AnySocket): WebSocketBeha
     maxBackpressure: LIMITS.socketBackpressureBytes,
     idleTimeout: LIMITS.socketIdleSeconds,
     upgrade: (res, req, context) => beginUpgrade(deps, spec, res, req, context),
-    open: (ws) => ws.getUserData().session.opened(ws),
-    message: (ws, data, isBinary) => ws.getUserData().session.message(data, isBinary),
-    drain: (ws) => ws.getUserData().session.drained(),
+    open: (ws) => sessionOf(ws).opened(ws),
+    message: (ws, data, isBinary) => sessionOf(ws).message(data, isBinary),
+    drain: (ws) => sessionOf(ws).drained(),
     close: (ws, code, reason) => {
       deps.connections.upgradedClosed();
-      ws.getUserData().session.closed(code, Buffer.from(reason).toString('utf8'));
+      sessionOf(ws).closed(code, Buffer.from(reason).toString('utf8'));
     },
   };
 }
+
+/** The library lays the members of the user data on the socket itself; its getter leaves JavaScript for each frame. */
+const sessionOf = (ws: WebSocket<SocketData>): SocketSession =>
+  (ws as unknown as SocketData).session;
 
 function beginUpgrade(
   deps: SocketDeps,

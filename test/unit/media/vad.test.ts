@@ -209,13 +209,14 @@ describe('turn detection', () => {
     );
   });
 
-  it('asks the gate of all but digital silence, for it learns the noise of the line', () => {
+  it('asks the gate of all that stands out of the noise of a line, and of a quarter of the noise, but for digital silence', () => {
     const asked: Int16Array[] = [];
     const gate = { isSpeech: (frame: Int16Array) => asked.push(frame) > 0 };
     const detector = new TurnDetector();
     const still = new Int16Array(320);
     const noisy = new Int16Array(320).fill(1);
-    for (const frame of [still, noisy, still, LOUD, noisy]) detector.frame(frame, gate);
-    expect(asked).toEqual([noisy, LOUD, noisy]);
+    const noise = [noisy, still, noisy, noisy, still, noisy];
+    for (const frame of [...noise, LOUD, ...noise, LOUD]) detector.frame(frame, gate);
+    expect(asked).toEqual([noisy, LOUD, noisy, LOUD]);
   });
 });
