@@ -1,8 +1,9 @@
+import { decodeBase64 } from '../../../../media/sound-message.ts';
 import { tryParseJson } from '../../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { CallbackMalformed, type MediaEvent } from '../carrier.ts';
-import { MediaScan } from './media-scan.ts';
+import { scanMedia } from './media-scan.ts';
 
 /** What is lifted to the messages of a media stream other than sound. */
 const BOUNDS = { depth: 8, values: 500, members: 500 };
@@ -10,8 +11,7 @@ const BOUNDS = { depth: 8, values: 500, members: 500 };
 const IGNORED: MediaEvent = { kind: 'ignored' };
 const NO_SOUND: Uint8Array = new Uint8Array();
 
-/** Of all connections: what was read last. Memory of each of its own would be cold whenever its next message comes. */
-const scan = new MediaScan();
+/** Of all connections: what was read last. An object of each of its own would be cold whenever its next message comes. */
 const heard = { kind: 'media' as const, atMs: 0, bytes: NO_SOUND };
 
 /** How a carrier's messages differ from those of the others. Each throws CallbackMalformed. */
@@ -37,7 +37,7 @@ export function createMessageReader({ carrier, started }: MessageDialect): {
     if (track !== 'inbound') return IGNORED;
     const atMs = wholeNumber(timestamp);
     if (atMs === undefined || typeof payload !== 'string') throw malformed('sound without a time');
-    const bytes = scan.decode(payload);
+    const bytes = decodeBase64(payload);
     if (bytes === undefined) throw malformed('sound that is no base64');
     return { kind: 'media', atMs, bytes };
   }
@@ -69,7 +69,7 @@ export function createMessageReader({ carrier, started }: MessageDialect): {
   return {
     read(message) {
       if (message.length > LIMITS.phone.mediaMessageBytes) throw malformed('a message too long');
-      const sound = scan.read(message);
+      const sound = scanMedia(message);
       if (sound !== undefined) {
         if (!sound.isInbound) return IGNORED;
         heard.atMs = sound.atMs;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MediaScan } from '../../../../../src/phone/carriers/messages/media-scan.ts';
+import { scanMedia } from '../../../../../src/phone/carriers/messages/media-scan.ts';
 
 /** A member of JSON as text, with white space anywhere that JSON has it. */
 const space = fc.constantFrom('', ' ', '\n', '\t', '\r\n  ');
@@ -61,7 +61,7 @@ const message = fc
       ),
   );
 
-const read = (text: string) => new MediaScan().read(Buffer.from(text));
+const read = (text: string) => scanMedia(Buffer.from(text));
 
 describe('the scan of a media message', () => {
   it('says what JSON.parse says, for any order of members and any white space', () => {
@@ -84,7 +84,7 @@ describe('the scan of a media message', () => {
       fc.property(fc.nat(original.length - 1), fc.nat(255), (at, byte) => {
         const changed = Buffer.from(original);
         changed[at] = byte;
-        const scanned = new MediaScan().read(changed);
+        const scanned = scanMedia(changed);
         if (scanned === undefined) return;
         const { event, media } = JSON.parse(changed.toString()) as {
           event: string;
@@ -126,9 +126,8 @@ describe('the scan of a media message', () => {
   });
 
   it('decodes into the same memory again and again', () => {
-    const scan = new MediaScan();
     const of = (payload: string) =>
-      scan.read(
+      scanMedia(
         Buffer.from(
           `{"event":"media","media":{"track":"inbound","timestamp":"1","payload":"${payload}"}}`,
         ),
