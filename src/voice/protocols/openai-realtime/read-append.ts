@@ -20,10 +20,10 @@ const APPEND = Buffer.from('input_audio_buffer.append');
 const sound = new Base64Text();
 
 /**
- * The audio of an `input_audio_buffer.append`, valid until the next call. Undefined is no refusal: it is another event,
- * or one for the general parser to read or refuse.
+ * The audio of an event of `type`, by default an `input_audio_buffer.append`, valid until the next call. Undefined is no
+ * refusal: it is another event, or one for the general parser to read or refuse.
  */
-export function readAppend(event: Uint8Array): Uint8Array | undefined {
+export function readAppend(event: Uint8Array, type: Uint8Array = APPEND): Uint8Array | undefined {
   let at = afterBlanks(event, 0);
   if (event[at] !== JSON_SIGNS.open) return undefined;
   let isAppend = false;
@@ -42,7 +42,7 @@ export function readAppend(event: Uint8Array): Uint8Array | undefined {
       end = sound.read(event, value);
     } else if (!isAppend && spells(event, name, nameEnd, TYPE)) {
       end = endOfText(event, value);
-      isAppend = end > 0 && spells(event, value + 1, end, APPEND);
+      isAppend = end > 0 && spells(event, value + 1, end, type);
       if (!isAppend) return undefined;
     } else if (!hasId && spells(event, name, nameEnd, EVENT_ID)) {
       hasId = true;
