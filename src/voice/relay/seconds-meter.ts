@@ -2,7 +2,7 @@ import type { RealtimeRelayEvent } from '../../../machines/realtime-relay.ts';
 import type { Clock, TimerHandle } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Usage } from '../../kernel/price.ts';
-import { holdLargestCount } from '../../ledger/rules/hold-what-fits.ts';
+import { holdLargestCount, largestFitting } from '../../ledger/rules/hold-what-fits.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
 import { isImpossible } from '../../models/purchase/believe.ts';
 import {
@@ -133,7 +133,7 @@ export class SecondsMeter {
 
   /** Journals what `seconds` in all cost more than what was billed before. */
   #bill(exact: number): Promise<void> {
-    const seconds = Math.round(exact * 1_000) / 1_000;
+    const seconds = this.#withinHold(Math.round(exact * 1_000));
     const before = this.#billed;
     if (before !== undefined && seconds <= before) return Promise.resolve();
     const beforeRaw = this.#costRaw;
@@ -146,6 +146,13 @@ export class SecondsMeter {
     const costRaw = this.#costRaw - beforeRaw;
     if (costRaw === 0n && added === 0) return Promise.resolve();
     return journalBought(this.#deps, costRaw, bought);
+  }
+
+  /** The part of so many milliseconds that the hold pays, in seconds. Only a process that is late needs it. */
+  #withinHold(ms: number): number {
+    const { owner, sessionHold } = this.#deps;
+    const fits = (part: number) => secondsRaw(owner.source, part / 1_000) <= sessionHold.heldRaw;
+    return (fits(ms) ? ms : (largestFitting({ least: 0, most: ms }, fits) ?? 0)) / 1_000;
   }
 
   #schedule(): TimerHandle {
