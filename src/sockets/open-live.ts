@@ -2,7 +2,6 @@ import { bytesPerMs } from '../../media/coding.ts';
 import { errors } from '../kernel/errors.ts';
 import { isObject, type Json } from '../kernel/json.ts';
 import { LIMITS } from '../kernel/limits.ts';
-import type { Catalogue } from '../models/catalogue/catalogue.ts';
 import type { Cascades } from '../voice/cascade/cascade-deps.ts';
 import { planCascade, requireNoParts } from '../voice/cascade/plan-cascade.ts';
 import type { VoiceDeps } from '../voice/live/voice-deps.ts';
@@ -26,6 +25,7 @@ import { createScriptedLlm } from '../voice/session/scripted-llm.ts';
 import type { SessionConfig } from '../voice/session/session-config.ts';
 import { admitSession } from './admit-session.ts';
 import { ALL_LOCAL, openLocalVoice, openPlannedVoice } from './open-voice.ts';
+import { requireItsSocket } from './require-its-socket.ts';
 
 export type LiveDeps = VoiceDeps & {
   /** Without it, no upstream is used. */
@@ -65,7 +65,8 @@ export async function openLiveSession(deps: LiveDeps, opening: LiveOpening): Pro
   const { relays } = deps;
   const relayed = relays && (await openRelayed({ ...deps, relays }, modelId, session, opening));
   if (relayed !== undefined) return relayed;
-  requireItsSocket(deps.catalogue, modelId);
+  const other = { dialect: 'openai-realtime', param: 'session.model' } as const;
+  requireItsSocket(deps.catalogue, modelId, other);
 
   const read = readStart({ ...session, model: modelId }, eventIdOf(event));
   if ('problem' in read) return read;
@@ -120,18 +121,6 @@ function formatOf({ audio }: Json) {
   const rate = isObject(format) && format.rate === 16_000 ? 16_000 : 24_000;
   const known = parseLiveFormat(isLaw ? { type } : { type: 'audio/pcm', rate });
   return known ?? { encoding: 'linear16' as const, sampleRateHz: 24_000 };
-}
-
-/** Refuses a model whose sessions have another protocol at every upstream. */
-function requireItsSocket(catalogue: Catalogue, modelId: string): void {
-  const sources = (catalogue.find(modelId) ?? catalogue.findKeyed(modelId))?.sources ?? [];
-  const isOf = (dialect: string) =>
-    sources.some(({ provider }) => catalogue.provider(provider)?.dialect === dialect);
-  if (!isOf('openai-realtime')) return;
-  throw errors.gateway.invalidRequest(
-    `"${modelId}" is served on the socket /v1/realtime.`,
-    'session.model',
-  );
 }
 
 async function openHere(

@@ -37,6 +37,7 @@ import { admitSession } from './admit-session.ts';
 import { ALL_LOCAL, openLocalVoice, openPlannedVoice } from './open-voice.ts';
 import { type Handshake, readHandshake } from './read-handshake.ts';
 import { readSocketBuyer } from './read-socket-buyer.ts';
+import { requireItsSocket } from './require-its-socket.ts';
 import { requireEngines, requireLiveModel } from './take-engine.ts';
 
 const Query = z.object({
@@ -65,6 +66,7 @@ export function createRealtimeSocket(deps: VoiceDeps, relays?: Relays, cascades?
     const { modelId = ALL_LOCAL, type } = handshake;
     const relayed = relays && (await openRelay({ ...deps, relays }, context, { modelId, type }));
     if (relayed !== undefined) return relayed;
+    requireItsSocket(deps.catalogue, modelId, { dialect: 'openai-live', param: 'model' });
     const config = handshake.config();
     const plan = cascades && planCascade(deps.catalogue, modelId, context.query);
     const input = plan

@@ -3,7 +3,10 @@ import { silentLog } from '../../src/kernel/log.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import { Teardown } from '../../src/kernel/teardown.ts';
 import { buildCatalogue } from '../../src/models/catalogue/build-catalogue.ts';
-import type { ModelEntry, ProviderEntry } from '../../src/models/catalogue/builtin/builtin-model.ts';
+import type {
+  ModelEntry,
+  ProviderEntry,
+} from '../../src/models/catalogue/builtin/builtin-model.ts';
 import { LOCAL_MODELS } from '../../src/models/catalogue/builtin/local.ts';
 import { createSourceRests } from '../../src/models/providers/circuit-breaker.ts';
 import { createLiveRails } from '../../src/models/routing/realtime-rails.ts';

@@ -5,6 +5,7 @@ import {
   realtimeRelayMachine,
 } from '../../../machines/realtime-relay.ts';
 import type { Ending } from '../../../machines/transcription-stream.ts';
+import { within } from '../../kernel/clock.ts';
 import { DRAINING } from '../../kernel/draining.ts';
 import { isObject, type Json } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
@@ -173,12 +174,12 @@ export class LiveRelay {
       hangUp: (ending) => this.#hangUp(ending),
       cancelTurns: () => upstream.send(CLOSE, false),
       settle: (ending) => {
-        void this.#meter.end(this.#billedUntilMs()).then(() => this.#sayGoodbye(ending));
+        this.#sayGoodbyeAfter(this.#meter.end(this.#billedUntilMs()), ending);
         upstream.close();
         this.#life.settle(ending);
       },
       leave: () => {
-        void this.#meter.end().then(() => this.#sayGoodbye(SETTLED_ELSEWHERE));
+        this.#sayGoodbyeAfter(this.#meter.end(), SETTLED_ELSEWHERE);
         upstream.close();
         this.#life.leave();
       },
@@ -263,6 +264,14 @@ export class LiveRelay {
     this.#hungUpAtMs = this.#deps.clock.monotonicMs();
     this.#sender.fault(ending);
     this.#guard(() => this.#downlink.abandon());
+  }
+
+  /** The client is told what is in the journal, but does not wait for a ledger that is away. */
+  #sayGoodbyeAfter(billed: Promise<void>, ending: Ending): void {
+    const { clock } = this.#deps;
+    void within(clock, LIMITS.relayFinishMs, billed, () => undefined).then(() =>
+      this.#sayGoodbye(ending),
+    );
   }
 
   #sayGoodbye(ending: Ending): void {

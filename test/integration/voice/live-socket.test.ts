@@ -189,5 +189,4 @@ describe('the socket of live sessions', () => {
     await settled(ledger);
     expect([ledger.openHolds(), ledger.charges]).toEqual([0, []]);
   });
-
 });

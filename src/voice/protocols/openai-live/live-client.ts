@@ -3,6 +3,7 @@ import { EngineBusy } from '../../../engines/engine.ts';
 import { type Clock, sleep } from '../../../kernel/clock.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { Random } from '../../../kernel/random.ts';
+import { RecentMap } from '../../../kernel/recent-map.ts';
 import type { EventAllowance } from '../../live/event-allowance.ts';
 import type { AnswerRequest } from '../../session/answer-request.ts';
 import type { AnswerClient, Played, VoiceClient } from '../../session/voice-client.ts';
@@ -22,6 +23,9 @@ export type LiveClientOptions = {
   readonly events: AnswerEvents & { readonly ended: (ending: Ending) => void };
 };
 
+/** Utterances that may wait for their words; those that are dropped never get any. */
+const SPANS = 16;
+
 /**
  * Sends the events of a voice session in the protocol of `/v1/live/sessions`. Speech is sent in real time, so that an
  * interruption is heard at once: the client plays what it has received.
@@ -30,8 +34,8 @@ export class LiveClient implements VoiceClient {
   readonly #options: LiveClientOptions;
   readonly #output: PacedOutput;
   readonly #startedAtMs: number;
-  /** When the caller began to speak, and fell silent, by item. At most two utterances wait for their words. */
-  readonly #spans = new Map<string, { readonly startMs: number; endMs: number }>();
+  /** When the caller began to speak, and fell silent, by item. */
+  readonly #spans = new RecentMap<string, { readonly startMs: number; endMs: number }>(SPANS);
 
   constructor(options: LiveClientOptions) {
     this.#options = options;

@@ -89,7 +89,10 @@ describe('a live session at an upstream', () => {
 
   it('charges nothing for a session that the upstream never started', async () => {
     const { client, ledger, pass, session, upstream } = await startLiveRelay();
-    upstream.say({ type: 'error', error: { type: 'invalid_request_error', code: 'no', message: '' } });
+    upstream.say({
+      type: 'error',
+      error: { type: 'invalid_request_error', code: 'no', message: '' },
+    });
     await pass(2);
     upstream.leave(1008);
     await session.settled;
@@ -123,7 +126,9 @@ describe('a live session at an upstream', () => {
     await begin();
     for (let n = 0; n < 100; n++) {
       await pass(1);
-      expect(Number(sessionHold.heldRaw)).toBeGreaterThanOrEqual(n + 1 + LIMITS.relayFinishMs / 1_000);
+      expect(Number(sessionHold.heldRaw)).toBeGreaterThanOrEqual(
+        n + 1 + LIMITS.relayFinishMs / 1_000,
+      );
     }
     expect(client.of('error')).toEqual([]);
     session.socketClosed();
@@ -187,6 +192,19 @@ describe('a live session at an upstream', () => {
     journaled();
     await settleAll();
     expect(world.client.types().at(-1)).toBe('session.usage.updated');
+  });
+
+  it('lets its client go when the ledger does not answer', async () => {
+    const world = await startLiveRelay();
+    await world.begin();
+    await world.pass(2);
+    world.ledger.journal = () => new Promise(() => {});
+    world.upstream.leave(1006);
+    await settleAll();
+    expect(world.client.closed).toBeUndefined();
+    world.clock.advance(LIMITS.relayFinishMs);
+    await settleAll();
+    expect(world.client.closed?.code).toBe(1011);
   });
 
   it('takes the fee of a session that is paid with the own key of the caller once', async () => {

@@ -6,7 +6,8 @@ const codeOf = (text: string) => {
   const judged = judge(text);
   return judged.kind === 'refused' ? judged.problem.code : judged.kind;
 };
-const START = '{"type":"session.start","session":{"model":"dear","delegation":{"type":"responses"}}}';
+const START =
+  '{"type":"session.start","session":{"model":"dear","delegation":{"type":"responses"}}}';
 
 describe('judgeUplink', () => {
   it('passes audio, and says how much', () => {

@@ -6,8 +6,7 @@ import { AGENT, settleAll } from '../../../support/voice-world.ts';
 
 type Step = { readonly passMs: number; readonly seconds: number };
 
-const told = (event: unknown) =>
-  (event as { usage: { seconds: number; cost_raw: string } }).usage;
+const told = (event: unknown) => (event as { usage: { seconds: number; cost_raw: string } }).usage;
 
 describe('the seconds that an upstream reports', () => {
   it('never bill more than the time that passed, never go down, and are told as the ledger has them, whatever it reports', async () => {

@@ -30,7 +30,9 @@ describe('a live session on this server', () => {
     const { engines, socket, speak } = await openLiveSession({
       instructions: 'Be brief.',
       audio: { format: { type: 'audio/pcm', rate: 24_000 }, output: { voice: 'rms' } },
-      input: [{ role: 'developer', content: [{ type: 'input_text', text: 'He is Ann’s brother.' }] }],
+      input: [
+        { role: 'developer', content: [{ type: 'input_text', text: 'He is Ann’s brother.' }] },
+      ],
     });
     expect(socket.events[0]).toMatchObject({
       type: 'session.started',
@@ -60,7 +62,7 @@ describe('a live session on this server', () => {
     expect(soundMs(socket.of('session.output_audio.delta'))).toBeCloseTo(800, -1);
     const [usage] = socket.of('session.usage.updated');
     expect(usage).toMatchObject({ usage: { seconds: expect.any(Number) } });
-    const { cost_raw: cost } = usage?.metadata as { cost_raw: string };
+    const { cost_raw: cost } = usage?.metadata as unknown as { cost_raw: string };
     live.socketClosed();
     await live.settled;
     expect([ledger.consumedRaw(AGENT), ledger.openHolds()]).toEqual([BigInt(cost), 0]);
@@ -194,12 +196,17 @@ describe('a live session on this server', () => {
 
   it('changes the tools of a backend, but neither its model nor who does the work', async () => {
     const { engines, errors, send, socket, speak } = await openLiveSession({ delegation: BACKEND });
-    const update = (delegation: object) => send({ type: 'session.update', session: { delegation } });
+    const update = (delegation: object) =>
+      send({ type: 'session.update', session: { delegation } });
     update({ type: 'responses', responses: { tools: [{ ...TOOL, name: 'time' }] } });
     update({ type: 'responses', responses: { model: 'other' } });
     update({ type: 'client' });
     expect(socket.of('session.updated')).toMatchObject([
-      { session: { delegation: { responses: { instructions: 'Use tools.', tools: [{ name: 'time' }] } } } },
+      {
+        session: {
+          delegation: { responses: { instructions: 'Use tools.', tools: [{ name: 'time' }] } },
+        },
+      },
     ]);
     expect(errors().map(({ code }) => code)).toEqual(['invalid_value', 'invalid_value']);
     await speak(tone(1_000, LIVE_RATE));

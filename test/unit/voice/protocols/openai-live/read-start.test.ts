@@ -16,8 +16,14 @@ describe('readStart', () => {
   it('uses one format both ways, 24 kHz PCM by default', () => {
     const formats = [
       [undefined, { encoding: 'linear16', sampleRateHz: 24_000 }],
-      [{ type: 'audio/pcm', rate: 16_000 }, { encoding: 'linear16', sampleRateHz: 16_000 }],
-      [{ type: 'audio/pcmu', rate: 8_000 }, { encoding: 'mulaw', sampleRateHz: 8_000 }],
+      [
+        { type: 'audio/pcm', rate: 16_000 },
+        { encoding: 'linear16', sampleRateHz: 16_000 },
+      ],
+      [
+        { type: 'audio/pcmu', rate: 8_000 },
+        { encoding: 'mulaw', sampleRateHz: 8_000 },
+      ],
       [{ type: 'audio/pcma' }, { encoding: 'alaw', sampleRateHz: 8_000 }],
     ] as const;
     for (const [format, wanted] of formats) {
@@ -34,7 +40,12 @@ describe('readStart', () => {
 
   it('gives the model of the session the tools of its backend, and the instructions of both', () => {
     const tool = { type: 'function', name: 'weather' };
-    const responses = { model: 'm', instructions: 'Use tools.', tools: [tool], tool_choice: 'required' };
+    const responses = {
+      model: 'm',
+      instructions: 'Use tools.',
+      tools: [tool],
+      tool_choice: 'required',
+    };
     expect(
       config({
         instructions: 'Be brief.',
@@ -73,7 +84,11 @@ describe('readStart', () => {
     const of = (text: string) => ({ role: 'user', content: [{ type: 'input_text', text }] });
     const many = Array.from({ length: LIMITS.liveItems + 1 }, () => of('x'));
     const long = Array.from({ length: 4 }, () => of('x'.repeat(LIMITS.realtimeItemChars)));
-    const tool = { type: 'function', name: 'a', description: 'x'.repeat(LIMITS.realtimeToolsChars) };
+    const tool = {
+      type: 'function',
+      name: 'a',
+      description: 'x'.repeat(LIMITS.realtimeToolsChars),
+    };
     const bounded = [
       { input: many },
       { input: long },
