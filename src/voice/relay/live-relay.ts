@@ -9,7 +9,11 @@ import { within } from '../../kernel/clock.ts';
 import { DRAINING } from '../../kernel/draining.ts';
 import { isObject, type Json } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import { type LiveEvent, readLiveEvent } from '../../models/providers/realtime/live-event.ts';
+import {
+  type LiveEvent,
+  readLiveEvent,
+  spokenBytes,
+} from '../../models/providers/realtime/live-event.ts';
 import { leadingType } from '../../models/providers/realtime/metered-event.ts';
 import { Downlink, type RelayClient, type SocketFrame } from '../live/downlink.ts';
 import { EventAllowance } from '../live/event-allowance.ts';
@@ -24,7 +28,8 @@ import {
 } from '../live/voice-endings.ts';
 import { VoiceLife } from '../live/voice-life.ts';
 import { closeReason, LiveSender } from '../protocols/openai-live/live-sender.ts';
-import { judgeUplink, startEvent } from './live-uplink.ts';
+import { shownEvent, startEvent } from './live-frames.ts';
+import { judgeUplink } from './live-uplink.ts';
 import type { RelayDeps, RelayInput } from './relay-session.ts';
 import { SecondsMeter } from './seconds-meter.ts';
 
@@ -40,9 +45,6 @@ export type LiveRelayInput = RelayInput & {
 const CLOSE = Buffer.from('{"type":"session.close"}');
 const CLOSED: Ending = { code: 1000, reason: 'closed' };
 const SETTLED_ELSEWHERE: Ending = { code: 1011, reason: 'settled elsewhere' };
-const SPOKEN = 'session.output_audio.delta';
-/** The bytes of an audio frame around its base64. */
-const AROUND_SOUND = '{"type":"session.output_audio.delta","delta":""}'.length;
 
 /**
  * Relays a live session. Frames pass unchanged, except that the upstream's descriptions of the session name the catalogue's
@@ -200,7 +202,8 @@ export class LiveRelay {
     const described = frame.isBinary ? undefined : readLiveEvent(frame.bytes, type);
     if (described !== undefined) this.#takeDescription(described);
     else if (!this.#isHungUp) this.#downlink.send(frame);
-    if (type === SPOKEN) this.#spoke(frame.bytes.length);
+    const spoken = spokenBytes(type, frame.bytes);
+    if (spoken > 0) this.#tally.spoke(spoken / this.#input.bytesPerMs);
   }
 
   #takeDescription(described: LiveEvent): void {
@@ -210,14 +213,9 @@ export class LiveRelay {
     }
     if (type === 'session.started') this.#meter.started();
     const billed = seconds === undefined ? Promise.resolve() : this.#meter.report(seconds);
-    const usage = isObject(event.usage) ? this.#usage(event.usage) : undefined;
-    const shown = {
-      ...event,
-      ...(isObject(event.session) && { session: this.#session }),
-      ...(usage && { usage }),
-    };
+    const shown = shownEvent(event, this.#session, this.#usage());
     if (type === 'session.closed') this.#takeClosed(billed, shown);
-    else if (usage === undefined) this.#forward(shown);
+    else if (event.usage === undefined) this.#forward(shown);
     else void billed.then(() => this.#guard(() => this.#forward(shown)));
   }
 
@@ -235,19 +233,14 @@ export class LiveRelay {
   }
 
   /** What is billed: the seconds so far, and their cost. */
-  #usage(reported: Json = {}): Json {
+  #usage(): Json {
     const { costRaw, seconds } = this.#meter.billed;
-    return { ...reported, seconds, cost_raw: String(costRaw) };
+    return { seconds, cost_raw: String(costRaw) };
   }
 
   #forward(event: Json): void {
     if (this.#isHungUp) return;
     this.#downlink.send({ bytes: Buffer.from(JSON.stringify(event)), isBinary: false });
-  }
-
-  #spoke(frameBytes: number): void {
-    const bytes = (Math.max(0, frameBytes - AROUND_SOUND) * 3) / 4;
-    this.#tally.spoke(bytes / this.#input.bytesPerMs);
   }
 
   /** Frames from before the close are handled first. */

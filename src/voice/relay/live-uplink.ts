@@ -41,16 +41,6 @@ function problemOf(raw: RawLiveEvent, isOwnKey: boolean): EventProblem | undefin
   return undefined;
 }
 
-/** The `session.start` of an upstream, under its own name of the model. */
-export const startEvent = (session: Json, model: string, eventId: string | null): Buffer =>
-  Buffer.from(
-    JSON.stringify({
-      type: 'session.start',
-      ...(eventId !== null && { event_id: eventId }),
-      session: { ...session, model },
-    }),
-  );
-
 /** What an upstream bills beside the seconds of a session. */
 export const BILLED_APART: EventProblem = {
   code: 'unsupported_parameter',

@@ -38,3 +38,11 @@ function secondsOf(usage: unknown): number | undefined {
   const isPossible = typeof seconds === 'number' && seconds >= 0 && seconds <= MOST_SECONDS;
   return isPossible ? seconds : undefined;
 }
+
+const SPOKEN = 'session.output_audio.delta';
+/** The bytes of an audio frame around its base64. */
+const AROUND_SOUND = `{"type":"${SPOKEN}","delta":""}`.length;
+
+/** About how many bytes of audio a frame brings; 0 for other frames, and those whose type does not come first. */
+export const spokenBytes = (type: string | undefined, frame: Buffer): number =>
+  type === SPOKEN ? (Math.max(0, frame.length - AROUND_SOUND) * 3) / 4 : 0;

@@ -62,7 +62,7 @@ describe('a live session on this server', () => {
     expect(soundMs(socket.of('session.output_audio.delta'))).toBeCloseTo(800, -1);
     const [usage] = socket.of('session.usage.updated');
     expect(usage).toMatchObject({ usage: { seconds: expect.any(Number) } });
-    const { cost_raw: cost } = usage?.metadata as unknown as { cost_raw: string };
+    const { cost_raw: cost } = (usage?.metadata ?? {}) as { cost_raw: string };
     live.socketClosed();
     await live.settled;
     expect([ledger.consumedRaw(AGENT), ledger.openHolds()]).toEqual([BigInt(cost), 0]);
