@@ -71,7 +71,7 @@ export type Delegation = z.output<typeof Delegation>;
 type DelegationUpdate = z.output<typeof DelegationUpdate>;
 
 /** The tool by which a model hands a task over to the application. */
-export const HAND_OVER: Tool = {
+const HAND_OVER: Tool = {
   type: 'function',
   name: 'delegate_task',
   description:

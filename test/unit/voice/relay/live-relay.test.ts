@@ -198,6 +198,7 @@ describe('a live session at an upstream', () => {
     const world = await startLiveRelay();
     await world.begin();
     await world.pass(2);
+    world.upstream.say(DELTA);
     world.ledger.journal = () => new Promise(() => {});
     world.upstream.leave(1006);
     await settleAll();

@@ -50,7 +50,7 @@ describe('the seconds that an upstream reports', () => {
           expect([ledger.openHolds(), ledger.charges.length <= 1]).toEqual([0, true]);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 
