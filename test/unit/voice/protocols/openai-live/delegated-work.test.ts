@@ -6,8 +6,12 @@ import { LiveSender } from '../../../../../src/voice/protocols/openai-live/live-
 import { FakeSocket } from '../../../../support/voice-world.ts';
 
 const CALL = {
-  ...{ id: 'item_1', type: 'function_call', status: 'completed', callId: 'call_1' },
-  ...{ name: 'weather', arguments: '{}' },
+  id: 'item_1',
+  type: 'function_call',
+  status: 'completed',
+  callId: 'call_1',
+  name: 'weather',
+  arguments: '{}',
 } as const;
 
 function work(target: 'client' | 'responses') {
