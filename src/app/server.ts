@@ -23,6 +23,7 @@ import { ROUTES } from '../routes/index.ts';
 import { createCarrierMediaSocket } from '../sockets/carrier-media.ts';
 import { createListenSocket } from '../sockets/listen.ts';
 import { createTurnsSocket } from '../sockets/listen-turns.ts';
+import { createLiveSocket } from '../sockets/live-sessions.ts';
 import { createRealtimeSocket } from '../sockets/realtime.ts';
 import { createSpeakSocket } from '../sockets/speak.ts';
 import { createTranscriptionSocket } from '../sockets/transcriptions-stream.ts';
@@ -214,6 +215,7 @@ function openEdge(
   const sockets = [
     createTranscriptionSocket(voice, relays.listen),
     createRealtimeSocket(voice, relays.realtime, cascades),
+    createLiveSocket(voice, relays.live, cascades),
     createListenSocket(voice, relays.listen),
     createTurnsSocket(voice, relays.listen),
     createSpeakSocket({ ...world, speech: services.speech }),

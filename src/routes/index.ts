@@ -56,6 +56,7 @@ import { estimate } from './estimate.ts';
 import { health } from './health.ts';
 import { sellLanguage } from './lid.ts';
 import { listenToFile } from './listen/transcribe.ts';
+import { controlMediaSession, createMediaSession, readMediaSession } from './live/media.ts';
 import { proxiedChat } from './llm/chat/completions.ts';
 import { proxiedEmbeddings } from './llm/embeddings.ts';
 import { markets } from './markets.ts';
@@ -164,6 +165,9 @@ export const ROUTES = [
   proxiedEmbeddings,
   modelDetail,
   createClientSecret,
+  createMediaSession,
+  controlMediaSession,
+  readMediaSession,
   closeSelf,
   listCreditThresholds,
   createCreditThreshold,

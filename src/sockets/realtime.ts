@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { enginesFor } from '../engines/engines-for.ts';
 import {
   type SocketConnection,
   type SocketContext,
@@ -7,17 +6,13 @@ import {
   socketRoute,
 } from '../http/websocket/socket-route.ts';
 import { errors } from '../kernel/errors.ts';
-import { BRAND, newId } from '../kernel/ids.ts';
+import { BRAND } from '../kernel/ids.ts';
 import { isObject } from '../kernel/json.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Model } from '../models/catalogue/catalogue.ts';
 import { soonestHeaders } from '../models/catalogue/retirement.ts';
-import { openTurn } from '../voice/billing/hold-turn.ts';
-import { openSessionHold, type SessionHoldOwner } from '../voice/billing/session-hold.ts';
-import { SessionHolds } from '../voice/billing/session-holds.ts';
-import { turnCap } from '../voice/billing/turn-meter.ts';
 import type { Cascades } from '../voice/cascade/cascade-deps.ts';
-import { openCascade, openTranscribing } from '../voice/cascade/open-cascade.ts';
+import { openTranscribing } from '../voice/cascade/open-cascade.ts';
 import { type OwnKeys, openOwnKeys } from '../voice/cascade/own-keys.ts';
 import {
   type CascadePlan,
@@ -36,12 +31,13 @@ import {
   REALTIME_RELAY,
   type Relays,
 } from '../voice/relay/connect-relay.ts';
-import { createLocalPipeline } from '../voice/session/local-pipeline.ts';
-import { ConfigUnfit, requireServed, type SessionConfig } from '../voice/session/session-config.ts';
+import { ConfigUnfit, type SessionConfig } from '../voice/session/session-config.ts';
 import type { VoiceSessionInput } from '../voice/session/voice-session.ts';
 import { admitSession } from './admit-session.ts';
+import { ALL_LOCAL, openLocalVoice, openPlannedVoice } from './open-voice.ts';
 import { type Handshake, readHandshake } from './read-handshake.ts';
 import { readSocketBuyer } from './read-socket-buyer.ts';
+import { requireItsSocket } from './require-its-socket.ts';
 import { requireEngines, requireLiveModel } from './take-engine.ts';
 
 const Query = z.object({
@@ -70,6 +66,7 @@ export function createRealtimeSocket(deps: VoiceDeps, relays?: Relays, cascades?
     const { modelId = ALL_LOCAL, type } = handshake;
     const relayed = relays && (await openRelay({ ...deps, relays }, context, { modelId, type }));
     if (relayed !== undefined) return relayed;
+    requireItsSocket(deps.catalogue, modelId, { dialect: 'openai-live', param: 'model' });
     const config = handshake.config();
     const plan = cascades && planCascade(deps.catalogue, modelId, context.query);
     const input = plan
@@ -100,9 +97,6 @@ function refuseUnfit(error: unknown): never {
 
 const ONLY_HEARD =
   'This model converses; a session that only transcribes names a transcription model, such as local/pocketsphinx, or none.';
-
-/** The engines of this server as one model. */
-const ALL_LOCAL = 'local/realtime';
 
 /** The model of a session that only transcribes. Undefined: the session answers, or its model does more. */
 const transcriberOf = (
@@ -187,21 +181,9 @@ async function openPlanned(
 ): Promise<VoiceSessionInput> {
   const buyer = readSocketBuyer(context, context.query.customer_id);
   if (!config.isAnswering) throw errors.gateway.invalidRequest(ONLY_HEARD, 'session.type');
-  const { providerKeys } = deps.cascades;
-  const ownKeys = await openOwnKeys(
-    { ...deps, providerKeys },
-    [plan.llm, plan.stt, plan.tts],
-    buyer,
-  );
-  requireEngines(deps.engines, [
-    ...(localEngineOf(plan.stt) ? (['pocketsphinx'] as const) : []),
-    ...(localEngineOf(plan.tts) ? (['flite'] as const) : []),
-    ...(localEngineOf(plan.llm) ? (['guide'] as const) : []),
-  ]);
-  deps.sessions.requireRoom();
+  const opened = await openPlannedVoice(deps, plan, { buyer, config });
   context.answerWith(soonestHeaders([plan.llm, plan.stt, plan.tts]));
-  const engines = enginesFor(deps.engines, buyer.spender.agentId);
-  return openCascade({ ...deps, engines }, plan, { spender: buyer.spender, ownKeys, config });
+  return opened;
 }
 
 async function openLocal(
@@ -209,30 +191,10 @@ async function openLocal(
   context: Context,
   { modelId, config }: { readonly modelId: string; readonly config: SessionConfig },
 ): Promise<VoiceSessionInput> {
-  const { model, source } = requireLiveModel(deps.catalogue, modelId, 'realtime');
+  requireLiveModel(deps.catalogue, modelId, 'realtime');
   requireNoParts(modelId, context.query);
-  requireEngines(deps.engines, ['pocketsphinx', 'flite', 'guide']);
-  deps.sessions.requireRoom();
-
-  const owner: SessionHoldOwner = {
-    spender: readSocketBuyer(context, context.query.customer_id).spender,
-    sessionId: newId(deps.random, 'sess_'),
-    kind: 'realtime',
-    model: model.id,
-    source,
-  };
-  const cap = turnCap(model);
-  const callerFacts = () => deps.callerFacts(owner.spender.agentId);
-  const sessionHolds = new SessionHolds((_, reserveRaw, isQuiet) =>
-    openSessionHold(deps, owner, reserveRaw, isQuiet),
-  );
-  const engines = enginesFor(deps.engines, owner.spender.agentId);
-  const parts = { engines, cap, source, callerFacts, sessionHolds };
-  const pipeline = createLocalPipeline({ ...deps, ...parts });
-  requireServed(pipeline, config);
-  const reservesOf = (tokens: number) => pipeline.reserves(config, tokens);
-  const outputTokens = await openTurn(sessionHolds, reservesOf, cap.outputTokens);
-  return { owner, sessionHolds, cap, outputTokens, pipeline, config };
+  const buyer = readSocketBuyer(context, context.query.customer_id);
+  return openLocalVoice(deps, modelId, { buyer, config });
 }
 
 function admit(deps: VoiceDeps, input: VoiceSessionInput): RealtimeSession {

@@ -7,9 +7,9 @@ import type { LiveCallOptions } from '../../src/phone/calls/live-call-options.ts
 import { createLoopbackCodec } from '../../src/phone/carriers/loopback/loopback-codec.ts';
 import { type Callee, LoopbackLine } from '../../src/phone/carriers/loopback/loopback-line.ts';
 import type { SaidTurn } from '../../src/phone/records/said-turn.ts';
-import { createScriptedLlm } from '../../src/phone/voice/scripted-llm.ts';
 import type { VoiceDeps } from '../../src/voice/live/voice-deps.ts';
 import { createVoiceMetrics } from '../../src/voice/live/voice-metrics.ts';
+import { createScriptedLlm } from '../../src/voice/session/scripted-llm.ts';
 import { DEFAULT_CONFIG } from '../../src/voice/session/session-config.ts';
 import { SERVER_VAD } from '../../src/voice/session/turn-detection.ts';
 import { openInput } from './realtime-session.ts';

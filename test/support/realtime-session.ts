@@ -10,6 +10,7 @@ import type { VoiceDeps } from '../../src/voice/live/voice-deps.ts';
 import { readSession } from '../../src/voice/protocols/openai-realtime/read-session-config.ts';
 import { RealtimeSession } from '../../src/voice/protocols/openai-realtime/realtime-session.ts';
 import { createLocalPipeline } from '../../src/voice/session/local-pipeline.ts';
+import type { SessionConfig } from '../../src/voice/session/session-config.ts';
 import type { VoiceSessionInput } from '../../src/voice/session/voice-session.ts';
 import { bytesOf } from './voice-fakes.ts';
 import { AGENT, createVoiceWorld, FakeSocket, type SentEvent, settleAll } from './voice-world.ts';
@@ -21,11 +22,13 @@ type World = {
   readonly creditRaw?: bigint;
   /** As its client would write it. */
   readonly session?: unknown;
+  /** In the place of what `session` reads as. */
+  readonly config?: SessionConfig;
   readonly change?: Partial<VoiceDeps>;
 };
 
 /** What a voice session of the local engines is opened with, over fakes and a clock that stands still. */
-export async function openInput({ creditRaw = PLENTY, session, change = {} }: World) {
+export async function openInput({ creditRaw = PLENTY, session, change = {}, ...given }: World) {
   const clock = new ManualClock();
   const world = await createVoiceWorld({ clock, creditRaw, change });
   const { deps } = world;
@@ -43,7 +46,7 @@ export async function openInput({ creditRaw = PLENTY, session, change = {} }: Wo
   } as const;
   const read = readSession(session);
   assert('config' in read, 'the session can be');
-  const { config } = read;
+  const { config = read.config } = given;
   const sessionHolds = new SessionHolds((_, heldRaw, isQuiet) =>
     openSessionHold(deps, owner, heldRaw, isQuiet),
   );

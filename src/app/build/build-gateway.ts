@@ -19,7 +19,11 @@ import { createKeptResponses } from '../../models/responses/kept/kept-responses.
 import { createResponses } from '../../models/responses/responses.ts';
 import { createResponsesRails } from '../../models/responses/responses-rails.ts';
 import { createRateLimitAdvisory } from '../../models/routing/rate-limit-advisory.ts';
-import { createListenRails, createRealtimeRails } from '../../models/routing/realtime-rails.ts';
+import {
+  createListenRails,
+  createLiveRails,
+  createRealtimeRails,
+} from '../../models/routing/realtime-rails.ts';
 import { createSpeechRails } from '../../models/speech/speech-rails.ts';
 import { createSpeechSynthesis } from '../../models/speech/synthesize-speech.ts';
 import { createTranscriptions } from '../../models/transcription/transcribe.ts';
@@ -71,12 +75,14 @@ export function buildGateway(
   const rateLimitAdvisory = createRateLimitAdvisory({ clock, ...settings.rateLimitAdvisory });
   const shared = { ...world, providerKeys, breaker, ledger, budgets, rateLimitAdvisory };
   const realtimeRails = teardown.use('realtime rails', createRealtimeRails(world));
+  const liveRails = teardown.use('live rails', createLiveRails(world));
   const listenRails = teardown.use('listen rails', createListenRails(world));
   const kept = buildKeptResponses(world, teardown);
   return {
     /** What is served live is bought on a socket. */
     relays: {
       realtime: { rails: realtimeRails, breaker, providerKeys },
+      live: { rails: liveRails, breaker, providerKeys },
       listen: { rails: listenRails, breaker, providerKeys },
     },
     cascades: { chat: rails, speech: speechRails, hearing, breaker, providerKeys },

@@ -8,6 +8,14 @@ export type Wait = { readonly seconds: number; readonly ms?: number | undefined 
 export const gateway = {
   invalidRequest: (message: string, param: string | null = null) =>
     refusal(400, 'invalid_request', message, { param }),
+  /** Live sessions have other transports at their vendor. */
+  unsupportedTransport: () =>
+    refusal(
+      400,
+      'unsupported_transport',
+      'Live sessions are served over one WebSocket at /v1/live/sessions: not over WebRTC or SIP, without second connections, and they are not stored.',
+      { param: 'transport' },
+    ),
   providerKeyRequired: (header: string) =>
     refusal(
       400,

@@ -119,6 +119,24 @@ export const VOICE_LIMITS = {
   /** Tokens of new input that are held for each token of an answer. */
   relayInputPerOutput: 4,
 
+  // Live sessions, in the protocol of `/v1/live/sessions`
+  /** How long a client may take to send `session.start`. */
+  liveStartMs: 30_000,
+  /** How long a session lasts at most. */
+  liveSeconds: 7_200,
+  /** How far ahead of real time speech is sent: the protocol has no event that clears what a client has not played. */
+  liveAheadMs: 200,
+  /** Messages of the history that a session may begin with. */
+  liveItems: 128,
+  /** One text that is appended while the session lasts: 500 tokens by the protocol. */
+  liveAppendChars: 4_096,
+  /** Texts that wait to be spoken. */
+  liveCommentaries: 8,
+  /** How often the hold of a session at an upstream is compared with the time. */
+  liveCheckMs: 1_000,
+  /** By so much the upstream's count of seconds may be above the time that passed here. */
+  liveRoundingSeconds: 1,
+
   // Live transcription at an upstream
   /** By so much its count of what it has heard may be above what it was sent. */
   listenRoundingSeconds: 1,

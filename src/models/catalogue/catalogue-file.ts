@@ -33,7 +33,7 @@ const ProviderShape = z.strictObject({
     .string()
     .regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'must name an environment variable')
     .optional(),
-  dialect: z.enum(['openai', 'anthropic', 'deepgram', 'openai-realtime']),
+  dialect: z.enum(['openai', 'anthropic', 'deepgram', 'openai-realtime', 'openai-live']),
   capMember: z.literal('max_completion_tokens').optional(),
   speaksResponses: z.boolean().optional(),
   vendor: name.optional(),

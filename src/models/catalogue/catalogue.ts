@@ -77,6 +77,7 @@ export type Dialect =
   | 'anthropic'
   | 'deepgram'
   | 'openai-realtime'
+  | 'openai-live'
   | 'cartesia'
   | 'elevenlabs'
   | 'rime'

@@ -1,5 +1,6 @@
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { createDeepgramListenRail } from '../providers/deepgram/deepgram-listen.ts';
+import { createOpenAiLiveRail } from '../providers/realtime/openai-live.ts';
 import { createOpenAiRealtimeRail } from '../providers/realtime/openai-realtime.ts';
 import type { ListenRail, RealtimeRail } from '../providers/realtime/realtime-rail.ts';
 import type { SocketOpenerDeps } from '../providers/realtime/socket-opener.ts';
@@ -13,6 +14,15 @@ export function createRealtimeRails(deps: LiveRailDeps): Rails<RealtimeRail> {
     catalogue: deps.catalogue,
     open: (dialect, upstream) =>
       dialect === 'openai-realtime' ? createOpenAiRealtimeRail({ ...deps, upstream }) : undefined,
+  });
+}
+
+/** The rails of all providers of live sessions. */
+export function createLiveRails(deps: LiveRailDeps): Rails<RealtimeRail> {
+  return openRails<RealtimeRail>({
+    catalogue: deps.catalogue,
+    open: (dialect, upstream) =>
+      dialect === 'openai-live' ? createOpenAiLiveRail({ ...deps, upstream }) : undefined,
   });
 }
 

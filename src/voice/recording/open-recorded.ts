@@ -5,7 +5,10 @@ import {
   type TranscriptionDeps,
   type TranscriptionParts,
 } from '../protocols/create-transcription.ts';
+import { LiveSession } from '../protocols/openai-live/live-session.ts';
+import type { LiveStart } from '../protocols/openai-live/read-start.ts';
 import { RealtimeSession } from '../protocols/openai-realtime/realtime-session.ts';
+import { LiveRelay, type LiveRelayInput } from '../relay/live-relay.ts';
 import { type RelayDeps, type RelayInput, RelaySession } from '../relay/relay-session.ts';
 import type { VoiceSessionDeps, VoiceSessionInput } from '../session/voice-session.ts';
 import type { TranscriptionStream } from '../transcription/transcription-stream.ts';
@@ -33,6 +36,26 @@ export function openRelayed(
   return recorder.driven(stageRelayed(recorder, deps, input));
 }
 
+/** Opens a live session on this server's engines, recorded where this process records. */
+export function openLive(deps: VoiceDeps, input: VoiceSessionInput, start: LiveStart): LiveSession {
+  const { pipeline: _pipeline, sessionHolds: _holds, ...begun } = input;
+  const hasGates = deps.speechGates !== undefined;
+  const recorder = record(deps, input, { kind: 'live', hasGates, input: begun, start });
+  if (recorder === undefined) return new LiveSession(deps, input, start);
+  return recorder.driven(stageLive(recorder, deps, input, start));
+}
+
+/** Opens a live session at an upstream, recorded where this process records. */
+export function openLiveRelay(
+  deps: RelayDeps & Pick<VoiceDeps, 'tapes'>,
+  input: LiveRelayInput,
+): LiveRelay {
+  const { sessionHold: _hold, upstream: _upstream, ...begun } = input;
+  const recorder = record(deps, input, { kind: 'live-relay', input: begun });
+  if (recorder === undefined) return new LiveRelay(deps, input);
+  return recorder.driven(stageLiveRelay(recorder, deps, input));
+}
+
 /** Opens a live transcription, recorded where this process records. */
 export function openTranscribed(deps: VoiceDeps, parts: TranscriptionParts): TranscriptionStream {
   const { heardBy, sessionHold: _hold, ...input } = parts;
@@ -51,6 +74,16 @@ export function stageRealtime(
 ): RealtimeSession {
   const staged = stageVoice(stage, deps, input);
   return new RealtimeSession(staged.deps, staged.input);
+}
+
+export function stageLive(
+  stage: RecordingStage,
+  deps: VoiceSessionDeps,
+  input: VoiceSessionInput,
+  start: LiveStart,
+): LiveSession {
+  const staged = stageVoice(stage, deps, input);
+  return new LiveSession(staged.deps, staged.input, start);
 }
 
 /** What a voice session depends on, behind a stage. */
@@ -82,10 +115,24 @@ export function stageRelayed(
   input: RelayInput,
 ): RelaySession {
   const staged = { ...deps, clock: stage.clock, random: stage.random };
-  const sessionHold = stage.between('sessionHold', input.sessionHold);
-  const upstream = stage.between('upstream', input.upstream);
-  return new RelaySession(staged, { ...input, sessionHold, upstream });
+  return new RelaySession(staged, stageRelay(stage, input));
 }
+
+export function stageLiveRelay(
+  stage: RecordingStage,
+  deps: RelayDeps,
+  input: LiveRelayInput,
+): LiveRelay {
+  const staged = { ...deps, clock: stage.clock, random: stage.random };
+  return new LiveRelay(staged, stageRelay(stage, input));
+}
+
+/** What a relayed session depends on, behind a stage. */
+const stageRelay = <T extends RelayInput>(stage: RecordingStage, input: T): T => ({
+  ...input,
+  sessionHold: stage.between('sessionHold', input.sessionHold),
+  upstream: stage.between('upstream', input.upstream),
+});
 
 export function stageTranscription(
   stage: RecordingStage,

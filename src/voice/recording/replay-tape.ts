@@ -5,7 +5,13 @@ import { createVoiceMetrics } from '../live/voice-metrics.ts';
 import { createVoiceSessions } from '../live/voice-sessions.ts';
 import type { HeardBy } from '../protocols/create-transcription.ts';
 import type { VoiceSessionDeps } from '../session/voice-session.ts';
-import { stageRealtime, stageRelayed, stageTranscription } from './open-recorded.ts';
+import {
+  stageLive,
+  stageLiveRelay,
+  stageRealtime,
+  stageRelayed,
+  stageTranscription,
+} from './open-recorded.ts';
 import { type Difference, Player } from './player.ts';
 import type { Driven, RecordingStage } from './stage.ts';
 import type { Tape, TapeHeader } from './tape.ts';
@@ -64,15 +70,17 @@ function stage(player: Player, header: TapeHeader, stageCall: StageCall): Driven
   if (header.kind === 'relay') {
     return stageRelayed(player, deps, { ...header.input, sessionHold: PLAYED, upstream: PLAYED });
   }
+  if (header.kind === 'live-relay') {
+    return stageLiveRelay(player, deps, { ...header.input, sessionHold: PLAYED, upstream: PLAYED });
+  }
   const engines = { vad: PLAYED };
   const heard = { ...deps, engines, speechGates: header.hasGates ? PLAYED : undefined };
   if (header.kind === 'call') return stageCall(player, heard, header);
-  if (header.kind === 'realtime') {
-    return stageRealtime(player, heard, {
-      ...header.input,
-      sessionHolds: PLAYED,
-      pipeline: PLAYED,
-    });
+  if (header.kind === 'realtime' || header.kind === 'live') {
+    const input = { ...header.input, sessionHolds: PLAYED, pipeline: PLAYED };
+    return header.kind === 'realtime'
+      ? stageRealtime(player, heard, input)
+      : stageLive(player, heard, input, header.start);
   }
   const { heardBy: kind, input } = header;
   const heardBy: HeardBy =

@@ -2,6 +2,8 @@ import { Packr } from 'msgpackr';
 import type { Model } from '../../models/catalogue/catalogue.ts';
 import type { SessionHoldOwner } from '../billing/session-hold.ts';
 import type { HeardBy, TranscriptionParts } from '../protocols/create-transcription.ts';
+import type { LiveStart } from '../protocols/openai-live/read-start.ts';
+import type { LiveRelayInput } from '../relay/live-relay.ts';
 import type { VoiceSessionInput } from '../session/voice-session.ts';
 
 /** How the recorded session began. */
@@ -29,6 +31,16 @@ export type TapedInput =
   | {
       readonly kind: 'relay';
       readonly input: { readonly owner: SessionHoldOwner; readonly model: Model };
+    }
+  | {
+      readonly kind: 'live';
+      readonly input: Omit<VoiceSessionInput, 'sessionHolds' | 'pipeline'>;
+      readonly hasGates: boolean;
+      readonly start: LiveStart;
+    }
+  | {
+      readonly kind: 'live-relay';
+      readonly input: Omit<LiveRelayInput, 'sessionHold' | 'upstream'>;
     }
   | {
       readonly kind: 'transcription';

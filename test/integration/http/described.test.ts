@@ -39,7 +39,7 @@ describe('the description of the running server', () => {
     const description = parse(String(told.body.text)) as Description;
     expect(description.openapi).toMatch(/^3\.1\./);
     const sockets = [
-      ...['/v1/audio/transcriptions/stream', '/v1/realtime'],
+      ...['/v1/audio/transcriptions/stream', '/v1/realtime', '/v1/live/sessions'],
       ...['/v1/listen', '/v2/listen', '/v1/speak'],
     ];
     const expected = [

@@ -19,6 +19,12 @@ export const BUILTIN_PROVIDERS: Readonly<Record<string, ProviderEntry>> = {
     dialect: 'openai-realtime',
     vendor: 'openai',
   },
+  'openai-live': {
+    baseUrl: 'wss://api.openai.com/v1',
+    apiKeyEnv: 'OPENAI_API_KEY',
+    dialect: 'openai-live',
+    vendor: 'openai',
+  },
   anthropic: {
     baseUrl: 'https://api.anthropic.com/v1',
     apiKeyEnv: 'ANTHROPIC_API_KEY',

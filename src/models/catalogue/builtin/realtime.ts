@@ -29,6 +29,10 @@ export const REALTIME_MODELS: readonly ModelEntry[] = [
   openai('gpt-realtime-2.1-mini', ['0.6', '2.4', '0.3'], ['10', '20'], LARGE),
   openai('gpt-realtime-1.5', ['4', '16', '0.4'], ['32', '64'], SMALL),
   openai('gpt-realtime', ['4', '16', '0.4'], ['32', '64'], SMALL),
+  direct('realtime', 'openai/gpt-live-1', perMinute(50_000), {
+    provider: 'openai-live',
+    price: listed('developers.openai.com/api/docs/models/gpt-live-1', '2026-11-26'),
+  }),
   direct('realtime', 'xai/grok-voice', perMinute(50_000), {
     provider: 'xai-realtime',
     price: unconfirmed('test/vectors/catalog/published.json', '2026-11-24'),

@@ -3,6 +3,7 @@ import type { Clock } from '../../../kernel/clock.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { Log } from '../../../kernel/log.ts';
 import type { Random } from '../../../kernel/random.ts';
+import { scriptedAnswer } from '../../../voice/session/scripted-llm.ts';
 import type { ConfigProblem, SessionConfig } from '../../../voice/session/session-config.ts';
 import type { VoicePipeline } from '../../../voice/session/voice-pipeline.ts';
 import type { VoiceSession } from '../../../voice/session/voice-session.ts';
@@ -12,7 +13,6 @@ import type { AnswerLabels } from '../../voice/call-client.ts';
 import type { CallLine } from '../../voice/call-line.ts';
 import { type EnteredKeys, type GatherRules, KeyEntry, keypadNote } from '../../voice/key-entry.ts';
 import { LineSounds } from '../../voice/line-sounds.ts';
-import { scriptedAnswer } from '../../voice/scripted-llm.ts';
 import { NamedTimers } from '../named-timers.ts';
 
 /** What the caller hears when a transfer comes to nothing. */

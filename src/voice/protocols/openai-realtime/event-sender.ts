@@ -67,11 +67,16 @@ export class EventSender {
     else this.#socket.batch(work);
   }
 
+  /** Sends the error of an ending, if it has one. */
+  fault({ code, error }: Ending): void {
+    const type = code === 1011 ? 'server_error' : 'invalid_request_error';
+    if (error !== undefined) this.error(errorType(error.code, type), error);
+  }
+
   /** Sends the error of an ending, if it has one, and closes. */
-  end({ code, reason, error }: Ending): void {
-    const fault = code === 1011 ? 'server_error' : 'invalid_request_error';
-    if (error !== undefined) this.error(errorType(error.code, fault), error);
-    this.#socket?.close(code, reason);
+  end(ending: Ending): void {
+    this.fault(ending);
+    this.#socket?.close(ending.code, ending.reason);
     this.drained();
   }
 

@@ -20,10 +20,10 @@ const AUDIO = 2;
 const EVENT_ID = 4;
 
 /**
- * The audio of an `input_audio_buffer.append`, valid until the next call. Undefined is no refusal: it is another event,
- * or one for the general parser to read or refuse.
+ * The audio of an event of `type`, by default an `input_audio_buffer.append`, valid until the next call. Undefined is no
+ * refusal: it is another event, or one for the general parser to read or refuse.
  */
-export function readAppend(event: Uint8Array): Uint8Array | undefined {
+export function readAppend(event: Uint8Array, type: Uint8Array = APPEND): Uint8Array | undefined {
   const members = scanMessage(event);
   let audio: Uint8Array | undefined;
   let seen = 0;
@@ -31,7 +31,7 @@ export function readAppend(event: Uint8Array): Uint8Array | undefined {
     const part = partOf(member);
     if (part === 0 || (seen & part) !== 0 || isObjectAt(member)) return undefined;
     seen |= part;
-    if (part === TYPE && !isText(member, APPEND)) return undefined;
+    if (part === TYPE && !isText(member, type)) return undefined;
     if (part === EVENT_ID && lengthOf(member) > MOST_ID_CHARS) return undefined;
     if (part === AUDIO) audio = base64Of(member);
     if (part === AUDIO && audio === undefined) return undefined;

@@ -8,6 +8,7 @@ import { renderAudioFormat } from './audio-format.ts';
 import { errorType } from './error-type.ts';
 import type { EventSender } from './event-sender.ts';
 import { renderItem } from './render-item.ts';
+import { renderReceipt } from './render-receipt.ts';
 import { NO_USAGE, renderUsage } from './response-usage.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -185,16 +186,6 @@ export class ResponseWriter implements AnswerClient {
       usage: receipt === undefined ? usage : renderUsage(receipt.tokens),
     };
   }
-}
-
-/** The time of each stage in whole milliseconds and the cost, as strings, which metadata must be. */
-function renderReceipt(receipt: AnswerReceipt): Readonly<Record<string, string>> {
-  const { costRaw, speculationCostRaw, stagesMs } = receipt;
-  const shown: Record<string, string> = {};
-  for (const [stage, ms] of Object.entries(stagesMs)) shown[`${stage}_ms`] = String(Math.round(ms));
-  if (speculationCostRaw !== undefined) shown.speculation_cost_raw = String(speculationCostRaw);
-  shown.cost_raw = String(costRaw);
-  return shown;
 }
 
 function renderCause(cause: TurnCause | undefined): Fields | null {

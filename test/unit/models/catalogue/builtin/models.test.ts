@@ -192,6 +192,7 @@ describe('the built-in providers', () => {
     );
     expect(pairs).toEqual([
       ['openai-realtime', 'openai'],
+      ['openai-live', 'openai'],
       ['xai-realtime', 'xai'],
       ['assemblyai-batch', 'assemblyai'],
     ]);

@@ -1,7 +1,7 @@
-import type { AnswerRequest } from '../../voice/session/answer-request.ts';
-import type { ConversationItem } from '../../voice/session/conversation.ts';
-import type { SessionConfig } from '../../voice/session/session-config.ts';
-import type { Llm, LlmReply } from '../../voice/session/voice-pipeline.ts';
+import type { AnswerRequest } from './answer-request.ts';
+import type { ConversationItem } from './conversation.ts';
+import type { SessionConfig } from './session-config.ts';
+import type { Llm, LlmReply } from './voice-pipeline.ts';
 
 /** Marks the one item of a scripted answer. */
 const SCRIPT = 'script';
@@ -34,13 +34,13 @@ const scriptOf = (items: readonly ConversationItem[]): string | undefined => {
 };
 
 /**
- * An LLM that says scripted answers as they are, and `prompt()` to a caller who has fallen silent. It leaves all others
- * to `llm`.
+ * An LLM that says scripted answers as they are, and `prompt()`, where it is given, to a caller who has fallen silent. It
+ * leaves all others to `llm`.
  */
-export const createScriptedLlm = (llm: Llm, prompt: () => string): Llm => ({
+export const createScriptedLlm = (llm: Llm, prompt?: () => string): Llm => ({
   ...llm,
   reply(request) {
-    const text = request.isPrompt ? prompt() : scriptOf(request.items);
+    const text = (request.isPrompt && prompt?.()) || scriptOf(request.items);
     return text === undefined ? llm.reply(request) : scriptedReply(text);
   },
 });

@@ -1,0 +1,48 @@
+import { parseObject } from '../../../kernel/json/parse-json.ts';
+import { isObject, type Json } from '../../../kernel/json.ts';
+import { leadingType } from './metered-event.ts';
+
+/** An event of a live session at an upstream that describes the session, or what it has used. */
+export type LiveEvent = {
+  readonly type: 'session.started' | 'session.updated' | 'session.usage.updated' | 'session.closed';
+  readonly event: Json;
+  /** The cumulative seconds of the session; undefined where the event does not have a possible count. */
+  readonly seconds: number | undefined;
+};
+
+const TYPES: readonly LiveEvent['type'][] = [
+  'session.started',
+  'session.updated',
+  'session.usage.updated',
+  'session.closed',
+];
+/** With its quotes: base64 contains none, so that a search skips it at the speed of memory. */
+const NEEDLES = TYPES.map((type) => Buffer.from(`"${type}"`));
+const MOST_SECONDS = 1_000_000;
+
+/** Reads a frame that describes the session or its usage. All others are not parsed. */
+export function readLiveEvent(frame: Buffer, type = leadingType(frame)): LiveEvent | undefined {
+  if (!mayDescribe(frame, type)) return undefined;
+  const event = parseObject(frame);
+  const known = TYPES.find((name) => name === event.type);
+  return known === undefined ? undefined : { type: known, event, seconds: secondsOf(event.usage) };
+}
+
+const mayDescribe = (frame: Buffer, type: string | undefined): boolean =>
+  type === undefined
+    ? NEEDLES.some((needle) => frame.includes(needle))
+    : TYPES.some((name) => name === type);
+
+function secondsOf(usage: unknown): number | undefined {
+  const seconds = isObject(usage) ? usage.seconds : undefined;
+  const isPossible = typeof seconds === 'number' && seconds >= 0 && seconds <= MOST_SECONDS;
+  return isPossible ? seconds : undefined;
+}
+
+const SPOKEN = 'session.output_audio.delta';
+/** The bytes of an audio frame around its base64. */
+const AROUND_SOUND = `{"type":"${SPOKEN}","delta":""}`.length;
+
+/** About how many bytes of audio a frame brings; 0 for other frames, and those whose type does not come first. */
+export const spokenBytes = (type: string | undefined, frame: Buffer): number =>
+  type === SPOKEN ? (Math.max(0, frame.length - AROUND_SOUND) * 3) / 4 : 0;

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { route } from '../../http/route/route.ts';
+import { errors } from '../../kernel/errors.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+
+const Params = z.object({
+  id: z.string().min(1).max(LIMITS.modelIdChars),
+  action: z.string().min(1).max(LIMITS.modelIdChars),
+});
+
+/** Refuses a session over WebRTC, with the address of the one over a WebSocket. */
+export const createMediaSession = route()({
+  method: 'POST',
+  path: '/v1/live/sessions',
+  credential: 'agent',
+  summary: 'Live sessions over WebRTC, which are not served',
+  envelope: 'openai',
+  rateLimit: 'gateway',
+
+  handle() {
+    throw errors.gateway.unsupportedTransport();
+  },
+});
+
+/** Refuses to accept, refer, hang up or fork: all of these are of sessions over SIP and WebRTC. */
+export const controlMediaSession = route()({
+  method: 'POST',
+  path: '/v1/live/sessions/:id/:action',
+  credential: 'agent',
+  summary: 'Control of live sessions over WebRTC and SIP, which are not served',
+  envelope: 'openai',
+  rateLimit: 'gateway',
+  params: Params,
+
+  handle() {
+    throw errors.gateway.unsupportedTransport();
+  },
+});
+
+/** Refuses a second connection to a session, and the recording of one. */
+export const readMediaSession = route()({
+  method: 'GET',
+  path: '/v1/live/sessions/:id/:action',
+  credential: 'agent',
+  summary: 'Second connections to live sessions and recordings of them, which are not served',
+  envelope: 'openai',
+  rateLimit: 'gateway',
+  params: Params,
+
+  handle() {
+    throw errors.gateway.unsupportedTransport();
+  },
+});

@@ -1,0 +1,143 @@
+import { bytesPerMs } from '../../media/coding.ts';
+import { errors } from '../kernel/errors.ts';
+import { isObject, type Json } from '../kernel/json.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import type { Cascades } from '../voice/cascade/cascade-deps.ts';
+import { planCascade, requireNoParts } from '../voice/cascade/plan-cascade.ts';
+import type { VoiceDeps } from '../voice/live/voice-deps.ts';
+import { parseLiveFormat } from '../voice/protocols/openai-live/audio-format.ts';
+import { eventIdOf, type RawLiveEvent } from '../voice/protocols/openai-live/client-event.ts';
+import type { LiveSession } from '../voice/protocols/openai-live/live-session.ts';
+import { type LiveStart, readStart } from '../voice/protocols/openai-live/read-start.ts';
+import type { EventProblem } from '../voice/protocols/openai-realtime/client-event.ts';
+import { openLive, openLiveRelay } from '../voice/recording/open-recorded.ts';
+import {
+  connectRelay,
+  LIVE_RELAY,
+  planRelay,
+  type RelayBuyer,
+  type RelayPlan,
+  type Relays,
+} from '../voice/relay/connect-relay.ts';
+import type { LiveRelay } from '../voice/relay/live-relay.ts';
+import { BILLED_APART, usesBackend } from '../voice/relay/live-uplink.ts';
+import { createScriptedLlm } from '../voice/session/scripted-llm.ts';
+import type { SessionConfig } from '../voice/session/session-config.ts';
+import { admitSession } from './admit-session.ts';
+import { ALL_LOCAL, openLocalVoice, openPlannedVoice } from './open-voice.ts';
+import { requireItsSocket } from './require-its-socket.ts';
+
+export type LiveDeps = VoiceDeps & {
+  /** Without it, no upstream is used. */
+  readonly relays?: Relays | undefined;
+  readonly cascades?: Cascades | undefined;
+};
+
+export type LiveOpening = {
+  /** The `session.start`. */
+  readonly event: RawLiveEvent;
+  readonly buyer: RelayBuyer;
+  /** For sessions of text models: the transcription model and the speech model. */
+  readonly parts: {
+    readonly stt_model?: string | undefined;
+    readonly tts_model?: string | undefined;
+  };
+};
+
+export type OpenedLive =
+  | { readonly session: LiveSession | LiveRelay }
+  | { readonly problem: EventProblem };
+
+/**
+ * Opens the session that a `session.start` asks for, with its money held: at an upstream that has the protocol, or on this
+ * server. Returns what is wrong with the event, or throws the refusal.
+ */
+export async function openLiveSession(deps: LiveDeps, opening: LiveOpening): Promise<OpenedLive> {
+  const { event } = opening;
+  const { session } = event;
+  const name = isObject(session) ? session.model : undefined;
+  if (!isObject(session) || typeof name !== 'string' || name.length > LIMITS.modelIdChars) {
+    throw errors.gateway.invalidRequest('session.model: name a model', 'session.model');
+  }
+  const idOf = (model: string) =>
+    (deps.catalogue.find(model) ?? deps.catalogue.findKeyed(model))?.id ?? model;
+  const modelId = idOf(name);
+  const { relays } = deps;
+  const relayed = relays && (await openRelayed({ ...deps, relays }, modelId, session, opening));
+  if (relayed !== undefined) return relayed;
+  const other = { dialect: 'openai-realtime', param: 'session.model' } as const;
+  requireItsSocket(deps.catalogue, modelId, other);
+
+  const read = readStart({ ...session, model: modelId }, eventIdOf(event));
+  if ('problem' in read) return read;
+  const thinking = idOf(read.backend ?? modelId);
+  if (thinking !== modelId && modelId !== ALL_LOCAL) {
+    return { problem: { ...OTHER_BACKEND, eventId: eventIdOf(event) } };
+  }
+  return { session: await openHere(deps, thinking, read, opening) };
+}
+
+const OTHER_BACKEND: EventProblem = {
+  code: 'invalid_value',
+  message: `session.delegation.responses.model: is the model of the session, or any chat model where that is ${ALL_LOCAL}.`,
+  param: 'session.delegation.responses.model',
+};
+
+/** Undefined: no upstream of this protocol serves the model. */
+async function openRelayed(
+  deps: LiveDeps & { readonly relays: Relays },
+  modelId: string,
+  session: Json,
+  { buyer, event, parts }: LiveOpening,
+): Promise<OpenedLive | undefined> {
+  const all = await planRelay(deps, modelId, buyer, LIVE_RELAY);
+  if (all === undefined) return undefined;
+  requireNoParts(modelId, parts);
+  const plan = usesBackend(session) ? paidByBuyer(all) : all;
+  if (plan === undefined) return { problem: { ...BILLED_APART, eventId: eventIdOf(event) } };
+  deps.sessions.requireRoom();
+
+  const connected = await connectRelay(deps, plan, buyer, LIVE_RELAY);
+  const relay = openLiveRelay(deps, {
+    ...connected,
+    session,
+    eventId: eventIdOf(event),
+    bytesPerMs: bytesPerMs(formatOf(session)),
+  });
+  return { session: admitSession(deps, connected.owner.sessionId, relay) };
+}
+
+/** The part of a plan whose upstreams bill the buyer. */
+function paidByBuyer<R>(plan: RelayPlan<R>): RelayPlan<R> | undefined {
+  const [first, ...rest] = plan.filter(({ offers }) => offers[0].ownKey !== undefined);
+  return first === undefined ? undefined : [first, ...rest];
+}
+
+/** The format of the session's audio. The upstream refuses one that it does not know. */
+function formatOf({ audio }: Json) {
+  const format = isObject(audio) ? audio.format : undefined;
+  const type = isObject(format) ? format.type : undefined;
+  const isLaw = type === 'audio/pcmu' || type === 'audio/pcma';
+  const rate = isObject(format) && format.rate === 16_000 ? 16_000 : 24_000;
+  const known = parseLiveFormat(isLaw ? { type } : { type: 'audio/pcm', rate });
+  return known ?? { encoding: 'linear16' as const, sampleRateHz: 24_000 };
+}
+
+async function openHere(
+  deps: LiveDeps,
+  modelId: string,
+  { config, start }: { readonly config: SessionConfig; readonly start: LiveStart },
+  { buyer, parts }: LiveOpening,
+): Promise<LiveSession> {
+  const { cascades } = deps;
+  const plan = cascades && planCascade(deps.catalogue, modelId, parts);
+  if (plan === undefined) requireNoParts(modelId, parts);
+  const input = plan
+    ? await openPlannedVoice({ ...deps, cascades }, plan, { buyer, config })
+    : await openLocalVoice(deps, modelId, { buyer, config });
+  const pipeline = { ...input.pipeline, llm: createScriptedLlm(input.pipeline.llm) };
+  const session = openLive(deps, { ...input, pipeline }, start);
+  admitSession(deps, input.owner.sessionId, session);
+  deps.engines.warmUp();
+  return session;
+}

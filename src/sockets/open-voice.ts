@@ -1,0 +1,76 @@
+import { enginesFor } from '../engines/engines-for.ts';
+import { newId } from '../kernel/ids.ts';
+import { openTurn } from '../voice/billing/hold-turn.ts';
+import { openSessionHold, type SessionHoldOwner } from '../voice/billing/session-hold.ts';
+import { SessionHolds } from '../voice/billing/session-holds.ts';
+import { turnCap } from '../voice/billing/turn-meter.ts';
+import type { Cascades } from '../voice/cascade/cascade-deps.ts';
+import { openCascade } from '../voice/cascade/open-cascade.ts';
+import { openOwnKeys } from '../voice/cascade/own-keys.ts';
+import { type CascadePlan, localEngineOf } from '../voice/cascade/plan-cascade.ts';
+import type { VoiceDeps } from '../voice/live/voice-deps.ts';
+import type { RelayBuyer } from '../voice/relay/connect-relay.ts';
+import { createLocalPipeline } from '../voice/session/local-pipeline.ts';
+import { requireServed, type SessionConfig } from '../voice/session/session-config.ts';
+import type { VoiceSessionInput } from '../voice/session/voice-session.ts';
+import { requireEngines, requireLiveModel } from './take-engine.ts';
+
+/** The engines of this server as one model. */
+export const ALL_LOCAL = 'local/realtime';
+
+export type VoiceOpening = { readonly buyer: RelayBuyer; readonly config: SessionConfig };
+
+/** Opens a voice session whose models are those of a plan, with the cost of its first turn held. Throws the refusal. */
+export async function openPlannedVoice(
+  deps: VoiceDeps & { readonly cascades: Cascades },
+  plan: CascadePlan,
+  { buyer, config }: VoiceOpening,
+): Promise<VoiceSessionInput> {
+  const { providerKeys } = deps.cascades;
+  const ownKeys = await openOwnKeys(
+    { ...deps, providerKeys },
+    [plan.llm, plan.stt, plan.tts],
+    buyer,
+  );
+  requireEngines(deps.engines, [
+    ...(localEngineOf(plan.stt) ? (['pocketsphinx'] as const) : []),
+    ...(localEngineOf(plan.tts) ? (['flite'] as const) : []),
+    ...(localEngineOf(plan.llm) ? (['guide'] as const) : []),
+  ]);
+  deps.sessions.requireRoom();
+  const { spender } = buyer;
+  const engines = enginesFor(deps.engines, spender.agentId);
+  return openCascade({ ...deps, engines }, plan, { spender, ownKeys, config });
+}
+
+/** Opens a voice session with the engines of this server, with the cost of its first turn held. Throws the refusal. */
+export async function openLocalVoice(
+  deps: VoiceDeps,
+  modelId: string,
+  { buyer, config }: VoiceOpening,
+): Promise<VoiceSessionInput> {
+  const { model, source } = requireLiveModel(deps.catalogue, modelId, 'realtime');
+  requireEngines(deps.engines, ['pocketsphinx', 'flite', 'guide']);
+  deps.sessions.requireRoom();
+
+  const { spender } = buyer;
+  const owner: SessionHoldOwner = {
+    spender,
+    sessionId: newId(deps.random, 'sess_'),
+    kind: 'realtime',
+    model: model.id,
+    source,
+  };
+  const cap = turnCap(model);
+  const callerFacts = () => deps.callerFacts(spender.agentId);
+  const sessionHolds = new SessionHolds((_, reserveRaw, isQuiet) =>
+    openSessionHold(deps, owner, reserveRaw, isQuiet),
+  );
+  const engines = enginesFor(deps.engines, spender.agentId);
+  const parts = { engines, cap, source, callerFacts, sessionHolds };
+  const pipeline = createLocalPipeline({ ...deps, ...parts });
+  requireServed(pipeline, config);
+  const reservesOf = (tokens: number) => pipeline.reserves(config, tokens);
+  const outputTokens = await openTurn(sessionHolds, reservesOf, cap.outputTokens);
+  return { owner, sessionHolds, cap, outputTokens, pipeline, config };
+}

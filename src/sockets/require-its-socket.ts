@@ -1,0 +1,24 @@
+import { errors } from '../kernel/errors.ts';
+import type { Catalogue, Dialect } from '../models/catalogue/catalogue.ts';
+
+/** The sockets of models that converse at an upstream, by the dialect of that. */
+const SOCKETS = {
+  'openai-realtime': '/v1/realtime',
+  'openai-live': '/v1/live/sessions',
+} as const satisfies Partial<Record<Dialect, string>>;
+
+/** Refuses a model whose upstreams have `dialect`, which is another one than that of this socket. */
+export function requireItsSocket(
+  catalogue: Pick<Catalogue, 'find' | 'findKeyed' | 'provider'>,
+  modelId: string,
+  other: { readonly dialect: keyof typeof SOCKETS; readonly param: string },
+): void {
+  const sources = (catalogue.find(modelId) ?? catalogue.findKeyed(modelId))?.sources ?? [];
+  const { dialect, param } = other;
+  const isOther = sources.some(({ provider }) => catalogue.provider(provider)?.dialect === dialect);
+  if (!isOther) return;
+  throw errors.gateway.invalidRequest(
+    `"${modelId}" is served on the socket ${SOCKETS[dialect]}.`,
+    param,
+  );
+}

@@ -1,0 +1,128 @@
+import type { Ending } from '../../../../machines/transcription-stream.ts';
+import { EngineBusy } from '../../../engines/engine.ts';
+import { type Clock, sleep } from '../../../kernel/clock.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import type { Random } from '../../../kernel/random.ts';
+import { RecentMap } from '../../../kernel/recent-map.ts';
+import type { EventAllowance } from '../../live/event-allowance.ts';
+import type { AnswerRequest } from '../../session/answer-request.ts';
+import type { AnswerClient, Played, VoiceClient } from '../../session/voice-client.ts';
+import { StageFailed } from '../../session/voice-pipeline.ts';
+import type { Heard } from '../../stt/transcriber-events.ts';
+import { type AnswerEvents, AnswerWriter } from './answer-writer.ts';
+import type { Delegation } from './delegation.ts';
+import type { LiveSender } from './live-sender.ts';
+import { PacedOutput } from './paced-output.ts';
+
+export type LiveClientOptions = {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly sender: LiveSender;
+  readonly allowance: EventAllowance;
+  readonly target: Delegation['type'];
+  readonly events: AnswerEvents & { readonly ended: (ending: Ending) => void };
+};
+
+/** Utterances that may wait for their words; those that are dropped never get any. */
+const SPANS = 16;
+
+/**
+ * Sends the events of a voice session in the protocol of `/v1/live/sessions`. Speech is sent in real time, so that an
+ * interruption is heard at once: the client plays what it has received.
+ */
+export class LiveClient implements VoiceClient {
+  readonly #options: LiveClientOptions;
+  readonly #output: PacedOutput;
+  readonly #startedAtMs: number;
+  /** When the caller began to speak, and fell silent, by item. */
+  readonly #spans = new RecentMap<string, { readonly startMs: number; endMs: number }>(SPANS);
+
+  constructor(options: LiveClientOptions) {
+    this.#options = options;
+    this.#output = new PacedOutput(options.clock);
+    this.#startedAtMs = options.clock.monotonicMs();
+  }
+
+  /** Milliseconds since the session began, whole. */
+  readonly sinceMs = (): number =>
+    Math.round(this.#options.clock.monotonicMs() - this.#startedAtMs);
+
+  get lastEventAtMs(): number {
+    return this.#options.allowance.lastAtMs;
+  }
+
+  batch(work: () => void): void {
+    this.#options.sender.batch(work);
+  }
+
+  get hasRoom(): boolean {
+    return this.#options.sender.hasRoom && this.#output.aheadMs <= LIMITS.liveAheadMs;
+  }
+
+  async room(signal: AbortSignal): Promise<void> {
+    const { clock, sender } = this.#options;
+    while (!signal.aborted && sender.isOpen && !this.hasRoom) {
+      await sender.room(signal);
+      const overMs = this.#output.aheadMs - LIMITS.liveAheadMs;
+      if (overMs > 0) await sleep(clock, overMs, signal);
+    }
+  }
+
+  speechStarted(itemId: string): void {
+    const startMs = this.sinceMs();
+    this.#spans.set(itemId, { startMs, endMs: startMs });
+  }
+
+  utterance({ item }: { readonly item: { readonly id: string } }): void {
+    const span = this.#spans.get(item.id);
+    if (span !== undefined) span.endMs = this.sinceMs();
+  }
+
+  /** One delta for each utterance: interim words may still change, and deltas can only be added to. */
+  transcript(itemId: string, { failed, text }: Heard): void {
+    const nowMs = this.sinceMs();
+    const { startMs, endMs } = this.#spans.get(itemId) ?? { startMs: nowMs, endMs: nowMs };
+    this.#spans.delete(itemId);
+    const { sender } = this.#options;
+    if (failed) {
+      sender.failed({ code: 'engine_failed', message: 'The speech could not be transcribed.' });
+    } else if (text !== '') {
+      sender.send('session.input_transcript.delta', {
+        delta: text,
+        start_ms: startMs,
+        end_ms: endMs,
+      });
+    }
+  }
+
+  transcriberFailed(error: Error): void {
+    this.#options.sender.failed(transcriberProblem(error));
+  }
+
+  createAnswer(request: AnswerRequest): AnswerClient {
+    const { events, random, sender, target } = this.#options;
+    const output = this.#output;
+    return new AnswerWriter({
+      ...{ events, output, random, request, sender, target },
+      sinceMs: this.sinceMs,
+    });
+  }
+
+  /** What was sent is heard, since the client cannot be told to drop it. */
+  clearPlayback(): Played | undefined {
+    const { heard } = this.#output;
+    this.#output.end();
+    return heard;
+  }
+
+  end(ending: Ending): void {
+    this.#options.events.ended(ending);
+  }
+}
+
+function transcriberProblem(error: Error): { readonly code: string; readonly message: string } {
+  if (error instanceof StageFailed) return error;
+  if (!(error instanceof EngineBusy)) return { code: 'engine_failed', message: error.message };
+  const message = `${error.message}; speak again in ${error.retryAfterSeconds} s`;
+  return { code: 'engine_overloaded', message };
+}

@@ -1,0 +1,224 @@
+import { newId } from '../../../kernel/ids.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import type { Random } from '../../../kernel/random.ts';
+import type { EventAllowance } from '../../live/event-allowance.ts';
+import { TOO_MANY_EVENTS } from '../../live/voice-endings.ts';
+import type { ConversationItem } from '../../session/conversation.ts';
+import { scriptedAnswer } from '../../session/scripted-llm.ts';
+import type { VoiceSession } from '../../session/voice-session.ts';
+import type { EventProblem } from '../openai-realtime/client-event.ts';
+import { readAppend } from '../openai-realtime/read-append.ts';
+import { silenceLike } from './audio-format.ts';
+import {
+  type BackendItem,
+  type LiveClientEvent,
+  readLiveClientEvent,
+  readRawEvent,
+} from './client-event.ts';
+import { type Delegation, delegatedConfig, updateDelegation } from './delegation.ts';
+import { CLOSE_REQUESTED, type LiveSender } from './live-sender.ts';
+
+export type LiveCommandDeps = {
+  readonly allowance: EventAllowance;
+  readonly random: Random;
+  readonly sender: LiveSender;
+  readonly session: VoiceSession;
+  readonly instructions: string;
+  readonly delegation: Delegation;
+  /** Milliseconds since the session began. */
+  readonly sinceMs: () => number;
+  /** The session as its client sees it. */
+  readonly render: () => Readonly<Record<string, unknown>>;
+};
+
+/** The type of the event that comes fifty times a second. */
+export const LIVE_APPEND = Buffer.from('session.input_audio.append');
+
+const NO_BACKEND: EventProblem = {
+  code: 'invalid_value',
+  message: 'This session delegates to its application: it has no backend.',
+  param: 'type',
+};
+
+const NO_APPLICATION: EventProblem = {
+  code: 'invalid_value',
+  message: 'delegation_id: is null in a session with a backend.',
+  param: 'delegation_id',
+};
+
+/** Executes what the client of a live session sends. An invalid event is answered with an `error`; the session goes on. */
+export class LiveCommands {
+  readonly #deps: LiveCommandDeps;
+  readonly #session: VoiceSession;
+  #delegation: Delegation;
+  #isMuted = false;
+  /** Texts to be spoken once the answer in progress is over. */
+  readonly #commentaries: string[] = [];
+
+  constructor(deps: LiveCommandDeps) {
+    this.#deps = deps;
+    this.#session = deps.session;
+    this.#delegation = deps.delegation;
+  }
+
+  get delegation(): Delegation {
+    return this.#delegation;
+  }
+
+  /** Handles a frame that arrived at `nowMs`. The caller may reuse its bytes after this returns. */
+  handle(frame: Uint8Array, nowMs: number): void {
+    const { allowance, sender } = this.#deps;
+    if (!allowance.take(nowMs)) {
+      this.#session.fail(TOO_MANY_EVENTS);
+      return;
+    }
+    const sound = readAppend(frame, LIVE_APPEND);
+    const refused = sound && this.#hear(sound, nowMs);
+    if (sound !== undefined) {
+      if (refused !== undefined) sender.refuse(refused);
+      return;
+    }
+    const text = Buffer.from(frame.buffer, frame.byteOffset, frame.byteLength).toString('utf8');
+    const read = readRawEvent(text);
+    const parsed = 'problem' in read ? read : readLiveClientEvent(read.raw);
+    if ('problem' in parsed) {
+      sender.refuse(parsed.problem);
+      return;
+    }
+    const problem = this.#apply(parsed.event, nowMs);
+    if (problem !== undefined) {
+      sender.refuse({ ...problem, eventId: parsed.event.event_id ?? null });
+    }
+  }
+
+  /** An answer is over: speaks the next text that waits. */
+  speakNext(): void {
+    const [text] = this.#commentaries;
+    if (text === undefined || this.#session.isOver) return;
+    const problem = this.#session.respond(scriptedAnswer(this.#session.config, text));
+    // The answer in progress, or the one that is due, comes first.
+    if (problem === undefined) this.#commentaries.shift();
+  }
+
+  #apply(event: LiveClientEvent, nowMs: number): EventProblem | undefined {
+    const { sender, sinceMs } = this.#deps;
+    const acknowledge = (type: string) => {
+      const atMs = sinceMs();
+      sender.answer(type, event.event_id, { start_ms: atMs, end_ms: atMs });
+    };
+    if ('delegation_id' in event && event.delegation_id !== null) {
+      if (this.#delegation.type === 'responses') return NO_APPLICATION;
+    }
+    switch (event.type) {
+      case 'session.update':
+        return this.#update(event);
+      case 'session.input_audio.append':
+        return this.#append(event.audio, nowMs);
+      case 'session.input_audio.mute':
+      case 'session.input_audio.unmute':
+        this.#isMuted = event.type === 'session.input_audio.mute';
+        sender.answer(`${event.type}d`, event.event_id);
+        return undefined;
+      case 'session.instructions.append':
+      case 'session.thinking.append':
+        this.#addText('system', event.content);
+        acknowledge(event.type.replace('.append', '.appended'));
+        return undefined;
+      case 'session.commentary.append':
+        if (this.#commentaries.length >= LIMITS.liveCommentaries) return TOO_MANY_TEXTS;
+        acknowledge('session.commentary.appended');
+        this.#commentaries.push(event.content);
+        this.speakNext();
+        return undefined;
+      case 'response.item.create':
+        return this.#addBackendItem(event.item);
+      case 'response.create':
+        return this.#respond();
+      case 'session.close':
+        this.#session.fail(CLOSE_REQUESTED);
+        return undefined;
+    }
+  }
+
+  #update({ event_id, session }: Extract<LiveClientEvent, { type: 'session.update' }>) {
+    const { instructions, render, sender } = this.#deps;
+    const wanted = session.delegation;
+    if (wanted !== undefined && wanted !== null) {
+      const delegation = updateDelegation(this.#delegation, wanted);
+      if (delegation === undefined) return FIXED_DELEGATION;
+      this.#delegation = delegation;
+      this.#session.configure(delegatedConfig(this.#session.config, instructions, delegation));
+    }
+    sender.answer('session.updated', event_id, { session: render() });
+    return undefined;
+  }
+
+  #append(base64: string, nowMs: number): EventProblem | undefined {
+    const audio = Buffer.from(base64, 'base64');
+    // The decoder skips invalid characters, so that a wrong length reveals them.
+    if (audio.length < Math.floor((base64.length * 3) / 4) - 2) {
+      return { code: 'invalid_value', message: 'audio is not base64.', param: 'audio' };
+    }
+    return this.#hear(audio, nowMs);
+  }
+
+  /** A muted client is heard as silence, so that an utterance in progress ends. */
+  #hear(sound: Uint8Array, nowMs: number): EventProblem | undefined {
+    const { inputFormat } = this.#session.config;
+    return this.#session.append(this.#isMuted ? silenceLike(sound, inputFormat) : sound, nowMs);
+  }
+
+  #addText(role: 'system' | 'user' | 'assistant', text: string): void {
+    this.#session.conversation.add({
+      id: newId(this.#deps.random, 'item_'),
+      type: 'message',
+      role,
+      status: 'completed',
+      content: [{ type: 'text', text }],
+    });
+  }
+
+  #addBackendItem(item: BackendItem): EventProblem | undefined {
+    if (this.#delegation.type !== 'responses') return NO_BACKEND;
+    if (item.type !== 'function_call_output') {
+      const { content, role } = item;
+      this.#addText(role === 'developer' ? 'system' : role, textOf(content));
+      return undefined;
+    }
+    const { conversation } = this.#session;
+    if (!conversation.hasCall(item.call_id)) {
+      const message = `No tool was called as "${item.call_id}" in this session.`;
+      return { code: 'invalid_tool_call_id', message, param: 'item.call_id' };
+    }
+    const output: ConversationItem = {
+      id: newId(this.#deps.random, 'item_'),
+      type: 'function_call_output',
+      status: 'completed',
+      callId: item.call_id,
+      output: textOf(item.output),
+    };
+    conversation.add(output);
+    return undefined;
+  }
+
+  #respond(): EventProblem | undefined {
+    if (this.#delegation.type !== 'responses') return NO_BACKEND;
+    const { config } = this.#session;
+    return this.#session.respond({ config, metadata: {}, isInConversation: true });
+  }
+}
+
+const textOf = (content: string | readonly { readonly text: string }[]): string =>
+  typeof content === 'string' ? content : content.map(({ text }) => text).join('\n');
+
+const TOO_MANY_TEXTS: EventProblem = {
+  code: 'rate_limit_exceeded',
+  message: `At most ${LIMITS.liveCommentaries} texts may wait to be spoken.`,
+  param: 'content',
+};
+
+const FIXED_DELEGATION: EventProblem = {
+  code: 'invalid_value',
+  message: 'session.delegation: its type and its model cannot change.',
+  param: 'session.delegation',
+};

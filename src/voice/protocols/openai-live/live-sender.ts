@@ -1,0 +1,44 @@
+import type { Ending } from '../../../../machines/transcription-stream.ts';
+import type { EventProblem } from '../openai-realtime/client-event.ts';
+import { EventSender } from '../openai-realtime/event-sender.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Why a session ended, in the words of the protocol. */
+export type CloseReason =
+  | 'close_requested'
+  | 'expired'
+  | 'content'
+  | 'remote_hangup'
+  | 'connection_lost';
+
+/** Ends a session that its client asked to close. */
+export const CLOSE_REQUESTED: Ending = { code: 1000, reason: 'close_requested' };
+/** Ends a session that has lasted as long as one may. */
+export const EXPIRED: Ending = { code: 1000, reason: 'expired' };
+
+/** A session whose budget is spent, or whose client was silent for too long, ends as one that has expired. */
+export function closeReason({ code, error, reason }: Ending): CloseReason {
+  if (reason === CLOSE_REQUESTED.reason) return 'close_requested';
+  const isBroken = code === 1011 || code === 1012 || code === 1013;
+  return isBroken || (error !== undefined && !isMoney(error.code)) ? 'connection_lost' : 'expired';
+}
+
+const isMoney = (code: string): boolean => code === 'budget_exhausted';
+
+/** Sends the events of a live session: errors have the shape that its protocol gives them. */
+export class LiveSender extends EventSender {
+  /** Sends an event in answer to the client's event of this id, if it has one. */
+  answer(type: string, eventId: string | null | undefined, fields: Fields = {}): void {
+    this.send(type, { ...idOf(eventId), ...fields });
+  }
+
+  override error(type: string, { code, eventId, message, param }: EventProblem): void {
+    const about = idOf(eventId);
+    const where = param === undefined || param === null ? {} : { param };
+    this.send('error', { ...about, error: { type, code, message, ...where, ...about } });
+  }
+}
+
+const idOf = (eventId: string | null | undefined): Fields =>
+  eventId === undefined || eventId === null ? {} : { client_event_id: eventId };

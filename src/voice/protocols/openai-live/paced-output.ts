@@ -1,0 +1,46 @@
+import type { Clock } from '../../../kernel/clock.ts';
+import type { Played } from '../../session/voice-client.ts';
+
+/**
+ * How far ahead of real time the speech of a session has been sent. The protocol has no event that clears what its client
+ * has not played, so that all that was sent is heard.
+ */
+export class PacedOutput {
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
+  /** Fractions in a private field of its own would be allocated anew with every write (docs/decisions/0076). */
+  readonly #state = { playedAtMs: 0, sentMs: 0 };
+  /** The message that is being spoken. */
+  #itemId: string | undefined;
+
+  constructor(clock: Pick<Clock, 'monotonicMs'>) {
+    this.#clock = clock;
+  }
+
+  /** Milliseconds of speech that the client has received and not played. */
+  get aheadMs(): number {
+    return Math.max(0, this.#state.playedAtMs - this.#clock.monotonicMs());
+  }
+
+  begin(itemId: string): void {
+    this.#itemId = itemId;
+    this.#state.sentMs = 0;
+  }
+
+  sent(ms: number): void {
+    const state = this.#state;
+    state.playedAtMs = Math.max(state.playedAtMs, this.#clock.monotonicMs()) + ms;
+    state.sentMs += ms;
+  }
+
+  /** The message has been sent whole. */
+  end(): void {
+    this.#itemId = undefined;
+  }
+
+  /** What is heard of the message that is being spoken, where no more of it is sent. Undefined: none is. */
+  get heard(): Played | undefined {
+    return this.#itemId === undefined
+      ? undefined
+      : { itemId: this.#itemId, heardMs: this.#state.sentMs };
+  }
+}

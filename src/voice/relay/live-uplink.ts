@@ -1,0 +1,62 @@
+import { isObject, type Json } from '../../kernel/json.ts';
+import {
+  eventIdOf,
+  isLiveEventName,
+  type RawLiveEvent,
+  readRawEvent,
+  unservedEvent,
+} from '../protocols/openai-live/client-event.ts';
+import { LIVE_APPEND } from '../protocols/openai-live/live-commands.ts';
+import type { EventProblem } from '../protocols/openai-realtime/client-event.ts';
+import { readAppend } from '../protocols/openai-realtime/read-append.ts';
+
+export type PassedOn =
+  | { readonly kind: 'sound'; readonly bytes: number }
+  | { readonly kind: 'event'; readonly text: string }
+  | { readonly kind: 'refused'; readonly problem: EventProblem };
+
+/**
+ * Judges what the client of a session at an upstream sends. Audio passes as it is. Every other event is parsed and written
+ * anew, so that the upstream reads exactly what was judged. Only where the upstream bills the client (`isOwnKey`) may a
+ * client use what the upstream bills beside the seconds of the session.
+ */
+export function judgeUplink(frame: Uint8Array, isOwnKey: boolean): PassedOn {
+  const sound = readAppend(frame, LIVE_APPEND);
+  if (sound !== undefined) return { kind: 'sound', bytes: sound.length };
+  const text = Buffer.from(frame.buffer, frame.byteOffset, frame.byteLength).toString('utf8');
+  const read = readRawEvent(text);
+  if ('problem' in read) return { kind: 'refused', problem: read.problem };
+  const problem = problemOf(read.raw, isOwnKey);
+  return problem === undefined
+    ? { kind: 'event', text: JSON.stringify(read.raw) }
+    : { kind: 'refused', problem: { ...problem, eventId: eventIdOf(read.raw) } };
+}
+
+function problemOf(raw: RawLiveEvent, isOwnKey: boolean): EventProblem | undefined {
+  const { type } = raw;
+  if (type === 'session.start') return unservedEvent(type);
+  if (isOwnKey) return undefined;
+  if (!isLiveEventName(type) || type.startsWith('decision.')) return unservedEvent(type);
+  if (type === 'session.update' && usesBackend(raw.session)) return BILLED_APART;
+  return undefined;
+}
+
+/** What an upstream bills beside the seconds of a session. */
+export const BILLED_APART: EventProblem = {
+  code: 'unsupported_parameter',
+  message:
+    'session.delegation: the upstream bills a backend and triggers apart, which needs a key of your own there; delegate to your application instead.',
+  param: 'session.delegation',
+};
+
+/** Whether the settings of a session name a backend of the upstream, or triggers that ask one. */
+export function usesBackend(session: unknown): boolean {
+  if (!isObject(session)) return false;
+  const { delegation, triggers } = session as Json;
+  const isClients =
+    delegation === undefined ||
+    delegation === null ||
+    (isObject(delegation) && delegation.type === 'client');
+  const hasTriggers = triggers !== undefined && !(Array.isArray(triggers) && triggers.length === 0);
+  return !isClients || hasTriggers;
+}

@@ -1,0 +1,192 @@
+import type { RealtimeRelayEvent } from '../../../machines/realtime-relay.ts';
+import type { Clock, TimerHandle } from '../../kernel/clock.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Usage } from '../../kernel/price.ts';
+import { holdLargestCount, largestFitting } from '../../ledger/rules/hold-what-fits.ts';
+import type { Source } from '../../models/catalogue/catalogue.ts';
+import { isImpossible } from '../../models/purchase/believe.ts';
+import {
+  type OpenedSessionHold,
+  openSessionHold,
+  type SessionHold,
+  type SessionHoldDeps,
+  type SessionHoldOwner,
+  sessionPrice,
+} from '../billing/session-hold.ts';
+import { LEDGER_AWAY, turnRefused } from '../live/voice-endings.ts';
+import type { VoiceLife } from '../live/voice-life.ts';
+import { journalBought } from './relay-meter.ts';
+
+const MOST_SECONDS = LIMITS.relayHeldSlices * LIMITS.relaySliceSeconds;
+/** Until the next check, the ledger's answer to it, the end of the session at the upstream, and its rounding. */
+const LEAST_SECONDS =
+  LIMITS.liveCheckMs / 1_000 + 1 + LIMITS.relayFinishMs / 1_000 + LIMITS.liveRoundingSeconds;
+
+/** The use of so many seconds, in the units that the source has rates for. */
+const usageOf = ({ rates }: Source, seconds: number): Usage => ({
+  ...(rates.request !== undefined && { request: 1 }),
+  ...(rates.audio_second !== undefined && { audio_second: seconds }),
+});
+
+const secondsRaw = (source: Source, seconds: number): bigint =>
+  sessionPrice(source, usageOf(source, seconds));
+
+/** The amount held for a session that is billed by the seconds its upstream counts. Undefined: it cannot be billed so. */
+export const heldSecondsRaw = (source: Source): bigint | undefined =>
+  source.rates.audio_second === undefined && source.rates.request === undefined
+    ? undefined
+    : secondsRaw(source, MOST_SECONDS);
+
+/** Holds `MOST_SECONDS`, or as many as the balance and every cap allow. Refused where not even `LEAST_SECONDS` fit. */
+export async function openSecondsHold(
+  deps: SessionHoldDeps,
+  owner: SessionHoldOwner,
+): Promise<OpenedSessionHold> {
+  const { verdict } = await holdLargestCount({
+    least: LEAST_SECONDS,
+    most: MOST_SECONDS,
+    priceRaw: (seconds) => secondsRaw(owner.source, seconds),
+    hold: (raw, isQuiet) => openSessionHold(deps, owner, raw, isQuiet),
+  });
+  return verdict;
+}
+
+export type SecondsMeterDeps = {
+  readonly owner: SessionHoldOwner;
+  readonly sessionHold: SessionHold;
+  readonly clock: Clock;
+  readonly life: Pick<VoiceLife, 'logError'>;
+  readonly send: (event: RealtimeRelayEvent) => void;
+};
+
+/**
+ * Bills a session by the cumulative seconds that its upstream reports. A smaller count than before changes nothing. A
+ * count above the time that has passed here is billed up to that time, and the rest is booked as the source's. Compares
+ * the hold with the time every `LIMITS.liveCheckMs`, and ends the session before the hold is used up.
+ */
+export class SecondsMeter {
+  readonly #deps: SecondsMeterDeps;
+  readonly #openedAtMs: number;
+  /** When the upstream had started the session. */
+  #startedAtMs: number | undefined;
+  #billed: number | undefined;
+  #mostReported = 0;
+  #isImpossible = false;
+  #timer: TimerHandle;
+  #isOver = false;
+
+  constructor(deps: SecondsMeterDeps) {
+    this.#deps = deps;
+    this.#openedAtMs = deps.clock.monotonicMs();
+    this.#timer = this.#schedule();
+  }
+
+  /** The seconds that are billed, and what they cost in raw units. */
+  get billed(): { readonly seconds: number; readonly costRaw: bigint } {
+    return { seconds: this.#billed ?? 0, costRaw: this.#costRaw };
+  }
+
+  /** The upstream has started the session. */
+  started(): void {
+    this.#startedAtMs ??= this.#deps.clock.monotonicMs();
+    void this.#bill(0);
+  }
+
+  /** The upstream reports `seconds` in all. Resolves, and never rejects, once the ledger has answered. */
+  report(seconds: number): Promise<void> {
+    this.#startedAtMs ??= this.#deps.clock.monotonicMs();
+    const most = this.#passedSince(this.#openedAtMs) + LIMITS.liveRoundingSeconds;
+    this.#mostReported = Math.max(this.#mostReported, seconds);
+    this.#isImpossible ||= isImpossible(seconds, most);
+    return this.#bill(Math.min(seconds, most));
+  }
+
+  /**
+   * The upstream reports no more: bills the time until `atMs`, where it has started the session and reported less. Without
+   * `atMs`, its last report stands. Resolves, and never rejects, once the ledger has answered.
+   */
+  end(atMs?: number): Promise<void> {
+    if (this.#isOver) return Promise.resolve();
+    this.#isOver = true;
+    const { clock, owner, sessionHold } = this.#deps;
+    clock.clearTimeout(this.#timer);
+    const startedAtMs = this.#startedAtMs;
+    const billed =
+      atMs === undefined || startedAtMs === undefined
+        ? Promise.resolve()
+        : this.#bill(Math.max(0, atMs - startedAtMs) / 1_000);
+    const beyondRaw = secondsRaw(owner.source, this.#mostReported) - this.#costRaw;
+    if (this.#mostReported > (this.#billed ?? 0) && beyondRaw > 0n) {
+      sessionHold.disown(beyondRaw, this.#isImpossible);
+    }
+    return billed;
+  }
+
+  get #costRaw(): bigint {
+    return this.#billed === undefined ? 0n : secondsRaw(this.#deps.owner.source, this.#billed);
+  }
+
+  /** Seconds, to the millisecond. */
+  #passedSince(ms: number): number {
+    return Math.round(this.#deps.clock.monotonicMs() - ms) / 1_000;
+  }
+
+  /** Journals what `seconds` in all cost more than what was billed before. */
+  #bill(exact: number): Promise<void> {
+    const seconds = this.#withinHold(Math.round(exact * 1_000));
+    const before = this.#billed;
+    if (before !== undefined && seconds <= before) return Promise.resolve();
+    const beforeRaw = this.#costRaw;
+    this.#billed = seconds;
+    const { source } = this.#deps.owner;
+    const added = Math.round((seconds - (before ?? 0)) * 1_000) / 1_000;
+    const { request, ...usage } = usageOf(source, added) as Record<string, number>;
+    const isFirst = before === undefined && request !== undefined;
+    const bought = { ...usage, ...(isFirst && { request: 1 }) };
+    const costRaw = this.#costRaw - beforeRaw;
+    if (costRaw === 0n && added === 0) return Promise.resolve();
+    return journalBought(this.#deps, costRaw, bought);
+  }
+
+  /** The part of so many milliseconds that the hold pays, in seconds. Only a process that is late needs it. */
+  #withinHold(ms: number): number {
+    const { owner, sessionHold } = this.#deps;
+    const fits = (part: number) => secondsRaw(owner.source, part / 1_000) <= sessionHold.heldRaw;
+    return (fits(ms) ? ms : (largestFitting({ least: 0, most: ms }, fits) ?? 0)) / 1_000;
+  }
+
+  #schedule(): TimerHandle {
+    const { clock, life, send } = this.#deps;
+    return clock.setTimeout(() => {
+      this.#check()
+        .catch((error: unknown) => {
+          life.logError(error, 'ledger is away from a relayed session');
+          send({ type: 'session.failed', ending: LEDGER_AWAY });
+        })
+        .finally(() => {
+          if (!this.#isOver) this.#timer = this.#schedule();
+        });
+    }, LIMITS.liveCheckMs);
+  }
+
+  /** Holds `MOST_SECONDS` from now on, once less than half of that is held. */
+  async #check(): Promise<void> {
+    const { owner, send, sessionHold } = this.#deps;
+    const { source } = owner;
+    const passed = this.#passedSince(this.#openedAtMs);
+    const covers = (seconds: number) => secondsRaw(source, passed + seconds) <= sessionHold.heldRaw;
+    if (covers(MOST_SECONDS / 2)) return;
+    const isLast = !covers(LEAST_SECONDS);
+    const { verdict } = await holdLargestCount({
+      least: LEAST_SECONDS,
+      most: MOST_SECONDS,
+      // A refusal is harmless while the hold covers the time until the next check.
+      isNeeded: isLast,
+      priceRaw: (seconds) => secondsRaw(source, passed + seconds) - sessionHold.heldRaw,
+      hold: (raw, isQuiet) => sessionHold.extend(raw, isQuiet),
+    });
+    if (verdict.kind === 'lost') send({ type: 'claim.lost' });
+    if (verdict.kind !== 'refused' || !isLast) return;
+    send({ type: 'budget.spent', ending: turnRefused(verdict.refusal) });
+  }
+}

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import {
+  readLiveEvent,
+  spokenBytes,
+} from '../../../../../src/models/providers/realtime/live-event.ts';
+
+const read = (text: string) => readLiveEvent(Buffer.from(text));
+
+describe('readLiveEvent', () => {
+  it('reads what describes a session or its usage, however it is written', () => {
+    const usage = { seconds: 1.5 };
+    const written = [
+      JSON.stringify({ type: 'session.usage.updated', usage }),
+      ` { "usage" : {"seconds":1.5}, "type" : "session.usage.updated" }`,
+    ];
+    for (const text of written) {
+      expect(read(text)).toMatchObject({ type: 'session.usage.updated', seconds: 1.5 });
+    }
+  });
+
+  it('takes no count that cannot be one', () => {
+    const counts = ['-1', '"5"', 'null', '1e300', '{}'];
+    for (const seconds of counts) {
+      const text = `{"type":"session.closed","usage":{"seconds":${seconds}}}`;
+      expect(read(text)).toMatchObject({ type: 'session.closed', seconds: undefined });
+    }
+    expect(read('{"type":"session.closed"}')?.seconds).toBeUndefined();
+  });
+
+  it('parses no other frame, and none that only quotes such a type', () => {
+    expect(read('{"type":"session.output_audio.delta","delta":"AAAA"}')).toBeUndefined();
+    expect(read('{"note":"session.closed","type":"info"}')).toBeUndefined();
+    expect(read('no JSON "session.closed"')).toBeUndefined();
+  });
+});
+
+describe('spokenBytes', () => {
+  it('is the sound of an audio frame', () => {
+    const frame = Buffer.from('{"type":"session.output_audio.delta","delta":"AAAAAAAA"}');
+    expect(spokenBytes('session.output_audio.delta', frame)).toBe(6);
+    expect(spokenBytes('info', frame)).toBe(0);
+    expect(spokenBytes('session.output_audio.delta', Buffer.from('{}'))).toBe(0);
+  });
+});

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import type { SocketConnection, SocketHandler } from '../../../src/http/websocket/socket-route.ts';
+import { LIMITS } from '../../../src/kernel/limits.ts';
+import { silentLog } from '../../../src/kernel/log.ts';
+import { ManualClock } from '../../../src/kernel/manual-clock.ts';
+import { createLiveSocket } from '../../../src/sockets/live-sessions.ts';
+import { AGENT, createVoiceWorld, FakeSocket, settleAll } from '../../support/voice-world.ts';
+
+const START = { type: 'session.start', session: { model: 'local/realtime' } };
+
+/** The handler of one socket, over fakes and a clock that stands still. */
+async function openHandler() {
+  const clock = new ManualClock();
+  const world = await createVoiceWorld({ clock, creditRaw: 10_000_000n });
+  const caller = { kind: 'agent', agentId: AGENT, keyId: 70, accountId: 1 };
+  const context = {
+    ...{ caller, headers: new Map(), query: {}, log: silentLog },
+    signal: new AbortController().signal,
+  };
+  const route = createLiveSocket(world.deps);
+  const handler: SocketHandler = await route.open(context as never);
+  const socket = new FakeSocket();
+  handler.opened(socket as unknown as SocketConnection);
+  const send = (event: object) => handler.frame?.(Buffer.from(JSON.stringify(event)), false);
+  return { ...world, clock, handler, send, socket };
+}
+
+describe('a socket of live sessions', () => {
+  it('ends when no session.start comes, and not once one has come', async () => {
+    const { clock, socket } = await openHandler();
+    clock.advance(LIMITS.liveStartMs - 1);
+    expect(socket.closed).toBeUndefined();
+    clock.advance(1);
+    expect(socket.of('error')).toMatchObject([{ error: { code: 'session_not_started' } }]);
+    expect(socket.closed?.code).toBe(1008);
+
+    const started = await openHandler();
+    started.send(START);
+    await settleAll();
+    started.clock.advance(LIMITS.liveStartMs);
+    expect(started.socket.types()).toEqual(['session.started']);
+  });
+
+  it('ends with 1012 where the server shuts down before a session has started', async () => {
+    const { handler, socket } = await openHandler();
+    handler.draining?.();
+    expect(socket.closed?.code).toBe(1012);
+  });
+
+  it('drains a session that was opening when the server shut down', async () => {
+    const { handler, ledger, send, socket } = await openHandler();
+    send(START);
+    handler.draining?.();
+    await settleAll();
+    expect(socket.types()).toEqual(['session.started', 'session.closed']);
+    expect([socket.closed?.code, ledger.openHolds()]).toEqual([1012, 0]);
+  });
+
+  it('settles a session whose client left while it was opening', async () => {
+    const { deps, handler, ledger, send, socket } = await openHandler();
+    send(START);
+    handler.closed(1006, '');
+    await settleAll();
+    expect([ledger.openHolds(), deps.sessions.size, socket.events]).toEqual([0, 0, []]);
+  });
+
+  it('holds no more sessions than the process may, and says so', async () => {
+    const { deps, send, socket } = await openHandler();
+    await deps.sessions.drain(0);
+    send(START);
+    await settleAll();
+    expect(socket.of('error')).toHaveLength(1);
+    expect(socket.closed?.code).toBe(1011);
+  });
+});

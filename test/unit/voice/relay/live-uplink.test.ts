@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { judgeUplink, usesBackend } from '../../../../src/voice/relay/live-uplink.ts';
+
+const judge = (text: string, isOwnKey = false) => judgeUplink(Buffer.from(text), isOwnKey);
+const codeOf = (text: string) => {
+  const judged = judge(text);
+  return judged.kind === 'refused' ? judged.problem.code : judged.kind;
+};
+const START =
+  '{"type":"session.start","session":{"model":"dear","delegation":{"type":"responses"}}}';
+
+describe('judgeUplink', () => {
+  it('passes audio, and says how much', () => {
+    expect(judge('{"type":"session.input_audio.append","audio":"AAAAAAAA"}')).toEqual({
+      kind: 'sound',
+      bytes: 6,
+    });
+  });
+
+  it('lets no second session.start through, however it is written', () => {
+    const attacks = [
+      START,
+      ` ${START.replace('session.start', 'session\\u002estart')}`,
+      START.replace('{"type"', '{"type":"session.input_audio.append","type"'),
+      START.replace('{', '{"type":"session.input_audio.append","audio":"AAAA",'),
+    ];
+    expect(attacks.map(codeOf)).toEqual(attacks.map(() => 'session_already_started'));
+    expect(judge(START, true).kind).toBe('refused');
+  });
+
+  it('writes an event anew, so that the upstream cannot read another member than was judged', () => {
+    const twice =
+      '{"type":"session.update","session":{"delegation":{"type":"responses"}},"session":{"delegation":null}}';
+    expect(judge(twice)).toEqual({
+      kind: 'event',
+      text: '{"type":"session.update","session":{"delegation":null}}',
+    });
+  });
+
+  it('refuses what an upstream bills apart, unless the upstream bills the caller', () => {
+    const apart = [
+      '{"type":"session.update","session":{"delegation":{"type":"responses"}}}',
+      '{"type":"session.update","session":{"triggers":[{}]}}',
+      '{"type":"decision.create","event_id":"d"}',
+      '{"type":"no.such.event"}',
+    ];
+    expect(apart.map(codeOf)).toEqual([
+      'unsupported_parameter',
+      'unsupported_parameter',
+      'unsupported_event',
+      'invalid_value',
+    ]);
+    expect(apart.map((text) => judge(text, true).kind)).toEqual(apart.map(() => 'event'));
+  });
+
+  it('refuses what is no event, and names the client’s id of one that it refuses', () => {
+    expect(['no JSON', '[]', '{}', 'null'].map(codeOf)).toEqual([
+      'invalid_json',
+      ...Array.from({ length: 3 }, () => 'missing_required_parameter'),
+    ]);
+    expect(judge('{"type":"decision.create","event_id":"d1"}')).toMatchObject({
+      problem: { eventId: 'd1' },
+    });
+  });
+});
+
+describe('usesBackend', () => {
+  it('is false where the application does the work', () => {
+    const free = [{}, { delegation: null }, { delegation: { type: 'client' } }, { triggers: [] }];
+    expect(free.map(usesBackend)).toEqual(free.map(() => false));
+  });
+
+  it('is true of every other delegation, and of triggers', () => {
+    const billed = [
+      { delegation: { type: 'responses' } },
+      { delegation: { type: 'decisions' } },
+      { delegation: 'client' },
+      { triggers: {} },
+      { triggers: [1] },
+    ];
+    expect(billed.map(usesBackend)).toEqual(billed.map(() => true));
+  });
+});
