@@ -37,9 +37,7 @@ export const TRACING_SECTION = {
   OTEL_SERVICE_NAME: unlessEmpty(z.string().max(255).default('agent-voice-spend-server')).describe(
     'What traces call this server.',
   ),
-  OTEL_TRACES_SAMPLER: unlessEmpty(
-    z.enum(SAMPLER_NAMES).default('parentbased_always_on'),
-  ).describe(
+  OTEL_TRACES_SAMPLER: unlessEmpty(z.enum(SAMPLER_NAMES).default('parentbased_always_on')).describe(
     'Which traces are recorded. Those that are not `parentbased` decide themselves, whatever the `traceparent` of a caller says.',
   ),
   OTEL_TRACES_SAMPLER_ARG: optional(z.coerce.number().min(0).max(1)).meta({

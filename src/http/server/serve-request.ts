@@ -27,9 +27,9 @@ import { type HeaderLine, type HttpAnswer, JSON_TYPE } from '../route/answer.ts'
 import { type Envelope, renderError } from '../route/render-error.ts';
 import { type AnyRoute, isStreamed } from '../route/route.ts';
 import type { HttpMetrics } from './http-metrics.ts';
+import { beginRequest, endAnswered, traceLines } from './request-span.ts';
 import type { Matched, Router } from './router.ts';
 import type { StrangerGate } from './stranger-gate.ts';
-import { beginRequest, endAnswered, traceLines } from './request-span.ts';
 import type { UnknownRoute } from './unknown-route.ts';
 
 /** A route, or the path of a socket that was asked without an upgrade. */

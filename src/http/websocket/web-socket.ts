@@ -107,7 +107,8 @@ function beginUpgrade(
   const earned: HeaderLine[] = [];
   const { headers } = request;
   const span =
-    deps.tracer && beginRequest(deps.tracer, { method: 'GET', route: spec.path, requestId, headers });
+    deps.tracer &&
+    beginRequest(deps.tracer, { method: 'GET', route: spec.path, requestId, headers });
   const handshake = { spec, request, reply, requestId, clientAddress, log, span, context, earned };
 
   upgrade(deps, handshake)

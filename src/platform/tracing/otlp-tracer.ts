@@ -1,8 +1,8 @@
 import {
   createTraceState,
   type Context as OtelContext,
-  type SpanContext,
   ROOT_CONTEXT,
+  type SpanContext,
   TraceFlags,
   trace,
 } from '@opentelemetry/api';
@@ -20,11 +20,11 @@ import { type Clock, within } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Metrics } from '../../kernel/metrics.ts';
-import { readTraceContext } from '../../kernel/trace-context.ts';
 import type { Tracer } from '../../kernel/trace.ts';
-import { watchExports } from './watch-exports.ts';
+import { readTraceContext } from '../../kernel/trace-context.ts';
 import { startSpan } from './otlp-span.ts';
 import type { SamplerSettings, TracingSettings } from './tracing-settings.ts';
+import { watchExports } from './watch-exports.ts';
 
 export type OtlpDeps = { readonly clock: Clock; readonly log: Log; readonly metrics: Metrics };
 
