@@ -27,6 +27,8 @@ export type SpanEnd = {
 export interface Span {
   /** The headers that let another service continue the trace (W3C Trace Context). */
   readonly headers: Readonly<Record<string, string>>;
+  /** The same for model vendors, which learn of the trace only where the operator has said so. */
+  readonly upstreamHeaders: Readonly<Record<string, string>> | undefined;
   /** False: the trace is not sampled, and nothing of it is kept. */
   readonly isRecorded: boolean;
   child(name: string, start?: SpanStart): Span;

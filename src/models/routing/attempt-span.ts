@@ -37,14 +37,24 @@ const providerOf = ({ provider }: Source): string => {
 };
 
 /** What the GenAI conventions have of a request to a model at one source. */
-export const modelAttributes = (
-  model: Pick<Model, 'id' | 'modality'>,
-  source: Source,
-): Attributes => ({
+const modelAttributes = (model: Pick<Model, 'id' | 'modality'>, source: Source): Attributes => ({
   'gen_ai.operation.name': OPERATIONS[model.modality],
   'gen_ai.provider.name': providerOf(source),
   'gen_ai.request.model': source.upstreamModel,
   'svc.model': model.id,
+  'svc.rail': source.rail,
+});
+
+/** The same of a live session, whose model may be made of others. */
+export const sessionAttributes = (
+  modality: Modality,
+  model: string,
+  source: Source,
+): Attributes => ({
+  'gen_ai.operation.name': OPERATIONS[modality],
+  'gen_ai.provider.name': providerOf(source),
+  'gen_ai.request.model': source.upstreamModel,
+  'svc.model': model,
   'svc.rail': source.rail,
 });
 
@@ -55,7 +65,8 @@ export const beginAttempt = (
   attempt: number,
 ): Span | undefined =>
   span?.child(`${OPERATIONS[model.modality]} ${source.upstreamModel}`, {
-    kind: 'client',
+    // An engine of this process is no other service.
+    ...(source.provider !== 'local' && { kind: 'client' as const }),
     attributes: {
       ...modelAttributes(model, source),
       'svc.agent.id': agentId,
@@ -100,7 +111,7 @@ export function noteFirstChunk(span: Span | undefined, tookMs: number, isWhole: 
 
 /** What was used: its tokens as the GenAI conventions have them, and the units that are billed. */
 export const usageAttributes = (
-  usage: Usage,
+  usage: Readonly<Record<string, number>>,
   { isEstimated = false, note, tokens = tokensOf(usage) }: UsageFacts = {},
 ): Attributes => ({
   'gen_ai.usage.input_tokens': tokens?.inputTokens,

@@ -4,6 +4,7 @@ import type { Span } from '../../kernel/trace.ts';
 import type { Source } from '../catalogue/catalogue.ts';
 import type { CircuitBreaker } from '../providers/circuit-breaker.ts';
 import type { Completed, Failed, Outcome, RailFailure, Unfit } from '../providers/outcome.ts';
+import { withTraceHeaders } from '../providers/upstream-trace.ts';
 import { endUndelivered, noteFirstChunk } from './attempt-span.ts';
 import type { Offer, Offers } from './plan-offers.ts';
 
@@ -106,7 +107,7 @@ export async function trySources<R, T>(
     const span = request.trace?.(source, attempts);
     let outcome: Outcome<T> | undefined;
     try {
-      outcome = await request.ask(offer);
+      outcome = await askUnder(span, () => request.ask(offer));
     } finally {
       if (key !== undefined) note(breaker, key, outcome);
       if (outcome?.kind !== 'completed') endUndelivered(span, outcome);
@@ -130,6 +131,12 @@ export async function trySources<R, T>(
   // A source that rests may take later what no other can.
   if (unfit !== undefined && restMs === undefined) return { ...last, outcome: unfit };
   return { ...last, outcome: { kind: 'resting', restMs: restMs ?? 0 } };
+}
+
+/** Lets the upstream continue the trace, where the operator wants that. */
+function askUnder<T>(span: Span | undefined, ask: () => Promise<T>): Promise<T> {
+  const headers = span?.upstreamHeaders;
+  return headers === undefined ? ask() : withTraceHeaders(headers, ask);
 }
 
 /** The name under which a source rests. Undefined for a buyer's own account, which never does. */

@@ -17,6 +17,8 @@ export type TraceDeps = {
   readonly monotonicMs: () => number;
   /** The wall clock at zero of the monotonic one, as it was when the trace began. */
   readonly epochMs: number;
+  /** Model vendors may continue traces. */
+  readonly reachesUpstreams: boolean;
 };
 
 const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT } as const;
@@ -34,7 +36,9 @@ export function startSpan(
     { startTime, attributes, kind: kind === undefined ? SpanKind.INTERNAL : KINDS[kind] },
     parent,
   );
-  return span.isRecording() ? new RecordedSpan(deps, span) : new UnrecordedSpan(headersOf(span));
+  return span.isRecording()
+    ? new RecordedSpan(deps, span)
+    : new UnrecordedSpan(headersOf(span), deps);
 }
 
 class RecordedSpan implements Span {
@@ -50,6 +54,10 @@ class RecordedSpan implements Span {
 
   get headers(): Span['headers'] {
     return headersOf(this.#span);
+  }
+
+  get upstreamHeaders(): Span['upstreamHeaders'] {
+    return this.#deps.reachesUpstreams ? this.headers : undefined;
   }
 
   child(name: string, start: SpanStart = {}): Span {
@@ -86,9 +94,11 @@ class RecordedSpan implements Span {
 class UnrecordedSpan implements Span {
   readonly isRecorded = false;
   readonly headers: Span['headers'];
+  readonly upstreamHeaders: Span['upstreamHeaders'];
 
-  constructor(headers: Span['headers']) {
+  constructor(headers: Span['headers'], { reachesUpstreams }: TraceDeps) {
     this.headers = headers;
+    this.upstreamHeaders = reachesUpstreams ? headers : undefined;
   }
 
   child(): Span {

@@ -34,7 +34,7 @@ export type OtlpDeps = { readonly clock: Clock; readonly log: Log; readonly metr
  */
 export function createOtlpTracer(
   { clock, log, metrics }: OtlpDeps,
-  { headers, sampler, serviceName, url }: TracingSettings,
+  { headers, reachesUpstreams, sampler, serviceName, url }: TracingSettings,
 ): Tracer & AsyncDisposable {
   const { tracing } = LIMITS;
   const exporter = new OTLPTraceExporter({
@@ -66,7 +66,7 @@ export function createOtlpTracer(
   return {
     start: (name, { headers: received, ...start }) =>
       startSpan(
-        { tracer, monotonicMs, epochMs: clock.now() - clock.monotonicMs() },
+        { tracer, monotonicMs, reachesUpstreams, epochMs: clock.now() - clock.monotonicMs() },
         parentOf(received),
         name,
         start,

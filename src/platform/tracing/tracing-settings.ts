@@ -12,4 +12,6 @@ export type TracingSettings = {
   readonly headers: Readonly<Record<string, string>>;
   readonly serviceName: string;
   readonly sampler: SamplerSettings;
+  /** Model vendors may continue traces. */
+  readonly reachesUpstreams: boolean;
 };

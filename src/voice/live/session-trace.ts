@@ -1,6 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Span, SpanStart } from '../../kernel/trace.ts';
 import type { SessionSummary } from '../../ledger/rules/session-summary.ts';
+import { sessionAttributes } from '../../models/routing/attempt-span.ts';
 import type { SessionHoldOwner } from '../billing/session-hold.ts';
 import { type Speech, TurnTrace } from './turn-trace.ts';
 
@@ -42,8 +43,8 @@ export class SessionTrace {
       attributes: {
         'svc.session.id': sessionId,
         'svc.agent.id': spender.agentId,
-        'svc.model': model,
-        'svc.rail': source.rail,
+        ...(kind !== 'call' &&
+          sessionAttributes(kind === 'realtime' ? 'realtime' : 'stt', model, source)),
       },
     });
   }
