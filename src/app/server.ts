@@ -90,8 +90,7 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
   signal?.throwIfAborted();
 
   const metrics = createMetrics({ withProcess: true });
-  const tracer = await openTracing({ clock, log, metrics }, settings.tracing);
-  if (tracer !== undefined) teardown.use('tracing', tracer);
+  const tracer = await openTracing({ clock, log, metrics }, settings.tracing, teardown);
   const { fetch, fetchStream, close: closeOutbound } = createFetch();
   teardown.defer('outbound', closeOutbound);
   const { sql, ledgerSql } = database;

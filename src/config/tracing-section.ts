@@ -34,7 +34,7 @@ export const TRACING_SECTION = {
     takes: '`name=value`, comma separated, values percent-encoded',
     unset: 'none',
   }),
-  OTEL_SERVICE_NAME: unlessEmpty(z.string().max(255).default('agent-voice-spend-server')).describe(
+  OTEL_SERVICE_NAME: unlessEmpty(z.string().default('agent-voice-spend-server')).describe(
     'What traces call this server.',
   ),
   OTEL_TRACES_SAMPLER: unlessEmpty(z.enum(SAMPLER_NAMES).default('parentbased_always_on')).describe(

@@ -1,5 +1,5 @@
 import type { RouteReply } from '../http/route/route.ts';
-import type { Span } from '../kernel/trace.ts';
+import type { Span } from '../kernel/trace/span.ts';
 import type { Spender } from '../ledger/rules/requests.ts';
 import { refuseHold } from '../models/purchase/refuse-hold.ts';
 import { admitCall, viewAgent } from '../payments/proxy/admit-call.ts';

@@ -4,7 +4,7 @@ import { errors } from '../kernel/errors.ts';
 import { newId } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Random } from '../kernel/random.ts';
-import type { Span } from '../kernel/trace.ts';
+import type { Span } from '../kernel/trace/span.ts';
 import { type ChargeRow, type EventRow, latencyOf } from '../ledger/rules/companion.ts';
 import type { HoldVerdict, Ledger, SettleVerdict } from '../ledger/rules/ledger.ts';
 import type { Hold, HoldRefusal, Spender } from '../ledger/rules/requests.ts';

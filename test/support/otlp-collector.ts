@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
-import { type CollectedSpan, decodeSpans } from './otlp-protobuf.ts';
 import { listenOnLoopback } from './listen-on-loopback.ts';
+import { type CollectedSpan, decodeSpans } from './otlp-protobuf.ts';
 
 export type OtlpCollector = AsyncDisposable & {
   readonly baseUrl: string;

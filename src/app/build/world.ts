@@ -2,7 +2,7 @@ import type { MetricsRegistry } from '../../http/server/metrics.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Random } from '../../kernel/random.ts';
-import type { Tracer } from '../../kernel/trace.ts';
+import type { Tracer } from '../../kernel/trace/span.ts';
 import type { Catalogue } from '../../models/catalogue/catalogue.ts';
 import type { OnPaymentStep } from '../../payments/proxy/payment-steps.ts';
 import type { VendorTimes } from '../../payments/proxy/vendor-call.ts';

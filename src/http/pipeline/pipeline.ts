@@ -11,7 +11,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import { turnForLongWork } from '../../kernel/long-work.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
-import type { Attributes, Span } from '../../kernel/trace.ts';
+import type { Attributes, Span } from '../../kernel/trace/span.ts';
 import { isProbe, type RateGate } from '../../rate-limit/rate-gate.ts';
 import type { Authenticate, Demand } from '../auth/authenticate.ts';
 import type { BodyBreak } from '../body/body-stream.ts';

@@ -6,7 +6,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Metrics } from '../../kernel/metrics.ts';
 import type { Random } from '../../kernel/random.ts';
-import type { Tracer } from '../../kernel/trace.ts';
+import type { Tracer } from '../../kernel/trace/span.ts';
 import {
   createRateGate,
   DEFAULT_RATE_LIMITS,

@@ -2,7 +2,7 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import type { Clock } from '../../kernel/clock.ts';
 import { errors } from '../../kernel/errors.ts';
 import type { Log } from '../../kernel/log.ts';
-import type { Span, Tracer } from '../../kernel/trace.ts';
+import type { Span, Tracer } from '../../kernel/trace/span.ts';
 import { BodyTooLarge, SendFailed } from '../../platform/egress/send-failed.ts';
 import { isProbe } from '../../rate-limit/rate-gate.ts';
 import { type BodyReading, readBody } from '../body/body.ts';

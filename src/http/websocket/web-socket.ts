@@ -9,7 +9,7 @@ import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import { abortSignalOf } from '../../kernel/stop-signal.ts';
-import type { Span, Tracer } from '../../kernel/trace.ts';
+import type { Span, Tracer } from '../../kernel/trace/span.ts';
 import type { RateGate } from '../../rate-limit/rate-gate.ts';
 import type { createAdmitAgent } from '../auth/authenticate.ts';
 import { chooseProtocol, socketCredential } from '../auth/socket-credential.ts';

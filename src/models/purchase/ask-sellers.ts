@@ -1,4 +1,4 @@
-import type { Span } from '../../kernel/trace.ts';
+import type { Span } from '../../kernel/trace/span.ts';
 import { makerOf } from '../../ledger/rules/destination.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
 import type { Model, Source } from '../catalogue/catalogue.ts';

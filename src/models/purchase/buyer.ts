@@ -4,7 +4,7 @@ import {
 } from '../../accounts/provider-keys/provider-key-header.ts';
 import { errors } from '../../kernel/errors.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
-import type { Span } from '../../kernel/trace.ts';
+import type { Span } from '../../kernel/trace/span.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
 import { readSpender } from './read-spender.ts';
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
 import { marginRaw, priceRaw, type Usage } from '../../kernel/price.ts';
-import type { Attributes } from '../../kernel/trace.ts';
+import type { Attributes } from '../../kernel/trace/span.ts';
 import type { ChargeRow } from '../../ledger/rules/companion.ts';
 import { makerOf } from '../../ledger/rules/destination.ts';
 import type { Ledger } from '../../ledger/rules/ledger.ts';

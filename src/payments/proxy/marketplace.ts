@@ -1,4 +1,4 @@
-import type { Span } from '../../kernel/trace.ts';
+import type { Span } from '../../kernel/trace/span.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
 import type { OutboundRequest } from './outbound-request.ts';
 

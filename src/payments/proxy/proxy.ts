@@ -1,5 +1,5 @@
 import { ApiError } from '../../kernel/api-error.ts';
-import type { Attributes, Span } from '../../kernel/trace.ts';
+import type { Attributes, Span } from '../../kernel/trace/span.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
 import type { BudgetReports } from '../../spend/awareness/budget-left.ts';
 import { createCallSlots } from '../reservations/call-slots.ts';
@@ -103,32 +103,10 @@ export function createProxy(deps: ProxyDeps): VendorProxy {
     return kept;
   }
 
-  /** The call of a vendor is a span; what the marketplace sells has spans of its own. */
-  async function sendTraced(call: ProxyCall): Promise<ProxyAnswer> {
-    const { method, url } = call.request;
-    if (call.span === undefined || deps.marketplace?.matches(url)) return send(call);
-    const span = call.span.child(`vendor ${method}`, {
-      kind: 'client',
-      attributes: {
-        'http.request.method': method,
-        'server.address': hostOf(url),
-        'svc.agent.id': call.spender.agentId,
-      },
-    });
-    try {
-      const answer = await send({ ...call, span });
-      span.end();
-      return answer;
-    } catch (error) {
-      span.end({ error: error instanceof ApiError ? error.error : 'failed' });
-      throw error;
-    }
-  }
-
   return {
     send: (call) =>
       slots.take(call.spender.agentId, () =>
-        sendTraced(call).catch(async (refusal: unknown) => {
+        withVendorSpan(deps, call, send).catch(async (refusal: unknown) => {
           const { request, spender } = call;
           await deps.reportCapHit({ agentId: spender.agentId, url: request.url }, refusal);
           throw refusal;
@@ -137,6 +115,33 @@ export function createProxy(deps: ProxyDeps): VendorProxy {
   };
 }
 
+/** Sends a call under a span of its own, until the answer begins. What the marketplace sells has spans of its own. */
+async function withVendorSpan<T>(
+  { marketplace }: Pick<ProxyDeps, 'marketplace'>,
+  call: ProxyCall,
+  send: (call: ProxyCall) => Promise<T>,
+): Promise<T> {
+  const { method, url } = call.request;
+  if (call.span === undefined || marketplace?.matches(url)) return send(call);
+  const span = call.span.child(`vendor ${method}`, {
+    kind: 'client',
+    attributes: {
+      'http.request.method': method,
+      'server.address': hostOf(url),
+      'svc.agent.id': call.spender.agentId,
+    },
+  });
+  try {
+    const answer = await send({ ...call, span });
+    span.end();
+    return answer;
+  } catch (error) {
+    span.end({ error: error instanceof ApiError ? error.error : 'failed' });
+    throw error;
+  }
+}
+
+/** What the vendor answered, and what it was paid. */
 const vendorAttributes = (status: number, costRaw: bigint): Attributes => ({
   'http.response.status_code': status,
   'svc.cost_raw': Number(costRaw),

@@ -1,7 +1,7 @@
 import type { SessionEndReason } from '../../../machines/call.ts';
 import type { SoundFormat } from '../../../media/coding.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import type { Span } from '../../kernel/trace.ts';
+import type { Span } from '../../kernel/trace/span.ts';
 import { insertEvents } from '../../ledger/store/agent-funds.ts';
 import { SessionTrace } from '../../voice/live/session-trace.ts';
 import type { MediaCodec } from '../carriers/carrier.ts';

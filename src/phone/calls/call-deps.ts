@@ -1,4 +1,4 @@
-import type { Tracer } from '../../kernel/trace.ts';
+import type { Tracer } from '../../kernel/trace/span.ts';
 import type { TakeSession } from '../../ledger/engine/take-session.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import type { Cascades } from '../../voice/cascade/cascade-deps.ts';

@@ -5,7 +5,7 @@ import { isObject } from '../../kernel/json.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Random } from '../../kernel/random.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
-import type { Span } from '../../kernel/trace.ts';
+import type { Span } from '../../kernel/trace/span.ts';
 import { paymentHoldId } from '../../ledger/rules/payment.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';

@@ -1,5 +1,5 @@
 import type { CutReason } from '../../../machines/voice-turn.ts';
-import type { Span } from '../../kernel/trace.ts';
+import type { Span } from '../../kernel/trace/span.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
 import type { ChatRequest } from '../../models/chat/chat-request.ts';
 import { meterChat } from '../../models/chat/chat-usage.ts';

@@ -1,6 +1,6 @@
 import type { TurnCause } from '../../../machines/voice-turn.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import type { Attributes, Span } from '../../kernel/trace.ts';
+import type { Span } from '../../kernel/trace/span.ts';
 
 /** What a turn answers. Times are milliseconds of the monotonic clock. */
 export type Speech = {
@@ -65,11 +65,11 @@ export class TurnTrace {
   }
 
   /** The answer is over. `frameMs`: when its first sound went out on a line that paces it. */
-  finished(cause: TurnCause | undefined, attributes: Attributes, frameMs = this.#frameMs): void {
+  finished(cause: TurnCause | undefined, answerId: string, frameMs = this.#frameMs): void {
     this.#over();
     if (cause?.kind === 'failed') this.#error = cause.code;
     this.span.set({
-      ...attributes,
+      'svc.answer.id': answerId,
       'svc.turn.end': cause?.kind ?? 'completed',
       'svc.turn.interrupted': cause?.kind === 'cancelled',
     });

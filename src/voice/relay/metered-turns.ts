@@ -117,7 +117,7 @@ export class MeteredTurns {
     if (id === null || trace === undefined) return undefined;
     this.#traces.delete(id);
     const cause = isFailed ? FAILED : isCancelled ? INTERRUPTED : undefined;
-    trace.finished(cause, { 'svc.answer.id': id });
+    trace.finished(cause, id);
     return trace;
   }
 

@@ -101,11 +101,7 @@ export function createAnswering(deps: AnsweringDeps): Answering {
     const trace = deps.trace?.answers(isUnread);
     let promptMs: number | undefined;
     turn = new VoiceTurn({
-      llm: deps.llm,
-      voice: deps.voice,
-      clock,
-      log: deps.log,
-      client: deps.client,
+      ...{ llm: deps.llm, voice: deps.voice, clock, log: deps.log, client: deps.client },
       cap,
       config,
       isPrompt,
@@ -123,7 +119,7 @@ export function createAnswering(deps: AnsweringDeps): Answering {
         isConversing = false;
         isUnread = false;
         if (isInConversation) kept.keep(begun);
-        trace?.finished(outcome.cause, { 'svc.answer.id': begun.id }, deps.client.firstSoundAtMs);
+        trace?.finished(outcome.cause, begun.id, deps.client.firstSoundAtMs);
         deps.finished({ answer: begun, outcome, promptMs, request, trace });
       },
     });

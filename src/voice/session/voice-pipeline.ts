@@ -1,7 +1,7 @@
 import type { CutReason } from '../../../machines/voice-turn.ts';
 import type { SttEngine } from '../../engines/engine.ts';
 import type { Usage } from '../../kernel/price.ts';
-import type { Span } from '../../kernel/trace.ts';
+import type { Span } from '../../kernel/trace/span.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
 import type { Disbelieved } from '../../models/purchase/believe.ts';
 import type { Reserves } from '../billing/session-holds.ts';
