@@ -70,10 +70,7 @@ describe('the trace of a cascade', () => {
     );
     await client.opened();
     speak(client);
-    const turnEvent = await done(client).catch((e) => {
-      console.log(JSON.stringify(client.events ?? client, null, 0).slice(0, 4000));
-      throw e;
-    });
+    const turnEvent = await done(client);
     client.ws.close();
     const session = await collector.awaited(({ name }) => name === 'realtime session');
     const handshake = await collector.awaited(({ name }) => name === 'GET /v1/realtime');

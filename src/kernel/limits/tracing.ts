@@ -12,8 +12,8 @@ export const TRACING_LIMITS = {
   exportDelayMs: 2_000,
   /** Of one export with its retries. */
   exportMs: 10_000,
-  /** Exports at a time; beyond them an export is dropped. */
-  exports: 2,
+  /** Exports at a time. One, but for the last ones, which empty the queue at once. */
+  exports: 17,
   /** Of the last export, when the server stops. */
   flushMs: 3_000,
   attributesPerSpan: 64,

@@ -28,12 +28,14 @@ export type Settled = { readonly chargedRaw: bigint } & Partial<BudgetLeft>;
 export async function budgetLeft<R, T>(
   deps: Omit<SettleDeps, 'breaker' | 'log'>,
   granted: Granted<R, T>,
+  { span }: Pick<Delivered<T>, 'span'>,
 ): Promise<BudgetLeft> {
   const { held, spender } = granted;
   const { funds, after, hold } = held;
   try {
     return await deps.budgets.left({ funds, after }, { spender, facts: hold.facts });
   } catch (error) {
+    span?.end({ error: 'unsettled' });
     await giveUp(deps, granted);
     throw error;
   }
