@@ -3,8 +3,13 @@
  * argument what to be; tells its parent where it listens, and when asked, how long commits of one row take from here.
  */
 
+import { systemClock } from '../src/kernel/clock.ts';
 import { favourMedia } from '../src/kernel/favour-media.ts';
+import { silentLog } from '../src/kernel/log.ts';
+import { noMetrics } from '../src/kernel/metrics.ts';
+import { Teardown } from '../src/kernel/teardown.ts';
 import { BY_KEY, openSql } from '../src/platform/postgres/sql.ts';
+import { openTracing } from '../src/platform/tracing/open-tracing.ts';
 import { gatewayWorld } from '../test/support/gateway-world.ts';
 import { liveLedger } from '../test/support/ledger-load.ts';
 import type { HostOrder, MeteredOrder } from './gateways.ts';
@@ -15,8 +20,21 @@ const UNLIMITED = { gatewayPerMinute: 1e9, globalPerMinute: 1e9, ipPerMinute: 1e
 /** As many as the ledger's own pool has. */
 const CONNECTIONS = 6;
 
+/** As a server is configured that sends every trace to a collector, unless its caller samples none. */
+const tracerTo = (url: string | undefined) =>
+  openTracing(
+    { clock: systemClock, log: silentLog, metrics: noMetrics },
+    url === undefined
+      ? undefined
+      : {
+          ...{ url, headers: {}, serviceName: 'bench', reachesUpstreams: false },
+          sampler: { isParentBased: true, ratio: 1 },
+        },
+    new Teardown(),
+  );
+
 async function openMetered(order: MeteredOrder): Promise<number> {
-  const { agentId, keyId, target, upstreamPort } = order;
+  const { agentId, collectorUrl, keyId, target, upstreamPort } = order;
   const ledger = liveLedger(openSql(target, CONNECTIONS, BY_KEY), `chat bench ${process.pid}`);
   const reference = `chat bench ${process.pid}`;
   await ledger.credit({ agentId, amountRaw: 10n ** 12n, reference });
@@ -24,6 +42,7 @@ async function openMetered(order: MeteredOrder): Promise<number> {
   const rates = { text_input_token: '2.5', text_output_token: '10' };
   const { baseUrl } = await gatewayWorld({
     ...{ ledger, agentId, keyId, rateLimits: UNLIMITED },
+    tracer: await tracerTo(collectorUrl),
     providers: { peer: { baseUrl: `http://127.0.0.1:${upstreamPort}/v1`, dialect: 'openai' } },
     models: [{ id: 'bench/model', modality: 'text', sources: [{ ...source, rates }] }],
   });

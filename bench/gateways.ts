@@ -20,6 +20,8 @@ export type MeteredOrder = {
   readonly target: DatabaseTarget;
   readonly agentId: number;
   readonly keyId: number;
+  /** The collector of its spans. Undefined: nothing is traced. */
+  readonly collectorUrl?: string;
 };
 export type HostOrder = MeteredOrder | { readonly kind: 'relay'; readonly upstreamPort: number };
 
@@ -82,7 +84,7 @@ export async function withGateways<T>(
   }
 }
 
-async function openBenchDatabase(path: string) {
+export async function openBenchDatabase(path: string) {
   const url = process.env.TEST_DATABASE_URL;
   const place = url === undefined ? ({ kind: 'directory', path } as const) : undefined;
   const database = await openDatabase({

@@ -15,6 +15,7 @@ const BENCHES: readonly Bench[] = [
   { name: 'realtime', run: async () => (await import('./realtime.bench.ts')).benchRealtime() },
   { name: 'cascade', run: async () => (await import('./cascade.bench.ts')).benchCascade() },
   { name: 'gateway', run: async () => (await import('./gateway.bench.ts')).benchGateway() },
+  { name: 'tracing', run: async () => (await import('./tracing.bench.ts')).benchTracing() },
   { name: 'streams', run: async () => (await import('./streams.bench.ts')).benchStreams() },
   { name: 'payments', run: async () => (await import('./payments.bench.ts')).benchPayments() },
   { name: 'reconcile', run: async () => (await import('./reconcile.bench.ts')).benchReconcile() },

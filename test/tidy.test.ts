@@ -18,6 +18,7 @@ const DOMAINS: readonly string[] = [
   'src/platform/postgres',
   'src/platform/egress',
   'src/platform/chain',
+  'src/platform/tracing',
   'src/policy',
   'src/ledger/rules',
   'src/ledger/store',

@@ -18,6 +18,7 @@ import { loadRateCard } from '../phone/load-rate-card.ts';
 import { loadChainCode } from '../platform/chain/account.ts';
 import { createFetch } from '../platform/egress/fetch.ts';
 import { type Database, openDatabase } from '../platform/postgres/database.ts';
+import { openTracing } from '../platform/tracing/open-tracing.ts';
 import type { Capabilities } from '../routes/capabilities.ts';
 import { ROUTES } from '../routes/index.ts';
 import { createCarrierMediaSocket } from '../sockets/carrier-media.ts';
@@ -90,10 +91,11 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
   signal?.throwIfAborted();
 
   const metrics = createMetrics({ withProcess: true });
+  const tracer = await openTracing({ clock, log, metrics }, settings.tracing, teardown);
   const { fetch, fetchStream, close: closeOutbound } = createFetch();
   teardown.defer('outbound', closeOutbound);
   const { sql, ledgerSql } = database;
-  const world: World = { ...deps, sql, ledgerSql, metrics, catalogue, fetch, fetchStream };
+  const world: World = { ...deps, sql, ledgerSql, metrics, tracer, catalogue, fetch, fetchStream };
   const parts = await buildLedger(world, teardown);
   const { ledger } = parts;
   const chain = await buildChain(world, teardown);
@@ -254,7 +256,12 @@ function openEdge(
 /** Every event with the schema of its body, as the description of the interface has it. */
 const EVENTS = EVENT_KINDS.map((kind) => ({ ...kind, schema: eventSchema(kind) }));
 
-const advisoriesOf = ({ budgetAdvisory, rateLimitAdvisory }: World['settings']): string[] => [
+const advisoriesOf = ({
+  budgetAdvisory,
+  rateLimitAdvisory,
+  tracing,
+}: World['settings']): string[] => [
+  ...(tracing === undefined ? [] : ['traceresponse']),
   ...(budgetAdvisory.enabled ? [BUDGET_ADVISORY_HEADER] : []),
   ...(rateLimitAdvisory.enabled ? [RATE_LIMIT_ADVISORY_HEADER] : []),
 ];

@@ -3,6 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { z } from 'zod';
 import { LIMITS } from '../kernel/limits.ts';
 import { DEFAULT_DATABASE_PATH, DEFAULT_PORT, Environment, MAINNET } from './environment.ts';
+import { assembleTracing } from './tracing-section.ts';
 
 /** A setting that the server refuses to start with. The message names the variable. */
 export class ConfigError extends Error {
@@ -24,7 +25,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
 
 /** The refused value helps to find the mistake, unless it is a secret: providers put theirs into the address. */
 function quoted(name: string, environment: NodeJS.ProcessEnv): string {
-  return /SECRET|KEY|TOKEN|DATABASE_URL|RPC_URL|BASE_URL|ENDPOINT/.test(name)
+  return /SECRET|KEY|TOKEN|DATABASE_URL|RPC_URL|BASE_URL|ENDPOINT|HEADERS/.test(name)
     ? ''
     : ` "${environment[name] ?? ''}"`;
 }
@@ -83,6 +84,7 @@ function assemble(env: z.output<typeof Environment>) {
     },
     agentProxyPerMinute: env.RC12_RATE_LIMIT_PER_MINUTE ?? LIMITS.agentProxyPerMinute,
     monitoring: { url: env.MONITORING_URL, key: env.MONITORING_INTERNAL_KEY },
+    tracing: orRefuse(() => assembleTracing(env)),
     catalogFile: env.CATALOG_FILE,
     trustedProxies: env.TRUSTED_PROXIES,
     socketsPerAgent: env.SOCKETS_PER_AGENT,
@@ -92,6 +94,16 @@ function assemble(env: z.output<typeof Environment>) {
     developerKey: env.DEVELOPER_KEY,
     phone: assemblePhone(env),
   } as const;
+}
+
+/** A section that finds a mistake of its own. */
+function orRefuse<T>(section: () => T): T {
+  try {
+    return section();
+  } catch (error) {
+    if (error instanceof RangeError) throw new ConfigError(error.message);
+    throw error;
+  }
 }
 
 /** Half of a carrier's credentials is a mistake, and a phone service that stays off would hide it. */

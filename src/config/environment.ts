@@ -3,6 +3,7 @@ import { LIMITS } from '../kernel/limits.ts';
 import { LOG_LEVELS } from '../kernel/log.ts';
 import { MARKETPLACE_SECTION } from './marketplace-section.ts';
 import { MEMORY_SECTION } from './memory-section.ts';
+import { TRACING_SECTION } from './tracing-section.ts';
 import {
   address,
   flag,
@@ -351,6 +352,7 @@ export const SECTIONS = {
       unset: 'nothing is pushed',
     }),
   },
+  Tracing: TRACING_SECTION,
   Commands: {
     DEVELOPER_KEY: text().meta({
       description: 'The developer key that `npm run listen` reads events with.',
@@ -389,6 +391,7 @@ export const Environment = z.object({
   ...SECTIONS.Phone,
   ...SECTIONS['Advisory headers'],
   ...SECTIONS.Monitoring,
+  ...SECTIONS.Tracing,
   ...SECTIONS.Commands,
   ...SECTIONS['Not used yet'],
 });

@@ -1,4 +1,5 @@
 import type { RouteReply } from '../http/route/route.ts';
+import type { Span } from '../kernel/trace/span.ts';
 import type { Spender } from '../ledger/rules/requests.ts';
 import { refuseHold } from '../models/purchase/refuse-hold.ts';
 import { admitCall, viewAgent } from '../payments/proxy/admit-call.ts';
@@ -24,6 +25,7 @@ type DirectCall = {
   readonly signal: AbortSignal;
   /** Calls back when the request is over, its answer sent or given up. */
   readonly onOver?: OnOver | undefined;
+  readonly span?: Span | undefined;
 };
 
 export interface DirectSales {

@@ -87,9 +87,9 @@ function serviceAt(path: string): { readonly service: ServiceName; readonly vend
 
 const saleOf = (
   { host }: MarketAddress,
-  { accountId, onOver, signal, spender, url, workId }: MarketCall,
+  { accountId, onOver, signal, span, spender, url, workId }: MarketCall,
 ) => ({
-  ...{ onOver, accountId, spender, workId, signal, host },
+  ...{ onOver, accountId, span, spender, workId, signal, host },
   url: addressOf(url),
   refusalOfHold: refusePayment,
 });

@@ -4,10 +4,12 @@ import { errors } from '../kernel/errors.ts';
 import { newId } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Random } from '../kernel/random.ts';
+import type { Span } from '../kernel/trace/span.ts';
 import { type ChargeRow, type EventRow, latencyOf } from '../ledger/rules/companion.ts';
 import type { HoldVerdict, Ledger, SettleVerdict } from '../ledger/rules/ledger.ts';
 import type { Hold, HoldRefusal, Spender } from '../ledger/rules/requests.ts';
 import { VendorGaveUp } from '../models/providers/vendors/vendor-api.ts';
+import { usageAttributes } from '../models/routing/attempt-span.ts';
 import type { BudgetReports } from '../spend/awareness/budget-left.ts';
 import { marketplaceSold } from '../webhooks/payment-event.ts';
 import { type Departure, departureOf } from './tripwires/departure.ts';
@@ -36,6 +38,8 @@ export type Sale = {
   /** Fires when the client leaves; never where its answer is kept under an Idempotency-Key. */
   readonly signal: AbortSignal;
   readonly refusalOfHold: (refusal: HoldRefusal) => Error;
+  /** The parent of the sale. Undefined: it is not traced. */
+  readonly span?: Span | undefined;
 };
 
 /** What is sold: its whole price, and how it is got. */
@@ -63,9 +67,27 @@ type Held = Extract<HoldVerdict, { kind: 'held' }>;
  * nothing was charged.
  */
 export async function sell(deps: SellDeps, sale: Sale, goods: Goods): Promise<Sold> {
+  const { vendor } = goods;
+  const span = sale.span?.child(`marketplace ${vendor}`, {
+    kind: 'client',
+    attributes: { 'svc.vendor': vendor, 'svc.agent.id': sale.spender.agentId },
+  });
+  try {
+    const sold = await sellOnce(deps, { ...sale, span }, goods);
+    const cost = { 'svc.cost_raw': Number(sold.chargedRaw) };
+    span?.end({ attributes: { ...usageAttributes(goods.usage), ...cost } });
+    return sold;
+  } catch (error) {
+    span?.end({ error: error instanceof ApiError ? error.error : 'vendor_failed' });
+    throw error;
+  }
+}
+
+async function sellOnce(deps: SellDeps, sale: Sale, goods: Goods): Promise<Sold> {
   const { clock } = deps;
   const arrivedMs = clock.monotonicMs();
   const held = await hold(deps, sale, goods);
+  sale.span?.set({ 'svc.hold.id': held.hold.holdId });
   const askedMs = clock.monotonicMs();
   // Read while the vendor works.
   const owning = goods.priceRaw > 0n ? ownerOf(deps, sale) : undefined;

@@ -24,9 +24,9 @@ export const sellService = <S extends ServiceName>(service: S, summary: string) 
     body: SERVICES[service],
     badJson: errors.marketplace.invalidJson,
 
-    handle({ body, caller, headers, onOver, params, services, signal, workId }) {
+    handle({ body, caller, headers, onOver, params, services, signal, span, workId }) {
       const spender = readSpender(caller, headers);
-      const call = { service, vendor: params.vendor, body, spender, workId, onOver };
+      const call = { service, vendor: params.vendor, body, spender, workId, onOver, span };
       return services.directSales.sell({ ...call, signal: abortSignalOf(signal) });
     },
   });

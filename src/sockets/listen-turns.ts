@@ -18,6 +18,7 @@ import type { TranscriptionStream } from '../voice/transcription/transcription-s
 import { parseClientMessage } from './client-message.ts';
 import { type ListenRelays, openTranscription } from './open-transcription.ts';
 import { readSocketBuyer } from './read-socket-buyer.ts';
+import { tracedFrom } from './traced-from.ts';
 
 const { min, max } = LIMITS.sampleRateHz;
 
@@ -55,7 +56,7 @@ export const createTurnsSocket = (deps: VoiceDeps, relays?: ListenRelays) =>
     query: Query,
     envelope: 'deepgram',
     async open(context) {
-      const stream = await openTurns({ ...deps, relays }, context);
+      const stream = await openTurns({ ...tracedFrom(deps, context), relays }, context);
       return handlerOf(deps.clock, stream, context.query.encoding === undefined);
     },
   });

@@ -19,6 +19,7 @@ import type { TranscriptionStream } from '../voice/transcription/transcription-s
 import { parseClientMessage } from './client-message.ts';
 import { type ListenRelays, openTranscription } from './open-transcription.ts';
 import { readSocketBuyer } from './read-socket-buyer.ts';
+import { tracedFrom } from './traced-from.ts';
 
 const { min, max } = LIMITS.sampleRateHz;
 const { min: minEndMs, max: maxEndMs } = LIMITS.utteranceEndMs;
@@ -70,7 +71,7 @@ export const createListenSocket = (deps: VoiceDeps, relays?: ListenRelays) =>
     query: Query,
     envelope: 'deepgram',
     async open(context) {
-      const stream = await openListen({ ...deps, relays }, context);
+      const stream = await openListen({ ...tracedFrom(deps, context), relays }, context);
       return new ListenHandler(deps, stream, context.query.encoding === undefined);
     },
   });

@@ -39,6 +39,7 @@ import { type Handshake, readHandshake } from './read-handshake.ts';
 import { readSocketBuyer } from './read-socket-buyer.ts';
 import { requireItsSocket } from './require-its-socket.ts';
 import { requireEngines, requireLiveModel } from './take-engine.ts';
+import { tracedFrom } from './traced-from.ts';
 
 const Query = z.object({
   model: z.string().min(1).max(128).optional(),
@@ -54,8 +55,9 @@ const Query = z.object({
  * Realtime voice in the vendor's event protocol, metered by the completed turn: with the engines of this server, or at
  * an upstream whose frames are relayed. Without `relays`, no upstream is used.
  */
-export function createRealtimeSocket(deps: VoiceDeps, relays?: Relays, cascades?: Cascades) {
+export function createRealtimeSocket(voice: VoiceDeps, relays?: Relays, cascades?: Cascades) {
   const open = async (context: Context): Promise<SocketHandler> => {
+    const deps = tracedFrom(voice, context);
     const handshake = readHandshake(deps.catalogue, context.query, context.caller.clientSecret);
     const stt = transcriberOf(deps.catalogue, context.query, handshake);
     if (stt !== undefined && cascades !== undefined) {

@@ -32,12 +32,12 @@ export const createSpeakSocket = (deps: Deps) =>
     query: SpeakSocketQuery,
     envelope: 'deepgram',
     open(context) {
-      const { admitPooled, query, requestId } = context;
+      const { admitPooled, query, requestId, span } = context;
       const raw = planRaw(query.encoding, query.sample_rate);
       const speaker = requireSpeaker(deps.catalogue, query);
       const model_uuid = uuidOf(speaker.model);
       const session = new SpeakSession(deps, {
-        buyer: { ...readSocketBuyer(context, query.customer_id), admitPooled },
+        buyer: { ...readSocketBuyer(context, query.customer_id), admitPooled, span },
         plan: { format: 'pcm', made: { ...raw, inWav: false } },
         speaker,
         metadata: {

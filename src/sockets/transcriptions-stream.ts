@@ -8,6 +8,7 @@ import type { TranscriptionStream } from '../voice/transcription/transcription-s
 import { parseClientMessage } from './client-message.ts';
 import { type ListenRelays, openTranscription } from './open-transcription.ts';
 import { readSocketBuyer } from './read-socket-buyer.ts';
+import { tracedFrom } from './traced-from.ts';
 
 const { min, max } = LIMITS.sampleRateHz;
 
@@ -49,7 +50,7 @@ export const createTranscriptionSocket = (deps: VoiceDeps, relays?: ListenRelays
       const { sample_rate: sampleRateHz } = context.query;
       const buyer = readSocketBuyer(context, customer_id);
       const stream = await openTranscription(
-        { ...deps, relays },
+        { ...tracedFrom(deps, context), relays },
         {
           buyer,
           encoding,

@@ -10,6 +10,7 @@ import { LIMITS } from '../../src/kernel/limits.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { noMetrics } from '../../src/kernel/metrics.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
+import type { Tracer } from '../../src/kernel/trace/span.ts';
 import type { Ledger } from '../../src/ledger/rules/ledger.ts';
 import { buildCatalogue } from '../../src/models/catalogue/build-catalogue.ts';
 import type {
@@ -79,6 +80,8 @@ export async function gatewayWorld(options: {
   readonly storedKeys?: Readonly<Record<string, string>>;
   /** Where responses are kept, of agents that are there; nowhere, where nothing is said. */
   readonly keptIn?: Sql;
+  /** Without one nothing is traced. */
+  readonly tracer?: Tracer | undefined;
 }): Promise<GatewayWorld> {
   const { agentId = 1, keyId = 1, rateLimits, secret = () => undefined } = options;
   const clock = systemClock;
@@ -106,6 +109,7 @@ export async function gatewayWorld(options: {
       new Map([[AGENT_KEY, { agentId, keyId }], ...(options.others ?? [])]),
     ),
     metrics: noMetrics,
+    tracer: options.tracer,
     holdsProviderKeys: () => Object.keys(options.storedKeys ?? {}).length > 0,
     secureCookies: false,
     ...(rateLimits && { rateLimits }),

@@ -35,6 +35,7 @@ export const SHORT_USAGE: Usage = { prompt_tokens: 9, completion_tokens: 12, tot
 type Seen = {
   readonly path: string;
   readonly authorization: string | undefined;
+  readonly headers: NodeJS.Dict<string | string[]>;
   readonly body: Record<string, unknown>;
 };
 
@@ -72,8 +73,9 @@ export async function openAiUpstream(): Promise<OpenAiUpstream> {
 
   const server = createServer((request, response) => {
     void readBody(request).then((body) => {
-      const { authorization } = request.headers;
-      seen.push({ path: request.url ?? '', authorization, body });
+      const { headers } = request;
+      const { authorization } = headers;
+      seen.push({ path: request.url ?? '', authorization, headers, body });
       const fault = faults.shift();
       const good = () =>
         request.url?.endsWith('/embeddings') ? vectorList(peer, body) : completion(peer, body);

@@ -1,9 +1,11 @@
 import { assert } from '../../src/kernel/assert.ts';
 import { ManualClock } from '../../src/kernel/manual-clock.ts';
+import type { Span } from '../../src/kernel/trace/span.ts';
 import { ratesOf } from '../../src/models/catalogue/build-catalogue.ts';
 import type { RateTexts } from '../../src/models/catalogue/builtin/builtin-model.ts';
 import type { Model, Source } from '../../src/models/catalogue/catalogue.ts';
 import type { SessionHoldOwner } from '../../src/voice/billing/session-hold.ts';
+import { SessionTrace } from '../../src/voice/live/session-trace.ts';
 import { REALTIME_RELAY } from '../../src/voice/relay/connect-relay.ts';
 import { RelaySession } from '../../src/voice/relay/relay-session.ts';
 import type { FakeLedger } from './fake-ledger.ts';
@@ -18,9 +20,11 @@ export async function startRelaySession(
     readonly creditRaw?: bigint;
     /** Changes the ledger before anything is held in it. */
     readonly bind?: (ledger: FakeLedger) => void;
+    /** The parent of its span. */
+    readonly span?: Span;
   } = {},
 ) {
-  const { rates = TOKEN_RATES, creditRaw = 1_000_000n, bind } = options;
+  const { rates = TOKEN_RATES, creditRaw = 1_000_000n, bind, span } = options;
   const clock = new ManualClock();
   const world = await createVoiceWorld({ clock, creditRaw });
   bind?.(world.ledger);
@@ -42,7 +46,12 @@ export async function startRelaySession(
   assert(opened.kind === 'opened', 'the reserve fits');
   const { sessionHold } = opened;
   const upstream = new FakeUpstream();
-  const session = new RelaySession(world.deps, { owner, model, upstream, sessionHold });
+  const trace =
+    span && new SessionTrace({ clock, begin: (name, start) => span.child(name, start) });
+  const session = new RelaySession(
+    { ...world.deps, trace },
+    { owner, model, upstream, sessionHold },
+  );
   const client = new FakeRelayClient();
   session.attach(client);
   return { ...world, clock, client, distrusted, sessionHold, session, upstream };

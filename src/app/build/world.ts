@@ -2,6 +2,7 @@ import type { MetricsRegistry } from '../../http/server/metrics.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Random } from '../../kernel/random.ts';
+import type { Tracer } from '../../kernel/trace/span.ts';
 import type { Catalogue } from '../../models/catalogue/catalogue.ts';
 import type { OnPaymentStep } from '../../payments/proxy/payment-steps.ts';
 import type { VendorTimes } from '../../payments/proxy/vendor-call.ts';
@@ -48,6 +49,8 @@ export type World = ServerDeps & {
   /** The balances' own. */
   readonly ledgerSql: Sql;
   readonly metrics: MetricsRegistry;
+  /** Undefined: nothing is traced. */
+  readonly tracer: Tracer | undefined;
   readonly catalogue: Catalogue;
   /** The outbound door. */
   readonly fetch: Fetch;

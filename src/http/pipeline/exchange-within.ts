@@ -35,6 +35,7 @@ export function exchangeWithin(outer: Exchange, call: RouteCall): Exchange {
     rawParams: [],
     body: call.body === undefined ? undefined : { given: call.body, belongsTo: () => {} },
     requestId: outer.requestId,
+    span: outer.span,
     clientAddress: outer.clientAddress,
     signal,
     onOver: outer.onOver,

@@ -1,5 +1,6 @@
 import type { Log } from '../../kernel/log.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
+import type { Span } from '../../kernel/trace/span.ts';
 import type { BodyReading } from '../body/body.ts';
 import type { BodyStream } from '../body/body-stream.ts';
 import type { AnyRoute } from '../route/route.ts';
@@ -18,6 +19,8 @@ export type Exchange = {
   readonly rawParams: readonly (readonly [string, string])[];
   readonly body: BodyReading | BodyStream | GivenBody | undefined;
   readonly requestId: string;
+  /** Undefined: it is not traced. */
+  readonly span?: Span | undefined;
   readonly clientAddress: () => string;
   readonly signal: StopSignal;
   /** Calls back when the request is over, and with it whatever its answer holds in memory. */

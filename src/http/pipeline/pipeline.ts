@@ -11,6 +11,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import { turnForLongWork } from '../../kernel/long-work.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
+import type { Attributes, Span } from '../../kernel/trace/span.ts';
 import { isProbe, type RateGate } from '../../rate-limit/rate-gate.ts';
 import type { Authenticate, Demand } from '../auth/authenticate.ts';
 import type { BodyBreak } from '../body/body-stream.ts';
@@ -75,6 +76,7 @@ export async function runPipeline(
       earned.push(['set-cookie', authenticated.setCookie]);
     }
 
+    exchange.span?.set(callerAttributes(authenticated.caller));
     exchange.body?.belongsTo(holderOf(authenticated.caller, exchange));
     const begun = beginIdempotent(deps, exchange, authenticated.caller);
     const verdict = begun === undefined ? undefined : await begun;
@@ -131,6 +133,12 @@ function holderOf(caller: Caller, { clientAddress }: Exchange): string {
   if (caller.kind === 'agent') return `agent ${caller.agentId}`;
   if (caller.kind === 'developer') return `developer ${caller.accountId}`;
   return caller.kind === 'admin' ? 'admin' : networkOf(clientAddress());
+}
+
+/** Who asks, without a credential. */
+function callerAttributes(caller: Caller): Attributes {
+  if (caller.kind === 'agent') return { 'svc.agent.id': caller.agentId };
+  return caller.kind === 'developer' ? { 'svc.account.id': caller.accountId } : {};
 }
 
 /** The socket library reads bytes beyond ASCII as if they were one and the same: two keys would be one. */
@@ -202,6 +210,7 @@ class RequestContext implements Context<any, any, any, any, any> {
   readonly services: unknown;
   readonly headers: ReadonlyMap<string, string>;
   readonly requestId: string;
+  readonly span: Span | undefined;
   readonly signal: StopSignal;
   readonly onOver: (callback: () => void) => void;
 
@@ -222,6 +231,7 @@ class RequestContext implements Context<any, any, any, any, any> {
     this.services = deps.services;
     this.headers = exchange.request.headers;
     this.requestId = exchange.requestId;
+    this.span = exchange.span;
     this.signal = exchange.signal;
     this.onOver = exchange.onOver;
   }

@@ -3,6 +3,7 @@ import type { ClientSecretUse } from '../../accounts/keys/client-secrets.ts';
 import type { JsonBounds } from '../../kernel/json/parse-json.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
+import type { Span } from '../../kernel/trace/span.ts';
 import type { HeaderLine, HttpAnswer } from './answer.ts';
 import type { CallerOf, Credential } from './caller.ts';
 import type { Envelope } from './render-error.ts';
@@ -61,6 +62,8 @@ export type Context<Services, C extends Credential, P, Q, B> = {
   readonly headers: ReadonlyMap<string, string>;
   readonly clientAddress: string;
   readonly requestId: string;
+  /** The parent of what is done for the request. Undefined: it is not traced. */
+  readonly span: Span | undefined;
   /** Under an Idempotency-Key: the id of the hold that this request may open, so that a crash leaves no doubt. */
   readonly workId: string | undefined;
   /** Counts a request that came for the caller's own provider key as one that the pool serves. Throws the 429. */

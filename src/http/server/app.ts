@@ -6,6 +6,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Metrics } from '../../kernel/metrics.ts';
 import type { Random } from '../../kernel/random.ts';
+import type { Tracer } from '../../kernel/trace/span.ts';
 import {
   createRateGate,
   DEFAULT_RATE_LIMITS,
@@ -68,6 +69,8 @@ export type HttpServerDeps<R extends AnyRoute, S extends AnySocket> = {
   readonly random: Random;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Undefined: no request is traced. */
+  readonly tracer?: Tracer | undefined;
   readonly secureCookies: boolean;
   readonly publicUrl?: string | undefined;
   readonly trustedProxies?: readonly string[];
@@ -220,6 +223,7 @@ function wire<R extends AnyRoute, S extends AnySocket>(
     services,
     clock,
     log,
+    tracer: deps.tracer,
     requestId: createRequestIds(random),
     rateGate: createRateGate(
       {

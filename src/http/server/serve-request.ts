@@ -2,7 +2,9 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import type { Clock } from '../../kernel/clock.ts';
 import { errors } from '../../kernel/errors.ts';
 import type { Log } from '../../kernel/log.ts';
+import type { Span, Tracer } from '../../kernel/trace/span.ts';
 import { BodyTooLarge, SendFailed } from '../../platform/egress/send-failed.ts';
+import { isProbe } from '../../rate-limit/rate-gate.ts';
 import { type BodyReading, readBody } from '../body/body.ts';
 import type { BodyBudget } from '../body/body-budget.ts';
 import { type BodyStream, streamBody } from '../body/body-stream.ts';
@@ -25,6 +27,7 @@ import { type HeaderLine, type HttpAnswer, JSON_TYPE } from '../route/answer.ts'
 import { type Envelope, renderError } from '../route/render-error.ts';
 import { type AnyRoute, isStreamed } from '../route/route.ts';
 import type { HttpMetrics } from './http-metrics.ts';
+import { beginRequest, endAnswered, traceLines } from './request-span.ts';
 import type { Matched, Router } from './router.ts';
 import type { StrangerGate } from './stranger-gate.ts';
 import type { UnknownRoute } from './unknown-route.ts';
@@ -43,6 +46,8 @@ export type ServeDeps = PipelineDeps & {
   /** Counts a request of this turn of the event loop; false: it has brought as many as may be answered in it. */
   readonly takesTurn: () => boolean;
   readonly metrics: HttpMetrics;
+  /** Undefined: no request is traced. */
+  readonly tracer?: Tracer | undefined;
   readonly clientAddress: (remote: string, forwardedFor: string | undefined) => string;
   readonly requestId: (sent: string | undefined) => string;
   readonly commonHeaders: readonly HeaderLine[];
@@ -58,6 +63,8 @@ type Visit = {
   readonly reply: ReplyWriter;
   readonly requestId: string;
   readonly found: Found;
+  /** Undefined: it is not traced. */
+  readonly span: Span | undefined;
   readonly body: BodyReading | BodyStream | undefined;
   /** Called when the request is over. */
   readonly whenOver: (() => void)[];
@@ -87,6 +94,7 @@ export async function serveRequest(
         : { answer: answerAtOnce(deps, visit, found), earned: [], upstreamMs: 0 };
     await send(deps, visit, outcome);
 
+    endAnswered(visit.span, outcome.answer.status);
     deps.metrics.answered({
       method: METHODS.has(request.method) ? request.method : 'OTHER',
       route: found.path,
@@ -95,6 +103,7 @@ export async function serveRequest(
       upstreamMs: outcome.upstreamMs,
     });
   } catch (thrown) {
+    visit?.span?.end({ error: thrown instanceof ClientGoneError ? 'client_gone' : 'broken_off' });
     answerFailure(thrown, reply, visit?.log ?? (() => deps.log), deps.commonHeaders);
   } finally {
     visit?.body?.release();
@@ -122,6 +131,7 @@ function begin(deps: ServeDeps, res: HttpResponse, req: HttpRequest, reply: Repl
     reply,
     requestId,
     found,
+    span: beginSpan(deps, request, requestId, found),
     body,
     whenOver: [],
     log: () => {
@@ -136,13 +146,14 @@ function runRoute(
   visit: Visit,
   { route, rawParams }: Extract<Found, { kind: 'route' }>,
 ): Promise<PipelineOutcome> {
-  const { request, reply, requestId, body, whenOver, log } = visit;
+  const { request, reply, requestId, span, body, whenOver, log } = visit;
   return runPipeline(deps, {
     request,
     route,
     rawParams,
     body,
     requestId,
+    span,
     clientAddress: () => clientOf(deps, visit),
     signal: reply.signal,
     onOver: (callback) => void whenOver.push(callback),
@@ -155,12 +166,12 @@ const clientOf = ({ clientAddress }: ServeDeps, { reply, request }: Visit): stri
 
 function send(
   { commonHeaders, isDraining }: ServeDeps,
-  { request, reply, requestId, body }: Visit,
+  { request, reply, requestId, span, body }: Visit,
   { answer, earned }: PipelineOutcome,
 ): Promise<void> | undefined {
   body?.letGo();
   return reply.send(answer, {
-    lead: [commonHeaders, [['x-request-id', requestId]], earned],
+    lead: [commonHeaders, [['x-request-id', requestId]], traceLines(span), earned],
     headOnly: request.method === 'HEAD',
     closeConnection: isDraining() || request.framing !== 'length' || body?.brokeOff === true,
   });
@@ -178,6 +189,17 @@ type Found =
 
 /** What a refusal says is made only once its client may have one: finding the nearest route is work. */
 type Refused = { readonly refusal: () => Error; readonly envelope: Envelope };
+
+/** Probes and requests that no route takes are not traced: anyone may send them, in any number. */
+function beginSpan(
+  { tracer }: ServeDeps,
+  { headers, method }: IncomingRequest,
+  requestId: string,
+  found: Found,
+): Span | undefined {
+  if (tracer === undefined || found.kind !== 'route' || isProbe(found.path)) return undefined;
+  return beginRequest(tracer, { method, route: found.path, requestId, headers });
+}
 
 /** Everything about a request that its first line and headers decide. */
 function choose({ router, unknownRoute }: ServeDeps, request: IncomingRequest): Found {

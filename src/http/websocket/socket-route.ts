@@ -1,6 +1,7 @@
 import type { ZodType, z } from 'zod';
 import type { ClientSecretUse } from '../../accounts/keys/client-secrets.ts';
 import type { Log } from '../../kernel/log.ts';
+import type { Span } from '../../kernel/trace/span.ts';
 import type { HeaderLine } from '../route/answer.ts';
 import type { AgentCaller } from '../route/caller.ts';
 import type { Envelope } from '../route/render-error.ts';
@@ -66,6 +67,8 @@ export type SocketContext<Services, Q> = {
   readonly services: Services;
   readonly clientAddress: string;
   readonly requestId: string;
+  /** The parent of the session behind the socket. Undefined: it is not traced. */
+  readonly span?: Span | undefined;
   /** Counts a purchase over the open socket as a request like the upgrade. Throws the 429. */
   readonly admitPooled: () => Promise<void> | undefined;
   /** Adds headers to the answer of the upgrade; after `open` has returned they come too late. */
@@ -128,6 +131,7 @@ export type CarrierContext = {
   /** Handshake headers, names in lower case. */
   readonly headers: ReadonlyMap<string, string>;
   readonly requestId: string;
+  readonly span?: Span | undefined;
   readonly log: Log;
 };
 

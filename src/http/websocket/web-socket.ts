@@ -10,6 +10,7 @@ import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import { abortSignalOf } from '../../kernel/stop-signal.ts';
+import type { Span, Tracer } from '../../kernel/trace/span.ts';
 import type { RateGate } from '../../rate-limit/rate-gate.ts';
 import type { createAdmitAgent } from '../auth/authenticate.ts';
 import { chooseProtocol, socketCredential } from '../auth/socket-credential.ts';
@@ -26,6 +27,7 @@ import { networkOf } from '../route/client-address.ts';
 import { renderError } from '../route/render-error.ts';
 import type { ConnectionGate } from '../server/connection-gate.ts';
 import type { HttpMetrics } from '../server/http-metrics.ts';
+import { beginRequest, endAnswered, traceLines } from '../server/request-span.ts';
 import type { MessageLine } from './message-line.ts';
 import type { Seat, SocketRegistry } from './socket-registry.ts';
 import {
@@ -45,6 +47,8 @@ export type SocketDeps = {
   readonly gate: UpgradeGate;
   readonly connections: ConnectionGate;
   readonly metrics: HttpMetrics;
+  /** Undefined: no handshake is traced. */
+  readonly tracer?: Tracer | undefined;
   readonly clientAddress: (remote: string, forwardedFor: string | undefined) => string;
   readonly commonHeaders: readonly HeaderLine[];
   readonly requestId: (sent: string | undefined) => string;
@@ -61,6 +65,8 @@ type Handshake = {
   readonly requestId: string;
   readonly clientAddress: string;
   readonly log: Log;
+  /** Of the handshake, and the parent of the session behind it. Undefined: it is not traced. */
+  readonly span: Span | undefined;
   readonly context: us_socket_context_t;
   /** Headers that a refusal carries because of how far the handshake came. */
   readonly earned: HeaderLine[];
@@ -104,13 +110,19 @@ function beginUpgrade(
   );
   const log = deps.log.child({ requestId, route: spec.path });
   const earned: HeaderLine[] = [];
-  const handshake = { spec, request, reply, requestId, clientAddress, log, context, earned };
+  const { headers } = request;
+  const span =
+    deps.tracer &&
+    beginRequest(deps.tracer, { method: 'GET', route: spec.path, requestId, headers });
+  const handshake = { spec, request, reply, requestId, clientAddress, log, span, context, earned };
 
   upgrade(deps, handshake)
     .catch((thrown: unknown) => {
       const answer = renderError(thrown, envelopeOf(spec), () => log, requestId);
       deps.metrics.socketRefused(spec.path, answer.status);
-      const lead = [deps.commonHeaders, [['x-request-id', requestId]] as const, earned];
+      endAnswered(span, answer.status);
+      const own = [['x-request-id', requestId]] as const;
+      const lead = [deps.commonHeaders, own, traceLines(span), earned];
       return reply.send(answer, { lead, headOnly: false, closeConnection: true });
     })
     .catch((err: unknown) => log.error({ err }, 'an upgrade could not be answered'));
@@ -118,7 +130,7 @@ function beginUpgrade(
 
 /** Everything that can be refused is refused here, as a plain HTTP answer; then the socket stands. */
 async function upgrade(deps: SocketDeps, handshake: Handshake): Promise<void> {
-  const { spec, request, reply, requestId, log } = handshake;
+  const { spec, request, reply, requestId, log, span } = handshake;
   if (request.framing !== 'length') {
     await untilParserIsDone();
     throw framingRefusal(request) ?? errors.request.upgradeWithBody();
@@ -142,6 +154,7 @@ async function upgrade(deps: SocketDeps, handshake: Handshake): Promise<void> {
     log,
   });
   if (!reply.isOpen) {
+    span?.end({ error: 'client_gone' });
     session.closed(1006, 'the client left before the upgrade was done');
     return;
   }
@@ -157,18 +170,18 @@ type Opened = Pick<SessionOptions, 'handler' | 'seat' | 'agentId' | 'keyId'> & {
 const NO_SEAT: Seat = { occupy() {}, release() {} };
 
 async function openForCarrier(
-  { log, request, requestId }: Handshake,
+  { log, request, requestId, span }: Handshake,
   spec: CarrierSocket,
 ): Promise<Opened> {
   const { headers, path, query } = request;
   const url = query === '' ? path : `${path}?${query}`;
-  const handler = await spec.open({ url, headers, requestId, log });
+  const handler = await spec.open({ url, headers, requestId, span, log });
   return { handler, seat: NO_SEAT, agentId: 0, keyId: 0, added: [] };
 }
 
 async function openForAgent(
   deps: SocketDeps,
-  { clientAddress, earned, log, reply, request, requestId }: Handshake,
+  { clientAddress, earned, log, reply, request, requestId, span }: Handshake,
   spec: AgentSocket,
 ): Promise<Opened> {
   const { headers } = request;
@@ -180,6 +193,7 @@ async function openForAgent(
   };
   const presented = socketCredential(spec, headers, rawQuery);
   const { caller } = await deps.admitAgent(demandOf(spec), presented, counted);
+  span?.set({ 'svc.agent.id': caller.agentId });
   await deps.rateGate.admit(counted, caller, earned);
   const query = parseShape(spec.query, rawQuery, envelope);
 
@@ -200,6 +214,7 @@ async function openForAgent(
       services,
       clientAddress,
       requestId,
+      span,
       admitPooled: () => deps.rateGate.admit(counted, caller, []),
       answerWith: (more) => added.push(...Object.entries(more)),
       signal,
@@ -227,7 +242,7 @@ const demandOf = ({ admitsClientSecrets }: AgentSocket) =>
   }) as const;
 
 function handOver(
-  { spec, request: { headers }, reply, requestId, context }: Handshake,
+  { spec, request: { headers }, reply, requestId, span, context }: Handshake,
   session: SocketSession,
   { protocol, added }: { readonly protocol: string | undefined; readonly added: HeaderLine[] },
 ): void {
@@ -235,7 +250,8 @@ function handOver(
     res.writeStatus('101 Switching Protocols');
     res.writeHeader('x-request-id', requestId);
     const own = spec.credential === 'agent' ? spec.headers?.(requestId) : undefined;
-    const lines = [...(own ?? []), ...added];
+    const lines = [...(own ?? []), ...added, ...traceLines(span)];
+    endAnswered(span, 101);
     for (const [name, value] of lines) res.writeHeader(name, value);
     res.upgrade<SocketData>(
       { session },

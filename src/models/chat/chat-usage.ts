@@ -1,7 +1,7 @@
 import type { Rates, Unit, Usage } from '../../kernel/price.ts';
 import { priceRaw } from '../../kernel/price.ts';
 import type { Source } from '../catalogue/catalogue.ts';
-import type { ChatCompletion, TokenUsage } from '../providers/chat-rail.ts';
+import type { ChatCompletion, Reported, TokenUsage } from '../providers/chat-rail.ts';
 import { believeTokens, type Metered } from '../purchase/believe.ts';
 import type { ChatRequest } from './chat-request.ts';
 import { estimatePrompt, tokensOf } from './estimate-chat.ts';
@@ -61,15 +61,16 @@ export const meterTokens = (
  */
 export function meterChat(
   request: ChatRequest,
-  reported: Pick<ChatCompletion, 'usage' | 'answerChars'>,
+  reported: Reported,
   source: Source,
   most?: TokenUsage,
 ): Metered {
   const tokens = meterTokens(request, reported);
   const estimated = reported.usage === null;
   const believed = most && believeTokens(tokens, most);
-  if (believed === undefined) return { ...billed(tokens, source), estimated };
-  const kept = { ...billed(believed.tokens, source), estimated };
+  const { note } = reported;
+  if (believed === undefined) return { ...billed(tokens, source), estimated, tokens, note };
+  const kept = { ...billed(believed.tokens, source), estimated, tokens: believed.tokens, note };
   // Uncounted tokens are an estimate of this server, and not an upstream's report.
   if (estimated) return kept;
   return { ...kept, reported: { ...billed(tokens, source), isImpossible: believed.isImpossible } };

@@ -1,7 +1,13 @@
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import type { Source } from '../catalogue/catalogue.ts';
 import { requireOffers } from '../catalogue/require-model.ts';
-import type { ChatCall, ChatCompletion, ChatRail, ChatStream } from '../providers/chat-rail.ts';
+import type {
+  ChatCall,
+  ChatCompletion,
+  ChatRail,
+  ChatStream,
+  Reported,
+} from '../providers/chat-rail.ts';
 import type { Outcome } from '../providers/outcome.ts';
 import type { BuyDeps } from '../purchase/buy.ts';
 import type { Buyer } from '../purchase/buyer.ts';
@@ -17,7 +23,7 @@ import { chatPriceRaw, chatRates, meterChat } from './chat-usage.ts';
 export type ChatAnswer = ChatCompletion | { readonly stream: ChatStream };
 
 /** What of a chat's answer was used by now. */
-export const reportedOf = (answer: ChatAnswer): Pick<ChatCompletion, 'usage' | 'answerChars'> =>
+export const reportedOf = (answer: ChatAnswer): Reported =>
   'stream' in answer ? answer.stream.metered() : answer;
 
 /** A chat, in whichever dialect its caller and the rails that may be asked speak. */
@@ -36,7 +42,7 @@ export type ChatQuestion<R = ChatRail, T = ChatAnswer> = {
     signal: StopSignal,
   ): Promise<Outcome<T>>;
   /** What of an answer was used by now. */
-  reported(answer: T): Pick<ChatCompletion, 'usage' | 'answerChars'>;
+  reported(answer: T): Reported;
 };
 
 type WantDeps<R> = Pick<BuyDeps<R>, 'keepsNames' | 'rails'>;

@@ -30,14 +30,26 @@ export type TokenUsage = {
   readonly cacheWriteSurcharge?: number;
 };
 
-/** An upstream's answer as it came. */
-export type ChatCompletion = {
-  readonly body: Uint8Array;
-  readonly contentType: string;
+/** Which model answered, by the upstream's name, and why each choice ended. Known at the end of an answer, for its trace. */
+export type AnswerNote = {
+  readonly model?: string | undefined;
+  readonly finishReasons?: string[] | undefined;
+};
+
+/** What an upstream reports of its answer. */
+export type Reported = {
   /** Null: the upstream did not say, and the gateway has to estimate. */
   readonly usage: TokenUsage | null;
   /** Length of everything the model wrote, for that estimate. */
   readonly answerChars: number;
+  /** A function, since only a traced answer needs it. */
+  readonly note?: (() => AnswerNote) | undefined;
+};
+
+/** An upstream's answer as it came. */
+export type ChatCompletion = Reported & {
+  readonly body: Uint8Array;
+  readonly contentType: string;
 };
 
 export type ChatOutcome = Outcome<ChatCompletion>;
@@ -77,7 +89,7 @@ export interface ChatStream {
    */
   next(): Promise<Uint8Array | undefined>;
   /** What it has come to so far. */
-  metered(): { readonly usage: TokenUsage | null; readonly answerChars: number };
+  metered(): Reported;
   /** Stops buying. */
   stop(): void;
 }

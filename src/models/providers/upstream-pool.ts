@@ -15,6 +15,7 @@ import { type Declined, type Failed, failed, type Headed, type Outcome } from '.
 import type { PaidCalls } from './paid-calls.ts';
 import type { PaymentMethod } from './payment-method.ts';
 import { waitOf } from './reset-time.ts';
+import { traceHeadersNow } from './upstream-trace.ts';
 
 /** Where an upstream is, and what opens it. */
 export type Upstream = {
@@ -128,7 +129,11 @@ export function createUpstreamPool(deps: {
     const { body, method = 'POST', paymentMethod } = request;
     const ownKey = paymentMethod?.ownKey;
     const opened = ownKey === undefined ? headers : { ...unopened, ...credential(ownKey) };
-    const all = request.headers === undefined ? opened : { ...opened, ...request.headers };
+    const added = traceHeadersNow();
+    const all =
+      request.headers === undefined && added === undefined
+        ? opened
+        : { ...opened, ...added, ...request.headers };
     try {
       const way = request.path === undefined ? path : pathBelow(upstream.baseUrl, request.path);
       const options = { path: way, method, headers: all, body };

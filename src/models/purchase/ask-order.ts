@@ -12,7 +12,7 @@ export type AskDeps = TryDeps & { readonly providerKeys: Pick<StoredKeys, 'noteU
 /** Asks the sellers of an order until one delivers. */
 export function askOrder<R, T>(
   deps: AskDeps,
-  { accountId, providerKey }: Pick<Buyer, 'accountId' | 'providerKey'>,
+  { accountId, providerKey, span }: Pick<Buyer, 'accountId' | 'providerKey' | 'span'>,
   { held, order, spender }: Granted<R, T>,
   before: Before | undefined,
 ): Promise<Tried<T>> {
@@ -28,6 +28,8 @@ export function askOrder<R, T>(
       noteUse: ({ provider }) =>
         providerKey === undefined ? deps.providerKeys.noteUse(accountId, provider) : undefined,
       paymentId: () => paymentHoldId(holdId),
+      span,
+      holdId,
     },
     before,
   );

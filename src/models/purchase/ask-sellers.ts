@@ -1,8 +1,10 @@
+import type { Span } from '../../kernel/trace/span.ts';
 import { makerOf } from '../../ledger/rules/destination.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
 import type { Model, Source } from '../catalogue/catalogue.ts';
 import type { Outcome } from '../providers/outcome.ts';
 import type { PaymentMethod } from '../providers/payment-method.ts';
+import { beginAttempt } from '../routing/attempt-span.ts';
 import type { Offer, Offers } from '../routing/plan-offers.ts';
 import { type Attempts, type Tried, type TryDeps, trySources } from '../routing/try-sources.ts';
 
@@ -17,6 +19,10 @@ type Question<R, T> = {
   readonly noteUse: (source: Source) => Promise<void> | undefined;
   /** What the hold is called of a source that is paid by itself, beside the one for its margin. */
   readonly paymentId: () => string;
+  /** The parent of the attempts. Undefined: they are not traced. */
+  readonly span?: Span | undefined;
+  /** The hold that pays, for their spans. */
+  readonly holdId?: string | undefined;
 };
 
 /** What was tried for the same before. */
@@ -33,6 +39,7 @@ export const askSellers = <R, T>(
   trySources(deps, {
     offers: question.offers,
     before: { attempts, upstreamMs, limited },
+    trace: tracedAs(question),
     ask(offer) {
       if (offer.ownKey !== undefined) return askWithKey(question, offer, offer.ownKey);
       return question.ask(offer, paymentTo(question, offer));
@@ -54,4 +61,15 @@ function paymentTo<R, T>(
 ): PaymentMethod | undefined {
   if (mostRaw === undefined) return undefined;
   return { budget: { spender, maker: makerOf(model.id), mostRaw, holdId: paymentId() } };
+}
+
+function tracedAs({
+  holdId,
+  model,
+  span,
+  spender,
+}: Pick<Question<unknown, unknown>, 'holdId' | 'model' | 'span' | 'spender'>) {
+  if (span === undefined) return undefined;
+  const facts = { span, model, holdId, agentId: spender.agentId };
+  return (source: Source, attempt: number) => beginAttempt(facts, source, attempt);
 }

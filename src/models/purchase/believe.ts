@@ -1,6 +1,6 @@
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Rates, Usage } from '../../kernel/price.ts';
-import type { TokenUsage } from '../providers/chat-rail.ts';
+import type { Reported, TokenUsage } from '../providers/chat-rail.ts';
 
 /** Usage that an upstream reports beyond what its request can have had. */
 export type Disbelieved = {
@@ -19,6 +19,9 @@ export type Metered = {
   readonly reported?: Disbelieved;
   /** The upstream did not say. */
   readonly estimated: boolean;
+  /** The same in tokens, where the model counts in them. For the trace, like the note. */
+  readonly tokens?: TokenUsage;
+  readonly note?: Reported['note'];
 };
 
 /** Whether so much of something is far beyond the most that it can have been. */

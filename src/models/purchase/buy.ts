@@ -102,7 +102,7 @@ export async function buy<R, T>(
       served,
       source,
       upstreamMs,
-      budget: () => budgetLeft(deps, granted),
+      budget: () => budgetLeft(deps, granted, tried),
       settle: () => settle(deps, granted, tried),
     };
   }

@@ -4,6 +4,7 @@ import {
 } from '../../accounts/provider-keys/provider-key-header.ts';
 import { errors } from '../../kernel/errors.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
+import type { Span } from '../../kernel/trace/span.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
 import { readSpender } from './read-spender.ts';
 
@@ -20,16 +21,18 @@ export type Buyer = {
   readonly signal: StopSignal;
   /** Counts a request as one that the pool serves, unless it was already. Throws the 429. */
   readonly admitPooled: () => Promise<void> | undefined;
+  /** The parent of what it buys. Undefined: it is not traced. */
+  readonly span?: Span | undefined;
 };
 
-type BuyersRequest = Pick<Buyer, 'workId' | 'signal' | 'admitPooled'> & {
+type BuyersRequest = Pick<Buyer, 'workId' | 'signal' | 'admitPooled' | 'span'> & {
   readonly caller: Parameters<typeof readSpender>[0] & Pick<Buyer, 'accountId'>;
   readonly headers: ReadonlyMap<string, string>;
 };
 
 /** Reads the buyer off a request. Throws the refusal of a provider key that can be none. */
 export function readBuyer(request: BuyersRequest): Buyer {
-  const { admitPooled, caller, headers, signal, workId } = request;
+  const { admitPooled, caller, headers, signal, span, workId } = request;
   return {
     spender: readSpender(caller, headers),
     accountId: caller.accountId,
@@ -37,6 +40,7 @@ export function readBuyer(request: BuyersRequest): Buyer {
     workId,
     signal,
     admitPooled,
+    span,
   };
 }
 

@@ -1,12 +1,14 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
 import { marginRaw, priceRaw, type Usage } from '../../kernel/price.ts';
+import type { Attributes } from '../../kernel/trace/span.ts';
 import type { ChargeRow } from '../../ledger/rules/companion.ts';
 import { makerOf } from '../../ledger/rules/destination.ts';
 import type { Ledger } from '../../ledger/rules/ledger.ts';
 import type { SettleRequest } from '../../ledger/rules/requests.ts';
 import type { BudgetLeft, BudgetReports } from '../../spend/awareness/budget-left.ts';
 import type { CircuitBreaker } from '../providers/circuit-breaker.ts';
+import { usageAttributes } from '../routing/attempt-span.ts';
 import { type Delivered, distrust, type Tried, type Undelivered } from '../routing/try-sources.ts';
 import type { Metered } from './believe.ts';
 import type { Granted } from './open-hold.ts';
@@ -26,12 +28,14 @@ export type Settled = { readonly chargedRaw: bigint } & Partial<BudgetLeft>;
 export async function budgetLeft<R, T>(
   deps: Omit<SettleDeps, 'breaker' | 'log'>,
   granted: Granted<R, T>,
+  { span }: Pick<Delivered<T>, 'span'>,
 ): Promise<BudgetLeft> {
   const { held, spender } = granted;
   const { funds, after, hold } = held;
   try {
     return await deps.budgets.left({ funds, after }, { spender, facts: hold.facts });
   } catch (error) {
+    span?.end({ error: 'unsettled' });
     await giveUp(deps, granted);
     throw error;
   }
@@ -62,9 +66,24 @@ export async function settle<R, T>(
   granted: Granted<R, T>,
   delivered: Delivered<T>,
 ): Promise<Settled> {
+  const { span } = delivered;
+  span?.stop();
+  try {
+    return await settleUse(deps, granted, delivered);
+  } finally {
+    // One that was settled has ended.
+    span?.end({ error: 'unsettled' });
+  }
+}
+
+async function settleUse<R, T>(
+  deps: SettleDeps,
+  granted: Granted<R, T>,
+  delivered: Delivered<T>,
+): Promise<Settled> {
   const { budgets, clock, ledger, log } = deps;
   const { hold } = granted.held;
-  const { outcome, source } = delivered;
+  const { outcome, source, span } = delivered;
   const { paidRaw } = outcome;
   const priceOf = ({ usage, rates = source.rates }: Pick<Metered, 'usage' | 'rates'>) =>
     paidRaw === undefined
@@ -93,10 +112,18 @@ export async function settle<R, T>(
     log.error({ actualRaw: end.actualRaw }, 'a hold was resolved by another process');
     return { chargedRaw: paidRaw ?? 0n };
   }
+  const chargedRaw = verdict.chargedRaw + (paidRaw ?? 0n);
+  span?.end({ attributes: spentOn(metered, chargedRaw) });
   const { spender } = granted;
   const { advisory, remainingRaw } = await budgets.left(verdict, { spender, facts: hold.facts });
-  return { chargedRaw: verdict.chargedRaw + (paidRaw ?? 0n), remainingRaw, advisory };
+  return { chargedRaw, remainingRaw, advisory };
 }
+
+/** What was used, and what the ledger has charged for it. */
+const spentOn = ({ estimated, note, tokens, usage }: Metered, chargedRaw: bigint): Attributes => ({
+  ...usageAttributes(usage, { tokens, note: note?.(), isEstimated: estimated }),
+  'svc.cost_raw': Number(chargedRaw),
+});
 
 /** The line of the agent's history that one request leaves, whether it cost something or not. */
 function chargeRows<R, T>(

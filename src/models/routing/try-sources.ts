@@ -1,8 +1,11 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
+import type { Span } from '../../kernel/trace/span.ts';
 import type { Source } from '../catalogue/catalogue.ts';
 import type { CircuitBreaker } from '../providers/circuit-breaker.ts';
 import type { Completed, Failed, Outcome, RailFailure, Unfit } from '../providers/outcome.ts';
+import { withTraceHeaders } from '../providers/upstream-trace.ts';
+import { endUndelivered, noteFirstChunk } from './attempt-span.ts';
 import type { Offer, Offers } from './plan-offers.ts';
 
 export type TryDeps = {
@@ -20,7 +23,11 @@ export type Attempts = {
   readonly limited?: { readonly outcome: Failed; readonly source: Source } | undefined;
 };
 
-export type Delivered<T> = Attempts & { readonly outcome: Completed<T> };
+export type Delivered<T> = Attempts & {
+  readonly outcome: Completed<T>;
+  /** Of the attempt that delivers, which ends with its answer. Undefined: it is not traced. */
+  readonly span?: Span | undefined;
+};
 export type Undelivered = Attempts & { readonly outcome: Outcome<never> | Resting };
 export type Tried<T> = Delivered<T> | Undelivered;
 
@@ -72,6 +79,8 @@ export async function trySources<R, T>(
   request: {
     readonly offers: Offers<R>;
     readonly ask: (offer: Offer<R>) => Promise<Outcome<T>>;
+    /** Begins the span of an attempt. */
+    readonly trace?: ((source: Source, attempt: number) => Span | undefined) | undefined;
     /** What was tried for the same before. */
     readonly before: Omit<Attempts, 'source'>;
   },
@@ -94,19 +103,25 @@ export async function trySources<R, T>(
     }
 
     const startedMs = clock.monotonicMs();
+    const attempts = last.attempts + 1;
+    const span = request.trace?.(source, attempts);
     let outcome: Outcome<T> | undefined;
     try {
-      outcome = await request.ask(offer);
+      outcome = await askUnder(span, () => request.ask(offer));
     } finally {
       if (key !== undefined) note(breaker, key, outcome);
+      if (outcome?.kind !== 'completed') endUndelivered(span, outcome);
     }
     if (outcome.kind === 'unfit') {
       unfit ??= outcome;
       continue;
     }
-    const upstreamMs = last.upstreamMs + (clock.monotonicMs() - startedMs);
-    const attempts = last.attempts + 1;
-    if (outcome.kind === 'completed') return { outcome, source, attempts, upstreamMs, limited };
+    const tookMs = clock.monotonicMs() - startedMs;
+    const upstreamMs = last.upstreamMs + tookMs;
+    if (outcome.kind === 'completed') {
+      noteFirstChunk(span, tookMs, 'body' in outcome || 'response' in outcome);
+      return { outcome, source, attempts, upstreamMs, limited, span };
+    }
     if (isLimited(outcome)) limited = { outcome, source };
     last = { outcome, source, attempts, upstreamMs, limited };
     logOutcome(log, source.provider, outcome);
@@ -116,6 +131,12 @@ export async function trySources<R, T>(
   // A source that rests may take later what no other can.
   if (unfit !== undefined && restMs === undefined) return { ...last, outcome: unfit };
   return { ...last, outcome: { kind: 'resting', restMs: restMs ?? 0 } };
+}
+
+/** Lets the upstream continue the trace, where the operator wants that. */
+function askUnder<T>(span: Span | undefined, ask: () => Promise<T>): Promise<T> {
+  const headers = span?.upstreamHeaders;
+  return headers === undefined ? ask() : withTraceHeaders(headers, ask);
 }
 
 /** The name under which a source rests. Undefined for a buyer's own account, which never does. */

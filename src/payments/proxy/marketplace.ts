@@ -1,3 +1,4 @@
+import type { Span } from '../../kernel/trace/span.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
 import type { OutboundRequest } from './outbound-request.ts';
 
@@ -13,6 +14,8 @@ export type MarketCall = OutboundRequest & {
   readonly signal: AbortSignal;
   /** Calls back when the request is over, its answer sent or given up. Without it the answer counts as sent at once. */
   readonly onOver?: OnOver | undefined;
+  /** The parent of what is sold. Undefined: it is not traced. */
+  readonly span?: Span | undefined;
 };
 
 export type OnOver = (callback: () => void) => void;

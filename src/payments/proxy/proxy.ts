@@ -1,3 +1,5 @@
+import { ApiError } from '../../kernel/api-error.ts';
+import type { Attributes, Span } from '../../kernel/trace/span.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
 import type { BudgetReports } from '../../spend/awareness/budget-left.ts';
 import { createCallSlots } from '../reservations/call-slots.ts';
@@ -22,6 +24,8 @@ export type ProxyCall = {
   readonly signal: AbortSignal;
   /** Calls back when the request is over, its answer sent or given up. */
   readonly onOver?: OnOver | undefined;
+  /** The parent of the call. Undefined: it is not traced. */
+  readonly span?: Span | undefined;
 };
 
 export interface VendorProxy {
@@ -47,6 +51,7 @@ export function createProxy(deps: ProxyDeps): VendorProxy {
     onOver,
     request: wanted,
     signal,
+    span,
     spender,
     workId,
   }: ProxyCall): Promise<ProxyAnswer> {
@@ -61,6 +66,7 @@ export function createProxy(deps: ProxyDeps): VendorProxy {
         workId,
         signal,
         onOver,
+        span,
       });
     }
     const call = { spender, url, request, workId, signal };
@@ -78,12 +84,15 @@ export function createProxy(deps: ProxyDeps): VendorProxy {
         taskId: spender.taskId ?? null,
         actionId: spender.actionId ?? null,
       });
+      span?.set(vendorAttributes(answer.status, 0n));
       requireShort(answer, request.method);
       return relayAnswer(answer, PASSED_THROUGH, upstreamMs);
     }
     const reserved = await reservePayment(deps, call, quoted);
     const paidMs = deps.clock.monotonicMs();
+    span?.set({ 'svc.hold.id': reserved.held.hold.holdId });
     const { answer, row } = await payVendor(deps, destination, request, reserved);
+    span?.set(vendorAttributes(answer.status, row.valueRaw));
     requireShort(answer, request.method, row);
     const { funds, after, hold } = reserved.held;
     const left = await deps.budgets.left({ funds, after }, { spender, facts: hold.facts });
@@ -97,7 +106,7 @@ export function createProxy(deps: ProxyDeps): VendorProxy {
   return {
     send: (call) =>
       slots.take(call.spender.agentId, () =>
-        send(call).catch(async (refusal: unknown) => {
+        withVendorSpan(deps, call, send).catch(async (refusal: unknown) => {
           const { request, spender } = call;
           await deps.reportCapHit({ agentId: spender.agentId, url: request.url }, refusal);
           throw refusal;
@@ -105,3 +114,39 @@ export function createProxy(deps: ProxyDeps): VendorProxy {
       ),
   };
 }
+
+/** Sends a call under a span of its own, until the answer begins. What the marketplace sells has spans of its own. */
+async function withVendorSpan<T>(
+  { marketplace }: Pick<ProxyDeps, 'marketplace'>,
+  call: ProxyCall,
+  send: (call: ProxyCall) => Promise<T>,
+): Promise<T> {
+  const { method, url } = call.request;
+  if (call.span === undefined || marketplace?.matches(url)) return send(call);
+  const span = call.span.child(`vendor ${method}`, {
+    kind: 'client',
+    attributes: {
+      'http.request.method': method,
+      'server.address': hostOf(url),
+      'svc.agent.id': call.spender.agentId,
+    },
+  });
+  try {
+    const answer = await send({ ...call, span });
+    span.end();
+    return answer;
+  } catch (error) {
+    span.end({ error: error instanceof ApiError ? error.error : 'failed' });
+    throw error;
+  }
+}
+
+/** What the vendor answered, and what it was paid. */
+const vendorAttributes = (status: number, costRaw: bigint): Attributes => ({
+  'http.response.status_code': status,
+  'svc.cost_raw': Number(costRaw),
+});
+
+/** Without path and query, which may hold secrets. */
+const hostOf = (url: string): string | undefined =>
+  URL.canParse(url) ? new URL(url).hostname : undefined;

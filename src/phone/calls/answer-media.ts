@@ -1,7 +1,9 @@
 import type { SessionEndReason } from '../../../machines/call.ts';
 import type { SoundFormat } from '../../../media/coding.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import type { Span } from '../../kernel/trace/span.ts';
 import { insertEvents } from '../../ledger/store/agent-funds.ts';
+import { SessionTrace } from '../../voice/live/session-trace.ts';
 import type { MediaCodec } from '../carriers/carrier.ts';
 import { createCallRecorder } from '../recordings/call-recorder.ts';
 import { RECORDING_NOTICE } from '../recordings/recording.ts';
@@ -62,16 +64,50 @@ export async function answerMedia(
   return openLive(deps, call, start);
 }
 
+/** Takes the media of a call that no session of this process has yet, under a span that lasts as long as the call. */
 async function openLive(
   deps: CallDeps,
   call: Call,
-  { codec, connection, format }: MediaStart,
+  start: MediaStart,
 ): Promise<LiveCall | undefined> {
-  const { sql } = deps;
+  const { callId, direction } = call;
+  const span = deps.tracer?.start('call', {
+    attributes: { 'svc.call.id': callId, 'svc.call.direction': direction },
+  });
+  if (span === undefined) return openSession(deps, call, start);
+  let live: LiveCall | undefined;
+  try {
+    live = await openSession({ ...deps, trace: traceOfCall(deps, span) }, call, start, span);
+    return live;
+  } finally {
+    if (live === undefined) span.end({ error: 'not_opened' });
+  }
+}
+
+function traceOfCall({ clock }: CallDeps, span: Span): SessionTrace {
+  return new SessionTrace({
+    clock,
+    begin(_, { attributes = {} }) {
+      span.set(attributes);
+      return span;
+    },
+  });
+}
+
+async function openSession(
+  deps: CallDeps,
+  call: Call,
+  { codec, connection, format }: MediaStart,
+  span?: Span,
+): Promise<LiveCall | undefined> {
+  const { sql, trace } = deps;
   let live: LiveCall | undefined;
   let prompts = 0;
   let spoken = { characters: 0, seconds: 0 };
-  const brain = deps.openBrain(call, { unprompted: () => live?.respond() });
+  const brain = deps.openBrain(call, {
+    unprompted: () => live?.respond(),
+    traceHeaders: span && (() => (trace?.span ?? span).headers),
+  });
   const isNew = call.status === 'pending';
   const history = isNew ? [] : await findTurns(sql, call.callId, REMEMBERED_TURNS);
   const opened = await openCall(deps, call, {

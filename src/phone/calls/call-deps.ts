@@ -1,3 +1,4 @@
+import type { Tracer } from '../../kernel/trace/span.ts';
 import type { TakeSession } from '../../ledger/engine/take-session.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import type { Cascades } from '../../voice/cascade/cascade-deps.ts';
@@ -24,6 +25,8 @@ export type Brain = {
 export type BrainEvents = {
   /** It has something to say that it was not asked for. */
   readonly unprompted: () => void;
+  /** The headers by which it continues the trace of its call. Undefined: the call is not traced. */
+  readonly traceHeaders?: (() => Readonly<Record<string, string>>) | undefined;
 };
 
 /** Why a number may not be called now. */
@@ -31,6 +34,8 @@ export type DialRefusal = { readonly message: string };
 
 export type CallDeps = VoiceDeps & {
   readonly sql: Sql;
+  /** Undefined: calls are not traced. */
+  readonly tracer?: Tracer | undefined;
   readonly cascades: Cascades;
   readonly takeSession: TakeSession;
   readonly carrier: Carrier;

@@ -26,7 +26,7 @@ export const LAST_WORDS_SECONDS = 4;
 
 export type CallPipelineDeps = Pick<
   VoiceDeps,
-  'catalogue' | 'clock' | 'engines' | 'log' | 'random'
+  'catalogue' | 'clock' | 'engines' | 'log' | 'random' | 'trace'
 > & {
   readonly cascades: Cascades;
   readonly ownKeys: OwnKeys;

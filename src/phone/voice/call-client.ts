@@ -82,6 +82,10 @@ export class CallClient implements VoiceClient {
     this.#events.speechStarted();
   }
 
+  get firstSoundAtMs(): number | undefined {
+    return this.#line.firstSoundAtMs;
+  }
+
   utterance(_: AddedItem, end: UtteranceEnd): void {
     if (end.kind !== 'silent') this.#events.utteranceEnded();
   }

@@ -11,15 +11,15 @@ import { createWebhookLlm } from './webhook/webhook-llm.ts';
 export function openBrain(
   deps: RelayLlmDeps & { readonly client: GuardedClient },
   call: Pick<Call, 'callId' | 'from' | 'to' | 'direction' | 'options'>,
-  { unprompted }: BrainEvents,
+  { traceHeaders, unprompted }: BrainEvents,
 ): Brain | undefined {
   const { voiceMode, webhookUrl: url } = call.options.voice;
   if (voiceMode !== 'webhook' || url === null) return undefined;
   if (!/^wss?:/i.test(url)) {
-    const webhook = createWebhookLlm(deps, { ...call, url });
+    const webhook = createWebhookLlm({ ...deps, traceHeaders }, { ...call, url });
     return { llm: webhook, entered: (digits) => webhook.entered(digits), close() {} };
   }
-  const llm = createRelayLlm(deps, { ...call, url });
+  const llm = createRelayLlm({ ...deps, traceHeaders }, { ...call, url });
   llm.onUnprompted(unprompted);
   return {
     llm,

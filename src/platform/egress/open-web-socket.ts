@@ -16,6 +16,8 @@ export type WebSocketBounds = {
   readonly connectMs: number;
   readonly maxMessageBytes: number;
   readonly signal: AbortSignal;
+  /** Of the handshake, beside its own. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
 };
 
 /**
@@ -25,7 +27,7 @@ export type WebSocketBounds = {
 export async function openWebSocket(
   { ca, clock, guard }: WebSocketDeps,
   url: string,
-  { connectMs, maxMessageBytes, signal }: WebSocketBounds,
+  { connectMs, headers = {}, maxMessageBytes, signal }: WebSocketBounds,
 ): Promise<WebSocket> {
   const untilMs = clock.monotonicMs() + connectMs;
   // The guard judges web addresses, and a socket begins as a request to one.
@@ -33,6 +35,7 @@ export async function openWebSocket(
   const { socket } = await connectToAny(destination, { untilMs, signal, clock, ca });
   const ws = new WebSocket(socketUrl(destination), {
     createConnection: () => socket,
+    headers: { ...headers },
     maxPayload: maxMessageBytes,
     perMessageDeflate: false,
   });

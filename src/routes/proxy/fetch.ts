@@ -18,9 +18,9 @@ export const proxyFetch = route<{ proxy: VendorProxy }>()({
   maxBodyBytes: LIMITS.proxyBodyBytes,
   body: ProxyRequest,
 
-  handle({ body, caller, headers, onOver, services, signal, workId }) {
+  handle({ body, caller, headers, onOver, services, signal, span, workId }) {
     const spender = readSpender(caller, headers);
-    const call = { spender, request: body, workId, onOver };
+    const call = { spender, request: body, workId, onOver, span };
     return services.proxy.send({ ...call, signal: abortSignalOf(signal) });
   },
 });

@@ -36,43 +36,60 @@ export function createTurnBilling(deps: BillingDeps): TurnBilling {
   const { cap, sessionHolds, pipeline, clock, tally } = deps;
   return {
     async bill(finished, heardMs, isNext) {
-      const use: TurnUse = {
-        textIn: finished?.outcome.textIn ?? 0,
-        cachedIn: finished?.outcome.cachedIn ?? 0,
-        textOut: finished?.outcome.textOut ?? 0,
-        spokenMs: finished?.outcome.spokenMs ?? 0,
-        spokenChars: finished?.outcome.spokenChars ?? 0,
-        heardMs,
-      };
-      const bought = pipeline.takeBill(use, finished === undefined ? 0 : 1);
-      const bills = billsOf(bought);
-      const costRaw = bills.reduce((sumRaw, bill) => sumRaw + bill.costRaw, paidRawOf(bought));
-      const journalFromMs = clock.monotonicMs();
-      tally.heard(heardMs);
-      if (finished !== undefined) tally.turnEnded();
-      // The client learns of a turn only when its charge can no longer be lost.
-      if (bills.length > 0 && (await sessionHolds.journal(bills)) === 'lost') return LOST;
-      const journalMs = clock.monotonicMs() - journalFromMs;
-      const sound = cap.countsSound ? soundTokens(use) : boughtSoundTokens(bought);
-      finished?.answer.done({
-        tokens: { cachedIn: 0, ...use, ...sound },
-        costRaw,
-        speculationCostRaw: speculationCostRaw(bought),
-        stagesMs: stagesOf(finished, journalMs, tally),
-      });
-      if (!isNext) return BILLED;
-
-      const config = deps.config();
-      const reservesOf = (outputTokens: number) => pipeline.reserves(config, outputTokens);
-      const held = await holdTurn(sessionHolds, reservesOf, cap.mostOutputTokens);
-      const { verdict: extension } = held;
-      if (extension.kind === 'extended') cap.outputTokens = held.outputTokens;
-      if (extension.kind === 'refused') {
-        return { type: 'budget.spent', ending: turnRefused(extension.refusal) };
+      try {
+        return await bill(finished, heardMs, isNext);
+      } finally {
+        // One that was journaled has ended.
+        finished?.trace?.billed(undefined);
       }
-      return extension.kind === 'lost' ? LOST : BILLED;
     },
   };
+
+  async function bill(
+    ...[finished, heardMs, isNext]: Parameters<TurnBilling['bill']>
+  ): Promise<VoiceSessionEvent> {
+    const use: TurnUse = {
+      textIn: finished?.outcome.textIn ?? 0,
+      cachedIn: finished?.outcome.cachedIn ?? 0,
+      textOut: finished?.outcome.textOut ?? 0,
+      spokenMs: finished?.outcome.spokenMs ?? 0,
+      spokenChars: finished?.outcome.spokenChars ?? 0,
+      heardMs,
+    };
+    const bought = pipeline.takeBill(use, finished === undefined ? 0 : 1);
+    const bills = billsOf(bought);
+    const costRaw = bills.reduce((sumRaw, bill) => sumRaw + bill.costRaw, paidRawOf(bought));
+    const journalFromMs = clock.monotonicMs();
+    tally.heard(heardMs);
+    if (finished !== undefined) tally.turnEnded();
+    // The client learns of a turn only when its charge can no longer be lost.
+    if (bills.length > 0 && (await sessionHolds.journal(bills)) === 'lost') return LOST;
+    const journalMs = clock.monotonicMs() - journalFromMs;
+    finished?.trace?.billed({
+      inputTokens: use.textIn,
+      cachedTokens: use.cachedIn ?? 0,
+      outputTokens: use.textOut,
+      costRaw,
+    });
+    const sound = cap.countsSound ? soundTokens(use) : boughtSoundTokens(bought);
+    finished?.answer.done({
+      tokens: { cachedIn: 0, ...use, ...sound },
+      costRaw,
+      speculationCostRaw: speculationCostRaw(bought),
+      stagesMs: stagesOf(finished, journalMs, tally),
+    });
+    if (!isNext) return BILLED;
+
+    const config = deps.config();
+    const reservesOf = (outputTokens: number) => pipeline.reserves(config, outputTokens);
+    const held = await holdTurn(sessionHolds, reservesOf, cap.mostOutputTokens);
+    const { verdict: extension } = held;
+    if (extension.kind === 'extended') cap.outputTokens = held.outputTokens;
+    if (extension.kind === 'refused') {
+      return { type: 'budget.spent', ending: turnRefused(extension.refusal) };
+    }
+    return extension.kind === 'lost' ? LOST : BILLED;
+  }
 }
 
 /** Splits charges by the hold that pays them, without the holds that owe nothing. */

@@ -38,6 +38,8 @@ export type SettleOutcome = {
   readonly status: ChargeRow['status'];
   /** Returns the session's summary, once everything before the settlement is done. */
   readonly summary?: () => SessionSummary;
+  /** Is called for each hold with what the ledger has charged. */
+  readonly charged?: ((raw: bigint) => void) | undefined;
 };
 
 /** The target of a model's charges in the ledger. */
@@ -65,7 +67,7 @@ type Closing = {
 export async function closeClaim(
   { ledger, clock, log }: ClosingDeps,
   owner: HeldFor,
-  { claim, spentRaw, beyondRaw, usage, openedAtMs, reason, status, summary }: Closing,
+  { charged, claim, spentRaw, beyondRaw, usage, openedAtMs, reason, status, summary }: Closing,
 ): Promise<void> {
   const latencyMs = latencyOf(clock.monotonicMs() - openedAtMs);
   const { booking } = owner;
@@ -83,8 +85,10 @@ export async function closeClaim(
     ...(spentRaw > 0n && { charges }),
     ...(booking && { events: booking.events(minRaw(spentRaw, claim.hold.amountRaw), reason) }),
   });
-  if (verdict.kind === 'settled') booking?.settled(verdict.chargedRaw, reason);
-  else {
+  if (verdict.kind === 'settled') {
+    charged?.(verdict.chargedRaw);
+    booking?.settled(verdict.chargedRaw, reason);
+  } else {
     log.warn({ sessionId: owner.sessionId }, 'session was settled elsewhere');
   }
 }

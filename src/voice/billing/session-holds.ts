@@ -199,11 +199,11 @@ export class SessionHolds {
   }
 
   async #settleAll(outcome: SettleOutcome): Promise<void> {
-    const { reason, status } = outcome;
+    const { charged, reason, status } = outcome;
     this.#ending = { reason, status };
     await Promise.all([
       ...[...this.#sessionHolds].map(([name, sessionHold]) =>
-        sessionHold.settle(name === MAIN_HOLD ? outcome : { reason, status }),
+        sessionHold.settle(name === MAIN_HOLD ? outcome : { reason, status, charged }),
       ),
       ...[...this.#opening.values()].map((opening) => opening.catch(() => {})),
     ]);

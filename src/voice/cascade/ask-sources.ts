@@ -5,6 +5,7 @@ import { isObject } from '../../kernel/json.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Random } from '../../kernel/random.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
+import type { Span } from '../../kernel/trace/span.ts';
 import { paymentHoldId } from '../../ledger/rules/payment.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
@@ -19,7 +20,8 @@ import {
   type Offers,
 } from '../../models/routing/plan-offers.ts';
 import { refuseOutcome } from '../../models/routing/refuse-outcome.ts';
-import { isPassedOver, type Tried } from '../../models/routing/try-sources.ts';
+import { hasDelivered, isPassedOver, type Tried } from '../../models/routing/try-sources.ts';
+import type { SessionTrace } from '../live/session-trace.ts';
 import { StageFailed } from '../session/voice-pipeline.ts';
 import type { ChargesOnHold, Holding } from './charges-by-hold.ts';
 import type { ModelBinding } from './model-binding.ts';
@@ -32,6 +34,8 @@ export type AskDeps = {
   readonly random: Random;
   readonly spender: Spender;
   readonly chargesOn: (sessionHold: string) => ChargesOnHold;
+  /** Names the parent of what is bought now. Undefined: it is not traced. */
+  readonly trace?: Pick<SessionTrace, 'span'> | undefined;
 };
 
 export type Question<R, T> = {
@@ -47,6 +51,8 @@ export type Question<R, T> = {
 export type Asked<T> = {
   readonly outcome: Completed<T>;
   readonly source: Source;
+  /** Of the attempt that delivers; its charge ends it. */
+  readonly span?: Span | undefined;
   /** Where it is to stand. */
   readonly tab: UnbilledCharges;
   /** For the caller: its charge is opened with it, or it is dropped. */
@@ -95,12 +101,16 @@ export async function askSources<R, T>(
           ask: (offer, method) => judge(deps.log, offer, question.ask(offer, method)),
           noteUse: (source) => ownKeys.noteUse(source),
           paymentId: () => paymentHoldId(newId(deps.random, 'buy_')),
+          span: deps.trace?.span,
         },
         tried,
       );
-      const { outcome, source } = tried;
+      const { outcome } = tried;
       isBought = outcome.kind === 'completed';
-      if (outcome.kind === 'completed') return { outcome, source, share, tab };
+      if (hasDelivered(tried)) {
+        const { outcome, source, span } = tried;
+        return { outcome, source, share, span, tab };
+      }
       if (outcome.kind === 'aborted') return undefined;
     } finally {
       if (!isBought) share.drop();

@@ -109,8 +109,8 @@ function begin(
       },
     });
     if (asked === undefined) return undefined;
-    const { outcome, share, source } = asked;
-    return { stream: outcome.stream, source, share, paidRaw: outcome.paidRaw };
+    const { outcome, share, source, span } = asked;
+    return { stream: outcome.stream, source, share, span, paidRaw: outcome.paidRaw };
   };
   const reply = new BoughtReply({ body, most: tokens, open, signal });
   const want = () => {

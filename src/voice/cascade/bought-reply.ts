@@ -1,4 +1,5 @@
 import type { CutReason } from '../../../machines/voice-turn.ts';
+import type { Span } from '../../kernel/trace/span.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
 import type { ChatRequest } from '../../models/chat/chat-request.ts';
 import { meterChat } from '../../models/chat/chat-usage.ts';
@@ -19,6 +20,7 @@ export type OpenedChat = {
   readonly share: Pick<Share, 'open'>;
   /** The amount paid per call. */
   readonly paidRaw?: bigint | undefined;
+  readonly span?: Span | undefined;
 };
 
 /**
@@ -102,6 +104,7 @@ export class BoughtReply implements LlmReply, UnbilledCharge {
       source: this.#opened.source,
       model: this.#body.model,
       usage: metered.usage,
+      span: this.#opened.span,
       ...paidOf(this.#opened),
       ...(metered.reported && { reported: metered.reported }),
       ...(metered.estimated && { isEstimated: true }),
@@ -125,8 +128,7 @@ export class BoughtReply implements LlmReply, UnbilledCharge {
       const message = 'The model broke off in the middle of its answer.';
       if (!this.isOver) this.#failure = new StageFailed('upstream_broke_off', message, { cause });
     }
-    this.isOver = true;
-    this.#wake();
+    this.#end();
   }
 
   #take(pieces: readonly LlmPiece[]): void {
@@ -135,8 +137,13 @@ export class BoughtReply implements LlmReply, UnbilledCharge {
   }
 
   #stop(): void {
-    this.isOver = true;
     this.#opened?.stream.stop();
+    this.#end();
+  }
+
+  #end(): void {
+    this.isOver = true;
+    this.#opened?.span?.stop();
     this.#wake();
   }
 

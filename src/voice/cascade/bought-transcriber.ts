@@ -113,11 +113,12 @@ class RailStream implements SttStream {
         ),
     });
     if (asked === undefined) return undefined;
-    const { outcome, share, source, tab } = asked;
+    const { outcome, share, source, span, tab } = asked;
+    span?.stop();
     share.drop();
     const { estimated, reported, usage } = meterTranscription(sound, outcome.usage, source);
     // In the same turn of the event loop as the drop: what waits for the drop finds the charge.
-    const bought = { source, model: part.model.id, usage, ...paidOf(outcome) };
+    const bought = { source, model: part.model.id, usage, span, ...paidOf(outcome) };
     tab.add({
       ...bought,
       ...(reported && { reported }),

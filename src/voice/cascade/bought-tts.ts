@@ -48,18 +48,19 @@ export function createBoughtTts(deps: RailVoiceDeps): Tts {
         },
       });
       if (asked === undefined) return;
-      const { outcome, share, source } = asked;
+      const { outcome, share, source, span } = asked;
       const { contentType, sound } = outcome;
       const type = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
       if (!RAW.has(type)) {
         sound.stop();
         share.drop();
+        span?.end({ error: 'broken' });
         throw new StageFailed(
           'upstream_broken',
           `The speech model sent ${type} where raw sound was asked for.`,
         );
       }
-      const line = new SpeechLine(body, sound, { source, ...paidOf(outcome) });
+      const line = new SpeechLine(body, sound, { source, span, ...paidOf(outcome) });
       share.open(line);
       // A stopped turn is billed before this generator resumes.
       const stopped = () => line.end();
@@ -80,13 +81,13 @@ export function createBoughtTts(deps: RailVoiceDeps): Tts {
 class SpeechLine {
   readonly #body: SpeechRequest;
   readonly #sound: SpeechSound;
-  readonly #seller: Pick<TurnCharge, 'source' | 'paidRaw'>;
+  readonly #seller: Pick<TurnCharge, 'source' | 'paidRaw' | 'span'>;
   isOver = false;
 
   constructor(
     body: SpeechRequest,
     sound: SpeechSound,
-    seller: Pick<TurnCharge, 'source' | 'paidRaw'>,
+    seller: Pick<TurnCharge, 'source' | 'paidRaw' | 'span'>,
   ) {
     this.#body = body;
     this.#sound = sound;
@@ -94,6 +95,7 @@ class SpeechLine {
   }
 
   end(): void {
+    this.#seller.span?.stop();
     this.isOver = true;
   }
 

@@ -22,7 +22,10 @@ export type Cascades = {
   readonly providerKeys: StoredKeys;
 };
 
-export type CascadeDeps = Pick<VoiceDeps, 'catalogue' | 'clock' | 'engines' | 'log' | 'random'> & {
+export type CascadeDeps = Pick<
+  VoiceDeps,
+  'catalogue' | 'clock' | 'engines' | 'log' | 'random' | 'trace'
+> & {
   readonly cascades: Cascades;
   readonly plan: CascadePlan;
   readonly spender: Spender;

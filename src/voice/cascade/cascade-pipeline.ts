@@ -2,6 +2,7 @@ import { within } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { TokenUsage } from '../../models/providers/chat-rail.ts';
 import type { SpeechRail } from '../../models/providers/speech-rail.ts';
+import { usageAttributes } from '../../models/routing/attempt-span.ts';
 import { distrust } from '../../models/routing/try-sources.ts';
 import { longestSpeechRaw } from '../../models/speech/speech-usage.ts';
 import { holdTurn } from '../billing/hold-turn.ts';
@@ -83,10 +84,11 @@ export const takeBillFrom =
   ): VoicePipeline['takeBill'] =>
   () => {
     const bought = chargesByHold.take();
-    for (const { paidRaw, source, reported } of bought) {
+    for (const { isEstimated, paidRaw, source, span, reported, usage } of bought) {
+      span?.end({ attributes: usageAttributes(usage, { isEstimated }) });
       if (reported?.isImpossible && paidRaw === undefined) distrust(deps, source);
     }
-    return bought;
+    return bought.map(({ span: _, ...charge }) => charge);
   };
 
 /** Sums reserves by hold. The main hold is always among them, with 0 where nothing is bought from it. */

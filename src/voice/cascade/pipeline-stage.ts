@@ -20,6 +20,7 @@ export type Buying = Pick<
   | 'holdNameOf'
   | 'random'
   | 'spender'
+  | 'trace'
 > & { readonly breaker: CircuitBreaker; readonly chargesOn: ChargesByHold['of'] };
 
 /** One stage of a pipeline, and the amount held for an ordinary turn of it. */

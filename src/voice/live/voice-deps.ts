@@ -5,6 +5,7 @@ import type { Log } from '../../kernel/log.ts';
 import type { Random } from '../../kernel/random.ts';
 import type { Ledger } from '../../ledger/rules/ledger.ts';
 import type { Catalogue } from '../../models/catalogue/catalogue.ts';
+import type { SessionTrace } from './session-trace.ts';
 import type { TapeFolder } from './tape-folder.ts';
 import type { VoiceMetrics } from './voice-metrics.ts';
 import type { VoiceSessions } from './voice-sessions.ts';
@@ -22,6 +23,8 @@ export type VoiceDeps = {
   readonly metrics: VoiceMetrics;
   /** Undefined: sessions are not recorded. */
   readonly tapes?: TapeFolder | undefined;
+  /** Of the session that is opened with these. Undefined: it is not traced. */
+  readonly trace?: SessionTrace | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;

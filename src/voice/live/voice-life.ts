@@ -1,4 +1,5 @@
 import type { Ending } from '../../../machines/transcription-stream.ts';
+import type { SessionSummary } from '../../ledger/rules/session-summary.ts';
 import type { SessionHold, SessionHoldOwner } from '../billing/session-hold.ts';
 import type { SessionTally } from './session-tally.ts';
 import type { VoiceDeps } from './voice-deps.ts';
@@ -13,33 +14,45 @@ export type VoiceLifeOptions = {
 export class VoiceLife {
   /** Resolves when the session is settled, or left to the process that took it over. */
   readonly settled: Promise<void>;
-  readonly #deps: Pick<VoiceDeps, 'sessions' | 'log'>;
+  readonly #deps: Pick<VoiceDeps, 'sessions' | 'log' | 'trace'>;
   readonly #sessionId: string;
   readonly #sessionHold: VoiceLifeOptions['sessionHold'];
   readonly #tally: VoiceLifeOptions['tally'];
   #settledNow = () => {};
 
   constructor(
-    deps: Pick<VoiceDeps, 'sessions' | 'log'>,
+    deps: Pick<VoiceDeps, 'sessions' | 'log' | 'trace'>,
     { owner, sessionHold, tally }: VoiceLifeOptions,
   ) {
     this.#deps = deps;
     this.#sessionId = owner.sessionId;
     this.#sessionHold = sessionHold;
     this.#tally = tally;
+    deps.trace?.began(owner);
     this.settled = new Promise((resolve) => {
       this.#settledNow = resolve;
     });
   }
 
   settle({ code, reason }: Ending): void {
-    const leave = () => this.leave();
+    const { trace } = this.#deps;
     const status = code === 1011 ? 'failed' : 'success';
-    const summary = () => this.#tally.close();
-    this.#sessionHold.settle({ reason, status, summary }).then(leave, leave);
+    let closed: SessionSummary | undefined;
+    const summary = () => {
+      closed = this.#tally.close();
+      return closed;
+    };
+    const leave = () => {
+      trace?.ended(reason, status === 'failed', closed);
+      this.leave();
+    };
+    const charged = trace && ((raw: bigint) => trace.charged(raw));
+    this.#sessionHold.settle({ reason, status, summary, charged }).then(leave, leave);
   }
 
   leave(): void {
+    // Of one that another process has taken over; one that was settled here has ended.
+    this.#deps.trace?.ended('taken_over', false, undefined);
     this.#deps.sessions.leave(this.#sessionId);
     this.#settledNow();
   }

@@ -43,7 +43,10 @@ export type HeardBy =
   | { readonly kind: 'recogniser'; readonly recogniser: TakenRecogniser }
   | { readonly kind: 'upstream'; readonly upstream: UpstreamSocket };
 
-export type TranscriptionDeps = Pick<VoiceDeps, 'clock' | 'sessions' | 'metrics' | 'log'> & {
+export type TranscriptionDeps = Pick<
+  VoiceDeps,
+  'clock' | 'sessions' | 'metrics' | 'trace' | 'log'
+> & {
   readonly engines: Pick<VoiceDeps['engines'], 'vad'>;
   readonly speechGates: VoiceDeps['speechGates'];
 };

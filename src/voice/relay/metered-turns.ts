@@ -1,6 +1,8 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { MeteredEvent } from '../../models/providers/realtime/metered-event.ts';
 import type { SessionTally } from '../live/session-tally.ts';
+import type { SessionTrace } from '../live/session-trace.ts';
+import type { TurnTrace, TurnUseNote } from '../live/turn-trace.ts';
 import { OpenTurns } from './open-turns.ts';
 import type { RelayMeter } from './relay-meter.ts';
 
@@ -8,6 +10,8 @@ type MeteredTurnsDeps = {
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly meter: RelayMeter;
   readonly tally: Pick<SessionTally, 'interrupted' | 'stage' | 'turnEnded'>;
+  /** Undefined: the session is not traced. */
+  readonly trace?: SessionTrace | undefined;
   /** The session is hung up: it holds nothing for further turns. */
   readonly isOver: () => boolean;
   /** More turns are in progress than a session may have. */
@@ -16,6 +20,23 @@ type MeteredTurnsDeps = {
   readonly guard: (work: () => void) => void;
 };
 
+type Done = Extract<MeteredEvent, { kind: 'done' }>;
+
+const FAILED = { kind: 'failed', code: 'upstream_failed', message: '' } as const;
+const INTERRUPTED = { kind: 'cancelled', reason: 'turn_detected' } as const;
+
+/** What the upstream reports of a turn. An estimate is left out. */
+function useOf({ tokens }: Done, costRaw: bigint): TurnUseNote {
+  if (tokens === null) return { costRaw };
+  const { audioIn, audioOut, cachedAudio, cachedText, textIn, textOut } = tokens;
+  return {
+    inputTokens: textIn + audioIn,
+    cachedTokens: cachedText + cachedAudio,
+    outputTokens: textOut + audioOut,
+    costRaw,
+  };
+}
+
 const cancelOf = (response_id?: string): Uint8Array =>
   Buffer.from(JSON.stringify({ type: 'response.cancel', response_id }));
 
@@ -23,6 +44,8 @@ const cancelOf = (response_id?: string): Uint8Array =>
 export class MeteredTurns {
   readonly #deps: MeteredTurnsDeps;
   readonly #open = new OpenTurns();
+  /** Of the turns in progress that have an id. */
+  readonly #traces = new Map<string, TurnTrace>();
 
   constructor(deps: MeteredTurnsDeps) {
     this.#deps = deps;
@@ -39,7 +62,10 @@ export class MeteredTurns {
     switch (event.kind) {
       case 'began':
         if (!this.#open.begin(event.id)) tooMany();
-        else if (!isOver()) meter.began(this.#open.size);
+        else if (!isOver()) {
+          meter.began(this.#open.size);
+          this.#traceTurn(event.id);
+        }
         return undefined;
       case 'done':
         return this.#open.end(event.id) ? this.#done(event) : undefined;
@@ -61,12 +87,38 @@ export class MeteredTurns {
     if (this.#open.hasNameless) yield cancelOf();
   }
 
-  #done(turn: Extract<MeteredEvent, { kind: 'done' }>): Promise<void> | undefined {
+  #done(turn: Done): Promise<void> | undefined {
     const { clock, meter, tally } = this.#deps;
     if (turn.isCancelled) tally.interrupted();
     tally.turnEnded();
+    const trace = this.#tracedEnd(turn);
     const startedAtMs = clock.monotonicMs();
-    return meter.done(turn)?.then(() => tally.stage('journal', clock.monotonicMs() - startedAtMs));
+    const billed = meter.done(turn);
+    if (billed === undefined) trace?.billed(useOf(turn, 0n));
+    return billed?.then((costRaw) => {
+      tally.stage('journal', clock.monotonicMs() - startedAtMs);
+      trace?.billed(useOf(turn, costRaw));
+    });
+  }
+
+  /** The session is over: the turns in progress will not end. */
+  close(): void {
+    for (const trace of this.#traces.values()) trace.billed(undefined);
+    this.#traces.clear();
+  }
+
+  #traceTurn(id: string | null): void {
+    const trace = id === null ? undefined : this.#deps.trace?.answers(true);
+    if (id !== null && trace !== undefined) this.#traces.set(id, trace);
+  }
+
+  #tracedEnd({ id, isCancelled, isFailed }: Done): TurnTrace | undefined {
+    const trace = id === null ? undefined : this.#traces.get(id);
+    if (id === null || trace === undefined) return undefined;
+    this.#traces.delete(id);
+    const cause = isFailed ? FAILED : isCancelled ? INTERRUPTED : undefined;
+    trace.finished(cause, id);
+    return trace;
   }
 
   /** A transcript is paid from the hold of the next turn, which is then topped up. */

@@ -32,10 +32,13 @@ export interface RelayMeter {
   carried(direction: 'up' | 'down', frame: CarriedFrame): void;
   /** A turn began; `underWay` turns are now in progress. */
   began(underWay: number): void;
-  /** A turn ended. Resolves, and never rejects, once the ledger has answered; undefined where nothing is charged. */
-  done(turn: Done): Promise<void> | undefined;
+  /**
+   * A turn ended. Resolves to its price, and never rejects, once the ledger has answered; undefined where nothing is
+   * charged.
+   */
+  done(turn: Done): Promise<bigint> | undefined;
   /** The upstream transcribed caller audio. Resolves as `done` does. */
-  heard(transcript: Heard): Promise<void> | undefined;
+  heard(transcript: Heard): Promise<bigint> | undefined;
   /** Holds the cost of the next turn, or of all turns in progress. */
   makeWhole(underWay: number): void;
   /** The upstream closed: time is billed up to here. */
@@ -44,16 +47,17 @@ export interface RelayMeter {
   end(unreported: number): void;
 }
 
-/** Journals a charge. Sends `claim.lost` where another process has the session, or `session.failed`. */
+/** Journals a charge, and resolves to it. Sends `claim.lost` where another process has the session, or `session.failed`. */
 export async function journalBought(
   { sessionHold, life, send }: Pick<RelayMeterDeps, 'sessionHold' | 'life' | 'send'>,
   costRaw: bigint,
   usage: Readonly<Record<string, number>>,
-): Promise<void> {
+): Promise<bigint> {
   try {
     if ((await sessionHold.journal(costRaw, usage)) === 'lost') send({ type: 'claim.lost' });
   } catch (error) {
     life.logError(error, 'ledger is away from a relayed session');
     send({ type: 'session.failed', ending: LEDGER_AWAY });
   }
+  return costRaw;
 }

@@ -32,7 +32,10 @@ import { createTokenMeter } from './token-meter.ts';
 import { isBilledByTime } from './turn-price.ts';
 import { isAppend, TurnSigns } from './turn-signs.ts';
 
-export type RelayDeps = Pick<VoiceDeps, 'clock' | 'random' | 'sessions' | 'metrics' | 'log'>;
+export type RelayDeps = Pick<
+  VoiceDeps,
+  'clock' | 'random' | 'sessions' | 'metrics' | 'trace' | 'log'
+>;
 
 export type RelayInput = {
   readonly owner: SessionHoldOwner;
@@ -73,13 +76,13 @@ export class RelaySession {
   #isBrokenDown = false;
 
   constructor(deps: RelayDeps, input: RelayInput) {
-    const { clock, random } = deps;
+    const { clock, random, trace } = deps;
     const { owner, upstream } = input;
     this.#deps = deps;
     this.#upstream = upstream;
     this.#names = { here: input.model.id, there: owner.source.upstreamModel };
     this.#tally = new SessionTally({ ...deps, kind: 'relay' });
-    this.#signs = new TurnSigns({ clock, tally: this.#tally });
+    this.#signs = new TurnSigns({ clock, tally: this.#tally, trace });
     this.#life = new VoiceLife(deps, { ...input, tally: this.#tally });
     this.#sender = new EventSender(random);
     this.#allowance = new EventAllowance(clock.monotonicMs());
@@ -94,7 +97,7 @@ export class RelaySession {
     const createMeter = isBilledByTime(owner.source) ? createTimeMeter : createTokenMeter;
     this.#meter = createMeter({ ...input, clock, life: this.#life, send });
     this.#turns = new MeteredTurns({
-      ...{ clock, meter: this.#meter, tally: this.#tally },
+      ...{ clock, meter: this.#meter, tally: this.#tally, trace },
       isOver: () => this.#isHungUp,
       tooMany: () => this.#fail(TOO_MANY_RESPONSES),
       guard: (work) => this.#guard(work),
@@ -171,11 +174,13 @@ export class RelaySession {
         for (const event of this.#turns.cancellations()) this.#upstream.send(event, false);
       },
       settle: (ending) => {
+        this.#turns.close();
         this.#meter.end(this.#isBrokenDown ? 0 : this.#turns.size);
         this.#upstream.close();
         this.#life.settle(ending);
       },
       leave: () => {
+        this.#turns.close();
         this.#meter.end(0);
         this.#upstream.close();
         this.#life.leave();

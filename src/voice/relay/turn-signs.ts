@@ -5,6 +5,7 @@ import { isObject, type Json } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { HEARD_TOKEN_MS, SPOKEN_TOKEN_MS } from '../billing/turn-meter.ts';
 import type { SessionTally } from '../live/session-tally.ts';
+import type { SessionTrace } from '../live/session-trace.ts';
 import { parseAudioFormat } from '../protocols/openai-realtime/audio-format.ts';
 
 /** Longer descriptions of a session are not read. */
@@ -32,6 +33,13 @@ const QUOTE = 0x22;
 /** Whether a client's frame is an audio event that begins with its type. */
 export const isAppend = (bytes: Uint8Array): boolean => begins(bytes, APPENDS);
 
+type TurnSignsDeps = {
+  readonly tally: SessionTally;
+  readonly clock: Clock;
+  /** Undefined: the session is not traced. */
+  readonly trace?: SessionTrace | undefined;
+};
+
 /**
  * Derives the timing and approximate tokens of turns from relayed frames. It reads only frames that begin with their
  * type, as vendors and clients write them. No price depends on it, only where an answer with a small hold is cut.
@@ -39,14 +47,16 @@ export const isAppend = (bytes: Uint8Array): boolean => begins(bytes, APPENDS);
 export class TurnSigns {
   readonly #tally: SessionTally;
   readonly #clock: Clock;
+  readonly #trace: SessionTrace | undefined;
   #inBytesPerMs = USUAL_BYTES_PER_MS;
   #outBytesPerMs = USUAL_BYTES_PER_MS;
   /** When the answer began; undefined once its audio has begun. */
   #begunAtMs: number | undefined;
 
-  constructor({ tally, clock }: { readonly tally: SessionTally; readonly clock: Clock }) {
+  constructor({ clock, tally, trace }: TurnSignsDeps) {
     this.#tally = tally;
     this.#clock = clock;
+    this.#trace = trace;
   }
 
   /** Records a client frame that arrived at `atMs`. */
@@ -56,7 +66,7 @@ export class TurnSigns {
       this.#tally.arrived(ms, atMs);
       this.#tally.heard(ms);
     } else if (begins(bytes, COMMITS)) {
-      this.#tally.speechEnded();
+      this.#speechEnded();
     }
   }
 
@@ -81,7 +91,7 @@ export class TurnSigns {
     if (SOUND_TYPES.has(type)) this.#spoke(bytes, arrivedAtMs);
     switch (type) {
       case 'input_audio_buffer.speech_stopped':
-        this.#tally.speechEnded();
+        this.#speechEnded();
         break;
       case 'response.created':
         this.#begunAtMs = arrivedAtMs;
@@ -89,12 +99,19 @@ export class TurnSigns {
         break;
       case 'conversation.item.truncated':
         this.#tally.interrupted();
+        this.#trace?.interrupted();
         break;
       case 'session.created':
       case 'session.updated':
         this.#readFormats(bytes);
         break;
     }
+  }
+
+  /** The upstream keeps to itself when the words are known: they count as known at once. */
+  #speechEnded(): void {
+    this.#tally.speechEnded();
+    this.#trace?.heard(0, true);
   }
 
   #appendedMs(bytes: Uint8Array): number {
@@ -107,6 +124,7 @@ export class TurnSigns {
       this.#tally.stage('first_audio', nowMs - this.#begunAtMs);
       this.#tally.stage('forward', nowMs - arrivedAtMs);
       this.#begunAtMs = undefined;
+      this.#trace?.sounded();
     }
     this.#tally.spoke(soundBytes(bytes) / this.#outBytesPerMs);
   }

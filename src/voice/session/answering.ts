@@ -3,6 +3,8 @@ import type { Log } from '../../kernel/log.ts';
 import type { Random } from '../../kernel/random.ts';
 import { outputCapOf, type TurnRoom } from '../billing/turn-meter.ts';
 import type { SessionTally } from '../live/session-tally.ts';
+import type { SessionTrace } from '../live/session-trace.ts';
+import type { TurnTrace } from '../live/turn-trace.ts';
 import { Answer } from './answer.ts';
 import { type AnswerRequest, readsConversation } from './answer-request.ts';
 import type { Conversation, ConversationItem } from './conversation.ts';
@@ -18,6 +20,7 @@ const SPOKEN_KEPT = 16;
 export type AnsweringDeps = {
   readonly llm: Llm;
   readonly voice: Tts;
+  readonly trace?: SessionTrace | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -35,6 +38,8 @@ export type FinishedAnswer = {
   readonly outcome: TurnOutcome;
   readonly promptMs: number | undefined;
   readonly request: AnswerRequest;
+  /** Ends when it is billed. */
+  readonly trace?: TurnTrace | undefined;
 };
 
 /** The answering half of a voice session: at most one answer at a time. */
@@ -93,17 +98,15 @@ export function createAnswering(deps: AnsweringDeps): Answering {
     isConversing = isInConversation;
     isUnread = readsConversation(request);
     const startedAtMs = clock.monotonicMs();
+    const trace = deps.trace?.answers(isUnread);
     let promptMs: number | undefined;
     turn = new VoiceTurn({
-      llm: deps.llm,
-      voice: deps.voice,
-      clock,
-      log: deps.log,
-      client: deps.client,
+      ...{ llm: deps.llm, voice: deps.voice, clock, log: deps.log, client: deps.client },
       cap,
       config,
       isPrompt,
       answer: begun,
+      trace,
       items: async () => {
         await deps.transcribed();
         promptMs = clock.monotonicMs() - startedAtMs;
@@ -116,7 +119,8 @@ export function createAnswering(deps: AnsweringDeps): Answering {
         isConversing = false;
         isUnread = false;
         if (isInConversation) kept.keep(begun);
-        deps.finished({ answer: begun, outcome, promptMs, request });
+        trace?.finished(outcome.cause, begun.id, deps.client.firstSoundAtMs);
+        deps.finished({ answer: begun, outcome, promptMs, request, trace });
       },
     });
     turn.start();

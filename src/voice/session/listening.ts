@@ -32,6 +32,8 @@ export type ListeningDeps = {
   readonly config: () => SessionConfig;
   /** The caller began to speak. */
   readonly speechStarted: () => void;
+  /** The end of an utterance was found. Its words follow with `heard`. */
+  readonly utteranceEnded?: () => void;
   /**
    * An utterance is in the conversation, with its words when any were transcribed. `wantsAnswer`: the turn detection
    * that found its end requests a response.
@@ -207,6 +209,7 @@ export class Listening {
   /** Returns the id of the utterance's item. */
   #ended(atMs: number, heardMs: number): string {
     this.#unpaid.add(heardMs);
+    this.#deps.utteranceEnded?.();
     const itemId = this.#itemId;
     const isCommitted = this.#deps.config().turnDetection === null || this.#isCommitting;
     this.#addUtterance(

@@ -23,6 +23,8 @@ export type Played = { readonly itemId: string; readonly heardMs: number };
 export interface VoiceClient {
   /** When the client sent something last, in milliseconds of the monotonic clock. */
   readonly lastEventAtMs: number;
+  /** When the first sound of the present answer went out, on a line that paces it. Absent: as it was sent. */
+  readonly firstSoundAtMs?: number | undefined;
   /** Runs `work`, and sends all its messages together. */
   batch(work: () => void): void;
   /** Whether the send buffer has room for more speech. */

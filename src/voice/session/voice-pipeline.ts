@@ -1,6 +1,7 @@
 import type { CutReason } from '../../../machines/voice-turn.ts';
 import type { SttEngine } from '../../engines/engine.ts';
 import type { Usage } from '../../kernel/price.ts';
+import type { Span } from '../../kernel/trace/span.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
 import type { Disbelieved } from '../../models/purchase/believe.ts';
 import type { Reserves } from '../billing/session-holds.ts';
@@ -29,6 +30,8 @@ export type TurnCharge = {
   readonly isEstimated?: boolean;
   /** It is for a speculative answer that was not used. */
   readonly isSpeculated?: boolean;
+  /** Of the purchase; its bill ends it. Undefined: it is not traced. */
+  readonly span?: Span | undefined;
 };
 
 export type LlmRequest = {

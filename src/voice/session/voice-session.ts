@@ -28,7 +28,7 @@ import type { VoicePipeline } from './voice-pipeline.ts';
 
 export type VoiceSessionDeps = Pick<
   VoiceDeps,
-  'speechGates' | 'sessions' | 'metrics' | 'clock' | 'random' | 'log'
+  'speechGates' | 'sessions' | 'metrics' | 'trace' | 'clock' | 'random' | 'log'
 > & {
   readonly engines: Pick<VoiceDeps['engines'], 'vad'>;
 };
@@ -184,6 +184,7 @@ export class VoiceSession {
     const content = [{ type: 'speech', transcript: spoken.cut ?? '' }] as const;
     this.conversation.replace({ ...item, content });
     this.#tally.interrupted();
+    this.#deps.trace?.interrupted();
   }
 
   /** The caller interrupts, as the client has found. */
@@ -230,6 +231,7 @@ export class VoiceSession {
       tally: this.#tally,
       client: this.#client,
       config: () => this.#config,
+      utteranceEnded: () => this.#deps.trace?.utteranceEnded(),
       speechStarted: () => {
         if (this.#config.turnDetection?.interruptResponse) this.#bargeIn();
       },
@@ -242,11 +244,12 @@ export class VoiceSession {
   }
 
   #createAnswering(cap: TurnRoom): Answering {
-    const { clock, log, random } = this.#deps;
+    const { clock, log, random, trace } = this.#deps;
     const { llm, voice } = this.#pipeline;
     return createAnswering({
       llm,
       voice,
+      trace,
       clock,
       random,
       log,
@@ -316,6 +319,7 @@ export class VoiceSession {
     this.#tally.stage('final', latencyMs);
     if (text !== '') this.#tally.speechEnded(latencyMs);
     const isAddressed = text !== '' && (this.#client.isAddressed?.(text) ?? true);
+    this.#deps.trace?.heard(latencyMs, isAddressed);
     this.#turns.heard(wantsAnswer && isAddressed);
   }
 

@@ -10,6 +10,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import { outputCapOf, SPOKEN_TOKEN_MS, type TurnCap } from '../billing/turn-meter.ts';
+import type { TurnTrace } from '../live/turn-trace.ts';
 import type { Answer } from './answer.ts';
 import type { ConversationItem } from './conversation.ts';
 import { Passages } from './passages.ts';
@@ -53,6 +54,8 @@ export type VoiceTurnOptions = {
   readonly isPrompt: boolean;
   readonly cap: TurnCap;
   readonly answer: Answer;
+  /** Undefined: it is not traced. */
+  readonly trace?: TurnTrace | undefined;
   readonly client: Pick<VoiceClient, 'batch' | 'hasRoom' | 'room'>;
   /** Resolves to what the LLM reads, once all speech before the turn is transcribed. */
   readonly items: () => Promise<readonly ConversationItem[]>;
@@ -120,6 +123,7 @@ export class VoiceTurn {
     let chars = 0;
     for (let piece = await reply.next(); piece !== undefined; piece = await reply.next()) {
       if (this.#isStopped) return;
+      if (this.#replyMs === undefined) this.#options.trace?.token();
       if (piece.kind === 'call') {
         this.#say(cutter.end());
         this.#call(piece);
@@ -192,6 +196,7 @@ export class VoiceTurn {
     const speech = voice.speak({ text: passage, voice: config.voice, speed, signal });
     for await (const { pcm, sampleRateHz, text } of speech) {
       if (this.#isStopped) return false;
+      if (this.#firstAudioMs === undefined) this.#options.trace?.sound();
       const pieceMs = (pcm.length / sampleRateHz) * 1_000;
       if (this.#spokenMs + pieceMs > this.#capMs) return true;
       // The piece is bought already, so it is sent, whole or until an interruption.
@@ -223,7 +228,10 @@ export class VoiceTurn {
     while (next !== undefined) {
       await client.room(this.#stopped.signal);
       if (this.#isStopped) return false;
-      this.#firstAudioMs ??= this.#sinceStart();
+      if (this.#firstAudioMs === undefined) {
+        this.#firstAudioMs = this.#sinceStart();
+        this.#options.trace?.frame();
+      }
       client.batch(() => {
         do {
           answer.audio(next);

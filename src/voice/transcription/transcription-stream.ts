@@ -36,7 +36,7 @@ export type TranscriptionInput = {
   readonly openTranscriber: (stage: StreamTranscriberEvents) => StreamTranscriber;
 };
 
-type StreamDeps = Pick<VoiceDeps, 'clock' | 'sessions' | 'metrics' | 'log'>;
+type StreamDeps = Pick<VoiceDeps, 'clock' | 'sessions' | 'metrics' | 'trace' | 'log'>;
 
 const wholeMs = (seconds: number): number => Math.round(seconds * 1_000) / 1_000;
 

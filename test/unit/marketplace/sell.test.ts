@@ -4,6 +4,7 @@ import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { systemRandom } from '../../../src/kernel/random.ts';
 import { type Sale, type SellDeps, sell } from '../../../src/marketplace/sell.ts';
 import { VendorFailed } from '../../../src/models/providers/vendors/vendor-api.ts';
+import { RecordedSpan } from '../../support/recorded-span.ts';
 
 const PRICE_RAW = 70n;
 
@@ -28,15 +29,20 @@ function till() {
     ...{ spender: { agentId: 1 }, workId: undefined, url: 'u', host: 'h' },
     ...{ signal: leaving.signal, refusalOfHold: () => new Error('held back') },
   };
+  const span = new RecordedSpan('request');
   const buy = (ask: () => void, priceRaw = PRICE_RAW) =>
-    sell(deps, sale, {
-      ...{ vendor: 'v', priceRaw, usage: {} },
-      ask: async () => {
-        ask();
-        return { json: {} };
+    sell(
+      deps,
+      { ...sale, span },
+      {
+        ...{ vendor: 'v', priceRaw, usage: { character: 9 } },
+        ask: async () => {
+          ask();
+          return { json: {} };
+        },
       },
-    });
-  return { buy, leave: () => leaving.abort(), settled };
+    );
+  return { buy, leave: () => leaving.abort(), settled, span };
 }
 
 describe('a sale', () => {
@@ -68,5 +74,20 @@ describe('a sale', () => {
     const { buy, leave, settled } = till();
     await expect(buy(leave, 0n)).rejects.toMatchObject({ status: 499 });
     expect(settled).toEqual([0n]);
+  });
+
+  it('is a span with its vendor, its hold, its units and what was charged; or with why it failed', async () => {
+    const { buy, span } = till();
+    await buy(() => {});
+    const fails = () => {
+      throw new VendorFailed('a secret');
+    };
+    await expect(buy(fails)).rejects.toThrow(VendorFailed);
+    const [sold, failed] = span.children;
+    expect(sold).toMatchObject({
+      ...{ name: 'marketplace v', ended: { attributes: { 'svc.cost_raw': 70 } } },
+      attributes: { 'svc.hold.id': 'h', 'svc.usage.character': 9, 'svc.agent.id': 1 },
+    });
+    expect(failed?.ended).toEqual({ error: 'vendor_failed' });
   });
 });

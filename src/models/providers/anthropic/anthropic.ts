@@ -2,6 +2,7 @@ import { type Clock, nowSeconds } from '../../../kernel/clock.ts';
 import type { ChatCall, ChatCompletion, ChatRail } from '../chat-rail.ts';
 import type { CollectedAnswer } from '../openai/collect-answer.ts';
 import { wantsUsage } from '../openai/openai.ts';
+import { readNote } from '../openai/read-note.ts';
 import { renameModel } from '../openai/rename-model.ts';
 import { failed, type Outcome } from '../outcome.ts';
 import {
@@ -94,9 +95,10 @@ function completionOf(
   const translated = translateAnswer(body, createdSec);
   if (translated === undefined) return failed('broken', 'not a completion', status);
   const { completion, usage, answerChars } = translated;
+  const note = readNote(completion);
   const named = renameModel(toBytes(completion), servedAs);
   const answer = { body: named, contentType: 'application/json' };
-  return { kind: 'completed', status, ...answer, usage, answerChars };
+  return { kind: 'completed', status, ...answer, usage, answerChars, note: () => note };
 }
 
 const toBytes = (json: object): Buffer => Buffer.from(JSON.stringify(json));

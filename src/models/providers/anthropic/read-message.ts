@@ -1,19 +1,23 @@
 import { parseJsonInTurns } from '../../../kernel/json/parse-json.ts';
 import { isObject } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
-import type { TokenUsage } from '../chat-rail.ts';
+import type { Reported } from '../chat-rail.ts';
+import { messageNote } from './message-note.ts';
 import { readMessageUsage } from './message-usage.ts';
 import { textMember } from './read-json.ts';
 import { writeArguments } from './translate-answer.ts';
 
 /** What a 2xx body says of its use, or nothing where it is no message at all. */
-export async function readMessage(
-  body: Buffer,
-): Promise<{ readonly usage: TokenUsage | null; readonly answerChars: number } | undefined> {
+export async function readMessage(body: Buffer): Promise<Reported | undefined> {
   const message = await parseJsonInTurns(body, LIMITS.upstreamJson).catch(() => undefined);
   if (!isObject(message) || !Array.isArray(message.content)) return undefined;
   const usage = readMessageUsage(message.usage);
-  return { usage, answerChars: usage === null ? answerLength(message.content) : 0 };
+  const note = messageNote(message.model, message.stop_reason);
+  return {
+    usage,
+    answerChars: usage === null ? answerLength(message.content) : 0,
+    note: () => note,
+  };
 }
 
 function answerLength(blocks: readonly unknown[]): number {

@@ -102,14 +102,18 @@ export class RelayedMessageStream implements ChatStream {
     if (kind === 'message_start') {
       if (this.#hasBegun) return new StreamBroken('it began twice');
       this.#hasBegun = true;
-      this.#usage.count(member(data, 'message').usage);
+      const message = member(data, 'message');
+      this.#usage.beganBy(message.model);
+      this.#usage.count(message.usage);
     } else if (!this.#hasBegun) {
       if (kind !== 'ping') return new StreamBroken('it did not begin with a message');
     } else if (kind === 'message_stop') {
       return this.#hasReason ? 'over' : new StreamBroken('it ended before its end');
     } else if (kind === 'message_delta') {
       this.#usage.countEnd(data.usage);
-      this.#hasReason ||= typeof member(data, 'delta').stop_reason === 'string';
+      const { stop_reason: reason } = member(data, 'delta');
+      this.#usage.endedFor(reason);
+      this.#hasReason ||= typeof reason === 'string';
     } else {
       this.#usage.wrote(writtenIn(data));
     }

@@ -1,6 +1,7 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
-import type { TokenUsage } from '../chat-rail.ts';
+import type { Reported } from '../chat-rail.ts';
+import { messageNote } from './message-note.ts';
 import { readMessageUsage } from './message-usage.ts';
 
 const COUNTS = [
@@ -16,6 +17,18 @@ export class StreamedUsage {
   /** The output has been counted, and not only begun. */
   #isCounted = false;
   #answerChars = 0;
+  #model: unknown;
+  #stopReason: unknown;
+
+  /** The message begins, by this model. */
+  beganBy(model: unknown): void {
+    this.#model = model;
+  }
+
+  /** Why it ends. */
+  endedFor(stopReason: unknown): void {
+    this.#stopReason = stopReason ?? this.#stopReason;
+  }
 
   /** So many characters of text, thoughts or arguments have come. */
   wrote(chars: number): void {
@@ -39,14 +52,16 @@ export class StreamedUsage {
   }
 
   /** The output is counted at the end alone: until then it is taken for no less than its length. */
-  metered(): { readonly usage: TokenUsage | null; readonly answerChars: number } {
+  metered(): Reported {
     const answerChars = this.#answerChars;
+    const note = () => messageNote(this.#model, this.#stopReason);
     const usage = readMessageUsage(this.#counts);
-    if (usage === null || this.#isCounted) return { usage, answerChars };
+    if (usage === null || this.#isCounted) return { usage, answerChars, note };
     const written = Math.ceil(answerChars / LIMITS.charsPerToken);
     return {
       usage: { ...usage, outputTokens: Math.max(usage.outputTokens, written) },
       answerChars,
+      note,
     };
   }
 }

@@ -99,6 +99,7 @@ export class StreamTranslator {
       created: this.#createdSec,
       model: textMember(message, 'model'),
     };
+    this.#usage.beganBy(message.model);
     this.#usage.count(message.usage);
     return this.#chunk({ role: 'assistant', content: '', refusal: null });
   }
@@ -153,6 +154,7 @@ export class StreamTranslator {
     const reason = member(event, 'delta').stop_reason;
     if (typeof reason !== 'string' || this.#finishReason !== undefined) return undefined;
     this.#finishReason = finishReasonOf(reason);
+    this.#usage.endedFor(this.#finishReason);
     return this.#chunk({}, this.#finishReason);
   }
 

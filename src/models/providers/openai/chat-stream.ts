@@ -47,7 +47,8 @@ export class RelayedChat implements ChatStream {
   }
 
   metered() {
-    return { usage: this.#tap.usage, answerChars: this.#tap.answerBytes };
+    const tap = this.#tap;
+    return { usage: tap.usage, answerChars: tap.answerBytes, note: () => tap.note() };
   }
 
   stop(): void {

@@ -1,8 +1,9 @@
 import { tryParseJson } from '../../../kernel/json/parse-json.ts';
 import { isObject } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
-import type { TokenUsage } from '../chat-rail.ts';
+import type { AnswerNote, TokenUsage } from '../chat-rail.ts';
 import { readUsage } from './read-completion.ts';
+import { readNote } from './read-note.ts';
 
 /** What is done with an event: it goes on, or it was for us alone. */
 export type Fate = 'relayed' | 'kept' | 'done';
@@ -24,6 +25,9 @@ export class ChatTap {
   readonly #wantsUsage: boolean;
   #usage: TokenUsage | null = null;
   #answerBytes = 0;
+  /** The latest two events: the one that ends the answer, and one of usage behind it. */
+  #latest: Buffer | undefined;
+  #before: Buffer | undefined;
 
   /** `wantsUsage`: the caller asked for the event that carries nothing but usage. */
   constructor(wantsUsage: boolean) {
@@ -39,8 +43,16 @@ export class ChatTap {
     return this.#answerBytes;
   }
 
+  /** Read from the end of the answer alone, so that it costs nothing while events pass. */
+  note(): AnswerNote {
+    const ends = [this.#before, this.#latest].flatMap((event) => event ?? []);
+    return readNote(...ends.map(parseData).filter(isObject));
+  }
+
   look(event: Buffer): Fate {
     if (isTerminator(event)) return 'done';
+    this.#before = this.#latest;
+    this.#latest = event;
     for (const key of TEXTS) this.#answerBytes += textBytes(event, key);
     return carriesUsage(event) && this.#readUsage(event) ? 'kept' : 'relayed';
   }

@@ -1,10 +1,9 @@
 import { parseJsonInTurns } from '../../../kernel/json/parse-json.ts';
 import { isObject } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
-import type { TokenUsage } from '../chat-rail.ts';
+import type { Reported, TokenUsage } from '../chat-rail.ts';
 import { tokenCount } from '../token-count.ts';
-
-type Completion = { readonly usage: TokenUsage | null; readonly answerChars: number };
+import { readNote } from './read-note.ts';
 
 /**
  * Reads the `usage` of an OpenAI completion, or nothing when it is absent or makes no sense. Some
@@ -29,11 +28,16 @@ export function readUsage(usage: unknown): TokenUsage | null {
 }
 
 /** What a 2xx body says, or nothing when it is not a completion at all. */
-export async function readCompletion(body: Buffer): Promise<Completion | undefined> {
+export async function readCompletion(body: Buffer): Promise<Reported | undefined> {
   const parsed = await parseJsonInTurns(body, LIMITS.upstreamJson).catch(() => undefined);
   if (!isObject(parsed) || !Array.isArray(parsed.choices)) return undefined;
   const usage = readUsage(parsed.usage);
-  return { usage, answerChars: usage === null ? answerLength(parsed.choices) : 0 };
+  const note = readNote(parsed);
+  return {
+    usage,
+    answerChars: usage === null ? answerLength(parsed.choices) : 0,
+    note: () => note,
+  };
 }
 
 function answerLength(choices: readonly unknown[]): number {

@@ -12,7 +12,7 @@ export function streamOfWhole(answer: ChatCompletion, request: Json): ChatStream
     async next() {
       return events[given++];
     },
-    metered: () => ({ usage: answer.usage, answerChars: answer.answerChars }),
+    metered: () => answer,
     stop() {
       given = events.length;
     },

@@ -8,6 +8,7 @@ import { bearer } from '../openai/openai.ts';
 import { failed, type Outcome } from '../outcome.ts';
 import { contentTypeOf, type Upstream, type UpstreamLimits } from '../upstream-pool.ts';
 import { RelayedResponse } from './relayed-response.ts';
+import { responseNote } from './response-note.ts';
 import { readResponseUsage } from './response-usage.ts';
 import type { ResponsesCall, ResponsesRail, WholeResponse } from './responses-rail.ts';
 
@@ -59,7 +60,9 @@ async function wholeOf(
   if (response.status === 'failed') return failed('broken', 'it reported that it failed', status);
   const usage = readResponseUsage(response.usage);
   const answerChars = usage === null ? lengthOf(response.output) : 0;
-  return { kind: 'completed', status, response: dress(response), usage, answerChars };
+  const note = responseNote(response);
+  const reported = { usage, answerChars, note: () => note };
+  return { kind: 'completed', status, response: dress(response), ...reported };
 }
 
 /** The length of all that the model wrote, by the texts of its items. */

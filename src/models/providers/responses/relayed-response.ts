@@ -1,10 +1,11 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
-import type { TokenUsage } from '../chat-rail.ts';
+import type { AnswerNote, TokenUsage } from '../chat-rail.ts';
 import type { OpenedAnswer } from '../open-answer.ts';
 import { StreamBroken } from '../openai/answer-reader.ts';
 import { parseData } from '../openai/chat-tap.ts';
 import { EventReader } from '../openai/event-reader.ts';
 import { writeEvent } from './response-event.ts';
+import { responseNote } from './response-note.ts';
 import { readResponseUsage } from './response-usage.ts';
 import type { ResponseEvents } from './responses-rail.ts';
 
@@ -35,6 +36,8 @@ export class RelayedResponse implements ResponseEvents {
   #response: Json = {};
   readonly #items: Json[] = [];
   #usage: TokenUsage | null = null;
+  /** Of the response as it came last, under the upstream's names. */
+  #note: AnswerNote = {};
   #answerChars = 0;
   #sequence = 0;
   #hasContent = false;
@@ -72,7 +75,7 @@ export class RelayedResponse implements ResponseEvents {
   }
 
   metered() {
-    return { usage: this.#usage, answerChars: this.#answerChars };
+    return { usage: this.#usage, answerChars: this.#answerChars, note: () => this.#note };
   }
 
   response(): Json {
@@ -121,6 +124,7 @@ export class RelayedResponse implements ResponseEvents {
     }
     if (isObject(response)) {
       this.#response = this.#dress(response);
+      this.#note = responseNote(response);
       this.#usage = readResponseUsage(response.usage) ?? this.#usage;
       if (isLast) {
         this.#isWhole = true;

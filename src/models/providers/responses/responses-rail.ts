@@ -1,6 +1,6 @@
 import type { Json } from '../../../kernel/json.ts';
 import type { StopSignal } from '../../../kernel/stop-signal.ts';
-import type { ChatCompletion, TokenUsage } from '../chat-rail.ts';
+import type { Reported } from '../chat-rail.ts';
 import type { Outcome } from '../outcome.ts';
 import type { PaymentMethod } from '../payment-method.ts';
 
@@ -14,13 +14,7 @@ export type ResponsesCall = {
 };
 
 /** A response that has come whole, dressed. */
-export type WholeResponse = {
-  readonly response: Json;
-  /** Null: the upstream did not say. */
-  readonly usage: TokenUsage | null;
-  /** Length of everything the model wrote. */
-  readonly answerChars: number;
-};
+export type WholeResponse = Reported & { readonly response: Json };
 
 /** A response that is still coming. */
 export interface ResponseEvents {
@@ -29,7 +23,7 @@ export interface ResponseEvents {
    * said that it does. For one reader.
    */
   next(): Promise<Uint8Array | undefined>;
-  metered(): Pick<ChatCompletion, 'usage' | 'answerChars'>;
+  metered(): Reported;
   /** The response as far as it has come: whole behind the last event. */
   response(): Json;
   /** Of the event that comes next. */

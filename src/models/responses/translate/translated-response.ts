@@ -26,7 +26,7 @@ export async function translateCompletion(
   completion: ChatCompletion,
   { estimate, ...rest }: Translation,
 ): Promise<WholeResponse | undefined> {
-  const { answerChars, body, usage } = completion;
+  const { answerChars, body, note, usage } = completion;
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const told = await parseJsonInTurns(bytes, LIMITS.upstreamJson).catch(() => undefined);
   const choice = isObject(told) ? firstChoice(told) : undefined;
@@ -39,7 +39,7 @@ export async function translateCompletion(
   }
   writer.finish(choice.finish_reason);
   const used = translateUsage(told.usage) ?? responseUsage(estimate(answerChars));
-  return { response: { ...writer.response(), usage: used }, usage, answerChars };
+  return { response: { ...writer.response(), usage: used }, usage, answerChars, note };
 }
 
 /** A chat stream as a stream of events of the dialect of Responses. */

@@ -4,6 +4,11 @@ import { openWebSocket, type WebSocketDeps } from '../../../platform/egress/open
 import { EventAllowance } from '../../../voice/live/event-allowance.ts';
 import { type RelayMessage, readRelayMessage } from './relay-message.ts';
 
+export type RelayLinkDeps = WebSocketDeps & {
+  /** Of the call, whose trace the application may continue. */
+  readonly traceHeaders?: (() => Readonly<Record<string, string>>) | undefined;
+};
+
 export type RelayLinkEvents = {
   message(message: RelayMessage): void;
   /** The application has closed the session as one does that is done with it. */
@@ -24,7 +29,7 @@ const DONE: ReadonlySet<number> = new Set([1000, 1005]);
  * when it breaks between two answers. What is sent meanwhile waits.
  */
 export class RelayLink {
-  readonly #deps: WebSocketDeps;
+  readonly #deps: RelayLinkDeps;
   readonly #url: string;
   readonly #setup: string;
   readonly #events: RelayLinkEvents;
@@ -36,7 +41,7 @@ export class RelayLink {
   #malformed = 0;
 
   constructor(
-    deps: WebSocketDeps,
+    deps: RelayLinkDeps,
     { setup, url }: { readonly url: string; readonly setup: object },
     events: RelayLinkEvents,
   ) {
@@ -73,6 +78,7 @@ export class RelayLink {
       connectMs: LIMITS.phone.relayConnectMs,
       maxMessageBytes: LIMITS.phone.relayMessageBytes,
       signal: this.#closing.signal,
+      headers: this.#deps.traceHeaders?.(),
     }).catch(() => undefined);
     if (this.#isClosed || ws === undefined) {
       ws?.terminate();

@@ -1,7 +1,6 @@
 import type { TimerHandle } from '../../../kernel/clock.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { Random } from '../../../kernel/random.ts';
-import type { WebSocketDeps } from '../../../platform/egress/open-web-socket.ts';
 import type { ConversationItem } from '../../../voice/session/conversation.ts';
 import {
   type Llm,
@@ -12,11 +11,11 @@ import {
 } from '../../../voice/session/voice-pipeline.ts';
 import { NO_TOKENS } from '../no-tokens.ts';
 import { type Turn, turnsOf } from '../turns-of.ts';
-import { RelayLink } from './relay-link.ts';
+import { RelayLink, type RelayLinkDeps } from './relay-link.ts';
 import { RelayQueue } from './relay-queue.ts';
 import { type RelayCall, relaySetup } from './relay-setup.ts';
 
-export type RelayLlmDeps = WebSocketDeps & { readonly random: Random };
+export type RelayLlmDeps = RelayLinkDeps & { readonly random: Random };
 
 /** An application that speaks ConversationRelay, as the brain of one call. */
 export interface RelayLlm extends Llm {

@@ -16,6 +16,8 @@ export type WebhookLlmDeps = {
   /** Its guard judges the URL before every request. */
   readonly client: GuardedClient;
   readonly clock: Clock;
+  /** Of the turn that it answers, which the webhook may continue. */
+  readonly traceHeaders?: (() => Readonly<Record<string, string>>) | undefined;
   /** How long an answer may take from the request to its last byte. */
   readonly answerMs?: number;
 };
@@ -93,7 +95,7 @@ async function* answerOf(
 }
 
 async function ask(
-  { answerMs = LIMITS.phone.webhookMs, client, clock }: WebhookLlmDeps,
+  { answerMs = LIMITS.phone.webhookMs, client, clock, traceHeaders }: WebhookLlmDeps,
   url: string,
   { body, signal }: Question,
 ): Promise<GuardedAnswer> {
@@ -102,7 +104,7 @@ async function ask(
   const leftMs = Math.max(1, untilMs - clock.monotonicMs());
   const answer = await client.send(destination, {
     method: 'POST',
-    headers: HEADERS,
+    headers: [...HEADERS, ...Object.entries(traceHeaders?.() ?? {})],
     body,
     signal,
     timeouts: { connectMs: leftMs, firstByteMs: leftMs, idleMs: leftMs, totalMs: leftMs },

@@ -4,8 +4,10 @@ import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import type { Source } from '../../../../src/models/catalogue/catalogue.ts';
 import { createSourceRests } from '../../../../src/models/providers/circuit-breaker.ts';
 import { failed, type Outcome } from '../../../../src/models/providers/outcome.ts';
+import { traceHeadersNow } from '../../../../src/models/providers/upstream-trace.ts';
 import type { Offers } from '../../../../src/models/routing/plan-offers.ts';
 import { trySources } from '../../../../src/models/routing/try-sources.ts';
+import { RecordedSpan } from '../../../support/recorded-span.ts';
 
 const sourceOf = (provider: string): Source => ({
   ...{ rail: 'direct-account', provider, upstreamModel: 'x', rates: {}, marginBps: 0 },
@@ -73,5 +75,58 @@ describe('the sources of a purchase', () => {
     expect(await tries(SERVED)).toMatchObject({ outcome: SERVED, asked: ['up0'] });
     for (let i = 0; i < 20; i++) await tries(failed('broken', 'x', 500));
     expect(await tries(unfit('no'))).toMatchObject({ outcome: { kind: 'resting' }, asked: [] });
+  });
+});
+
+describe('the attempts of a purchase', () => {
+  const tracedBy = async (reachesUpstreams: boolean, outcome: Outcome<object> | Error) => {
+    const parent = new RecordedSpan('request');
+    const added: unknown[] = [];
+    const tried = trySources<undefined, object>(
+      { breaker: createSourceRests({ clock }), clock, log: silentLog },
+      {
+        offers: [{ source: sourceOf('up'), rail: undefined, priceRaw: 0n }] as never,
+        before: { attempts: 0, upstreamMs: 0 },
+        trace: (source, attempt) => {
+          const span = parent.child(`${source.provider} ${attempt}`);
+          return Object.assign(span, {
+            upstreamHeaders: reachesUpstreams ? { a: 'b' } : undefined,
+          });
+        },
+        async ask() {
+          added.push(traceHeadersNow());
+          await Promise.resolve();
+          added.push(traceHeadersNow());
+          if (outcome instanceof Error) throw outcome;
+          return outcome;
+        },
+      },
+    );
+    return { added, span: parent.children[0], tried };
+  };
+  const clock = new ManualClock();
+
+  it('are known to their upstreams only where the operator says so, and to nothing behind them', async () => {
+    const quiet = await tracedBy(false, SERVED);
+    await quiet.tried;
+    expect(quiet.added).toEqual([undefined, undefined]);
+    const told = await tracedBy(true, SERVED);
+    await told.tried;
+    expect(told.added).toEqual([{ a: 'b' }, { a: 'b' }]);
+    expect(traceHeadersNow()).toBeUndefined();
+  });
+
+  it('end as they failed, and stay open where they deliver', async () => {
+    const limited = await tracedBy(false, failed('rate_limited', 'a secret', 429));
+    await limited.tried;
+    expect(limited.span?.ended).toEqual({
+      ...{ attributes: { 'http.response.status_code': 429 }, error: 'rate_limited' },
+    });
+    const served = await tracedBy(false, SERVED);
+    expect((await served.tried) as object).toMatchObject({ span: served.span });
+    expect(served.span?.ended).toBeUndefined();
+    const broken = await tracedBy(false, new Error('a bug'));
+    await expect(broken.tried).rejects.toThrow('a bug');
+    expect(broken.span?.ended).toEqual({ error: 'bug' });
   });
 });

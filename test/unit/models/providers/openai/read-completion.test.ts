@@ -41,9 +41,18 @@ describe('reading a completion', () => {
 
   it('says how long the answer is when there is no usable usage', async () => {
     const choices = [{ message: { content: 'four' } }, { message: { content: null } }, 7];
-    expect(await read({ choices })).toEqual({ usage: null, answerChars: 4 });
+    expect(await read({ choices })).toMatchObject({ usage: null, answerChars: 4 });
     const calls = [{ message: { content: null, tool_calls: [{ id: 'x' }] } }];
     expect((await read({ choices: calls }))?.answerChars).toBeGreaterThan(0);
+  });
+
+  it('notes which model answered, and why each choice ended', async () => {
+    const choices = [{ finish_reason: 'stop' }, { finish_reason: 'length' }, { finish_reason: 7 }];
+    const completion = await read({ model: 'gpt-dated', choices });
+    expect(completion?.note?.()).toEqual({
+      ...{ model: 'gpt-dated', finishReasons: ['stop', 'length'] },
+    });
+    expect((await read({ choices: [] }))?.note?.()).toEqual({});
   });
 
   it('knows a 2xx body that is no completion', async () => {

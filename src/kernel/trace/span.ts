@@ -1,0 +1,49 @@
+/**
+ * Tracing as an argument: a floor describes its work as spans without knowing who collects them. Where work is not
+ * traced its span is undefined, so that `span?.child(…)` costs nothing, not even the making of its attributes.
+ */
+
+export type AttributeValue = string | number | boolean | string[] | undefined;
+/** What is undefined is left out. No prompt, sound, transcript, key or telephone number is an attribute. */
+export type Attributes = Readonly<Record<string, AttributeValue>>;
+
+export type SpanStart = {
+  /** `server` answers a request, `client` makes one; by default neither. */
+  readonly kind?: 'server' | 'client';
+  readonly attributes?: Attributes;
+  /** On the monotonic clock; by default now. */
+  readonly atMs?: number;
+};
+
+export type SpanEnd = {
+  readonly attributes?: Attributes;
+  /** On the monotonic clock; by default the time of `stop`, or now. */
+  readonly atMs?: number;
+  /** The class of the failure, such as `timeout` or `502`; undefined: the work succeeded. */
+  readonly error?: string | undefined;
+};
+
+/** One piece of work: when it began and ended, what it was part of, and what is known of it. */
+export interface Span {
+  /** The headers that let another service continue the trace (W3C Trace Context). */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The same for model vendors, which learn of the trace only where the operator has said so. */
+  readonly upstreamHeaders: Readonly<Record<string, string>> | undefined;
+  /** False: the trace is not sampled, and nothing of it is kept. */
+  readonly isRecorded: boolean;
+  child(name: string, start?: SpanStart): Span;
+  set(attributes: Attributes): void;
+  event(name: string, attributes?: Attributes): void;
+  /** The work is over now; what it came to is still to be learned. Only the first call counts. */
+  stop(): void;
+  /** Only the first call counts. */
+  end(end?: SpanEnd): void;
+}
+
+export interface Tracer {
+  /** Continues the trace that these headers of a request belong to, or begins one where they name none. */
+  start(
+    name: string,
+    options: SpanStart & { readonly headers?: ReadonlyMap<string, string> | undefined },
+  ): Span;
+}

@@ -1,0 +1,15 @@
+import type { Teardown } from '../../kernel/teardown.ts';
+import type { Tracer } from '../../kernel/trace/span.ts';
+import type { OtlpDeps } from './otlp-tracer.ts';
+import type { TracingSettings } from './tracing-settings.ts';
+
+/** Loads OpenTelemetry and begins to trace, if that is configured, until the teardown. Without it nothing of it is loaded. */
+export async function openTracing(
+  deps: OtlpDeps,
+  settings: TracingSettings | undefined,
+  teardown: Pick<Teardown, 'use'>,
+): Promise<Tracer | undefined> {
+  if (settings === undefined) return undefined;
+  const { createOtlpTracer } = await import('./otlp-tracer.ts');
+  return teardown.use('tracing', createOtlpTracer(deps, settings));
+}

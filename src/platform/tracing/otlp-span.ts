@@ -1,0 +1,125 @@
+import {
+  type HrTime,
+  type Context as OtelContext,
+  type Span as OtelSpan,
+  type Tracer as OtelTracer,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
+import type { Attributes, Span, SpanEnd, SpanStart } from '../../kernel/trace/span.ts';
+import { traceHeaders } from '../../kernel/trace/trace-context.ts';
+
+/** What all spans of one trace share. */
+export type TraceDeps = {
+  readonly tracer: OtelTracer;
+  readonly monotonicMs: () => number;
+  /** The wall clock at zero of the monotonic one, as it was when the trace began. */
+  readonly epochMs: number;
+  /** Model vendors may continue traces. */
+  readonly reachesUpstreams: boolean;
+};
+
+const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT } as const;
+
+/** Begins a span below `parent`, which is the root context, a remote span or one of this process. */
+export function startSpan(
+  deps: TraceDeps,
+  parent: OtelContext,
+  name: string,
+  { atMs, attributes = {}, kind }: SpanStart,
+): Span {
+  const startTime = timeOf(deps, atMs ?? deps.monotonicMs());
+  const span = deps.tracer.startSpan(
+    name,
+    { startTime, attributes, kind: kind === undefined ? SpanKind.INTERNAL : KINDS[kind] },
+    parent,
+  );
+  return span.isRecording()
+    ? new RecordedSpan(deps, span)
+    : new UnrecordedSpan(headersOf(span), deps);
+}
+
+class RecordedSpan implements Span {
+  readonly isRecorded = true;
+  readonly #deps: TraceDeps;
+  readonly #span: OtelSpan;
+  #stoppedAtMs: number | undefined;
+
+  constructor(deps: TraceDeps, span: OtelSpan) {
+    this.#deps = deps;
+    this.#span = span;
+  }
+
+  get headers(): Span['headers'] {
+    return headersOf(this.#span);
+  }
+
+  get upstreamHeaders(): Span['upstreamHeaders'] {
+    return this.#deps.reachesUpstreams ? this.headers : undefined;
+  }
+
+  child(name: string, start: SpanStart = {}): Span {
+    return startSpan(this.#deps, trace.setSpan(ROOT_CONTEXT, this.#span), name, start);
+  }
+
+  set(attributes: Attributes): void {
+    this.#span.setAttributes(attributes);
+  }
+
+  event(name: string, attributes: Attributes = {}): void {
+    const time = timeOf(this.#deps, this.#deps.monotonicMs());
+    this.#span.addEvent(name, attributes, time);
+  }
+
+  stop(): void {
+    this.#stoppedAtMs ??= this.#deps.monotonicMs();
+  }
+
+  end({ atMs, attributes, error }: SpanEnd = {}): void {
+    // The SDK logs a second end as a mistake; here the way of an answer may well come by twice.
+    if (!this.#span.isRecording()) return;
+    if (attributes !== undefined) this.set(attributes);
+    if (error !== undefined) {
+      this.#span.setAttribute('error.type', error);
+      this.#span.setStatus({ code: SpanStatusCode.ERROR });
+    }
+    const endMs = atMs ?? this.#stoppedAtMs ?? this.#deps.monotonicMs();
+    this.#span.end(timeOf(this.#deps, endMs));
+  }
+}
+
+/** A trace that is not sampled goes on as such at other services, and costs nothing here. */
+class UnrecordedSpan implements Span {
+  readonly isRecorded = false;
+  readonly headers: Span['headers'];
+  readonly upstreamHeaders: Span['upstreamHeaders'];
+
+  constructor(headers: Span['headers'], { reachesUpstreams }: TraceDeps) {
+    this.headers = headers;
+    this.upstreamHeaders = reachesUpstreams ? headers : undefined;
+  }
+
+  child(): Span {
+    return this;
+  }
+
+  set(): void {}
+  event(): void {}
+  stop(): void {}
+  end(): void {}
+}
+
+function headersOf(span: OtelSpan): Span['headers'] {
+  const { spanId, traceFlags, traceId, traceState } = span.spanContext();
+  const isSampled = (traceFlags & 1) === 1;
+  return traceHeaders({ traceId, spanId, isSampled, state: traceState?.serialize() });
+}
+
+/** As seconds and nanoseconds: of a single number the SDK would have to guess which clock it is of. */
+function timeOf({ epochMs }: TraceDeps, atMs: number): HrTime {
+  const ms = epochMs + atMs;
+  const seconds = Math.floor(ms / 1_000);
+  return [seconds, Math.round((ms - seconds * 1_000) * 1_000_000)];
+}

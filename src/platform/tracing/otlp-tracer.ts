@@ -1,0 +1,98 @@
+import {
+  createTraceState,
+  type Context as OtelContext,
+  ROOT_CONTEXT,
+  type SpanContext,
+  TraceFlags,
+  trace,
+} from '@opentelemetry/api';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type Sampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
+import { type Clock, within } from '../../kernel/clock.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { Metrics } from '../../kernel/metrics.ts';
+import type { Tracer } from '../../kernel/trace/span.ts';
+import { readTraceContext } from '../../kernel/trace/trace-context.ts';
+import { startSpan } from './otlp-span.ts';
+import type { SamplerSettings, TracingSettings } from './tracing-settings.ts';
+import { watchExports } from './watch-exports.ts';
+
+export type OtlpDeps = { readonly clock: Clock; readonly log: Log; readonly metrics: Metrics };
+
+/**
+ * Records spans and posts them to a collector, in batches and beside all other work: spans that find no room are
+ * dropped, and what becomes of a post concerns no request. Ending it waits `LIMITS.tracing.flushMs` for the last post.
+ */
+export function createOtlpTracer(
+  { clock, log, metrics }: OtlpDeps,
+  { headers, reachesUpstreams, sampler, serviceName, url }: TracingSettings,
+): Tracer & AsyncDisposable {
+  const { tracing } = LIMITS;
+  const exporter = new OTLPTraceExporter({
+    url,
+    headers: { ...headers },
+    timeoutMillis: tracing.exportMs,
+    concurrencyLimit: tracing.exports,
+  });
+  const provider = new TracerProvider({
+    resource: resourceFromAttributes({ 'service.name': serviceName }),
+    sampler: samplerOf(sampler),
+    spanLimits: {
+      attributeCountLimit: tracing.attributesPerSpan,
+      attributeValueLengthLimit: tracing.attributeChars,
+      eventCountLimit: tracing.eventsPerSpan,
+    },
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter: watchExports(exporter, { log, metrics }),
+        maxQueueSize: tracing.waitingSpans,
+        maxExportBatchSize: tracing.spansPerExport,
+        scheduledDelayMillis: tracing.exportDelayMs,
+        exportTimeoutMillis: tracing.exportMs,
+      }),
+    ],
+  });
+  const tracer = provider.getTracer('server');
+  const monotonicMs = () => clock.monotonicMs();
+  return {
+    start: (name, { headers: received, ...start }) =>
+      startSpan(
+        { tracer, monotonicMs, reachesUpstreams, epochMs: clock.now() - clock.monotonicMs() },
+        parentOf(received),
+        name,
+        start,
+      ),
+    [Symbol.asyncDispose]: () =>
+      within(clock, tracing.flushMs, provider.shutdown(), () =>
+        log.warn('the last spans were not exported in time'),
+      ).catch((err: unknown) => log.warn({ err }, 'the last spans were not exported')),
+  };
+}
+
+function parentOf(headers: ReadonlyMap<string, string> | undefined): OtelContext {
+  const remote = headers && readTraceContext(headers);
+  if (remote === undefined) return ROOT_CONTEXT;
+  const { isSampled, spanId, state, traceId } = remote;
+  const context: SpanContext = {
+    traceId,
+    spanId,
+    isRemote: true,
+    traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
+    ...(state !== undefined && { traceState: createTraceState(state) }),
+  };
+  return trace.setSpanContext(ROOT_CONTEXT, context);
+}
+
+function samplerOf({ isParentBased, ratio }: SamplerSettings): Sampler {
+  const root = ratio >= 1 ? new AlwaysOnSampler() : new TraceIdRatioBasedSampler(ratio);
+  return isParentBased ? new ParentBasedSampler({ root }) : root;
+}

@@ -1,0 +1,17 @@
+/** Which traces are recorded. `parent-based` follows the caller's `traceparent` where one came. */
+export type SamplerSettings = {
+  readonly isParentBased: boolean;
+  /** The share of the traces that begin here, 0 to 1. */
+  readonly ratio: number;
+};
+
+export type TracingSettings = {
+  /** Where spans are posted to. */
+  readonly url: string;
+  /** Of each post; they may be secrets. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly serviceName: string;
+  readonly sampler: SamplerSettings;
+  /** Model vendors may continue traces. */
+  readonly reachesUpstreams: boolean;
+};

@@ -1,0 +1,14 @@
+import type { Span } from '../kernel/trace/span.ts';
+import { SessionTrace } from '../voice/live/session-trace.ts';
+import type { VoiceDeps } from '../voice/live/voice-deps.ts';
+
+/** The dependencies of a session behind a socket, with its trace where the handshake has one. */
+export function tracedFrom<D extends VoiceDeps>(
+  deps: D,
+  { span }: { readonly span?: Span | undefined },
+): D {
+  if (span === undefined) return deps;
+  const { clock } = deps;
+  const trace = new SessionTrace({ clock, begin: (name, start) => span.child(name, start) });
+  return { ...deps, trace };
+}

@@ -1,0 +1,106 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { Span, SpanStart } from '../../kernel/trace/span.ts';
+import type { SessionSummary } from '../../ledger/rules/session-summary.ts';
+import { sessionAttributes } from '../../models/routing/attempt-span.ts';
+import type { SessionHoldOwner } from '../billing/session-hold.ts';
+import { type Speech, TurnTrace } from './turn-trace.ts';
+
+/** Utterances whose end was found and whose words are not known yet. */
+const MOST_UTTERANCES = 16;
+
+export type SessionTraceDeps = {
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  /** Begins the span of the session, where that belongs. */
+  readonly begin: (name: string, start: SpanStart) => Span;
+};
+
+/**
+ * The spans of one live session: its own, and one for each turn. Sound never comes here, only the events of turns.
+ */
+export class SessionTrace {
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
+  readonly #begin: SessionTraceDeps['begin'];
+  /** When the ends of these utterances were found, oldest first. */
+  readonly #found: number[] = [];
+  #session: Span | undefined;
+  #turn: TurnTrace | undefined;
+  /** What the caller has said and no turn answers yet. */
+  #asked: Speech | undefined;
+  #chargedRaw = 0n;
+
+  constructor({ begin, clock }: SessionTraceDeps) {
+    this.#begin = begin;
+    this.#clock = clock;
+  }
+
+  /** The parent of what is bought now: the turn in progress, or the session. Undefined: it has not begun. */
+  get span(): Span | undefined {
+    return this.#turn?.span ?? this.#session;
+  }
+
+  began({ kind, model, sessionId, source, spender }: SessionHoldOwner): void {
+    this.#session = this.#begin(`${kind} session`, {
+      attributes: {
+        'svc.session.id': sessionId,
+        'svc.agent.id': spender.agentId,
+        ...(kind !== 'call' &&
+          sessionAttributes(kind === 'realtime' ? 'realtime' : 'stt', model, source)),
+      },
+    });
+  }
+
+  /** Turn detection has found the end of an utterance. */
+  utteranceEnded(): void {
+    if (this.#found.length < MOST_UTTERANCES) this.#found.push(this.#clock.monotonicMs());
+  }
+
+  /** The words of the oldest such utterance are known, `latencyMs` after its end. */
+  heard(latencyMs: number, isAnswered: boolean): void {
+    const heardMs = this.#clock.monotonicMs();
+    const foundMs = this.#found.shift() ?? heardMs;
+    if (!isAnswered) return;
+    this.#asked = { endMs: Math.min(foundMs, heardMs - latencyMs), foundMs, heardMs };
+  }
+
+  /** An answer begins. `isToCaller`: it responds to what the caller has said. */
+  answers(isToCaller: boolean): TurnTrace | undefined {
+    if (this.#session === undefined) return undefined;
+    const asked = isToCaller ? this.#asked : undefined;
+    if (isToCaller) this.#asked = undefined;
+    const turn = new TurnTrace(this.#session, this.#clock, asked, () => {
+      if (this.#turn === turn) this.#turn = undefined;
+    });
+    this.#turn = turn;
+    return turn;
+  }
+
+  /** The first sound of the answer in progress has gone out, at an upstream that says nothing of its stages. */
+  sounded(): void {
+    this.#turn?.frame();
+  }
+
+  /** The caller interrupted an answer whose turn may be over. */
+  interrupted(): void {
+    this.#session?.event('interruption');
+  }
+
+  /** A hold of the session is settled. */
+  charged(raw: bigint): void {
+    this.#chargedRaw += raw;
+  }
+
+  /** Ends the span of the session. `isFailed`: the server gave it up. */
+  ended(reason: string, isFailed: boolean, summary: SessionSummary | undefined): void {
+    this.#session?.end({
+      attributes: {
+        'svc.session.end_reason': reason,
+        'svc.session.turns': summary?.turns,
+        'svc.session.interruptions': summary?.interruptions,
+        'svc.session.heard_seconds': summary?.heardSeconds,
+        'svc.session.spoken_seconds': summary?.spokenSeconds,
+        'svc.cost_raw': Number(this.#chargedRaw),
+      },
+      error: isFailed ? reason : undefined,
+    });
+  }
+}

@@ -1,0 +1,114 @@
+import type { TurnCause } from '../../../machines/voice-turn.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Span } from '../../kernel/trace/span.ts';
+
+/** What a turn answers. Times are milliseconds of the monotonic clock. */
+export type Speech = {
+  /** The caller fell silent. */
+  readonly endMs: number;
+  /** Turn detection was sure of it. */
+  readonly foundMs: number;
+  /** The words were known. */
+  readonly heardMs: number;
+};
+
+/** What a turn used, in tokens, and what the ledger has journaled for it. */
+export type TurnUseNote = {
+  readonly inputTokens?: number;
+  readonly cachedTokens?: number;
+  readonly outputTokens?: number;
+  readonly costRaw: bigint;
+};
+
+/**
+ * The span of one turn, from the end of the caller's speech until its charge is journaled, and below it one span for each
+ * stage: each begins where the one before it ended.
+ */
+export class TurnTrace {
+  readonly span: Span;
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
+  readonly #asked: Speech | undefined;
+  readonly #beganMs: number;
+  readonly #over: () => void;
+  #tokenMs: number | undefined;
+  #soundMs: number | undefined;
+  #frameMs: number | undefined;
+  #error: string | undefined;
+
+  /** `asked`: undefined where the answer responds to no speech. `over` is called when nothing more is bought for it. */
+  constructor(
+    parent: Span,
+    clock: Pick<Clock, 'monotonicMs'>,
+    asked: Speech | undefined,
+    over: () => void,
+  ) {
+    this.#clock = clock;
+    this.#asked = asked;
+    this.#over = over;
+    this.#beganMs = clock.monotonicMs();
+    this.span = parent.child('voice turn', { atMs: asked?.endMs ?? this.#beganMs });
+  }
+
+  /** The model has written something. Only the first time counts, as below. */
+  token(): void {
+    this.#tokenMs ??= this.#clock.monotonicMs();
+  }
+
+  /** The TTS has made sound. */
+  sound(): void {
+    this.#soundMs ??= this.#clock.monotonicMs();
+  }
+
+  /** Sound has gone out. */
+  frame(): void {
+    this.#frameMs ??= this.#clock.monotonicMs();
+  }
+
+  /** The answer is over. `frameMs`: when its first sound went out on a line that paces it. */
+  finished(cause: TurnCause | undefined, answerId: string, frameMs = this.#frameMs): void {
+    this.#over();
+    if (cause?.kind === 'failed') this.#error = cause.code;
+    this.span.set({
+      'svc.answer.id': answerId,
+      'svc.turn.end': cause?.kind ?? 'completed',
+      'svc.turn.interrupted': cause?.kind === 'cancelled',
+    });
+    this.#stages(frameMs);
+    this.span.stop();
+  }
+
+  /** Its charge is journaled. Undefined: nothing was. */
+  billed(use: TurnUseNote | undefined): void {
+    this.#over();
+    this.span.end({
+      attributes:
+        use === undefined
+          ? {}
+          : {
+              'gen_ai.usage.input_tokens': use.inputTokens,
+              'gen_ai.usage.cache_read.input_tokens': use.cachedTokens,
+              'gen_ai.usage.output_tokens': use.outputTokens,
+              'svc.cost_raw': Number(use.costRaw),
+            },
+      error: this.#error,
+    });
+  }
+
+  #stages(frameMs: number | undefined): void {
+    const chain: [name: string, untilMs: number | undefined][] = [
+      ['end_of_turn', this.#asked?.foundMs],
+      ['transcript', this.#asked?.heardMs],
+      ['first_token', this.#tokenMs],
+      ['first_sound', this.#soundMs],
+      ['first_frame', frameMs],
+    ];
+    let fromMs = this.#asked?.endMs ?? this.#beganMs;
+    for (const [name, untilMs] of chain) {
+      if (untilMs === undefined) continue;
+      // An answer that was begun speculatively has its first words before those of the caller are final.
+      const endMs = Math.max(fromMs, untilMs);
+      this.span.child(name, { atMs: fromMs }).end({ atMs: endMs });
+      fromMs = endMs;
+    }
+  }
+}
