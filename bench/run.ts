@@ -16,6 +16,7 @@ const BENCHES: readonly Bench[] = [
   { name: 'cascade', run: async () => (await import('./cascade.bench.ts')).benchCascade() },
   { name: 'gateway', run: async () => (await import('./gateway.bench.ts')).benchGateway() },
   { name: 'streams', run: async () => (await import('./streams.bench.ts')).benchStreams() },
+  { name: 'dialects', run: async () => (await import('./dialects.bench.ts')).benchDialects() },
   { name: 'payments', run: async () => (await import('./payments.bench.ts')).benchPayments() },
   { name: 'reconcile', run: async () => (await import('./reconcile.bench.ts')).benchReconcile() },
   { name: 'engines', run: async () => (await import('./engines.bench.ts')).benchEngines() },
