@@ -1,0 +1,58 @@
+import type { Clock } from '../../kernel/clock.ts';
+
+/** A WebSocket client, as far as it is sent to. */
+export type PacedSocket = {
+  /** Bytes that the client has not taken yet. */
+  readonly bufferedAmount: number;
+  send(data: string | Uint8Array): boolean;
+};
+
+type Pace = {
+  /** The sender waits while the client is further behind. */
+  readonly unsentBytes: number;
+  /** The longest time in which a client may take nothing. */
+  readonly stallMs: number;
+};
+
+/** Sends to a client no faster than it reads. For one sender at a time. */
+export class PacedClient {
+  readonly #clock: Clock;
+  readonly #pace: Pace;
+  #caughtUp = () => {};
+
+  constructor(clock: Clock, pace: Pace) {
+    this.#clock = clock;
+    this.#pace = pace;
+  }
+
+  /** The client has taken what was sent. */
+  drained(): void {
+    this.#caughtUp();
+  }
+
+  /** Resolves when the next piece may be sent, or `signal` fires: true. False: the client takes nothing for too long. */
+  async send(
+    socket: PacedSocket,
+    data: string | Uint8Array,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    socket.send(data);
+    return socket.bufferedAmount <= this.#pace.unsentBytes || (await this.#untilTaken(signal));
+  }
+
+  #untilTaken(signal: AbortSignal): Promise<boolean> {
+    if (signal.aborted) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const over = (isTaken: boolean) => {
+        this.#clock.clearTimeout(stall);
+        signal.removeEventListener('abort', taken);
+        this.#caughtUp = () => {};
+        resolve(isTaken);
+      };
+      const taken = () => over(true);
+      const stall = this.#clock.setTimeout(() => over(false), this.#pace.stallMs);
+      this.#caughtUp = taken;
+      signal.addEventListener('abort', taken, { once: true });
+    });
+  }
+}
