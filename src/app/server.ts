@@ -24,6 +24,7 @@ import { createCarrierMediaSocket } from '../sockets/carrier-media.ts';
 import { createListenSocket } from '../sockets/listen.ts';
 import { createTurnsSocket } from '../sockets/listen-turns.ts';
 import { createRealtimeSocket } from '../sockets/realtime.ts';
+import { createResponsesSocket } from '../sockets/responses.ts';
 import { createSpeakSocket } from '../sockets/speak.ts';
 import { createTranscriptionSocket } from '../sockets/transcriptions-stream.ts';
 import { BUDGET_ADVISORY_HEADER, type BudgetReports } from '../spend/awareness/budget-left.ts';
@@ -217,6 +218,7 @@ function openEdge(
     createListenSocket(voice, relays.listen),
     createTurnsSocket(voice, relays.listen),
     createSpeakSocket({ ...world, speech: services.speech }),
+    createResponsesSocket({ ...world, responses: services.responses }),
     createCarrierMediaSocket(services.carrierHooks, { publicOrigin }),
   ];
   return createHttpServer({

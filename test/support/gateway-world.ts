@@ -36,6 +36,7 @@ import { createResponse } from '../../src/routes/responses/create.ts';
 import { deleteResponse } from '../../src/routes/responses/delete.ts';
 import { responseInputItems } from '../../src/routes/responses/input-items.ts';
 import { readResponse } from '../../src/routes/responses/read.ts';
+import { createResponsesSocket } from '../../src/sockets/responses.ts';
 import type { BudgetReports } from '../../src/spend/awareness/budget-left.ts';
 import { memoryKeys } from './fakes/memory-keys.ts';
 import { gatewayServices } from './gateway-services.ts';
@@ -100,7 +101,7 @@ export async function gatewayWorld(options: {
       ...[createResponse, readResponse, deleteResponse],
       ...[cancelResponse, responseInputItems],
     ],
-    sockets: [],
+    sockets: [createResponsesSocket({ ...gateway.services, clock })],
     services: { ...gateway.services, clock },
     credentials: credentialsOf(
       new Map([[AGENT_KEY, { agentId, keyId }], ...(options.others ?? [])]),
