@@ -57,6 +57,8 @@ export type GatewayWorld = AsyncDisposable & {
     path: string,
     init?: { body?: string | object; headers?: Record<string, string> },
   ): Promise<Response>;
+  /** Stops the server as a process that is told to stop does. */
+  drain(graceMs: number): Promise<void>;
 };
 
 /** The gateway's routes behind the real edge, with the catalogue, ledger and limits of the test. */
@@ -126,6 +128,7 @@ export async function gatewayWorld(options: {
         ...(text === undefined ? {} : { body: text }),
       });
     },
+    drain: server.drain,
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
       await gateway[Symbol.asyncDispose]();

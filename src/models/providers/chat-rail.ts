@@ -1,3 +1,4 @@
+import type { Json } from '../../kernel/json.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import type { Outcome } from './outcome.ts';
 import type { PaymentMethod } from './payment-method.ts';
@@ -34,6 +35,8 @@ export type TokenUsage = {
 export type ChatCompletion = {
   readonly body: Uint8Array;
   readonly contentType: string;
+  /** The body as the rail has read it, if it has: under the name that the upstream has for the model. */
+  readonly json?: Json | undefined;
   /** Null: the upstream did not say, and the gateway has to estimate. */
   readonly usage: TokenUsage | null;
   /** Length of everything the model wrote, for that estimate. */

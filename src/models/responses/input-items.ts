@@ -41,9 +41,12 @@ export async function readConversation(
   const { bytes, items: before } =
     remembered ?? (previous ? await kept.conversation(agentId, previous) : NOTHING_BEFORE);
   const found = references.length === 0 ? new Map() : await kept.items(agentId, references, bytes);
-  const own = items.map((item) =>
-    typeOf(item) === 'item_reference' ? (found.get(requireId(item)) as InputItem) : item,
-  );
+  const own =
+    references.length === 0
+      ? items
+      : items.map((item) =>
+          typeOf(item) === 'item_reference' ? (found.get(requireId(item)) as InputItem) : item,
+        );
   if (before.length + own.length > LIMITS.chatMessages) {
     throw errors.gateway.invalidRequest(
       `A conversation may have ${LIMITS.chatMessages} items.`,

@@ -212,7 +212,9 @@ describe('kept responses', () => {
     });
     for (const kept of [without, keptWith(SECRET, 0)]) {
       expect(kept.isOpen).toBe(false);
-      expect(await kept.keep(agentId, { response: answered('x'), input: [], previousId: null })).toBe(false);
+      expect(
+        await kept.keep(agentId, { response: answered('x'), input: [], previousId: null }),
+      ).toBe(false);
       expect(await kept.find(agentId, 'resp_1')).toBeUndefined();
       expect(await kept.remove(agentId, 'resp_1')).toBe(false);
       expect(await refusalOf(kept.conversation(agentId, 'resp_1'))).toMatchObject({ status: 400 });

@@ -235,7 +235,7 @@ describe('a connection of the WebSocket mode', () => {
     client.create();
     client.create();
     await client.until(({ type }) => type === 'response.output_text.delta');
-    const stopped = world.gateway[Symbol.asyncDispose]();
+    const stopped = world.gateway.drain(10_000);
     await client.completed();
     expect((await client.closed).code).toBe(1012);
     await stopped;

@@ -1,10 +1,14 @@
 import { parseJsonInTurns } from '../../../kernel/json/parse-json.ts';
-import { isObject } from '../../../kernel/json.ts';
+import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { TokenUsage } from '../chat-rail.ts';
 import { tokenCount } from '../token-count.ts';
 
-type Completion = { readonly usage: TokenUsage | null; readonly answerChars: number };
+type Completion = {
+  readonly json: Json;
+  readonly usage: TokenUsage | null;
+  readonly answerChars: number;
+};
 
 /**
  * Reads the `usage` of an OpenAI completion, or nothing when it is absent or makes no sense. Some
@@ -33,7 +37,8 @@ export async function readCompletion(body: Buffer): Promise<Completion | undefin
   const parsed = await parseJsonInTurns(body, LIMITS.upstreamJson).catch(() => undefined);
   if (!isObject(parsed) || !Array.isArray(parsed.choices)) return undefined;
   const usage = readUsage(parsed.usage);
-  return { usage, answerChars: usage === null ? answerLength(parsed.choices) : 0 };
+  const answerChars = usage === null ? answerLength(parsed.choices) : 0;
+  return { json: parsed, usage, answerChars };
 }
 
 function answerLength(choices: readonly unknown[]): number {
