@@ -37,10 +37,12 @@ export class PacedClient {
     signal: AbortSignal,
   ): Promise<boolean> {
     socket.send(data);
-    return socket.bufferedAmount <= this.#pace.unsentBytes || (await this.#untilTaken(signal));
+    return (
+      socket.bufferedAmount <= this.#pace.unsentBytes || (await this.#untilTaken(socket, signal))
+    );
   }
 
-  #untilTaken(signal: AbortSignal): Promise<boolean> {
+  #untilTaken(socket: PacedSocket, signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return Promise.resolve(true);
     return new Promise((resolve) => {
       const over = (isTaken: boolean) => {
@@ -50,7 +52,12 @@ export class PacedClient {
         resolve(isTaken);
       };
       const taken = () => over(true);
-      const stall = this.#clock.setTimeout(() => over(false), this.#pace.stallMs);
+      const { stallMs, unsentBytes } = this.#pace;
+      // A process that was suspended meanwhile finds its timer due before it hears of its client.
+      const stall = this.#clock.setTimeout(
+        () => over(socket.bufferedAmount <= unsentBytes),
+        stallMs,
+      );
       this.#caughtUp = taken;
       signal.addEventListener('abort', taken, { once: true });
     });
