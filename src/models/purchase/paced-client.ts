@@ -58,7 +58,10 @@ export class PacedClient {
         () => over(socket.bufferedAmount <= unsentBytes),
         stallMs,
       );
-      this.#caughtUp = taken;
+      // A client that has taken a part of it is still behind.
+      this.#caughtUp = () => {
+        if (socket.bufferedAmount <= unsentBytes) over(true);
+      };
       signal.addEventListener('abort', taken, { once: true });
     });
   }

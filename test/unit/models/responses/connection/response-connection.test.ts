@@ -92,6 +92,11 @@ describe('a connection of responses', () => {
     await piece();
     clock.advance(connectionStallMs - 1);
     connection.drained();
+    await turn();
+    expect(sent).toHaveLength(1);
+    socket.bufferedAmount = connectionUnsentBytes;
+    connection.drained();
+    socket.bufferedAmount++;
     await piece();
     expect(sent).toHaveLength(2);
     clock.advance(connectionStallMs);
