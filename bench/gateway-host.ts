@@ -8,6 +8,7 @@ import { favourMedia } from '../src/kernel/favour-media.ts';
 import { silentLog } from '../src/kernel/log.ts';
 import { noMetrics } from '../src/kernel/metrics.ts';
 import { Teardown } from '../src/kernel/teardown.ts';
+import type { ModelEntry } from '../src/models/catalogue/builtin/builtin-model.ts';
 import { BY_KEY, openSql } from '../src/platform/postgres/sql.ts';
 import { openTracing } from '../src/platform/tracing/open-tracing.ts';
 import { gatewayWorld } from '../test/support/gateway-world.ts';
@@ -33,18 +34,36 @@ const tracerTo = (url: string | undefined) =>
     new Teardown(),
   );
 
+const modelOf = (id: string, provider: string): ModelEntry => ({
+  ...{ id, modality: 'text' },
+  sources: [
+    {
+      ...{ rail: 'self-host', provider, upstreamModel: 'bench' },
+      rates: { text_input_token: '2.5', text_output_token: '10' },
+    },
+  ],
+});
+
 async function openMetered(order: MeteredOrder): Promise<number> {
   const { agentId, collectorUrl, keyId, target, upstreamPort } = order;
-  const ledger = liveLedger(openSql(target, CONNECTIONS, BY_KEY), `chat bench ${process.pid}`);
+  const sql = openSql(target, CONNECTIONS, BY_KEY);
+  const ledger = liveLedger(sql, `chat bench ${process.pid}`);
   const reference = `chat bench ${process.pid}`;
   await ledger.credit({ agentId, amountRaw: 10n ** 12n, reference });
-  const source = { rail: 'self-host', provider: 'peer', upstreamModel: 'bench' } as const;
-  const rates = { text_input_token: '2.5', text_output_token: '10' };
+  const upstream = { baseUrl: `http://127.0.0.1:${upstreamPort}/v1`, dialect: 'openai' } as const;
   const { baseUrl } = await gatewayWorld({
-    ...{ ledger, agentId, keyId, rateLimits: UNLIMITED },
+    ...{ ledger, agentId, keyId, keptIn: sql, rateLimits: UNLIMITED },
     tracer: await tracerTo(collectorUrl),
-    providers: { peer: { baseUrl: `http://127.0.0.1:${upstreamPort}/v1`, dialect: 'openai' } },
-    models: [{ id: 'bench/model', modality: 'text', sources: [{ ...source, rates }] }],
+    providers: {
+      peer: upstream,
+      responses: { ...upstream, speaksResponses: true },
+      messages: { ...upstream, dialect: 'anthropic' },
+    },
+    models: [
+      modelOf('bench/model', 'peer'),
+      modelOf('bench/responses', 'responses'),
+      modelOf('bench/messages', 'messages'),
+    ],
   });
   const one = openSql(target, 1);
   await one`create table if not exists bench_commits (value integer)`;

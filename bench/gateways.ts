@@ -57,15 +57,7 @@ export async function withGateways<T>(
   peer: string,
   run: (gateways: Gateways) => Promise<T>,
 ): Promise<T> {
-  const directory = mkdtempSync(join(tmpdir(), 'bench-gateway-'));
-  using _beside = stayBeside();
-  try {
-    await using database = await openBenchDatabase(join(directory, 'db'));
-    await using callers = await openPeer(peer);
-    const { ask, upstreamPort } = callers;
-    const { sql, target } = database;
-    const agent = await seedAgent(sql);
-    await using metered = await openHost({ kind: 'metered', upstreamPort, target, ...agent });
+  return await withMetered(peer, async ({ metered, upstreamPort, ...rest }) => {
     await using relay = await openHost({ kind: 'relay', upstreamPort });
     await using portkey = await portkeyBefore(upstreamPort);
     const { missing } = portkey;
@@ -75,10 +67,32 @@ export async function withGateways<T>(
         ['metered', metered],
         ...(missing === undefined ? [['portkey', portkey] as const] : []),
       ]),
-      ...{ missing, ask },
+      ...{ missing, ...rest },
       commits: metered.ask,
-      databaseCpu: await databaseCpuOf(sql),
     });
+  });
+}
+
+type Metered = Pick<Gateways, 'ask' | 'databaseCpu'> & {
+  readonly metered: Host;
+  readonly upstreamPort: number;
+};
+
+/** The same with the metered gateway alone. */
+export async function withMetered<T>(
+  peer: string,
+  run: (metered: Metered) => Promise<T>,
+): Promise<T> {
+  const directory = mkdtempSync(join(tmpdir(), 'bench-gateway-'));
+  using _beside = stayBeside();
+  try {
+    await using database = await openBenchDatabase(join(directory, 'db'));
+    await using callers = await openPeer(peer);
+    const { ask, upstreamPort } = callers;
+    const { sql, target } = database;
+    const agent = await seedAgent(sql);
+    await using metered = await openHost({ kind: 'metered', upstreamPort, target, ...agent });
+    return await run({ metered, upstreamPort, ask, databaseCpu: await databaseCpuOf(sql) });
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }

@@ -17,6 +17,7 @@ const BENCHES: readonly Bench[] = [
   { name: 'gateway', run: async () => (await import('./gateway.bench.ts')).benchGateway() },
   { name: 'tracing', run: async () => (await import('./tracing.bench.ts')).benchTracing() },
   { name: 'streams', run: async () => (await import('./streams.bench.ts')).benchStreams() },
+  { name: 'dialects', run: async () => (await import('./dialects.bench.ts')).benchDialects() },
   { name: 'payments', run: async () => (await import('./payments.bench.ts')).benchPayments() },
   { name: 'reconcile', run: async () => (await import('./reconcile.bench.ts')).benchReconcile() },
   { name: 'engines', run: async () => (await import('./engines.bench.ts')).benchEngines() },

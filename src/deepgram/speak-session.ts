@@ -1,5 +1,5 @@
 import { ApiError } from '../kernel/api-error.ts';
-import { type Clock, sleep, type TimerHandle } from '../kernel/clock.ts';
+import type { Clock, TimerHandle } from '../kernel/clock.ts';
 import { DRAINING } from '../kernel/draining.ts';
 import { BRAND } from '../kernel/ids.ts';
 import { tryParseJson } from '../kernel/json/parse-json.ts';
@@ -8,17 +8,17 @@ import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
 import type { StreamedAnswer } from '../models/purchase/answer-events.ts';
 import type { Buyer } from '../models/purchase/buyer.ts';
+import { PacedClient, type PacedSocket } from '../models/purchase/paced-client.ts';
 import { codePointsOf } from '../models/speech/speech-request.ts';
 import type { SpeechSynthesis } from '../models/speech/synthesize-speech.ts';
+import { admitInTime } from './admit-in-time.ts';
 import type { SoundPlan } from './speak-query.ts';
 import { SpeakQueue } from './speak-queue.ts';
 import { buySound, type Speaker } from './speak-texts.ts';
 
 /** The client of a session, as far as it is spoken to. */
-export type SpeakClient = {
+export type SpeakClient = PacedSocket & {
   readonly isOpen: boolean;
-  readonly bufferedAmount: number;
-  send(data: string | Uint8Array): boolean;
   close(code: number, reason?: string): void;
 };
 
@@ -38,8 +38,6 @@ type SpeakInput = {
 
 const {
   flushes,
-  speakAdmitEveryMs,
-  speakAdmitMs,
   speakChars,
   speakIdleMs,
   messageChars,
@@ -68,12 +66,16 @@ export class SpeakSession {
   readonly #flushedAtMs: number[] = [];
   /** Since the last `Flushed`. */
   #spoken = { characters: 0, chargedRaw: 0n };
-  #caughtUp = () => {};
+  readonly #paced: PacedClient;
   #idle: TimerHandle | undefined;
 
   constructor(deps: SpeakDeps, input: SpeakInput) {
     this.#deps = deps;
     this.#input = input;
+    this.#paced = new PacedClient(deps.clock, {
+      unsentBytes: speakUnsentBytes,
+      stallMs: speakStallMs,
+    });
   }
 
   opened(client: SpeakClient): void {
@@ -95,7 +97,7 @@ export class SpeakSession {
 
   /** The client has taken what was sent. */
   drained(): void {
-    this.#caughtUp();
+    this.#paced.drained();
   }
 
   /** Speaks what it was given, and takes no more. */
@@ -187,10 +189,11 @@ export class SpeakSession {
     this.#current = leaving;
     const { signal } = leaving;
     try {
-      const { plan, speaker } = this.#input;
-      const admitPooled = () => this.#admit(signal);
-      const buyer = { ...this.#input.buyer, signal, workId: undefined, admitPooled };
-      const sound = await buySound(this.#deps.speech, buyer, { plan, speaker, text });
+      const { clock, speech } = this.#deps;
+      const { buyer, plan, speaker } = this.#input;
+      const admitPooled = () => admitInTime(clock, buyer.admitPooled, signal);
+      const spending = { ...buyer, signal, workId: undefined, admitPooled };
+      const sound = await buySound(speech, spending, { plan, speaker, text });
       this.#count(text, sound);
       for await (const piece of sound.body) {
         if (signal.aborted) return;
@@ -204,47 +207,11 @@ export class SpeakSession {
     }
   }
 
-  /** A sentence beyond the rate limit waits for its turn. Throws the 429 where that takes too long. */
-  async #admit(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#deps;
-    const untilMs = clock.monotonicMs() + speakAdmitMs;
-    for (;;) {
-      try {
-        await this.#input.buyer.admitPooled();
-        return;
-      } catch (error) {
-        const isLimit = error instanceof ApiError && error.status === 429;
-        if (!isLimit || clock.monotonicMs() >= untilMs) throw error;
-      }
-      await sleep(clock, speakAdmitEveryMs, signal);
-      signal.throwIfAborted();
-    }
-  }
-
   async #sendInTurn(piece: Uint8Array, signal: AbortSignal): Promise<void> {
     const client = this.#client;
     if (client === undefined || signal.aborted) return;
-    client.send(piece);
-    if (client.bufferedAmount <= speakUnsentBytes) return;
-    const isTaken = await this.#untilTaken(signal);
+    const isTaken = await this.#paced.send(client, piece, signal);
     if (!isTaken) this.cutOff(1013, 'the client reads too slowly');
-  }
-
-  /** False: it has taken nothing for too long. */
-  #untilTaken(signal: AbortSignal): Promise<boolean> {
-    const { clock } = this.#deps;
-    return new Promise((resolve) => {
-      const over = (isTaken: boolean) => {
-        clock.clearTimeout(stall);
-        signal.removeEventListener('abort', taken);
-        this.#caughtUp = () => {};
-        resolve(isTaken);
-      };
-      const taken = () => over(true);
-      const stall = clock.setTimeout(() => over(false), speakStallMs);
-      this.#caughtUp = taken;
-      signal.addEventListener('abort', taken, { once: true });
-    });
   }
 
   #count(text: string, { headers }: Pick<StreamedAnswer, 'headers'>): void {

@@ -37,6 +37,7 @@ import { createResponse } from '../../src/routes/responses/create.ts';
 import { deleteResponse } from '../../src/routes/responses/delete.ts';
 import { responseInputItems } from '../../src/routes/responses/input-items.ts';
 import { readResponse } from '../../src/routes/responses/read.ts';
+import { createResponsesSocket } from '../../src/sockets/responses.ts';
 import type { BudgetReports } from '../../src/spend/awareness/budget-left.ts';
 import { memoryKeys } from './fakes/memory-keys.ts';
 import { gatewayServices } from './gateway-services.ts';
@@ -57,6 +58,8 @@ export type GatewayWorld = AsyncDisposable & {
     path: string,
     init?: { body?: string | object; headers?: Record<string, string> },
   ): Promise<Response>;
+  /** Stops the server as a process that is told to stop does. */
+  drain(graceMs: number): Promise<void>;
 };
 
 /** The gateway's routes behind the real edge, with the catalogue, ledger and limits of the test. */
@@ -103,7 +106,7 @@ export async function gatewayWorld(options: {
       ...[createResponse, readResponse, deleteResponse],
       ...[cancelResponse, responseInputItems],
     ],
-    sockets: [],
+    sockets: [createResponsesSocket({ ...gateway.services, clock })],
     services: { ...gateway.services, clock },
     credentials: credentialsOf(
       new Map([[AGENT_KEY, { agentId, keyId }], ...(options.others ?? [])]),
@@ -129,6 +132,7 @@ export async function gatewayWorld(options: {
         ...(text === undefined ? {} : { body: text }),
       });
     },
+    drain: server.drain,
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
       await gateway[Symbol.asyncDispose]();

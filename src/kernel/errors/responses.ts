@@ -34,6 +34,20 @@ export const responses = {
       `The conversation that this request goes on with has more than ${limitBytes} bytes.`,
       { param: 'previous_response_id' },
     ),
+  /** Of a message on a connection: nothing is bought for it, and the connection stays open. */
+  connectionBusy: (mostWaiting: number) =>
+    refusal(
+      409,
+      'too_many_waiting',
+      `A connection answers one request at a time, and at most ${mostWaiting} more may wait.`,
+    ),
+  /** With the status and the code that OpenAI has for it. */
+  connectionLimit: (minutes: number) =>
+    refusal(
+      400,
+      'websocket_connection_limit_reached',
+      `A connection is open for ${minutes} minutes at most; open another one.`,
+    ),
 } as const;
 
 const quoted = (id: string): string => JSON.stringify(id);

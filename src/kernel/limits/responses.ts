@@ -18,6 +18,10 @@ export const RESPONSES_LIMITS = {
   /** Of one agent; beyond it those go that were used longest ago. */
   perAgent: 2_000,
   bytesPerAgent: 64 * 1024 * 1024,
+  /** Each process looks for those behind so many rows or bytes that it has added, of so many agents at a time. */
+  trimAfterRows: 50,
+  trimAfterBytes: 1024 * 1024,
+  trimmedAgents: 10_000,
   /** Time to live, unless it is configured. */
   keptDays: 30,
   /** One that is continued is kept as long again, written once this part of that time is over. */
@@ -25,6 +29,17 @@ export const RESPONSES_LIMITS = {
   /** Rows that the worker deletes at a time, and how often in one run. */
   duePerPass: 500,
   passesPerTick: 20,
+  /** A WebSocket of responses closes after so long, as OpenAI's do. */
+  connectionMs: 60 * 60_000,
+  /** Requests that may wait on one connection while another is answered, and their characters together. */
+  connectionWaiting: 4,
+  connectionWaitingChars: 2 * 1024 * 1024,
+  /** Of the conversation that one connection remembers because it is not kept, and of those of all connections. */
+  connectionBytes: 2 * 1024 * 1024,
+  connectionsBytes: 256 * 1024 * 1024,
+  /** What of an answer may be unsent before its next event is read, and how long a client may take nothing of it. */
+  connectionUnsentBytes: 256 * 1024,
+  connectionStallMs: 30_000,
   itemsPerPage: 100,
   usualItemsPerPage: 20,
 } as const;

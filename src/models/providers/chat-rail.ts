@@ -1,3 +1,4 @@
+import type { Json } from '../../kernel/json.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import type { Outcome } from './outcome.ts';
 import type { PaymentMethod } from './payment-method.ts';
@@ -50,6 +51,8 @@ export type Reported = {
 export type ChatCompletion = Reported & {
   readonly body: Uint8Array;
   readonly contentType: string;
+  /** The body as the rail has read it, if it has: under the name that the upstream has for the model. */
+  readonly json?: Json | undefined;
 };
 
 export type ChatOutcome = Outcome<ChatCompletion>;

@@ -21,6 +21,8 @@ export type Keeping = {
   readonly id: string;
   readonly agentId: number;
   readonly keep: (response: Json) => Promise<boolean>;
+  /** Set on a connection: takes the ended responses that are not kept, so that its next request can continue them. */
+  readonly remember?: ((response: Json) => Promise<void>) | undefined;
 };
 
 /** Settles a response that has come whole, keeps it, and answers with it under the receipt. */
@@ -39,7 +41,7 @@ export async function answerResponse(
 
 /**
  * Relays the events of a response. When it has ended, whichever side ends it, it is settled and kept; then come the price
- * and the last event, so that a client that reads that one can continue the response. One that breaks ends as failed.
+ * and the last event (on a connection, the price is a member of that event), so that a client that reads that one can continue the response. One that breaks ends as failed.
  */
 export async function answerResponseEvents(
   { clock, live, log }: AnswerDeps,
@@ -64,6 +66,11 @@ export async function answerResponseEvents(
     live.delete(id);
     const { chargedRaw } = await bought.settle();
     const response = await keepEnded(clock, keeping, { ...events.response(), ...how });
+    if (keeping.remember !== undefined) {
+      // The messages of a WebSocket have no comments.
+      const cost = { cost_usdc: chargedRaw.toString() };
+      return Buffer.from(lastEvent(response, events.sequence(), cost));
+    }
     return Buffer.concat([
       costComment(chargedRaw),
       Buffer.from(lastEvent(response, events.sequence())),
@@ -97,9 +104,10 @@ const BROKEN: Json = {
 };
 
 /** The response as it is shown for good, which says whether it was kept. */
-async function keepEnded(clock: Clock, { keep }: Keeping, ended: Json): Promise<Json> {
+async function keepEnded(clock: Clock, { keep, remember }: Keeping, ended: Json): Promise<Json> {
   const isCompleted = ended.status === 'completed' && ended.completed_at === undefined;
   const response = isCompleted ? { ...ended, completed_at: nowSeconds(clock) } : ended;
-  if (response.store !== true) return response;
-  return (await keep(response)) ? response : { ...response, store: false };
+  if (response.store === true && (await keep(response))) return response;
+  await remember?.(response);
+  return response.store === true ? { ...response, store: false } : response;
 }

@@ -99,7 +99,8 @@ async function askForChat(
   signal: StopSignal,
 ): Promise<Outcome<ResponseAnswer>> {
   if (misfit !== undefined) return { kind: 'unfit', ...misfit };
-  const asked = { ...call, body: cappedAs(chat, call.body) };
+  // The response names the model: the chat under it need not.
+  const asked = { ...call, body: cappedAs(chat, call.body), servedAs: undefined };
   const named = {
     ...translation,
     head: { ...translation.head, model: call.servedAs ?? call.model },

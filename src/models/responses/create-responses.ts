@@ -1,7 +1,6 @@
 import { nowSeconds } from '../../kernel/clock.ts';
 import { errors } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
-import type { Json } from '../../kernel/json.ts';
 import { withCap } from '../chat/bound-chat.ts';
 import { estimatePrompt, tokensOf } from '../chat/estimate-chat.ts';
 import { type ChatQuestion, wantInTurn } from '../chat/want-chat.ts';
@@ -12,7 +11,9 @@ import type { Buyer } from '../purchase/buyer.ts';
 import type { RoutingWishes } from '../routing/routing-wishes.ts';
 import { answerResponse, answerResponseEvents, type Keeping } from './answer-response.ts';
 import { type Asked, askRail, type ResponseAnswer } from './ask-response.ts';
-import { keptItem, readConversation } from './input-items.ts';
+import type { ConnectionMemory } from './connection/connection-memory.ts';
+import { readConversation } from './input-items.ts';
+import { keepIn, rememberIn } from './keep-response.ts';
 import type { KeptResponses } from './kept/kept-responses.ts';
 import type { LiveResponses } from './live-responses.ts';
 import { requirePricedResponse } from './priced-here.ts';
@@ -26,6 +27,8 @@ type ResponsePurchase = {
   readonly body: ResponsesRequest;
   /** Other models and the providers that the buyer wishes. */
   readonly wishes?: RoutingWishes | undefined;
+  /** Of the connection over which it is asked for, if it is one. */
+  readonly memory?: ConnectionMemory | undefined;
 };
 
 /** Buys a response. As chat completions: `ChatCompletions.complete` says what holds. */
@@ -42,9 +45,9 @@ type Deps = BuyDeps<AnyRail> & {
  */
 export const createBuyResponse =
   (deps: Deps): BuyResponse =>
-  async ({ body, buyer, wishes }) => {
+  async ({ body, buyer, memory, wishes }) => {
     requireForeground(body);
-    const { asked, keeping } = await plan(deps, body, buyer);
+    const { asked, keeping } = await plan(deps, body, buyer, memory);
     const { conversation, translated } = asked;
     const weighed = translated.weighed;
     const ofModel = (model: string): ChatQuestion<AnyRail, ResponseAnswer> => ({
@@ -86,26 +89,24 @@ async function plan(
   { clock, kept, random }: Pick<Deps, 'clock' | 'kept' | 'random'>,
   request: ResponsesRequest,
   { spender: { agentId } }: Buyer,
+  memory: ConnectionMemory | undefined,
 ): Promise<{ readonly asked: Asked; readonly keeping: Keeping }> {
   const id = newId(random, 'resp_');
   const isKept = kept.isOpen && request.store !== false;
   const head = headOf(request, { createdSec: nowSeconds(clock), id, isKept });
-  const conversation = await readConversation(kept, agentId, request);
+  const conversation = await readConversation(kept, agentId, request, memory);
   const { before, own } = conversation;
   const translated = translateRequest(request, [...before, ...own]);
   if (translated.chat.messages.length === 0) {
     throw errors.gateway.invalidRequest('There is nothing to answer: input is empty.', 'input');
   }
   const newItemId = (prefix: string) => newId(random, prefix);
+  const ended = { conversation, newItemId };
   const estimate = (answerChars: number) => ({
     inputTokens: estimatePrompt(translated.chat),
     cachedTokens: 0,
     outputTokens: tokensOf(answerChars),
   });
-  const keep = (response: Json) => {
-    const input = own.map((item) => keptItem(item, newItemId));
-    return kept.keep(agentId, { response, input });
-  };
   return {
     asked: {
       request,
@@ -113,6 +114,11 @@ async function plan(
       translated,
       translation: { head, names: translated.names, newItemId, estimate },
     },
-    keeping: { id, agentId, keep },
+    keeping: {
+      id,
+      agentId,
+      keep: keepIn(kept, { ...ended, agentId, request }),
+      ...(memory && { remember: rememberIn(memory, { ...ended, id }) }),
+    },
   };
 }

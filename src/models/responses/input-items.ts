@@ -1,6 +1,7 @@
 import { errors } from '../../kernel/errors.ts';
 import type { Json } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import type { ConnectionMemory } from './connection/connection-memory.ts';
 import type { KeptResponses } from './kept/kept-responses.ts';
 import type { InputItem, ResponsesRequest } from './responses-request.ts';
 import { typeOf } from './translate/translate-items.ts';
@@ -11,7 +12,13 @@ export type Conversation = {
   readonly before: readonly InputItem[];
   /** Its own, with what it refers to in place of references. */
   readonly own: readonly InputItem[];
+  /** Of what was said before, as it is kept or remembered. */
+  readonly beforeBytes: number;
+  /** What was said before is remembered by the connection alone: there is no kept response that it ends with. */
+  readonly isUnkept: boolean;
 };
+
+const NOTHING_BEFORE = { bytes: 0, items: [] };
 
 /** The input of a request as items: a text is what the user says. */
 function inputItems(input: ResponsesRequest['input']): readonly InputItem[] {
@@ -20,29 +27,33 @@ function inputItems(input: ResponsesRequest['input']): readonly InputItem[] {
   return [{ type: 'message', role: 'user', content }];
 }
 
-/** Reads what a request continues and refers to. Throws the refusal where that is gone, or too long. */
+/** Reads what a request continues, of its connection's memory first, and refers to. Throws the refusal where that is gone, or too long. */
 export async function readConversation(
   kept: Pick<KeptResponses, 'conversation' | 'items'>,
   agentId: number,
   request: ResponsesRequest,
+  memory?: Pick<ConnectionMemory, 'find'>,
 ): Promise<Conversation> {
   const { previous_response_id: previous } = request;
   const items = inputItems(request.input);
   const references = referencesIn(items);
-  const { bytes, items: before } = previous
-    ? await kept.conversation(agentId, previous)
-    : { bytes: 0, items: [] };
+  const remembered = previous ? memory?.find(previous) : undefined;
+  const { bytes, items: before } =
+    remembered ?? (previous ? await kept.conversation(agentId, previous) : NOTHING_BEFORE);
   const found = references.length === 0 ? new Map() : await kept.items(agentId, references, bytes);
-  const own = items.map((item) =>
-    typeOf(item) === 'item_reference' ? (found.get(requireId(item)) as InputItem) : item,
-  );
+  const own =
+    references.length === 0
+      ? items
+      : items.map((item) =>
+          typeOf(item) === 'item_reference' ? (found.get(requireId(item)) as InputItem) : item,
+        );
   if (before.length + own.length > LIMITS.chatMessages) {
     throw errors.gateway.invalidRequest(
       `A conversation may have ${LIMITS.chatMessages} items.`,
       previous ? 'previous_response_id' : 'input',
     );
   }
-  return { before, own };
+  return { before, own, beforeBytes: bytes, isUnkept: remembered !== undefined };
 }
 
 /** Throws the refusal of a second reference to one item: a few bytes each would become as many whole items. */

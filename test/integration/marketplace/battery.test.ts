@@ -5,7 +5,10 @@ import {
   MARKET,
   type MarketWorld,
   type Shopper,
+  SPEECH,
   startMarketWorld,
+  TEXT,
+  TEXT_RAW,
 } from '../../support/vendors/market-world.ts';
 import { KEY } from '../../support/vendors/vendor-peer.ts';
 import { moneyOf, settledMoney, type Told } from '../../support/whole-world.ts';
@@ -16,10 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => market[Symbol.asyncDispose]());
 
-const SPEECH = '/v1/tts/deepgram';
 const HEARING = '/v1/stt/deepgram';
-const TEXT = 'x'.repeat(100);
-const RAW = 3_150n;
 const MINUTE_RAW = 8_085n;
 
 const pause = () => new Promise((resolve) => setTimeout(resolve, 5));
@@ -73,7 +73,7 @@ describe('a vendor that does not deliver costs nothing', () => {
     await expectTold(agent, 1_000_000n, told);
     // And the next one is served.
     const next = await agent.buy(SPEECH, { text: TEXT });
-    expect(costOf(next)).toBe(RAW);
+    expect(costOf(next)).toBe(TEXT_RAW);
     await expectTold(agent, 1_000_000n, told, next);
   });
 
@@ -193,14 +193,14 @@ describe('a client that leaves', () => {
       signal: leaving.signal,
     }).catch(() => undefined);
     while (market.peer.heard.length === asked) await pause();
-    expect(await moneyOf(market.world.sql, agent.agentId)).toMatchObject({ held: RAW });
+    expect(await moneyOf(market.world.sql, agent.agentId)).toMatchObject({ held: TEXT_RAW });
     leaving.abort();
     await gone;
     // The server has heard of it by now.
     for (let turn = 0; turn < 10; turn++) await pause();
     go();
     const money = await settledMoney(market.world.sql, agent.agentId);
-    expect(money).toMatchObject({ spendable: 1_000_000n - RAW, charged: RAW });
+    expect(money).toMatchObject({ spendable: 1_000_000n - TEXT_RAW, charged: TEXT_RAW });
     expect(market.peer.left.count).toBe(before);
   });
 });
@@ -234,16 +234,16 @@ describe('a client that leaves and comes back with its key', () => {
       await pause();
       again = await fetch(url, request);
     }
-    expect([again.status, again.headers.get('x-svc-cost-usdc')]).toEqual([200, String(RAW)]);
+    expect([again.status, again.headers.get('x-svc-cost-usdc')]).toEqual([200, String(TEXT_RAW)]);
     expect(market.peer.heard).toHaveLength(asked + 1);
     const money = await settledMoney(market.world.sql, agent.agentId);
-    expect(money).toMatchObject({ spendable: 1_000_000n - RAW, charged: RAW });
+    expect(money).toMatchObject({ spendable: 1_000_000n - TEXT_RAW, charged: TEXT_RAW });
   });
 });
 
 describe('money that is not there', () => {
   it('keeps a vendor from being asked', async () => {
-    const agent = await market.shopper('poor', RAW - 1n);
+    const agent = await market.shopper('poor', TEXT_RAW - 1n);
     const asked = market.peer.heard.length;
     const refused = await agent.buy(SPEECH, { text: TEXT });
     expect([refused.status, refused.body]).toMatchObject([
@@ -261,11 +261,11 @@ describe('money that is not there', () => {
     const long = await agent.buy('/v1/stt/xai', { audioUrl: market.sound(120_000) });
     expect([long.status, long.body.required]).toEqual([402, '3500']);
     expect(market.peer.heard).toHaveLength(asked);
-    await expectTold(agent, RAW - 1n);
+    await expectTold(agent, TEXT_RAW - 1n);
   });
 
   it('is enough for exactly one of two calls at a time', async () => {
-    const agent = await market.shopper('racing', 2n * RAW - 1n);
+    const agent = await market.shopper('racing', 2n * TEXT_RAW - 1n);
     let go = () => {};
     const until = new Promise<void>((resolve) => {
       go = resolve;
@@ -279,17 +279,17 @@ describe('money that is not there', () => {
     const told = await Promise.all(both);
     expect(told.map(({ status }) => status).sort()).toEqual([200, 402]);
     expect(market.peer.heard).toHaveLength(asked + 1);
-    await expectTold(agent, 2n * RAW - 1n, ...told);
+    await expectTold(agent, 2n * TEXT_RAW - 1n, ...told);
   });
 
   it('is spent to the last unit by many at a time, and not beyond', async () => {
-    const agent = await market.shopper('crowd', 5n * RAW);
+    const agent = await market.shopper('crowd', 5n * TEXT_RAW);
     const told = await Promise.all(
       Array.from({ length: 20 }, () => agent.buy(SPEECH, { text: TEXT })),
     );
     const by = (status: number) => told.filter((one) => one.status === status).length;
     expect([by(200), by(402)]).toEqual([5, 15]);
-    await expectTold(agent, 5n * RAW, ...told);
+    await expectTold(agent, 5n * TEXT_RAW, ...told);
     expect(await moneyOf(market.world.sql, agent.agentId)).toMatchObject({ spendable: 0n });
   });
 });

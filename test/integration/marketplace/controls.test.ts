@@ -2,8 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   MARKET,
   type MarketWorld,
-  type Shopper,
+  SPEECH,
+  setPolicy,
   startMarketWorld,
+  TEXT,
+  TEXT_RAW,
 } from '../../support/vendors/market-world.ts';
 import { ask } from '../../support/whole-world.ts';
 
@@ -13,18 +16,10 @@ beforeAll(async () => {
 });
 afterAll(() => market[Symbol.asyncDispose]());
 
-const SPEECH = '/v1/tts/deepgram';
-/** 100 characters at 30 dollars a million and 5 %. */
-const TEXT = 'x'.repeat(100);
-const RAW = 3_150n;
-
-const policy = (agent: Shopper, body: Record<string, unknown>) =>
-  agent.ask('/v1/agents/policies', { body });
-
 describe('controls of the agent', () => {
   it('cap the host of the marketplace, to the exact price', async () => {
     const agent = await market.shopper('capped');
-    await policy(agent, { kind: 'api', matchKey: 'market.example', limitRaw: '6300' });
+    await setPolicy(agent, { kind: 'api', matchKey: 'market.example', limitRaw: '6300' });
     const first = await agent.buy(SPEECH, { text: TEXT });
     expect(JSON.parse(first.headers.get('x-svc-budget-advisory') ?? '{}')).toMatchObject({
       tightest: { scope: 'api', match: 'market.example', remaining_raw: '3150' },
@@ -52,7 +47,7 @@ describe('controls of the agent', () => {
         ...[path, 403, { error: 'host_not_allowlisted', host: 'market.example' }],
       ]);
     }
-    await policy(agent, { kind: 'api', matchKey: 'market.example', limitRaw: '1000000' });
+    await setPolicy(agent, { kind: 'api', matchKey: 'market.example', limitRaw: '1000000' });
     expect((await agent.buy(SPEECH, { text: TEXT })).status).toBe(200);
     expect((await agent.buy('/v1/db/vectordb/tenant/create', {})).status).toBe(200);
   });
@@ -60,7 +55,7 @@ describe('controls of the agent', () => {
   it('let a file be fetched from a host that an allowlist has, and from no other', async () => {
     const agent = await market.shopper('listening');
     await agent.ask('/v1/agents/allowlist-mode', { method: 'PUT', body: { mode: 'host' } });
-    await policy(agent, { kind: 'api', matchKey: 'market.example', limitRaw: '1000000' });
+    await setPolicy(agent, { kind: 'api', matchKey: 'market.example', limitRaw: '1000000' });
     const audioUrl = market.sound(100);
     const { hostname } = new URL(audioUrl);
     const before = market.fetched.count;
@@ -74,13 +69,13 @@ describe('controls of the agent', () => {
       expect(refused.headers.get('x-svc-payment')).toBeNull();
     }
     expect(market.fetched.count).toBe(before);
-    await policy(agent, { kind: 'api', matchKey: hostname, limitRaw: '1' });
+    await setPolicy(agent, { kind: 'api', matchKey: hostname, limitRaw: '1' });
     for (const way of [bought, direct]) expect((await way()).status).toBe(200);
   });
 
   it('fetch no file under a cap that is used up', async () => {
     const agent = await market.shopper('used up');
-    await policy(agent, { kind: 'api', matchKey: 'market.example', limitRaw: String(RAW) });
+    await setPolicy(agent, { kind: 'api', matchKey: 'market.example', limitRaw: String(TEXT_RAW) });
     expect((await agent.buy(SPEECH, { text: TEXT })).status).toBe(200);
     const before = market.fetched.count;
     const order = { audioUrl: market.sound(100) };
@@ -92,7 +87,7 @@ describe('controls of the agent', () => {
 
   it('cap sessions and tasks, and stop an agent where they are to', async () => {
     const agent = await market.shopper('stopped');
-    await policy(agent, {
+    await setPolicy(agent, {
       ...{
         kind: 'task',
         matchKey: 'job',
@@ -113,7 +108,10 @@ describe('controls of the agent', () => {
 
   it('report a cap that was hit, and a sale that was settled', async () => {
     const agent = await market.shopper('reported');
-    await agent.ask('/v1/agents/spend-limit', { method: 'PUT', body: { limitRaw: String(RAW) } });
+    await agent.ask('/v1/agents/spend-limit', {
+      method: 'PUT',
+      body: { limitRaw: String(TEXT_RAW) },
+    });
     await agent.buy(SPEECH, { text: TEXT });
     await agent.buy(SPEECH, { text: TEXT });
     const rows = await market.world.sql<{ name: string; payload: unknown }[]>`
@@ -126,7 +124,7 @@ describe('controls of the agent', () => {
         payload: {
           url,
           host: 'market.example',
-          amountRaw: String(RAW),
+          amountRaw: String(TEXT_RAW),
           rail: 'credit',
           txHash: null,
         },
@@ -147,7 +145,7 @@ describe('controls of the agent', () => {
     expect(row).toEqual({
       ...{ task_id: 't9', action_id: 'a9', customer_id: 'acme', rail: 'marketplace' },
       ...{ target_host: 'market.example', target_url: `${MARKET}${SPEECH}`, status: 'success' },
-      ...{ cost_raw: RAW, usage: { character: 100 } },
+      ...{ cost_raw: TEXT_RAW, usage: { character: 100 } },
     });
     // Once: the line of the history does not count under the action again.
     const owner = { headers: { authorization: `Bearer ${agent.developerKey}` } };

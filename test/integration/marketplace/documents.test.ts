@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createIdempotencyKeys } from '../../../src/idempotency/idempotency-store.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
@@ -94,6 +95,29 @@ describe('a document', () => {
     await world.sql`update marketplace_jobs set due_at = now() where id = ${jobId}`;
     await world.main.jobs.worker.tick();
     await expect(readJobOf(world, agent, jobId)).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('that ended before ended jobs had a time to be deleted gets one, 30 days behind its end', async () => {
+    const agent = await world.agent();
+    const ended = resultOf(await world.submit(agent));
+    await world.finish();
+    await world.sql`
+      update marketplace_jobs set due_at = null, result = null, ended_at = now() - interval '29 days'
+      where id = ${ended.jobId}`;
+    const { jobId: living } = resultOf(await world.submit(agent));
+    await world.sql`update marketplace_jobs set due_at = null where id = ${living}`;
+    const rule = new URL('../../../migrations/0020_old_marketplace_jobs.sql', import.meta.url);
+    await world.sql.unsafe(readFileSync(rule, 'utf8'));
+    await world.main.jobs.worker.tick();
+    expect((await world.rows(agent)).map(({ id }) => id).sort()).toEqual(
+      [ended.jobId, living].sort(),
+    );
+    await world.sql`
+      update marketplace_jobs set ended_at = now() - interval '31 days', due_at = null
+      where id = ${ended.jobId}`;
+    await world.sql.unsafe(readFileSync(rule, 'utf8'));
+    await world.main.jobs.worker.tick();
+    expect((await world.rows(agent)).map(({ id }) => id)).toEqual([living]);
   });
 
   it('that has failed is forgotten, too, some of them at a time and no living one with them', async () => {

@@ -3,8 +3,11 @@ import { estimateX402 } from '../../../src/routes/x402/estimate.ts';
 import {
   MARKET,
   type MarketWorld,
-  type Shopper,
+  SPEECH,
+  setPolicy,
   startMarketWorld,
+  TEXT,
+  TEXT_RAW,
 } from '../../support/vendors/market-world.ts';
 import { ask, moneyOf } from '../../support/whole-world.ts';
 
@@ -14,21 +17,13 @@ beforeAll(async () => {
 });
 afterAll(() => market[Symbol.asyncDispose]());
 
-const SPEECH = '/v1/tts/deepgram';
-/** 100 characters at 30 dollars a million and 5 %. */
-const TEXT = 'x'.repeat(100);
-const RAW = 3_150n;
-
-const policy = (agent: Shopper, body: Record<string, unknown>) =>
-  agent.ask('/v1/agents/policies', { body });
-
 describe('the door', () => {
   it('answers in this process what has no address that could be called', async () => {
     const agent = await market.shopper('at the door');
     const before = market.peer.heard.length;
     const told = await agent.buy(SPEECH, { text: TEXT });
     expect(told.status).toBe(200);
-    expect(told.headers.get('x-svc-cost-usdc')).toBe(String(RAW));
+    expect(told.headers.get('x-svc-cost-usdc')).toBe(String(TEXT_RAW));
     expect(told.headers.get('x-svc-payment-amount')).toBe('0.003150');
     // The vendor was asked once, and nothing else went out.
     expect(market.peer.heard).toHaveLength(before + 1);
@@ -42,11 +37,13 @@ describe('the door', () => {
     const exact = await estimate(SPEECH, { text: TEXT });
     expect([exact.status, exact.body]).toMatchObject([
       200,
-      { x402: true, priceRaw: String(RAW), scheme: 'credit', payTo: new URL(MARKET).host },
+      { x402: true, priceRaw: String(TEXT_RAW), scheme: 'credit', payTo: new URL(MARKET).host },
     ]);
     expect(estimateX402.response?.parse(exact.body)).toEqual(exact.body);
     // A text goes as the proxy would send it.
-    expect((await estimate(SPEECH, JSON.stringify({ text: TEXT }))).body.priceRaw).toBe(`${RAW}`);
+    expect((await estimate(SPEECH, JSON.stringify({ text: TEXT }))).body.priceRaw).toBe(
+      `${TEXT_RAW}`,
+    );
     expect((await estimate(SPEECH)).body).toMatchObject({
       ...{ priceRaw: '31500', per: { quantity: 1_000, unit: 'character' } },
     });
@@ -58,7 +55,7 @@ describe('the door', () => {
     expect((await estimate(SPEECH, { text: '' })).status).toBe(400);
     const items = [{ url: `${MARKET}${SPEECH}`, method: 'POST', count: 3, body: { text: TEXT } }];
     const { body } = await agent.ask('/v1/x402/forecast', { body: { items } });
-    expect(body.forecast).toMatchObject({ totalRaw: String(3n * RAW) });
+    expect(body.forecast).toMatchObject({ totalRaw: String(3n * TEXT_RAW) });
     expect(market.peer.heard).toHaveLength(before);
     const told = await agent.buy(SPEECH, { text: TEXT });
     expect(told.headers.get('x-svc-cost-usdc')).toBe(exact.body.priceRaw);
@@ -194,7 +191,7 @@ describe('the door', () => {
       },
       {
         ...{ targetUrl: `${MARKET}${SPEECH}`, method: 'POST', responseStatusCode: 200 },
-        ...{ status: 'success', costRaw: String(RAW), paymentAmountRaw: String(RAW) },
+        ...{ status: 'success', costRaw: String(TEXT_RAW), paymentAmountRaw: String(TEXT_RAW) },
         ...{ taskId: 't1', actionId: 'a1', nonce: null, paymentRecipient: null, x402TxHash: null },
       },
     ]);
@@ -244,7 +241,7 @@ describe('an Idempotency-Key', () => {
     }
     expect(market.peer.heard).toHaveLength(asked + 1);
     expect(await moneyOf(market.world.sql, agent.agentId)).toMatchObject({
-      charged: RAW,
+      charged: TEXT_RAW,
       held: 0n,
     });
   });
@@ -274,7 +271,7 @@ describe('the same routes, called themselves', () => {
       ]);
     }
     expect(market.peer.heard).toHaveLength(asked);
-    await policy(agent, { kind: 'api', matchKey: 'market.example', limitRaw: '1000000' });
+    await setPolicy(agent, { kind: 'api', matchKey: 'market.example', limitRaw: '1000000' });
     expect((await agent.ask(SPEECH, { body: { text: TEXT } })).status).toBe(200);
   });
 
@@ -298,7 +295,7 @@ describe('the same routes, called themselves', () => {
     const { body } = await agent.ask('/v1/agents/transactions');
     expect(body.transactions).toMatchObject([
       { targetUrl: `${MARKET}/v1/tts/acme`, responseStatusCode: 404, costRaw: '0' },
-      { targetUrl: `${MARKET}${SPEECH}`, responseStatusCode: 200, costRaw: String(RAW) },
+      { targetUrl: `${MARKET}${SPEECH}`, responseStatusCode: 200, costRaw: String(TEXT_RAW) },
     ]);
   });
 

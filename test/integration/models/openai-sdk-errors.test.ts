@@ -2,38 +2,28 @@ import OpenAI from 'openai';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { countedOpenAi, thrownBy } from '../../support/counted-openai.ts';
 import { AGENT_KEY } from '../../support/gateway-world.ts';
+import {
+  FLOODING,
+  PENNILESS,
+  PER_MINUTE,
+  READER,
+  refusingWorld,
+  SUSPENDED,
+} from '../../support/refused-callers.ts';
 import { wholeAnswer } from '../../support/stream-upstream.ts';
-import { type StreamWorld, streamWorld } from '../../support/stream-world.ts';
+import type { StreamWorld } from '../../support/stream-world.ts';
 
 const AGENT = 1;
 const MODEL = 'acme/fast-1';
 const messages = [{ role: 'user' as const, content: 'Good morning?' }];
-const READER = `svc_${'b'.repeat(64)}`;
-const SUSPENDED = `svc_${'c'.repeat(64)}`;
-const PENNILESS = `svc_${'d'.repeat(64)}`;
-const FLOODING = `svc_${'e'.repeat(64)}`;
-const PER_MINUTE = 30;
 
 let gateway: StreamWorld['gateway'];
 let ledger: StreamWorld['ledger'];
 let upstream: StreamWorld['upstream'];
 
 beforeEach(async () => {
-  const world = await streamWorld({
-    credits: new Map([
-      [4, 1n],
-      [5, 100_000_000n],
-    ]),
-    others: new Map([
-      [READER, { agentId: AGENT, keyId: 2, permission: 'read' }],
-      [SUSPENDED, { agentId: 3, keyId: 3, status: 'suspended' }],
-      [PENNILESS, { agentId: 4, keyId: 4 }],
-      [FLOODING, { agentId: 5, keyId: 5 }],
-    ]),
-    rateLimits: { gatewayPerMinute: PER_MINUTE },
-  });
+  const world = await refusingWorld();
   ({ gateway, ledger, upstream } = world);
-  upstream.play(wholeAnswer({ content: 'Good morning.' }));
   return () => world[Symbol.asyncDispose]();
 });
 

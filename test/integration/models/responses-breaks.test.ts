@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { expectBalanced, fakeBreakWorld } from '../../support/breaks/fake-break-world.ts';
 import { type Mode, modesOf } from '../../support/breaks/modes.ts';
-import { RESPONSE_GOODS as GOODS } from '../../support/breaks/response-goods.ts';
+import { CONNECTION_GOODS, RESPONSE_GOODS } from '../../support/breaks/response-goods.ts';
 import { lineOf, runMode } from '../../support/breaks/run-mode.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
+
+const GOODS = [...RESPONSE_GOODS, ...CONNECTION_GOODS];
 
 let world: Awaited<ReturnType<typeof fakeBreakWorld>>;
 beforeAll(async () => {

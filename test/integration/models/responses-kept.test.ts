@@ -36,7 +36,8 @@ const answered = (text: string, previous: string | null = null) => ({
 /** Keeps a response, and answers with its id. */
 async function keep(agentId: number, text: string, previous: string | null = null) {
   const response = answered(`${text}!`, previous);
-  expect(await keptWith().keep(agentId, { response, input: [said(text)] })).toBe(true);
+  const kept = { response, input: [said(text)], previousId: previous };
+  expect(await keptWith().keep(agentId, kept)).toBe(true);
   return response.id;
 }
 
@@ -130,7 +131,7 @@ describe('kept responses', () => {
     expect(await count(agentId)).toBe(1);
     expect(await keptWith().find(agentId, id)).toBeDefined();
     const response = answered('x'.repeat(keptBytes));
-    expect(await keptWith().keep(agentId, { response, input: [] })).toBe(false);
+    expect(await keptWith().keep(agentId, { response, input: [], previousId: null })).toBe(false);
     expect(await count(agentId)).toBe(1);
   });
 
@@ -142,7 +143,7 @@ describe('kept responses', () => {
       values ('resp_base', ${agentId}, '{}', ${bytesPerAgent - 2 * keptBytes}, '\\x00', now() + interval '60 days')`;
     await Promise.all(
       Array.from({ length: 6 }, () =>
-        keptWith().keep(agentId, { response: answered(half), input: [] }),
+        keptWith().keep(agentId, { response: answered(half), input: [], previousId: null }),
       ),
     );
     const [row] = await database.sql<{ bytes: number; n: number }[]>`
@@ -211,7 +212,9 @@ describe('kept responses', () => {
     });
     for (const kept of [without, keptWith(SECRET, 0)]) {
       expect(kept.isOpen).toBe(false);
-      expect(await kept.keep(agentId, { response: answered('x'), input: [] })).toBe(false);
+      expect(
+        await kept.keep(agentId, { response: answered('x'), input: [], previousId: null }),
+      ).toBe(false);
       expect(await kept.find(agentId, 'resp_1')).toBeUndefined();
       expect(await kept.remove(agentId, 'resp_1')).toBe(false);
       expect(await refusalOf(kept.conversation(agentId, 'resp_1'))).toMatchObject({ status: 400 });

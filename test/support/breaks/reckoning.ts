@@ -15,6 +15,8 @@ export type Goods = {
   readonly path: string;
   readonly contentType: string;
   readonly isStream: boolean;
+  /** It is bought over a WebSocket, whose messages are events. */
+  readonly isSocket?: boolean;
   readonly modality: ModelEntry['modality'];
   /** The dialect of its upstream, where that is not OpenAI's. */
   readonly dialect?: 'anthropic';

@@ -89,3 +89,11 @@ const relayed: Goods = {
 };
 
 export const RESPONSE_GOODS: readonly Goods[] = [translated, relayed];
+
+const overSocket = (goods: Goods): Goods => ({
+  ...goods,
+  ...{ id: `${goods.id}-message`, name: `${goods.name} over a WebSocket`, isSocket: true },
+});
+
+/** The same over the connection of the WebSocket mode. */
+export const CONNECTION_GOODS: readonly Goods[] = RESPONSE_GOODS.map(overSocket);

@@ -4,6 +4,7 @@ import { AGENT_KEY } from '../gateway-world.ts';
 import type { StreamUpstream } from '../stream-upstream.ts';
 import { RECORDING } from './goods.ts';
 import type { Mode } from './modes.ts';
+import { readOverSocket } from './read-over-socket.ts';
 import type { Goods } from './reckoning.ts';
 
 /** Where the money of the one agent is. */
@@ -129,11 +130,15 @@ function buy(baseUrl: string, goods: Goods, run: number, take: (bytes: number) =
   const isForm = goods.modality === 'stt';
   const leaving = new AbortController();
   const read = async () => {
+    const { signal } = leaving;
+    if (goods.isSocket === true) {
+      return readOverSocket(baseUrl + goods.path, wanted, { signal, take });
+    }
     const response = await fetch(baseUrl + goods.path, {
       method: 'POST',
       headers: { authorization: `Bearer ${AGENT_KEY}` },
       body: isForm ? formOf(wanted) : JSON.stringify(wanted),
-      signal: leaving.signal,
+      signal,
     });
     const chunks: Uint8Array[] = [];
     let isCut = false;

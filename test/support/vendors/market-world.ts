@@ -7,6 +7,11 @@ import { startVendorPeer, type VendorPeer } from './vendor-peer.ts';
 
 export const MARKET = 'https://market.example';
 
+/** What most tests buy: speech of 100 characters at 30 dollars a million and 5 %. */
+export const SPEECH = '/v1/tts/deepgram';
+export const TEXT = 'x'.repeat(100);
+export const TEXT_RAW = 3_150n;
+
 export type Shopper = {
   readonly agentId: number;
   readonly key: string;
@@ -26,6 +31,10 @@ export type MarketWorld = AsyncDisposable & {
   readonly fetched: { count: number };
   shopper(name: string, amountRaw?: bigint): Promise<Shopper>;
 };
+
+/** Sets a cap of the agent. */
+export const setPolicy = (agent: Shopper, body: Record<string, unknown>): Promise<Told> =>
+  agent.ask('/v1/agents/policies', { body });
 
 const made = new Map<number, Buffer>();
 

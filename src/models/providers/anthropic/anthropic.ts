@@ -4,13 +4,9 @@ import type { CollectedAnswer } from '../openai/collect-answer.ts';
 import { wantsUsage } from '../openai/openai.ts';
 import { readNote } from '../openai/read-note.ts';
 import { renameModel } from '../openai/rename-model.ts';
+import { openedStream } from '../opened-stream.ts';
 import { failed, type Outcome } from '../outcome.ts';
-import {
-  contentTypeOf,
-  createUpstreamPool,
-  type Upstream,
-  type UpstreamLimits,
-} from '../upstream-pool.ts';
+import { createUpstreamPool, type Upstream, type UpstreamLimits } from '../upstream-pool.ts';
 import { createMessagesRail } from './relay-messages.ts';
 import { translateAnswer, translateError } from './translate-answer.ts';
 import { translateRequest } from './translate-request.ts';
@@ -55,16 +51,11 @@ export function createAnthropicRail(deps: {
         pool.opened(
           () => sent(call, true),
           signal,
-          async (answer) => {
-            const { status, stop } = answer;
-            if (!contentTypeOf(answer).startsWith('text/event-stream')) {
-              stop();
-              return failed('broken', 'not a stream', status);
-            }
+          (answer) => {
             const { servedAs } = call;
             const usage = wantsUsage(call);
             const options = { createdSec: nowSeconds(clock), servedAs, wantsUsage: usage };
-            return { kind: 'completed', status, stream: await translatedChat(answer, options) };
+            return openedStream(answer, () => translatedChat(answer, options));
           },
         ),
       ),

@@ -3,6 +3,7 @@ import type { ChatCompletion, ChatStream, MessagesCall, MessagesRail } from '../
 import type { OpenedAnswer } from '../open-answer.ts';
 import type { CollectedAnswer } from '../openai/collect-answer.ts';
 import { renameModel } from '../openai/rename-model.ts';
+import { begun, openedStream } from '../opened-stream.ts';
 import { failed, type Outcome } from '../outcome.ts';
 import { tokenCount } from '../token-count.ts';
 import { contentTypeOf, type UpstreamPool } from '../upstream-pool.ts';
@@ -56,16 +57,8 @@ async function messageOf(
   return { kind: 'completed', status, body, contentType: contentTypeOf(answer), ...message };
 }
 
-async function streamOf(
+const streamOf = (
   answer: OpenedAnswer,
   { servedAs }: MessagesCall,
-): Promise<Outcome<{ readonly stream: ChatStream }>> {
-  const { status, stop } = answer;
-  if (!contentTypeOf(answer).startsWith('text/event-stream')) {
-    stop();
-    return failed('broken', 'not a stream', status);
-  }
-  const stream = new RelayedMessageStream(answer, servedAs);
-  await stream.begin();
-  return { kind: 'completed', status, stream };
-}
+): Promise<Outcome<{ readonly stream: ChatStream }>> =>
+  openedStream(answer, () => begun(new RelayedMessageStream(answer, servedAs)));

@@ -6,6 +6,7 @@ import { parseData } from '../openai/chat-tap.ts';
 import { EventReader } from '../openai/event-reader.ts';
 import { renameModel } from '../openai/rename-model.ts';
 import { reportedError } from './broken-message.ts';
+import { plainDeltaChars } from './plain-delta.ts';
 import { member, textMember } from './read-json.ts';
 import { StreamedUsage } from './streamed-usage.ts';
 
@@ -71,6 +72,12 @@ export class RelayedMessageStream implements ChatStream {
   #relay(events: readonly Buffer[]): Buffer {
     const relayed: Buffer[] = [];
     for (const event of events) {
+      const chars = this.#hasBegun ? plainDeltaChars(event) : undefined;
+      if (chars !== undefined) {
+        this.#usage.wrote(chars);
+        relayed.push(DELTA_NAME, event);
+        continue;
+      }
       const fate = event[0] === COMMENT ? 'comment' : this.#look(parseData(event));
       if (fate === 'over') {
         this.#events.finish();
@@ -122,6 +129,7 @@ export class RelayedMessageStream implements ChatStream {
 }
 
 const COMMENT = 0x3a;
+const DELTA_NAME = Buffer.from('event: content_block_delta\n');
 
 /** How much of text, of thoughts and of arguments an event adds. */
 function writtenIn(event: Json): number {

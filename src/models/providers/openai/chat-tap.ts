@@ -2,6 +2,7 @@ import { tryParseJson } from '../../../kernel/json/parse-json.ts';
 import { isObject } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { AnswerNote, TokenUsage } from '../chat-rail.ts';
+import { soleData } from './data-lines.ts';
 import { readUsage } from './read-completion.ts';
 import { readNote } from './read-note.ts';
 
@@ -9,12 +10,17 @@ import { readNote } from './read-note.ts';
 export type Fate = 'relayed' | 'kept' | 'done';
 
 const USAGE = Buffer.from('"usage"');
-const TEXTS = ['"content"', '"arguments"', '"reasoning_content"', '"reasoning"'].map((text) =>
-  Buffer.from(text),
+const TEXTS = ['"content"', '"refusal"', '"arguments"', '"reasoning_content"', '"reasoning"'].map(
+  (text) => Buffer.from(text),
 );
+/** Of a content that is a list of parts. */
+const PART_TEXT = Buffer.from('"text"');
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_LIST = 0x5b;
+const CLOSE_LIST = 0x5d;
 const COLON = 0x3a;
 
 /**
@@ -38,7 +44,7 @@ export class ChatTap {
     return this.#usage;
   }
 
-  /** Bytes of text, of arguments and of reasoning, escapes counted as they are written. */
+  /** Bytes of text, refusals, arguments and reasoning, escapes counted as they are written; of arguments that are an object, all. */
   get answerBytes(): number {
     return this.#answerBytes;
   }
@@ -88,17 +94,44 @@ function afterSpace(event: Buffer, from: number): number {
   return at;
 }
 
-/** The length of all strings of one key. */
+/** The length of all that stands under one key: of strings, of objects, and of the texts in lists of parts. */
 function textBytes(event: Buffer, key: Buffer): number {
   let bytes = 0;
-  for (let at = event.indexOf(key); at !== -1; at = event.indexOf(key, at + 1)) {
-    const start = valueAt(event, at + key.length) + 1;
-    if (event[start - 1] !== QUOTE) continue;
-    let end = start;
-    while (end < event.length && event[end] !== QUOTE) end += event[end] === BACKSLASH ? 2 : 1;
-    bytes += Math.min(end, event.length) - start;
+  for (let at = event.indexOf(key); at !== -1; ) {
+    const start = valueAt(event, at + key.length);
+    const end = valueEnd(event, start);
+    const first = event[start];
+    if (first === QUOTE) bytes += end - start - 2;
+    else if (first === OPEN_BRACE) bytes += end - start;
+    // Texts of parts are strings: a list of lists is not followed, however deep it is.
+    else if (first === OPEN_LIST && key !== PART_TEXT) {
+      bytes += textBytes(event.subarray(start, end), PART_TEXT);
+    }
+    at = event.indexOf(key, start < event.length ? Math.max(end, at + 1) : at + 1);
   }
   return bytes;
+}
+
+/** Where a string, an object or a list ends that begins at `start`; `start` itself for anything else. */
+function valueEnd(event: Buffer, start: number): number {
+  const first = event[start];
+  if (first === QUOTE) return stringEnd(event, start);
+  if (first !== OPEN_BRACE && first !== OPEN_LIST) return start;
+  let depth = 0;
+  for (let at = start; at < event.length; at++) {
+    const byte = event[at];
+    if (byte === QUOTE) at = stringEnd(event, at) - 1;
+    else if (byte === OPEN_BRACE || byte === OPEN_LIST) depth++;
+    else if ((byte === CLOSE_BRACE || byte === CLOSE_LIST) && --depth === 0) return at + 1;
+  }
+  return event.length;
+}
+
+/** Behind the closing quote of a string; behind the event where it has none. */
+function stringEnd(event: Buffer, start: number): number {
+  let end = start + 1;
+  while (end < event.length && event[end] !== QUOTE) end += event[end] === BACKSLASH ? 2 : 1;
+  return Math.min(end, event.length) + 1;
 }
 
 const TERMINATOR = /^data: ?\[DONE\]\s*$/m;
@@ -108,6 +141,8 @@ export const isTerminator = (event: Buffer): boolean =>
 
 /** The JSON of an event's data lines, or nothing where it has none. */
 export function parseData(event: Buffer): unknown {
+  const sole = soleData(event);
+  if (sole !== undefined) return tryParseJson(sole, LIMITS.upstreamJson);
   const lines = event.toString('utf8').split(/\r?\n/);
   const data = lines
     .filter((line) => line.startsWith('data:'))

@@ -3,6 +3,7 @@ import { isObject } from '../../../kernel/json.ts';
 import type { ChatCall, ChatCompletion, ChatRail, ChatStream } from '../chat-rail.ts';
 import type { OpenedAnswer } from '../open-answer.ts';
 import { openPool } from '../open-pool.ts';
+import { begun, openedStream } from '../opened-stream.ts';
 import { failed, type Outcome } from '../outcome.ts';
 import { contentTypeOf, type Upstream, type UpstreamLimits } from '../upstream-pool.ts';
 import { RelayedChat } from './chat-stream.ts';
@@ -82,16 +83,10 @@ async function completionOf(
   return { kind: 'completed', status, body, contentType: contentTypeOf(answer), ...completion };
 }
 
-async function streamOf(
+const streamOf = (
   answer: OpenedAnswer,
   call: ChatCall,
-): Promise<Outcome<{ readonly stream: ChatStream }>> {
-  const { status, stop } = answer;
-  if (!contentTypeOf(answer).startsWith('text/event-stream')) {
-    stop();
-    return failed('broken', 'not a stream', status);
-  }
-  const stream = new RelayedChat(answer, { ...call, wantsUsage: wantsUsage(call) });
-  await stream.begin();
-  return { kind: 'completed', status, stream };
-}
+): Promise<Outcome<{ readonly stream: ChatStream }>> =>
+  openedStream(answer, () =>
+    begun(new RelayedChat(answer, { ...call, wantsUsage: wantsUsage(call) })),
+  );

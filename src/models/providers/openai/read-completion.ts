@@ -1,5 +1,5 @@
 import { parseJsonInTurns } from '../../../kernel/json/parse-json.ts';
-import { isObject } from '../../../kernel/json.ts';
+import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { Reported, TokenUsage } from '../chat-rail.ts';
 import { tokenCount } from '../token-count.ts';
@@ -28,16 +28,13 @@ export function readUsage(usage: unknown): TokenUsage | null {
 }
 
 /** What a 2xx body says, or nothing when it is not a completion at all. */
-export async function readCompletion(body: Buffer): Promise<Reported | undefined> {
+export async function readCompletion(body: Buffer): Promise<(Reported & { readonly json: Json }) | undefined> {
   const parsed = await parseJsonInTurns(body, LIMITS.upstreamJson).catch(() => undefined);
   if (!isObject(parsed) || !Array.isArray(parsed.choices)) return undefined;
   const usage = readUsage(parsed.usage);
   const note = readNote(parsed);
-  return {
-    usage,
-    answerChars: usage === null ? answerLength(parsed.choices) : 0,
-    note: () => note,
-  };
+  const answerChars = usage === null ? answerLength(parsed.choices) : 0;
+  return { json: parsed, usage, answerChars, note: () => note };
 }
 
 function answerLength(choices: readonly unknown[]): number {

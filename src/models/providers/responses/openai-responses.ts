@@ -5,8 +5,9 @@ import { LIMITS } from '../../../kernel/limits.ts';
 import { openPool } from '../open-pool.ts';
 import type { CollectedAnswer } from '../openai/collect-answer.ts';
 import { bearer } from '../openai/openai.ts';
+import { begun, openedStream } from '../opened-stream.ts';
 import { failed, type Outcome } from '../outcome.ts';
-import { contentTypeOf, type Upstream, type UpstreamLimits } from '../upstream-pool.ts';
+import type { Upstream, UpstreamLimits } from '../upstream-pool.ts';
 import { RelayedResponse } from './relayed-response.ts';
 import { responseNote } from './response-note.ts';
 import { readResponseUsage } from './response-usage.ts';
@@ -34,16 +35,7 @@ export function createResponsesRail(deps: {
       pool.opened(
         () => sent(call, true),
         signal,
-        async (answer) => {
-          const { status, stop } = answer;
-          if (!contentTypeOf(answer).startsWith('text/event-stream')) {
-            stop();
-            return failed('broken', 'not a stream', status);
-          }
-          const stream = new RelayedResponse(answer, call.dress);
-          await stream.begin();
-          return { kind: 'completed', status, stream };
-        },
+        (answer) => openedStream(answer, () => begun(new RelayedResponse(answer, call.dress))),
       ),
     [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
   };

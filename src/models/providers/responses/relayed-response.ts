@@ -4,6 +4,7 @@ import type { OpenedAnswer } from '../open-answer.ts';
 import { StreamBroken } from '../openai/answer-reader.ts';
 import { parseData } from '../openai/chat-tap.ts';
 import { EventReader } from '../openai/event-reader.ts';
+import { readPlainDelta } from './plain-delta.ts';
 import { writeEvent } from './response-event.ts';
 import { responseNote } from './response-note.ts';
 import { readResponseUsage } from './response-usage.ts';
@@ -90,9 +91,18 @@ export class RelayedResponse implements ResponseEvents {
     this.#events.stop();
   }
 
+  /** The bytes that go on: of each event its name, and its data. */
   #sift(events: readonly Buffer[]): Buffer[] {
     const relayed: Buffer[] = [];
     for (const event of events) {
+      const delta = readPlainDelta(event);
+      if (delta !== undefined) {
+        this.#hasContent = true;
+        this.#answerChars += delta.chars;
+        this.#sequence = delta.sequence + 1;
+        relayed.push(nameLine(delta.type), event);
+        continue;
+      }
       const data = parseData(event);
       if (!isObject(data) || typeof data.type !== 'string') {
         // A sign of life has no data.
@@ -101,13 +111,13 @@ export class RelayedResponse implements ResponseEvents {
       }
       const bytes = this.#take(data as Json & { readonly type: string }, event);
       if (bytes === undefined) break;
-      relayed.push(bytes);
+      relayed.push(...bytes);
     }
     return relayed;
   }
 
   /** What of an event goes on. Undefined: it was the last. */
-  #take(data: Json & { readonly type: string }, event: Buffer): Buffer | undefined {
+  #take(data: Json & { readonly type: string }, event: Buffer): Buffer[] | undefined {
     const { response, type } = data;
     if (!TYPE.test(type)) {
       this.stop();
@@ -131,14 +141,24 @@ export class RelayedResponse implements ResponseEvents {
         this.#events.finish();
         return undefined;
       }
-      return Buffer.from(writeEvent({ ...data, response: this.#response }));
+      return [Buffer.from(writeEvent({ ...data, response: this.#response }))];
     }
     // A sign of life is no content.
     this.#hasContent ||= type.startsWith('response.') && !HEADS.has(type);
     if (typeof data.delta === 'string') this.#answerChars += data.delta.length;
     if (type === 'response.output_item.done' && isObject(data.item)) this.#items.push(data.item);
-    return Buffer.concat([Buffer.from(`event: ${type}\n`), event]);
+    return [nameLine(type), event];
   }
 }
 
 const COLON = 0x3a;
+
+/** Of the types that come by the thousand. */
+const NAME_LINES = new Map(
+  ['response.output_text.delta', 'response.function_call_arguments.delta'].map((type) => [
+    type,
+    Buffer.from(`event: ${type}\n`),
+  ]),
+);
+
+const nameLine = (type: string): Buffer => NAME_LINES.get(type) ?? Buffer.from(`event: ${type}\n`);

@@ -10,10 +10,11 @@ const LAST_EVENTS: Readonly<Record<string, string>> = {
   failed: 'response.failed',
 };
 
-/** The last event of a stream. */
-export const lastEvent = (response: Json, sequenceNumber: number): string =>
+/** The last event of a stream, with further members where there are any. */
+export const lastEvent = (response: Json, sequenceNumber: number, more?: Json): string =>
   writeEvent({
     type: LAST_EVENTS[String(response.status)] ?? 'response.incomplete',
     sequence_number: sequenceNumber,
+    ...more,
     response,
   });

@@ -17,12 +17,16 @@ import {
   type ResponseRef,
   renewResponses,
 } from './response-store.ts';
+import { ResponseTrimmer } from './trim-responses.ts';
 
 /** A response, and what its own request said. */
 export type Kept = {
   readonly response: Json;
   readonly input: readonly InputItem[];
 };
+
+/** One that is to be kept, and the kept response that it continues; null: none, so that its input is the whole conversation. */
+export type ToKeep = Kept & { readonly previousId: string | null };
 
 /** What was said up to the end of a response, in its order, and how long it is as it is kept. */
 export type KeptConversation = {
@@ -35,7 +39,7 @@ export interface KeptResponses {
   /** False: this server has no secret to seal with, or is to keep nothing. */
   readonly isOpen: boolean;
   /** False: it is too long, or could not be kept. Never rejects: the answer is paid for and goes out. */
-  keep(agentId: number, kept: Kept): Promise<boolean>;
+  keep(agentId: number, kept: ToKeep): Promise<boolean>;
   find(agentId: number, id: string): Promise<Kept | undefined>;
   /** False: there is none. */
   remove(agentId: number, id: string): Promise<boolean>;
@@ -87,6 +91,7 @@ export function createKeptResponses({
   sql,
 }: Deps): KeptResponses {
   if (secret === undefined || keptDays === 0) return NOTHING;
+  const trimmer = new ResponseTrimmer(sql);
 
   async function open(agentId: number, id: string, sealed: Uint8Array): Promise<Kept> {
     await turnForLongWork();
@@ -128,7 +133,7 @@ export function createKeptResponses({
   return {
     isOpen: true,
 
-    async keep(agentId, kept) {
+    async keep(agentId, { previousId, ...kept }) {
       const { response } = kept;
       const id = String(response.id);
       try {
@@ -137,10 +142,9 @@ export function createKeptResponses({
         if (bytes.length > LIMITS.responses.keptBytes) return false;
         await turnForLongWork();
         const sealed = seal(secret, placeOf(agentId, id), bytes, random);
-        const { previous_response_id: previous } = response;
-        const previousId = typeof previous === 'string' ? previous : null;
         const itemIds = outputOf(response).flatMap(({ id: of }) => of ?? []);
         await insertResponse(sql, { id, agentId, previousId, itemIds, sealed, keptDays });
+        await trimmer.added(agentId, sealed.length);
         return true;
       } catch (err) {
         log.error({ err, agentId }, 'a response could not be kept');
@@ -189,7 +193,7 @@ const placeOf = (agentId: number, id: string): string =>
   JSON.stringify(['model response', agentId, id]);
 
 /** The items of a response's output, which are items of an input as well. */
-const outputOf = ({ output }: Json): InputItem[] =>
+export const outputOf = ({ output }: Json): InputItem[] =>
   Array.isArray(output) ? (output.filter(isObject) as InputItem[]) : [];
 
 /** The bytes of all of them, and of what is beside them. Throws the refusal of more than a request may read back. */

@@ -3,7 +3,7 @@ import { textArray } from '../../../platform/postgres/pg-array.ts';
 import type { Queryable, Sql } from '../../../platform/postgres/sql.ts';
 
 /** First of the two numbers of an advisory lock; the second is the agent. */
-const KEEP_LOCK = 0x7265_7370;
+const TRIM_LOCK = 0x7265_7370;
 
 export type NewResponse = {
   readonly id: string;
@@ -21,20 +21,23 @@ export type ResponseRef = {
   readonly bytes: number;
 };
 
-/**
- * Keeps a response, and deletes of the same agent what is beyond its bounds: what was used longest ago goes first. One
- * sql transaction of an agent at a time does so, so that two never add beside each other.
- */
-export async function insertResponse(sql: Sql, row: NewResponse): Promise<void> {
+export async function insertResponse(sql: Queryable, row: NewResponse): Promise<void> {
   const { agentId, id, itemIds, keptDays, previousId, sealed } = row;
+  await sql`
+    insert into model_responses (id, agent_id, previous_id, item_ids, bytes, sealed, expires_at)
+    values (${id}, ${agentId}, ${previousId}, ${textArray(itemIds)}::text[], ${sealed.length},
+      ${Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength)},
+      now() + make_interval(days => ${keptDays}::integer))`;
+}
+
+/**
+ * Deletes what is beyond the bounds of an agent: what was used longest ago goes first. One sql transaction of an agent at a
+ * time does so, so that each sees what the one before it has left.
+ */
+export async function deleteBeyondBounds(sql: Sql, agentId: number): Promise<void> {
   const { bytesPerAgent, perAgent } = LIMITS.responses;
   await sql.begin(async (tx) => {
-    await tx`select pg_advisory_xact_lock(${KEEP_LOCK}, ${agentId})`;
-    await tx`
-      insert into model_responses (id, agent_id, previous_id, item_ids, bytes, sealed, expires_at)
-      values (${id}, ${agentId}, ${previousId}, ${textArray(itemIds)}::text[], ${sealed.length},
-        ${Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength)},
-        now() + make_interval(days => ${keptDays}::integer))`;
+    await tx`select pg_advisory_xact_lock(${TRIM_LOCK}, ${agentId})`;
     await tx`
       delete from model_responses where id in (
         select id from (

@@ -53,6 +53,7 @@ export class ResponseWriter {
     this.#newItemId = options.newItemId;
     this.#names = options.names;
     this.#isStream = options.isStream;
+    if (!this.#isStream) return;
     this.#emit('response.created', { response: this.response() });
     this.#emit('response.in_progress', { response: this.response() });
   }
@@ -144,7 +145,7 @@ export class ResponseWriter {
   }
 
   #emit: Emit = (type, fields) => {
-    const event = { type, sequence_number: this.#sequence++, ...fields };
-    if (this.#isStream) this.#events += writeEvent(event);
+    if (!this.#isStream) return;
+    this.#events += writeEvent({ type, sequence_number: this.#sequence++, ...fields });
   };
 }

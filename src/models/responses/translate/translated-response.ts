@@ -26,9 +26,8 @@ export async function translateCompletion(
   completion: ChatCompletion,
   { estimate, ...rest }: Translation,
 ): Promise<WholeResponse | undefined> {
-  const { answerChars, body, note, usage } = completion;
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  const told = await parseJsonInTurns(bytes, LIMITS.upstreamJson).catch(() => undefined);
+  const { answerChars, note, usage } = completion;
+  const told = completion.json ?? (await readJson(completion.body));
   const choice = isObject(told) ? firstChoice(told) : undefined;
   if (!isObject(told) || !isObject(choice?.message)) return undefined;
   const writer = new ResponseWriter({ ...rest, isStream: false });
@@ -40,6 +39,11 @@ export async function translateCompletion(
   writer.finish(choice.finish_reason);
   const used = translateUsage(told.usage) ?? responseUsage(estimate(answerChars));
   return { response: { ...writer.response(), usage: used }, usage, answerChars, note };
+}
+
+function readJson(body: Uint8Array): Promise<unknown> {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  return parseJsonInTurns(bytes, LIMITS.upstreamJson).catch(() => undefined);
 }
 
 /** A chat stream as a stream of events of the dialect of Responses. */

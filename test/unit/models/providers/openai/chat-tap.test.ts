@@ -67,4 +67,21 @@ describe('a look at a chat stream', () => {
     const call = { tool_calls: [{ index: 0, function: { arguments: '{"a":1}' } }] };
     expect(look(false, chunkEvent([{ index: 0, delta: call }])).answerBytes).toBe(9);
   });
+
+  it('counts the texts of content that is a list of parts, and arguments that are an object', () => {
+    const told = (delta: object, more: object = {}) =>
+      look(false, chunkEvent([{ index: 0, delta, ...more }])).answerBytes;
+    const said = { type: 'text', text: 'a "b" ]}' };
+    const thought = { type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] };
+    expect(told({ content: [thought, said] })).toBe('a \\"b\\" ]}'.length + 'Hm.'.length);
+    const given = { city: 'a}"]', days: [1, { of: '"content":"x"' }] };
+    const calls = [{ index: 0, function: { name: 'f', arguments: given } }];
+    expect(told({ content: null, tool_calls: calls })).toBe(JSON.stringify(given).length);
+    expect(told({ content: null, refusal: 'No.' })).toBe(3);
+    const odds = { logprobs: { content: [{ token: 'text', bytes: [1, 2], logprob: 0 }] } };
+    expect(told({ content: 'text' }, odds)).toBe(4);
+    // What is cut off in the middle counts as far as it goes, and is read once.
+    const cut = 'data: {"content":['.padEnd(1_000_000, '[');
+    expect(look(false, cut, 'data: {"arguments":{"a":"b\n\n').answerBytes).toBeLessThan(20);
+  });
 });

@@ -1,0 +1,57 @@
+import { beginsWith } from '../openai/data-lines.ts';
+import { plainTextEnd } from '../plain-text.ts';
+
+/** An event that adds to a text, and nothing else. */
+export type PlainDelta = {
+  readonly type: string;
+  readonly sequence: number;
+  /** Of the text. */
+  readonly chars: number;
+};
+
+const PREFIX = 'data: {"type":"';
+const HEAD = Buffer.from(`${PREFIX}response.`);
+const DELTA_TYPE = /^response\.[a-z_.]{1,40}\.delta$/;
+const DELTA = Buffer.from('"delta":"');
+const SEQUENCE = Buffer.from('"sequence_number":');
+/** Members that make an event more than a delta, or leave open which of two stands. */
+const OTHERS = ['"type":', '"delta":', '"sequence_number":', '"response":'].map((key) =>
+  Buffer.from(key),
+);
+const QUOTE = 0x22;
+
+/**
+ * Reads a delta off the bytes of its event, without parsing them. Undefined for every other event, and for a delta that is
+ * spelled otherwise than the vendor spells most of its own: such an event has to be parsed.
+ */
+export function readPlainDelta(event: Buffer): PlainDelta | undefined {
+  if (!beginsWith(event, HEAD)) return undefined;
+  const typeEnd = event.indexOf(QUOTE, HEAD.length);
+  const type = event.toString('latin1', PREFIX.length, typeEnd);
+  if (!DELTA_TYPE.test(type)) return undefined;
+  const deltaAt = event.indexOf(DELTA, typeEnd);
+  const sequenceAt = event.indexOf(SEQUENCE, typeEnd);
+  if (deltaAt === -1 || sequenceAt === -1) return undefined;
+  const start = deltaAt + DELTA.length;
+  const end = plainTextEnd(event, start);
+  const sequence = digitsAt(event, sequenceAt + SEQUENCE.length);
+  if (end === undefined || sequence === undefined) return undefined;
+  const [typeKey, deltaKey, sequenceKey, responseKey] = OTHERS as [Buffer, Buffer, Buffer, Buffer];
+  const isPlain =
+    event.indexOf(typeKey, typeEnd) === -1 &&
+    event.indexOf(deltaKey, end) === -1 &&
+    event.indexOf(sequenceKey, sequenceAt + SEQUENCE.length) === -1 &&
+    event.indexOf(responseKey, typeEnd) === -1;
+  return isPlain ? { type, sequence, chars: end - start } : undefined;
+}
+
+/** The whole number of at most nine digits that stands there, before a comma or the end of the object. */
+function digitsAt(event: Buffer, start: number): number | undefined {
+  let value = 0;
+  for (let at = start; at < start + 10; at++) {
+    const byte = event[at] as number;
+    if (byte >= 0x30 && byte <= 0x39) value = value * 10 + byte - 0x30;
+    else return at > start && (byte === 0x2c || byte === 0x7d) ? value : undefined;
+  }
+  return undefined;
+}

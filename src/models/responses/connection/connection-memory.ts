@@ -1,0 +1,59 @@
+import { LIMITS } from '../../../kernel/limits.ts';
+import type { KeptConversation } from '../kept/kept-responses.ts';
+
+/** How many bytes all connections of this process remember together. */
+export class ConnectionBytes {
+  #bytes = 0;
+
+  /** Takes so many bytes, or returns false where there is no room for them. */
+  take(bytes: number): boolean {
+    if (this.#bytes + bytes > LIMITS.responses.connectionsBytes) return false;
+    this.#bytes += bytes;
+    return true;
+  }
+
+  release(bytes: number): void {
+    this.#bytes -= bytes;
+  }
+}
+
+/**
+ * The conversation up to the last response of one connection that is not kept in the database, so that the next request
+ * on the connection can continue it. A conversation that is too long, or finds no room in the process, is not remembered.
+ */
+export class ConnectionMemory {
+  readonly #all: ConnectionBytes;
+  #last: (KeptConversation & { readonly id: string }) | undefined;
+  #isClosed = false;
+
+  constructor(all: ConnectionBytes) {
+    this.#all = all;
+  }
+
+  /** The conversation up to the response with this id. Undefined: the connection does not remember it. */
+  find(id: string): KeptConversation | undefined {
+    return this.#last?.id === id ? this.#last : undefined;
+  }
+
+  /** Remembers a conversation instead of the one before. */
+  remember(id: string, conversation: KeptConversation): void {
+    this.#forget();
+    const { bytes } = conversation;
+    // A response may end while its connection does.
+    if (this.#isClosed || bytes > LIMITS.responses.connectionBytes) return;
+    if (!this.#all.take(bytes)) return;
+    this.#last = { ...conversation, id };
+  }
+
+  /** The connection is over: nothing is remembered from now on. */
+  close(): void {
+    this.#isClosed = true;
+    this.#forget();
+  }
+
+  #forget(): void {
+    if (this.#last === undefined) return;
+    this.#all.release(this.#last.bytes);
+    this.#last = undefined;
+  }
+}

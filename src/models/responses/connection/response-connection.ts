@@ -1,0 +1,202 @@
+import type { Clock, TimerHandle } from '../../../kernel/clock.ts';
+import { DRAINING } from '../../../kernel/draining.ts';
+import { errors } from '../../../kernel/errors.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import type { Log } from '../../../kernel/log.ts';
+import type { Relayed } from '../../purchase/answer.ts';
+import type { StreamedAnswer } from '../../purchase/answer-events.ts';
+import type { Buyer } from '../../purchase/buyer.ts';
+import { PacedClient, type PacedSocket } from '../../purchase/paced-client.ts';
+import type { RoutingWishes } from '../../routing/routing-wishes.ts';
+import type { Responses } from '../responses.ts';
+import type { ResponsesRequest } from '../responses-request.ts';
+import { type ConnectionBytes, ConnectionMemory } from './connection-memory.ts';
+import { eventTexts } from './event-texts.ts';
+
+type ConnectionSocket = PacedSocket & { close(code: number, reason?: string): void };
+
+/** What a `response.create` message asks for. */
+export type AskedResponse = {
+  readonly body: ResponsesRequest;
+  readonly wishes: RoutingWishes | undefined;
+};
+
+type Deps = {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly responses: Pick<Responses, 'create'>;
+  /** What the connections of this process remember together. */
+  readonly remembered: ConnectionBytes;
+  /** Reads a message. Throws the refusal of one that asks for no response. */
+  readonly read: (text: string) => Promise<AskedResponse>;
+  /** The `error` event of a refusal, or of a bug. */
+  readonly refusedEvent: (thrown: unknown) => string;
+  /** The same for a refusal of an upstream. */
+  readonly declinedEvent: (declined: Relayed) => string;
+};
+
+const {
+  connectionMs,
+  connectionStallMs,
+  connectionUnsentBytes,
+  connectionWaiting,
+  connectionWaitingChars,
+} = LIMITS.responses;
+
+const LIMIT_MINUTES = connectionMs / 60_000;
+
+/**
+ * OpenAI's WebSocket mode of Responses: each `response.create` message is a purchase like a streamed
+ * `POST /v1/responses`, and each event of its answer is a message. Requests are answered one after another. A response that
+ * is not kept can be continued on the same connection. A client that leaves pays for what came until then.
+ */
+export class ResponseConnection {
+  readonly #deps: Deps;
+  readonly #buyer: Omit<Buyer, 'signal' | 'workId'>;
+  readonly #memory: ConnectionMemory;
+  readonly #paced: PacedClient;
+  #socket: ConnectionSocket | undefined;
+  readonly #waiting: string[] = [];
+  #isAnswering = false;
+  #current: { readonly leaving: AbortController; events?: AsyncIterator<Uint8Array> } | undefined;
+  /** How the socket is closed when all that waits is answered. */
+  #closing: { readonly code: number; readonly reason: string } | undefined;
+  #isOver = false;
+  #lifetime: TimerHandle | undefined;
+
+  constructor(deps: Deps, buyer: Omit<Buyer, 'signal' | 'workId'>) {
+    this.#deps = deps;
+    this.#buyer = buyer;
+    this.#memory = new ConnectionMemory(deps.remembered);
+    this.#paced = new PacedClient(deps.clock, {
+      unsentBytes: connectionUnsentBytes,
+      stallMs: connectionStallMs,
+    });
+  }
+
+  opened(socket: ConnectionSocket): void {
+    this.#socket = socket;
+    this.#lifetime = this.#deps.clock.setTimeout(() => this.#expire(), connectionMs);
+  }
+
+  message(data: string | Uint8Array): void {
+    if (this.#isOver || this.#closing !== undefined) return;
+    const text = typeof data === 'string' ? data : '';
+    const chars = this.#waiting.reduce((sum, { length }) => sum + length, text.length);
+    if (this.#waiting.length >= connectionWaiting || chars > connectionWaitingChars) {
+      this.#refuse(errors.responses.connectionBusy(connectionWaiting));
+      return;
+    }
+    this.#waiting.push(text);
+    this.#run();
+  }
+
+  /** The client has taken what was sent. */
+  drained(): void {
+    this.#paced.drained();
+  }
+
+  /** Ends the answer that is under way, and takes no more. Requests that wait cost nothing and are dropped. */
+  drain(): void {
+    this.#waiting.length = 0;
+    this.#finish(DRAINING);
+  }
+
+  cutOff(code: number, reason: string): void {
+    this.closed();
+    this.#socket?.close(code, reason);
+  }
+
+  closed(): void {
+    this.#isOver = true;
+    this.#waiting.length = 0;
+    this.#memory.close();
+    if (this.#lifetime !== undefined) this.#deps.clock.clearTimeout(this.#lifetime);
+    const current = this.#current;
+    this.#current = undefined;
+    // First the reader leaves the stream, so that it ends as one that was left, and not as one that broke.
+    void current?.events?.return?.().catch((err: unknown) => {
+      this.#deps.log.error({ err }, 'a response whose client left could not be settled');
+    });
+    current?.leaving.abort();
+  }
+
+  #expire(): void {
+    if (this.#closing !== undefined) return;
+    this.#waiting.length = 0;
+    this.#refuse(errors.responses.connectionLimit(LIMIT_MINUTES));
+    this.#finish({ code: 1000, reason: `open for ${LIMIT_MINUTES} minutes` });
+  }
+
+  #finish(closing: { readonly code: number; readonly reason: string }): void {
+    this.#closing ??= closing;
+    this.#run();
+  }
+
+  /** Answers what waits, one request after another. Never rejects. */
+  #run(): void {
+    if (this.#isAnswering || this.#isOver) return;
+    this.#isAnswering = true;
+    void this.#work().finally(() => {
+      this.#isAnswering = false;
+      if (this.#waiting.length > 0) this.#run();
+      else if (this.#closing !== undefined && !this.#isOver) {
+        this.cutOff(this.#closing.code, this.#closing.reason);
+      }
+    });
+  }
+
+  async #work(): Promise<void> {
+    while (!this.#isOver) {
+      const text = this.#waiting.shift();
+      if (text === undefined) return;
+      const leaving = new AbortController();
+      this.#current = { leaving };
+      try {
+        await this.#answer(text, leaving.signal);
+      } catch (error) {
+        // What the end of the connection has stopped throws, too.
+        if (!leaving.signal.aborted) this.#refuse(error);
+      }
+    }
+  }
+
+  async #answer(text: string, signal: AbortSignal): Promise<void> {
+    const { body, wishes } = await this.#deps.read(text);
+    signal.throwIfAborted();
+    const answer = await this.#deps.responses.create({
+      buyer: { ...this.#buyer, signal, workId: undefined },
+      body: { ...body, stream: true },
+      memory: this.#memory,
+      wishes,
+    });
+    if (isStreamed(answer)) await this.#relay(answer.body[Symbol.asyncIterator](), signal);
+    else this.#socket?.send(this.#deps.declinedEvent(answer));
+  }
+
+  async #relay(events: AsyncIterator<Uint8Array>, signal: AbortSignal): Promise<void> {
+    if (this.#current !== undefined) this.#current.events = events;
+    for (;;) {
+      if (signal.aborted) {
+        await events.return?.();
+        return;
+      }
+      const { done, value } = await events.next();
+      if (done === true) return;
+      for (const text of eventTexts(value)) await this.#send(text, signal);
+    }
+  }
+
+  async #send(text: string, signal: AbortSignal): Promise<void> {
+    if (this.#socket === undefined || signal.aborted) return;
+    const isTaken = await this.#paced.send(this.#socket, text, signal);
+    if (!isTaken) this.cutOff(1013, 'the client reads too slowly');
+  }
+
+  #refuse(thrown: unknown): void {
+    this.#socket?.send(this.#deps.refusedEvent(thrown));
+  }
+}
+
+const isStreamed = (answer: Relayed | StreamedAnswer): answer is StreamedAnswer =>
+  Symbol.asyncIterator in answer.body;

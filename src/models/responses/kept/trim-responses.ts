@@ -1,0 +1,56 @@
+import { LIMITS } from '../../../kernel/limits.ts';
+import { RecentMap } from '../../../kernel/recent-map.ts';
+import type { Sql } from '../../../platform/postgres/sql.ts';
+import { deleteBeyondBounds } from './response-store.ts';
+
+/** What was added for one agent since its responses were trimmed last, and the trims that are under way. */
+type Added = {
+  rows: number;
+  bytes: number;
+  running?: Promise<void> | undefined;
+  /** Begins when the running one ends, because rows have come since that one began. */
+  next?: Promise<void> | undefined;
+};
+
+const { trimAfterBytes, trimAfterRows, trimmedAgents } = LIMITS.responses;
+
+/**
+ * Deletes what an agent has beyond its bounds, behind every so many rows or bytes that this process adds, and behind the
+ * first. An agent has one trim under way at a time, however many of its responses end together, so that it occupies one
+ * connection of the pool.
+ */
+export class ResponseTrimmer {
+  readonly #sql: Sql;
+  readonly #agents = new RecentMap<number, Added>(trimmedAgents);
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  /** Counts a row that was added, and resolves when no trim is due for it any more. */
+  async added(agentId: number, bytes: number): Promise<void> {
+    const added = this.#agents.get(agentId) ?? { rows: trimAfterRows, bytes: 0 };
+    this.#agents.set(agentId, added);
+    added.rows++;
+    added.bytes += bytes;
+    if (added.rows < trimAfterRows && added.bytes < trimAfterBytes) return;
+    added.rows = 0;
+    added.bytes = 0;
+    await this.#trim(agentId, added);
+  }
+
+  #trim(agentId: number, added: Added): Promise<void> {
+    if (added.running === undefined) {
+      added.running = deleteBeyondBounds(this.#sql, agentId).finally(() => {
+        added.running = undefined;
+      });
+      return added.running;
+    }
+    const trimAgain = () => {
+      added.next = undefined;
+      return this.#trim(agentId, added);
+    };
+    added.next ??= added.running.then(trimAgain, trimAgain);
+    return added.next;
+  }
+}

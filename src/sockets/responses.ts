@@ -1,0 +1,119 @@
+import { parseShape, refuseInput } from '../http/pipeline/parse-input.ts';
+import { renderError } from '../http/route/render-error.ts';
+import { type SocketHandler, socketRoute } from '../http/websocket/socket-route.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { JsonTooComplex, parseJsonInTurns } from '../kernel/json/parse-json.ts';
+import { isObject, type Json } from '../kernel/json.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import type { Log } from '../kernel/log.ts';
+import { turnForLongWork } from '../kernel/long-work.ts';
+import type { Relayed } from '../models/purchase/answer.ts';
+import { ConnectionBytes } from '../models/responses/connection/connection-memory.ts';
+import {
+  type AskedResponse,
+  ResponseConnection,
+} from '../models/responses/connection/response-connection.ts';
+import type { Responses } from '../models/responses/responses.ts';
+import { ResponsesRequest } from '../models/responses/responses-request.ts';
+import { ROUTING_WISHES, readWishes } from '../models/routing/routing-wishes.ts';
+import { EventAllowance } from '../voice/live/event-allowance.ts';
+import { TOO_MANY_EVENTS } from '../voice/live/voice-endings.ts';
+import { readSocketBuyer } from './read-socket-buyer.ts';
+
+type Deps = {
+  readonly responses: Pick<Responses, 'create'>;
+  readonly clock: Clock;
+};
+
+/** OpenAI's WebSocket mode of Responses. Each message is a purchase of `POST /v1/responses`. */
+export const createResponsesSocket = ({ clock, responses }: Deps) => {
+  const remembered = new ConnectionBytes();
+  return socketRoute()({
+    path: '/v1/responses',
+    credential: 'agent',
+    summary: 'Buy responses one after another over one connection, metered by tokens.',
+    authenticateFrom: ['bearer'],
+    protocols: [],
+    envelope: 'openai',
+    open(context) {
+      const { admitPooled, log } = context;
+      const buyer = { ...readSocketBuyer(context, undefined), admitPooled };
+      const connection = new ResponseConnection(
+        {
+          ...{ clock, log, responses, remembered, declinedEvent },
+          read: readMessage,
+          refusedEvent: (thrown) => refusedEvent(thrown, log),
+        },
+        buyer,
+      );
+      return handlerOf(connection, clock);
+    },
+  });
+};
+
+function handlerOf(connection: ResponseConnection, clock: Clock): SocketHandler {
+  const allowance = new EventAllowance(clock.monotonicMs());
+  return {
+    opened: (socket) => connection.opened(socket),
+    message(data) {
+      if (allowance.take(clock.monotonicMs())) connection.message(data);
+      else connection.cutOff(TOO_MANY_EVENTS.code, TOO_MANY_EVENTS.reason);
+    },
+    drained: () => connection.drained(),
+    draining: () => connection.drain(),
+    closed: () => connection.closed(),
+  };
+}
+
+const Message = ResponsesRequest.extend(ROUTING_WISHES);
+
+/** Reads a message under the bounds of the body of a request. Throws the refusal of one that asks for no response. */
+async function readMessage(text: string): Promise<AskedResponse> {
+  const bytes = Buffer.from(text);
+  const message = await parseJsonInTurns(bytes, LIMITS.chatJson).catch((problem: unknown) => {
+    const isComplex = problem instanceof JsonTooComplex;
+    throw refused(isComplex ? `The message ${problem.message}.` : 'A message is JSON text.', '');
+  });
+  if (!isObject(message) || message.type !== 'response.create') {
+    throw refused('must be "response.create"', 'type');
+  }
+  const asked = servedMembers(message);
+  const shaped = parseShape(Message, asked, 'openai') as ReturnType<typeof Message.parse>;
+  if (bytes.length > LIMITS.jsonBytesPerTurn) await turnForLongWork();
+  const { max_price, models, provider, ...body } = shaped;
+  return { body, wishes: readWishes({ max_price, models, provider }) };
+}
+
+/** The members of a message that a request over HTTP has as well. Throws the refusal of what is not served. */
+function servedMembers({ generate, stream_id: streamId, type: _, ...rest }: Json): Json {
+  if (generate === false) throw refused('must not be false: every message is answered', 'generate');
+  if (streamId !== undefined && streamId !== null) {
+    throw refused('is not served: a connection answers one request at a time', 'stream_id');
+  }
+  return rest;
+}
+
+const refused = (message: string, param: string): Error =>
+  refuseInput([{ path: param === '' ? [] : [param], message, code: 'invalid_message' }], 'openai');
+
+/** The `error` event of OpenAI's connections: its status, and the error object of the answer over HTTP. */
+function errorEvent(status: number, body: string): string {
+  const { error } = JSON.parse(body) as { error?: Json };
+  return JSON.stringify({ type: 'error', status, error });
+}
+
+function refusedEvent(thrown: unknown, log: Log): string {
+  const { body, status } = renderError(thrown, 'openai', () => log);
+  return errorEvent(status, String(body));
+}
+
+/** What an upstream says in a refusal may be anything. */
+function declinedEvent({ body, status }: Relayed): string {
+  const text = Buffer.from(body).toString('utf8');
+  try {
+    return errorEvent(status, text);
+  } catch {
+    const error = { message: text.slice(0, 1_000), type: 'upstream_error', code: 'declined' };
+    return JSON.stringify({ type: 'error', status, error });
+  }
+}

@@ -1,0 +1,25 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { costComment } from '../../../../../src/models/purchase/stream-end.ts';
+import { eventTexts } from '../../../../../src/models/responses/connection/event-texts.ts';
+
+describe('the messages of a piece of a stream', () => {
+  it('are the data of its events, in their order, whatever the lines end with', () => {
+    const values = fc.array(fc.jsonValue(), { maxLength: 5 });
+    fc.assert(
+      fc.property(values, fc.constantFrom('\n', '\r\n'), fc.boolean(), (all, end, isNamed) => {
+        const lines = all.map((value) => {
+          const name = isNamed ? `event: x${end}` : '';
+          return `${name}data: ${JSON.stringify(value)}${end}${end}`;
+        });
+        const texts = eventTexts(Buffer.from(lines.join('')));
+        expect(texts).toEqual(all.map((value) => JSON.stringify(value)));
+      }),
+    );
+  });
+
+  it('leave comments out, and join the lines of one event', () => {
+    const piece = Buffer.concat([costComment(5n), Buffer.from(':\n\ndata: {"a":\ndata: 1}\n\n')]);
+    expect(eventTexts(piece).map((text) => JSON.parse(text) as unknown)).toEqual([{ a: 1 }]);
+  });
+});

@@ -1,0 +1,125 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../../../src/kernel/limits.ts';
+import { silentLog } from '../../../../../src/kernel/log.ts';
+import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
+import { relayStream } from '../../../../../src/models/purchase/relay-stream.ts';
+import { ConnectionBytes } from '../../../../../src/models/responses/connection/connection-memory.ts';
+import { ResponseConnection } from '../../../../../src/models/responses/connection/response-connection.ts';
+
+const { connectionMs, connectionStallMs, connectionUnsentBytes } = LIMITS.responses;
+const DELTA = Buffer.from('data: {"type":"delta"}\n\n');
+
+/** A connection whose answers have so many pieces, each of which comes when it is let through. */
+function connected(pieces: number) {
+  const clock = new ManualClock();
+  const ends: string[] = [];
+  const sent: string[] = [];
+  const closed: unknown[][] = [];
+  const socket = {
+    bufferedAmount: 0,
+    send: (data: string | Uint8Array) => sent.push(String(data)) > 0,
+    close: (...why: unknown[]) => void closed.push(why),
+  };
+  let letThrough: (() => void) | undefined;
+  const answer = () => {
+    let left = pieces;
+    const source = {
+      async next() {
+        if (left-- <= 0) return undefined;
+        await new Promise<void>((resolve) => {
+          letThrough = resolve;
+        });
+        return DELTA;
+      },
+      stop() {},
+    };
+    const told = async (how: string) => {
+      ends.push(how);
+      return Buffer.from(`data: {"type":"${how}"}\n\n`);
+    };
+    return relayStream(source, {
+      piece: (bytes) => bytes,
+      end: () => told('end'),
+      broken: () => told('broken'),
+      left: async () => void (await told('left')),
+    });
+  };
+  const connection = new ResponseConnection(
+    {
+      ...{ clock, log: silentLog, remembered: new ConnectionBytes() },
+      responses: {
+        create: async () => ({ status: 200, headers: {}, upstreamMs: 0, body: answer() }),
+      },
+      read: async (text) => ({ body: { model: text }, wishes: undefined }),
+      refusedEvent: (thrown) => `refused ${(thrown as { error?: string }).error}`,
+      declinedEvent: () => 'declined',
+    },
+    {
+      ...{ spender: { agentId: 1 }, accountId: 'a', providerKey: undefined },
+      admitPooled: () => undefined,
+    } as unknown as ConstructorParameters<typeof ResponseConnection>[1],
+  );
+  connection.opened(socket);
+  return {
+    ...{ clock, closed, connection, ends, sent, socket },
+    async piece() {
+      while (letThrough === undefined) await turn();
+      letThrough();
+      letThrough = undefined;
+      await turn();
+    },
+  };
+}
+
+describe('a connection of responses', () => {
+  it('ends with its time, once the answer that is under way is over', async () => {
+    const { clock, closed, connection, piece, sent } = connected(1);
+    connection.message('a');
+    clock.advance(connectionMs);
+    connection.message('b');
+    expect(sent).toEqual(['refused websocket_connection_limit_reached']);
+    expect(closed).toEqual([]);
+    await piece();
+    expect(sent.slice(1)).toEqual(['{"type":"delta"}', '{"type":"end"}']);
+    expect(closed).toEqual([[1000, 'open for 60 minutes']]);
+  });
+
+  it('reads on when the client has taken what was sent, and ends where it takes nothing for too long', async () => {
+    const { clock, closed, connection, ends, piece, sent, socket } = connected(3);
+    connection.message('a');
+    socket.bufferedAmount = connectionUnsentBytes + 1;
+    await piece();
+    clock.advance(connectionStallMs - 1);
+    connection.drained();
+    await turn();
+    expect(sent).toHaveLength(1);
+    socket.bufferedAmount = connectionUnsentBytes;
+    connection.drained();
+    socket.bufferedAmount++;
+    await piece();
+    expect(sent).toHaveLength(2);
+    clock.advance(connectionStallMs);
+    await turn();
+    expect(closed).toEqual([[1013, 'the client reads too slowly']]);
+    // It pays for what came until then, once.
+    expect(ends).toEqual(['left']);
+  });
+
+  it('leaves the answer when its client leaves, which then neither ends nor breaks', async () => {
+    const { connection, ends, piece, sent } = connected(3);
+    connection.message('a');
+    connection.message('b');
+    await piece();
+    connection.closed();
+    await turn();
+    expect([ends, sent]).toEqual([['left'], ['{"type":"delta"}']]);
+  });
+
+  it('closes at once where nothing is under way when the server stops', async () => {
+    const { closed, connection } = connected(1);
+    connection.drain();
+    await turn();
+    expect(closed).toMatchObject([[1012, expect.any(String)]]);
+  });
+});

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../../../src/kernel/limits.ts';
+import { ResponseTrimmer } from '../../../../../src/models/responses/kept/trim-responses.ts';
+import type { Sql } from '../../../../../src/platform/postgres/sql.ts';
+
+const { trimAfterBytes, trimAfterRows } = LIMITS.responses;
+
+/** A trimmer on a database that is as slow as it is told, and how often it was asked, at most at a time. */
+function trimming() {
+  const seen = { begun: 0, open: 0, most: 0 };
+  let finish = () => {};
+  const sql = {
+    begin() {
+      seen.begun++;
+      seen.most = Math.max(seen.most, ++seen.open);
+      return new Promise<void>((resolve) => {
+        finish = () => {
+          seen.open--;
+          resolve();
+        };
+      });
+    },
+  } as unknown as Sql;
+  return { seen, trimmer: new ResponseTrimmer(sql), finish: () => finish() };
+}
+
+describe('the trims of the responses of an agent', () => {
+  it('come behind its first row, and then behind so many rows or bytes', async () => {
+    const { finish, seen, trimmer } = trimming();
+    const add = async (bytes: number) => {
+      const added = trimmer.added(1, bytes);
+      finish();
+      await added;
+    };
+    await add(1);
+    expect(seen.begun).toBe(1);
+    for (let row = 1; row < trimAfterRows; row++) await add(1);
+    expect(seen.begun).toBe(1);
+    await add(1);
+    expect(seen.begun).toBe(2);
+    await add(trimAfterBytes);
+    expect(seen.begun).toBe(3);
+  });
+
+  it('are one at a time, and one more for all rows that have come meanwhile', async () => {
+    const { finish, seen, trimmer } = trimming();
+    const added = Array.from({ length: 40 }, () => trimmer.added(1, trimAfterBytes));
+    finish();
+    await added[0];
+    while (seen.begun < 2) await Promise.resolve();
+    finish();
+    await Promise.all(added);
+    expect(seen).toEqual({ begun: 2, open: 0, most: 1 });
+  });
+});
