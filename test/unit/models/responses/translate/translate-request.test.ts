@@ -112,6 +112,115 @@ describe('a request in chat', () => {
     ]);
   });
 
+  it('has images of outputs behind all outputs of the turn, as shown by the user', () => {
+    const image = { type: 'input_image', image_url: 'data:image/png;base64,AA==' };
+    const call = (call_id: string) => ({
+      type: 'function_call',
+      call_id,
+      name: 'f',
+      arguments: '',
+    });
+    const { chat, misfit } = translateRequest(request(), [
+      ...[call('a'), call('b')],
+      {
+        ...{ type: 'function_call_output', call_id: 'a' },
+        output: [{ type: 'input_text', text: 'It is' }, image],
+      },
+      { type: 'custom_tool_call_output', call_id: 'b', output: [image] },
+      { role: 'user', content: 'So?' },
+    ]);
+    expect(misfit).toBeUndefined();
+    const shown = { type: 'image_url', image_url: { url: image.image_url } };
+    expect(chat.messages.slice(1)).toEqual([
+      { role: 'tool', tool_call_id: 'a', content: 'It is' },
+      { role: 'tool', tool_call_id: 'b', content: '' },
+      { role: 'user', content: [shown, shown] },
+      { role: 'user', content: 'So?' },
+    ]);
+  });
+
+  it('has custom tools as functions of one text, with their grammar in words', () => {
+    const format = { type: 'grammar', syntax: 'lark', definition: 'start: "a"' };
+    const patch = { type: 'custom', name: 'patch', description: 'Edits files.', format };
+    const { chat, misfit, names, weighed } = translateRequest(
+      request({
+        tools: [
+          patch,
+          { type: 'namespace', name: 'dev', tools: [{ type: 'custom', name: 'run' }] },
+        ],
+        tool_choice: { type: 'custom', name: 'patch' },
+      }),
+      [
+        { role: 'user', content: 'x' },
+        { type: 'custom_tool_call', call_id: 'c', name: 'patch', input: 'a "b"\n' },
+        { type: 'custom_tool_call_output', call_id: 'c', output: 'done' },
+        { type: 'custom_tool_call', call_id: 'd', namespace: 'dev', name: 'run', input: '' },
+        { type: 'custom_tool_call_output', call_id: 'd', output: '' },
+      ],
+    );
+    expect(misfit).toBeUndefined();
+    const [first, second] = chat.tools as { function: Json }[];
+    expect(first).toMatchObject({
+      type: 'function',
+      function: {
+        name: 'patch',
+        description: expect.stringMatching(/^Edits files\.[\s\S]*lark grammar:\nstart: "a"$/),
+        parameters: { properties: { input: { type: 'string' } }, required: ['input'] },
+      },
+    });
+    expect(first?.function).not.toHaveProperty('format');
+    expect(second?.function.name).toBe('dev__run');
+    expect(chat.tool_choice).toEqual({ type: 'function', function: { name: 'patch' } });
+    expect(names.get('dev__run')).toEqual({ kind: 'custom', name: 'run', namespace: 'dev' });
+    expect(chat.messages).toMatchObject([
+      { role: 'user' },
+      {
+        tool_calls: [
+          { id: 'c', function: { name: 'patch', arguments: '{"input":"a \\"b\\"\\n"}' } },
+        ],
+      },
+      { role: 'tool', tool_call_id: 'c', content: 'done' },
+      { tool_calls: [{ id: 'd', function: { name: 'dev__run', arguments: '{"input":""}' } }] },
+      { role: 'tool', tool_call_id: 'd', content: '' },
+    ]);
+    expect(JSON.stringify(weighed.tools).length).toBeGreaterThanOrEqual(
+      JSON.stringify(chat.tools).length,
+    );
+  });
+
+  it('has the tools that items bring behind those of the request, each once', () => {
+    const f = { type: 'function', name: 'f', parameters: {} };
+    const crm = { type: 'namespace', name: 'crm', tools: [f] };
+    const search = { type: 'tool_search', execution: 'client', description: 'Finds.' };
+    const found = (call_id: string) => [
+      { type: 'tool_search_call', call_id, execution: 'client', arguments: { query: call_id } },
+      { type: 'tool_search_output', call_id, execution: 'client', tools: [crm, f] },
+    ];
+    const { chat, misfit, names, weighed } = translateRequest(request({ tools: [f] }), [
+      { type: 'additional_tools', role: 'developer', tools: [search, f] },
+      { role: 'user', content: 'x' },
+      ...found('c'),
+      ...found('d'),
+    ]);
+    expect(misfit).toBeUndefined();
+    const listed = (chat.tools as { function: Json }[]).map((tool) => tool.function);
+    expect(listed).toMatchObject([
+      { name: 'f' },
+      { name: 'tool_search', description: 'Finds.' },
+      { name: 'crm__f' },
+    ]);
+    expect(names.get('tool_search')?.kind).toBe('search');
+    expect(chat.messages).toMatchObject([
+      { role: 'user', content: 'x' },
+      { tool_calls: [{ id: 'c', function: { name: 'tool_search', arguments: '{"query":"c"}' } }] },
+      { role: 'tool', tool_call_id: 'c', content: '{"found":["crm__f","f"]}' },
+      { tool_calls: [{ id: 'd' }] },
+      { role: 'tool', tool_call_id: 'd' },
+    ]);
+    // An upstream of the dialect counts what every item brings.
+    expect(JSON.stringify(weighed.tools).match(/"crm"/g)).toHaveLength(2);
+  });
+
   it('has images, sound and files as chat has them', () => {
     const content = [
       { type: 'input_text', text: 'What is it?' },
@@ -172,14 +281,36 @@ describe('a request in chat', () => {
       ...{ max_tokens: 20, temperature: 0.5, top_p: 0.9, logprobs: true, top_logprobs: 2 },
       ...{ stream: true, stream_options: { include_usage: true } },
     });
-    expect(names).toEqual(new Map([['crm__g', { name: 'g', namespace: 'crm' }]]));
+    expect(names).toEqual(
+      new Map([
+        ['f', { kind: 'function', name: 'f' }],
+        ['crm__g', { kind: 'function', name: 'g', namespace: 'crm' }],
+      ]),
+    );
   });
 
   it.each<[object, readonly InputItem[], string]>([
     [{ tools: [{ type: 'web_search' }] }, [], 'tools[0]'],
-    [{ tools: [{ type: 'custom', name: 'c' }] }, [], 'tools[0]'],
+    [{ tools: [{ type: 'custom' }] }, [], 'tools[0]'],
+    [{ tools: [{ type: 'tool_search' }] }, [], 'tools[0]'],
+    [{ tools: [{ type: 'tool_search', execution: 'server' }] }, [], 'tools[0]'],
     [
-      { tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'custom' }] }] },
+      {
+        tools: [
+          { type: 'custom', name: 'f' },
+          { type: 'function', name: 'f' },
+        ],
+      },
+      [],
+      'tools[1]',
+    ],
+    [{}, [{ type: 'custom_tool_call', call_id: 'c', name: 'f' }], 'input[0]'],
+    [{}, [{ type: 'tool_search_call', call_id: 'c', arguments: {} }], 'input[0]'],
+    [{}, [{ type: 'tool_search_output', call_id: 'c', tools: [] }], 'input[0]'],
+    [{}, [{ type: 'additional_tools', tools: [1] }], 'input[0]'],
+    [{}, [{ type: 'additional_tools', tools: [{ type: 'mcp' }] }], 'input[0].tools[0]'],
+    [
+      { tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'mcp' }] }] },
       [],
       'tools[0].tools[0]',
     ],
