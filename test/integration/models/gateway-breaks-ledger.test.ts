@@ -5,12 +5,14 @@ import { createLedger, type LiveLedger } from '../../../src/ledger/engine/ledger
 import { createBalanceStore } from '../../../src/ledger/store/balances.ts';
 import { checkInvariants } from '../../../src/ledger/store/check-invariants.ts';
 import { breakWorld } from '../../support/breaks/break-world.ts';
-import { GOODS } from '../../support/breaks/goods.ts';
+import { GOODS as OTHER_GOODS } from '../../support/breaks/goods.ts';
 import { modesOf } from '../../support/breaks/modes.ts';
+import { RESPONSE_GOODS } from '../../support/breaks/response-goods.ts';
 import { lineOf, runMode } from '../../support/breaks/run-mode.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { seedAgent } from '../../support/ledger-world.ts';
 
+const GOODS = [...OTHER_GOODS, ...RESPONSE_GOODS];
 /** What is told by many runs alike is told by the ledger in memory. */
 const MOST_RUNS = 60;
 const FUNDS = 10n ** 13n;
