@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LocalEngines } from '../../../src/engines/engine.ts';
 import { createLocalEngines } from '../../../src/engines/local-engines.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
-import type { Json } from '../../../src/kernel/json.ts';
+import { isObject, type Json } from '../../../src/kernel/json.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { systemRandom } from '../../../src/kernel/random.ts';
 import { anthropicWorld, MODEL } from '../../support/anthropic-world.ts';
@@ -39,8 +39,8 @@ async function ask(
 
 /** What a stream says and calls. */
 const told = (events: readonly Json[]) => {
-  const blocks = events.flatMap(({ content_block: block }) => (block as Json | undefined) ?? []);
-  const deltas = events.flatMap(({ delta }) => (delta as Json | undefined) ?? []);
+  const all = (member: string) => events.map((event) => event[member]).filter(isObject);
+  const [blocks, deltas] = [all('content_block'), all('delta')];
   const joined = (member: string) => deltas.map((delta) => delta[member] ?? '').join('');
   return { blocks, text: joined('text'), input: joined('partial_json') };
 };

@@ -46,7 +46,7 @@ export function translateItems(items: readonly InputItem[], misfits: Misfits): T
   for (const [index, item] of items.entries()) {
     const at = `input[${index}]`;
     const type = typeOf(item);
-    if (!OUTPUTS.has(type)) showParts(talk);
+    if (SPEAKS.has(type)) showParts(talk);
     switch (type) {
       case 'message':
         addMessage(talk, item, at);
@@ -84,10 +84,12 @@ type Talk = {
   readonly misfits: Misfits;
 };
 
-const OUTPUTS: ReadonlySet<string> = new Set([
-  'function_call_output',
-  'custom_tool_call_output',
-  'tool_search_output',
+/** Items that begin a message, behind the outputs of the turn before. */
+const SPEAKS: ReadonlySet<string> = new Set([
+  'message',
+  'function_call',
+  'custom_tool_call',
+  'tool_search_call',
 ]);
 
 /** The output of a tool is text alone in chat: its images and files follow all outputs of the turn, as shown by the user. */

@@ -93,7 +93,7 @@ class FunctionList {
     if (!isOwn || (called.namespace !== undefined && name.length > NAME_CHARS)) {
       this.#misfits.note(
         at,
-        'has no name of its own in chat, where it begins with that of its namespace',
+        `needs a name of its own in chat, of ${NAME_CHARS} characters at most with that of its namespace`,
       );
     }
     this.names.set(name, called);
