@@ -62,6 +62,7 @@ describe('upstreams that misbehave, on the durable ledger', () => {
     ['responses', RESPONSE_GOODS, 150],
   ] as const)(
     'leave every receipt of %s in it, no hold open, and nothing that its self-check finds',
+    { timeout: 240_000 },
     async ([, goodsOfKind, leastRuns], { annotate }) => {
       const before = await chargedRaw();
       const total = { runs: 0, ledgerRaw: 0n };
@@ -87,6 +88,5 @@ describe('upstreams that misbehave, on the durable ledger', () => {
       expect(await checkInvariants(database.sql)).toEqual([]);
       await annotate(`${total.runs} runs, ${total.ledgerRaw} raw charged`);
     },
-    240_000,
   );
 });
