@@ -85,6 +85,9 @@ const PREFIXES: Readonly<Record<string, string>> = {
   reasoning: 'rs_',
   custom_tool_call: 'ctc_',
   custom_tool_call_output: 'ctco_',
+  tool_search_call: 'tsc_',
+  tool_search_output: 'tso_',
+  additional_tools: 'at_',
 };
 
 /** An item as it is kept and shown: with an id, its type and its content as parts. */

@@ -9,6 +9,13 @@ const OWN_TOOLS: ReadonlySet<unknown> = new Set(['function', 'custom']);
 /** Members that name what is in the account of this server at the upstream, or cost more than tokens of this request. */
 const UNPRICED = ['prompt', 'context_management'] as const;
 
+/** Items that bring tools, or ask for some: those of a search cost no more than their tokens where the caller runs it. */
+const TOOL_ITEMS: ReadonlySet<unknown> = new Set([
+  'additional_tools',
+  'tool_search_call',
+  'tool_search_output',
+]);
+
 const ITEMS: ReadonlySet<unknown> = new Set([
   undefined,
   null,
@@ -39,17 +46,25 @@ export function requirePricedResponse(
   }
   for (const [index, item] of items.entries()) {
     const at = `input[${index}]`;
-    if (!ITEMS.has(item.type)) refuse(`${at} of type ${JSON.stringify(item.type)}`, at);
+    if (!(ITEMS.has(item.type) || isOwnToolItem(item)))
+      refuse(`${at} of type ${JSON.stringify(item.type)}`, at);
     if (namesFile(item.content) || namesFile(item.output)) refuse(`${at}, which names a file,`, at);
   }
 }
 
 /** A namespace is a list of tools. */
-const isOwnTool = ({ tools, type }: Json): boolean =>
-  OWN_TOOLS.has(type) ||
-  (type === 'namespace' &&
-    Array.isArray(tools) &&
-    (tools as unknown[]).every((tool) => isObject(tool) && OWN_TOOLS.has(tool.type)));
+const isOwnTool = (tool: Json): boolean =>
+  OWN_TOOLS.has(tool.type) ||
+  (tool.type === 'tool_search' && tool.execution === 'client') ||
+  (tool.type === 'namespace' && areAll(tool.tools, ({ type }) => OWN_TOOLS.has(type)));
+
+const isOwnToolItem = ({ execution, tools, type }: InputItem): boolean =>
+  TOOL_ITEMS.has(type) &&
+  (type === 'additional_tools' || execution === 'client') &&
+  (type === 'tool_search_call' || areAll(tools, isOwnTool));
+
+const areAll = (values: unknown, isOne: (value: Json) => boolean): boolean =>
+  Array.isArray(values) && (values as unknown[]).every((value) => isObject(value) && isOne(value));
 
 const namesFile = (parts: unknown): boolean =>
   Array.isArray(parts) &&

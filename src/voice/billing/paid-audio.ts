@@ -182,7 +182,9 @@ export class PaidAudio {
     const sentSeconds = this.#letThroughBytes / bytesPerSecond;
     if (reportedSeconds <= sentSeconds + LIMITS.listenRoundingSeconds) return;
     const priceOf = (seconds: number) => sessionPrice(source, { audio_second: seconds });
-    const beyondRaw = priceOf(reportedSeconds) - priceOf(sentSeconds) - this.#disownedRaw;
+    // A report may name any number. Beyond what any upstream hears, no price is exact.
+    const pricedSeconds = Math.min(reportedSeconds, LIMITS.upstreamAudioSeconds);
+    const beyondRaw = priceOf(pricedSeconds) - priceOf(sentSeconds) - this.#disownedRaw;
     if (beyondRaw <= 0n) return;
     this.#disownedRaw += beyondRaw;
     sessionHold.disown(beyondRaw, isImpossible(reportedSeconds, sentSeconds));

@@ -130,6 +130,20 @@ describe('the speak socket', () => {
     expect(client.of('Error')).toHaveLength(1);
   });
 
+  it('charges a sentence that is cut at any of its bytes whole, and one without a byte not at all', async () => {
+    for (const bytes of [0, 1, 2, 3, 4, 4_799, 4_800, 9_601]) {
+      const { connect, ledger, upstream } = await start();
+      upstream.plays.push(...[1, 2, 3].map(() => breaksAfter(noise(bytes))));
+      const client = await connect();
+      client.say({ type: 'Speak', text: 'One. Two.' });
+      expect((await client.closed).code).toBe(1011);
+      await noHolds(ledger);
+      expect(client.sound.bytes).toBeLessThanOrEqual(bytes);
+      expect([bytes, ledger.consumedRaw(AGENT)]).toEqual([bytes, bytes === 0 ? 0n : 40n]);
+      await teardown?.[Symbol.asyncDispose]();
+    }
+  });
+
   it('charges nothing for a sentence of which nothing came', async () => {
     const { connect, ledger, upstream } = await start();
     upstream.plays.push(answers(500), answers(500), answers(500));

@@ -143,6 +143,41 @@ describe('turns of an upstream', () => {
     expect([ledger.openHolds(), ledger.conflicts]).toEqual([0, []]);
   });
 
+  it('that break off behind any event are paid for up to it, once', async () => {
+    for (const seconds of [0, 1, 2, 3, 4]) {
+      await using cut = await start();
+      const client = await cut.connect(FLUX);
+      const peer = await cut.upstream.peer();
+      for (let at = 1; at <= seconds; at++) {
+        client.ws.send(sound(1));
+        await client.until(({ audio_window_end }) => audio_window_end === at);
+      }
+      peer.ws.terminate();
+      expect((await client.closed).code).toBe(1011);
+      await settled(cut.ledger);
+      expect([seconds, cut.ledger.consumedRaw(AGENT)]).toEqual([seconds, 10n * BigInt(seconds)]);
+      expect([cut.ledger.openHolds(), cut.ledger.conflicts]).toEqual([0, []]);
+    }
+  });
+
+  it('whose times are lies cost no more than the sound that was sent', async () => {
+    for (const lie of [-1, 0, 1e308, '2', null, true, {}, 'NaN']) {
+      await using lied = await start();
+      lied.upstream.script.heard = (peer) =>
+        peer.say({ type: 'TurnInfo', event: 'Update', audio_window_end: lie });
+      lied.upstream.script.lastWord = () => {};
+      const client = await lied.connect(FLUX);
+      client.ws.send(sound(2));
+      await client.until(({ type }) => type === 'TurnInfo');
+      client.ws.send(CLOSE);
+      await client.closed;
+      await settled(lied.ledger);
+      expect(lied.ledger.consumedRaw(AGENT)).toBeLessThanOrEqual(20n);
+      expect(lied.ledger.consumedRaw(AGENT)).toBeGreaterThanOrEqual(0n);
+      expect([lied.ledger.openHolds(), lied.ledger.conflicts]).toEqual([0, []]);
+    }
+  });
+
   it('of a client that is gone are paid for once, and its upstream is let go', async () => {
     const { connect, ledger, upstream } = await start();
     const client = await connect(FLUX);

@@ -1,8 +1,4 @@
-import { tryParseJson } from '../../../kernel/json/parse-json.ts';
-import { isObject, type Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
-
-import type { FunctionName } from './translate-tools.ts';
+import type { Json } from '../../../kernel/json.ts';
 
 export type Emit = (type: string, fields: Json) => void;
 
@@ -24,7 +20,7 @@ export interface OutputItem {
 }
 
 /** Announces an item when it begins, and shows it whole when it ends. */
-class ItemEvents {
+export class ItemEvents {
   readonly #place: ItemPlace;
 
   constructor(place: ItemPlace) {
@@ -154,71 +150,4 @@ export class ReasoningItem implements OutputItem {
   }
 
   #part = (): Json => ({ type: 'reasoning_text', text: this.#text });
-}
-
-/** A call of a function. */
-export class CallItem implements OutputItem {
-  readonly #events: ItemEvents;
-  readonly #callId: string;
-  readonly #called: FunctionName;
-  #arguments = '';
-  #status: ItemStatus = 'in_progress';
-
-  constructor(place: ItemPlace, { callId, ...called }: FunctionName & { readonly callId: string }) {
-    this.#events = new ItemEvents(place);
-    this.#callId = callId;
-    this.#called = called;
-    this.#events.item('added', this.shown());
-  }
-
-  get isOpen(): boolean {
-    return this.#status === 'in_progress';
-  }
-
-  /** Whether an id is that of another call. */
-  isOther(id: string | undefined): boolean {
-    return id !== undefined && id !== '' && id !== this.#callId;
-  }
-
-  /** Throws where more comes than the whole of the arguments. */
-  add(delta: string): void {
-    if (delta === '') return;
-    if (!this.isOpen) {
-      if (delta.trim() === '') return;
-      throw new Error('the arguments of a tool call go on behind their end');
-    }
-    this.#arguments += delta;
-    this.#events.within('function_call_arguments.delta', { delta });
-  }
-
-  /** Whether the arguments are a whole object, so that nothing can follow. Long ones are not looked at. */
-  isWhole(): boolean {
-    const text = this.#arguments;
-    return (
-      text.endsWith('}') &&
-      text.length <= LIMITS.jsonBytesPerTurn &&
-      isObject(tryParseJson(text, LIMITS.requestJson))
-    );
-  }
-
-  close(status: 'completed' | 'incomplete'): void {
-    if (!this.isOpen) return;
-    this.#status = status;
-    this.#events.within('function_call_arguments.done', {
-      name: this.#called.name,
-      arguments: this.#arguments,
-    });
-    this.#events.item('done', this.shown());
-  }
-
-  shown(): Json {
-    return {
-      id: this.#events.id,
-      type: 'function_call',
-      status: this.#status,
-      arguments: this.#arguments,
-      call_id: this.#callId,
-      ...this.#called,
-    };
-  }
 }

@@ -1,15 +1,15 @@
 import type { Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { writeEvent } from '../../providers/responses/response-event.ts';
+import { CALL_PREFIXES, CallItem } from './call-item.ts';
 import {
-  CallItem,
   type Emit,
   type ItemPlace,
   MessageItem,
   type OutputItem,
   ReasoningItem,
 } from './output-items.ts';
-import type { FunctionNames } from './translate-tools.ts';
+import type { ToolNames } from './tool-names.ts';
 
 /** Why a chat answer has ended, by its `finish_reason`; whatever else a vendor says is an end like any other. */
 const INCOMPLETE: Readonly<Record<string, string>> = {
@@ -33,7 +33,7 @@ export type CallDelta = {
 export class ResponseWriter {
   readonly #head: Json;
   readonly #newItemId: (prefix: string) => string;
-  readonly #names: FunctionNames;
+  readonly #names: ToolNames;
   readonly #isStream: boolean;
   readonly #items: OutputItem[] = [];
   readonly #calls = new Map<number, CallItem>();
@@ -46,7 +46,7 @@ export class ResponseWriter {
   constructor(options: {
     readonly head: Json;
     readonly newItemId: (prefix: string) => string;
-    readonly names: FunctionNames;
+    readonly names: ToolNames;
     readonly isStream: boolean;
   }) {
     this.#head = options.head;
@@ -131,8 +131,8 @@ export class ResponseWriter {
     const { toolCallsPerAnswer: most } = LIMITS;
     if (++this.#callCount > most) throw new Error(`an answer has more than ${most} tool calls`);
     const callId = id ?? this.#newItemId('call_');
-    const called = this.#names.get(name) ?? { name };
-    const item = new CallItem(this.#nextPlace('fc_'), { callId, ...called });
+    const tool = this.#names.get(name) ?? { kind: 'function', name };
+    const item = new CallItem(this.#nextPlace(CALL_PREFIXES[tool.kind]), { ...tool, callId });
     this.#items.push(item);
     return item;
   }

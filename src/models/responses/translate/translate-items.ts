@@ -1,8 +1,10 @@
-import type { Json } from '../../../kernel/json.ts';
+import { isObject, type Json } from '../../../kernel/json.ts';
 import type { InputItem } from '../responses-request.ts';
+import { customArguments } from './custom-tool.ts';
 import { type Misfits, NOT_HERE } from './misfit.ts';
+import { chatName, SEARCH_TOOL } from './tool-names.ts';
+import { bringsTools } from './tools-of-items.ts';
 import { plainText, translateParts } from './translate-content.ts';
-import { chatName } from './translate-tools.ts';
 
 type Call = {
   readonly id: string;
@@ -39,41 +41,74 @@ export type TranslatedItems = {
  * message, as chat has them. Items that chat has no words for are noted, and stand as text.
  */
 export function translateItems(items: readonly InputItem[], misfits: Misfits): TranslatedItems {
-  const messages: Message[] = [];
+  const talk: Talk = { messages: [], called: new Set(), shown: [], misfits };
   const leftOut: InputItem[] = [];
-  const called = new Set<string>();
   for (const [index, item] of items.entries()) {
     const at = `input[${index}]`;
-    switch (typeOf(item)) {
+    const type = typeOf(item);
+    if (SPEAKS.has(type)) showParts(talk);
+    switch (type) {
       case 'message':
-        addMessage(messages, item, at, misfits);
+        addMessage(talk, item, at);
         break;
       case 'function_call':
-        addCall(messages, item, at, misfits, called);
+      case 'custom_tool_call':
+      case 'tool_search_call':
+        addCall(talk, item, at);
         break;
       case 'function_call_output':
-        addOutput(messages, item, at, misfits, called);
+      case 'custom_tool_call_output':
+        addOutput(talk, item, at);
+        break;
+      case 'tool_search_output':
+        addFound(talk, item, at);
         break;
       case 'reasoning':
         leftOut.push(item);
         break;
       default:
-        misfits.note(at, `is of type ${JSON.stringify(item.type)}, which ${NOT_HERE}`);
-        addOpaque(messages, item, at, misfits);
+        // The tools of such an item stand with those of the request.
+        if (!bringsTools(item)) addUnknown(talk, item, at);
     }
   }
-  return { messages, leftOut };
+  showParts(talk);
+  return { messages: talk.messages, leftOut };
+}
+
+type Talk = {
+  readonly messages: Message[];
+  /** The ids of all calls so far. */
+  readonly called: Set<string>;
+  /** Images and files of the outputs that came last. */
+  shown: Json[];
+  readonly misfits: Misfits;
+};
+
+/** Items that begin a message, behind the outputs of the turn before. */
+const SPEAKS: ReadonlySet<string> = new Set([
+  'message',
+  'function_call',
+  'custom_tool_call',
+  'tool_search_call',
+]);
+
+/** The output of a tool is text alone in chat: its images and files follow all outputs of the turn, as shown by the user. */
+function showParts(talk: Talk): void {
+  if (talk.shown.length === 0) return;
+  talk.messages.push({ role: 'user', content: talk.shown });
+  talk.shown = [];
 }
 
 /** A message may come without its type. */
 export const typeOf = ({ role, type }: InputItem): string =>
   type ?? (typeof role === 'string' ? 'message' : 'item_reference');
 
-function addMessage(messages: Message[], item: InputItem, at: string, misfits: Misfits): void {
+function addMessage(talk: Talk, item: InputItem, at: string): void {
+  const { messages, misfits } = talk;
   const role = ROLES.get(item.role);
   if (role === undefined) {
     misfits.note(`${at}.role`, 'must be user, assistant, system or developer');
-    addOpaque(messages, item, at, misfits);
+    addOpaque(talk, item, at);
     return;
   }
   const parts = translateParts(item.content, `${at}.content`, misfits);
@@ -91,26 +126,17 @@ function addMessage(messages: Message[], item: InputItem, at: string, misfits: M
   messages.push({ role, content: isPlain ? text : parts });
 }
 
-function addCall(
-  messages: Message[],
-  item: InputItem,
-  at: string,
-  misfits: Misfits,
-  calls: Set<string>,
-): void {
-  const { arguments: text, call_id: id, name } = item;
-  if (typeof id !== 'string' || typeof name !== 'string' || typeof text !== 'string') {
-    misfits.note(at, 'needs call_id, name and arguments, which are texts');
-    addOpaque(messages, item, at, misfits);
+function addCall(talk: Talk, item: InputItem, at: string): void {
+  const { called, messages, misfits } = talk;
+  const { call_id: id } = item;
+  const asked = callOf(item);
+  if (typeof id !== 'string' || asked === undefined) {
+    misfits.note(at, NEEDS.get(typeOf(item)) ?? '');
+    addOpaque(talk, item, at);
     return;
   }
-  calls.add(id);
-  const { namespace } = item;
-  const called = typeof namespace === 'string' ? { name, namespace } : { name };
-  const call: Call = {
-    ...{ id, type: 'function' },
-    function: { name: chatName(called), arguments: text },
-  };
+  called.add(id);
+  const call: Call = { id, type: 'function', function: asked };
   const last = messages.at(-1);
   if (last?.role !== 'assistant') {
     messages.push({ role: 'assistant', content: null, tool_calls: [call] });
@@ -118,30 +144,76 @@ function addCall(
   else last.tool_calls.push(call);
 }
 
-function addOutput(
-  messages: Message[],
-  item: InputItem,
-  at: string,
-  misfits: Misfits,
-  called: ReadonlySet<string>,
-): void {
-  const { call_id: id, output } = item;
-  if (typeof id !== 'string') {
-    misfits.note(`${at}.call_id`, 'must be a text');
-    addOpaque(messages, item, at, misfits);
+const NEEDS: ReadonlyMap<string, string> = new Map([
+  ['function_call', 'needs call_id, name and arguments, which are texts'],
+  ['custom_tool_call', 'needs call_id, name and input, which are texts'],
+  ['tool_search_call', `needs call_id, and to be of the caller’s own: another one ${NOT_HERE}`],
+]);
+
+/** The call of the function that stands for the tool; undefined where the item lacks something. */
+function callOf(item: InputItem): Call['function'] | undefined {
+  const { arguments: given, execution, input, name, namespace } = item;
+  const type = typeOf(item);
+  if (type === 'tool_search_call') {
+    if (execution !== 'client') return undefined;
+    const text = typeof given === 'string' ? given : JSON.stringify(given ?? {});
+    return { name: SEARCH_TOOL.name, arguments: text };
+  }
+  const text = type === 'custom_tool_call' ? input : given;
+  if (typeof name !== 'string' || typeof text !== 'string') return undefined;
+  const called = typeof namespace === 'string' ? { name, namespace } : { name };
+  return {
+    name: chatName(called),
+    arguments: type === 'custom_tool_call' ? customArguments(text) : text,
+  };
+}
+
+function addOutput(talk: Talk, item: InputItem, at: string): void {
+  const { messages, misfits, shown } = talk;
+  const id = requireCalled(talk, item, at);
+  if (id === undefined) return;
+  const parts = translateParts(item.output, `${at}.output`, misfits);
+  const text = plainText(parts.filter((part) => part.type === 'text')) ?? '';
+  for (const part of parts) if (part.type !== 'text') shown.push(part);
+  messages.push({ role: 'tool', tool_call_id: id, content: text });
+}
+
+/** What a search of the caller has found: the names in chat of the tools, which stand with those of the request. */
+function addFound(talk: Talk, item: InputItem, at: string): void {
+  if (!bringsTools(item)) {
+    addUnknown(talk, item, at);
     return;
   }
-  if (!called.has(id)) misfits.note(`${at}.call_id`, 'names no call that stands before it');
-  const parts = translateParts(output, `${at}.output`, misfits);
-  const text = plainText(parts);
-  if (text === undefined) {
-    misfits.note(`${at}.output`, `has more than text, which ${NOT_HERE}`);
+  const id = requireCalled(talk, item, at);
+  if (id === undefined) return;
+  const found = item.tools.flatMap(({ name, tools, type }) => {
+    if (type !== 'namespace') return [String(name)];
+    const inner = Array.isArray(tools) ? (tools as unknown[]).filter(isObject) : [];
+    return inner.map((tool) => chatName({ name: String(tool.name), namespace: String(name) }));
+  });
+  talk.messages.push({ role: 'tool', tool_call_id: id, content: JSON.stringify({ found }) });
+}
+
+/** The id of the call that an output answers. Undefined: it has none, which is noted. */
+function requireCalled(talk: Talk, item: InputItem, at: string): string | undefined {
+  const { call_id: id } = item;
+  if (typeof id !== 'string') {
+    talk.misfits.note(`${at}.call_id`, 'must be a text');
+    addOpaque(talk, item, at);
+    return undefined;
   }
-  messages.push({ role: 'tool', tool_call_id: id, content: text ?? parts });
+  if (!talk.called.has(id))
+    talk.misfits.note(`${at}.call_id`, 'names no call that stands before it');
+  return id;
+}
+
+function addUnknown(talk: Talk, item: InputItem, at: string): void {
+  talk.misfits.note(at, `is of type ${JSON.stringify(item.type)}, which ${NOT_HERE}`);
+  addOpaque(talk, item, at);
 }
 
 /** Stands in for an item that has been noted, so that its length counts, and images and files in it as such. */
-function addOpaque(messages: Message[], item: InputItem, at: string, misfits: Misfits): void {
+function addOpaque({ messages, misfits }: Talk, item: InputItem, at: string): void {
   const { content, output, ...rest } = item;
   const parts = [
     ...translateParts(content, `${at}.content`, misfits),

@@ -2,16 +2,18 @@ import { isObject, type Json } from '../../../kernel/json.ts';
 import type { ChatRequest } from '../../chat/chat-request.ts';
 import type { InputItem, ResponsesRequest } from '../responses-request.ts';
 import { type Misfit, Misfits, NOT_HERE } from './misfit.ts';
+import type { ToolNames } from './tool-names.ts';
+import { bringsTools } from './tools-of-items.ts';
 import { type Message, translateItems } from './translate-items.ts';
-import { type FunctionNames, translateTools } from './translate-tools.ts';
+import { translateTools } from './translate-tools.ts';
 
 export type TranslatedRequest = {
   /** What is sent where chat is spoken. */
   readonly chat: ChatRequest;
   /** The same with all that counts as prompt at an upstream that speaks the dialect of Responses itself. */
   readonly weighed: ChatRequest;
-  /** What functions are called that chat calls otherwise. */
-  readonly names: FunctionNames;
+  /** The caller's tools by their names in chat. */
+  readonly names: ToolNames;
   /** Why the request cannot be put into chat. */
   readonly misfit: Misfit | undefined;
 };
@@ -52,7 +54,7 @@ export function translateRequest(
   const { leftOut, messages } = translateItems(items, misfits);
   const { instructions } = request;
   if (isSet(instructions)) messages.unshift({ role: 'system', content: String(instructions) });
-  const { members, names } = translateTools(request, misfits);
+  const { members, names } = translateTools(request, items, misfits);
   const rest = {
     ...members,
     ...translateFormat(request, misfits),
@@ -64,13 +66,16 @@ export function translateRequest(
     role: 'user',
     content: JSON.stringify(value),
   }));
+  const given = [...(request.tools ?? []), ...items.flatMap(toolsOf)];
   const weighed = {
     ...chat,
-    ...(members.tools !== undefined && { tools: longerOf(request.tools, members.tools) }),
+    ...(members.tools !== undefined && { tools: longerOf(given, members.tools) }),
     messages: [...messages, ...hidden],
   };
   return { chat, weighed: weighed as ChatRequest, names, misfit: misfits.first };
 }
+
+const toolsOf = (item: InputItem): readonly Json[] => (bringsTools(item) ? item.tools : []);
 
 /** Tools as they are sent where they are longest: the caller's own say what chat leaves out, and chat repeats namespaces. */
 const longerOf = (own: unknown, translated: unknown): unknown =>

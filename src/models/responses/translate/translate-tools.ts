@@ -1,39 +1,43 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
-import type { ResponsesRequest } from '../responses-request.ts';
+import type { InputItem, ResponsesRequest } from '../responses-request.ts';
+import { functionOfCustom } from './custom-tool.ts';
 import { type Misfits, NOT_HERE } from './misfit.ts';
-
-/** What a function is called in a request for a response: some stand in a namespace, which chat does not have. */
-export type FunctionName = { readonly name: string; readonly namespace?: string };
-
-/** The names of functions in chat, and what they stand for where they are not the same. */
-export type FunctionNames = ReadonlyMap<string, FunctionName>;
+import { type CalledTool, chatName, SEARCH_TOOL, type ToolNames } from './tool-names.ts';
+import { bringsTools } from './tools-of-items.ts';
+import { translateChoice } from './translate-choice.ts';
 
 export type TranslatedTools = {
   /** Members of a chat request. */
   readonly members: Json;
-  readonly names: FunctionNames;
+  readonly names: ToolNames;
 };
 
 /** The longest that OpenAI takes for the name of a function in chat. */
 const NAME_CHARS = 64;
 
-/** A function of a namespace as chat calls it. */
-export const chatName = ({ name, namespace }: FunctionName): string =>
-  namespace === undefined ? name : `${namespace}__${name}`;
-
-/** The tools of a chat request, and which of them may or must be called. Tools that are no functions are noted. */
+/**
+ * The tools of a chat request, and which of them may or must be called: those of the request, then those that items of its
+ * conversation bring. Tools that the caller does not run are noted.
+ */
 export function translateTools(
-  { parallel_tool_calls: parallel, tool_choice: choice, tools }: ResponsesRequest,
+  request: ResponsesRequest,
+  items: readonly InputItem[],
   misfits: Misfits,
 ): TranslatedTools {
-  const names = new Map<string, FunctionName>();
-  const translated = (tools ?? []).flatMap((tool, index) =>
-    translateTool(tool, `tools[${index}]`, misfits, names),
-  );
-  if (translated.length === 0) return { members: {}, names };
+  const { parallel_tool_calls: parallel, tool_choice: choice, tools } = request;
+  const list = new FunctionList(misfits);
+  for (const [index, tool] of (tools ?? []).entries()) list.add(tool, `tools[${index}]`);
+  for (const [at, item] of items.entries()) {
+    if (!bringsTools(item)) continue;
+    for (const [index, tool] of item.tools.entries()) {
+      list.addAgain(tool, `input[${at}].tools[${index}]`);
+    }
+  }
+  const { functions, names } = list;
+  if (functions.length === 0) return { members: {}, names };
   const members = {
-    tools: translated,
-    ...(isSet(choice) && { tool_choice: translateChoice(choice, tools ?? [], names, misfits) }),
+    tools: functions,
+    ...(isSet(choice) && { tool_choice: translateChoice(choice, names, misfits) }),
     ...(isSet(parallel) && { parallel_tool_calls: parallel }),
   };
   return { members, names };
@@ -41,85 +45,86 @@ export function translateTools(
 
 const isSet = (value: unknown): boolean => value !== undefined && value !== null;
 
-function translateTool(
-  tool: Json,
-  at: string,
-  misfits: Misfits,
-  names: Map<string, FunctionName>,
-): Json[] {
-  if (tool.type === 'function') return [functionOf(tool)];
-  const { name: namespace, tools, type } = tool;
-  if (type !== 'namespace' || typeof namespace !== 'string' || !Array.isArray(tools)) {
-    misfits.note(at, `is of type ${JSON.stringify(type)}, which ${NOT_HERE}`);
-    return [tool];
+type Definition = { readonly called: CalledTool; readonly definition: Json };
+
+/** The functions that stand for tools in chat, each under a name of its own. */
+class FunctionList {
+  readonly functions: Json[] = [];
+  readonly names = new Map<string, CalledTool>();
+  readonly #misfits: Misfits;
+
+  constructor(misfits: Misfits) {
+    this.#misfits = misfits;
   }
-  return (tools as unknown[]).map((inner, index) => {
-    const place = `${at}.tools[${index}]`;
-    if (!isObject(inner) || inner.type !== 'function' || typeof inner.name !== 'string') {
-      misfits.note(place, `is no function, which ${NOT_HERE}`);
-      return { type: 'function', function: inner };
+
+  add(tool: Json, at: string): void {
+    for (const [place, found] of this.#definitions(tool, at)) this.#list(found, place, false);
+  }
+
+  /** Adds a tool that an item brings. One that is there already stays as it is: searches may find a tool twice. */
+  addAgain(tool: Json, at: string): void {
+    for (const [place, found] of this.#definitions(tool, at)) this.#list(found, place, true);
+  }
+
+  #definitions(tool: Json, at: string): (readonly [string, Definition])[] {
+    const single = definitionOf(tool) ?? searchOf(tool);
+    if (single !== undefined) return [[at, single]];
+    const { name: namespace, tools, type } = tool;
+    if (type !== 'namespace' || typeof namespace !== 'string' || !Array.isArray(tools)) {
+      this.#misfits.note(at, `is of type ${JSON.stringify(type)}, which ${NOT_HERE}`);
+      this.functions.push(tool);
+      return [];
     }
-    const called = { name: inner.name, namespace };
+    return (tools as unknown[]).flatMap((inner, index) => {
+      const place = `${at}.tools[${index}]`;
+      const found = isObject(inner) ? definitionOf(inner, namespace) : undefined;
+      if (found !== undefined) return [[place, found] as const];
+      this.#misfits.note(place, `is no function, which ${NOT_HERE}`);
+      this.functions.push({ type: 'function', function: inner });
+      return [];
+    });
+  }
+
+  #list({ called, definition }: Definition, at: string, isAgain: boolean): void {
     const name = chatName(called);
-    if (name.length > NAME_CHARS || names.has(name)) {
-      misfits.note(
-        place,
-        'has no name of its own in chat, where it begins with that of its namespace',
+    const known = this.names.get(name);
+    if (known !== undefined && isAgain && isSameTool(known, called)) return;
+    const isOwn = known === undefined || (isPlain(known) && isPlain(called));
+    if (!isOwn || (called.namespace !== undefined && name.length > NAME_CHARS)) {
+      this.#misfits.note(
+        at,
+        `needs a name of its own in chat, of ${NAME_CHARS} characters at most with that of its namespace`,
       );
     }
-    names.set(name, called);
-    return functionOf({ ...inner, name });
-  });
+    this.names.set(name, called);
+    this.functions.push({ type: 'function', function: { ...definition, name } });
+  }
 }
+
+const isSameTool = (a: CalledTool, b: CalledTool): boolean =>
+  a.kind === b.kind && a.name === b.name && a.namespace === b.namespace;
+
+const isPlain = ({ kind, namespace }: CalledTool): boolean =>
+  kind === 'function' && namespace === undefined;
+
+/** Undefined: it is neither a function nor a custom tool. */
+function definitionOf(tool: Json, namespace?: string): Definition | undefined {
+  const { name, type } = tool;
+  if (type !== 'function' && type !== 'custom') return undefined;
+  if (typeof name !== 'string') return undefined;
+  const called = { kind: type, name, ...(namespace !== undefined && { namespace }) } as const;
+  return { called, definition: type === 'custom' ? functionOfCustom(tool) : functionOf(tool) };
+}
+
+/** A search that the caller runs itself is a function like any other. */
+const searchOf = (tool: Json): Definition | undefined =>
+  tool.type === 'tool_search' && tool.execution === 'client'
+    ? { called: SEARCH_TOOL, definition: functionOf({ ...tool, name: SEARCH_TOOL.name }) }
+    : undefined;
 
 const functionOf = ({ description, name, parameters, strict }: Json): Json => ({
-  type: 'function',
-  function: {
-    name,
-    ...(isSet(description) && { description }),
-    ...(isSet(parameters) && { parameters }),
-    ...(isSet(strict) && { strict }),
-  },
+  name,
+  ...(isSet(description) && { description }),
+  ...(isSet(parameters) && { parameters }),
+  ...(isSet(strict) && { strict }),
 });
-
-function translateChoice(
-  choice: unknown,
-  tools: readonly Json[],
-  names: FunctionNames,
-  misfits: Misfits,
-): unknown {
-  if (choice === 'auto' || choice === 'none' || choice === 'required') return choice;
-  if (isObject(choice)) {
-    const { mode, tools: allowed, type } = choice;
-    const named = namedFunction(choice, tools, names);
-    if (named !== undefined) return named;
-    if (type === 'allowed_tools' && Array.isArray(allowed)) {
-      const functions = (allowed as unknown[]).map((tool, index) => {
-        const found = isObject(tool) ? namedFunction(tool, tools, names) : undefined;
-        if (found !== undefined) return found;
-        misfits.note(`tool_choice.tools[${index}]`, `is no function, which ${NOT_HERE}`);
-        return tool;
-      });
-      return { type, allowed_tools: { mode, tools: functions } };
-    }
-  }
-  misfits.note('tool_choice', `asks for what ${NOT_HERE}`);
-  return choice;
-}
-
-/** Undefined: it names no function. One of a namespace may be named without it where no other function is called so. */
-function namedFunction(
-  { name, namespace, type }: Json,
-  tools: readonly Json[],
-  names: FunctionNames,
-): Json | undefined {
-  if (type !== 'function' || typeof name !== 'string') return undefined;
-  if (typeof namespace === 'string') return functionCalled(chatName({ name, namespace }));
-  if (tools.some((tool) => tool.type === 'function' && tool.name === name)) {
-    return functionCalled(name);
-  }
-  const within = [...names].filter(([, called]) => called.name === name);
-  return functionCalled(within.length === 1 ? (within[0]?.[0] ?? name) : name);
-}
-
-const functionCalled = (name: string): Json => ({ type: 'function', function: { name } });

@@ -9,14 +9,14 @@ import { responseUsage } from '../../providers/responses/response-usage.ts';
 import type { ResponseEvents, WholeResponse } from '../../providers/responses/responses-rail.ts';
 import { firstChoice, translateUsage, writeMessage } from './read-chat.ts';
 import { ResponseWriter } from './response-writer.ts';
-import type { FunctionNames } from './translate-tools.ts';
+import type { ToolNames } from './tool-names.ts';
 
 export type Translation = {
   /** The response, but for its output and how it has ended. */
   readonly head: Json;
   readonly newItemId: (prefix: string) => string;
-  /** What functions are called that chat calls otherwise. */
-  readonly names: FunctionNames;
+  /** The caller's tools by their names in chat. */
+  readonly names: ToolNames;
   /** What so long an answer is taken for where its upstream does not count. */
   readonly estimate: (answerChars: number) => TokenUsage;
 };

@@ -214,5 +214,9 @@ describe('PaidAudio', () => {
       [970n, true],
     ]);
     expect(audio.seconds).toBe(10);
+    // A time that no price can be computed of does not end the session.
+    audio.heardUpTo(1e308);
+    expect(disowned.at(-1)).toEqual([171_800n, true]);
+    expect(audio.seconds).toBe(10);
   });
 });

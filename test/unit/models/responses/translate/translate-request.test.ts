@@ -112,6 +112,34 @@ describe('a request in chat', () => {
     ]);
   });
 
+  it('has images of outputs behind all outputs of the turn, as shown by the user', () => {
+    const image = { type: 'input_image', image_url: 'data:image/png;base64,AA==' };
+    const call = (call_id: string) => ({
+      type: 'function_call',
+      call_id,
+      name: 'f',
+      arguments: '',
+    });
+    const { chat, misfit } = translateRequest(request(), [
+      ...[call('a'), call('b')],
+      {
+        ...{ type: 'function_call_output', call_id: 'a' },
+        output: [{ type: 'input_text', text: 'It is' }, image],
+      },
+      { type: 'reasoning', summary: [] },
+      { type: 'custom_tool_call_output', call_id: 'b', output: [image] },
+      { role: 'user', content: 'So?' },
+    ]);
+    expect(misfit).toBeUndefined();
+    const shown = { type: 'image_url', image_url: { url: image.image_url } };
+    expect(chat.messages.slice(1)).toEqual([
+      { role: 'tool', tool_call_id: 'a', content: 'It is' },
+      { role: 'tool', tool_call_id: 'b', content: '' },
+      { role: 'user', content: [shown, shown] },
+      { role: 'user', content: 'So?' },
+    ]);
+  });
+
   it('has images, sound and files as chat has them', () => {
     const content = [
       { type: 'input_text', text: 'What is it?' },
@@ -172,14 +200,36 @@ describe('a request in chat', () => {
       ...{ max_tokens: 20, temperature: 0.5, top_p: 0.9, logprobs: true, top_logprobs: 2 },
       ...{ stream: true, stream_options: { include_usage: true } },
     });
-    expect(names).toEqual(new Map([['crm__g', { name: 'g', namespace: 'crm' }]]));
+    expect(names).toEqual(
+      new Map([
+        ['f', { kind: 'function', name: 'f' }],
+        ['crm__g', { kind: 'function', name: 'g', namespace: 'crm' }],
+      ]),
+    );
   });
 
   it.each<[object, readonly InputItem[], string]>([
     [{ tools: [{ type: 'web_search' }] }, [], 'tools[0]'],
-    [{ tools: [{ type: 'custom', name: 'c' }] }, [], 'tools[0]'],
+    [{ tools: [{ type: 'custom' }] }, [], 'tools[0]'],
+    [{ tools: [{ type: 'tool_search' }] }, [], 'tools[0]'],
+    [{ tools: [{ type: 'tool_search', execution: 'server' }] }, [], 'tools[0]'],
     [
-      { tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'custom' }] }] },
+      {
+        tools: [
+          { type: 'custom', name: 'f' },
+          { type: 'function', name: 'f' },
+        ],
+      },
+      [],
+      'tools[1]',
+    ],
+    [{}, [{ type: 'custom_tool_call', call_id: 'c', name: 'f' }], 'input[0]'],
+    [{}, [{ type: 'tool_search_call', call_id: 'c', arguments: {} }], 'input[0]'],
+    [{}, [{ type: 'tool_search_output', call_id: 'c', tools: [] }], 'input[0]'],
+    [{}, [{ type: 'additional_tools', tools: [1] }], 'input[0]'],
+    [{}, [{ type: 'additional_tools', tools: [{ type: 'mcp' }] }], 'input[0].tools[0]'],
+    [
+      { tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'mcp' }] }] },
       [],
       'tools[0].tools[0]',
     ],
@@ -255,33 +305,6 @@ describe('a request in chat', () => {
     const tools = Array.from({ length: 100 }, (_, at) => ({ ...within, name: `g${at}` }));
     const name = 'n'.repeat(50);
     expect(heldFor([{ ...namespace, name, tools }])).toBeGreaterThan(100 * 50);
-  });
-
-  it.each([
-    [{ type: 'function', name: 'g' }, 'crm__g'],
-    [{ type: 'function', name: 'g', namespace: 'crm' }, 'crm__g'],
-    [{ type: 'function', name: 'f' }, 'f'],
-    [{ type: 'function', name: 'f', namespace: 'crm' }, 'crm__f'],
-    [{ type: 'function', name: 'h' }, 'h'],
-  ])('chooses a function by the name that chat has for it: %j', (choice, name) => {
-    const namespaceOf = (of: string, names: readonly string[]) => ({
-      ...{ type: 'namespace', name: of },
-      tools: names.map((each) => ({ type: 'function', name: each })),
-    });
-    const tools = [
-      { type: 'function', name: 'f' },
-      namespaceOf('crm', ['f', 'g', 'h']),
-      namespaceOf('erp', ['h']),
-    ];
-    const chosen = (tool_choice: object) =>
-      translateRequest(request({ tools, tool_choice }), [{ role: 'user', content: 'x' }]).chat
-        .tool_choice;
-    const named = { type: 'function', function: { name } };
-    expect(chosen(choice)).toEqual(named);
-    expect(chosen({ type: 'allowed_tools', mode: 'required', tools: [choice] })).toEqual({
-      type: 'allowed_tools',
-      allowed_tools: { mode: 'required', tools: [named] },
-    });
   });
 
   it('weighs thoughts and prompts that chat leaves out', () => {

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../../../../src/kernel/json.ts';
 import { StreamBroken } from '../../../../../src/models/providers/openai/answer-reader.ts';
+import type { CalledTool } from '../../../../../src/models/responses/translate/tool-names.ts';
 import {
   TranslatedResponse,
   translateCompletion,
@@ -19,7 +20,12 @@ const translation = () => {
   let made = 0;
   return {
     head: { id: 'resp_1', object: 'response', model: 'm' },
-    names: new Map([['crm__find', { name: 'find', namespace: 'crm' }]]),
+    names: new Map<string, CalledTool>([
+      ['crm__find', { kind: 'function', name: 'find', namespace: 'crm' }],
+      ['crm__patch', { kind: 'custom', name: 'patch', namespace: 'crm' }],
+      ['patch', { kind: 'custom', name: 'patch' }],
+      ['tool_search', { kind: 'search', name: 'tool_search' }],
+    ]),
     newItemId: (prefix: string) => `${prefix}${++made}`,
     estimate: (answerChars: number) => ({
       ...{ inputTokens: 7, cachedTokens: 0, outputTokens: answerChars },
@@ -27,7 +33,13 @@ const translation = () => {
   };
 };
 
-type Call = { readonly id: string; readonly name: string; readonly args: readonly string[] };
+type Call = {
+  readonly id: string;
+  readonly name: string;
+  readonly args: readonly string[];
+  /** The item that it is, but for what all calls have. */
+  readonly item: Json;
+};
 type Answer = {
   readonly thoughts: readonly string[];
   readonly words: readonly string[];
@@ -40,18 +52,50 @@ type Answer = {
 const pieces = fc.array(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 6 }), {
   maxLength: 5,
 });
-const args = fc
-  .tuple(fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 3 }), fc.nat(20))
-  .map(([value, at]) => {
+const inPieces = (text: string, cuts: readonly number[]): string[] => {
+  const at = [0, ...cuts.map((cut) => cut % (text.length + 1)), text.length].toSorted(
+    (a, b) => a - b,
+  );
+  return at.slice(1).map((end, i) => text.slice(at[i], end));
+};
+const cuts = fc.array(fc.nat(200), { maxLength: 6 });
+const members = fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 3 });
+const functionCall = fc
+  .record({ name: fc.constantFrom('a', 'b'), cuts, value: members })
+  .map(({ cuts: at, name, value }): Omit<Call, 'id'> => {
     const text = JSON.stringify(value);
-    return [text.slice(0, at), text.slice(at)];
+    const item = { type: 'function_call', name, arguments: text };
+    return { name, args: inPieces(text, at), item };
   });
+const customCall = fc
+  .record({
+    cuts,
+    input: fc.string({ unit: 'grapheme' }),
+    name: fc.constantFrom('patch', 'crm__patch'),
+  })
+  .map(({ cuts: at, input, name }): Omit<Call, 'id'> => {
+    const item = { type: 'custom_tool_call', input, name: 'patch' };
+    const namespace = name === 'patch' ? {} : { namespace: 'crm' };
+    const args = inPieces(JSON.stringify({ input }), at);
+    return { name, args, item: { ...item, ...namespace } };
+  });
+const searchCall = fc.record({ cuts, value: members }).map(
+  ({ cuts: at, value }): Omit<Call, 'id'> => ({
+    name: 'tool_search',
+    args: inPieces(JSON.stringify(value), at),
+    item: {
+      type: 'tool_search_call',
+      execution: 'client',
+      arguments: JSON.parse(JSON.stringify(value)),
+    },
+  }),
+);
 const answers: fc.Arbitrary<Answer> = fc.record({
   thoughts: pieces,
   words: pieces,
   refusal: fc.oneof({ weight: 4, arbitrary: fc.constant([]) }, pieces),
   calls: fc
-    .array(fc.record({ name: fc.constantFrom('a', 'b'), args }), { maxLength: 4 })
+    .array(fc.oneof(functionCall, customCall, searchCall), { maxLength: 4 })
     .map((calls) => calls.map((call, at) => ({ ...call, id: `call_${at}` }))),
   reason: fc.constantFrom('stop', 'length', 'tool_calls', 'content_filter'),
 });
@@ -71,9 +115,7 @@ function expectedOf({ calls, reason, refusal, thoughts, words }: Answer): Json[]
   if (words.length > 0) parts.push({ ...text, text: joined(words) });
   if (refusal.length > 0) parts.push({ type: 'refusal', refusal: joined(refusal) });
   if (parts.length > 0) output.push({ type: 'message', role: 'assistant', content: parts });
-  for (const { args: of, id, name } of calls) {
-    output.push({ type: 'function_call', call_id: id, name, arguments: joined(of) });
-  }
+  for (const { id, item } of calls) output.push({ call_id: id, ...item });
   if (output.length === 0 && !isCut) {
     output.push({ type: 'message', role: 'assistant', content: [{ ...text, text: '' }] });
   }
@@ -135,7 +177,8 @@ describe('a chat stream as a response', () => {
           const texts = (item.content as Json[] | undefined)?.map(
             (part) => part.text ?? part.refusal,
           );
-          expect(told).toBe(texts?.join('') ?? item.arguments);
+          const isSearch = item.type === 'tool_search_call';
+          expect(told).toBe(texts?.join('') ?? (isSearch ? '' : (item.input ?? item.arguments)));
         }
       }),
       { numRuns: 200 },
@@ -200,6 +243,24 @@ describe('a chat stream as a response', () => {
     const stream = new TranslatedResponse(chatStreamOf(chunks), translation());
     await eventsOf(stream);
     expect(stream.response().output).toMatchObject([{ name: 'find', namespace: 'crm' }]);
+  });
+
+  it('shows the input of a custom tool as it comes, and as far as it has come where it is cut', async () => {
+    const of = (text: string) => callEvent(0, { arguments: text });
+    const chunks = [
+      callEvent(0, { name: 'patch', arguments: '{"inp' }, { id: 'x' }),
+      ...[of('ut": "*** Be'), of('gin\\'), of('n+\\ud83d'), of('\\ude00 a')],
+      finishEvent('length'),
+    ];
+    const stream = new TranslatedResponse(chatStreamOf(chunks), translation());
+    const events = await eventsOf(stream);
+    const deltas = events.filter(({ type }) => type === 'response.custom_tool_call_input.delta');
+    expect(deltas.map(({ delta }) => delta)).toEqual(['*** Be', 'gin', '\n+', '\u{1f600} a']);
+    const input = '*** Begin\n+\u{1f600} a';
+    expect(events.find(({ type }) => type.endsWith('input.done'))).toMatchObject({ input });
+    expect(stream.response().output).toMatchObject([
+      { type: 'custom_tool_call', status: 'incomplete', name: 'patch', call_id: 'x', input },
+    ]);
   });
 
   it('estimates usage that is not told, or makes no sense', async () => {

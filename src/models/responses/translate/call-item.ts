@@ -1,0 +1,146 @@
+import { tryParseJson } from '../../../kernel/json/parse-json.ts';
+import { isObject, type Json } from '../../../kernel/json.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import { CustomInput } from './custom-tool.ts';
+import { ItemEvents, type ItemPlace, type ItemStatus, type OutputItem } from './output-items.ts';
+import type { CalledTool } from './tool-names.ts';
+
+type CallEvent = { readonly type: string; readonly fields: Json };
+
+/** How calls of one kind of tool are shown, and which events their arguments make. */
+interface CallForm {
+  /** The event of a further piece of the arguments, if it makes one. */
+  add(delta: string): CallEvent | undefined;
+  /** The events of the end of the arguments. */
+  end(): readonly CallEvent[];
+  /** The members of the item that this kind alone has. */
+  shown(): Json;
+}
+
+/** Prefixes of the ids of calls, by kind. */
+export const CALL_PREFIXES: Readonly<Record<CalledTool['kind'], string>> = {
+  function: 'fc_',
+  custom: 'ctc_',
+  search: 'tsc_',
+};
+
+/** A call of a tool that the caller runs. */
+export class CallItem implements OutputItem {
+  readonly #events: ItemEvents;
+  readonly #callId: string;
+  readonly #form: CallForm;
+  #arguments = '';
+  #status: ItemStatus = 'in_progress';
+
+  constructor(place: ItemPlace, tool: CalledTool & { readonly callId: string }) {
+    this.#events = new ItemEvents(place);
+    this.#callId = tool.callId;
+    this.#form = FORMS[tool.kind](tool);
+    this.#events.item('added', this.shown());
+  }
+
+  get isOpen(): boolean {
+    return this.#status === 'in_progress';
+  }
+
+  /** Whether an id is that of another call. */
+  isOther(id: string | undefined): boolean {
+    return id !== undefined && id !== '' && id !== this.#callId;
+  }
+
+  /** Throws where more comes than the whole of the arguments. */
+  add(delta: string): void {
+    if (delta === '') return;
+    if (!this.isOpen) {
+      if (delta.trim() === '') return;
+      throw new Error('the arguments of a tool call go on behind their end');
+    }
+    this.#arguments += delta;
+    this.#tell(this.#form.add(delta));
+  }
+
+  /** Whether the arguments are a whole object, so that nothing can follow. Long ones are not looked at. */
+  isWhole(): boolean {
+    const text = this.#arguments;
+    return (
+      text.endsWith('}') &&
+      text.length <= LIMITS.jsonBytesPerTurn &&
+      isObject(tryParseJson(text, LIMITS.requestJson))
+    );
+  }
+
+  close(status: 'completed' | 'incomplete'): void {
+    if (!this.isOpen) return;
+    this.#status = status;
+    for (const event of this.#form.end()) this.#tell(event);
+    this.#events.item('done', this.shown());
+  }
+
+  shown(): Json {
+    const { id } = this.#events;
+    const { type, ...more } = this.#form.shown();
+    return { id, type, status: this.#status, call_id: this.#callId, ...more };
+  }
+
+  #tell(event: CallEvent | undefined): void {
+    if (event !== undefined) this.#events.within(event.type, event.fields);
+  }
+}
+
+const namesOf = ({ name, namespace }: CalledTool): Json => ({
+  name,
+  ...(namespace !== undefined && { namespace }),
+});
+
+function functionForm(tool: CalledTool): CallForm {
+  let text = '';
+  return {
+    add(delta) {
+      text += delta;
+      return { type: 'function_call_arguments.delta', fields: { delta } };
+    },
+    end: () => [
+      { type: 'function_call_arguments.done', fields: { name: tool.name, arguments: text } },
+    ],
+    shown: () => ({ type: 'function_call', arguments: text, ...namesOf(tool) }),
+  };
+}
+
+function customForm(tool: CalledTool): CallForm {
+  const read = new CustomInput();
+  const event = (delta: string): CallEvent | undefined =>
+    delta === '' ? undefined : { type: 'custom_tool_call_input.delta', fields: { delta } };
+  return {
+    add: (delta) => event(read.push(delta)),
+    end() {
+      const last = event(read.end());
+      const done = { type: 'custom_tool_call_input.done', fields: { input: read.input } };
+      return last === undefined ? [done] : [last, done];
+    },
+    shown: () => ({ type: 'custom_tool_call', input: read.input, ...namesOf(tool) }),
+  };
+}
+
+/** A search shows its arguments as a value, and only when they are whole: the dialect has no events for pieces of them. */
+function searchForm(): CallForm {
+  let text = '';
+  let told: unknown = {};
+  return {
+    add(delta) {
+      text += delta;
+      return undefined;
+    },
+    end() {
+      const isShort = text.length <= LIMITS.jsonBytesPerTurn;
+      if (text !== '') told = (isShort && tryParseJson(text, LIMITS.requestJson)) || text;
+      return [];
+    },
+    shown: () => ({ type: 'tool_search_call', execution: 'client', arguments: told }),
+  };
+}
+
+const FORMS: Readonly<Record<CalledTool['kind'], (tool: CalledTool) => CallForm>> = {
+  function: functionForm,
+  custom: customForm,
+  search: searchForm,
+};

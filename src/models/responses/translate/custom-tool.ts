@@ -1,0 +1,137 @@
+import { tryParseJson } from '../../../kernel/json/parse-json.ts';
+import { isObject, type Json } from '../../../kernel/json.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+
+/** Chat rails have functions alone: the input of a custom tool, which is plain text, is the one argument of its function. */
+const MEMBER = 'input';
+
+const PARAMETERS: Json = {
+  type: 'object',
+  properties: { [MEMBER]: { type: 'string', description: 'The whole input, as plain text.' } },
+  required: [MEMBER],
+  additionalProperties: false,
+};
+
+/** The function that stands for a custom tool. No chat vendor enforces a grammar, so the description states it. */
+export function functionOfCustom({ description, format, name }: Json): Json {
+  const { definition, syntax, type } = isObject(format) ? format : {};
+  const texts = [
+    ...(typeof description === 'string' ? [description] : []),
+    `Put the input of this tool into "${MEMBER}", as one plain text.`,
+    ...(type === 'grammar'
+      ? [`The text has to follow this ${String(syntax)} grammar:\n${String(definition)}`]
+      : []),
+  ];
+  return { name, description: texts.join('\n\n'), parameters: PARAMETERS };
+}
+
+/** The arguments of that function for an input. */
+export const customArguments = (input: string): string => JSON.stringify({ [MEMBER]: input });
+
+const HEAD = new RegExp(`^\\s*\\{\\s*"${MEMBER}"\\s*:\\s*"`);
+/** Arguments that do not begin with the member within so many characters are read when they are whole. */
+const HEAD_CHARS = 64;
+const ESCAPES: Readonly<Record<string, string>> = {
+  ...{ b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' },
+};
+
+/**
+ * Reads the input of a custom tool from the arguments of its function, which come in pieces, and gives each piece of the input
+ * as soon as it is whole: no escape and no pair of surrogates is split. Arguments of another form are the input themselves.
+ */
+export class CustomInput {
+  #state: 'head' | 'text' | 'over' | 'other' = 'head';
+  /** What is not decoded yet. */
+  #rest = '';
+  #input = '';
+
+  /** The input, as far as it has come. */
+  get input(): string {
+    return this.#input;
+  }
+
+  /** Takes the next piece of the arguments, and returns what it adds to the input. */
+  push(piece: string): string {
+    if (this.#state === 'over') return '';
+    this.#rest += piece;
+    if (this.#state === 'head') this.#readHead();
+    return this.#state === 'text' ? this.#add(this.#decode()) : '';
+  }
+
+  /** The arguments are over: returns what of the input has not been given. */
+  end(): string {
+    const rest = this.#rest;
+    this.#rest = '';
+    if (this.#state === 'text') return this.#add(rest);
+    return this.#state === 'over' ? '' : this.#add(inputWithin(rest));
+  }
+
+  #add(text: string): string {
+    this.#input += text;
+    return text;
+  }
+
+  #readHead(): void {
+    const [head] = HEAD.exec(this.#rest.slice(0, HEAD_CHARS)) ?? [];
+    if (head !== undefined) {
+      this.#state = 'text';
+      this.#rest = this.#rest.slice(head.length);
+    } else if (this.#rest.length >= HEAD_CHARS) this.#state = 'other';
+  }
+
+  #decode(): string {
+    const text = this.#rest;
+    let decoded = '';
+    let at = 0;
+    while (at < text.length) {
+      const next = nextMark(text, at);
+      decoded += text.slice(at, next);
+      at = next;
+      if (text[at] === '"') {
+        this.#state = 'over';
+        this.#rest = '';
+        return decoded;
+      }
+      const escaped = text[at] === '\\' ? readEscape(text, at) : undefined;
+      if (escaped === undefined) break;
+      decoded += escaped.char;
+      at = escaped.end;
+    }
+    const isHalf = /[\ud800-\udbff]$/.test(decoded);
+    this.#rest = (isHalf ? decoded.slice(-1) : '') + text.slice(at);
+    return isHalf ? decoded.slice(0, -1) : decoded;
+  }
+}
+
+/** Where the next quote or backslash stands, or the end. */
+function nextMark(text: string, from: number): number {
+  for (let at = from; at < text.length; at++) {
+    const char = text[at];
+    if (char === '"' || char === '\\') return at;
+  }
+  return text.length;
+}
+
+/** The character that an escape is, and where it ends. Undefined: its end has not come yet. */
+function readEscape(text: string, at: number): { char: string; end: number } | undefined {
+  const kind = text[at + 1];
+  if (kind === undefined) return undefined;
+  if (kind !== 'u') return { char: ESCAPES[kind] ?? kind, end: at + 2 };
+  const code = text.slice(at + 2, at + 6);
+  if (code.length < 4) return undefined;
+  return /^[0-9a-f]{4}$/i.test(code)
+    ? { char: String.fromCharCode(Number.parseInt(code, 16)), end: at + 6 }
+    : { char: kind, end: at + 2 };
+}
+
+/** The input within arguments of another form: models name the member otherwise, or write the text without an object. */
+function inputWithin(text: string): string {
+  if (text.length > LIMITS.jsonBytesPerTurn) return text;
+  const told = tryParseJson(text, LIMITS.requestJson);
+  if (typeof told === 'string') return told;
+  if (!isObject(told)) return text;
+  if (typeof told[MEMBER] === 'string') return told[MEMBER];
+  const values = Object.values(told);
+  if (values.length === 0) return '';
+  return values.length === 1 && typeof values[0] === 'string' ? values[0] : text;
+}

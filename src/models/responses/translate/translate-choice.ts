@@ -1,0 +1,54 @@
+import { isObject, type Json } from '../../../kernel/json.ts';
+import { type Misfits, NOT_HERE } from './misfit.ts';
+import { chatName, type ToolNames } from './tool-names.ts';
+
+/** Which tools of a chat request may or must be called. What names no tool of the caller is noted. */
+export function translateChoice(choice: unknown, names: ToolNames, misfits: Misfits): unknown {
+  if (choice === 'auto' || choice === 'none' || choice === 'required') return choice;
+  if (isObject(choice)) {
+    const { mode, tools: allowed, type } = choice;
+    const find = finderOf(names);
+    const named = find(choice);
+    if (named !== undefined) return functionCalled(named);
+    if (type === 'allowed_tools' && Array.isArray(allowed)) {
+      const functions = (allowed as unknown[]).map((tool, index) => {
+        const found = isObject(tool) ? find(tool) : undefined;
+        if (found !== undefined) return functionCalled(found);
+        misfits.note(`tool_choice.tools[${index}]`, `is no function, which ${NOT_HERE}`);
+        return tool;
+      });
+      return { type, allowed_tools: { mode, tools: functions } };
+    }
+  }
+  misfits.note('tool_choice', `asks for what ${NOT_HERE}`);
+  return choice;
+}
+
+/** The name in chat of a tool that a choice names; undefined where it names none. */
+type Finder = (named: Json) => string | undefined;
+
+/** A tool of a namespace may be named without it where no other tool is called so. */
+function finderOf(names: ToolNames): Finder {
+  const alone = namedAlone(names);
+  return ({ name, namespace, type }) => {
+    if ((type !== 'function' && type !== 'custom') || typeof name !== 'string') return undefined;
+    if (typeof namespace === 'string') return chatName({ name, namespace });
+    const listed = names.get(name);
+    const isListed = listed !== undefined && listed.namespace === undefined;
+    return isListed ? name : (alone.get(name) ?? name);
+  };
+}
+
+/** The names in chat of tools, by their own: of those whose name no other tool shares. */
+function namedAlone(names: ToolNames): ReadonlyMap<string, string> {
+  const alone = new Map<string, string>();
+  const shared = new Set<string>();
+  for (const [chat, { name }] of names) {
+    if (alone.has(name)) shared.add(name);
+    alone.set(name, chat);
+  }
+  for (const name of shared) alone.delete(name);
+  return alone;
+}
+
+const functionCalled = (name: string): Json => ({ type: 'function', function: { name } });
