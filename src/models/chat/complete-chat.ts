@@ -4,11 +4,12 @@ import { answerEvents, type StreamedAnswer } from '../purchase/answer-events.ts'
 import { type BuyDeps, buy } from '../purchase/buy.ts';
 import type { Buyer } from '../purchase/buyer.ts';
 import { type KeepFirst, keptFirst } from '../purchase/keep-first.ts';
+import { priceInBody } from '../purchase/price-in-usage.ts';
 import type { RoutingWishes } from '../routing/routing-wishes.ts';
 import { requirePriced } from '../routing/unpriced-features.ts';
 import { withCap } from './bound-chat.ts';
 import type { ChatRequest } from './chat-request.ts';
-import { CostInStream, costInBody, withUsage } from './cost-in-usage.ts';
+import { PriceInChatStream, withUsage } from './price-in-chat-stream.ts';
 import { type ChatQuestion, reportedOf, wantInTurn } from './want-chat.ts';
 
 type ChatPurchase = {
@@ -41,10 +42,10 @@ export function createChatCompletions(deps: BuyDeps<ChatRail>): ChatCompletions 
       if (bought.kind === 'unsold') return bought.answer;
       const { outcome } = bought;
       if ('stream' in outcome) {
-        const events = tellsCost ? new CostInStream(outcome.stream) : outcome.stream;
+        const events = tellsCost ? new PriceInChatStream(outcome.stream) : outcome.stream;
         return answerEvents(deps, bought, events);
       }
-      return answerWhole(bought, outcome, tellsCost ? costInBody : undefined);
+      return answerWhole(bought, outcome, tellsCost ? priceInBody : undefined);
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
-import { marginRaw, priceRaw, type Usage } from '../../kernel/price.ts';
+import { marginRaw, priceRaw } from '../../kernel/price.ts';
 import type { ChargeRow } from '../../ledger/rules/companion.ts';
 import { makerOf } from '../../ledger/rules/destination.ts';
 import type { Ledger } from '../../ledger/rules/ledger.ts';
@@ -10,6 +10,7 @@ import type { CircuitBreaker } from '../providers/circuit-breaker.ts';
 import { type Delivered, distrust, type Tried, type Undelivered } from '../routing/try-sources.ts';
 import type { Metered } from './believe.ts';
 import type { Granted } from './open-hold.ts';
+import type { Price } from './receipt.ts';
 
 export type SettleDeps = {
   readonly breaker: Pick<CircuitBreaker, 'distrusted'>;
@@ -20,7 +21,7 @@ export type SettleDeps = {
 };
 
 /** What a purchase came to, and what is left. */
-export type Settled = { readonly chargedRaw: bigint } & Partial<BudgetLeft>;
+export type Settled = Price & Partial<BudgetLeft>;
 
 /** What may still be spent, as it stands before anything is settled. */
 export async function budgetLeft<R, T>(
@@ -72,15 +73,21 @@ export async function settle<R, T>(
       : marginRaw(paidRaw, source.marginBps);
   let metered: Metered;
   let end: SettleRequest;
+  let cacheDiscountRaw: bigint | undefined;
   try {
     metered = granted.order.meter(outcome, source);
+    const { uncached: usage } = metered;
+    // The price of a call that is paid by itself does not depend on a cache.
+    if (usage !== undefined && paidRaw === undefined) {
+      cacheDiscountRaw = priceOf({ ...metered, usage }) - priceOf(metered);
+    }
     end = {
       hold,
       account: source.rail === 'byok' ? 'byok' : 'gateway',
       actualRaw: priceOf(metered.reported ?? metered),
       billableRaw: priceOf(metered),
       source: source.provider,
-      charges: chargeRows(clock, granted, delivered, metered),
+      charges: chargeRows(clock, granted, delivered, { ...metered, cacheDiscountRaw }),
     };
   } catch (error) {
     await giveUp(deps, granted);
@@ -95,7 +102,8 @@ export async function settle<R, T>(
   }
   const { spender } = granted;
   const { advisory, remainingRaw } = await budgets.left(verdict, { spender, facts: hold.facts });
-  return { chargedRaw: verdict.chargedRaw + (paidRaw ?? 0n), remainingRaw, advisory };
+  const chargedRaw = verdict.chargedRaw + (paidRaw ?? 0n);
+  return { chargedRaw, cacheDiscountRaw, remainingRaw, advisory };
 }
 
 /** The line of the agent's history that one request leaves, whether it cost something or not. */
@@ -103,13 +111,13 @@ function chargeRows<R, T>(
   clock: Clock,
   { arrivedMs, order, spender }: Granted<R, T>,
   tried: Pick<Tried<unknown>, 'outcome' | 'source' | 'upstreamMs'>,
-  bought?: Metered,
+  bought?: Metered & Pick<Price, 'cacheDiscountRaw'>,
 ): (chargedRaw: bigint) => readonly ChargeRow[] {
   const { model } = order;
   const { source, outcome, upstreamMs } = tried;
   // Taken at once, so that the time of the commit itself counts as no latency.
   const latencyMs = clock.monotonicMs() - arrivedMs;
-  const usage = bought === undefined ? {} : withFlag(bought.usage, bought.estimated);
+  const usage = bought === undefined ? {} : rowUsage(bought);
   return (costRaw) => [
     {
       agentId: spender.agentId,
@@ -135,6 +143,13 @@ function chargeRows<R, T>(
   ];
 }
 
-/** `estimated` marks a row whose upstream did not say what it used. */
-const withFlag = (usage: Usage, estimated: boolean): Record<string, number> =>
-  estimated ? { ...usage, estimated: 1 } : { ...usage };
+/** `estimated` marks a row whose upstream did not say what it used; `cache_discount_raw` is there where a cache was used. */
+const rowUsage = ({
+  cacheDiscountRaw: discount,
+  estimated,
+  usage,
+}: Metered & Pick<Price, 'cacheDiscountRaw'>): Record<string, number> => ({
+  ...usage,
+  ...(estimated && { estimated: 1 }),
+  ...(discount !== undefined && { cache_discount_raw: Number(discount) }),
+});

@@ -26,6 +26,8 @@ type ResponsePurchase = {
   readonly body: ResponsesRequest;
   /** Other models and the providers that the buyer wishes. */
   readonly wishes?: RoutingWishes | undefined;
+  /** The `usage` of the response has the price as well. */
+  readonly tellsCost?: boolean;
 };
 
 /** Buys a response. As chat completions: `ChatCompletions.complete` says what holds. */
@@ -42,9 +44,10 @@ type Deps = BuyDeps<AnyRail> & {
  */
 export const createBuyResponse =
   (deps: Deps): BuyResponse =>
-  async ({ body, buyer, wishes }) => {
+  async ({ body, buyer, tellsCost = false, wishes }) => {
     requireForeground(body);
-    const { asked, keeping } = await plan(deps, body, buyer);
+    const { asked, keeping: kept } = await plan(deps, body, buyer);
+    const keeping = { ...kept, tellsCost };
     const { conversation, translated } = asked;
     const weighed = translated.weighed;
     const ofModel = (model: string): ChatQuestion<AnyRail, ResponseAnswer> => ({
@@ -86,7 +89,7 @@ async function plan(
   { clock, kept, random }: Pick<Deps, 'clock' | 'kept' | 'random'>,
   request: ResponsesRequest,
   { spender: { agentId } }: Buyer,
-): Promise<{ readonly asked: Asked; readonly keeping: Keeping }> {
+): Promise<{ readonly asked: Asked; readonly keeping: Omit<Keeping, 'tellsCost'> }> {
   const id = newId(random, 'resp_');
   const isKept = kept.isOpen && request.store !== false;
   const head = headOf(request, { createdSec: nowSeconds(clock), id, isKept });
