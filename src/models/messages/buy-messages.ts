@@ -3,13 +3,13 @@ import type { Json } from '../../kernel/json.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import { meterTokens } from '../chat/chat-usage.ts';
 import { estimatePrompt } from '../chat/estimate-chat.ts';
-import { type ChatAnswer, type ChatQuestion, reportedOf, wantInTurn } from '../chat/want-chat.ts';
+import { type ChatAnswer, type ChatDeps, type ChatQuestion, reportedOf, wantInTurn } from '../chat/want-chat.ts';
 import { UnfitRequest } from '../providers/anthropic/unfit-request.ts';
 import type { ChatCall, ChatRail, MessagesRail } from '../providers/chat-rail.ts';
 import { failed, type Outcome } from '../providers/outcome.ts';
 import { answerWhole, type Relayed } from '../purchase/answer.ts';
 import { answerEvents, type StreamedAnswer } from '../purchase/answer-events.ts';
-import { type BuyDeps, buy } from '../purchase/buy.ts';
+import { buy } from '../purchase/buy.ts';
 import type { Buyer } from '../purchase/buyer.ts';
 import { priceInBody } from '../purchase/price-in-usage.ts';
 import type { RoutingWishes } from '../routing/routing-wishes.ts';
@@ -46,7 +46,7 @@ export interface MessagesGateway {
 }
 
 /** Buys messages the way chat completions are bought. */
-export function createMessagesGateway(deps: BuyDeps<ChatRail>): MessagesGateway {
+export function createMessagesGateway(deps: ChatDeps<ChatRail>): MessagesGateway {
   return {
     async create({ body: given, buyer, protocol, tellsCost = false, wishes }) {
       const body = { ...given, model: knownName(deps.catalogue, given.model) };
@@ -80,6 +80,7 @@ function questionOf(
     measured,
     leastOutputTokens: leastAnswerOf(body),
     reported: reportedOf,
+    needsMarks: ({ messages }) => messages !== undefined,
     requirePriced: () => requirePricedMessages(body),
     async ask(rail, call, outputCap, signal) {
       const asked = outputCap === undefined ? body : withMessagesCap(body, outputCap);

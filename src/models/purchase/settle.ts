@@ -76,6 +76,7 @@ export async function settle<R, T>(
   let cacheDiscountRaw: bigint | undefined;
   try {
     metered = granted.order.meter(outcome, source);
+    granted.order.note?.(outcome, source);
     const { uncached: usage } = metered;
     // The price of a call that is paid by itself does not depend on a cache.
     if (usage !== undefined && paidRaw === undefined) {

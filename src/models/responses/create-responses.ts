@@ -4,10 +4,10 @@ import { newId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { withCap } from '../chat/bound-chat.ts';
 import { estimatePrompt, tokensOf } from '../chat/estimate-chat.ts';
-import { type ChatQuestion, wantInTurn } from '../chat/want-chat.ts';
+import { type ChatDeps, type ChatQuestion, wantInTurn } from '../chat/want-chat.ts';
 import type { Relayed } from '../purchase/answer.ts';
 import type { StreamedAnswer } from '../purchase/answer-events.ts';
-import { type BuyDeps, buy } from '../purchase/buy.ts';
+import { buy } from '../purchase/buy.ts';
 import type { Buyer } from '../purchase/buyer.ts';
 import type { RoutingWishes } from '../routing/routing-wishes.ts';
 import { answerResponse, answerResponseEvents, type Keeping } from './answer-response.ts';
@@ -33,7 +33,7 @@ type ResponsePurchase = {
 /** Buys a response. As chat completions: `ChatCompletions.complete` says what holds. */
 export type BuyResponse = (purchase: ResponsePurchase) => Promise<Relayed | StreamedAnswer>;
 
-type Deps = BuyDeps<AnyRail> & {
+type Deps = ChatDeps<AnyRail> & {
   readonly kept: KeptResponses;
   readonly live: LiveResponses;
 };
@@ -52,6 +52,7 @@ export const createBuyResponse =
     const weighed = translated.weighed;
     const ofModel = (model: string): ChatQuestion<AnyRail, ResponseAnswer> => ({
       measured: { ...weighed, model },
+      needsMarks: ({ rail, speaks }) => speaks === 'chat' && rail.messages !== undefined,
       reported: (answer) => ('stream' in answer ? answer.stream.metered() : answer),
       requirePriced: () =>
         requirePricedResponse(body, [...conversation.before, ...conversation.own]),
