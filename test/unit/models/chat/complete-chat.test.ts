@@ -80,7 +80,8 @@ async function world(play: (provider: string) => ChatOutcome | Promise<ChatOutco
   const chat = createChatCompletions({
     ...deps,
     promptHolders: new PromptHolders(deps),
-    providerKeys: noStoredKeys });
+    providerKeys: noStoredKeys,
+  });
   const ask = (more: object = {}) =>
     chat.complete({
       buyer: aBuyer({ agentId: AGENT, keyId: 3, taskId: 'errand' }),
