@@ -26,7 +26,11 @@ export type ChatBound = {
  */
 export function boundChat(request: ChatRequest, model: Model, markedFrom?: number): ChatBound {
   const asked = Math.max(request.max_tokens ?? 0, request.max_completion_tokens ?? 0);
-  const inputTokens = withCacheWrites(boundPrompt(request, mostPerImage(model)), request, markedFrom);
+  const inputTokens = withCacheWrites(
+    boundPrompt(request, mostPerImage(model)),
+    request,
+    markedFrom,
+  );
   const bound = (outputCap: number, reason?: CapReason) =>
     capped(inputTokens, { outputCap, reason }, request);
   if (asked === 0) {

@@ -3,7 +3,13 @@ import type { Json } from '../../kernel/json.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import { meterTokens } from '../chat/chat-usage.ts';
 import { estimatePrompt } from '../chat/estimate-chat.ts';
-import { type ChatAnswer, type ChatDeps, type ChatQuestion, reportedOf, wantInTurn } from '../chat/want-chat.ts';
+import {
+  type ChatAnswer,
+  type ChatDeps,
+  type ChatQuestion,
+  reportedOf,
+  wantInTurn,
+} from '../chat/want-chat.ts';
 import { UnfitRequest } from '../providers/anthropic/unfit-request.ts';
 import type { ChatCall, ChatRail, MessagesRail } from '../providers/chat-rail.ts';
 import { failed, type Outcome } from '../providers/outcome.ts';

@@ -190,7 +190,11 @@ describe.each(PATHS)('a prompt to %s of a key whose prompts are cached', (path) 
 
 it('a request with marks of the caller’s own has no others', async () => {
   await using w = await anthropicWorld();
-  const body = { model: MODEL, ...asked['/messages'], system: [{ type: 'text', text: LONG, ...MARK }] };
+  const body = {
+    model: MODEL,
+    ...asked['/messages'],
+    system: [{ type: 'text', text: LONG, ...MARK }],
+  };
   await w.gateway.request('/messages', { headers: { authorization }, body });
   const { messages, system, tools } = w.upstream.seen[0]?.body ?? {};
   expect({ messages, system, tools }).toEqual({
@@ -198,11 +202,22 @@ it('a request with marks of the caller’s own has no others', async () => {
   });
 });
 
-it('a request to a provider by the caller’s own key there goes on as it is', async () => {
+it('a request to a provider by the caller’s own key there is marked as any other, but for /v1/llm/*', async () => {
   await using w = await anthropicWorld();
+  const own = { authorization, 'x-svc-provider-key': KEY };
+  await w.chat({ model: 'anthropic/claude-haiku-4-5', ...asked['/chat/completions'] }, own);
+  expect(JSON.stringify(w.upstream.seen.pop()?.body)).not.toContain('cache_control');
+  const long = { role: 'system', content: LONG.repeat(4) };
+  const [, ...turns] = asked['/chat/completions'].messages;
+  const messages = [long, ...turns];
+  await w.chat(
+    { model: 'anthropic/claude-haiku-4-5', ...asked['/chat/completions'], messages },
+    own,
+  );
+  expect(JSON.stringify(w.upstream.seen.pop()?.body)).toContain('cache_control');
   await w.gateway.request('/llm/chat/completions', {
-    headers: { authorization, 'x-svc-provider-key': KEY },
-    body: { model: 'anthropic/claude-haiku-4-5', ...asked['/chat/completions'] },
+    headers: own,
+    body: { model: 'anthropic/claude-haiku-4-5', ...asked['/chat/completions'], messages },
   });
   expect(w.upstream.seen).toHaveLength(1);
   expect(JSON.stringify(w.upstream.seen[0]?.body)).not.toContain('cache_control');

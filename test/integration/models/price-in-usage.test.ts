@@ -1,11 +1,17 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { describe, expect, it } from 'vitest';
-import { AGENT_KEY } from '../../support/gateway-world.ts';
 import { anthropicWorld } from '../../support/anthropic-world.ts';
+import { AGENT_KEY } from '../../support/gateway-world.ts';
 import { streamed as inEvents, STREAM } from '../../support/message-events.ts';
 import { asked as message, messagesWorld } from '../../support/messages-world.ts';
 import { CHAT_MODEL, OWN_MODEL, responsesWorld } from '../../support/responses-world.ts';
-import { DONE, finishEvent, textEvent, usageEvent, wholeAnswer } from '../../support/stream-upstream.ts';
+import {
+  DONE,
+  finishEvent,
+  textEvent,
+  usageEvent,
+  wholeAnswer,
+} from '../../support/stream-upstream.ts';
 
 const usage = { include: true };
 const PIECES = [textEvent('Good '), textEvent('morning.'), finishEvent('stop'), usageEvent(), DONE];
@@ -32,7 +38,11 @@ describe.each([
     const json = (await response.json()) as { usage: { cost_raw: string } };
     const costRaw = response.headers.get('x-svc-cost-usdc');
     expect(Number(costRaw)).toBeGreaterThan(0);
-    expect(json.usage).toMatchObject({ input_tokens: 1_200, output_tokens: 400, cost_raw: costRaw });
+    expect(json.usage).toMatchObject({
+      input_tokens: 1_200,
+      output_tokens: 400,
+      cost_raw: costRaw,
+    });
     expect(await w.charged()).toBe(BigInt(costRaw ?? -1));
     const seen = model === OWN_MODEL ? w.own.seen[0]?.body : w.chat.seen[0];
     expect(seen).not.toHaveProperty('usage');
@@ -88,8 +98,13 @@ describe('the price of a message', () => {
     expect(text.match(/^event: message_delta$/gm)).toHaveLength(1);
     expect(text.endsWith('event: message_stop\ndata: {"type":"message_stop"}\n\n')).toBe(true);
     await w.balanced();
-    const final = await w.claude.messages.stream({ ...message, ...({ usage } as object) }).finalMessage();
-    expect(final).toMatchObject({ content: [{ text: 'Good morning.' }], usage: { output_tokens: 400 } });
+    const final = await w.claude.messages
+      .stream({ ...message, ...({ usage } as object) })
+      .finalMessage();
+    expect(final).toMatchObject({
+      content: [{ text: 'Good morning.' }],
+      usage: { output_tokens: 400 },
+    });
     await w.balanced();
   });
 
@@ -118,9 +133,14 @@ describe('the price of a message', () => {
   it('is not there where it is not wished', async () => {
     await using w = await messagesWorld();
     w.upstream.play({ pieces: PIECES });
-    const text = await (await w.gateway.request('/messages', { body: { ...message, stream: true } })).text();
+    const text = await (
+      await w.gateway.request('/messages', { body: { ...message, stream: true } })
+    ).text();
     expect(text).not.toContain('cost_raw');
-    const claude = new Anthropic({ apiKey: AGENT_KEY, baseURL: w.gateway.baseUrl.replace(/\/v1$/, '') });
+    const claude = new Anthropic({
+      apiKey: AGENT_KEY,
+      baseURL: w.gateway.baseUrl.replace(/\/v1$/, ''),
+    });
     await expect(
       claude.messages.create({ ...message, ...({ usage: { include: 'yes' } } as object) }),
     ).rejects.toMatchObject({ status: 400 });

@@ -77,7 +77,9 @@ const isMarkableTool = (tool: unknown): boolean => isObject(tool) && tool.defer_
 function isMarked(request: Json): boolean {
   const { messages, system, tools } = request;
   if (hasMark(request) || listHasMark(tools) || listHasMark(system)) return true;
-  return Array.isArray(messages) && messages.some((turn) => isObject(turn) && listHasMark(turn.content));
+  return (
+    Array.isArray(messages) && messages.some((turn) => isObject(turn) && listHasMark(turn.content))
+  );
 }
 
 const hasMark = ({ cache_control: mark }: Json): boolean => mark !== undefined && mark !== null;

@@ -16,11 +16,11 @@ export function createMessagesRail(pool: UpstreamPool): MessagesRail {
   const sent = (call: MessagesCall, path?: string) => {
     const { body, breakpoints, headers, model, paymentMethod } = call;
     return {
-    body: JSON.stringify(placeBreakpoints({ ...body, model }, breakpoints)),
-    headers,
-    paymentMethod,
-    ...(path !== undefined && { path }),
-  };
+      body: JSON.stringify(placeBreakpoints({ ...body, model }, breakpoints)),
+      headers,
+      paymentMethod,
+      ...(path !== undefined && { path }),
+    };
   };
   return {
     complete: (call, signal) =>
