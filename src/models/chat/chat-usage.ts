@@ -40,10 +40,11 @@ export function chatRates(
   );
 }
 
-/** The same as if its upstream had no prompt cache; undefined where it has used none. */
+/** The same as if its upstream had no prompt cache; undefined where it has used none, or tokens have no price here. */
 function uncachedUsage(tokens: TokenUsage, source: Source): Usage | undefined {
   const { cachedTokens, cacheWriteTokens = 0, inputTokens, outputTokens } = tokens;
   if (cachedTokens === 0 && cacheWriteTokens === 0) return undefined;
+  if (source.rates.text_input_token === undefined) return undefined;
   return chatUsage({ inputTokens, outputTokens, cachedTokens: 0 }, source);
 }
 

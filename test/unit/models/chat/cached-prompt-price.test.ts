@@ -4,6 +4,7 @@ import { priceRaw } from '../../../../src/kernel/price.ts';
 import { buildCatalogue } from '../../../../src/models/catalogue/build-catalogue.ts';
 import { BUILTIN_MODELS } from '../../../../src/models/catalogue/builtin/models.ts';
 import { BUILTIN_PROVIDERS } from '../../../../src/models/catalogue/builtin/providers.ts';
+import { byokSource } from '../../../../src/models/catalogue/byok-source.ts';
 import type { Model, Source } from '../../../../src/models/catalogue/catalogue.ts';
 import { boundChat } from '../../../../src/models/chat/bound-chat.ts';
 import { ChatRequest } from '../../../../src/models/chat/chat-request.ts';
@@ -152,6 +153,12 @@ describe.each(VENDORS)('the price of a cached prompt by the rule of $name', (ven
       }),
     );
   });
+});
+
+it('a cache saves nothing that is told where the buyer pays the vendor himself', () => {
+  const usage = { inputTokens: 1_200, cachedTokens: 1_024, outputTokens: 8 };
+  const own = byokSource('anthropic', 'claude-opus-5');
+  expect(meterChat(asked, { usage, answerChars: 0 }, own)).not.toHaveProperty('uncached');
 });
 
 describe('what an upstream claims of its cache', () => {
