@@ -20,7 +20,7 @@ const credentials: Credentials = {
     const agentId = Number(key.slice('svc_'.length));
     return {
       ...{ kind: 'agent', agentId, accountId: 'acct_0', keyId: agentId, keyRootId: agentId },
-      ...{ permission: 'read_write', status: 'active', operatorExpiry: null },
+      ...{ permission: 'read_write', promptCaching: 'off', status: 'active', operatorExpiry: null },
     };
   },
 };

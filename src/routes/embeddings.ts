@@ -3,6 +3,7 @@ import { LIMITS } from '../kernel/limits.ts';
 import type { Embeddings } from '../models/embeddings/buy-embeddings.ts';
 import { EmbeddingAnswer, EmbeddingRequest } from '../models/embeddings/embedding-request.ts';
 import { readBuyer } from '../models/purchase/buyer.ts';
+import { USAGE_WISH } from '../models/routing/routing-wishes.ts';
 
 /** Vectors of texts, bought from the cheapest source of the model and metered by tokens. */
 export const embeddings = route<{ embeddings: Embeddings }>()({
@@ -16,9 +17,12 @@ export const embeddings = route<{ embeddings: Embeddings }>()({
   idempotent: true,
   maxBodyBytes: LIMITS.embeddingBodyBytes,
   json: LIMITS.embeddingJson,
-  body: EmbeddingRequest,
+  body: EmbeddingRequest.extend({ usage: USAGE_WISH }),
   response: EmbeddingAnswer,
 
-  handle: (context) =>
-    context.services.embeddings.embed({ buyer: readBuyer(context), body: context.body }),
+  handle(context) {
+    const { usage, ...body } = context.body;
+    const tellsCost = usage?.include === true;
+    return context.services.embeddings.embed({ buyer: readBuyer(context), body, tellsCost });
+  },
 });

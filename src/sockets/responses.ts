@@ -15,7 +15,7 @@ import {
 } from '../models/responses/connection/response-connection.ts';
 import type { Responses } from '../models/responses/responses.ts';
 import { ResponsesRequest } from '../models/responses/responses-request.ts';
-import { ROUTING_WISHES, readWishes } from '../models/routing/routing-wishes.ts';
+import { ROUTING_WISHES, readWishes, USAGE_WISH } from '../models/routing/routing-wishes.ts';
 import { EventAllowance } from '../voice/live/event-allowance.ts';
 import { TOO_MANY_EVENTS } from '../voice/live/voice-endings.ts';
 import { readSocketBuyer } from './read-socket-buyer.ts';
@@ -65,7 +65,7 @@ function handlerOf(connection: ResponseConnection, clock: Clock): SocketHandler 
   };
 }
 
-const Message = ResponsesRequest.extend(ROUTING_WISHES);
+const Message = ResponsesRequest.extend({ ...ROUTING_WISHES, usage: USAGE_WISH });
 
 /** Reads a message under the bounds of the body of a request. Throws the refusal of one that asks for no response. */
 async function readMessage(text: string): Promise<AskedResponse> {
@@ -80,8 +80,9 @@ async function readMessage(text: string): Promise<AskedResponse> {
   const asked = servedMembers(message);
   const shaped = parseShape(Message, asked, 'openai') as ReturnType<typeof Message.parse>;
   if (bytes.length > LIMITS.jsonBytesPerTurn) await turnForLongWork();
-  const { max_price, models, provider, ...body } = shaped;
-  return { body, wishes: readWishes({ max_price, models, provider }) };
+  const { max_price, models, provider, usage, ...body } = shaped;
+  const tellsCost = usage?.include === true;
+  return { body, tellsCost, wishes: readWishes({ max_price, models, provider }) };
 }
 
 /** The members of a message that a request over HTTP has as well. Throws the refusal of what is not served. */

@@ -71,7 +71,12 @@ export async function abusedWorld(): Promise<AbusedWorld> {
         ...fakeCredentials,
         agentKey: () => ({
           ...{ kind: 'agent', agentId, keyId, keyRootId: keyId, accountId: 'acct_1' },
-          ...{ permission: 'read_write', status: 'active', operatorExpiry: null },
+          ...{
+            permission: 'read_write',
+            promptCaching: 'off',
+            status: 'active',
+            operatorExpiry: null,
+          },
         }),
       },
     },

@@ -13,6 +13,8 @@ export const AGENT = 1;
 const FUNDS = 1_000_000n;
 export const MODEL = 'acme/claude-1';
 export const KEY = 'sk-ant-upstream';
+/** Of the same agent, with prompts that are marked for caches. */
+export const AUTO_KEY = `svc_${'c'.repeat(64)}`;
 export const messages = [{ role: 'user' as const, content: 'Good morning?' }];
 
 const RATES = { text_input_token: '1', text_output_token: '5', cached_input_token: '0.1' };
@@ -33,6 +35,7 @@ export async function anthropicWorld(limits: Partial<UpstreamLimits> = {}, secre
     ledger,
     limits,
     secret: () => secret,
+    others: new Map([[AUTO_KEY, { agentId: AGENT, keyId: 2, promptCaching: 'auto' }]]),
     providers: {
       claude: { baseUrl: upstream.baseUrl, dialect: 'anthropic', apiKeyEnv: 'CLAUDE_KEY' },
       spare: { baseUrl: spare.baseUrl, dialect: 'openai' },

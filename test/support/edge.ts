@@ -48,6 +48,7 @@ const agent = (change: Partial<AgentCaller> = {}): AgentCaller => ({
   keyId: 70,
   keyRootId: change.keyId ?? 70,
   permission: 'read_write',
+  promptCaching: 'off',
   status: 'active',
   operatorExpiry: null,
   ...change,

@@ -7,6 +7,7 @@ import type { Catalogue } from '../../src/models/catalogue/catalogue.ts';
 import { createProxiedModels } from '../../src/models/catalogue/proxied-models.ts';
 import { createChatRails } from '../../src/models/chat/chat-rails.ts';
 import { createChatCompletions } from '../../src/models/chat/complete-chat.ts';
+import { PromptHolders } from '../../src/models/chat/prompt-holders.ts';
 import { createEmbeddings } from '../../src/models/embeddings/buy-embeddings.ts';
 import { createEmbeddingRails } from '../../src/models/embeddings/embedding-rails.ts';
 import { createMessagesGateway } from '../../src/models/messages/buy-messages.ts';
@@ -72,7 +73,8 @@ export function gatewayServices(options: {
     find: async (_: string, provider: string) => storedKeys[provider],
     noteUse: async (_: string, provider: string) => void usedKeys.push(provider),
   };
-  const bought = { catalogue, providerKeys, breaker, ledger, budgets, ...shared };
+  const promptHolders = new PromptHolders(shared);
+  const bought = { promptHolders, catalogue, providerKeys, breaker, ledger, budgets, ...shared };
   const { keptIn: sql } = options;
   const kept = createKeptResponses({
     ...shared,

@@ -46,7 +46,7 @@ export const AGENT_KEY = `svc_${'a'.repeat(64)}`;
 
 /** An agent's key, which may spend unless it is said otherwise. */
 type TestKey = Pick<AgentCaller, 'agentId' | 'keyId'> &
-  Partial<Pick<AgentCaller, 'permission' | 'status'>>;
+  Partial<Pick<AgentCaller, 'accountId' | 'permission' | 'promptCaching' | 'status'>>;
 
 export type GatewayWorld = AsyncDisposable & {
   readonly baseUrl: string;
@@ -147,6 +147,7 @@ function credentialsOf(agents: ReadonlyMap<string, TestKey>): Credentials {
       {
         ...{ kind: 'agent', accountId: 'acct_000000000001', keyRootId: agent.keyId },
         ...{ permission: 'read_write', status: 'active', operatorExpiry: null },
+        promptCaching: 'off',
         ...agent,
       },
     ]),

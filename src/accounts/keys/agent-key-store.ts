@@ -1,6 +1,6 @@
 import type { Queryable } from '../../platform/postgres/sql.ts';
 import type { AgentStatus } from '../agents/agent.ts';
-import type { AgentKey, Permissions } from './key.ts';
+import type { AgentKey, Permissions, PromptCaching } from './key.ts';
 
 type Row = {
   id: number;
@@ -9,6 +9,7 @@ type Row = {
   prefix: string;
   label: string | null;
   permissions: Permissions;
+  prompt_caching: PromptCaching;
   created_at: Date;
   last_used_at: Date | null;
 };
@@ -19,6 +20,7 @@ const toKey = (row: Row): AgentKey => ({
   prefix: row.prefix,
   label: row.label,
   permissions: row.permissions,
+  promptCaching: row.prompt_caching,
   createdAt: row.created_at,
   lastUsedAt: row.last_used_at,
 });
@@ -29,6 +31,7 @@ export type NewAgentKey = {
   readonly prefix: string;
   readonly label: string | null;
   readonly permissions: Permissions;
+  readonly promptCaching: PromptCaching;
   readonly rotatedFrom: number | null;
   /** Null: it is the first of its line. */
   readonly rootId: number | null;
@@ -36,10 +39,10 @@ export type NewAgentKey = {
 
 export async function insertAgentKey(tx: Queryable, key: NewAgentKey): Promise<AgentKey> {
   const [row] = await tx<Row[]>`
-    insert into agent_keys (agent_id, digest, prefix, label, permissions, rotated_from,
-      root_id)
+    insert into agent_keys (agent_id, digest, prefix, label, permissions, prompt_caching,
+      rotated_from, root_id)
     values (${key.agentId}, ${key.digest}, ${key.prefix}, ${key.label}, ${key.permissions},
-      ${key.rotatedFrom}, ${key.rootId})
+      ${key.promptCaching}, ${key.rotatedFrom}, ${key.rootId})
     returning *
   `;
   return toKey(row as Row);
@@ -75,6 +78,7 @@ export type KnownAgentKey = {
   readonly agentId: number;
   readonly accountId: string;
   readonly permissions: Permissions;
+  readonly promptCaching: PromptCaching;
   readonly status: AgentStatus;
   /** When the delegation of a credit line ends, in Unix seconds; null of a prepaid agent, which has none. */
   readonly operatorExpiry: number | null;
@@ -92,11 +96,13 @@ export async function findAgentByDigest(
       agent_id: number;
       account_id: string;
       permissions: Permissions;
+      prompt_caching: PromptCaching;
       status: AgentStatus;
       operator_expiry: bigint | null;
     }[]
   >`
-    select k.id, coalesce(k.root_id, k.id) as root_id, k.agent_id, a.account_id, k.permissions, a.status,
+    select k.id, coalesce(k.root_id, k.id) as root_id, k.agent_id, a.account_id, k.permissions,
+      k.prompt_caching, a.status,
       case when a.funding_mode = 'credit_line' then a.operator_expiry end as operator_expiry
     from agent_keys k join agents a on a.id = k.agent_id
     where k.digest = ${digest} and k.revoked_at is null
@@ -108,6 +114,7 @@ export async function findAgentByDigest(
     agentId: row.agent_id,
     accountId: row.account_id,
     permissions: row.permissions,
+    promptCaching: row.prompt_caching,
     status: row.status,
     operatorExpiry: row.operator_expiry === null ? null : Number(row.operator_expiry),
   };

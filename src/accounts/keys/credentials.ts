@@ -112,6 +112,7 @@ const agentCaller = (known: KnownAgentKey) =>
     keyId: known.keyId,
     keyRootId: known.keyRootId,
     permission: known.permissions,
+    promptCaching: known.promptCaching,
     status: known.status,
     operatorExpiry: known.operatorExpiry,
   }) as const;

@@ -1,6 +1,10 @@
 /** What a key may do: `read` only looks, `read_write` also changes and spends. */
 export type Permissions = 'read' | 'read_write';
 
+/** `auto`: this server marks prompts for the caches of upstreams that need marks, where the caller has set none. */
+export const PROMPT_CACHING = ['off', 'auto'] as const;
+export type PromptCaching = (typeof PROMPT_CACHING)[number];
+
 /** A stored key. The secret itself is shown once, when it is made, and kept nowhere. */
 export type Key = {
   readonly id: number;
@@ -15,6 +19,7 @@ export type Key = {
 export type AgentKey = Key & {
   /** The first key of its line of rotations, whose budget it has. */
   readonly rootId: number;
+  readonly promptCaching: PromptCaching;
 };
 
 export type DeveloperKey = Key & { readonly expiresAt: Date | null };

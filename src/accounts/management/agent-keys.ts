@@ -24,10 +24,11 @@ import {
 } from '../keys/agent-key-store.ts';
 import type { Invalidation } from '../keys/invalidation.ts';
 import type { Invalidations } from '../keys/invalidations.ts';
-import type { AgentKey, Issued, Key, KeyOwner, KeyRequest } from '../keys/key.ts';
+import type { AgentKey, Issued, Key, KeyOwner, KeyRequest, PromptCaching } from '../keys/key.ts';
 import type { KeyUse } from '../keys/key-use.ts';
 
 export type AgentKeyRequest = Omit<KeyRequest, 'expiresAt'> & {
+  readonly promptCaching?: PromptCaching | undefined;
   readonly budget?: BudgetRequest | undefined;
 };
 
@@ -106,6 +107,7 @@ export function createAgentKeys(deps: Deps) {
           agentId,
           label: wanted.label ?? old.label,
           permissions: wanted.permissions ?? old.permissions,
+          promptCaching: wanted.promptCaching ?? old.promptCaching,
           rotatedFrom: keyId,
           rootId: old.rootId,
         });
@@ -157,6 +159,7 @@ async function issueFirst(
     agentId: agent.id,
     label: wanted.label ?? null,
     permissions: wanted.permissions ?? 'read_write',
+    promptCaching: wanted.promptCaching ?? 'off',
     rotatedFrom: null,
     rootId: null,
   });

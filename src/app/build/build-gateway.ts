@@ -4,6 +4,7 @@ import type { Teardown } from '../../kernel/teardown.ts';
 import { createProxiedModels } from '../../models/catalogue/proxied-models.ts';
 import { createChatRails } from '../../models/chat/chat-rails.ts';
 import { createChatCompletions } from '../../models/chat/complete-chat.ts';
+import { PromptHolders } from '../../models/chat/prompt-holders.ts';
 import { createEmbeddings } from '../../models/embeddings/buy-embeddings.ts';
 import { createEmbeddingRails } from '../../models/embeddings/embedding-rails.ts';
 import { createMessagesGateway } from '../../models/messages/buy-messages.ts';
@@ -73,7 +74,9 @@ export function buildGateway(
   teardown.use('transcription rails', hearing);
   const breaker = createSourceRests({ clock });
   const rateLimitAdvisory = createRateLimitAdvisory({ clock, ...settings.rateLimitAdvisory });
-  const shared = { ...world, providerKeys, breaker, ledger, budgets, rateLimitAdvisory };
+  const promptHolders = new PromptHolders({ clock });
+  const bought = { ...world, providerKeys, breaker, ledger, budgets, rateLimitAdvisory };
+  const shared = { ...bought, promptHolders };
   const realtimeRails = teardown.use('realtime rails', createRealtimeRails(world));
   const liveRails = teardown.use('live rails', createLiveRails(world));
   const listenRails = teardown.use('listen rails', createListenRails(world));

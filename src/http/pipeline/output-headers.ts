@@ -31,6 +31,7 @@ const EXPOSED = [
   'attempts',
   'provider',
   'fallbacks',
+  'cache-discount-usdc',
   'max-tokens-applied',
   'token-count',
   'budget-remaining-usdc',

@@ -1,5 +1,6 @@
 import type { AgentStatus } from '../../accounts/agents/agent.ts';
 import type { ClientSecretUse } from '../../accounts/keys/client-secrets.ts';
+import type { PromptCaching } from '../../accounts/keys/key.ts';
 
 export type Permission = 'read' | 'read_write';
 
@@ -31,6 +32,7 @@ export type AgentCaller = {
   /** The first key of its line of rotations, whose budget it spends. */
   readonly keyRootId: number;
   readonly permission: Permission;
+  readonly promptCaching: PromptCaching;
   readonly status: AgentStatus;
   /** Unix seconds at which the delegation ends; null without one, as for every prepaid agent. */
   readonly operatorExpiry: number | null;

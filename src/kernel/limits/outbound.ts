@@ -32,6 +32,11 @@ export const OUTBOUND_LIMITS = {
   tokensOfPreamble: 704,
   /** What a prompt token that an upstream writes to its cache costs beyond any other, kept for minutes or an hour. */
   cacheWriteSurcharge: { shortPercent: 25, hourPercent: 100 },
+  /**
+   * Of prompts that upstreams cache: the shortest that most of them take, how long they keep one, and of how many prompts this
+   * server remembers where they went, by so many characters of each.
+   */
+  promptCache: { leastTokens: 1_024, heldMs: 5 * 60_000, holders: 10_000, readChars: 64 * 1024 },
   /** Of the list of features that a caller of the Messages dialect asks an upstream for. */
   betaHeaderChars: 2_048,
   /** How long an upstream may take to count a prompt before it is counted here. */

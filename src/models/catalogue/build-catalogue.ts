@@ -131,9 +131,9 @@ function ownKeySources(
   keyed: readonly string[],
 ): readonly Source[] {
   const found = new Map<string, Source>();
-  for (const { provider, upstreamModel } of sources) {
+  for (const { cacheLeastTokens, provider, upstreamModel } of sources) {
     if (!keyed.includes(provider) || found.has(provider)) continue;
-    found.set(provider, byokSource(provider, upstreamModel));
+    found.set(provider, byokSource(provider, upstreamModel, cacheLeastTokens));
   }
   return [...found.values()];
 }

@@ -9,12 +9,17 @@ const RATE_PER_RAW = 1_000_000n;
 const FEE: Rates = { request: LIMITS.byokFeeRaw * RATE_PER_RAW };
 
 /** A model at a provider whose bill goes to the buyer's own account there: what is charged here is the fixed fee. */
-export const byokSource = (provider: string, upstreamModel: string): Source => ({
+export const byokSource = (
+  provider: string,
+  upstreamModel: string,
+  cacheLeastTokens?: number,
+): Source => ({
   rail: 'byok',
   provider,
   upstreamModel,
   rates: FEE,
   marginBps: 0,
+  ...(cacheLeastTokens !== undefined && { cacheLeastTokens }),
 });
 
 /** The vendor that a provider is an address of. A provider that the catalogue no longer has is one by itself. */

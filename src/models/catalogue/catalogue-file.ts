@@ -50,6 +50,7 @@ const SourceShape = z
       .strictObject({ above: tokens, inputPercent: percent, outputPercent: percent })
       .optional(),
     cacheWritePercent: percent.optional(),
+    cacheLeastTokens: tokens.optional(),
     imageTokens: tokens.optional(),
     price: z
       .strictObject({

@@ -26,7 +26,7 @@ export type PriceNote = {
   readonly certainty: Certainty;
 };
 
-/** What a vendor adds to its rates; OpenAI, Google, Anthropic and xAI publish such rules beside their prices. */
+/** What a vendor adds to its rates, and when; OpenAI, Google, Anthropic and xAI publish such rules beside their prices. */
 export type Surcharges = {
   /** A prompt of more tokens than this costs so many percent of the usual rates, its whole answer too. */
   readonly longPrompt?:
@@ -34,6 +34,8 @@ export type Surcharges = {
     | undefined;
   /** What a prompt token that the vendor writes to its cache costs beyond the input rate, in percent of it. */
   readonly cacheWritePercent?: number | undefined;
+  /** The shortest prompt that it caches, in tokens, where that is not what most vendors have. */
+  readonly cacheLeastTokens?: number | undefined;
   /** The most tokens that it counts for one image, where that is more than others do. */
   readonly imageTokens?: number | undefined;
 };

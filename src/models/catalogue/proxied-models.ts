@@ -1,4 +1,5 @@
 import { type ChatCompletions, createChatCompletions } from '../chat/complete-chat.ts';
+import type { ChatDeps } from '../chat/want-chat.ts';
 import { createEmbeddings, type Embeddings } from '../embeddings/buy-embeddings.ts';
 import type { ChatRail } from '../providers/chat-rail.ts';
 import type { EmbeddingRail } from '../providers/embedding-rail.ts';
@@ -12,7 +13,7 @@ export type ProxiedModels = {
 
 /** What callers buy of any model with the key that comes with each request; what is stored is not used there. */
 export function createProxiedModels(
-  deps: Omit<BuyDeps<never>, 'rails' | 'providerKeys'>,
+  deps: Omit<ChatDeps<never>, 'rails' | 'providerKeys'>,
   rails: {
     readonly chat: BuyDeps<ChatRail>['rails'];
     readonly embeddings: BuyDeps<EmbeddingRail>['rails'];

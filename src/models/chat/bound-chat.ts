@@ -21,11 +21,16 @@ export type ChatBound = {
 /**
  * Bounds a request before anything of it is sent: a token for each byte of what it says, since none is shorter, and
  * for its output the caller's cap for each of the answers asked for, else the model's own. Where one answer may fill the
- * model's window, that is what the prompt leaves of it.
+ * model's window, that is what the prompt leaves of it. A prompt of `markedFrom` tokens or more is marked for a cache by this
+ * server.
  */
-export function boundChat(request: ChatRequest, model: Model): ChatBound {
+export function boundChat(request: ChatRequest, model: Model, markedFrom?: number): ChatBound {
   const asked = Math.max(request.max_tokens ?? 0, request.max_completion_tokens ?? 0);
-  const inputTokens = boundPrompt(request, mostPerImage(model));
+  const inputTokens = withCacheWrites(
+    boundPrompt(request, mostPerImage(model)),
+    request,
+    markedFrom,
+  );
   const bound = (outputCap: number, reason?: CapReason) =>
     capped(inputTokens, { outputCap, reason }, request);
   if (asked === 0) {
@@ -127,7 +132,15 @@ function boundPrompt(request: ChatRequest, perImage: number): number {
     const value = request[member];
     if (value !== undefined) tokens += jsonBytes(value) + LIMITS.tokensOfPreamble;
   }
-  return marksCache(request) ? tokens + Math.ceil((tokens * MOST_SURCHARGE) / 100) : tokens;
+  return tokens;
+}
+
+/** Tokens that an upstream writes to its cache cost more: at most so much as their mark says, which may be of all of them. */
+function withCacheWrites(tokens: number, request: ChatRequest, markedFrom = Infinity): number {
+  const { hourPercent, shortPercent } = LIMITS.cacheWriteSurcharge;
+  const byServer = tokens >= markedFrom ? shortPercent : 0;
+  const percent = marksCache(request) ? hourPercent : byServer;
+  return tokens + Math.ceil((tokens * percent) / 100);
 }
 
 const mostPerImage = ({ sources }: Model): number =>
@@ -135,8 +148,6 @@ const mostPerImage = ({ sources }: Model): number =>
     LIMITS.mostTokensPerImage,
     ...sources.map(({ imageTokens }) => imageTokens ?? LIMITS.mostTokensPerImage),
   );
-
-const MOST_SURCHARGE = LIMITS.cacheWriteSurcharge.hourPercent;
 
 /** Whether the caller asks for any of the prompt to be kept in the upstream's cache. */
 const marksCache = ({ messages, tools }: ChatRequest): boolean =>

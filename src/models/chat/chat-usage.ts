@@ -40,6 +40,14 @@ export function chatRates(
   );
 }
 
+/** The same as if its upstream had no prompt cache; undefined where it has used none, or tokens have no price here. */
+function uncachedUsage(tokens: TokenUsage, source: Source): Usage | undefined {
+  const { cachedTokens, cacheWriteTokens = 0, inputTokens, outputTokens } = tokens;
+  if (cachedTokens === 0 && cacheWriteTokens === 0) return undefined;
+  if (source.rates.text_input_token === undefined) return undefined;
+  return chatUsage({ inputTokens, outputTokens, cachedTokens: 0 }, source);
+}
+
 /** What `tokens` cost at `source`, margin included. */
 export const chatPriceRaw = (tokens: TokenUsage, source: Source): bigint =>
   priceRaw(chatUsage(tokens, source), chatRates(tokens, source), source.marginBps);
@@ -76,7 +84,11 @@ export function meterChat(
   return { ...kept, reported: { ...billed(tokens, source), isImpossible: believed.isImpossible } };
 }
 
-const billed = (tokens: TokenUsage, source: Source) => ({
-  usage: chatUsage(tokens, source),
-  rates: chatRates(tokens, source),
-});
+function billed(tokens: TokenUsage, source: Source) {
+  const uncached = uncachedUsage(tokens, source);
+  return {
+    usage: chatUsage(tokens, source),
+    rates: chatRates(tokens, source),
+    ...(uncached && { uncached }),
+  };
+}

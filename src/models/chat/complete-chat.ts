@@ -1,15 +1,16 @@
 import type { ChatCompletion, ChatRail } from '../providers/chat-rail.ts';
 import { answerWhole, type Relayed } from '../purchase/answer.ts';
 import { answerEvents, type StreamedAnswer } from '../purchase/answer-events.ts';
-import { type BuyDeps, buy } from '../purchase/buy.ts';
+import { buy } from '../purchase/buy.ts';
 import type { Buyer } from '../purchase/buyer.ts';
 import { type KeepFirst, keptFirst } from '../purchase/keep-first.ts';
+import { priceInBody } from '../purchase/price-in-usage.ts';
 import type { RoutingWishes } from '../routing/routing-wishes.ts';
 import { requirePriced } from '../routing/unpriced-features.ts';
 import { withCap } from './bound-chat.ts';
 import type { ChatRequest } from './chat-request.ts';
-import { CostInStream, costInBody, withUsage } from './cost-in-usage.ts';
-import { type ChatQuestion, reportedOf, wantInTurn } from './want-chat.ts';
+import { PriceInChatStream, withUsage } from './price-in-chat-stream.ts';
+import { type ChatDeps, type ChatQuestion, reportedOf, wantInTurn } from './want-chat.ts';
 
 type ChatPurchase = {
   readonly buyer: Buyer;
@@ -31,7 +32,7 @@ export interface ChatCompletions {
 }
 
 /** Buys chat completions: holds the most that one can cost, asks the cheapest source, settles to the use. */
-export function createChatCompletions(deps: BuyDeps<ChatRail>): ChatCompletions {
+export function createChatCompletions(deps: ChatDeps<ChatRail>): ChatCompletions {
   return {
     async complete({ body, buyer, keep, tellsCost = false, wishes }) {
       const asked = tellsCost ? withUsage(body) : body;
@@ -41,10 +42,10 @@ export function createChatCompletions(deps: BuyDeps<ChatRail>): ChatCompletions 
       if (bought.kind === 'unsold') return bought.answer;
       const { outcome } = bought;
       if ('stream' in outcome) {
-        const events = tellsCost ? new CostInStream(outcome.stream) : outcome.stream;
+        const events = tellsCost ? new PriceInChatStream(outcome.stream) : outcome.stream;
         return answerEvents(deps, bought, events);
       }
-      return answerWhole(bought, outcome, tellsCost ? costInBody : undefined);
+      return answerWhole(bought, outcome, tellsCost ? priceInBody : undefined);
     },
   };
 }
@@ -55,6 +56,7 @@ const questionOf = (
 ): ChatQuestion => ({
   measured: body,
   reported: reportedOf,
+  needsMarks: ({ messages }) => messages !== undefined,
   requirePriced: () => requirePriced(body),
   ask(rail, asked, outputCap, signal) {
     const call = { ...asked, body: outputCap === undefined ? body : withCap(body, outputCap) };

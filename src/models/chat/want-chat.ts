@@ -19,6 +19,8 @@ import { arePaidByBuyer, type Seller, type Sellers } from '../routing/sellers.ts
 import { boundChat, type ChatBound, leastBound, shrinkBound } from './bound-chat.ts';
 import type { ChatRequest } from './chat-request.ts';
 import { chatPriceRaw, chatRates, meterChat } from './chat-usage.ts';
+import { type PromptCaching, planPromptCaching } from './prompt-caching.ts';
+import type { PromptHolders } from './prompt-holders.ts';
 
 export type ChatAnswer = ChatCompletion | { readonly stream: ChatStream };
 
@@ -32,6 +34,8 @@ export type ChatQuestion<R = ChatRail, T = ChatAnswer> = {
   readonly measured: ChatRequest;
   /** An answer with a smaller cap is of no use; a few tokens where nothing is said. */
   readonly leastOutputTokens?: number | undefined;
+  /** Whether an upstream caches of a prompt what is marked, and no more. */
+  needsMarks(rail: R): boolean;
   /** Throws the refusal of what costs more than its tokens at the rates of the catalogue. */
   requirePriced(): void;
   /** Asks one rail for it. The cap is undefined where the caller pays the provider himself: he bounds it himself, too. */
@@ -45,17 +49,27 @@ export type ChatQuestion<R = ChatRail, T = ChatAnswer> = {
   reported(answer: T): Reported;
 };
 
-type WantDeps<R> = Pick<BuyDeps<R>, 'keepsNames' | 'rails'>;
+/** What buys chats, in whichever dialect. */
+export type ChatDeps<R> = BuyDeps<R> & { readonly promptHolders: PromptHolders };
+
+type WantDeps<R> = Pick<ChatDeps<R>, 'keepsNames' | 'promptHolders' | 'rails'>;
+
+type ChatBuyer = Pick<Buyer, 'accountId' | 'promptCaching' | 'signal' | 'spender'>;
 
 /** What is bought for a chat: at most what its bound costs, shorter where there is money for less, metered by its tokens. */
 function wantChat<R, T>(
-  { keepsNames, rails }: WantDeps<R>,
+  { keepsNames, promptHolders, rails }: WantDeps<R>,
   question: ChatQuestion<R, T>,
-  { signal, spender }: Pick<Buyer, 'signal' | 'spender'>,
+  buyer: ChatBuyer,
   wishes: RoutingWishes | undefined,
 ): Wanted<R, T> {
   const { leastOutputTokens: least, measured } = question;
-  const orderWithin = (sellers: Sellers, bound: ChatBound): Order<R, T> => {
+  const { signal, spender } = buyer;
+  const needsMarks = (source: Source) => {
+    const rail = rails.railOf(source);
+    return rail !== undefined && question.needsMarks(rail);
+  };
+  const orderWithin = (sellers: Sellers, bound: ChatBound, caching: PromptCaching): Order<R, T> => {
     const { model } = sellers;
     const offers = planOffers(
       sellers,
@@ -66,7 +80,7 @@ function wantChat<R, T>(
     const isTheirs = arePaidByBuyer(sellers);
     return {
       model,
-      offers: requireOffers(model, offers),
+      offers: caching.preferHolder(requireOffers(model, offers)),
       ask({ rail, source }, heldRaw, paymentMethod) {
         const call = {
           agentId: spender.agentId,
@@ -74,6 +88,7 @@ function wantChat<R, T>(
           paymentMethod,
           model: source.upstreamModel,
           servedAs: keepsNames === true ? undefined : model.id,
+          breakpoints: caching.breakpointsAt(source),
         };
         return question.ask(rail, call, isTheirs ? undefined : bound.outputCap, signal);
       },
@@ -81,18 +96,20 @@ function wantChat<R, T>(
         const most = isTheirs ? undefined : bound.tokens;
         return meterChat(measured, question.reported(answer), source, most);
       },
+      note: (answer, source) => caching.note(question.reported(answer).usage, source),
       forLess(room) {
         for (let kept = byPrice(served, bound); kept.length > 0; kept = kept.slice(0, -1)) {
           const sources = kept.map(({ source }) => source);
           const less = shrinkBound(bound, measured, sources, room, least);
-          if (less !== undefined) return orderWithin({ ...sellers, sellers: kept }, less);
+          if (less !== undefined) return orderWithin({ ...sellers, sellers: kept }, less, caching);
         }
         return undefined;
       },
       atLeast() {
         const smallest = leastBound(bound, measured, least);
         const [cheapest] = byPrice(served, smallest);
-        return orderWithin(cheapest ? { ...sellers, sellers: [cheapest] } : sellers, smallest);
+        const kept = cheapest ? { ...sellers, sellers: [cheapest] } : sellers;
+        return orderWithin(kept, smallest, caching);
       },
       answerCap: isTheirs ? undefined : capOf(bound),
     };
@@ -103,9 +120,10 @@ function wantChat<R, T>(
     wishes,
     orderOf(sellers) {
       if (!arePaidByBuyer(sellers)) question.requirePriced();
-      const bound = boundChat(measured, sellers.model);
+      const caching = planPromptCaching(promptHolders, sellers, buyer, measured, needsMarks);
+      const bound = boundChat(measured, sellers.model, caching.markedFrom);
       const ratesAt = (source: Source) => chatRates(bound.tokens, source);
-      return orderWithin(requireCheap(sellers, wishes, ratesAt), bound);
+      return orderWithin(requireCheap(sellers, wishes, ratesAt), bound, caching);
     },
   };
 }
@@ -114,7 +132,7 @@ function wantChat<R, T>(
 export function wantInTurn<R, T>(
   deps: WantDeps<R>,
   ofModel: (model: string) => ChatQuestion<R, T>,
-  buyer: Pick<Buyer, 'signal' | 'spender'>,
+  buyer: ChatBuyer,
   { model: first, wishes }: { readonly model: string; readonly wishes: RoutingWishes | undefined },
 ): Wanted<R, T> {
   const others = new Set(wishes?.models);

@@ -6,6 +6,7 @@ import { type BuyDeps, buy } from '../purchase/buy.ts';
 import type { Buyer } from '../purchase/buyer.ts';
 import { type KeepFirst, keptFirst } from '../purchase/keep-first.ts';
 import type { Wanted } from '../purchase/order.ts';
+import { priceInBody } from '../purchase/price-in-usage.ts';
 import { type Offers, planOffers } from '../routing/plan-offers.ts';
 import type { EmbeddingRequest } from './embedding-request.ts';
 import { boundTokens, embeddingPriceRaw, meterEmbeddings } from './embedding-usage.ts';
@@ -19,6 +20,8 @@ type EmbeddingPurchase = {
   readonly buyer: Buyer;
   readonly body: EmbeddingRequest;
   readonly keep?: KeepFirst<EmbeddingList>;
+  /** The `usage` of the answer has the price as well. */
+  readonly tellsCost?: boolean;
 };
 
 /** Buys vectors of texts: holds a token for each of their bytes, settles to the tokens that were metered. */
@@ -26,7 +29,9 @@ export function createEmbeddings(deps: BuyDeps<EmbeddingRail>): Embeddings {
   return {
     async embed(purchase) {
       const bought = await buy(deps, purchase.buyer, wantedOf(deps, purchase));
-      return bought.kind === 'unsold' ? bought.answer : answerWhole(bought, bought.outcome);
+      if (bought.kind === 'unsold') return bought.answer;
+      const withPrice = purchase.tellsCost === true ? priceInBody : undefined;
+      return answerWhole(bought, bought.outcome, withPrice);
     },
   };
 }

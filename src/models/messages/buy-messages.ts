@@ -3,14 +3,21 @@ import type { Json } from '../../kernel/json.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import { meterTokens } from '../chat/chat-usage.ts';
 import { estimatePrompt } from '../chat/estimate-chat.ts';
-import { type ChatAnswer, type ChatQuestion, reportedOf, wantInTurn } from '../chat/want-chat.ts';
+import {
+  type ChatAnswer,
+  type ChatDeps,
+  type ChatQuestion,
+  reportedOf,
+  wantInTurn,
+} from '../chat/want-chat.ts';
 import { UnfitRequest } from '../providers/anthropic/unfit-request.ts';
 import type { ChatCall, ChatRail, MessagesRail } from '../providers/chat-rail.ts';
 import { failed, type Outcome } from '../providers/outcome.ts';
 import { answerWhole, type Relayed } from '../purchase/answer.ts';
 import { answerEvents, type StreamedAnswer } from '../purchase/answer-events.ts';
-import { type BuyDeps, buy } from '../purchase/buy.ts';
+import { buy } from '../purchase/buy.ts';
 import type { Buyer } from '../purchase/buyer.ts';
+import { priceInBody } from '../purchase/price-in-usage.ts';
 import type { RoutingWishes } from '../routing/routing-wishes.ts';
 import { leastAnswerOf, withMessagesCap } from './cap-messages.ts';
 import { inMessagesWords } from './declined-words.ts';
@@ -21,6 +28,7 @@ import { knownName } from './known-name.ts';
 import { measureMessages } from './measure-messages.ts';
 import { MESSAGES_ENDING } from './messages-ending.ts';
 import type { MessagesRequest } from './messages-request.ts';
+import { PriceInMessageStream } from './price-in-message-stream.ts';
 import { requirePricedMessages } from './require-priced.ts';
 import { translateToChat } from './to-chat/translate-request.ts';
 
@@ -31,6 +39,8 @@ type MessagesPurchase = {
   readonly protocol: Readonly<Record<string, string>>;
   /** Other models and the providers that the buyer wishes. */
   readonly wishes?: RoutingWishes | undefined;
+  /** The `usage` of the answer, or of its last `message_delta`, has the price as well. */
+  readonly tellsCost?: boolean;
 };
 
 export interface MessagesGateway {
@@ -42,9 +52,9 @@ export interface MessagesGateway {
 }
 
 /** Buys messages the way chat completions are bought. */
-export function createMessagesGateway(deps: BuyDeps<ChatRail>): MessagesGateway {
+export function createMessagesGateway(deps: ChatDeps<ChatRail>): MessagesGateway {
   return {
-    async create({ body: given, buyer, protocol, wishes }) {
+    async create({ body: given, buyer, protocol, tellsCost = false, wishes }) {
       const body = { ...given, model: knownName(deps.catalogue, given.model) };
       const asked = { protocol, spareId: newId(deps.random, '') };
       const ofModel = (model: string) =>
@@ -53,9 +63,11 @@ export function createMessagesGateway(deps: BuyDeps<ChatRail>): MessagesGateway 
       const bought = await buy(deps, buyer, wanted);
       if (bought.kind === 'unsold') return bought.answer;
       const { outcome } = bought;
-      return 'stream' in outcome
-        ? answerEvents(deps, bought, outcome.stream, MESSAGES_ENDING)
-        : answerWhole(bought, outcome);
+      if ('stream' in outcome) {
+        const events = tellsCost ? new PriceInMessageStream(outcome.stream) : outcome.stream;
+        return answerEvents(deps, bought, events, MESSAGES_ENDING);
+      }
+      return answerWhole(bought, outcome, tellsCost ? priceInBody : undefined);
     },
   };
 }
@@ -74,6 +86,7 @@ function questionOf(
     measured,
     leastOutputTokens: leastAnswerOf(body),
     reported: reportedOf,
+    needsMarks: ({ messages }) => messages !== undefined,
     requirePriced: () => requirePricedMessages(body),
     async ask(rail, call, outputCap, signal) {
       const asked = outputCap === undefined ? body : withMessagesCap(body, outputCap);

@@ -1,14 +1,14 @@
 import { ReportedError } from '../providers/anthropic/broken-message.ts';
-import { costComment, type StreamEnding } from '../purchase/stream-end.ts';
+import { priceComments, type StreamEnding } from '../purchase/stream-end.ts';
 import { messageEvent } from './message-events.ts';
 
 /** How a Messages stream ends: its price as a comment, then `message_stop`, or the error that it broke off with. */
 export const MESSAGES_ENDING: StreamEnding = {
-  whole: (chargedRaw) =>
-    Buffer.concat([costComment(chargedRaw), Buffer.from(messageEvent('message_stop'))]),
-  broken: (chargedRaw, cause) =>
+  whole: (price) =>
+    Buffer.concat([priceComments(price), Buffer.from(messageEvent('message_stop'))]),
+  broken: (price, cause) =>
     Buffer.concat([
-      costComment(chargedRaw),
+      priceComments(price),
       Buffer.from(messageEvent('error', { error: errorOf(cause) })),
     ]),
 };

@@ -16,8 +16,16 @@ export type ChatCall = {
   readonly servedAs?: string | undefined;
   /** How it is paid, where this server has no account that it goes to. */
   readonly paymentMethod?: PaymentMethod | undefined;
+  /** Set where this server marks the prompt, if the upstream needs marks and the caller has set none. */
+  readonly breakpoints?: Breakpoints | undefined;
   /** The caller's request as it came; a rail changes the model's name, and the cap's where its upstream has another. */
   readonly body: Readonly<Record<string, unknown>>;
+};
+
+/** Prompts are to be marked for the cache of the upstream. */
+export type Breakpoints = {
+  /** The shortest prefix that its cache takes. */
+  readonly leastTokens: number;
 };
 
 export type TokenUsage = {
@@ -77,7 +85,7 @@ export interface MessagesRail {
 
 /** Never rejects for what an upstream does. Stops buying as soon as `signal` fires. */
 export interface ChatRail {
-  /** Set where the upstream itself speaks the Messages dialect. */
+  /** Set where the upstream itself speaks the Messages dialect. Such an upstream caches what is marked of a prompt, and no more. */
   readonly messages?: MessagesRail;
   complete(call: ChatCall, signal: StopSignal): Promise<ChatOutcome>;
   /** Completed is one whose first event has come. */

@@ -2,7 +2,7 @@ import type { Log } from '../../kernel/log.ts';
 import type { BudgetLeft } from '../../spend/awareness/budget-left.ts';
 import type { ChatStream } from '../providers/chat-rail.ts';
 import type { Bought } from './answer.ts';
-import { streamHeaders } from './receipt.ts';
+import { type Price, streamHeaders } from './receipt.ts';
 import { relayStream } from './relay-stream.ts';
 import { OPENAI_ENDING, type StreamEnding } from './stream-end.ts';
 
@@ -17,7 +17,7 @@ export type StreamedAnswer = {
 /** Of a stream, what its delivery needs: whole events until there are no more. */
 type Events = Pick<ChatStream, 'next' | 'stop'> & {
   /** Its last event, which says the price. */
-  last?(costRaw: bigint): Uint8Array;
+  last?(price: Price): Uint8Array;
 };
 
 /**
@@ -32,21 +32,20 @@ export async function answerEvents(
 ): Promise<StreamedAnswer> {
   const { served, source, upstreamMs } = bought;
   const headers = streamHeaders(served, await budgetOf(bought, events));
-  const settled = async () => (await bought.settle()).chargedRaw;
   const body = relayStream(events, {
     piece: (bytes) => bytes,
     async end() {
-      const costRaw = await settled();
-      const whole = ending.whole(costRaw);
-      const last = events.last?.(costRaw);
+      const price = await bought.settle();
+      const whole = ending.whole(price);
+      const last = events.last?.(price);
       return last === undefined ? whole : Buffer.concat([last, whole]);
     },
     async broken(err) {
       log.warn({ err, provider: source.provider }, 'a streamed answer broke off');
-      return ending.broken(await settled(), err);
+      return ending.broken(await bought.settle(), err);
     },
     async left() {
-      await settled();
+      await bought.settle();
     },
   });
   return { status: 200, headers, body, upstreamMs };

@@ -1,7 +1,7 @@
 import type { BudgetLeft } from '../../spend/awareness/budget-left.ts';
 import type { Source } from '../catalogue/catalogue.ts';
 import type { Completed } from '../providers/outcome.ts';
-import { receiptHeaders, type Served } from './receipt.ts';
+import { type Price, receiptHeaders, type Served } from './receipt.ts';
 import type { Settled } from './settle.ts';
 
 /** What an upstream has begun to deliver. Its hold is open until it is settled, once. */
@@ -28,15 +28,15 @@ export type Relayed = {
 
 type Whole = { readonly body: Uint8Array; readonly contentType: string };
 
-/** Settles an answer that has come whole, and relays it under the receipt of that. `withCost` writes the price into it. */
+/** Settles an answer that has come whole, and relays it under the receipt of that. `withPrice` writes the price into it. */
 export async function answerWhole(
   bought: Bought<unknown>,
   whole: Whole,
-  withCost = (body: Uint8Array, _costRaw: bigint): Uint8Array => body,
+  withPrice = (body: Uint8Array, _price: Price): Uint8Array => body,
 ): Promise<Relayed> {
   const { outcome, served, upstreamMs } = bought;
   const settled = await bought.settle();
-  const body = withCost(whole.body, settled.chargedRaw);
+  const body = withPrice(whole.body, settled);
   return relay(outcome.status, { ...whole, body }, receiptHeaders(served, settled), upstreamMs);
 }
 

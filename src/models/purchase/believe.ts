@@ -1,5 +1,6 @@
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Rates, Usage } from '../../kernel/price.ts';
+import { cachedParts } from '../providers/cached-parts.ts';
 import type { Reported, TokenUsage } from '../providers/chat-rail.ts';
 
 /** Usage that an upstream reports beyond what its request can have had. */
@@ -13,6 +14,8 @@ export type Disbelieved = {
 /** What was used, in the units that its source bills. */
 export type Metered = {
   readonly usage: Usage;
+  /** The same as if the upstream had no prompt cache; absent where it has used none. */
+  readonly uncached?: Usage;
   /** Where they are not the source's usual ones. */
   readonly rates?: Rates;
   /** All usage that the upstream reported, where its request cannot have had that much. The rest is never billed. */
@@ -67,8 +70,7 @@ export function believeTokens(
     tokens: {
       inputTokens,
       outputTokens,
-      cachedTokens: Math.min(reported.cachedTokens, inputTokens),
-      ...(written !== undefined && { cacheWriteTokens: Math.min(written, inputTokens) }),
+      ...cachedParts(inputTokens, reported.cachedTokens, written),
       ...(surcharge !== undefined && { cacheWriteSurcharge: Math.min(surcharge, roomTokens) }),
     },
     isImpossible:

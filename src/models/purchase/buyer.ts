@@ -1,3 +1,4 @@
+import type { PromptCaching } from '../../accounts/keys/key.ts';
 import {
   PROVIDER_KEY_HEADER,
   readProviderKey,
@@ -15,6 +16,8 @@ export type Buyer = {
   readonly accountId: string;
   /** The key at a provider that came with the request; it goes there and nowhere else. */
   readonly providerKey: string | undefined;
+  /** Whether its prompts are marked for caches; absent: they are not. */
+  readonly promptCaching?: PromptCaching | undefined;
   /** Becomes the id of the hold. */
   readonly workId: string | undefined;
   /** Fires when the client leaves. */
@@ -26,7 +29,7 @@ export type Buyer = {
 };
 
 type BuyersRequest = Pick<Buyer, 'workId' | 'signal' | 'admitPooled' | 'span'> & {
-  readonly caller: Parameters<typeof readSpender>[0] & Pick<Buyer, 'accountId'>;
+  readonly caller: Parameters<typeof readSpender>[0] & Pick<Buyer, 'accountId' | 'promptCaching'>;
   readonly headers: ReadonlyMap<string, string>;
 };
 
@@ -36,6 +39,7 @@ export function readBuyer(request: BuyersRequest): Buyer {
   return {
     spender: readSpender(caller, headers),
     accountId: caller.accountId,
+    promptCaching: caller.promptCaching,
     providerKey: readProviderKey(headers),
     workId,
     signal,
@@ -44,10 +48,10 @@ export function readBuyer(request: BuyersRequest): Buyer {
   };
 }
 
-/** The same where a key has to come with the request. Throws the refusal of a request without. */
+/** The same where a key has to come with the request, which goes on as it is. Throws the refusal of a request without. */
 export function readKeyedBuyer(request: BuyersRequest): Buyer {
   const buyer = readBuyer(request);
   if (buyer.providerKey === undefined)
     throw errors.gateway.providerKeyRequired(PROVIDER_KEY_HEADER);
-  return buyer;
+  return { ...buyer, promptCaching: 'off' };
 }

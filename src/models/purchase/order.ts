@@ -32,6 +32,8 @@ export type Order<R, T> = {
   ) => Promise<Outcome<T>>;
   /** What of the answer of a source was used by now. */
   readonly meter: (answer: T, source: Source) => Metered;
+  /** Notes what requests to come may use of an answer. Called once, when it is settled. */
+  readonly note?: (answer: T, source: Source) => void;
   /** The same for no more than the balance or a cap leaves, where less of it can be had. */
   readonly forLess?: (room: Room) => Order<R, T> | undefined;
   /** The least of it that is of use, where less can be had. */

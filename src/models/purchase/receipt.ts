@@ -14,6 +14,7 @@ const HEADER = {
   attempts: `${BRAND.headerPrefix}attempts`,
   provider: `${BRAND.headerPrefix}provider`,
   fallbacks: `${BRAND.headerPrefix}fallbacks`,
+  cacheDiscount: `${BRAND.headerPrefix}cache-discount-usdc`,
   maxTokens: `${BRAND.headerPrefix}max-tokens-applied`,
   remaining: `${BRAND.headerPrefix}budget-remaining-usdc`,
 } as const;
@@ -46,6 +47,16 @@ export type Routing = {
   readonly fallbacks: readonly (readonly [modelId: string, why: string])[];
 };
 
+/** What an answer has cost, in raw USDC. */
+export type Price = {
+  readonly chargedRaw: bigint;
+  /**
+   * What the prompt would have cost without the upstream's prompt cache, less what it has cost: negative where more was paid for
+   * writing to the cache than was saved. Absent where no cache was used.
+   */
+  readonly cacheDiscountRaw?: bigint | undefined;
+};
+
 /** What of the budget is left. */
 export type Left = {
   /** What may still be spent like this, where it is known. */
@@ -57,17 +68,16 @@ export type Left = {
 type Headers = Record<string, string>;
 
 /** What a metered answer says about its price. `attempts` is present only when the first source failed. */
-export function receiptHeaders(
-  served: Served,
-  settled: Left & { readonly chargedRaw: bigint },
-): Headers {
-  const headers = {
+export function receiptHeaders(served: Served, settled: Left & Price): Headers {
+  const headers: Headers = {
     [HEADER.cost]: settled.chargedRaw.toString(),
     [HEADER.amount]: formatUsdc(settled.chargedRaw),
     [HEADER.payment]: paymentOf(served),
     [HEADER.model]: served.model,
     [HEADER.rail]: served.rail,
   };
+  const { cacheDiscountRaw: discount } = settled;
+  if (discount !== undefined) headers[HEADER.cacheDiscount] = discount.toString();
   addServed(headers, served);
   addLeft(headers, settled);
   return headers;

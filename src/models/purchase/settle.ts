@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
-import { marginRaw, priceRaw, type Usage } from '../../kernel/price.ts';
+import { marginRaw, priceRaw } from '../../kernel/price.ts';
 import type { Attributes } from '../../kernel/trace/span.ts';
 import type { ChargeRow } from '../../ledger/rules/companion.ts';
 import { makerOf } from '../../ledger/rules/destination.ts';
@@ -12,6 +12,7 @@ import { usageAttributes } from '../routing/attempt-span.ts';
 import { type Delivered, distrust, type Tried, type Undelivered } from '../routing/try-sources.ts';
 import type { Metered } from './believe.ts';
 import type { Granted } from './open-hold.ts';
+import type { Price } from './receipt.ts';
 
 export type SettleDeps = {
   readonly breaker: Pick<CircuitBreaker, 'distrusted'>;
@@ -22,7 +23,7 @@ export type SettleDeps = {
 };
 
 /** What a purchase came to, and what is left. */
-export type Settled = { readonly chargedRaw: bigint } & Partial<BudgetLeft>;
+export type Settled = Price & Partial<BudgetLeft>;
 
 /** What may still be spent, as it stands before anything is settled. */
 export async function budgetLeft<R, T>(
@@ -91,15 +92,22 @@ async function settleUse<R, T>(
       : marginRaw(paidRaw, source.marginBps);
   let metered: Metered;
   let end: SettleRequest;
+  let cacheDiscountRaw: bigint | undefined;
   try {
     metered = granted.order.meter(outcome, source);
+    granted.order.note?.(outcome, source);
+    const { uncached: usage } = metered;
+    // The price of a call that is paid by itself does not depend on a cache.
+    if (usage !== undefined && paidRaw === undefined) {
+      cacheDiscountRaw = priceOf({ ...metered, usage }) - priceOf(metered);
+    }
     end = {
       hold,
       account: source.rail === 'byok' ? 'byok' : 'gateway',
       actualRaw: priceOf(metered.reported ?? metered),
       billableRaw: priceOf(metered),
       source: source.provider,
-      charges: chargeRows(clock, granted, delivered, metered),
+      charges: chargeRows(clock, granted, delivered, { ...metered, cacheDiscountRaw }),
     };
   } catch (error) {
     await giveUp(deps, granted);
@@ -116,7 +124,7 @@ async function settleUse<R, T>(
   span?.end({ attributes: spentOn(metered, chargedRaw) });
   const { spender } = granted;
   const { advisory, remainingRaw } = await budgets.left(verdict, { spender, facts: hold.facts });
-  return { chargedRaw, remainingRaw, advisory };
+  return { chargedRaw, cacheDiscountRaw, remainingRaw, advisory };
 }
 
 /** What was used, and what the ledger has charged for it. */
@@ -130,13 +138,13 @@ function chargeRows<R, T>(
   clock: Clock,
   { arrivedMs, order, spender }: Granted<R, T>,
   tried: Pick<Tried<unknown>, 'outcome' | 'source' | 'upstreamMs'>,
-  bought?: Metered,
+  bought?: Metered & Pick<Price, 'cacheDiscountRaw'>,
 ): (chargedRaw: bigint) => readonly ChargeRow[] {
   const { model } = order;
   const { source, outcome, upstreamMs } = tried;
   // Taken at once, so that the time of the commit itself counts as no latency.
   const latencyMs = clock.monotonicMs() - arrivedMs;
-  const usage = bought === undefined ? {} : withFlag(bought.usage, bought.estimated);
+  const usage = bought === undefined ? {} : rowUsage(bought);
   return (costRaw) => [
     {
       agentId: spender.agentId,
@@ -162,6 +170,13 @@ function chargeRows<R, T>(
   ];
 }
 
-/** `estimated` marks a row whose upstream did not say what it used. */
-const withFlag = (usage: Usage, estimated: boolean): Record<string, number> =>
-  estimated ? { ...usage, estimated: 1 } : { ...usage };
+/** `estimated` marks a row whose upstream did not say what it used; `cache_discount_raw` is there where a cache was used. */
+const rowUsage = ({
+  cacheDiscountRaw: discount,
+  estimated,
+  usage,
+}: Metered & Pick<Price, 'cacheDiscountRaw'>): Record<string, number> => ({
+  ...usage,
+  ...(estimated && { estimated: 1 }),
+  ...(discount !== undefined && { cache_discount_raw: Number(discount) }),
+});

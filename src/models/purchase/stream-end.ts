@@ -1,25 +1,31 @@
 import { BRAND } from '../../kernel/ids.ts';
+import type { Price } from './receipt.ts';
 
-const COST = `: ${BRAND.headerPrefix.replace(/^x-/, '')}cost-usdc`;
+const PREFIX = `: ${BRAND.headerPrefix.replace(/^x-/, '')}`;
 
-/** The price of a stream, in raw USDC, as a comment: readers of such streams skip it unless they look for it. */
-export const costComment = (chargedRaw: bigint): Buffer => Buffer.from(`${COST}=${chargedRaw}\n\n`);
+/**
+ * The price of a stream, in raw USDC, as a comment, and what a prompt cache has saved as another one: readers of such streams
+ * skip comments unless they look for them.
+ */
+export const priceComments = ({ cacheDiscountRaw: discount, chargedRaw }: Price): Buffer => {
+  const saved = discount === undefined ? '' : `${PREFIX}cache-discount-usdc=${discount}\n\n`;
+  return Buffer.from(`${PREFIX}cost-usdc=${chargedRaw}\n\n${saved}`);
+};
 
-/** How streams of one dialect end, with their price, raw. */
+/** How streams of one dialect end, with their price. */
 export type StreamEnding = {
   /** The last words of one that is whole. */
-  whole(chargedRaw: bigint): Buffer;
+  whole(price: Price): Buffer;
   /** The last event of one that broke, for this reason. */
-  broken(chargedRaw: bigint, cause: unknown): Buffer;
+  broken(price: Price, cause: unknown): Buffer;
 };
 
 /** The last words of a stream that is whole. */
-export const wholeEnd = (chargedRaw: bigint): Buffer =>
-  Buffer.concat([costComment(chargedRaw), TERMINATOR]);
+export const wholeEnd = (price: Price): Buffer => Buffer.concat([priceComments(price), TERMINATOR]);
 
 /** The last event of a stream that broke, with its price unless that was sent before. */
-export const brokenEnd = (chargedRaw: bigint | undefined): Buffer =>
-  chargedRaw === undefined ? BROKEN : Buffer.concat([costComment(chargedRaw), BROKEN]);
+export const brokenEnd = (price: Price | undefined): Buffer =>
+  price === undefined ? BROKEN : Buffer.concat([priceComments(price), BROKEN]);
 
 const TERMINATOR = Buffer.from('data: [DONE]\n\n');
 

@@ -1,13 +1,14 @@
 import { type Clock, nowSeconds } from '../../kernel/clock.ts';
-import type { Json } from '../../kernel/json.ts';
+import { isObject, type Json } from '../../kernel/json.ts';
 import type { Log } from '../../kernel/log.ts';
 import { lastEvent } from '../providers/responses/response-event.ts';
 import type { ResponseEvents, WholeResponse } from '../providers/responses/responses-rail.ts';
 import { type Bought, type Relayed, relay } from '../purchase/answer.ts';
 import { budgetOf, type StreamedAnswer } from '../purchase/answer-events.ts';
-import { receiptHeaders, streamHeaders } from '../purchase/receipt.ts';
+import { priceMembers } from '../purchase/price-in-usage.ts';
+import { type Price, receiptHeaders, streamHeaders } from '../purchase/receipt.ts';
 import { relayStream } from '../purchase/relay-stream.ts';
-import { costComment } from '../purchase/stream-end.ts';
+import { priceComments } from '../purchase/stream-end.ts';
 import type { LiveResponses } from './live-responses.ts';
 
 type AnswerDeps = {
@@ -23,6 +24,8 @@ export type Keeping = {
   readonly keep: (response: Json) => Promise<boolean>;
   /** Set on a connection: takes the ended responses that are not kept, so that its next request can continue them. */
   readonly remember?: ((response: Json) => Promise<void>) | undefined;
+  /** Its `usage` has the price. */
+  readonly tellsCost: boolean;
 };
 
 /** Settles a response that has come whole, keeps it, and answers with it under the receipt. */
@@ -34,7 +37,7 @@ export async function answerResponse(
 ): Promise<Relayed> {
   const { outcome, served, upstreamMs } = bought;
   const settled = await bought.settle();
-  const kept = await keepEnded(clock, keeping, response);
+  const kept = await keepEnded(clock, keeping, response, settled);
   const whole = { body: Buffer.from(JSON.stringify(kept)), contentType: 'application/json' };
   return relay(outcome.status, whole, receiptHeaders(served, settled), upstreamMs);
 }
@@ -64,15 +67,16 @@ export async function answerResponseEvents(
 
   async function end(how: Json): Promise<Uint8Array> {
     live.delete(id);
-    const { chargedRaw } = await bought.settle();
-    const response = await keepEnded(clock, keeping, { ...events.response(), ...how });
+    const price = await bought.settle();
+    const ended = { ...events.response(), ...how };
+    const response = await keepEnded(clock, keeping, ended, price);
     if (keeping.remember !== undefined) {
       // The messages of a WebSocket have no comments.
-      const cost = { cost_usdc: chargedRaw.toString() };
+      const cost = { cost_usdc: price.chargedRaw.toString() };
       return Buffer.from(lastEvent(response, events.sequence(), cost));
     }
     return Buffer.concat([
-      costComment(chargedRaw),
+      priceComments(price),
       Buffer.from(lastEvent(response, events.sequence())),
     ]);
   }
@@ -104,10 +108,21 @@ const BROKEN: Json = {
 };
 
 /** The response as it is shown for good, which says whether it was kept. */
-async function keepEnded(clock: Clock, { keep, remember }: Keeping, ended: Json): Promise<Json> {
+async function keepEnded(
+  clock: Clock,
+  { keep, remember, tellsCost }: Keeping,
+  ended: Json,
+  price: Price,
+): Promise<Json> {
   const isCompleted = ended.status === 'completed' && ended.completed_at === undefined;
-  const response = isCompleted ? { ...ended, completed_at: nowSeconds(clock) } : ended;
+  const timed = isCompleted ? { ...ended, completed_at: nowSeconds(clock) } : ended;
+  const response = tellsCost ? withPrice(timed, price) : timed;
   if (response.store === true && (await keep(response))) return response;
   await remember?.(response);
   return response.store === true ? { ...response, store: false } : response;
 }
+
+const withPrice = (response: Json, price: Price): Json => {
+  const { usage } = response;
+  return { ...response, usage: { ...(isObject(usage) ? usage : {}), ...priceMembers(price) } };
+};

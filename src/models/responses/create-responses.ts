@@ -3,10 +3,10 @@ import { errors } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import { withCap } from '../chat/bound-chat.ts';
 import { estimatePrompt, tokensOf } from '../chat/estimate-chat.ts';
-import { type ChatQuestion, wantInTurn } from '../chat/want-chat.ts';
+import { type ChatDeps, type ChatQuestion, wantInTurn } from '../chat/want-chat.ts';
 import type { Relayed } from '../purchase/answer.ts';
 import type { StreamedAnswer } from '../purchase/answer-events.ts';
-import { type BuyDeps, buy } from '../purchase/buy.ts';
+import { buy } from '../purchase/buy.ts';
 import type { Buyer } from '../purchase/buyer.ts';
 import type { RoutingWishes } from '../routing/routing-wishes.ts';
 import { answerResponse, answerResponseEvents, type Keeping } from './answer-response.ts';
@@ -29,12 +29,14 @@ type ResponsePurchase = {
   readonly wishes?: RoutingWishes | undefined;
   /** Of the connection over which it is asked for, if it is one. */
   readonly memory?: ConnectionMemory | undefined;
+  /** The `usage` of the response has the price as well. */
+  readonly tellsCost?: boolean;
 };
 
 /** Buys a response. As chat completions: `ChatCompletions.complete` says what holds. */
 export type BuyResponse = (purchase: ResponsePurchase) => Promise<Relayed | StreamedAnswer>;
 
-type Deps = BuyDeps<AnyRail> & {
+type Deps = ChatDeps<AnyRail> & {
   readonly kept: KeptResponses;
   readonly live: LiveResponses;
 };
@@ -45,13 +47,15 @@ type Deps = BuyDeps<AnyRail> & {
  */
 export const createBuyResponse =
   (deps: Deps): BuyResponse =>
-  async ({ body, buyer, memory, wishes }) => {
+  async ({ body, buyer, memory, tellsCost = false, wishes }) => {
     requireForeground(body);
-    const { asked, keeping } = await plan(deps, body, buyer, memory);
+    const { asked, keeping: kept } = await plan(deps, body, buyer, memory);
+    const keeping = { ...kept, tellsCost };
     const { conversation, translated } = asked;
     const weighed = translated.weighed;
     const ofModel = (model: string): ChatQuestion<AnyRail, ResponseAnswer> => ({
       measured: { ...weighed, model },
+      needsMarks: ({ rail, speaks }) => speaks === 'chat' && rail.messages !== undefined,
       reported: (answer) => ('stream' in answer ? answer.stream.metered() : answer),
       requirePriced: () =>
         requirePricedResponse(body, [...conversation.before, ...conversation.own]),
@@ -90,7 +94,7 @@ async function plan(
   request: ResponsesRequest,
   { spender: { agentId } }: Buyer,
   memory: ConnectionMemory | undefined,
-): Promise<{ readonly asked: Asked; readonly keeping: Keeping }> {
+): Promise<{ readonly asked: Asked; readonly keeping: Omit<Keeping, 'tellsCost'> }> {
   const id = newId(random, 'resp_');
   const isKept = kept.isOpen && request.store !== false;
   const head = headOf(request, { createdSec: nowSeconds(clock), id, isKept });

@@ -1,6 +1,6 @@
 import { errors } from '../../kernel/errors.ts';
 import type { Json } from '../../kernel/json.ts';
-import type { BuyDeps } from '../purchase/buy.ts';
+import type { ChatDeps } from '../chat/want-chat.ts';
 import { type BuyResponse, createBuyResponse } from './create-responses.ts';
 import type { Kept, KeptResponses } from './kept/kept-responses.ts';
 import { type ItemPage, type PageQuery, pageOf } from './list-items.ts';
@@ -20,7 +20,7 @@ export interface Responses {
 }
 
 export function createResponses(
-  deps: BuyDeps<AnyRail> & { readonly kept: KeptResponses },
+  deps: ChatDeps<AnyRail> & { readonly kept: KeptResponses },
 ): Responses {
   const { kept } = deps;
   const live = new LiveResponses();

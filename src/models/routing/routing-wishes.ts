@@ -39,6 +39,9 @@ export const ROUTING_WISHES = {
   max_price: MaxPrice,
 } as const;
 
+/** The wish for the price in the answer. */
+export const USAGE_WISH = z.strictObject({ include: z.boolean() }).nullish();
+
 const Wishes = z.object(ROUTING_WISHES);
 
 export type RoutingWishes = {

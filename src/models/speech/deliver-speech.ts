@@ -5,9 +5,9 @@ import type { Source } from '../catalogue/catalogue.ts';
 import type { Speech, SpeechSound } from '../providers/speech-rail.ts';
 import type { Bought } from '../purchase/answer.ts';
 import type { StreamedAnswer } from '../purchase/answer-events.ts';
-import { receiptHeaders, streamHeaders } from '../purchase/receipt.ts';
+import { type Price, receiptHeaders, streamHeaders } from '../purchase/receipt.ts';
 import { relayStream } from '../purchase/relay-stream.ts';
-import { brokenEnd, costComment } from '../purchase/stream-end.ts';
+import { brokenEnd, priceComments } from '../purchase/stream-end.ts';
 import type { SpeechRequest } from './speech-request.ts';
 import { billsTokens, estimateSpeech } from './speech-usage.ts';
 
@@ -76,16 +76,14 @@ function eventsOf(
 ): AsyncIterable<Uint8Array> {
   const { outcome, source } = bought;
   const { sound } = outcome;
-  const settle = async (): Promise<bigint | undefined> => {
-    if (!isOpen) return undefined;
-    return (await bought.settle()).chargedRaw;
-  };
+  const settle = async (): Promise<Price | undefined> =>
+    isOpen ? await bought.settle() : undefined;
   return relayStream(sound, {
     piece: (bytes) => event({ type: 'speech.audio.delta', audio: base64(bytes) }),
     async end() {
-      const chargedRaw = await settle();
+      const price = await settle();
       const done = event({ type: 'speech.audio.done', usage: usageEventOf(request, sound) });
-      return chargedRaw === undefined ? done : Buffer.concat([done, costComment(chargedRaw)]);
+      return price === undefined ? done : Buffer.concat([done, priceComments(price)]);
     },
     async broken(cause) {
       warnOfBreak(deps, source, cause);

@@ -1,16 +1,12 @@
-import { z } from 'zod';
 import { route } from '../../http/route/route.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { ChatRequest } from '../../models/chat/chat-request.ts';
 import type { ChatCompletions } from '../../models/chat/complete-chat.ts';
 import { readBuyer } from '../../models/purchase/buyer.ts';
-import { ROUTING_WISHES, readWishes } from '../../models/routing/routing-wishes.ts';
+import { ROUTING_WISHES, readWishes, USAGE_WISH } from '../../models/routing/routing-wishes.ts';
 
 /** Beside what goes upstream: wishes for the routing, and for the price in the answer. */
-const RoutedChat = ChatRequest.extend({
-  ...ROUTING_WISHES,
-  usage: z.strictObject({ include: z.boolean() }).nullish(),
-});
+const RoutedChat = ChatRequest.extend({ ...ROUTING_WISHES, usage: USAGE_WISH });
 
 /** A chat completion, bought from the cheapest source of the model and metered by its tokens. */
 export const chatCompletions = route<{ chat: ChatCompletions }>()({

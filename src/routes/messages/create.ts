@@ -5,7 +5,7 @@ import type { MessagesGateway } from '../../models/messages/buy-messages.ts';
 import { MessagesRequest } from '../../models/messages/messages-request.ts';
 import { readProtocol } from '../../models/messages/protocol-headers.ts';
 import { readBuyer } from '../../models/purchase/buyer.ts';
-import { ROUTING_WISHES, readWishes } from '../../models/routing/routing-wishes.ts';
+import { ROUTING_WISHES, readWishes, USAGE_WISH } from '../../models/routing/routing-wishes.ts';
 
 /** A message in Anthropic's dialect, of any chat model, bought and metered as a chat completion is. */
 export const createMessage = route<{ messages: MessagesGateway }>()({
@@ -20,14 +20,17 @@ export const createMessage = route<{ messages: MessagesGateway }>()({
   idempotent: true,
   maxBodyBytes: LIMITS.chatBodyBytes,
   json: LIMITS.chatJson,
-  body: MessagesRequest.extend(ROUTING_WISHES),
+  body: MessagesRequest.extend({ ...ROUTING_WISHES, usage: USAGE_WISH }),
 
   async handle(context) {
     const protocol = readProtocol(context.headers);
-    const { max_price, models, provider, ...body } = context.body;
+    const { max_price, models, provider, usage, ...body } = context.body;
     const wishes = readWishes({ max_price, models, provider });
-    const buyer = readBuyer(context);
-    const reply = await context.services.messages.create({ body, buyer, protocol, wishes });
+    const reply = await context.services.messages.create({
+      ...{ body, protocol, wishes },
+      buyer: readBuyer(context),
+      tellsCost: usage?.include === true,
+    });
     return { ...reply, headers: { ...reply.headers, ...requestIdHeader(context.requestId) } };
   },
 });

@@ -3,7 +3,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 import { readBuyer } from '../../models/purchase/buyer.ts';
 import type { Responses } from '../../models/responses/responses.ts';
 import { ResponsesRequest } from '../../models/responses/responses-request.ts';
-import { ROUTING_WISHES, readWishes } from '../../models/routing/routing-wishes.ts';
+import { ROUTING_WISHES, readWishes, USAGE_WISH } from '../../models/routing/routing-wishes.ts';
 
 /** A response, bought from the cheapest source of the model and metered by its tokens. */
 export const createResponse = route<{ responses: Responses }>()({
@@ -17,11 +17,13 @@ export const createResponse = route<{ responses: Responses }>()({
   idempotent: true,
   maxBodyBytes: LIMITS.chatBodyBytes,
   json: LIMITS.chatJson,
-  body: ResponsesRequest.extend(ROUTING_WISHES),
+  body: ResponsesRequest.extend({ ...ROUTING_WISHES, usage: USAGE_WISH }),
 
   handle(context) {
-    const { max_price, models, provider, ...body } = context.body;
+    const { max_price, models, provider, usage, ...body } = context.body;
     const wishes = readWishes({ max_price, models, provider });
-    return context.services.responses.create({ buyer: readBuyer(context), body, wishes });
+    const tellsCost = usage?.include === true;
+    const buyer = readBuyer(context);
+    return context.services.responses.create({ buyer, body, wishes, tellsCost });
   },
 });

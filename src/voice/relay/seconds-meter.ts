@@ -132,10 +132,10 @@ export class SecondsMeter {
   }
 
   /** Journals what `seconds` in all cost more than what was billed before. */
-  #bill(exact: number): Promise<void> {
+  async #bill(exact: number): Promise<void> {
     const seconds = this.#withinHold(Math.round(exact * 1_000));
     const before = this.#billed;
-    if (before !== undefined && seconds <= before) return Promise.resolve();
+    if (before !== undefined && seconds <= before) return;
     const beforeRaw = this.#costRaw;
     this.#billed = seconds;
     const { source } = this.#deps.owner;
@@ -144,8 +144,8 @@ export class SecondsMeter {
     const isFirst = before === undefined && request !== undefined;
     const bought = { ...usage, ...(isFirst && { request: 1 }) };
     const costRaw = this.#costRaw - beforeRaw;
-    if (costRaw === 0n && added === 0) return Promise.resolve();
-    return journalBought(this.#deps, costRaw, bought);
+    if (costRaw === 0n && added === 0) return;
+    await journalBought(this.#deps, costRaw, bought);
   }
 
   /** The part of so many milliseconds that the hold pays, in seconds. Only a process that is late needs it. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findAgent } from '../../../src/accounts/agents/agent-store.ts';
+import { findAgentByDigest } from '../../../src/accounts/keys/agent-key-store.ts';
 import { PREPAID, useAccountsEdge } from '../../support/accounts-edge.ts';
 import { bearer } from '../../support/edge.ts';
 
@@ -17,6 +18,7 @@ describe('agent keys', () => {
       keyPrefix: `${key.slice(0, 8)}...`,
       label: null,
       permissions: 'read_write',
+      promptCaching: 'off',
       lastUsedAt: null,
       createdAt: expect.any(String),
       budget: null,
@@ -53,6 +55,29 @@ describe('agent keys', () => {
       body: { message: 'API key revoked', revoked: true },
     });
     expect((await balance(bearer(heir.body.key))).status).toBe(401);
+  });
+
+  it('say whether prompts are cached, which their heirs say as well unless asked otherwise', async () => {
+    const { headers, path } = await accounts.edge.agentOf('caches');
+    const mint = (promptCaching: unknown) =>
+      ask('POST', `${path}/keys`, { headers, body: { promptCaching } });
+    const first = await mint('auto');
+    expect(first).toMatchObject({ status: 201, body: { promptCaching: 'auto' } });
+    const rotate = (id: unknown, body: object) =>
+      ask('POST', `${path}/keys/${id}/rotate`, { headers, body });
+    const second = await rotate(first.body.id, { label: 'heir' });
+    expect(second.body).toMatchObject({ promptCaching: 'auto' });
+    const known = async (id: unknown) => {
+      const [row] = await accounts.sql`select digest from agent_keys where id = ${id as number}`;
+      return findAgentByDigest(accounts.sql, row?.digest);
+    };
+    expect(await known(second.body.id)).toMatchObject({ promptCaching: 'auto' });
+    const third = await rotate(second.body.id, { promptCaching: 'off' });
+    expect(third.body).toMatchObject({ label: 'heir', promptCaching: 'off' });
+    expect(await known(third.body.id)).toMatchObject({ promptCaching: 'off' });
+    for (const odd of ['on', true, null, 5]) {
+      expect(await mint(odd), String(odd)).toMatchObject({ status: 400 });
+    }
   });
 
   it('open no management route, and say which key does', async () => {

@@ -101,6 +101,25 @@ describe('POST /v1/embeddings', () => {
     await w.balanced();
   });
 
+  it('say their price in their usage where that is wished, and the upstream is not asked for it', async () => {
+    await using w = await world();
+    const { headers, json } = await w.embed({ usage: { include: true } });
+    expect(json).toMatchObject({ usage: { prompt_tokens: 5, cost_raw: '5250' } });
+    expect(headers.get('x-svc-cost-usdc')).toBe('5250');
+    expect(w.ledger.consumedRaw(AGENT)).toBe(5_250n);
+    expect(w.first.seen[0]?.body).not.toHaveProperty('usage');
+    for (const usage of [{ include: false }, null]) {
+      expect(JSON.stringify((await w.embed({ usage })).json)).not.toContain('cost_raw');
+    }
+    const local = await w.embed({ model: 'local/use-lite', usage: { include: true } });
+    expect(local.json).toMatchObject({
+      usage: { cost_raw: local.headers.get('x-svc-cost-usdc') },
+    });
+    const odd = await w.embed({ usage: { include: 1 } });
+    expect(odd.response.status).toBe(400);
+    await w.balanced();
+  });
+
   it('embeds several inputs in their order, at the size that was asked for', async () => {
     await using w = await world();
     for (const encoding_format of ['float', 'base64', undefined] as const) {

@@ -48,7 +48,12 @@ async function start(creditRaw: bigint): Promise<void> {
       ...fakeCredentials,
       agentKey: () => ({
         ...{ kind: 'agent', agentId, keyId, keyRootId: keyId, accountId: 'acct_1' },
-        ...{ permission: 'read_write', status: 'active', operatorExpiry: null },
+        ...{
+          permission: 'read_write',
+          promptCaching: 'off',
+          status: 'active',
+          operatorExpiry: null,
+        },
       }),
     },
   });

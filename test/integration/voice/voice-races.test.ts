@@ -60,7 +60,12 @@ it(`the server admits as many of ${SESSIONS} sessions at once as the balance cov
         ...fakeCredentials,
         agentKey: () => ({
           ...{ kind: 'agent', agentId, keyId, keyRootId: keyId, accountId: 'acct_1' },
-          ...{ permission: 'read_write', status: 'active', operatorExpiry: null },
+          ...{
+            permission: 'read_write',
+            promptCaching: 'off',
+            status: 'active',
+            operatorExpiry: null,
+          },
         }),
       },
     },

@@ -115,6 +115,24 @@ const messageWhole: Goods = {
 const textOf = (events: readonly unknown[]): Buffer =>
   Buffer.from(events.map((event) => String(member(event, 'delta').text ?? '')).join(''));
 
+/** What it says, where its price stands in its usage as well, the same as in its comment. */
+const pricedStream: Goods = {
+  ...{ ...messageStream, id: 'priced-message', name: 'message stream with its price' },
+  wanted: { ...STREAM.wanted, usage: { include: true } },
+  owed(sent, hasEnded) {
+    const { costRaw, delivered } = messageStream.owed(sent, hasEnded);
+    return { costRaw, delivered: delivered && textOf(eventsOf(delivered).map(dataOf)) };
+  },
+  received(bytes) {
+    const text = bytes.toString('latin1');
+    const [, told] = /^: svc-cost-usdc=(\d+)$/m.exec(text) ?? [];
+    const [, inUsage] = /"cost_raw":"(\d+)"/.exec(text) ?? [];
+    const isWhole = text.includes('event: message_stop');
+    const isSame = isWhole ? inUsage === told : inUsage === undefined;
+    return isSame ? textOf(eventsOf(bytes).map(dataOf)) : Buffer.from('another price in the usage');
+  },
+};
+
 /** An upstream of the OpenAI dialect: what its client gets is compared by what is said. */
 const translatedStream: Goods = {
   ...{ ...messages, ...STREAM, id: 'translated-stream', name: 'translated stream' },
@@ -168,5 +186,5 @@ const translatedWhole: Goods = {
 };
 
 export const MESSAGE_GOODS: readonly Goods[] = [
-  ...[messageStream, messageWhole, translatedStream, translatedWhole],
+  ...[messageStream, messageWhole, pricedStream, translatedStream, translatedWhole],
 ];

@@ -34,7 +34,7 @@ describe('the rate gate', () => {
 describe('calls that a caller’s own provider key may pay for', () => {
   const caller: Caller = {
     ...{ kind: 'agent', agentId: 1, accountId: 'acct_1', keyId: 1, keyRootId: 1 },
-    ...{ permission: 'read_write', status: 'active', operatorExpiry: null },
+    ...{ permission: 'read_write', promptCaching: 'off', status: 'active', operatorExpiry: null },
   };
   const counted = (headers: ReadonlyMap<string, string>, rateLimit: 'gateway' | 'proxy') => ({
     route: {

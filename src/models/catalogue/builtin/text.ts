@@ -55,18 +55,42 @@ const OPENAI: readonly ModelEntry[] = [
   ),
 ];
 
+// Prompts shorter than this are not cached, by model (platform.claude.com/docs/en/build-with-claude/prompt-caching and
+// docs.litellm.ai, read on 2026-11-26); the other models take what most vendors take.
+const SHORT_CACHED = { cacheLeastTokens: 512 };
+const LONG_CACHED = { cacheLeastTokens: 2_048 };
+const LONGEST_CACHED = { cacheLeastTokens: 4_096 };
+
 const ANTHROPIC: readonly ModelEntry[] = [
+  ...chatTable(
+    'anthropic',
+    [
+      'claude-haiku-4-5   1   5   0.1   200_000    64_000   list  platform.claude.com/docs/en/models/haiku-4-5/overview                  2026-11-24',
+      'claude-opus-4-6    5   25  0.5   -          128_000  list  models.dev+truefoundry/models                                          2026-11-24',
+    ],
+    LONGEST_CACHED,
+  ),
+  ...chatTable(
+    'anthropic',
+    [
+      'claude-opus-4-7    5   25  0.5   1_000_000  128_000  list  models.dev+truefoundry/models                                          2026-11-24',
+    ],
+    LONG_CACHED,
+  ),
+  ...chatTable(
+    'anthropic',
+    [
+      'claude-opus-5      5   25  0.5   1_000_000  128_000  list  platform.claude.com/docs/en/models/opus-5/overview                     2026-11-24',
+      'claude-fable-5     10  50  1     1_000_000  128_000  list  platform.claude.com/docs/en/models/opus-5/overview+truefoundry/models  2026-11-24',
+    ],
+    SHORT_CACHED,
+  ),
   ...chatTable('anthropic', [
-    'claude-haiku-4-5   1   5   0.1   200_000    64_000   list  platform.claude.com/docs/en/models/haiku-4-5/overview                  2026-11-24',
     'claude-sonnet-4-6  3   15  0.3   -          64_000   list  models.dev+truefoundry/models                                          2026-11-24',
     'claude-sonnet-5    2   10  0.2   1_000_000  128_000  list  platform.claude.com/docs/en/models/sonnet-5/overview                   2026-11-24',
     'claude-sonnet-5-5  2   10  0.2   1_000_000  128_000  list  platform.claude.com/docs/en/models/opus-5/overview+truefoundry/models  2026-11-24',
-    'claude-opus-4-6    5   25  0.5   -          128_000  list  models.dev+truefoundry/models                                          2026-11-24',
-    'claude-opus-4-7    5   25  0.5   1_000_000  128_000  list  models.dev+truefoundry/models                                          2026-11-24',
     'claude-opus-4-8    5   25  0.5   1_000_000  128_000  list  models.dev+truefoundry/models                                          2026-11-24',
-    'claude-opus-5      5   25  0.5   1_000_000  128_000  list  platform.claude.com/docs/en/models/opus-5/overview                     2026-11-24',
     'claude-opus-5-5    4   20  0.2   1_000_000  128_000  list  platform.claude.com/docs/en/models/opus-5/overview+truefoundry/models  2026-11-24',
-    'claude-fable-5     10  50  1     1_000_000  128_000  list  platform.claude.com/docs/en/models/opus-5/overview+truefoundry/models  2026-11-24',
     'claude-fable-5-1   10  50  0.25  1_000_000  128_000  list  platform.claude.com/docs/en/models/opus-5/overview+truefoundry/models  2026-11-24',
   ]),
   ...chatTable(

@@ -7,6 +7,7 @@ import { renameModel } from '../openai/rename-model.ts';
 import { openedStream } from '../opened-stream.ts';
 import { failed, type Outcome } from '../outcome.ts';
 import { createUpstreamPool, type Upstream, type UpstreamLimits } from '../upstream-pool.ts';
+import { placeBreakpoints } from './place-breakpoints.ts';
 import { createMessagesRail } from './relay-messages.ts';
 import { translateAnswer, translateError } from './translate-answer.ts';
 import { translateRequest } from './translate-request.ts';
@@ -32,8 +33,10 @@ export function createAnthropicRail(deps: {
     credential: (apiKey) => ({ 'x-api-key': apiKey }),
     headers: { 'anthropic-version': PROTOCOL_VERSION },
   });
-  const sent = ({ body, model, paymentMethod }: ChatCall, stream: boolean) => ({
-    body: JSON.stringify(translateRequest({ ...body, model, stream })),
+  const sent = ({ body, breakpoints, model, paymentMethod }: ChatCall, stream: boolean) => ({
+    body: JSON.stringify(
+      placeBreakpoints(translateRequest({ ...body, model, stream }), breakpoints),
+    ),
     paymentMethod,
   });
   return {

@@ -13,7 +13,7 @@ export function readMessageUsage(usage: unknown): TokenUsage | null {
   const fresh = tokenCount(usage.input_tokens);
   const outputTokens = tokenCount(usage.output_tokens);
   const cachedTokens = tokenCount(usage.cache_read_input_tokens ?? 0);
-  const written = tokenCount(usage.cache_creation_input_tokens ?? 0);
+  const written = tokenCount(usage.cache_creation_input_tokens ?? sumOf(usage.cache_creation));
   if (fresh === undefined || outputTokens === undefined) return null;
   if (cachedTokens === undefined || written === undefined) return null;
   const inputTokens = fresh + cachedTokens + written;
@@ -25,6 +25,13 @@ export function readMessageUsage(usage: unknown): TokenUsage | null {
     outputTokens,
     ...(written > 0 && { cacheWriteTokens: written, cacheWriteSurcharge: surcharge }),
   };
+}
+
+/** Of what was written, where only its kinds are told. */
+function sumOf(kinds: unknown): unknown {
+  if (!isObject(kinds)) return 0;
+  const counts = [kinds.ephemeral_5m_input_tokens, kinds.ephemeral_1h_input_tokens];
+  return counts.reduce<number>((sum, count) => sum + (tokenCount(count) ?? 0), 0);
 }
 
 /** What is to be kept for an hour costs more than what is kept for some minutes. */

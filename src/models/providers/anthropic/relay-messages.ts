@@ -7,18 +7,22 @@ import { begun, openedStream } from '../opened-stream.ts';
 import { failed, type Outcome } from '../outcome.ts';
 import { tokenCount } from '../token-count.ts';
 import { contentTypeOf, type UpstreamPool } from '../upstream-pool.ts';
+import { placeBreakpoints } from './place-breakpoints.ts';
 import { jsonOf } from './read-json.ts';
 import { readMessage } from './read-message.ts';
 import { RelayedMessageStream } from './relayed-message-stream.ts';
 
 /** The Messages dialect at an upstream that speaks it, over the pool of its `/messages`. */
 export function createMessagesRail(pool: UpstreamPool): MessagesRail {
-  const sent = ({ body, headers, model, paymentMethod }: MessagesCall, path?: string) => ({
-    body: JSON.stringify({ ...body, model }),
-    headers,
-    paymentMethod,
-    ...(path !== undefined && { path }),
-  });
+  const sent = (call: MessagesCall, path?: string) => {
+    const { body, breakpoints, headers, model, paymentMethod } = call;
+    return {
+      body: JSON.stringify(placeBreakpoints({ ...body, model }, breakpoints)),
+      headers,
+      paymentMethod,
+      ...(path !== undefined && { path }),
+    };
+  };
   return {
     complete: (call, signal) =>
       pool.whole(

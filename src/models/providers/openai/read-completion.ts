@@ -1,6 +1,7 @@
 import { parseJsonInTurns } from '../../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
+import { cachedParts } from '../cached-parts.ts';
 import type { Reported, TokenUsage } from '../chat-rail.ts';
 import { tokenCount } from '../token-count.ts';
 import { readNote } from './read-note.ts';
@@ -8,7 +9,8 @@ import { readNote } from './read-note.ts';
 /**
  * Reads the `usage` of an OpenAI completion, or nothing when it is absent or makes no sense. Some
  * vendors leave reasoning tokens out of `completion_tokens` and bill them in `total_tokens`, so the
- * larger of the two counts.
+ * larger of the two counts. Cached tokens are part of the prompt under each of their names: OpenAI's, which most vendors have,
+ * DeepSeek's `prompt_cache_hit_tokens` and Moonshot's `cached_tokens`.
  */
 export function readUsage(usage: unknown): TokenUsage | null {
   if (!isObject(usage)) return null;
@@ -16,19 +18,23 @@ export function readUsage(usage: unknown): TokenUsage | null {
   const written = tokenCount(usage.completion_tokens);
   if (inputTokens === undefined || written === undefined) return null;
   const total = tokenCount(usage.total_tokens) ?? 0;
-  const details = usage.prompt_tokens_details;
-  const cached = isObject(details) ? (tokenCount(details.cached_tokens) ?? 0) : 0;
-  const kept = isObject(details) ? (tokenCount(details.cache_write_tokens) ?? 0) : 0;
+  const details = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
+  const served = Math.max(
+    ...[details.cached_tokens, usage.prompt_cache_hit_tokens, usage.cached_tokens].map(
+      (count) => tokenCount(count) ?? 0,
+    ),
+  );
   return {
     inputTokens,
-    cachedTokens: Math.min(cached, inputTokens),
+    ...cachedParts(inputTokens, served, tokenCount(details.cache_write_tokens)),
     outputTokens: Math.max(written, total - inputTokens),
-    ...(kept > 0 && { cacheWriteTokens: Math.min(kept, inputTokens) }),
   };
 }
 
 /** What a 2xx body says, or nothing when it is not a completion at all. */
-export async function readCompletion(body: Buffer): Promise<(Reported & { readonly json: Json }) | undefined> {
+export async function readCompletion(
+  body: Buffer,
+): Promise<(Reported & { readonly json: Json }) | undefined> {
   const parsed = await parseJsonInTurns(body, LIMITS.upstreamJson).catch(() => undefined);
   if (!isObject(parsed) || !Array.isArray(parsed.choices)) return undefined;
   const usage = readUsage(parsed.usage);

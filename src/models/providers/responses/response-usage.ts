@@ -1,4 +1,5 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
+import { cachedParts } from '../cached-parts.ts';
 import type { TokenUsage } from '../chat-rail.ts';
 import { tokenCount } from '../token-count.ts';
 
@@ -9,24 +10,25 @@ export function readResponseUsage(usage: unknown): TokenUsage | null {
   const written = tokenCount(usage.output_tokens);
   if (inputTokens === undefined || written === undefined) return null;
   const total = tokenCount(usage.total_tokens) ?? 0;
-  const { input_tokens_details: details } = usage;
-  const cached = isObject(details) ? (tokenCount(details.cached_tokens) ?? 0) : 0;
-  const kept = isObject(details) ? (tokenCount(details.cache_write_tokens) ?? 0) : 0;
+  const details = isObject(usage.input_tokens_details) ? usage.input_tokens_details : {};
+  const served = tokenCount(details.cached_tokens) ?? 0;
   return {
     inputTokens,
-    cachedTokens: Math.min(cached, inputTokens),
+    ...cachedParts(inputTokens, served, tokenCount(details.cache_write_tokens)),
     outputTokens: Math.max(written, total - inputTokens),
-    ...(kept > 0 && { cacheWriteTokens: Math.min(kept, inputTokens) }),
   };
 }
 
 /** The `usage` of a response. Of what was thought and not said, the tokens are among those of the output. */
 export const responseUsage = (
-  { cachedTokens, inputTokens, outputTokens }: TokenUsage,
+  { cachedTokens, cacheWriteTokens: kept, inputTokens, outputTokens }: TokenUsage,
   reasoningTokens = 0,
 ): Json => ({
   input_tokens: inputTokens,
-  input_tokens_details: { cached_tokens: cachedTokens },
+  input_tokens_details: {
+    cached_tokens: cachedTokens,
+    ...(kept !== undefined && { cache_write_tokens: kept }),
+  },
   output_tokens: outputTokens,
   output_tokens_details: { reasoning_tokens: Math.min(reasoningTokens, outputTokens) },
   total_tokens: inputTokens + outputTokens,

@@ -19,6 +19,7 @@ type ConnectionSocket = PacedSocket & { close(code: number, reason?: string): vo
 export type AskedResponse = {
   readonly body: ResponsesRequest;
   readonly wishes: RoutingWishes | undefined;
+  readonly tellsCost: boolean;
 };
 
 type Deps = {
@@ -162,13 +163,13 @@ export class ResponseConnection {
   }
 
   async #answer(text: string, signal: AbortSignal): Promise<void> {
-    const { body, wishes } = await this.#deps.read(text);
+    const { body, ...asked } = await this.#deps.read(text);
     signal.throwIfAborted();
     const answer = await this.#deps.responses.create({
       buyer: { ...this.#buyer, signal, workId: undefined },
       body: { ...body, stream: true },
       memory: this.#memory,
-      wishes,
+      ...asked,
     });
     if (isStreamed(answer)) await this.#relay(answer.body[Symbol.asyncIterator](), signal);
     else this.#socket?.send(this.#deps.declinedEvent(answer));

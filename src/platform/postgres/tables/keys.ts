@@ -44,9 +44,12 @@ export const agentKeys = pgTable(
       .references(() => agents.id),
     /** The first key of its line of rotations, whose budget its heirs have; null: it is the first itself. */
     rootId: integer('root_id'),
+    /** `auto`: prompts are marked for the caches of upstreams that need marks. */
+    promptCaching: text('prompt_caching').notNull().default('off'),
   },
   (table) => [
     index('agent_keys_active').on(table.agentId).where(sql`revoked_at is null`),
     check('agent_keys_permissions', sql`${table.permissions} in ('read', 'read_write')`),
+    check('agent_keys_prompt_caching', sql`${table.promptCaching} in ('off', 'auto')`),
   ],
 );

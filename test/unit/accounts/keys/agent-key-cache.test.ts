@@ -15,6 +15,7 @@ function cacheOver(keys: Record<string, Partial<KnownAgentKey>>) {
       agentId: 1,
       accountId: 'acct_000000000000',
       permissions: 'read_write',
+      promptCaching: 'off',
       status: 'active',
       operatorExpiry: null,
       ...keys[digest],

@@ -28,8 +28,9 @@ describe('key records', () => {
 
   it('show of a key what is listed and nothing that was stored beside it', () => {
     const stored = { ...KEY, digest: 'secret', key: 'secret', expiresAt: null };
+    const ofAgent = { ...stored, rootId: 31, promptCaching: 'off' } as const;
     expect(
-      JSON.stringify([developerKeyRecord(stored), agentKeyRecord(stored, null)]),
+      JSON.stringify([developerKeyRecord(stored), agentKeyRecord(ofAgent, null)]),
     ).not.toContain('secret');
   });
 });

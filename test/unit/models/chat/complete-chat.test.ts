@@ -7,6 +7,7 @@ import type { Random } from '../../../../src/kernel/random.ts';
 import { buildCatalogue } from '../../../../src/models/catalogue/build-catalogue.ts';
 import type { ChatRails } from '../../../../src/models/chat/chat-rails.ts';
 import { createChatCompletions } from '../../../../src/models/chat/complete-chat.ts';
+import { PromptHolders } from '../../../../src/models/chat/prompt-holders.ts';
 import type { ChatOutcome } from '../../../../src/models/providers/chat-rail.ts';
 import { createSourceRests } from '../../../../src/models/providers/circuit-breaker.ts';
 import { failed } from '../../../../src/models/providers/outcome.ts';
@@ -76,7 +77,11 @@ async function world(play: (provider: string) => ChatOutcome | Promise<ChatOutco
   const breaker = createSourceRests({ clock });
   const budgets = plainBudgets();
   const deps = { catalogue, rails, breaker, ledger, budgets, clock, random, log: silentLog };
-  const chat = createChatCompletions({ ...deps, providerKeys: noStoredKeys });
+  const chat = createChatCompletions({
+    ...deps,
+    promptHolders: new PromptHolders(deps),
+    providerKeys: noStoredKeys,
+  });
   const ask = (more: object = {}) =>
     chat.complete({
       buyer: aBuyer({ agentId: AGENT, keyId: 3, taskId: 'errand' }),

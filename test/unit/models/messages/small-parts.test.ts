@@ -37,14 +37,16 @@ describe('a refusal of an upstream', () => {
 });
 
 it('a stream ends with its price, and then its end or its error', () => {
-  expect(MESSAGES_ENDING.whole(7n).toString()).toBe(
+  expect(MESSAGES_ENDING.whole({ chargedRaw: 7n }).toString()).toBe(
     ': svc-cost-usdc=7\n\nevent: message_stop\ndata: {"type":"message_stop"}\n\n',
   );
   const told = reportedError({ type: 'overloaded_error', message: 'later' });
-  expect(MESSAGES_ENDING.broken(7n, told).toString()).toMatch(
+  expect(MESSAGES_ENDING.broken({ chargedRaw: 7n }, told).toString()).toMatch(
     /^: svc-cost-usdc=7\n\nevent: error\ndata: .*"type":"overloaded_error".*It said: later/,
   );
-  expect(MESSAGES_ENDING.broken(7n, new Error('secret')).toString()).not.toContain('secret');
+  expect(MESSAGES_ENDING.broken({ chargedRaw: 7n }, new Error('secret')).toString()).not.toContain(
+    'secret',
+  );
   const odd = reportedError({ type: 'x\nevent: y', message: 'z'.repeat(10_000) });
   expect([odd.type, odd.told.length < 300]).toEqual(['api_error', true]);
 });

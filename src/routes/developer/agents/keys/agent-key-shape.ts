@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { PROMPT_CACHING } from '../../../../accounts/keys/key.ts';
 import { LIMITS } from '../../../../kernel/limits.ts';
 import { RawAmount } from '../../../raw-amount.ts';
 import { RowId } from '../../../row-id.ts';
@@ -14,8 +15,16 @@ export const BudgetWindow = z
   .max(LIMITS.budgetWindowSeconds.max)
   .nullish();
 
+/** Absent: as the key has it that is replaced, and `off` of a new one. */
+export const PromptCaching = z.enum(PROMPT_CACHING).optional();
+
 export const MintBody = z
-  .object({ ...keyRequest, budgetRaw: RawAmount.nullish(), windowSeconds: BudgetWindow })
+  .object({
+    ...keyRequest,
+    promptCaching: PromptCaching,
+    budgetRaw: RawAmount.nullish(),
+    windowSeconds: BudgetWindow,
+  })
   .refine((body) => body.windowSeconds == null || body.budgetRaw != null, {
     path: ['windowSeconds'],
     message: 'needs budgetRaw',
@@ -37,6 +46,7 @@ export const AgentKeyRecord = z.object({
   keyPrefix: z.string(),
   label: z.string().nullable(),
   permissions: z.enum(['read', 'read_write']),
+  promptCaching: z.enum(PROMPT_CACHING),
   lastUsedAt: z.string().nullable(),
   createdAt: z.string(),
   budget: BudgetView.nullable(),

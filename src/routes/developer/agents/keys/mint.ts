@@ -17,9 +17,9 @@ export const mintAgentKey = route<{ agentKeys: AgentKeys }>()({
   response: AgentKeyRecord.extend({ key: z.string() }),
 
   async handle({ caller, params, body, services }) {
-    const { budgetRaw, windowSeconds, permissions } = body;
+    const { budgetRaw, windowSeconds, permissions, promptCaching } = body;
     const budget = budgetRaw == null ? undefined : { budgetRaw, windowSeconds };
-    const wanted = { label: body.label ?? undefined, permissions, budget };
+    const wanted = { label: body.label ?? undefined, permissions, promptCaching, budget };
     const {
       record,
       secret,

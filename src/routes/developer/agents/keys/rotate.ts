@@ -3,7 +3,7 @@ import { agentKeyRecord } from '../../../../accounts/management/agent-key-record
 import type { AgentKeys } from '../../../../accounts/management/agent-keys.ts';
 import { created, route } from '../../../../http/route/route.ts';
 import { keyRequest } from '../../keys/key-shape.ts';
-import { AgentKeyParams, AgentKeyRecord } from './agent-key-shape.ts';
+import { AgentKeyParams, AgentKeyRecord, PromptCaching } from './agent-key-shape.ts';
 
 /** Replaces an agent key by a new one in one step. What is not given is inherited. */
 export const rotateAgentKey = route<{ agentKeys: AgentKeys }>()({
@@ -12,7 +12,7 @@ export const rotateAgentKey = route<{ agentKeys: AgentKeys }>()({
   credential: 'management',
   summary: 'Revoke an agent key and mint its heir atomically',
   params: AgentKeyParams,
-  body: z.object({ label: keyRequest.label }),
+  body: z.object({ label: keyRequest.label, promptCaching: PromptCaching }),
   status: 201,
   response: AgentKeyRecord.extend({ key: z.string() }),
 
@@ -21,7 +21,7 @@ export const rotateAgentKey = route<{ agentKeys: AgentKeys }>()({
       caller,
       params.agentId,
       params.keyId,
-      { label: body.label ?? undefined },
+      { label: body.label ?? undefined, promptCaching: body.promptCaching },
     );
     return created({ ...agentKeyRecord(record, budget), key: secret });
   },

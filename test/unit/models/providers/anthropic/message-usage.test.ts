@@ -37,6 +37,13 @@ describe('the usage of a message', () => {
     expect(surcharge('many')).toBe(251);
   });
 
+  it('counts what was written where only its kinds are told', () => {
+    const kinds = { ephemeral_5m_input_tokens: 400, ephemeral_1h_input_tokens: 100 };
+    expect(
+      readMessageUsage({ input_tokens: 1, output_tokens: 2, cache_creation: kinds }),
+    ).toMatchObject({ inputTokens: 501, cacheWriteTokens: 500, cacheWriteSurcharge: 200 });
+  });
+
   it('takes a cache that is not spoken of for none', () => {
     const plain = { input_tokens: 1, output_tokens: 2 };
     const counts = { inputTokens: 1, cachedTokens: 0, outputTokens: 2 };

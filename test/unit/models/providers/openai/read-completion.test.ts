@@ -22,6 +22,16 @@ describe('reading a completion', () => {
     });
   });
 
+  it('takes cached tokens under the name that the vendor has for them', () => {
+    const read = (more: object) =>
+      readUsage({ prompt_tokens: 1_200, completion_tokens: 4, ...more })?.cachedTokens;
+    expect(read({ prompt_cache_hit_tokens: 1_024, prompt_cache_miss_tokens: 176 })).toBe(1_024);
+    expect(read({ cached_tokens: 256 })).toBe(256);
+    const zero = { prompt_tokens_details: { cached_tokens: 0 } };
+    expect(read({ ...zero, prompt_cache_hit_tokens: 1_024 })).toBe(1_024);
+    expect([read({ cached_tokens: 9_999 }), read({ cached_tokens: -1 })]).toEqual([1_200, 0]);
+  });
+
   it('takes what the upstream wrote to its cache, never more than the prompt', () => {
     const usage = (cache_write_tokens: unknown) => ({
       ...{ prompt_tokens: 1_200, completion_tokens: 400 },

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { costComment } from '../../../../../src/models/purchase/stream-end.ts';
+import { priceComments } from '../../../../../src/models/purchase/stream-end.ts';
 import { eventTexts } from '../../../../../src/models/responses/connection/event-texts.ts';
 
 describe('the messages of a piece of a stream', () => {
@@ -19,7 +19,10 @@ describe('the messages of a piece of a stream', () => {
   });
 
   it('leave comments out, and join the lines of one event', () => {
-    const piece = Buffer.concat([costComment(5n), Buffer.from(':\n\ndata: {"a":\ndata: 1}\n\n')]);
+    const piece = Buffer.concat([
+      priceComments({ chargedRaw: 5n }),
+      Buffer.from(':\n\ndata: {"a":\ndata: 1}\n\n'),
+    ]);
     expect(eventTexts(piece).map((text) => JSON.parse(text) as unknown)).toEqual([{ a: 1 }]);
   });
 });

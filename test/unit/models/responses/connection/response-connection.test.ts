@@ -51,7 +51,7 @@ function connected(pieces: number) {
       responses: {
         create: async () => ({ status: 200, headers: {}, upstreamMs: 0, body: answer() }),
       },
-      read: async (text) => ({ body: { model: text }, wishes: undefined }),
+      read: async (text) => ({ body: { model: text }, tellsCost: false, wishes: undefined }),
       refusedEvent: (thrown) => `refused ${(thrown as { error?: string }).error}`,
       declinedEvent: () => 'declined',
     },

@@ -1,25 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { CostInStream, costInBody, withUsage } from '../../../../src/models/chat/cost-in-usage.ts';
+import { PriceInChatStream, withUsage } from '../../../../src/models/chat/price-in-chat-stream.ts';
 import type { ChatStream } from '../../../../src/models/providers/chat-rail.ts';
-
-const withCost = (json: string): string =>
-  Buffer.from(costInBody(Buffer.from(json), 7n)).toString('utf8');
-
-describe('a body with its price', () => {
-  it('has it in its usage, and all other bytes as they were', () => {
-    expect(withCost('{ "usage": {"a": {}} , "x":[1] }')).toBe(
-      '{ "usage": {"a": {},"cost_raw":"7"} , "x":[1] }',
-    );
-    expect(withCost('{"usage":{ }}')).toBe('{"usage":{ "cost_raw":"7"}}');
-    expect(withCost('{"usage":null}')).toBe('{"usage":{"cost_raw":"7"}}');
-    expect(withCost('{"a":1}')).toBe('{"a":1,"usage":{"cost_raw":"7"}}');
-    expect(withCost('{}')).toBe('{"usage":{"cost_raw":"7"}}');
-  });
-
-  it('is as it was where it is no object', () => {
-    expect(withCost('none')).toBe('none');
-  });
-});
 
 const chunk = (more: object) => `data: ${JSON.stringify({ id: 'c1', ...more })}\n\n`;
 const WORD = chunk({ choices: [{ delta: { content: '"usage":{"x":1}' } }], usage: null });
@@ -28,7 +9,7 @@ const USAGE = chunk({ choices: [], usage: { total_tokens: 3 } });
 /** What is relayed of a stream of such pieces, and its last event. */
 async function relayed(pieces: readonly string[]) {
   const waiting = [...pieces];
-  const stream = new CostInStream({
+  const stream = new PriceInChatStream({
     next: async () => {
       const piece = waiting.shift();
       return piece === undefined ? undefined : Buffer.from(piece);
@@ -39,7 +20,7 @@ async function relayed(pieces: readonly string[]) {
   for (let piece = await stream.next(); piece; piece = await stream.next()) {
     text += Buffer.from(piece).toString('utf8');
   }
-  return { text, last: Buffer.from(stream.last(9n)).toString('utf8') };
+  return { text, last: Buffer.from(stream.last({ chargedRaw: 9n })).toString('utf8') };
 }
 
 describe('a stream with its price', () => {

@@ -1,0 +1,48 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Source } from '../catalogue/catalogue.ts';
+import type { Breakpoints, TokenUsage } from '../providers/chat-rail.ts';
+import type { Buyer } from '../purchase/buyer.ts';
+import type { Offers } from '../routing/plan-offers.ts';
+import type { Sellers } from '../routing/sellers.ts';
+import type { ChatRequest } from './chat-request.ts';
+import { beginningsOf, type PromptHolders } from './prompt-holders.ts';
+
+/** How one request uses the prompt caches of those who may serve it. */
+export type PromptCaching = {
+  /** Prompts of so many tokens are marked by this server for a source among them; undefined: none is. */
+  readonly markedFrom: number | undefined;
+  breakpointsAt(source: Source): Breakpoints | undefined;
+  /** The offers, with the source first that holds the prompt where that is no dearer. */
+  preferHolder<R>(offers: Offers<R>): Offers<R>;
+  /** What an answer of the source has used, by its own word. */
+  note(used: TokenUsage | null, source: Source): void;
+};
+
+/** `needsMarks` says of a source whether it caches what is marked of a prompt and no more. */
+export function planPromptCaching(
+  holders: PromptHolders,
+  { model, sellers }: Sellers,
+  { accountId, promptCaching }: Pick<Buyer, 'accountId' | 'promptCaching'>,
+  request: ChatRequest,
+  needsMarks: (source: Source) => boolean,
+): PromptCaching {
+  // Where there is one source there is nothing to choose.
+  const beginnings = sellers.length > 1 ? beginningsOf(accountId, model.id, request) : [];
+  const marks = promptCaching === 'auto';
+  const leasts = sellers.flatMap(({ source }) =>
+    marks && needsMarks(source) ? [leastTokensOf(source)] : [],
+  );
+  return {
+    markedFrom: leasts.length === 0 ? undefined : Math.min(...leasts),
+    breakpointsAt: (source) => (marks ? { leastTokens: leastTokensOf(source) } : undefined),
+    preferHolder: (offers) => holders.preferHolder(offers, beginnings),
+    note(used, source) {
+      if (used === null || beginnings.length === 0) return;
+      const isCached = used.cachedTokens > 0 || (used.cacheWriteTokens ?? 0) > 0;
+      if (isCached || !needsMarks(source)) holders.remember(beginnings, source, used);
+    },
+  };
+}
+
+const leastTokensOf = ({ cacheLeastTokens = LIMITS.promptCache.leastTokens }: Source): number =>
+  cacheLeastTokens;

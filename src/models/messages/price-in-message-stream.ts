@@ -1,0 +1,78 @@
+import { isObject, type Json } from '../../kernel/json.ts';
+import type { ChatStream } from '../providers/chat-rail.ts';
+import { parseData } from '../providers/openai/chat-tap.ts';
+import { SseEvents } from '../providers/openai/sse-events.ts';
+import { priceMembers } from '../purchase/price-in-usage.ts';
+import type { Price } from '../purchase/receipt.ts';
+import { messageEvent } from './message-events.ts';
+
+/** A Messages stream without its last `message_delta`, which comes at the end, with the price in its `usage`. */
+export class PriceInMessageStream {
+  readonly #stream: ChatStream;
+  readonly #events = new SseEvents();
+  #held: { readonly event: Buffer; readonly data: Json } | undefined;
+  /** Why the stream goes no further, once the event that was held is sent. */
+  #broken: unknown;
+
+  constructor(stream: ChatStream) {
+    this.#stream = stream;
+  }
+
+  async next(): Promise<Uint8Array | undefined> {
+    for (;;) {
+      if (this.#broken !== undefined) throw this.#broken;
+      const piece = await this.#read();
+      if (piece === undefined) return undefined;
+      if (piece.length > 0) return piece;
+    }
+  }
+
+  stop(): void {
+    this.#stream.stop();
+  }
+
+  /** Nothing of a stream that has no `message_delta`. */
+  last(price: Price): Uint8Array {
+    if (this.#held === undefined) return Buffer.alloc(0);
+    const { type: _, usage, ...rest } = this.#held.data;
+    const counts = isObject(usage) ? usage : {};
+    return Buffer.from(
+      messageEvent('message_delta', { ...rest, usage: { ...counts, ...priceMembers(price) } }),
+    );
+  }
+
+  async #read(): Promise<Buffer | undefined> {
+    let piece: Uint8Array | undefined;
+    try {
+      piece = await this.#stream.next();
+    } catch (error) {
+      // A client is owed what came before the break.
+      if (this.#held === undefined) throw error;
+      this.#broken = error;
+      return this.#release();
+    }
+    if (piece === undefined) return undefined;
+    const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
+    return Buffer.concat(this.#events.push(bytes).map((event) => this.#take(event)));
+  }
+
+  /** What is sent at an event: what was held before it, and itself where it is not held. */
+  #take(event: Buffer): Buffer {
+    if (event[0] === COMMENT) return event;
+    const earlier = this.#release();
+    if (!event.includes(DELTA)) return Buffer.concat([earlier, event]);
+    const data = parseData(event);
+    if (!isObject(data) || data.type !== 'message_delta') return Buffer.concat([earlier, event]);
+    this.#held = { event, data };
+    return earlier;
+  }
+
+  #release(): Buffer {
+    const { event } = this.#held ?? { event: Buffer.alloc(0) };
+    this.#held = undefined;
+    return event;
+  }
+}
+
+const COMMENT = 0x3a;
+const DELTA = Buffer.from('message_delta');

@@ -1,0 +1,123 @@
+import { isObject, type Json } from '../../../kernel/json.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import type { Breakpoints } from '../chat-rail.ts';
+
+const MARK = { cache_control: { type: 'ephemeral' } };
+
+/** Blocks that the dialect lets be marked; thoughts, for one, are not among them. */
+const MARKABLE: ReadonlySet<unknown> = new Set([
+  ...['text', 'image', 'document', 'search_result', 'tool_use', 'tool_result'],
+]);
+
+/** Of the messages of a user, so many are marked from the end: the last for the next request, the one before for this one. */
+const MARKED_MESSAGES = 2;
+
+/**
+ * Marks what later requests will repeat of a Messages request, so that its upstream keeps it for some minutes: the tools, the
+ * instructions and, in a conversation that has an answer already, the last two messages of the user. That is four marks at
+ * most, which the dialect allows. A request in which the caller has set a mark stays as it is, and so does a prefix that is
+ * shorter than the model's cache takes.
+ */
+export function placeBreakpoints<R extends Json>(
+  request: R,
+  breakpoints: Breakpoints | undefined,
+): R {
+  if (breakpoints === undefined || isMarked(request)) return request;
+  const prefix = new Prefix(breakpoints.leastTokens * LIMITS.charsPerToken);
+  const { messages, system, tools } = request;
+  // The order in which the dialect reads them.
+  const written = tools === undefined ? '' : JSON.stringify(tools);
+  const toolsMarked = prefix.reachesWith(written) ? markLast(tools, isMarkableTool) : undefined;
+  const systemMarked = prefix.reachesWith(system) ? markLast(system, isMarkable) : undefined;
+  const messagesMarked = Array.isArray(messages) ? markMessages(messages, prefix) : undefined;
+  return {
+    ...request,
+    ...(toolsMarked && { tools: toolsMarked }),
+    ...(systemMarked && { system: systemMarked }),
+    ...(messagesMarked && { messages: messagesMarked }),
+  };
+}
+
+function markMessages(messages: readonly unknown[], prefix: Prefix): unknown[] | undefined {
+  const isAnswered = messages.some((message) => isObject(message) && message.role === 'assistant');
+  if (!isAnswered) return undefined;
+  const ofUser = messages.flatMap((message, at) =>
+    isObject(message) && message.role === 'user' ? [at] : [],
+  );
+  const repeated = new Set(ofUser.slice(-MARKED_MESSAGES));
+  return messages.map((message, at) => {
+    const content = isObject(message) ? message.content : undefined;
+    if (!prefix.reachesWith(content) || !repeated.has(at)) return message;
+    const marked = markLast(content, isMarkable);
+    return isObject(message) && marked ? { ...message, content: marked } : message;
+  });
+}
+
+/** The list with a mark at its last item that may have one; text becomes a list of one block. */
+function markLast(
+  content: unknown,
+  mayBeMarked: (item: unknown) => boolean,
+): unknown[] | undefined {
+  const items = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+  if (!Array.isArray(items)) return undefined;
+  const last = items.findLastIndex(mayBeMarked);
+  if (last === -1) return undefined;
+  return (items as Json[]).map((item, at) => (at === last ? { ...item, ...MARK } : item));
+}
+
+const isMarkable = (block: unknown): boolean =>
+  isObject(block) &&
+  MARKABLE.has(block.type) &&
+  (block.type !== 'text' || (typeof block.text === 'string' && block.text.trim() !== ''));
+
+/** A tool that is loaded later is no part of the prefix. */
+const isMarkableTool = (tool: unknown): boolean => isObject(tool) && tool.defer_loading !== true;
+
+/** Whether the caller has set a mark: of the request, or of a tool or a block, also within another block. */
+function isMarked(request: Json): boolean {
+  const { messages, system, tools } = request;
+  if (hasMark(request) || listHasMark(tools) || listHasMark(system)) return true;
+  return (
+    Array.isArray(messages) && messages.some((turn) => isObject(turn) && listHasMark(turn.content))
+  );
+}
+
+const hasMark = ({ cache_control: mark }: Json): boolean => mark !== undefined && mark !== null;
+
+const listHasMark = (items: unknown): boolean =>
+  Array.isArray(items) &&
+  items.some(
+    (item) =>
+      isObject(item) &&
+      (hasMark(item) ||
+        listHasMark(item.content) ||
+        (isObject(item.source) && listHasMark(item.source.content))),
+  );
+
+const OPAQUE_CHARS = LIMITS.tokensPerOpaquePart * LIMITS.charsPerToken;
+
+/** Counts the text of a prompt until there is as much of it as a cache takes. */
+class Prefix {
+  #missingChars: number;
+
+  constructor(leastChars: number) {
+    this.#missingChars = leastChars;
+  }
+
+  /** Whether the prompt is long enough with this part, which follows those before. */
+  reachesWith(part: unknown): boolean {
+    this.#count(part);
+    return this.#missingChars <= 0;
+  }
+
+  #count(part: unknown): void {
+    if (this.#missingChars <= 0) return;
+    if (typeof part === 'string') this.#missingChars -= part.length;
+    else if (Array.isArray(part)) for (const item of part) this.#count(item);
+    else if (isObject(part)) {
+      // Images and files are encoded: their length says nothing of their tokens.
+      if (isObject(part.source)) this.#missingChars -= OPAQUE_CHARS;
+      else for (const member of Object.values(part)) this.#count(member);
+    }
+  }
+}

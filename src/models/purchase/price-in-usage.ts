@@ -1,0 +1,41 @@
+import { topMember } from '../../kernel/json/top-member.ts';
+import type { Json } from '../../kernel/json.ts';
+import type { Price } from './receipt.ts';
+
+/**
+ * The price of an answer in the answer itself, as members of its `usage`: `cost_raw`, and `cache_discount_raw` where a
+ * prompt cache was used. Both are raw USDC, decimal texts. For callers whose client shows neither headers nor the comments
+ * of a stream.
+ */
+
+const OPEN = 0x7b;
+const CLOSE = 0x7d;
+const USAGE = Buffer.from('usage');
+
+export const priceMembers = ({ cacheDiscountRaw: discount, chargedRaw }: Price): Json => ({
+  cost_raw: chargedRaw.toString(),
+  ...(discount !== undefined && { cache_discount_raw: discount.toString() }),
+});
+
+/** A JSON object whose `usage` says the price. All other bytes stay the same; what is no object is returned unchanged. */
+export function priceInBody(body: Uint8Array, price: Price): Uint8Array {
+  const json = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  const object = JSON.stringify(priceMembers(price));
+  const usage = topMember(json, USAGE);
+  if (usage === undefined) return withMembers(json, `"usage":${object}`);
+  const [start, end] = usage;
+  const written =
+    json[start] === OPEN
+      ? withMembers(json.subarray(start, end), object.slice(1, -1))
+      : Buffer.from(object);
+  return Buffer.concat([json.subarray(0, start), written, json.subarray(end)]);
+}
+
+/** The object with further members, at its end. */
+function withMembers(json: Buffer, text: string): Buffer {
+  const close = json.lastIndexOf(CLOSE);
+  if (close === -1) return json;
+  const head = json.subarray(0, close);
+  const isEmpty = head.toString('latin1').trimEnd().endsWith('{');
+  return Buffer.concat([head, Buffer.from(isEmpty ? text : `,${text}`), json.subarray(close)]);
+}

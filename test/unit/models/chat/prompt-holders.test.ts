@@ -1,0 +1,169 @@
+import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+import type { Source } from '../../../../src/models/catalogue/catalogue.ts';
+import { ChatRequest } from '../../../../src/models/chat/chat-request.ts';
+import { beginningsOf, PromptHolders } from '../../../../src/models/chat/prompt-holders.ts';
+import type { Offer, Offers } from '../../../../src/models/routing/plan-offers.ts';
+
+const { heldMs, holders: most, leastTokens } = LIMITS.promptCache;
+const LONG = 'x'.repeat(leastTokens * LIMITS.charsPerToken);
+
+const sourceOf = (provider: string, input: bigint, cached?: bigint): Source => ({
+  ...{ rail: 'direct-account', provider, upstreamModel: 'm', marginBps: 0 },
+  rates: {
+    text_input_token: input,
+    text_output_token: 10_000_000n,
+    ...(cached !== undefined && { cached_input_token: cached }),
+  },
+});
+const CHEAP = sourceOf('cheap', 2_000_000n, 200_000n);
+const DEAR = sourceOf('dear', 4_000_000n, 400_000n);
+
+const offersOf = (...sources: (Source | readonly [Source, number])[]) =>
+  sources.map((entry) => {
+    const [source, rank] = 'rail' in entry ? [entry, 0] : entry;
+    return { source, rank } as Offer<string>;
+  }) as unknown as Offers<string>;
+
+const request = (more: object = {}): ChatRequest =>
+  ChatRequest.parse({
+    model: 'a/b',
+    messages: [
+      { role: 'system', content: LONG },
+      { role: 'user', content: 'Good morning?' },
+    ],
+    ...more,
+  });
+const beginnings = (more: object = {}, account = 'acct_1', model = 'a/b') =>
+  beginningsOf(account, model, request(more));
+
+const USED = { inputTokens: 10_000, cachedTokens: 0, outputTokens: 100 };
+
+function holdersAt() {
+  const clock = new ManualClock();
+  const holders = new PromptHolders({ clock });
+  const asked = (wanted = beginnings(), offers = offersOf(CHEAP, DEAR)) =>
+    holders.preferHolder(offers, wanted).map(({ source }) => source.provider);
+  return { clock, holders, asked };
+}
+
+describe('the source that holds a prompt', () => {
+  it('is asked first for as long as caches keep one, and from its last use on', () => {
+    const { asked, clock, holders } = holdersAt();
+    expect(asked()).toEqual(['cheap', 'dear']);
+    holders.remember(beginnings(), DEAR, USED);
+    clock.advance(heldMs - 1);
+    expect(asked()).toEqual(['dear', 'cheap']);
+    holders.remember(beginnings(), DEAR, USED);
+    clock.advance(heldMs - 1);
+    expect(asked()).toEqual(['dear', 'cheap']);
+    clock.advance(1);
+    expect(asked()).toEqual(['cheap', 'dear']);
+  });
+
+  it('is not where such a request costs less elsewhere than there with the cache', () => {
+    const { asked, holders } = holdersAt();
+    const far = sourceOf('far', 50_000_000n, 5_000_000n);
+    holders.remember(beginnings(), far, USED);
+    expect(asked(beginnings(), offersOf(CHEAP, far))).toEqual(['cheap', 'far']);
+  });
+
+  it('comes first among those of its rank alone: the caller’s own order stands', () => {
+    const { asked, holders } = holdersAt();
+    holders.remember(beginnings(), DEAR, USED);
+    expect(asked(beginnings(), offersOf([CHEAP, 0], [DEAR, 1]))).toEqual(['cheap', 'dear']);
+    const third = sourceOf('third', 3_000_000n, 300_000n);
+    const ranked = offersOf([CHEAP, 0], [third, 1], [DEAR, 1]);
+    expect(asked(beginnings(), ranked)).toEqual(['cheap', 'dear', 'third']);
+  });
+
+  it('is nothing to another account, another model or another prompt', () => {
+    const { asked, holders } = holdersAt();
+    holders.remember(beginnings(), DEAR, USED);
+    for (const other of [
+      beginnings({}, 'acct_2'),
+      beginnings({}, 'acct_1', 'a/c'),
+      beginnings({ messages: [{ role: 'system', content: `${LONG}!` }] }),
+      beginnings({ tools: [{ type: 'function' }] }),
+    ]) {
+      expect(asked(other)).toEqual(['cheap', 'dear']);
+    }
+  });
+
+  it('is the same for later turns of a conversation, and for another one with its instructions', () => {
+    const { asked, holders } = holdersAt();
+    // Nearly all of it are the instructions.
+    holders.remember(beginnings(), DEAR, { ...USED, inputTokens: leastTokens + 76 });
+    const { messages } = request();
+    const later = [
+      ...messages,
+      { role: 'assistant', content: 'Yes.' },
+      { role: 'user', content: '?' },
+    ];
+    expect(asked(beginnings({ messages: later }))).toEqual(['dear', 'cheap']);
+    const other = [messages[0], { role: 'user', content: 'Good night?' }];
+    expect(asked(beginnings({ messages: other }))).toEqual(['dear', 'cheap']);
+  });
+
+  it('is that of the conversation before that of the instructions', () => {
+    const { asked, holders } = holdersAt();
+    const other = { messages: [request().messages[0], { role: 'user', content: 'Good night?' }] };
+    holders.remember(beginnings(), DEAR, USED);
+    holders.remember(beginnings(other), CHEAP, USED);
+    expect(asked()).toEqual(['dear', 'cheap']);
+  });
+
+  it('is found by the key that the caller gives a conversation', () => {
+    const { asked, holders } = holdersAt();
+    const named = (content: string) =>
+      beginnings({ prompt_cache_key: 'k', messages: [{ role: 'user', content }] });
+    holders.remember(named('a'), DEAR, USED);
+    expect(asked(named('b'))).toEqual(['dear', 'cheap']);
+    expect(
+      asked(beginnings({ prompt_cache_key: 'l', messages: [{ role: 'user', content: 'a' }] })),
+    ).toEqual(['cheap', 'dear']);
+  });
+
+  it('is none where instructions are too short to be cached, or the whole prompt is', () => {
+    const short = {
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'a' },
+      ],
+    };
+    expect(beginnings(short)).toHaveLength(1);
+    const { asked, holders } = holdersAt();
+    holders.remember(beginnings(), DEAR, { ...USED, inputTokens: leastTokens - 1 });
+    expect(asked()).toEqual(['cheap', 'dear']);
+  });
+
+  it('is none that discounts nothing, or is paid call by call', () => {
+    const { asked, holders } = holdersAt();
+    const plain = sourceOf('dear', 2_000_000n);
+    const routed: Source = { ...DEAR, rail: 'x402-router' };
+    for (const source of [plain, routed]) {
+      holders.remember(beginnings(), source, USED);
+      expect(asked(beginnings(), offersOf(CHEAP, source))).toEqual(['cheap', 'dear']);
+    }
+  });
+
+  it('is forgotten when it is gone, and when others were used more lately than all that are kept', () => {
+    const { asked, holders } = holdersAt();
+    holders.remember(beginnings(), DEAR, USED);
+    expect(asked(beginnings(), offersOf(CHEAP))).toEqual(['cheap']);
+    for (let i = 0; i < most; i++) {
+      holders.remember([{ key: `k${i}`, tokens: undefined }], CHEAP, USED);
+    }
+    expect(asked()).toEqual(['cheap', 'dear']);
+  });
+
+  it('is found without reading more of a prompt than tells it apart', () => {
+    const huge = 'y'.repeat(8 * 1024 * 1024);
+    const messages = [{ role: 'user', content: huge }];
+    const tools = Array.from({ length: 100 }, () => ({ description: 'z'.repeat(10_000) }));
+    const startedMs = performance.now();
+    beginnings({ messages, tools });
+    expect(performance.now() - startedMs).toBeLessThan(50);
+  });
+});
