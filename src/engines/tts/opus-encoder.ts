@@ -1,4 +1,4 @@
-import { OggOpusWriter } from '../../../media/ogg-opus.ts';
+import { OggOpusWriter } from '../../../media/ogg/ogg-opus.ts';
 import { writePcmBytes } from '../../../media/pcm.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { FrameCutter, type SoundEncoder } from './sound-encoder.ts';

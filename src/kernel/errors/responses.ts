@@ -1,4 +1,4 @@
-import { refusal } from './refusal.ts';
+import { MAY_RETRY, refusal } from './refusal.ts';
 
 /** Refusals of the routes of responses, beside those of the gateway. Rendered as the OpenAI error object. */
 export const responses = {
@@ -40,6 +40,8 @@ export const responses = {
       409,
       'too_many_waiting',
       `A connection answers one request at a time, and at most ${mostWaiting} more may wait.`,
+      {},
+      MAY_RETRY,
     ),
   /** With the status and the code that OpenAI has for it. */
   connectionLimit: (minutes: number) =>

@@ -203,11 +203,24 @@ describe('live speech', () => {
     expect([client.sound.length, texts().length]).toEqual([1, 1]);
     session.drained();
     await settleAll();
-    expect(client.sound).toHaveLength(2);
+    // The reader has taken a part only.
+    expect(client.sound).toHaveLength(1);
     clock.advance(speakStallMs);
     await settleAll();
     expect(client.closed).toEqual({ code: 1013, reason: 'the client reads too slowly' });
     expect([given[0]?.isStopped, texts()]).toEqual([true, ['One.']]);
+  });
+
+  it('goes on once a slow reader has read', async () => {
+    const { client, session, speak } = world([{ pieces: 3 }, { pieces: 3 }]);
+    client.bufferedAmount = LIMITS.deepgram.speakUnsentBytes + 1;
+    speak('One. Two. ');
+    await settleAll();
+    expect(client.sound).toHaveLength(1);
+    client.bufferedAmount = 0;
+    session.drained();
+    await settleAll();
+    expect(client.sound).toHaveLength(6);
   });
 
   it('ends with the reason where a sentence cannot be bought, after those that could', async () => {

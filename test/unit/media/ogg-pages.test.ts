@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { OggOpusWriter } from '../../../media/ogg-opus.ts';
-import { OggPages } from '../../../media/ogg-pages.ts';
+import { OggOpusWriter } from '../../../media/ogg/ogg-opus.ts';
+import { OggPages } from '../../../media/ogg/ogg-pages.ts';
 
 const packet = (bytes: number, granule: number) => ({ bytes: Buffer.alloc(bytes, 7), granule });
 
