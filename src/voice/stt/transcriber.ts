@@ -8,7 +8,7 @@ import { VoiceIntake } from '../billing/voice-intake.ts';
 import { asError, RecogniserQueue } from './recogniser-queue.ts';
 import type { TranscriberOptions } from './transcriber-options.ts';
 import { isUnfinished } from './unfinished-speech.ts';
-import { newUtterance, textOf, type Utterance, wordsOf, wordsSoFar } from './utterance.ts';
+import { heardOf, newUtterance, type Utterance, wordsOf, wordsSoFar } from './utterance.ts';
 
 const FRAME_MS = (HEARING_FRAME / HEARING_HZ) * 1_000;
 /** How late the detector may report the start of speech, beyond its padding; older audio is gone. */
@@ -254,16 +254,11 @@ export class Transcriber {
         events.forgotten?.();
         return;
       }
-      const { failed, segments, tailFrom, tailStartMs: startMs } = utterance;
       const latencyMs = Math.round(clock.monotonicMs() - endedAtMs);
-      const unsent = segments.slice(tailFrom);
-      const [tail, text] = [textOf(unsent), textOf(segments)];
-      const words = wordsOf(utterance, unsent);
-      const endMs = Math.max(startMs, voiceEndMs);
+      const heard = heardOf(utterance, { asked, isCut, heardMs, latencyMs, voiceEndMs });
       // An utterance without words gets no answer.
-      if (text === '') events.resumed?.();
-      const times = { heardMs, startMs, endMs, latencyMs };
-      events.heard({ text, tail, words, ...times, asked, isCut, failed });
+      if (heard.text === '') events.resumed?.();
+      events.heard(heard);
     };
     this.#queue.after(report);
   }

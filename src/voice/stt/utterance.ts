@@ -1,5 +1,6 @@
 import { shiftWords } from '../../engines/asr/shift-words.ts';
 import type { TimedWord, Transcript } from '../../engines/engine.ts';
+import type { Heard } from './transcriber-events.ts';
 
 /** Speech without a pause, while it is received and transcribed. */
 export type Utterance = {
@@ -35,7 +36,7 @@ export const newUtterance = (beganMs: number): Utterance => ({
 export const wordsSoFar = ({ guess, segments }: Utterance): string =>
   [textOf(segments), guess].filter((part) => part !== '').join(' ');
 
-export const textOf = (segments: readonly Transcript[]): string =>
+const textOf = (segments: readonly Transcript[]): string =>
   segments.map(({ text }) => text).join(' ');
 
 /** The words of some segments on the stream's clock, where the recogniser reports their times. */
@@ -43,3 +44,16 @@ export const wordsOf = (
   { beganMs }: Utterance,
   segments: readonly Transcript[],
 ): readonly TimedWord[] | undefined => shiftWords(segments, beganMs);
+
+/** What was heard of an utterance that has ended, and is transcribed. Nothing was said after `voiceEndMs`. */
+export function heardOf(
+  utterance: Utterance,
+  how: Pick<Heard, 'asked' | 'isCut' | 'heardMs' | 'latencyMs'> & { readonly voiceEndMs: number },
+): Heard {
+  const { failed, segments, tailFrom, tailStartMs: startMs } = utterance;
+  const { voiceEndMs, ...rest } = how;
+  const unsent = segments.slice(tailFrom);
+  const endMs = Math.max(startMs, voiceEndMs);
+  const [text, tail] = [textOf(segments), textOf(unsent)];
+  return { text, tail, words: wordsOf(utterance, unsent), startMs, endMs, failed, ...rest };
+}

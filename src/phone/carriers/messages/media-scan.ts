@@ -7,7 +7,7 @@ import {
   scanMessage,
   WORD,
   wordOf,
-} from '../../../../media/sound-message.ts';
+} from '../../../../media/message/sound-message.ts';
 
 /** Sound of a message; the next message of any stream overwrites it, bytes included. */
 export type ScannedMedia = {

@@ -1,4 +1,4 @@
-import { decodeBase64 } from '../../../../media/sound-message.ts';
+import { decodeBase64 } from '../../../../media/message/sound-message.ts';
 import { tryParseJson } from '../../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';

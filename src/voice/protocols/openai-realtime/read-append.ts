@@ -6,7 +6,7 @@ import {
   nameOf,
   scanMessage,
   WORD,
-} from '../../../../media/sound-message.ts';
+} from '../../../../media/message/sound-message.ts';
 
 /** Parses the event that comes fifty times a second from its bytes, without allocating text or objects. */
 

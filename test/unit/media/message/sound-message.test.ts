@@ -12,7 +12,7 @@ import {
   scanMessage,
   WORD,
   wordOf,
-} from '../../../media/sound-message.ts';
+} from '../../../../media/message/sound-message.ts';
 
 const decode = (text: string): Buffer | undefined => {
   const bytes = decodeBase64(text);

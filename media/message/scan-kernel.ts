@@ -1,23 +1,20 @@
 /**
- * Reads the JSON messages that bring sound fifty times a second, from their bytes: without text, without objects, and in
- * WebAssembly. V8 asks before each access to a socket's bytes whether they were given away, which made reading a frame
- * of sound dearer than judging it.
- *
- * One memory serves all messages. It holds the one that was scanned last.
+ * The loops over the bytes of a message that brings sound, in WebAssembly. V8 asks before each access to a socket's bytes
+ * whether they were given away, which made reading a frame of sound dearer than judging it.
  */
-import { startWasm } from './wasm.ts';
+import { startWasm } from '../wasm.ts';
 
-/** Longer messages are left to `JSON.parse`. */
-const MOST_BYTES = 1024 * 1024;
+/** The longest message. */
+export const MOST_BYTES = 1024 * 1024;
 /** Members of a message, those of its nested object included. */
 const MOST_MEMBERS = 32;
 
 /** The words that names and values are looked up in, each of at most 15 letters. */
-const WORDS = [
+export const WORDS = [
   ...['event', 'media', 'track', 'inbound', 'timestamp', 'payload'],
   ...['type', 'audio', 'event_id'],
 ] as const;
-type Word = (typeof WORDS)[number];
+export type Word = (typeof WORDS)[number];
 
 const PAGE = 65_536;
 /** Four bytes for each character: its six bits; negative for what is none of base64. */
@@ -27,15 +24,18 @@ const WORD_LETTERS = 1_024;
 const WORD_LENGTHS = WORD_LETTERS + WORDS.length * WORD_BYTES;
 const ROWS = 2_048;
 const ROW_BYTES = 20;
+/** Numbers of a row. */
+export const ROW = ROW_BYTES / 4;
 const ROWS_END = ROWS + MOST_MEMBERS * ROW_BYTES;
-const MESSAGE = PAGE;
+export const MESSAGE = PAGE;
 /** Behind a message stands a zero, which ends whatever is read; vectors reach beyond it. */
-const DECODED = MESSAGE + MOST_BYTES + PAGE;
+export const DECODED = MESSAGE + MOST_BYTES + PAGE;
 const PAGES = DECODED / PAGE + Math.ceil((MOST_BYTES * 3) / 4 / PAGE);
 
 const isByte = (local: string, byte: number) => `(i32.eq (local.get ${local}) (i32.const ${byte}))`;
 const byteAt = (place: string) => `(i32.load8_u (local.get ${place}))`;
-const [QUOTE, BACKSLASH, COLON, COMMA, OPEN, CLOSE] = [0x22, 0x5c, 0x3a, 0x2c, 0x7b, 0x7d];
+export const OPEN = 0x7b;
+const [QUOTE, BACKSLASH, COLON, COMMA, CLOSE] = [0x22, 0x5c, 0x3a, 0x2c, 0x7d];
 
 const MODULE = `
 (module
@@ -177,16 +177,18 @@ function shifted(character: number, bits: number): string {
   return `(i32.shl (i32.load (i32.shl ${byte} (i32.const 2))) (i32.const ${bits}))`;
 }
 
-const { fours, memory, scan } = startWasm<{
+export const { fours, memory, scan } = startWasm<{
   readonly memory: { readonly buffer: ArrayBuffer };
   scan(end: number): number;
   fours(at: number): number;
 }>(MODULE);
 
-const bytes = new Uint8Array(memory.buffer);
-const text = Buffer.from(memory.buffer);
-const rows = new Int32Array(memory.buffer, ROWS, (MOST_MEMBERS * ROW_BYTES) / 4);
-const sixBits = new Int32Array(memory.buffer, SIX_BITS, 256).fill(-1);
+/** All of the memory: the message from `MESSAGE` on, and what was decoded of it from `DECODED` on. */
+export const bytes = new Uint8Array(memory.buffer);
+/** Of each member: its name's word, its depth, the first and the last byte of its value, and the word of that. */
+export const rows = new Int32Array(memory.buffer, ROWS, (MOST_MEMBERS * ROW_BYTES) / 4);
+/** The six bits that a character stands for; negative: none. */
+export const sixBits = new Int32Array(memory.buffer, SIX_BITS, 256).fill(-1);
 [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'].forEach((char, bits) => {
   sixBits[char.charCodeAt(0)] = bits;
 });
@@ -197,106 +199,3 @@ WORDS.forEach((word, i) => {
   bytes.set(Buffer.from(word), WORD_LETTERS + i * WORD_BYTES);
   bytes[WORD_LENGTHS + i] = word.length;
 });
-
-const codes = Object.fromEntries(WORDS.map((word, i) => [word, i + 1]));
-
-/** What `nameOf` and `wordOf` answer for each word. */
-export const WORD = codes as Readonly<Record<Word, number>>;
-
-/**
- * Reads a message that is an object of texts, and of objects of texts: plain ASCII without escapes. Answers how many
- * members it has, those of its inner objects behind theirs; -1: it is of another shape, or too long.
- */
-export function scanMessage(message: Uint8Array): number {
-  if (message.length > MOST_BYTES) return -1;
-  bytes.set(message, MESSAGE);
-  bytes[MESSAGE + message.length] = 0;
-  return scan(MESSAGE + message.length);
-}
-
-const ROW = ROW_BYTES / 4;
-
-/** The word that a member's name is; 0: another. */
-export const nameOf = (member: number): number => rows[member * ROW] as number;
-
-/** Whether it is a member of an inner object. */
-export const isInner = (member: number): boolean => rows[member * ROW + 1] === 1;
-
-/** Whether its value is an object. */
-export const isObjectAt = (member: number): boolean =>
-  bytes[rows[member * ROW + 2] as number] === OPEN;
-
-/** The word that its value is; 0: another, or no text. */
-export const wordOf = (member: number): number => rows[member * ROW + 4] as number;
-
-/** How many characters its text has. */
-export const lengthOf = (member: number): number =>
-  (rows[member * ROW + 3] as number) - (rows[member * ROW + 2] as number) - 1;
-
-/** Whether its text is this one. */
-export function isText(member: number, wanted: Uint8Array): boolean {
-  if (lengthOf(member) !== wanted.length) return false;
-  const from = (rows[member * ROW + 2] as number) + 1;
-  for (let i = 0; i < wanted.length; i++) if (bytes[from + i] !== wanted[i]) return false;
-  return true;
-}
-
-/** More digits could leave the whole numbers of a double, and no stream is so long. */
-const MOST_DIGITS = 15;
-const ZERO = 0x30;
-
-/** The whole number that its text is, or -1. */
-export function numberOf(member: number): number {
-  const digits = lengthOf(member);
-  if (digits <= 0 || digits > MOST_DIGITS) return -1;
-  const from = (rows[member * ROW + 2] as number) + 1;
-  let value = 0;
-  for (let i = 0; i < digits; i++) {
-    const digit = (bytes[from + i] as number) - ZERO;
-    if (digit < 0 || digit > 9) return -1;
-    value = value * 10 + digit;
-  }
-  return value;
-}
-
-/** The front of what was decoded, as it was last given out: the sounds of a stream have one length. */
-let decoded: Uint8Array = bytes.subarray(DECODED, DECODED);
-
-/** The bytes of its base64 text, good until the next message; undefined where it is none. Padding is whole, or absent. */
-export function base64Of(member: number): Uint8Array | undefined {
-  return decode(rows[member * ROW + 2] as number, rows[member * ROW + 3] as number);
-}
-
-/** The same of a text that is no message. */
-export function decodeBase64(base64: string): Uint8Array | undefined {
-  if (base64.length > MOST_BYTES) return undefined;
-  const end = MESSAGE + 1 + text.write(base64, MESSAGE + 1, 'latin1');
-  bytes[end] = 0;
-  return decode(MESSAGE, end);
-}
-
-const PAD = 0x3d;
-
-function decode(quote: number, end: number): Uint8Array | undefined {
-  let at = fours(quote + 1);
-  let to = DECODED + ((at - quote - 1) / 4) * 3;
-  let rest = 0;
-  let bits = 0;
-  for (; at < end && rest < 4; at++, rest++) {
-    const six = sixBits[bytes[at] as number] as number;
-    if (six < 0) break;
-    bits = (bits << 6) | six;
-  }
-  if (rest === 1) return undefined;
-  if (rest === 2) bytes[to++] = bits >> 4;
-  if (rest === 3) {
-    bytes[to++] = bits >> 10;
-    bytes[to++] = bits >> 2;
-  }
-  if (rest !== 0 && bytes[at] === PAD) {
-    for (let pads = rest; pads < 4; pads++, at++) if (bytes[at] !== PAD) return undefined;
-  }
-  if (at !== end) return undefined;
-  if (to - DECODED !== decoded.length) decoded = bytes.subarray(DECODED, to);
-  return decoded;
-}
