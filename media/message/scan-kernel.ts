@@ -6,41 +6,62 @@ import { startWasm } from '../wasm.ts';
 
 /** The longest message. */
 export const MOST_BYTES = 1024 * 1024;
-/** Members of a message, those of its nested object included. */
-const MOST_MEMBERS = 32;
 
-/** The words that names and values are looked up in, each of at most 15 letters. */
+/** The words that names and values are looked up in, each of at most 31 letters. */
 export const WORDS = [
-  ...['event', 'media', 'track', 'inbound', 'timestamp', 'payload'],
-  ...['type', 'audio', 'event_id'],
+  ...(['event', 'media', 'track', 'inbound', 'timestamp', 'payload', 'type', 'audio'] as const),
+  ...(['event_id', 'input_audio_buffer.append', 'session.input_audio.append'] as const),
 ] as const;
-export type Word = (typeof WORDS)[number];
 
 const PAGE = 65_536;
 /** Four bytes for each character: its six bits; negative for what is none of base64. */
 const SIX_BITS = 0;
-const WORD_BYTES = 16;
+const WORD_BYTES = 32;
 const WORD_LETTERS = 1_024;
 const WORD_LENGTHS = WORD_LETTERS + WORDS.length * WORD_BYTES;
-const ROWS = 2_048;
-const ROW_BYTES = 20;
-/** Numbers of a row. */
-export const ROW = ROW_BYTES / 4;
-const ROWS_END = ROWS + MOST_MEMBERS * ROW_BYTES;
-export const MESSAGE = PAGE;
+/** Three numbers for each word as the name of a member: the first and the last byte of its value, and the word that is. */
+const SLOTS = 2_048;
+const SLOT_BYTES = 12;
+/** Behind those of the outer object come those of the inner one. */
+export const INNER = 16;
+const MESSAGE = PAGE;
 /** Behind a message stands a zero, which ends whatever is read; vectors reach beyond it. */
-export const DECODED = MESSAGE + MOST_BYTES + PAGE;
+const DECODED = MESSAGE + MOST_BYTES + PAGE;
 const PAGES = DECODED / PAGE + Math.ceil((MOST_BYTES * 3) / 4 / PAGE);
+/** More digits could leave the whole numbers of a double, and no stream is so long. */
+const MOST_DIGITS = 15;
 
-const isByte = (local: string, byte: number) => `(i32.eq (local.get ${local}) (i32.const ${byte}))`;
-const byteAt = (place: string) => `(i32.load8_u (local.get ${place}))`;
-export const OPEN = 0x7b;
-const [QUOTE, BACKSLASH, COLON, COMMA, CLOSE] = [0x22, 0x5c, 0x3a, 0x2c, 0x7d];
+const [QUOTE, BACKSLASH, COLON, COMMA, PAD] = [0x22, 0x5c, 0x3a, 0x2c, 0x3d];
+const [OPEN, CLOSE, ZERO] = [0x7b, 0x7d, 0x30];
+
+const int = (value: number) => `(i32.const ${value})`;
+const local = (name: string) => `(local.get ${name})`;
+const plus = (name: string, more: number) => `(i32.add ${local(name)} ${int(more)})`;
+const byteAt = (name: string, offset = 0) => `(i32.load8_u offset=${offset} ${local(name)})`;
+const isByte = (name: string, byte: number) => `(i32.eq ${local(name)} ${int(byte)})`;
+const sixAt = (offset: number, name = '$at') =>
+  `(i32.load (i32.shl ${byteAt(name, offset)} ${int(2)}))`;
+const bytesBefore = (name: string) => `(i32.sub (i32.shl ${int(1)} ${local(name)}) ${int(1)})`;
+const slotPart = (part: number) =>
+  `(i32.load offset=${SLOTS + 4 * part} (i32.mul ${local('$slot')} ${int(SLOT_BYTES)}))`;
+
+/** Whether sixteen bytes are those of a word, as far as a mask goes. */
+const isPart = (offset: number, mask: string) => `(i32.eqz
+  (i32.and ${mask}
+    (i32.xor ${int(0xffff)}
+      (i8x16.bitmask
+        (i8x16.eq
+          (v128.load offset=${offset} ${local('$from')})
+          (v128.load offset=${WORD_LETTERS + offset} (i32.mul ${local('$word')} ${int(WORD_BYTES)})))))))`;
 
 const MODULE = `
 (module
   (memory (export "memory") ${PAGES})
-  (global $row (mut i32) (i32.const 0))
+  ;; Which words are names, a bit each, of the outer object and of the inner one; bit 0: another name was.
+  (global $outer (mut i32) ${int(0)})
+  (global $inner (mut i32) ${int(0)})
+  ;; Which names have an object for a value.
+  (global $objects (mut i32) ${int(0)})
 
   ;; Skips JSON white space.
   (func $blanks (param $at i32) (result i32)
@@ -51,151 +72,214 @@ const MODULE = `
             (i32.or ${isByte('$byte', 0x20)} ${isByte('$byte', 0x0a)})
             (i32.or ${isByte('$byte', 0x0d)} ${isByte('$byte', 0x09)}))
         (then
-          (local.set $at (i32.add (local.get $at) (i32.const 1)))
+          (local.set $at ${plus('$at', 1)})
           (br $next))))
-    (local.get $at))
+    ${local('$at')})
 
   ;; The closing quote of the text whose opening quote is at $at; -1 where there is no plain ASCII text.
   (func $text (param $at i32) (result i32)
     (local $bytes v128) (local $found i32)
-    (if (i32.ne ${byteAt('$at')} (i32.const ${QUOTE})) (then (return (i32.const -1))))
-    (local.set $at (i32.add (local.get $at) (i32.const 1)))
+    (if (i32.ne ${byteAt('$at')} ${int(QUOTE)}) (then (return ${int(-1)})))
+    (local.set $at ${plus('$at', 1)})
     (loop $sixteen
-      (local.set $bytes (v128.load (local.get $at)))
+      (local.set $bytes (v128.load ${local('$at')}))
       (local.set $found (i8x16.bitmask
         (v128.or
           (v128.or
-            (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const ${QUOTE})))
-            (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const ${BACKSLASH}))))
+            (i8x16.eq ${local('$bytes')} (i8x16.splat ${int(QUOTE)}))
+            (i8x16.eq ${local('$bytes')} (i8x16.splat ${int(BACKSLASH)})))
           (v128.or
-            (i8x16.lt_s (local.get $bytes) (i8x16.splat (i32.const 0x20)))
-            (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x7f)))))))
-      (if (i32.eqz (local.get $found))
+            (i8x16.lt_s ${local('$bytes')} (i8x16.splat ${int(0x20)}))
+            (i8x16.eq ${local('$bytes')} (i8x16.splat ${int(0x7f)}))))))
+      (if (i32.eqz ${local('$found')})
         (then
-          (local.set $at (i32.add (local.get $at) (i32.const 16)))
+          (local.set $at ${plus('$at', 16)})
           (br $sixteen))))
-    (local.set $at (i32.add (local.get $at) (i32.ctz (local.get $found))))
-    (select (local.get $at) (i32.const -1) (i32.eq ${byteAt('$at')} (i32.const ${QUOTE}))))
+    (local.set $at (i32.add ${local('$at')} (i32.ctz ${local('$found')})))
+    (select ${local('$at')} ${int(-1)} (i32.eq ${byteAt('$at')} ${int(QUOTE)})))
 
   ;; Which word these letters are, counted from 1; 0 for none.
   (func $word (param $from i32) (param $letters i32) (result i32)
-    (local $word i32) (local $mask i32)
-    (if (i32.ge_u (local.get $letters) (i32.const ${WORD_BYTES})) (then (return (i32.const 0))))
-    (local.set $mask
-      (i32.sub (i32.shl (i32.const 1) (local.get $letters)) (i32.const 1)))
+    (local $word i32) (local $more i32)
+    (if (i32.ge_u ${local('$letters')} ${int(WORD_BYTES)}) (then (return ${int(0)})))
+    (if (i32.gt_u ${local('$letters')} ${int(16)})
+      (then (local.set $more (i32.sub ${local('$letters')} ${int(16)}))))
     (loop $next
-      (if (i32.eq
-            (i32.load8_u offset=${WORD_LENGTHS} (local.get $word))
-            (local.get $letters))
+      (if (i32.eq (i32.load8_u offset=${WORD_LENGTHS} ${local('$word')}) ${local('$letters')})
         (then
-          (if (i32.eq
-                (i32.and
-                  (local.get $mask)
-                  (i8x16.bitmask
-                    (i8x16.eq
-                      (v128.load (local.get $from))
-                      (v128.load offset=${WORD_LETTERS}
-                        (i32.mul (local.get $word) (i32.const ${WORD_BYTES}))))))
-                (local.get $mask))
-            (then (return (i32.add (local.get $word) (i32.const 1)))))))
-      (local.set $word (i32.add (local.get $word) (i32.const 1)))
-      (br_if $next (i32.lt_u (local.get $word) (i32.const ${WORDS.length}))))
-    (i32.const 0))
+          (if (i32.and
+                ${isPart(0, bytesBefore('$letters'))}
+                ${isPart(16, bytesBefore('$more'))})
+            (then (return ${plus('$word', 1)})))))
+      (local.set $word ${plus('$word', 1)})
+      (br_if $next (i32.lt_u ${local('$word')} ${int(WORDS.length)})))
+    ${int(0)})
 
-  ;; Writes a row for each member of the object at $at, and returns where it ends; -1 where it is not of texts, but for an
-  ;; object of texts within the outer one.
-  (func $object (param $at i32) (param $depth i32) (result i32)
-    (local $end i32) (local $row i32)
-    (if (i32.ne ${byteAt('$at')} (i32.const ${OPEN})) (then (return (i32.const -1))))
+  ;; Reads the members of the object at $at, and returns where it ends; -1 where it is not of texts, but for objects of
+  ;; texts within the outer one, or has one of the words twice.
+  (func $object (param $at i32) (param $isInner i32) (result i32)
+    (local $end i32) (local $name i32) (local $bit i32) (local $slot i32) (local $value i32)
+    (if (i32.ne ${byteAt('$at')} ${int(OPEN)}) (then (return ${int(-1)})))
     (loop $member
-      (local.set $at (call $blanks (i32.add (local.get $at) (i32.const 1))))
-      (local.set $end (call $text (local.get $at)))
-      (local.set $row (global.get $row))
-      (if (i32.or
-            (i32.lt_s (local.get $end) (i32.const 0))
-            (i32.eq (local.get $row) (i32.const ${ROWS_END})))
-        (then (return (i32.const -1))))
-      (global.set $row (i32.add (local.get $row) (i32.const ${ROW_BYTES})))
-      (i32.store (local.get $row)
-        (call $word
-          (i32.add (local.get $at) (i32.const 1))
-          (i32.sub (i32.sub (local.get $end) (local.get $at)) (i32.const 1))))
-      (i32.store offset=4 (local.get $row) (local.get $depth))
-      (local.set $at (call $blanks (i32.add (local.get $end) (i32.const 1))))
-      (if (i32.ne ${byteAt('$at')} (i32.const ${COLON})) (then (return (i32.const -1))))
-      (local.set $at (call $blanks (i32.add (local.get $at) (i32.const 1))))
-      (i32.store offset=8 (local.get $row) (local.get $at))
-      (i32.store offset=16 (local.get $row) (i32.const 0))
-      (if (i32.eq ${byteAt('$at')} (i32.const ${OPEN}))
+      (local.set $at (call $blanks ${plus('$at', 1)}))
+      (local.set $end (call $text ${local('$at')}))
+      (if (i32.lt_s ${local('$end')} ${int(0)}) (then (return ${int(-1)})))
+      (local.set $name
+        (call $word ${plus('$at', 1)} (i32.sub (i32.sub ${local('$end')} ${local('$at')}) ${int(1)})))
+      (local.set $bit (i32.shl ${int(1)} ${local('$name')}))
+      (if (i32.and
+            (i32.and ${local('$bit')} ${int(-2)})
+            (select (global.get $inner) (global.get $outer) ${local('$isInner')}))
+        (then (return ${int(-1)})))
+      (if ${local('$isInner')}
+        (then (global.set $inner (i32.or (global.get $inner) ${local('$bit')})))
+        (else (global.set $outer (i32.or (global.get $outer) ${local('$bit')}))))
+      (local.set $at (call $blanks ${plus('$end', 1)}))
+      (if (i32.ne ${byteAt('$at')} ${int(COLON)}) (then (return ${int(-1)})))
+      (local.set $at (call $blanks ${plus('$at', 1)}))
+      (local.set $value ${int(0)})
+      (if (i32.eq ${byteAt('$at')} ${int(OPEN)})
         (then
-          (if (local.get $depth) (then (return (i32.const -1))))
-          (local.set $end (call $object (local.get $at) (i32.const 1))))
+          (if ${local('$isInner')} (then (return ${int(-1)})))
+          (global.set $objects (i32.or (global.get $objects) ${local('$bit')}))
+          (local.set $end (call $object ${local('$at')} ${int(1)})))
         (else
-          (local.set $end (call $text (local.get $at)))
-          (i32.store offset=16 (local.get $row)
+          (local.set $end (call $text ${local('$at')}))
+          (local.set $value
             (call $word
-              (i32.add (local.get $at) (i32.const 1))
-              (i32.sub (i32.sub (local.get $end) (local.get $at)) (i32.const 1))))))
-      (if (i32.lt_s (local.get $end) (i32.const 0)) (then (return (i32.const -1))))
-      (i32.store offset=12 (local.get $row) (local.get $end))
-      (local.set $at (call $blanks (i32.add (local.get $end) (i32.const 1))))
-      (br_if $member (i32.eq ${byteAt('$at')} (i32.const ${COMMA}))))
-    (select (local.get $at) (i32.const -1) (i32.eq ${byteAt('$at')} (i32.const ${CLOSE}))))
+              ${plus('$at', 1)}
+              (i32.sub (i32.sub ${local('$end')} ${local('$at')}) ${int(1)})))))
+      (if (i32.lt_s ${local('$end')} ${int(0)}) (then (return ${int(-1)})))
+      (local.set $slot
+        (i32.mul
+          (i32.add ${local('$name')} (i32.mul ${local('$isInner')} ${int(INNER)}))
+          ${int(SLOT_BYTES)}))
+      (i32.store offset=${SLOTS} ${local('$slot')} ${local('$at')})
+      (i32.store offset=${SLOTS + 4} ${local('$slot')} ${local('$end')})
+      (i32.store offset=${SLOTS + 8} ${local('$slot')} ${local('$value')})
+      (local.set $at (call $blanks ${plus('$end', 1)}))
+      (br_if $member (i32.eq ${byteAt('$at')} ${int(COMMA)})))
+    (select ${local('$at')} ${int(-1)} (i32.eq ${byteAt('$at')} ${int(CLOSE)})))
 
-  ;; How many rows the message before $end has; -1 where it is not of this shape.
-  (func (export "scan") (param $end i32) (result i32)
+  ;; Whether the message of so many bytes is of this shape.
+  (func (export "scan") (param $bytes i32) (result i32)
     (local $at i32)
-    (global.set $row (i32.const ${ROWS}))
-    (local.set $at (call $object (call $blanks (i32.const ${MESSAGE})) (i32.const 0)))
-    (if (i32.lt_s (local.get $at) (i32.const 0)) (then (return (i32.const -1))))
-    (if (i32.ne (call $blanks (i32.add (local.get $at) (i32.const 1))) (local.get $end))
-      (then (return (i32.const -1))))
-    (i32.div_u (i32.sub (global.get $row) (i32.const ${ROWS})) (i32.const ${ROW_BYTES})))
+    (i32.store8 offset=${MESSAGE} ${local('$bytes')} ${int(0)})
+    (global.set $outer ${int(0)})
+    (global.set $inner ${int(0)})
+    (global.set $objects ${int(0)})
+    (local.set $at (call $object (call $blanks ${int(MESSAGE)}) ${int(0)}))
+    (if (i32.lt_s ${local('$at')} ${int(0)}) (then (return ${int(0)})))
+    (i32.eq (call $blanks ${plus('$at', 1)}) ${plus('$bytes', MESSAGE)}))
 
-  ;; Decodes whole groups of four characters of base64, and returns where the first that is none of them begins.
-  (func (export "fours") (param $at i32) (result i32)
-    (local $to i32) (local $bits i32)
-    (local.set $to (i32.const ${DECODED}))
-    (block $none
+  (func (export "outer") (result i32) (global.get $outer))
+  (func (export "inner") (result i32) (global.get $inner))
+  (func (export "objects") (result i32) (global.get $objects))
+
+  (func (export "value") (param $slot i32) (result i32) ${slotPart(2)})
+
+  (func (export "letters") (param $slot i32) (result i32)
+    (i32.sub (i32.sub ${slotPart(1)} ${slotPart(0)}) ${int(1)}))
+
+  ;; The whole number that a text is; -1: none.
+  (func (export "number") (param $slot i32) (result f64)
+    (local $at i32) (local $end i32) (local $digit i32) (local $value f64)
+    (local.set $at (i32.add ${slotPart(0)} ${int(1)}))
+    (local.set $end ${slotPart(1)})
+    (if (i32.gt_u
+          (i32.sub (i32.sub ${local('$end')} ${local('$at')}) ${int(1)})
+          ${int(MOST_DIGITS - 1)})
+      (then (return (f64.const -1))))
+    (loop $next
+      (local.set $digit (i32.sub ${byteAt('$at')} ${int(ZERO)}))
+      (if (i32.gt_u ${local('$digit')} ${int(9)}) (then (return (f64.const -1))))
+      (local.set $value
+        (f64.add
+          (f64.mul ${local('$value')} (f64.const 10))
+          (f64.convert_i32_u ${local('$digit')})))
+      (local.set $at ${plus('$at', 1)})
+      (br_if $next (i32.lt_u ${local('$at')} ${local('$end')})))
+    ${local('$value')})
+
+  ;; Decodes a text of base64, and returns how many bytes it has; -1 where it is none. Padding is whole, or absent.
+  (func (export "decode") (param $slot i32) (result i32)
+    (call $decode (i32.add ${slotPart(0)} ${int(1)}) ${slotPart(1)}))
+
+  ;; The same of so many characters that lie where a message does.
+  (func (export "decodeAll") (param $characters i32) (result i32)
+    (i32.store8 offset=${MESSAGE} ${local('$characters')} ${int(0)})
+    (call $decode ${int(MESSAGE)} ${plus('$characters', MESSAGE)}))
+
+  (func $decode (param $at i32) (param $end i32) (result i32)
+    (local $to i32) (local $bits i32) (local $rest i32)
+    (block $few
       (loop $four
         (local.set $bits
           (i32.or
-            (i32.or ${shifted(0, 18)} ${shifted(1, 12)})
-            (i32.or ${shifted(2, 6)} ${shifted(3, 0)})))
-        (br_if $none (i32.lt_s (local.get $bits) (i32.const 0)))
-        (i32.store8 (local.get $to) (i32.shr_u (local.get $bits) (i32.const 16)))
-        (i32.store8 offset=1 (local.get $to) (i32.shr_u (local.get $bits) (i32.const 8)))
-        (i32.store8 offset=2 (local.get $to) (local.get $bits))
-        (local.set $to (i32.add (local.get $to) (i32.const 3)))
-        (local.set $at (i32.add (local.get $at) (i32.const 4)))
+            (i32.or
+              (i32.shl ${sixAt(0)} ${int(18)})
+              (i32.shl ${sixAt(1)} ${int(12)}))
+            (i32.or (i32.shl ${sixAt(2)} ${int(6)}) ${sixAt(3)})))
+        (br_if $few (i32.lt_s ${local('$bits')} ${int(0)}))
+        (i32.store8 offset=${DECODED} ${local('$to')} (i32.shr_u ${local('$bits')} ${int(16)}))
+        (i32.store8 offset=${DECODED + 1} ${local('$to')} (i32.shr_u ${local('$bits')} ${int(8)}))
+        (i32.store8 offset=${DECODED + 2} ${local('$to')} ${local('$bits')})
+        (local.set $to ${plus('$to', 3)})
+        (local.set $at ${plus('$at', 4)})
         (br $four)))
-    (local.get $at)))
+    (local.set $rest (i32.sub ${local('$end')} ${local('$at')}))
+    (if (i32.eqz ${local('$rest')}) (then (return ${local('$to')})))
+    ;; Two or three characters, alone or filled up to four.
+    (if (i32.or (i32.lt_u ${local('$rest')} ${int(2)}) (i32.gt_u ${local('$rest')} ${int(4)}))
+      (then (return ${int(-1)})))
+    (local.set $bits (i32.or (i32.shl ${sixAt(0)} ${int(6)}) ${sixAt(1)}))
+    (if (i32.lt_s ${local('$bits')} ${int(0)}) (then (return ${int(-1)})))
+    (i32.store8 offset=${DECODED} ${local('$to')} (i32.shr_u ${local('$bits')} ${int(4)}))
+    (local.set $to ${plus('$to', 1)})
+    (if (i32.eq ${local('$rest')} ${int(2)}) (then (return ${local('$to')})))
+    (if (i32.and
+          (i32.eq ${local('$rest')} ${int(4)})
+          (i32.ne ${byteAt('$at', 3)} ${int(PAD)}))
+      (then (return ${int(-1)})))
+    (if (i32.eq ${byteAt('$at', 2)} ${int(PAD)})
+      (then (return (select ${local('$to')} ${int(-1)} (i32.eq ${local('$rest')} ${int(4)})))))
+    (local.set $bits (i32.or (i32.shl ${local('$bits')} ${int(6)}) ${sixAt(2)}))
+    (if (i32.lt_s ${local('$bits')} ${int(0)}) (then (return ${int(-1)})))
+    (i32.store8 offset=${DECODED} ${local('$to')} (i32.shr_u ${local('$bits')} ${int(2)}))
+    ${plus('$to', 1)}))
 `;
 
-function shifted(character: number, bits: number): string {
-  const byte = `(i32.load8_u offset=${character} (local.get $at))`;
-  return `(i32.shl (i32.load (i32.shl ${byte} (i32.const 2))) (i32.const ${bits}))`;
-}
-
-export const { fours, memory, scan } = startWasm<{
+/** A slot is the code of a word, or that and `INNER`. */
+type Exports = {
   readonly memory: { readonly buffer: ArrayBuffer };
-  scan(end: number): number;
-  fours(at: number): number;
-}>(MODULE);
+  scan(bytes: number): number;
+  outer(): number;
+  inner(): number;
+  objects(): number;
+  value(slot: number): number;
+  letters(slot: number): number;
+  number(slot: number): number;
+  decode(slot: number): number;
+  decodeAll(characters: number): number;
+};
 
-/** All of the memory: the message from `MESSAGE` on, and what was decoded of it from `DECODED` on. */
-export const bytes = new Uint8Array(memory.buffer);
-/** Of each member: its name's word, its depth, the first and the last byte of its value, and the word of that. */
-export const rows = new Int32Array(memory.buffer, ROWS, (MOST_MEMBERS * ROW_BYTES) / 4);
-/** The six bits that a character stands for; negative: none. */
-export const sixBits = new Int32Array(memory.buffer, SIX_BITS, 256).fill(-1);
+export const kernel = startWasm<Exports>(MODULE);
+
+const { buffer } = kernel.memory;
+/** Where a message lies. */
+export const message = Buffer.from(buffer, MESSAGE, MOST_BYTES);
+/** Where its base64 is decoded to. */
+export const decoded = new Uint8Array(buffer, DECODED);
+
+const sixBits = new Int32Array(buffer, SIX_BITS, 256).fill(-1);
 [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'].forEach((char, bits) => {
   sixBits[char.charCodeAt(0)] = bits;
 });
 // Both base64 alphabets are accepted.
 sixBits['-'.charCodeAt(0)] = 62;
 sixBits['_'.charCodeAt(0)] = 63;
+const words = Buffer.from(buffer);
 WORDS.forEach((word, i) => {
-  bytes.set(Buffer.from(word), WORD_LETTERS + i * WORD_BYTES);
-  bytes[WORD_LENGTHS + i] = word.length;
+  words.write(word, WORD_LETTERS + i * WORD_BYTES);
+  words[WORD_LENGTHS + i] = word.length;
 });

@@ -1,3 +1,4 @@
+import { LIVE_APPEND } from '../../../media/message/sound-message.ts';
 import { isObject, type Json } from '../../kernel/json.ts';
 import {
   eventIdOf,
@@ -6,7 +7,6 @@ import {
   readRawEvent,
   unservedEvent,
 } from '../protocols/openai-live/client-event.ts';
-import { LIVE_APPEND } from '../protocols/openai-live/live-commands.ts';
 import type { EventProblem } from '../protocols/openai-realtime/client-event.ts';
 import { readAppend } from '../protocols/openai-realtime/read-append.ts';
 

@@ -1,3 +1,4 @@
+import { LIVE_APPEND } from '../../../../media/message/sound-message.ts';
 import { newId } from '../../../kernel/ids.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { Random } from '../../../kernel/random.ts';
@@ -30,9 +31,6 @@ export type LiveCommandDeps = {
   /** The session as its client sees it. */
   readonly render: () => Readonly<Record<string, unknown>>;
 };
-
-/** The type of the event that comes fifty times a second. */
-export const LIVE_APPEND = Buffer.from('session.input_audio.append');
 
 const NO_BACKEND: EventProblem = {
   code: 'invalid_value',

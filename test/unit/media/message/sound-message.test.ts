@@ -1,16 +1,26 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  AUDIO,
   base64Of,
+  bitsOf,
   decodeBase64,
-  isInner,
-  isObjectAt,
-  isText,
+  EVENT,
+  INBOUND,
+  innerNamesOf,
+  LIVE_APPEND,
   lengthOf,
-  nameOf,
+  MEDIA,
+  namesOf,
   numberOf,
+  objectsOf,
+  PAYLOAD,
+  REALTIME_APPEND,
   scanMessage,
-  WORD,
+  TIMESTAMP,
+  TRACK,
+  TYPE,
+  within,
   wordOf,
 } from '../../../../media/message/sound-message.ts';
 
@@ -21,9 +31,8 @@ const decode = (text: string): Buffer | undefined => {
 
 /** The same as the text of a message. */
 const decodeWithin = (text: string): Buffer | undefined => {
-  if (scanMessage(Buffer.from(`{"payload":"${text}","more":"AAAA"}`, 'latin1')) !== 2)
-    return undefined;
-  const bytes = base64Of(0);
+  if (!scanMessage(Buffer.from(`{"payload":"${text}","more":"AAAA"}`, 'latin1'))) return undefined;
+  const bytes = base64Of(PAYLOAD);
   return bytes && Buffer.from(bytes);
 };
 
@@ -67,50 +76,62 @@ describe('base64 within a message', () => {
   });
 });
 
-/** What a scan has found, in words. */
-const found = (text: string) => {
-  const members = scanMessage(Buffer.from(text, 'latin1'));
-  return Array.from({ length: Math.max(0, members) }, (_, i) => [
-    nameOf(i),
-    isInner(i),
-    isObjectAt(i) || lengthOf(i),
-  ]);
-};
+const scan = (text: string) => scanMessage(Buffer.from(text, 'latin1'));
 
 describe('a message that brings sound', () => {
-  it('is read member by member, those of its inner object behind their own', () => {
-    const text = ' { "event" : "media" , "media":{ "track":"inbound", "chunk":"7" }, "x":"" } ';
-    expect(found(text)).toEqual([
-      [WORD.event, false, 5],
-      [WORD.media, false, true],
-      [WORD.track, true, 7],
-      [0, true, 1],
-      [0, false, 0],
+  it('is read by the names of its members and of those of its inner object', () => {
+    const text =
+      ' { "event" : "media" , "media":{ "track":"inbound", "chunk":"7","timestamp":"123456789012345" }, "x":"" } ';
+    expect(scan(text)).toBe(true);
+    expect(namesOf()).toBe(bitsOf(EVENT, MEDIA) | bitsOf());
+    expect(innerNamesOf()).toBe(bitsOf(TRACK, TIMESTAMP) | bitsOf());
+    expect(objectsOf()).toBe(bitsOf(MEDIA));
+    expect([wordOf(EVENT), wordOf(within(TRACK)), wordOf(within(TIMESTAMP))]).toEqual([
+      ...[MEDIA, INBOUND, 0],
     ]);
-    expect([0, 2, 3].map(wordOf)).toEqual([WORD.media, WORD.inbound, 0]);
-    expect([numberOf(3), numberOf(0)]).toEqual([7, -1]);
-    expect([isText(0, Buffer.from('media')), isText(0, Buffer.from('medio'))]).toEqual([
-      true,
-      false,
-    ]);
+    expect(numberOf(within(TIMESTAMP))).toBe(123_456_789_012_345);
+    expect([lengthOf(EVENT), lengthOf(within(TIMESTAMP))]).toEqual([5, 15]);
   });
+
+  it('knows its words from all that begin or end like them', () => {
+    for (const [text, word] of [
+      ['input_audio_buffer.append', REALTIME_APPEND],
+      ['session.input_audio.append', LIVE_APPEND],
+      ['input_audio_buffer.appenx', 0],
+      ['input_audio_buffes.append', 0],
+      ['session.input_audio.appendx', 0],
+      ['session.input_audio.appen', 0],
+      ['media', MEDIA],
+      ['mediA', 0],
+      ['medi', 0],
+      ['', 0],
+      ['x'.repeat(31), 0],
+      ['x'.repeat(40), 0],
+    ] as const) {
+      expect(scan(`{"type":"${text}"}`)).toBe(true);
+      expect(wordOf(TYPE), text).toBe(word);
+    }
+  });
+
+  it.each(['', 'x', '1x', '-1', '1.5', '1234567890123456', ' 1'])(
+    'has no number in the text %j',
+    (text) => {
+      expect(scan(`{"timestamp":"${text}"}`)).toBe(true);
+      expect(numberOf(TIMESTAMP)).toBe(-1);
+    },
+  );
 
   it('has texts that end at their quotes, wherever those are', () => {
     for (let chars = 0; chars < 70; chars++) {
-      const value = 'a~ !'.repeat(20).slice(0, chars);
-      expect(found(`{"type":"${value}","audio":""}`), `${chars}`).toEqual([
-        [WORD.type, false, chars],
-        [WORD.audio, false, 0],
-      ]);
+      expect(scan(`{"type":"${'a~ !'.repeat(20).slice(0, chars)}","audio":""}`)).toBe(true);
+      expect([lengthOf(TYPE), lengthOf(AUDIO)], `${chars}`).toEqual([chars, 0]);
     }
   });
 
   it('is left to JSON.parse with a sign that JSON escapes or that is not ASCII, wherever that is', () => {
     for (const sign of ['\\', '\n', '\0', '\x1f', '\x7f', '\x80', '\xff']) {
       for (let chars = 0; chars < 40; chars++) {
-        expect(
-          scanMessage(Buffer.from(`{"type":"${'a'.repeat(chars)}${sign}aaaa"}`, 'latin1')),
-        ).toBe(-1);
+        expect(scan(`{"type":"${'a'.repeat(chars)}${sign}aaaa"}`)).toBe(false);
       }
     }
   });
@@ -118,10 +139,11 @@ describe('a message that brings sound', () => {
   it('ends where it ends, and not with what an earlier one has left behind it', () => {
     const text = '{"type":"aaaa","audio":"AAAAAAAAAAAAAAAAAAAAAAAA"}';
     for (let length = 0; length < text.length; length++) {
-      scanMessage(Buffer.from(text));
-      expect(scanMessage(Buffer.from(text.slice(0, length))), `${length}`).toBe(-1);
+      scan(text);
+      expect(scan(text.slice(0, length)), `${length}`).toBe(false);
     }
-    expect(scanMessage(Buffer.from(text))).toBe(2);
+    expect(scan(text)).toBe(true);
+    expect(namesOf()).toBe(bitsOf(TYPE, AUDIO));
   });
 
   it.each([
@@ -132,17 +154,18 @@ describe('a message that brings sound', () => {
     ['no object', '"a"'],
     ['a trailing comma', '{"a":"b",}'],
     ['more behind it', '{"a":"b"} {'],
-    ['many members', `{${Array.from({ length: 33 }, (_, i) => `"${i}":""`).join(',')}}`],
-    ['much of one', `{"a":"${'a'.repeat(1024 * 1024)}"}`],
+    ['a word twice', '{"audio":"","audio":""}'],
+    ['a word twice in two inner objects', '{"a":{"audio":""},"b":{"audio":""}}'],
+    ['too much', `{"a":"${'a'.repeat(1024 * 1024)}"}`],
   ])('is left to JSON.parse with %s', (_, text) => {
-    expect(scanMessage(Buffer.from(text))).toBe(-1);
+    expect(scan(text)).toBe(false);
   });
 
-  it('has as many members as are looked at, and as many bytes', () => {
-    const many = `{${Array.from({ length: 32 }, (_, i) => `"${i}":""`).join(',')}}`;
-    expect(scanMessage(Buffer.from(many))).toBe(32);
+  it('may have as many bytes as its memory', () => {
     const chars = 1024 * 1024 - '{"audio":""}'.length;
-    expect(scanMessage(Buffer.from(`{"audio":"${'A'.repeat(chars)}"}`))).toBe(1);
-    expect(base64Of(0)?.length).toBe((chars / 4) * 3);
+    expect(scan(`{"audio":"${'A'.repeat(chars)}"}`)).toBe(true);
+    expect(base64Of(AUDIO)?.length).toBe((chars / 4) * 3);
+    expect(decodeBase64('A'.repeat(1024 * 1024))?.length).toBe(768 * 1024);
+    expect(decodeBase64('A'.repeat(1024 * 1024 + 4))).toBeUndefined();
   });
 });
