@@ -116,12 +116,15 @@ describe('POST /v1/chat/completions', () => {
     const more = { tool_choice: 'auto', seed: 7, odd: { nested: [1, null] } };
     const sent = { messages, tools, max_tokens: 77, ...more };
     await w.chat(sent);
-    expect(w.first.seen).toEqual([
+    expect(w.first.seen).toMatchObject([
       {
         path: '/v1/chat/completions',
         authorization: 'Bearer sk-upstream',
         body: { model: 'vendor-0', ...sent },
       },
+    ]);
+    expect(Object.keys(w.first.seen[0]?.headers ?? {}).sort()).toEqual([
+      ...['accept', 'authorization', 'connection', 'content-length', 'content-type', 'host'],
     ]);
   });
 

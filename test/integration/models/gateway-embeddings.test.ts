@@ -139,12 +139,15 @@ describe('POST /v1/embeddings', () => {
     const sent = { input: [[1, 2], [3]], user: 'u-1', dimensions: 3, input_type: 'query' };
     const { json } = await w.embed(sent);
     expect(json.data).toHaveLength(2);
-    expect(w.first.seen).toEqual([
+    expect(w.first.seen).toMatchObject([
       {
         path: '/v1/embeddings',
         authorization: 'Bearer sk-upstream',
         body: { model: 'vendor-0', ...sent },
       },
+    ]);
+    expect(Object.keys(w.first.seen[0]?.headers ?? {}).sort()).toEqual([
+      ...['accept', 'authorization', 'connection', 'content-length', 'content-type', 'host'],
     ]);
   });
 
