@@ -30,12 +30,10 @@ export const soleData = (event: Buffer): Buffer | undefined =>
 export const beginsWith = (bytes: Buffer, head: Buffer): boolean =>
   bytes.length >= head.length && bytes.compare(head, 0, head.length, 0, head.length) === 0;
 
-/** The lines of an event behind its name, where that is its first line. */
+/** The lines of an event behind its name, where that is its first line and no line ends with a carriage return. */
 function behindName(event: Buffer): Buffer | undefined {
-  if (!beginsWith(event, NAME)) return undefined;
-  const end = event.indexOf(LF);
-  const returnAt = event.indexOf(CR);
-  return returnAt === -1 || returnAt >= end - 1 ? event.subarray(end + 1) : undefined;
+  if (!beginsWith(event, NAME) || event.includes(CR)) return undefined;
+  return event.subarray(event.indexOf(LF) + 1);
 }
 
 function isOneDataLine(event: Buffer): boolean {
