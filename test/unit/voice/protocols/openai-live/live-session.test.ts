@@ -110,6 +110,35 @@ describe('a live session on this server', () => {
     ]);
   });
 
+  it('speaks a text to its end that takes longer than other answers may', async () => {
+    const { errors, pass, send, socket } = await openLiveSession();
+    const words = (LIMITS.realtimeTurnMs + 20_000) / 100;
+    send({ ...say('a '.repeat(words).trimEnd()), event_id: 'long' });
+    await pass(LIMITS.realtimeTurnMs + 30_000);
+    expect(errors()).toEqual([]);
+    expect(soundMs(socket.of('session.output_audio.delta'))).toBeCloseTo(words * 100, -1);
+  });
+
+  it('reports an answer that takes too long, and goes on', async () => {
+    const { clock, errors, send, socket } = await openLiveSession();
+    send(say('one two three four five six seven eight nine ten eleven twelve'));
+    await settleAll();
+    clock.advance(LIMITS.liveTurnMs);
+    await settleAll();
+    expect(errors()).toMatchObject([{ code: 'turn_stopped' }]);
+    expect(socket.closed).toBeUndefined();
+  });
+
+  it('ends without an error when its client closes it in the middle of an answer', async () => {
+    const { errors, live, pass, send, socket } = await openLiveSession();
+    send(say('one two three four five six seven eight nine ten eleven twelve'));
+    await pass(300);
+    send({ type: 'session.close' });
+    await live.settled;
+    expect(errors()).toEqual([]);
+    expect(socket.types().slice(-2)).toEqual(['session.usage.updated', 'session.closed']);
+  });
+
   it('keeps no more texts waiting than it may', async () => {
     const { errors, send } = await openLiveSession();
     for (let n = 0; n < LIMITS.liveCommentaries + 2; n++) send(say(`text ${n}`));
@@ -201,6 +230,7 @@ describe('a live session on this server', () => {
     update({ type: 'responses', responses: { tools: [{ ...TOOL, name: 'time' }] } });
     update({ type: 'responses', responses: { model: 'other' } });
     update({ type: 'client' });
+    send({ type: 'session.update', session: { delegation: null } });
     expect(socket.of('session.updated')).toMatchObject([
       {
         session: {
@@ -208,7 +238,7 @@ describe('a live session on this server', () => {
         },
       },
     ]);
-    expect(errors().map(({ code }) => code)).toEqual(['invalid_value', 'invalid_value']);
+    expect(errors().map(({ code }) => code)).toEqual(Array(3).fill('invalid_value'));
     await speak(tone(1_000, LIVE_RATE));
     await speak(silence(900, LIVE_RATE));
     expect(engines.guide.asked[0]?.tools).toMatchObject([{ name: 'time' }]);
@@ -289,6 +319,9 @@ describe('a live session on this server', () => {
     for (const [n, [event]] of wrong.entries()) send({ ...event, event_id: `e${n}` });
     expect(errors().map(({ code }) => code)).toEqual(wrong.map(([, code]) => code));
     expect(errors().map((error) => error.client_event_id)).toEqual(wrong.map((_, n) => `e${n}`));
+    const audio = Buffer.alloc(LIVE_RATE * 2 * (LIMITS.audioAheadSeconds + 5)).toString('base64');
+    send({ type: 'session.input_audio.append', audio, event_id: 'fast' });
+    expect(errors().at(-1)).toMatchObject({ client_event_id: 'fast' });
     live.frame(Buffer.from('no JSON'));
     live.frame(Buffer.from('[]'));
     expect(errors().slice(-2)).toMatchObject([
