@@ -34,10 +34,15 @@ export type VoiceSessionEffects = {
   readonly quietInMs: () => number;
 };
 
-type Input = { readonly effects: VoiceSessionEffects };
+type Input = {
+  readonly effects: VoiceSessionEffects;
+  /** How long one turn may take. Absent: `LIMITS.realtimeTurnMs`. */
+  readonly turnMs?: number | undefined;
+};
 
 type Context = {
   readonly effects: VoiceSessionEffects;
+  readonly turnMs: number;
   readonly ending: Ending | undefined;
   /** False once the session has ended, except by a drain, which finishes the turns that have begun. */
   readonly mayAnswer: boolean;
@@ -84,12 +89,13 @@ export const voiceSessionMachine = setup({
   },
   delays: {
     quietCheck: ({ context }) => context.effects.quietInMs(),
-    turnLimit: LIMITS.realtimeTurnMs,
+    turnLimit: ({ context }) => context.turnMs,
   },
 }).createMachine({
   id: 'voice-session',
   context: ({ input }) => ({
     effects: input.effects,
+    turnMs: input.turnMs ?? LIMITS.realtimeTurnMs,
     ending: undefined,
     mayAnswer: true,
     wanted: false,

@@ -4,7 +4,7 @@ import {
   type SocketHandler,
   socketRoute,
 } from '../http/websocket/socket-route.ts';
-import { ApiError } from '../kernel/api-error.ts';
+import { ApiError, type Fields } from '../kernel/api-error.ts';
 import type { TimerHandle } from '../kernel/clock.ts';
 import { DRAINING } from '../kernel/draining.ts';
 import { BRAND } from '../kernel/ids.ts';
@@ -27,6 +27,7 @@ import type { Relays } from '../voice/relay/connect-relay.ts';
 import type { LiveRelay } from '../voice/relay/live-relay.ts';
 import { type LiveDeps, type LiveOpening, openLiveSession } from './open-live.ts';
 import { readSocketBuyer } from './read-socket-buyer.ts';
+import { tracedFrom } from './traced-from.ts';
 
 const Query = z.object({
   /** For sessions of text models: the transcription model and the speech model. */
@@ -52,7 +53,7 @@ export const createLiveSocket = (deps: VoiceDeps, relays?: Relays, cascades?: Ca
     open(context) {
       const { customer_id, ...parts } = context.query;
       const buyer = readSocketBuyer(context, customer_id);
-      const served = { ...deps, relays, cascades };
+      const served = { ...tracedFrom(deps, context), relays, cascades };
       return new LiveHandler(served, { buyer, parts }, context.log);
     },
   });
@@ -165,17 +166,19 @@ class LiveHandler implements SocketHandler {
       this.#sender.end(BROKEN);
       return;
     }
-    const { error: code, fields, status } = thrown;
-    const message = typeof fields.message === 'string' ? fields.message : code;
-    const param = typeof fields.param === 'string' ? fields.param : null;
-    this.#refuse({ code, message, param, eventId }, status);
+    const { error: code, status } = thrown;
+    const { message: text, param: where, detail: _, ...fields } = thrown.fields;
+    const message = typeof text === 'string' ? text : code;
+    const param = typeof where === 'string' ? where : null;
+    const details = { ...retryAfter(thrown), ...fields };
+    this.#refuse({ code, message, param, eventId }, status, details);
   }
 
   /** A session that cannot begin ends its socket. */
-  #refuse(problem: EventProblem, status: number): void {
+  #refuse(problem: EventProblem, status: number, details: Fields = {}): void {
     const isOurs = status >= 500;
     const type = errorType(problem.code, isOurs ? 'server_error' : 'invalid_request_error');
-    this.#sender.error(type, problem);
+    this.#sender.error(type, problem, details);
     this.#sender.end({ code: isOurs ? 1011 : 1008, reason: problem.code });
   }
 
@@ -184,4 +187,10 @@ class LiveHandler implements SocketHandler {
     if (this.#startTimer !== undefined) this.#deps.clock.clearTimeout(this.#startTimer);
     this.#startTimer = undefined;
   }
+}
+
+/** When to come again, which an HTTP answer says in a header. */
+function retryAfter({ headers }: ApiError): Fields {
+  const seconds = headers['retry-after'];
+  return seconds === undefined ? {} : { retry_after_seconds: Number(seconds) };
 }

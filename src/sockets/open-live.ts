@@ -20,7 +20,7 @@ import {
   type Relays,
 } from '../voice/relay/connect-relay.ts';
 import type { LiveRelay } from '../voice/relay/live-relay.ts';
-import { BILLED_APART, usesBackend } from '../voice/relay/live-uplink.ts';
+import { ownKeyProblem } from '../voice/relay/live-uplink.ts';
 import { createScriptedLlm } from '../voice/session/scripted-llm.ts';
 import type { SessionConfig } from '../voice/session/session-config.ts';
 import { admitSession } from './admit-session.ts';
@@ -93,8 +93,12 @@ async function openRelayed(
   const all = await planRelay(deps, modelId, buyer, LIVE_RELAY);
   if (all === undefined) return undefined;
   requireNoParts(modelId, parts);
-  const plan = usesBackend(session) ? paidByBuyer(all) : all;
-  if (plan === undefined) return { problem: { ...BILLED_APART, eventId: eventIdOf(event) } };
+  const problem = ownKeyProblem(session);
+  const paid = paidByBuyer(all);
+  if (problem !== undefined && paid === undefined) {
+    return { problem: { ...problem, eventId: eventIdOf(event) } };
+  }
+  const plan = (problem && paid) ?? all;
   deps.sessions.requireRoom();
 
   const connected = await connectRelay(deps, plan, buyer, LIVE_RELAY);

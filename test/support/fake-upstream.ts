@@ -39,8 +39,8 @@ export class FakeUpstream implements UpstreamSocket {
   finish(id: string, usage?: object): void {
     this.say({ type: 'response.done', response: { id, status: 'completed', usage } });
   }
-  leave(code: number): void {
-    this.#listener?.closed(code, '');
+  leave(code: number, reason = ''): void {
+    this.#listener?.closed(code, reason);
   }
 }
 

@@ -126,6 +126,8 @@ export const VOICE_LIMITS = {
   liveSeconds: 7_200,
   /** How far ahead of real time speech is sent: the protocol has no event that clears what a client has not played. */
   liveAheadMs: 200,
+  /** How long an answer may take that is sent in real time: the longest text, spoken slowly. */
+  liveTurnMs: 600_000,
   /** Messages of the history that a session may begin with. */
   liveItems: 128,
   /** One text that is appended while the session lasts: 500 tokens by the protocol. */

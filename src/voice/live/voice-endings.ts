@@ -44,11 +44,15 @@ export const TOO_MANY_RESPONSES = failure(
   `At most ${LIMITS.relayResponses} responses may be under way.`,
 );
 
+export const UPSTREAM_CLOSED = failure(
+  1011,
+  'upstream_closed',
+  'The upstream broke the session off.',
+);
+
 /** Passes a normal close on, and reports any other as an error. */
 export const upstreamClosed = (code: number, reason: string): Ending =>
-  code === 1000 || code === 1001
-    ? { code, reason }
-    : failure(1011, 'upstream_closed', 'The upstream broke the session off.');
+  code === 1000 || code === 1001 ? { code, reason } : UPSTREAM_CLOSED;
 
 /** The message of the upgrade's refusal, except for a balance that ran out during the session. */
 const sentence = (refusal: HoldRefusal, spent: string): string =>

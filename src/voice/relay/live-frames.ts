@@ -1,4 +1,5 @@
 import { isObject, type Json } from '../../kernel/json.ts';
+import type { BilledSeconds } from './seconds-meter.ts';
 
 /** The `session.start` of an upstream, under its own name of the model. */
 export const startEvent = (session: Json, model: string, eventId: string | null): Buffer =>
@@ -14,5 +15,15 @@ export const startEvent = (session: Json, model: string, eventId: string | null)
 export const shownEvent = (event: Json, session: Json, billed: Json): Json => ({
   ...event,
   ...(isObject(event.session) && { session }),
-  ...(isObject(event.usage) && { usage: { ...event.usage, ...billed } }),
+  ...(reportsUsage(event) && { usage: { ...(isObject(event.usage) && event.usage), ...billed } }),
+});
+
+/** The end of a session states its usage, whether the upstream does so or not. */
+const reportsUsage = ({ type, usage }: Json): boolean =>
+  isObject(usage) || type === 'session.usage.updated' || type === 'session.closed';
+
+/** What is billed, as its client sees it: the seconds so far, and their cost. */
+export const usageOf = ({ costRaw, seconds }: BilledSeconds): Json => ({
+  seconds,
+  cost_raw: String(costRaw),
 });

@@ -23,12 +23,12 @@ import {
   BROKEN,
   CLIENT_SLOW,
   TOO_MANY_EVENTS,
+  UPSTREAM_CLOSED,
   UPSTREAM_SLOW,
-  upstreamClosed,
 } from '../live/voice-endings.ts';
 import { VoiceLife } from '../live/voice-life.ts';
 import { closeReason, LiveSender } from '../protocols/openai-live/live-sender.ts';
-import { shownEvent, startEvent } from './live-frames.ts';
+import { shownEvent, startEvent, usageOf } from './live-frames.ts';
 import { judgeUplink } from './live-uplink.ts';
 import type { RelayDeps, RelayInput } from './relay-session.ts';
 import { SecondsMeter } from './seconds-meter.ts';
@@ -117,8 +117,8 @@ export class LiveRelay {
           this.#heardAtMs = this.#deps.clock.monotonicMs();
           if (!this.#downlink.push({ bytes, isBinary })) this.#fail(BROKEN);
         }),
-      closed: (code, reason) => {
-        this.#upstreamEnding = upstreamClosed(code, reason);
+      closed: () => {
+        this.#upstreamEnding = UPSTREAM_CLOSED;
         this.#lookOver();
       },
     });
@@ -176,12 +176,12 @@ export class LiveRelay {
       hangUp: (ending) => this.#hangUp(ending),
       cancelTurns: () => upstream.send(CLOSE, false),
       settle: (ending) => {
-        this.#sayGoodbyeAfter(this.#meter.end(this.#billedUntilMs()), ending);
+        void this.#sayGoodbyeAfter(this.#meter.end(this.#billedUntilMs()), ending);
         upstream.close();
         this.#life.settle(ending);
       },
       leave: () => {
-        this.#sayGoodbyeAfter(this.#meter.end(), SETTLED_ELSEWHERE);
+        void this.#sayGoodbyeAfter(this.#meter.end(), SETTLED_ELSEWHERE);
         upstream.close();
         this.#life.leave();
       },
@@ -207,16 +207,23 @@ export class LiveRelay {
   }
 
   #takeDescription(described: LiveEvent): void {
-    const { event, seconds, type } = described;
+    const { event, type } = described;
     if (isObject(event.session)) {
       this.#session = { ...event.session, model: this.#input.model.id };
     }
     if (type === 'session.started') this.#meter.started();
-    const billed = seconds === undefined ? Promise.resolve() : this.#meter.report(seconds);
-    const shown = shownEvent(event, this.#session, this.#usage());
+    const billed = this.#bill(described);
+    const shown = shownEvent(event, this.#session, usageOf(this.#meter.billed));
     if (type === 'session.closed') this.#takeClosed(billed, shown);
-    else if (event.usage === undefined) this.#forward(shown);
+    else if (shown.usage === undefined) this.#forward(shown);
     else void billed.then(() => this.#guard(() => this.#forward(shown)));
+  }
+
+  /** An end that states no count is billed by the time, as if the upstream had broken off. */
+  #bill({ seconds, type }: LiveEvent): Promise<void> {
+    if (seconds !== undefined) return this.#meter.report(seconds);
+    if (type !== 'session.closed') return this.#meter.entered;
+    return this.#meter.end(this.#hungUpAtMs ?? this.#heardAtMs);
   }
 
   /** The session ends once its last report is journaled. */
@@ -230,12 +237,6 @@ export class LiveRelay {
         this.#send({ type: 'upstream.closed', ending: CLOSED });
       }),
     );
-  }
-
-  /** What is billed: the seconds so far, and their cost. */
-  #usage(): Json {
-    const { costRaw, seconds } = this.#meter.billed;
-    return { seconds, cost_raw: String(costRaw) };
   }
 
   #forward(event: Json): void {
@@ -260,19 +261,12 @@ export class LiveRelay {
   }
 
   /** The client is told what is in the journal, but does not wait for a ledger that is away. */
-  #sayGoodbyeAfter(billed: Promise<void>, ending: Ending): void {
-    const { clock } = this.#deps;
-    void within(clock, LIMITS.relayFinishMs, billed, () => undefined).then(() =>
-      this.#sayGoodbye(ending),
-    );
-  }
-
-  #sayGoodbye(ending: Ending): void {
+  async #sayGoodbyeAfter(billed: Promise<void>, ending: Ending): Promise<void> {
+    await within(this.#deps.clock, LIMITS.relayFinishMs, billed, () => undefined);
     const { code, reason } = ending;
     if (!this.#isCloseTold) {
-      const usage = this.#usage();
-      const session = this.#session;
-      this.#sender.send('session.closed', { reason: closeReason(ending), session, usage });
+      const told = { session: this.#session, usage: usageOf(this.#meter.billed) };
+      this.#sender.send('session.closed', { reason: closeReason(ending), ...told });
     }
     this.#sender.end({ code, reason });
   }

@@ -37,22 +37,34 @@ function problemOf(raw: RawLiveEvent, isOwnKey: boolean): EventProblem | undefin
   if (type === 'session.start') return unservedEvent(type);
   if (isOwnKey) return undefined;
   if (!isLiveEventName(type) || type.startsWith('decision.')) return unservedEvent(type);
-  if (type === 'session.update' && usesBackend(raw.session)) return BILLED_APART;
-  return undefined;
+  return type === 'session.update' ? ownKeyProblem(raw.session) : undefined;
 }
 
 /** What an upstream bills beside the seconds of a session. */
-export const BILLED_APART: EventProblem = {
+const BILLED_APART: EventProblem = {
   code: 'unsupported_parameter',
   message:
     'session.delegation: the upstream bills a backend and triggers apart, which needs a key of your own there; delegate to your application instead.',
   param: 'session.delegation',
 };
 
-/** Whether the settings of a session name a backend of the upstream, or triggers that ask one. */
-export function usesBackend(session: unknown): boolean {
-  if (!isObject(session)) return false;
-  const { delegation, triggers } = session as Json;
+const STORED: EventProblem = {
+  code: 'unsupported_parameter',
+  message:
+    'session.store: the upstream stores a session in the account that pays it; use a key of your own there.',
+  param: 'session.store',
+};
+
+/** What the settings of a session ask for that only a caller with a key of its own at the upstream may have. */
+export function ownKeyProblem(session: unknown): EventProblem | undefined {
+  if (!isObject(session)) return undefined;
+  const { store = false } = session;
+  if (store !== false && store !== null) return STORED;
+  return usesBackend(session) ? BILLED_APART : undefined;
+}
+
+/** Whether they name a backend of the upstream, or triggers that ask one. */
+function usesBackend({ delegation, triggers }: Json): boolean {
   const isClients =
     delegation === undefined ||
     delegation === null ||

@@ -47,17 +47,34 @@ export interface RelayMeter {
   end(unreported: number): void;
 }
 
-/** Journals a charge, and resolves to it. Sends `claim.lost` where another process has the session, or `session.failed`. */
-export async function journalBought(
-  { sessionHold, life, send }: Pick<RelayMeterDeps, 'sessionHold' | 'life' | 'send'>,
+type JournalDeps = Pick<RelayMeterDeps, 'sessionHold' | 'life' | 'send'>;
+
+/**
+ * Journals a charge, and never rejects. `lost`: another process has the session, and `claim.lost` was sent. `unknown`: the
+ * ledger is away, and `session.failed` was sent.
+ */
+export async function journalCharge(
+  { sessionHold, life, send }: JournalDeps,
   costRaw: bigint,
   usage: Readonly<Record<string, number>>,
-): Promise<bigint> {
+): Promise<'written' | 'lost' | 'unknown'> {
   try {
-    if ((await sessionHold.journal(costRaw, usage)) === 'lost') send({ type: 'claim.lost' });
+    const verdict = await sessionHold.journal(costRaw, usage);
+    if (verdict === 'lost') send({ type: 'claim.lost' });
+    return verdict;
   } catch (error) {
     life.logError(error, 'ledger is away from a relayed session');
     send({ type: 'session.failed', ending: LEDGER_AWAY });
+    return 'unknown';
   }
+}
+
+/** The same, and resolves to the charge. */
+export async function journalBought(
+  deps: JournalDeps,
+  costRaw: bigint,
+  usage: Readonly<Record<string, number>>,
+): Promise<bigint> {
+  await journalCharge(deps, costRaw, usage);
   return costRaw;
 }

@@ -15,7 +15,7 @@ import {
 } from '../billing/session-hold.ts';
 import { LEDGER_AWAY, turnRefused } from '../live/voice-endings.ts';
 import type { VoiceLife } from '../live/voice-life.ts';
-import { journalBought } from './relay-meter.ts';
+import { journalCharge } from './relay-meter.ts';
 
 const MOST_SECONDS = LIMITS.relayHeldSlices * LIMITS.relaySliceSeconds;
 /** Until the next check, the ledger's answer to it, the end of the session at the upstream, and its rounding. */
@@ -59,6 +59,8 @@ export type SecondsMeterDeps = {
   readonly send: (event: RealtimeRelayEvent) => void;
 };
 
+export type BilledSeconds = { readonly seconds: number; readonly costRaw: bigint };
+
 /**
  * Bills a session by the cumulative seconds that its upstream reports. A smaller count than before changes nothing. A
  * count above the time that has passed here is billed up to that time, and the rest is booked as the source's. Compares
@@ -70,10 +72,15 @@ export class SecondsMeter {
   /** When the upstream had started the session. */
   #startedAtMs: number | undefined;
   #billed: number | undefined;
+  /** The part of what is billed whose journal entry is known to be written. */
+  #journaled: BilledSeconds = { seconds: 0, costRaw: 0n };
+  /** The latest journal entry. The ledger answers them in order. */
+  #lastEntry: Promise<void> = Promise.resolve();
   #mostReported = 0;
   #isImpossible = false;
   #timer: TimerHandle;
   #isOver = false;
+  #isLost = false;
 
   constructor(deps: SecondsMeterDeps) {
     this.#deps = deps;
@@ -81,9 +88,18 @@ export class SecondsMeter {
     this.#timer = this.#schedule();
   }
 
-  /** The seconds that are billed, and what they cost in raw units. */
-  get billed(): { readonly seconds: number; readonly costRaw: bigint } {
+  /**
+   * The seconds that are billed, and what they cost in raw units. Where another process has settled the session, that is
+   * what was in the journal by then.
+   */
+  get billed(): BilledSeconds {
+    if (this.#isLost) return this.#journaled;
     return { seconds: this.#billed ?? 0, costRaw: this.#costRaw };
+  }
+
+  /** Resolves, and never rejects, once the ledger has answered to all that is billed. */
+  get entered(): Promise<void> {
+    return this.#lastEntry;
   }
 
   /** The upstream has started the session. */
@@ -92,8 +108,12 @@ export class SecondsMeter {
     void this.#bill(0);
   }
 
-  /** The upstream reports `seconds` in all. Resolves, and never rejects, once the ledger has answered. */
+  /**
+   * The upstream reports `seconds` in all. Resolves, and never rejects, once the ledger has answered to these and to all
+   * that were reported before.
+   */
   report(seconds: number): Promise<void> {
+    if (this.#isOver) return this.#lastEntry;
     this.#startedAtMs ??= this.#deps.clock.monotonicMs();
     const most = this.#passedSince(this.#openedAtMs) + LIMITS.liveRoundingSeconds;
     this.#mostReported = Math.max(this.#mostReported, seconds);
@@ -103,17 +123,17 @@ export class SecondsMeter {
 
   /**
    * The upstream reports no more: bills the time until `atMs`, where it has started the session and reported less. Without
-   * `atMs`, its last report stands. Resolves, and never rejects, once the ledger has answered.
+   * `atMs`, its last report stands. Resolves, and never rejects, once the ledger has answered to all that is billed.
    */
   end(atMs?: number): Promise<void> {
-    if (this.#isOver) return Promise.resolve();
+    if (this.#isOver) return this.#lastEntry;
     this.#isOver = true;
     const { clock, owner, sessionHold } = this.#deps;
     clock.clearTimeout(this.#timer);
     const startedAtMs = this.#startedAtMs;
     const billed =
       atMs === undefined || startedAtMs === undefined
-        ? Promise.resolve()
+        ? this.#lastEntry
         : this.#bill(Math.max(0, atMs - startedAtMs) / 1_000);
     const beyondRaw = secondsRaw(owner.source, this.#mostReported) - this.#costRaw;
     if (this.#mostReported > (this.#billed ?? 0) && beyondRaw > 0n) {
@@ -132,10 +152,10 @@ export class SecondsMeter {
   }
 
   /** Journals what `seconds` in all cost more than what was billed before. */
-  async #bill(exact: number): Promise<void> {
+  #bill(exact: number): Promise<void> {
     const seconds = this.#withinHold(Math.round(exact * 1_000));
     const before = this.#billed;
-    if (before !== undefined && seconds <= before) return;
+    if (before !== undefined && seconds <= before) return this.#lastEntry;
     const beforeRaw = this.#costRaw;
     this.#billed = seconds;
     const { source } = this.#deps.owner;
@@ -144,8 +164,13 @@ export class SecondsMeter {
     const isFirst = before === undefined && request !== undefined;
     const bought = { ...usage, ...(isFirst && { request: 1 }) };
     const costRaw = this.#costRaw - beforeRaw;
-    if (costRaw === 0n && added === 0) return;
-    await journalBought(this.#deps, costRaw, bought);
+    if (costRaw === 0n && added === 0) return this.#lastEntry;
+    const billed = this.billed;
+    this.#lastEntry = journalCharge(this.#deps, costRaw, bought).then((verdict) => {
+      if (verdict === 'written') this.#journaled = billed;
+      this.#isLost ||= verdict === 'lost';
+    });
+    return this.#lastEntry;
   }
 
   /** The part of so many milliseconds that the hold pays, in seconds. Only a process that is late needs it. */

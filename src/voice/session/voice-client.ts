@@ -25,6 +25,8 @@ export interface VoiceClient {
   readonly lastEventAtMs: number;
   /** When the first sound of the present answer went out, on a line that paces it. Absent: as it was sent. */
   readonly firstSoundAtMs?: number | undefined;
+  /** How long one answer may take, where it is sent in real time. Absent: `LIMITS.realtimeTurnMs`. */
+  readonly turnMs?: number;
   /** Runs `work`, and sends all its messages together. */
   batch(work: () => void): void;
   /** Whether the send buffer has room for more speech. */

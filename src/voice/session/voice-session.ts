@@ -90,7 +90,8 @@ export class VoiceSession {
     this.#answering = this.#createAnswering(room);
     this.#turns = this.#createTurns(input, room);
     const effects = this.#effects();
-    this.#actor = createActor(voiceSessionMachine, { clock, input: { effects } });
+    const { turnMs } = client;
+    this.#actor = createActor(voiceSessionMachine, { clock, input: { effects, turnMs } });
     this.#actor.subscribe({
       complete: () => {
         this.#isOver = true;
@@ -115,6 +116,11 @@ export class VoiceSession {
   /** Whether what the client sends is ignored. */
   get isOver(): boolean {
     return this.#isOver;
+  }
+
+  /** Whether the session is over, or ends once the answer in progress has been stopped. */
+  get isEnding(): boolean {
+    return !this.#isLive || !this.#mayAnswer;
   }
 
   /** How far the caller's sound came from its audio time; undefined: none came. */
@@ -280,7 +286,7 @@ export class VoiceSession {
         clock: this.#clock,
         config,
       }),
-      isEnding: () => !this.#isLive || !this.#mayAnswer,
+      isEnding: () => this.isEnding,
       send: (event) => this.#send(event),
     });
   }

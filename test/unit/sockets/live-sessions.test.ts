@@ -4,17 +4,20 @@ import { LIMITS } from '../../../src/kernel/limits.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { createLiveSocket } from '../../../src/sockets/live-sessions.ts';
+import { RecordedSpan } from '../../support/recorded-span.ts';
 import { AGENT, createVoiceWorld, FakeSocket, settleAll } from '../../support/voice-world.ts';
 
 const START = { type: 'session.start', session: { model: 'local/realtime' } };
 
+type Opening = { readonly creditRaw?: bigint; readonly span?: RecordedSpan };
+
 /** The handler of one socket, over fakes and a clock that stands still. */
-async function openHandler() {
+async function openHandler({ creditRaw = 10_000_000n, span }: Opening = {}) {
   const clock = new ManualClock();
-  const world = await createVoiceWorld({ clock, creditRaw: 10_000_000n });
+  const world = await createVoiceWorld({ clock, creditRaw });
   const caller = { kind: 'agent', agentId: AGENT, keyId: 70, accountId: 1 };
   const context = {
-    ...{ caller, headers: new Map(), query: {}, log: silentLog },
+    ...{ caller, headers: new Map(), query: {}, log: silentLog, span },
     signal: new AbortController().signal,
   };
   const route = createLiveSocket(world.deps);
@@ -64,12 +67,36 @@ describe('a socket of live sessions', () => {
     expect([ledger.openHolds(), deps.sessions.size, socket.events]).toEqual([0, 0, []]);
   });
 
+  it('says what a session would have cost that the balance does not cover', async () => {
+    const { send, socket } = await openHandler({ creditRaw: 1n });
+    send({ ...START, event_id: 'start-1' });
+    await settleAll();
+    expect(socket.of('error')).toMatchObject([
+      { error: { client_event_id: 'start-1', available: '1', required: expect.any(String) } },
+    ]);
+    expect(socket.closed?.code).toBe(1008);
+  });
+
+  it('puts a session below the span of its handshake', async () => {
+    const span = new RecordedSpan('handshake');
+    const { handler, send } = await openHandler({ span });
+    send(START);
+    await settleAll();
+    handler.closed(1000, '');
+    await settleAll();
+    expect(span.children.map(({ name, ended }) => [name, ended !== undefined])).toEqual([
+      ['realtime session', true],
+    ]);
+  });
+
   it('holds no more sessions than the process may, and says so', async () => {
     const { deps, send, socket } = await openHandler();
     await deps.sessions.drain(0);
     send(START);
     await settleAll();
-    expect(socket.of('error')).toHaveLength(1);
+    expect(socket.of('error')).toMatchObject([
+      { error: { retry_after_seconds: expect.any(Number) } },
+    ]);
     expect(socket.closed?.code).toBe(1011);
   });
 });

@@ -6,7 +6,7 @@ import { leadingType } from './metered-event.ts';
 export type LiveEvent = {
   readonly type: 'session.started' | 'session.updated' | 'session.usage.updated' | 'session.closed';
   readonly event: Json;
-  /** The cumulative seconds of the session; undefined where the event does not have a possible count. */
+  /** The cumulative seconds of the session, `MOST_SECONDS` at most; undefined where the event does not have a count. */
   readonly seconds: number | undefined;
 };
 
@@ -18,6 +18,7 @@ const TYPES: readonly LiveEvent['type'][] = [
 ];
 /** With its quotes: base64 contains none, so that a search skips it at the speed of memory. */
 const NEEDLES = TYPES.map((type) => Buffer.from(`"${type}"`));
+/** A larger count is no more credible than this one, and can be priced. */
 const MOST_SECONDS = 1_000_000;
 
 /** Reads a frame that describes the session or its usage. All others are not parsed. */
@@ -35,8 +36,7 @@ const mayDescribe = (frame: Buffer, type: string | undefined): boolean =>
 
 function secondsOf(usage: unknown): number | undefined {
   const seconds = isObject(usage) ? usage.seconds : undefined;
-  const isPossible = typeof seconds === 'number' && seconds >= 0 && seconds <= MOST_SECONDS;
-  return isPossible ? seconds : undefined;
+  return typeof seconds === 'number' && seconds >= 0 ? Math.min(seconds, MOST_SECONDS) : undefined;
 }
 
 const SPOKEN = 'session.output_audio.delta';

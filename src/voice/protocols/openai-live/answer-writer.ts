@@ -29,6 +29,7 @@ export class AnswerWriter implements AnswerClient {
   readonly #work: DelegatedWork;
   readonly #bytesPerMs: number;
   readonly #sinceMs: () => number;
+  readonly #isEnding: () => boolean;
 
   constructor(options: {
     readonly sender: LiveSender;
@@ -38,6 +39,8 @@ export class AnswerWriter implements AnswerClient {
     readonly target: Delegation['type'];
     readonly request: Pick<AnswerRequest, 'config'>;
     readonly sinceMs: () => number;
+    /** The session ends, and says why by itself. */
+    readonly isEnding: () => boolean;
   }) {
     const { random, request, sender, sinceMs, target } = options;
     this.id = newId(random, 'resp_');
@@ -47,6 +50,7 @@ export class AnswerWriter implements AnswerClient {
     this.#target = target;
     this.#bytesPerMs = bytesPerMs(request.config.outputFormat);
     this.#sinceMs = sinceMs;
+    this.#isEnding = options.isEnding;
     const offsetMs = sinceMs;
     this.#work = new DelegatedWork({ sender, random, target, responseId: this.id, offsetMs });
   }
@@ -84,7 +88,7 @@ export class AnswerWriter implements AnswerClient {
 
   done(cause: TurnCause | undefined, receipt: AnswerReceipt | undefined): void {
     this.#sender.batch(() => {
-      if (cause?.kind === 'failed') this.#sender.failed(cause);
+      if (cause?.kind === 'failed' && !this.#isEnding()) this.#sender.failed(cause);
       this.#work.done(cause, receipt);
       this.#sender.send('session.usage.updated', {
         usage: { seconds: this.#sinceMs() / 1_000 },

@@ -21,6 +21,8 @@ export type LiveClientOptions = {
   readonly allowance: EventAllowance;
   readonly target: Delegation['type'];
   readonly events: AnswerEvents & { readonly ended: (ending: Ending) => void };
+  /** The session ends, which stops the answer in progress. */
+  readonly isEnding: () => boolean;
 };
 
 /** Utterances that may wait for their words; those that are dropped never get any. */
@@ -31,6 +33,7 @@ const SPANS = 16;
  * interruption is heard at once: the client plays what it has received.
  */
 export class LiveClient implements VoiceClient {
+  readonly turnMs = LIMITS.liveTurnMs;
   readonly #options: LiveClientOptions;
   readonly #output: PacedOutput;
   readonly #startedAtMs: number;
@@ -100,10 +103,10 @@ export class LiveClient implements VoiceClient {
   }
 
   createAnswer(request: AnswerRequest): AnswerClient {
-    const { events, random, sender, target } = this.#options;
+    const { events, isEnding, random, sender, target } = this.#options;
     const output = this.#output;
     return new AnswerWriter({
-      ...{ events, output, random, request, sender, target },
+      ...{ events, isEnding, output, random, request, sender, target },
       sinceMs: this.sinceMs,
     });
   }

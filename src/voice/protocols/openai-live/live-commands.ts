@@ -12,6 +12,7 @@ import { readAppend } from '../openai-realtime/read-append.ts';
 import { silenceLike } from './audio-format.ts';
 import {
   type BackendItem,
+  eventIdOf,
   type LiveClientEvent,
   readLiveClientEvent,
   readRawEvent,
@@ -72,12 +73,13 @@ export class LiveCommands {
     }
     const sound = readAppend(frame, LIVE_APPEND);
     const refused = sound && this.#hear(sound, nowMs);
-    if (sound !== undefined) {
-      if (refused !== undefined) sender.refuse(refused);
-      return;
-    }
+    if (sound !== undefined && refused === undefined) return;
     const text = Buffer.from(frame.buffer, frame.byteOffset, frame.byteLength).toString('utf8');
     const read = readRawEvent(text);
+    if (refused !== undefined) {
+      sender.refuse({ ...refused, eventId: 'raw' in read ? eventIdOf(read.raw) : null });
+      return;
+    }
     const parsed = 'problem' in read ? read : readLiveClientEvent(read.raw);
     if ('problem' in parsed) {
       sender.refuse(parsed.problem);
@@ -141,6 +143,7 @@ export class LiveCommands {
   #update({ event_id, session }: Extract<LiveClientEvent, { type: 'session.update' }>) {
     const { instructions, render, sender } = this.#deps;
     const wanted = session.delegation;
+    if (wanted === null && this.#delegation.type === 'responses') return FIXED_DELEGATION;
     if (wanted !== undefined && wanted !== null) {
       const delegation = updateDelegation(this.#delegation, wanted);
       if (delegation === undefined) return FIXED_DELEGATION;

@@ -18,8 +18,9 @@ export const CLOSE_REQUESTED: Ending = { code: 1000, reason: 'close_requested' }
 export const EXPIRED: Ending = { code: 1000, reason: 'expired' };
 
 /** A session whose budget is spent, or whose client was silent for too long, ends as one that has expired. */
-export function closeReason({ code, error, reason }: Ending): CloseReason {
-  if (reason === CLOSE_REQUESTED.reason) return 'close_requested';
+export function closeReason(ending: Ending): CloseReason {
+  if (ending === CLOSE_REQUESTED) return 'close_requested';
+  const { code, error } = ending;
   const isBroken = code === 1011 || code === 1012 || code === 1013;
   return isBroken || (error !== undefined && !isMoney(error.code)) ? 'connection_lost' : 'expired';
 }
@@ -33,10 +34,15 @@ export class LiveSender extends EventSender {
     this.send(type, { ...idOf(eventId), ...fields });
   }
 
-  override error(type: string, { code, eventId, message, param }: EventProblem): void {
+  /** `details`: further members of the error. */
+  override error(type: string, problem: EventProblem, details: Fields = {}): void {
+    const { code, eventId, message, param } = problem;
     const about = idOf(eventId);
     const where = param === undefined || param === null ? {} : { param };
-    this.send('error', { ...about, error: { type, code, message, ...where, ...about } });
+    this.send('error', {
+      ...about,
+      error: { ...details, type, code, message, ...where, ...about },
+    });
   }
 }
 

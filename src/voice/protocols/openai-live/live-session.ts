@@ -41,6 +41,7 @@ export class LiveSession {
     this.#sender = sender;
     this.#client = new LiveClient({
       ...{ allowance, clock, random, sender, target: start.delegation.type },
+      isEnding: () => this.#session.isEnding,
       events: {
         handedOver: (callId) => this.#handedOver(callId),
         answerDone: () => this.#commands.speakNext(),

@@ -152,12 +152,16 @@ describe('a live session at an upstream', () => {
   it('ends with what was billed when another process has settled it', async () => {
     const { begin, client, ledger, pass, report, session } = await startLiveRelay();
     await begin();
-    ledger.takeOver('sess_t');
     await pass(1);
     report(1);
+    await settleAll();
+    ledger.takeOver('sess_t');
+    await pass(2);
+    report(3);
     await session.settled;
     await settleAll();
     expect(client.closed?.code).toBe(1011);
+    expect(client.of('session.closed').map(usageOf)).toEqual([{ seconds: 1, cost_raw: '1' }]);
   });
 
   it('ends at once when the server shuts down, and reads the final count', async () => {
@@ -193,6 +197,93 @@ describe('a live session at an upstream', () => {
     await settleAll();
     expect(world.client.types().at(-1)).toBe('session.usage.updated');
   });
+
+  it('tells its client what was journaled where another process settled it before the last report', async () => {
+    const { begin, client, ledger, pass, report, session, upstream } = await startLiveRelay();
+    await begin();
+    await pass(1);
+    report(1);
+    await settleAll();
+    ledger.takeOver('sess_t');
+    await pass(2);
+    upstream.say(DELTA);
+    upstream.leave(1006);
+    await session.settled;
+    await settleAll();
+    expect(client.of('session.closed').map(usageOf)).toEqual([{ seconds: 1, cost_raw: '1' }]);
+  });
+
+  for (const last of ['the same count', 'none', 'the close of the socket'] as const) {
+    it(`reports what a session came to once that is journaled, where ${last} follows a report`, async () => {
+      const { begin, client, close, ledger, pass, report, session, upstream } =
+        await startLiveRelay();
+      await begin();
+      await pass(4);
+      let journaled = () => {};
+      const delay = new Promise<void>((resolve) => {
+        journaled = resolve;
+      });
+      const { journal } = ledger;
+      ledger.journal = (...args) => delay.then(() => journal(...args));
+      report(3.5);
+      if (last === 'the same count') close(3.5);
+      if (last === 'none') upstream.say({ type: 'session.usage.updated', usage: null });
+      if (last === 'the close of the socket') session.socketClosed();
+      await settleAll();
+      expect(client.types()).toEqual(['session.started']);
+      if (last !== 'the same count') close(3.5);
+      await settleAll();
+      expect(client.types()).toEqual(['session.started']);
+      journaled();
+      await session.settled;
+      await settleAll();
+      const told = client.events.slice(1).map(usageOf);
+      expect(told.length).toBeGreaterThan(0);
+      for (const usage of told) expect(usage).toEqual({ seconds: 3.5, cost_raw: '4' });
+      expect(client.types().at(-1)).toBe('session.closed');
+      expect(ledger.consumedRaw(AGENT)).toBe(4n);
+    });
+  }
+
+  for (const usage of [undefined, null, {}, { seconds: null }, { seconds: -1 }]) {
+    it(`bills the time up to an end that states no count (${JSON.stringify(usage)})`, async () => {
+      const { begin, client, ledger, pass, report, session, upstream } = await startLiveRelay();
+      await begin();
+      report(0);
+      await pass(20);
+      upstream.say({ type: 'session.closed', session: UPSTREAM_SESSION, usage });
+      await session.settled;
+      expect(client.of('session.closed').map(usageOf)).toMatchObject([
+        { seconds: 20, cost_raw: '20' },
+      ]);
+      expect(ledger.charges).toMatchObject([{ costRaw: 20n, usage: { audio_second: 20 } }]);
+    });
+  }
+
+  it('bills no time after its client left, where the end states no count', async () => {
+    const { begin, ledger, pass, session, upstream } = await startLiveRelay();
+    await begin();
+    await pass(5);
+    session.socketClosed();
+    await pass(2);
+    upstream.say({ type: 'session.closed', session: UPSTREAM_SESSION });
+    await session.settled;
+    expect(ledger.charges).toMatchObject([{ costRaw: 5n, usage: { audio_second: 5 } }]);
+  });
+
+  for (const code of [1000, 1001]) {
+    it(`is broken off by an upstream that leaves with ${code} before it has ended the session`, async () => {
+      const { begin, client, ledger, pass, session, upstream } = await startLiveRelay();
+      await begin();
+      await pass(2);
+      upstream.say(DELTA);
+      upstream.leave(code, 'close_requested');
+      await session.settled;
+      expect(client.of('error')).toMatchObject([{ error: { code: 'upstream_closed' } }]);
+      expect(client.of('session.closed')).toMatchObject([{ reason: 'connection_lost' }]);
+      expect([client.closed?.code, ledger.consumedRaw(AGENT)]).toEqual([1011, 2n]);
+    });
+  }
 
   it('lets its client go when the ledger does not answer', async () => {
     const world = await startLiveRelay();

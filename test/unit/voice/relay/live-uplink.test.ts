@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judgeUplink, usesBackend } from '../../../../src/voice/relay/live-uplink.ts';
+import { judgeUplink, ownKeyProblem } from '../../../../src/voice/relay/live-uplink.ts';
 
 const judge = (text: string, isOwnKey = false) => judgeUplink(Buffer.from(text), isOwnKey);
 const codeOf = (text: string) => {
@@ -64,13 +64,18 @@ describe('judgeUplink', () => {
   });
 });
 
-describe('usesBackend', () => {
-  it('is false where the application does the work', () => {
-    const free = [{}, { delegation: null }, { delegation: { type: 'client' } }, { triggers: [] }];
-    expect(free.map(usesBackend)).toEqual(free.map(() => false));
+describe('ownKeyProblem', () => {
+  const paramOf = (session: object) => ownKeyProblem(session)?.param;
+
+  it('is none where the application does the work and nothing is stored', () => {
+    const free = [
+      ...[{}, { delegation: null }, { delegation: { type: 'client' } }, { triggers: [] }],
+      ...[{ store: false }, { store: null }],
+    ];
+    expect(free.map(paramOf)).toEqual(free.map(() => undefined));
   });
 
-  it('is true of every other delegation, and of triggers', () => {
+  it('names every other delegation, and triggers', () => {
     const billed = [
       { delegation: { type: 'responses' } },
       { delegation: { type: 'decisions' } },
@@ -78,6 +83,13 @@ describe('usesBackend', () => {
       { triggers: {} },
       { triggers: [1] },
     ];
-    expect(billed.map(usesBackend)).toEqual(billed.map(() => true));
+    expect(billed.map(paramOf)).toEqual(billed.map(() => 'session.delegation'));
+  });
+
+  it('keeps sessions out of the store of an account that others share', () => {
+    const stored = [{ store: true }, { store: 'true' }, { store: 1 }];
+    expect(stored.map(paramOf)).toEqual(stored.map(() => 'session.store'));
+    const update = '{"type":"session.update","session":{"store":true}}';
+    expect([codeOf(update), judge(update, true).kind]).toEqual(['unsupported_parameter', 'event']);
   });
 });

@@ -65,6 +65,17 @@ describe('the seconds that an upstream reports', () => {
     expect(distrusted).toHaveLength(1);
   });
 
+  it('are the shortfall of such a source, however large the number that it writes', async () => {
+    const { begin, client, clock, close, distrusted, ledger, session } = await startLiveRelay();
+    await begin();
+    clock.advance(500);
+    close(1e7);
+    await session.settled;
+    expect(told(client.of('session.closed')[0])).toEqual({ seconds: 1.5, cost_raw: '2' });
+    expect([ledger.consumedRaw(AGENT), ...ledger.shortfalls.values()]).toEqual([2n, 999_998n]);
+    expect(distrusted).toHaveLength(1);
+  });
+
   it('do not make a source distrusted that only rounds', async () => {
     const { begin, clock, close, distrusted, ledger, session } = await startLiveRelay();
     await begin();

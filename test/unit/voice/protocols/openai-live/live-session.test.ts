@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { sleep } from '../../../../../src/kernel/clock.ts';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { LIVE_RATE, openLiveSession } from '../../../../support/live-session.ts';
 import { silence, tone } from '../../../../support/voice-fakes.ts';
@@ -110,6 +111,37 @@ describe('a live session on this server', () => {
     ]);
   });
 
+  it('speaks a text to its end that takes longer than answers of other protocols may', async () => {
+    const { clock, engines, errors, pass, send, socket } = await openLiveSession();
+    const { signal } = new AbortController();
+    engines.tts.flite.between = () => sleep(clock, LIMITS.realtimeTurnMs * 0.6, signal);
+    send(say('One. Two. Three.'));
+    await pass(LIMITS.realtimeTurnMs * 1.3);
+    expect(errors()).toEqual([]);
+    expect(engines.tts.flite.spoken).toEqual(['One.', 'Two.', 'Three.']);
+    expect(soundMs(socket.of('session.output_audio.delta'))).toBeCloseTo(300, -1);
+  });
+
+  it('reports an answer that takes too long, and goes on', async () => {
+    const { clock, errors, send, socket } = await openLiveSession();
+    send(say('one two three four five six seven eight nine ten eleven twelve'));
+    await settleAll();
+    clock.advance(LIMITS.liveTurnMs);
+    await settleAll();
+    expect(errors()).toMatchObject([{ code: 'turn_stopped' }]);
+    expect(socket.closed).toBeUndefined();
+  });
+
+  it('ends without an error when its client closes it in the middle of an answer', async () => {
+    const { errors, live, pass, send, socket } = await openLiveSession();
+    send(say('one two three four five six seven eight nine ten eleven twelve'));
+    await pass(300);
+    send({ type: 'session.close' });
+    await live.settled;
+    expect(errors()).toEqual([]);
+    expect(socket.types().slice(-2)).toEqual(['session.usage.updated', 'session.closed']);
+  });
+
   it('keeps no more texts waiting than it may', async () => {
     const { errors, send } = await openLiveSession();
     for (let n = 0; n < LIMITS.liveCommentaries + 2; n++) send(say(`text ${n}`));
@@ -201,6 +233,7 @@ describe('a live session on this server', () => {
     update({ type: 'responses', responses: { tools: [{ ...TOOL, name: 'time' }] } });
     update({ type: 'responses', responses: { model: 'other' } });
     update({ type: 'client' });
+    send({ type: 'session.update', session: { delegation: null } });
     expect(socket.of('session.updated')).toMatchObject([
       {
         session: {
@@ -208,7 +241,7 @@ describe('a live session on this server', () => {
         },
       },
     ]);
-    expect(errors().map(({ code }) => code)).toEqual(['invalid_value', 'invalid_value']);
+    expect(errors().map(({ code }) => code)).toEqual(Array(3).fill('invalid_value'));
     await speak(tone(1_000, LIVE_RATE));
     await speak(silence(900, LIVE_RATE));
     expect(engines.guide.asked[0]?.tools).toMatchObject([{ name: 'time' }]);
@@ -271,6 +304,18 @@ describe('a live session on this server', () => {
     }
     await live.settled;
     expect(socket.of('session.closed')).toMatchObject([{ reason: 'expired' }]);
+  });
+
+  it('names the event of audio that comes too fast', async () => {
+    const { errors, send } = await openLiveSession();
+    const audio = Buffer.alloc(LIVE_RATE / 2).toString('base64');
+    const events = 4 * (LIMITS.audioAheadSeconds + 2);
+    for (let n = 0; n < events; n++) {
+      send({ type: 'session.input_audio.append', audio, event_id: `e${n}` });
+    }
+    expect(errors().at(-1)).toMatchObject({
+      ...{ code: 'audio_too_fast', client_event_id: `e${events - 1}` },
+    });
   });
 
   it('refuses what it does not serve or cannot read, by the client’s id of the event, and goes on', async () => {
