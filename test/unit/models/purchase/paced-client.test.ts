@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { PacedClient } from '../../../../src/models/purchase/paced-client.ts';
@@ -18,7 +19,7 @@ function behindBy(bytes: number) {
     ...{ paced, sent, socket },
     async advance(ms: number) {
       clock.advance(ms);
-      await Promise.resolve();
+      await turn();
       return ended;
     },
   };
