@@ -256,7 +256,7 @@ describe('the rate limit of a connection', () => {
       rateLimits: { gatewayPerMinute: 3 },
     });
     const client = await connect(limited);
-    const told: [number, string][] = [];
+    const told: unknown[] = [];
     // The upgrade is the first of the three requests.
     for (let message = 0; message < 3; message++) {
       client.create({ model: 'no/such', previous_response_id: 'resp_none' });

@@ -102,7 +102,8 @@ function textBytes(event: Buffer, keys: readonly Buffer[]): number {
   let bytes = 0;
   for (;;) {
     const which = earliest(places);
-    const [at, key] = [places[which], keys[which]];
+    const at = places[which];
+    const key = keys[which];
     if (at === undefined || key === undefined) return bytes;
     const start = valueAt(event, at + key.length);
     const first = event[start];
@@ -132,7 +133,8 @@ function earliest(places: readonly number[]): number {
 /** Moves the places of the keys that stand before `end` behind it. */
 function passOver(event: Buffer, keys: readonly Buffer[], places: number[], end: number): void {
   for (let index = 0; index < places.length; index++) {
-    const [at, key] = [places[index] ?? -1, keys[index]];
+    const at = places[index] ?? -1;
+    const key = keys[index];
     if (at !== -1 && at < end && key !== undefined) places[index] = event.indexOf(key, end);
   }
 }
