@@ -1,8 +1,8 @@
 import { readProviderKey } from '../accounts/provider-keys/provider-key-header.ts';
 import type { SocketContext } from '../http/websocket/socket-route.ts';
 import { BRAND } from '../kernel/ids.ts';
+import type { Buyer } from '../models/purchase/buyer.ts';
 import { readSpender } from '../models/purchase/read-spender.ts';
-import type { RelayBuyer } from '../voice/relay/connect-relay.ts';
 
 /** Reads who spends on a socket, and the provider key. A browser sets no headers: its query may name the customer. */
 export function readSocketBuyer(
@@ -10,9 +10,10 @@ export function readSocketBuyer(
     caller,
     headers,
     signal,
-  }: Pick<SocketContext<unknown, undefined>, 'caller' | 'headers' | 'signal'>,
+    span,
+  }: Pick<SocketContext<unknown, undefined>, 'caller' | 'headers' | 'signal' | 'span'>,
   customerId: string | undefined,
-): RelayBuyer {
+): Omit<Buyer, 'workId' | 'admitPooled'> {
   const header = `${BRAND.headerPrefix}customer-id`;
   const tagged =
     customerId === undefined || headers.has(header)
@@ -20,7 +21,9 @@ export function readSocketBuyer(
       : new Map([...headers, [header, customerId]]);
   return {
     accountId: caller.accountId,
+    promptCaching: caller.promptCaching,
     signal,
+    span,
     providerKey: readProviderKey(headers),
     spender: readSpender(caller, tagged),
   };

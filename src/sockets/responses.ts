@@ -35,12 +35,13 @@ export const createResponsesSocket = ({ clock, responses }: Deps) => {
     authenticateFrom: ['bearer'],
     protocols: [],
     envelope: 'openai',
+    providerKey: 'optional',
     open(context) {
-      const { admitPooled, log } = context;
+      const { admit, admitPooled, log } = context;
       const buyer = { ...readSocketBuyer(context, undefined), admitPooled };
       const connection = new ResponseConnection(
         {
-          ...{ clock, log, responses, remembered, declinedEvent },
+          ...{ admit, clock, log, responses, remembered, declinedEvent },
           read: readMessage,
           refusedEvent: (thrown) => refusedEvent(thrown, log),
         },

@@ -32,12 +32,12 @@ export const createSpeakSocket = (deps: Deps) =>
     query: SpeakSocketQuery,
     envelope: 'deepgram',
     open(context) {
-      const { admitPooled, query, requestId, span } = context;
+      const { admit, query, requestId } = context;
       const raw = planRaw(query.encoding, query.sample_rate);
       const speaker = requireSpeaker(deps.catalogue, query);
       const model_uuid = uuidOf(speaker.model);
       const session = new SpeakSession(deps, {
-        buyer: { ...readSocketBuyer(context, query.customer_id), admitPooled, span },
+        buyer: { ...readSocketBuyer(context, query.customer_id), admitPooled: admit },
         plan: { format: 'pcm', made: { ...raw, inWav: false } },
         speaker,
         metadata: {

@@ -6,6 +6,7 @@ import type { StoredKeys } from '../../src/models/routing/sellers.ts';
 export const aBuyer = (spender: Spender, more: Partial<Buyer> = {}): Buyer => ({
   ...{ spender, accountId: 'acct_000000000001', providerKey: undefined, workId: undefined },
   ...{ signal: new AbortController().signal, admitPooled: () => undefined },
+  ...{ promptCaching: 'off', span: undefined },
   ...more,
 });
 

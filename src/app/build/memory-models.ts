@@ -29,7 +29,10 @@ export function createMemoryModels({ chat, embeddings, findOwner }: MemoryModelD
     const { admitPooled = () => undefined, signal, spender, workId } = purchase;
     const owner = await findOwner(spender.agentId);
     const accountId = owner?.accountId ?? '';
-    return { spender, accountId, providerKey: undefined, workId, signal, admitPooled };
+    return {
+      ...{ spender, accountId, providerKey: undefined, workId, signal, admitPooled },
+      ...{ promptCaching: 'off', span: undefined },
+    };
   };
   return {
     async embed({ model, texts, ...purchase }, keep) {

@@ -69,7 +69,9 @@ export type SocketContext<Services, Q> = {
   readonly requestId: string;
   /** The parent of the session behind the socket. Undefined: it is not traced. */
   readonly span?: Span | undefined;
-  /** Counts a purchase over the open socket as a request like the upgrade. Throws the 429. */
+  /** Counts a message or a purchase over the open socket as a request like the upgrade. Throws the 429. */
+  readonly admit: () => Promise<void> | undefined;
+  /** Counts what was admitted for the caller's own provider key as one that the pool serves. Throws the 429. */
   readonly admitPooled: () => Promise<void> | undefined;
   /** Adds headers to the answer of the upgrade; after `open` has returned they come too late. */
   readonly answerWith: (headers: Readonly<Record<string, string>>) => void;
@@ -98,6 +100,8 @@ export type SocketSpec<Services, Q extends ZodType | undefined> = {
   readonly headers?: (requestId: string) => readonly HeaderLine[];
   /** How refusals of the upgrade look. */
   readonly envelope?: Exclude<Envelope, 'jsonrpc'>;
+  /** A provider key of the caller may pay: the requests over this socket count in the bucket of own keys, as over HTTP. */
+  readonly providerKey?: 'optional';
   /** `LIMITS.socketMessageBytes` by default; beyond it the socket closes 1009. */
   readonly maxMessageBytes?: number;
   /**

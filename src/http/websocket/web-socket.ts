@@ -190,6 +190,7 @@ async function openForAgent(
   const counted = {
     route: { ...spec, rateLimit: 'gateway' as const },
     clientAddress: () => clientAddress,
+    request,
   };
   const presented = socketCredential(spec, headers, rawQuery);
   const { caller } = await deps.admitAgent(demandOf(spec), presented, counted);
@@ -215,7 +216,8 @@ async function openForAgent(
       clientAddress,
       requestId,
       span,
-      admitPooled: () => deps.rateGate.admit(counted, caller, []),
+      admit: () => deps.rateGate.admit(counted, caller, []),
+      admitPooled: () => deps.rateGate.admitPooled(counted, caller),
       answerWith: (more) => added.push(...Object.entries(more)),
       signal,
       log,

@@ -35,11 +35,11 @@ export const responses = {
       { param: 'previous_response_id' },
     ),
   /** Of a message on a connection: nothing is bought for it, and the connection stays open. */
-  connectionBusy: (mostWaiting: number) =>
+  connectionBusy: (mostWaiting: number, mostChars: number) =>
     refusal(
       409,
       'too_many_waiting',
-      `A connection answers one request at a time, and at most ${mostWaiting} more may wait.`,
+      `A connection answers one request at a time, and at most ${mostWaiting} more, of ${mostChars} characters together, may wait.`,
       {},
       MAY_RETRY,
     ),

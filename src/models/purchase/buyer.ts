@@ -16,8 +16,8 @@ export type Buyer = {
   readonly accountId: string;
   /** The key at a provider that came with the request; it goes there and nowhere else. */
   readonly providerKey: string | undefined;
-  /** Whether its prompts are marked for caches; absent: they are not. */
-  readonly promptCaching?: PromptCaching | undefined;
+  /** Whether its prompts are marked for caches. */
+  readonly promptCaching: PromptCaching;
   /** Becomes the id of the hold. */
   readonly workId: string | undefined;
   /** Fires when the client leaves. */
@@ -25,7 +25,7 @@ export type Buyer = {
   /** Counts a request as one that the pool serves, unless it was already. Throws the 429. */
   readonly admitPooled: () => Promise<void> | undefined;
   /** The parent of what it buys. Undefined: it is not traced. */
-  readonly span?: Span | undefined;
+  readonly span: Span | undefined;
 };
 
 type BuyersRequest = Pick<Buyer, 'workId' | 'signal' | 'admitPooled' | 'span'> & {

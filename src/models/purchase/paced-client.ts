@@ -1,4 +1,4 @@
-import type { Clock } from '../../kernel/clock.ts';
+import type { Clock, TimerHandle } from '../../kernel/clock.ts';
 
 /** A WebSocket client, as far as it is sent to. */
 export type PacedSocket = {
@@ -13,6 +13,9 @@ type Pace = {
   /** The longest time in which a client may take nothing. */
   readonly stallMs: number;
 };
+
+/** A client that takes a little again and again has so many times the stall for one piece. */
+const STALLS_PER_PIECE = 10;
 
 /** Sends to a client no faster than it reads. For one sender at a time. */
 export class PacedClient {
@@ -30,7 +33,10 @@ export class PacedClient {
     this.#caughtUp();
   }
 
-  /** Resolves when the next piece may be sent, or `signal` fires: true. False: the client takes nothing for too long. */
+  /**
+   * Resolves when the next piece may be sent, or `signal` fires: true. False: the client takes nothing for too long, or
+   * too little in ten times as long.
+   */
   async send(
     socket: PacedSocket,
     data: string | Uint8Array,
@@ -45,6 +51,10 @@ export class PacedClient {
   #untilTaken(socket: PacedSocket, signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return Promise.resolve(true);
     return new Promise((resolve) => {
+      const { stallMs, unsentBytes } = this.#pace;
+      const untilMs = this.#clock.monotonicMs() + STALLS_PER_PIECE * stallMs;
+      let unsent = socket.bufferedAmount;
+      let stall: TimerHandle;
       const over = (isTaken: boolean) => {
         this.#clock.clearTimeout(stall);
         signal.removeEventListener('abort', taken);
@@ -52,16 +62,28 @@ export class PacedClient {
         resolve(isTaken);
       };
       const taken = () => over(true);
-      const { stallMs, unsentBytes } = this.#pace;
-      // A process that was suspended meanwhile finds its timer due before it hears of its client.
-      const stall = this.#clock.setTimeout(
-        () => over(socket.bufferedAmount <= unsentBytes),
-        stallMs,
-      );
-      // A client that has taken a part of it is still behind.
-      this.#caughtUp = () => {
-        if (socket.bufferedAmount <= unsentBytes) over(true);
+      const wait = () => {
+        const leftMs = untilMs - this.#clock.monotonicMs();
+        stall = this.#clock.setTimeout(look, Math.min(stallMs, leftMs));
       };
+      /** Whether the client has caught up, or took a part of it, so that it may take longer. */
+      const hasProgressed = (): boolean => {
+        const before = unsent;
+        unsent = socket.bufferedAmount;
+        if (unsent <= unsentBytes) over(true);
+        else if (unsent >= before || this.#clock.monotonicMs() >= untilMs) return false;
+        else {
+          this.#clock.clearTimeout(stall);
+          wait();
+        }
+        return true;
+      };
+      // A process that was suspended meanwhile finds its timer due before it hears of its client.
+      const look = () => {
+        if (!hasProgressed()) over(false);
+      };
+      this.#caughtUp = () => void hasProgressed();
+      wait();
       signal.addEventListener('abort', taken, { once: true });
     });
   }

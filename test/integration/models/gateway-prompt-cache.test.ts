@@ -3,6 +3,7 @@ import { messageOf } from '../../support/anthropic-upstream.ts';
 import { AGENT, AUTO_KEY, anthropicWorld, KEY, MODEL } from '../../support/anthropic-world.ts';
 import { AGENT_KEY } from '../../support/gateway-world.ts';
 import { begun, delta, messageEvent, STREAM, streamed } from '../../support/message-events.ts';
+import { RealtimeClient } from '../../support/realtime-client.ts';
 
 describe('a prompt of which a part is marked for a cache', () => {
   it('is kept by the upstream, and writing it costs what the upstream takes', async () => {
@@ -186,6 +187,21 @@ describe.each(PATHS)('a prompt to %s of a key whose prompts are cached', (path) 
     expect(JSON.stringify(w.upstream.seen.map(({ body }) => body))).not.toContain('cache_control');
     await w.balanced();
   });
+});
+
+it('a prompt over the WebSocket of Responses is marked for a key whose prompts are cached', async () => {
+  await using w = await anthropicWorld();
+  w.upstream.replies.push(streamed(STREAM));
+  const url = `${w.gateway.baseUrl.replace(/^http/, 'ws')}/responses`;
+  const client = new RealtimeClient(url, [], { authorization });
+  await client.opened();
+  client.say({ type: 'response.create', model: MODEL, ...asked['/responses'] });
+  await client.until(({ type }) => type === 'response.completed');
+  expect(w.upstream.seen[0]?.body).toMatchObject({
+    system: [{ type: 'text', text: LONG, ...MARK }],
+  });
+  client.ws.terminate();
+  await w.balanced();
 });
 
 it('a request with marks of the caller’s own has no others', async () => {

@@ -4,6 +4,7 @@ import { LIMITS } from '../../../src/kernel/limits.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { AGENT_KEY } from '../../support/gateway-world.ts';
 import { RealtimeClient } from '../../support/realtime-client.ts';
+import { RecordedSpan } from '../../support/recorded-span.ts';
 import { CHAT_MODEL, OWN_MODEL, responsesWorld } from '../../support/responses-world.ts';
 import {
   DONE,
@@ -45,8 +46,8 @@ beforeEach(async () => {
 
 const hello = { model: CHAT_MODEL, input: PROMPT, store: false } as const;
 
-async function connect() {
-  const url = `${world.gateway.baseUrl.replace(/^http/, 'ws')}/responses`;
+async function connect(to = world) {
+  const url = `${to.gateway.baseUrl.replace(/^http/, 'ws')}/responses`;
   const client = new RealtimeClient(url, [], { authorization: `Bearer ${AGENT_KEY}` });
   await client.opened();
   let read = 0;
@@ -221,7 +222,7 @@ describe('a connection of the WebSocket mode', () => {
     await expect.poll(() => world.chat.abandoned.count).toBe(1);
   });
 
-  it('ends the answer that is under way when the server stops, drops what waits, and closes with 1012', async () => {
+  it('finishes the answer that is under way when the server stops, refuses what waits, and closes with 1012', async () => {
     world.chat.play({
       pieces: [
         ...WORDS.map((content) => deltaEvent({ content })),
@@ -237,9 +238,63 @@ describe('a connection of the WebSocket mode', () => {
     await client.until(({ type }) => type === 'response.output_text.delta');
     const stopped = world.gateway.drain(10_000);
     await client.completed();
+    expect(await client.refused()).toMatchObject({
+      status: 503,
+      error: { code: 'server_draining' },
+    });
     expect((await client.closed).code).toBe(1012);
     await stopped;
     expect(world.chat.seen).toHaveLength(1);
     expect(await world.charged()).toBe(METERED_RAW);
   });
+});
+
+describe('the rate limit of a connection', () => {
+  it('counts each message before the conversation that it continues is read', async () => {
+    await using limited = await responsesWorld({
+      sql: database.sql,
+      rateLimits: { gatewayPerMinute: 3 },
+    });
+    const client = await connect(limited);
+    const told: unknown[] = [];
+    // The upgrade is the first of the three requests.
+    for (let message = 0; message < 3; message++) {
+      client.create({ model: 'no/such', previous_response_id: 'resp_none' });
+      const { error, status } = await client.refused();
+      told.push([status, error.code]);
+    }
+    expect(told).toEqual([
+      [400, 'previous_response_not_found'],
+      [400, 'previous_response_not_found'],
+      [429, 'rate_limited'],
+    ]);
+  });
+
+  it.each([
+    // The upgrade is the first request under the limit of own keys.
+    ['of own keys', 'acme', { byokPerMinute: 3, gatewayPerMinute: 1_000 }],
+    ['of the pool, where no own key serves', 'open', { byokPerMinute: 1_000, gatewayPerMinute: 2 }],
+  ])('is that %s for an account that has some, as with POST', async (_, provider, rateLimits) => {
+    const storedKeys = { [provider]: 'sk-own' };
+    await using limited = await responsesWorld({ sql: database.sql, rateLimits, storedKeys });
+    limited.chat.play({ pieces: [...wordEvents(WORDS), usageEvent(), DONE] });
+    const client = await connect(limited);
+    for (let message = 0; message < 2; message++) {
+      client.create();
+      await client.completed();
+    }
+    client.create();
+    expect(await client.refused()).toMatchObject({ status: 429, error: { code: 'rate_limited' } });
+    expect(limited.chat.seen).toHaveLength(2);
+  });
+});
+
+it('the purchases of a connection are spans below its handshake', async () => {
+  const root = new RecordedSpan('GET /v1/responses');
+  await using traced = await responsesWorld({ sql: database.sql, tracer: { start: () => root } });
+  traced.chat.play({ pieces: [...wordEvents(WORDS), usageEvent(), DONE] });
+  const client = await connect(traced);
+  client.create();
+  await client.completed();
+  expect(root.children).not.toEqual([]);
 });

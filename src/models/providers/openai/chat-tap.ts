@@ -2,6 +2,7 @@ import { tryParseJson } from '../../../kernel/json/parse-json.ts';
 import { isObject } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { AnswerNote, TokenUsage } from '../chat-rail.ts';
+import { ANSWER_KEYS, PART_KEYS } from './answer-keys.ts';
 import { soleData } from './data-lines.ts';
 import { readUsage } from './read-completion.ts';
 import { readNote } from './read-note.ts';
@@ -10,11 +11,9 @@ import { readNote } from './read-note.ts';
 export type Fate = 'relayed' | 'kept' | 'done';
 
 const USAGE = Buffer.from('"usage"');
-const TEXTS = ['"content"', '"refusal"', '"arguments"', '"reasoning_content"', '"reasoning"'].map(
-  (text) => Buffer.from(text),
-);
-/** Of a content that is a list of parts. */
-const PART_TEXT = Buffer.from('"text"');
+const quoted = (key: string): Buffer => Buffer.from(`"${key}"`);
+const TEXTS = ANSWER_KEYS.map(quoted);
+const PART_TEXTS = PART_KEYS.map(quoted);
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const OPEN_BRACE = 0x7b;
@@ -59,7 +58,7 @@ export class ChatTap {
     if (isTerminator(event)) return 'done';
     this.#before = this.#latest;
     this.#latest = event;
-    for (const key of TEXTS) this.#answerBytes += textBytes(event, key);
+    this.#answerBytes += textBytes(event, TEXTS);
     return carriesUsage(event) && this.#readUsage(event) ? 'kept' : 'relayed';
   }
 
@@ -94,22 +93,50 @@ function afterSpace(event: Buffer, from: number): number {
   return at;
 }
 
-/** The length of all that stands under one key: of strings, of objects, and of the texts in lists of parts. */
-function textBytes(event: Buffer, key: Buffer): number {
+/**
+ * The length of all that stands under the keys: of strings, of objects, and of the texts in lists of parts. What stands in a
+ * value that is counted is not counted again.
+ */
+function textBytes(event: Buffer, keys: readonly Buffer[]): number {
+  const places = keys.map((key) => event.indexOf(key));
   let bytes = 0;
-  for (let at = event.indexOf(key); at !== -1; ) {
+  for (;;) {
+    const which = earliest(places);
+    const at = places[which];
+    const key = keys[which];
+    if (at === undefined || key === undefined) return bytes;
     const start = valueAt(event, at + key.length);
-    const end = valueEnd(event, start);
     const first = event[start];
-    if (first === QUOTE) bytes += end - start - 2;
-    else if (first === OPEN_BRACE) bytes += end - start;
-    // Texts of parts are strings: a list of lists is not followed, however deep it is.
-    else if (first === OPEN_LIST && key !== PART_TEXT) {
-      bytes += textBytes(event.subarray(start, end), PART_TEXT);
+    let end = at + 1;
+    if (first === QUOTE || first === OPEN_BRACE) {
+      end = valueEnd(event, start);
+      bytes += end - start - (first === QUOTE ? 2 : 0);
+    } else if (first === OPEN_LIST && keys === TEXTS) {
+      // The texts of lists in this list are found with its own, however deep they are.
+      end = valueEnd(event, start);
+      bytes += textBytes(event.subarray(start, end), PART_TEXTS);
     }
-    at = event.indexOf(key, start < event.length ? Math.max(end, at + 1) : at + 1);
+    passOver(event, keys, places, end);
   }
-  return bytes;
+}
+
+/** Which of the places comes first; -1 where each is -1. */
+function earliest(places: readonly number[]): number {
+  let which = -1;
+  for (let index = 0; index < places.length; index++) {
+    const at = places[index] ?? -1;
+    if (at !== -1 && (which === -1 || at < (places[which] ?? 0))) which = index;
+  }
+  return which;
+}
+
+/** Moves the places of the keys that stand before `end` behind it. */
+function passOver(event: Buffer, keys: readonly Buffer[], places: number[], end: number): void {
+  for (let index = 0; index < places.length; index++) {
+    const at = places[index] ?? -1;
+    const key = keys[index];
+    if (at !== -1 && at < end && key !== undefined) places[index] = event.indexOf(key, end);
+  }
 }
 
 /** Where a string, an object or a list ends that begins at `start`; `start` itself for anything else. */

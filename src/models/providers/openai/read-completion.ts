@@ -4,6 +4,7 @@ import { LIMITS } from '../../../kernel/limits.ts';
 import { cachedParts } from '../cached-parts.ts';
 import type { Reported, TokenUsage } from '../chat-rail.ts';
 import { tokenCount } from '../token-count.ts';
+import { ANSWER_KEYS, PART_KEYS } from './answer-keys.ts';
 import { readNote } from './read-note.ts';
 
 /**
@@ -48,8 +49,26 @@ function answerLength(choices: readonly unknown[]): number {
   for (const choice of choices) {
     const message = isObject(choice) ? choice.message : undefined;
     if (!isObject(message)) continue;
-    if (typeof message.content === 'string') chars += message.content.length;
+    for (const key of ANSWER_KEYS) chars += writtenLength(message[key]);
     if (message.tool_calls !== undefined) chars += JSON.stringify(message.tool_calls).length;
+  }
+  return chars;
+}
+
+/** The length of a string, of an object as JSON, and of the texts in a list of parts, as `ChatTap` counts them in a stream. */
+function writtenLength(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  if (Array.isArray(value)) return partsLength(value);
+  return isObject(value) ? JSON.stringify(value).length : 0;
+}
+
+const PARTS: ReadonlySet<string> = new Set(PART_KEYS);
+
+function partsLength(part: unknown): number {
+  if (!isObject(part)) return 0;
+  let chars = 0;
+  for (const [key, value] of Object.entries(part)) {
+    chars += PARTS.has(key) && !Array.isArray(value) ? writtenLength(value) : partsLength(value);
   }
   return chars;
 }

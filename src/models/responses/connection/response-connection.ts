@@ -28,6 +28,8 @@ type Deps = {
   readonly responses: Pick<Responses, 'create'>;
   /** What the connections of this process remember together. */
   readonly remembered: ConnectionBytes;
+  /** Counts a message at the rate limit as a request. Throws the 429. */
+  readonly admit: () => Promise<void> | undefined;
   /** Reads a message. Throws the refusal of one that asks for no response. */
   readonly read: (text: string) => Promise<AskedResponse>;
   /** The `error` event of a refusal, or of a bug. */
@@ -85,7 +87,7 @@ export class ResponseConnection {
     const text = typeof data === 'string' ? data : '';
     const chars = this.#waiting.reduce((sum, { length }) => sum + length, text.length);
     if (this.#waiting.length >= connectionWaiting || chars > connectionWaitingChars) {
-      this.#refuse(errors.responses.connectionBusy(connectionWaiting));
+      this.#refuse(errors.responses.connectionBusy(connectionWaiting, connectionWaitingChars));
       return;
     }
     this.#waiting.push(text);
@@ -97,9 +99,8 @@ export class ResponseConnection {
     this.#paced.drained();
   }
 
-  /** Ends the answer that is under way, and takes no more. Requests that wait cost nothing and are dropped. */
+  /** Finishes the answer that is under way, and takes no more. Each request that waits is refused, and costs nothing. */
   drain(): void {
-    this.#waiting.length = 0;
     this.#finish(DRAINING);
   }
 
@@ -151,6 +152,10 @@ export class ResponseConnection {
     while (!this.#isOver) {
       const text = this.#waiting.shift();
       if (text === undefined) return;
+      if (this.#closing !== undefined) {
+        this.#refuse(errors.request.draining());
+        continue;
+      }
       const leaving = new AbortController();
       this.#current = { leaving };
       try {
@@ -158,11 +163,16 @@ export class ResponseConnection {
       } catch (error) {
         // What the end of the connection has stopped throws, too.
         if (!leaving.signal.aborted) this.#refuse(error);
+      } finally {
+        // An idle connection must not keep its last purchase in memory.
+        if (this.#current?.leaving === leaving) this.#current = undefined;
       }
     }
   }
 
   async #answer(text: string, signal: AbortSignal): Promise<void> {
+    await this.#deps.admit();
+    signal.throwIfAborted();
     const { body, ...asked } = await this.#deps.read(text);
     signal.throwIfAborted();
     const answer = await this.#deps.responses.create({

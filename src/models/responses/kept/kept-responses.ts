@@ -130,6 +130,13 @@ export function createKeptResponses({
     return { items, isWhole: gone === -1 };
   }
 
+  /** In the background: the response is kept whether or not older ones can be deleted. */
+  function trim(agentId: number, addedBytes: number): void {
+    trimmer.added(agentId, addedBytes).catch((err: unknown) => {
+      log.error({ err, agentId }, 'old responses could not be trimmed');
+    });
+  }
+
   return {
     isOpen: true,
 
@@ -144,7 +151,7 @@ export function createKeptResponses({
         const sealed = seal(secret, placeOf(agentId, id), bytes, random);
         const itemIds = outputOf(response).flatMap(({ id: of }) => of ?? []);
         await insertResponse(sql, { id, agentId, previousId, itemIds, sealed, keptDays });
-        await trimmer.added(agentId, sealed.length);
+        trim(agentId, sealed.length);
         return true;
       } catch (err) {
         log.error({ err, agentId }, 'a response could not be kept');

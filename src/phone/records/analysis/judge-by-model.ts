@@ -54,6 +54,7 @@ export const createJudge =
           ...{ spender: spenderOf(call), accountId: call.accountId },
           signal: AbortSignal.any([late.signal, deps.stopping]),
           ...{ providerKey: undefined, workId: undefined, admitPooled: () => undefined },
+          ...{ promptCaching: 'off', span: undefined },
         },
         body: { model, max_tokens: outputTokens, messages: messagesOf(voice.systemPrompt, turns) },
       });

@@ -80,6 +80,13 @@ describe('a look at a chat stream', () => {
     expect(told({ content: null, refusal: 'No.' })).toBe(3);
     const odds = { logprobs: { content: [{ token: 'text', bytes: [1, 2], logprob: 0 }] } };
     expect(told({ content: 'text' }, odds)).toBe(4);
+    // What stands in a value that is counted is not counted again.
+    const nested = { content: 'abc', text: [{ reasoning: 'd' }], refusal: { arguments: 'e' } };
+    const inner = [{ index: 0, function: { name: 'f', arguments: nested } }];
+    expect(told({ content: 'ab', tool_calls: inner })).toBe(2 + JSON.stringify(nested).length);
+    expect(
+      told({ content: [{ type: 'refusal', refusal: 'No.' }, { content: [{ text: 'a' }] }] }),
+    ).toBe(4);
     // What is cut off in the middle counts as far as it goes, and is read once.
     const cut = 'data: {"content":['.padEnd(1_000_000, '[');
     expect(look(false, cut, 'data: {"arguments":{"a":"b\n\n').answerBytes).toBeLessThan(20);

@@ -56,6 +56,19 @@ describe('reading a completion', () => {
     expect((await read({ choices: calls }))?.answerChars).toBeGreaterThan(0);
   });
 
+  it('counts of an answer without usage what a stream of it would have counted', async () => {
+    const lengthOf = async (message: object) =>
+      (await read({ choices: [{ message }] }))?.answerChars;
+    const parts = [
+      { type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] },
+      { type: 'text', text: 'four' },
+      { type: 'refusal', refusal: 'No.' },
+    ];
+    expect(await lengthOf({ content: parts })).toBe(10);
+    expect(await lengthOf({ content: null, refusal: 'No.', reasoning_content: 'Hm.' })).toBe(6);
+    expect(await lengthOf({ content: 'four', reasoning: 'Hm.' })).toBe(7);
+  });
+
   it('notes which model answered, and why each choice ended', async () => {
     const choices = [{ finish_reason: 'stop' }, { finish_reason: 'length' }, { finish_reason: 7 }];
     const completion = await read({ model: 'gpt-dated', choices });

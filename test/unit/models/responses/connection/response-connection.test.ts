@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import type { ApiError } from '../../../../../src/kernel/api-error.ts';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../../src/kernel/log.ts';
 import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
@@ -7,11 +8,19 @@ import { relayStream } from '../../../../../src/models/purchase/relay-stream.ts'
 import { ConnectionBytes } from '../../../../../src/models/responses/connection/connection-memory.ts';
 import { ResponseConnection } from '../../../../../src/models/responses/connection/response-connection.ts';
 
-const { connectionMs, connectionStallMs, connectionUnsentBytes } = LIMITS.responses;
+const {
+  connectionMs,
+  connectionStallMs,
+  connectionUnsentBytes,
+  connectionWaiting,
+  connectionWaitingChars,
+} = LIMITS.responses;
+type ConnectionDeps = ConstructorParameters<typeof ResponseConnection>[0];
+
 const DELTA = Buffer.from('data: {"type":"delta"}\n\n');
 
 /** A connection whose answers have so many pieces, each of which comes when it is let through. */
-function connected(pieces: number) {
+function connected(pieces: number, more: Partial<ConnectionDeps> = {}) {
   const clock = new ManualClock();
   const ends: string[] = [];
   const sent: string[] = [];
@@ -47,13 +56,14 @@ function connected(pieces: number) {
   };
   const connection = new ResponseConnection(
     {
-      ...{ clock, log: silentLog, remembered: new ConnectionBytes() },
+      ...{ clock, log: silentLog, remembered: new ConnectionBytes(), admit: () => undefined },
       responses: {
         create: async () => ({ status: 200, headers: {}, upstreamMs: 0, body: answer() }),
       },
       read: async (text) => ({ body: { model: text }, tellsCost: false, wishes: undefined }),
       refusedEvent: (thrown) => `refused ${(thrown as { error?: string }).error}`,
       declinedEvent: () => 'declined',
+      ...more,
     },
     {
       ...{ spender: { agentId: 1 }, accountId: 'a', providerKey: undefined },
@@ -114,6 +124,74 @@ describe('a connection of responses', () => {
     connection.closed();
     await turn();
     expect([ends, sent]).toEqual([['left'], ['{"type":"delta"}']]);
+  });
+
+  it('lets go of an answer that has ended, so that an idle connection holds none in memory', async () => {
+    let returned = 0;
+    const body = {
+      [Symbol.asyncIterator]: () => ({
+        next: async () => ({ done: true as const, value: undefined }),
+        async return() {
+          returned++;
+          return { done: true as const, value: undefined };
+        },
+      }),
+    };
+    let asked: AbortSignal | undefined;
+    const { connection } = connected(0, {
+      responses: {
+        async create({ buyer }) {
+          asked = buyer.signal as AbortSignal;
+          return { status: 200, headers: {}, upstreamMs: 0, body };
+        },
+      },
+    });
+    connection.message('a');
+    await turn();
+    connection.closed();
+    await turn();
+    expect([asked?.aborted, returned]).toEqual([false, 0]);
+  });
+
+  it('counts each message at the rate limit before it is read', async () => {
+    const seen: string[] = [];
+    const { connection, sent } = connected(0, {
+      async admit() {
+        seen.push('admit');
+        if (seen.length > 2) throw Object.assign(new Error(), { error: 'rate_limited' });
+      },
+      async read(text) {
+        seen.push(text);
+        throw Object.assign(new Error(), { error: 'invalid' });
+      },
+    });
+    for (const text of ['a', 'b', 'c']) connection.message(text);
+    await turn();
+    expect(seen).toEqual(['admit', 'a', 'admit', 'admit']);
+    expect(sent).toEqual(['refused invalid', 'refused rate_limited', 'refused rate_limited']);
+  });
+
+  it('names both bounds of what may wait', async () => {
+    const { connection, sent } = connected(1, {
+      refusedEvent: (thrown) => String((thrown as ApiError).fields.message),
+    });
+    connection.message('a');
+    for (let at = 0; at <= connectionWaiting; at++) connection.message('b');
+    expect(sent).toEqual([expect.stringContaining(`${connectionWaiting} more`)]);
+    expect(sent).toEqual([expect.stringContaining(`${connectionWaitingChars} characters`)]);
+  });
+
+  it('refuses each request that waits when the server stops, behind the answer under way', async () => {
+    const { closed, connection, piece, sent } = connected(1);
+    for (const text of ['a', 'b', 'c']) connection.message(text);
+    connection.drain();
+    await piece();
+    await turn();
+    expect(sent).toEqual([
+      ...['{"type":"delta"}', '{"type":"end"}'],
+      ...['refused server_draining', 'refused server_draining'],
+    ]);
+    expect(closed).toMatchObject([[1012, expect.any(String)]]);
   });
 
   it('closes at once where nothing is under way when the server stops', async () => {

@@ -1,0 +1,11 @@
+/** The members of a message or a delta that hold what the model wrote. */
+export const ANSWER_KEYS = [
+  'content',
+  'refusal',
+  'arguments',
+  'reasoning_content',
+  'reasoning',
+] as const;
+
+/** The same of a content that is a list of parts. */
+export const PART_KEYS = ['text', ...ANSWER_KEYS] as const;
