@@ -33,12 +33,12 @@ export interface RelayMeter {
   /** A turn began; `underWay` turns are now in progress. */
   began(underWay: number): void;
   /**
-   * A turn ended. Resolves to its price, and never rejects, once the ledger has answered; undefined where nothing is
-   * charged.
+   * A turn ended. Resolves to what is journaled for it, and never rejects, once the ledger has answered; to undefined where
+   * the ledger has not journaled it. Undefined where nothing is charged.
    */
-  done(turn: Done): Promise<bigint> | undefined;
+  done(turn: Done): Promise<bigint | undefined> | undefined;
   /** The upstream transcribed caller audio. Resolves as `done` does. */
-  heard(transcript: Heard): Promise<bigint> | undefined;
+  heard(transcript: Heard): Promise<bigint | undefined> | undefined;
   /** Holds the cost of the next turn, or of all turns in progress. */
   makeWhole(underWay: number): void;
   /** The upstream closed: time is billed up to here. */
@@ -47,17 +47,21 @@ export interface RelayMeter {
   end(unreported: number): void;
 }
 
-/** Journals a charge, and resolves to it. Sends `claim.lost` where another process has the session, or `session.failed`. */
+/**
+ * Journals a charge, and resolves to it. Resolves to undefined where it is not journaled, and sends `claim.lost` where
+ * another process has the session, or `session.failed`.
+ */
 export async function journalBought(
   { sessionHold, life, send }: Pick<RelayMeterDeps, 'sessionHold' | 'life' | 'send'>,
   costRaw: bigint,
   usage: Readonly<Record<string, number>>,
-): Promise<bigint> {
+): Promise<bigint | undefined> {
   try {
-    if ((await sessionHold.journal(costRaw, usage)) === 'lost') send({ type: 'claim.lost' });
+    if ((await sessionHold.journal(costRaw, usage)) !== 'lost') return costRaw;
+    send({ type: 'claim.lost' });
   } catch (error) {
     life.logError(error, 'ledger is away from a relayed session');
     send({ type: 'session.failed', ending: LEDGER_AWAY });
   }
-  return costRaw;
+  return undefined;
 }
