@@ -3,7 +3,7 @@ import { isObject } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { ChatRequest } from './chat-request.ts';
 
-const { leastTokens, readChars } = LIMITS.promptCache;
+const { leastTokens, readChars, valueChars } = LIMITS.promptCache;
 
 /** The beginning of a prompt, which other requests of the account to the model may share. */
 export type Beginning = {
@@ -12,7 +12,10 @@ export type Beginning = {
   readonly tokens: number | undefined;
 };
 
-type Prompt = Pick<ChatRequest, 'messages' | 'prompt_cache_key' | 'tools'>;
+type Prompt = Pick<ChatRequest, 'messages'> & {
+  readonly prompt_cache_key?: unknown;
+  readonly tools?: unknown;
+};
 
 const INSTRUCTIONS: ReadonlySet<unknown> = new Set(['system', 'developer']);
 
@@ -63,7 +66,7 @@ class Digest {
   /** How much text was read by now. */
   chars = 0;
 
-  /** Reads no more than `readChars` characters of it. Each value counts as one at least, also where it is empty. */
+  /** Reads no more than `readChars` characters of it. Each value counts as `valueChars` at least, also where it is empty. */
   add(value: unknown): void {
     this.#left = readChars;
     this.#read(value);
@@ -74,10 +77,10 @@ class Digest {
   #read(value: unknown): void {
     if (this.#left <= 0) return;
     if (Array.isArray(value)) {
-      this.#left -= 1;
+      this.#left -= valueChars;
       for (let i = 0; i < value.length && this.#left > 0; i++) this.#read(value[i]);
     } else if (isObject(value)) {
-      this.#left -= 1;
+      this.#left -= valueChars;
       for (const name of Object.keys(value)) {
         if (this.#left <= 0) return;
         // Where marks stand changes nothing of what is cached.
@@ -88,7 +91,7 @@ class Digest {
     } else {
       const text = String(value).slice(0, this.#left);
       this.chars += text.length;
-      this.#left -= Math.max(1, text.length);
+      this.#left -= Math.max(valueChars, text.length);
       this.#pieces.push(`${text.length}:${text}`);
     }
   }

@@ -172,9 +172,9 @@ describe('the source that holds a prompt', () => {
 
   it('is found in 10 ms for nine models where a prompt is nothing but empty values', () => {
     for (const empty of ['', [], {}, { '': '' }]) {
-      const parameters = { type: 'object', enum: Array.from({ length: 99_000 }, () => empty) };
-      const tools = [{ type: 'function', function: { name: 'f', parameters } }];
-      const prompt = request({ tools });
+      const many = Array.from({ length: 33_000 }, () => empty);
+      const messages = ['system', 'user'].map((role) => ({ role, content: many }));
+      const prompt = { messages, tools: many } as unknown as ChatRequest;
       const took = () => {
         const begun = process.cpuUsage();
         const read = new PromptBeginnings(prompt);
