@@ -47,7 +47,7 @@ export const TRACING_SECTION = {
   }),
   TRACE_UPSTREAMS: flag().meta({
     description:
-      'Requests to model vendors carry `traceparent`. By default no vendor learns which requests belong together.',
+      'HTTP requests to model vendors carry `traceparent`; the handshakes of their WebSockets do not. By default no vendor learns which requests belong together.',
     takes: '`1` or `true`',
     unset: 'off',
   }),

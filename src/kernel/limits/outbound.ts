@@ -34,9 +34,16 @@ export const OUTBOUND_LIMITS = {
   cacheWriteSurcharge: { shortPercent: 25, hourPercent: 100 },
   /**
    * Of prompts that upstreams cache: the shortest that most of them take, how long they keep one, and of how many prompts this
-   * server remembers where they went, by so many characters of each.
+   * server remembers where they went, by so many characters of each. A value counts as
+   * `valueChars` at least.
    */
-  promptCache: { leastTokens: 1_024, heldMs: 5 * 60_000, holders: 10_000, readChars: 64 * 1024 },
+  promptCache: {
+    leastTokens: 1_024,
+    heldMs: 5 * 60_000,
+    holders: 10_000,
+    readChars: 64 * 1024,
+    valueChars: 8,
+  },
   /** Of the list of features that a caller of the Messages dialect asks an upstream for. */
   betaHeaderChars: 2_048,
   /** How long an upstream may take to count a prompt before it is counted here. */

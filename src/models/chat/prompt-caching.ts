@@ -4,8 +4,8 @@ import type { Breakpoints, TokenUsage } from '../providers/chat-rail.ts';
 import type { Buyer } from '../purchase/buyer.ts';
 import type { Offers } from '../routing/plan-offers.ts';
 import type { Sellers } from '../routing/sellers.ts';
-import type { ChatRequest } from './chat-request.ts';
-import { beginningsOf, type PromptHolders } from './prompt-holders.ts';
+import type { PromptBeginnings } from './prompt-beginnings.ts';
+import type { PromptHolders } from './prompt-holders.ts';
 
 /** How one request uses the prompt caches of those who may serve it. */
 export type PromptCaching = {
@@ -23,11 +23,11 @@ export function planPromptCaching(
   holders: PromptHolders,
   { model, sellers }: Sellers,
   { accountId, promptCaching }: Pick<Buyer, 'accountId' | 'promptCaching'>,
-  request: ChatRequest,
+  beginnings: PromptBeginnings,
   needsMarks: (source: Source) => boolean,
 ): PromptCaching {
   // Where there is one source there is nothing to choose.
-  const beginnings = sellers.length > 1 ? beginningsOf(accountId, model.id, request) : [];
+  const isChosen = sellers.length > 1;
   const marks = promptCaching === 'auto';
   const leasts = sellers.flatMap(({ source }) =>
     marks && needsMarks(source) ? [leastTokensOf(source)] : [],
@@ -35,11 +35,13 @@ export function planPromptCaching(
   return {
     markedFrom: leasts.length === 0 ? undefined : Math.min(...leasts),
     breakpointsAt: (source) => (marks ? { leastTokens: leastTokensOf(source) } : undefined),
-    preferHolder: (offers) => holders.preferHolder(offers, beginnings),
+    preferHolder: (offers) =>
+      isChosen ? holders.preferHolder(offers, beginnings.of(accountId, model.id)) : offers,
     note(used, source) {
-      if (used === null || beginnings.length === 0) return;
+      if (used === null || !isChosen) return;
       const isCached = used.cachedTokens > 0 || (used.cacheWriteTokens ?? 0) > 0;
-      if (isCached || !needsMarks(source)) holders.remember(beginnings, source, used);
+      if (!isCached && needsMarks(source)) return;
+      holders.remember(beginnings.of(accountId, model.id), source, used);
     },
   };
 }

@@ -1,13 +1,11 @@
-import { createHash, type Hash } from 'node:crypto';
 import type { Clock } from '../../kernel/clock.ts';
-import { isObject } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { RecentMap } from '../../kernel/recent-map.ts';
 import type { Source } from '../catalogue/catalogue.ts';
 import type { TokenUsage } from '../providers/chat-rail.ts';
 import type { Offers } from '../routing/plan-offers.ts';
-import type { ChatRequest } from './chat-request.ts';
 import { chatPriceRaw } from './chat-usage.ts';
+import type { Beginning } from './prompt-beginnings.ts';
 
 /** A source that was sent a prompt lately, and what the request used there. */
 type Holder = {
@@ -17,14 +15,7 @@ type Holder = {
   readonly untilMs: number;
 };
 
-const { heldMs, holders, leastTokens, readChars } = LIMITS.promptCache;
-
-/** The beginnings of a prompt that other requests may share. */
-type Beginning = {
-  readonly key: string;
-  /** Undefined: all of the prompt is likely to be repeated. */
-  readonly tokens: number | undefined;
-};
+const { heldMs, holders, leastTokens } = LIMITS.promptCache;
 
 /**
  * Remembers which source was sent a prompt lately, for as long as upstreams keep prompts in their caches. What one account
@@ -87,69 +78,3 @@ export class PromptHolders {
 
 const nameOf = ({ provider, rail, upstreamModel }: Source): string =>
   `${rail}/${provider}/${upstreamModel}`;
-
-const INSTRUCTIONS: ReadonlySet<unknown> = new Set(['system', 'developer']);
-
-/**
- * The beginnings of a request: that of its conversation, which is up to the first message or what the caller calls it by
- * `prompt_cache_key`, and its tools and instructions, where they alone are worth caching.
- */
-export function beginningsOf(
-  accountId: string,
-  modelId: string,
-  request: ChatRequest,
-): readonly Beginning[] {
-  const { messages, prompt_cache_key: named, tools } = request;
-  const first = messages.findIndex(({ role }) => !INSTRUCTIONS.has(role));
-  const head = new Digest([accountId, modelId]);
-  head.add(tools);
-  head.add(messages.slice(0, first === -1 ? undefined : first).map(({ content }) => content));
-  const tokens = Math.floor(head.chars / LIMITS.charsPerToken);
-  const common = tokens < leastTokens ? [] : [{ key: head.key('head'), tokens }];
-  if (typeof named === 'string' && named !== '') {
-    const digest = new Digest([accountId, modelId]);
-    digest.add(named);
-    return [{ key: digest.key('named'), tokens: undefined }, ...common];
-  }
-  head.add(messages[first]?.content);
-  return [{ key: head.key('conversation'), tokens: undefined }, ...common];
-}
-
-/** A digest of texts, of the first characters of each: a longer prompt is told apart by these as well. */
-class Digest {
-  readonly #hash: Hash;
-  /** How much was read by now. */
-  chars = 0;
-
-  constructor(owner: readonly string[]) {
-    this.#hash = createHash('sha256').update(JSON.stringify(owner));
-  }
-
-  /** Reads no more than `readChars` characters of it. */
-  add(value: unknown): void {
-    this.#read(value, this.chars + readChars);
-  }
-
-  #read(value: unknown, end: number): void {
-    if (this.chars >= end) return;
-    if (Array.isArray(value)) {
-      for (const item of value) this.#read(item, end);
-    } else if (isObject(value)) {
-      for (const [name, member] of Object.entries(value)) {
-        // Where marks stand changes nothing of what is cached.
-        if (name === 'cache_control') continue;
-        this.#read(name, end);
-        this.#read(member, end);
-      }
-    } else {
-      const text = String(value).slice(0, end - this.chars);
-      this.chars += text.length;
-      this.#hash.update(`${text.length}:`).update(text);
-    }
-  }
-
-  /** Of what was added by now, as a beginning of such a kind. */
-  key(kind: string): string {
-    return `${kind}:${this.#hash.copy().digest('base64url')}`;
-  }
-}

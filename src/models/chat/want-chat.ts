@@ -19,6 +19,7 @@ import { arePaidByBuyer, type Seller, type Sellers } from '../routing/sellers.ts
 import { boundChat, type ChatBound, leastBound, shrinkBound } from './bound-chat.ts';
 import type { ChatRequest } from './chat-request.ts';
 import { chatPriceRaw, chatRates, meterChat } from './chat-usage.ts';
+import { PromptBeginnings } from './prompt-beginnings.ts';
 import { type PromptCaching, planPromptCaching } from './prompt-caching.ts';
 import type { PromptHolders } from './prompt-holders.ts';
 
@@ -60,6 +61,7 @@ type ChatBuyer = Pick<Buyer, 'accountId' | 'promptCaching' | 'signal' | 'spender
 function wantChat<R, T>(
   { keepsNames, promptHolders, rails }: WantDeps<R>,
   question: ChatQuestion<R, T>,
+  beginnings: PromptBeginnings,
   buyer: ChatBuyer,
   wishes: RoutingWishes | undefined,
 ): Wanted<R, T> {
@@ -120,7 +122,7 @@ function wantChat<R, T>(
     wishes,
     orderOf(sellers) {
       if (!arePaidByBuyer(sellers)) question.requirePriced();
-      const caching = planPromptCaching(promptHolders, sellers, buyer, measured, needsMarks);
+      const caching = planPromptCaching(promptHolders, sellers, buyer, beginnings, needsMarks);
       const bound = boundChat(measured, sellers.model, caching.markedFrom);
       const ratesAt = (source: Source) => chatRates(bound.tokens, source);
       return orderWithin(requireCheap(sellers, wishes, ratesAt), bound, caching);
@@ -137,11 +139,12 @@ export function wantInTurn<R, T>(
 ): Wanted<R, T> {
   const others = new Set(wishes?.models);
   others.delete(first);
+  const question = ofModel(first);
+  const beginnings = new PromptBeginnings(question.measured);
+  const want = (asked: ChatQuestion<R, T>) => wantChat(deps, asked, beginnings, buyer, wishes);
   let wanted: Wanted<R, T> | undefined;
-  for (const model of [...others].reverse()) {
-    wanted = { ...wantChat(deps, ofModel(model), buyer, wishes), instead: wanted };
-  }
-  return { ...wantChat(deps, ofModel(first), buyer, wishes), instead: wanted };
+  for (const model of [...others].reverse()) wanted = { ...want(ofModel(model)), instead: wanted };
+  return { ...want(question), instead: wanted };
 }
 
 /** Cheapest first for such a request. */

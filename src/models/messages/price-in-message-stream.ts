@@ -56,15 +56,19 @@ export class PriceInMessageStream {
     return Buffer.concat(this.#events.push(bytes).map((event) => this.#take(event)));
   }
 
-  /** What is sent at an event: what was held before it, and itself where it is not held. */
+  /** What is sent at an event: itself where it is not held, behind what was held before it where it must not overtake that. */
   #take(event: Buffer): Buffer {
     if (event[0] === COMMENT) return event;
-    const earlier = this.#release();
-    if (!event.includes(DELTA)) return Buffer.concat([earlier, event]);
+    // A long content is read only behind a message_delta.
+    if (this.#held === undefined && !event.includes(DELTA)) return event;
     const data = parseData(event);
-    if (!isObject(data) || data.type !== 'message_delta') return Buffer.concat([earlier, event]);
-    this.#held = { event, data };
-    return earlier;
+    const type = isObject(data) ? data.type : undefined;
+    if (isObject(data) && type === 'message_delta') {
+      const earlier = this.#release();
+      this.#held = { event, data };
+      return earlier;
+    }
+    return CONTENT.has(type) ? Buffer.concat([this.#release(), event]) : event;
   }
 
   #release(): Buffer {
@@ -75,4 +79,10 @@ export class PriceInMessageStream {
 }
 
 const COMMENT = 0x3a;
+/** No client expects content behind the end of its message. */
+const CONTENT: ReadonlySet<unknown> = new Set([
+  'content_block_start',
+  'content_block_delta',
+  'content_block_stop',
+]);
 const DELTA = Buffer.from('message_delta');

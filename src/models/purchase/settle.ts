@@ -121,7 +121,7 @@ async function settleUse<R, T>(
     return { chargedRaw: paidRaw ?? 0n };
   }
   const chargedRaw = verdict.chargedRaw + (paidRaw ?? 0n);
-  span?.end({ attributes: spentOn(metered, chargedRaw) });
+  if (span?.isRecorded) span.end({ attributes: spentOn(metered, chargedRaw) });
   const { spender } = granted;
   const { advisory, remainingRaw } = await budgets.left(verdict, { spender, facts: hold.facts });
   return { chargedRaw, cacheDiscountRaw, remainingRaw, advisory };

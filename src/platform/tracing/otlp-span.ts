@@ -91,12 +91,12 @@ class RecordedSpan implements Span {
 }
 
 /** A trace that is not sampled goes on as such at other services, and costs nothing here. */
-class UnrecordedSpan implements Span {
+export class UnrecordedSpan implements Span {
   readonly isRecorded = false;
   readonly headers: Span['headers'];
   readonly upstreamHeaders: Span['upstreamHeaders'];
 
-  constructor(headers: Span['headers'], { reachesUpstreams }: TraceDeps) {
+  constructor(headers: Span['headers'], { reachesUpstreams }: Pick<TraceDeps, 'reachesUpstreams'>) {
     this.headers = headers;
     this.upstreamHeaders = reachesUpstreams ? headers : undefined;
   }

@@ -21,8 +21,12 @@ import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Metrics } from '../../kernel/metrics.ts';
 import type { Tracer } from '../../kernel/trace/span.ts';
-import { readTraceContext } from '../../kernel/trace/trace-context.ts';
-import { startSpan } from './otlp-span.ts';
+import {
+  readTraceContext,
+  type TraceContext,
+  traceHeaders,
+} from '../../kernel/trace/trace-context.ts';
+import { startSpan, UnrecordedSpan } from './otlp-span.ts';
 import type { SamplerSettings, TracingSettings } from './tracing-settings.ts';
 import { watchExports } from './watch-exports.ts';
 
@@ -64,13 +68,16 @@ export function createOtlpTracer(
   const tracer = provider.getTracer('server');
   const monotonicMs = () => clock.monotonicMs();
   return {
-    start: (name, { headers: received, ...start }) =>
-      startSpan(
-        { tracer, monotonicMs, reachesUpstreams, epochMs: clock.now() - clock.monotonicMs() },
-        parentOf(received),
-        name,
-        start,
-      ),
+    start(name, { headers: received, ...start }) {
+      const remote = received && readTraceContext(received);
+      if (sampler.isParentBased && remote?.isSampled === false) {
+        // No span of this process comes between the caller's and those of the services behind it.
+        return new UnrecordedSpan(traceHeaders(remote), { reachesUpstreams });
+      }
+      const epochMs = clock.now() - clock.monotonicMs();
+      const deps = { tracer, monotonicMs, reachesUpstreams, epochMs };
+      return startSpan(deps, parentOf(remote), name, start);
+    },
     [Symbol.asyncDispose]: () =>
       within(clock, tracing.flushMs, provider.shutdown(), () =>
         log.warn('the last spans were not exported in time'),
@@ -78,8 +85,7 @@ export function createOtlpTracer(
   };
 }
 
-function parentOf(headers: ReadonlyMap<string, string> | undefined): OtelContext {
-  const remote = headers && readTraceContext(headers);
+function parentOf(remote: TraceContext | undefined): OtelContext {
   if (remote === undefined) return ROOT_CONTEXT;
   const { isSampled, spanId, state, traceId } = remote;
   const context: SpanContext = {

@@ -105,6 +105,7 @@ export class BoughtReply implements LlmReply, UnbilledCharge {
       model: this.#body.model,
       usage: metered.usage,
       span: this.#opened.span,
+      noted: metered,
       ...paidOf(this.#opened),
       ...(metered.reported && { reported: metered.reported }),
       ...(metered.estimated && { isEstimated: true }),

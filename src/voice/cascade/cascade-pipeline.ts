@@ -84,11 +84,14 @@ export const takeBillFrom =
   ): VoicePipeline['takeBill'] =>
   () => {
     const bought = chargesByHold.take();
-    for (const { isEstimated, paidRaw, source, span, reported, usage } of bought) {
-      span?.end({ attributes: usageAttributes(usage, { isEstimated }) });
+    for (const { isEstimated, noted, paidRaw, source, span, reported, usage } of bought) {
+      if (span?.isRecorded) {
+        const { note, tokens } = noted ?? {};
+        span.end({ attributes: usageAttributes(usage, { isEstimated, tokens, note: note?.() }) });
+      }
       if (reported?.isImpossible && paidRaw === undefined) distrust(deps, source);
     }
-    return bought.map(({ span: _, ...charge }) => charge);
+    return bought.map(({ noted: _, span: __, ...charge }) => charge);
   };
 
 /** Sums reserves by hold. The main hold is always among them, with 0 where nothing is bought from it. */

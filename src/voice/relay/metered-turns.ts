@@ -97,7 +97,7 @@ export class MeteredTurns {
     if (billed === undefined) trace?.billed(useOf(turn, 0n));
     return billed?.then((costRaw) => {
       tally.stage('journal', clock.monotonicMs() - startedAtMs);
-      trace?.billed(useOf(turn, costRaw));
+      trace?.billed(costRaw === undefined ? undefined : useOf(turn, costRaw));
     });
   }
 

@@ -33,12 +33,12 @@ export interface RelayMeter {
   /** A turn began; `underWay` turns are now in progress. */
   began(underWay: number): void;
   /**
-   * A turn ended. Resolves to its price, and never rejects, once the ledger has answered; undefined where nothing is
-   * charged.
+   * A turn ended. Resolves to what is journaled for it, and never rejects, once the ledger has answered; to undefined where
+   * the ledger has not journaled it. Undefined where nothing is charged.
    */
-  done(turn: Done): Promise<bigint> | undefined;
+  done(turn: Done): Promise<bigint | undefined> | undefined;
   /** The upstream transcribed caller audio. Resolves as `done` does. */
-  heard(transcript: Heard): Promise<bigint> | undefined;
+  heard(transcript: Heard): Promise<bigint | undefined> | undefined;
   /** Holds the cost of the next turn, or of all turns in progress. */
   makeWhole(underWay: number): void;
   /** The upstream closed: time is billed up to here. */
@@ -69,12 +69,11 @@ export async function journalCharge(
   }
 }
 
-/** The same, and resolves to the charge. */
+/** The same, and resolves to the charge; to undefined where it is not journaled. */
 export async function journalBought(
   deps: JournalDeps,
   costRaw: bigint,
   usage: Readonly<Record<string, number>>,
-): Promise<bigint> {
-  await journalCharge(deps, costRaw, usage);
-  return costRaw;
+): Promise<bigint | undefined> {
+  return (await journalCharge(deps, costRaw, usage)) === 'written' ? costRaw : undefined;
 }

@@ -50,7 +50,7 @@ export function createTimeMeter(deps: RelayMeterDeps): RelayMeter {
   let isOver = false;
   let timer: TimerHandle;
 
-  function bill(): Promise<bigint> | undefined {
+  function bill(): Promise<bigint | undefined> | undefined {
     const seconds = Math.round(clock.monotonicMs() - startedMs) / 1_000;
     const costRaw = timeRaw(owner, seconds) - timeRaw(owner, billedSeconds);
     const audioSeconds = Math.round((seconds - billedSeconds) * 1_000) / 1_000;

@@ -3,7 +3,7 @@ import type { SttEngine } from '../../engines/engine.ts';
 import type { Usage } from '../../kernel/price.ts';
 import type { Span } from '../../kernel/trace/span.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
-import type { Disbelieved } from '../../models/purchase/believe.ts';
+import type { Disbelieved, Metered } from '../../models/purchase/believe.ts';
 import type { Reserves } from '../billing/session-holds.ts';
 import type { TurnUse } from '../billing/turn-meter.ts';
 import type { ConversationItem } from './conversation.ts';
@@ -32,6 +32,8 @@ export type TurnCharge = {
   readonly isSpeculated?: boolean;
   /** Of the purchase; its bill ends it. Undefined: it is not traced. */
   readonly span?: Span | undefined;
+  /** What its span has beyond the units that are billed. */
+  readonly noted?: Pick<Metered, 'note' | 'tokens'>;
 };
 
 export type LlmRequest = {

@@ -55,8 +55,8 @@ const OPENAI: readonly ModelEntry[] = [
   ),
 ];
 
-// Prompts shorter than this are not cached, by model (platform.claude.com/docs/en/build-with-claude/prompt-caching and
-// docs.litellm.ai, read on 2026-11-26); the other models take what most vendors take.
+// Prompts shorter than this are not cached, by model, as docs.litellm.ai has it (read on 2026-11-26; not confirmed by
+// Anthropic); the other models take what most vendors take.
 const SHORT_CACHED = { cacheLeastTokens: 512 };
 const LONG_CACHED = { cacheLeastTokens: 2_048 };
 const LONGEST_CACHED = { cacheLeastTokens: 4_096 };

@@ -4,6 +4,7 @@ import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import type { Random } from '../../../../src/kernel/random.ts';
+import type { Span } from '../../../../src/kernel/trace/span.ts';
 import { buildCatalogue } from '../../../../src/models/catalogue/build-catalogue.ts';
 import type { ChatRails } from '../../../../src/models/chat/chat-rails.ts';
 import { createChatCompletions } from '../../../../src/models/chat/complete-chat.ts';
@@ -14,6 +15,7 @@ import { failed } from '../../../../src/models/providers/outcome.ts';
 import { aBuyer, noStoredKeys } from '../../../support/a-buyer.ts';
 import { createFakeLedger } from '../../../support/fake-ledger.ts';
 import { plainBudgets } from '../../../support/plain-budgets.ts';
+import { RecordedSpan } from '../../../support/recorded-span.ts';
 
 const AGENT = 7;
 const FUNDS = 1_000_000n;
@@ -82,9 +84,9 @@ async function world(play: (provider: string) => ChatOutcome | Promise<ChatOutco
     promptHolders: new PromptHolders(deps),
     providerKeys: noStoredKeys,
   });
-  const ask = (more: object = {}) =>
+  const ask = (more: object = {}, span?: Span) =>
     chat.complete({
-      buyer: aBuyer({ agentId: AGENT, keyId: 3, taskId: 'errand' }),
+      buyer: aBuyer({ agentId: AGENT, keyId: 3, taskId: 'errand' }, { span }),
       body: { model: 'acme/fast-1', messages: [{ role: 'user', content: 'x' }], ...more },
     });
   const refusal = async (more: object = {}) => {
@@ -132,6 +134,30 @@ describe('a chat completion', () => {
       }),
     ]);
     await balanced();
+  });
+
+  it('reads what only its span has of the answer where that is recorded, and nowhere else', async () => {
+    let notes = 0;
+    const note = () => {
+      notes += 1;
+      return { model: 'm-2026' };
+    };
+    const { ask } = await world(() => completed({ note }));
+    const span = new RecordedSpan('request');
+    await ask({}, span);
+    expect([span.children[0]?.attributes['gen_ai.response.model'], notes]).toEqual(['m-2026', 1]);
+    const unsampled: Span = {
+      headers: {},
+      upstreamHeaders: undefined,
+      isRecorded: false,
+      event() {},
+      child: () => unsampled,
+      set() {},
+      stop() {},
+      end() {},
+    };
+    await ask({}, unsampled);
+    expect(notes).toBe(1);
   });
 
   it('moves to the next source when one fails, and charges that source alone', async () => {

@@ -3,8 +3,11 @@ import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import type { Source } from '../../../../src/models/catalogue/catalogue.ts';
 import { ChatRequest } from '../../../../src/models/chat/chat-request.ts';
-import { beginningsOf, PromptHolders } from '../../../../src/models/chat/prompt-holders.ts';
+import { PromptBeginnings } from '../../../../src/models/chat/prompt-beginnings.ts';
+import { planPromptCaching } from '../../../../src/models/chat/prompt-caching.ts';
+import { PromptHolders } from '../../../../src/models/chat/prompt-holders.ts';
 import type { Offer, Offers } from '../../../../src/models/routing/plan-offers.ts';
+import type { Sellers } from '../../../../src/models/routing/sellers.ts';
 
 const { heldMs, holders: most, leastTokens } = LIMITS.promptCache;
 const LONG = 'x'.repeat(leastTokens * LIMITS.charsPerToken);
@@ -36,7 +39,7 @@ const request = (more: object = {}): ChatRequest =>
     ...more,
   });
 const beginnings = (more: object = {}, account = 'acct_1', model = 'a/b') =>
-  beginningsOf(account, model, request(more));
+  new PromptBeginnings(request(more)).of(account, model);
 
 const USED = { inputTokens: 10_000, cachedTokens: 0, outputTokens: 100 };
 
@@ -165,5 +168,42 @@ describe('the source that holds a prompt', () => {
     const startedMs = performance.now();
     beginnings({ messages, tools });
     expect(performance.now() - startedMs).toBeLessThan(50);
+  });
+
+  it('is found in 10 ms for nine models where a prompt is nothing but empty values', () => {
+    for (const empty of ['', [], {}, { '': '' }]) {
+      const many = Array.from({ length: 33_000 }, () => empty);
+      const messages = ['system', 'user'].map((role) => ({ role, content: many }));
+      const prompt = { messages, tools: many } as unknown as ChatRequest;
+      const took = () => {
+        const begun = process.cpuUsage();
+        const read = new PromptBeginnings(prompt);
+        for (let i = 0; i < 9; i++) read.of('acct_1', `a/${i}`);
+        return process.cpuUsage(begun).user / 1_000;
+      };
+      expect(Math.min(took(), took(), took())).toBeLessThan(10);
+    }
+  });
+
+  it('is sought only when offers are ordered or an answer is noted, and once for all models', () => {
+    let reads = 0;
+    const { messages } = request();
+    const beginnings = new PromptBeginnings({
+      get messages() {
+        reads += 1;
+        return messages;
+      },
+    });
+    const { holders } = holdersAt();
+    const sellers = [CHEAP, DEAR].map((source) => ({ source }));
+    const cachings = ['a/b', 'a/c'].map((id) => {
+      const of = { model: { id }, sellers } as unknown as Sellers;
+      return planPromptCaching(holders, of, { accountId: 'acct_1' }, beginnings, () => false);
+    });
+    expect(reads).toBe(0);
+    cachings[0]?.note(USED, DEAR);
+    const asked = cachings.map((caching) => caching.preferHolder(offersOf(CHEAP, DEAR))[0].source);
+    expect(asked).toEqual([DEAR, CHEAP]);
+    expect(reads).toBe(1);
   });
 });

@@ -53,6 +53,19 @@ describe('a Messages stream with its price', () => {
     expect(last).toBe(priced());
   });
 
+  it('has the price also where pings and events of other kinds come behind its message_delta', async () => {
+    const [words, ping] = [delta('a'), messageEvent('ping', {})];
+    for (const behind of [
+      ping,
+      messageEvent('unheard_of', {}),
+      'data: [DONE]\n\n',
+      'data: x\n\n',
+    ]) {
+      const { last, text } = await relayed([words, END, behind, ping]);
+      expect([text, last]).toEqual([words + behind + ping, priced()]);
+    }
+  });
+
   it('that breaks relays what came before the break, without a price', async () => {
     const cut = new Error('cut');
     expect(await relayed([delta('a'), END, cut])).toEqual({

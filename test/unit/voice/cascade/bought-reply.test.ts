@@ -1,9 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { silentLog } from '../../../../src/kernel/log.ts';
+import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import type { Source } from '../../../../src/models/catalogue/catalogue.ts';
+import { createSourceRests } from '../../../../src/models/providers/circuit-breaker.ts';
 import { BoughtReply } from '../../../../src/voice/cascade/bought-reply.ts';
+import { takeBillFrom } from '../../../../src/voice/cascade/cascade-pipeline.ts';
 import { UnbilledCharges } from '../../../../src/voice/cascade/unbilled-charges.ts';
 import type { LlmPiece } from '../../../../src/voice/session/voice-pipeline.ts';
+import { RecordedSpan } from '../../../support/recorded-span.ts';
 import { callEvent, deltaEvent, finishEvent, textEvent } from '../../../support/stream-upstream.ts';
 
 const source: Source = {
@@ -101,4 +106,55 @@ describe('BoughtReply', () => {
     expect(await read(reply)).toHaveLength(1);
     expect([upstream.isStopped, reply.cut]).toEqual([false, undefined]);
   });
+
+  it.each([true, false])(
+    'has its tokens and its note on its span, which is recorded: %s',
+    async (isRecorded) => {
+      const span = Object.assign(new RecordedSpan('chat m'), { isRecorded });
+      let notes = 0;
+      const note = () => {
+        notes += 1;
+        return { model: 'm-2026', finishReasons: ['stop'] };
+      };
+      const usage = { inputTokens: 12, cachedTokens: 8, cacheWriteTokens: 2, outputTokens: 3 };
+      const tab = new UnbilledCharges();
+      const reply = new BoughtReply({
+        body: { model: 'm', messages: [{ role: 'user', content: 'four' }] },
+        most: usage,
+        open: async () => ({
+          ...{ source, span, share: tab.expect(0n) },
+          stream: {
+            next: async () => undefined,
+            metered: () => ({ usage, answerChars: 9, note }),
+            stop() {},
+          },
+        }),
+        signal: new AbortController().signal,
+      });
+      await read(reply);
+      const chargesByHold = {
+        take: () => tab.take().map((charge) => ({ ...charge, sessionHold: 'main' })),
+      };
+      const breaker = createSourceRests({ clock: new ManualClock() });
+      const takeBill = takeBillFrom({ breaker, log: silentLog }, chargesByHold as never);
+      const [charge] = takeBill({} as never, 1);
+      expect(charge).not.toHaveProperty('noted');
+      expect(charge).not.toHaveProperty('span');
+      expect(notes).toBe(isRecorded ? 1 : 0);
+      expect(span.attributes).toEqual(
+        isRecorded
+          ? {
+              'gen_ai.usage.input_tokens': 12,
+              'gen_ai.usage.output_tokens': 3,
+              'gen_ai.usage.cache_read.input_tokens': 8,
+              'gen_ai.usage.cache_creation.input_tokens': 2,
+              'gen_ai.response.model': 'm-2026',
+              'gen_ai.response.finish_reasons': ['stop'],
+              'svc.usage.text_input_token': expect.any(Number),
+              'svc.usage.text_output_token': 3,
+            }
+          : {},
+      );
+    },
+  );
 });

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { FakeLedger } from '../../../support/fake-ledger.ts';
 import { usageOf } from '../../../support/realtime-upstream.ts';
 import { RecordedSpan } from '../../../support/recorded-span.ts';
 import { startRelaySession } from '../../../support/relay-session-world.ts';
@@ -52,4 +53,21 @@ it('the turns of a relayed session are spans with their stages, tokens and price
   expect(costs.reduce((sum, cost) => sum + cost)).toBe(Number(ledger.consumedRaw(AGENT)));
   // The upstream broke down in the middle of it.
   expect(third?.ended).toBeDefined();
+});
+
+it.each([
+  ['is lost to another process', async () => 'lost' as const],
+  ['cannot be journaled', () => Promise.reject(new Error('the ledger is away'))],
+])('the span of a turn whose charge %s says no price', async (_, journal) => {
+  const root = new RecordedSpan('handshake');
+  const bind = (ledger: FakeLedger) => Object.assign(ledger, { journal });
+  const { session, upstream } = await startRelaySession({ span: root, bind });
+  upstream.begin('r1');
+  upstream.finish('r1', usageOf({ textIn: 4, audioOut: 30 }));
+  await settleAll();
+  const turn = root.children[0]?.children[0];
+  expect(turn?.ended).toBeDefined();
+  expect(turn?.attributes).toMatchObject({ 'svc.answer.id': 'r1' });
+  expect(turn?.attributes).not.toHaveProperty('svc.cost_raw');
+  await session.settled;
 });

@@ -1,0 +1,103 @@
+import { createHash, type Hash } from 'node:crypto';
+import { isObject } from '../../kernel/json.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { ChatRequest } from './chat-request.ts';
+
+const { leastTokens, readChars, valueChars } = LIMITS.promptCache;
+
+/** The beginning of a prompt, which other requests of the account to the model may share. */
+export type Beginning = {
+  readonly key: string;
+  /** Undefined: all of the prompt is likely to be repeated. */
+  readonly tokens: number | undefined;
+};
+
+type Prompt = Pick<ChatRequest, 'messages'> & {
+  readonly prompt_cache_key?: unknown;
+  readonly tools?: unknown;
+};
+
+const INSTRUCTIONS: ReadonlySet<unknown> = new Set(['system', 'developer']);
+
+/** The beginnings of one request's prompt. The prompt is read at the first call of `of`, and once for all models. */
+export class PromptBeginnings {
+  readonly #prompt: Prompt;
+  #read: readonly Beginning[] | undefined;
+
+  constructor(prompt: Prompt) {
+    this.#prompt = prompt;
+  }
+
+  /** As one account sends it to one model. */
+  of(accountId: string, modelId: string): readonly Beginning[] {
+    this.#read ??= readBeginnings(this.#prompt);
+    return this.#read.map(({ key, tokens }) => ({
+      key: JSON.stringify([accountId, modelId, key]),
+      tokens,
+    }));
+  }
+}
+
+/**
+ * That of the conversation, which is up to the first message or what the caller calls it by `prompt_cache_key`, and the
+ * tools and instructions, where they alone are worth caching.
+ */
+function readBeginnings({ messages, prompt_cache_key: named, tools }: Prompt): Beginning[] {
+  const first = messages.findIndex(({ role }) => !INSTRUCTIONS.has(role));
+  const head = new Digest();
+  head.add(tools);
+  head.add(messages.slice(0, first === -1 ? undefined : first).map(({ content }) => content));
+  const tokens = Math.floor(head.chars / LIMITS.charsPerToken);
+  const common = tokens < leastTokens ? [] : [{ key: head.key('head'), tokens }];
+  if (typeof named === 'string' && named !== '') {
+    const digest = new Digest();
+    digest.add(named);
+    return [{ key: digest.key('named'), tokens: undefined }, ...common];
+  }
+  head.add(messages[first]?.content);
+  return [{ key: head.key('conversation'), tokens: undefined }, ...common];
+}
+
+/** A digest of texts, of the first characters of each: a longer prompt is told apart by these as well. */
+class Digest {
+  readonly #hash: Hash = createHash('sha256');
+  #pieces: string[] = [];
+  #left = 0;
+  /** How much text was read by now. */
+  chars = 0;
+
+  /** Reads no more than `readChars` characters of it. Each value counts as `valueChars` at least, also where it is empty. */
+  add(value: unknown): void {
+    this.#left = readChars;
+    this.#read(value);
+    this.#hash.update(this.#pieces.join(''));
+    this.#pieces = [];
+  }
+
+  #read(value: unknown): void {
+    if (this.#left <= 0) return;
+    if (Array.isArray(value)) {
+      this.#left -= valueChars;
+      for (let i = 0; i < value.length && this.#left > 0; i++) this.#read(value[i]);
+    } else if (isObject(value)) {
+      this.#left -= valueChars;
+      for (const name of Object.keys(value)) {
+        if (this.#left <= 0) return;
+        // Where marks stand changes nothing of what is cached.
+        if (name === 'cache_control') continue;
+        this.#read(name);
+        this.#read(value[name]);
+      }
+    } else {
+      const text = String(value).slice(0, this.#left);
+      this.chars += text.length;
+      this.#left -= Math.max(valueChars, text.length);
+      this.#pieces.push(`${text.length}:${text}`);
+    }
+  }
+
+  /** Of what was added by now, as a beginning of such a kind. */
+  key(kind: string): string {
+    return `${kind}:${this.#hash.copy().digest('base64url')}`;
+  }
+}
