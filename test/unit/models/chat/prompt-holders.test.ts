@@ -198,7 +198,13 @@ describe('the source that holds a prompt', () => {
     const sellers = [CHEAP, DEAR].map((source) => ({ source }));
     const cachings = ['a/b', 'a/c'].map((id) => {
       const of = { model: { id }, sellers } as unknown as Sellers;
-      return planPromptCaching(holders, of, { accountId: 'acct_1' }, beginnings, () => false);
+      return planPromptCaching(
+        holders,
+        of,
+        { accountId: 'acct_1', promptCaching: 'off' },
+        beginnings,
+        () => false,
+      );
     });
     expect(reads).toBe(0);
     cachings[0]?.note(USED, DEAR);
