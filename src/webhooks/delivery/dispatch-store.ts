@@ -14,7 +14,8 @@ export type Dispatched = { readonly events: number; readonly deliveries: number 
  * it before it happened. One process does so at a time: a process that finds the row of positions locked does nothing, so that
  * positions become visible in their order and a reader of them misses none. A process that began to look before another
  * one committed still sees the events of that one without positions: only those are queued that have none as they are
- * updated. Positions may have gaps.
+ * updated. Positions may have gaps. What is queued is due in whole milliseconds, as processes count them: one that looks
+ * in the same millisecond finds it.
  */
 export async function dispatchEvents(sql: Sql, limit: number): Promise<Dispatched> {
   const [row] = await sql<{ events: number; deliveries: number }[]>`
@@ -36,7 +37,7 @@ export async function dispatchEvents(sql: Sql, limit: number): Promise<Dispatche
       insert into webhook_deliveries
         (delivery_id, webhook_id, account_id, event_id, event, agent_wallet, correlation_id, due_at)
       select replace(gen_random_uuid()::text, '-', ''), w.id, w.account_id, b.id, b.name,
-        b.agent_wallet, b.correlation_id, now()
+        b.agent_wallet, b.correlation_id, date_trunc('milliseconds', now())
       from placed b join webhooks w on w.active and w.created_at <= b.created_at and (
         b.webhook_id = w.id
         or (b.name = 'webhook.deactivated' and w.account_id = b.account_id and w.scope = 'global')

@@ -163,6 +163,18 @@ describe('an endpoint', () => {
     expect(claimed).toHaveLength(9 * LIMITS.webhooks.inFlightPerFailing);
   });
 
+  it('is due as soon as it is queued, in the same millisecond too', async () => {
+    await using w = await opened();
+    await w.register();
+    await w.happened(w.accountId, 20);
+    await dispatchEvents(w.sql, 20);
+    const [row] = await w.sql<{ queued: number; whole: number }[]>`
+      select count(*)::int as queued,
+        count(*) filter (where due_at = date_trunc('milliseconds', due_at))::int as whole
+      from webhook_deliveries`;
+    expect(row).toEqual({ queued: 20, whole: 20 });
+  });
+
   it('that answers 410 is switched off at once, and the other endpoints of its owner hear of it', async () => {
     await using w = await opened();
     w.receiver.answers(({ path }, response) => {

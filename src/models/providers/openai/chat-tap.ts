@@ -14,6 +14,8 @@ const USAGE = Buffer.from('"usage"');
 const quoted = (key: string): Buffer => Buffer.from(`"${key}"`);
 const TEXTS = ANSWER_KEYS.map(quoted);
 const PART_TEXTS = PART_KEYS.map(quoted);
+/** The events that end an answer have no more: those of a slow reader are not held for its trace. */
+const MOST_NOTED_BYTES = 16_384;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const OPEN_BRACE = 0x7b;
@@ -30,7 +32,7 @@ export class ChatTap {
   readonly #wantsUsage: boolean;
   #usage: TokenUsage | null = null;
   #answerBytes = 0;
-  /** The latest two events: the one that ends the answer, and one of usage behind it. */
+  /** The latest two short events: the one that ends the answer, and one of usage behind it. */
   #latest: Buffer | undefined;
   #before: Buffer | undefined;
 
@@ -56,8 +58,10 @@ export class ChatTap {
 
   look(event: Buffer): Fate {
     if (isTerminator(event)) return 'done';
-    this.#before = this.#latest;
-    this.#latest = event;
+    if (event.length <= MOST_NOTED_BYTES) {
+      this.#before = this.#latest;
+      this.#latest = event;
+    }
     this.#answerBytes += textBytes(event, TEXTS);
     return carriesUsage(event) && this.#readUsage(event) ? 'kept' : 'relayed';
   }
