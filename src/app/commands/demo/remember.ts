@@ -4,8 +4,9 @@ import { type Api, bearer } from './api.ts';
 const FACT = 'Please remember that my dog is called Bruno.';
 const QUESTION = 'Do you recall what my dog is called?';
 const MODEL = 'local/guide';
-const TRY_EVERY_MS = 100;
-const TRIES = 100;
+const TRY_EVERY_MS = 200;
+/** A minute: the first memory waits until the model of the embeddings is loaded. */
+const TRIES = 300;
 
 const text = (name: string, description: string) => ({
   type: 'object',
