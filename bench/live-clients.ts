@@ -25,16 +25,9 @@ export async function startHost(
   { isPinned = true }: { readonly isPinned?: boolean } = {},
 ): Promise<Host> {
   const [command, options] = isPinned ? underTest(process.execPath, []) : [process.execPath, []];
-  const child = fork(
-    compiled(`bench/${module}.ts`).replace('/work/main', process.env.HOST_ROOT ?? '/work/main'),
-    [JSON.stringify(order)],
-    {
-      ...{
-        execPath: command,
-        execArgv: [...options, ...(process.env.HOST_FLAGS?.split(' ') ?? [])],
-      },
-    },
-  );
+  const child = fork(compiled(`bench/${module}.ts`), [JSON.stringify(order)], {
+    ...{ execPath: command, execArgv: options },
+  });
   const { port } = await nextMessage<{ port: number }>(child);
   return {
     port,

@@ -58,7 +58,7 @@ function readBeginnings({ messages, prompt_cache_key: named, tools }: Prompt): B
   return [{ key: head.key('conversation'), tokens: undefined }, ...common];
 }
 
-/** A digest of texts, of the first characters of each: a longer prompt is told apart by these as well. */
+/** Hashes the first characters of each text that it is given. Prompts that differ only behind them get the same hash. */
 class Digest {
   readonly #hash: Hash = createHash('sha256');
   #pieces: string[] = [];

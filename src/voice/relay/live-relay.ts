@@ -260,7 +260,7 @@ export class LiveRelay {
     this.#guard(() => this.#downlink.abandon());
   }
 
-  /** The client is told what is in the journal, but does not wait for a ledger that is away. */
+  /** Sends the client what the ledger has journaled, and closes. Waits for the ledger for `relayFinishMs` at most. */
   async #sayGoodbyeAfter(billed: Promise<void>, ending: Ending): Promise<void> {
     await within(this.#deps.clock, LIMITS.relayFinishMs, billed, () => undefined);
     const { code, reason } = ending;

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { JsonTooComplex, parseBoundedJson } from '../../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
-import type { EventProblem } from '../openai-realtime/client-event.ts';
+import { type EventProblem, readEventJson } from '../openai-realtime/client-event.ts';
 import { DelegationUpdate } from './delegation.ts';
 import { problemOf } from './problem-of.ts';
 
@@ -71,13 +70,9 @@ export type RawLiveEvent = Json & { readonly type: string };
 export function readRawEvent(
   text: string,
 ): { readonly raw: RawLiveEvent } | { readonly problem: EventProblem } {
-  let value: unknown;
-  try {
-    value = parseBoundedJson(text);
-  } catch (problem) {
-    const why = problem instanceof JsonTooComplex ? problem.message : 'is not valid JSON';
-    return { problem: { code: 'invalid_json', message: `The event ${why}.` } };
-  }
+  const read = readEventJson(text);
+  if ('problem' in read) return read;
+  const { value } = read;
   if (!isObject(value) || typeof value.type !== 'string') {
     const message = 'The event has no type.';
     return { problem: { code: 'missing_required_parameter', message, param: 'type' } };

@@ -121,17 +121,25 @@ export type EventProblem = SessionProblem & {
 
 const NAMES: ReadonlySet<string> = new Set(Event.options.map((option) => option.shape.type.value));
 
-/** Parses one text frame of a client into an event, or returns the problem. */
-export function parseClientEvent(
+/** Parses the JSON of an event, or returns the problem. */
+export function readEventJson(
   text: string,
-): { readonly event: ClientEvent } | { readonly problem: EventProblem } {
-  let value: unknown;
+): { readonly value: unknown } | { readonly problem: EventProblem } {
   try {
-    value = parseBoundedJson(text);
+    return { value: parseBoundedJson(text) };
   } catch (problem) {
     const why = problem instanceof JsonTooComplex ? problem.message : 'is not valid JSON';
     return { problem: { code: 'invalid_json', message: `The event ${why}.` } };
   }
+}
+
+/** Parses one text frame of a client into an event, or returns the problem. */
+export function parseClientEvent(
+  text: string,
+): { readonly event: ClientEvent } | { readonly problem: EventProblem } {
+  const read = readEventJson(text);
+  if ('problem' in read) return read;
+  const { value } = read;
   const parsed = Event.safeParse(value);
   if (parsed.success) return { event: parsed.data };
   return { problem: describeProblem(value, parsed.error) };
