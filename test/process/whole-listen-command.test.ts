@@ -66,10 +66,12 @@ function listen(given: readonly string[], environment: Record<string, string> = 
     },
     code: async () => (await closed)[0],
     async end(signal) {
+      // npm sends on what the terminal has sent already, so that one more may come at any moment of the end.
+      const again = setInterval(() => child.kill(signal), 1);
       child.kill(signal);
-      // As npm does, which sends on what the terminal has sent already.
-      child.kill(signal);
-      return (await closed)[0];
+      const [code] = await closed;
+      clearInterval(again);
+      return code;
     },
   };
   started.push(listening);

@@ -16,6 +16,7 @@ const KINDS = {
 type Kind = keyof typeof KINDS;
 
 const ACCOUNTS = 5;
+const WEBHOOKS = 50;
 /** Well above what a busy machine takes for an answer. */
 const ATTEMPT_MS = 2_000;
 /** Events of all accounts together, and how many of them happen at once. */
@@ -39,6 +40,42 @@ async function startResetting() {
     requests: () => requests,
     close: () => server.close(),
   };
+}
+
+type World = Awaited<ReturnType<typeof webhookWorld>>;
+
+async function openAccounts(world: World, prefix: string): Promise<string[]> {
+  const accounts: string[] = [];
+  for (let n = 0; n < ACCOUNTS; n++) accounts.push(await world.account(`${prefix}_${n}`));
+  return accounts;
+}
+
+/** So many events at once of all accounts together. */
+async function burst(world: World, accounts: readonly string[]): Promise<void> {
+  for (const account of accounts) await world.happened(account, AT_ONCE / ACCOUNTS);
+  await Promise.all(world.deliverers.map((deliverer) => deliverer.tick()));
+}
+
+/** From an event to its receipt, in milliseconds, of 99 of a hundred. */
+function delayP99(received: readonly Received[]): number {
+  const delays = received
+    .map(({ atMs, event }) => atMs - Date.parse(String(event.firedAt)))
+    .sort((a, b) => a - b);
+  return delays[Math.floor(delays.length * 0.99)] ?? Number.NaN;
+}
+
+/** How long a burst takes on this machine where all receivers are well. */
+async function delayAllWell(world: World, receiver: Receiver): Promise<number> {
+  const accounts = await openAccounts(world, 'well');
+  for (let n = 0; n < WEBHOOKS; n++) {
+    const url = `${receiver.url}/all-well/${n}`;
+    await world.webhooks.create(accounts[n % ACCOUNTS] as string, { url, events: ['agent.*'] });
+  }
+  const received = () => receiver.received.filter(({ path }) => path.startsWith('/all-well/'));
+  await burst(world, accounts);
+  const expected = (AT_ONCE / ACCOUNTS) * WEBHOOKS;
+  await expect.poll(() => received().length, { timeout: 30_000, interval: 5 }).toBe(expected);
+  return delayP99(received());
 }
 
 /** Answers by the kind that the path names, and by how often the delivery has come. */
@@ -81,8 +118,8 @@ test(`${EVENTS} events reach 50 receivers of every kind, or have failed after ex
   let isRebound = false;
   const kindOf = new Map<number, Kind>();
   const { port } = new URL(receiver.url);
-  const accounts: string[] = [];
-  for (let n = 0; n < ACCOUNTS; n++) accounts.push(await world.account(`acct_${n}`));
+  const allWellMs = await delayAllWell(world, receiver);
+  const accounts = await openAccounts(world, 'acct');
   let registered = 0;
   for (const [kind, count] of Object.entries(KINDS) as [Kind, number][]) {
     for (let n = 0; n < count; n++) {
@@ -98,7 +135,7 @@ test(`${EVENTS} events reach 50 receivers of every kind, or have failed after ex
       registered++;
     }
   }
-  expect(registered).toBe(50);
+  expect(registered).toBe(WEBHOOKS);
 
   const wellReceived = () =>
     receiver.received.filter(({ path }) => path.startsWith('/well/')).length;
@@ -108,8 +145,7 @@ test(`${EVENTS} events reach 50 receivers of every kind, or have failed after ex
     isRebound = half === 1;
     world.pass(10_000);
     for (let n = 0; n < EVENTS / 2; n += AT_ONCE) {
-      for (const account of accounts) await world.happened(account, AT_ONCE / ACCOUNTS);
-      await Promise.all(world.deliverers.map((deliverer) => deliverer.tick()));
+      await burst(world, accounts);
       happened += AT_ONCE;
       const expected = (happened / ACCOUNTS) * KINDS.well;
       await expect.poll(wellReceived, { timeout: 30_000, interval: 5 }).toBe(expected);
@@ -132,7 +168,7 @@ test(`${EVENTS} events reach 50 receivers of every kind, or have failed after ex
     }[]
   >`select webhook_id as "webhookId", delivery_id as "deliveryId", status, attempt, error,
       (row_number() over (partition by webhook_id order by id) > ${EVENTS / ACCOUNTS / 2})::int as half
-    from webhook_deliveries`;
+    from webhook_deliveries where webhook_id = any(${[...kindOf.keys()]})`;
   expect(rows).toHaveLength(EVENTS * 10);
   const outcomes = new Map<string, Set<string>>();
   for (const { attempt, deliveryId, error, half, status, webhookId } of rows) {
@@ -159,10 +195,7 @@ test(`${EVENTS} events reach 50 receivers of every kind, or have failed after ex
   });
   expect(resetting.requests()).toBe((EVENTS / ACCOUNTS) * 3);
   // None of those that fail has delayed one that is well by a second.
-  const delays = receiver.received
-    .filter(({ path }) => path.startsWith('/well/'))
-    .map(({ atMs, event }) => atMs - Date.parse(String(event.firedAt)))
-    .sort((a, b) => a - b);
-  expect(delays[Math.floor(delays.length * 0.99)]).toBeLessThan(1_000);
+  const well = receiver.received.filter(({ path }) => path.startsWith('/well/'));
+  expect(delayP99(well) - allWellMs).toBeLessThan(1_000);
   resetting.close();
 }, 600_000);

@@ -204,8 +204,8 @@ async function linger({ server, agent }: Stage): Promise<void> {
   line(`curl ${server.url}/v1/agents/balance -H 'Authorization: Bearer ${agent.agentKey}'`);
   line(`ws:  ${server.url.replace(/^http/, 'ws')}/v1/realtime?model=local/realtime`);
   const ended = new AbortController();
-  process.once('SIGINT', () => ended.abort());
-  process.once('SIGTERM', () => ended.abort());
+  // Not once: npm sends the Ctrl-C on that the terminal has sent already.
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => ended.abort());
   while (!ended.signal.aborted) await sleep(systemClock, 60_000, ended.signal);
 }
 

@@ -8,7 +8,7 @@ import { eventLine } from './listen/event-line.ts';
 import { followFeed } from './listen/follow-feed.ts';
 import { forwardEvent } from './listen/forward-event.ts';
 import type { FeedEvent } from './listen/read-feed.ts';
-import { readOptions, runCommand } from './run-command.ts';
+import { readOptions, runUntilSignal } from './run-command.ts';
 
 /** `npm run listen -- --forward URL`: an account's events as they come, posted to a local receiver of webhooks. */
 
@@ -67,4 +67,4 @@ const stop = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => stop.abort());
 // What reads the lines may leave.
 process.stdout.once('error', () => stop.abort());
-await runCommand(() => listen(stop.signal));
+await runUntilSignal(() => listen(stop.signal));

@@ -1,5 +1,15 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 
+/**
+ * Runs a command that a Ctrl-C ends, with the exit code that it has set. Node.js takes down its signal handlers before a
+ * process that has nothing left to do is gone: the same Ctrl-C, passed on by npm, would kill it then. An explicit exit
+ * keeps them.
+ */
+export async function runUntilSignal(command: () => Promise<void>): Promise<never> {
+  await runCommand(command);
+  return process.exit();
+}
+
 /** Runs a command to its end: exit code 0, or 1 with one sentence on standard error. */
 export async function runCommand(command: () => Promise<void>): Promise<void> {
   try {
