@@ -18,6 +18,9 @@ export const RESPONSES_LIMITS = {
   /** Of one agent; beyond it those go that were used longest ago. */
   perAgent: 2_000,
   bytesPerAgent: 64 * 1024 * 1024,
+  /** Of those that end while an insert is under way, so many go together in the next. */
+  rowsPerInsert: 64,
+  bytesPerInsert: 4 * 1024 * 1024,
   /** Each process looks for those behind so many rows or bytes that it has added, of so many agents at a time. */
   trimAfterRows: 50,
   trimAfterBytes: 1024 * 1024,

@@ -1,6 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
+import { refusesValue } from '../../platform/postgres/transient.ts';
 import type { SaidTurn } from '../records/said-turn.ts';
 import { addTurns, type HeardOfTurn, noteHeard, type TurnOfCall } from './turn-store.ts';
 
@@ -102,7 +103,7 @@ export function createTurnWriter(deps: {
     try {
       await work(items);
     } catch (err) {
-      if (items.length > 1 && isOfData(err)) {
+      if (items.length > 1 && refusesValue(err)) {
         for (const item of items) await together([item], work);
       } else {
         log.warn({ err, turns: items.length }, 'turns of calls were not written');
@@ -123,10 +124,6 @@ export function createTurnWriter(deps: {
     },
   };
 }
-
-/** A value that cannot be stored, or a row that stands already: classes 22 and 23 of SQLSTATE. */
-const isOfData = (err: unknown): boolean =>
-  err instanceof Error && 'code' in err && /^2[23]/.test(String(err.code));
 
 /** Of each turn only the last word: what was heard of it at the end. */
 function heardOf(entries: readonly Entry[]): HeardOfTurn[] {

@@ -48,6 +48,11 @@ export function isConnectionError(error: unknown): boolean {
   return code !== undefined && CONNECTION.has(code);
 }
 
+/** The server refuses a value, or a row that stands already: classes 22 and 23 of SQLSTATE. Nothing was written. */
+export function refusesValue(error: unknown): boolean {
+  return /^2[23]...$/.test(errorCode(error) ?? '');
+}
+
 /** The SQLSTATE or the system's code, also of several addresses tried in vain. */
 export function errorCode(error: unknown): string | undefined {
   if (error instanceof AggregateError && error.errors.length > 0) return errorCode(error.errors[0]);

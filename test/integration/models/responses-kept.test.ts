@@ -173,6 +173,39 @@ describe('kept responses', () => {
     expect(row?.bytes).toBeLessThanOrEqual(bytesPerAgent);
   });
 
+  it('go into the database together, and one that it refuses costs no other', async () => {
+    const statements: string[] = [];
+    const counted = new Proxy(database.sql, {
+      apply(sql, of, given: [TemplateStringsArray, ...unknown[]]) {
+        statements.push(given[0].join('?'));
+        return Reflect.apply(sql as (...all: unknown[]) => unknown, of, given);
+      },
+    });
+    const { agentId } = await seedAgent(database.sql);
+    const kept = keptWith(SECRET, 30, counted);
+    const together = Array.from({ length: 40 }, (_, n) => answered(`answer ${n}`));
+    const twice = together[7] as (typeof together)[number];
+    const outcomes = await Promise.all(
+      [...together, twice].map((response, n) =>
+        kept.keep(agentId, { response, input: [said(`question ${n}`)], previousId: null }),
+      ),
+    );
+    expect(outcomes).toEqual([...together.map(() => true), false]);
+    expect(await count(agentId)).toBe(40);
+    for (const [n, { id, output }] of together.entries()) {
+      const found = await kept.find(agentId, id);
+      expect(found).toMatchObject({ input: [said(`question ${n}`)], response: { output } });
+    }
+    const before = statements.length;
+    const others = Array.from({ length: 40 }, (_, n) => answered(`other ${n}`));
+    await Promise.all(
+      others.map((response) => kept.keep(agentId, { response, input: [], previousId: null })),
+    );
+    const inserts = statements.slice(before).filter((text) => text.includes('insert into'));
+    expect(inserts.length).toBeLessThan(10);
+    expect(await count(agentId)).toBe(80);
+  });
+
   it('refuse a conversation that is longer than one request may read back', async () => {
     const { agentId } = await seedAgent(database.sql);
     const first = await keep(agentId, 'x');

@@ -1,19 +1,20 @@
 import { errors } from '../../../kernel/errors.ts';
-import { parseJsonInTurns } from '../../../kernel/json/parse-json.ts';
+import { isLongJson, parseJsonInTurns } from '../../../kernel/json/parse-json.ts';
+import { writeJsonInTurns } from '../../../kernel/json/write-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { Log } from '../../../kernel/log.ts';
-import { turnForLongWork } from '../../../kernel/long-work.ts';
+import { joinPieces, turnForLongWork } from '../../../kernel/long-work.ts';
 import type { Random } from '../../../kernel/random.ts';
 import { openSealed, seal } from '../../../kernel/seal.ts';
 import type { Sql } from '../../../platform/postgres/sql.ts';
 import type { InputItem } from '../responses-request.ts';
+import { ResponseInserts } from './response-inserts.ts';
 import {
   deleteResponse,
   findChain,
   findHolders,
   findSealed,
-  insertResponse,
   type ResponseRef,
   renewResponses,
 } from './response-store.ts';
@@ -91,6 +92,7 @@ export function createKeptResponses({
   sql,
 }: Deps): KeptResponses {
   if (secret === undefined || keptDays === 0) return NOTHING;
+  const inserts = new ResponseInserts(sql);
   const trimmer = new ResponseTrimmer(sql);
 
   async function open(agentId: number, id: string, sealed: Uint8Array): Promise<Kept> {
@@ -144,13 +146,12 @@ export function createKeptResponses({
       const { response } = kept;
       const id = String(response.id);
       try {
-        await turnForLongWork();
-        const bytes = Buffer.from(JSON.stringify(kept));
+        const bytes = await joinPieces(await writeJsonInTurns(kept));
         if (bytes.length > LIMITS.responses.keptBytes) return false;
-        await turnForLongWork();
+        if (isLongJson(bytes)) await turnForLongWork();
         const sealed = seal(secret, placeOf(agentId, id), bytes, random);
         const itemIds = outputOf(response).flatMap(({ id: of }) => of ?? []);
-        await insertResponse(sql, { id, agentId, previousId, itemIds, sealed, keptDays });
+        await inserts.insert({ id, agentId, previousId, itemIds, sealed, keptDays });
         trim(agentId, sealed.length);
         return true;
       } catch (err) {

@@ -1,5 +1,5 @@
 import { LIMITS } from '../../../kernel/limits.ts';
-import { textArray } from '../../../platform/postgres/pg-array.ts';
+import { numberArray, textArray } from '../../../platform/postgres/pg-array.ts';
 import type { Queryable, Sql } from '../../../platform/postgres/sql.ts';
 
 /** First of the two numbers of an advisory lock; the second is the agent. */
@@ -21,13 +21,29 @@ export type ResponseRef = {
   readonly bytes: number;
 };
 
-export async function insertResponse(sql: Queryable, row: NewResponse): Promise<void> {
-  const { agentId, id, itemIds, keptDays, previousId, sealed } = row;
+/** All of them or none. Their contents go as one value, because the driver writes no array of these. */
+export async function insertResponses(sql: Queryable, rows: readonly NewResponse[]): Promise<void> {
+  const column = <T>(of: (row: NewResponse) => T) => rows.map(of);
+  const lengths = column(({ sealed }) => sealed.length);
+  const begins: number[] = [];
+  let begin = 1;
+  for (const length of lengths) {
+    begins.push(begin);
+    begin += length;
+  }
   await sql`
     insert into model_responses (id, agent_id, previous_id, item_ids, bytes, sealed, expires_at)
-    values (${id}, ${agentId}, ${previousId}, ${textArray(itemIds)}::text[], ${sealed.length},
-      ${Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength)},
-      now() + make_interval(days => ${keptDays}::integer))`;
+    select r.id, r.agent_id, r.previous_id, r.item_ids::text[], r.bytes,
+      substring(${Buffer.concat(column(({ sealed }) => sealed))}::bytea from r.begin for r.bytes),
+      now() + make_interval(days => r.days)
+    from unnest(${textArray(column(({ id }) => id))}::text[],
+      ${numberArray(column(({ agentId }) => agentId))}::integer[],
+      ${textArray(column(({ previousId }) => previousId))}::text[],
+      ${textArray(column(({ itemIds }) => textArray(itemIds)))}::text[],
+      ${numberArray(lengths)}::integer[],
+      ${numberArray(begins)}::integer[],
+      ${numberArray(column(({ keptDays }) => keptDays))}::integer[]
+    ) as r (id, agent_id, previous_id, item_ids, bytes, begin, days)`;
 }
 
 /**
