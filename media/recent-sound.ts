@@ -1,9 +1,9 @@
 /**
  * The last moments of one listener's sound, as they are heard at 16 kHz: the 512-sample windows that a speech model
  * judges, only while they are wanted, and then from a little before, because words begin before a gate notices them; the
- * newest frame, for a recogniser; and what came before an utterance was known to have begun.
+ * newest sound, for a recogniser, also what came before an utterance was known to have begun.
  */
-import { HEARING_FRAME, HEARING_HZ, HEARING_WINDOW, type LineHz } from './hearing.ts';
+import { HEARING_HZ, HEARING_WINDOW, type LineHz } from './hearing.ts';
 import { Resampler } from './resample.ts';
 
 const SAMPLES_PER_MS = HEARING_HZ / 1_000;
@@ -19,10 +19,12 @@ const AFTER = doubler.lookaheadSamples;
 /** How much later telephone sound is heard: as many samples at 16 kHz are silence before the first of it. */
 const DELAY = 2 * AFTER;
 /** The most samples of a line that are resampled at a time. */
-const MOST_TOGETHER = 512;
+const MOST_TOGETHER = 1_024;
 const stretch = new Int16Array(MOST_TOGETHER + BEFORE + AFTER);
 const doubled = new Int16Array(2 * (MOST_TOGETHER + BEFORE));
-const newestFrame = new Int16Array(HEARING_FRAME);
+/** What a recogniser is given, and the part of it that was given last. */
+let newest = new Int16Array(0);
+let newestPart = newest;
 
 /**
  * A ring of the last 256 ms, or of as many samples as are to be kept. Positions and counts are of samples at 16 kHz; the
@@ -94,20 +96,20 @@ export class RecentSound {
     return this.#read / SAMPLES_PER_MS;
   }
 
-  /** The 20 ms that were pushed last. The next call of any listener overwrites them. */
-  newestFrame(): Int16Array {
-    this.#copy(this.#written - HEARING_FRAME, HEARING_FRAME, newestFrame);
-    return newestFrame;
-  }
-
-  /** A copy of the last `samples`, of which as many must have come and be kept; of telephone sound an even number. */
+  /**
+   * The last `samples`, of which as many must have come and be kept; of telephone sound an even number. The next call of
+   * any listener overwrites them.
+   */
   newest(samples: number): Int16Array {
     if (samples > Math.min(this.#written, this.#most) || samples % this.#scale !== 0) {
       throw new RangeError(`RecentSound: ${samples} samples are not kept`);
     }
-    const copy = new Int16Array(samples);
-    this.#copy(this.#written - samples, samples, copy);
-    return copy;
+    if (newest.length < samples) newest = new Int16Array(samples);
+    if (newestPart.buffer !== newest.buffer || newestPart.length !== samples) {
+      newestPart = newest.subarray(0, samples);
+    }
+    this.#copy(this.#written - samples, samples, newestPart);
+    return newestPart;
   }
 
   #copy(from: number, samples: number, target: Int16Array): void {

@@ -28,6 +28,8 @@ export class AskedModel {
   #lastAnswer: Promise<void> = Promise.resolve();
   #isGone = false;
   #judged = 0;
+  /** The model or its listener: the gate goes on alone. */
+  readonly #failed = () => this.close();
 
   constructor({ engine, report, sound, turns }: AskedDeps) {
     this.#engine = engine;
@@ -88,18 +90,20 @@ export class AskedModel {
       const endMs = this.#sound.pull(window);
       if (endMs === undefined) return;
       this.#inFlight++;
-      // If the model or the listener fails, the gate goes on alone.
       this.#lastAnswer = this.#stream
         .probability(window)
-        .then((value) => this.#answered(value, endMs))
-        .catch(() => this.close());
+        .then((value) => this.#answered(value, endMs), this.#failed);
     }
   }
 
   #answered(value: number, endMs: number): void {
     this.#inFlight--;
     if (!Number.isNaN(value)) this.#judged++;
-    this.#report(this.#turns.probability(value, endMs));
-    this.#ask();
+    try {
+      this.#report(this.#turns.probability(value, endMs));
+      this.#ask();
+    } catch {
+      this.#failed();
+    }
   }
 }

@@ -13,6 +13,8 @@ import { heardOf, newUtterance, type Utterance, wordsOf, wordsSoFar } from './ut
 const FRAME_MS = (HEARING_FRAME / HEARING_HZ) * 1_000;
 /** How late the detector may report the start of speech, beyond its padding; older audio is gone. */
 const ONSET_MS = 320;
+/** As many together as a decoder takes at a time: each piece costs more than its samples. */
+const GATHERED_FRAMES = LIMITS.engines.decoderPostMs / FRAME_MS;
 const MOST_UTTERANCE_MS = LIMITS.utteranceSeconds * 1_000;
 
 /** Turns a stream's bytes into utterances: decode → VAD → 16 kHz → recogniser. Keeps only the audio before speech. */
@@ -25,6 +27,8 @@ export class Transcriber {
   readonly #mostLead: number;
   #lead = 0;
   #frames = 0;
+  /** Of the utterance, the latest ones, which its recogniser has not had. */
+  #gathered = 0;
   #utterance: Utterance | undefined;
   /** Utterances that have ended and are being decoded, oldest first. */
   readonly #ending: Utterance[] = [];
@@ -191,6 +195,7 @@ export class Transcriber {
   #paused(): void {
     const utterance = this.#utterance;
     if (utterance === undefined) return;
+    this.#passGathered(utterance);
     utterance.isPausing = true;
     const report = () => {
       if (this.#utterance !== utterance || !utterance.isPausing || this.#closed) return;
@@ -216,23 +221,29 @@ export class Transcriber {
     this.#utterance = utterance;
     this.#isUnfinished = false;
     this.#options.events.began(beganMs);
-    const sound = this.#sound.newest(lead * HEARING_FRAME);
-    for (let at = 0; at < sound.length; at += HEARING_FRAME) {
-      this.#hear(utterance, sound.subarray(at, at + HEARING_FRAME));
-    }
+    utterance.frames = lead;
+    this.#gathered = lead;
+    this.#passGathered(utterance);
   }
 
-  #hear(utterance: Utterance, frame?: Int16Array): void {
+  #hear(utterance: Utterance): void {
     utterance.frames += 1;
-    if (!utterance.failed) {
-      this.#queue.hear(frame ?? this.#sound.newestFrame(), utterance.waiting);
-    }
+    this.#gathered += 1;
+    if (this.#gathered >= GATHERED_FRAMES) this.#passGathered(utterance);
+  }
+
+  #passGathered({ dropped, failed, waiting }: Utterance): void {
+    const samples = this.#gathered * HEARING_FRAME;
+    this.#gathered = 0;
+    if (samples === 0 || dropped || failed) return;
+    this.#queue.hear(this.#sound.newest(samples), waiting);
   }
 
   /** `silenceMs` is the silence that proved the end; an end by command has none. */
   #end({ silenceMs = 0, asked = false, isCut = false } = {}): void {
     const utterance = this.#utterance;
     if (utterance === undefined) return;
+    this.#passGathered(utterance);
     this.#utterance = undefined;
     this.#ending.push(utterance);
     const { clock, events } = this.#options;

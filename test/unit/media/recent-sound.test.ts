@@ -102,9 +102,10 @@ describe('the sound of a telephone', () => {
           const sound = new RecentSound({ lineHz: 8_000, keepSamples });
           pushed(sound, 0, frames);
           const end = frames * HEARING_FRAME;
-          expect([...sound.newestFrame()]).toEqual([...heard.subarray(end - HEARING_FRAME, end)]);
-          const samples = Math.min(keepSamples, end);
-          expect([...sound.newest(samples)]).toEqual([...heard.subarray(end - samples, end)]);
+          for (const asked of [HEARING_FRAME, keepSamples]) {
+            const samples = Math.min(asked, end);
+            expect([...sound.newest(samples)]).toEqual([...heard.subarray(end - samples, end)]);
+          }
         },
       ),
       { numRuns: 60 },

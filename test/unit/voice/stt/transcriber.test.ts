@@ -210,7 +210,7 @@ describe('Transcriber', () => {
       async openStt() {
         await opening;
         return {
-          push: (pcm) => void pushed.push(pcm[0] as number),
+          push: (pcm) => void pushed.push(...pcm),
           async endUtterance() {},
           close() {},
         };
@@ -223,6 +223,43 @@ describe('Transcriber', () => {
     }
     open();
     await settleAll();
-    expect(pushed).toEqual([3, 3, 3, 3, 3]);
+    expect(pushed).toEqual(Array.from({ length: RATE / 10 }, () => 3));
+  });
+
+  it('passes each utterance whole and in order, in pieces of 100 ms and the rest at its end', async () => {
+    const ended: (readonly number[])[] = [];
+    const lengths = new Set<number>();
+    let heard: number[] = [];
+    const clock = new ManualClock();
+    const transcriber = new Transcriber({
+      ...{ clock, endpointing: null, encoding: 'linear16', sampleRateHz: RATE, gates: undefined },
+      vad: createFakeEngines().vad,
+      openStt: async () => ({
+        push(pcm) {
+          lengths.add(pcm.length);
+          heard.push(...pcm);
+        },
+        async endUtterance() {
+          ended.push(heard);
+          heard = [];
+        },
+        close() {},
+      }),
+      events: { began() {}, ended() {}, segment() {}, heard() {}, failed() {} },
+    });
+    const frame = RATE / 50;
+    const said = [1, 4, 5, 6, 13].map((frames, nth) =>
+      Int16Array.from({ length: frames * frame }, (_, at) => nth * 4_000 + (at % 3_989)),
+    );
+    for (const sound of said) {
+      for (let at = 0; at < sound.length; at += frame) {
+        transcriber.push(bytesOf(sound.subarray(at, at + frame)));
+        await settleAll();
+      }
+      transcriber.commit();
+      await settleAll();
+    }
+    expect(ended).toEqual(said.map((sound) => [...sound]));
+    expect(Math.max(...lengths)).toBe(5 * frame);
   });
 });
