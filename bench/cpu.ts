@@ -22,8 +22,21 @@ export async function databaseCpuOf(sql: Sql): Promise<() => Promise<number>> {
   };
 }
 
-/** What a process of this machine has used so far, in microseconds of CPU. */
-export const processCpu = (pid: number): number => (statOf(pid)?.own ?? 0) * TICK_MICROS;
+/** What a process of this machine has used so far, in microseconds of CPU: to the nanosecond where the system counts so. */
+export const processCpu = (pid: number): number =>
+  scheduledMicros(pid) ?? (statOf(pid)?.own ?? 0) * TICK_MICROS;
+
+/** Of all its threads that live. Undefined where the scheduler does not tell. */
+function scheduledMicros(pid: number): number | undefined {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`);
+    const nanosOf = (thread: string) =>
+      Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]);
+    return threads.reduce((sum, thread) => sum + nanosOf(thread), 0) / 1_000;
+  } catch {
+    return undefined;
+  }
+}
 
 /**
  * How long a core of this machine was wanted and not had so far, in milliseconds, because what it is a guest of gave the
