@@ -107,16 +107,16 @@ const BROKEN: Json = {
   },
 };
 
-/** The response as it is shown for good, which says whether it was kept. */
+/** The response as it is shown for good, which says whether it was kept. Changes the one that it is given. */
 async function keepEnded(
   clock: Clock,
   { keep, remember, tellsCost }: Keeping,
-  ended: Json,
+  ended: Record<string, unknown>,
   price: Price,
 ): Promise<Json> {
   const isCompleted = ended.status === 'completed' && ended.completed_at === undefined;
-  const timed = isCompleted ? { ...ended, completed_at: nowSeconds(clock) } : ended;
-  const response = tellsCost ? withPrice(timed, price) : timed;
+  if (isCompleted) ended.completed_at = nowSeconds(clock);
+  const response = tellsCost ? withPrice(ended, price) : ended;
   if (response.store === true && (await keep(response))) return response;
   await remember?.(response);
   return response.store === true ? { ...response, store: false } : response;

@@ -47,25 +47,26 @@ function askInItsWords(
   { body: { max_tokens: cap }, model, paymentMethod, servedAs }: ChatCall,
   signal: StopSignal,
 ): Promise<Outcome<ResponseAnswer>> {
-  const { previous_response_id: previous = null, stream, ...rest } = request;
+  const { previous_response_id: previous = null, stream } = request;
   const { store } = head;
   const call = {
     paymentMethod,
     body: {
-      ...rest,
+      ...request,
       ...(cap !== undefined && cap !== null && { max_output_tokens: cap }),
       ...inputOf(request, conversation),
       ...includesOf(request, store === true),
       model,
       store: false,
+      previous_response_id: undefined,
+      stream: stream === true,
     },
-    dress: (response: Json): Json => ({
-      ...response,
-      id: head.id,
-      model: servedAs ?? response.model,
-      store,
-      previous_response_id: previous,
-    }),
+    dress(response: Record<string, unknown>): void {
+      response.id = head.id;
+      response.model = servedAs ?? response.model;
+      response.store = store;
+      response.previous_response_id = previous;
+    },
   };
   return stream === true ? rail.stream(call, signal) : rail.respond(call, signal);
 }

@@ -23,13 +23,13 @@ export class MessageWriter {
   text(text: string): void {
     if (text === '') return;
     if (this.#open !== 'text') this.#start('text', { text: '' });
-    this.#delta({ type: 'text_delta', text });
+    this.#delta('text_delta', 'text', text);
   }
 
   thoughts(thinking: string): void {
     if (thinking === '') return;
     if (this.#open !== 'thinking') this.#start('thinking', { thinking: '', signature: '' });
-    this.#delta({ type: 'thinking_delta', thinking });
+    this.#delta('thinking_delta', 'thinking', thinking);
   }
 
   startCall(id: string, name: string): void {
@@ -38,7 +38,7 @@ export class MessageWriter {
 
   /** More of the arguments of the call that is open. */
   input(text: string): void {
-    if (text !== '') this.#delta({ type: 'input_json_delta', partial_json: text });
+    if (text !== '') this.#delta('input_json_delta', 'partial_json', text);
   }
 
   /** Ends the block that is open, if any is. */
@@ -55,7 +55,9 @@ export class MessageWriter {
     this.event('content_block_start', { index: this.#index, content_block: { type, ...more } });
   }
 
-  #delta(delta: Json): void {
-    this.event('content_block_delta', { index: this.#index, delta });
+  /** Written member by member, since these events come by the thousand. */
+  #delta(type: string, member: string, text: string): void {
+    const delta = `{"type":"${type}","${member}":${JSON.stringify(text)}}`;
+    this.#events += `event: content_block_delta\ndata: {"type":"content_block_delta","index":${this.#index},"delta":${delta}}\n\n`;
   }
 }

@@ -20,20 +20,20 @@ export function createResponsesRail(deps: {
   readonly limits?: Partial<UpstreamLimits> | undefined;
 }): ResponsesRail & AsyncDisposable {
   const pool = openPool({ ...deps, path: '/responses', credential: bearer });
-  const sent = ({ body, paymentMethod }: ResponsesCall, stream: boolean) => ({
-    body: JSON.stringify({ ...body, stream }),
+  const sent = ({ body, paymentMethod }: ResponsesCall) => ({
+    body: JSON.stringify(body),
     paymentMethod,
   });
   return {
     respond: (call, signal) =>
       pool.whole(
-        () => sent(call, false),
+        () => sent(call),
         signal,
         (answer) => wholeOf(answer, call),
       ),
     stream: (call, signal) =>
       pool.opened(
-        () => sent(call, true),
+        () => sent(call),
         signal,
         (answer) => openedStream(answer, () => begun(new RelayedResponse(answer, call.dress))),
       ),
@@ -54,7 +54,8 @@ async function wholeOf(
   const answerChars = usage === null ? lengthOf(response.output) : 0;
   const note = responseNote(response);
   const reported = { usage, answerChars, note: () => note };
-  return { kind: 'completed', status, response: dress(response), ...reported };
+  dress(response);
+  return { kind: 'completed', status, response, ...reported };
 }
 
 /** The length of all that the model wrote, by the texts of its items. */

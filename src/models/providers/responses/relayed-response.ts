@@ -8,7 +8,7 @@ import { readPlainDelta } from './plain-delta.ts';
 import { writeEvent } from './response-event.ts';
 import { responseNote } from './response-note.ts';
 import { readResponseUsage } from './response-usage.ts';
-import type { ResponseEvents } from './responses-rail.ts';
+import type { ResponseEvents, ResponsesCall } from './responses-rail.ts';
 
 const LAST: ReadonlySet<unknown> = new Set([
   'response.completed',
@@ -32,7 +32,7 @@ const HEADS: ReadonlySet<unknown> = new Set([
  */
 export class RelayedResponse implements ResponseEvents {
   readonly #events: EventReader;
-  readonly #dress: (response: Json) => Json;
+  readonly #dress: ResponsesCall['dress'];
   #first: Uint8Array | undefined;
   #response: Json = {};
   readonly #items: Json[] = [];
@@ -44,7 +44,7 @@ export class RelayedResponse implements ResponseEvents {
   #hasContent = false;
   #isWhole = false;
 
-  constructor(answer: OpenedAnswer, dress: (response: Json) => Json) {
+  constructor(answer: OpenedAnswer, dress: ResponsesCall['dress']) {
     this.#events = new EventReader(answer);
     this.#dress = dress;
   }
@@ -133,8 +133,9 @@ export class RelayedResponse implements ResponseEvents {
       this.#sequence = data.sequence_number + (isLast ? 0 : 1);
     }
     if (isObject(response)) {
-      this.#response = this.#dress(response);
       this.#note = responseNote(response);
+      this.#dress(response);
+      this.#response = response;
       this.#usage = readResponseUsage(response.usage) ?? this.#usage;
       if (isLast) {
         this.#isWhole = true;

@@ -6,11 +6,11 @@ import type { PaymentMethod } from '../payment-method.ts';
 
 /** One request in the dialect of Responses, to be bought from one upstream that speaks it. */
 export type ResponsesCall = {
-  /** What is sent, but for `stream`: with the upstream's own name of the model. */
+  /** What is sent: with the upstream's own name of the model, and `stream`. */
   readonly body: Json;
   readonly paymentMethod?: PaymentMethod | undefined;
-  /** Puts a response of the upstream under our id and under the caller's names. */
-  readonly dress: (response: Json) => Json;
+  /** Puts a response of the upstream, itself and no copy, under our id and under the caller's names. */
+  readonly dress: (response: Record<string, unknown>) => void;
 };
 
 /** A response that has come whole, dressed. */

@@ -1,3 +1,4 @@
+import { soon } from '../../../kernel/clock.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { Sql } from '../../../platform/postgres/sql.ts';
 import { refusesValue } from '../../../platform/postgres/transient.ts';
@@ -10,8 +11,9 @@ type Waiting = {
 };
 
 /**
- * Inserts the responses of this process, one statement at a time: those that end while one is under way go together in
- * the next, because a statement costs more than its rows. Each waits in memory with the request that it answers.
+ * Inserts the responses of this process, one statement at a time: those that end in the same turn of the event loop, or
+ * while a statement is under way, go together in the next, because a statement costs more than its rows. Each waits in
+ * memory with the request that it answers.
  */
 export class ResponseInserts {
   readonly #sql: Sql;
@@ -33,6 +35,8 @@ export class ResponseInserts {
   /** Rejects never. */
   async #writeAll(): Promise<void> {
     this.#isWriting = true;
+    // One settlement in the ledger ends many responses at once.
+    await new Promise<void>(soon);
     while (this.#waiting.length > 0) await this.#write(this.#takeNext());
     this.#isWriting = false;
   }

@@ -2,11 +2,16 @@ import type { Json } from '../../../kernel/json.ts';
 
 export type Emit = (type: string, fields: Json) => void;
 
+/** The same with the members as they stand in the JSON. */
+export type EmitWritten = (type: string, members: string) => void;
+
 /** Where an item of the output stands. */
 export type ItemPlace = {
   readonly id: string;
   readonly outputIndex: number;
   readonly emit: Emit;
+  /** Undefined: nobody reads the events. */
+  readonly emitWritten: EmitWritten | undefined;
 };
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
@@ -22,6 +27,8 @@ export interface OutputItem {
 /** Announces an item when it begins, and shows it whole when it ends. */
 export class ItemEvents {
   readonly #place: ItemPlace;
+  /** The members that all events within the item begin with. */
+  #begin: string | undefined;
 
   constructor(place: ItemPlace) {
     this.#place = place;
@@ -41,6 +48,20 @@ export class ItemEvents {
   within(type: string, fields: Json): void {
     const { emit, id: item_id, outputIndex: output_index } = this.#place;
     emit(`response.${type}`, { item_id, output_index, ...fields });
+  }
+
+  /** More of a text. Written member by member, since these events come by the thousand. */
+  delta(
+    type: string,
+    delta: string,
+    { contentIndex, logprobs }: { readonly contentIndex: number; logprobs?: readonly unknown[] },
+  ): void {
+    const { emitWritten, id, outputIndex } = this.#place;
+    if (emitWritten === undefined) return;
+    this.#begin ??= `"item_id":${JSON.stringify(id)},"output_index":${outputIndex}`;
+    const odds = logprobs === undefined ? '' : `,"logprobs":${JSON.stringify(logprobs)}`;
+    const text = `"content_index":${contentIndex},"delta":${JSON.stringify(delta)}`;
+    emitWritten(`response.${type}`, `${this.#begin},${text}${odds}`);
   }
 }
 
@@ -67,16 +88,16 @@ export class MessageItem implements OutputItem {
   }
 
   say(delta: string, logprobs: readonly unknown[]): void {
-    const [part, content_index] = this.#part('output_text');
+    const [part, contentIndex] = this.#part('output_text');
     part.text += delta;
     for (const odd of logprobs) part.odds.push(odd);
-    this.#events.within('output_text.delta', { content_index, delta, logprobs });
+    this.#events.delta('output_text.delta', delta, { contentIndex, logprobs });
   }
 
   refuse(delta: string): void {
-    const [part, content_index] = this.#part('refusal');
+    const [part, contentIndex] = this.#part('refusal');
     part.text += delta;
-    this.#events.within('refusal.delta', { content_index, delta });
+    this.#events.delta('refusal.delta', delta, { contentIndex });
   }
 
   close(status: 'completed' | 'incomplete'): void {
@@ -133,7 +154,7 @@ export class ReasoningItem implements OutputItem {
 
   say(delta: string): void {
     this.#text += delta;
-    this.#events.within('reasoning_text.delta', { content_index: 0, delta });
+    this.#events.delta('reasoning_text.delta', delta, { contentIndex: 0 });
   }
 
   close(status: 'completed' | 'incomplete'): void {

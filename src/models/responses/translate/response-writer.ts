@@ -4,6 +4,7 @@ import { writeEvent } from '../../providers/responses/response-event.ts';
 import { CALL_PREFIXES, CallItem } from './call-item.ts';
 import {
   type Emit,
+  type EmitWritten,
   type ItemPlace,
   MessageItem,
   type OutputItem,
@@ -141,11 +142,22 @@ export class ResponseWriter {
   #nextPlace(prefix: string): ItemPlace {
     const last = this.#items.at(-1);
     if (!(last instanceof CallItem) || last.isWhole()) last?.close('completed');
-    return { id: this.#newItemId(prefix), outputIndex: this.#items.length, emit: this.#emit };
+    return {
+      id: this.#newItemId(prefix),
+      outputIndex: this.#items.length,
+      emit: this.#emit,
+      emitWritten: this.#isStream ? this.#emitWritten : undefined,
+    };
   }
 
   #emit: Emit = (type, fields) => {
     if (!this.#isStream) return;
     this.#events += writeEvent({ type, sequence_number: this.#sequence++, ...fields });
+  };
+
+  readonly #emitWritten: EmitWritten = (type, members) => {
+    const sequence = this.#sequence++;
+    const data = `{"type":"${type}","sequence_number":${sequence},${members}}`;
+    this.#events += `event: ${type}\ndata: ${data}\n\n`;
   };
 }
