@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { sleep } from '../../../../../src/kernel/clock.ts';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
+import { charsOf } from '../../../../../src/voice/billing/turn-meter.ts';
 import { LIVE_RATE, openLiveSession } from '../../../../support/live-session.ts';
 import { silence, tone } from '../../../../support/voice-fakes.ts';
 import { AGENT, type SentEvent, settleAll } from '../../../../support/voice-world.ts';
@@ -120,6 +121,36 @@ describe('a live session on this server', () => {
     expect(errors()).toEqual([]);
     expect(engines.tts.flite.spoken).toEqual(['One.', 'Two.', 'Three.']);
     expect(soundMs(socket.of('session.output_audio.delta'))).toBeCloseTo(300, -1);
+  });
+
+  it('speaks as long as the words last, which alone count as tokens', async () => {
+    const { engines, errors, pass, send, socket, speak } = await openLiveSession({
+      delegation: { ...BACKEND, responses: { ...BACKEND.responses, max_output_tokens: 16 } },
+    });
+    const words = 'one '.repeat(20).trim();
+    engines.guide.answers.push({ text: words, usage: { inputTokens: 4, outputTokens: 16 } });
+    await speak(tone(1_000, LIVE_RATE));
+    await speak(silence(900, LIVE_RATE));
+    await pass(3_000);
+    expect(engines.guide.asked).toMatchObject([{ maxTokens: 16 }]);
+    expect(soundMs(socket.of('session.output_audio.delta'))).toBeCloseTo(2_000, -1);
+    send({ ...say('two '.repeat(800)), event_id: 'long' });
+    await pass(90_000);
+    expect(soundMs(socket.of('session.output_audio.delta'))).toBeCloseTo(82_000, -1);
+    expect(errors()).toEqual([]);
+  });
+
+  it('speaks no more than what is held for it', async () => {
+    const { leastRaw } = await openLiveSession();
+    const { engines, ledger, live, pass, send } = await openLiveSession({ creditRaw: leastRaw });
+    send({ ...say('three '.repeat(600)), event_id: 'long' });
+    await pass(90_000);
+    const chars = engines.tts.flite.spoken.join('').length;
+    expect(chars).toBeGreaterThan(0);
+    expect(chars).toBeLessThanOrEqual(charsOf(LIMITS.leastOutputTokens));
+    live.socketClosed();
+    await live.settled;
+    expect(ledger.consumedRaw(AGENT)).toBeLessThanOrEqual(leastRaw);
   });
 
   it('reports an answer that takes too long, and goes on', async () => {
