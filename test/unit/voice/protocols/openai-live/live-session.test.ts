@@ -20,7 +20,10 @@ const TOOL = {
   description: 'The weather of a city.',
   parameters: { type: 'object' },
 };
+/** Longer than any test lasts. */
+const UNACKNOWLEDGED = { acknowledgement_delay_ms: 600_000 };
 const BACKEND = {
+  ...UNACKNOWLEDGED,
   type: 'responses',
   responses: { model: 'local/realtime', instructions: 'Use tools.', tools: [TOOL] },
 };
@@ -197,7 +200,8 @@ describe('a live session on this server', () => {
   });
 
   it('hands work over to the application, and speaks its result', async () => {
-    const { engines, pass, send, socket, speak } = await openLiveSession();
+    const delegation = { type: 'client', ...UNACKNOWLEDGED };
+    const { engines, pass, send, socket, speak } = await openLiveSession({ delegation });
     engines.guide.answers.push({
       ...{ text: '', usage: USAGE },
       toolCall: { name: 'delegate_task', argumentsJson: '{"task":"weather"}' },
@@ -205,14 +209,10 @@ describe('a live session on this server', () => {
     await speak(tone(1_000, LIVE_RATE));
     await speak(silence(900, LIVE_RATE));
     const [created] = socket.of('session.delegation.created');
-    const { delegation } = created as unknown as { delegation: { id: string } };
     expect(created).toMatchObject({ delegation: { type: 'delegation', target: 'client' } });
     expect(socket.of('response.event')).toEqual([]);
-    send({
-      type: 'session.commentary.append',
-      content: 'It is sunny.',
-      delegation_id: delegation.id,
-    });
+    const { id } = (created as unknown as { delegation: { id: string } }).delegation;
+    send({ type: 'session.commentary.append', content: 'It is sunny.', delegation_id: id });
     await pass(1_000);
     expect(engines.tts.flite.spoken).toEqual(['It is sunny.']);
   });
