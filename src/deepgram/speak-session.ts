@@ -30,6 +30,8 @@ type SpeakDeps = {
 
 type SpeakInput = {
   readonly buyer: Omit<Buyer, 'signal' | 'workId'>;
+  /** Counts a sentence as a request like the upgrade. Throws the 429. */
+  readonly admit: () => Promise<void> | undefined;
   readonly plan: SoundPlan;
   readonly speaker: Speaker;
   /** The first message. */
@@ -190,7 +192,8 @@ export class SpeakSession {
     const { signal } = leaving;
     try {
       const { clock, speech } = this.#deps;
-      const { buyer, plan, speaker } = this.#input;
+      const { admit, buyer, plan, speaker } = this.#input;
+      await admitInTime(clock, admit, signal);
       const admitPooled = () => admitInTime(clock, buyer.admitPooled, signal);
       const spending = { ...buyer, signal, workId: undefined, admitPooled };
       const sound = await buySound(speech, spending, { plan, speaker, text });

@@ -2,6 +2,7 @@ import { bytesPerMs } from '../../media/coding.ts';
 import { errors } from '../kernel/errors.ts';
 import { isObject, type Json } from '../kernel/json.ts';
 import { LIMITS } from '../kernel/limits.ts';
+import { liveTurnCap } from '../voice/billing/turn-meter.ts';
 import type { Cascades } from '../voice/cascade/cascade-deps.ts';
 import { planCascade, requireNoParts } from '../voice/cascade/plan-cascade.ts';
 import type { VoiceDeps } from '../voice/live/voice-deps.ts';
@@ -138,7 +139,7 @@ async function openHere(
   if (plan === undefined) requireNoParts(modelId, parts);
   const input = plan
     ? await openPlannedVoice({ ...deps, cascades }, plan, { buyer, config })
-    : await openLocalVoice(deps, modelId, { buyer, config });
+    : await openLocalVoice(deps, modelId, { buyer, capOf: liveTurnCap, config });
   const pipeline = { ...input.pipeline, llm: createScriptedLlm(input.pipeline.llm) };
   const session = openLive(deps, { ...input, pipeline }, start);
   admitSession(deps, input.owner.sessionId, session);

@@ -1,9 +1,10 @@
 import { enginesFor } from '../engines/engines-for.ts';
 import { newId } from '../kernel/ids.ts';
+import type { Model, Source } from '../models/catalogue/catalogue.ts';
 import { openTurn } from '../voice/billing/hold-turn.ts';
 import { openSessionHold, type SessionHoldOwner } from '../voice/billing/session-hold.ts';
 import { SessionHolds } from '../voice/billing/session-holds.ts';
-import { turnCap } from '../voice/billing/turn-meter.ts';
+import { type TurnCap, turnCap } from '../voice/billing/turn-meter.ts';
 import type { Cascades } from '../voice/cascade/cascade-deps.ts';
 import { openCascade } from '../voice/cascade/open-cascade.ts';
 import { openOwnKeys } from '../voice/cascade/own-keys.ts';
@@ -19,6 +20,10 @@ import { requireEngines, requireLiveModel } from './take-engine.ts';
 export const ALL_LOCAL = 'local/realtime';
 
 export type VoiceOpening = { readonly buyer: RelayBuyer; readonly config: SessionConfig };
+type LocalOpening = VoiceOpening & {
+  /** The bounds of a turn, where the protocol has its own. */
+  readonly capOf?: (model: Model, source: Source) => TurnCap;
+};
 
 /** Opens a voice session whose models are those of a plan, with the cost of its first turn held. Throws the refusal. */
 export async function openPlannedVoice(
@@ -47,7 +52,7 @@ export async function openPlannedVoice(
 export async function openLocalVoice(
   deps: VoiceDeps,
   modelId: string,
-  { buyer, config }: VoiceOpening,
+  { buyer, capOf = turnCap, config }: LocalOpening,
 ): Promise<VoiceSessionInput> {
   const { model, source } = requireLiveModel(deps.catalogue, modelId, 'realtime');
   requireEngines(deps.engines, ['pocketsphinx', 'flite', 'guide']);
@@ -61,7 +66,7 @@ export async function openLocalVoice(
     model: model.id,
     source,
   };
-  const cap = turnCap(model);
+  const cap = capOf(model, source);
   const callerFacts = () => deps.callerFacts(spender.agentId);
   const sessionHolds = new SessionHolds((_, reserveRaw, isQuiet) =>
     openSessionHold(deps, owner, reserveRaw, isQuiet),

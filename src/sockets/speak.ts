@@ -31,13 +31,15 @@ export const createSpeakSocket = (deps: Deps) =>
     protocols: ['token', 'bearer'],
     query: SpeakSocketQuery,
     envelope: 'deepgram',
+    providerKey: 'optional',
     open(context) {
-      const { admit, query, requestId } = context;
+      const { admit, admitPooled, query, requestId } = context;
       const raw = planRaw(query.encoding, query.sample_rate);
       const speaker = requireSpeaker(deps.catalogue, query);
       const model_uuid = uuidOf(speaker.model);
       const session = new SpeakSession(deps, {
-        buyer: { ...readSocketBuyer(context, query.customer_id), admitPooled: admit },
+        admit,
+        buyer: { ...readSocketBuyer(context, query.customer_id), admitPooled },
         plan: { format: 'pcm', made: { ...raw, inWav: false } },
         speaker,
         metadata: {

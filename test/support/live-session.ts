@@ -1,4 +1,5 @@
 import { assert } from '../../src/kernel/assert.ts';
+import { liveTurnCap } from '../../src/voice/billing/turn-meter.ts';
 import type { VoiceDeps } from '../../src/voice/live/voice-deps.ts';
 import { LiveSession } from '../../src/voice/protocols/openai-live/live-session.ts';
 import { type LiveStart, readStart } from '../../src/voice/protocols/openai-live/read-start.ts';
@@ -27,7 +28,12 @@ export async function openLiveSession({
   const read = readStart({ model: 'local/realtime', ...session }, 'start-1');
   assert('start' in read, 'the session can be');
   const { config, start } = read;
-  const world = { config, ...(change && { change }), ...(creditRaw && { creditRaw }) };
+  const world = {
+    capOf: liveTurnCap,
+    config,
+    ...(change && { change }),
+    ...(creditRaw && { creditRaw }),
+  };
   const opened = await openInput(world);
   const { clock, input } = opened;
   const pipeline = { ...input.pipeline, llm: createScriptedLlm(input.pipeline.llm) };

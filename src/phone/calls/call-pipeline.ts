@@ -2,7 +2,7 @@ import type { Spender } from '../../ledger/rules/requests.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
 import type { Extension } from '../../voice/billing/session-hold.ts';
 import { MAIN_HOLD, type Reserves, type SessionHolds } from '../../voice/billing/session-holds.ts';
-import { charsOf, type TurnCap } from '../../voice/billing/turn-meter.ts';
+import { spokenCharsOf, type TurnCap } from '../../voice/billing/turn-meter.ts';
 import type { CascadeDeps, Cascades } from '../../voice/cascade/cascade-deps.ts';
 import { createCascadePipeline } from '../../voice/cascade/cascade-pipeline.ts';
 import type { HoldNameOf } from '../../voice/cascade/model-binding.ts';
@@ -63,7 +63,7 @@ export function createCallPipeline(deps: CallPipelineDeps): VoicePipeline {
     ...cascade,
     llm: brain ?? cascade.llm,
     reserves(config, outputTokens = cap.outputTokens) {
-      const ttsCharacters = Math.min(cap.spokenChars, charsOf(outputTokens));
+      const ttsCharacters = spokenCharsOf(cap, outputTokens);
       const seconds = HEARD_SECONDS + ttsCharacters / CHARS_PER_SECOND + LAST_WORDS_SECONDS;
       const mainRaw = meter.quoteRaw({
         lineSeconds: deps.lineSeconds() + seconds,

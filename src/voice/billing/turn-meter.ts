@@ -39,15 +39,36 @@ export type TurnRoom = Omit<TurnCap, 'outputTokens'> & {
   readonly mostOutputTokens: number;
 };
 
-export function turnCap(model: Model): TurnCap {
-  const outputTokens = model.maxOutputTokens ?? LIMITS.defaultOutputTokens;
+export function turnCap({ contextWindow, maxOutputTokens }: Model): TurnCap {
   return {
-    inputTokens: Math.min(model.contextWindow ?? Infinity, LIMITS.realtimeInputTokens),
-    outputTokens,
-    spokenChars: Math.min(charsOf(outputTokens), LIMITS.engines.speechTextChars),
+    inputTokens: Math.min(contextWindow ?? Infinity, LIMITS.realtimeInputTokens),
+    ...answerCap(maxOutputTokens ?? LIMITS.defaultOutputTokens),
     countsSound: true,
   };
 }
+
+/**
+ * The same for a live session. Its protocol bounds the words of an answer and not its sound, which counts only where the
+ * source bills it by the token.
+ */
+export function liveTurnCap(model: Model, { rates }: Source): TurnCap {
+  return {
+    ...turnCap(model),
+    ...answerCap(model.maxOutputTokens ?? LIMITS.liveOutputTokens),
+    countsSound: rates.audio_output_token !== undefined,
+  };
+}
+
+const answerCap = (outputTokens: number) => ({
+  outputTokens,
+  spokenChars: Math.min(charsOf(outputTokens), LIMITS.engines.speechTextChars),
+});
+
+/** The characters of an answer of so many tokens that may be spoken. */
+export const spokenCharsOf = (
+  { outputTokens, spokenChars }: Pick<TurnCap, 'outputTokens' | 'spokenChars'>,
+  tokens = outputTokens,
+): number => Math.min(spokenChars, charsOf(tokens));
 
 /** The tokens that an answer may have, by what its client requests and what is held. */
 export const outputCapOf = (
@@ -92,7 +113,7 @@ export function turnReserveRaw(
     // One utterance that waits to be billed, and another that is being spoken.
     heardMs: 2 * LIMITS.utteranceSeconds * 1_000,
     spokenMs: outputTokens * SPOKEN_TOKEN_MS,
-    spokenChars: Math.min(cap.spokenChars, charsOf(outputTokens)),
+    spokenChars: spokenCharsOf(cap, outputTokens),
   };
   return priceRaw(turnUsage(source, dearest, 1), source.rates, source.marginBps);
 }

@@ -9,7 +9,12 @@ import { SpeechCutter } from '../../engines/tts/split-speech.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
-import { outputCapOf, SPOKEN_TOKEN_MS, type TurnCap } from '../billing/turn-meter.ts';
+import {
+  outputCapOf,
+  SPOKEN_TOKEN_MS,
+  spokenCharsOf,
+  type TurnCap,
+} from '../billing/turn-meter.ts';
 import type { TurnTrace } from '../live/turn-trace.ts';
 import type { Answer } from './answer.ts';
 import type { ConversationItem } from './conversation.ts';
@@ -191,7 +196,7 @@ export class VoiceTurn {
     const { signal } = this.#stopped;
     const { speed, outputFormat } = config;
     // Synthesis is billed by the text that is requested.
-    if (this.#spokenChars + passage.length > cap.spokenChars) return true;
+    if (this.#spokenChars + passage.length > spokenCharsOf(cap)) return true;
     this.#encoder ??= new SpeechEncoder(outputFormat);
     const speech = voice.speak({ text: passage, voice: config.voice, speed, signal });
     for await (const { pcm, sampleRateHz, text } of speech) {

@@ -6,6 +6,7 @@ import { Teardown } from '../../../src/kernel/teardown.ts';
 import { buildCatalogue } from '../../../src/models/catalogue/build-catalogue.ts';
 import type { ProviderEntry } from '../../../src/models/catalogue/builtin/builtin-model.ts';
 import { LOCAL_MODELS } from '../../../src/models/catalogue/builtin/local.ts';
+import type { RateLimits } from '../../../src/rate-limit/rate-gate.ts';
 import { createSpeakSocket } from '../../../src/sockets/speak.ts';
 import { bearer, KEYS } from '../../support/edge.ts';
 import { createFakeLedger } from '../../support/fake-ledger.ts';
@@ -30,7 +31,7 @@ let teardown: Teardown | undefined;
 afterEach(() => teardown?.[Symbol.asyncDispose]());
 
 /** The socket before one upstream of speech, ten raw units a character, on a ledger in memory. */
-async function start(creditRaw = 100_000n, gatewayPerMinute = 10_000) {
+async function start(creditRaw = 100_000n, rateLimits: Partial<RateLimits> = {}) {
   teardown = new Teardown();
   const upstream: SpeechUpstream = teardown.use('upstream', await speechUpstream());
   upstream.contentType = PCM;
@@ -65,12 +66,12 @@ async function start(creditRaw = 100_000n, gatewayPerMinute = 10_000) {
   const deps = { speech, catalogue, clock: systemClock, log: silentLog };
   const front = await liveFront(teardown, {
     sockets: [createSpeakSocket(deps)],
-    rateLimits: { gatewayPerMinute },
+    rateLimits: { gatewayPerMinute: 10_000, ...rateLimits },
   });
   return {
     ...{ ledger, upstream, url: front.at },
-    async connect(path = PATH) {
-      const client = await front.connect(front.at(path), bearer(KEYS.agent));
+    async connect(path = PATH, headers: Readonly<Record<string, string>> = {}) {
+      const client = await front.connect(front.at(path), headers);
       const sound = { bytes: 0 };
       client.ws.on('message', (data: Buffer, isBinary: boolean) => {
         if (isBinary) sound.bytes += data.length;
@@ -82,6 +83,18 @@ async function start(creditRaw = 100_000n, gatewayPerMinute = 10_000) {
 
 /** Holds are given back a moment after the last byte. */
 const noHolds = (ledger: { openHolds(): number }) => expect.poll(() => ledger.openHolds()).toBe(0);
+
+async function expectTwoSpoken(
+  upstream: SpeechUpstream,
+  client: Awaited<ReturnType<Awaited<ReturnType<typeof start>>['connect']>>,
+) {
+  client.say({ type: 'Speak', text: 'One. Two. Three. Four. ' });
+  await expect.poll(() => upstream.seen.length).toBe(2);
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  expect([upstream.seen.length, client.of('Error')]).toEqual([2, []]);
+  client.say({ type: 'Clear' });
+  await client.until(({ type }) => type === 'Cleared');
+}
 
 describe('the speak socket', () => {
   it('speaks at the rate that is asked for, charged by the sentence before it is heard', async () => {
@@ -105,14 +118,13 @@ describe('the speak socket', () => {
   });
 
   it('counts each sentence at the rate limit like the upgrade, and lets those beyond it wait', async () => {
-    const { connect, upstream } = await start(100_000n, 3);
-    const client = await connect();
-    client.say({ type: 'Speak', text: 'One. Two. Three. Four. ' });
-    await expect.poll(() => upstream.seen.length).toBe(2);
-    await new Promise((resolve) => setTimeout(resolve, 700));
-    expect([upstream.seen.length, client.of('Error')]).toEqual([2, []]);
-    client.say({ type: 'Clear' });
-    await client.until(({ type }) => type === 'Cleared');
+    const { connect, upstream } = await start(100_000n, { gatewayPerMinute: 3 });
+    await expectTwoSpoken(upstream, await connect());
+  });
+
+  it('counts those for a key of the caller’s own at the limit of such keys', async () => {
+    const { connect, upstream } = await start(100_000n, { gatewayPerMinute: 1, byokPerMinute: 3 });
+    await expectTwoSpoken(upstream, await connect(PATH, { 'x-svc-provider-key': 'sk-own' }));
   });
 
   it('is cut where its upstream is, and charges that sentence alone', async () => {

@@ -51,7 +51,9 @@ type Play = {
   readonly held?: Promise<void>;
 };
 
-function world(plays: Play[] = [], admitPooled = async () => {}) {
+const FREE = async () => {};
+
+function world(plays: Play[] = [], { admit = FREE, admitPooled = FREE } = {}) {
   const clock = new ManualClock();
   const bought: { text: string; signal: StopSignal }[] = [];
   const given: { text: string; pieces: number; isStopped: boolean }[] = [];
@@ -88,6 +90,7 @@ function world(plays: Play[] = [], admitPooled = async () => {}) {
   const session = new SpeakSession(
     { speech, clock, log: silentLog },
     {
+      admit,
       buyer: {
         ...{ spender: { agentId: 7 }, accountId: 'acct', providerKey: undefined },
         admitPooled,
@@ -250,13 +253,13 @@ describe('live speech', () => {
 describe('a sentence over the rate limit', () => {
   const limited = errors.gateway.rateLimited(1);
 
-  it('waits for its turn', async () => {
+  it.each(['admit', 'admitPooled'])('waits for its turn at %s', async (limit) => {
     let asked = 0;
-    const admit = async () => {
+    const count = async () => {
       asked++;
       if (asked === 2 || asked === 3) throw limited;
     };
-    const { clock, client, speak, texts } = world([], admit);
+    const { clock, client, speak, texts } = world([], { [limit]: count });
     speak('One. Two. ');
     await settleAll();
     expect([texts(), asked]).toEqual([['One.'], 2]);
@@ -273,7 +276,7 @@ describe('a sentence over the rate limit', () => {
       asked++;
       throw limited;
     };
-    const { bought, clock, client, say, speak } = world([], admit);
+    const { bought, clock, client, say, speak } = world([], { admit });
     speak('One. Two. ');
     await settleAll();
     say({ type: 'Clear' });

@@ -15,8 +15,8 @@ import type { PacedOutput } from './paced-output.ts';
 export type AnswerEvents = {
   /** The model has handed work over to the application, by this call. */
   readonly handedOver: (callId: string) => void;
-  /** The answer is over: another one may begin. */
-  readonly answerDone: () => void;
+  /** The answer is over: another one may begin. `isSilent`: it has handed work over, and said nothing. */
+  readonly answerDone: (isSilent: boolean) => void;
 };
 
 /** Writes one answer to the client of a live session: its sound, its words, and what it hands over. */
@@ -30,6 +30,7 @@ export class AnswerWriter implements AnswerClient {
   readonly #bytesPerMs: number;
   readonly #sinceMs: () => number;
   readonly #isEnding: () => boolean;
+  #hasSpoken = false;
 
   constructor(options: {
     readonly sender: LiveSender;
@@ -58,7 +59,9 @@ export class AnswerWriter implements AnswerClient {
   created(): void {}
 
   itemAdded({ item }: AddedItem): void {
-    if (item.type === 'message') this.#output.begin(item.id);
+    if (item.type !== 'message') return;
+    this.#hasSpoken = true;
+    this.#output.begin(item.id);
   }
 
   /** Words come before their sound: they begin where the sound before them ends, and last about so long. */
@@ -95,6 +98,6 @@ export class AnswerWriter implements AnswerClient {
         ...(receipt && { metadata: renderReceipt(receipt) }),
       });
     });
-    this.#events.answerDone();
+    this.#events.answerDone(cause === undefined && this.#work.isBegun && !this.#hasSpoken);
   }
 }

@@ -38,6 +38,10 @@ export class DelegatedWork {
     this.#offsetMs = options.offsetMs;
   }
 
+  get isBegun(): boolean {
+    return this.#delegationId !== undefined;
+  }
+
   call(item: Call): void {
     this.#open();
     if (this.#target === 'client') return;

@@ -50,6 +50,9 @@ export class LiveClient implements VoiceClient {
   readonly sinceMs = (): number =>
     Math.round(this.#options.clock.monotonicMs() - this.#startedAtMs);
 
+  /** A message is being spoken. */
+  readonly isSpeaking = (): boolean => this.#output.heard !== undefined;
+
   get lastEventAtMs(): number {
     return this.#options.allowance.lastAtMs;
   }

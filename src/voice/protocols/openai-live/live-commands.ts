@@ -9,6 +9,7 @@ import { scriptedAnswer } from '../../session/scripted-llm.ts';
 import type { VoiceSession } from '../../session/voice-session.ts';
 import type { EventProblem } from '../openai-realtime/client-event.ts';
 import { readAppend } from '../openai-realtime/read-append.ts';
+import type { Acknowledgement } from './acknowledgement.ts';
 import { silenceLike } from './audio-format.ts';
 import {
   type BackendItem,
@@ -25,6 +26,7 @@ export type LiveCommandDeps = {
   readonly random: Random;
   readonly sender: LiveSender;
   readonly session: VoiceSession;
+  readonly acknowledgement: Acknowledgement;
   readonly instructions: string;
   readonly delegation: Delegation;
   /** Milliseconds since the session began. */
@@ -53,6 +55,8 @@ export class LiveCommands {
   #isMuted = false;
   /** Texts to be spoken once the answer in progress is over. */
   readonly #commentaries: string[] = [];
+  /** The application wants an answer as soon as the acknowledgement in progress is over. */
+  #isAnswerDue = false;
 
   constructor(deps: LiveCommandDeps) {
     this.#deps = deps;
@@ -91,8 +95,17 @@ export class LiveCommands {
     }
   }
 
-  /** An answer is over: speaks the next text that waits. */
-  speakNext(): void {
+  /** An answer is over: says what waits. `isSilent`: it has handed work over, and said nothing. */
+  answerDone(isSilent: boolean): void {
+    const { acknowledgement } = this.#deps;
+    acknowledgement.answerDone();
+    if (isSilent) acknowledgement.delegated(this.#delegation.acknowledgement_delay_ms ?? 0);
+    if (this.#isAnswerDue) this.#respond();
+    this.#speakNext();
+    acknowledgement.speak();
+  }
+
+  #speakNext(): void {
     const [text] = this.#commentaries;
     if (text === undefined || this.#session.isOver) return;
     const problem = this.#session.respond(scriptedAnswer(this.#session.config, text));
@@ -101,7 +114,7 @@ export class LiveCommands {
   }
 
   #apply(event: LiveClientEvent, nowMs: number): EventProblem | undefined {
-    const { sender, sinceMs } = this.#deps;
+    const { acknowledgement, sender, sinceMs } = this.#deps;
     const acknowledge = (type: string) => {
       const atMs = sinceMs();
       sender.answer(type, event.event_id, { start_ms: atMs, end_ms: atMs });
@@ -121,6 +134,7 @@ export class LiveCommands {
         return undefined;
       case 'session.instructions.append':
       case 'session.thinking.append':
+        if (event.type === 'session.thinking.append') acknowledgement.cancel();
         this.#addText('system', event.content);
         acknowledge(event.type.replace('.append', '.appended'));
         return undefined;
@@ -128,7 +142,8 @@ export class LiveCommands {
         if (this.#commentaries.length >= LIMITS.liveCommentaries) return TOO_MANY_TEXTS;
         acknowledge('session.commentary.appended');
         this.#commentaries.push(event.content);
-        this.speakNext();
+        acknowledgement.cancel();
+        this.#speakNext();
         return undefined;
       case 'response.item.create':
         return this.#addBackendItem(event.item);
@@ -204,6 +219,10 @@ export class LiveCommands {
 
   #respond(): EventProblem | undefined {
     if (this.#delegation.type !== 'responses') return NO_BACKEND;
+    const { acknowledgement } = this.#deps;
+    acknowledgement.cancel();
+    this.#isAnswerDue = acknowledgement.isAsked;
+    if (this.#isAnswerDue) return undefined;
     const { config } = this.#session;
     return this.#session.respond({ config, metadata: {}, isInConversation: true });
   }

@@ -10,14 +10,12 @@ import {
   type VoiceSessionInput,
 } from '../../session/voice-session.ts';
 import type { ClientSocket } from '../openai-realtime/event-sender.ts';
+import { Acknowledgement, HANDED_OVER } from './acknowledgement.ts';
 import { LiveClient } from './live-client.ts';
 import { LiveCommands } from './live-commands.ts';
 import { closeReason, EXPIRED, LiveSender } from './live-sender.ts';
 import type { LiveItem, LiveStart } from './read-start.ts';
 import { renderLiveSession } from './render-session.ts';
-
-/** What the model reads as the result of a task that it handed over. */
-const HANDED_OVER = 'The application works on it. The result follows.';
 
 /** A voice session in the protocol of `/v1/live/sessions`, as its socket drives it. */
 export class LiveSession {
@@ -28,6 +26,7 @@ export class LiveSession {
   readonly #sender: LiveSender;
   readonly #client: LiveClient;
   readonly #commands: LiveCommands;
+  readonly #acknowledgement: Acknowledgement;
   readonly #render: () => Readonly<Record<string, unknown>>;
   readonly #expiry: TimerHandle;
 
@@ -44,7 +43,7 @@ export class LiveSession {
       isEnding: () => this.#session.isEnding,
       events: {
         handedOver: (callId) => this.#handedOver(callId),
-        answerDone: () => this.#commands.speakNext(),
+        answerDone: (isSilent) => this.#commands.answerDone(isSilent),
         ended: (ending) => this.#ended(ending),
       },
     });
@@ -57,9 +56,11 @@ export class LiveSession {
         ...{ ...start, id, expiresAt, delegation: this.#commands.delegation },
       });
     const { delegation, instructions } = start;
+    const { isSpeaking, sinceMs } = this.#client;
+    this.#acknowledgement = new Acknowledgement({ clock, session, isSpeaking });
     this.#commands = new LiveCommands({
-      ...{ allowance, delegation, instructions, random, sender, session },
-      sinceMs: this.#client.sinceMs,
+      ...{ allowance, delegation, instructions, random, sender, session, sinceMs },
+      acknowledgement: this.#acknowledgement,
       render: () => this.#render(),
     });
     for (const item of start.items) this.#addItem(item);
@@ -122,6 +123,7 @@ export class LiveSession {
 
   #ended(ending: Ending): void {
     this.#clock.clearTimeout(this.#expiry);
+    this.#acknowledgement.clear();
     const { code, reason } = ending;
     this.#sender.fault(ending);
     this.#sender.send('session.closed', {

@@ -39,7 +39,7 @@ describe('the socket library', () => {
     );
     expect(failure).toBeInstanceOf(UnsupportedPlatformError);
     expect(failure.message).not.toContain('\n');
-    for (const part of [platformName(), 'glibc', process.version]) {
+    for (const part of [platformName(), 'glibc', process.version, 'npm ci']) {
       expect(failure.message).toContain(part);
     }
     expect((failure.cause as AggregateError).errors).toHaveLength(UWS_PACKAGES.length);

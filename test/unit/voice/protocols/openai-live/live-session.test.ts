@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { sleep } from '../../../../../src/kernel/clock.ts';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
+import { charsOf } from '../../../../../src/voice/billing/turn-meter.ts';
 import { LIVE_RATE, openLiveSession } from '../../../../support/live-session.ts';
 import { silence, tone } from '../../../../support/voice-fakes.ts';
 import { AGENT, type SentEvent, settleAll } from '../../../../support/voice-world.ts';
@@ -19,7 +20,10 @@ const TOOL = {
   description: 'The weather of a city.',
   parameters: { type: 'object' },
 };
+/** Longer than any test lasts. */
+const UNACKNOWLEDGED = { acknowledgement_delay_ms: 600_000 };
 const BACKEND = {
+  ...UNACKNOWLEDGED,
   type: 'responses',
   responses: { model: 'local/realtime', instructions: 'Use tools.', tools: [TOOL] },
 };
@@ -122,6 +126,36 @@ describe('a live session on this server', () => {
     expect(soundMs(socket.of('session.output_audio.delta'))).toBeCloseTo(300, -1);
   });
 
+  it('speaks as long as the words last, which alone count as tokens', async () => {
+    const { engines, errors, pass, send, socket, speak } = await openLiveSession({
+      delegation: { ...BACKEND, responses: { ...BACKEND.responses, max_output_tokens: 16 } },
+    });
+    const words = 'one '.repeat(20).trim();
+    engines.guide.answers.push({ text: words, usage: { inputTokens: 4, outputTokens: 16 } });
+    await speak(tone(1_000, LIVE_RATE));
+    await speak(silence(900, LIVE_RATE));
+    await pass(3_000);
+    expect(engines.guide.asked).toMatchObject([{ maxTokens: 16 }]);
+    expect(soundMs(socket.of('session.output_audio.delta'))).toBeCloseTo(2_000, -1);
+    send({ ...say('two '.repeat(800)), event_id: 'long' });
+    await pass(90_000);
+    expect(soundMs(socket.of('session.output_audio.delta'))).toBeCloseTo(82_000, -1);
+    expect(errors()).toEqual([]);
+  });
+
+  it('speaks no more than what is held for it', async () => {
+    const { leastRaw } = await openLiveSession();
+    const { engines, ledger, live, pass, send } = await openLiveSession({ creditRaw: leastRaw });
+    send({ ...say('three '.repeat(600)), event_id: 'long' });
+    await pass(90_000);
+    const chars = engines.tts.flite.spoken.join('').length;
+    expect(chars).toBeGreaterThan(0);
+    expect(chars).toBeLessThanOrEqual(charsOf(LIMITS.leastOutputTokens));
+    live.socketClosed();
+    await live.settled;
+    expect(ledger.consumedRaw(AGENT)).toBeLessThanOrEqual(leastRaw);
+  });
+
   it('reports an answer that takes too long, and goes on', async () => {
     const { clock, errors, send, socket } = await openLiveSession();
     send(say('one two three four five six seven eight nine ten eleven twelve'));
@@ -166,7 +200,8 @@ describe('a live session on this server', () => {
   });
 
   it('hands work over to the application, and speaks its result', async () => {
-    const { engines, pass, send, socket, speak } = await openLiveSession();
+    const delegation = { type: 'client', ...UNACKNOWLEDGED };
+    const { engines, pass, send, socket, speak } = await openLiveSession({ delegation });
     engines.guide.answers.push({
       ...{ text: '', usage: USAGE },
       toolCall: { name: 'delegate_task', argumentsJson: '{"task":"weather"}' },
@@ -174,14 +209,10 @@ describe('a live session on this server', () => {
     await speak(tone(1_000, LIVE_RATE));
     await speak(silence(900, LIVE_RATE));
     const [created] = socket.of('session.delegation.created');
-    const { delegation } = created as unknown as { delegation: { id: string } };
     expect(created).toMatchObject({ delegation: { type: 'delegation', target: 'client' } });
     expect(socket.of('response.event')).toEqual([]);
-    send({
-      type: 'session.commentary.append',
-      content: 'It is sunny.',
-      delegation_id: delegation.id,
-    });
+    const { id } = (created as unknown as { delegation: { id: string } }).delegation;
+    send({ type: 'session.commentary.append', content: 'It is sunny.', delegation_id: id });
     await pass(1_000);
     expect(engines.tts.flite.spoken).toEqual(['It is sunny.']);
   });

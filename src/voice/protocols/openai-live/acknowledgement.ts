@@ -1,0 +1,102 @@
+import type { Clock, TimerHandle } from '../../../kernel/clock.ts';
+import type { AnswerRequest } from '../../session/answer-request.ts';
+import type { ConversationItem } from '../../session/conversation.ts';
+import type { VoiceSession } from '../../session/voice-session.ts';
+
+/** What the model reads as the result of a task that the application works on. */
+export const HANDED_OVER = 'The application works on it. The result follows.';
+
+const ACKNOWLEDGE =
+  'The task of the caller was handed over, and its result is not there yet. Say in one short sentence, in the language of the caller, that you are looking into it. Promise nothing and ask nothing.';
+
+/**
+ * The words by which the model acknowledges a delegation that it made without any, once the client's delay is over. One
+ * acknowledgement speaks for all delegations that wait for theirs.
+ */
+export class Acknowledgement {
+  readonly #clock: Clock;
+  readonly #session: VoiceSession;
+  readonly #isSpeaking: () => boolean;
+  #timer: TimerHandle | undefined;
+  #isDue = false;
+  #isAsked = false;
+
+  constructor(options: {
+    readonly clock: Clock;
+    readonly session: VoiceSession;
+    /** A message is being spoken. */
+    readonly isSpeaking: () => boolean;
+  }) {
+    this.#clock = options.clock;
+    this.#session = options.session;
+    this.#isSpeaking = options.isSpeaking;
+  }
+
+  /** The session was asked for it, and has not finished it. */
+  get isAsked(): boolean {
+    return this.#isAsked;
+  }
+
+  /** A delegation was made without a word. */
+  delegated(delayMs: number): void {
+    if (this.#timer !== undefined || this.#isAsked) return;
+    if (delayMs === 0) {
+      this.#isDue = true;
+      return;
+    }
+    this.#timer = this.#clock.setTimeout(() => {
+      this.#timer = undefined;
+      this.#isDue = true;
+      this.speak();
+    }, delayMs);
+  }
+
+  /** Asks for it where it is due. An answer in progress, or one that waits, comes first. */
+  speak(): void {
+    if (!this.#isDue || this.#session.isOver) return;
+    if (this.#session.respond(acknowledging(this.#session)) !== undefined) return;
+    this.#isDue = false;
+    this.#isAsked = true;
+  }
+
+  /** An answer is over. */
+  answerDone(): void {
+    this.#isAsked = false;
+  }
+
+  /** Asks for none that is not asked for yet. */
+  clear(): void {
+    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#isDue = false;
+  }
+
+  /** The application has something to say itself: what has not begun to be spoken never is. */
+  cancel(): void {
+    this.clear();
+    if (this.#isAsked && !this.#isSpeaking()) this.#session.cancel();
+  }
+}
+
+function acknowledging({ config, conversation }: VoiceSession): AnswerRequest {
+  const told = [config.instructions, ACKNOWLEDGE].filter((text) => text !== '');
+  return {
+    config: { ...config, instructions: told.join('\n\n'), toolChoice: 'none' },
+    metadata: {},
+    isInConversation: true,
+    context: answered(conversation.items),
+  };
+}
+
+/** The items, with an output for each call that has none: without one, a model would not be shown the call. */
+function answered(items: readonly ConversationItem[]): readonly ConversationItem[] {
+  const known = new Set(
+    items.flatMap((item) => (item.type === 'function_call_output' ? [item.callId] : [])),
+  );
+  const outputs = items.flatMap((item): ConversationItem[] =>
+    item.type === 'function_call' && !known.has(item.callId)
+      ? [{ ...item, type: 'function_call_output', output: HANDED_OVER }]
+      : [],
+  );
+  return [...items, ...outputs];
+}
