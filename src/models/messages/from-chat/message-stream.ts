@@ -3,6 +3,7 @@ import { contentText } from '../../chat/read-answer.ts';
 import { reportedError } from '../../providers/anthropic/broken-message.ts';
 import { textMember } from '../../providers/anthropic/read-json.ts';
 import type { ChatStream, TokenUsage } from '../../providers/chat-rail.ts';
+import { AlikeChunks } from '../../providers/openai/alike-chunks.ts';
 import type { StreamBroken } from '../../providers/openai/answer-reader.ts';
 import { parseData } from '../../providers/openai/chat-tap.ts';
 import { SseEvents } from '../../providers/openai/sse-events.ts';
@@ -30,6 +31,7 @@ export class MessageStream implements ChatStream {
   readonly #reading: Reading;
   readonly #reckoning: Reckoning;
   readonly #events = new SseEvents();
+  readonly #alike = new AlikeChunks();
   readonly #writer = new MessageWriter();
   #id: string | undefined;
   readonly #calls = new CallBlocks(this.#writer);
@@ -70,7 +72,14 @@ export class MessageStream implements ChatStream {
         if (this.#id !== undefined) this.#writer.event('ping');
         continue;
       }
-      const broken = this.#look(parseData(event));
+      const text = this.#alike.textOf(event);
+      if (text !== undefined) {
+        this.#words(text);
+        continue;
+      }
+      const chunk = parseData(event);
+      if (isObject(chunk)) this.#alike.remember(event, chunk);
+      const broken = this.#look(chunk);
       if (broken === undefined) continue;
       this.#broken = broken;
       this.stop();
@@ -108,12 +117,17 @@ export class MessageStream implements ChatStream {
 
   #say(delta: Json): StreamBroken | undefined {
     const thoughts = this.#reading.wantsThoughts ? readThoughts(delta) : '';
-    const text = contentText(delta.content) + textMember(delta, 'refusal');
-    // What is said behind a call ends it.
-    if (thoughts !== '' || text !== '') this.#calls.end();
+    if (thoughts !== '') this.#calls.end();
     this.#writer.thoughts(thoughts);
-    this.#writer.text(text);
+    this.#words(contentText(delta.content) + textMember(delta, 'refusal'));
     return this.#calls.hear(delta.tool_calls, (id, place) => toolIdOf(id, this.#id ?? '', place));
+  }
+
+  /** What is said behind a call ends it. */
+  #words(text: string): void {
+    if (text === '') return;
+    this.#calls.end();
+    this.#writer.text(text);
   }
 
   #finish(): void {

@@ -2,6 +2,7 @@ import { parseJsonInTurns } from '../../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { ChatCompletion, ChatStream, TokenUsage } from '../../providers/chat-rail.ts';
+import { AlikeChunks } from '../../providers/openai/alike-chunks.ts';
 import { StreamBroken } from '../../providers/openai/answer-reader.ts';
 import { parseData } from '../../providers/openai/chat-tap.ts';
 import { SseEvents } from '../../providers/openai/sse-events.ts';
@@ -50,6 +51,7 @@ function readJson(body: Uint8Array): Promise<unknown> {
 export class TranslatedResponse implements ResponseEvents {
   readonly #chat: ChatStream;
   readonly #events = new SseEvents();
+  readonly #alike = new AlikeChunks();
   readonly #writer: ResponseWriter;
   readonly #estimate: Translation['estimate'];
   #usage: Json | undefined;
@@ -105,12 +107,18 @@ export class TranslatedResponse implements ResponseEvents {
 
   #read(piece: Buffer): void {
     for (const event of this.#events.push(piece)) {
+      const text = this.#alike.textOf(event);
+      if (text !== undefined) {
+        this.#writer.say(text);
+        continue;
+      }
       const chunk = parseData(event);
       if (!isObject(chunk)) {
         if (event[0] === COLON) this.#signs += event.toString('latin1');
         continue;
       }
       if (isObject(chunk.error)) throw this.#broken('it reported an error');
+      this.#alike.remember(event, chunk);
       this.#usage = translateUsage(chunk.usage) ?? this.#usage;
       const choice = firstChoice(chunk);
       if (choice === undefined) continue;
