@@ -10,7 +10,7 @@ import type { LiveStart } from '../protocols/openai-live/read-start.ts';
 import { createRealtimeSession } from '../protocols/openai-realtime/realtime-session.ts';
 import type { SocketSession } from '../protocols/socket-session.ts';
 import { LiveRelay, type LiveRelayInput } from '../relay/live-relay.ts';
-import type { RelayDeps, RelayInput } from '../relay/relay-link.ts';
+import type { RelayDeps, RelayInput } from '../relay/relay-core.ts';
 import { RelaySession } from '../relay/relay-session.ts';
 import type { VoiceSessionDeps, VoiceSessionInput } from '../session/voice-session.ts';
 import type { TranscriptionStream } from '../transcription/transcription-stream.ts';

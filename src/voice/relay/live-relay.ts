@@ -15,7 +15,7 @@ import { UPSTREAM_CLOSED } from '../live/voice-endings.ts';
 import { closeReason, LiveSender } from '../protocols/openai-live/live-sender.ts';
 import { shownEvent, startEvent, usageOf } from './live-frames.ts';
 import { judgeUplink } from './live-uplink.ts';
-import { type RelayDeps, type RelayInput, RelayLink } from './relay-link.ts';
+import { RelayCore, type RelayDeps, type RelayInput } from './relay-core.ts';
 import { SecondsMeter } from './seconds-meter.ts';
 
 export type LiveRelayInput = RelayInput & {
@@ -39,7 +39,7 @@ const SETTLED_ELSEWHERE: Ending = { code: 1011, reason: 'settled elsewhere' };
 export class LiveRelay {
   readonly #clock: Clock;
   readonly #input: LiveRelayInput;
-  readonly #link: RelayLink;
+  readonly #core: RelayCore;
   readonly #sender: LiveSender;
   readonly #meter: SecondsMeter;
   /** The session as the upstream described it last, by the catalogue's name of its model. */
@@ -60,27 +60,27 @@ export class LiveRelay {
     this.#session = { ...session, id: owner.sessionId, model: model.id, status: 'active' };
     this.#heardAtMs = clock.monotonicMs();
     this.#sender = new LiveSender(random);
-    const link = new RelayLink(deps, input, {
+    const core = new RelayCore(deps, input, {
       effects: this.#effects(),
       take: (frame) => this.#take(frame),
       wentOn: () => this.#lookOver(),
     });
-    this.#link = link;
-    const { life } = link;
-    this.#meter = new SecondsMeter({ ...input, clock, life, send: (event) => link.send(event) });
-    link.start();
+    this.#core = core;
+    const { life } = core;
+    this.#meter = new SecondsMeter({ ...input, clock, life, send: (event) => core.send(event) });
+    core.start();
   }
 
   /** Resolves when the session is settled. */
   get settled(): Promise<void> {
-    return this.#link.life.settled;
+    return this.#core.life.settled;
   }
 
   /** Starts the session at the upstream, and listens. */
   attach(client: RelayClient): void {
     const { eventId, owner, session, upstream } = this.#input;
     this.#sender.attach(client);
-    this.#link.attach(client, {
+    this.#core.attach(client, {
       arrived: (bytes, isBinary) => {
         this.#heardAtMs = this.#clock.monotonicMs();
         return { bytes, isBinary };
@@ -96,7 +96,7 @@ export class LiveRelay {
   /** Takes one event as bytes, since the protocol is text only. The caller may reuse them after this returns. */
   frame(bytes: Uint8Array): void {
     const nowMs = this.#clock.monotonicMs();
-    if (!this.#link.admits(nowMs) || this.#upstreamEnding !== undefined) return;
+    if (!this.#core.admits(nowMs) || this.#upstreamEnding !== undefined) return;
     const { bytesPerMs, owner, upstream } = this.#input;
     const judged = judgeUplink(bytes, owner.source.rail === 'byok');
     switch (judged.kind) {
@@ -105,31 +105,31 @@ export class LiveRelay {
         return;
       case 'sound': {
         const ms = judged.bytes / bytesPerMs;
-        this.#link.tally.arrived(ms, nowMs);
-        this.#link.tally.heard(ms);
+        this.#core.tally.arrived(ms, nowMs);
+        this.#core.tally.heard(ms);
         upstream.send(bytes, false);
         break;
       }
       case 'event':
         upstream.send(Buffer.from(judged.text), false);
     }
-    this.#link.checkUpstream();
+    this.#core.checkUpstream();
   }
 
   /** The client's send buffer has room again. */
   drained(): void {
     this.#sender.drained();
-    this.#link.drained();
+    this.#core.drained();
   }
 
   /** Ends the session: it has no turns that could be finished. */
   drain(): void {
-    this.#link.fail(DRAINING);
+    this.#core.fail(DRAINING);
   }
 
   /** The client disconnected, or the server gives it up and closes its socket. */
   socketClosed(): void {
-    this.#link.send({ type: 'socket.closed' });
+    this.#core.send({ type: 'socket.closed' });
   }
 
   #effects(): Omit<RelayEffects, 'quietInMs'> {
@@ -140,12 +140,12 @@ export class LiveRelay {
       settle: (ending) => {
         void this.#sayGoodbyeAfter(this.#meter.end(this.#billedUntilMs()), ending);
         upstream.close();
-        this.#link.life.settle(ending);
+        this.#core.life.settle(ending);
       },
       leave: () => {
         void this.#sayGoodbyeAfter(this.#meter.end(), SETTLED_ELSEWHERE);
         upstream.close();
-        this.#link.life.leave();
+        this.#core.life.leave();
       },
       isInTurn: () => !this.#isClosed && this.#upstreamEnding === undefined,
     };
@@ -162,9 +162,9 @@ export class LiveRelay {
     const type = frame.isBinary ? undefined : leadingType(frame.bytes);
     const described = frame.isBinary ? undefined : readLiveEvent(frame.bytes, type);
     if (described !== undefined) this.#takeDescription(described);
-    else if (!this.#link.isHungUp) this.#link.downlink.send(frame);
+    else if (!this.#core.isHungUp) this.#core.downlink.send(frame);
     const spoken = spokenBytes(type, frame.bytes);
-    if (spoken > 0) this.#link.tally.spoke(spoken / this.#input.bytesPerMs);
+    if (spoken > 0) this.#core.tally.spoke(spoken / this.#input.bytesPerMs);
   }
 
   #takeDescription(described: LiveEvent): void {
@@ -177,7 +177,7 @@ export class LiveRelay {
     const shown = shownEvent(event, this.#session, usageOf(this.#meter.billed));
     if (type === 'session.closed') this.#takeClosed(billed, shown);
     else if (shown.usage === undefined) this.#forward(shown);
-    else void billed.then(() => this.#link.guard(() => this.#forward(shown)));
+    else void billed.then(() => this.#core.guard(() => this.#forward(shown)));
   }
 
   /** An end that states no count is billed by the time, as if the upstream had broken off. */
@@ -190,31 +190,31 @@ export class LiveRelay {
   /** The session ends once its last report is journaled. */
   #takeClosed(billed: Promise<void>, shown: Json): void {
     this.#isClosed = true;
-    this.#link.downlink.hold();
+    this.#core.downlink.hold();
     void billed.then(() =>
-      this.#link.guard(() => {
-        this.#isCloseTold = !this.#link.isHungUp;
+      this.#core.guard(() => {
+        this.#isCloseTold = !this.#core.isHungUp;
         this.#forward(shown);
-        this.#link.send({ type: 'upstream.closed', ending: CLOSED });
+        this.#core.send({ type: 'upstream.closed', ending: CLOSED });
       }),
     );
   }
 
   #forward(event: Json): void {
-    if (this.#link.isHungUp) return;
-    this.#link.downlink.send({ bytes: Buffer.from(JSON.stringify(event)), isBinary: false });
+    if (this.#core.isHungUp) return;
+    this.#core.downlink.send({ bytes: Buffer.from(JSON.stringify(event)), isBinary: false });
   }
 
   /** Frames from before the close are handled first. */
   #lookOver(): void {
     const ending = this.#upstreamEnding;
-    if (ending === undefined || this.#isClosed || this.#link.downlink.hasWaiting) return;
-    this.#link.send({ type: 'upstream.closed', ending });
+    if (ending === undefined || this.#isClosed || this.#core.downlink.hasWaiting) return;
+    this.#core.send({ type: 'upstream.closed', ending });
   }
 
   /** Tells the client why, and forwards nothing more. What the session came to follows once the upstream has reported it. */
   #hangUp(ending: Ending): void {
-    this.#link.hangUp(() => {
+    this.#core.hangUp(() => {
       this.#hungUpAtMs = this.#clock.monotonicMs();
       this.#sender.fault(ending);
     });

@@ -7,7 +7,7 @@ import type { RelayClient, SocketFrame } from '../live/downlink.ts';
 import { TOO_MANY_RESPONSES, upstreamClosed } from '../live/voice-endings.ts';
 import { EventSender } from '../protocols/openai-realtime/event-sender.ts';
 import { MeteredTurns } from './metered-turns.ts';
-import { type RelayDeps, type RelayInput, RelayLink } from './relay-link.ts';
+import { RelayCore, type RelayDeps, type RelayInput } from './relay-core.ts';
 import type { RelayMeter } from './relay-meter.ts';
 import { nameForClient, nameForUpstream } from './session-name.ts';
 import { createTimeMeter } from './time-meter.ts';
@@ -30,7 +30,7 @@ export class RelaySession {
   readonly #upstream: UpstreamSocket;
   /** The model's name in the catalogue (`here`) and at the upstream (`there`). */
   readonly #names: { readonly here: string; readonly there: string };
-  readonly #link: RelayLink<Arrived>;
+  readonly #core: RelayCore<Arrived>;
   readonly #signs: TurnSigns;
   readonly #sender: EventSender;
   readonly #turns: MeteredTurns;
@@ -47,34 +47,34 @@ export class RelaySession {
     this.#clock = clock;
     this.#upstream = upstream;
     this.#names = { here: input.model.id, there: owner.source.upstreamModel };
-    const link = new RelayLink<Arrived>(deps, input, {
+    const core = new RelayCore<Arrived>(deps, input, {
       effects: this.#effects(),
       take: (frame) => this.#take(frame),
       wentOn: () => this.#lookOver(),
     });
-    this.#link = link;
-    const { life, tally } = link;
+    this.#core = core;
+    const { life, tally } = core;
     this.#signs = new TurnSigns({ clock, tally, trace });
     this.#sender = new EventSender(random);
     const createMeter = isBilledByTime(owner.source) ? createTimeMeter : createTokenMeter;
-    this.#meter = createMeter({ ...input, clock, life, send: (event) => link.send(event) });
+    this.#meter = createMeter({ ...input, clock, life, send: (event) => core.send(event) });
     this.#turns = new MeteredTurns({
       ...{ clock, meter: this.#meter, tally, trace },
-      isOver: () => link.isHungUp,
-      tooMany: () => link.fail(TOO_MANY_RESPONSES),
-      guard: (work) => link.guard(work),
+      isOver: () => core.isHungUp,
+      tooMany: () => core.fail(TOO_MANY_RESPONSES),
+      guard: (work) => core.guard(work),
     });
-    link.start();
+    core.start();
   }
 
   /** Resolves when the session is settled. */
   get settled(): Promise<void> {
-    return this.#link.life.settled;
+    return this.#core.life.settled;
   }
 
   attach(client: RelayClient): void {
     this.#sender.attach(client);
-    this.#link.attach(client, {
+    this.#core.attach(client, {
       arrived: (bytes, isBinary) => ({
         bytes,
         isBinary,
@@ -91,7 +91,7 @@ export class RelaySession {
   /** The caller may reuse the bytes after this returns. */
   frame(bytes: Uint8Array, isBinary: boolean): void {
     const nowMs = this.#clock.monotonicMs();
-    if (!this.#link.admits(nowMs)) return;
+    if (!this.#core.admits(nowMs)) return;
     // The upstream has closed, and its last frames may still wait for the client.
     if (this.#upstreamEnding !== undefined) return;
     this.#upstream.send(isBinary ? bytes : nameForUpstream(bytes, this.#names.there), isBinary);
@@ -99,26 +99,26 @@ export class RelaySession {
     const tokens = this.#signs.inputTokens(bytes);
     this.#meter.carried('up', { bytes: bytes.length, isSound, tokens });
     if (!isBinary) this.#signs.up(bytes, nowMs);
-    this.#link.checkUpstream();
+    this.#core.checkUpstream();
   }
 
   /** The client's send buffer has room again. */
   drained(): void {
-    this.#link.drained();
+    this.#core.drained();
   }
 
   drain(): void {
-    this.#link.send({ type: 'drain.requested' });
+    this.#core.send({ type: 'drain.requested' });
   }
 
   /** The client disconnected, or the server gives it up and closes its socket. */
   socketClosed(): void {
-    this.#link.send({ type: 'socket.closed' });
+    this.#core.send({ type: 'socket.closed' });
   }
 
   #effects(): Omit<RelayEffects, 'quietInMs'> {
     return {
-      hangUp: (ending) => this.#link.hangUp(() => this.#sender.end(ending)),
+      hangUp: (ending) => this.#core.hangUp(() => this.#sender.end(ending)),
       cancelTurns: () => {
         for (const event of this.#turns.cancellations()) this.#upstream.send(event, false);
       },
@@ -126,13 +126,13 @@ export class RelaySession {
         this.#turns.close();
         this.#meter.end(this.#isBrokenDown ? 0 : this.#turns.size);
         this.#upstream.close();
-        this.#link.life.settle(ending);
+        this.#core.life.settle(ending);
       },
       leave: () => {
         this.#turns.close();
         this.#meter.end(0);
         this.#upstream.close();
-        this.#link.life.leave();
+        this.#core.life.leave();
       },
       isInTurn: () => this.#isInTurn,
     };
@@ -151,13 +151,13 @@ export class RelaySession {
       return;
     }
     this.#isBilling = true;
-    this.#link.downlink.hold();
+    this.#core.downlink.hold();
     void billed.then(() =>
-      this.#link.guard(() => {
+      this.#core.guard(() => {
         this.#isBilling = false;
         this.#forward(frame, type);
         // A waiting frame may begin the next turn, or end it.
-        this.#link.downlink.release();
+        this.#core.downlink.release();
         this.#turnIsOver();
       }),
     );
@@ -170,18 +170,18 @@ export class RelaySession {
 
   /** Waiting frames may belong to a turn. */
   get #isInTurn(): boolean {
-    return this.#isBilling || this.#turns.size > 0 || this.#link.downlink.hasWaiting;
+    return this.#isBilling || this.#turns.size > 0 || this.#core.downlink.hasWaiting;
   }
 
   #lookOver(): void {
-    if (!this.#isInTurn) this.#link.send({ type: 'turns.over' });
+    if (!this.#isInTurn) this.#core.send({ type: 'turns.over' });
     if (this.#upstreamEnding !== undefined) this.#upstreamClosed(this.#upstreamEnding);
   }
 
   #forward(frame: Arrived, type: string | undefined): void {
-    if (this.#link.isHungUp) return;
+    if (this.#core.isHungUp) return;
     const { bytes, isBinary } = frame;
-    this.#link.downlink.send(
+    this.#core.downlink.send(
       isBinary ? frame : { isBinary, bytes: nameForClient(bytes, type, this.#names.here) },
     );
     if (type !== undefined) this.#signs.down(type, frame.bytes, frame.arrivedAtMs);
@@ -190,7 +190,7 @@ export class RelaySession {
   /** Frames from before the close are handled first. */
   #upstreamClosed(ending: Ending): void {
     this.#upstreamEnding = ending;
-    if (this.#isBilling || this.#link.downlink.hasWaiting) return;
-    this.#link.send({ type: 'upstream.closed', ending });
+    if (this.#isBilling || this.#core.downlink.hasWaiting) return;
+    this.#core.send({ type: 'upstream.closed', ending });
   }
 }

@@ -2,6 +2,7 @@ import type { Ending } from '../../../../machines/transcription-stream.ts';
 import { newId } from '../../../kernel/ids.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { EventAllowance } from '../../live/event-allowance.ts';
+import { writtenMessage } from '../../session/conversation.ts';
 import {
   VoiceSession,
   type VoiceSessionDeps,
@@ -12,7 +13,7 @@ import { Acknowledgement, HANDED_OVER } from './acknowledgement.ts';
 import { LiveClient } from './live-client.ts';
 import { LiveCommands } from './live-commands.ts';
 import { closeReason, EXPIRED, LiveSender } from './live-sender.ts';
-import type { LiveItem, LiveStart } from './read-start.ts';
+import type { LiveStart } from './read-start.ts';
 import { renderLiveSession } from './render-session.ts';
 
 /** Opens a voice session in the protocol of `/v1/live/sessions`. */
@@ -47,7 +48,11 @@ export function createLiveSession(
     ...{ acknowledgement, allowance, delegation, instructions, random, render },
     ...{ sender, session, sinceMs },
   });
-  for (const item of start.items) session.conversation.add(messageOf(newId(random, 'item_'), item));
+  for (const item of start.items) {
+    const [{ text }] = item.content;
+    const role = item.role === 'developer' ? 'system' : item.role;
+    session.conversation.add(writtenMessage(newId(random, 'item_'), role, text));
+  }
   const expiry = clock.setTimeout(() => session.fail(EXPIRED), LIMITS.liveSeconds * 1_000);
 
   /** A call without an output would be refused by most chat models. */
@@ -79,12 +84,3 @@ export function createLiveSession(
     attached: () => sender.answer('session.started', eventId, { session: render() }),
   });
 }
-
-const messageOf = (id: string, { content: [{ text }], role }: LiveItem) =>
-  ({
-    id,
-    type: 'message',
-    role: role === 'developer' ? 'system' : role,
-    status: 'completed',
-    content: [{ type: 'text', text }],
-  }) as const;

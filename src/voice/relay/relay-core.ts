@@ -29,7 +29,7 @@ export type RelayInput = {
   readonly upstream: UpstreamSocket;
 };
 
-type LinkOptions<F extends SocketFrame> = {
+type CoreOptions<F extends SocketFrame> = {
   readonly effects: Omit<RelayEffects, 'quietInMs'>;
   /** Handles the next upstream frame. */
   readonly take: (frame: F) => void;
@@ -41,7 +41,7 @@ type LinkOptions<F extends SocketFrame> = {
  * The parts of a relayed session that do not depend on its protocol: the order of its frames, what its client may send,
  * its machine and its settlement.
  */
-export class RelayLink<F extends SocketFrame = SocketFrame> {
+export class RelayCore<F extends SocketFrame = SocketFrame> {
   readonly life: VoiceLife;
   readonly tally: SessionTally;
   readonly downlink: Downlink<F>;
@@ -50,7 +50,7 @@ export class RelayLink<F extends SocketFrame = SocketFrame> {
   readonly #actor: SessionActor<RealtimeRelayEvent>;
   #isHungUp = false;
 
-  constructor(deps: RelayDeps, input: RelayInput, { effects, take, wentOn }: LinkOptions<F>) {
+  constructor(deps: RelayDeps, input: RelayInput, { effects, take, wentOn }: CoreOptions<F>) {
     const { clock } = deps;
     const { upstream } = input;
     this.#upstream = upstream;
