@@ -139,7 +139,7 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
   };
 }
 
-/** What is built later than what asks for it, and before that does. */
+/** A part that is built after those that use it: they ask for it only once the server runs. */
 function required<T>(part: T | undefined): T {
   assert(part !== undefined, 'a part is asked for when the server is whole');
   return part;

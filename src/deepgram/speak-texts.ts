@@ -69,7 +69,7 @@ export function requireSpeaker(
   };
 }
 
-/** Raw sound, by its names. */
+/** The content types that vendors give raw samples. */
 const RAW = new Set(['audio/pcm', 'audio/l16', 'audio/x-raw', 'application/octet-stream']);
 
 /** Buys one text, charged with its first sound. Throws the gateway's refusals, and as one what an upstream refuses. */

@@ -18,9 +18,9 @@ export type WantedFile = {
 
 export type FetchedFile = {
   readonly bytes: Buffer;
-  /** Behind all redirects. */
+  /** The address after all redirects. */
   readonly url: string;
-  /** As it was said; empty where it was not. */
+  /** The `content-type` of the answer; empty where it has none. */
   readonly contentType: string;
 };
 

@@ -189,7 +189,7 @@ function planned(
     const milliUnits = 'file' in order ? durationMs : characters * 1_000;
     const { agentId } = call.spender;
     const priceRaw = listPriceRaw(plan.price, milliUnits, marginBps);
-    // Who was asked for money finishes.
+    // A vendor that bills for the order is read to the end, whether or not the client has left.
     const signal = priceRaw > 0n ? new AbortController().signal : call.signal;
     const onBytes = (bytes: number) =>
       call.share.use(bytes * LIMITS.marketplace.bytesInFlight.answer);

@@ -71,7 +71,7 @@ export function openDoor(
       try {
         await exchange(request, { timeoutMs: abandonMs });
       } catch {
-        // Its vendor finishes the job.
+        // The vendor then finishes the job, which costs its time alone.
       }
     },
     async pause(ms) {

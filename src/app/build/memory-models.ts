@@ -63,7 +63,7 @@ export function createMemoryModels({ chat, embeddings, findOwner }: MemoryModelD
   };
 }
 
-/** Of a request that a provider has answered with something that is none. */
+/** The status for a provider whose answer cannot be read. */
 const UNREADABLE = 422;
 
 /** The text of the first choice; empty where there is none. */

@@ -52,7 +52,7 @@ export type World = ServerDeps & {
   /** Undefined: nothing is traced. */
   readonly tracer: Tracer | undefined;
   readonly catalogue: Catalogue;
-  /** The outbound door. */
+  /** Sends all outbound requests. */
   readonly fetch: Fetch;
   readonly fetchStream: FetchStream;
 };

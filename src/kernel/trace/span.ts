@@ -1,6 +1,6 @@
 /**
- * Tracing as an argument: a floor describes its work as spans without knowing who collects them. Where work is not
- * traced its span is undefined, so that `span?.child(…)` costs nothing, not even the making of its attributes.
+ * Code that is traced gets its span as an argument, and does not know who collects it. Where work is not traced the
+ * span is undefined, so that `span?.child(…)` costs nothing: not even its attributes are made.
  */
 
 export type AttributeValue = string | number | boolean | string[] | undefined;
@@ -34,7 +34,7 @@ export interface Span {
   child(name: string, start?: SpanStart): Span;
   set(attributes: Attributes): void;
   event(name: string, attributes?: Attributes): void;
-  /** The work is over now; what it came to is still to be learned. Only the first call counts. */
+  /** Notes that the work ends now. `end` follows once its result is known. Only the first call counts. */
   stop(): void;
   /** Only the first call counts. */
   end(end?: SpanEnd): void;

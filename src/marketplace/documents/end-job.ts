@@ -128,7 +128,7 @@ async function eventsOf(
   return [...sold, ...(await tripwires.eventsOf(of, departures))];
 }
 
-/** What a hold that is not open counts under: nothing moves, whatever it says. */
+/** Stands for a hold that is resolved already. The ledger moves nothing for it, so that these facts have no effect. */
 const resolvedHold = ({ agentId, asked, heldRaw, id }: ClaimedJob): Hold => ({
   holdId: id,
   agentId,

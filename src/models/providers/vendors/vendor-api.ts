@@ -109,7 +109,7 @@ export type Transcript = {
 export type HearingApi = {
   /** It takes the parameters of Deepgram's protocol. */
   readonly speaksListen?: boolean;
-  /** Throws VendorFailed where the answer is no transcript, and what the door throws. */
+  /** Throws VendorFailed where the answer is no transcript, and what `VendorDoor` throws. */
   readonly hear: (door: VendorDoor, heard: HeardSound) => Promise<Transcript>;
 };
 
