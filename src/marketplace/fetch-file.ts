@@ -9,7 +9,7 @@ import { BodyTooLarge, SendFailed } from '../platform/egress/send-failed.ts';
 import type { BytesShare } from './bytes-in-flight.ts';
 import { unfit } from './vendor.ts';
 
-/** Which member of a request has the address, and what may come from there. */
+/** The member of the request that has the address, and what file is accepted from there. */
 export type WantedFile = {
   readonly member: 'audioUrl' | 'documentUrl';
   readonly accept: string;

@@ -52,7 +52,7 @@ export interface Shim {
    * for what is wrong with the request or missing here, and the refusals of spend controls. What is thrown cost nothing.
    */
   serve(call: ShimCall): Promise<MarketAnswer & Pick<Sold, 'advisory'>>;
-  /** What such a call would cost by the price list. Throws OwnRefusal for what is wrong with it or missing here. */
+  /** The price of a call by the price list. Throws OwnRefusal where the call is wrong or its vendor is not here. */
   priceOf(call: Pick<ShimCall, 'service' | 'vendor' | 'body'>): MarketPrice;
 }
 
@@ -66,10 +66,10 @@ export function createShim(deps: ShimDeps): Shim {
     let body: Buffer = Buffer.alloc(0);
     const ask = async () => {
       const delivery = await goods.ask();
-      // What came over the network is counted as it came.
+      // Bytes of a vendor on the network were counted while they came; those of a local engine are counted now.
       if (vendor.account === undefined) call.share.use(soundBytes(delivery) * bytesInFlight.answer);
       body = await deliveryBody(delivery, goods.usage);
-      // Not kept under its key, and not read by its client, it is not paid for either. The key is free for a retry.
+      // The client has left and the answer is too long to be kept under its key: nobody gets it, and so nobody pays for it.
       const isLost = call.workId !== undefined && call.client.aborted;
       if (isLost && body.length > LIMITS.idempotencyAnswerBytes) {
         throw errors.request.clientClosed();

@@ -32,7 +32,7 @@ export type Delivery = (
   | { readonly audio: Buffer; readonly contentType: string }
   | { readonly json: Json }
 ) & {
-  /** What the vendor says that it has worked, which is compared with what was measured here. */
+  /** The amount of work that the vendor reports. It is compared with what was measured here. */
   readonly reported?: Reported | undefined;
   /** It is delivered, but is not quite what was asked for. */
   readonly departure?: Departure | undefined;

@@ -86,7 +86,7 @@ const askingFor =
     const told = await ask({ route, body, idempotencyKey: key, signal });
     const answer = await readAnswer(told.answer, maxBytes, signal);
     onAnswer(answer);
-    // What follows runs in one turn: the result is made, and written to be counted.
+    // The result is made and written in one turn of the event loop, which starts anew for a long answer.
     if (isLongJson(answer.bytes)) await turnForLongWork();
     if (answer.status >= 400 && !isRelayed(answer)) throw new RouteRefused(answer);
     return answer;

@@ -66,7 +66,7 @@ export async function buildMemory(world: World, parts: MemoryParts, teardown: Te
   return { memory: createMemory({ ...world, embedders, models, loader, line, writes, indexer }) };
 }
 
-/** What the store buys beside what the engines of this process do. */
+/** The models that the store buys for what the engines of this process do not do. */
 function buildShop(world: World, { gateway, node, voice }: MemoryParts) {
   const { catalogue, random, settings, sql } = world;
   const { embedding, infer } = settings.memoryModels;

@@ -14,7 +14,7 @@ import type { Vendor } from '../vendor.ts';
 import type { DoorDeps } from '../vendor-door.ts';
 import type { VendorFiles } from './vendor-files.ts';
 
-/** The places between two steps of a job, where a test ends the process. */
+/** The points between two steps of a job: a test may end the process at each of them. */
 export type JobPoint =
   | 'written'
   | 'held'

@@ -81,9 +81,9 @@ export type ClaimedJob = {
   readonly vendorJobId: string | null;
   readonly looks: number;
   readonly verdict: JobVerdict | null;
-  /** It has lived as long as it may. */
+  /** The job has reached `LIMITS.marketplace.documents.lifeMs`. */
   readonly isOverdue: boolean;
-  /** Whether it has begun is not known, and has not been for long. */
+  /** The answer to its start was lost `startUndecidedMs` ago, and the vendor has not said that it has begun. */
   readonly isStartOverdue: boolean;
   readonly ageMs: number;
 };

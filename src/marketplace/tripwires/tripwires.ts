@@ -6,7 +6,7 @@ import type { EventRow } from '../../ledger/rules/companion.ts';
 import { tripwireTriggered } from '../../webhooks/payment-event.ts';
 import type { Departure } from './departure.ts';
 
-/** Whose agent it is. */
+/** The account that gets the event, and the wallet of its agent. */
 export type Owner = { readonly accountId: string; readonly wallet: string | null };
 
 export type TripwireDeps = {

@@ -32,7 +32,7 @@ export type Order<R, T> = {
   ) => Promise<Outcome<T>>;
   /** What of the answer of a source was used by now. */
   readonly meter: (answer: T, source: Source) => Metered;
-  /** Notes what requests to come may use of an answer. Called once, when it is settled. */
+  /** Notes what later requests may reuse, such as a cached prompt. Called once, when the answer is settled. */
   readonly note?: (answer: T, source: Source) => void;
   /** The same for no more than the balance or a cap leaves, where less of it can be had. */
   readonly forLess?: (room: Room) => Order<R, T> | undefined;
