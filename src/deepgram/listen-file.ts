@@ -116,7 +116,7 @@ const NOT_PASSED_ON: ReadonlySet<string> = new Set([
 const optionsOf = (rawQuery: string): [name: string, value: string][] =>
   [...new URLSearchParams(rawQuery)].filter(([name]) => !NOT_PASSED_ON.has(name));
 
-/** Of many bytes, some are counted in each turn of the event loop. */
+/** The SHA-256 of a file. A long file is hashed over several turns of the event loop. */
 async function digestOf(bytes: Buffer): Promise<string> {
   const digest = createHash('sha256');
   const step = LIMITS.copyBytesPerTurn;

@@ -104,7 +104,7 @@ export interface TtsEngine {
     readonly voice: string;
     readonly speed?: number;
     readonly signal: AbortSignal;
-    /** Whose turn it takes; without it the server's own. */
+    /** The agent whose turn the work takes; absent: the server's own. */
     readonly agentId?: number;
   }): AsyncIterable<SpeechChunk>;
 }
@@ -195,7 +195,7 @@ export interface GuideEngine {
     readonly facts: CallerFacts;
     readonly maxTokens: number;
     readonly nowMs: number;
-    /** Whose turn it takes; without it the server's own. */
+    /** The agent whose turn the work takes; absent: the server's own. */
     readonly agentId?: number;
   }): Promise<GuideReply>;
 }

@@ -127,7 +127,7 @@ async function readFile(
   return joinPieces(pieces);
 }
 
-/** Of a file that comes too slowly the rest is not waited for: it has one of a few places. */
+/** Throws for a file that comes too slowly, since only a few files may be fetched at a time. */
 function paceOf(clock: Clock, member: WantedFile['member']): (bytes: number) => void {
   const { afterMs, bytesPerSecond } = audioPace;
   const sinceMs = clock.monotonicMs();

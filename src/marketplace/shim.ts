@@ -34,7 +34,7 @@ export type ShimDeps = SellDeps &
 
 /** A request for a service of a vendor. */
 export type ShimCall = Sale & {
-  /** Whose agent it is. */
+  /** The account of the agent. */
   readonly accountId: string;
   readonly service: ServiceName;
   readonly vendor: string;

@@ -34,7 +34,7 @@ export type Delivery = (
 ) & {
   /** The amount of work that the vendor reports. It is compared with what was measured here. */
   readonly reported?: Reported | undefined;
-  /** It is delivered, but is not quite what was asked for. */
+  /** How the delivery differs from what was asked for. Undefined: it does not. */
   readonly departure?: Departure | undefined;
 };
 

@@ -19,7 +19,7 @@ export type ToolCall = {
   readonly args: unknown;
   /** The work of the call, under which it is paid for at most once. */
   readonly key: string | undefined;
-  /** Of the request that the call came in. */
+  /** The bytes that all results of the HTTP request may have together. */
   readonly budget: ResultBudget;
   readonly ask: AskRoute;
   /** Fires when the client goes away. */

@@ -37,7 +37,7 @@ export type PaymentParts = {
   readonly accounts: Pick<AccountParts, 'wallets' | 'spendState' | 'payouts'>;
   readonly chain: ChainParts;
   readonly budgets: BudgetReports;
-  /** Of vendors that agents choose. */
+  /** Sends requests to vendors that agents choose. */
   readonly client: GuardedClient;
   readonly marketplace: Marketplace;
   readonly passthroughs: PassthroughLog;

@@ -19,7 +19,7 @@ import type { Buyer } from '../../models/purchase/buyer.ts';
 export type MemoryModelDeps = {
   readonly chat: ChatCompletions;
   readonly embeddings: Embeddings;
-  /** Whose agent it is: its stored provider keys may pay. */
+  /** The account of an agent, whose stored provider keys may pay. */
   findOwner(agentId: number): Promise<{ readonly accountId: string } | undefined>;
 };
 

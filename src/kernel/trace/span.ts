@@ -27,7 +27,7 @@ export type SpanEnd = {
 export interface Span {
   /** The headers that let another service continue the trace (W3C Trace Context). */
   readonly headers: Readonly<Record<string, string>>;
-  /** The same for model vendors, which learn of the trace only where the operator has said so. */
+  /** The same headers for model vendors. Undefined: the operator has not allowed vendors to continue traces. */
   readonly upstreamHeaders: Readonly<Record<string, string>> | undefined;
   /** False: the trace is not sampled, and nothing of it is kept. */
   readonly isRecorded: boolean;

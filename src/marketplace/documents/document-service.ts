@@ -10,7 +10,7 @@ export type DocumentOrder = {
 
 /** What a vendor says of a job. */
 export type JobNews =
-  /** It has not begun, as far as the vendor says. */
+  /** `waiting`: the vendor has not said that the job has begun. */
   | { readonly kind: 'waiting' | 'running' }
   | { readonly kind: 'done'; readonly pages: VendorPages }
   | { readonly kind: 'failed'; readonly reason: string };

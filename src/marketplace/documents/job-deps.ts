@@ -46,7 +46,7 @@ export type JobDeps = DoorDeps & {
   readonly fetchFile: FetchFile;
   /** Throws the refusal of a host that the agent may not call. */
   readonly admitHost: (agentId: number, host: string) => Promise<void>;
-  /** Whose agent it is, for events. */
+  /** The account of an agent, which gets the events of its jobs. */
   readonly findOwner: (agentId: number) => Promise<Owner | undefined>;
   /** An open hold. */
   readonly findHold: (holdId: string) => Promise<Hold | undefined>;

@@ -49,7 +49,7 @@ export type JobError = {
   readonly message: string;
 };
 
-/** Of a job whose process was lost, or gave it up, before the vendor had the document. */
+/** The error of a job whose process was lost, or gave up, before the vendor had the document. */
 export const INTERRUPTED: JobError = {
   code: 'interrupted',
   message: 'The server was lost before the vendor had the document.',

@@ -60,7 +60,7 @@ export class Arena {
     this.#look();
   }
 
-  /** Of the blocks that are taken. */
+  /** Bytes of the blocks that are taken. */
   get bytes(): number {
     return (this.#grown - this.#free) * BLOCK_BYTES;
   }

@@ -29,7 +29,7 @@ export class LoadedSpaces {
   readonly #byKey = new Map<number, Loaded>();
   /** Each load of a space, those in progress included. */
   readonly #ofSpace = new Map<number, Set<Loaded>>();
-  /** Those that can be searched. */
+  /** The load of each space that can be searched. */
   readonly #bySpace = new Map<number, Loaded>();
   #thread: WorkerClient<IndexContract>['thread'];
   #nextKey = 1;

@@ -45,7 +45,7 @@ export class Space {
     return this.#blocks;
   }
 
-  /** It was given back: none of what it had is there, and its memory may be another space's. */
+  /** The space has given its memory back, which may belong to another space now. */
   get isGone(): boolean {
     return this.#isGone;
   }

@@ -130,7 +130,7 @@ function wantChat<R, T>(
   };
 }
 
-/** The same of each model that the buyer wishes, in turn; of `model` alone where there are no wishes. */
+/** Wants a chat of each model that the buyer wishes, one after another; of `model` alone where the buyer has no wishes. */
 export function wantInTurn<R, T>(
   deps: WantDeps<R>,
   ofModel: (model: string) => ChatQuestion<R, T>,

@@ -97,7 +97,7 @@ async function requireAdmitted(
   return { known, isRemembered: false };
 }
 
-/** The same of an agent that has been admitted to a purchase which this call is a part of. */
+/** Admits a call that is part of a purchase for which the agent was admitted before. */
 export const admittedBefore = async (view: AgentView): Promise<AdmittedCall> =>
   admitted(view.remembered ?? (await view.read()), view);
 

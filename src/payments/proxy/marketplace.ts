@@ -5,7 +5,7 @@ import type { OutboundRequest } from './outbound-request.ts';
 /** A request below the address of the marketplace, and whose money may pay for it. */
 export type MarketCall = OutboundRequest & {
   readonly spender: Spender;
-  /** Whose agent it is. */
+  /** The account of the agent. */
   readonly accountId: string;
   readonly url: string;
   /** Becomes the id of the hold. */

@@ -54,7 +54,7 @@ export type PaidAudioOptions = {
   readonly lost: () => void;
   /** The journal could not be written, or the reaction to the ledger's answer failed. */
   readonly away: (error: unknown) => void;
-  /** The same after a stop: the charges are settled all the same. */
+  /** As `away`, but after a stop: the charges are settled nevertheless. */
   readonly awayLate: (error: unknown) => void;
 };
 

@@ -33,7 +33,7 @@ export type Extension =
   | {
       readonly kind: 'refused';
       readonly refusal: HoldRefusal;
-      /** Of several holds, the refused one, and the most that it may hold for unbilled charges. */
+      /** Which of several holds was refused, and the most that it may hold for unbilled charges. */
       readonly short?: { readonly sessionHold: string; readonly roomRaw: bigint } | undefined;
     }
   | { readonly kind: 'lost' };

@@ -36,7 +36,7 @@ export const createJudge =
   (deps: {
     readonly chat: ChatCompletions;
     readonly clock: Clock;
-    /** Of a voice for which none was set. */
+    /** The model of voices for which none was set. */
     readonly model: string;
     /** Fires when this process stops: it waits for no model. */
     readonly stopping: AbortSignal;
