@@ -20,7 +20,7 @@ export class EngineBusy extends Error {
   }
 }
 
-/** Times are milliseconds since whatever the word is a part of began. */
+/** A word and its times, in milliseconds since the beginning of the sound or utterance that has it. */
 export type TimedWord = {
   readonly word: string;
   readonly startMs: number;

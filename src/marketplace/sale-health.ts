@@ -66,7 +66,7 @@ export function createSaleHealth({
   };
 }
 
-/** Whether it is the vendor that failed: what it refuses of a request, or for its caller's pace, says nothing of it. */
+/** Whether an error is the vendor's fault. A refusal of the request or of its caller's pace is not. */
 function isVendors(error: unknown): boolean {
   if (error instanceof VendorGaveUp) return false;
   if (!(error instanceof VendorRefused)) return error instanceof VendorFailed;

@@ -93,7 +93,7 @@ export function createShim(deps: ShimDeps): Shim {
         return await finish(call, vendor, planned(deps, call, vendor, service, asked));
       }
       const { audioUrl, ...order } = asked;
-      // What can be refused without the file is, before it is fetched.
+      // Refuses whatever can be refused without the file, before the file is fetched.
       await requireFunds(
         deps,
         call,
@@ -172,7 +172,7 @@ function findService(
   return { vendor, service: service as Service<ServiceName> };
 }
 
-/** What an order comes to, and how it is asked for. Throws the refusal of one that its vendor does not take. */
+/** The price of an order, and how its vendor is asked. Throws the refusal of an order that the vendor does not take. */
 function planned(
   deps: ShimDeps,
   call: ServedCall,

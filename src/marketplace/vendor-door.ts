@@ -83,7 +83,7 @@ export function openDoor(
 }
 
 function failureOf(error: unknown): Error {
-  // No room for the answer is no failure of its vendor.
+  // An OwnRefusal, such as that of an answer that finds no memory here, is not the vendor's failure.
   if (error instanceof VendorFailed || error instanceof OwnRefusal) return error;
   if (error instanceof AnswerTooLarge)
     return new VendorSaidTooMuch('answers too much', { cause: error });

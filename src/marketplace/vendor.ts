@@ -38,7 +38,7 @@ export type Delivery = (
   readonly departure?: Departure | undefined;
 };
 
-/** What an order comes to at a vendor's list price, before the vendor hears of it. */
+/** The list price of an order, and how to ask the vendor for it. Nothing is sent before `ask`. */
 export type Plan = {
   readonly price: ListPrice;
   /** How the vendor counts characters, where that is not by code points. */

@@ -19,7 +19,7 @@ export type LedgerParts = {
   /** The id of this process among those on the database, and the lease that it renews. */
   readonly node: Node;
   readonly lease: LeaseKeeper;
-  /** The one time that all processes have in common. */
+  /** The database's clock, which all processes share. */
   readonly time: DatabaseClock;
   /** Hears at once of an agent that one of its caps has stopped, in this process. */
   whenSuspended(listener: (agentId: number) => void): void;

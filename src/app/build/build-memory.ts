@@ -25,7 +25,7 @@ import type { World } from './world.ts';
 type MemoryParts = {
   readonly voice: VoiceParts;
   readonly node: Node;
-  /** The gateway that the store buys models from. It is built after the store, which therefore asks for it at its first purchase. */
+  /** The gateway that the store buys models from. It is built after the store, which asks for it at the first purchase. */
   readonly gateway: () => Pick<MemoryModelDeps, 'chat' | 'embeddings'>;
 };
 

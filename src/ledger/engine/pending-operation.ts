@@ -57,7 +57,7 @@ export class Pending {
     return false;
   }
 
-  /** It leaves the inbox, by this or by `reject`, once. */
+  /** Ends the wait of its caller. Either this or `reject` is called, once. */
   resolve(resolution: Resolution): void {
     this.#waiting.count--;
     this.#fulfil(resolution);

@@ -20,7 +20,7 @@ export async function failJob(
   await decideAndEnd(deps, job, failedVerdict(error, departures), null);
 }
 
-/** What arrived of a document. */
+/** The result of a document as it was downloaded. */
 export type Arrived = {
   readonly archive: Buffer;
   /** Pages that are in the archive; undefined: it does not tell. */

@@ -45,7 +45,7 @@ export async function insertJob(sql: Sql, job: NewJob): Promise<boolean> {
 }
 
 /**
- * Takes a job that was not accepted back, with what it comes to where this process is lost before it has released the hold.
+ * Withdraws a job that was not accepted. Its verdict is stored with it, in case this process is lost before it releases the hold.
  * False: it is queued after all, or another process has taken it over, and its hold with it.
  */
 export const withdrawJob = (sql: Queryable, id: string): Promise<boolean> =>

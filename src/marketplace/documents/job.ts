@@ -23,7 +23,7 @@ export type AskedJob = DocumentOrder & {
   readonly spender: Spender;
 };
 
-/** What a job comes to. It is written before it is paid, and never changes. */
+/** The outcome of a job. It is stored before the job is paid, and never changes. */
 export type JobVerdict = {
   readonly status: 'completed' | 'failed';
   readonly pages: {

@@ -38,7 +38,7 @@ export interface Tripwires {
 
 export function createTripwires({ claim, clock, log }: TripwireDeps): Tripwires {
   const { tripwireEveryMs, tripwiresRemembered } = LIMITS.marketplace;
-  /** A vendor that departs at each sale asks the database once an hour, and not at each. */
+  /** When the database was asked last, so that a vendor that departs at each sale causes one statement an hour. */
   const lookedAt = new RecentMap<string, number>(tripwiresRemembered);
 
   async function mayReport(agentId: number, vendor: string, tripwire: string): Promise<boolean> {

@@ -25,7 +25,8 @@ export const callVendor = tool({
     };
     return {
       ...(status >= 400 && { isError: true }),
-      // The body is in `content` alone. Some clients show a model only the structured content, some never do; both would be too long.
+      // The body is in `content` alone: some clients show a model only the structured content, some never do, and twice the
+      // body would be too long.
       content: [
         { type: 'text', text: body },
         { type: 'text', text: JSON.stringify(receipt) },

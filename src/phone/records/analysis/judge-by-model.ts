@@ -82,7 +82,7 @@ async function verdictOf(body: Uint8Array): Promise<z.output<typeof Verdict> | u
   const [choice] = isObject(answer) && Array.isArray(answer.choices) ? answer.choices : [];
   const message = isObject(choice) ? choice.message : undefined;
   const text = isObject(message) && typeof message.content === 'string' ? message.content : '';
-  // Some models put a fence around it.
+  // Some models put the JSON into a Markdown code block.
   const [json] = /\{.*\}/s.exec(text.slice(0, LIMITS.phone.verdict.answerChars)) ?? [];
   try {
     return Verdict.safeParse(JSON.parse(json ?? '')).data;
