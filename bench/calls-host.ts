@@ -1,7 +1,7 @@
 import { HEARING_HZ } from '../media/hearing.ts';
 import { Resampler } from '../media/resample.ts';
 import { loadSpeechGates } from '../src/engines/vad/fvad-gate.ts';
-import type { AgentSocket, SocketHandler } from '../src/http/websocket/socket-route.ts';
+import type { AgentSocket } from '../src/http/websocket/socket-route.ts';
 import { systemClock } from '../src/kernel/clock.ts';
 import { favourMedia } from '../src/kernel/favour-media.ts';
 import { createRealtimeSocket } from '../src/sockets/realtime.ts';
@@ -9,7 +9,7 @@ import { startEdge } from '../test/support/edge.ts';
 import { createVoiceWorld } from '../test/support/voice-world.ts';
 import { openBareEcho } from './bare-echo.ts';
 import { realtimeStamp } from './frame-stamp.ts';
-import { createLateness } from './lateness.ts';
+import { createLateness, timedHandler } from './lateness.ts';
 import { createPromptEngines, SECOND } from './prompt-engines.ts';
 import { ownAgents } from './relays.ts';
 
@@ -49,23 +49,11 @@ async function openLive({ isTimed, sessions }: CallsHostOrder): Promise<number> 
   const socket: AgentSocket = createRealtimeSocket(deps);
   const timed: AgentSocket = {
     ...socket,
-    open: async (context) => timedHandler(await socket.open(context)),
+    open: async (context) => timedHandler(await socket.open(context), lateness),
   };
   const sockets = [isTimed ? timed : socket];
   return (await startEdge({ sockets, credentials: ownAgents })).port;
 }
-
-const timedHandler = (handler: SocketHandler): SocketHandler => ({
-  opened: (connection) => handler.opened(connection),
-  message: (data) => handler.message(data),
-  frame(bytes, isBinary) {
-    handler.frame?.(bytes, isBinary);
-    lateness.workedOff(bytes);
-  },
-  drained: () => handler.drained?.(),
-  draining: () => handler.draining?.(),
-  closed: (code, reason) => handler.closed(code, reason),
-});
 
 /** Microseconds of CPU for 20 ms of a line's sound on its way to being heard, of all lines by turns as in their calls. */
 function resampling(): number {

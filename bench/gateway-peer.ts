@@ -5,6 +5,7 @@
 
 import uws from 'uWebSockets.js';
 import { Pool } from 'undici';
+import { callSideBySide, listenAsUpstream, obeyOrders } from './peer-process.ts';
 
 export type LoadOrder = {
   readonly port: number;
@@ -50,45 +51,28 @@ async function apply(order: LoadOrder): Promise<Load> {
   const pool = new Pool(`http://127.0.0.1:${port}`, { connections: callers });
   const headers = { 'content-type': 'application/json', ...order.headers };
   const tookMs: number[] = [];
-  let left = requests;
   const startedMs = performance.now();
-  const caller = async () => {
-    while (left-- > 0) {
-      const sentMs = performance.now();
-      const path = '/v1/chat/completions';
-      const { statusCode, body } = await pool.request({
-        path,
-        method: 'POST',
-        headers,
-        body: BODY,
-      });
-      await body.text();
-      if (statusCode !== 200) throw new Error(`status ${statusCode}`);
-      tookMs.push(performance.now() - sentMs);
-    }
-  };
-  await Promise.all(Array.from({ length: callers }, caller));
+  await callSideBySide(order, async () => {
+    const sentMs = performance.now();
+    const path = '/v1/chat/completions';
+    const { statusCode, body } = await pool.request({
+      ...{ path, method: 'POST', headers, body: BODY },
+    });
+    await body.text();
+    if (statusCode !== 200) throw new Error(`status ${statusCode}`);
+    tookMs.push(performance.now() - sentMs);
+  });
   const perSecond = (requests * 1_000) / (performance.now() - startedMs);
   await pool.close();
   return { tookMs, perSecond };
 }
 
-uws
-  .App()
-  .post('/v1/chat/completions', (response) => {
+listenAsUpstream(
+  uws.App().post('/v1/chat/completions', (response) => {
     response.onAborted(() => {});
     response.onData((_chunk, isLast) => {
       if (isLast) response.writeHeader('content-type', 'application/json').end(COMPLETION);
     });
-  })
-  .listen('127.0.0.1', 0, (socket) => {
-    process.send?.({ upstreamPort: uws.us_socket_local_port(socket) });
-  });
-
-process.on('message', (order: LoadOrder) => {
-  apply(order).then(
-    (load) => process.send?.(load),
-    (error: Error) => process.send?.({ failed: error.message }),
-  );
-});
-process.on('disconnect', () => process.exit(0));
+  }),
+);
+obeyOrders(apply);

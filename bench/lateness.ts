@@ -1,3 +1,5 @@
+import type { SocketHandler } from '../src/http/websocket/socket-route.ts';
+
 /** How long messages took from their client's `send` until they were worked off. */
 export type Lateness = Readonly<Record<'frames' | 'late' | 'p50Ms' | 'p99Ms' | 'mostMs', number>>;
 
@@ -43,3 +45,19 @@ export function createLateness({
     },
   };
 }
+
+/** A handler whose frames count as worked off once it has handled them. */
+export const timedHandler = (
+  handler: SocketHandler,
+  lateness: Pick<ReturnType<typeof createLateness>, 'workedOff'>,
+): SocketHandler => ({
+  opened: (connection) => handler.opened(connection),
+  message: (data) => handler.message(data),
+  frame(bytes, isBinary) {
+    handler.frame?.(bytes, isBinary);
+    lateness.workedOff(bytes);
+  },
+  drained: () => handler.drained?.(),
+  draining: () => handler.draining?.(),
+  closed: (code, reason) => handler.closed(code, reason),
+});

@@ -5,6 +5,7 @@
 
 import { Pool } from 'undici';
 import { startEvilVendor } from '../test/support/chain/evil-vendor.ts';
+import { callSideBySide, obeyOrders } from './peer-process.ts';
 
 export type PeerRequest = {
   readonly url: string;
@@ -69,24 +70,14 @@ async function obey(order: PeerOrder): Promise<unknown> {
     case 'call': {
       const { requests, times, callers = 1 } = order;
       const tookMs: number[] = [];
-      let left = times;
-      const caller = async () => {
-        while (left-- > 0) {
-          const startedMs = performance.now();
-          for (const request of requests) await send(request);
-          tookMs.push(performance.now() - startedMs);
-        }
-      };
-      await Promise.all(Array.from({ length: callers }, caller));
+      await callSideBySide({ callers, requests: times }, async () => {
+        const startedMs = performance.now();
+        for (const request of requests) await send(request);
+        tookMs.push(performance.now() - startedMs);
+      });
       return { tookMs };
     }
   }
 }
 
-process.on('message', (order: PeerOrder) => {
-  obey(order).then(
-    (answer) => process.send?.(answer),
-    (error: Error) => process.send?.({ failed: error.message }),
-  );
-});
-process.on('disconnect', () => process.exit(0));
+obeyOrders(obey);

@@ -1,6 +1,6 @@
 import { createLocalEngines } from '../src/engines/local-engines.ts';
 import { loadSpeechGates } from '../src/engines/vad/fvad-gate.ts';
-import type { CarrierSocket, SocketHandler } from '../src/http/websocket/socket-route.ts';
+import type { CarrierSocket } from '../src/http/websocket/socket-route.ts';
 import { systemClock } from '../src/kernel/clock.ts';
 import { favourMedia } from '../src/kernel/favour-media.ts';
 import { silentLog } from '../src/kernel/log.ts';
@@ -19,7 +19,7 @@ import { startEdge } from '../test/support/edge.ts';
 import { createVoiceWorld } from '../test/support/voice-world.ts';
 import { openBareEcho } from './bare-echo.ts';
 import { twilioStamp } from './frame-stamp.ts';
-import { createLateness } from './lateness.ts';
+import { createLateness, timedHandler } from './lateness.ts';
 import { MEDIA_PATH, type PhoneHostOrder } from './phone-order.ts';
 import { createPromptEngines } from './prompt-engines.ts';
 import { searchSteadily } from './search-steadily.ts';
@@ -100,21 +100,10 @@ async function openLive({ calls, target }: PhoneHostOrder): Promise<number> {
   const socket = createCarrierMediaSocket(hooks, { publicOrigin: 'http://127.0.0.1' });
   const timed: CarrierSocket = {
     ...socket,
-    open: async (context) => timedHandler(await socket.open(context)),
+    open: async (context) => timedHandler(await socket.open(context), lateness),
   };
   return (await startEdge({ sockets: [order.isTimed ? timed : socket] })).port;
 }
-
-const timedHandler = (handler: SocketHandler): SocketHandler => ({
-  opened: (connection) => handler.opened(connection),
-  message: (data) => handler.message(data),
-  frame(bytes, isBinary) {
-    handler.frame?.(bytes, isBinary);
-    lateness.workedOff(bytes);
-  },
-  draining: () => handler.draining?.(),
-  closed: (code, reason) => handler.closed(code, reason),
-});
 
 const ANSWERS: Readonly<Record<string, () => unknown>> = {
   lateness: lateness.figures,

@@ -6,6 +6,8 @@
 import uws from 'uWebSockets.js';
 import { Pool } from 'undici';
 import { DONE, textEvent, usageEvent } from '../test/support/stream-upstream.ts';
+import { pacedAnswer } from './paced-answer.ts';
+import { callSideBySide, listenAsUpstream, obeyOrders } from './peer-process.ts';
 
 export type StreamOrder = {
   readonly port: number;
@@ -24,7 +26,6 @@ export type Streamed = {
   readonly broken: number;
 };
 
-const EVERY_MS = 20;
 const WORD = Buffer.from(textEvent('word '));
 /** Of no more tokens than were asked for: a source that reports more than there can be is rested. */
 const endOf = (words: number): Buffer => {
@@ -66,55 +67,19 @@ async function read(order: StreamOrder): Promise<Streamed> {
   const firstMs: number[] = [];
   let events = 0;
   let broken = 0;
-  let left = order.streams;
-  const reader = async () => {
-    while (left-- > 0) {
-      const stream = await readStream(order);
-      firstMs.push(stream.firstMs);
-      events += stream.events;
-      if (!stream.isWhole) broken++;
-    }
-  };
-  await Promise.all(Array.from({ length: order.readers }, reader));
+  await callSideBySide({ callers: order.readers, requests: order.streams }, async () => {
+    const stream = await readStream(order);
+    firstMs.push(stream.firstMs);
+    events += stream.events;
+    if (!stream.isWhole) broken++;
+  });
   return { firstMs, events, broken };
 }
 
-uws
-  .App()
-  .post('/v1/chat/completions', (response) => {
-    let isOpen = true;
-    let written = 0;
-    let wanted = 0;
-    let timer: NodeJS.Timeout | undefined;
-    response.onAborted(() => {
-      isOpen = false;
-    });
-    const write = () => {
-      if (!isOpen) return clearInterval(timer);
-      response.cork(() => {
-        if (written++ < wanted) response.write(WORD);
-        else response.end(endOf(wanted));
-      });
-      if (written > wanted) clearInterval(timer);
-    };
-    let body = '';
-    response.onData((chunk, isLast) => {
-      body += Buffer.from(chunk).toString();
-      if (!isLast || !isOpen) return;
-      wanted = (JSON.parse(body) as { max_tokens: number }).max_tokens;
-      timer = setInterval(write, EVERY_MS);
-      response.cork(() => response.writeHeader('content-type', 'text/event-stream'));
-      write();
-    });
-  })
-  .listen('127.0.0.1', 0, (socket) => {
-    process.send?.({ upstreamPort: uws.us_socket_local_port(socket) });
-  });
+const answer = pacedAnswer(({ max_tokens: words }: { max_tokens: number }) => [
+  ...Array<Buffer>(words).fill(WORD),
+  endOf(words),
+]);
 
-process.on('message', (order: StreamOrder) => {
-  read(order).then(
-    (streamed) => process.send?.(streamed),
-    (error: Error) => process.send?.({ failed: error.message }),
-  );
-});
-process.on('disconnect', () => process.exit(0));
+listenAsUpstream(uws.App().post('/v1/chat/completions', answer));
+obeyOrders(read);

@@ -1,6 +1,3 @@
-import { retryProvisions } from '../accounts/agents/retry-provisions.ts';
-import { pollInvalidations } from '../accounts/keys/invalidations.ts';
-import { flushKeyUse } from '../accounts/keys/key-use.ts';
 import { createApiDescription } from '../http/server/api-description.ts';
 import { createHttpServer, type HttpServer } from '../http/server/app.ts';
 import { checkCertificate } from '../http/server/certificate.ts';
@@ -8,7 +5,6 @@ import { createHealthChecks, type HealthChecks } from '../http/server/health-che
 import { createMetrics } from '../http/server/metrics.ts';
 import { createStatusBoard, type StatusBoard } from '../http/server/public-status.ts';
 import { assert } from '../kernel/assert.ts';
-import { startWorkers } from '../kernel/schedule.ts';
 import { Teardown } from '../kernel/teardown.ts';
 import { createMcpServer } from '../mcp/mcp-server.ts';
 import type { Memory } from '../memory/memory.ts';
@@ -47,7 +43,7 @@ import { buildRequests } from './build/build-requests.ts';
 import { buildVoice, type VoiceParts } from './build/build-voice.ts';
 import { buildWebhooks } from './build/build-webhooks.ts';
 import { forget } from './build/forget.ts';
-import { pushMonitoring } from './build/push-monitoring.ts';
+import { startAccountWorkers } from './build/start-account-workers.ts';
 import type { ServerDeps, World } from './build/world.ts';
 
 /** A running server. Disposing of it drains: what is live may finish for `drainSeconds`. */
@@ -130,7 +126,7 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
   const { invalidations } = accounts;
   parts.whenSuspended((agentId) => invalidations.notify({ kind: 'agent_stopped', agentId }));
   invalidations.subscribe((notice) => forget(notice, accounts.credentials, ledger, http));
-  startLife(world, accounts, health, teardown);
+  startAccountWorkers(world, accounts, health, teardown);
 
   const port = await http.listen({ host: settings.host, port: deps.port ?? settings.port });
   purchases.listensAt(port);
@@ -143,7 +139,7 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
   };
 }
 
-/** What is built later than what asks for it, and before that does. */
+/** A part that is built after those that use it: they ask for it only once the server runs. */
 function required<T>(part: T | undefined): T {
   assert(part !== undefined, 'a part is asked for when the server is whole');
   return part;
@@ -267,27 +263,6 @@ const advisoriesOf = ({
   ...(budgetAdvisory.enabled ? [BUDGET_ADVISORY_HEADER] : []),
   ...(rateLimitAdvisory.enabled ? [RATE_LIMIT_ADVISORY_HEADER] : []),
 ];
-
-function startLife(
-  world: World,
-  accounts: AccountParts,
-  health: HealthChecks,
-  teardown: Teardown,
-): void {
-  const { url, key } = world.settings.monitoring;
-  const { log, fetch } = world;
-  const monitoring = { fetch, log, url, status: health.report };
-  teardown.defer('key use', () => accounts.keyUse.flush());
-  teardown.use(
-    'workers',
-    startWorkers(world, [
-      pollInvalidations(accounts),
-      flushKeyUse(accounts),
-      retryProvisions(accounts.provisioning),
-      ...(key === undefined ? [] : [pushMonitoring({ ...monitoring, key })]),
-    ]),
-  );
-}
 
 /** Requests and sessions finish side by side; both have the same time. */
 async function drain(graceMs: number, http: HttpServer, voice: VoiceDeps): Promise<void> {

@@ -1,7 +1,7 @@
 /** How files and recorders begin: RIFF, Ogg, FLAC, Matroska and WebM, ID3. */
 const MAGIC = ['RIFF', 'OggS', 'fLaC', '\x1aE\xdf\xa3', 'ID3'];
 
-/** What stands where in files of the formats that OpenAI's transcriptions take. */
+/** The bytes that mark each format that OpenAI's transcriptions take, and their place in the file. */
 const FORMATS: readonly (readonly [at: number, magic: string, extension: string])[] = [
   [8, 'WAVE', 'wav'],
   [0, 'fLaC', 'flac'],

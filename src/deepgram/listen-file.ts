@@ -26,7 +26,7 @@ const OF_FILES = ['flac', 'opus', 'ogg-opus', 'mp3'] as const;
 
 /** The query of a file: https://developers.deepgram.com/reference/speech-to-text-api/listen. What is not named here may mean something to an upstream. */
 export const ListenFileQuery = z.looseObject({
-  /** As with the vendor, where none is named. */
+  /** The vendor's default model. */
   model: z.string().min(1).max(LIMITS.modelIdChars).default('base'),
   language: z.string().min(1).max(32).optional(),
   punctuate: Flag,
@@ -55,13 +55,13 @@ type ListenOrder = {
   readonly buyer: Buyer;
   readonly requestId: string;
   readonly query: ListenFileQuery;
-  /** As its client wrote it. */
+  /** The query as its client wrote it, for an upstream that takes it unchanged. */
   readonly rawQuery: string;
   readonly file: HeardFile;
 };
 
 export interface ListenFiles {
-  /** Answers a file as Deepgram does. Throws the gateway's refusals, and as one what an upstream refuses. */
+  /** Answers a file as Deepgram does. Throws the gateway's refusals, and the refusal of an upstream as one of them. */
   hear(order: ListenOrder): Promise<Relayed>;
 }
 
@@ -116,7 +116,7 @@ const NOT_PASSED_ON: ReadonlySet<string> = new Set([
 const optionsOf = (rawQuery: string): [name: string, value: string][] =>
   [...new URLSearchParams(rawQuery)].filter(([name]) => !NOT_PASSED_ON.has(name));
 
-/** Of many bytes, some are counted in each turn of the event loop. */
+/** The SHA-256 of a file. A long file is hashed over several turns of the event loop. */
 async function digestOf(bytes: Buffer): Promise<string> {
   const digest = createHash('sha256');
   const step = LIMITS.copyBytesPerTurn;
@@ -128,8 +128,8 @@ async function digestOf(bytes: Buffer): Promise<string> {
 }
 
 /**
- * Raw samples become a file by a head, and every file has a name that tells its format. Throws the refusal of samples whose
- * rate is not said.
+ * Puts a WAV header before raw samples, and gives every file a name with the extension of its format. Throws the refusal
+ * of samples whose rate the query does not name.
  */
 async function withHead(file: HeardFile, query: ListenFileQuery): Promise<HeardFile> {
   const { bytes, name } = file;
@@ -152,7 +152,7 @@ export function readAddress(json: unknown): string {
   throw errors.gateway.invalidRequest('url: must be the address of a file of sound', 'url');
 }
 
-/** Reads the refusal of a file at an address, which is about the file and none of the request's shape. */
+/** Turns a refusal that concerns the file at an address into Deepgram's error for such files. Others stay as they are. */
 export function remoteRefusal(error: unknown): unknown {
   if (!(error instanceof ApiError)) return error;
   const [detail] = (error.fields.details ?? []) as readonly { readonly message?: string }[];

@@ -8,7 +8,7 @@ export const Flag = z
   .default('false')
   .transform((value) => value === 'true');
 
-/** A parameter that would change the result, or who gets it, and is not supported. */
+/** A parameter that is not supported and would change the result or its receiver: it is refused unless it is off. */
 export const notDone = (why: string) =>
   z
     .string()

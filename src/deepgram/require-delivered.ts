@@ -5,8 +5,8 @@ import { LIMITS } from '../kernel/limits.ts';
 import type { Relayed } from '../models/purchase/answer.ts';
 
 /**
- * The answer of an upstream, or its refusal as one of ours: clients of this protocol read errors in one shape alone, and an
- * upstream may have another. Throws the latter.
+ * Returns a successful answer. Throws the refusal of an upstream as one of ours, since clients of this protocol read only
+ * one shape of errors and an upstream may have another.
  */
 export function requireDelivered(answer: Relayed): Relayed {
   const { body, headers, status } = answer;

@@ -14,7 +14,7 @@ export interface SoundAtAddress {
   with<T>(url: string, buyer: Buyer, use: (file: HeardFile) => Promise<T>): Promise<T>;
 }
 
-/** Files at addresses, with bounds of their own on how many and how much of them is in memory. */
+/** Fetches files at addresses, within limits of their own on the number of files and on their bytes in memory. */
 export function createSoundAtAddress(deps: {
   readonly fetchSound: FetchSound;
   /** Throws the refusal of a host that the agent may not call. */

@@ -6,10 +6,10 @@ import type { SpeechFormat } from '../models/providers/speech-rail.ts';
 import { notDone } from './query-shape.ts';
 import type { MadeSound } from './spoken-sound.ts';
 
-/** What is named neither here nor at the vendor is ignored. */
+/** The parameters of both queries. Those that neither this server nor the vendor knows are ignored. */
 const SPOKEN = {
   model: z.string().min(1).max(LIMITS.modelIdChars).default('aura-2-thalia-en'),
-  /** The voice of a model whose voices are no models. */
+  /** The voice, for models that have several voices under one id. */
   voice: z.string().min(1).max(LIMITS.speech.voiceChars).optional(),
   sample_rate: z.coerce.number().int().positive().optional(),
   speed: z.coerce.number().min(LIMITS.speech.speed.min).max(LIMITS.speech.speed.max).optional(),
@@ -35,7 +35,7 @@ export const SpeakSocketQuery = z.looseObject({
 
 export type SpeakQuery = z.output<typeof SpeakQuery>;
 
-/** A file that a source makes, or samples of it that are coded here. */
+/** The format that is bought. `made`: how its samples are encoded here; undefined: the source makes the file. */
 export type SoundPlan = {
   readonly format: SpeechFormat;
   readonly made: MadeSound | undefined;
@@ -53,7 +53,7 @@ const USUAL_HZ: Readonly<Record<SoundCoding, number>> = {
   alaw: 8_000,
 };
 
-/** The container of each coding that is a file of its own. */
+/** The codings that a source makes as whole files, and the container of each. */
 const FILES = { mp3: 'none', opus: 'ogg', flac: 'none', aac: 'none' } as const;
 
 /**

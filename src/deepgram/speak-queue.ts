@@ -10,7 +10,7 @@ const { speakSentence, speakWaitingChars } = LIMITS.deepgram;
 export class SpeakQueue {
   #cutter = new SpeechCutter(speakSentence);
   readonly #jobs: Job[] = [];
-  /** Of all texts that wait: in the cutter and in jobs. */
+  /** Characters of all texts that wait, in the cutter and in jobs. */
   #waitingChars = 0;
   #uncutChars = 0;
 

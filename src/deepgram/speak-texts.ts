@@ -69,10 +69,13 @@ export function requireSpeaker(
   };
 }
 
-/** Raw sound, by its names. */
+/** The content types that vendors give raw samples. */
 const RAW = new Set(['audio/pcm', 'audio/l16', 'audio/x-raw', 'application/octet-stream']);
 
-/** Buys one text, charged with its first sound. Throws the gateway's refusals, and as one what an upstream refuses. */
+/**
+ * Buys the speech of one text, which is charged with its first sound. Throws the gateway's refusals, and the refusal of an
+ * upstream as one of them.
+ */
 export async function buySound(
   speech: SpeechSynthesis,
   buyer: Buyer,

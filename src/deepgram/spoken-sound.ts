@@ -10,13 +10,13 @@ import { wavFile } from '../models/providers/local/wav-file.ts';
 const OVER = { done: true, value: undefined } as const;
 
 export type MadeSound = SoundFormat & {
-  /** Under the head of a WAV file. */
+  /** Whether the header of a WAV file comes before the samples. */
   readonly inWav: boolean;
 };
 
 /**
  * Converts the samples of a speech model to the coding and rate that the client asked for, piece by piece as they arrive.
- * A reader that stops ends the samples' own source too, even before the first piece.
+ * A reader that stops also ends the source of the samples, even before the first piece.
  */
 export function madeSound(
   pcm: AsyncIterable<Uint8Array>,
@@ -31,7 +31,7 @@ export function madeSound(
         next: () => made.next(),
         async return() {
           await inner.return?.();
-          // It may wait for a piece, which comes now or never.
+          // The converter may be waiting for a piece, which the ended source delivers now or never: nobody waits for it.
           made.return(undefined).catch(() => {});
           return OVER;
         },

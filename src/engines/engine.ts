@@ -20,7 +20,7 @@ export class EngineBusy extends Error {
   }
 }
 
-/** Times are milliseconds since whatever the word is a part of began. */
+/** A word and its times, in milliseconds since the beginning of the sound or utterance that has it. */
 export type TimedWord = {
   readonly word: string;
   readonly startMs: number;
@@ -104,7 +104,7 @@ export interface TtsEngine {
     readonly voice: string;
     readonly speed?: number;
     readonly signal: AbortSignal;
-    /** Whose turn it takes; without it the server's own. */
+    /** The agent whose turn the work takes; absent: the server's own. */
     readonly agentId?: number;
   }): AsyncIterable<SpeechChunk>;
 }
@@ -195,7 +195,7 @@ export interface GuideEngine {
     readonly facts: CallerFacts;
     readonly maxTokens: number;
     readonly nowMs: number;
-    /** Whose turn it takes; without it the server's own. */
+    /** The agent whose turn the work takes; absent: the server's own. */
     readonly agentId?: number;
   }): Promise<GuideReply>;
 }

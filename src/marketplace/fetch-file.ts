@@ -9,7 +9,7 @@ import { BodyTooLarge, SendFailed } from '../platform/egress/send-failed.ts';
 import type { BytesShare } from './bytes-in-flight.ts';
 import { unfit } from './vendor.ts';
 
-/** Which member of a request has the address, and what may come from there. */
+/** The member of the request that has the address, and what file is accepted from there. */
 export type WantedFile = {
   readonly member: 'audioUrl' | 'documentUrl';
   readonly accept: string;
@@ -18,9 +18,9 @@ export type WantedFile = {
 
 export type FetchedFile = {
   readonly bytes: Buffer;
-  /** Behind all redirects. */
+  /** The address after all redirects. */
   readonly url: string;
-  /** As it was said; empty where it was not. */
+  /** The `content-type` of the answer; empty where it has none. */
   readonly contentType: string;
 };
 
@@ -127,7 +127,7 @@ async function readFile(
   return joinPieces(pieces);
 }
 
-/** Of a file that comes too slowly the rest is not waited for: it has one of a few places. */
+/** Throws for a file that comes too slowly, since only a few files may be fetched at a time. */
 function paceOf(clock: Clock, member: WantedFile['member']): (bytes: number) => void {
   const { afterMs, bytesPerSecond } = audioPace;
   const sinceMs = clock.monotonicMs();

@@ -25,9 +25,9 @@ export function createMarketRooms(): MarketRooms {
   };
 }
 
-/** A call while it is served. */
+/** What a call uses while it is served. */
 export type Served = {
-  /** What it may have of the memory of this process. */
+  /** The part of this process's memory that the call may take. */
   readonly share: BytesShare;
   /** Fires when the client leaves; never where its answer is kept under an Idempotency-Key. */
   readonly signal: AbortSignal;

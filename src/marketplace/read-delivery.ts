@@ -36,7 +36,7 @@ export function codedSound(
 
 const MP3 = 'audio/mpeg';
 
-/** Names of one and the same type. */
+/** Other names of a content type, and the name that is used here. */
 const SAME_TYPE: Readonly<Record<string, string>> = {
   'audio/mp3': MP3,
   'audio/x-mp3': MP3,
@@ -58,7 +58,7 @@ function otherType(contentType: string, wanted: string): Departure | undefined {
   return { tripwire: 'content_type', expected: wanted, observed: shortType(plain) };
 }
 
-/** A type as an event may show it. */
+/** A content type of a vendor, in printable characters and short enough for an event. */
 const shortType = (said: string): string =>
   said.replace(/[^\x20-\x7e]/g, '').slice(0, 128) || 'none';
 

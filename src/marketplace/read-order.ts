@@ -6,7 +6,7 @@ import { codePointsOf } from '../models/speech/speech-request.ts';
 import { OwnRefusal } from './own-refusal.ts';
 import { type Asked, SERVICES, type ServiceName } from './requests.ts';
 
-/** Stands for a file that was not fetched yet, and is as short as any can be. */
+/** Takes the place of a file that is not fetched yet. Its price is the lowest that a file can have. */
 export const NO_FILE: SoundFile = {
   ...{ bytes: Buffer.alloc(0), durationMs: 1, contentType: '', name: '' },
 };

@@ -1,7 +1,7 @@
 import { errors } from '../kernel/errors.ts';
 import { OwnRefusal } from './own-refusal.ts';
 
-/** Whose call it is. */
+/** The agent that makes a call, and its account. */
 type Guest = { readonly agentId: number; readonly accountId: string };
 
 /** Runs something while there is room for it, under one name and of one agent. Throws the refusal where there is none. */

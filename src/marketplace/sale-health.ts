@@ -7,11 +7,11 @@ import { VendorRefused } from './vendor.ts';
 /** How the sales of a vendor went in one process since it last wrote that down. */
 export type SoldLately = {
   readonly vendor: string;
-  /** Of the last one. */
+  /** Milliseconds of the last sale. */
   readonly latency: number;
-  /** In a row, up to the last one. */
+  /** Sales that failed in a row, up to the last one. */
   readonly failures: number;
-  /** Whether any one was delivered. */
+  /** Whether any sale was delivered. */
   readonly delivered: boolean;
 };
 
@@ -66,7 +66,7 @@ export function createSaleHealth({
   };
 }
 
-/** Whether it is the vendor that failed: what it refuses of a request, or for its caller's pace, says nothing of it. */
+/** Whether an error is the vendor's fault. A refusal of the request or of its caller's pace is not. */
 function isVendors(error: unknown): boolean {
   if (error instanceof VendorGaveUp) return false;
   if (!(error instanceof VendorRefused)) return error instanceof VendorFailed;
@@ -74,5 +74,5 @@ function isVendors(error: unknown): boolean {
   return status >= 500 || OF_ACCOUNT.has(status) || status < 400;
 }
 
-/** These refuse the account of this server. */
+/** Statuses by which a vendor refuses the account of this server. */
 const OF_ACCOUNT = new Set([401, 402, 403, 407]);

@@ -22,7 +22,7 @@ export type SellDeps = {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Whose agent it is, for the event of a sale. */
+  /** The account of an agent, which gets the event of a sale. */
   readonly findOwner: (agentId: number) => Promise<Owner | undefined>;
   readonly tripwires: Tripwires;
 };

@@ -34,7 +34,7 @@ export type ShimDeps = SellDeps &
 
 /** A request for a service of a vendor. */
 export type ShimCall = Sale & {
-  /** Whose agent it is. */
+  /** The account of the agent. */
   readonly accountId: string;
   readonly service: ServiceName;
   readonly vendor: string;
@@ -52,7 +52,7 @@ export interface Shim {
    * for what is wrong with the request or missing here, and the refusals of spend controls. What is thrown cost nothing.
    */
   serve(call: ShimCall): Promise<MarketAnswer & Pick<Sold, 'advisory'>>;
-  /** What such a call would cost by the price list. Throws OwnRefusal for what is wrong with it or missing here. */
+  /** The price of a call by the price list. Throws OwnRefusal where the call is wrong or its vendor is not here. */
   priceOf(call: Pick<ShimCall, 'service' | 'vendor' | 'body'>): MarketPrice;
 }
 
@@ -66,10 +66,10 @@ export function createShim(deps: ShimDeps): Shim {
     let body: Buffer = Buffer.alloc(0);
     const ask = async () => {
       const delivery = await goods.ask();
-      // What came over the network is counted as it came.
+      // Bytes of a vendor on the network were counted while they came; those of a local engine are counted now.
       if (vendor.account === undefined) call.share.use(soundBytes(delivery) * bytesInFlight.answer);
       body = await deliveryBody(delivery, goods.usage);
-      // Not kept under its key, and not read by its client, it is not paid for either. The key is free for a retry.
+      // The client has left and the answer is too long to be kept under its key: nobody gets it, and so nobody pays for it.
       const isLost = call.workId !== undefined && call.client.aborted;
       if (isLost && body.length > LIMITS.idempotencyAnswerBytes) {
         throw errors.request.clientClosed();
@@ -93,7 +93,7 @@ export function createShim(deps: ShimDeps): Shim {
         return await finish(call, vendor, planned(deps, call, vendor, service, asked));
       }
       const { audioUrl, ...order } = asked;
-      // What can be refused without the file is, before it is fetched.
+      // Refuses whatever can be refused without the file, before the file is fetched.
       await requireFunds(
         deps,
         call,
@@ -172,7 +172,7 @@ function findService(
   return { vendor, service: service as Service<ServiceName> };
 }
 
-/** What an order comes to, and how it is asked for. Throws the refusal of one that its vendor does not take. */
+/** The price of an order, and how its vendor is asked. Throws the refusal of an order that the vendor does not take. */
 function planned(
   deps: ShimDeps,
   call: ServedCall,
@@ -189,7 +189,7 @@ function planned(
     const milliUnits = 'file' in order ? durationMs : characters * 1_000;
     const { agentId } = call.spender;
     const priceRaw = listPriceRaw(plan.price, milliUnits, marginBps);
-    // Who was asked for money finishes.
+    // A vendor that bills for the order is read to the end, whether or not the client has left.
     const signal = priceRaw > 0n ? new AbortController().signal : call.signal;
     const onBytes = (bytes: number) =>
       call.share.use(bytes * LIMITS.marketplace.bytesInFlight.answer);

@@ -71,7 +71,7 @@ export function openDoor(
       try {
         await exchange(request, { timeoutMs: abandonMs });
       } catch {
-        // Its vendor finishes the job.
+        // The vendor then finishes the job, which costs its time alone.
       }
     },
     async pause(ms) {
@@ -83,7 +83,7 @@ export function openDoor(
 }
 
 function failureOf(error: unknown): Error {
-  // No room for the answer is no failure of its vendor.
+  // An OwnRefusal, such as that of an answer that finds no memory here, is not the vendor's failure.
   if (error instanceof VendorFailed || error instanceof OwnRefusal) return error;
   if (error instanceof AnswerTooLarge)
     return new VendorSaidTooMuch('answers too much', { cause: error });

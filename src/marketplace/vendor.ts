@@ -32,13 +32,13 @@ export type Delivery = (
   | { readonly audio: Buffer; readonly contentType: string }
   | { readonly json: Json }
 ) & {
-  /** What the vendor says that it has worked, which is compared with what was measured here. */
+  /** The amount of work that the vendor reports. It is compared with what was measured here. */
   readonly reported?: Reported | undefined;
-  /** It is delivered, but is not quite what was asked for. */
+  /** How the delivery differs from what was asked for. Undefined: it does not. */
   readonly departure?: Departure | undefined;
 };
 
-/** What an order comes to at a vendor's list price, before the vendor hears of it. */
+/** The list price of an order, and how to ask the vendor for it. Nothing is sent before `ask`. */
 export type Plan = {
   readonly price: ListPrice;
   /** How the vendor counts characters, where that is not by code points. */

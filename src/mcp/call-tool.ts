@@ -19,7 +19,7 @@ export type ToolCall = {
   readonly args: unknown;
   /** The work of the call, under which it is paid for at most once. */
   readonly key: string | undefined;
-  /** Of the request that the call came in. */
+  /** The bytes that all results of the HTTP request may have together. */
   readonly budget: ResultBudget;
   readonly ask: AskRoute;
   /** Fires when the client goes away. */
@@ -86,7 +86,7 @@ const askingFor =
     const told = await ask({ route, body, idempotencyKey: key, signal });
     const answer = await readAnswer(told.answer, maxBytes, signal);
     onAnswer(answer);
-    // What follows runs in one turn: the result is made, and written to be counted.
+    // The result is made and written in one turn of the event loop, which starts anew for a long answer.
     if (isLongJson(answer.bytes)) await turnForLongWork();
     if (answer.status >= 400 && !isRelayed(answer)) throw new RouteRefused(answer);
     return answer;

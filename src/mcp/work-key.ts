@@ -4,7 +4,7 @@ import { canonicalJson } from '../kernel/json/canonical-json.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import { turnForLongWork } from '../kernel/long-work.ts';
 
-/** What tells one call from another. */
+/** The parts of a call that distinguish it from others. */
 export type CallName = {
   /** `_meta.idempotencyKey` of the call. */
   readonly metaKey: unknown;

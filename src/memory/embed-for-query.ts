@@ -9,7 +9,7 @@ import type { Space } from './space.ts';
 
 export type EmbeddedQuery = {
   readonly vector: Float32Array;
-  /** Undefined: the engine of this process made it. */
+  /** The bill of the vector. Undefined: an engine of this process made it, for nothing. */
   readonly bill?: Bill;
 };
 

@@ -29,7 +29,7 @@ export type Embedding =
   | { readonly kind: 'bought'; readonly model: string };
 
 export interface Embedders {
-  /** That of new namespaces. */
+  /** The embedding of new namespaces. */
   readonly usual: Embedding;
   /** That of a namespace which remembers this model. Undefined: nothing here makes such vectors any more. */
   of(model: string): Embedding | undefined;

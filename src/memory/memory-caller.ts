@@ -1,6 +1,6 @@
 import type { Spender } from '../ledger/rules/requests.ts';
 
-/** Whose store it is, and what of the request a purchase for it needs. */
+/** The agent that owns the store, and the parts of its request that a purchase needs. */
 export type MemoryCaller = {
   readonly agentId: number;
   /** Who pays where something has to be bought; without it the agent, by no key. */

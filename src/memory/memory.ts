@@ -23,7 +23,7 @@ export type MemoryOp = keyof typeof BODIES;
 export type MemoryAnswer = {
   readonly status: number;
   readonly body: unknown;
-  /** That a refusal owes, such as `retry-after`; names in lower case. */
+  /** Headers of the answer, such as the `retry-after` of a refusal; names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** Set where something was bought: what was charged for the answer. Its receipt is among the headers. */
   readonly bill?: Bill | undefined;

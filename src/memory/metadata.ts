@@ -9,7 +9,7 @@ const WORD_CHARS = 64;
 const wordTerm = (spaceId: number, field: string, word: string): string =>
   `w:${spaceId}:${word.slice(0, WORD_CHARS)}:${field}`;
 
-/** Of one length, however long the value is. */
+/** The term of a value: a hash, so that its length does not depend on the value. */
 function valueTerm(spaceId: number, field: string, value: unknown): string {
   const hash = createHash('sha256').update(JSON.stringify([field, value]));
   return `v:${spaceId}:${hash.digest('base64url').slice(0, 22)}`;

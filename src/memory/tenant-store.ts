@@ -16,7 +16,7 @@ const spaceOf = ({ schema, subTenant, ...row }: SpaceRow): Space => ({
   schema: schema ?? {},
 });
 
-/** Of a space as `s`, and as `d` the default one of its store. */
+/** Columns of a space, which the statement names `s`, and of the default space of its store, `d`. */
 const columns = (sql: Queryable) => sql`
   s.id, s.agent_id as "agentId", s.sub_tenant as "subTenant", s.model, s.dims,
   s.version::float8 as version, s.forgotten_version::float8 as "forgottenVersion",

@@ -12,7 +12,7 @@ export type SharedWindow = {
   readonly leftMs: number;
 };
 
-/** The door to the windows that all processes count in. */
+/** Reads and writes the windows that all processes count in. */
 export interface RateWindows {
   /** Counts the claims, each on its bucket's window or on a new one where that is over. Buckets are distinct. */
   claim(claims: readonly TokenClaim[]): Promise<ReadonlyMap<string, SharedWindow>>;

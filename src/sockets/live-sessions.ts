@@ -7,7 +7,6 @@ import {
 import { ApiError, type Fields } from '../kernel/api-error.ts';
 import type { TimerHandle } from '../kernel/clock.ts';
 import { DRAINING } from '../kernel/draining.ts';
-import { BRAND } from '../kernel/ids.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Cascades } from '../voice/cascade/cascade-deps.ts';
@@ -20,12 +19,13 @@ import {
   readRawEvent,
 } from '../voice/protocols/openai-live/client-event.ts';
 import { LiveSender } from '../voice/protocols/openai-live/live-sender.ts';
-import type { LiveSession } from '../voice/protocols/openai-live/live-session.ts';
 import type { EventProblem } from '../voice/protocols/openai-realtime/client-event.ts';
 import { errorType } from '../voice/protocols/openai-realtime/error-type.ts';
+import type { SocketSession } from '../voice/protocols/socket-session.ts';
 import type { Relays } from '../voice/relay/connect-relay.ts';
 import type { LiveRelay } from '../voice/relay/live-relay.ts';
 import { type LiveDeps, type LiveOpening, openLiveSession } from './open-live.ts';
+import { OPENAI_LIVE } from './openai-live.ts';
 import { readSocketBuyer } from './read-socket-buyer.ts';
 import { tracedFrom } from './traced-from.ts';
 
@@ -43,13 +43,9 @@ const Query = z.object({
 export const createLiveSocket = (deps: VoiceDeps, relays?: Relays, cascades?: Cascades) =>
   socketRoute()({
     path: '/v1/live/sessions',
-    credential: 'agent',
     summary: 'Talk with a model, for clients of OpenAI’s live sessions.',
-    authenticateFrom: ['bearer', 'subprotocol', 'query'],
-    protocols: ['realtime', BRAND.realtimeProtocol],
-    keyProtocolPrefix: 'openai-insecure-api-key.',
+    ...OPENAI_LIVE,
     query: Query,
-    envelope: 'openai',
     open(context) {
       const { customer_id, ...parts } = context.query;
       const buyer = readSocketBuyer(context, customer_id);
@@ -78,7 +74,7 @@ class LiveHandler implements SocketHandler {
   /** Fires when the client leaves before its session has opened. */
   readonly #left = new AbortController();
   #connection: SocketConnection | undefined;
-  #session: LiveSession | LiveRelay | undefined;
+  #session: SocketSession | LiveRelay | undefined;
   #startTimer: TimerHandle | undefined;
   #isOpening = false;
   #isDraining = false;
@@ -149,7 +145,7 @@ class LiveHandler implements SocketHandler {
     }
   }
 
-  #go(session: LiveSession | LiveRelay): void {
+  #go(session: SocketSession | LiveRelay): void {
     const connection = this.#connection;
     if (this.#left.signal.aborted || connection === undefined) {
       session.socketClosed();

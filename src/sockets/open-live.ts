@@ -8,9 +8,9 @@ import { planCascade, requireNoParts } from '../voice/cascade/plan-cascade.ts';
 import type { VoiceDeps } from '../voice/live/voice-deps.ts';
 import { parseLiveFormat } from '../voice/protocols/openai-live/audio-format.ts';
 import { eventIdOf, type RawLiveEvent } from '../voice/protocols/openai-live/client-event.ts';
-import type { LiveSession } from '../voice/protocols/openai-live/live-session.ts';
 import { type LiveStart, readStart } from '../voice/protocols/openai-live/read-start.ts';
 import type { EventProblem } from '../voice/protocols/openai-realtime/client-event.ts';
+import type { SocketSession } from '../voice/protocols/socket-session.ts';
 import { openLive, openLiveRelay } from '../voice/recording/open-recorded.ts';
 import {
   connectRelay,
@@ -46,7 +46,7 @@ export type LiveOpening = {
 };
 
 export type OpenedLive =
-  | { readonly session: LiveSession | LiveRelay }
+  | { readonly session: SocketSession | LiveRelay }
   | { readonly problem: EventProblem };
 
 /**
@@ -133,7 +133,7 @@ async function openHere(
   modelId: string,
   { config, start }: { readonly config: SessionConfig; readonly start: LiveStart },
   { buyer, parts }: LiveOpening,
-): Promise<LiveSession> {
+): Promise<SocketSession> {
   const { cascades } = deps;
   const plan = cascades && planCascade(deps.catalogue, modelId, parts);
   if (plan === undefined) requireNoParts(modelId, parts);

@@ -6,7 +6,6 @@ import {
   socketRoute,
 } from '../http/websocket/socket-route.ts';
 import { errors } from '../kernel/errors.ts';
-import { BRAND } from '../kernel/ids.ts';
 import { isObject } from '../kernel/json.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Model } from '../models/catalogue/catalogue.ts';
@@ -23,7 +22,6 @@ import {
 } from '../voice/cascade/plan-cascade.ts';
 import type { VoiceDeps } from '../voice/live/voice-deps.ts';
 import { memberProblem } from '../voice/protocols/openai-realtime/read-session-config.ts';
-import type { RealtimeSession } from '../voice/protocols/openai-realtime/realtime-session.ts';
 import { openRealtime, openRelayed } from '../voice/recording/open-recorded.ts';
 import {
   connectRelay,
@@ -35,6 +33,7 @@ import { ConfigUnfit, type SessionConfig } from '../voice/session/session-config
 import type { VoiceSessionInput } from '../voice/session/voice-session.ts';
 import { admitSession } from './admit-session.ts';
 import { ALL_LOCAL, openLocalVoice, openPlannedVoice } from './open-voice.ts';
+import { OPENAI_LIVE } from './openai-live.ts';
 import { type Handshake, readHandshake } from './read-handshake.ts';
 import { readSocketBuyer } from './read-socket-buyer.ts';
 import { requireItsSocket } from './require-its-socket.ts';
@@ -63,7 +62,7 @@ export function createRealtimeSocket(voice: VoiceDeps, relays?: Relays, cascades
     if (stt !== undefined && cascades !== undefined) {
       const config = handshake.config();
       const transcribed = await openTranscriber({ ...deps, cascades }, stt, context, config);
-      return new RealtimeHandler(admit(deps, transcribed));
+      return admit(deps, transcribed);
     }
     const { modelId = ALL_LOCAL, type } = handshake;
     const relayed = relays && (await openRelay({ ...deps, relays }, context, { modelId, type }));
@@ -74,18 +73,14 @@ export function createRealtimeSocket(voice: VoiceDeps, relays?: Relays, cascades
     const input = plan
       ? await openPlanned({ ...deps, cascades }, plan, context, config)
       : await openLocal(deps, context, { modelId, config });
-    return new RealtimeHandler(admit(deps, input));
+    return admit(deps, input);
   };
   return socketRoute()({
     path: '/v1/realtime',
-    credential: 'agent',
     admitsClientSecrets: 'realtime',
     summary: 'Talk with a model: speech and text both ways.',
-    authenticateFrom: ['bearer', 'subprotocol', 'query'],
-    protocols: ['realtime', BRAND.realtimeProtocol],
-    keyProtocolPrefix: 'openai-insecure-api-key.',
+    ...OPENAI_LIVE,
     query: Query,
-    envelope: 'openai',
     open: (context) => open(context).catch(refuseUnfit),
   });
 }
@@ -154,19 +149,11 @@ async function openRelay(
   context.answerWith(soonestHeaders([connected.model]));
   const session = openRelayed(deps, connected);
   admitSession(deps, connected.owner.sessionId, session);
-  return {
-    opened(connection) {
-      session.attach(connection);
-      // The settings of a client secret go to the upstream before anything that the client sends.
-      const fixed = caller.clientSecret?.session;
-      if (isObject(fixed)) session.frame(sessionUpdate(fixed), false);
-    },
-    message() {},
-    frame: (bytes, isBinary) => session.frame(bytes, isBinary),
-    drained: () => session.drained(),
-    draining: () => session.drain(),
-    closed: () => session.socketClosed(),
-  };
+  return handlerOf(session, () => {
+    // The settings of a client secret go to the upstream before anything that the client sends.
+    const fixed = caller.clientSecret?.session;
+    if (isObject(fixed)) session.frame(sessionUpdate(fixed), false);
+  });
 }
 
 /** Leaves the model out, which the session already has under the upstream's name. */
@@ -199,40 +186,30 @@ async function openLocal(
   return openLocalVoice(deps, modelId, { buyer, config });
 }
 
-function admit(deps: VoiceDeps, input: VoiceSessionInput): RealtimeSession {
+function admit(deps: VoiceDeps, input: VoiceSessionInput): SocketHandler {
   const session = openRealtime(deps, input);
   admitSession(deps, input.owner.sessionId, session);
   deps.engines.warmUp();
-  return session;
+  return handlerOf(session);
 }
 
-class RealtimeHandler implements SocketHandler {
-  readonly #session: RealtimeSession;
-
-  constructor(session: RealtimeSession) {
-    this.#session = session;
-  }
-
-  opened(connection: SocketConnection): void {
-    this.#session.attach(connection);
-  }
-
-  message(): void {}
-
-  /** The protocol is text only, and an event in a binary frame counts as text. */
-  frame(bytes: Uint8Array): void {
-    this.#session.frame(bytes);
-  }
-
-  drained(): void {
-    this.#session.drained();
-  }
-
-  draining(): void {
-    this.#session.drain();
-  }
-
-  closed(): void {
-    this.#session.socketClosed();
-  }
+interface Driven {
+  attach(connection: SocketConnection): void;
+  frame(bytes: Uint8Array, isBinary: boolean): void;
+  drained(): void;
+  drain(): void;
+  socketClosed(): void;
 }
+
+/** A session on this server takes a binary frame as text, since its protocol is text only. */
+const handlerOf = (session: Driven, attached = () => {}): SocketHandler => ({
+  opened(connection) {
+    session.attach(connection);
+    attached();
+  },
+  message() {},
+  frame: (bytes, isBinary) => session.frame(bytes, isBinary),
+  drained: () => session.drained(),
+  draining: () => session.drain(),
+  closed: () => session.socketClosed(),
+});

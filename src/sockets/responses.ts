@@ -1,6 +1,6 @@
 import { parseShape, refuseInput } from '../http/pipeline/parse-input.ts';
 import { renderError } from '../http/route/render-error.ts';
-import { type SocketHandler, socketRoute } from '../http/websocket/socket-route.ts';
+import { socketRoute } from '../http/websocket/socket-route.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { JsonTooComplex, parseJsonInTurns } from '../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../kernel/json.ts';
@@ -16,8 +16,7 @@ import {
 import type { Responses } from '../models/responses/responses.ts';
 import { ResponsesRequest } from '../models/responses/responses-request.ts';
 import { ROUTING_WISHES, readWishes, USAGE_WISH } from '../models/routing/routing-wishes.ts';
-import { EventAllowance } from '../voice/live/event-allowance.ts';
-import { TOO_MANY_EVENTS } from '../voice/live/voice-endings.ts';
+import { limitedMessages } from './limited-messages.ts';
 import { readSocketBuyer } from './read-socket-buyer.ts';
 
 type Deps = {
@@ -47,24 +46,10 @@ export const createResponsesSocket = ({ clock, responses }: Deps) => {
         },
         buyer,
       );
-      return handlerOf(connection, clock);
+      return limitedMessages(connection, clock);
     },
   });
 };
-
-function handlerOf(connection: ResponseConnection, clock: Clock): SocketHandler {
-  const allowance = new EventAllowance(clock.monotonicMs());
-  return {
-    opened: (socket) => connection.opened(socket),
-    message(data) {
-      if (allowance.take(clock.monotonicMs())) connection.message(data);
-      else connection.cutOff(TOO_MANY_EVENTS.code, TOO_MANY_EVENTS.reason);
-    },
-    drained: () => connection.drained(),
-    draining: () => connection.drain(),
-    closed: () => connection.closed(),
-  };
-}
 
 const Message = ResponsesRequest.extend({ ...ROUTING_WISHES, usage: USAGE_WISH });
 

@@ -1,14 +1,13 @@
 import { planRaw, SpeakSocketQuery } from '../deepgram/speak-query.ts';
 import { SpeakSession } from '../deepgram/speak-session.ts';
 import { requireSpeaker } from '../deepgram/speak-texts.ts';
-import { type SocketHandler, socketRoute } from '../http/websocket/socket-route.ts';
+import { socketRoute } from '../http/websocket/socket-route.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { uuidOf } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Catalogue } from '../models/catalogue/catalogue.ts';
 import type { SpeechSynthesis } from '../models/speech/synthesize-speech.ts';
-import { EventAllowance } from '../voice/live/event-allowance.ts';
-import { TOO_MANY_EVENTS } from '../voice/live/voice-endings.ts';
+import { limitedMessages } from './limited-messages.ts';
 import { readSocketBuyer } from './read-socket-buyer.ts';
 
 type Deps = {
@@ -51,20 +50,6 @@ export const createSpeakSocket = (deps: Deps) =>
           additional_model_uuids: [],
         },
       });
-      return handlerOf(session, deps.clock);
+      return limitedMessages(session, deps.clock);
     },
   });
-
-function handlerOf(session: SpeakSession, clock: Clock): SocketHandler {
-  const allowance = new EventAllowance(clock.monotonicMs());
-  return {
-    opened: (connection) => session.opened(connection),
-    message(data) {
-      if (allowance.take(clock.monotonicMs())) session.message(data);
-      else session.cutOff(TOO_MANY_EVENTS.code, TOO_MANY_EVENTS.reason);
-    },
-    drained: () => session.drained(),
-    draining: () => session.drain(),
-    closed: () => session.closed(),
-  };
-}

@@ -12,14 +12,9 @@ import {
 import { bearer } from '../support/edge.ts';
 import { type ListenUpstream, listenUpstream, wordsUpTo } from '../support/listen-upstream.ts';
 import { RealtimeClient } from '../support/realtime-client.ts';
+import { agentWithStoredKey } from '../support/stored-key.ts';
 import { bytesOf, tone } from '../support/voice-fakes.ts';
-import {
-  ask,
-  newDeveloper,
-  settledMoney,
-  startWorld,
-  type WholeWorld,
-} from '../support/whole-world.ts';
+import { settledMoney, startWorld, type WholeWorld } from '../support/whole-world.ts';
 
 const RATE = 16_000;
 const WISHES = {
@@ -118,16 +113,7 @@ describe("Deepgram's own client against /v1/listen before an upstream of that pr
 
   it('uses the key that the developer has stored, where this server has none', async () => {
     await using world = await start({}, null);
-    const developer = await newDeveloper(world.api, 'owner');
-    const agentId = await developer.createAgent('talker');
-    const { key } = await developer.mintKey(agentId);
-    await ask(`${world.url}/v1/admin/agents/${agentId}/credit`, {
-      headers: { authorization: `Bearer ${world.adminApiKey}` },
-      body: { amountRaw: '1000000', reference: 'start' },
-    });
-    await ask(`${world.url}/v1/developer/provider-keys/deepgram`, {
-      ...{ method: 'PUT', headers: developer.headers, body: { key: 'dg-of-the-developer' } },
-    });
+    const { agentId, key } = await agentWithStoredKey(world, 'deepgram', 'dg-of-the-developer');
     const { connection, ...listener } = await listen(world, key, { keyterm: 'svc' });
     const peer = await upstream.peer();
     expect(peer.headers.authorization).toBe('Token dg-of-the-developer');

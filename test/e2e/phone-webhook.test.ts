@@ -1,16 +1,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { AskingCallee } from '../support/asking-callee.ts';
-import { phoneSpeech } from '../support/phone-speech.ts';
-import { rentNumber } from '../support/phone-world.ts';
-import { ask, startWorld, type WholeWorld } from '../support/whole-world.ts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { askingCallees, webhookCall } from '../support/webhook-call.ts';
+import { startWorld, type WholeWorld } from '../support/whole-world.ts';
 
 type Answer = (response: ServerResponse) => void;
 
 let world: WholeWorld;
-let question: Uint8Array;
 /** What a backend answers, and what it was asked, by the path that it has. */
 const backends = new Map<string, { readonly answer: Answer; readonly asked: unknown[] }>();
 const server = createServer(async (request: IncomingMessage, response) => {
@@ -21,12 +18,7 @@ const server = createServer(async (request: IncomingMessage, response) => {
 
 beforeAll(async () => {
   server.listen(0, '127.0.0.1');
-  question = await phoneSpeech('What can you do?');
-  const options = { waitsForGreeting: true, answerFrames: Number.POSITIVE_INFINITY };
-  world = await startWorld(
-    { SSRF_ALLOW_LOCALHOST: '1' },
-    { calleeOf: async () => new AskingCallee(question, options) },
-  );
+  world = await startWorld({ SSRF_ALLOW_LOCALHOST: '1' }, await askingCallees());
 });
 afterAll(async () => {
   await world[Symbol.asyncDispose]();
@@ -37,28 +29,13 @@ afterAll(async () => {
 async function called(name: string, answer: Answer) {
   const asked: Record<string, unknown>[] = [];
   backends.set(`/${name}`, { answer, asked });
-  const agent = await world.fund(name, 5_000_000n);
-  await rentNumber(world.sql, agent.agentId, `+1415555${2_000 + agent.agentId}`);
   const { port } = server.address() as AddressInfo;
-  await world.sql`
-    insert into voice_settings (agent_id, voice_mode, webhook_url, begin_message)
-    values (${agent.agentId}, 'webhook', ${`http://127.0.0.1:${port}/${name}`}, 'Hello.')`;
-  const headers = { authorization: `Bearer ${agent.agentKey}` };
-  const placed = await ask(`${world.url}/v1/calls`, {
-    headers,
-    body: { toNumber: '+14155550199' },
-  });
-  const { callId } = placed.body as { callId: string };
-  await vi.waitFor(
-    async () => {
-      const { body } = await ask(`${world.url}/v1/calls/${callId}`, { headers });
-      expect(body).toMatchObject({ terminal: true });
-    },
-    { timeout: 110_000, interval: 100 },
-  );
+  const webhookUrl = `http://127.0.0.1:${port}/${name}`;
+  const placed = await webhookCall(world, { name, webhookUrl, withinMs: 110_000 });
+  const { callId } = placed;
   const [ended] = await world.sql<{ payload: Record<string, string> }[]>`
     select payload from events where correlation_id = ${callId} and name = 'call.ended'`;
-  return { asked, callId, ended: ended?.payload ?? {}, from: placed.body.from, agent };
+  return { asked, ended: ended?.payload ?? {}, ...placed };
 }
 
 it('a backend is asked with what the caller said, and what it answers is spoken to its end', async () => {

@@ -10,13 +10,8 @@ import { bearer } from '../support/edge.ts';
 import { RealtimeClient } from '../support/realtime-client.ts';
 import { type RealtimeUpstream, realtimeUpstream, usageOf } from '../support/realtime-upstream.ts';
 import { selfSigned } from '../support/self-signed.ts';
-import {
-  ask,
-  newDeveloper,
-  settledMoney,
-  startWorld,
-  type WholeWorld,
-} from '../support/whole-world.ts';
+import { agentWithStoredKey } from '../support/stored-key.ts';
+import { ask, settledMoney, startWorld, type WholeWorld } from '../support/whole-world.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'svc-relay-'));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -192,16 +187,7 @@ describe('the whole server before an upstream of realtime sessions', () => {
 
   it('opens the upstream with the key that the developer has stored, for the fee', async () => {
     await using world = await start();
-    const developer = await newDeveloper(world.api, 'owner');
-    const agentId = await developer.createAgent('talker');
-    const { key } = await developer.mintKey(agentId);
-    await ask(`${world.url}/v1/admin/agents/${agentId}/credit`, {
-      headers: { authorization: `Bearer ${world.adminApiKey}` },
-      body: { amountRaw: '1000000', reference: 'start' },
-    });
-    await ask(`${world.url}/v1/developer/provider-keys/acme`, {
-      ...{ method: 'PUT', headers: developer.headers, body: { key: 'sk-of-the-developer' } },
-    });
+    const { agentId, key } = await agentWithStoredKey(world, 'acme', 'sk-of-the-developer');
     const client = await connect(world, key);
     const peer = await upstream.peer();
     expect(peer.headers.authorization).toBe('Bearer sk-of-the-developer');

@@ -1,19 +1,16 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { AskingCallee } from '../support/asking-callee.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { done } from '../support/cascade-steps.ts';
 import { answer, RATE, speak } from '../support/cascade-world.ts';
 import { bearer } from '../support/edge.ts';
 import { childrenOf } from '../support/otlp-collector.ts';
 import type { CollectedSpan } from '../support/otlp-protobuf.ts';
-import { phoneSpeech } from '../support/phone-speech.ts';
-import { rentNumber } from '../support/phone-world.ts';
 import { RealtimeClient } from '../support/realtime-client.ts';
 import { startTracingWorld, type TracingWorld } from '../support/tracing-world.ts';
 import { jsonAnswer } from '../support/transcription-upstream.ts';
 import { bytesOf, tone } from '../support/voice-fakes.ts';
-import { ask } from '../support/whole-world.ts';
+import { askingCallees, webhookCall } from '../support/webhook-call.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 
@@ -28,14 +25,7 @@ const brain = createServer((request, response) => {
 });
 beforeAll(async () => {
   brain.listen(0, '127.0.0.1');
-  const question = await phoneSpeech('What can you do?');
-  const options = { waitsForGreeting: true, answerFrames: Number.POSITIVE_INFINITY };
-  bench = await startTracingWorld(
-    {},
-    {
-      calleeOf: async () => new AskingCallee(question, options),
-    },
-  );
+  bench = await startTracingWorld({}, await askingCallees());
   bench.speech.sound = Buffer.from(bytesOf(tone(300, RATE)));
   bench.speech.contentType = 'audio/pcm';
 });
@@ -112,25 +102,10 @@ describe('the trace of a phone call', () => {
   it('has the call above its turns, and its webhook may continue it', async () => {
     const { collector, world } = bench;
     const before = collector.spans.length;
-    const agent = await world.fund('calls', 5_000_000n);
-    await rentNumber(world.sql, agent.agentId, `+1415555${2_000 + agent.agentId}`);
     const { port } = brain.address() as AddressInfo;
-    await world.sql`
-      insert into voice_settings (agent_id, voice_mode, webhook_url, begin_message)
-      values (${agent.agentId}, 'webhook', ${`http://127.0.0.1:${port}/brain`}, 'Hello.')`;
-    const headers = bearer(agent.agentKey);
-    const placed = await ask(`${world.url}/v1/calls`, {
-      headers,
-      body: { toNumber: '+14155550199' },
-    });
-    const { callId } = placed.body as { callId: string };
-    await vi.waitFor(
-      async () => {
-        const { body } = await ask(`${world.url}/v1/calls/${callId}`, { headers });
-        expect(body).toMatchObject({ terminal: true });
-      },
-      { timeout: 50_000, interval: 100 },
-    );
+    const webhookUrl = `http://127.0.0.1:${port}/brain`;
+    const placed = await webhookCall(world, { name: 'calls', webhookUrl, withinMs: 50_000 });
+    const { agent, callId } = placed;
     const call = await collector.awaited(({ name }) => name === 'call');
     expect(call.attributes).toMatchObject({
       ...{ 'svc.call.id': callId, 'svc.call.direction': 'outbound' },

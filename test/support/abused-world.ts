@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { priceRaw } from '../../src/kernel/price.ts';
 import { checkInvariants } from '../../src/ledger/store/check-invariants.ts';
 import { testDatabase } from './database.ts';
-import { bearer, fakeCredentials } from './edge.ts';
+import { bearer, credentialsOf } from './edge.ts';
 import { liveLedger } from './ledger-load.ts';
 import { seedAgent } from './ledger-world.ts';
 import { RawWebSocket } from './raw-web-socket.ts';
@@ -67,18 +67,7 @@ export async function abusedWorld(): Promise<AbusedWorld> {
     ledger,
     edge: {
       rateLimits: { gatewayPerMinute: 1_000_000, globalPerMinute: 1_000_000 },
-      credentials: {
-        ...fakeCredentials,
-        agentKey: () => ({
-          ...{ kind: 'agent', agentId, keyId, keyRootId: keyId, accountId: 'acct_1' },
-          ...{
-            permission: 'read_write',
-            promptCaching: 'off',
-            status: 'active',
-            operatorExpiry: null,
-          },
-        }),
-      },
+      credentials: credentialsOf({ agentId, keyId }),
     },
   });
   const { edge, sessions, upstream } = relay;

@@ -96,6 +96,21 @@ export const fakeCredentials: Credentials = {
   isAdminKey: (key) => key === KEYS.admin,
 };
 
+/** Credentials of an edge where every key of an agent is the key of this one. */
+export const credentialsOf = ({
+  agentId,
+  keyId,
+}: {
+  readonly agentId: number;
+  readonly keyId: number;
+}): Credentials => ({
+  ...fakeCredentials,
+  agentKey: () => ({
+    ...{ kind: 'agent', agentId, keyId, keyRootId: keyId, accountId: 'acct_1' },
+    ...{ permission: 'read_write', promptCaching: 'off', status: 'active', operatorExpiry: null },
+  }),
+});
+
 export type Edge = AsyncDisposable & {
   readonly port: number;
   readonly url: string;

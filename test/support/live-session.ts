@@ -1,8 +1,9 @@
 import { assert } from '../../src/kernel/assert.ts';
 import { liveTurnCap } from '../../src/voice/billing/turn-meter.ts';
 import type { VoiceDeps } from '../../src/voice/live/voice-deps.ts';
-import { LiveSession } from '../../src/voice/protocols/openai-live/live-session.ts';
+import { createLiveSession } from '../../src/voice/protocols/openai-live/live-session.ts';
 import { type LiveStart, readStart } from '../../src/voice/protocols/openai-live/read-start.ts';
+import type { SocketSession } from '../../src/voice/protocols/socket-session.ts';
 import { createScriptedLlm } from '../../src/voice/session/scripted-llm.ts';
 import type { VoiceSessionInput } from '../../src/voice/session/voice-session.ts';
 import { openInput } from './realtime-session.ts';
@@ -17,12 +18,12 @@ export async function openLiveSession({
   creditRaw,
   change,
   open = (deps: VoiceDeps, input: VoiceSessionInput, start: LiveStart) =>
-    new LiveSession(deps, input, start),
+    createLiveSession(deps, input, start),
   ...session
 }: {
   readonly creditRaw?: bigint;
   readonly change?: Partial<VoiceDeps>;
-  readonly open?: (deps: VoiceDeps, input: VoiceSessionInput, start: LiveStart) => LiveSession;
+  readonly open?: (deps: VoiceDeps, input: VoiceSessionInput, start: LiveStart) => SocketSession;
   readonly [member: string]: unknown;
 } = {}) {
   const read = readStart({ model: 'local/realtime', ...session }, 'start-1');

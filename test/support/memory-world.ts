@@ -16,9 +16,8 @@ import {
   spacesBounds,
   type VectorIndex,
 } from '../../src/memory/index/vector-index.ts';
-import type { IndexingShop } from '../../src/memory/indexing/index-bought.ts';
-import type { IndexingStep } from '../../src/memory/indexing/index-items.ts';
 import { Indexer } from '../../src/memory/indexing/indexer.ts';
+import type { IndexingShop, IndexingStep } from '../../src/memory/indexing/indexing-deps.ts';
 import type { OnChunks } from '../../src/memory/indexing/indexing-store.ts';
 import { createMemory, type MemoryAnswer, type MemoryOp } from '../../src/memory/memory.ts';
 import { SpaceLoader } from '../../src/memory/search/space-loader.ts';

@@ -9,7 +9,8 @@ import { MAIN_HOLD, SessionHolds } from '../../src/voice/billing/session-holds.t
 import { type TurnCap, turnCap } from '../../src/voice/billing/turn-meter.ts';
 import type { VoiceDeps } from '../../src/voice/live/voice-deps.ts';
 import { readSession } from '../../src/voice/protocols/openai-realtime/read-session-config.ts';
-import { RealtimeSession } from '../../src/voice/protocols/openai-realtime/realtime-session.ts';
+import { createRealtimeSession } from '../../src/voice/protocols/openai-realtime/realtime-session.ts';
+import type { SocketSession } from '../../src/voice/protocols/socket-session.ts';
 import { createLocalPipeline } from '../../src/voice/session/local-pipeline.ts';
 import type { SessionConfig } from '../../src/voice/session/session-config.ts';
 import type { VoiceSessionInput } from '../../src/voice/session/voice-session.ts';
@@ -72,11 +73,11 @@ export async function openInput({
 /** A realtime session over fakes and a clock that stands still, with a client to speak for. */
 export async function openSession({
   log = silentLog,
-  open = (deps: VoiceDeps, input: VoiceSessionInput) => new RealtimeSession(deps, input),
+  open = (deps: VoiceDeps, input: VoiceSessionInput) => createRealtimeSession(deps, input),
   ...rest
 }: World & {
   readonly log?: VoiceDeps['log'];
-  readonly open?: (deps: VoiceDeps, input: VoiceSessionInput) => RealtimeSession;
+  readonly open?: (deps: VoiceDeps, input: VoiceSessionInput) => SocketSession;
 } = {}) {
   const opened = await openInput({ ...rest, change: { log, ...rest.change } });
   const { clock } = opened;

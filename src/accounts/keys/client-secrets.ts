@@ -13,7 +13,7 @@ const PURPOSE = 'realtime client secret';
 const Use = z.enum(['realtime', 'deepgram']);
 
 const Sealed = z.object({
-  /** Of the agent key that made it. */
+  /** The digest of the agent key that made the secret. */
   digest: z.string(),
   expiresAt: z.number(),
   use: Use.default('realtime'),

@@ -24,7 +24,7 @@ export type AgentKey = Key & {
 
 export type DeveloperKey = Key & { readonly expiresAt: Date | null };
 
-/** Whose keys they are, and who acts. */
+/** The account that owns the keys, and the wallet that acts for it. */
 export type KeyOwner = { readonly accountId: string; readonly wallet: string };
 
 export type KeyRequest = {

@@ -19,7 +19,7 @@ export type ChainParts = {
   readonly facilitator: Facilitator | undefined;
 };
 
-/** The chain's doors, and the worker that keeps the circuit breaker informed. */
+/** The clients of the chain, and the worker that keeps the circuit breaker informed. */
 export async function buildChain(world: World, teardown: Teardown): Promise<ChainParts> {
   const { settings, fetch, clock, log } = world;
   const { rpcUrl, chainId, usdc, oracle, sequencerFeed, clockSkewSeconds } = settings.chain;

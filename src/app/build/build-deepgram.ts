@@ -14,7 +14,7 @@ type DeepgramParts = {
   readonly speech: SpeechSynthesis;
   readonly transcriptions: Transcriptions;
   readonly spendState: SpendStateReader;
-  /** The door to addresses that callers choose. */
+  /** Sends requests to addresses that callers choose. */
   readonly client: GuardedClient;
 };
 

@@ -16,16 +16,16 @@ import type { World } from './world.ts';
 
 export type LedgerParts = {
   readonly ledger: Ledger;
-  /** This process among those on the database, and its sign of life. */
+  /** The id of this process among those on the database, and the lease that it renews. */
   readonly node: Node;
   readonly lease: LeaseKeeper;
-  /** The one time that all processes have in common. */
+  /** The database's clock, which all processes share. */
   readonly time: DatabaseClock;
   /** Hears at once of an agent that one of its caps has stopped, in this process. */
   whenSuspended(listener: (agentId: number) => void): void;
 };
 
-/** The ledger with what lives beside it: this process's lease, the reaper of the dead, the self-check. */
+/** Builds the ledger, the lease of this process, the settlement of what dead processes left, and the self-check. */
 export async function buildLedger(world: World, teardown: Teardown): Promise<LedgerParts> {
   const { sql } = world;
   // Before the first hold: what a process without a lease holds looks orphaned.

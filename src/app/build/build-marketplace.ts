@@ -39,7 +39,7 @@ export type MarketplaceParts = Pick<LedgerParts, 'ledger'> & {
   readonly budgets: BudgetReports;
   readonly spendState: SpendStateReader;
   readonly passthroughs: PassthroughLog;
-  /** The door to addresses that callers choose. */
+  /** Sends requests to addresses that callers choose. */
   readonly client: GuardedClient;
   readonly rails: LocalRails;
   readonly memory: Memory | undefined;

@@ -25,7 +25,7 @@ import type { World } from './world.ts';
 type MemoryParts = {
   readonly voice: VoiceParts;
   readonly node: Node;
-  /** What models are bought by. Asked for when the first one is bought. */
+  /** The gateway that the store buys models from. It is built after the store, which asks for it at the first purchase. */
   readonly gateway: () => Pick<MemoryModelDeps, 'chat' | 'embeddings'>;
 };
 
@@ -56,7 +56,7 @@ export async function buildMemory(world: World, parts: MemoryParts, teardown: Te
   );
   const workers = createMemoryWorkers({ sql, indexer, loader });
   teardown.use('memory workers', startWorkers(world, [...workers, ...(keeper?.workers() ?? [])]));
-  // It stops before the workers, which wait for what it is at.
+  // The teardown stops the keeper first, because its worker waits for the step that the keeper is at.
   if (keeper !== undefined) teardown.use('memory vectors', keeper);
   metrics.watch(
     'svc_memory_index_bytes',
@@ -66,7 +66,7 @@ export async function buildMemory(world: World, parts: MemoryParts, teardown: Te
   return { memory: createMemory({ ...world, embedders, models, loader, line, writes, indexer }) };
 }
 
-/** What the store buys beside what the engines of this process do. */
+/** The models that the store buys for what the engines of this process do not do. */
 function buildShop(world: World, { gateway, node, voice }: MemoryParts) {
   const { catalogue, random, settings, sql } = world;
   const { embedding, infer } = settings.memoryModels;

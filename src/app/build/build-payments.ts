@@ -37,7 +37,7 @@ export type PaymentParts = {
   readonly accounts: Pick<AccountParts, 'wallets' | 'spendState' | 'payouts'>;
   readonly chain: ChainParts;
   readonly budgets: BudgetReports;
-  /** Of vendors that agents choose. */
+  /** Sends requests to vendors that agents choose. */
   readonly client: GuardedClient;
   readonly marketplace: Marketplace;
   readonly passthroughs: PassthroughLog;
@@ -144,7 +144,7 @@ export function buildPayments(
 export const openPassthroughs = ({ log, sql }: World): PassthroughLog =>
   createPassthroughLog({ insert: (lines) => insertPassthroughs(sql, lines), log });
 
-/** The door to addresses that callers choose. */
+/** Opens the client that sends requests to addresses that callers choose. */
 export function openClient({ settings, clock }: World, teardown: Teardown): GuardedClient {
   const { allowLocalhost, domainAllowlist } = settings.x402;
   const resolve = createResolveHost();

@@ -19,7 +19,7 @@ import type { Buyer } from '../../models/purchase/buyer.ts';
 export type MemoryModelDeps = {
   readonly chat: ChatCompletions;
   readonly embeddings: Embeddings;
-  /** Whose agent it is: its stored provider keys may pay. */
+  /** The account of an agent, whose stored provider keys may pay. */
   findOwner(agentId: number): Promise<{ readonly accountId: string } | undefined>;
 };
 
@@ -63,7 +63,7 @@ export function createMemoryModels({ chat, embeddings, findOwner }: MemoryModelD
   };
 }
 
-/** Of a request that a provider has answered with something that is none. */
+/** The status for a provider whose answer cannot be read. */
 const UNREADABLE = 422;
 
 /** The text of the first choice; empty where there is none. */

@@ -25,7 +25,7 @@ export type ServerDeps = {
   readonly database?: DatabaseTarget;
   /** Hears of every step of a payment and may hold it there; a crash test ends the process. */
   readonly onPaymentStep?: OnPaymentStep;
-  /** The same of voice sessions. */
+  /** Called at each step of a voice session. */
   readonly onSessionStep?: OnSessionStep;
   /** The far end of the calls of the loopback carrier, when it is not its own person. */
   readonly calleeOf?: (parties: CallParties) => Promise<Callee>;
@@ -52,7 +52,7 @@ export type World = ServerDeps & {
   /** Undefined: nothing is traced. */
   readonly tracer: Tracer | undefined;
   readonly catalogue: Catalogue;
-  /** The outbound door. */
+  /** Sends all outbound requests. */
   readonly fetch: Fetch;
   readonly fetchStream: FetchStream;
 };

@@ -6,9 +6,9 @@ type EngineUser = number | undefined;
 export type FairLineBounds = {
   /** Pieces of work that are under way at a time. */
   readonly atOnce: number;
-  /** Of one user; by default as many as of all. */
+  /** Pieces of one user that are under way at a time; by default as many as of all users. */
   readonly atOncePerUser?: number;
-  /** That wait, of all users and of one. */
+  /** Pieces that may wait, of all users and of one. */
   readonly waiting: number;
   readonly waitingPerUser: number;
 };
@@ -29,12 +29,12 @@ export function createFairLine(bounds: FairLineBounds): FairLine {
   /** In the order of their next turns. Only users that wait: a user that has had a turn goes to the end. */
   const lines = new Map<EngineUser, (() => void)[]>();
   const { atOncePerUser = bounds.atOnce } = bounds;
-  /** Pieces under way, of those that have any. */
+  /** How many pieces are under way, for each user that has any. */
   const busy = new Map<EngineUser, number>();
   let waiting = 0;
   let underWay = 0;
 
-  /** Looks past as many users at most as have work under way. */
+  /** The next user whose turn it is. It skips only users with work under way, of whom there are at most `atOnce`. */
   function findNext(): EngineUser | typeof NOBODY {
     for (const user of lines.keys()) if ((busy.get(user) ?? 0) < atOncePerUser) return user;
     return NOBODY;

@@ -34,7 +34,7 @@ export type WorkerClientDeps<Options> = {
   readonly options: () => Options;
   readonly maxInFlight: number;
   readonly niceness?: number;
-  /** Of objects that live for a moment: the less, the more of them stay in the processor's cache. */
+  /** The size of V8's young generation. The smaller it is, the more of it stays in the processor's cache. */
   readonly youngHeapMb?: number;
   /** Workers that share these compute a few at a time. */
   readonly turns?: Turns;

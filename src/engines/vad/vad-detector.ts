@@ -9,9 +9,9 @@ import { AskedModel } from './asked-model.ts';
 import type { SpeechGate } from './fvad-gate.ts';
 
 export type DetectorDeps = {
-  /** Has every frame before `push` does. */
+  /** The caller adds each frame to it before it calls `push` with that frame. */
   readonly sound: RecentSound;
-  /** Of the rate of the frames. */
+  /** Judges frames of the rate that `push` gets. */
   readonly gate?: SpeechGate;
   readonly engine?: VadEngine;
   readonly options?: Partial<Omit<VadOptions, 'answerWithinMs'>>;

@@ -31,7 +31,7 @@ export type Demand = {
   readonly admitsClientSecrets?: ClientSecretUse | undefined;
   /** Reads `Authorization: Token` as it reads `Bearer`. */
   readonly acceptsTokenScheme?: boolean;
-  /** Where the key may come in place of a Bearer. */
+  /** The header that may bring the key in place of `Authorization`. */
   readonly keyHeader?: string | undefined;
 };
 

@@ -95,7 +95,7 @@ class Incoming {
     if (how === 'gone') this.#pace.end();
     if (how === 'gone' || this.#broken === undefined) this.#broken = how;
     this.#drop();
-    // Its handler may work on without the client, and keeps what it was handed until it is done.
+    // A handler that has the body may go on after the client left, so that the bytes still count until it is done.
     if (!isHandedOn) this.#share.giveBack();
     if (how === 'gone') this.#end();
     else this.#pace.resumeInTurn();

@@ -1,7 +1,7 @@
 import type { RouteCall } from '../route/route.ts';
 import type { Exchange } from './exchange.ts';
 
-/** Of the outer request alone: how its body is framed and written, and the key of its own work. */
+/** Headers that the inner request does not inherit: those about the outer body, and the key of the outer work. */
 const OUTER_ONLY = [
   'content-length',
   'content-type',

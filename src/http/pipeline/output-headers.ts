@@ -15,7 +15,7 @@ export function checkHeaders(headers: Readonly<Record<string, string>>): void {
   for (const name in headers) checkHeader(name, headers[name] as string);
 }
 
-/** The same for one header. */
+/** Throws where a header is not valid. */
 export function checkHeader(name: string, value: string): void {
   assert(NAME.test(name), 'a header name is a token');
   assert(VALUE.test(value), `the header ${name} has no control characters`);

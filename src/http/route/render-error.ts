@@ -5,10 +5,10 @@ import type { Log } from '../../kernel/log.ts';
 import { isTransient } from '../../platform/postgres/transient.ts';
 import { type HttpAnswer, JSON_TYPE } from './answer.ts';
 
-/** How refusals look: the specification's own shape, that of OpenAI's, of Anthropic's or of Deepgram's API, or a JSON-RPC error. */
+/** The shape of refusals: that of the specification, of OpenAI's, Anthropic's or Deepgram's API, or of a JSON-RPC error. */
 export type Envelope = 'flat' | 'openai' | 'anthropic' | 'deepgram' | 'jsonrpc';
 
-/** Whether it is one of those that the clients of model vendors read. */
+/** Whether clients of a model vendor read this shape. */
 export const isVendorEnvelope = (envelope: Envelope | undefined): boolean =>
   envelope === 'openai' || envelope === 'anthropic' || envelope === 'deepgram';
 
@@ -108,7 +108,7 @@ const deepgramHeaders = ({ error, fields }: ApiError, requestId = '') => ({
     .slice(0, 200),
 });
 
-/** The word of this interface stands beside as `error`, with the members that every refusal has. */
+/** A refusal as Deepgram has it, with our own code as `error` and the members that every refusal has. */
 function deepgramBody(refusal: ApiError, requestId = ''): Record<string, unknown> {
   const { message, detail: _, ...fields } = refusal.fields;
   return {
@@ -132,7 +132,7 @@ export const requestIdHeader = (requestId: string | undefined): Record<string, s
 
 /**
  * The types of https://platform.claude.com/docs/en/api/errors. Its SDKs choose their classes by the status, its other clients by the
- * type. What has none there is one of its two kinds for everything else.
+ * type. A status that is not listed there gets the type for all other faults of the request or of the server.
  */
 const ANTHROPIC_TYPE: Readonly<Record<number, string>> = {
   401: 'authentication_error',

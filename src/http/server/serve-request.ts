@@ -1,8 +1,7 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
-import type { Clock } from '../../kernel/clock.ts';
 import { errors } from '../../kernel/errors.ts';
 import type { Log } from '../../kernel/log.ts';
-import type { Span, Tracer } from '../../kernel/trace/span.ts';
+import type { Span } from '../../kernel/trace/span.ts';
 import { BodyTooLarge, SendFailed } from '../../platform/egress/send-failed.ts';
 import { isProbe } from '../../rate-limit/rate-gate.ts';
 import { type BodyReading, readBody } from '../body/body.ts';
@@ -26,7 +25,7 @@ import {
 import { type HeaderLine, type HttpAnswer, JSON_TYPE } from '../route/answer.ts';
 import { type Envelope, renderError } from '../route/render-error.ts';
 import { type AnyRoute, isStreamed } from '../route/route.ts';
-import type { HttpMetrics } from './http-metrics.ts';
+import type { EdgeDeps } from './edge-deps.ts';
 import { beginRequest, endAnswered, traceLines } from './request-span.ts';
 import type { Matched, Router } from './router.ts';
 import type { StrangerGate } from './stranger-gate.ts';
@@ -39,23 +38,15 @@ export type Endpoint =
 
 type Place = { readonly method: string; readonly path: string; readonly envelope: Envelope };
 
-export type ServeDeps = PipelineDeps & {
-  readonly router: Router<Endpoint>;
-  readonly unknownRoute: (method: string, path: string) => UnknownRoute;
-  readonly strangers: StrangerGate;
-  /** Counts a request of this turn of the event loop; false: it has brought as many as may be answered in it. */
-  readonly takesTurn: () => boolean;
-  readonly metrics: HttpMetrics;
-  /** Undefined: no request is traced. */
-  readonly tracer?: Tracer | undefined;
-  readonly clientAddress: (remote: string, forwardedFor: string | undefined) => string;
-  readonly requestId: (sent: string | undefined) => string;
-  readonly commonHeaders: readonly HeaderLine[];
-  readonly bodyBudget: BodyBudget;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly isDraining: () => boolean;
-};
+export type ServeDeps = PipelineDeps &
+  EdgeDeps & {
+    readonly router: Router<Endpoint>;
+    readonly unknownRoute: (method: string, path: string) => UnknownRoute;
+    readonly strangers: StrangerGate;
+    /** Counts a request of this turn of the event loop; false: it has brought as many as may be answered in it. */
+    readonly takesTurn: () => boolean;
+    readonly bodyBudget: BodyBudget;
+  };
 
 /** One request from its first byte to its last. */
 type Visit = {

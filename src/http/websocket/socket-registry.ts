@@ -16,7 +16,7 @@ export type LiveSocket = {
 };
 
 export interface SocketRegistry {
-  /** Takes a place or throws the refusal of a full house. */
+  /** Takes a place. Throws the refusal where none is free. */
   reserve(owner: {
     readonly agentId: number;
     readonly keyId: number;

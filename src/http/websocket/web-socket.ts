@@ -5,12 +5,11 @@ import type {
   WebSocket,
   WebSocketBehavior,
 } from 'uWebSockets.js';
-import type { Clock } from '../../kernel/clock.ts';
 import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import { abortSignalOf } from '../../kernel/stop-signal.ts';
-import type { Span, Tracer } from '../../kernel/trace/span.ts';
+import type { Span } from '../../kernel/trace/span.ts';
 import type { RateGate } from '../../rate-limit/rate-gate.ts';
 import type { createAdmitAgent } from '../auth/authenticate.ts';
 import { chooseProtocol, socketCredential } from '../auth/socket-credential.ts';
@@ -26,7 +25,7 @@ import type { HeaderLine } from '../route/answer.ts';
 import { networkOf } from '../route/client-address.ts';
 import { renderError } from '../route/render-error.ts';
 import type { ConnectionGate } from '../server/connection-gate.ts';
-import type { HttpMetrics } from '../server/http-metrics.ts';
+import type { EdgeDeps } from '../server/edge-deps.ts';
 import { beginRequest, endAnswered, traceLines } from '../server/request-span.ts';
 import type { MessageLine } from './message-line.ts';
 import type { Seat, SocketRegistry } from './socket-registry.ts';
@@ -39,23 +38,14 @@ import {
 import { type SessionOptions, type SocketData, SocketSession } from './socket-session.ts';
 import type { UpgradeGate } from './upgrade-gate.ts';
 
-export type SocketDeps = {
+export type SocketDeps = EdgeDeps & {
   readonly services: unknown;
   readonly admitAgent: ReturnType<typeof createAdmitAgent>;
   readonly rateGate: RateGate;
   readonly registry: SocketRegistry;
   readonly gate: UpgradeGate;
   readonly connections: ConnectionGate;
-  readonly metrics: HttpMetrics;
-  /** Undefined: no handshake is traced. */
-  readonly tracer?: Tracer | undefined;
-  readonly clientAddress: (remote: string, forwardedFor: string | undefined) => string;
-  readonly commonHeaders: readonly HeaderLine[];
-  readonly requestId: (sent: string | undefined) => string;
-  readonly clock: Clock;
   readonly line: MessageLine;
-  readonly log: Log;
-  readonly isDraining: () => boolean;
 };
 
 type Handshake = {

@@ -1,6 +1,6 @@
 import { MAY_RETRY, mayRetryAfter, NO_RETRY, refusal } from './refusal.ts';
 
-/** Of the MCP server: of its messages, and of tool calls that no route has refused. */
+/** Refusals of the MCP server: of messages, and of tool calls that no route has refused. */
 export const mcp = {
   /** JSON-RPC's own word for a body that is no JSON. */
   parseError: () => refusal(400, 'parse_error', 'The body is not valid JSON.'),

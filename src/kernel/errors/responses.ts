@@ -19,7 +19,7 @@ export const responses = {
     ),
   notFound: (id: string) =>
     refusal(404, 'response_not_found', `There is no response ${quoted(id)}.`, { param: 'id' }),
-  /** It has ended, and was never in the background. */
+  /** The response has ended, and was never in the background. */
   notInProgress: (id: string) =>
     refusal(
       400,
@@ -34,7 +34,7 @@ export const responses = {
       `The conversation that this request goes on with has more than ${limitBytes} bytes.`,
       { param: 'previous_response_id' },
     ),
-  /** Of a message on a connection: nothing is bought for it, and the connection stays open. */
+  /** Refuses a message on a connection. Nothing is bought for it, and the connection stays open. */
   connectionBusy: (mostWaiting: number, mostChars: number) =>
     refusal(
       409,

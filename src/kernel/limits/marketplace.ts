@@ -41,7 +41,7 @@ export const MARKETPLACE_LIMITS = {
   vendorMs: 60_000,
   /** How much longer that may be for each second of a file: an hour has ten minutes in all. */
   vendorMsPerAudioSecond: 150,
-  /** For the word that a job is given up. */
+  /** How long the request may take that tells a vendor to give a job up. */
   abandonMs: 5_000,
   /** Between two questions for a transcript that is not done yet: the first, and the longest. */
   pollMs: { first: 250, most: 2_000 },
@@ -60,7 +60,7 @@ export const MARKETPLACE_LIMITS = {
   probeEveryMs: 15 * 60_000,
   probeTickMs: 30_000,
   failuresUntilDown: 2,
-  /** How often a process writes down how its sales went, and for how long that says how a vendor does. */
+  /** How often a process stores the outcomes of its sales, and how long these count for the health of a vendor. */
   salesNotedEveryMs: 15_000,
   salesCountMs: 24 * 3_600_000,
 
@@ -68,44 +68,44 @@ export const MARKETPLACE_LIMITS = {
   tripwireEveryMs: 3_600_000,
   tripwiresRemembered: 10_000,
 
-  /** Of jobs that turn documents into text. */
+  /** Jobs that turn documents into text. */
   documents: {
-    /** The vendor's: it takes no longer ones. */
+    /** The most pages that the vendor takes. */
     pages: 10,
-    /** Of one that is fetched, and of one that stands in the request, as base64. */
+    /** The largest document at an address, and the largest in the request, where it is base64. */
     fileBytes: 25 * 1024 * 1024,
     inlineBytes: 4 * 1024 * 1024,
     bodyBytes: 6 * 1024 * 1024,
-    /** What is looked at in a document to count its pages: marks of types, dictionaries of page trees, streams of objects. */
+    /** How much of a document is examined to count its pages: marks of types, dictionaries of page trees, streams of objects. */
     marks: 20_000,
     trees: 64,
     dictionaryBytes: 64 * 1024,
     streams: 256,
     streamBytes: 1024 * 1024,
-    /** In how large pieces a document is searched. The slowest bytes take some milliseconds a piece. */
+    /** How much of a document is searched in one turn of the event loop: some milliseconds in the worst case. */
     searchBytesPerTurn: 512 * 1024,
-    /** Of the archive that a vendor delivers, and of the text in it. */
+    /** The largest archive that is accepted from a vendor, and the longest text in it. */
     archiveBytes: 4 * 1024 * 1024,
     archiveEntries: 256,
     textBytes: 4 * 1024 * 1024,
-    /** Of a vendor's answers, which are small. */
+    /** The longest answer of a vendor; all of them are small. */
     answerBytes: 256 * 1024,
-    /** Living jobs. */
+    /** Jobs that have not ended. */
     jobsPerAgent: 8,
     jobsPerAccount: 32,
     /** How long a job may live. */
     lifeMs: 30 * 60_000,
-    /** How long a process has a job alone. Longer than any step of it takes. */
+    /** How long a claimed job belongs to one process: longer than any step takes. */
     leaseMs: 180_000,
-    /** What a vendor may take for all questions of one step. */
+    /** How long all requests of one step may take. */
     stepMs: 60_000,
-    /** Between two looks at a job: the first time, doubled each time, and at most. The vendor allows few questions a minute. */
+    /** The wait between two requests for the state of a job. It doubles each time, since the vendor allows few a minute. */
     lookMs: { first: 2_000, most: 15_000 },
-    /** A start whose answer was lost is taken for one that never came after so long. */
+    /** A start whose answer was lost counts as not received after so long. */
     startUndecidedMs: 120_000,
-    /** How long what was delivered can be read. */
+    /** How long a result can be read. */
     resultKeptMs: 24 * 3_600_000,
-    /** How long what became of a job can be read. Events that name it are kept as long. */
+    /** How long the state of a job can be read. Events that name the job are kept as long. */
     keptMs: 30 * 24 * 3_600_000,
     tickMs: 1_000,
     jobsPerTick: 8,

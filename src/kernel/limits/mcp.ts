@@ -1,4 +1,4 @@
-/** Of tool calls by the Model Context Protocol. */
+/** Limits of tool calls by the Model Context Protocol. */
 export const MCP_LIMITS = {
   bodyBytes: 10 * 1024 * 1024,
   /** Sound in base64 counts as no text. */
@@ -6,21 +6,21 @@ export const MCP_LIMITS = {
   /** Messages in one batch, which protocol versions before 2025-06-18 have. */
   batch: 16,
   callsPerAgent: 32,
-  /** Of one call. What has been paid by then is waited for. */
+  /** How long one call may take. What is paid by then is waited for. */
   callMs: 120_000,
-  /** Of a message's id, which names its work under an `Idempotency-Key`. */
+  /** The longest id of a message, which names its work under an `Idempotency-Key`. */
   idChars: 256,
-  /** Of a file to be transcribed, once it is decoded. */
+  /** The largest file to be transcribed, once it is decoded. */
   audioBytes: 7 * 1024 * 1024,
-  /** Of sound that is answered; what is longer is cut there and marked. */
+  /** The most sound in a result; a longer one is cut there and marked. */
   speechBytes: 3 * 1024 * 1024,
-  /** Of a text that is spoken without compression: it keeps the answer within `speechBytes`. */
+  /** The longest text that is spoken without compression, so that the sound stays within `speechBytes`. */
   plainSpeechChars: 600,
-  /** Of a vendor's or a model's answer; what is longer is cut there and marked. */
+  /** The longest answer of a vendor or a model; a longer one is cut there and marked. */
   answerBytes: 1024 * 1024,
-  /** Of all results of one request as JSON, escapes counted. The longest sound of `speechBytes` fits, in base64. */
+  /** All results of one request as JSON, escapes counted. The longest sound of `speechBytes` fits, in base64. */
   resultBytes: 4.5 * 1024 * 1024,
-  /** A result up to here is never left out for want of room. */
+  /** A result of at most so many bytes is never left out, whatever `resultBytes` leaves. */
   smallResultBytes: 16 * 1024,
   promptChars: 100_000,
   fileNameChars: 128,

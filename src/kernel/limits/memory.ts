@@ -2,76 +2,76 @@
 export const MEMORY_LIMITS = {
   queryBytes: 8 * 1024,
   textBytes: 32 * 1024,
-  /** Of one document of knowledge. */
+  /** The longest document of knowledge. */
   documentBytes: 128 * 1024,
   itemsPerIngest: 100,
   idsPerRequest: 100,
   results: { usual: 10, most: 50 },
   listPage: { usual: 20, most: 100 },
   listOffset: 100_000,
-  /** Of a request: as many texts of full length as one may bring. */
+  /** The longest body: it fits as many texts of full length as one request may bring. */
   bodyBytes: 4 * 1024 * 1024,
   bodyJson: { depth: 16, values: 20_000, members: 20_000 },
-  /** Of an agent, its namespaces together. */
+  /** Items of an agent, in all its namespaces together. */
   itemsPerAgent: 100_000,
-  /** Of their texts, titles and metadata. */
+  /** Their texts, titles and metadata together. */
   bytesPerAgent: 200 * 1024 * 1024,
   spacesPerAgent: 10_000,
   metadataFields: 32,
   fieldChars: 64,
   metadataValueChars: 1_024,
-  /** Of a document's title and of its own id. */
+  /** The longest title of a document, and the longest id that its caller gives it. */
   titleChars: 512,
-  /** Of what one item is cut into. */
+  /** The most chunks that one item is cut into. */
   chunksPerItem: 256,
   chunkChars: 1_000,
   /** Facts that are drawn out of one text; more are joined. */
   factsPerItem: 64,
-  /** Of what a chat model may answer with them, and what is read of it. */
+  /** The longest answer that the chat model may give with them, and how much of it is read. */
   inferMaxTokens: 4_096,
   inferAnswerChars: 128 * 1024,
 
   /** What each way of searching finds before the two are joined. */
   candidates: 200,
-  /** Of what matches words: so many, the newest, are ranked. */
+  /** How many of the chunks that match words are ranked: the newest. */
   rankedMatches: 400,
-  /** Of what a filter leaves for the vectors: so many, the newest, are compared. */
+  /** How many of the chunks that a filter leaves are compared by their vectors: the newest. */
   filteredChunks: 10_000,
   queryWords: 64,
-  /** Words of a query in fields of metadata, the fields together. */
+  /** Terms of a query in fields of metadata, in all fields together. */
   queryTerms: 128,
-  /** Of the metadata of one item: so many different words are found. */
+  /** How many different words of an item's metadata can be found. */
   metadataWords: 128,
-  /** Before the database, where agents have turns one after the other: one search, or one piece of what is loaded. */
+  /** Searches, and pieces of spaces that are loaded, that ask the database at a time. Agents have turns one after the other. */
   line: { atOnce: 4, waiting: 2_048, waitingPerUser: 64 },
-  /** The same for what writes: an agent's store is locked by each sql transaction that does. */
+  /** The same for writes: each of them locks the store of its agent in a sql transaction. */
   writes: { atOnce: 3, atOncePerUser: 1, waiting: 2_048, waitingPerUser: 64 },
 
   indexing: {
     /** Namespaces whose items a process indexes side by side. */
     spacesAtOnce: 8,
     spacesAtOncePerAgent: 2,
-    /** What one look for work reads: agents with items to index, and namespaces of each. */
+    /** How much one search for work reads: agents with items to index, and namespaces of each. */
     agentsPerLook: 32,
     spacesPerLook: 16,
-    /** Looks without work after which the next poll goes on. */
+    /** Searches in a row that may find no work before the process waits for the next poll. */
     looks: 8,
-    /** Agents of which a process remembers how far it has looked. */
+    /** Agents for which a process remembers the last namespace that it examined. */
     agentsRemembered: 1_000,
     itemsPerClaim: 8,
-    /** What is embedded and committed together. */
+    /** Chunks that are embedded and committed together. */
     chunksPerCommit: 64,
     claimMs: 30_000,
     renewMs: 10_000,
     pollMs: 500,
     attempts: 5,
-    /** After a failure; longer by itself with each one. */
+    /** The wait after the first failure of an item; it doubles with each failure. */
     retryMs: 2_000,
-    /** Where the engine has no room. */
+    /** The wait after the engine was busy. */
     busyMs: 1_000,
-    /** Where a purchase was refused: longer with each refusal up to the most; some two days in all. */
+    /** The wait after a purchase was refused: it grows with each refusal, and all waits together take about two days. */
     refusedMs: { first: 5_000, most: 3_600_000, times: 60 },
-    /** Items that are taken up again at a time because their agents have the balance now. */
+    /** Items that become due again in one step because their agents now have the balance. */
     wokenAtOnce: 500,
     wakeMs: 2_000,
   },
@@ -88,11 +88,11 @@ export const MEMORY_LIMITS = {
   removalsKeptMs: 600_000,
 
   // The index of vectors, in each process
-  /** Of vectors that are kept for searches; the spaces that were used last stay. Some 200,000 vectors of 512 numbers. */
+  /** Memory for the vectors that are kept for searches, some 200,000 of 512 numbers; the spaces that were used last stay. */
   indexBytes: 512 * 1024 * 1024,
-  /** That are kept, also empty ones. */
+  /** Spaces that are kept, empty ones included. */
   indexSpaces: 16_384,
-  /** Of both, what one agent may have: beyond it its own spaces go first. Some 50,000 vectors of 512 numbers. */
+  /** The share of both that one agent may have, some 50,000 vectors of 512 numbers: beyond it the agent's own spaces go first. */
   indexShare: 1 / 4,
   /** Four rows of them fill a block. */
   indexDims: 3_072,
@@ -100,29 +100,29 @@ export const MEMORY_LIMITS = {
   indexResults: 1_000,
   /** Rows that one search can be confined to by their ids. */
   indexAmong: 10_000,
-  /** Of rows that travel to the index in one message, and are stored in one step. */
+  /** Rows that one message brings to the thread of the index, which stores them in one step. */
   indexBatchBytes: 256 * 1024,
   indexBatchRows: 512,
   /** Calls that are under way or wait, of all spaces and of one. */
   indexWaiting: 2_048,
   indexWaitingPerSpace: 64,
-  /** Of one step of a search or of wiping, after which another space has its turn: a quarter of a millisecond or so. */
+  /** How much one step of a search or of wiping reads, before another space has its turn: about a quarter of a millisecond. */
   indexStepBytes: 4 * 1024 * 1024,
-  /** Of the thread: a search leaves some ten kilobytes of objects behind. */
+  /** The young generation of the thread of the index: a search leaves about ten kilobytes of objects. */
   indexYoungHeapMb: 3,
 
-  /** Where the database has pgvector. */
+  /** Limits of the index in the database, where it has pgvector. */
   pgvector: {
     /** Rows of a namespace up to which each is compared with a query; a larger one gets a graph. */
     comparedRows: 4_000,
-    /** Of all namespaces: the database looks at each of them with every row that is written. */
+    /** Graphs of all namespaces together: the database examines each of them with every row that is written. */
     graphs: 64,
-    /** Chunks whose vectors are written in one turn, as text: some ten milliseconds. */
+    /** Chunks whose vectors are written as text in one turn: about ten milliseconds. */
     rowsPerFill: 100,
     fillsPerTick: 20,
     fillEveryMs: 1_000,
     graphEveryMs: 5_000,
-    /** Namespaces that are looked at in one run, and that a process remembers to have work to do. */
+    /** Namespaces that are examined in one run, and those with work that a process remembers. */
     spacesPerLook: 500,
     wanted: 1_000,
   },

@@ -1,8 +1,8 @@
-/** Of spans, and of the headers that continue a trace. */
+/** Limits of spans, and of the headers that continue a trace. */
 export const TRACING_LIMITS = {
-  /** Of `traceparent`. Version 00 has 55. */
+  /** The longest `traceparent`. Version 00 has 55 characters. */
   parentChars: 128,
-  /** Of `tracestate`, the most that the standard asks to keep. */
+  /** The longest `tracestate`: as much as the standard asks to keep. */
   stateChars: 512,
   stateMembers: 32,
   /** Ended spans that wait for the exporter. One more is dropped. */
@@ -10,11 +10,11 @@ export const TRACING_LIMITS = {
   /** Spans of one export: they are encoded in one turn of the event loop. */
   spansPerExport: 128,
   exportDelayMs: 2_000,
-  /** Of one export with its retries. */
+  /** How long one export may take with its retries. */
   exportMs: 10_000,
-  /** Exports at a time. One, but for the last ones, which empty the queue at once. */
+  /** Exports at a time. There is one, until the server stops and exports the whole queue at once. */
   exports: 17,
-  /** Of the last export, when the server stops. */
+  /** How long a stopping server waits for its last exports. */
   flushMs: 3_000,
   attributesPerSpan: 64,
   attributeChars: 1_024,

@@ -1,6 +1,6 @@
 /**
- * Tracing as an argument: a floor describes its work as spans without knowing who collects them. Where work is not
- * traced its span is undefined, so that `span?.child(…)` costs nothing, not even the making of its attributes.
+ * Code that is traced gets its span as an argument, and does not know who collects it. Where work is not traced the
+ * span is undefined, so that `span?.child(…)` costs nothing: not even its attributes are made.
  */
 
 export type AttributeValue = string | number | boolean | string[] | undefined;
@@ -27,14 +27,14 @@ export type SpanEnd = {
 export interface Span {
   /** The headers that let another service continue the trace (W3C Trace Context). */
   readonly headers: Readonly<Record<string, string>>;
-  /** The same for model vendors, which learn of the trace only where the operator has said so. */
+  /** The same headers for model vendors. Undefined: the operator has not allowed vendors to continue traces. */
   readonly upstreamHeaders: Readonly<Record<string, string>> | undefined;
   /** False: the trace is not sampled, and nothing of it is kept. */
   readonly isRecorded: boolean;
   child(name: string, start?: SpanStart): Span;
   set(attributes: Attributes): void;
   event(name: string, attributes?: Attributes): void;
-  /** The work is over now; what it came to is still to be learned. Only the first call counts. */
+  /** Notes that the work ends now. `end` follows once its result is known. Only the first call counts. */
   stop(): void;
   /** Only the first call counts. */
   end(end?: SpanEnd): void;

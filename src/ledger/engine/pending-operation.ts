@@ -23,7 +23,7 @@ export class Pending {
   sent = false;
   /** Its caller got the error that the database is away; the operation may still be carried out. */
   givenUp = false;
-  /** It was in a batch that the database could not carry out: it goes alone, to find the culprit. */
+  /** It was in a batch that the database could not carry out. It goes alone now, so that the operation at fault is found. */
   alone = false;
 
   constructor(
@@ -57,7 +57,7 @@ export class Pending {
     return false;
   }
 
-  /** It leaves the inbox, by this or by `reject`, once. */
+  /** Ends the wait of its caller. Either this or `reject` is called, once. */
   resolve(resolution: Resolution): void {
     this.#waiting.count--;
     this.#fulfil(resolution);

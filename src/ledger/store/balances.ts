@@ -10,7 +10,7 @@ import { type PolicyJson, policyOf } from './policy-row.ts';
 /** An agent's money and what it may do, read as of one instant. */
 export type Balance = { readonly state: BalanceState; readonly rules: Rules };
 
-/** The balance actors' door to the database. */
+/** Reads and writes what the balance actors hold in the database. */
 export interface BalanceStore {
   /** Undefined where there is no such agent. */
   load(agentId: number): Promise<Balance | undefined>;

@@ -10,7 +10,7 @@ export type DocumentOrder = {
 
 /** What a vendor says of a job. */
 export type JobNews =
-  /** It has not begun, as far as the vendor says. */
+  /** `waiting`: the vendor has not said that the job has begun. */
   | { readonly kind: 'waiting' | 'running' }
   | { readonly kind: 'done'; readonly pages: VendorPages }
   | { readonly kind: 'failed'; readonly reason: string };
@@ -23,7 +23,7 @@ export type VendorPages = {
 
 /**
  * Jobs of a vendor that turn a document into text. A job is made, gets its file, and does nothing before it is started:
- * what came before the start costs nothing. Each throws what the door throws, and VendorFailed for an answer that is none.
+ * what came before the start costs nothing. Each throws what `VendorDoor` throws, and VendorFailed for an answer that cannot be read.
  */
 export type DocumentService = {
   readonly price: ListPrice;

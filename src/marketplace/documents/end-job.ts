@@ -20,7 +20,7 @@ export async function failJob(
   await decideAndEnd(deps, job, failedVerdict(error, departures), null);
 }
 
-/** What arrived of a document. */
+/** The result of a document as it was downloaded. */
 export type Arrived = {
   readonly archive: Buffer;
   /** Pages that are in the archive; undefined: it does not tell. */
@@ -128,7 +128,7 @@ async function eventsOf(
   return [...sold, ...(await tripwires.eventsOf(of, departures))];
 }
 
-/** What a hold that is not open counts under: nothing moves, whatever it says. */
+/** Stands for a hold that is resolved already. The ledger moves nothing for it, so that these facts have no effect. */
 const resolvedHold = ({ agentId, asked, heldRaw, id }: ClaimedJob): Hold => ({
   holdId: id,
   agentId,

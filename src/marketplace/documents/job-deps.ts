@@ -14,7 +14,7 @@ import type { Vendor } from '../vendor.ts';
 import type { DoorDeps } from '../vendor-door.ts';
 import type { VendorFiles } from './vendor-files.ts';
 
-/** The places between two steps of a job, where a test ends the process. */
+/** The points between two steps of a job: a test may end the process at each of them. */
 export type JobPoint =
   | 'written'
   | 'held'
@@ -46,7 +46,7 @@ export type JobDeps = DoorDeps & {
   readonly fetchFile: FetchFile;
   /** Throws the refusal of a host that the agent may not call. */
   readonly admitHost: (agentId: number, host: string) => Promise<void>;
-  /** Whose agent it is, for events. */
+  /** The account of an agent, which gets the events of its jobs. */
   readonly findOwner: (agentId: number) => Promise<Owner | undefined>;
   /** An open hold. */
   readonly findHold: (holdId: string) => Promise<Hold | undefined>;

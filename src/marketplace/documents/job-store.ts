@@ -45,7 +45,7 @@ export async function insertJob(sql: Sql, job: NewJob): Promise<boolean> {
 }
 
 /**
- * Takes a job that was not accepted back, with what it comes to where this process is lost before it has released the hold.
+ * Withdraws a job that was not accepted. Its verdict is stored with it, in case this process is lost before it releases the hold.
  * False: it is queued after all, or another process has taken it over, and its hold with it.
  */
 export const withdrawJob = (sql: Queryable, id: string): Promise<boolean> =>
@@ -61,7 +61,7 @@ export async function deleteJob(sql: Queryable, id: string): Promise<void> {
     where id = ${id} and step in ('submitting', 'ending') and vendor_job_id is null and epoch = 0`;
 }
 
-/** From here on it goes on whatever becomes of this process. False: another process has given it up meanwhile. */
+/** Queues a job: from now on any process can go on with it. False: another process has given it up meanwhile. */
 export async function queueJob(sql: Queryable, id: string, vendorJobId: string): Promise<boolean> {
   const rows = await sql`
     update marketplace_jobs set step = 'queued', vendor_job_id = ${vendorJobId}, due_at = now()

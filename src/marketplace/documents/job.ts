@@ -23,7 +23,7 @@ export type AskedJob = DocumentOrder & {
   readonly spender: Spender;
 };
 
-/** What a job comes to. It is written before it is paid, and never changes. */
+/** The outcome of a job. It is stored before the job is paid, and never changes. */
 export type JobVerdict = {
   readonly status: 'completed' | 'failed';
   readonly pages: {
@@ -49,7 +49,7 @@ export type JobError = {
   readonly message: string;
 };
 
-/** Of a job whose process was lost, or gave it up, before the vendor had the document. */
+/** The error of a job whose process was lost, or gave up, before the vendor had the document. */
 export const INTERRUPTED: JobError = {
   code: 'interrupted',
   message: 'The server was lost before the vendor had the document.',
@@ -81,9 +81,9 @@ export type ClaimedJob = {
   readonly vendorJobId: string | null;
   readonly looks: number;
   readonly verdict: JobVerdict | null;
-  /** It has lived as long as it may. */
+  /** The job has reached `LIMITS.marketplace.documents.lifeMs`. */
   readonly isOverdue: boolean;
-  /** Whether it has begun is not known, and has not been for long. */
+  /** The answer to its start was lost `startUndecidedMs` ago, and the vendor has not said that it has begun. */
   readonly isStartOverdue: boolean;
   readonly ageMs: number;
 };

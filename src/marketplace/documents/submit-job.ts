@@ -42,7 +42,7 @@ export function submitJob(deps: JobDeps, call: JobCall): Promise<MarketAnswer> {
     const order = orderOf(call, documents, asked);
     try {
       const guest = { accountId: call.accountId, agentId: call.spender.agentId };
-      // What can be refused without the file is, before it is fetched.
+      // Refuses whatever can be refused without the file, before the file is fetched.
       await requireFunds(deps, call, { priceRaw: priceRaw(documents, 1) });
       return await deps.rooms.withFile('files', guest, async () => {
         const bytes = await documentOf(deps, call, served, asked);
@@ -176,7 +176,7 @@ async function accept(
     if (!(await queueJob(sql, id, vendorJobId))) throw own(tooLate());
   } catch (error) {
     if (await withdraw(deps, hold, vendor.name)) throw error;
-    // Where only the reply of the commit was lost the job goes on, and its caller hears of it.
+    // If only the reply to the commit was lost, the job was accepted, and its caller gets it.
     if (!(await findJob(sql, job))?.isAccepted) throw error;
   }
   await onPoint?.('queued');
@@ -204,7 +204,7 @@ async function holdFor(
   amountRaw: bigint,
 ): Promise<Hold> {
   const destination = { host, payee: null };
-  // Where the ledger does not answer the job stays, and with it what may be held: another process ends it.
+  // If the ledger does not answer, the job stays, because money may be held for it. Another process ends both.
   const verdict = await ledger.hold({ spender, holdId, amountRaw, destination });
   if (verdict.kind === 'held') return verdict.hold;
   await deleteJob(sql, holdId);

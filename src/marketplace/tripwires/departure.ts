@@ -5,7 +5,7 @@ export type Departure = {
   readonly observed: string;
 };
 
-/** What a vendor says of its own work. */
+/** The amount of work that a vendor reports. */
 export type Reported = {
   readonly unit: 'character' | 'audio_second';
   readonly quantity: number;

@@ -6,7 +6,7 @@ import type { EventRow } from '../../ledger/rules/companion.ts';
 import { tripwireTriggered } from '../../webhooks/payment-event.ts';
 import type { Departure } from './departure.ts';
 
-/** Whose agent it is. */
+/** The account that gets the event, and the wallet of its agent. */
 export type Owner = { readonly accountId: string; readonly wallet: string | null };
 
 export type TripwireDeps = {
@@ -38,7 +38,7 @@ export interface Tripwires {
 
 export function createTripwires({ claim, clock, log }: TripwireDeps): Tripwires {
   const { tripwireEveryMs, tripwiresRemembered } = LIMITS.marketplace;
-  /** A vendor that departs at each sale asks the database once an hour, and not at each. */
+  /** When the database was asked last, so that a vendor that departs at each sale causes one statement an hour. */
   const lookedAt = new RecentMap<string, number>(tripwiresRemembered);
 
   async function mayReport(agentId: number, vendor: string, tripwire: string): Promise<boolean> {

@@ -23,7 +23,7 @@ export const sarvamDocuments: DocumentService = {
   async create(door, { format, language }) {
     const parameters = { output_format: format, ...(language !== null && { language }) };
     const { job_id: id } = await ask(door, BASE, { job_parameters: parameters });
-    // It is a part of paths.
+    // Later requests have the id in their path, so that it must not change the path's meaning.
     if (typeof id === 'string' && /^[\w-]{1,128}$/.test(id)) return id;
     throw new VendorFailed('began no job');
   },

@@ -25,7 +25,8 @@ export const callVendor = tool({
     };
     return {
       ...(status >= 400 && { isError: true }),
-      // Only here: some clients show a model the structured content alone, some never do, and twice is too long.
+      // The body is in `content` alone: some clients show a model only the structured content, some never do, and twice the
+      // body would be too long.
       content: [
         { type: 'text', text: body },
         { type: 'text', text: JSON.stringify(receipt) },

@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { type AnyRoute, route } from '../../http/route/route.ts';
 import { parseObject } from '../../kernel/json/parse-json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import { abortSignalOf } from '../../kernel/stop-signal.ts';
 import type { Memory } from '../../memory/memory.ts';
-import { readSpender } from '../../models/purchase/read-spender.ts';
+import { askMemory } from '../../routes/db/vectordb/ask-memory.ts';
 import { present, type Tool, tool } from '../tool.ts';
 import { costOf, toolResult } from '../tool-result.ts';
 
@@ -71,12 +70,5 @@ const memoryRoute = (memory: Memory, op: 'ingest' | 'query'): AnyRoute =>
     idempotent: op === 'ingest',
     body: z.unknown(),
 
-    async handle({ admitPooled, body, caller, headers, signal, workId }) {
-      const { agentId } = caller;
-      const isReadOnly = caller.permission === 'read';
-      const spender = readSpender(caller, headers);
-      const asking = { agentId, spender, isReadOnly, workId, admitPooled };
-      const { bill, ...answer } = await memory.run(op, asking, body, abortSignalOf(signal));
-      return bill === undefined ? answer : { ...answer, upstreamMs: bill.upstreamMs };
-    },
+    handle: (context) => askMemory(memory, op, context.body, context),
   });

@@ -4,7 +4,7 @@ import { LONGEST } from './unit-length.ts';
 
 /** Rows that one call of the kernel may write of. */
 export const SCAN_ROWS = 2_048;
-/** Blocks that are asked of the system at a time, or an eighth: each time the views below are made anew. */
+/** The memory grows by so many blocks, or by an eighth of its size: each growth makes the views below anew. */
 const GROWTH_BLOCKS = 256;
 /** A memory of WebAssembly has so many, and the first one is scratch. */
 const MOST_BLOCKS = 65_535;
@@ -60,7 +60,7 @@ export class Arena {
     this.#look();
   }
 
-  /** Of the blocks that are taken. */
+  /** Bytes of the blocks that are taken. */
   get bytes(): number {
     return (this.#grown - this.#free) * BLOCK_BYTES;
   }

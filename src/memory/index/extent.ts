@@ -75,12 +75,12 @@ export class Extent {
     return this.#arena.f32[this.#word + this.layout.errorsAt / 4 + place] ?? 0;
   }
 
-  /** What a scan reads is about to be read. */
+  /** Brings the numbers that a scan reads into the processor's cache, before it reads them. */
   touch(): void {
     this.#arena.kernel.touch(this.#at, this.layout.exactAt);
   }
 
-  /** The exact numbers of a row are about to be read. */
+  /** Brings the exact numbers of a row into the processor's cache, before they are read. */
   touchExact(place: number): void {
     const { exactAt, stride } = this.layout;
     this.#arena.kernel.touch(this.#at + exactAt + place * stride * 4, stride * 4);

@@ -27,9 +27,9 @@ const { indexWaiting, indexWaitingPerSpace } = LIMITS.memory;
 export class LoadedSpaces {
   readonly #client: WorkerClient<IndexContract>;
   readonly #byKey = new Map<number, Loaded>();
-  /** Everything of each space, also what is being loaded. */
+  /** Each load of a space, those in progress included. */
   readonly #ofSpace = new Map<number, Set<Loaded>>();
-  /** Those that can be searched. */
+  /** The load of each space that can be searched. */
   readonly #bySpace = new Map<number, Loaded>();
   #thread: WorkerClient<IndexContract>['thread'];
   #nextKey = 1;

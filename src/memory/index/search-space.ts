@@ -6,7 +6,7 @@ import type { Space, Steps } from './space.ts';
 import type { Found, SpaceQuery } from './space-query.ts';
 
 const { indexStepBytes } = LIMITS.memory;
-/** Of a larger space the next pages are read meanwhile. */
+/** Spaces of at most so many blocks are brought into the cache whole; the next pages of larger ones are read meanwhile. */
 const TOUCHED_BLOCKS = 8;
 const TOUCHED_ROWS = 32;
 

@@ -45,7 +45,7 @@ export class Space {
     return this.#blocks;
   }
 
-  /** It was given back: none of what it had is there, and its memory may be another space's. */
+  /** The space has given its memory back, which may belong to another space now. */
   get isGone(): boolean {
     return this.#isGone;
   }
@@ -151,7 +151,7 @@ export class Space {
     this.#room += extent.layout.rows;
   }
 
-  /** What a search reads of each row is about to be read. For small spaces, whose memory is seldom near the processor. */
+  /** Brings what a search reads of each row into the processor's cache. For small spaces, which are seldom in it. */
   touch(): void {
     for (const extent of this.#extents) extent.touch();
   }

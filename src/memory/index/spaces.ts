@@ -31,13 +31,13 @@ type Owned = {
   readonly key: number;
   readonly owner: number;
   readonly space: Space;
-  /** The greater, the later it was used. */
+  /** Grows with each use of any space: the space with the smallest number was used longest ago. */
   lastUse: number;
 };
 
 /**
- * The spaces of the index within the bounds of their memory and number: one that needs room takes it of those that were used
- * longest ago, and beyond the share of its owner of that owner's.
+ * Keeps the spaces of the index within the bounds of their memory and number. A space that needs memory takes it from the
+ * spaces that were used longest ago, or from those of its own owner once that owner has its share.
  */
 export class Spaces {
   readonly #arena: Arena;

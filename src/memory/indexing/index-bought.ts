@@ -2,54 +2,26 @@ import { ApiError } from '../../kernel/api-error.ts';
 import { assert } from '../../kernel/assert.ts';
 import { newId } from '../../kernel/ids.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import type { Log } from '../../kernel/log.ts';
-import type { Counter } from '../../kernel/metrics.ts';
-import type { Sql } from '../../platform/postgres/sql.ts';
-import type { Embedders } from '../embedder.ts';
 import { termsOf } from '../metadata.ts';
-import {
-  type BuyOnceDeps,
-  buyOnce,
-  ClaimLost,
-  findBought,
-  PurchaseOpen,
-  spentOn,
-} from '../purchase/buy-once.ts';
+import { buyOnce, ClaimLost, findBought, PurchaseOpen, spentOn } from '../purchase/buy-once.ts';
 import { areSearchable, factsCodec, vectorCodec } from '../purchase/codecs.ts';
 import { FACTS_SYSTEM, factsPrompt, readFacts } from '../purchase/draw-facts.ts';
-import { ModelRefused, type Models } from '../purchase/models.ts';
+import { ModelRefused } from '../purchase/models.ts';
 import { keepInstead } from '../purchase/purchase-store.ts';
 import { type Setback, setbackOf } from '../purchase/setback.ts';
+import type { IndexItemsDeps, IndexingShop } from './indexing-deps.ts';
 import {
   type Bought,
   type ClaimedItem,
   completeItems,
   type IndexedChunk,
-  type OnChunks,
   refuseItem,
   releaseItems,
 } from './indexing-store.ts';
 import { engineOf, type Piece, withVectors } from './pieces.ts';
 import { splitItem } from './split-text.ts';
 
-/** What indexing buys, and of whom. */
-export type IndexingShop = Pick<BuyOnceDeps, 'random' | 'works'> & {
-  readonly models: Models;
-  /** The chat model that draws facts out of texts with `infer`; undefined: fixed rules do. */
-  readonly inferModel: string | undefined;
-};
-
-type IndexBoughtDeps = {
-  readonly sql: Sql;
-  readonly log: Log;
-  readonly embedders: Embedders;
-  readonly shop?: IndexingShop | undefined;
-  readonly indexed: Counter;
-  readonly onChunks?: OnChunks | undefined;
-  readonly onStep?: ((step: 'embedded' | 'completed') => Promise<void> | void) | undefined;
-};
-
-type Deps = IndexBoughtDeps & { readonly shop: IndexingShop };
+type Deps = IndexItemsDeps & { readonly shop: IndexingShop };
 
 /** No client waits for indexing: a purchase ends by its own limits. */
 const NEVER = new AbortController().signal;
@@ -59,7 +31,7 @@ const NEVER = new AbortController().signal;
  * given back, with the reason. Rejects as the database does; the claim then ends by itself.
  */
 export async function indexBought(
-  deps: IndexBoughtDeps,
+  deps: IndexItemsDeps,
   claim: string,
   item: ClaimedItem,
 ): Promise<void> {

@@ -1,37 +1,17 @@
 import { EngineBusy, EngineMissing } from '../../engines/engine.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import type { Log } from '../../kernel/log.ts';
 import { turnForLongWork } from '../../kernel/long-work.ts';
-import type { Counter } from '../../kernel/metrics.ts';
-import type { Sql } from '../../platform/postgres/sql.ts';
-import type { Embedders } from '../embedder.ts';
 import { termsOf } from '../metadata.ts';
-import { type IndexingShop, indexBought } from './index-bought.ts';
+import { indexBought } from './index-bought.ts';
+import type { IndexItemsDeps } from './indexing-deps.ts';
 import {
   type ClaimedItem,
   completeItems,
   type IndexedChunk,
-  type OnChunks,
   releaseItems,
 } from './indexing-store.ts';
 import { engineOf, type Piece, withVectors } from './pieces.ts';
 import { splitItem } from './split-text.ts';
-
-/** How far the indexing of items has come: a test may hold it there, or end the process. */
-export type IndexingStep = 'claimed' | 'embedded' | 'completed';
-
-export type IndexItemsDeps = {
-  readonly sql: Sql;
-  readonly log: Log;
-  readonly embedders: Embedders;
-  /** What is sold to the memory store; undefined: nothing. */
-  readonly shop?: IndexingShop | undefined;
-  /** Items by what became of their indexing: `completed`, `failed`, or `busy` where the engine had no room. */
-  readonly indexed: Counter;
-  /** Called in the commit that writes chunks, with the version that it gives their space. */
-  readonly onChunks?: OnChunks | undefined;
-  readonly onStep?: ((step: IndexingStep) => Promise<void> | void) | undefined;
-};
 
 type Claimed = {
   readonly claim: string;

@@ -2,7 +2,8 @@ import type { Clock } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Random } from '../../kernel/random.ts';
 import { randomHex } from '../../kernel/random.ts';
-import { type IndexItemsDeps, indexItems } from './index-items.ts';
+import { indexItems } from './index-items.ts';
+import type { IndexItemsDeps } from './indexing-deps.ts';
 import {
   type ClaimedItem,
   claimItems,

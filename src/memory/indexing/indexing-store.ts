@@ -113,7 +113,7 @@ export async function claimItems(
       coalesce(i.spender, jsonb_build_object('agentId', i.agent_id)) as spender`;
 }
 
-/** Whose claims go on: the processes that made them are at work on them. */
+/** Extends claims whose items their processes still work on. */
 export async function renewClaims(sql: Sql, claims: readonly string[], ids: readonly string[]) {
   await sql`
     with held as (
@@ -164,7 +164,7 @@ export async function completeItems(
     readonly spaceId: number;
     /** The items by their ids, with what their metadata is found by. */
     readonly terms: ReadonlyMap<string, readonly string[]>;
-    /** Of each of the items; absent: nothing was bought for any. */
+    /** What was bought for each of the items. Absent: nothing was bought. */
     readonly bought?: Bought | undefined;
   },
   chunks: readonly IndexedChunk[],

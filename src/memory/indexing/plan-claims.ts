@@ -39,7 +39,10 @@ export function planClaims(
   return { queues, after, places };
 }
 
-/** Behind what is claimed; where nothing is, behind what was looked at, and at the beginning where that was all. */
+/**
+ * Where the next search of an agent goes on: after the last namespace that is claimed, or else after the last that was
+ * examined. Undefined: at the first one, since all were examined.
+ */
 function placeBehind(queues: readonly Queue[], mine: readonly Queue[]): number | undefined {
   const last = mine.at(-1);
   if (last !== undefined) return last.spaceId;

@@ -1,6 +1,6 @@
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 
-/** Any fixed number does, if all processes have the same. */
+/** The key of the advisory lock of the set-up. Any number will do, but all processes must have the same. */
 const SETUP_LOCK = 4_021_411;
 
 export type Extension = {

@@ -10,11 +10,11 @@ import { compareAll, readState, type SpaceState, searchGraph } from './vectors-s
 
 export type PgvectorSearchDeps = {
   readonly sql: Sql;
-  /** Searches what the database has no index of yet, and holds nothing of the rest. */
+  /** The index in memory. It searches the spaces that the database has not indexed yet, and loads no others. */
   readonly packed: VectorSearch;
   /** Where agents wait for the database. */
   readonly line: FairLine;
-  /** Is given spaces that should be filled next. */
+  /** Fills the spaces that a search wanted. */
   readonly keeper: { want(spaceId: number): void };
   /** Rows of a space up to which each of them is compared. */
   readonly comparedRows?: number;

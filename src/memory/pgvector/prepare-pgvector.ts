@@ -5,7 +5,7 @@ import { createTables, findExtension, installExtension, seesTypes } from './exte
 /** Older ones cannot search on behind a filter, and give fewer results than there are. */
 const OLDEST = [0, 8] as const;
 
-/** Of PostgreSQL: what a role may not do, and files of an extension that cannot be read. */
+/** Error codes of PostgreSQL: the role lacks a right, or the files of the extension cannot be read. */
 const REFUSALS = new Set(['42501', '58P01', '0A000', 'F0000']);
 
 /**

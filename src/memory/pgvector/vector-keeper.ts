@@ -25,11 +25,11 @@ export class VectorKeeper {
   readonly #sql: Sql;
   readonly #log: Log;
   readonly #comparedRows: number;
-  /** Spaces to be filled, those that were searched meanwhile and those that the look around has found. */
+  /** Spaces to be filled: those that a search wanted, and those that the regular check has found. */
   readonly #behind = new Set<number>();
   /** Spaces that may need a graph, with their dimensions. */
   readonly #large = new Map<number, number>();
-  /** The last space that was looked at. */
+  /** The last space that the regular check has examined. */
   #after = 0;
   #isStopped = false;
   #making: { cancel(): void } | undefined;

@@ -11,7 +11,7 @@ type Progress = { readonly version: number; readonly chunkId: number };
 
 /** What a search asks about a space first. */
 export type SpaceState = {
-  /** Rows, about. */
+  /** About how many rows the space has. */
   readonly rows: number;
   /** Chunks of the space that are not in the table yet. */
   readonly isBehind: boolean;

@@ -14,7 +14,7 @@ import {
 
 /** What became of the holds of some work, by the ledger. */
 interface Works {
-  /** Work that has set no money aside never does from here on. */
+  /** From now on the work can hold no money, unless it has done so already. */
   forbid(workId: string, agentId: number): Promise<void>;
   fateOf(
     workId: string,
@@ -36,7 +36,7 @@ export class ClaimLost extends Error {
 
 export type BuyOnceDeps = { readonly sql: Sql; readonly random: Random; readonly works: Works };
 
-/** How a result is kept. `decode`: undefined where it does not fit any more. */
+/** Stores a result as bytes. `decode` returns undefined where the result no longer fits its item. */
 export type Codec<T> = {
   encode(result: T): Buffer;
   decode(bytes: Buffer): T | undefined;
@@ -85,7 +85,7 @@ export async function buyOnce<T>(
   } catch (error) {
     // Whether it was charged is up to the ledger. What was delivered is there for the next try.
     if (delivered !== undefined) throw new PurchaseOpen('a purchase ended oddly', { cause: error });
-    // Of these alone it is known that nothing is held.
+    // After these errors nothing is held. After others something may be, so that the purchase is kept.
     if (isClean(error)) await forgetPurchase(sql, item.id, workId);
     throw error;
   }
@@ -102,7 +102,7 @@ export async function findBought<T>(
   const begun = await findPurchase(sql, item.id, kind);
   if (begun === undefined) return undefined;
   const costRaw = await chargedFor(works, begun.workId, item.agentId);
-  // A slow process may have kept its result and settled since the row was read.
+  // A slow process may have stored its result and settled after the row was read, so that the row is read again.
   const last = begun.result === null ? await findPurchase(sql, item.id, kind) : begun;
   const bytes = last?.result ?? null;
   const result = bytes === null ? undefined : codec.decode(bytes);

@@ -4,18 +4,18 @@ import { ApiError } from '../../kernel/api-error.ts';
 import { ClaimLost, PurchaseOpen } from './buy-once.ts';
 import { ModelRefused } from './models.ts';
 
-/** What an item does whose indexing did not come to an end. */
+/** What becomes of an item that was not indexed. */
 export type Setback =
-  /** It says nothing of the item, which is tried again soon. */
+  /** The item is not at fault, and is tried again soon. */
   | { readonly kind: 'busy' }
   /** It counts as a failure of the item. */
   | { readonly kind: 'fault' }
-  /** What it needs was not sold: it waits, for longer each time, or for its balance. */
+  /** A purchase was refused: the item waits for longer each time, or until its agent has the balance. */
   | { readonly kind: 'refused'; readonly reason: string; readonly needsRaw: bigint | null }
-  /** No later try can end otherwise. */
+  /** The item fails for good, since every later try would fail in the same way. */
   | { readonly kind: 'hopeless'; readonly reason: string };
 
-/** Statuses by which a provider refuses what it was sent, and not who sends it or when. */
+/** Statuses by which a provider refuses the request itself: its key or its time make no difference. */
 const OF_THE_REQUEST = new Set([400, 413, 422]);
 /** The key that brought the item buys nothing any more. */
 const KEY_GONE = 401;

@@ -76,7 +76,7 @@ export function shrinkBound(
     : capped(tokens.inputTokens, { outputCap: fitting, reason }, request);
 }
 
-/** The same with the shortest answer that is of use. */
+/** The bound of a chat with the shortest useful answer. */
 export function leastBound(
   { tokens, outputCap }: ChatBound,
   request: ChatRequest,

@@ -7,7 +7,7 @@ export type ChatPart = {
   readonly image: unknown;
   readonly audio: unknown;
   readonly file: unknown;
-  /** It is of a kind that only its upstream knows. */
+  /** Only the upstream knows this kind of part. */
   readonly isUnknown: boolean;
 };
 

@@ -19,7 +19,7 @@ type ChatPurchase = {
   readonly wishes?: RoutingWishes | undefined;
   /** The `usage` of the answer has the price as well, as `cost_raw`. */
   readonly tellsCost?: boolean;
-  /** Of an answer that is not streamed. */
+  /** Keeps an answer before it is charged; only for answers that are not streamed. */
   readonly keep?: KeepFirst<ChatCompletion> | undefined;
 };
 

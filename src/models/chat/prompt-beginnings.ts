@@ -28,7 +28,7 @@ export class PromptBeginnings {
     this.#prompt = prompt;
   }
 
-  /** As one account sends it to one model. */
+  /** The beginnings as one account sends them to one model. */
   of(accountId: string, modelId: string): readonly Beginning[] {
     this.#read ??= readBeginnings(this.#prompt);
     return this.#read.map(({ key, tokens }) => ({
@@ -96,7 +96,7 @@ class Digest {
     }
   }
 
-  /** Of what was added by now, as a beginning of such a kind. */
+  /** The hash of all that was added so far, for a beginning of this kind. */
   key(kind: string): string {
     return `${kind}:${this.#hash.copy().digest('base64url')}`;
   }

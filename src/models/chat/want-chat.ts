@@ -25,15 +25,15 @@ import type { PromptHolders } from './prompt-holders.ts';
 
 export type ChatAnswer = ChatCompletion | { readonly stream: ChatStream };
 
-/** What of a chat's answer was used by now. */
+/** The usage of an answer so far. */
 export const reportedOf = (answer: ChatAnswer): Reported =>
   'stream' in answer ? answer.stream.metered() : answer;
 
 /** A chat, in whichever dialect its caller and the rails that may be asked speak. */
 export type ChatQuestion<R = ChatRail, T = ChatAnswer> = {
-  /** What of it is measured and priced: what the prompt holds, and the cap of its answer. */
+  /** The request by which the prompt and the cap of the answer are measured and priced. */
   readonly measured: ChatRequest;
-  /** An answer with a smaller cap is of no use; a few tokens where nothing is said. */
+  /** The smallest useful cap of the answer. Absent: a few tokens. */
   readonly leastOutputTokens?: number | undefined;
   /** Whether an upstream caches of a prompt what is marked, and no more. */
   needsMarks(rail: R): boolean;
@@ -50,7 +50,7 @@ export type ChatQuestion<R = ChatRail, T = ChatAnswer> = {
   reported(answer: T): Reported;
 };
 
-/** What buys chats, in whichever dialect. */
+/** What a purchase of a chat depends on, in any dialect. */
 export type ChatDeps<R> = BuyDeps<R> & { readonly promptHolders: PromptHolders };
 
 type WantDeps<R> = Pick<ChatDeps<R>, 'keepsNames' | 'promptHolders' | 'rails'>;
@@ -130,7 +130,7 @@ function wantChat<R, T>(
   };
 }
 
-/** The same of each model that the buyer wishes, in turn; of `model` alone where there are no wishes. */
+/** Wants a chat of each model that the buyer wishes, one after another; of `model` alone where the buyer has no wishes. */
 export function wantInTurn<R, T>(
   deps: WantDeps<R>,
   ofModel: (model: string) => ChatQuestion<R, T>,

@@ -14,7 +14,7 @@ export type StreamedAnswer = {
   readonly upstreamMs: number;
 };
 
-/** Of a stream, what its delivery needs: whole events until there are no more. */
+/** What the delivery of a stream needs: its whole events, until there are no more. */
 type Events = Pick<ChatStream, 'next' | 'stop'> & {
   /** Its last event, which says the price. */
   last?(price: Price): Uint8Array;

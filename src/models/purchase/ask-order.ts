@@ -35,7 +35,7 @@ export function askOrder<R, T>(
   );
 }
 
-/** Who has answered. */
+/** The model and the source that answered, as the receipt names them. */
 export const servedBy = <R, T>(
   { answerCap, model }: Order<R, T>,
   { attempts, source }: Attempts,

@@ -21,7 +21,7 @@ type Question<R, T> = {
   readonly paymentId: () => string;
   /** The parent of the attempts. Undefined: they are not traced. */
   readonly span?: Span | undefined;
-  /** The hold that pays, for their spans. */
+  /** The hold that pays. The spans of the attempts name it. */
   readonly holdId?: string | undefined;
 };
 

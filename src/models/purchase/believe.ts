@@ -14,7 +14,7 @@ export type Disbelieved = {
 /** What was used, in the units that its source bills. */
 export type Metered = {
   readonly usage: Usage;
-  /** The same as if the upstream had no prompt cache; absent where it has used none. */
+  /** The usage without the upstream's prompt cache. Absent: the cache was not used. */
   readonly uncached?: Usage;
   /** Where they are not the source's usual ones. */
   readonly rates?: Rates;
@@ -22,7 +22,7 @@ export type Metered = {
   readonly reported?: Disbelieved;
   /** The upstream did not say. */
   readonly estimated: boolean;
-  /** The same in tokens, where the model counts in them. For the trace, like the note. */
+  /** The usage in tokens, where the model counts tokens. Only the trace reads it and the note. */
   readonly tokens?: TokenUsage;
   readonly note?: Reported['note'];
 };

@@ -34,7 +34,7 @@ type Last<R, T> = {
   readonly served: Served;
 };
 
-/** What was wanted first and could not be had, by the model, and why. */
+/** The models that were wanted first and could not be bought, and why. */
 type Fallbacks = [modelId: string, why: string][];
 
 /**

@@ -48,7 +48,7 @@ export function readBuyer(request: BuyersRequest): Buyer {
   };
 }
 
-/** The same where a key has to come with the request, which goes on as it is. Throws the refusal of a request without. */
+/** The buyer of a request that must bring a provider key and is forwarded unchanged. Throws the refusal of a request without one. */
 export function readKeyedBuyer(request: BuyersRequest): Buyer {
   const buyer = readBuyer(request);
   if (buyer.providerKey === undefined)

@@ -16,7 +16,7 @@ export type Wanted<R, T> = {
   readonly wishes?: RoutingWishes | undefined;
   /** What is wanted where this cannot be had: the same of another model. */
   readonly instead?: Wanted<R, T> | undefined;
-  /** The same request, put to these. Throws the refusal where none of them can serve it. */
+  /** The order of the request from these sellers. Throws the refusal where none of them can serve it. */
   readonly orderOf: (sellers: Sellers) => Order<R, T> | Promise<Order<R, T>>;
 };
 
@@ -32,14 +32,14 @@ export type Order<R, T> = {
   ) => Promise<Outcome<T>>;
   /** What of the answer of a source was used by now. */
   readonly meter: (answer: T, source: Source) => Metered;
-  /** Notes what requests to come may use of an answer. Called once, when it is settled. */
+  /** Notes what later requests may reuse, such as a cached prompt. Called once, when the answer is settled. */
   readonly note?: (answer: T, source: Source) => void;
-  /** The same for no more than the balance or a cap leaves, where less of it can be had. */
+  /** The order for what the balance or a cap leaves, where less can be bought. */
   readonly forLess?: (room: Room) => Order<R, T> | undefined;
   /** The least of it that is of use, where less can be had. */
   readonly atLeast?: () => Order<R, T>;
   /** Set where the length of the answer is bounded by more than its caller's word. */
   readonly answerCap?: AnswerCap | undefined;
-  /** The same from others, who are asked next, under a hold of their own. */
+  /** The order from other sellers, who are asked next under a hold of their own. */
   readonly rest?: Order<R, T>;
 };

@@ -13,7 +13,7 @@ export type QuoteDeps<R> = {
   readonly rails: Pick<Rails<R>, 'railOf'>;
 };
 
-/** Those who were asked last, and what came of it. */
+/** The order that was asked last, and how it failed. */
 type Last<R, T> = { readonly order: Order<R, T>; readonly tried: Undelivered };
 
 /**

@@ -25,7 +25,7 @@ export type CapReason = 'model' | 'balance' | 'cap' | 'default';
 /** The most tokens of an answer, where its caller has not asked for that few. */
 export type AnswerCap = { readonly tokens: number; readonly reason: CapReason };
 
-/** Who has answered. */
+/** The model and the source that answered. */
 export type Served = {
   readonly model: string;
   readonly rail: string;

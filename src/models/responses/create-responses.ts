@@ -27,7 +27,7 @@ type ResponsePurchase = {
   readonly body: ResponsesRequest;
   /** Other models and the providers that the buyer wishes. */
   readonly wishes?: RoutingWishes | undefined;
-  /** Of the connection over which it is asked for, if it is one. */
+  /** The memory of the connection that the request came over. Undefined: it came over HTTP. */
   readonly memory?: ConnectionMemory | undefined;
   /** The `usage` of the response has the price as well. */
   readonly tellsCost?: boolean;

@@ -8,11 +8,11 @@ import { typeOf } from './translate/translate-items.ts';
 
 /** What a request is about: all that was said before it, and what it says itself. */
 export type Conversation = {
-  /** Of responses that it continues. */
+  /** The items of the responses that the request continues. */
   readonly before: readonly InputItem[];
   /** Its own, with what it refers to in place of references. */
   readonly own: readonly InputItem[];
-  /** Of what was said before, as it is kept or remembered. */
+  /** Bytes of `before`, as they are kept or remembered. */
   readonly beforeBytes: number;
   /** What was said before is remembered by the connection alone: there is no kept response that it ends with. */
   readonly isUnkept: boolean;

@@ -45,7 +45,7 @@ const modelAttributes = (model: Pick<Model, 'id' | 'modality'>, source: Source):
   'svc.rail': source.rail,
 });
 
-/** The same of a live session, whose model may be made of others. */
+/** The attributes of a live session, whose model may consist of others. */
 export const sessionAttributes = (
   modality: Modality,
   model: string,

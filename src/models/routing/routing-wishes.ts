@@ -97,7 +97,7 @@ const isCheapEnough = ({ most }: RoutingWishes, rates: Rates, marginBps: number)
     ([unit, mostRate]) => (rates[unit as Unit] ?? 0n) * (BPS + BigInt(marginBps)) <= mostRate * BPS,
   );
 
-/** Those of the sellers whose names the caller wishes, which may be none. */
+/** The sellers that the caller wishes by name. There may be none. */
 export function wishedSellers(sellers: Sellers, wishes: RoutingWishes | undefined): Sellers {
   if (wishes === undefined) return sellers;
   const { order } = wishes;
@@ -109,7 +109,7 @@ export function wishedSellers(sellers: Sellers, wishes: RoutingWishes | undefine
   return { ...sellers, sellers: wished.map((seller) => ({ ...seller, rank: rankOf(seller) })) };
 }
 
-/** The same where there have to be some. Throws the refusal, which says who sells the model. */
+/** The sellers that the caller wishes by name. Throws the refusal where there are none, which names those that sell the model. */
 export function requireWished(sellers: Sellers, wishes: RoutingWishes | undefined): Sellers {
   const wished = wishedSellers(sellers, wishes);
   if (wished.sellers.length > 0 || sellers.sellers.length === 0) return wished;

@@ -25,7 +25,7 @@ export type Attempts = {
 
 export type Delivered<T> = Attempts & {
   readonly outcome: Completed<T>;
-  /** Of the attempt that delivers, which ends with its answer. Undefined: it is not traced. */
+  /** The span of the attempt that delivers. It ends with the answer. Undefined: it is not traced. */
   readonly span?: Span | undefined;
 };
 export type Undelivered = Attempts & { readonly outcome: Outcome<never> | Resting };

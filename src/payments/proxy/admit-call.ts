@@ -66,7 +66,7 @@ export async function admitCall(
   }: {
     readonly host: string;
     readonly lastRaw: bigint | undefined;
-    /** In whose words a cap refuses; without it in the proxy's. */
+    /** Makes the refusal of a cap. Absent: the refusal of the proxy. */
     readonly refusalOfHold?: RefusalOfHold;
   },
 ): Promise<AdmittedCall> {
@@ -78,7 +78,7 @@ export async function admitCall(
 
 type RefusalOfHold = (refusal: HoldRefusal, priceRaw: bigint | null) => ApiError;
 
-/** The part of it that also holds where nothing is paid: throws the refusal of a host that is on no list. */
+/** Checks the host alone, for calls that pay nothing: throws the refusal of a host that the agent may not call. */
 export async function admitHost(view: AgentView, host: string): Promise<void> {
   await requireAdmitted(view, (spendState) => refusalOfHost(spendState, host));
 }
@@ -97,7 +97,7 @@ async function requireAdmitted(
   return { known, isRemembered: false };
 }
 
-/** The same of an agent that has been admitted to a purchase which this call is a part of. */
+/** Admits a call that is part of a purchase for which the agent was admitted before. */
 export const admittedBefore = async (view: AgentView): Promise<AdmittedCall> =>
   admitted(view.remembered ?? (await view.read()), view);
 

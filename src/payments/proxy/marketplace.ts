@@ -5,7 +5,7 @@ import type { OutboundRequest } from './outbound-request.ts';
 /** A request below the address of the marketplace, and whose money may pay for it. */
 export type MarketCall = OutboundRequest & {
   readonly spender: Spender;
-  /** Whose agent it is. */
+  /** The account of the agent. */
   readonly accountId: string;
   readonly url: string;
   /** Becomes the id of the hold. */
@@ -33,7 +33,7 @@ export type MarketAnswer = {
    * `passthrough`: free, or an error that cost nothing.
    */
   readonly payment: 'passthrough' | 'internal' | 'gateway' | 'byok';
-  /** How long others took over it. */
+  /** How long the vendors took. */
   readonly upstreamMs: number;
 };
 
@@ -43,7 +43,7 @@ export type MarketPrice =
   | {
       readonly kind: 'sold';
       readonly priceRaw: bigint;
-      /** For how much of it that is the price; undefined: for the very call. */
+      /** The quantity that the price is for. Undefined: the price is that of this call. */
       readonly per?: { readonly quantity: number; readonly unit: 'character' | 'second' | 'page' };
     };
 

@@ -7,7 +7,7 @@ import type { SpendFacts } from '../../policy/policy.ts';
 /** Calls of one kind that an agent has in mind. */
 export type PlannedCalls = {
   readonly index: number;
-  /** Of one call; 0 where the target asks for nothing. */
+  /** The price of one call; 0 where the target is free. */
   readonly priceRaw: bigint;
   readonly count: number;
   /** The payee is null where there is no payment on the chain. */

@@ -6,7 +6,7 @@ import type { ActionOfCall } from './live-call-options.ts';
 
 type AfterAnswerDeps = {
   readonly log: Log;
-  /** Does what an answer asks for beside words. */
+  /** Carries out an action that an answer asks for. */
   readonly act: (action: ActionOfCall) => void;
   readonly say: (text: string) => void;
   readonly end: (reason: string) => void;
@@ -44,7 +44,7 @@ export class AfterAnswer {
     this.#failures = 0;
     if (!this.#isGoodbye) return;
     this.#isGoodbye = false;
-    // A barge-in takes the goodbye back.
+    // A caller who interrupts the goodbye goes on with the call.
     if (cause?.kind === 'cancelled') return;
     this.#deps.afterSpoken(() => this.#deps.end('agent_ended'));
   }

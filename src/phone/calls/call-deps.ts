@@ -23,7 +23,7 @@ export type Brain = {
 
 /** What a brain may ask of its call by itself. */
 export type BrainEvents = {
-  /** It has something to say that it was not asked for. */
+  /** The brain has something to say without having been asked. */
   readonly unprompted: () => void;
   /** The headers by which it continues the trace of its call. Undefined: the call is not traced. */
   readonly traceHeaders?: (() => Readonly<Record<string, string>>) | undefined;

@@ -223,7 +223,7 @@ export type CallEnd = {
   readonly durationSeconds: number;
   readonly legs: LegCosts;
   readonly isBackstop: boolean;
-  /** Of the process that had its media. */
+  /** The figures of the line, from the process that had the media of the call. */
   readonly line?: LineFigures;
 };
 
@@ -269,7 +269,7 @@ export async function applyToCall(
   return call;
 }
 
-/** The same in a commit of its own. */
+/** Advances the row of a call in a commit of its own. */
 export const advanceRow = (
   sql: Sql,
   callId: string,

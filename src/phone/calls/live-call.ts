@@ -1,13 +1,11 @@
 import type { Ending } from '../../../machines/transcription-stream.ts';
 import type { TurnCause } from '../../../machines/voice-turn.ts';
-import { bytesPerMs, silenceOf } from '../../../media/coding.ts';
-import { InOrder } from '../../../media/line/in-order.ts';
-import { Loudness } from '../../../media/line/loudness.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { newId } from '../../kernel/ids.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Random } from '../../kernel/random.ts';
+import { writtenMessage } from '../../voice/session/conversation.ts';
 import { scriptedAnswer } from '../../voice/session/scripted-llm.ts';
 import type { SessionConfig } from '../../voice/session/session-config.ts';
 import { VoiceSession, type VoiceSessionDeps } from '../../voice/session/voice-session.ts';
@@ -21,6 +19,8 @@ import { TurnRecord } from '../records/turn-record.ts';
 import { BargeIn } from '../voice/barge-in.ts';
 import { type ActionItem, type AnswerLabels, CallClient } from '../voice/call-client.ts';
 import { CallLine, type LineConnection } from '../voice/call-line.ts';
+import { CallerSound } from '../voice/caller-sound.ts';
+import { StreamHandover } from '../voice/stream-handover.ts';
 import { LiveActions } from './actions/live-actions.ts';
 import { AfterAnswer } from './after-answer.ts';
 import { playOut } from './last-words.ts';
@@ -29,8 +29,6 @@ import { NamedTimers } from './named-timers.ts';
 
 /** How often the line is billed and the next turn is held anew. */
 const BILLING_MS = 5_000;
-/** How long a stopping process takes to write down what a call has bought. */
-const HAND_OVER_MS = 200;
 
 /**
  * A call whose media stream is at this process: a voice session behind a telephone line. It lives on while its stream is
@@ -45,16 +43,13 @@ export class LiveCall {
   readonly #random: Random;
   readonly #log: Log;
   readonly #options: LiveCallOptions;
-  readonly #sound: InOrder;
-  readonly #bytesPerMs: number;
-  readonly #loudness: Loudness;
+  readonly #sound: CallerSound;
   readonly #bargeIn: BargeIn;
   readonly #record: TurnRecord;
   readonly #announcement: Announcement;
   readonly #after: AfterAnswer;
   readonly #timers: NamedTimers;
-  /** When the last sound came; in an object, see docs/decisions/0076. */
-  readonly #arrived = { atMs: 0 };
+  readonly #handover: StreamHandover;
   #isAnswering = false;
   #isOver = false;
 
@@ -79,18 +74,15 @@ export class LiveCall {
     });
     const pipeline = timedPipeline(input.pipeline, this.#record.latency);
     this.#session = new VoiceSession(deps, { ...input, pipeline }, this.#client);
-    this.#bytesPerMs = bytesPerMs(format);
-    this.#loudness = new Loudness(format);
-    this.#sound = new InOrder({
-      bytesPerMs: this.#bytesPerMs,
-      silence: silenceOf(format),
-      take: (bytes) => this.#hear(bytes),
-    });
     this.#bargeIn = new BargeIn({
       clock,
       line: this.line,
       isAnswering: () => this.#isAnswering,
       interrupt: () => this.#interrupt(),
+    });
+    this.#sound = new CallerSound({
+      ...{ bargeIn: this.#bargeIn, clock, format, log: deps.log, session: this.#session },
+      isMuted: () => this.actions.isMuted,
     });
     const { events } = options;
     this.actions = new LiveActions({
@@ -110,8 +102,13 @@ export class LiveCall {
     this.#timers = new NamedTimers(clock);
     this.#timers.repeat('billing', BILLING_MS, () => this.#session.billNow());
     this.#timers.after('longest', options.longestMs, () => this.end('max_duration'));
-    for (const turn of options.history) this.#remember(turn);
     this.#announcement = this.#createAnnouncement();
+    this.#handover = new StreamHandover({
+      ...{ actions: this.actions, line: this.line, session: this.#session, timers: this.#timers },
+      announcement: this.#announcement,
+      ...{ call: this, events, lineLostMs: options.lineLostMs },
+    });
+    for (const turn of options.history) this.#remember(turn);
     if (options.notice === undefined) this.#greet();
     else this.#announcement.begin(options.notice);
   }
@@ -132,16 +129,13 @@ export class LiveCall {
 
   /** The carrier's stream stands, for the first time or again. */
   attach(connection: LineConnection, codec: MediaCodec = this.#options.codec): void {
-    this.#timers.cancel('lost');
-    this.#options.events.attached();
-    this.line.attach(connection, codec);
+    this.#handover.attach(connection, codec);
   }
 
   /** One event of the carrier's stream. */
   media(event: MediaEvent): void {
     switch (event.kind) {
       case 'media':
-        this.#arrived.atMs = this.#clock.monotonicMs();
         this.#sound.push(event.atMs, event.bytes);
         break;
       case 'mark':
@@ -156,13 +150,7 @@ export class LiveCall {
 
   /** The stream is gone; it may come back within `lineLostMs`. */
   detached(): void {
-    if (this.#isOver) return;
-    this.#announcement.giveUp();
-    this.line.detach();
-    // The line is in use: the far side hears another one ring.
-    if (this.actions.isTransferring) return;
-    this.#options.events.detached();
-    this.#timers.after('lost', this.#options.lineLostMs, () => this.hungUp());
+    if (!this.#isOver) this.#handover.detached();
   }
 
   /** Keeps something in the history that the brain has to know. */
@@ -195,19 +183,7 @@ export class LiveCall {
 
   /** The process stops: the stream is closed, and another process may go on with the call. */
   drain(): void {
-    // Nothing is left to go on with, unless the transfer comes to nothing.
-    if (this.actions.isTransferring) {
-      this.actions.transferred();
-      return;
-    }
-    this.#announcement.giveUp();
-    this.#session.bargeIn();
-    this.#session.billNow();
-    // What was bought is in the journal by then, which the other process reads.
-    this.#timers.after('hand over', HAND_OVER_MS, () => {
-      this.line.close(1001, 'draining');
-      this.#timers.after('lost', this.#options.lineLostMs, () => this.end('drain'));
-    });
+    this.#handover.drain();
   }
 
   abandon(): void {
@@ -273,15 +249,6 @@ export class LiveCall {
     if (lastHeard !== undefined) this.#record.interrupted(lastHeard);
   }
 
-  #hear(bytes: Uint8Array): void {
-    if (this.actions.isMuted) return;
-    if (this.#bargeIn.isMeasuring && this.#loudness.isLoud(bytes)) {
-      this.#bargeIn.loud(bytes.length / this.#bytesPerMs);
-    }
-    const problem = this.#session.append(bytes, this.#arrived.atMs);
-    if (problem !== undefined) this.#log.debug({ code: problem.code }, 'sound of a call dropped');
-  }
-
   #answered(cause: TurnCause | undefined, labels: AnswerLabels): void {
     this.#isAnswering = false;
     if (this.actions.answered(labels) || this.#announcement.answered(cause)) return;
@@ -295,14 +262,9 @@ export class LiveCall {
     this.actions.press(digit);
   }
 
-  #remember({ content: text, role }: CallTurn): void {
-    this.#session.conversation.add({
-      id: newId(this.#random, 'item_'),
-      type: 'message',
-      role,
-      status: 'completed',
-      content: [{ type: 'text', text }],
-    });
+  #remember({ content, role }: CallTurn): void {
+    const id = newId(this.#random, 'item_');
+    this.#session.conversation.add(writtenMessage(id, role, content));
   }
 
   /** The session is over. What the far side still hears is heard to its end; some endings are announced. */

@@ -125,7 +125,7 @@ export function createTurnWriter(deps: {
   };
 }
 
-/** Of each turn only the last word: what was heard of it at the end. */
+/** The last report for each turn of what was heard of it. */
 function heardOf(entries: readonly Entry[]): HeardOfTurn[] {
   const noted = new Map<string, HeardOfTurn>();
   for (const entry of entries) {

@@ -4,7 +4,7 @@ import type { PhoneNumber } from './number.ts';
 import { findHoldFacts } from './number-store.ts';
 import { RENTAL_DESTINATION } from './rental-charge.ts';
 
-/** What a hold that is not open counts under: nothing moves, whatever it says. */
+/** The facts of a hold that is resolved already. The ledger moves nothing for it, so that they have no effect. */
 const UNKNOWN_FACTS = {
   keyRootId: null,
   taskId: null,

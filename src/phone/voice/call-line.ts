@@ -186,7 +186,7 @@ export class CallLine {
       return;
     }
     const mark = this.#playback.mark();
-    // First of all: a far side that has played everything echoes it at once.
+    // Waits before it sends the mark, because a far side that has played everything echoes it at once.
     this.#marks.atLatest(mark, done, withinMs);
     this.#connection.send(this.#codec.mark(mark));
   }

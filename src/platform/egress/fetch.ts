@@ -39,7 +39,7 @@ export type StreamedResponse = Omit<OutboundResponse, 'body'> & {
 /** The same exchange, which resolves with the head of the answer. */
 export type FetchStream = (request: OutboundRequest) => Promise<StreamedResponse>;
 
-/** The outbound door. Redirects are answers like any other: nothing is ever followed. */
+/** Sends all outbound requests. It follows no redirect: a redirect is an answer like any other. */
 export function createFetch(): {
   readonly fetch: Fetch;
   readonly fetchStream: FetchStream;

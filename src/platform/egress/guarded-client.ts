@@ -32,7 +32,7 @@ export type GuardedRequest = {
   readonly maxResponseBytes: number;
 };
 
-/** The door to addresses that a caller chose. */
+/** Sends requests to addresses that a caller chose. */
 export interface GuardedClient extends AsyncDisposable {
   /** What the guard's `admit` says. A destination serves any number of requests. */
   open(url: string): Promise<CheckedDestination>;

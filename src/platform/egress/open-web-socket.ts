@@ -16,7 +16,7 @@ export type WebSocketBounds = {
   readonly connectMs: number;
   readonly maxMessageBytes: number;
   readonly signal: AbortSignal;
-  /** Of the handshake, beside its own. */
+  /** Headers that the handshake has beside its own. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 };
 

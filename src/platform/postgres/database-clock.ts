@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Queryable } from './sql.ts';
 
-/** The one time that all processes have in common: the database's. */
+/** The database's clock, which all processes share. */
 export type DatabaseClock = {
   /** Unix milliseconds, as good as the last measurement. */
   now(): number;

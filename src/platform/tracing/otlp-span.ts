@@ -15,7 +15,7 @@ import { traceHeaders } from '../../kernel/trace/trace-context.ts';
 export type TraceDeps = {
   readonly tracer: OtelTracer;
   readonly monotonicMs: () => number;
-  /** The wall clock at zero of the monotonic one, as it was when the trace began. */
+  /** The wall-clock time at which the monotonic clock was zero, measured when the trace began. */
   readonly epochMs: number;
   /** Model vendors may continue traces. */
   readonly reachesUpstreams: boolean;
@@ -78,7 +78,7 @@ class RecordedSpan implements Span {
   }
 
   end({ atMs, attributes, error }: SpanEnd = {}): void {
-    // The SDK logs a second end as a mistake; here the way of an answer may well come by twice.
+    // The SDK logs a second end as a mistake. Here it is none: an answer may end its span on two paths.
     if (!this.#span.isRecording()) return;
     if (attributes !== undefined) this.set(attributes);
     if (error !== undefined) {

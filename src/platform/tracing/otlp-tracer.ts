@@ -71,7 +71,7 @@ export function createOtlpTracer(
     start(name, { headers: received, ...start }) {
       const remote = received && readTraceContext(received);
       if (sampler.isParentBased && remote?.isSampled === false) {
-        // No span of this process comes between the caller's and those of the services behind it.
+        // This process records no span, so that the services that it calls continue the span of its caller.
         return new UnrecordedSpan(traceHeaders(remote), { reachesUpstreams });
       }
       const epochMs = clock.now() - clock.monotonicMs();

@@ -8,7 +8,7 @@ export type SamplerSettings = {
 export type TracingSettings = {
   /** Where spans are posted to. */
   readonly url: string;
-  /** Of each post; they may be secrets. */
+  /** Headers of each request to the collector; they may be secrets. */
   readonly headers: Readonly<Record<string, string>>;
   readonly serviceName: string;
   readonly sampler: SamplerSettings;

@@ -34,7 +34,7 @@ export const estimateX402 = route<{ prices: Prices }>()({
       network: z.string(),
       payTo: z.string(),
       scheme: z.string(),
-      /** Of the marketplace; absent where the price is that of the very call. */
+      /** The unit of a price of the marketplace. Absent: the price is that of this call. */
       per: PricedUnit.optional(),
       ...Freshness.shape,
       reflection: Reflection,

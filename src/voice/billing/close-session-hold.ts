@@ -9,7 +9,7 @@ import type { Destination, SessionClaim, Spender } from '../../ledger/rules/requ
 import type { SessionSummary } from '../../ledger/rules/session-summary.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
 
-/** Whose money a hold is, and what it pays for. */
+/** The spender of a hold, and what the hold pays for. */
 export type HeldFor = {
   readonly spender: Spender;
   readonly sessionId: string;
@@ -29,7 +29,7 @@ export type Booking = {
   /** The lines of history of all that it took, and what is reported in the same commit. */
   readonly charges: (chargedRaw: bigint, status: ChargeRow['status']) => readonly ChargeRow[];
   readonly events: (chargedRaw: bigint, reason: string) => readonly EventRow[];
-  /** It is settled, by this process. */
+  /** Called once this process has settled the hold. */
   readonly settled: (chargedRaw: bigint, reason: string) => void;
 };
 

@@ -6,7 +6,7 @@ import type { Source } from '../../models/catalogue/catalogue.ts';
 import { isImpossible } from '../../models/purchase/believe.ts';
 import {
   type OpenedSessionHold,
-  openSessionHold,
+  openLargestHold,
   type SessionHold,
   type SessionHoldDeps,
   type SessionHoldOwner,
@@ -28,18 +28,15 @@ const sliceRaw = (source: Source, seconds: number): bigint =>
   sessionPrice(source, { audio_second: seconds });
 
 /** Opens the hold of a stream: a first slice, or what of it the balance and every cap allow, at least a second. */
-export async function openStreamHold(
+export const openStreamHold = (
   deps: SessionHoldDeps,
   owner: SessionHoldOwner,
-): Promise<OpenedSessionHold> {
-  const { verdict } = await holdLargestCount({
+): Promise<OpenedSessionHold> =>
+  openLargestHold(deps, owner, {
     least: 1,
     most: SLICE,
     priceRaw: (seconds) => firstSliceRaw(owner.source, seconds),
-    hold: (raw, isQuiet) => openSessionHold(deps, owner, raw, isQuiet),
   });
-  return verdict;
-}
 
 export type PaidAudioOptions = {
   readonly sessionHold: SessionHold;
@@ -57,7 +54,7 @@ export type PaidAudioOptions = {
   readonly lost: () => void;
   /** The journal could not be written, or the reaction to the ledger's answer failed. */
   readonly away: (error: unknown) => void;
-  /** The same after a stop: the charges are settled all the same. */
+  /** As `away`, but after a stop: the charges are settled nevertheless. */
   readonly awayLate: (error: unknown) => void;
 };
 

@@ -2,6 +2,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
 import { priceRaw, type Usage } from '../../kernel/price.ts';
 import { destinationOf } from '../../ledger/rules/destination.ts';
+import { holdLargestCount } from '../../ledger/rules/hold-what-fits.ts';
 import type { Ledger } from '../../ledger/rules/ledger.ts';
 import type { HoldRefusal, SessionClaim, TakenSession } from '../../ledger/rules/requests.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
@@ -32,7 +33,7 @@ export type Extension =
   | {
       readonly kind: 'refused';
       readonly refusal: HoldRefusal;
-      /** Of several holds, the refused one, and the most that it may hold for unbilled charges. */
+      /** Which of several holds was refused, and the most that it may hold for unbilled charges. */
       readonly short?: { readonly sessionHold: string; readonly roomRaw: bigint } | undefined;
     }
   | { readonly kind: 'lost' };
@@ -96,6 +97,23 @@ export async function openSessionHold(
   });
   if (opened.kind === 'refused') return opened;
   return { kind: 'opened', sessionHold: createSessionHold(deps, owner, opened.claim) };
+}
+
+/** Opens a hold for as many seconds or tokens as fit, from `most` down to `least`. Refused where not even `least` fit. */
+export async function openLargestHold(
+  deps: SessionHoldDeps,
+  owner: SessionHoldOwner,
+  size: {
+    readonly least: number;
+    readonly most: number;
+    readonly priceRaw: (count: number) => bigint;
+  },
+): Promise<OpenedSessionHold> {
+  const { verdict } = await holdLargestCount({
+    ...size,
+    hold: (raw, isQuiet) => openSessionHold(deps, owner, raw, isQuiet),
+  });
+  return verdict;
 }
 
 /** Goes on with the hold of a session that this process has taken over. */

@@ -2,18 +2,18 @@ import { type SoundCoding, SoundReader } from '../../../media/coding.ts';
 import { frameSamples, lineHzOf } from '../../../media/hearing.ts';
 import { Resampler } from '../../../media/resample.ts';
 
-/** Samples that all streams of the process share, during one call each: memory of their own would be cold each time. */
+/** Samples that each stream uses during one call. All streams share them, since memory of its own would be out of the cache. */
 class SharedSamples {
   #all = new Int16Array(8_192);
   #first = new Int16Array();
 
-  /** Room for so many. */
+  /** An array of at least so many samples. */
   room(count: number): Int16Array {
     if (this.#all.length < count) this.#all = new Int16Array(count);
     return this.#all;
   }
 
-  /** The first so many. */
+  /** The first `count` samples of the last array. */
   first(count: number): Int16Array {
     const isKnown = this.#first.buffer === this.#all.buffer && this.#first.length === count;
     if (!isKnown) this.#first = this.#all.subarray(0, count);

@@ -23,7 +23,7 @@ export type VoiceDeps = {
   readonly metrics: VoiceMetrics;
   /** Undefined: sessions are not recorded. */
   readonly tapes?: TapeFolder | undefined;
-  /** Of the session that is opened with these. Undefined: it is not traced. */
+  /** The trace of the session that is opened with these. Undefined: it is not traced. */
   readonly trace?: SessionTrace | undefined;
   readonly clock: Clock;
   readonly random: Random;

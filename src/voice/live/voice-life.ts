@@ -51,7 +51,7 @@ export class VoiceLife {
   }
 
   leave(): void {
-    // Of one that another process has taken over; one that was settled here has ended.
+    // Has an effect only where another process has taken the session over: a session settled here has ended its span.
     this.#deps.trace?.ended('taken_over', false, undefined);
     this.#deps.sessions.leave(this.#sessionId);
     this.#settledNow();

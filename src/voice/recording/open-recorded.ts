@@ -5,11 +5,13 @@ import {
   type TranscriptionDeps,
   type TranscriptionParts,
 } from '../protocols/create-transcription.ts';
-import { LiveSession } from '../protocols/openai-live/live-session.ts';
+import { createLiveSession } from '../protocols/openai-live/live-session.ts';
 import type { LiveStart } from '../protocols/openai-live/read-start.ts';
-import { RealtimeSession } from '../protocols/openai-realtime/realtime-session.ts';
+import { createRealtimeSession } from '../protocols/openai-realtime/realtime-session.ts';
+import type { SocketSession } from '../protocols/socket-session.ts';
 import { LiveRelay, type LiveRelayInput } from '../relay/live-relay.ts';
-import { type RelayDeps, type RelayInput, RelaySession } from '../relay/relay-session.ts';
+import type { RelayDeps, RelayInput } from '../relay/relay-core.ts';
+import { RelaySession } from '../relay/relay-session.ts';
 import type { VoiceSessionDeps, VoiceSessionInput } from '../session/voice-session.ts';
 import type { TranscriptionStream } from '../transcription/transcription-stream.ts';
 import { Recorder } from './recorder.ts';
@@ -17,11 +19,11 @@ import type { RecordingStage } from './stage.ts';
 import type { TapedInput } from './tape.ts';
 
 /** Opens a session on this server's engines, recorded where this process records. */
-export function openRealtime(deps: VoiceDeps, input: VoiceSessionInput): RealtimeSession {
+export function openRealtime(deps: VoiceDeps, input: VoiceSessionInput): SocketSession {
   const { pipeline: _pipeline, sessionHolds: _holds, ...begun } = input;
   const hasGates = deps.speechGates !== undefined;
   const recorder = record(deps, input, { kind: 'realtime', hasGates, input: begun });
-  if (recorder === undefined) return new RealtimeSession(deps, input);
+  if (recorder === undefined) return createRealtimeSession(deps, input);
   return recorder.driven(stageRealtime(recorder, deps, input));
 }
 
@@ -37,11 +39,15 @@ export function openRelayed(
 }
 
 /** Opens a live session on this server's engines, recorded where this process records. */
-export function openLive(deps: VoiceDeps, input: VoiceSessionInput, start: LiveStart): LiveSession {
+export function openLive(
+  deps: VoiceDeps,
+  input: VoiceSessionInput,
+  start: LiveStart,
+): SocketSession {
   const { pipeline: _pipeline, sessionHolds: _holds, ...begun } = input;
   const hasGates = deps.speechGates !== undefined;
   const recorder = record(deps, input, { kind: 'live', hasGates, input: begun, start });
-  if (recorder === undefined) return new LiveSession(deps, input, start);
+  if (recorder === undefined) return createLiveSession(deps, input, start);
   return recorder.driven(stageLive(recorder, deps, input, start));
 }
 
@@ -71,9 +77,9 @@ export function stageRealtime(
   stage: RecordingStage,
   deps: VoiceSessionDeps,
   input: VoiceSessionInput,
-): RealtimeSession {
+): SocketSession {
   const staged = stageVoice(stage, deps, input);
-  return new RealtimeSession(staged.deps, staged.input);
+  return createRealtimeSession(staged.deps, staged.input);
 }
 
 export function stageLive(
@@ -81,9 +87,9 @@ export function stageLive(
   deps: VoiceSessionDeps,
   input: VoiceSessionInput,
   start: LiveStart,
-): LiveSession {
+): SocketSession {
   const staged = stageVoice(stage, deps, input);
-  return new LiveSession(staged.deps, staged.input, start);
+  return createLiveSession(staged.deps, staged.input, start);
 }
 
 /** What a voice session depends on, behind a stage. */

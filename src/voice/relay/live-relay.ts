@@ -1,11 +1,6 @@
-import { type ActorRefFrom, createActor } from 'xstate';
-import {
-  type RealtimeRelayEvent,
-  type RelayEffects,
-  realtimeRelayMachine,
-} from '../../../machines/realtime-relay.ts';
+import type { RelayEffects } from '../../../machines/realtime-relay.ts';
 import type { Ending } from '../../../machines/transcription-stream.ts';
-import { within } from '../../kernel/clock.ts';
+import { type Clock, within } from '../../kernel/clock.ts';
 import { DRAINING } from '../../kernel/draining.ts';
 import { isObject, type Json } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
@@ -15,22 +10,12 @@ import {
   spokenBytes,
 } from '../../models/providers/realtime/live-event.ts';
 import { leadingType } from '../../models/providers/realtime/metered-event.ts';
-import { Downlink, type RelayClient, type SocketFrame } from '../live/downlink.ts';
-import { EventAllowance } from '../live/event-allowance.ts';
-import { SessionTally } from '../live/session-tally.ts';
-import type { VoiceDeps } from '../live/voice-deps.ts';
-import {
-  BROKEN,
-  CLIENT_SLOW,
-  TOO_MANY_EVENTS,
-  UPSTREAM_CLOSED,
-  UPSTREAM_SLOW,
-} from '../live/voice-endings.ts';
-import { VoiceLife } from '../live/voice-life.ts';
+import type { RelayClient, SocketFrame } from '../live/downlink.ts';
+import { UPSTREAM_CLOSED } from '../live/voice-endings.ts';
 import { closeReason, LiveSender } from '../protocols/openai-live/live-sender.ts';
 import { shownEvent, startEvent, usageOf } from './live-frames.ts';
 import { judgeUplink } from './live-uplink.ts';
-import type { RelayDeps, RelayInput } from './relay-session.ts';
+import { RelayCore, type RelayDeps, type RelayInput } from './relay-core.ts';
 import { SecondsMeter } from './seconds-meter.ts';
 
 export type LiveRelayInput = RelayInput & {
@@ -52,18 +37,13 @@ const SETTLED_ELSEWHERE: Ending = { code: 1011, reason: 'settled elsewhere' };
  * waits for that. The reserve is settled exactly once.
  */
 export class LiveRelay {
-  readonly #deps: Pick<VoiceDeps, 'clock'>;
+  readonly #clock: Clock;
   readonly #input: LiveRelayInput;
-  readonly #life: VoiceLife;
-  readonly #tally: SessionTally;
+  readonly #core: RelayCore;
   readonly #sender: LiveSender;
-  readonly #downlink: Downlink;
   readonly #meter: SecondsMeter;
-  readonly #allowance: EventAllowance;
-  readonly #actor: ActorRefFrom<typeof realtimeRelayMachine>;
   /** The session as the upstream described it last, by the catalogue's name of its model. */
   #session: Json;
-  #isHungUp = false;
   #hungUpAtMs: number | undefined;
   #heardAtMs: number;
   /** The upstream has reported the end of the session. */
@@ -74,49 +54,37 @@ export class LiveRelay {
 
   constructor(deps: RelayDeps, input: LiveRelayInput) {
     const { clock, random } = deps;
-    const { model, owner, session, upstream } = input;
-    this.#deps = deps;
+    const { model, owner, session } = input;
+    this.#clock = clock;
     this.#input = input;
     this.#session = { ...session, id: owner.sessionId, model: model.id, status: 'active' };
     this.#heardAtMs = clock.monotonicMs();
-    this.#tally = new SessionTally({ ...deps, kind: 'relay' });
-    this.#life = new VoiceLife(deps, { ...input, tally: this.#tally });
     this.#sender = new LiveSender(random);
-    this.#allowance = new EventAllowance(clock.monotonicMs());
-    this.#downlink = new Downlink({
-      clock,
-      upstream,
+    const core = new RelayCore(deps, input, {
+      effects: this.#effects(),
       take: (frame) => this.#take(frame),
       wentOn: () => this.#lookOver(),
-      stalled: () => this.#fail(CLIENT_SLOW),
     });
-    const send = (event: RealtimeRelayEvent) => this.#send(event);
-    this.#meter = new SecondsMeter({ ...input, clock, life: this.#life, send });
-    const effects = this.#effects();
-    this.#actor = createActor(realtimeRelayMachine, { clock, input: { effects } });
-    this.#actor.subscribe({
-      error: (error) =>
-        this.#life.broke(error, [() => effects.hangUp(BROKEN), () => effects.settle(BROKEN)]),
-    });
-    this.#actor.start();
+    this.#core = core;
+    const { life } = core;
+    this.#meter = new SecondsMeter({ ...input, clock, life, send: (event) => core.send(event) });
+    core.start();
   }
 
   /** Resolves when the session is settled. */
   get settled(): Promise<void> {
-    return this.#life.settled;
+    return this.#core.life.settled;
   }
 
   /** Starts the session at the upstream, and listens. */
   attach(client: RelayClient): void {
     const { eventId, owner, session, upstream } = this.#input;
     this.#sender.attach(client);
-    this.#downlink.attach(client);
-    upstream.listen({
-      frame: (bytes, isBinary) =>
-        this.#guard(() => {
-          this.#heardAtMs = this.#deps.clock.monotonicMs();
-          if (!this.#downlink.push({ bytes, isBinary })) this.#fail(BROKEN);
-        }),
+    this.#core.attach(client, {
+      arrived: (bytes, isBinary) => {
+        this.#heardAtMs = this.#clock.monotonicMs();
+        return { bytes, isBinary };
+      },
       closed: () => {
         this.#upstreamEnding = UPSTREAM_CLOSED;
         this.#lookOver();
@@ -127,13 +95,8 @@ export class LiveRelay {
 
   /** Takes one event as bytes, since the protocol is text only. The caller may reuse them after this returns. */
   frame(bytes: Uint8Array): void {
-    if (this.#isHungUp) return;
-    const nowMs = this.#deps.clock.monotonicMs();
-    if (!this.#allowance.take(nowMs)) {
-      this.#fail(TOO_MANY_EVENTS);
-      return;
-    }
-    if (this.#upstreamEnding !== undefined) return;
+    const nowMs = this.#clock.monotonicMs();
+    if (!this.#core.admits(nowMs) || this.#upstreamEnding !== undefined) return;
     const { bytesPerMs, owner, upstream } = this.#input;
     const judged = judgeUplink(bytes, owner.source.rail === 'byok');
     switch (judged.kind) {
@@ -142,51 +105,49 @@ export class LiveRelay {
         return;
       case 'sound': {
         const ms = judged.bytes / bytesPerMs;
-        this.#tally.arrived(ms, nowMs);
-        this.#tally.heard(ms);
+        this.#core.tally.arrived(ms, nowMs);
+        this.#core.tally.heard(ms);
         upstream.send(bytes, false);
         break;
       }
       case 'event':
         upstream.send(Buffer.from(judged.text), false);
     }
-    if (upstream.unsentBytes > LIMITS.relayUntakenBytes) this.#fail(UPSTREAM_SLOW);
+    this.#core.checkUpstream();
   }
 
   /** The client's send buffer has room again. */
   drained(): void {
     this.#sender.drained();
-    this.#guard(() => this.#downlink.caughtUp());
+    this.#core.drained();
   }
 
   /** Ends the session: it has no turns that could be finished. */
   drain(): void {
-    this.#fail(DRAINING);
+    this.#core.fail(DRAINING);
   }
 
   /** The client disconnected, or the server gives it up and closes its socket. */
   socketClosed(): void {
-    this.#send({ type: 'socket.closed' });
+    this.#core.send({ type: 'socket.closed' });
   }
 
-  #effects(): RelayEffects {
+  #effects(): Omit<RelayEffects, 'quietInMs'> {
     const { upstream } = this.#input;
-    const quietAtMs = () => this.#allowance.lastAtMs + LIMITS.realtimeIdleSeconds * 1_000;
     return {
       hangUp: (ending) => this.#hangUp(ending),
       cancelTurns: () => upstream.send(CLOSE, false),
       settle: (ending) => {
         void this.#sayGoodbyeAfter(this.#meter.end(this.#billedUntilMs()), ending);
         upstream.close();
-        this.#life.settle(ending);
+        this.#core.life.settle(ending);
       },
       leave: () => {
         void this.#sayGoodbyeAfter(this.#meter.end(), SETTLED_ELSEWHERE);
         upstream.close();
-        this.#life.leave();
+        this.#core.life.leave();
       },
       isInTurn: () => !this.#isClosed && this.#upstreamEnding === undefined,
-      quietInMs: () => Math.max(0, quietAtMs() - this.#deps.clock.monotonicMs()),
     };
   }
 
@@ -201,9 +162,9 @@ export class LiveRelay {
     const type = frame.isBinary ? undefined : leadingType(frame.bytes);
     const described = frame.isBinary ? undefined : readLiveEvent(frame.bytes, type);
     if (described !== undefined) this.#takeDescription(described);
-    else if (!this.#isHungUp) this.#downlink.send(frame);
+    else if (!this.#core.isHungUp) this.#core.downlink.send(frame);
     const spoken = spokenBytes(type, frame.bytes);
-    if (spoken > 0) this.#tally.spoke(spoken / this.#input.bytesPerMs);
+    if (spoken > 0) this.#core.tally.spoke(spoken / this.#input.bytesPerMs);
   }
 
   #takeDescription(described: LiveEvent): void {
@@ -216,7 +177,7 @@ export class LiveRelay {
     const shown = shownEvent(event, this.#session, usageOf(this.#meter.billed));
     if (type === 'session.closed') this.#takeClosed(billed, shown);
     else if (shown.usage === undefined) this.#forward(shown);
-    else void billed.then(() => this.#guard(() => this.#forward(shown)));
+    else void billed.then(() => this.#core.guard(() => this.#forward(shown)));
   }
 
   /** An end that states no count is billed by the time, as if the upstream had broken off. */
@@ -229,64 +190,44 @@ export class LiveRelay {
   /** The session ends once its last report is journaled. */
   #takeClosed(billed: Promise<void>, shown: Json): void {
     this.#isClosed = true;
-    this.#downlink.hold();
+    this.#core.downlink.hold();
     void billed.then(() =>
-      this.#guard(() => {
-        this.#isCloseTold = !this.#isHungUp;
+      this.#core.guard(() => {
+        this.#isCloseTold = !this.#core.isHungUp;
         this.#forward(shown);
-        this.#send({ type: 'upstream.closed', ending: CLOSED });
+        this.#core.send({ type: 'upstream.closed', ending: CLOSED });
       }),
     );
   }
 
   #forward(event: Json): void {
-    if (this.#isHungUp) return;
-    this.#downlink.send({ bytes: Buffer.from(JSON.stringify(event)), isBinary: false });
+    if (this.#core.isHungUp) return;
+    this.#core.downlink.send({ bytes: Buffer.from(JSON.stringify(event)), isBinary: false });
   }
 
   /** Frames from before the close are handled first. */
   #lookOver(): void {
     const ending = this.#upstreamEnding;
-    if (ending === undefined || this.#isClosed || this.#downlink.hasWaiting) return;
-    this.#send({ type: 'upstream.closed', ending });
+    if (ending === undefined || this.#isClosed || this.#core.downlink.hasWaiting) return;
+    this.#core.send({ type: 'upstream.closed', ending });
   }
 
   /** Tells the client why, and forwards nothing more. What the session came to follows once the upstream has reported it. */
   #hangUp(ending: Ending): void {
-    if (this.#isHungUp) return;
-    this.#isHungUp = true;
-    this.#hungUpAtMs = this.#deps.clock.monotonicMs();
-    this.#sender.fault(ending);
-    this.#guard(() => this.#downlink.abandon());
+    this.#core.hangUp(() => {
+      this.#hungUpAtMs = this.#clock.monotonicMs();
+      this.#sender.fault(ending);
+    });
   }
 
   /** Sends the client what the ledger has journaled, and closes. Waits for the ledger for `relayFinishMs` at most. */
   async #sayGoodbyeAfter(billed: Promise<void>, ending: Ending): Promise<void> {
-    await within(this.#deps.clock, LIMITS.relayFinishMs, billed, () => undefined);
+    await within(this.#clock, LIMITS.relayFinishMs, billed, () => undefined);
     const { code, reason } = ending;
     if (!this.#isCloseTold) {
       const told = { session: this.#session, usage: usageOf(this.#meter.billed) };
       this.#sender.send('session.closed', { reason: closeReason(ending), ...told });
     }
     this.#sender.end({ code, reason });
-  }
-
-  /** Catches errors in upstream frames, since no caller would. */
-  #guard(work: () => void): void {
-    try {
-      work();
-    } catch (error) {
-      this.#life.logError(error, 'a frame could not be relayed');
-      this.#fail(BROKEN);
-    }
-  }
-
-  #fail(ending: Ending): void {
-    this.#send({ type: 'session.failed', ending });
-  }
-
-  /** An actor that has ended takes no events. */
-  #send(event: RealtimeRelayEvent): void {
-    if (this.#actor.getSnapshot().status === 'active') this.#actor.send(event);
   }
 }

@@ -44,7 +44,7 @@ const cancelOf = (response_id?: string): Uint8Array =>
 export class MeteredTurns {
   readonly #deps: MeteredTurnsDeps;
   readonly #open = new OpenTurns();
-  /** Of the turns in progress that have an id. */
+  /** The traces of the turns in progress that have an id. */
   readonly #traces = new Map<string, TurnTrace>();
 
   constructor(deps: MeteredTurnsDeps) {

@@ -47,6 +47,15 @@ export interface RelayMeter {
   end(unreported: number): void;
 }
 
+/** Ends a session whose ledger does not answer. */
+export function ledgerAway(
+  { life, send }: Pick<RelayMeterDeps, 'life' | 'send'>,
+  error: unknown,
+): void {
+  life.logError(error, 'ledger is away from a relayed session');
+  send({ type: 'session.failed', ending: LEDGER_AWAY });
+}
+
 type JournalDeps = Pick<RelayMeterDeps, 'sessionHold' | 'life' | 'send'>;
 
 /**
@@ -63,8 +72,7 @@ export async function journalCharge(
     if (verdict === 'lost') send({ type: 'claim.lost' });
     return verdict;
   } catch (error) {
-    life.logError(error, 'ledger is away from a relayed session');
-    send({ type: 'session.failed', ending: LEDGER_AWAY });
+    ledgerAway({ life, send }, error);
     return 'unknown';
   }
 }

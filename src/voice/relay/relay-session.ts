@@ -1,48 +1,19 @@
-import { type ActorRefFrom, createActor } from 'xstate';
-import {
-  type RealtimeRelayEvent,
-  type RelayEffects,
-  realtimeRelayMachine,
-} from '../../../machines/realtime-relay.ts';
+import type { RelayEffects } from '../../../machines/realtime-relay.ts';
 import type { Ending } from '../../../machines/transcription-stream.ts';
-import { LIMITS } from '../../kernel/limits.ts';
-import type { Model } from '../../models/catalogue/catalogue.ts';
+import type { Clock } from '../../kernel/clock.ts';
 import { leadingType, readMeteredEvent } from '../../models/providers/realtime/metered-event.ts';
 import type { UpstreamSocket } from '../../models/providers/realtime/realtime-rail.ts';
-import type { SessionHold, SessionHoldOwner } from '../billing/session-hold.ts';
-import { Downlink, type RelayClient, type SocketFrame } from '../live/downlink.ts';
-import { EventAllowance } from '../live/event-allowance.ts';
-import { SessionTally } from '../live/session-tally.ts';
-import type { VoiceDeps } from '../live/voice-deps.ts';
-import {
-  BROKEN,
-  CLIENT_SLOW,
-  TOO_MANY_EVENTS,
-  TOO_MANY_RESPONSES,
-  UPSTREAM_SLOW,
-  upstreamClosed,
-} from '../live/voice-endings.ts';
-import { VoiceLife } from '../live/voice-life.ts';
+import type { RelayClient, SocketFrame } from '../live/downlink.ts';
+import { TOO_MANY_RESPONSES, upstreamClosed } from '../live/voice-endings.ts';
 import { EventSender } from '../protocols/openai-realtime/event-sender.ts';
 import { MeteredTurns } from './metered-turns.ts';
+import { RelayCore, type RelayDeps, type RelayInput } from './relay-core.ts';
 import type { RelayMeter } from './relay-meter.ts';
 import { nameForClient, nameForUpstream } from './session-name.ts';
 import { createTimeMeter } from './time-meter.ts';
 import { createTokenMeter } from './token-meter.ts';
 import { isBilledByTime } from './turn-price.ts';
 import { isAppend, TurnSigns } from './turn-signs.ts';
-
-export type RelayDeps = Pick<
-  VoiceDeps,
-  'clock' | 'random' | 'sessions' | 'metrics' | 'trace' | 'log'
->;
-
-export type RelayInput = {
-  readonly owner: SessionHoldOwner;
-  readonly model: Model;
-  readonly sessionHold: SessionHold;
-  readonly upstream: UpstreamSocket;
-};
 
 /** Close codes that mean the upstream failed or ended. A client can cause any other code. */
 const BREAKDOWNS: ReadonlySet<number> = new Set([1000, 1001, 1006, 1011, 1012, 1013, 1014]);
@@ -55,20 +26,15 @@ type Arrived = SocketFrame & { readonly arrivedAtMs: number };
  * turn is journaled before the client receives its end, and the reserve is settled exactly once.
  */
 export class RelaySession {
-  readonly #deps: Pick<VoiceDeps, 'clock'>;
+  readonly #clock: Clock;
   readonly #upstream: UpstreamSocket;
   /** The model's name in the catalogue (`here`) and at the upstream (`there`). */
   readonly #names: { readonly here: string; readonly there: string };
-  readonly #life: VoiceLife;
-  readonly #tally: SessionTally;
+  readonly #core: RelayCore<Arrived>;
   readonly #signs: TurnSigns;
   readonly #sender: EventSender;
-  readonly #downlink: Downlink<Arrived>;
   readonly #turns: MeteredTurns;
   readonly #meter: RelayMeter;
-  readonly #allowance: EventAllowance;
-  readonly #actor: ActorRefFrom<typeof realtimeRelayMachine>;
-  #isHungUp = false;
   /** A turn is being journaled. */
   #isBilling = false;
   #upstreamEnding: Ending | undefined;
@@ -78,53 +44,42 @@ export class RelaySession {
   constructor(deps: RelayDeps, input: RelayInput) {
     const { clock, random, trace } = deps;
     const { owner, upstream } = input;
-    this.#deps = deps;
+    this.#clock = clock;
     this.#upstream = upstream;
     this.#names = { here: input.model.id, there: owner.source.upstreamModel };
-    this.#tally = new SessionTally({ ...deps, kind: 'relay' });
-    this.#signs = new TurnSigns({ clock, tally: this.#tally, trace });
-    this.#life = new VoiceLife(deps, { ...input, tally: this.#tally });
-    this.#sender = new EventSender(random);
-    this.#allowance = new EventAllowance(clock.monotonicMs());
-    this.#downlink = new Downlink({
-      clock,
-      upstream,
+    const core = new RelayCore<Arrived>(deps, input, {
+      effects: this.#effects(),
       take: (frame) => this.#take(frame),
       wentOn: () => this.#lookOver(),
-      stalled: () => this.#fail(CLIENT_SLOW),
     });
-    const send = (event: RealtimeRelayEvent) => this.#send(event);
+    this.#core = core;
+    const { life, tally } = core;
+    this.#signs = new TurnSigns({ clock, tally, trace });
+    this.#sender = new EventSender(random);
     const createMeter = isBilledByTime(owner.source) ? createTimeMeter : createTokenMeter;
-    this.#meter = createMeter({ ...input, clock, life: this.#life, send });
+    this.#meter = createMeter({ ...input, clock, life, send: (event) => core.send(event) });
     this.#turns = new MeteredTurns({
-      ...{ clock, meter: this.#meter, tally: this.#tally, trace },
-      isOver: () => this.#isHungUp,
-      tooMany: () => this.#fail(TOO_MANY_RESPONSES),
-      guard: (work) => this.#guard(work),
+      ...{ clock, meter: this.#meter, tally, trace },
+      isOver: () => core.isHungUp,
+      tooMany: () => core.fail(TOO_MANY_RESPONSES),
+      guard: (work) => core.guard(work),
     });
-    const effects = this.#effects();
-    this.#actor = createActor(realtimeRelayMachine, { clock, input: { effects } });
-    this.#actor.subscribe({
-      error: (error) =>
-        this.#life.broke(error, [() => effects.hangUp(BROKEN), () => effects.settle(BROKEN)]),
-    });
-    this.#actor.start();
+    core.start();
   }
 
   /** Resolves when the session is settled. */
   get settled(): Promise<void> {
-    return this.#life.settled;
+    return this.#core.life.settled;
   }
 
   attach(client: RelayClient): void {
     this.#sender.attach(client);
-    this.#downlink.attach(client);
-    this.#upstream.listen({
-      frame: (bytes, isBinary) =>
-        this.#guard(() => {
-          const arrivedAtMs = this.#deps.clock.monotonicMs();
-          if (!this.#downlink.push({ bytes, isBinary, arrivedAtMs })) this.#fail(BROKEN);
-        }),
+    this.#core.attach(client, {
+      arrived: (bytes, isBinary) => ({
+        bytes,
+        isBinary,
+        arrivedAtMs: this.#clock.monotonicMs(),
+      }),
       closed: (code, reason) => {
         this.#isBrokenDown = BREAKDOWNS.has(code);
         this.#meter.stopped();
@@ -135,12 +90,8 @@ export class RelaySession {
 
   /** The caller may reuse the bytes after this returns. */
   frame(bytes: Uint8Array, isBinary: boolean): void {
-    if (this.#isHungUp) return;
-    const nowMs = this.#deps.clock.monotonicMs();
-    if (!this.#allowance.take(nowMs)) {
-      this.#fail(TOO_MANY_EVENTS);
-      return;
-    }
+    const nowMs = this.#clock.monotonicMs();
+    if (!this.#core.admits(nowMs)) return;
     // The upstream has closed, and its last frames may still wait for the client.
     if (this.#upstreamEnding !== undefined) return;
     this.#upstream.send(isBinary ? bytes : nameForUpstream(bytes, this.#names.there), isBinary);
@@ -148,28 +99,26 @@ export class RelaySession {
     const tokens = this.#signs.inputTokens(bytes);
     this.#meter.carried('up', { bytes: bytes.length, isSound, tokens });
     if (!isBinary) this.#signs.up(bytes, nowMs);
-    if (this.#upstream.unsentBytes > LIMITS.relayUntakenBytes) this.#fail(UPSTREAM_SLOW);
+    this.#core.checkUpstream();
   }
 
   /** The client's send buffer has room again. */
   drained(): void {
-    this.#guard(() => this.#downlink.caughtUp());
+    this.#core.drained();
   }
 
   drain(): void {
-    this.#send({ type: 'drain.requested' });
+    this.#core.send({ type: 'drain.requested' });
   }
 
   /** The client disconnected, or the server gives it up and closes its socket. */
   socketClosed(): void {
-    this.#send({ type: 'socket.closed' });
+    this.#core.send({ type: 'socket.closed' });
   }
 
-  #effects(): RelayEffects {
-    const { clock } = this.#deps;
-    const quietAtMs = () => this.#allowance.lastAtMs + LIMITS.realtimeIdleSeconds * 1_000;
+  #effects(): Omit<RelayEffects, 'quietInMs'> {
     return {
-      hangUp: (ending) => this.#hangUp(ending),
+      hangUp: (ending) => this.#core.hangUp(() => this.#sender.end(ending)),
       cancelTurns: () => {
         for (const event of this.#turns.cancellations()) this.#upstream.send(event, false);
       },
@@ -177,16 +126,15 @@ export class RelaySession {
         this.#turns.close();
         this.#meter.end(this.#isBrokenDown ? 0 : this.#turns.size);
         this.#upstream.close();
-        this.#life.settle(ending);
+        this.#core.life.settle(ending);
       },
       leave: () => {
         this.#turns.close();
         this.#meter.end(0);
         this.#upstream.close();
-        this.#life.leave();
+        this.#core.life.leave();
       },
       isInTurn: () => this.#isInTurn,
-      quietInMs: () => Math.max(0, quietAtMs() - clock.monotonicMs()),
     };
   }
 
@@ -203,13 +151,13 @@ export class RelaySession {
       return;
     }
     this.#isBilling = true;
-    this.#downlink.hold();
+    this.#core.downlink.hold();
     void billed.then(() =>
-      this.#guard(() => {
+      this.#core.guard(() => {
         this.#isBilling = false;
         this.#forward(frame, type);
         // A waiting frame may begin the next turn, or end it.
-        this.#downlink.release();
+        this.#core.downlink.release();
         this.#turnIsOver();
       }),
     );
@@ -222,18 +170,18 @@ export class RelaySession {
 
   /** Waiting frames may belong to a turn. */
   get #isInTurn(): boolean {
-    return this.#isBilling || this.#turns.size > 0 || this.#downlink.hasWaiting;
+    return this.#isBilling || this.#turns.size > 0 || this.#core.downlink.hasWaiting;
   }
 
   #lookOver(): void {
-    if (!this.#isInTurn) this.#send({ type: 'turns.over' });
+    if (!this.#isInTurn) this.#core.send({ type: 'turns.over' });
     if (this.#upstreamEnding !== undefined) this.#upstreamClosed(this.#upstreamEnding);
   }
 
   #forward(frame: Arrived, type: string | undefined): void {
-    if (this.#isHungUp) return;
+    if (this.#core.isHungUp) return;
     const { bytes, isBinary } = frame;
-    this.#downlink.send(
+    this.#core.downlink.send(
       isBinary ? frame : { isBinary, bytes: nameForClient(bytes, type, this.#names.here) },
     );
     if (type !== undefined) this.#signs.down(type, frame.bytes, frame.arrivedAtMs);
@@ -242,33 +190,7 @@ export class RelaySession {
   /** Frames from before the close are handled first. */
   #upstreamClosed(ending: Ending): void {
     this.#upstreamEnding = ending;
-    if (this.#isBilling || this.#downlink.hasWaiting) return;
-    this.#send({ type: 'upstream.closed', ending });
-  }
-
-  #hangUp(ending: Ending): void {
-    if (this.#isHungUp) return;
-    this.#isHungUp = true;
-    this.#sender.end(ending);
-    this.#guard(() => this.#downlink.abandon());
-  }
-
-  /** Catches errors in upstream frames, since no caller would. */
-  #guard(work: () => void): void {
-    try {
-      work();
-    } catch (error) {
-      this.#life.logError(error, 'a frame could not be relayed');
-      this.#fail(BROKEN);
-    }
-  }
-
-  #fail(ending: Ending): void {
-    this.#send({ type: 'session.failed', ending });
-  }
-
-  /** An actor that has ended takes no events. */
-  #send(event: RealtimeRelayEvent): void {
-    if (this.#actor.getSnapshot().status === 'active') this.#actor.send(event);
+    if (this.#isBilling || this.#core.downlink.hasWaiting) return;
+    this.#core.send({ type: 'upstream.closed', ending });
   }
 }

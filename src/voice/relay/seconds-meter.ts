@@ -1,21 +1,17 @@
-import type { RealtimeRelayEvent } from '../../../machines/realtime-relay.ts';
-import type { Clock, TimerHandle } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Usage } from '../../kernel/price.ts';
-import { holdLargestCount, largestFitting } from '../../ledger/rules/hold-what-fits.ts';
+import { largestFitting } from '../../ledger/rules/hold-what-fits.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
 import { isImpossible } from '../../models/purchase/believe.ts';
 import {
   type OpenedSessionHold,
-  openSessionHold,
-  type SessionHold,
+  openLargestHold,
   type SessionHoldDeps,
   type SessionHoldOwner,
   sessionPrice,
 } from '../billing/session-hold.ts';
-import { LEDGER_AWAY, turnRefused } from '../live/voice-endings.ts';
-import type { VoiceLife } from '../live/voice-life.ts';
-import { journalCharge } from './relay-meter.ts';
+import { journalCharge, type RelayMeterDeps } from './relay-meter.ts';
+import { extendTimeHold, repeatCheck } from './time-hold.ts';
 
 const MOST_SECONDS = LIMITS.relayHeldSlices * LIMITS.relaySliceSeconds;
 /** Until the next check, the ledger's answer to it, the end of the session at the upstream, and its rounding. */
@@ -38,26 +34,17 @@ export const heldSecondsRaw = (source: Source): bigint | undefined =>
     : secondsRaw(source, MOST_SECONDS);
 
 /** Holds `MOST_SECONDS`, or as many as the balance and every cap allow. Refused where not even `LEAST_SECONDS` fit. */
-export async function openSecondsHold(
+export const openSecondsHold = (
   deps: SessionHoldDeps,
   owner: SessionHoldOwner,
-): Promise<OpenedSessionHold> {
-  const { verdict } = await holdLargestCount({
+): Promise<OpenedSessionHold> =>
+  openLargestHold(deps, owner, {
     least: LEAST_SECONDS,
     most: MOST_SECONDS,
     priceRaw: (seconds) => secondsRaw(owner.source, seconds),
-    hold: (raw, isQuiet) => openSessionHold(deps, owner, raw, isQuiet),
   });
-  return verdict;
-}
 
-export type SecondsMeterDeps = {
-  readonly owner: SessionHoldOwner;
-  readonly sessionHold: SessionHold;
-  readonly clock: Clock;
-  readonly life: Pick<VoiceLife, 'logError'>;
-  readonly send: (event: RealtimeRelayEvent) => void;
-};
+export type SecondsMeterDeps = Omit<RelayMeterDeps, 'model'>;
 
 export type BilledSeconds = { readonly seconds: number; readonly costRaw: bigint };
 
@@ -78,14 +65,14 @@ export class SecondsMeter {
   #lastEntry: Promise<void> = Promise.resolve();
   #mostReported = 0;
   #isImpossible = false;
-  #timer: TimerHandle;
+  readonly #stopChecks: () => void;
   #isOver = false;
   #isLost = false;
 
   constructor(deps: SecondsMeterDeps) {
     this.#deps = deps;
     this.#openedAtMs = deps.clock.monotonicMs();
-    this.#timer = this.#schedule();
+    this.#stopChecks = repeatCheck(deps, LIMITS.liveCheckMs, () => this.#check());
   }
 
   /**
@@ -128,8 +115,8 @@ export class SecondsMeter {
   end(atMs?: number): Promise<void> {
     if (this.#isOver) return this.#lastEntry;
     this.#isOver = true;
-    const { clock, owner, sessionHold } = this.#deps;
-    clock.clearTimeout(this.#timer);
+    const { owner, sessionHold } = this.#deps;
+    this.#stopChecks();
     const startedAtMs = this.#startedAtMs;
     const billed =
       atMs === undefined || startedAtMs === undefined
@@ -180,38 +167,13 @@ export class SecondsMeter {
     return (fits(ms) ? ms : (largestFitting({ least: 0, most: ms }, fits) ?? 0)) / 1_000;
   }
 
-  #schedule(): TimerHandle {
-    const { clock, life, send } = this.#deps;
-    return clock.setTimeout(() => {
-      this.#check()
-        .catch((error: unknown) => {
-          life.logError(error, 'ledger is away from a relayed session');
-          send({ type: 'session.failed', ending: LEDGER_AWAY });
-        })
-        .finally(() => {
-          if (!this.#isOver) this.#timer = this.#schedule();
-        });
-    }, LIMITS.liveCheckMs);
-  }
-
   /** Holds `MOST_SECONDS` from now on, once less than half of that is held. */
   async #check(): Promise<void> {
-    const { owner, send, sessionHold } = this.#deps;
-    const { source } = owner;
+    const { owner, sessionHold } = this.#deps;
     const passed = this.#passedSince(this.#openedAtMs);
-    const covers = (seconds: number) => secondsRaw(source, passed + seconds) <= sessionHold.heldRaw;
-    if (covers(MOST_SECONDS / 2)) return;
-    const isLast = !covers(LEAST_SECONDS);
-    const { verdict } = await holdLargestCount({
-      least: LEAST_SECONDS,
-      most: MOST_SECONDS,
-      // A refusal is harmless while the hold covers the time until the next check.
-      isNeeded: isLast,
-      priceRaw: (seconds) => secondsRaw(source, passed + seconds) - sessionHold.heldRaw,
-      hold: (raw, isQuiet) => sessionHold.extend(raw, isQuiet),
-    });
-    if (verdict.kind === 'lost') send({ type: 'claim.lost' });
-    if (verdict.kind !== 'refused' || !isLast) return;
-    send({ type: 'budget.spent', ending: turnRefused(verdict.refusal) });
+    const missingRaw = (seconds: number) =>
+      secondsRaw(owner.source, passed + seconds) - sessionHold.heldRaw;
+    if (missingRaw(MOST_SECONDS / 2) <= 0n) return;
+    await extendTimeHold(this.#deps, { least: LEAST_SECONDS, most: MOST_SECONDS, missingRaw });
   }
 }

@@ -1,15 +1,13 @@
-import type { TimerHandle } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import { holdLargestCount } from '../../ledger/rules/hold-what-fits.ts';
 import {
   type OpenedSessionHold,
-  openSessionHold,
+  openLargestHold,
   type SessionHoldDeps,
   type SessionHoldOwner,
   sessionPrice,
 } from '../billing/session-hold.ts';
-import { LEDGER_AWAY, turnRefused } from '../live/voice-endings.ts';
 import { journalBought, type RelayMeter, type RelayMeterDeps } from './relay-meter.ts';
+import { extendTimeHold, repeatCheck } from './time-hold.ts';
 
 const MOST_SECONDS = LIMITS.relayHeldSlices * LIMITS.relaySliceSeconds;
 /** The next slice, plus a second in which the ledger bills it. */
@@ -26,29 +24,25 @@ const timeRaw = ({ source }: Pick<SessionHoldOwner, 'source'>, seconds: number):
  * Opens the hold of a session that is billed by time: `MOST_SECONDS`, or as many as the balance and every cap allow.
  * Refused where not even `LEAST_SECONDS` fit.
  */
-export async function openTimeHold(
+export const openTimeHold = (
   deps: SessionHoldDeps,
   owner: SessionHoldOwner,
-): Promise<OpenedSessionHold> {
-  const { verdict } = await holdLargestCount({
+): Promise<OpenedSessionHold> =>
+  openLargestHold(deps, owner, {
     least: LEAST_SECONDS,
     most: MOST_SECONDS,
     priceRaw: (seconds) => timeRaw(owner, seconds),
-    hold: (raw, isQuiet) => openSessionHold(deps, owner, raw, isQuiet),
   });
-  return verdict;
-}
 
 /**
  * Bills session time to the millisecond, slice by slice; all slices add up to the price of the whole. Ends the session
  * when the hold does not cover another slice.
  */
 export function createTimeMeter(deps: RelayMeterDeps): RelayMeter {
-  const { clock, life, owner, sessionHold, send } = deps;
+  const { clock, owner, sessionHold } = deps;
   const startedMs = clock.monotonicMs();
   let billedSeconds = 0;
   let isOver = false;
-  let timer: TimerHandle;
 
   function bill(): Promise<bigint | undefined> | undefined {
     const seconds = Math.round(clock.monotonicMs() - startedMs) / 1_000;
@@ -62,38 +56,19 @@ export function createTimeMeter(deps: RelayMeterDeps): RelayMeter {
   async function slice(): Promise<void> {
     await bill();
     const leftRaw = sessionHold.heldRaw - sessionHold.spentRaw;
-    const isLast = leftRaw < timeRaw(owner, LEAST_SECONDS);
-    const { verdict } = await holdLargestCount({
+    await extendTimeHold(deps, {
       least: LEAST_SECONDS,
       most: MOST_SECONDS,
-      // A refusal is harmless while the hold covers another slice.
-      isNeeded: isLast,
-      priceRaw: (seconds) => timeRaw(owner, seconds) - leftRaw,
-      hold: (raw, isQuiet) => sessionHold.extend(raw, isQuiet),
+      missingRaw: (seconds) => timeRaw(owner, seconds) - leftRaw,
     });
-    if (verdict.kind === 'lost') send({ type: 'claim.lost' });
-    if (verdict.kind !== 'refused' || !isLast) return;
-    send({ type: 'budget.spent', ending: turnRefused(verdict.refusal) });
   }
 
-  function schedule(): void {
-    timer = clock.setTimeout(() => {
-      slice()
-        .catch((error: unknown) => {
-          life.logError(error, 'ledger is away from a relayed session');
-          send({ type: 'session.failed', ending: LEDGER_AWAY });
-        })
-        .finally(() => {
-          if (!isOver) schedule();
-        });
-    }, LIMITS.relaySliceSeconds * 1_000);
-  }
-  schedule();
+  const stopSlices = repeatCheck(deps, LIMITS.relaySliceSeconds * 1_000, slice);
 
   function stop(): void {
     if (isOver) return;
     isOver = true;
-    clock.clearTimeout(timer);
+    stopSlices();
     void bill();
   }
 

@@ -4,13 +4,13 @@ import type { HoldRefusal } from '../../ledger/rules/requests.ts';
 import type { Model } from '../../models/catalogue/catalogue.ts';
 import {
   type OpenedSessionHold,
-  openSessionHold,
+  openLargestHold,
   type SessionHoldDeps,
   type SessionHoldOwner,
 } from '../billing/session-hold.ts';
 import { turnCap } from '../billing/turn-meter.ts';
-import { LEDGER_AWAY, turnRefused } from '../live/voice-endings.ts';
-import type { RelayMeterDeps } from './relay-meter.ts';
+import { turnRefused } from '../live/voice-endings.ts';
+import { ledgerAway, type RelayMeterDeps } from './relay-meter.ts';
 import { relayTurnRaw, sizeOf, type TurnSize } from './turn-price.ts';
 
 /** Tokens of the shortest useful answer, and of the model's longest. */
@@ -23,18 +23,15 @@ function answersOf(model: Model): { readonly least: number; readonly most: numbe
  * Opens the hold of a session that is billed by tokens: one turn with the longest answer that the model has and that
  * the balance and every cap allow. Refused where not even the smallest turn fits.
  */
-export async function openTurnHold(
+export const openTurnHold = (
   deps: SessionHoldDeps,
   owner: SessionHoldOwner,
   model: Model,
-): Promise<OpenedSessionHold> {
-  const { verdict } = await holdLargestCount({
+): Promise<OpenedSessionHold> =>
+  openLargestHold(deps, owner, {
     ...answersOf(model),
     priceRaw: (tokens) => relayTurnRaw(model, owner.source, 0, sizeOf(model, tokens)),
-    hold: (raw, isQuiet) => openSessionHold(deps, owner, raw, isQuiet),
   });
-  return verdict;
-}
 
 /**
  * Holds money for every turn in progress, and for one at least. The relay forwards frames unchanged, so it cannot ask
@@ -102,10 +99,7 @@ export class TurnHold {
     }
     this.#isAsking = true;
     this.#extend()
-      .catch((error: unknown) => {
-        this.#deps.life.logError(error, 'ledger is away from a relayed session');
-        this.#deps.send({ type: 'session.failed', ending: LEDGER_AWAY });
-      })
+      .catch((error: unknown) => ledgerAway(this.#deps, error))
       .finally(() => {
         this.#isAsking = false;
         const isWanted = this.#isWanted;

@@ -40,6 +40,14 @@ export type ConversationItem =
       readonly output: string;
     };
 
+type Message = Extract<ConversationItem, { type: 'message' }>;
+
+/** A complete message that is written, not spoken. */
+export const writtenMessage = (id: string, role: Message['role'], text: string): Message => ({
+  ...{ id, role, type: 'message', status: 'completed' },
+  content: [{ type: 'text', text }],
+});
+
 /** An item that has entered the conversation, and where. */
 export type AddedItem = {
   readonly item: ConversationItem;

@@ -1,5 +1,5 @@
 import type { AnswerRequest } from './answer-request.ts';
-import type { ConversationItem } from './conversation.ts';
+import { type ConversationItem, writtenMessage } from './conversation.ts';
 import type { SessionConfig } from './session-config.ts';
 import type { Llm, LlmReply } from './voice-pipeline.ts';
 
@@ -15,15 +15,7 @@ export const scriptedAnswer = (
   config,
   metadata: labels,
   isInConversation: true,
-  context: [
-    {
-      id: SCRIPT,
-      type: 'message',
-      role: 'assistant',
-      status: 'completed',
-      content: [{ type: 'text', text }],
-    },
-  ],
+  context: [writtenMessage(SCRIPT, 'assistant', text)],
 });
 
 const scriptOf = (items: readonly ConversationItem[]): string | undefined => {

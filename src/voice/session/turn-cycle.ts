@@ -82,6 +82,11 @@ export class TurnCycle {
     return undefined;
   }
 
+  /** The caller has said nothing to the last answer: the model speaks again. */
+  promptCaller(): void {
+    this.request({ ...this.#answerAsSet(), isPrompt: true });
+  }
+
   start(): void {
     const { answering, isEnding, life, listening, send } = this.#deps;
     // A barge-in may have withdrawn the request.

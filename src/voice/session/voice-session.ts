@@ -1,4 +1,4 @@
-import { type ActorRefFrom, createActor } from 'xstate';
+import { createActor, type SnapshotFrom } from 'xstate';
 import type { Ending } from '../../../machines/transcription-stream.ts';
 import {
   type VoiceSessionEffects,
@@ -11,17 +11,19 @@ import { createTurnBilling } from '../billing/bill-turn.ts';
 import type { SessionHoldOwner } from '../billing/session-hold.ts';
 import type { SessionHolds } from '../billing/session-holds.ts';
 import type { TurnCap, TurnRoom } from '../billing/turn-meter.ts';
+import { SessionActor } from '../live/session-actor.ts';
 import { SessionTally } from '../live/session-tally.ts';
 import type { VoiceDeps } from '../live/voice-deps.ts';
-import { BROKEN } from '../live/voice-endings.ts';
 import { VoiceLife } from '../live/voice-life.ts';
 import type { Heard } from '../stt/transcriber-events.ts';
 import type { AnswerRequest, SessionProblem } from './answer-request.ts';
 import { type Answering, createAnswering } from './answering.ts';
 import { Conversation } from './conversation.ts';
 import type { SpokenText } from './heard-words.ts';
+import { Interruptions } from './interruptions.ts';
 import { Listening } from './listening.ts';
 import { DEFAULT_CONFIG, isHeardOtherwise, type SessionConfig } from './session-config.ts';
+import { Settlement } from './settlement.ts';
 import { TurnCycle } from './turn-cycle.ts';
 import type { VoiceClient } from './voice-client.ts';
 import type { VoicePipeline } from './voice-pipeline.ts';
@@ -58,15 +60,11 @@ export class VoiceSession {
   readonly #listening: Listening;
   readonly #answering: Answering;
   readonly #turns: TurnCycle;
-  readonly #actor: ActorRefFrom<typeof voiceSessionMachine>;
+  readonly #interruptions: Interruptions;
+  readonly #settlement: Settlement;
+  readonly #actor: SessionActor<VoiceSessionEvent, SnapshotFrom<typeof voiceSessionMachine>>;
   readonly #clock: Clock;
   #config: SessionConfig;
-  #giveUp = () => {};
-  readonly #givenUp = new Promise<void>((resolve) => {
-    this.#giveUp = resolve;
-  });
-  /** Whether the actor has ended, without the cost of a snapshot for each frame. */
-  #isOver = false;
 
   constructor(deps: VoiceSessionDeps, input: VoiceSessionInput, client: VoiceClient) {
     const { clock } = deps;
@@ -89,22 +87,16 @@ export class VoiceSession {
     const room = { ...cap, outputTokens, mostOutputTokens: cap.outputTokens };
     this.#answering = this.#createAnswering(room);
     this.#turns = this.#createTurns(input, room);
+    this.#interruptions = new Interruptions({
+      ...{ answering: this.#answering, client, conversation: this.conversation },
+      ...{ tally: this.#tally, trace: deps.trace, turns: this.#turns },
+    });
+    const { pipeline } = input;
+    this.#settlement = new Settlement({ life: this.#life, pipeline, turns: this.#turns });
     const effects = this.#effects();
     const { turnMs } = client;
-    this.#actor = createActor(voiceSessionMachine, { clock, input: { effects, turnMs } });
-    this.#actor.subscribe({
-      complete: () => {
-        this.#isOver = true;
-      },
-      error: (error) => {
-        this.#isOver = true;
-        this.#life.broke(error, [
-          effects.stopTurn,
-          () => effects.hangUp(BROKEN),
-          () => effects.settle(BROKEN),
-        ]);
-      },
-    });
+    const actor = createActor(voiceSessionMachine, { clock, input: { effects, turnMs } });
+    this.#actor = new SessionActor(actor, { effects, life: this.#life, stop: effects.stopTurn });
     this.#actor.start();
   }
 
@@ -115,12 +107,12 @@ export class VoiceSession {
 
   /** Whether what the client sends is ignored. */
   get isOver(): boolean {
-    return this.#isOver;
+    return this.#actor.isOver;
   }
 
   /** Whether the session is over, or ends once the answer in progress has been stopped. */
   get isEnding(): boolean {
-    return !this.#isLive || !this.#mayAnswer;
+    return this.#actor.isOver || !this.#actor.snapshot.context.mayAnswer;
   }
 
   /** How far the caller's sound came from its audio time; undefined: none came. */
@@ -167,13 +159,7 @@ export class VoiceSession {
 
   /** Stops an answer; without an id, that of the conversation. Returns false when none is in progress or waiting. */
   cancel(answerId?: string): boolean {
-    const { activeId, isConversing } = this.#answering;
-    const isMeant = answerId === undefined ? isConversing : answerId === activeId;
-    if (activeId !== undefined && isMeant) {
-      this.#answering.interrupt('client_cancelled');
-      return true;
-    }
-    return answerId === undefined && this.#turns.cancelWaiting();
+    return this.#interruptions.cancel(answerId);
   }
 
   /** What was spoken of an answer; undefined: it can no longer be truncated. */
@@ -183,45 +169,38 @@ export class VoiceSession {
 
   /** The caller interrupted an answer after `heardMs`: exactly the words heard stay in the conversation. */
   heardUntil(itemId: string, heardMs: number): void {
-    const item = this.conversation.find(itemId);
-    const spoken = this.spoken(itemId);
-    if (item?.type !== 'message' || spoken === undefined) return;
-    spoken.cutAt(heardMs);
-    const content = [{ type: 'speech', transcript: spoken.cut ?? '' }] as const;
-    this.conversation.replace({ ...item, content });
-    this.#tally.interrupted();
-    this.#deps.trace?.interrupted();
+    this.#interruptions.heardUntil(itemId, heardMs);
   }
 
   /** The caller interrupts, as the client has found. */
   bargeIn(): void {
-    this.#bargeIn();
+    this.#interruptions.bargeIn();
   }
 
   /** Bills what was bought, and holds the next turn anew, where no turn is in progress. */
   billNow(): void {
-    this.#send({ type: 'speech.heard' });
+    this.#actor.send({ type: 'speech.heard' });
   }
 
   /** Ends the session for a fault of its client. */
   fail(ending: Ending): void {
-    this.#send({ type: 'session.failed', ending });
+    this.#actor.send({ type: 'session.failed', ending });
   }
 
   /** Finishes the turn in progress, and ends. */
   drain(): void {
-    this.#send({ type: 'drain.requested' });
+    this.#actor.send({ type: 'drain.requested' });
   }
 
   /** The client disconnected: settles what was bought. */
   clientGone(): void {
-    this.#send({ type: 'socket.closed' });
+    this.#actor.send({ type: 'socket.closed' });
   }
 
   /** Ends now, without waiting for payments in progress. */
   abandon(): void {
     this.clientGone();
-    this.#giveUp();
+    this.#settlement.abandon();
   }
 
   #createListening(): Listening {
@@ -239,13 +218,13 @@ export class VoiceSession {
       config: () => this.#config,
       utteranceEnded: () => this.#deps.trace?.utteranceEnded(),
       speechStarted: () => {
-        if (this.#config.turnDetection?.interruptResponse) this.#bargeIn();
+        if (this.#config.turnDetection?.interruptResponse) this.#interruptions.bargeIn();
       },
       forgotten: () => this.#turns.heard(false),
       heard: (heard, wantsAnswer) => this.#heard(heard, wantsAnswer),
       paused: (text) => this.#answering.speculate(text, this.#config),
       resumed: () => pipeline.llm.forgetSpeculation?.(),
-      timedOut: () => this.#promptCaller(),
+      timedOut: () => this.#turns.promptCaller(),
     });
   }
 
@@ -279,15 +258,12 @@ export class VoiceSession {
       config,
       life: this.#life,
       billing: createTurnBilling({
-        cap,
-        sessionHolds,
-        pipeline,
+        ...{ cap, config, pipeline, sessionHolds },
         tally: this.#tally,
         clock: this.#clock,
-        config,
       }),
       isEnding: () => this.isEnding,
-      send: (event) => this.#send(event),
+      send: (event) => this.#actor.send(event),
     });
   }
 
@@ -299,26 +275,10 @@ export class VoiceSession {
       stopTurn: () => this.#turns.stop(),
       bill: (isEnding) => this.#turns.bill(isEnding),
       hangUp: (ending) => this.#hangUp(ending),
-      settle: (ending) => {
-        this.#turns.billRest();
-        // These charges are in the journal by then, whatever happens to this process.
-        Promise.race([this.#pipeline.paymentsKnown(), this.#givenUp])
-          .then(() => this.#turns.billRest())
-          .catch((error: unknown) =>
-            this.#life.logError(error, 'the last payments were not billed'),
-          )
-          .finally(() => this.#life.settle(ending));
-      },
+      settle: (ending) => this.#settlement.settle(ending),
       isHearing: () => this.#listening.isBusy,
       quietInMs: () => Math.max(0, quietAtMs() - this.#clock.monotonicMs()),
     };
-  }
-
-  /** Clears the client's playback first, since the caller hears that. */
-  #bargeIn(): void {
-    const played = this.#client.clearPlayback();
-    this.#turns.bargeIn();
-    if (played !== undefined) this.heardUntil(played.itemId, played.heardMs);
   }
 
   #heard({ text, latencyMs }: Heard, wantsAnswer: boolean): void {
@@ -329,28 +289,10 @@ export class VoiceSession {
     this.#turns.heard(wantsAnswer && isAddressed);
   }
 
-  #promptCaller(): void {
-    const request = { config: this.#config, metadata: {}, isInConversation: true, isPrompt: true };
-    this.#turns.request(request);
-  }
-
   /** Frees the recogniser first, whatever the client does. */
   #hangUp(ending: Ending): void {
     this.#pipeline.llm.forgetSpeculation?.();
     this.#listening.close();
     this.#client.end(ending);
-  }
-
-  get #mayAnswer(): boolean {
-    return this.#actor.getSnapshot().context.mayAnswer;
-  }
-
-  get #isLive(): boolean {
-    return this.#actor.getSnapshot().status === 'active';
-  }
-
-  /** An actor that has ended takes no events. */
-  #send(event: VoiceSessionEvent): void {
-    if (this.#isLive) this.#actor.send(event);
   }
 }

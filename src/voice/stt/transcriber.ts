@@ -2,13 +2,14 @@ import { HEARING_FRAME, HEARING_HZ, lineHzOf } from '../../../media/hearing.ts';
 import { RecentSound } from '../../../media/recent-sound.ts';
 import type { VadEvent } from '../../../media/vad.ts';
 import { type Transcript, UtteranceLost } from '../../engines/engine.ts';
-import { VoiceDetector } from '../../engines/vad/vad-detector.ts';
+import type { VoiceDetector } from '../../engines/vad/vad-detector.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { VoiceIntake } from '../billing/voice-intake.ts';
+import { openDetector } from './open-detector.ts';
 import { asError, RecogniserQueue } from './recogniser-queue.ts';
 import type { TranscriberOptions } from './transcriber-options.ts';
 import { isUnfinished } from './unfinished-speech.ts';
-import { heardOf, newUtterance, type Utterance, wordsOf, wordsSoFar } from './utterance.ts';
+import { heardOf, newUtterance, nextSegment, type Utterance, wordsSoFar } from './utterance.ts';
 
 const FRAME_MS = (HEARING_FRAME / HEARING_HZ) * 1_000;
 /** How late the detector may report the start of speech, beyond its padding; older audio is gone. */
@@ -56,19 +57,9 @@ export class Transcriber {
       listener: this,
     });
     if (endpointing !== null) {
-      const { threshold, prefixPaddingMs, speculateAfterMs } = endpointing;
-      const { silenceDurationMs: enoughMs, unfinishedSilenceMs = enoughMs } = endpointing;
-      const silenceDurationMs = () => (this.#isUnfinished ? unfinishedSilenceMs : enoughMs);
-      this.#detector = new VoiceDetector({
+      this.#detector = openDetector(options, endpointing, {
         sound: this.#sound,
-        ...(options.gates && { gate: options.gates.open(lineHz) }),
-        engine: options.vad,
-        options: {
-          threshold,
-          prefixPaddingMs,
-          silenceDurationMs,
-          ...(speculateAfterMs !== undefined && { pauseMs: speculateAfterMs }),
-        },
+        isUnfinished: () => this.#isUnfinished,
         onEvent: (event) => this.#turn(event),
       });
     }
@@ -298,16 +289,9 @@ export class Transcriber {
       this.#options.events.working?.();
       return;
     }
-    utterance.guess = isFinal ? '' : text;
-    if (text !== '') this.#isUnfinished = isUnfinished(text);
-    const { tailStartMs: startMs } = utterance;
-    const endMs = this.nowMs;
-    if (isFinal) {
-      utterance.tailFrom = utterance.segments.length;
-      utterance.tailStartMs = endMs;
-    }
+    const segment = nextSegment(utterance, transcript, this.nowMs);
     if (text === '') return;
-    const words = wordsOf(utterance, [transcript]);
-    this.#options.events.segment({ text, isFinal, words, startMs, endMs });
+    this.#isUnfinished = isUnfinished(text);
+    this.#options.events.segment(segment);
   }
 }

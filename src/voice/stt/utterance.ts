@@ -1,6 +1,6 @@
 import { shiftWords } from '../../engines/asr/shift-words.ts';
 import type { TimedWord, Transcript } from '../../engines/engine.ts';
-import type { Heard } from './transcriber-events.ts';
+import type { Heard, Segment } from './transcriber-events.ts';
 
 /** Speech without a pause, while it is received and transcribed. */
 export type Utterance = {
@@ -40,10 +40,22 @@ const textOf = (segments: readonly Transcript[]): string =>
   segments.map(({ text }) => text).join(' ');
 
 /** The words of some segments on the stream's clock, where the recogniser reports their times. */
-export const wordsOf = (
+const wordsOf = (
   { beganMs }: Utterance,
   segments: readonly Transcript[],
 ): readonly TimedWord[] | undefined => shiftWords(segments, beganMs);
+
+/** What a transcript adds to an utterance in progress by `endMs`. A final one is sent with this, and no guess follows it. */
+export function nextSegment(utterance: Utterance, transcript: Transcript, endMs: number): Segment {
+  const { isFinal, text } = transcript;
+  const { tailStartMs: startMs } = utterance;
+  utterance.guess = isFinal ? '' : text;
+  if (isFinal) {
+    utterance.tailFrom = utterance.segments.length;
+    utterance.tailStartMs = endMs;
+  }
+  return { text, isFinal, words: wordsOf(utterance, [transcript]), startMs, endMs };
+}
 
 /** What was heard of an utterance that has ended, and is transcribed. Nothing was said after `voiceEndMs`. */
 export function heardOf(

@@ -1,4 +1,4 @@
-import { type ActorRefFrom, createActor } from 'xstate';
+import { createActor, type SnapshotFrom } from 'xstate';
 import {
   type Ending,
   type TranscriptionEffects,
@@ -10,11 +10,11 @@ import { AudioAllowance } from '../billing/audio-allowance.ts';
 import { PaidAudio } from '../billing/paid-audio.ts';
 import type { SessionHold, SessionHoldOwner } from '../billing/session-hold.ts';
 import type { RelayClient } from '../live/downlink.ts';
+import { SessionActor } from '../live/session-actor.ts';
 import { SessionTally } from '../live/session-tally.ts';
 import type { VoiceDeps } from '../live/voice-deps.ts';
 import {
   audioRefused,
-  BROKEN,
   ENGINE_FAILED,
   LEDGER_AWAY,
   leavingOut,
@@ -53,7 +53,10 @@ export class TranscriptionStream {
   readonly #audio: PaidAudio;
   readonly #life: VoiceLife;
   readonly #tally: SessionTally;
-  readonly #actor: ActorRefFrom<typeof transcriptionStreamMachine>;
+  readonly #actor: SessionActor<
+    TranscriptionStreamEvent,
+    SnapshotFrom<typeof transcriptionStreamMachine>
+  >;
   readonly #writer: TranscriptWriter;
   #isFinishing = false;
   #socket: RelayClient | undefined;
@@ -99,7 +102,7 @@ export class TranscriptionStream {
         this.#life.logError(error, 'the ledger failed a transcription that was ending'),
     });
     const effects = this.#effects();
-    this.#actor = createActor(transcriptionStreamMachine, {
+    const actor = createActor(transcriptionStreamMachine, {
       clock,
       input: {
         effects,
@@ -108,10 +111,7 @@ export class TranscriptionStream {
         unfinished: TRANSCRIPT_UNFINISHED,
       },
     });
-    this.#actor.subscribe({
-      error: (error) =>
-        this.#life.broke(error, [() => effects.hangUp(BROKEN), () => effects.settle(BROKEN)]),
-    });
+    this.#actor = new SessionActor(actor, { effects, life: this.#life });
     this.#actor.start();
   }
 
@@ -214,7 +214,7 @@ export class TranscriptionStream {
   }
 
   get #isStreaming(): boolean {
-    return this.#actor.getSnapshot().value === 'streaming';
+    return this.#actor.snapshot.value === 'streaming';
   }
 
   /** Sent only while the last words are awaited: before that, there would be too many events. */
@@ -257,8 +257,7 @@ export class TranscriptionStream {
     this.#send({ type: 'stream.failed', ending });
   }
 
-  /** An actor that has ended takes no events. */
   #send(event: TranscriptionStreamEvent): void {
-    if (this.#actor.getSnapshot().status === 'active') this.#actor.send(event);
+    this.#actor.send(event);
   }
 }

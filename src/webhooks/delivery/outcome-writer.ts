@@ -52,7 +52,7 @@ export class OutcomeWriter {
     if (!this.#isWriting) void this.#writeAll();
   }
 
-  /** Rejects never. */
+  /** Never rejects. */
   async #writeAll(): Promise<void> {
     this.#isWriting = true;
     while (this.#waiting.length > 0) {

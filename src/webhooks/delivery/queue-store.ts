@@ -27,10 +27,20 @@ export type ClaimedDelivery = {
 /** How many attempts are under way here at an endpoint. */
 export type Busy = ReadonlyMap<number, number>;
 
+/** The endpoints that something waits for, by stepping over the index from one to the next, and a last row without one. */
+const queues = (sql: Sql) => sql`
+  (select webhook_id from webhook_deliveries
+    where due_at is not null order by webhook_id, due_at limit 1)
+  union all
+  select (select d.webhook_id from webhook_deliveries d
+    where d.due_at is not null and d.webhook_id > q.webhook_id
+    order by d.webhook_id, d.due_at limit 1)
+  from queues q where q.webhook_id is not null`;
+
 /**
  * Claims what is due, `limit` rows at most and of each endpoint as many as it has free, fewer where it fails: an endpoint
- * that does not answer holds its own queue alone. Endpoints with a limit a second are claimed for once a second, by one process. The queues
- * are found by stepping over the index from endpoint to endpoint, however long each of them is.
+ * that does not answer holds its own queue alone. Endpoints with a limit a second are claimed for once a second, by one process. It takes
+ * no longer where a queue is long.
  */
 export async function claimDue(
   sql: Sql,
@@ -40,14 +50,7 @@ export async function claimDue(
   const now = new Date(nowMs);
   const until = new Date(nowMs + claimMs);
   return sql<ClaimedDelivery[]>`
-    with recursive queues as (
-      (select webhook_id from webhook_deliveries
-        where due_at is not null order by webhook_id, due_at limit 1)
-      union all
-      select (select d.webhook_id from webhook_deliveries d
-        where d.due_at is not null and d.webhook_id > q.webhook_id
-          order by d.webhook_id, d.due_at limit 1)
-      from queues q where q.webhook_id is not null),
+    with recursive queues as (${queues(sql)}),
     waiting as materialized (
       select w.id, w.max_per_second,
         case when w.failing_since is null then ${inFlightPerEndpoint}::int
@@ -168,14 +171,7 @@ export async function failStranded(sql: Sql): Promise<number> {
     update webhook_deliveries d set status = 'failed', due_at = null,
       error = 'The webhook was switched off or deleted'
     from (
-      with recursive queues as (
-        (select webhook_id from webhook_deliveries
-        where due_at is not null order by webhook_id, due_at limit 1)
-        union all
-        select (select d.webhook_id from webhook_deliveries d
-          where d.due_at is not null and d.webhook_id > q.webhook_id
-          order by d.webhook_id, d.due_at limit 1)
-        from queues q where q.webhook_id is not null)
+      with recursive queues as (${queues(sql)})
       select d.id from queues q, lateral (
         select id from webhook_deliveries
         where webhook_id = q.webhook_id and due_at is not null

@@ -31,16 +31,27 @@ async function heldRaw(sql: Sql): Promise<bigint | undefined> {
   return row?.held;
 }
 
+/** A process that will die, and an agent that has 1,000 raw. */
+async function dyingProcess(leaseMs: number, { deposit = false } = {}) {
+  const db = await testDatabase();
+  const { sql } = db;
+  const { agentId, keyId } = await seedAgent(sql);
+  const dead = await processOn(sql, 'dead', leaseMs);
+  await dead.ledger.credit({ agentId, amountRaw: 1_000n, reference: 'start', deposit });
+  const spender = { agentId, keyId };
+  return {
+    ...{ agentId, dead, spender, sql },
+    [Symbol.asyncDispose]: () => db[Symbol.asyncDispose](),
+  };
+}
+
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe('what a dead process leaves behind', () => {
   it('is settled from the journal exactly once, with two processes reaping', async () => {
-    await using db = await testDatabase();
-    const { sql } = db;
-    const { agentId, keyId } = await seedAgent(sql);
-    const dead = await processOn(sql, 'dead', LEASE_MS);
-    await dead.ledger.credit({ agentId, amountRaw: 1_000n, reference: 'start' });
-    const spender = { agentId, keyId, taskId: 'task' };
+    await using world = await dyingProcess(LEASE_MS);
+    const { agentId, dead, sql } = world;
+    const spender = { ...world.spender, taskId: 'task' };
     const opened = await dead.ledger.openSession({ ...SESSION, spender });
     if (opened.kind !== 'opened') throw new Error('refused');
     const { claim } = opened;
@@ -97,12 +108,8 @@ describe('what a dead process leaves behind', () => {
   });
 
   it('settles the others where one of them cannot be settled, and prunes what is long over', async () => {
-    await using db = await testDatabase();
-    const { sql } = db;
-    const { agentId, keyId } = await seedAgent(sql);
-    const spender = { agentId, keyId };
-    const dead = await processOn(sql, 'dead', LEASE_MS);
-    await dead.ledger.credit({ agentId, amountRaw: 1_000n, reference: 'start' });
+    await using world = await dyingProcess(LEASE_MS);
+    const { agentId, dead, spender, sql } = world;
     for (const sessionId of ['sess_1', 'sess_2', 'sess_3']) {
       await dead.ledger.openSession({ ...SESSION, sessionId, spender });
     }
@@ -138,12 +145,8 @@ describe('what a dead process leaves behind', () => {
   });
 
   it('is settled by the next tick where the answer to its claim was lost', async () => {
-    await using db = await testDatabase();
-    const { sql } = db;
-    const { agentId, keyId } = await seedAgent(sql);
-    const spender = { agentId, keyId };
-    const dead = await processOn(sql, 'dead', LEASE_MS);
-    await dead.ledger.credit({ agentId, amountRaw: 1_000n, reference: 'start' });
+    await using world = await dyingProcess(LEASE_MS);
+    const { agentId, dead, spender, sql } = world;
     await dead.ledger.openSession({ ...SESSION, spender });
     await sql`update leases set expires_at = now() - interval '1 second'`;
 
@@ -164,12 +167,9 @@ describe('what a dead process leaves behind', () => {
   });
 
   it('is settled once where it was claimed again while a settlement was under way', async () => {
-    await using db = await testDatabase();
-    const { sql } = db;
-    const { agentId, keyId } = await seedAgent(sql);
-    const dead = await processOn(sql, 'dead', LEASE_MS);
-    await dead.ledger.credit({ agentId, amountRaw: 1_000n, reference: 'start' });
-    const opened = await dead.ledger.openSession({ ...SESSION, spender: { agentId, keyId } });
+    await using world = await dyingProcess(LEASE_MS);
+    const { agentId, dead, spender, sql } = world;
+    const opened = await dead.ledger.openSession({ ...SESSION, spender });
     if (opened.kind !== 'opened') throw new Error('refused');
     await sql`update leases set expires_at = now() - interval '1 second'`;
     const living = await processOn(sql, 'living', REAPED_WITHIN_MS);
@@ -189,12 +189,8 @@ describe('what a dead process leaves behind', () => {
   });
 
   it('keeps a signed payment held, which the chain alone gives back, and releases the work beside it', async () => {
-    await using db = await testDatabase();
-    const { sql } = db;
-    const { agentId, keyId } = await seedAgent(sql);
-    const spender = { agentId, keyId };
-    const dead = await processOn(sql, 'dead', LEASE_MS);
-    await dead.ledger.credit({ agentId, amountRaw: 1_000n, reference: 'start', deposit: true });
+    await using world = await dyingProcess(LEASE_MS, { deposit: true });
+    const { agentId, dead, spender, sql } = world;
     for (const holdId of ['reserved', 'sent']) {
       const reservation = reservationOf(holdId);
       await dead.ledger.hold({ ...REQUEST, spender, holdId, reservation });
@@ -222,12 +218,9 @@ describe('what a dead process leaves behind', () => {
   });
 
   it('is left alone for one whole lease after a start', async () => {
-    await using db = await testDatabase();
-    const { sql } = db;
-    const { agentId, keyId } = await seedAgent(sql);
-    const dead = await processOn(sql, 'dead', PATIENT_LEASE_MS);
-    await dead.ledger.credit({ agentId, amountRaw: 1_000n, reference: 'start' });
-    await dead.ledger.openSession({ ...SESSION, spender: { agentId, keyId } });
+    await using world = await dyingProcess(PATIENT_LEASE_MS);
+    const { agentId, dead, spender, sql } = world;
+    await dead.ledger.openSession({ ...SESSION, spender });
     await pause(PATIENT_LEASE_MS + 50);
 
     const fresh = await processOn(sql, 'fresh', PATIENT_LEASE_MS);

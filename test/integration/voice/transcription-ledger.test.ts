@@ -9,7 +9,7 @@ import { createRealtimeSocket } from '../../../src/sockets/realtime.ts';
 import { createTranscriptionSocket } from '../../../src/sockets/transcriptions-stream.ts';
 import { findRecentCharges } from '../../../src/spend/attribution/charge-store.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
-import { bearer, type Edge, fakeCredentials, startEdge } from '../../support/edge.ts';
+import { bearer, credentialsOf, type Edge, startEdge } from '../../support/edge.ts';
 import { seedAgent } from '../../support/ledger-world.ts';
 import { RealtimeClient } from '../../support/realtime-client.ts';
 import { bytesOf, tone } from '../../support/voice-fakes.ts';
@@ -44,18 +44,7 @@ async function start(creditRaw: bigint): Promise<void> {
       createRealtimeSocket(deps),
       createListenSocket(deps),
     ],
-    credentials: {
-      ...fakeCredentials,
-      agentKey: () => ({
-        ...{ kind: 'agent', agentId, keyId, keyRootId: keyId, accountId: 'acct_1' },
-        ...{
-          permission: 'read_write',
-          promptCaching: 'off',
-          status: 'active',
-          operatorExpiry: null,
-        },
-      }),
-    },
+    credentials: credentialsOf({ agentId, keyId }),
   });
 }
 

@@ -3,7 +3,7 @@ import type { LiveLedger } from '../../../src/ledger/engine/ledger.ts';
 import { checkInvariants } from '../../../src/ledger/store/check-invariants.ts';
 import { TURN_COST_RAW, toldCostRaw, USAGE } from '../../support/abused-world.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
-import { bearer, fakeCredentials } from '../../support/edge.ts';
+import { bearer, credentialsOf } from '../../support/edge.ts';
 import { liveLedger } from '../../support/ledger-load.ts';
 import { seedAgent } from '../../support/ledger-world.ts';
 import { RealtimeClient } from '../../support/realtime-client.ts';
@@ -56,18 +56,7 @@ it(`the server admits as many of ${SESSIONS} sessions at once as the balance cov
     edge: {
       socketCaps: { perAgent: SESSIONS, perAddress: SESSIONS },
       rateLimits: { gatewayPerMinute: 1_000_000, globalPerMinute: 1_000_000 },
-      credentials: {
-        ...fakeCredentials,
-        agentKey: () => ({
-          ...{ kind: 'agent', agentId, keyId, keyRootId: keyId, accountId: 'acct_1' },
-          ...{
-            permission: 'read_write',
-            promptCaching: 'off',
-            status: 'active',
-            operatorExpiry: null,
-          },
-        }),
-      },
+      credentials: credentialsOf({ agentId, keyId }),
     },
   });
   const { upstream, url, sessions } = world;

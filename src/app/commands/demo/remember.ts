@@ -39,7 +39,7 @@ type Demo = {
   readonly said: (line: string) => void;
 };
 
-/** A fact that the agent hears in one conversation and uses in the next, which has nothing of the first but the store. */
+/** The agent hears a fact in one conversation and uses it in a second one, which shares nothing but the store with the first. */
 export async function rememberFact(demo: Demo): Promise<void> {
   demo.said(`first conversation:  "${FACT}"`);
   demo.said(`                     ${await converse(demo, FACT)}`);

@@ -137,7 +137,7 @@ const XAI: readonly ModelEntry[] = [
   ]),
 ];
 
-/** Under the dated names, whose prices do not move as those of `-latest` do. */
+/** Models are listed under their dated names, because the prices of `-latest` change with the model behind it. */
 const MISTRAL: readonly ModelEntry[] = [
   ...chatTable('mistral', [
     'mistral-large=mistral-large-2512          0.5  1.5  0.05  262_144  -       list  models.dev+truefoundry/models  2026-11-24',

@@ -36,7 +36,7 @@ export function readListenEvent(frame: Buffer): ListenEvent | undefined {
   };
 }
 
-/** Of the socket that tells turns: its window ends where the sound does that was heard. */
+/** Reads an event of the socket that reports turns. The window of a turn ends with the sound that was heard. */
 function turnOf(event: Json): ListenEvent {
   const isEnd = event.event === 'EndOfTurn';
   return {

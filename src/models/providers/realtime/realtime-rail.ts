@@ -31,7 +31,7 @@ export type RealtimeCall = {
 };
 
 export type ListenCall = RealtimeCall & {
-  /** Of the socket that tells turns, which is another one at the upstream. */
+  /** The call is for the socket that reports turns, which has another address at the upstream. */
   readonly isOfTurns?: boolean;
   /** How the sound is written and what is asked of it, as the upstream's query has it: names may come more than once. */
   readonly options: readonly (readonly [name: string, value: string])[];

@@ -42,7 +42,7 @@ export const assemblyaiApi = {
 /** How it refuses to find out a language of sound without words. */
 const NOTHING_SAID = /no spoken audio/i;
 
-/** How it tells that the file is not at fault. */
+/** Messages by which it reports a fault of its own, and not of the file. */
 const OWN_FAULT = /server error|internal error|try again|retry/i;
 
 async function whenDone(door: VendorDoor, path: string, begun: Json): Promise<Json> {

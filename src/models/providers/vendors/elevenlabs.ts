@@ -41,7 +41,7 @@ export const elevenlabsApi = {
   },
 } satisfies VendorApi;
 
-/** Its list has the blanks between words, too, which some languages have not. */
+/** The words with the gap before each. The vendor lists gaps as items, since some languages have none. */
 function gappedWords(list: unknown): Promise<HeardWord[]> {
   let gap = '';
   return wordsOf(list, (item) => {

@@ -57,7 +57,7 @@ export async function orderOver<T extends object>(
   }
 }
 
-/** In the words of a refusal: to count it as a failure would let one caller's files switch the vendor off for everybody. */
+/** A file that the vendor gave up counts as refused. As a failure, one caller's files would switch the vendor off for all. */
 const refusalOf = ({ message }: VendorGaveUp): Declined => ({
   ...{ kind: 'declined', status: 422, contentType: 'application/json' },
   body: Buffer.from(JSON.stringify({ error: { message, type: 'invalid_request_error' } })),

@@ -29,6 +29,6 @@ export const rimeApi = {
   },
 } satisfies VendorApi;
 
-/** Both count how long a word takes. */
+/** Both parameters grow with the duration of a word, so that they are the inverse of the speed. */
 const speedOf = (model: string, speed: number) =>
   model === 'mistv2' ? { speedAlpha: 1 / speed } : { timeScaleFactor: 1 / speed };

@@ -44,12 +44,12 @@ export class VendorFailed extends Error {
   override readonly name: string = 'VendorFailed';
 }
 
-/** It answered more than is read here, which says nothing of how it does. */
+/** The vendor's answer is longer than is read here, which says nothing about its health. */
 export class VendorSaidTooMuch extends VendorFailed {
   override readonly name = 'VendorSaidTooMuch';
 }
 
-/** It began the work and gave it up for what it was given; another vendor may not. */
+/** The vendor began the work and gave it up because of its input, which another vendor may accept. */
 export class VendorGaveUp extends VendorFailed {
   override readonly name = 'VendorGaveUp';
 }
@@ -109,7 +109,7 @@ export type Transcript = {
 export type HearingApi = {
   /** It takes the parameters of Deepgram's protocol. */
   readonly speaksListen?: boolean;
-  /** Throws VendorFailed where the answer is no transcript, and what the door throws. */
+  /** Throws VendorFailed where the answer is no transcript, and what `VendorDoor` throws. */
   readonly hear: (door: VendorDoor, heard: HeardSound) => Promise<Transcript>;
 };
 

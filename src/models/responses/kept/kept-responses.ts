@@ -102,7 +102,7 @@ export function createKeptResponses({
     return (await parseJsonInTurns(json, LIMITS.upstreamJson)) as Kept;
   }
 
-  /** Those of the rows that open; one that was sealed under another secret reads as absent. */
+  /** Opens the rows. One that was sealed under another secret is left out. */
   async function openAll(agentId: number, ids: readonly string[]): Promise<Map<string, Kept>> {
     const opened = new Map<string, Kept>();
     const sealed = await findSealed(sql, agentId, ids);

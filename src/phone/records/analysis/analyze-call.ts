@@ -11,7 +11,7 @@ export type CallAnalysis = {
   readonly structuredData: Readonly<Record<string, unknown>>;
 };
 
-/** How a conversation ends that both sides had to its end. */
+/** The reasons by which a conversation ended in order. */
 const ORDERLY: ReadonlySet<CallEndReason> = new Set(['call_ended', 'agent_ended', 'call_transfer']);
 
 /** Answered, but by no person. */
@@ -50,7 +50,7 @@ export function analyzeCall(call: Ended, turns: readonly StoredTurn[]): CallAnal
 
 const SPEAKERS = { user: 'caller', assistant: 'agent', none: null } as const;
 
-/** Words of the agent behind words of the far side, of which the far side heard some. A greeting is none. */
+/** How many turns of the agent follow a turn of the far side and were heard, at least in part. A greeting does not count. */
 function answersOf(turns: readonly StoredTurn[]): number {
   const first = turns.findIndex(({ role }) => role === 'user');
   if (first === -1) return 0;

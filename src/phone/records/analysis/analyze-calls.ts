@@ -22,7 +22,7 @@ export type AnalyzerDeps = {
 /**
  * Analyzes each answered call with a report, once, shortly after its end: the last words of a call may be written behind it. A
  * model is asked once at most, so that it is not paid twice; where it brings no verdict, rules do. Any number of processes share
- * the work, and one that dies leaves it to the others.
+ * the work: the calls of a process that dies are analyzed by the others.
  */
 export function createCallAnalyzer(deps: AnalyzerDeps): Worker {
   const { log, sql } = deps;

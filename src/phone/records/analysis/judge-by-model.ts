@@ -36,7 +36,7 @@ export const createJudge =
   (deps: {
     readonly chat: ChatCompletions;
     readonly clock: Clock;
-    /** Of a voice for which none was set. */
+    /** The model of voices for which none was set. */
     readonly model: string;
     /** Fires when this process stops: it waits for no model. */
     readonly stopping: AbortSignal;
@@ -82,7 +82,7 @@ async function verdictOf(body: Uint8Array): Promise<z.output<typeof Verdict> | u
   const [choice] = isObject(answer) && Array.isArray(answer.choices) ? answer.choices : [];
   const message = isObject(choice) ? choice.message : undefined;
   const text = isObject(message) && typeof message.content === 'string' ? message.content : '';
-  // Some models put a fence around it.
+  // Some models put the JSON into a Markdown code block.
   const [json] = /\{.*\}/s.exec(text.slice(0, LIMITS.phone.verdict.answerChars)) ?? [];
   try {
     return Verdict.safeParse(JSON.parse(json ?? '')).data;

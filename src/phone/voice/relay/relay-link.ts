@@ -5,7 +5,7 @@ import { EventAllowance } from '../../../voice/live/event-allowance.ts';
 import { type RelayMessage, readRelayMessage } from './relay-message.ts';
 
 export type RelayLinkDeps = WebSocketDeps & {
-  /** Of the call, whose trace the application may continue. */
+  /** The headers by which the application may continue the trace of the call. */
   readonly traceHeaders?: (() => Readonly<Record<string, string>>) | undefined;
 };
 

@@ -16,7 +16,7 @@ export type WebhookLlmDeps = {
   /** Its guard judges the URL before every request. */
   readonly client: GuardedClient;
   readonly clock: Clock;
-  /** Of the turn that it answers, which the webhook may continue. */
+  /** The headers by which the webhook may continue the trace of the turn that it answers. */
   readonly traceHeaders?: (() => Readonly<Record<string, string>>) | undefined;
   /** How long an answer may take from the request to its last byte. */
   readonly answerMs?: number;

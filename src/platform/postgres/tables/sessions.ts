@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { bytea, id, instant, now, raw } from '../columns.ts';
 
-/** A process's sign of life in database time. Rows of the dead go once nothing refers to them. */
+/** Until when each process counts as running, in database time. The row of a process that ended goes once nothing refers to it. */
 export const leases = pgTable('leases', {
   nodeId: id('node_id').primaryKey(),
   /** Raised when a node id is taken again, so that the holds of its former life read as orphans. */

@@ -2,10 +2,9 @@ import { z } from 'zod';
 import type { Context, RouteReply } from '../../../http/route/route.ts';
 import { errors } from '../../../kernel/errors.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
-import { abortSignalOf } from '../../../kernel/stop-signal.ts';
 import type { Memory, MemoryOp } from '../../../memory/memory.ts';
 import { BODIES } from '../../../memory/memory-shape.ts';
-import { readSpender } from '../../../models/purchase/read-spender.ts';
+import { askMemory } from './ask-memory.ts';
 
 const Answer = z.object({
   result: z.object({ success: z.literal(true), data: z.looseObject({}) }),
@@ -22,26 +21,7 @@ export const memoryOperation = <Op extends MemoryOp>(op: Op) => ({
   body: BODIES[op],
   response: Answer,
 
-  async handle({
-    admitPooled,
-    body,
-    caller,
-    headers,
-    services,
-    signal,
-    workId,
-  }: Context<
-    { memory: Memory },
-    'agent',
-    undefined,
-    undefined,
-    (typeof BODIES)[Op]
-  >): Promise<RouteReply> {
-    const { agentId } = caller;
-    const isReadOnly = caller.permission === 'read';
-    const spender = readSpender(caller, headers);
-    const asking = { agentId, spender, isReadOnly, workId, admitPooled };
-    const { bill, ...answer } = await services.memory.run(op, asking, body, abortSignalOf(signal));
-    return bill === undefined ? answer : { ...answer, upstreamMs: bill.upstreamMs };
-  },
+  handle: (
+    context: Context<{ memory: Memory }, 'agent', undefined, undefined, (typeof BODIES)[Op]>,
+  ): Promise<RouteReply> => askMemory(context.services.memory, op, context.body, context),
 });

@@ -38,7 +38,7 @@ export type TurnSettings = {
   readonly keyterms: readonly string[];
 };
 
-/** What a message asks for, and nothing that is not known here. Undefined: it is none. */
+/** The settings that a message changes, without members that are unknown here. Undefined: it is no such message. */
 export function readConfigure(message: unknown) {
   const parsed = Configure.safeParse(message);
   if (!parsed.success) return undefined;

@@ -17,7 +17,7 @@ type Trigger = 'model' | 'manual' | 'timeout';
 
 const { eotSilenceMs, turnUpdateMs, turnWords } = LIMITS.deepgram;
 
-/** What is said without an end, from its first words on. */
+/** A turn in progress, from its first words on. */
 type Turn = {
   readonly startMs: number;
   readonly words: TimedWord[];
@@ -116,7 +116,7 @@ export class TurnWriter implements TranscriptWriter {
     this.#say({ type: 'ConfigureFailure', request_id: this.#stream.requestId, description });
   }
 
-  /** The turn that is under way stays without an end, as with the vendor. */
+  /** The vendor sends no end of a turn in progress when the stream ends, and neither does this. */
   ended({ error }: Ending): void {
     if (this.#turn !== undefined) this.#tell('Update');
     if (error === undefined) return;
@@ -147,7 +147,7 @@ export class TurnWriter implements TranscriptWriter {
     else if (this.#nowMs - turn.lastVoiceMs >= eot_timeout_ms) this.#end('timeout');
   }
 
-  /** Nothing happens where there is no turn. */
+  /** Ends the turn in progress, if there is one. */
   #end(trigger: Trigger): void {
     if (this.#turn === undefined) return;
     this.#tell('EndOfTurn', trigger);

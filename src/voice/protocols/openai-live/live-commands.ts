@@ -4,7 +4,7 @@ import { LIMITS } from '../../../kernel/limits.ts';
 import type { Random } from '../../../kernel/random.ts';
 import type { EventAllowance } from '../../live/event-allowance.ts';
 import { TOO_MANY_EVENTS } from '../../live/voice-endings.ts';
-import type { ConversationItem } from '../../session/conversation.ts';
+import { type ConversationItem, writtenMessage } from '../../session/conversation.ts';
 import { scriptedAnswer } from '../../session/scripted-llm.ts';
 import type { VoiceSession } from '../../session/voice-session.ts';
 import type { EventProblem } from '../openai-realtime/client-event.ts';
@@ -185,13 +185,8 @@ export class LiveCommands {
   }
 
   #addText(role: 'system' | 'user' | 'assistant', text: string): void {
-    this.#session.conversation.add({
-      id: newId(this.#deps.random, 'item_'),
-      type: 'message',
-      role,
-      status: 'completed',
-      content: [{ type: 'text', text }],
-    });
+    const id = newId(this.#deps.random, 'item_');
+    this.#session.conversation.add(writtenMessage(id, role, text));
   }
 
   #addBackendItem(item: BackendItem): EventProblem | undefined {

@@ -63,7 +63,7 @@ const Session = z.strictObject({
   triggers: z.array(z.unknown()).max(0, 'triggers are not served here').optional(),
 });
 
-export type LiveItem = z.output<typeof Item>;
+type LiveItem = z.output<typeof Item>;
 
 /** What a live session on this server begins with. Data: recordings keep it. */
 export type LiveStart = {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { RealtimeSession } from '../../../../../src/voice/protocols/openai-realtime/realtime-session.ts';
+import { createRealtimeSession } from '../../../../../src/voice/protocols/openai-realtime/realtime-session.ts';
 import { openSession, RATE, response } from '../../../../support/realtime-session.ts';
 import { silence, tone } from '../../../../support/voice-fakes.ts';
 import { AGENT, type SentEvent, settleAll } from '../../../../support/voice-world.ts';
 
-describe('RealtimeSession', () => {
+describe('a realtime session', () => {
   it('finishes the running turn, then closes 1012 when the server shuts down', async () => {
     const { engines, deps, session, socket, say } = await openSession();
     let think = () => {};
@@ -50,7 +50,7 @@ describe('RealtimeSession', () => {
     const unknown = new Promise<void>(() => {});
     const { ledger, session, say } = await openSession({
       open: (deps, input) =>
-        new RealtimeSession(deps, {
+        createRealtimeSession(deps, {
           ...input,
           pipeline: { ...input.pipeline, paymentsKnown: () => unknown },
         }),

@@ -1,0 +1,31 @@
+import { retryProvisions } from '../../accounts/agents/retry-provisions.ts';
+import { pollInvalidations } from '../../accounts/keys/invalidations.ts';
+import { flushKeyUse } from '../../accounts/keys/key-use.ts';
+import type { HealthChecks } from '../../http/server/health-checks.ts';
+import { startWorkers } from '../../kernel/schedule.ts';
+import type { Teardown } from '../../kernel/teardown.ts';
+import type { AccountParts } from './build-accounts.ts';
+import { pushMonitoring } from './push-monitoring.ts';
+import type { World } from './world.ts';
+
+/** Starts the workers of accounts and keys, and the one that reports to a monitor where a monitor is configured. */
+export function startAccountWorkers(
+  world: World,
+  accounts: AccountParts,
+  health: HealthChecks,
+  teardown: Teardown,
+): void {
+  const { url, key } = world.settings.monitoring;
+  const { log, fetch } = world;
+  const monitoring = { fetch, log, url, status: health.report };
+  teardown.defer('key use', () => accounts.keyUse.flush());
+  teardown.use(
+    'workers',
+    startWorkers(world, [
+      pollInvalidations(accounts),
+      flushKeyUse(accounts),
+      retryProvisions(accounts.provisioning),
+      ...(key === undefined ? [] : [pushMonitoring({ ...monitoring, key })]),
+    ]),
+  );
+}

@@ -1,0 +1,18 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { Tracer } from '../../kernel/trace/span.ts';
+import type { HeaderLine } from '../route/answer.ts';
+import type { HttpMetrics } from './http-metrics.ts';
+
+/** What both a request and a handshake are served with. */
+export type EdgeDeps = {
+  readonly metrics: HttpMetrics;
+  /** Undefined: nothing is traced. */
+  readonly tracer?: Tracer | undefined;
+  readonly clientAddress: (remote: string, forwardedFor: string | undefined) => string;
+  readonly requestId: (sent: string | undefined) => string;
+  readonly commonHeaders: readonly HeaderLine[];
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly isDraining: () => boolean;
+};

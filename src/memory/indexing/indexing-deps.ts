@@ -1,0 +1,30 @@
+import type { Log } from '../../kernel/log.ts';
+import type { Counter } from '../../kernel/metrics.ts';
+import type { Sql } from '../../platform/postgres/sql.ts';
+import type { Embedders } from '../embedder.ts';
+import type { BuyOnceDeps } from '../purchase/buy-once.ts';
+import type { Models } from '../purchase/models.ts';
+import type { OnChunks } from './indexing-store.ts';
+
+/** What indexing buys, and of whom. */
+export type IndexingShop = Pick<BuyOnceDeps, 'random' | 'works'> & {
+  readonly models: Models;
+  /** The chat model that draws facts out of texts with `infer`; undefined: fixed rules do. */
+  readonly inferModel: string | undefined;
+};
+
+/** How far the indexing of items has come: a test may hold it there, or end the process. */
+export type IndexingStep = 'claimed' | 'embedded' | 'completed';
+
+export type IndexItemsDeps = {
+  readonly sql: Sql;
+  readonly log: Log;
+  readonly embedders: Embedders;
+  /** What is sold to the memory store; undefined: nothing. */
+  readonly shop?: IndexingShop | undefined;
+  /** Items by what became of their indexing: `completed`, `failed`, or `busy` where the engine had no room. */
+  readonly indexed: Counter;
+  /** Called in the commit that writes chunks, with the version that it gives their space. */
+  readonly onChunks?: OnChunks | undefined;
+  readonly onStep?: ((step: IndexingStep) => Promise<void> | void) | undefined;
+};

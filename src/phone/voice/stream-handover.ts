@@ -1,0 +1,64 @@
+import type { NamedTimers } from '../calls/named-timers.ts';
+import type { MediaCodec } from '../carriers/carrier.ts';
+import type { CallLine, LineConnection } from './call-line.ts';
+
+/** How long a stopping process takes to write down what a call has bought. */
+const HAND_OVER_MS = 200;
+
+type StreamHandoverDeps = {
+  readonly line: Pick<CallLine, 'attach' | 'close' | 'detach'>;
+  readonly timers: NamedTimers;
+  /** A stream that broke may come back within so long. */
+  readonly lineLostMs: number;
+  readonly actions: { readonly isTransferring: boolean; transferred(): void };
+  readonly session: { bargeIn(): void; billNow(): void };
+  readonly announcement: { giveUp(): void };
+  readonly call: { end(reason: string): void; hungUp(): void };
+  readonly events: { readonly attached: () => void; readonly detached: () => void };
+};
+
+/** Keeps a call alive while its media stream is gone: it comes back to this process, or goes on at another one. */
+export class StreamHandover {
+  readonly #deps: StreamHandoverDeps;
+
+  constructor(deps: StreamHandoverDeps) {
+    this.#deps = deps;
+  }
+
+  /** The carrier's stream stands, for the first time or again. */
+  attach(connection: LineConnection, codec: MediaCodec): void {
+    const { events, line, timers } = this.#deps;
+    timers.cancel('lost');
+    events.attached();
+    line.attach(connection, codec);
+  }
+
+  /** The stream is gone; it may come back within `lineLostMs`. */
+  detached(): void {
+    const { actions, announcement, call, events, line, lineLostMs, timers } = this.#deps;
+    announcement.giveUp();
+    line.detach();
+    // The line is in use: the far side hears another one ring.
+    if (actions.isTransferring) return;
+    events.detached();
+    timers.after('lost', lineLostMs, () => call.hungUp());
+  }
+
+  /** The process stops: the stream is closed, and another process may go on with the call. */
+  drain(): void {
+    const { actions, announcement, call, line, lineLostMs, session, timers } = this.#deps;
+    // Nothing is left to go on with, unless the transfer comes to nothing.
+    if (actions.isTransferring) {
+      actions.transferred();
+      return;
+    }
+    announcement.giveUp();
+    session.bargeIn();
+    session.billNow();
+    // What was bought is in the journal by then, which the other process reads.
+    timers.after('hand over', HAND_OVER_MS, () => {
+      line.close(1001, 'draining');
+      timers.after('lost', lineLostMs, () => call.end('drain'));
+    });
+  }
+}

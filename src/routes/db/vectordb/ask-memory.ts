@@ -1,0 +1,24 @@
+import type { Context, RouteReply } from '../../../http/route/route.ts';
+import { abortSignalOf } from '../../../kernel/stop-signal.ts';
+import type { Memory, MemoryOp } from '../../../memory/memory.ts';
+import { readSpender } from '../../../models/purchase/read-spender.ts';
+
+type Asked = Pick<
+  Context<unknown, 'agent', undefined, undefined, undefined>,
+  'admitPooled' | 'caller' | 'headers' | 'signal' | 'workId'
+>;
+
+/** Carries out an operation of the memory store for a request with an agent's key. */
+export async function askMemory(
+  memory: Memory,
+  op: MemoryOp,
+  body: unknown,
+  { admitPooled, caller, headers, signal, workId }: Asked,
+): Promise<RouteReply> {
+  const { agentId } = caller;
+  const isReadOnly = caller.permission === 'read';
+  const spender = readSpender(caller, headers);
+  const asking = { agentId, spender, isReadOnly, workId, admitPooled };
+  const { bill, ...answer } = await memory.run(op, asking, body, abortSignalOf(signal));
+  return bill === undefined ? answer : { ...answer, upstreamMs: bill.upstreamMs };
+}

@@ -1,0 +1,146 @@
+import { createActor } from 'xstate';
+import {
+  type RealtimeRelayEvent,
+  type RelayEffects,
+  realtimeRelayMachine,
+} from '../../../machines/realtime-relay.ts';
+import type { Ending } from '../../../machines/transcription-stream.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Model } from '../../models/catalogue/catalogue.ts';
+import type { UpstreamSocket } from '../../models/providers/realtime/realtime-rail.ts';
+import type { SessionHold, SessionHoldOwner } from '../billing/session-hold.ts';
+import { Downlink, type RelayClient, type SocketFrame } from '../live/downlink.ts';
+import { EventAllowance } from '../live/event-allowance.ts';
+import { SessionActor } from '../live/session-actor.ts';
+import { SessionTally } from '../live/session-tally.ts';
+import type { VoiceDeps } from '../live/voice-deps.ts';
+import { BROKEN, CLIENT_SLOW, TOO_MANY_EVENTS, UPSTREAM_SLOW } from '../live/voice-endings.ts';
+import { VoiceLife } from '../live/voice-life.ts';
+
+export type RelayDeps = Pick<
+  VoiceDeps,
+  'clock' | 'random' | 'sessions' | 'metrics' | 'trace' | 'log'
+>;
+
+export type RelayInput = {
+  readonly owner: SessionHoldOwner;
+  readonly model: Model;
+  readonly sessionHold: SessionHold;
+  readonly upstream: UpstreamSocket;
+};
+
+type CoreOptions<F extends SocketFrame> = {
+  readonly effects: Omit<RelayEffects, 'quietInMs'>;
+  /** Handles the next upstream frame. */
+  readonly take: (frame: F) => void;
+  /** Waiting frames were handled, maybe all of them. */
+  readonly wentOn: () => void;
+};
+
+/**
+ * The parts of a relayed session that do not depend on its protocol: the order of its frames, what its client may send,
+ * its machine and its settlement.
+ */
+export class RelayCore<F extends SocketFrame = SocketFrame> {
+  readonly life: VoiceLife;
+  readonly tally: SessionTally;
+  readonly downlink: Downlink<F>;
+  readonly #upstream: UpstreamSocket;
+  readonly #allowance: EventAllowance;
+  readonly #actor: SessionActor<RealtimeRelayEvent>;
+  #isHungUp = false;
+
+  constructor(deps: RelayDeps, input: RelayInput, { effects, take, wentOn }: CoreOptions<F>) {
+    const { clock } = deps;
+    const { upstream } = input;
+    this.#upstream = upstream;
+    this.tally = new SessionTally({ ...deps, kind: 'relay' });
+    this.life = new VoiceLife(deps, { ...input, tally: this.tally });
+    const allowance = new EventAllowance(clock.monotonicMs());
+    this.#allowance = allowance;
+    this.downlink = new Downlink({
+      ...{ clock, take, upstream, wentOn },
+      stalled: () => this.fail(CLIENT_SLOW),
+    });
+    const quietAtMs = () => allowance.lastAtMs + LIMITS.realtimeIdleSeconds * 1_000;
+    const quietInMs = () => Math.max(0, quietAtMs() - clock.monotonicMs());
+    const actor = createActor(realtimeRelayMachine, {
+      clock,
+      input: { effects: { ...effects, quietInMs } },
+    });
+    this.#actor = new SessionActor(actor, { effects, life: this.life });
+  }
+
+  /** Starts the machine, whose effects may use all parts of the session. */
+  start(): void {
+    this.#actor.start();
+  }
+
+  /** Whether the client gets nothing more. */
+  get isHungUp(): boolean {
+    return this.#isHungUp;
+  }
+
+  /** Relays to `client` what `arrived` makes of the upstream's frames. */
+  attach(
+    client: RelayClient,
+    upstream: {
+      readonly arrived: (bytes: Buffer, isBinary: boolean) => F;
+      readonly closed: (code: number, reason: string) => void;
+    },
+  ): void {
+    const { arrived, closed } = upstream;
+    this.downlink.attach(client);
+    this.#upstream.listen({
+      frame: (bytes, isBinary) =>
+        this.guard(() => {
+          if (!this.downlink.push(arrived(bytes, isBinary))) this.fail(BROKEN);
+        }),
+      closed,
+    });
+  }
+
+  /** Whether an event of the client is handled. One too many ends the session. */
+  admits(nowMs: number): boolean {
+    if (this.#isHungUp) return false;
+    if (this.#allowance.take(nowMs)) return true;
+    this.fail(TOO_MANY_EVENTS);
+    return false;
+  }
+
+  /** Ends the session where the upstream takes the client's frames too slowly. */
+  checkUpstream(): void {
+    if (this.#upstream.unsentBytes > LIMITS.relayUntakenBytes) this.fail(UPSTREAM_SLOW);
+  }
+
+  /** The client's send buffer has room again. */
+  drained(): void {
+    this.guard(() => this.downlink.caughtUp());
+  }
+
+  /** Forwards nothing more to the client, after `tell` has told it why. Does nothing the second time. */
+  hangUp(tell: () => void): void {
+    if (this.#isHungUp) return;
+    this.#isHungUp = true;
+    tell();
+    this.guard(() => this.downlink.abandon());
+  }
+
+  /** Catches errors in upstream frames, since no caller would. */
+  guard(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.life.logError(error, 'a frame could not be relayed');
+      this.fail(BROKEN);
+    }
+  }
+
+  fail(ending: Ending): void {
+    this.send({ type: 'session.failed', ending });
+  }
+
+  send(event: RealtimeRelayEvent): void {
+    this.#actor.send(event);
+  }
+}

@@ -1,0 +1,38 @@
+import type { Ending } from '../../../machines/transcription-stream.ts';
+import type { VoiceLife } from '../live/voice-life.ts';
+import type { TurnCycle } from './turn-cycle.ts';
+import type { VoicePipeline } from './voice-pipeline.ts';
+
+type SettlementDeps = {
+  readonly life: VoiceLife;
+  readonly pipeline: Pick<VoicePipeline, 'paymentsKnown'>;
+  readonly turns: Pick<TurnCycle, 'billRest'>;
+};
+
+/** Settles a session once its payments in progress are known, or earlier where it is abandoned. */
+export class Settlement {
+  readonly #deps: SettlementDeps;
+  #abandon = () => {};
+  readonly #abandoned = new Promise<void>((resolve) => {
+    this.#abandon = resolve;
+  });
+
+  constructor(deps: SettlementDeps) {
+    this.#deps = deps;
+  }
+
+  /** Waits no longer for payments in progress. */
+  abandon(): void {
+    this.#abandon();
+  }
+
+  settle(ending: Ending): void {
+    const { life, pipeline, turns } = this.#deps;
+    turns.billRest();
+    // These charges are in the journal by then, whatever happens to this process.
+    Promise.race([pipeline.paymentsKnown(), this.#abandoned])
+      .then(() => turns.billRest())
+      .catch((error: unknown) => life.logError(error, 'the last payments were not billed'))
+      .finally(() => life.settle(ending));
+  }
+}
