@@ -9,6 +9,13 @@ export function nowMicros(): number {
   return seconds * 1_000_000 + Math.floor(nanos / 1_000);
 }
 
+function isBehind(message: Uint8Array, prefix: string): boolean {
+  for (let at = 0; at < prefix.length; at++) {
+    if (message[at] !== prefix.charCodeAt(at)) return false;
+  }
+  return true;
+}
+
 /** Messages whose first number is the time at which they are made, behind the same `prefix` in all of them. */
 function stampBehind(prefix: string) {
   const end = prefix.length + DIGITS;
@@ -18,7 +25,7 @@ function stampBehind(prefix: string) {
       Buffer.from(`${prefix}${String(nowMicros()).padStart(DIGITS, '0')}${rest}`, 'latin1'),
     /** How many microseconds ago a message was stamped; undefined when it was not. */
     agedMicros(message: Uint8Array): number | undefined {
-      if (message.length < end) return undefined;
+      if (message.length < end || !isBehind(message, prefix)) return undefined;
       let stamp = 0;
       for (let at = prefix.length; at < end; at++) {
         const digit = (message[at] as number) - ZERO;
