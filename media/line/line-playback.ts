@@ -5,6 +5,8 @@
  * goes back, and come with each call.
  */
 
+import { KeptSound } from './kept-sound.ts';
+
 type Piece = {
   readonly itemId: string;
   /** In the sound of this generation. */
@@ -12,7 +14,9 @@ type Piece = {
   readonly toMs: number;
   /** Where the item's own sound was at `fromMs`. */
   readonly itemFromMs: number;
-  readonly bytes: Uint8Array;
+  /** Where its bytes are in the sound that is kept. */
+  readonly fromByte: number;
+  readonly toByte: number;
 };
 
 /** How much of an item was heard, in milliseconds of its sound. */
@@ -27,6 +31,9 @@ const MOST_MARKS = 64;
 /** After so long, a mark that was not echoed never will be. */
 const MARK_PATIENCE_MS = 1_000;
 
+/** Pieces of which the echo of a mark tells what was heard; beyond them the clock tells it. */
+const MOST_PIECES = 64;
+
 /** Less than this is not audible, and timers are no better. */
 const TOLERANCE_MS = 5;
 
@@ -39,6 +46,7 @@ export class LinePlayback {
   readonly #bytesPerMs: number;
   readonly #markMs: number;
   #pieces: Piece[] = [];
+  readonly #sound = new KeptSound();
   #generation = 0;
   #sentMs = 0;
   #markedMs = 0;
@@ -64,7 +72,7 @@ export class LinePlayback {
     return this.#dry;
   }
 
-  /** Notes sound that is sent now. Returns the name of the mark to send behind it, where one is due. */
+  /** Notes sound that is sent now, and copies it. Returns the name of the mark to send behind it, where one is due. */
   sent(itemId: string, bytes: Uint8Array, nowMs: number): string | undefined {
     const ms = bytes.length / this.#bytesPerMs;
     const last = this.#pieces.at(-1);
@@ -78,8 +86,15 @@ export class LinePlayback {
     const before = last === undefined ? this.#cleared : heardWhole(last);
     const itemFromMs = before?.itemId === itemId ? before.heardMs : 0;
     const toMs = this.#sentMs + ms;
-    this.#pieces.push({ itemId, fromMs: this.#sentMs, toMs, itemFromMs, bytes });
+    const fromByte = last?.toByte ?? 0;
+    const toByte = fromByte + bytes.length;
+    this.#pieces.push({ itemId, fromMs: this.#sentMs, toMs, itemFromMs, fromByte, toByte });
+    this.#sound.push(bytes);
     this.#sentMs = toMs;
+    // A carrier that echoes no marks has nothing else forgotten.
+    if (this.#pieces.length > MOST_PIECES) {
+      this.#forget(this.#playheadMs(nowMs) - MARK_PATIENCE_MS);
+    }
     this.#dryAtMs += ms;
     return this.#sentMs - this.#markedMs >= this.#markMs ? this.mark() : undefined;
   }
@@ -126,13 +141,14 @@ export class LinePlayback {
     const playheadMs = this.#playheadMs(nowMs);
     this.#cleared = this.heard(nowMs);
     const unheard: UnheardSound[] = [];
-    for (const { itemId, bytes, fromMs, toMs } of this.#pieces) {
+    for (const { fromByte, fromMs, itemId, toByte, toMs } of this.#pieces) {
       if (toMs <= playheadMs) continue;
       const skipped = Math.max(0, Math.ceil((playheadMs - fromMs) * this.#bytesPerMs));
-      unheard.push({ itemId, bytes: bytes.subarray(skipped) });
+      unheard.push({ itemId, bytes: this.#sound.copy(fromByte + skipped, toByte) });
     }
     this.#generation++;
     this.#pieces = [];
+    this.#sound.clear();
     this.#pending.clear();
     this.#sentMs = 0;
     this.#markedMs = 0;
@@ -160,6 +176,8 @@ export class LinePlayback {
   #forget(beforeMs: number): void {
     const gone = this.#pieces.findIndex(({ toMs }) => toMs > beforeMs);
     const count = gone === -1 ? this.#pieces.length - 1 : gone - 1;
-    if (count > 0) this.#pieces.splice(0, count);
+    if (count <= 0) return;
+    this.#pieces.splice(0, count);
+    this.#sound.forget(this.#pieces[0]?.fromByte ?? 0);
   }
 }

@@ -7,7 +7,7 @@ import { createLoopbackNumbers } from '../../phone/carriers/loopback/loopback-nu
 import { ScriptedCallee } from '../../phone/carriers/loopback/scripted-callee.ts';
 import { openCarrier } from '../../phone/carriers/open-carrier.ts';
 import { findRented } from '../../phone/numbers/number-store.ts';
-import { SpeechEncoder } from '../../voice/session/speech-encoder.ts';
+import { type SpeechDeltas, SpeechEncoder } from '../../voice/session/speech-encoder.ts';
 import type { VoiceParts } from './build-voice.ts';
 import type { World } from './world.ts';
 
@@ -44,10 +44,13 @@ async function builtInCallee({ engines }: Pick<VoiceParts, 'engines'>): Promise<
   for (const text of LINES) {
     const encoder = new SpeechEncoder(LINE_FORMAT);
     const pieces: Uint8Array[] = [];
+    const take = (deltas: SpeechDeltas) => {
+      while (!deltas.isOver) pieces.push(deltas.next().slice());
+    };
     for await (const chunk of engines.tts.flite.speak({ text, voice: 'slt', signal })) {
-      pieces.push(...encoder.piece(chunk.pcm, chunk.sampleRateHz));
+      take(encoder.piece(chunk.pcm, chunk.sampleRateHz));
     }
-    pieces.push(...encoder.end());
+    take(encoder.end());
     lines.push(Buffer.concat(pieces));
   }
   return new ScriptedCallee(lines);

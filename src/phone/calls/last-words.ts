@@ -3,7 +3,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { SessionConfig } from '../../voice/session/session-config.ts';
-import { SpeechEncoder } from '../../voice/session/speech-encoder.ts';
+import { type SpeechDeltas, SpeechEncoder } from '../../voice/session/speech-encoder.ts';
 import type { VoicePipeline } from '../../voice/session/voice-pipeline.ts';
 import type { CallLine } from '../voice/call-line.ts';
 import { LAST_WORDS, LAST_WORDS_SECONDS } from './call-pipeline.ts';
@@ -68,10 +68,17 @@ async function sayLastWords({
     const speech = pipeline.voice.speak({ text: LAST_WORDS, voice, speed, signal });
     for await (const { pcm, sampleRateHz } of speech) {
       if (signal.aborted) return;
-      for (const bytes of encoder.piece(pcm, sampleRateHz)) line.play(ITEM, bytes);
+      playAll(line, encoder.piece(pcm, sampleRateHz));
     }
-    for (const bytes of encoder.end()) line.play(ITEM, bytes);
+    playAll(line, encoder.end());
   } finally {
     clock.clearTimeout(timer);
+  }
+}
+
+function playAll(line: Pick<CallLine, 'play'>, deltas: SpeechDeltas): void {
+  while (!deltas.isOver) {
+    const delta = deltas.next();
+    if (delta.length > 0) line.play(ITEM, delta);
   }
 }

@@ -209,11 +209,11 @@ export class CallLine {
     this.#marks.echoed(name, this.#playback.echoed(name, this.#clock.monotonicMs()));
   }
 
-  /** Sends sound of an item to the far side; while the line is paused it waits. The array belongs to the line now. */
+  /** Sends sound of an item to the far side; while the line is paused it waits. Nothing is kept of the array. */
   play(itemId: string, bytes: Uint8Array): void {
     const nowMs = this.#clock.monotonicMs();
     if (this.#paused !== undefined) {
-      this.#paused.unheard.push({ itemId, bytes });
+      this.#paused.unheard.push({ itemId, bytes: bytes.slice() });
       this.#paused.unheardMs += bytes.length / this.#bytesPerMs;
       return;
     }

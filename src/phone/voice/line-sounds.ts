@@ -3,7 +3,7 @@ import { newId } from '../../kernel/ids.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Random } from '../../kernel/random.ts';
-import { SpeechEncoder } from '../../voice/session/speech-encoder.ts';
+import { type SpeechDeltas, SpeechEncoder } from '../../voice/session/speech-encoder.ts';
 import type { CallLine } from './call-line.ts';
 
 /** Mono sound that is not encoded for a line yet. */
@@ -84,18 +84,19 @@ export class LineSounds {
     const itemId = newId(this.#random, 'sound_');
     const encoder = new SpeechEncoder(this.#format);
     for (const pcm of blocks) {
-      for (const bytes of encoder.piece(pcm, sampleRateHz)) {
-        if (!(await this.#send(itemId, bytes, signal))) return;
-      }
+      if (!(await this.#send(itemId, encoder.piece(pcm, sampleRateHz), signal))) return;
     }
-    for (const bytes of encoder.end()) if (!(await this.#send(itemId, bytes, signal))) return;
+    await this.#send(itemId, encoder.end(), signal);
   }
 
   /** Returns false when the sound was stopped meanwhile. */
-  async #send(itemId: string, bytes: Uint8Array, signal: AbortSignal): Promise<boolean> {
-    await this.#line.room(signal, 'sound');
-    if (signal.aborted) return false;
-    this.#line.play(itemId, bytes);
+  async #send(itemId: string, deltas: SpeechDeltas, signal: AbortSignal): Promise<boolean> {
+    while (!deltas.isOver) {
+      await this.#line.room(signal, 'sound');
+      if (signal.aborted) return false;
+      const delta = deltas.next();
+      if (delta.length > 0) this.#line.play(itemId, delta);
+    }
     return true;
   }
 }

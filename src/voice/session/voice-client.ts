@@ -69,7 +69,7 @@ export interface AnswerClient {
   itemAdded(added: AddedItem): void;
   /** Words of the message; spoken ones come before their audio. */
   text(delta: string): void;
-  /** Sound in the session's output format. The array may be kept. */
+  /** Sound in the session's output format. Nothing may be kept of the array: the next sound overwrites it. */
   audio(bytes: Uint8Array): void;
   /** The item is complete, or as complete as it becomes. */
   itemDone(item: ConversationItem, previousId: string | null): void;

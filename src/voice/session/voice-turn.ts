@@ -20,7 +20,7 @@ import type { Answer } from './answer.ts';
 import type { ConversationItem } from './conversation.ts';
 import { Passages } from './passages.ts';
 import type { SessionConfig } from './session-config.ts';
-import { SpeechEncoder } from './speech-encoder.ts';
+import { type SpeechDeltas, SpeechEncoder } from './speech-encoder.ts';
 import type { VoiceClient } from './voice-client.ts';
 import { type Llm, type LlmPiece, type LlmReply, StageFailed, type Tts } from './voice-pipeline.ts';
 
@@ -227,10 +227,9 @@ export class VoiceTurn {
   }
 
   /** Sends deltas as there is room, those for which there is room at once together. Returns false when the turn was stopped. */
-  async #sendAll(deltas: Iterator<Uint8Array>): Promise<boolean> {
+  async #sendAll(deltas: SpeechDeltas): Promise<boolean> {
     const { answer, client } = this.#options;
-    let { value: next } = deltas.next();
-    while (next !== undefined) {
+    while (!deltas.isOver) {
       await client.room(this.#stopped.signal);
       if (this.#isStopped) return false;
       if (this.#firstAudioMs === undefined) {
@@ -239,9 +238,9 @@ export class VoiceTurn {
       }
       client.batch(() => {
         do {
-          answer.audio(next);
-          next = deltas.next().value;
-        } while (next !== undefined && client.hasRoom);
+          const delta = deltas.next();
+          if (delta.length > 0) answer.audio(delta);
+        } while (!deltas.isOver && client.hasRoom);
       });
     }
     return true;

@@ -61,3 +61,17 @@ describe('the playback of a line', () => {
     expect(line.heard(5_020)).toEqual({ itemId: 'b', heardMs: 20 });
   });
 });
+
+describe('a line whose carrier echoes no marks', () => {
+  it('keeps what may still be cleared, and no more of an hour', () => {
+    const line = playback();
+    const bytes = new Uint8Array(1_600);
+    const before = process.memoryUsage().arrayBuffers;
+    for (let ms = 0; ms < 3_600_000; ms += 200) line.sent('item', bytes.fill(ms % 251), ms);
+    // All of it would be 28.8 MB.
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(2_000_000);
+    const [unheard] = line.clear(3_599_900);
+    expect(unheard?.bytes.length).toBe(800);
+    expect(new Set(unheard?.bytes)).toEqual(new Set([3_599_800 % 251]));
+  });
+});

@@ -4,7 +4,7 @@ import { bytesPerMs, type SoundFormat } from '../../../../media/coding.ts';
 import { decodeMulaw } from '../../../../media/mulaw.ts';
 import { PcmByteReader, rms } from '../../../../media/pcm.ts';
 import { DEFAULT_CONFIG } from '../../../../src/voice/session/session-config.ts';
-import { SpeechEncoder } from '../../../../src/voice/session/speech-encoder.ts';
+import { type SpeechDeltas, SpeechEncoder } from '../../../../src/voice/session/speech-encoder.ts';
 import { tone } from '../../../support/voice-fakes.ts';
 
 const PCM_24K = DEFAULT_CONFIG.outputFormat;
@@ -15,9 +15,15 @@ const decoders = {
   alaw: decodeAlaw,
 };
 
+const all = (deltas: SpeechDeltas): Uint8Array[] => {
+  const copies: Uint8Array[] = [];
+  while (!deltas.isOver) copies.push(deltas.next().slice());
+  return copies;
+};
+
 const sentence = (encoder: SpeechEncoder, pcm: Int16Array, sampleRateHz: number) => [
-  ...encoder.piece(pcm, sampleRateHz),
-  ...encoder.end(),
+  ...all(encoder.piece(pcm, sampleRateHz)),
+  ...all(encoder.end()),
 ];
 
 describe('SpeechEncoder', () => {
@@ -55,9 +61,9 @@ describe('SpeechEncoder', () => {
     const encoder = new SpeechEncoder(PCM_24K);
     const pieces: Uint8Array[] = [];
     for (let at = 0; at < spoken.length; at += 777) {
-      pieces.push(...encoder.piece(spoken.subarray(at, at + 777), 16_000));
+      pieces.push(...all(encoder.piece(spoken.subarray(at, at + 777), 16_000)));
     }
-    pieces.push(...encoder.end());
+    pieces.push(...all(encoder.end()));
     expect(Buffer.concat(pieces).equals(whole)).toBe(true);
   });
 });
