@@ -30,7 +30,7 @@ function isPlayedAgain(file) {
   return false;
 }
 
-const files = ['integration', 'e2e', 'process', 'timed', 'two-process']
+const files = ['integration', 'e2e', 'process', 'two-process']
   .map((folder) => `test/${folder}`)
   .flatMap((folder) => readdirSync(folder, { recursive: true }).map((name) => join(folder, name)))
   .filter((file) => file.endsWith('.test.ts') && isPlayedAgain(resolve(file)))
