@@ -1,10 +1,14 @@
 import { readdirSync } from 'node:fs';
-import { setPriority } from 'node:os';
+import { getPriority, setPriority } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 
 const THREADS = '/proc/self/task';
-/** Where both want a core, a tenth of what a thread of no niceness has: code that is compiled soon is faster, too. */
-const NICENESS = 10;
+/**
+ * Further back than the thread that serves. Where both want a core, a tenth of what that one has: code that is compiled
+ * soon is faster, too.
+ */
+const FURTHER_BACK = 10;
+const LAST = 19;
 /**
  * How much more than what lives the old generation may hold before it is collected. V8 chooses four times it at most, and
  * far less for a process that seldom allocates there, such as one of many calls. Nothing else costs a lone core as much as
@@ -22,8 +26,9 @@ export function favourMedia(): void {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
   if (process.platform !== 'linux') return;
   try {
+    const niceness = Math.min(getPriority() + FURTHER_BACK, LAST);
     for (const thread of readdirSync(THREADS)) {
-      if (thread !== String(process.pid)) setPriority(Number(thread), NICENESS);
+      if (thread !== String(process.pid)) setPriority(Number(thread), niceness);
     }
   } catch {
     // A thread that has just ended, or a place that hides them: nothing depends on it.

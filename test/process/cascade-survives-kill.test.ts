@@ -10,6 +10,7 @@ import {
   DoomedCascades,
   TURN_RAW,
 } from '../support/doomed-cascades.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 import { type HeldServer, startHeldServer } from '../support/held-server.ts';
 import { type ProcessPlace, processPlace } from '../support/process-place.ts';
 
@@ -41,7 +42,7 @@ type Point = {
 const BEFORE = { open: HOLDS, journaled: 0, toldTurns: 0 } as const;
 const BEHIND = { open: HOLDS, journaled: HOLDS, toldTurns: 1 } as const;
 
-const POINTS: readonly Point[] = [
+const EVERY_POINT: readonly Point[] = [
   {
     says: 'when some makers’ holds stand',
     ...{ from: 'opening', step: 'opened', until: 'asked', ...BEFORE, open: SOME },
@@ -74,6 +75,12 @@ const POINTS: readonly Point[] = [
   },
   { says: 'when all are settled', step: 'closed', until: 'left', ...BEHIND, open: 0 },
 ];
+
+/** By default those where makers differ, and two that `voice-survives-kill` leaves out by default. */
+const POINTS = EVERY_POINT.filter(
+  ({ from, step, until }) =>
+    exhaustive || from !== undefined || until === 'in the next turn' || step === 'extended',
+);
 
 /** What a session has of one maker. */
 type HoldBook = {

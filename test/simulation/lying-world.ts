@@ -175,19 +175,21 @@ export class LyingWorld {
   #find(nonce: string): Reservation | undefined {
     const row = this.store.reservations.get(nonce);
     if (row === undefined) return undefined;
-    const { sent, decided, corrected, signature: _s, x402Version: _v, network: _n, ...same } = row;
-    return {
-      ...{ nonce, ...same, keyRootId: row.keyId, isCorrected: corrected },
-      reservedMs: this.#reservedMs.get(nonce) ?? 0,
-      ...{ sentMs: sent ? 0 : null, decidedMs: decided ? 0 : null },
-    };
+    const sentMs = row.sent ? 0 : null;
+    const decidedMs = row.decided ? 0 : null;
+    const reservedMs = this.#reservedMs.get(nonce) ?? 0;
+    const { corrected: isCorrected, keyId: keyRootId } = row;
+    return { ...row, nonce, keyRootId, isCorrected, reservedMs, sentMs, decidedMs };
   }
 
-  #rows(isWanted: (row: Reservation) => boolean): Reservation[] {
-    return [...this.store.reservations.keys()].flatMap((nonce) => {
-      const row = this.#find(nonce);
-      return row !== undefined && isWanted(row) ? [row] : [];
-    });
+  /** Most reservations are over: only those in a wanted state are read whole. */
+  #rows(isWanted: (state: Reservation['state']) => boolean): Reservation[] {
+    const rows: Reservation[] = [];
+    for (const [nonce, { state }] of this.store.reservations) {
+      const row = isWanted(state) ? this.#find(nonce) : undefined;
+      if (row !== undefined) rows.push(row);
+    }
+    return rows;
   }
 
   #depsOf(): ReconcileDeps {
@@ -195,9 +197,9 @@ export class LyingWorld {
     return {
       view: { rpc: rpcOf(this.chain), usdc: USDC, confirmations: CONFIRMATIONS },
       ledger: this.ledger,
-      findLive: async () => this.#rows(({ state }) => isLive(state)),
-      findWatched: async () => this.#rows(({ state }) => !isLive(state) && state !== 'settled'),
-      findSettled: async () => this.#rows(({ state }) => state === 'settled'),
+      findLive: async () => this.#rows(isLive),
+      findWatched: async () => this.#rows((state) => !isLive(state) && state !== 'settled'),
+      findSettled: async () => this.#rows((state) => state === 'settled'),
       ...{ findByNonce: find, reload: find },
       ...{ findOpenPayouts: async () => [], findPayout: async () => undefined },
       repayVanished: async () => 0,

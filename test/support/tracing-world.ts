@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ServerDeps } from '../../src/app/build/world.ts';
+import { LIMITS } from '../../src/kernel/limits.ts';
 import { type AnthropicUpstream, anthropicUpstream } from './anthropic-upstream.ts';
 import { type OpenAiUpstream, openAiUpstream } from './openai-upstream.ts';
 import { type OtlpCollector, otlpCollector } from './otlp-collector.ts';
@@ -14,6 +15,8 @@ import { type TranscriptionUpstream, transcriptionUpstream } from './transcripti
 import { type Ask, ask, startWorld, type Told, type WholeWorld } from './whole-world.ts';
 
 const CLAUDE_KEY = 'sk-ant-upstream';
+/** Every test waits for spans. */
+const EXPORT_DELAY_MS = 50;
 
 export type TracingWorld = AsyncDisposable & {
   readonly collector: OtlpCollector;
@@ -80,6 +83,9 @@ export async function startTracingWorld(
     ],
   };
   writeFileSync(catalogue, JSON.stringify(contents));
+  const { exportDelayMs } = LIMITS.tracing;
+  // The tracer reads it once, while the server starts.
+  Object.assign(LIMITS.tracing, { exportDelayMs: EXPORT_DELAY_MS });
   const world = await startWorld(
     {
       ...{ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.baseUrl}/traces` },
@@ -88,7 +94,7 @@ export async function startTracingWorld(
       ...environment,
     },
     { secret: (name) => (name === 'CLAUDE_KEY' ? CLAUDE_KEY : undefined), ...deps },
-  );
+  ).finally(() => Object.assign(LIMITS.tracing, { exportDelayMs }));
   return {
     ...{ collector, world, ...peers },
     async traced(key, path, { headers, ...request }) {

@@ -4,6 +4,7 @@ import type { FundedAgent } from '../../../src/app/commands/demo/fund-agent.ts';
 import { type AnyRoute, isStreamed } from '../../../src/http/route/route.ts';
 import { checkInvariants } from '../../../src/ledger/store/check-invariants.ts';
 import { ROUTES } from '../../../src/routes/index.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 import {
   ask,
   type Developer,
@@ -12,7 +13,7 @@ import {
   type WholeWorld,
 } from '../../support/whole-world.ts';
 
-const RUNS = 40;
+const RUNS = exhaustive ? 40 : 20;
 const DEVELOPERS = 22;
 const BUYERS = 4;
 const HANGS_AFTER_MS = 10_000;

@@ -33,7 +33,7 @@ export type Tally = {
 
 /** Asked for in turn, so that none fails so often, or is asked again so soon, that it has been given a rest. */
 export const SOURCES = 4_096;
-const AT_ONCE = 16;
+const AT_ONCE = 48;
 const SETTLING = { timeout: 5_000, interval: 20 };
 let asked = 0;
 

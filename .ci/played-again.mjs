@@ -1,8 +1,9 @@
-// Prints the test files from which a support module can be reached that opens the database of the run.
+// Prints the test files that the run on PostgreSQL plays again: from them a support module can be reached that opens the
+// database of the run, or that says whether to play every row of a battery.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
-const OPENS_DATABASE = /\binject\('test(Server|Template)'\)/;
+const DIFFERS = /\binject\('test(Server|Template)'\)|\bTEST_EXHAUSTIVE\b/;
 const IMPORT = /(?:from|import\()\s*'(\.[^']+)'/g;
 
 const read = new Map();
@@ -12,27 +13,27 @@ function look(file) {
   const text = readFileSync(file, 'utf8');
   const imported = [...text.matchAll(IMPORT)].map(([, path]) => resolve(dirname(file), path));
   const found = {
-    opens: OPENS_DATABASE.test(text),
+    differs: DIFFERS.test(text),
     next: imported.filter((path) => path.includes('/test/') && existsSync(path)),
   };
   read.set(file, found);
   return found;
 }
 
-function knowsDatabase(file) {
+function isPlayedAgain(file) {
   const seen = new Set([file]);
   for (const at of seen) {
-    const { opens, next } = look(at);
-    if (opens) return true;
+    const { differs, next } = look(at);
+    if (differs) return true;
     for (const path of next) seen.add(path);
   }
   return false;
 }
 
-const files = ['integration', 'e2e', 'process', 'timed', 'two-process']
+const files = ['integration', 'e2e', 'process', 'two-process']
   .map((folder) => `test/${folder}`)
   .flatMap((folder) => readdirSync(folder, { recursive: true }).map((name) => join(folder, name)))
-  .filter((file) => file.endsWith('.test.ts') && knowsDatabase(resolve(file)))
+  .filter((file) => file.endsWith('.test.ts') && isPlayedAgain(resolve(file)))
   .sort();
-if (files.length === 0) throw new Error('no test knows a database');
+if (files.length === 0) throw new Error('no test is played again');
 console.log(files.join('\n'));
