@@ -78,7 +78,7 @@ export async function parseJsonInTurns(
 }
 
 /** Whether reading it is work for several turns of the event loop. */
-export const isLongJson = ({ length }: Buffer): boolean => length > LIMITS.jsonBytesPerTurn;
+export const isLongJson = ({ length }: Uint8Array): boolean => length > LIMITS.jsonBytesPerTurn;
 
 /** The same where it does not matter why nothing can be read: undefined then. */
 export function tryParseJson(

@@ -92,6 +92,8 @@ export const OUTBOUND_LIMITS = {
   vectorBytesPerTurn: 64 * 1024,
   /** One server-sent event of an upstream. */
   sseEventBytes: 2 * 1024 * 1024,
+  /** So many are read in one turn of the event loop: 64 KiB may hold thousands. */
+  sseEventsPerTurn: 512,
   /** By how much the reader of a streamed answer may be behind its upstream. */
   streamQueueBytes: 4 * 1024 * 1024,
   /** Of a header in which an upstream reports its limits. */

@@ -1,5 +1,6 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
+import { dataOf } from '../openai/data-lines.ts';
 import { SseEvents } from '../openai/sse-events.ts';
 import { completionUsage } from './message-usage.ts';
 import { jsonOf, member, textMember } from './read-json.ts';
@@ -176,16 +177,6 @@ export class StreamTranslator {
     this.#state = 'failed';
     this.#failure = reason;
   }
-}
-
-/** The data of one server-sent event; undefined: it has none, as one that is a comment. */
-function dataOf(event: Buffer): string | undefined {
-  const data = event
-    .toString('utf8')
-    .split(/\r?\n/)
-    .filter((line) => line.startsWith('data:'))
-    .map((line) => line.slice(line[5] === ' ' ? 6 : 5));
-  return data.length === 0 ? undefined : data.join('\n');
 }
 
 const kindOf = (error: Json): string =>

@@ -1,5 +1,8 @@
+import { isLongJson } from '../../../kernel/json/parse-json.ts';
+import { turnForLongWork } from '../../../kernel/long-work.ts';
 import type { ChatStream } from '../chat-rail.ts';
 import type { OpenedAnswer } from '../open-answer.ts';
+import { AnswerReader } from '../openai/answer-reader.ts';
 import { RelayedChat } from '../openai/chat-stream.ts';
 import { StreamTranslator } from './translate-stream.ts';
 
@@ -18,7 +21,7 @@ export async function translatedChat(
   },
 ): Promise<ChatStream> {
   const translator = new StreamTranslator(options.createdSec);
-  const chat = new RelayedChat({ ...answer, body: translated(answer.body, translator) }, options);
+  const chat = new RelayedChat({ ...answer, body: translated(answer, translator) }, options);
   await chat.begin();
   return {
     next: () => chat.next(),
@@ -29,14 +32,17 @@ export async function translatedChat(
 }
 
 async function* translated(
-  body: AsyncIterable<Uint8Array>,
+  answer: OpenedAnswer,
   translator: StreamTranslator,
 ): AsyncGenerator<Uint8Array> {
   const requireWhole = () => {
     if (translator.state === 'failed') throw new Error(translator.failure ?? 'it failed');
   };
-  for await (const piece of body) {
-    const events = translator.push(Buffer.from(piece));
+  const reader = new AnswerReader(answer);
+  for (let piece = await reader.read(); piece !== undefined; piece = await reader.read()) {
+    const events = translator.push(piece);
+    // What a long event was turned into is read in another turn than the event.
+    if (isLongJson(events)) await turnForLongWork();
     if (events.length > 0) yield events;
     requireWhole();
   }

@@ -1,10 +1,10 @@
-import { parseJsonInTurns } from '../../../kernel/json/parse-json.ts';
+import { isLongJson, parseJsonInTurns } from '../../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { ChatCompletion, ChatStream, TokenUsage } from '../../providers/chat-rail.ts';
 import { AlikeChunks } from '../../providers/openai/alike-chunks.ts';
 import { StreamBroken } from '../../providers/openai/answer-reader.ts';
-import { parseData } from '../../providers/openai/chat-tap.ts';
+import { parseData, readData } from '../../providers/openai/chat-tap.ts';
 import { SseEvents } from '../../providers/openai/sse-events.ts';
 import { responseUsage } from '../../providers/responses/response-usage.ts';
 import type { ResponseEvents, WholeResponse } from '../../providers/responses/responses-rail.ts';
@@ -73,7 +73,7 @@ export class TranslatedResponse implements ResponseEvents {
         this.#isOver = true;
         this.#writer.finish(this.#reason);
       } else {
-        this.#read(Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength));
+        await this.#read(Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength));
       }
       const events = this.#signs + this.#writer.take();
       this.#signs = '';
@@ -105,14 +105,14 @@ export class TranslatedResponse implements ResponseEvents {
     return usage ?? this.#estimate(answerChars);
   }
 
-  #read(piece: Buffer): void {
+  async #read(piece: Buffer): Promise<void> {
     for (const event of this.#events.push(piece)) {
       const text = this.#alike.textOf(event);
       if (text !== undefined) {
         this.#writer.say(text);
         continue;
       }
-      const chunk = parseData(event);
+      const chunk = isLongJson(event) ? await readData(event) : parseData(event);
       if (!isObject(chunk)) {
         if (event[0] === COLON) this.#signs += event.toString('latin1');
         continue;

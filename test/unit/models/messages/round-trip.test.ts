@@ -190,7 +190,7 @@ describe('an answer of the OpenAI dialect', () => {
         const completion = completionOf(given);
         const bytes = Buffer.from(JSON.stringify(completion));
         const message = await messageOfCompletion(bytes, { ...READING, usage: used });
-        const back = translateAnswer(Buffer.from(JSON.stringify(message)), 1);
+        const back = translateAnswer(message, 1);
         const choices = (back?.completion.choices ?? []) as {
           message: Json;
           finish_reason: string;
