@@ -1,9 +1,10 @@
-import { isLongJson } from '../../../kernel/json/parse-json.ts';
-import { turnForLongWork } from '../../../kernel/long-work.ts';
+import { isLongJson, parseJsonInTurns } from '../../../kernel/json/parse-json.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
 import type { ChatStream } from '../chat-rail.ts';
 import type { OpenedAnswer } from '../open-answer.ts';
 import { AnswerReader } from '../openai/answer-reader.ts';
 import { RelayedChat } from '../openai/chat-stream.ts';
+import { jsonOf } from './read-json.ts';
 import { StreamTranslator } from './translate-stream.ts';
 
 const DONE = Buffer.from('data: [DONE]\n\n');
@@ -40,14 +41,18 @@ async function* translated(
   };
   const reader = new AnswerReader(answer);
   for (let piece = await reader.read(); piece !== undefined; piece = await reader.read()) {
-    const events = translator.push(piece);
-    // What a long event was turned into is read in another turn than the event.
-    if (isLongJson(events)) await turnForLongWork();
-    if (events.length > 0) yield events;
+    let chunks = '';
+    for (const data of translator.push(piece)) {
+      chunks += translator.translate(isLongJson(data) ? await readLong(data) : jsonOf(data));
+    }
+    if (chunks !== '') yield Buffer.from(chunks);
     requireWhole();
   }
   const rest = translator.end();
-  if (rest.length > 0) yield rest;
+  if (rest !== '') yield Buffer.from(rest);
   requireWhole();
   yield DONE;
 }
+
+const readLong = (data: Buffer): Promise<unknown> =>
+  parseJsonInTurns(data, LIMITS.upstreamJson).catch(() => undefined);

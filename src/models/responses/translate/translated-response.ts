@@ -1,6 +1,7 @@
 import { isLongJson, parseJsonInTurns } from '../../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
+import { turnForLongWork } from '../../../kernel/long-work.ts';
 import type { ChatCompletion, ChatStream, TokenUsage } from '../../providers/chat-rail.ts';
 import { AlikeChunks } from '../../providers/openai/alike-chunks.ts';
 import { StreamBroken } from '../../providers/openai/answer-reader.ts';
@@ -67,6 +68,10 @@ export class TranslatedResponse implements ResponseEvents {
   }
 
   async next(): Promise<Uint8Array | undefined> {
+    if (this.#writer.hasMore) {
+      await turnForLongWork();
+      return Buffer.from(this.#writer.take());
+    }
     while (!this.#isOver) {
       const piece = await this.#chat.next();
       if (piece === undefined) {
@@ -75,6 +80,7 @@ export class TranslatedResponse implements ResponseEvents {
       } else {
         await this.#read(Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength));
       }
+      if (piece !== undefined && isLongJson(piece)) await turnForLongWork();
       const events = this.#signs + this.#writer.take();
       this.#signs = '';
       if (events !== '') return Buffer.from(events);
@@ -125,7 +131,7 @@ export class TranslatedResponse implements ResponseEvents {
       try {
         if (isObject(choice.delta)) writeMessage(this.#writer, choice.delta, choice.logprobs);
       } catch (cause) {
-        throw this.#broken('its tool calls make no sense', cause);
+        throw this.#broken('it makes no sense', cause);
       }
       if (typeof choice.finish_reason === 'string') this.#reason = choice.finish_reason;
     }
