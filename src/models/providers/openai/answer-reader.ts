@@ -28,7 +28,7 @@ export class AnswerReader {
    * one turn of the event loop: behind so many bytes the next one takes a turn of its own.
    */
   async read(): Promise<Buffer | undefined> {
-    if (this.#bytesInTurn >= LIMITS.jsonBytesPerTurn) {
+    if (this.#bytesInTurn >= LIMITS.streamBytesPerTurn) {
       this.#bytesInTurn = 0;
       await turnForLongWork();
     }

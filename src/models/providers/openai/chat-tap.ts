@@ -1,4 +1,10 @@
-import { isLongJson, parseJsonInTurns, tryParseJson } from '../../../kernel/json/parse-json.ts';
+import {
+  checkJsonBounds,
+  isLongJson,
+  parseJsonInTurns,
+  textOfJson,
+  tryParseJson,
+} from '../../../kernel/json/parse-json.ts';
 import { isObject } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { AnswerNote, TokenUsage } from '../chat-rail.ts';
@@ -178,10 +184,21 @@ export function parseData(event: Buffer): unknown {
   return data === undefined ? undefined : tryParseJson(data, LIMITS.upstreamJson);
 }
 
-/** The same, of a long event in several turns of the event loop; what is done with it has a turn of its own, too. */
+/**
+ * The same, of a long event of many parts in several turns of the event loop; what is done with it has a turn of its own,
+ * too. A long text alone is read in a millisecond.
+ */
 export async function readData(event: Buffer): Promise<unknown> {
   if (!isLongJson(event)) return parseData(event);
   const data = dataOf(event);
   if (data === undefined) return undefined;
-  return parseJsonInTurns(data, LIMITS.upstreamJson).catch(() => undefined);
+  try {
+    const { members, values } = checkJsonBounds(data, LIMITS.upstreamJson);
+    const isQuick = members + values <= LIMITS.jsonPartsPerTurn;
+    return isQuick
+      ? JSON.parse(textOfJson(data))
+      : await parseJsonInTurns(data, LIMITS.upstreamJson);
+  } catch {
+    return undefined;
+  }
 }

@@ -13,6 +13,7 @@ export class EventReader {
   readonly #events = new SseEvents();
   /** Whole events that are not read yet. */
   #whole: Buffer[] = [];
+  #readInTurn = 0;
 
   constructor(answer: OpenedAnswer) {
     this.#answer = new AnswerReader(answer);
@@ -23,18 +24,22 @@ export class EventReader {
   }
 
   /**
-   * The events that the next piece completes, which may be none. Of a piece with very many, some are read in each turn of
-   * the event loop. Undefined: it has ended. Throws StreamBroken.
+   * The events that the next piece completes, which may be none: so many in each turn of the event loop, whether one piece
+   * has them or several that waited. Undefined: it has ended. Throws StreamBroken.
    */
   async read(): Promise<Buffer[] | undefined> {
-    if (this.#whole.length > 0) await turnForLongWork();
-    else {
+    if (this.#readInTurn >= MOST) {
+      this.#readInTurn = 0;
+      await turnForLongWork();
+    }
+    if (this.#whole.length === 0) {
       const piece = await this.#answer.read();
       if (piece === undefined) return undefined;
       this.#whole = this.#split(piece);
     }
     const events = this.#whole;
     this.#whole = events.length > MOST ? events.splice(MOST) : [];
+    this.#readInTurn += events.length;
     return events.flatMap((event) => dataLines(event) ?? []);
   }
 
