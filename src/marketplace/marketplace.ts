@@ -127,7 +127,7 @@ async function remember(
   op: string,
   call: MarketCall,
 ): Promise<MarketAnswer> {
-  const { signal, spender, workId } = call;
+  const { signal, span, spender, workId } = call;
   if (!isMemoryOp(op)) throw notFound(`${MEMORY}${op}`);
   requireMethod(call, 'POST');
   if (memory === undefined) {
@@ -135,7 +135,7 @@ async function remember(
   }
   const askedMs = clock.monotonicMs();
   const { agentId } = spender;
-  const asking = { agentId, spender, workId };
+  const asking = { agentId, spender, workId, span };
   const told = await memory.run(op, asking, call.body ?? '', signal);
   const upstreamMs = clock.monotonicMs() - askedMs;
   const answer = free(told.status, told.body, { ...told.headers, ...JSON_TYPE }, upstreamMs);

@@ -40,8 +40,8 @@ export async function embedForQuery(
   if (caller.isReadOnly === true) throw errors.credential.readOnly();
   assert(models !== undefined, 'what is sold has a seller');
   const { model } = embedding;
-  const { admitPooled, workId } = caller;
-  const purchase = { spender: spenderOf(caller), workId, signal, admitPooled };
+  const { admitPooled, span, workId } = caller;
+  const purchase = { spender: spenderOf(caller), workId, signal, admitPooled, span };
   let vector: Float32Array | undefined;
   try {
     const bill = await models.embed({ ...purchase, model, texts: [text] }, async (vectors) => {

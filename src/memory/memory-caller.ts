@@ -1,3 +1,4 @@
+import type { Span } from '../kernel/trace/span.ts';
 import type { Spender } from '../ledger/rules/requests.ts';
 
 /** The agent that owns the store, and the parts of its request that a purchase needs. */
@@ -11,6 +12,8 @@ export type MemoryCaller = {
   readonly workId?: string | undefined;
   /** Counts a query that buys as one that the pool of models serves. Throws the 429. */
   readonly admitPooled?: (() => Promise<void> | undefined) | undefined;
+  /** Of the request; undefined: it is not traced. */
+  readonly span?: Span | undefined;
 };
 
 export const spenderOf = ({ agentId, spender }: MemoryCaller): Spender => spender ?? { agentId };

@@ -1,6 +1,7 @@
 import { silentLog } from '../../src/kernel/log.ts';
 import { ManualClock } from '../../src/kernel/manual-clock.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
+import type { Span } from '../../src/kernel/trace/span.ts';
 import type { Ledger } from '../../src/ledger/rules/ledger.ts';
 import { checkInvariants } from '../../src/ledger/store/check-invariants.ts';
 import { createNumbers } from '../../src/phone/numbers/numbers.ts';
@@ -86,8 +87,11 @@ export async function startNumberWorld(startMs = Date.UTC(2026, 0, 31, 12)) {
       if (agent === undefined) throw new Error('an agent was made');
       return agent;
     },
-    buy: (agent: RentingAgent, body: Record<string, unknown> = { areaCode: '212' }) =>
-      numbers.buy({ accountId: agent.accountId, spender: { agentId: agent.agentId } }, body),
+    buy: (
+      { accountId, agentId }: RentingAgent,
+      body: Record<string, unknown> = { areaCode: '212' },
+      span?: Span,
+    ) => numbers.buy({ accountId, spender: { agentId }, span }, body),
     rows: ({ agentId }: RentingAgent) =>
       sql<NumberRow[]>`select * from phone_numbers where agent_id = ${agentId} order by id`,
     async row({ agentId }: RentingAgent): Promise<NumberRow | undefined> {

@@ -1,6 +1,7 @@
 import { createMemoryModels } from '../../src/app/build/memory-models.ts';
 import { createIdempotencyKeys } from '../../src/idempotency/idempotency-store.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
+import type { Tracer } from '../../src/kernel/trace/span.ts';
 import { embeddersOf } from '../../src/memory/embedder.ts';
 import type { Models } from '../../src/memory/purchase/models.ts';
 import { buildCatalogue } from '../../src/models/catalogue/build-catalogue.ts';
@@ -44,6 +45,7 @@ type SellerOptions = {
   readonly without?: readonly string[];
   /** In place of the gateway's own, for a process that dies between two steps. */
   readonly through?: (models: Models) => Models;
+  readonly tracer?: Tracer;
   readonly onStep?: Parameters<typeof memoryProcess>[1] extends infer O
     ? O extends { onStep?: infer S }
       ? S
@@ -55,7 +57,7 @@ let nodes = 0;
 
 /** A process with the memory store, its own ledger and the gateway before the upstream. */
 async function sellerOn(sql: Sql, upstream: OpenAiUpstream, options: SellerOptions) {
-  const { inferModel, onStep, through = (models) => models, usual = VECTORS } = options;
+  const { inferModel, onStep, through = (models) => models, tracer, usual = VECTORS } = options;
   const money = await processOn(sql, `memory-${process.pid}-${++nodes}`, LEASE_MS);
   const catalogue = catalogueOf(upstream, options.without ?? []);
   const { ledger, node } = money;
@@ -68,7 +70,7 @@ async function sellerOn(sql: Sql, upstream: OpenAiUpstream, options: SellerOptio
     ...(usual === 'test/words' ? {} : { usual }),
     sells,
   });
-  const shop = { models, random: systemRandom, works, inferModel };
+  const shop = { models, random: systemRandom, works, inferModel, tracer };
   return {
     options: { selling: { embedders, shop }, ...(onStep === undefined ? {} : { onStep }) },
     ...{ money, gateway },

@@ -20,19 +20,14 @@ export type WatchedServer = AsyncDisposable & {
 
 const CHILD = compiled('test/support/watched-child.ts');
 
-/** A server in a process of its own, whose event loop is watched; `acme/chat` is bought of `upstreamUrl`. */
+/**
+ * A server in a process of its own, whose event loop is watched. Of `upstreamUrl` it buys `acme/chat`, `acme/claude` in the
+ * Messages dialect, `acme/responses` in the dialect of Responses, and `acme/realtime` over WebSockets.
+ */
 export async function startWatchedServer(upstreamUrl: string): Promise<WatchedServer> {
   const directory = mkdtempSync(join(tmpdir(), 'svc-watched-'));
   const catalogue = join(directory, 'catalogue.json');
-  const rates = { text_input_token: '1', text_output_token: '2' };
-  const source = { rail: 'direct-account', provider: 'acme', upstreamModel: 'm', rates };
-  writeFileSync(
-    catalogue,
-    JSON.stringify({
-      providers: { acme: { baseUrl: upstreamUrl, dialect: 'openai' } },
-      models: [{ id: 'acme/chat', modality: 'text', contextWindow: null, sources: [source] }],
-    }),
-  );
+  writeFileSync(catalogue, JSON.stringify(catalogueOf(upstreamUrl)));
   const database = await testDatabase();
   const child = fork(CHILD, [JSON.stringify(database.target)], {
     env: {
@@ -69,5 +64,28 @@ export async function startWatchedServer(upstreamUrl: string): Promise<WatchedSe
       await database[Symbol.asyncDispose]();
       rmSync(directory, { recursive: true, force: true });
     },
+  };
+}
+
+function catalogueOf(baseUrl: string): object {
+  const text = { text_input_token: '1', text_output_token: '2' };
+  const sound = { audio_input_token: '1', audio_output_token: '2' };
+  const model = (provider: string, modality = 'text', rates: object = text) => ({
+    ...{ id: `acme/${provider}`, modality, contextWindow: null },
+    sources: [{ rail: 'direct-account', provider, upstreamModel: 'm', rates }],
+  });
+  return {
+    providers: {
+      chat: { baseUrl, dialect: 'openai' },
+      claude: { baseUrl, dialect: 'anthropic' },
+      responses: { baseUrl, dialect: 'openai', speaksResponses: true },
+      realtime: { baseUrl: baseUrl.replace('http', 'ws'), dialect: 'openai-realtime' },
+    },
+    models: [
+      model('chat'),
+      model('claude'),
+      model('responses'),
+      model('realtime', 'realtime', { ...text, ...sound }),
+    ],
   };
 }

@@ -68,7 +68,7 @@ export async function buildMemory(world: World, parts: MemoryParts, teardown: Te
 
 /** The models that the store buys for what the engines of this process do not do. */
 function buildShop(world: World, { gateway, node, voice }: MemoryParts) {
-  const { catalogue, random, settings, sql } = world;
+  const { catalogue, random, settings, sql, tracer } = world;
   const { embedding, infer } = settings.memoryModels;
   const usual = soldAs(catalogue, 'MEMORY_EMBEDDING_MODEL', embedding, 'embedding');
   const inferModel = soldAs(catalogue, 'MEMORY_INFER_MODEL', infer, 'text');
@@ -80,7 +80,7 @@ function buildShop(world: World, { gateway, node, voice }: MemoryParts) {
   return {
     embedders: embeddersOf(localEmbedder(voice.engines), { usual, sells }),
     models,
-    shop: { models, random, works, inferModel },
+    shop: { models, random, works, inferModel, tracer },
   };
 }
 

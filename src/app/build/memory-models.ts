@@ -26,12 +26,12 @@ export type MemoryModelDeps = {
 /** The models that the gateway sells, as the memory store buys them: for an agent, at the agent's cost. */
 export function createMemoryModels({ chat, embeddings, findOwner }: MemoryModelDeps): Models {
   const buyerOf = async (purchase: Purchase): Promise<Buyer> => {
-    const { admitPooled = () => undefined, signal, spender, workId } = purchase;
+    const { admitPooled = () => undefined, signal, span, spender, workId } = purchase;
     const owner = await findOwner(spender.agentId);
     const accountId = owner?.accountId ?? '';
     return {
       ...{ spender, accountId, providerKey: undefined, workId, signal, admitPooled },
-      ...{ promptCaching: 'off', span: undefined },
+      ...{ promptCaching: 'off', span },
     };
   };
   return {

@@ -78,7 +78,7 @@ export async function parseJsonInTurns(
 }
 
 /** Whether reading it is work for several turns of the event loop. */
-export const isLongJson = ({ length }: Buffer): boolean => length > LIMITS.jsonBytesPerTurn;
+export const isLongJson = ({ length }: Uint8Array): boolean => length > LIMITS.jsonBytesPerTurn;
 
 /** The same where it does not matter why nothing can be read: undefined then. */
 export function tryParseJson(
@@ -99,10 +99,13 @@ export function parseObject(json: Uint8Array | string): Json {
 }
 
 /**
- * The look alone, for bytes that are parsed in a later turn of the event loop. Throws JsonTooComplex. Brackets that do
- * not match are left to the parser.
+ * The look alone, for bytes that are parsed in a later turn of the event loop: how many values and members there are.
+ * Throws JsonTooComplex. Brackets that do not match are left to the parser.
  */
-export function checkJsonBounds(json: Buffer, bounds: JsonBounds = LIMITS.requestJson): void {
+export function checkJsonBounds(
+  json: Buffer,
+  bounds: JsonBounds = LIMITS.requestJson,
+): Pick<JsonBounds, 'values' | 'members'> {
   const { length } = json;
   const texts = new TextEnds(json);
   let depth = 0;
@@ -139,6 +142,7 @@ export function checkJsonBounds(json: Buffer, bounds: JsonBounds = LIMITS.reques
   }
   const { textBytes = length } = bounds;
   if (length - mediaBytes > textBytes) throw new JsonTooLong(textBytes);
+  return { values, members };
 }
 
 /** Shorter texts are counted as words, whatever they are. */

@@ -1,3 +1,4 @@
+import type { Json } from '../json.ts';
 import { turnForLongWork } from '../long-work.ts';
 
 /** Values that are written in some milliseconds. */
@@ -5,7 +6,7 @@ const VALUES_PER_TURN = 4_000;
 /** A longer text counts as several values. */
 const CHARS_PER_VALUE = 1_024;
 
-/** The text of a value that was read from JSON, in pieces. Of one with many parts, some are written in each turn. */
+/** The text that `JSON.stringify` makes of plain data, in pieces. Of data with many parts, some are written in each turn. */
 export async function writeJsonInTurns(value: unknown): Promise<readonly Buffer[]> {
   const out = new Pieces();
   await write(out, value);
@@ -38,13 +39,31 @@ async function write(out: Pieces, value: unknown): Promise<void> {
   if (left >= 0 || typeof value !== 'object' || value === null) {
     return out.add(JSON.stringify(value), VALUES_PER_TURN - left);
   }
-  let sign = Array.isArray(value) ? '[' : '{';
-  for (const [name, part] of Object.entries(value)) {
-    await out.add(Array.isArray(value) ? sign : `${sign}${JSON.stringify(name)}:`);
-    await write(out, part);
+  // The look at an object of very many members takes as long as some thousand of them.
+  await turnForLongWork();
+  await (Array.isArray(value) ? writeList(out, value) : writeObject(out, value as Json));
+}
+
+async function writeList(out: Pieces, list: readonly unknown[]): Promise<void> {
+  let sign = '[';
+  for (const item of list) {
+    await out.add(sign);
+    await write(out, item);
     sign = ',';
   }
-  await out.add(Array.isArray(value) ? ']' : '}');
+  await out.add(']');
+}
+
+async function writeObject(out: Pieces, object: Json): Promise<void> {
+  let sign = '{';
+  for (const name of Object.keys(object)) {
+    // As `JSON.stringify` does.
+    if (object[name] === undefined) continue;
+    await out.add(`${sign}${JSON.stringify(name)}:`);
+    await write(out, object[name]);
+    sign = ',';
+  }
+  await out.add(sign === '{' ? '{}' : '}');
 }
 
 /** How many values are left of so many when those of `value` are taken away; negative where it has more. */
@@ -52,9 +71,14 @@ function valuesLeft(value: unknown, most: number): number {
   if (typeof value === 'string') return most - 1 - Math.floor(value.length / CHARS_PER_VALUE);
   let left = most - 1;
   if (typeof value !== 'object' || value === null) return left;
+  if (Array.isArray(value)) {
+    // By their names, the items of a long list would all be named before the first is looked at.
+    for (let at = 0; at < value.length && left >= 0; at++) left = valuesLeft(value[at], left);
+    return left;
+  }
   for (const name in value) {
     if (left < 0) return left;
-    left = valuesLeft((value as Readonly<Record<string, unknown>>)[name], left);
+    left = valuesLeft((value as Json)[name], left);
   }
   return left;
 }

@@ -47,8 +47,12 @@ export const REQUEST_LIMITS = {
   requestJson: { depth: 128, values: 100_000, members: 25_000 },
   /** Of a chat: its text is more than the longest context of any model, in Latin letters. */
   chatJson: { depth: 128, values: 100_000, members: 25_000, textBytes: 4 * 1024 * 1024 },
+  /** Of the arguments of all earlier calls in a chat, where they are read: the bounds of the chat see their texts alone. */
+  callArguments: { values: 200_000, members: 50_000 },
   /** Of a longer one, each step of the reading takes a turn of the event loop of its own. */
   jsonBytesPerTurn: 64 * 1024,
+  /** As many values and members of one are built in a few milliseconds. */
+  jsonPartsPerTurn: 10_000,
   /** How much is copied in one turn of the event loop. */
   copyBytesPerTurn: 1024 * 1024,
   /** Of a request for embeddings, whose inputs may be lists of tokens: 2,048 of them with some 300,000 in all. */

@@ -6,6 +6,10 @@ export const RESPONSES_LIMITS = {
   /** Instructions, tools and all else that a response repeats of its request: three events of a stream have it. */
   echoBytes: 1024 * 1024,
   includes: 32,
+  /** Of the arguments of a call that are shown as something else than their text: an answer has very many. */
+  callJson: { depth: 32, values: 256, members: 128 },
+  /** Of an answer: its items, and the parts of each. */
+  outputParts: 4_096,
   metadataPairs: 16,
   metadataKeyChars: 64,
   metadataChars: 512,

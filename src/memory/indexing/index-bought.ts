@@ -2,6 +2,7 @@ import { ApiError } from '../../kernel/api-error.ts';
 import { assert } from '../../kernel/assert.ts';
 import { newId } from '../../kernel/ids.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import type { Span } from '../../kernel/trace/span.ts';
 import { termsOf } from '../metadata.ts';
 import { buyOnce, ClaimLost, findBought, PurchaseOpen, spentOn } from '../purchase/buy-once.ts';
 import { areSearchable, factsCodec, vectorCodec } from '../purchase/codecs.ts';
@@ -21,7 +22,7 @@ import {
 import { engineOf, type Piece, withVectors } from './pieces.ts';
 import { splitItem } from './split-text.ts';
 
-type Deps = IndexItemsDeps & { readonly shop: IndexingShop };
+type Deps = IndexItemsDeps & { readonly shop: IndexingShop; readonly span: Span | undefined };
 
 /** No client waits for indexing: a purchase ends by its own limits. */
 const NEVER = new AbortController().signal;
@@ -37,19 +38,26 @@ export async function indexBought(
 ): Promise<void> {
   const { indexed, onChunks, onStep, shop, sql } = deps;
   assert(shop !== undefined, 'what must be bought has a seller');
-  const { id, metadata, spaceId } = item;
+  const { agentId, id, metadata, spaceId } = item;
+  // The request that brought the item was answered before: a trace of its own.
+  const span = shop.tracer?.start('memory indexing', {
+    attributes: { 'svc.agent.id': agentId },
+  });
+  const traced = { ...deps, shop, span };
   try {
-    const drawn = await cut({ ...deps, shop }, claim, item);
+    const drawn = await cut(traced, claim, item);
     const { bought } = drawn;
-    const { chunks, costRaw } = await embed({ ...deps, shop }, claim, item, drawn);
+    const { chunks, costRaw } = await embed(traced, claim, item, drawn);
     await onStep?.('embedded');
     const terms = new Map([[id, termsOf(spaceId, metadata)]]);
     const all = { ...bought, costRaw: bought.costRaw + costRaw };
     const done = { claim, spaceId, terms, bought: all };
     const completed = await completeItems(sql, done, chunks, onChunks);
     indexed.add(completed, { outcome: 'completed' });
+    span?.end({ attributes: { 'svc.cost_raw': Number(all.costRaw) } });
   } catch (error) {
-    await giveBack({ ...deps, shop }, { claim, item }, error);
+    span?.end({ error: setbackOf(error).kind });
+    await giveBack(traced, { claim, item }, error);
     return;
   }
   await onStep?.('completed');
@@ -98,14 +106,14 @@ function whyLocal(error: unknown): string | undefined {
   return 'reason' in setback ? setback.reason : 'model_refused';
 }
 
-function drawFacts({ shop, sql }: Deps, claim: string, item: ClaimedItem, model: string) {
+function drawFacts({ shop, span, sql }: Deps, claim: string, item: ClaimedItem, model: string) {
   const { spender, text } = item;
   const wanted = { claim, item, kind: 'facts', model, codec: factsCodec } as const;
   const prompt = factsPrompt(text);
   const maxTokens = LIMITS.memory.inferMaxTokens;
   return buyOnce({ ...shop, sql }, wanted, (workId, keep) =>
     shop.models.answer(
-      { spender, workId, signal: NEVER, model, system: FACTS_SYSTEM, prompt, maxTokens },
+      { spender, workId, signal: NEVER, span, model, system: FACTS_SYSTEM, prompt, maxTokens },
       // An answer without facts is one as well: texts could have models answer for free else, again and again.
       async (answer) => keep(readFacts(answer)),
     ),
@@ -118,7 +126,7 @@ async function embed(
   item: ClaimedItem,
   { pieces, unsold }: Cut,
 ): Promise<{ readonly chunks: readonly IndexedChunk[]; readonly costRaw: bigint }> {
-  const { embedders, shop, sql } = deps;
+  const { embedders, shop, span, sql } = deps;
   const { agentId, dims, model, spender } = item;
   const texts = pieces.map(({ content }) => content);
   if (embedders.of(model)?.kind !== 'bought') {
@@ -130,7 +138,7 @@ async function embed(
     { ...shop, sql },
     { claim, item, kind: 'vectors', model, codec },
     (workId, keep) =>
-      shop.models.embed({ spender, workId, signal: NEVER, model, texts }, async (vectors) => {
+      shop.models.embed({ spender, workId, signal: NEVER, span, model, texts }, async (vectors) => {
         // Vectors that no index takes, or that cannot be compared with those there are, are not paid for.
         const fits = dims === 0 || vectors[0]?.length === dims;
         if (!fits || !areSearchable(vectors, texts.length)) throw new ModelRefused(422);

@@ -1,5 +1,6 @@
 import type { Log } from '../../kernel/log.ts';
 import type { Counter } from '../../kernel/metrics.ts';
+import type { Tracer } from '../../kernel/trace/span.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import type { Embedders } from '../embedder.ts';
 import type { BuyOnceDeps } from '../purchase/buy-once.ts';
@@ -11,6 +12,7 @@ export type IndexingShop = Pick<BuyOnceDeps, 'random' | 'works'> & {
   readonly models: Models;
   /** The chat model that draws facts out of texts with `infer`; undefined: fixed rules do. */
   readonly inferModel: string | undefined;
+  readonly tracer?: Tracer | undefined;
 };
 
 /** How far the indexing of items has come: a test may hold it there, or end the process. */

@@ -1,4 +1,5 @@
 import type { StopSignal } from '../../kernel/stop-signal.ts';
+import type { Span } from '../../kernel/trace/span.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
 
 /** Who buys something of a model, and what every purchase needs. */
@@ -9,6 +10,8 @@ export type Purchase = {
   readonly signal: StopSignal;
   /** Counts the request as one that the pool serves. Throws the 429. */
   readonly admitPooled?: (() => Promise<void> | undefined) | undefined;
+  /** Of the work that it is for; undefined: that is not traced. */
+  readonly span?: Span | undefined;
 };
 
 /** What a purchase has cost, as the ledger has it. */

@@ -1,6 +1,6 @@
 import { isObject } from '../../kernel/json.ts';
 import type { ChatStream } from '../providers/chat-rail.ts';
-import { carriesUsage, parseData } from '../providers/openai/chat-tap.ts';
+import { carriesUsage, readData } from '../providers/openai/chat-tap.ts';
 import { SseEvents } from '../providers/openai/sse-events.ts';
 import { priceInBody } from '../purchase/price-in-usage.ts';
 import type { Price } from '../purchase/receipt.ts';
@@ -30,7 +30,10 @@ export class PriceInChatStream {
       const piece = await this.#stream.next();
       if (piece === undefined) return undefined;
       const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
-      const relayed = this.#events.push(bytes).filter((event) => !this.#keeps(event));
+      const relayed: Buffer[] = [];
+      for (const event of this.#events.push(bytes)) {
+        if (!carriesUsage(event) || !(await this.#keeps(event))) relayed.push(event);
+      }
       if (relayed.length > 0) return relayed.length === 1 ? relayed[0] : Buffer.concat(relayed);
     }
   }
@@ -46,12 +49,11 @@ export class PriceInChatStream {
   }
 
   /**
-   * Whether the event is sent last, with the price. An event with choices passes at once; a copy of its usage without the
+   * Whether an event of usage is sent last, with the price. An event with choices passes at once; a copy of its usage without the
    * choices is sent last.
    */
-  #keeps(event: Buffer): boolean {
-    if (!carriesUsage(event)) return false;
-    const chunk = parseData(event);
+  async #keeps(event: Buffer): Promise<boolean> {
+    const chunk = await readData(event);
     if (!isObject(chunk) || !Array.isArray(chunk.choices)) return false;
     const isAlone = chunk.choices.length === 0;
     this.#usage = isAlone

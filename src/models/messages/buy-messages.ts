@@ -1,5 +1,7 @@
 import { newId } from '../../kernel/ids.ts';
+import { writeJsonInTurns } from '../../kernel/json/write-json.ts';
 import type { Json } from '../../kernel/json.ts';
+import { joinPieces } from '../../kernel/long-work.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import { meterTokens } from '../chat/chat-usage.ts';
 import { estimatePrompt } from '../chat/estimate-chat.ts';
@@ -56,7 +58,10 @@ export function createMessagesGateway(deps: ChatDeps<ChatRail>): MessagesGateway
   return {
     async create({ body: given, buyer, protocol, tellsCost = false, wishes }) {
       const body = { ...given, model: knownName(deps.catalogue, given.model) };
-      const asked = { protocol, spareId: newId(deps.random, '') };
+      const asked = {
+        ...{ protocol, measured: measureMessages(body) },
+        spareId: newId(deps.random, ''),
+      };
       const ofModel = (model: string) =>
         questionOf({ ...body, model: knownName(deps.catalogue, model) }, asked);
       const wanted = wantInTurn(deps, ofModel, buyer, { model: body.model, wishes });
@@ -76,9 +81,13 @@ type Call = Omit<ChatCall, 'body'>;
 
 function questionOf(
   body: MessagesRequest,
-  { protocol, spareId }: Pick<MessagesPurchase, 'protocol'> & Pick<Reading, 'spareId'>,
+  {
+    measured: ofAny,
+    protocol,
+    spareId,
+  }: Pick<MessagesPurchase, 'protocol'> & Pick<Reading, 'spareId'> & Pick<ChatQuestion, 'measured'>,
 ): ChatQuestion {
-  const measured = measureMessages(body);
+  const measured = { ...ofAny, model: body.model };
   const { thinking } = body;
   const isThinking = thinking?.type === 'enabled' || thinking?.type === 'adaptive';
   const translating = { measured, reading: { spareId, wantsThoughts: isThinking } };
@@ -140,6 +149,6 @@ async function translated(
   const usage = outcome.usage ?? tokensOf(answerChars);
   const message = await messageOfCompletion(outcome.body, { ...reading, usage });
   if (message === undefined) return failed('broken', 'not a completion', status);
-  const bytes = Buffer.from(JSON.stringify(message));
+  const bytes = await joinPieces(await writeJsonInTurns(message));
   return { ...outcome, body: bytes, contentType: 'application/json' };
 }

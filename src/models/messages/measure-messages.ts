@@ -59,10 +59,16 @@ type Measured = ChatRequest['messages'][number];
 const isVendorTool = (tool: unknown): boolean =>
   isObject(tool) && typeof tool.type === 'string' && tool.type !== 'custom';
 
-const partsOf = (content: unknown): Json[] => blocksOf(content).flatMap(partsOfBlock);
+/** A list of what are no blocks is measured as a whole: it may have a hundred thousand. */
+function partsOf(content: unknown): Json[] {
+  const blocks = blocksOf(content);
+  return blocks.every(isBlock) ? blocks.flatMap(partsOfBlock) : [textPart(blocks)];
+}
 
-function partsOfBlock(block: unknown): Json[] {
-  if (!isObject(block)) return [textPart(block)];
+const isBlock = (block: unknown): block is Json =>
+  isObject(block) && typeof block.type === 'string';
+
+function partsOfBlock(block: Json): Json[] {
   const mark = markOf(block);
   switch (block.type) {
     case 'text':

@@ -1,6 +1,6 @@
 import { isObject, type Json } from '../../kernel/json.ts';
 import type { ChatStream } from '../providers/chat-rail.ts';
-import { parseData } from '../providers/openai/chat-tap.ts';
+import { readData } from '../providers/openai/chat-tap.ts';
 import { SseEvents } from '../providers/openai/sse-events.ts';
 import { priceMembers } from '../purchase/price-in-usage.ts';
 import type { Price } from '../purchase/receipt.ts';
@@ -53,15 +53,17 @@ export class PriceInMessageStream {
     }
     if (piece === undefined) return undefined;
     const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
-    return Buffer.concat(this.#events.push(bytes).map((event) => this.#take(event)));
+    const sent: Buffer[] = [];
+    for (const event of this.#events.push(bytes)) {
+      // A long content is read only behind a message_delta.
+      const isRead = event[0] !== COMMENT && (this.#held !== undefined || event.includes(DELTA));
+      sent.push(isRead ? this.#take(event, await readData(event)) : event);
+    }
+    return Buffer.concat(sent);
   }
 
   /** What is sent at an event: itself where it is not held, behind what was held before it where it must not overtake that. */
-  #take(event: Buffer): Buffer {
-    if (event[0] === COMMENT) return event;
-    // A long content is read only behind a message_delta.
-    if (this.#held === undefined && !event.includes(DELTA)) return event;
-    const data = parseData(event);
+  #take(event: Buffer, data: unknown): Buffer {
     const type = isObject(data) ? data.type : undefined;
     if (isObject(data) && type === 'message_delta') {
       const earlier = this.#release();

@@ -1,6 +1,8 @@
 import { type Clock, nowSeconds } from '../../kernel/clock.ts';
+import { writeJsonInTurns } from '../../kernel/json/write-json.ts';
 import { isObject, type Json } from '../../kernel/json.ts';
 import type { Log } from '../../kernel/log.ts';
+import { joinPieces } from '../../kernel/long-work.ts';
 import { lastEvent } from '../providers/responses/response-event.ts';
 import type { ResponseEvents, WholeResponse } from '../providers/responses/responses-rail.ts';
 import { type Bought, type Relayed, relay } from '../purchase/answer.ts';
@@ -38,7 +40,8 @@ export async function answerResponse(
   const { outcome, served, upstreamMs } = bought;
   const settled = await bought.settle();
   const kept = await keepEnded(clock, keeping, response, settled);
-  const whole = { body: Buffer.from(JSON.stringify(kept)), contentType: 'application/json' };
+  const body = await joinPieces(await writeJsonInTurns(kept));
+  const whole = { body, contentType: 'application/json' };
   return relay(outcome.status, whole, receiptHeaders(served, settled), upstreamMs);
 }
 

@@ -1,4 +1,5 @@
 import type { Json } from '../../kernel/json.ts';
+import { LIMITS } from '../../kernel/limits.ts';
 import { turnForLongWork } from '../../kernel/long-work.ts';
 import type { ConnectionMemory } from './connection/connection-memory.ts';
 import { type Conversation, keptItem } from './input-items.ts';
@@ -50,4 +51,6 @@ export const rememberIn =
     const said = [...own.map((item) => keptItem(item, newItemId)), ...outputOf(response)];
     const bytes = beforeBytes + Buffer.byteLength(JSON.stringify(said));
     memory.remember(id, { items: [...before, ...said], bytes });
+    // The response is written out next.
+    if (bytes > LIMITS.jsonBytesPerTurn) await turnForLongWork();
   };

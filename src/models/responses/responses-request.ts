@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { fewMembers } from '../../kernel/json/few-members.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { isStorable } from '../../kernel/storable.ts';
 
@@ -49,12 +50,11 @@ export const ResponsesRequest = z.looseObject({
   reasoning: z.looseObject({ effort: z.string().nullish() }).nullish(),
   include: z.array(z.string()).max(responses.includes).nullish(),
   truncation: z.enum(['auto', 'disabled']).nullish(),
-  metadata: z
-    .record(z.string().max(responses.metadataKeyChars), z.string().max(responses.metadataChars))
-    .refine((pairs) => Object.keys(pairs).length <= responses.metadataPairs, {
-      message: `may have ${responses.metadataPairs} pairs`,
-    })
-    .nullish(),
+  metadata: fewMembers(
+    z.record(z.string().max(responses.metadataKeyChars), z.string().max(responses.metadataChars)),
+    responses.metadataPairs,
+    `may have ${responses.metadataPairs} pairs`,
+  ).nullish(),
 });
 
 export type ResponsesRequest = z.output<typeof ResponsesRequest>;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { fewMembers } from '../../kernel/json/few-members.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const;
@@ -17,12 +18,11 @@ export const ProxyRequest = z.object({
     .nullish()
     .transform((text) => (text ?? 'GET').toUpperCase())
     .pipe(z.enum(METHODS)),
-  headers: z
-    .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
-    .refine(
-      (headers) => Object.keys(headers).length <= LIMITS.outboundRequestHeaders,
-      `must have at most ${LIMITS.outboundRequestHeaders} headers`,
-    )
+  headers: fewMembers(
+    z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+    LIMITS.outboundRequestHeaders,
+    `must have at most ${LIMITS.outboundRequestHeaders} headers`,
+  )
     .nullish()
     .transform((headers) => headers ?? {}),
   body: z

@@ -1,9 +1,11 @@
 import type { Agent } from '../../accounts/agents/agent.ts';
 import { requireAgent } from '../../accounts/agents/require-agent.ts';
+import { ApiError } from '../../kernel/api-error.ts';
 import { errors } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Random } from '../../kernel/random.ts';
+import type { Span } from '../../kernel/trace/span.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
 import { CarrierFailed, type CarrierNumber, type OfferedNumber } from '../carriers/carrier.ts';
 import type { RateCard } from '../rate-card.ts';
@@ -24,7 +26,12 @@ export type BuyDeps = NumberDeps & {
 };
 
 /** Who buys: an agent with its key, or its developer, who is named by the account. */
-export type NumberBuyer = { readonly spender: Spender; readonly accountId: string };
+export type NumberBuyer = {
+  readonly spender: Spender;
+  readonly accountId: string;
+  /** Of the request; undefined: it is not traced. */
+  readonly span?: Span | undefined;
+};
 
 /**
  * Buys a number for an agent and charges its first month: both, or neither. Throws the refusals of a purchase in the order
@@ -35,14 +42,35 @@ export async function buyNumber(
   buyer: NumberBuyer,
   body: Readonly<Record<string, unknown>>,
 ): Promise<Bought> {
+  const carrier = deps.seller.name;
+  const span = buyer.span?.child(`number ${carrier}`, {
+    kind: 'client',
+    attributes: { 'svc.carrier': carrier, 'svc.agent.id': buyer.spender.agentId },
+  });
+  try {
+    const bought = await buyOnce(deps, { ...buyer, span }, body);
+    span?.end({ attributes: { 'svc.cost_raw': Number(bought.chargedRaw) } });
+    return bought;
+  } catch (error) {
+    span?.end({ error: error instanceof ApiError ? error.error : 'bug' });
+    throw error;
+  }
+}
+
+async function buyOnce(
+  deps: BuyDeps,
+  buyer: NumberBuyer,
+  body: Readonly<Record<string, unknown>>,
+): Promise<Bought> {
   const { sql } = deps;
-  const { accountId, spender } = buyer;
+  const { accountId, span, spender } = buyer;
   const agent = await requireAgent(sql, { agentId: spender.agentId, accountId });
   await requirePlace(deps, agent.id);
   const wanted = parseWantedNumber(body);
   requireReady(agent);
   if (await isTelephonySuspended(sql, accountId)) throw errors.phone.telephonySuspended();
   const buying = await takePlace(deps, agent, await offersFor(deps, wanted));
+  span?.set({ 'svc.hold.id': buying.purchaseId });
   await holdFirstMonth(deps, buying, spender);
   const bought = await finishPurchase(deps, buying, await buyAtCarrier(deps, buying), spender);
   if (bought === undefined) throw errors.phone.provisioningFailed();

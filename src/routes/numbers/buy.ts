@@ -15,9 +15,9 @@ export const buyOwnNumber = route<{ numbers: Numbers }>()({
   status: 201,
   response: OneNumber,
 
-  async handle({ body, caller, headers, services }) {
+  async handle({ body, caller, headers, services, span }) {
     const { accountId } = caller;
     const spender = readSpender(caller, headers);
-    return bought(await services.numbers.buy({ accountId, spender }, body));
+    return bought(await services.numbers.buy({ accountId, spender, span }, body));
   },
 });

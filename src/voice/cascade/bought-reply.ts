@@ -1,4 +1,6 @@
 import type { CutReason } from '../../../machines/voice-turn.ts';
+import { isLongJson } from '../../kernel/json/parse-json.ts';
+import { turnForLongWork } from '../../kernel/long-work.ts';
 import type { Span } from '../../kernel/trace/span.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
 import type { ChatRequest } from '../../models/chat/chat-request.ts';
@@ -117,6 +119,7 @@ export class BoughtReply implements LlmReply, UnbilledCharge {
   async #readAll(stream: ChatStream): Promise<void> {
     try {
       for (let chunk = await stream.next(); chunk !== undefined; chunk = await stream.next()) {
+        if (isLongJson(chunk)) await turnForLongWork();
         this.#take(this.#pieces.push(chunk));
         if (this.#pieces.isFull) {
           stream.stop();

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../src/kernel/limits.ts';
+import type { Tracer } from '../../../src/kernel/trace/span.ts';
 import { wakeAffordable } from '../../../src/memory/indexing/indexing-store.ts';
 import type { Models } from '../../../src/memory/purchase/models.ts';
+import { RecordedSpan } from '../../support/recorded-span.ts';
 import { OTHER_VECTORS, sellingMemory, VECTORS } from '../../support/selling-memory.ts';
 
 /** Five tokens at a tenth of a cent each, and the margin of a twentieth. */
@@ -42,6 +44,35 @@ describe('memories whose vectors are bought', () => {
     expect(await w.sql`select 1 from memory_purchases`).toHaveLength(0);
     const charges = await w.sql`select model from charges where agent_id = ${w.agentId}`;
     expect(charges).toHaveLength(3);
+  });
+
+  it('are traced, each as work of its own, and a query below its request', async () => {
+    const traces: RecordedSpan[] = [];
+    const start: Tracer['start'] = (name, begun) => {
+      const span = new RecordedSpan(name, begun);
+      traces.push(span);
+      return span;
+    };
+    await using w = await sellingMemory({ tracer: { start } });
+    await w.ingest(['her car is red']);
+    await w.indexer.idle();
+    const cost = { 'svc.cost_raw': Number(COST) };
+    expect(traces).toMatchObject([
+      {
+        ...{ name: 'memory indexing', ended: {} },
+        attributes: { 'svc.agent.id': w.agentId, ...cost },
+        children: [{ name: 'embeddings m', ended: {}, attributes: cost }],
+      },
+    ]);
+    const request = new RecordedSpan('request');
+    const { signal } = new AbortController();
+    const caller = { agentId: w.agentId, span: request };
+    await w.memory.run('query', caller, semantic('which car'), signal);
+    expect(request.children).toMatchObject([{ name: 'embeddings m', attributes: cost }]);
+    w.upstream.faults.push({ kind: 'status', status: 500 });
+    await w.ingest(['his house is blue']);
+    await w.indexer.idle();
+    expect(traces[1]?.ended?.error).toEqual(expect.any(String));
   });
 
   it('cost nothing to search by words, or where there are none yet', async () => {

@@ -7,6 +7,7 @@ import { accountsWorld } from '../../support/accounts.ts';
 import { type NumberWorld, RENTAL_RAW, startNumberWorld } from '../../support/number-world.ts';
 import { addPolicy } from '../../support/policies.ts';
 import { processOn } from '../../support/reaping-process.ts';
+import { RecordedSpan } from '../../support/recorded-span.ts';
 
 let world: NumberWorld;
 beforeEach(async () => {
@@ -53,6 +54,26 @@ describe('a purchase', () => {
       { ...RENTAL, target_url: 'phone://+12125550100/rental' },
     ]);
     expect(await world.funds(agent)).toEqual({ spendableRaw: 3_000_000n, heldRaw: 0n });
+  });
+
+  it('is traced below its request, with what it has cost or why it was refused', async () => {
+    const agent = await world.agent(5_000_000n);
+    const request = new RecordedSpan('request');
+    await world.buy(agent, { areaCode: '212' }, request);
+    expect(await outcome(world.buy(agent, { areaCode: '212' }, request))).not.toBe('ok');
+    const [bought, refused] = request.children;
+    expect(bought).toMatchObject({
+      ...{ name: `number ${world.carrier.name}`, start: { kind: 'client' }, ended: {} },
+      attributes: {
+        'svc.agent.id': agent.agentId,
+        'svc.hold.id': expect.stringMatching(/^num_/),
+        'svc.cost_raw': Number(RENTAL_RAW),
+      },
+    });
+    expect(bought?.ended?.error).toBeUndefined();
+    expect(refused?.ended?.error).toEqual(expect.any(String));
+    // No span says which number it is about.
+    expect(JSON.stringify(request.children)).not.toContain('12125550100');
   });
 
   it('of twenty at once for one agent is one number and one month', async () => {

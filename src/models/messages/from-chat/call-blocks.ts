@@ -1,10 +1,10 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
+import { ObjectEnd } from '../../chat/object-end.ts';
 import { argumentsText } from '../../chat/read-answer.ts';
 import { textMember } from '../../providers/anthropic/read-json.ts';
 import { StreamBroken } from '../../providers/openai/answer-reader.ts';
 import type { MessageWriter } from './message-writer.ts';
-import { ObjectEnd } from './object-end.ts';
 
 type Call = {
   /** As its upstream gave it; empty as long as it gave none. */

@@ -1,6 +1,7 @@
 import { parseJsonInTurns } from '../../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
+import { turnForLongWork } from '../../../kernel/long-work.ts';
 import { contentText } from '../../chat/read-answer.ts';
 import { textMember } from '../../providers/anthropic/read-json.ts';
 import type { TokenUsage } from '../../providers/chat-rail.ts';
@@ -28,7 +29,7 @@ export async function messageOfCompletion(
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
   if (!isObject(completion) || !isObject(choice) || !isObject(choice.message)) return undefined;
   const id = messageIdOf(completion.id, spareId);
-  const content = blocksOf(choice.message, { id, wantsThoughts });
+  const content = await blocksOf(choice.message, { id, wantsThoughts });
   const hasCalls = content.some(({ type }) => type === 'tool_use');
   return {
     id,
@@ -42,11 +43,12 @@ export async function messageOfCompletion(
   };
 }
 
-function blocksOf(
+async function blocksOf(
   message: Json,
   { id, wantsThoughts }: { readonly id: string; readonly wantsThoughts: boolean },
-): Json[] {
+): Promise<Json[]> {
   const blocks: Json[] = [];
+  let charsInTurn = 0;
   const thinking = wantsThoughts ? readThoughts(message) : '';
   if (thinking !== '') blocks.push({ type: 'thinking', thinking, signature: '' });
   for (const text of [contentText(message.content), textMember(message, 'refusal')]) {
@@ -56,11 +58,16 @@ function blocksOf(
   for (const [index, call] of (Array.isArray(calls) ? (calls as unknown[]) : []).entries()) {
     const called = isObject(call) && isObject(call.function) ? call.function : undefined;
     if (!isObject(call) || called === undefined) continue;
+    charsInTurn += textMember(called, 'arguments').length;
+    if (charsInTurn > LIMITS.jsonBytesPerTurn) {
+      charsInTurn = 0;
+      await turnForLongWork();
+    }
     blocks.push({
       type: 'tool_use',
       id: toolIdOf(call.id, id, index),
       name: textMember(called, 'name'),
-      input: readArguments(called.arguments),
+      input: await readArguments(called.arguments),
     });
   }
   return blocks;

@@ -1,3 +1,4 @@
+import { isLongJson } from '../../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { contentText } from '../../chat/read-answer.ts';
 import { reportedError } from '../../providers/anthropic/broken-message.ts';
@@ -5,7 +6,7 @@ import { textMember } from '../../providers/anthropic/read-json.ts';
 import type { ChatStream, TokenUsage } from '../../providers/chat-rail.ts';
 import { AlikeChunks } from '../../providers/openai/alike-chunks.ts';
 import type { StreamBroken } from '../../providers/openai/answer-reader.ts';
-import { parseData } from '../../providers/openai/chat-tap.ts';
+import { parseData, readData } from '../../providers/openai/chat-tap.ts';
 import { SseEvents } from '../../providers/openai/sse-events.ts';
 import { CallBlocks } from './call-blocks.ts';
 import { messageIdOf, readThoughts, toolIdOf } from './chat-words.ts';
@@ -51,7 +52,7 @@ export class MessageStream implements ChatStream {
       if (this.#isOver) return undefined;
       const chunks = await this.#chat.next();
       if (chunks === undefined) this.#finish();
-      else this.#read(chunks);
+      else await this.#read(chunks);
       const events = this.#writer.taken();
       if (events !== '') return Buffer.from(events);
     }
@@ -65,7 +66,7 @@ export class MessageStream implements ChatStream {
     this.#chat.stop();
   }
 
-  #read(chunks: Uint8Array): void {
+  async #read(chunks: Uint8Array): Promise<void> {
     const bytes = Buffer.from(chunks.buffer, chunks.byteOffset, chunks.byteLength);
     for (const event of this.#events.push(bytes)) {
       if (event[0] === COMMENT) {
@@ -77,7 +78,7 @@ export class MessageStream implements ChatStream {
         this.#words(text);
         continue;
       }
-      const chunk = parseData(event);
+      const chunk = isLongJson(event) ? await readData(event) : parseData(event);
       if (isObject(chunk)) this.#alike.remember(event, chunk);
       const broken = this.#look(chunk);
       if (broken === undefined) continue;

@@ -1,4 +1,4 @@
-import { tryParseJson } from '../../../kernel/json/parse-json.ts';
+import { parseJsonInTurns } from '../../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { argumentsText } from '../../chat/read-answer.ts';
@@ -7,10 +7,12 @@ import { argumentsText } from '../../chat/read-answer.ts';
  * The arguments of a call as the object that the dialect has them as. Text that is none stands under the member that its vendor
  * names for it (https://platform.claude.com/docs/en/agents-and-tools/tool-use/fine-grained-tool-streaming).
  */
-export function readArguments(told: unknown): Json {
+export async function readArguments(told: unknown): Promise<Json> {
   if (isObject(told) && !Array.isArray(told)) return told;
   const text = argumentsText(told);
   if (text.trim() === '') return {};
-  const input = tryParseJson(text, LIMITS.upstreamJson);
+  const input = await parseJsonInTurns(Buffer.from(text), LIMITS.upstreamJson).catch(
+    () => undefined,
+  );
   return isObject(input) && !Array.isArray(input) ? input : { INVALID_JSON: text };
 }

@@ -1,4 +1,7 @@
 import { type Clock, nowSeconds } from '../../../kernel/clock.ts';
+import { isLongJson, parseJsonInTurns } from '../../../kernel/json/parse-json.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import { turnForLongWork } from '../../../kernel/long-work.ts';
 import type { ChatCall, ChatCompletion, ChatRail } from '../chat-rail.ts';
 import type { CollectedAnswer } from '../openai/collect-answer.ts';
 import { wantsUsage } from '../openai/openai.ts';
@@ -81,15 +84,17 @@ async function inItsWords<T>(ask: () => Promise<Outcome<T>>): Promise<Outcome<T>
   }
 }
 
-function completionOf(
+async function completionOf(
   { body, status }: CollectedAnswer,
   { servedAs }: ChatCall,
   createdSec: number,
-): Outcome<ChatCompletion> {
-  const translated = translateAnswer(body, createdSec);
+): Promise<Outcome<ChatCompletion>> {
+  const message = await parseJsonInTurns(body, LIMITS.upstreamJson).catch(() => undefined);
+  const translated = translateAnswer(message, createdSec);
   if (translated === undefined) return failed('broken', 'not a completion', status);
   const { completion, usage, answerChars } = translated;
   const note = readNote(completion);
+  if (isLongJson(body)) await turnForLongWork();
   const named = renameModel(toBytes(completion), servedAs);
   const answer = { body: named, contentType: 'application/json' };
   return { kind: 'completed', status, ...answer, usage, answerChars, note: () => note };

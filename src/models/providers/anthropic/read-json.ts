@@ -3,7 +3,7 @@ import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 
 /** What a text of the upstream says; undefined where it is no JSON. */
-export const jsonOf = (text: string): unknown => tryParseJson(text, LIMITS.upstreamJson);
+export const jsonOf = (text: Uint8Array): unknown => tryParseJson(text, LIMITS.upstreamJson);
 
 /** A member that is an object, or an empty one in its place. */
 export function member(json: Json, name: string): Json {

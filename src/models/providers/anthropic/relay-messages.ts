@@ -41,7 +41,7 @@ export function createMessagesRail(pool: UpstreamPool): MessagesRail {
         () => sent(call, '/messages/count_tokens'),
         signal,
         ({ body, status }) => {
-          const counted = jsonOf(body.toString('utf8'));
+          const counted = jsonOf(body);
           const inputTokens = isObject(counted) ? tokenCount(counted.input_tokens) : undefined;
           if (inputTokens === undefined) return failed('broken', 'not a count', status);
           return { kind: 'completed', status, inputTokens };

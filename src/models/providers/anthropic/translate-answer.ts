@@ -25,8 +25,7 @@ type Translated = {
 };
 
 /** Puts a message into the shape of an OpenAI completion. Undefined: it is no message, or not a whole one. */
-export function translateAnswer(body: Buffer, createdSec: number): Translated | undefined {
-  const message = jsonOf(body.toString('utf8'));
+export function translateAnswer(message: unknown, createdSec: number): Translated | undefined {
   if (!isObject(message) || !Array.isArray(message.content)) return undefined;
   const said = readContent(message.content);
   if (said === undefined) return undefined;
@@ -85,7 +84,7 @@ export function writeArguments(input: unknown): string | undefined {
 
 /** Puts an error body into the OpenAI error object; a body that is none is not quoted. */
 export function translateError(body: Buffer, status: number): Json {
-  const parsed = jsonOf(body.toString('utf8'));
+  const parsed = jsonOf(body);
   const error = isObject(parsed) ? member(parsed, 'error') : {};
   return {
     error: {

@@ -1,6 +1,6 @@
-import { JsonTooComplex, parseBoundedJson } from '../../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 import type { CacheMark } from './cache-mark.ts';
+import { CallArguments } from './call-arguments.ts';
 import {
   type ImageBlock,
   type TextBlock,
@@ -43,6 +43,7 @@ export type Conversation = {
 export function translateMessages(messages: unknown): Conversation {
   if (!Array.isArray(messages)) return unfit('messages must be a list.');
   const system: TextBlock[] = [];
+  const read = new CallArguments();
   const turns: { role: AnthropicTurn['role']; content: Block[] }[] = [];
   const say = (role: AnthropicTurn['role'], blocks: readonly Block[]) => {
     if (blocks.length === 0) return;
@@ -66,7 +67,7 @@ export function translateMessages(messages: unknown): Conversation {
         say('user', translateContent(message.content, at));
         break;
       case 'assistant':
-        say('assistant', assistantBlocks(message, at));
+        say('assistant', assistantBlocks(message, at, read));
         break;
       case 'tool':
         say('user', [toolResult(message, at)]);
@@ -79,7 +80,7 @@ export function translateMessages(messages: unknown): Conversation {
   return { system, turns };
 }
 
-function assistantBlocks(message: Json, at: string): Block[] {
+function assistantBlocks(message: Json, at: string, read: CallArguments): Block[] {
   if (isObject(message.audio)) unfit(`${at}.audio cannot be sent: this model takes no audio.`);
   if (isObject(message.function_call)) unfit(`${at}.function_call is not taken; use tool_calls.`);
   const blocks: Block[] = translateText(message.content, at);
@@ -88,34 +89,18 @@ function assistantBlocks(message: Json, at: string): Block[] {
   if (calls === undefined || calls === null) return blocks;
   if (!Array.isArray(calls)) return unfit(`${at}.tool_calls must be a list.`);
   for (const [index, call] of (calls as unknown[]).entries()) {
-    blocks.push(toolUse(call, `${at}.tool_calls[${index}]`));
+    blocks.push(toolUse(call, `${at}.tool_calls[${index}]`, read));
   }
   return blocks;
 }
 
-function toolUse(call: unknown, at: string): ToolUseBlock {
+function toolUse(call: unknown, at: string, read: CallArguments): ToolUseBlock {
   const { id, function: called } = isObject(call) ? call : {};
   if (typeof id !== 'string') return unfit(`${at}.id must be a string.`);
   if (!isObject(called)) return unfit(`${at}.function is missing; no other calls are taken.`);
   const { name, arguments: text } = called;
   if (typeof name !== 'string') return unfit(`${at}.function.name must be a string.`);
-  return { type: 'tool_use', id, name, input: parseArguments(text, `${at}.function.arguments`) };
-}
-
-/** The dialect carries arguments as an object and not as text, so text that is none cannot be sent. */
-function parseArguments(text: unknown, at: string): Json {
-  if (text === undefined || text === null || text === '') return {};
-  const input = readArguments(String(text), at);
-  if (!isObject(input) || Array.isArray(input)) return unfit(`${at} must be a JSON object.`);
-  return input;
-}
-
-function readArguments(text: string, at: string): unknown {
-  try {
-    return parseBoundedJson(text);
-  } catch (err) {
-    return unfit(`${at} ${err instanceof JsonTooComplex ? err.message : 'is not valid JSON'}.`);
-  }
+  return { type: 'tool_use', id, name, input: read.object(text, `${at}.function.arguments`) };
 }
 
 /** A result is kept in the cache as a whole, so that the mark of a part of it becomes its own. */

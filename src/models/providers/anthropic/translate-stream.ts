@@ -1,8 +1,9 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
+import { dataOf } from '../openai/data-lines.ts';
 import { SseEvents } from '../openai/sse-events.ts';
 import { completionUsage } from './message-usage.ts';
-import { jsonOf, member, textMember } from './read-json.ts';
+import { member, textMember } from './read-json.ts';
 import { StreamedUsage } from './streamed-usage.ts';
 import { ToolCallDeltas } from './tool-call-deltas.ts';
 import { type FinishReason, finishReasonOf } from './translate-answer.ts';
@@ -44,20 +45,19 @@ export class StreamTranslator {
     return this.#usage.metered();
   }
 
-  /** The chunks that a piece of the stream completes; none once it is over. */
-  push(piece: Buffer): Buffer {
-    let chunks = '';
-    for (const event of this.#split(piece)) {
-      if (this.#state !== 'open') break;
-      const data = dataOf(event);
-      if (data !== undefined) chunks += write(this.#translate(jsonOf(data)));
-    }
-    return Buffer.from(chunks);
+  /** What the events say, as JSON, that a piece of the stream completes; nothing once it is over. */
+  push(piece: Buffer): Buffer[] {
+    return this.#split(piece).flatMap((event) => dataOf(event) ?? []);
+  }
+
+  /** The chunk that an event becomes; none once the stream is over. Undefined: what it says is no JSON. */
+  translate(event: unknown): string {
+    return this.#state === 'open' ? write(this.#translate(event)) : '';
   }
 
   /** The connection has ended. A stream that has reported its stop reason was whole, with or without a last event. */
-  end(): Buffer {
-    return Buffer.from(this.#state === 'open' ? write(this.#stop()) : '');
+  end(): string {
+    return this.#state === 'open' ? write(this.#stop()) : '';
   }
 
   #split(piece: Buffer): Buffer[] {
@@ -176,16 +176,6 @@ export class StreamTranslator {
     this.#state = 'failed';
     this.#failure = reason;
   }
-}
-
-/** The data of one server-sent event; undefined: it has none, as one that is a comment. */
-function dataOf(event: Buffer): string | undefined {
-  const data = event
-    .toString('utf8')
-    .split(/\r?\n/)
-    .filter((line) => line.startsWith('data:'))
-    .map((line) => line.slice(line[5] === ' ' ? 6 : 5));
-  return data.length === 0 ? undefined : data.join('\n');
 }
 
 const kindOf = (error: Json): string =>

@@ -1,6 +1,10 @@
+import { isLongJson, parseJsonInTurns } from '../../../kernel/json/parse-json.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
 import type { ChatStream } from '../chat-rail.ts';
 import type { OpenedAnswer } from '../open-answer.ts';
+import { AnswerReader } from '../openai/answer-reader.ts';
 import { RelayedChat } from '../openai/chat-stream.ts';
+import { jsonOf } from './read-json.ts';
 import { StreamTranslator } from './translate-stream.ts';
 
 const DONE = Buffer.from('data: [DONE]\n\n');
@@ -18,7 +22,7 @@ export async function translatedChat(
   },
 ): Promise<ChatStream> {
   const translator = new StreamTranslator(options.createdSec);
-  const chat = new RelayedChat({ ...answer, body: translated(answer.body, translator) }, options);
+  const chat = new RelayedChat({ ...answer, body: translated(answer, translator) }, options);
   await chat.begin();
   return {
     next: () => chat.next(),
@@ -29,19 +33,26 @@ export async function translatedChat(
 }
 
 async function* translated(
-  body: AsyncIterable<Uint8Array>,
+  answer: OpenedAnswer,
   translator: StreamTranslator,
 ): AsyncGenerator<Uint8Array> {
   const requireWhole = () => {
     if (translator.state === 'failed') throw new Error(translator.failure ?? 'it failed');
   };
-  for await (const piece of body) {
-    const events = translator.push(Buffer.from(piece));
-    if (events.length > 0) yield events;
+  const reader = new AnswerReader(answer);
+  for (let piece = await reader.read(); piece !== undefined; piece = await reader.read()) {
+    let chunks = '';
+    for (const data of translator.push(piece)) {
+      chunks += translator.translate(isLongJson(data) ? await readLong(data) : jsonOf(data));
+    }
+    if (chunks !== '') yield Buffer.from(chunks);
     requireWhole();
   }
   const rest = translator.end();
-  if (rest.length > 0) yield rest;
+  if (rest !== '') yield Buffer.from(rest);
   requireWhole();
   yield DONE;
 }
+
+const readLong = (data: Buffer): Promise<unknown> =>
+  parseJsonInTurns(data, LIMITS.upstreamJson).catch(() => undefined);

@@ -1,9 +1,15 @@
-import { tryParseJson } from '../../../kernel/json/parse-json.ts';
+import {
+  checkJsonBounds,
+  isLongJson,
+  parseJsonInTurns,
+  textOfJson,
+  tryParseJson,
+} from '../../../kernel/json/parse-json.ts';
 import { isObject } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { AnswerNote, TokenUsage } from '../chat-rail.ts';
-import { ANSWER_KEYS, PART_KEYS } from './answer-keys.ts';
-import { soleData } from './data-lines.ts';
+import { ANSWER_KEYS } from './answer-keys.ts';
+import { dataOf } from './data-lines.ts';
 import { readUsage } from './read-completion.ts';
 import { readNote } from './read-note.ts';
 
@@ -11,9 +17,9 @@ import { readNote } from './read-note.ts';
 export type Fate = 'relayed' | 'kept' | 'done';
 
 const USAGE = Buffer.from('"usage"');
-const quoted = (key: string): Buffer => Buffer.from(`"${key}"`);
-const TEXTS = ANSWER_KEYS.map(quoted);
-const PART_TEXTS = PART_KEYS.map(quoted);
+/** What only a part of a list of them has its text under. */
+const PART_TEXT = Buffer.from('"text"');
+const KEYS = [...ANSWER_KEYS.map((key) => Buffer.from(`"${key}"`)), PART_TEXT];
 /** The events that end an answer have no more: those of a slow reader are not held for its trace. */
 const MOST_NOTED_BYTES = 16_384;
 const QUOTE = 0x22;
@@ -62,7 +68,7 @@ export class ChatTap {
       this.#before = this.#latest;
       this.#latest = event;
     }
-    this.#answerBytes += textBytes(event, TEXTS);
+    this.#answerBytes += textBytes(event);
     return carriesUsage(event) && this.#readUsage(event) ? 'kept' : 'relayed';
   }
 
@@ -98,29 +104,31 @@ function afterSpace(event: Buffer, from: number): number {
 }
 
 /**
- * The length of all that stands under the keys: of strings, of objects, and of the texts in lists of parts. What stands in a
- * value that is counted is not counted again.
+ * The length of all that stands under the keys: of strings, of objects, and of the texts in lists of parts, however deep
+ * these are. What stands in a value that is counted is not counted again.
  */
-function textBytes(event: Buffer, keys: readonly Buffer[]): number {
-  const places = keys.map((key) => event.indexOf(key));
+function textBytes(event: Buffer): number {
+  const places = KEYS.map((key) => (key === PART_TEXT ? -1 : event.indexOf(key)));
+  let listEnd: number | undefined;
   let bytes = 0;
   for (;;) {
     const which = earliest(places);
     const at = places[which];
-    const key = keys[which];
+    const key = KEYS[which];
     if (at === undefined || key === undefined) return bytes;
     const start = valueAt(event, at + key.length);
     const first = event[start];
+    const isInList = listEnd !== undefined && at < listEnd;
     let end = at + 1;
-    if (first === QUOTE || first === OPEN_BRACE) {
+    if ((first === QUOTE || first === OPEN_BRACE) && (isInList || key !== PART_TEXT)) {
       end = valueEnd(event, start);
       bytes += end - start - (first === QUOTE ? 2 : 0);
-    } else if (first === OPEN_LIST && keys === TEXTS) {
-      // The texts of lists in this list are found with its own, however deep they are.
-      end = valueEnd(event, start);
-      bytes += textBytes(event.subarray(start, end), PART_TEXTS);
+    } else if (first === OPEN_LIST && !isInList && key !== PART_TEXT) {
+      // Most answers have no such list, and are not searched for its texts.
+      if (listEnd === undefined) places[KEYS.length - 1] = event.indexOf(PART_TEXT, start);
+      listEnd = valueEnd(event, start);
     }
-    passOver(event, keys, places, end);
+    passOver(event, places, end);
   }
 }
 
@@ -135,10 +143,10 @@ function earliest(places: readonly number[]): number {
 }
 
 /** Moves the places of the keys that stand before `end` behind it. */
-function passOver(event: Buffer, keys: readonly Buffer[], places: number[], end: number): void {
+function passOver(event: Buffer, places: number[], end: number): void {
   for (let index = 0; index < places.length; index++) {
     const at = places[index] ?? -1;
-    const key = keys[index];
+    const key = KEYS[index];
     if (at !== -1 && at < end && key !== undefined) places[index] = event.indexOf(key, end);
   }
 }
@@ -172,11 +180,25 @@ export const isTerminator = (event: Buffer): boolean =>
 
 /** The JSON of an event's data lines, or nothing where it has none. */
 export function parseData(event: Buffer): unknown {
-  const sole = soleData(event);
-  if (sole !== undefined) return tryParseJson(sole, LIMITS.upstreamJson);
-  const lines = event.toString('utf8').split(/\r?\n/);
-  const data = lines
-    .filter((line) => line.startsWith('data:'))
-    .map((line) => line.slice(5).trimStart());
-  return tryParseJson(data.join('\n'), LIMITS.upstreamJson);
+  const data = dataOf(event);
+  return data === undefined ? undefined : tryParseJson(data, LIMITS.upstreamJson);
+}
+
+/**
+ * The same, of a long event of many parts in several turns of the event loop; what is done with it has a turn of its own,
+ * too. A long text alone is read in a millisecond.
+ */
+export async function readData(event: Buffer): Promise<unknown> {
+  if (!isLongJson(event)) return parseData(event);
+  const data = dataOf(event);
+  if (data === undefined) return undefined;
+  try {
+    const { members, values } = checkJsonBounds(data, LIMITS.upstreamJson);
+    const isQuick = members + values <= LIMITS.jsonPartsPerTurn;
+    return isQuick
+      ? JSON.parse(textOfJson(data))
+      : await parseJsonInTurns(data, LIMITS.upstreamJson);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,34 +1,70 @@
 const LF = 0x0a;
 const CR = 0x0d;
+const SPACE = 0x20;
+const COLON = 0x3a;
 const DATA = Buffer.from('data:');
 const NAME = Buffer.from('event:');
 /** A comment without words: it keeps the connection alive, as the upstream wants to, and claims nothing. */
 const KEEP_ALIVE = Buffer.from(':\n\n');
 
 /**
- * Reduces a server-sent event of an upstream to its data. Comments, event names and ids are dropped: a comment could
- * state a price, which only this server does, and the dialects that are relayed put everything else into the data. An
- * event of comments alone becomes an empty comment; one without either is dropped (undefined). An event that is one data
- * line, behind its name or without one, passes without a copy: nearly all are.
+ * Reduces a server-sent event of an upstream to its data, on one line. Comments, event names and ids are dropped: a
+ * comment could state a price, which only this server does, and the dialects that are relayed put everything else into
+ * the data. It is JSON, in which a space between two of its lines means what a line feed does. An event of comments alone
+ * becomes an empty comment; one without either is dropped (undefined). An event that is one data line, behind its name or
+ * without one, passes without a copy: nearly all are.
  */
 export function dataLines(event: Buffer): Buffer | undefined {
   if (isOneDataLine(event)) return event;
   const unnamed = behindName(event);
   if (unnamed !== undefined && isOneDataLine(unnamed)) return unnamed;
-  // Readers end a line at a carriage return, too.
-  const lines = event.toString('utf8').split(/\r\n|\n|\r/);
-  const data = lines.filter((line) => line.startsWith('data:'));
-  if (data.length > 0) return Buffer.from(`${data.join('\n')}\n\n`);
-  return lines.some((line) => line.startsWith(':')) ? KEEP_ALIVE : undefined;
+  return joinedLines(event);
 }
 
-/** What the only data line of an event says, without a copy. Undefined: the event has other lines, or several. */
-export const soleData = (event: Buffer): Buffer | undefined =>
-  isOneDataLine(event) ? event.subarray(DATA.length) : undefined;
+/** What the data lines of an event say; of one line without a copy. Undefined: it has none. */
+export function dataOf(event: Buffer): Buffer | undefined {
+  const line = dataLines(event);
+  return line === undefined || line[0] === COLON ? undefined : line.subarray(DATA.length);
+}
 
 /** Whether bytes begin with others. */
 export const beginsWith = (bytes: Buffer, head: Buffer): boolean =>
   bytes.length >= head.length && bytes.compare(head, 0, head.length, 0, head.length) === 0;
+
+const isDataAt = (event: Buffer, at: number): boolean =>
+  DATA.every((byte, place) => event[at + place] === byte);
+
+/** Looks at each byte once, and makes nothing of a line: an event may be hundreds of thousands of lines. */
+function joinedLines(event: Buffer): Buffer | undefined {
+  const joined = Buffer.allocUnsafe(event.length + 2);
+  let length = 0;
+  let isStart = true;
+  let isData = false;
+  let hasComment = false;
+  for (let at = 0; at < event.length; at++) {
+    const byte = event[at] as number;
+    // Readers end a line at a carriage return, too.
+    if (byte === LF || byte === CR) {
+      isStart = true;
+      continue;
+    }
+    if (isStart) {
+      isStart = false;
+      isData = isDataAt(event, at);
+      hasComment ||= byte === COLON;
+      if (isData && length > 0) {
+        joined[length++] = SPACE;
+        at += DATA.length - 1;
+        continue;
+      }
+    }
+    if (isData) joined[length++] = byte;
+  }
+  if (length === 0) return hasComment ? KEEP_ALIVE : undefined;
+  joined[length] = LF;
+  joined[length + 1] = LF;
+  return joined.subarray(0, length + 2);
+}
 
 /** The lines of an event behind its name, where that is its first line and no line ends with a carriage return. */
 function behindName(event: Buffer): Buffer | undefined {

@@ -1,12 +1,19 @@
+import { LIMITS } from '../../../kernel/limits.ts';
+import { turnForLongWork } from '../../../kernel/long-work.ts';
 import type { OpenedAnswer } from '../open-answer.ts';
 import { AnswerReader, StreamBroken } from './answer-reader.ts';
 import { dataLines } from './data-lines.ts';
 import { SseEvents } from './sse-events.ts';
 
+const { sseEventsPerTurn: MOST } = LIMITS;
+
 /** Reads an opened answer as server-sent events, of each its data alone. */
 export class EventReader {
   readonly #answer: AnswerReader;
   readonly #events = new SseEvents();
+  /** Whole events that are not read yet. */
+  #whole: Buffer[] = [];
+  #readInTurn = 0;
 
   constructor(answer: OpenedAnswer) {
     this.#answer = new AnswerReader(answer);
@@ -16,12 +23,29 @@ export class EventReader {
     return this.#answer.isOver;
   }
 
-  /** The events that the next piece completes, which may be none. Undefined: it has ended. Throws StreamBroken. */
+  /**
+   * The events that the next piece completes, which may be none: so many in each turn of the event loop, whether one piece
+   * has them or several that waited. Undefined: it has ended. Throws StreamBroken.
+   */
   async read(): Promise<Buffer[] | undefined> {
-    const piece = await this.#answer.read();
-    if (piece === undefined) return undefined;
+    if (this.#readInTurn >= MOST) {
+      this.#readInTurn = 0;
+      await turnForLongWork();
+    }
+    if (this.#whole.length === 0) {
+      const piece = await this.#answer.read();
+      if (piece === undefined) return undefined;
+      this.#whole = this.#split(piece);
+    }
+    const events = this.#whole;
+    this.#whole = events.length > MOST ? events.splice(MOST) : [];
+    this.#readInTurn += events.length;
+    return events.flatMap((event) => dataLines(event) ?? []);
+  }
+
+  #split(piece: Buffer): Buffer[] {
     try {
-      return this.#events.push(piece).flatMap((event) => dataLines(event) ?? []);
+      return this.#events.push(piece);
     } catch (error) {
       this.stop();
       throw new StreamBroken('an event is too large', { cause: error });

@@ -1,8 +1,9 @@
+import { isLongJson } from '../../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 import type { AnswerNote, TokenUsage } from '../chat-rail.ts';
 import type { OpenedAnswer } from '../open-answer.ts';
 import { StreamBroken } from '../openai/answer-reader.ts';
-import { parseData } from '../openai/chat-tap.ts';
+import { parseData, readData } from '../openai/chat-tap.ts';
 import { EventReader } from '../openai/event-reader.ts';
 import { readPlainDelta } from './plain-delta.ts';
 import { writeEvent } from './response-event.ts';
@@ -69,7 +70,7 @@ export class RelayedResponse implements ResponseEvents {
     while (!this.#events.isOver) {
       const events = await this.#events.read();
       if (events === undefined) throw new StreamBroken('it ended before its end');
-      const relayed = this.#sift(events);
+      const relayed = await this.#sift(events);
       if (relayed.length > 0) return Buffer.concat(relayed);
     }
     return undefined;
@@ -92,7 +93,7 @@ export class RelayedResponse implements ResponseEvents {
   }
 
   /** The bytes that go on: of each event its name, and its data. */
-  #sift(events: readonly Buffer[]): Buffer[] {
+  async #sift(events: readonly Buffer[]): Promise<Buffer[]> {
     const relayed: Buffer[] = [];
     for (const event of events) {
       const delta = readPlainDelta(event);
@@ -103,7 +104,7 @@ export class RelayedResponse implements ResponseEvents {
         relayed.push(nameLine(delta.type), event);
         continue;
       }
-      const data = parseData(event);
+      const data = isLongJson(event) ? await readData(event) : parseData(event);
       if (!isObject(data) || typeof data.type !== 'string') {
         // A sign of life has no data.
         if (event[0] === COLON) relayed.push(event);

@@ -46,6 +46,9 @@ const {
   connectionWaitingChars,
 } = LIMITS.responses;
 
+/** How a socket is closed once each request that waits is refused. */
+type Closing = { readonly code: number; readonly reason: string; readonly refusal: Error };
+
 const LIMIT_MINUTES = connectionMs / 60_000;
 
 /**
@@ -62,8 +65,8 @@ export class ResponseConnection {
   readonly #waiting: string[] = [];
   #isAnswering = false;
   #current: { readonly leaving: AbortController; events?: AsyncIterator<Uint8Array> } | undefined;
-  /** How the socket is closed when all that waits is answered. */
-  #closing: { readonly code: number; readonly reason: string } | undefined;
+  /** Set when no more is taken. */
+  #closing: Closing | undefined;
   #isOver = false;
   #lifetime: TimerHandle | undefined;
 
@@ -101,7 +104,7 @@ export class ResponseConnection {
 
   /** Finishes the answer that is under way, and takes no more. Each request that waits is refused, and costs nothing. */
   drain(): void {
-    this.#finish(DRAINING);
+    this.#finish({ ...DRAINING, refusal: errors.request.draining() });
   }
 
   cutOff(code: number, reason: string): void {
@@ -123,14 +126,16 @@ export class ResponseConnection {
     current?.leaving.abort();
   }
 
+  /** The answer under way comes to its end. */
   #expire(): void {
     if (this.#closing !== undefined) return;
-    this.#waiting.length = 0;
-    this.#refuse(errors.responses.connectionLimit(LIMIT_MINUTES));
-    this.#finish({ code: 1000, reason: `open for ${LIMIT_MINUTES} minutes` });
+    const refusal = errors.responses.connectionLimit(LIMIT_MINUTES);
+    // A client that waits for nothing is told why its connection closes.
+    if (this.#waiting.length === 0) this.#refuse(refusal);
+    this.#finish({ code: 1000, reason: `open for ${LIMIT_MINUTES} minutes`, refusal });
   }
 
-  #finish(closing: { readonly code: number; readonly reason: string }): void {
+  #finish(closing: Closing): void {
     this.#closing ??= closing;
     this.#run();
   }
@@ -153,7 +158,7 @@ export class ResponseConnection {
       const text = this.#waiting.shift();
       if (text === undefined) return;
       if (this.#closing !== undefined) {
-        this.#refuse(errors.request.draining());
+        this.#refuse(this.#closing.refusal);
         continue;
       }
       const leaving = new AbortController();

@@ -1,6 +1,7 @@
 import { tryParseJson } from '../../../kernel/json/parse-json.ts';
-import { isObject, type Json } from '../../../kernel/json.ts';
+import type { Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
+import { ObjectEnd } from '../../chat/object-end.ts';
 import { CustomInput } from './custom-tool.ts';
 import { ItemEvents, type ItemPlace, type ItemStatus, type OutputItem } from './output-items.ts';
 import type { CalledTool } from './tool-names.ts';
@@ -29,7 +30,7 @@ export class CallItem implements OutputItem {
   readonly #events: ItemEvents;
   readonly #callId: string;
   readonly #form: CallForm;
-  #arguments = '';
+  readonly #end = new ObjectEnd();
   #status: ItemStatus = 'in_progress';
 
   constructor(place: ItemPlace, tool: CalledTool & { readonly callId: string }) {
@@ -55,18 +56,13 @@ export class CallItem implements OutputItem {
       if (delta.trim() === '') return;
       throw new Error('the arguments of a tool call go on behind their end');
     }
-    this.#arguments += delta;
+    this.#end.push(delta);
     this.#tell(this.#form.add(delta));
   }
 
-  /** Whether the arguments are a whole object, so that nothing can follow. Long ones are not looked at. */
-  isWhole(): boolean {
-    const text = this.#arguments;
-    return (
-      text.endsWith('}') &&
-      text.length <= LIMITS.jsonBytesPerTurn &&
-      isObject(tryParseJson(text, LIMITS.requestJson))
-    );
+  /** Whether the arguments are a whole object, so that nothing can follow. */
+  get isWhole(): boolean {
+    return this.#end.isWhole;
   }
 
   close(status: 'completed' | 'incomplete'): void {
@@ -131,8 +127,7 @@ function searchForm(): CallForm {
       return undefined;
     },
     end() {
-      const isShort = text.length <= LIMITS.jsonBytesPerTurn;
-      if (text !== '') told = (isShort && tryParseJson(text, LIMITS.requestJson)) || text;
+      if (text !== '') told = tryParseJson(text, LIMITS.responses.callJson) || text;
       return [];
     },
     shown: () => ({ type: 'tool_search_call', execution: 'client', arguments: told }),

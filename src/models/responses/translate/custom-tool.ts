@@ -126,8 +126,7 @@ function readEscape(text: string, at: number): { char: string; end: number } | u
 
 /** The input within arguments of another form: models name the member otherwise, or write the text without an object. */
 function inputWithin(text: string): string {
-  if (text.length > LIMITS.jsonBytesPerTurn) return text;
-  const told = tryParseJson(text, LIMITS.requestJson);
+  const told = tryParseJson(text, LIMITS.responses.callJson);
   if (typeof told === 'string') return told;
   if (!isObject(told)) return text;
   if (typeof told[MEMBER] === 'string') return told[MEMBER];

@@ -1,4 +1,7 @@
 import type { Json } from '../../../kernel/json.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+
+const { outputParts } = LIMITS.responses;
 
 export type Emit = (type: string, fields: Json) => void;
 
@@ -118,6 +121,9 @@ export class MessageItem implements OutputItem {
   #part(type: Part['type']): readonly [Part, number] {
     const last = this.#parts.at(-1);
     if (last?.type === type) return [last, this.#parts.length - 1];
+    if (this.#parts.length >= outputParts) {
+      throw new Error(`an item has more than ${outputParts} parts`);
+    }
     this.#closePart();
     const part: Part = { type, text: '', odds: [] };
     const content_index = this.#parts.push(part) - 1;

@@ -18,6 +18,10 @@ const INCOMPLETE: Readonly<Record<string, string>> = {
   content_filter: 'content_filter',
 };
 
+type WrittenEvent = Parameters<typeof writeEvent>[0];
+
+const { outputParts } = LIMITS.responses;
+
 /** The name or the arguments of a tool call, as far as a piece of an answer has them. */
 export type CallDelta = {
   readonly index: number;
@@ -39,7 +43,8 @@ export class ResponseWriter {
   readonly #items: OutputItem[] = [];
   readonly #calls = new Map<number, CallItem>();
   #callCount = 0;
-  #events = '';
+  /** Those that are written, and those that are to be. */
+  #events: (string | WrittenEvent)[] = [];
   #sequence = 0;
   #ends: Json = { status: 'in_progress', incomplete_details: null };
 
@@ -59,11 +64,24 @@ export class ResponseWriter {
     this.#emit('response.in_progress', { response: this.response() });
   }
 
-  /** The events since it was asked last. */
+  /**
+   * Of the events that were not taken yet the next ones, some milliseconds' work: at the end of a long answer four events
+   * have all of it.
+   */
   take(): string {
-    const events = this.#events;
-    this.#events = '';
-    return events;
+    let text = '';
+    let taken = 0;
+    while (taken < this.#events.length && text.length < LIMITS.jsonBytesPerTurn) {
+      const event = this.#events[taken++] as string | WrittenEvent;
+      text += typeof event === 'string' ? event : writeEvent(event);
+    }
+    this.#events.splice(0, taken);
+    return text;
+  }
+
+  /** Whether there are events that were not taken. */
+  get hasMore(): boolean {
+    return this.#events.length > 0;
   }
 
   /** Of the event that comes next. */
@@ -140,8 +158,11 @@ export class ResponseWriter {
 
   /** Where the next item stands. The last one ends here, unless it is a call that may go on. */
   #nextPlace(prefix: string): ItemPlace {
+    if (this.#items.length >= outputParts) {
+      throw new Error(`an answer has more than ${outputParts} items`);
+    }
     const last = this.#items.at(-1);
-    if (!(last instanceof CallItem) || last.isWhole()) last?.close('completed');
+    if (!(last instanceof CallItem) || last.isWhole) last?.close('completed');
     return {
       id: this.#newItemId(prefix),
       outputIndex: this.#items.length,
@@ -152,12 +173,12 @@ export class ResponseWriter {
 
   #emit: Emit = (type, fields) => {
     if (!this.#isStream) return;
-    this.#events += writeEvent({ type, sequence_number: this.#sequence++, ...fields });
+    this.#events.push({ type, sequence_number: this.#sequence++, ...fields });
   };
 
   readonly #emitWritten: EmitWritten = (type, members) => {
     const sequence = this.#sequence++;
     const data = `{"type":"${type}","sequence_number":${sequence},${members}}`;
-    this.#events += `event: ${type}\ndata: ${data}\n\n`;
+    this.#events.push(`event: ${type}\ndata: ${data}\n\n`);
   };
 }

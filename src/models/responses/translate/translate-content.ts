@@ -4,7 +4,10 @@ import { type Misfits, NOT_HERE } from './misfit.ts';
 const isText = ({ type }: Json): boolean =>
   type === 'input_text' || type === 'output_text' || type === 'text';
 
-/** The parts of a content; a text alone is one. Parts that chat has no words for are noted, and stand as JSON. */
+/**
+ * The parts of a content; a text alone is one. Parts that chat has no words for are noted, and stand as JSON. A list of what
+ * are no parts stands as JSON as a whole: it may have a hundred thousand.
+ */
 export function translateParts(content: unknown, at: string, misfits: Misfits): Json[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   if (content === undefined || content === null) return [];
@@ -12,16 +15,17 @@ export function translateParts(content: unknown, at: string, misfits: Misfits): 
     misfits.note(at, 'must be a text or a list of parts');
     return [opaque(content)];
   }
-  return (content as unknown[]).map((part, index) =>
-    translatePart(part, `${at}[${index}]`, misfits),
-  );
+  const strange = (content as unknown[]).findIndex((part) => !isTyped(part));
+  if (strange !== -1) {
+    misfits.note(`${at}[${strange}]`, 'must be an object with a type');
+    return [opaque(content)];
+  }
+  return (content as Json[]).map((part, index) => translatePart(part, `${at}[${index}]`, misfits));
 }
 
-function translatePart(part: unknown, at: string, misfits: Misfits): Json {
-  if (!isObject(part)) {
-    misfits.note(at, 'must be an object');
-    return opaque(part);
-  }
+const isTyped = (part: unknown): boolean => isObject(part) && typeof part.type === 'string';
+
+function translatePart(part: Json, at: string, misfits: Misfits): Json {
   if (isText(part) && typeof part.text === 'string') return { type: 'text', text: part.text };
   const { detail, file_data, filename, image_url: url, input_audio, refusal, type } = part;
   if (type === 'refusal' && typeof refusal === 'string') return { type: 'text', text: refusal };

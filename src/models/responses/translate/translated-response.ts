@@ -1,10 +1,11 @@
-import { parseJsonInTurns } from '../../../kernel/json/parse-json.ts';
+import { isLongJson, parseJsonInTurns } from '../../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
+import { turnForLongWork } from '../../../kernel/long-work.ts';
 import type { ChatCompletion, ChatStream, TokenUsage } from '../../providers/chat-rail.ts';
 import { AlikeChunks } from '../../providers/openai/alike-chunks.ts';
 import { StreamBroken } from '../../providers/openai/answer-reader.ts';
-import { parseData } from '../../providers/openai/chat-tap.ts';
+import { parseData, readData } from '../../providers/openai/chat-tap.ts';
 import { SseEvents } from '../../providers/openai/sse-events.ts';
 import { responseUsage } from '../../providers/responses/response-usage.ts';
 import type { ResponseEvents, WholeResponse } from '../../providers/responses/responses-rail.ts';
@@ -67,14 +68,19 @@ export class TranslatedResponse implements ResponseEvents {
   }
 
   async next(): Promise<Uint8Array | undefined> {
+    if (this.#writer.hasMore) {
+      await turnForLongWork();
+      return Buffer.from(this.#writer.take());
+    }
     while (!this.#isOver) {
       const piece = await this.#chat.next();
       if (piece === undefined) {
         this.#isOver = true;
         this.#writer.finish(this.#reason);
       } else {
-        this.#read(Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength));
+        await this.#read(Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength));
       }
+      if (piece !== undefined && isLongJson(piece)) await turnForLongWork();
       const events = this.#signs + this.#writer.take();
       this.#signs = '';
       if (events !== '') return Buffer.from(events);
@@ -105,14 +111,14 @@ export class TranslatedResponse implements ResponseEvents {
     return usage ?? this.#estimate(answerChars);
   }
 
-  #read(piece: Buffer): void {
+  async #read(piece: Buffer): Promise<void> {
     for (const event of this.#events.push(piece)) {
       const text = this.#alike.textOf(event);
       if (text !== undefined) {
         this.#writer.say(text);
         continue;
       }
-      const chunk = parseData(event);
+      const chunk = isLongJson(event) ? await readData(event) : parseData(event);
       if (!isObject(chunk)) {
         if (event[0] === COLON) this.#signs += event.toString('latin1');
         continue;
@@ -125,7 +131,7 @@ export class TranslatedResponse implements ResponseEvents {
       try {
         if (isObject(choice.delta)) writeMessage(this.#writer, choice.delta, choice.logprobs);
       } catch (cause) {
-        throw this.#broken('its tool calls make no sense', cause);
+        throw this.#broken('it makes no sense', cause);
       }
       if (typeof choice.finish_reason === 'string') this.#reason = choice.finish_reason;
     }

@@ -5,7 +5,7 @@ import { readSpender } from '../../../models/purchase/read-spender.ts';
 
 type Asked = Pick<
   Context<unknown, 'agent', undefined, undefined, undefined>,
-  'admitPooled' | 'caller' | 'headers' | 'signal' | 'workId'
+  'admitPooled' | 'caller' | 'headers' | 'signal' | 'span' | 'workId'
 >;
 
 /** Carries out an operation of the memory store for a request with an agent's key. */
@@ -13,12 +13,12 @@ export async function askMemory(
   memory: Memory,
   op: MemoryOp,
   body: unknown,
-  { admitPooled, caller, headers, signal, workId }: Asked,
+  { admitPooled, caller, headers, signal, span, workId }: Asked,
 ): Promise<RouteReply> {
   const { agentId } = caller;
   const isReadOnly = caller.permission === 'read';
   const spender = readSpender(caller, headers);
-  const asking = { agentId, spender, isReadOnly, workId, admitPooled };
+  const asking = { agentId, spender, isReadOnly, workId, admitPooled, span };
   const { bill, ...answer } = await memory.run(op, asking, body, abortSignalOf(signal));
   return bill === undefined ? answer : { ...answer, upstreamMs: bill.upstreamMs };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { fewMembers } from '../../../kernel/json/few-members.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { AnswerRequest } from '../../session/answer-request.ts';
 import {
@@ -17,10 +18,11 @@ const INPUT_ITEMS = 256;
 
 const ResponseBody = z.object({
   conversation: z.enum(['auto', 'none']).nullish(),
-  metadata: z
-    .record(z.string().max(64), z.string().max(512))
-    .refine((metadata) => Object.keys(metadata).length <= 16, 'at most 16 members')
-    .nullish(),
+  metadata: fewMembers(
+    z.record(z.string().max(64), z.string().max(512)),
+    16,
+    'at most 16 members',
+  ).nullish(),
   input: z
     .array(
       z.discriminatedUnion('type', [

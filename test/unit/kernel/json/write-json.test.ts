@@ -12,7 +12,7 @@ describe('JSON that is written in turns', () => {
         const many = Array.from({ length: 1_000 }, () => ({ part, é: '"' }));
         const value = isList
           ? [part, many, [], [[many]]]
-          : { a: part, '"': many, c: {}, d: { many } };
+          : { a: part, '"': many, none: undefined, c: {}, d: { many } };
         expect(await written(value)).toBe(JSON.stringify(value));
       }),
       { numRuns: 8 },

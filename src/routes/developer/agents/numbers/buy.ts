@@ -15,10 +15,10 @@ export const buyAgentNumber = route<{ numbers: Numbers }>()({
   status: 201,
   response: OneNumber,
 
-  async handle({ body, caller, params, services }) {
+  async handle({ body, caller, params, services, span }) {
     const { accountId } = caller;
     return bought(
-      await services.numbers.buy({ accountId, spender: { agentId: params.agentId } }, body),
+      await services.numbers.buy({ accountId, spender: { agentId: params.agentId }, span }, body),
     );
   },
 });

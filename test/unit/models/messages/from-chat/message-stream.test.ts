@@ -252,14 +252,14 @@ describe('a completion as a message', () => {
   });
 });
 
-it('ids, arguments and reasons are those of the dialect', () => {
+it('ids, arguments and reasons are those of the dialect', async () => {
   expect(messageIdOf('chatcmpl-7', 's')).toBe('msg_7');
   expect(messageIdOf(undefined, 's')).toBe('msg_s');
   expect(toolIdOf('call_1', 'msg_7', 0)).toBe('call_1');
   expect(toolIdOf(7, 'msg_7', 2)).toBe('toolu_7_2');
-  expect(readArguments('')).toEqual({});
-  expect(readArguments('[1]')).toEqual({ INVALID_JSON: '[1]' });
-  expect(readArguments('{"a":1}')).toEqual({ a: 1 });
+  expect(await readArguments('')).toEqual({});
+  expect(await readArguments('[1]')).toEqual({ INVALID_JSON: '[1]' });
+  expect(await readArguments('{"a":1}')).toEqual({ a: 1 });
   expect(stopReasonOf('tool_calls', true)).toBe('tool_use');
   expect(stopReasonOf('stop', true)).toBe('tool_use');
   expect(stopReasonOf('length', true)).toBe('max_tokens');

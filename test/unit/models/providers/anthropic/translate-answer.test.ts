@@ -17,7 +17,7 @@ const message = (more: object = {}) => ({
   ...more,
 });
 const bytes = (value: unknown) => Buffer.from(JSON.stringify(value));
-const translate = (more: object = {}) => translateAnswer(bytes(message(more)), 1_735_689_600);
+const translate = (more: object = {}) => translateAnswer(message(more), 1_735_689_600);
 
 const toolUse = (id: string, input: unknown) => ({ type: 'tool_use', id, name: 'weather', input });
 
@@ -103,13 +103,19 @@ describe('a message', () => {
   });
 
   it('is known from what is none', () => {
-    const deep = `{"type":"tool_use","id":"a","name":"b","input":${'['.repeat(9_000)}${']'.repeat(9_000)}}`;
-    const none = [{}, [], null, 7, 'text', { type: 'error', error: {} }, { content: 'text' }];
-    for (const body of none) expect(translateAnswer(bytes(body), 0)).toBeUndefined();
+    const none = [
+      undefined,
+      {},
+      [],
+      null,
+      7,
+      'text',
+      { type: 'error', error: {} },
+      { content: 'text' },
+    ];
+    for (const body of none) expect(translateAnswer(body, 0)).toBeUndefined();
     expect(translate({ content: [7] })).toBeUndefined();
     expect(translate({ content: [{ type: 'tool_use', id: 'a' }] })).toBeUndefined();
-    expect(translateAnswer(Buffer.from('{"content": ['), 0)).toBeUndefined();
-    expect(translateAnswer(Buffer.from(`{"content":[${deep}]}`), 0)).toBeUndefined();
   });
 });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
+import { jsonOf } from '../../../../../src/models/providers/anthropic/read-json.ts';
 import { StreamTranslator } from '../../../../../src/models/providers/anthropic/translate-stream.ts';
 
 type Event = { readonly type: string; readonly [field: string]: unknown };
@@ -50,12 +51,19 @@ const GREETING = [
   stop,
 ];
 
+/** The chunks that a piece completes. */
+const push = (translator: StreamTranslator, piece: Buffer): string =>
+  translator
+    .push(piece)
+    .map((data) => translator.translate(jsonOf(data)))
+    .join('');
+
 /** Everything that comes out when the pieces go in one after the other, and the state after them. */
 function run(pieces: readonly Buffer[], ends = true) {
   const translator = new StreamTranslator(CREATED);
-  const written = pieces.map((piece) => translator.push(piece));
+  const written = pieces.map((piece) => push(translator, piece));
   if (ends) written.push(translator.end());
-  const output = Buffer.concat(written).toString('utf8');
+  const output = written.join('');
   const { state, failure } = translator;
   const { note, ...metered } = translator.metered();
   return { output, chunks: parse(output), state, failure, metered, note: note?.() };
@@ -138,8 +146,8 @@ describe('a stream of words', () => {
 
   it('has nothing more to say once it is over', () => {
     const translator = new StreamTranslator(CREATED);
-    translator.push(wire(GREETING));
-    expect(translator.push(wire([says(0, 'And')])).length).toBe(0);
+    push(translator, wire(GREETING));
+    expect(push(translator, wire([says(0, 'And')])).length).toBe(0);
     expect(translator.end().length).toBe(0);
     expect(translator.state).toBe('finished');
   });
@@ -205,16 +213,16 @@ describe('what a stream has come to', () => {
     const translator = new StreamTranslator(CREATED);
     expect(translator.metered()).toMatchObject({ usage: null, answerChars: 0 });
     const cached = { cache_read_input_tokens: 100, cache_creation_input_tokens: 7 };
-    translator.push(wire([start({ input_tokens: 25, output_tokens: 1, ...cached })]));
+    push(translator, wire([start({ input_tokens: 25, output_tokens: 1, ...cached })]));
     const written = { cacheWriteTokens: 7, cacheWriteSurcharge: 2 };
     const prompt = { inputTokens: 132, cachedTokens: 100, ...written };
     expect(translator.metered().usage).toEqual({ ...prompt, outputTokens: 1 });
-    translator.push(wire([opened(0, text), says(0, 'x'.repeat(4 * 30))]));
+    push(translator, wire([opened(0, text), says(0, 'x'.repeat(4 * 30))]));
     expect(translator.metered()).toMatchObject({
       usage: { ...prompt, outputTokens: 120 / LIMITS.charsPerToken },
       answerChars: 120,
     });
-    translator.push(wire([finish('end_turn', { output_tokens: 12, input_tokens: null })]));
+    push(translator, wire([finish('end_turn', { output_tokens: 12, input_tokens: null })]));
     expect(translator.metered().usage).toEqual({ ...prompt, outputTokens: 12 });
   });
 
@@ -267,9 +275,9 @@ describe('a stream that does not become whole', () => {
   it('ends with an event that outgrows its bound, wherever its pieces end', () => {
     const piece = Buffer.alloc(64 * 1024, 'x');
     const translator = new StreamTranslator(CREATED);
-    translator.push(wire([start()]));
-    translator.push(Buffer.from('data: '));
-    for (let sent = 0; sent <= LIMITS.sseEventBytes; sent += piece.length) translator.push(piece);
+    push(translator, wire([start()]));
+    push(translator, Buffer.from('data: '));
+    for (let sent = 0; sent <= LIMITS.sseEventBytes; sent += piece.length) push(translator, piece);
     expect([translator.state, translator.failure]).toEqual(['failed', 'an event is too large']);
     expect(translator.metered().usage).toMatchObject({ inputTokens: 25 });
   });

@@ -19,7 +19,7 @@ describe('the data of an event of an upstream', () => {
     ['a forged price behind', 'data: 1\n: svc-cost-usdc=0\n\n', 'data: 1\n\n'],
     ['one behind a return alone', 'data: 1\r: svc-cost-usdc=0\n\n', 'data: 1\n\n'],
     ['one behind a return and a blank line', 'data: 1\r\r: svc-cost-usdc=0\n\n', 'data: 1\n\n'],
-    ['several lines of data', 'data: {\nevent: x\ndata: }\n\n', 'data: {\ndata: }\n\n'],
+    ['several lines of data', 'data: {\nevent: x\ndata: }\n\n', 'data: {  }\n\n'],
   ])('loses %s', (_what, event, left) => {
     expect(of(event)).toBe(left);
   });

@@ -95,6 +95,19 @@ describe('a connection of responses', () => {
     expect(closed).toEqual([[1000, 'open for 60 minutes']]);
   });
 
+  it('refuses each request that waits when its time is over, behind the answer under way', async () => {
+    const { clock, closed, connection, piece, sent } = connected(1);
+    for (const text of ['a', 'b', 'c']) connection.message(text);
+    clock.advance(connectionMs);
+    connection.message('d');
+    expect(sent).toEqual([]);
+    await piece();
+    await turn();
+    const refused = 'refused websocket_connection_limit_reached';
+    expect(sent).toEqual(['{"type":"delta"}', '{"type":"end"}', refused, refused]);
+    expect(closed).toEqual([[1000, 'open for 60 minutes']]);
+  });
+
   it('reads on when the client has taken what was sent, and ends where it takes nothing for too long', async () => {
     const { clock, closed, connection, ends, piece, sent, socket } = connected(3);
     connection.message('a');

@@ -99,7 +99,7 @@ describe('a response over an upstream of the Messages dialect', () => {
             stop_reason: calls.length > 0 ? 'tool_use' : 'end_turn',
             usage: messageUsage(usage),
           };
-          const answer = translateAnswer(Buffer.from(JSON.stringify(message)), 1);
+          const answer = translateAnswer(message, 1);
           const whole = await translateCompletion(
             {
               ...{ body: Buffer.from(JSON.stringify(answer?.completion)), answerChars: 0, usage },

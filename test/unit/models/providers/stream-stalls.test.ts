@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { PriceInChatStream } from '../../../../src/models/chat/price-in-chat-stream.ts';
+import { MessageStream } from '../../../../src/models/messages/from-chat/message-stream.ts';
+import { PriceInMessageStream } from '../../../../src/models/messages/price-in-message-stream.ts';
+import { RelayedMessageStream } from '../../../../src/models/providers/anthropic/relayed-message-stream.ts';
+import { translatedChat } from '../../../../src/models/providers/anthropic/translated-chat.ts';
+import { RelayedChat } from '../../../../src/models/providers/openai/chat-stream.ts';
+import { RelayedResponse } from '../../../../src/models/providers/responses/relayed-response.ts';
+import { TranslatedResponse } from '../../../../src/models/responses/translate/translated-response.ts';
+import { usualStallMs } from '../../../support/longest-stall.ts';
+import { openedAnswer } from '../../../support/opened-answer.ts';
+
+const MOST_STALL_MS = 50;
+const EVENT_BYTES = 2_000_000;
+const PIECE_BYTES = 65_536;
+/** Of those that wait for a slow reader. */
+const WAITING_BYTES = 1_000_000;
+
+type Stream = { next(): Promise<Uint8Array | undefined> };
+
+/** Pieces that have all come before the first one is read. */
+const answerOf = (text: string) => {
+  const bytes = Buffer.from(text);
+  const pieces = Array.from({ length: Math.ceil(bytes.length / PIECE_BYTES) }, (_, i) =>
+    bytes.subarray(i * PIECE_BYTES, (i + 1) * PIECE_BYTES),
+  );
+  return openedAnswer(...pieces).answer;
+};
+const chat = (text: string) =>
+  new RelayedChat(answerOf(text), { servedAs: 'acme/chat', wantsUsage: true });
+const tokensOf = (outputTokens: number) => ({ inputTokens: 1, cachedTokens: 0, outputTokens });
+
+const READERS: Readonly<Record<string, (text: string) => Stream | Promise<Stream>>> = {
+  'a chat': chat,
+  'a chat with its price': (text) => new PriceInChatStream(chat(text)),
+  'a chat as a message': (text) =>
+    new MessageStream(
+      chat(text),
+      { wantsThoughts: true, spareId: 'msg_1' },
+      { promptTokens: 1, tokensOf },
+    ),
+  'a chat as a response': (text) =>
+    new TranslatedResponse(chat(text), {
+      ...{ head: {}, names: new Map(), newItemId: (prefix) => `${prefix}1`, estimate: tokensOf },
+    }),
+  'a message': (text) =>
+    new PriceInMessageStream(new RelayedMessageStream(answerOf(text), 'acme/claude')),
+  'a message as a chat': (text) =>
+    translatedChat(answerOf(text), { createdSec: 1, servedAs: 'acme/claude', wantsUsage: true }),
+  'a response': (text) => new RelayedResponse(answerOf(text), (response) => response),
+};
+
+const fill = (part: string, bytes: number) => part.repeat(bytes / part.length);
+const event = (data: string) => `data: ${data}\n\n`;
+const members = Array.from({ length: 99_000 }, (_, i) => `"k${i}":1`).join(',');
+const START = event('{"type":"message_start","message":{"usage":{"input_tokens":5}}}');
+const chunk = (delta: string) =>
+  event(`{"choices":[{"delta":${delta}}],"usage":{"prompt_tokens":1,"completion_tokens":1}}`);
+
+/** What an upstream may send in one event, or in those that wait together. */
+const ATTACKS: Readonly<Record<string, string>> = {
+  'data in 330,000 lines': `${fill('data:\n', EVENT_BYTES)}\n`,
+  'an event of carriage returns': `data: {}${fill('\r', EVENT_BYTES)}\n\n`,
+  'lists of parts that are empty': chunk(`{${fill('"content":[],', EVENT_BYTES)}"x":1}`),
+  'parts of one letter': chunk(`{"content":[${fill('{"text":"x"},', EVENT_BYTES)}1]}`),
+  'a delta of 99,000 members': chunk(`{${members}}`),
+  'arguments of 99,000 members': chunk(`{"tool_calls":[{"function":{"arguments":{${members}}}}]}`),
+  'a message’s end of 99,000 members': `${START}${event(
+    `{"type":"message_delta","delta":{${members}},"usage":{"output_tokens":1}}`,
+  )}`,
+  'a call of 99,000 members': `${START}${event(
+    `{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"x","name":"n","input":{${members}}}}`,
+  )}`,
+  'a response of 99,000 members': event(
+    `{"type":"response.in_progress","response":{"output":[{${members}}]}}`,
+  ),
+  '330,000 comments': START + fill(':\n\n', WAITING_BYTES),
+  '125,000 events that are no JSON': fill('data:x\n\n', WAITING_BYTES),
+  'pings that wait': START + fill(event('{"type":"ping"}'), WAITING_BYTES),
+  'deltas that wait': fill(event('{"choices":[{"delta":{"content":"x"}}]}'), WAITING_BYTES),
+};
+
+async function readAll(make: (text: string) => Stream | Promise<Stream>, text: string) {
+  // Most of these streams break, each where it has to.
+  try {
+    const stream = await make(text);
+    while ((await stream.next()) !== undefined);
+  } catch {}
+}
+
+describe.each(Object.entries(READERS))('the reader of %s', (_, make) => {
+  it.each(Object.entries(ATTACKS))('holds nothing up that reads %s', async (_, text) => {
+    const stallMs = await usualStallMs(MOST_STALL_MS, () => readAll(make, text));
+    expect(stallMs).toBeLessThan(MOST_STALL_MS);
+  });
+});
