@@ -123,8 +123,11 @@ function relayed(
 /** Asks an upstream of another dialect, and reads its answer as a message. */
 async function translated(
   rail: ChatRail,
-  { asked, ...rest }: Asked,
-  { measured, reading }: { readonly measured: ChatQuestion['measured']; readonly reading: Reading },
+  { asked, servedAs, ...rest }: Asked,
+  {
+    measured,
+    ...given
+  }: { readonly measured: ChatQuestion['measured']; readonly reading: Reading },
   signal: StopSignal,
 ): Promise<Outcome<ChatAnswer>> {
   let body: Json;
@@ -134,7 +137,9 @@ async function translated(
     if (!(error instanceof UnfitRequest)) throw error;
     return { kind: 'unfit', detail: error.message, param: error.param };
   }
+  // The message names the model: the chat under it need not.
   const call = { ...rest, body };
+  const reading = { ...given.reading, servedAs };
   const promptTokens = estimatePrompt(measured);
   const tokensOf = (chars: number) => meterTokens(measured, { usage: null, answerChars: chars });
   if (asked.stream === true) {
@@ -147,7 +152,7 @@ async function translated(
   if (outcome.kind !== 'completed') return outcome;
   const { answerChars, status } = outcome;
   const usage = outcome.usage ?? tokensOf(answerChars);
-  const message = await messageOfCompletion(outcome.body, { ...reading, usage });
+  const message = await messageOfCompletion(outcome, { ...reading, usage });
   if (message === undefined) return failed('broken', 'not a completion', status);
   const bytes = await joinPieces(await writeJsonInTurns(message));
   return { ...outcome, body: bytes, contentType: 'application/json' };

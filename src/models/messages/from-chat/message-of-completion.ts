@@ -4,7 +4,7 @@ import { LIMITS } from '../../../kernel/limits.ts';
 import { turnForLongWork } from '../../../kernel/long-work.ts';
 import { contentText } from '../../chat/read-answer.ts';
 import { textMember } from '../../providers/anthropic/read-json.ts';
-import type { TokenUsage } from '../../providers/chat-rail.ts';
+import type { ChatCompletion, TokenUsage } from '../../providers/chat-rail.ts';
 import { messageIdOf, readThoughts, toolIdOf } from './chat-words.ts';
 import { messageUsage } from './message-usage.ts';
 import { readArguments } from './read-arguments.ts';
@@ -16,15 +16,16 @@ export type Reading = {
   readonly spareId: string;
   /** The caller asked for thoughts. */
   readonly wantsThoughts: boolean;
+  /** The model as the caller named it. Undefined: as its upstream names it. */
+  readonly servedAs?: string | undefined;
 };
 
 /** Puts the first choice of a completion into the shape of a message. Undefined: it has none. */
 export async function messageOfCompletion(
-  body: Uint8Array,
-  { spareId, usage, wantsThoughts }: Reading & { readonly usage: TokenUsage },
+  { body, json }: Pick<ChatCompletion, 'body' | 'json'>,
+  { servedAs, spareId, usage, wantsThoughts }: Reading & { readonly usage: TokenUsage },
 ): Promise<Json | undefined> {
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  const completion = await parseJsonInTurns(bytes, LIMITS.upstreamJson).catch(() => undefined);
+  const completion = json ?? (await readJson(body));
   const choices = isObject(completion) ? completion.choices : undefined;
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
   if (!isObject(completion) || !isObject(choice) || !isObject(choice.message)) return undefined;
@@ -35,12 +36,17 @@ export async function messageOfCompletion(
     id,
     type: 'message',
     role: 'assistant',
-    model: textMember(completion, 'model'),
+    model: servedAs ?? textMember(completion, 'model'),
     content,
     stop_reason: stopReasonOf(choice.finish_reason, hasCalls),
     stop_sequence: null,
     usage: messageUsage(usage),
   };
+}
+
+function readJson(body: Uint8Array): Promise<unknown> {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  return parseJsonInTurns(bytes, LIMITS.upstreamJson).catch(() => undefined);
 }
 
 async function blocksOf(

@@ -107,7 +107,7 @@ export class MessageStream implements ChatStream {
       id: this.#id,
       type: 'message',
       role: 'assistant',
-      model: textMember(chunk, 'model'),
+      model: this.#reading.servedAs ?? textMember(chunk, 'model'),
       content: [],
       stop_reason: null,
       stop_sequence: null,
