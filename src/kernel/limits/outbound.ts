@@ -92,8 +92,7 @@ export const OUTBOUND_LIMITS = {
   vectorBytesPerTurn: 64 * 1024,
   /** One server-sent event of an upstream. */
   sseEventBytes: 2 * 1024 * 1024,
-  /** Of a streamed answer so much is read in one turn of the event loop, and so many events: 64 KiB may hold thousands. */
-  streamBytesPerTurn: 256 * 1024,
+  /** Of a streamed answer so many are read in one turn of the event loop: 64 KiB may hold thousands. */
   sseEventsPerTurn: 512,
   /** By how much the reader of a streamed answer may be behind its upstream. */
   streamQueueBytes: 4 * 1024 * 1024,

@@ -1,6 +1,5 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
-import { dataOf } from '../openai/data-lines.ts';
 import { SseEvents } from '../openai/sse-events.ts';
 import { completionUsage } from './message-usage.ts';
 import { member, textMember } from './read-json.ts';
@@ -45,12 +44,7 @@ export class StreamTranslator {
     return this.#usage.metered();
   }
 
-  /** What the events say, as JSON, that a piece of the stream completes; nothing once it is over. */
-  push(piece: Buffer): Buffer[] {
-    return this.#split(piece).flatMap((event) => dataOf(event) ?? []);
-  }
-
-  /** The chunk that an event becomes; none once the stream is over. Undefined: what it says is no JSON. */
+  /** The chunk that the data of an event becomes; none once the stream is over. Undefined: it is no JSON. */
   translate(event: unknown): string {
     return this.#state === 'open' ? write(this.#translate(event)) : '';
   }
@@ -60,7 +54,8 @@ export class StreamTranslator {
     return this.#state === 'open' ? write(this.#stop()) : '';
   }
 
-  #split(piece: Buffer): Buffer[] {
+  /** The events that a piece of the stream completes; none once it is over. */
+  push(piece: Buffer): Buffer[] {
     if (this.#state !== 'open') return [];
     try {
       return this.#events.push(piece);

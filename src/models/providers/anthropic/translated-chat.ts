@@ -1,9 +1,10 @@
 import { isLongJson, parseJsonInTurns } from '../../../kernel/json/parse-json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
+import { turnForLongWork } from '../../../kernel/long-work.ts';
 import type { ChatStream } from '../chat-rail.ts';
 import type { OpenedAnswer } from '../open-answer.ts';
-import { AnswerReader } from '../openai/answer-reader.ts';
 import { RelayedChat } from '../openai/chat-stream.ts';
+import { dataOf } from '../openai/data-lines.ts';
 import { jsonOf } from './read-json.ts';
 import { StreamTranslator } from './translate-stream.ts';
 
@@ -39,10 +40,16 @@ async function* translated(
   const requireWhole = () => {
     if (translator.state === 'failed') throw new Error(translator.failure ?? 'it failed');
   };
-  const reader = new AnswerReader(answer);
-  for (let piece = await reader.read(); piece !== undefined; piece = await reader.read()) {
+  let readInTurn = 0;
+  for await (const piece of answer.body) {
     let chunks = '';
-    for (const data of translator.push(piece)) {
+    for (const event of translator.push(Buffer.from(piece))) {
+      if (++readInTurn > LIMITS.sseEventsPerTurn) {
+        readInTurn = 0;
+        await turnForLongWork();
+      }
+      const data = dataOf(event);
+      if (data === undefined) continue;
       chunks += translator.translate(isLongJson(data) ? await readLong(data) : jsonOf(data));
     }
     if (chunks !== '') yield Buffer.from(chunks);

@@ -1,5 +1,3 @@
-import { LIMITS } from '../../../kernel/limits.ts';
-import { turnForLongWork } from '../../../kernel/long-work.ts';
 import type { OpenedAnswer } from '../open-answer.ts';
 
 /** The stream ended before its end. */
@@ -12,7 +10,6 @@ export class AnswerReader {
   readonly #answer: OpenedAnswer;
   readonly #source: AsyncIterator<Uint8Array>;
   #isOver = false;
-  #bytesInTurn = 0;
 
   constructor(answer: OpenedAnswer) {
     this.#answer = answer;
@@ -23,15 +20,8 @@ export class AnswerReader {
     return this.#isOver;
   }
 
-  /**
-   * The next piece. Undefined: it has ended. Throws StreamBroken. Pieces that wait for their reader would all be read in
-   * one turn of the event loop: behind so many bytes the next one takes a turn of its own.
-   */
+  /** The next piece. Undefined: it has ended. Throws StreamBroken. */
   async read(): Promise<Buffer | undefined> {
-    if (this.#bytesInTurn >= LIMITS.streamBytesPerTurn) {
-      this.#bytesInTurn = 0;
-      await turnForLongWork();
-    }
     let piece: Uint8Array | undefined;
     try {
       const next = await this.#source.next();
@@ -40,12 +30,9 @@ export class AnswerReader {
       this.#isOver = true;
       throw new StreamBroken('it broke off', { cause: error });
     }
-    if (piece === undefined) {
-      this.#isOver = true;
-      return undefined;
-    }
-    this.#bytesInTurn += piece.byteLength;
-    return Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
+    if (piece !== undefined) return Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
+    this.#isOver = true;
+    return undefined;
   }
 
   /** No more of it is wanted. The connection is left to end by itself: it may serve another. */

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { jsonOf } from '../../../../../src/models/providers/anthropic/read-json.ts';
 import { StreamTranslator } from '../../../../../src/models/providers/anthropic/translate-stream.ts';
+import { dataOf } from '../../../../../src/models/providers/openai/data-lines.ts';
 
 type Event = { readonly type: string; readonly [field: string]: unknown };
 
@@ -55,6 +56,7 @@ const GREETING = [
 const push = (translator: StreamTranslator, piece: Buffer): string =>
   translator
     .push(piece)
+    .flatMap((event) => dataOf(event) ?? [])
     .map((data) => translator.translate(jsonOf(data)))
     .join('');
 
