@@ -4,15 +4,17 @@ import { setFlagsFromString } from 'node:v8';
 
 const THREADS = '/proc/self/task';
 /**
- * Further back than the thread that serves. Where both want a core, a tenth of what that one has: code that is compiled
- * soon is faster, too.
+ * Niceness beyond that of the thread that serves. Where both want a core, they get a tenth of what it gets, and not less:
+ * code that is compiled soon is faster, too.
  */
-const FURTHER_BACK = 10;
-const LAST = 19;
+const NICENESS_ADDED = 10;
+const MOST_NICENESS = 19;
 /**
  * How much more than what lives the old generation may hold before it is collected. V8 chooses four times it at most, and
  * far less for a process that seldom allocates there, such as one of many calls. Nothing else costs a lone core as much as
  * such a collection: it marks what lives for 0.15 s beside the callers, so that a core of 600 calls falls behind by as much.
+ * Whatever stands here, V8 collects before the heap has come half of the way from what lives to its limit, which Node.js
+ * derives from the memory of the machine or the container.
  */
 const HEAP_GROWING_PERCENT = 900;
 
@@ -26,7 +28,7 @@ export function favourMedia(): void {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
   if (process.platform !== 'linux') return;
   try {
-    const niceness = Math.min(getPriority() + FURTHER_BACK, LAST);
+    const niceness = Math.min(getPriority() + NICENESS_ADDED, MOST_NICENESS);
     for (const thread of readdirSync(THREADS)) {
       if (thread !== String(process.pid)) setPriority(Number(thread), niceness);
     }
