@@ -8,6 +8,8 @@ const CHARS_PER_VALUE = 1_024;
 
 /** The text that `JSON.stringify` makes of plain data, in pieces. Of data with many parts, some are written in each turn. */
 export async function writeJsonInTurns(value: unknown): Promise<readonly Buffer[]> {
+  // Nearly all are short: a promise for each of their parts would cost more than writing them.
+  if (valuesLeft(value, VALUES_PER_TURN) >= 0) return [Buffer.from(JSON.stringify(value))];
   const out = new Pieces();
   await write(out, value);
   return out.end();
