@@ -34,12 +34,12 @@ export function openSealed(secret: string, boundTo: string, sealed: Uint8Array):
   ]);
 }
 
-let known = { secret: '', key: new Uint8Array() };
+/** A process seals nearly everything with one secret, which it would otherwise hash for each response that it keeps. */
+let lastKey: { readonly secret: string; readonly key: Uint8Array } | undefined;
 
-/** A process seals nearly all with one secret. */
 function cipherKey(secret: string): Uint8Array {
-  if (secret !== known.secret || secret === '') {
-    known = { secret, key: createHash('sha256').update(secret).digest() };
+  if (lastKey?.secret !== secret) {
+    lastKey = { secret, key: createHash('sha256').update(secret).digest() };
   }
-  return known.key;
+  return lastKey.key;
 }

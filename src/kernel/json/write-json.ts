@@ -50,7 +50,8 @@ async function writeList(out: Pieces, list: readonly unknown[]): Promise<void> {
   let sign = '[';
   for (const item of list) {
     await out.add(sign);
-    await write(out, item);
+    // As `JSON.stringify` does with undefined.
+    await write(out, item ?? null);
     sign = ',';
   }
   await out.add(']');

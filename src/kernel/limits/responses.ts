@@ -6,7 +6,7 @@ export const RESPONSES_LIMITS = {
   /** Instructions, tools and all else that a response repeats of its request: three events of a stream have it. */
   echoBytes: 1024 * 1024,
   includes: 32,
-  /** Of the arguments of a call that are shown as something else than their text: an answer has very many. */
+  /** Of the arguments of one call that are shown parsed. An answer may have hundreds of such calls. */
   callJson: { depth: 32, values: 256, members: 128 },
   /** Of an answer: its items, and the parts of each. */
   outputParts: 4_096,
@@ -22,7 +22,10 @@ export const RESPONSES_LIMITS = {
   /** Of one agent; beyond it those go that were used longest ago. */
   perAgent: 2_000,
   bytesPerAgent: 64 * 1024 * 1024,
-  /** Of those that end while an insert is under way, so many go together in the next. */
+  /** Statements at a time that insert responses, and how long each may take. A caller waits for that one. */
+  inserts: 2,
+  insertMs: 5_000,
+  /** Of those that end while these are under way, so many go together in the next. */
   rowsPerInsert: 64,
   bytesPerInsert: 4 * 1024 * 1024,
   /** Each process looks for those behind so many rows or bytes that it has added, of so many agents at a time. */

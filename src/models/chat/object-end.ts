@@ -3,8 +3,13 @@ const BACKSLASH = 0x5c;
 const OPEN = 0x7b;
 const CLOSE = 0x7d;
 
-/** Finds the end of a JSON object that comes in pieces. Each character is looked at once, and none is held. */
+/**
+ * Finds the end of a JSON object that comes in pieces. Each character is looked at once, and none is held. A text that
+ * begins with anything else is never whole.
+ */
 export class ObjectEnd {
+  /** Undefined: nothing but space has come. */
+  #isObject: boolean | undefined;
   #depth = 0;
   #isInText = false;
   #isEscaped = false;
@@ -15,6 +20,8 @@ export class ObjectEnd {
   }
 
   push(piece: string): void {
+    this.#isObject ??= beginsObject(piece);
+    if (this.#isObject !== true) return;
     for (let at = 0; at < piece.length; at++) this.#look(piece.charCodeAt(at));
   }
 
@@ -25,4 +32,9 @@ export class ObjectEnd {
     else if (char === OPEN) this.#depth++;
     else if (char === CLOSE && --this.#depth === 0) this.#isWhole = true;
   }
+}
+
+function beginsObject(piece: string): boolean | undefined {
+  const text = piece.trimStart();
+  return text === '' ? undefined : text.charCodeAt(0) === OPEN;
 }

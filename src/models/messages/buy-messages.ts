@@ -155,5 +155,7 @@ async function translated(
   const message = await messageOfCompletion(outcome, { ...reading, usage });
   if (message === undefined) return failed('broken', 'not a completion', status);
   const bytes = await joinPieces(await writeJsonInTurns(message));
-  return { ...outcome, body: bytes, contentType: 'application/json' };
+  // Its `json` is the completion, in the dialect of the upstream.
+  const { json: _, ...completed } = outcome;
+  return { ...completed, body: bytes, contentType: 'application/json' };
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/kernel/clock.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { systemRandom } from '../../../src/kernel/random.ts';
@@ -26,7 +27,7 @@ const keptWith = (
   sql: Sql = database.sql,
 ) =>
   createKeptResponses({
-    ...{ sql, random: systemRandom, log: silentLog },
+    ...{ sql, clock: systemClock, random: systemRandom, log: silentLog },
     ...{ sealingSecret, keptDays },
   });
 
@@ -156,6 +157,19 @@ describe('kept responses', () => {
     }
   });
 
+  it('are kept whatever an upstream sends as the ids of their items', async () => {
+    const { agentId } = await seedAgent(database.sql);
+    const item = { type: 'message', role: 'assistant', content: 'x' };
+    const response = {
+      ...answered('x'),
+      output: [7, {}, null, 'own'].map((id) => ({ ...item, id })),
+    };
+    const kept = keptWith();
+    expect(await kept.keep(agentId, { response, input: [], previousId: null })).toBe(true);
+    expect(await kept.find(agentId, response.id)).toMatchObject({ response });
+    expect((await kept.items(agentId, ['own'])).get('own')).toMatchObject(item);
+  });
+
   it('stay within their bounds where many are added at once', async () => {
     const { agentId } = await seedAgent(database.sql);
     const half = 'x'.repeat(keptBytes - 10_000);
@@ -260,7 +274,7 @@ describe('kept responses', () => {
   it('are none without a secret, or for no time', async () => {
     const { agentId } = await seedAgent(database.sql);
     const without = createKeptResponses({
-      ...{ sql: database.sql, random: systemRandom, log: silentLog },
+      ...{ sql: database.sql, clock: systemClock, random: systemRandom, log: silentLog },
       ...{ sealingSecret: undefined, keptDays: 30 },
     });
     for (const kept of [without, keptWith(SECRET, 0)]) {

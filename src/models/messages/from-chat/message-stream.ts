@@ -1,4 +1,3 @@
-import { isLongJson } from '../../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { contentText } from '../../chat/read-answer.ts';
 import { reportedError } from '../../providers/anthropic/broken-message.ts';
@@ -6,7 +5,7 @@ import { textMember } from '../../providers/anthropic/read-json.ts';
 import type { ChatStream, TokenUsage } from '../../providers/chat-rail.ts';
 import { AlikeChunks } from '../../providers/openai/alike-chunks.ts';
 import type { StreamBroken } from '../../providers/openai/answer-reader.ts';
-import { parseData, readData } from '../../providers/openai/chat-tap.ts';
+import { readData } from '../../providers/openai/chat-tap.ts';
 import { SseEvents } from '../../providers/openai/sse-events.ts';
 import { CallBlocks } from './call-blocks.ts';
 import { messageIdOf, readThoughts, toolIdOf } from './chat-words.ts';
@@ -78,7 +77,7 @@ export class MessageStream implements ChatStream {
         this.#words(text);
         continue;
       }
-      const chunk = isLongJson(event) ? await readData(event) : parseData(event);
+      const chunk = await readData(event);
       if (isObject(chunk)) this.#alike.remember(event, chunk);
       const broken = this.#look(chunk);
       if (broken === undefined) continue;

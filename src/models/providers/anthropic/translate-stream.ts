@@ -44,7 +44,10 @@ export class StreamTranslator {
     return this.#usage.metered();
   }
 
-  /** The chunk that the data of an event becomes; none once the stream is over. Undefined: it is no JSON. */
+  /**
+   * Translates the parsed data of an event, which is undefined where it was no JSON: the stream fails then. Returns the
+   * text of the chunk; it is empty where the event becomes none, and once the stream is over.
+   */
   translate(event: unknown): string {
     return this.#state === 'open' ? write(this.#translate(event)) : '';
   }

@@ -1,3 +1,4 @@
+import { soon } from '../../../kernel/clock.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { turnForLongWork } from '../../../kernel/long-work.ts';
 import type { OpenedAnswer } from '../open-answer.ts';
@@ -13,7 +14,9 @@ export class EventReader {
   readonly #events = new SseEvents();
   /** Whole events that are not read yet. */
   #whole: Buffer[] = [];
+  /** Events that were read since the turn of the event loop that reset this last. */
   #readInTurn = 0;
+  #resetsSoon = false;
 
   constructor(answer: OpenedAnswer) {
     this.#answer = new AnswerReader(answer);
@@ -25,7 +28,8 @@ export class EventReader {
 
   /**
    * The events that the next piece completes, which may be none: so many in each turn of the event loop, whether one piece
-   * has them or several that waited. Undefined: it has ended. Throws StreamBroken.
+   * has them or several that have come already. A stream that is no faster than its upstream waits for nothing else.
+   * Undefined: it has ended. Throws StreamBroken.
    */
   async read(): Promise<Buffer[] | undefined> {
     if (this.#readInTurn >= MOST) {
@@ -39,8 +43,19 @@ export class EventReader {
     }
     const events = this.#whole;
     this.#whole = events.length > MOST ? events.splice(MOST) : [];
-    this.#readInTurn += events.length;
+    this.#count(events.length);
     return events.flatMap((event) => dataLines(event) ?? []);
+  }
+
+  /** Only a stream that has read half of what it may asks for the next turn: one that waits between its events seldom does. */
+  #count(events: number): void {
+    this.#readInTurn += events;
+    if (this.#resetsSoon || this.#readInTurn < MOST / 2) return;
+    this.#resetsSoon = true;
+    soon(() => {
+      this.#resetsSoon = false;
+      this.#readInTurn = 0;
+    });
   }
 
   #split(piece: Buffer): Buffer[] {

@@ -1,9 +1,8 @@
-import { isLongJson } from '../../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 import type { AnswerNote, TokenUsage } from '../chat-rail.ts';
 import type { OpenedAnswer } from '../open-answer.ts';
 import { StreamBroken } from '../openai/answer-reader.ts';
-import { parseData, readData } from '../openai/chat-tap.ts';
+import { readData } from '../openai/chat-tap.ts';
 import { EventReader } from '../openai/event-reader.ts';
 import { readPlainDelta } from './plain-delta.ts';
 import { writeEvent } from './response-event.ts';
@@ -104,7 +103,7 @@ export class RelayedResponse implements ResponseEvents {
         relayed.push(nameLine(delta.type), event);
         continue;
       }
-      const data = isLongJson(event) ? await readData(event) : parseData(event);
+      const data = await readData(event);
       if (!isObject(data) || typeof data.type !== 'string') {
         // A sign of life has no data.
         if (event[0] === COLON) relayed.push(event);

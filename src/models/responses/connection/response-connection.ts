@@ -47,7 +47,13 @@ const {
 } = LIMITS.responses;
 
 /** How a socket is closed once each request that waits is refused. */
-type Closing = { readonly code: number; readonly reason: string; readonly refusal: Error };
+type Closing = {
+  readonly code: number;
+  readonly reason: string;
+  readonly refusal: Error;
+  /** The refusal is sent before the close, to a client that had no request waiting. */
+  readonly isTold?: boolean;
+};
 
 const LIMIT_MINUTES = connectionMs / 60_000;
 
@@ -126,13 +132,11 @@ export class ResponseConnection {
     current?.leaving.abort();
   }
 
-  /** The answer under way comes to its end. */
+  /** The answer under way comes to its end, and the error behind it: within it, the client would take the answer as failed. */
   #expire(): void {
-    if (this.#closing !== undefined) return;
     const refusal = errors.responses.connectionLimit(LIMIT_MINUTES);
-    // A client that waits for nothing is told why its connection closes.
-    if (this.#waiting.length === 0) this.#refuse(refusal);
-    this.#finish({ code: 1000, reason: `open for ${LIMIT_MINUTES} minutes`, refusal });
+    const reason = `open for ${LIMIT_MINUTES} minutes`;
+    this.#finish({ code: 1000, reason, refusal, isTold: this.#waiting.length === 0 });
   }
 
   #finish(closing: Closing): void {
@@ -147,10 +151,13 @@ export class ResponseConnection {
     void this.#work().finally(() => {
       this.#isAnswering = false;
       if (this.#waiting.length > 0) this.#run();
-      else if (this.#closing !== undefined && !this.#isOver) {
-        this.cutOff(this.#closing.code, this.#closing.reason);
-      }
+      else if (this.#closing !== undefined && !this.#isOver) this.#close(this.#closing);
     });
+  }
+
+  #close({ code, isTold = false, reason, refusal }: Closing): void {
+    if (isTold) this.#refuse(refusal);
+    this.cutOff(code, reason);
   }
 
   async #work(): Promise<void> {

@@ -1,3 +1,4 @@
+import type { Clock } from '../../../kernel/clock.ts';
 import { errors } from '../../../kernel/errors.ts';
 import { isLongJson, parseJsonInTurns } from '../../../kernel/json/parse-json.ts';
 import { writeJsonInTurns } from '../../../kernel/json/write-json.ts';
@@ -61,6 +62,7 @@ export interface KeptResponses {
 
 type Deps = {
   readonly sql: Sql;
+  readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   /** PROVIDER_KEY_SECRET; without it nothing is kept. */
@@ -85,6 +87,7 @@ const NOTHING: KeptResponses = {
 };
 
 export function createKeptResponses({
+  clock,
   keptDays,
   log,
   random,
@@ -92,7 +95,7 @@ export function createKeptResponses({
   sql,
 }: Deps): KeptResponses {
   if (secret === undefined || keptDays === 0) return NOTHING;
-  const inserts = new ResponseInserts(sql);
+  const inserts = new ResponseInserts({ sql, clock });
   const trimmer = new ResponseTrimmer(sql);
 
   async function open(agentId: number, id: string, sealed: Uint8Array): Promise<Kept> {
@@ -150,7 +153,8 @@ export function createKeptResponses({
         if (bytes.length > LIMITS.responses.keptBytes) return false;
         if (isLongJson(bytes)) await turnForLongWork();
         const sealed = seal(secret, placeOf(agentId, id), bytes, random);
-        const itemIds = outputOf(response).flatMap(({ id: of }) => of ?? []);
+        // An upstream may send anything as an id: an item without a text as its id is not found by it.
+        const itemIds = outputOf(response).flatMap(({ id: of }) => (isText(of) ? [of] : []));
         await inserts.insert({ id, agentId, previousId, itemIds, sealed, keptDays });
         trim(agentId, sealed.length);
         return true;
@@ -195,6 +199,8 @@ export function createKeptResponses({
     },
   };
 }
+
+const isText = (value: unknown): value is string => typeof value === 'string';
 
 /** Where a sealed response belongs: it opens for no other agent and under no other id. */
 const placeOf = (agentId: number, id: string): string =>

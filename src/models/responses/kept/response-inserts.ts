@@ -1,7 +1,7 @@
-import { soon } from '../../../kernel/clock.ts';
+import { type Clock, soon } from '../../../kernel/clock.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { Sql } from '../../../platform/postgres/sql.ts';
-import { refusesValue } from '../../../platform/postgres/transient.ts';
+import { answerWithin, isTransient } from '../../../platform/postgres/transient.ts';
 import { insertResponses, type NewResponse } from './response-store.ts';
 
 type Waiting = {
@@ -11,34 +11,36 @@ type Waiting = {
 };
 
 /**
- * Inserts the responses of this process, one statement at a time: those that end in the same turn of the event loop, or
- * while a statement is under way, go together in the next, because a statement costs more than its rows. Each waits in
- * memory with the request that it answers.
+ * Inserts the responses of this process, few statements at a time: those that end in the same turn of the event loop, or
+ * while these statements are under way, go together in the next, because a statement costs more than its rows. Each waits
+ * in memory with the request that it answers.
  */
 export class ResponseInserts {
   readonly #sql: Sql;
+  readonly #clock: Clock;
   #waiting: Waiting[] = [];
-  #isWriting = false;
+  #writers = 0;
 
-  constructor(sql: Sql) {
+  constructor({ clock, sql }: { readonly sql: Sql; readonly clock: Clock }) {
     this.#sql = sql;
+    this.#clock = clock;
   }
 
-  /** Resolves when the row is committed. Rejects with the error of the database. */
+  /** Resolves when the row is committed. Rejects with the error of the database, or where that does not answer in time. */
   insert(row: NewResponse): Promise<void> {
     return new Promise((written, failed) => {
       this.#waiting.push({ row, written, failed });
-      if (!this.#isWriting) void this.#writeAll();
+      if (this.#writers < LIMITS.responses.inserts) void this.#writeAll();
     });
   }
 
   /** Rejects never. */
   async #writeAll(): Promise<void> {
-    this.#isWriting = true;
+    this.#writers++;
     // One settlement in the ledger ends many responses at once.
     await new Promise<void>(soon);
     while (this.#waiting.length > 0) await this.#write(this.#takeNext());
-    this.#isWriting = false;
+    this.#writers--;
   }
 
   #takeNext(): Waiting[] {
@@ -51,20 +53,35 @@ export class ResponseInserts {
     return this.#waiting.splice(0, end === -1 ? this.#waiting.length : end);
   }
 
-  /** A row that the database refuses costs no other: they go one by one then. */
+  /**
+   * A row that cannot be written costs no other: they go one by one then. Where the database is away, those that are not
+   * written yet fail together, since each alone would wait as long again.
+   */
   async #write(together: readonly Waiting[]): Promise<void> {
-    try {
-      await insertResponses(
-        this.#sql,
-        together.map(({ row }) => row),
-      );
-      for (const { written } of together) written();
-    } catch (error) {
-      if (together.length > 1 && refusesValue(error)) {
-        for (const one of together) await this.#write([one]);
-      } else {
-        for (const { failed } of together) failed(error);
+    let left = together;
+    let perStatement = together.length;
+    while (left.length > 0) {
+      const batch = left.slice(0, perStatement);
+      try {
+        await this.#insert(batch);
+        for (const { written } of batch) written();
+      } catch (error) {
+        if (isTransient(error)) {
+          for (const { failed } of left) failed(error);
+          return;
+        }
+        if (batch.length > 1) {
+          perStatement = 1;
+          continue;
+        }
+        for (const { failed } of batch) failed(error);
       }
+      left = left.slice(batch.length);
     }
+  }
+
+  #insert(batch: readonly Waiting[]): Promise<void> {
+    const rows = batch.map(({ row }) => row);
+    return answerWithin(this.#clock, LIMITS.responses.insertMs, insertResponses(this.#sql, rows));
   }
 }

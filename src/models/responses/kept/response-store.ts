@@ -21,7 +21,7 @@ export type ResponseRef = {
   readonly bytes: number;
 };
 
-/** All of them or none. Their contents go as one value, because the driver writes no array of these. */
+/** All of them or none. Their contents go as one `bytea`, because the driver writes no `bytea[]`. */
 export async function insertResponses(sql: Queryable, rows: readonly NewResponse[]): Promise<void> {
   const column = <T>(of: (row: NewResponse) => T) => rows.map(of);
   const lengths = column(({ sealed }) => sealed.length);

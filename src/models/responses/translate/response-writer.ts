@@ -43,7 +43,7 @@ export class ResponseWriter {
   readonly #items: OutputItem[] = [];
   readonly #calls = new Map<number, CallItem>();
   #callCount = 0;
-  /** Those that are written, and those that are to be. */
+  /** Events that were not taken yet. Deltas stand here as their text; others are written when they are taken. */
   #events: (string | WrittenEvent)[] = [];
   #sequence = 0;
   #ends: Json = { status: 'in_progress', incomplete_details: null };
@@ -65,8 +65,8 @@ export class ResponseWriter {
   }
 
   /**
-   * Of the events that were not taken yet the next ones, some milliseconds' work: at the end of a long answer four events
-   * have all of it.
+   * Returns the text of the next events and removes them; empty where there are none. Writing them takes some milliseconds
+   * at most, because at the end of a long answer four events repeat all of it: the caller takes again while `hasMore`.
    */
   take(): string {
     let text = '';

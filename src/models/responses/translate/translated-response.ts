@@ -5,7 +5,7 @@ import { turnForLongWork } from '../../../kernel/long-work.ts';
 import type { ChatCompletion, ChatStream, TokenUsage } from '../../providers/chat-rail.ts';
 import { AlikeChunks } from '../../providers/openai/alike-chunks.ts';
 import { StreamBroken } from '../../providers/openai/answer-reader.ts';
-import { parseData, readData } from '../../providers/openai/chat-tap.ts';
+import { readData } from '../../providers/openai/chat-tap.ts';
 import { SseEvents } from '../../providers/openai/sse-events.ts';
 import { responseUsage } from '../../providers/responses/response-usage.ts';
 import type { ResponseEvents, WholeResponse } from '../../providers/responses/responses-rail.ts';
@@ -114,27 +114,30 @@ export class TranslatedResponse implements ResponseEvents {
   async #read(piece: Buffer): Promise<void> {
     for (const event of this.#events.push(piece)) {
       const text = this.#alike.textOf(event);
-      if (text !== undefined) {
-        this.#writer.say(text);
-        continue;
-      }
-      const chunk = isLongJson(event) ? await readData(event) : parseData(event);
-      if (!isObject(chunk)) {
-        if (event[0] === COLON) this.#signs += event.toString('latin1');
-        continue;
-      }
-      if (isObject(chunk.error)) throw this.#broken('it reported an error');
-      this.#alike.remember(event, chunk);
-      this.#usage = translateUsage(chunk.usage) ?? this.#usage;
-      const choice = firstChoice(chunk);
-      if (choice === undefined) continue;
+      const chunk = text === undefined ? await readData(event) : undefined;
       try {
-        if (isObject(choice.delta)) writeMessage(this.#writer, choice.delta, choice.logprobs);
+        if (text === undefined) this.#look(event, chunk);
+        else this.#writer.say(text);
       } catch (cause) {
-        throw this.#broken('it makes no sense', cause);
+        if (cause instanceof StreamBroken) throw cause;
+        throw this.#broken('a delta cannot be added to the response', cause);
       }
-      if (typeof choice.finish_reason === 'string') this.#reason = choice.finish_reason;
     }
+  }
+
+  /** Throws where the writer does. */
+  #look(event: Buffer, chunk: unknown): void {
+    if (!isObject(chunk)) {
+      if (event[0] === COLON) this.#signs += event.toString('latin1');
+      return;
+    }
+    if (isObject(chunk.error)) throw this.#broken('it reported an error');
+    this.#alike.remember(event, chunk);
+    this.#usage = translateUsage(chunk.usage) ?? this.#usage;
+    const choice = firstChoice(chunk);
+    if (choice === undefined) return;
+    if (isObject(choice.delta)) writeMessage(this.#writer, choice.delta, choice.logprobs);
+    if (typeof choice.finish_reason === 'string') this.#reason = choice.finish_reason;
   }
 
   #broken(why: string, cause?: unknown): StreamBroken {

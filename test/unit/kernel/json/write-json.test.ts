@@ -22,6 +22,11 @@ describe('JSON that is written in turns', () => {
     }
   });
 
+  it('has null for what is undefined in a long list', async () => {
+    const list = Array.from({ length: 9_000 }, (_, i) => (i % 2 === 0 ? i : undefined));
+    expect(await written(list)).toBe(JSON.stringify(list));
+  });
+
   it('comes in pieces, of which each is short', async () => {
     const words = Array.from({ length: 20_000 }, (_, i) => ({ text: 'word', start: i, end: i }));
     const pieces = await writeJsonInTurns({ words });

@@ -12,6 +12,8 @@ const saying = (content: unknown, { delta = {}, choice = {}, chunk = {} } = {}) 
   ...chunk,
 });
 
+const TWO_CHOICES = [{ delta: { content: 'word' } }, { delta: {} }];
+
 function remembering(chunk: object): AlikeChunks {
   const alike = new AlikeChunks();
   alike.remember(eventOf(chunk), chunk as Readonly<Record<string, unknown>>);
@@ -35,30 +37,49 @@ describe('chunks that are alike', () => {
       },
       { requiredKeys: [] },
     );
-    const text = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.constant('"},{"'));
+    const word = fc.constantFrom('', 'word', ' another', '{,}');
+    const text = fc.oneof(word, fc.string(), fc.string({ unit: 'binary' }), fc.constant('"},{"'));
+    let count = 0;
     fc.assert(
-      fc.property(text, more, text, more, (first, itsMore, second, othersMore) => {
-        const alike = remembering(saying(first, itsMore));
-        const event = eventOf(saying(second, othersMore));
-        const read = alike.textOf(event);
-        if (read === undefined) return;
-        const parsed = JSON.parse(event.subarray(6).toString('utf8')) as ReturnType<typeof saying>;
-        expect(parsed).toEqual(saying(read, itsMore));
-        expect(parsed.choices[0]).toMatchObject({ finish_reason: null });
-        expect(parsed).not.toHaveProperty('error');
-      }),
+      fc.property(
+        text,
+        more,
+        text,
+        fc.option(more, { freq: 2 }),
+        (first, itsMore, second, othersMore) => {
+          const alike = remembering(saying(first, itsMore));
+          const event = eventOf(saying(second, othersMore ?? itsMore));
+          const read = alike.textOf(event);
+          if (read === undefined) return;
+          count++;
+          const parsed = JSON.parse(event.subarray(6).toString('utf8')) as ReturnType<
+            typeof saying
+          >;
+          expect(parsed).toEqual(saying(read, itsMore));
+          expect(parsed.choices[0]).toMatchObject({ finish_reason: null });
+          expect(parsed).not.toHaveProperty('error');
+        },
+      ),
       { numRuns: 2_000 },
     );
+    expect(count).toBeGreaterThan(0);
+  });
+
+  it('are parsed where their text has a byte that JSON does not allow', () => {
+    const alike = remembering(saying('word'));
+    const raw = eventOf(saying('a_b')).toString().replace('_', '\t');
+    expect(() => JSON.parse(raw.slice(6))).toThrow(SyntaxError);
+    expect(alike.textOf(Buffer.from(raw))).toBeUndefined();
   });
 
   it.each([
     ['an end', saying('word', { choice: { finish_reason: 'stop' } })],
-    ['odds', saying('word', { choice: { logprobs: { content: [] } } })],
+    ['odds', saying('word', { choice: { logprobs: { refusal: [] } } })],
     ['thoughts', saying('word', { delta: { reasoning_content: 'so' } })],
     ['a call', saying('word', { delta: { tool_calls: [{ index: 0 }] } })],
     ['usage', saying('word', { chunk: { usage: { prompt_tokens: 1 } } })],
     ['an error', saying('word', { chunk: { error: { message: 'no' } } })],
-    ['two choices', saying('word', { chunk: { choices: [{ delta: {} }, { delta: {} }] } })],
+    ['two choices', saying('word', { chunk: { choices: TWO_CHOICES } })],
     ['a second content', saying('word', { chunk: { meta: { content: 'word' } } })],
     ['a text that is escaped', saying('a "word"')],
     ['a list of parts', saying([{ text: 'word' }])],

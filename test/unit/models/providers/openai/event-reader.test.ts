@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { soon } from '../../../../../src/kernel/clock.ts';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
+import { turnForLongWork } from '../../../../../src/kernel/long-work.ts';
 import { StreamBroken } from '../../../../../src/models/providers/openai/answer-reader.ts';
 import { EventReader } from '../../../../../src/models/providers/openai/event-reader.ts';
 import { openedAnswer } from '../../../../support/opened-answer.ts';
@@ -27,6 +29,43 @@ describe('the events of an answer', () => {
     const { read } = reading('data: 1\n\n', new Error('gone'));
     await read();
     await expect(read()).rejects.toThrow(new StreamBroken('it broke off'));
+  });
+
+  it('wait for no long work of others where their upstream is slow', async () => {
+    const { sseEventsPerTurn: most } = LIMITS;
+    const { answer } = openedAnswer();
+    async function* slowly() {
+      for (let nth = 0; nth < 2 * most; nth++) {
+        yield Buffer.from('data: x\n\n');
+        await new Promise<void>(soon);
+      }
+    }
+    const reader = new EventReader({ ...answer, body: slowly() });
+    let worked = 0;
+    const work = Array.from({ length: 10 * most }, () => turnForLongWork().then(() => worked++));
+    while ((await reader.read()) !== undefined);
+    expect(worked).toBeLessThan(3 * most);
+    await Promise.all(work);
+  });
+
+  it('wait for a turn of their own where very many have come', async () => {
+    const { sseEventsPerTurn: most } = LIMITS;
+    const { reader } = reading(...Array.from({ length: 3 * most }, () => 'data: x\n\n'));
+    const read: number[] = [];
+    let inTurn = 0;
+    let isOver = false;
+    const countTurns = () => {
+      read.push(inTurn);
+      inTurn = 0;
+      if (!isOver) soon(countTurns);
+    };
+    soon(countTurns);
+    for (let events = await reader.read(); events; events = await reader.read()) {
+      inTurn += events.length;
+    }
+    isOver = true;
+    await new Promise<void>(soon);
+    expect(Math.max(...read)).toBe(most);
   });
 
   it('that are too large end it', async () => {

@@ -88,10 +88,18 @@ describe('a connection of responses', () => {
     connection.message('a');
     clock.advance(connectionMs);
     connection.message('b');
-    expect(sent).toEqual(['refused websocket_connection_limit_reached']);
-    expect(closed).toEqual([]);
+    expect([sent, closed]).toEqual([[], []]);
     await piece();
-    expect(sent.slice(1)).toEqual(['{"type":"delta"}', '{"type":"end"}']);
+    const refused = 'refused websocket_connection_limit_reached';
+    expect(sent).toEqual(['{"type":"delta"}', '{"type":"end"}', refused]);
+    expect(closed).toEqual([[1000, 'open for 60 minutes']]);
+  });
+
+  it('says why it closes where nothing is under way when its time is over', async () => {
+    const { clock, closed, sent } = connected(1);
+    clock.advance(connectionMs);
+    await turn();
+    expect(sent).toEqual(['refused websocket_connection_limit_reached']);
     expect(closed).toEqual([[1000, 'open for 60 minutes']]);
   });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../../../../src/kernel/json.ts';
+import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { StreamBroken } from '../../../../../src/models/providers/openai/answer-reader.ts';
 import type { CalledTool } from '../../../../../src/models/responses/translate/tool-names.ts';
 import {
@@ -289,6 +290,35 @@ describe('a chat stream as a response', () => {
       const stream = new TranslatedResponse(chatStreamOf(chunks), translation());
       await expect(eventsOf(stream)).rejects.toBeInstanceOf(StreamBroken);
     }
+  });
+
+  it('stops its upstream where a chunk that is like those before has one part too many', async () => {
+    const turns = Array.from({ length: LIMITS.responses.outputParts }, () => [
+      deltaEvent({ content: 'word' }),
+      deltaEvent({ reasoning_content: 'thought' }),
+    ]).flat();
+    let stops = 0;
+    const chat = chatStreamOf(turns.slice(0, LIMITS.responses.outputParts + 1));
+    const counted = { ...chat, stop: () => stops++ };
+    const events = eventsOf(new TranslatedResponse(counted, translation()));
+    await expect(events).rejects.toThrow(
+      new StreamBroken('a delta cannot be added to the response'),
+    );
+    expect(stops).toBe(1);
+  });
+
+  it('lets a call go on whose arguments are a list', async () => {
+    const chunks = [
+      callEvent(0, { name: 'a', arguments: '[{"n":1}' }, { id: 'x' }),
+      callEvent(1, { name: 'a', arguments: '{}' }, { id: 'y' }),
+      callEvent(0, { arguments: ',2]' }),
+    ];
+    const stream = new TranslatedResponse(chatStreamOf(chunks), translation());
+    await eventsOf(stream);
+    expect(stream.response().output).toMatchObject([
+      { arguments: '[{"n":1},2]', status: 'completed' },
+      { arguments: '{}', status: 'completed' },
+    ]);
   });
 
   it('reads what is no answer as none, and other choices not at all', async () => {

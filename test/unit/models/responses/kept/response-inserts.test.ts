@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { soon } from '../../../../../src/kernel/clock.ts';
+import { LIMITS } from '../../../../../src/kernel/limits.ts';
+import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
+import { ResponseInserts } from '../../../../../src/models/responses/kept/response-inserts.ts';
+import type { Sql } from '../../../../../src/platform/postgres/sql.ts';
+import { CallTimeout } from '../../../../../src/platform/postgres/transient.ts';
+
+const { insertMs, inserts: most, rowsPerInsert } = LIMITS.responses;
+
+const rowOf = (id: string) => ({
+  ...{ id, agentId: 1, previousId: null, itemIds: [], sealed: new Uint8Array(8), keptDays: 1 },
+});
+
+/** Inserts into a database that answers each statement as it is told, by the array of its ids. */
+function inserting(answer: (ids: string) => Promise<unknown>) {
+  const clock = new ManualClock();
+  const statements: string[] = [];
+  const sql = ((_: TemplateStringsArray, ...values: unknown[]) => {
+    const ids = String(values[1]);
+    statements.push(ids);
+    return answer(ids);
+  }) as unknown as Sql;
+  const inserts = new ResponseInserts({ sql, clock });
+  const insert = (...ids: string[]) =>
+    Promise.allSettled(ids.map((id) => inserts.insert(rowOf(id))));
+  return { clock, insert, statements };
+}
+
+const isWritten = (settled: readonly PromiseSettledResult<void>[]) =>
+  settled.map(({ status }) => status === 'fulfilled');
+const turn = () => new Promise<void>(soon);
+const hangs = () => new Promise<never>(() => {});
+const transient = () => Promise.reject(Object.assign(new Error('gone'), { code: '57P01' }));
+
+describe('the inserts of responses', () => {
+  it('go one by one behind an error of any kind that is not of the moment', async () => {
+    const { insert, statements } = inserting(async (ids) => {
+      if (ids.includes('bad')) throw new TypeError('it cannot be encoded');
+    });
+    expect(isWritten(await insert('a', 'bad', 'b'))).toEqual([true, false, true]);
+    expect(statements).toEqual(['{"a","bad","b"}', '{"a"}', '{"bad"}', '{"b"}']);
+  });
+
+  it('fail together where the database is away, also between those that go one by one', async () => {
+    const away = inserting(transient);
+    expect(isWritten(await away.insert('a', 'b'))).toEqual([false, false]);
+    expect(away.statements).toHaveLength(1);
+    const later = inserting(async (ids) => {
+      if (ids.includes('bad')) throw new TypeError('it cannot be encoded');
+      if (ids.includes('b')) await transient();
+    });
+    expect(isWritten(await later.insert('a', 'bad', 'b', 'c'))).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
+    expect(later.statements).toHaveLength(4);
+  });
+
+  it('pass by a connection that hangs, and give it up in time', async () => {
+    const { clock, insert, statements } = inserting((ids) =>
+      ids.includes('hung') ? hangs() : Promise.resolve(),
+    );
+    const hung = insert('hung');
+    while (statements.length === 0) await turn();
+    expect(isWritten(await insert('a', 'b'))).toEqual([true, true]);
+    clock.advance(insertMs);
+    expect(await hung).toMatchObject([{ status: 'rejected', reason: expect.any(CallTimeout) }]);
+    expect(isWritten(await insert('c'))).toEqual([true]);
+  });
+
+  it('are so many statements at a time, and no more', async () => {
+    const { clock, insert, statements } = inserting(hangs);
+    const many = insert(...Array.from({ length: rowsPerInsert * most + 1 }, (_, i) => `r${i}`));
+    for (let nth = 0; nth < 5; nth++) await turn();
+    expect(statements).toHaveLength(most);
+    clock.advance(insertMs);
+    while (statements.length === most) await turn();
+    clock.advance(insertMs);
+    expect(isWritten(await many)).not.toContain(true);
+    expect(statements).toHaveLength(most + 1);
+  });
+});
