@@ -157,6 +157,16 @@ export class VoiceSession {
     return this.#turns.request(request);
   }
 
+  /** An answer of the conversation has not begun yet. */
+  get isAnswerWaiting(): boolean {
+    return this.#turns.isWaiting;
+  }
+
+  /** Cancels the answer to this request of `respond` and no other, whether it waits or is in progress. */
+  withdraw(request: AnswerRequest): void {
+    this.#turns.withdraw(request);
+  }
+
   /** Stops an answer; without an id, that of the conversation. Returns false when none is in progress or waiting. */
   cancel(answerId?: string): boolean {
     return this.#interruptions.cancel(answerId);
