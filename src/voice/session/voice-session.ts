@@ -5,7 +5,6 @@ import {
   type VoiceSessionEvent,
   voiceSessionMachine,
 } from '../../../machines/voice-session.ts';
-import type { Clock } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { createTurnBilling } from '../billing/bill-turn.ts';
 import type { SessionHoldOwner } from '../billing/session-hold.ts';
@@ -63,14 +62,12 @@ export class VoiceSession {
   readonly #interruptions: Interruptions;
   readonly #settlement: Settlement;
   readonly #actor: SessionActor<VoiceSessionEvent, SnapshotFrom<typeof voiceSessionMachine>>;
-  readonly #clock: Clock;
   #config: SessionConfig;
 
   constructor(deps: VoiceSessionDeps, input: VoiceSessionInput, client: VoiceClient) {
     const { clock } = deps;
     this.#deps = deps;
     this.#client = client;
-    this.#clock = clock;
     this.#config = input.config ?? DEFAULT_CONFIG;
     this.#tally = new SessionTally({
       ...deps,
@@ -242,13 +239,7 @@ export class VoiceSession {
     const { clock, log, random, trace } = this.#deps;
     const { llm, voice } = this.#pipeline;
     return createAnswering({
-      llm,
-      voice,
-      trace,
-      clock,
-      random,
-      log,
-      cap,
+      ...{ llm, voice, trace, clock, random, log, cap },
       conversation: this.conversation,
       tally: this.#tally,
       client: this.#client,
@@ -270,7 +261,7 @@ export class VoiceSession {
       billing: createTurnBilling({
         ...{ cap, config, pipeline, sessionHolds },
         tally: this.#tally,
-        clock: this.#clock,
+        clock: this.#deps.clock,
       }),
       isEnding: () => this.isEnding,
       send: (event) => this.#actor.send(event),
@@ -287,7 +278,7 @@ export class VoiceSession {
       hangUp: (ending) => this.#hangUp(ending),
       settle: (ending) => this.#settlement.settle(ending),
       isHearing: () => this.#listening.isBusy,
-      quietInMs: () => Math.max(0, quietAtMs() - this.#clock.monotonicMs()),
+      quietInMs: () => Math.max(0, quietAtMs() - this.#deps.clock.monotonicMs()),
     };
   }
 
