@@ -5,6 +5,7 @@
  * goes back, and come with each call.
  */
 
+import { bytesPerMs, bytesPerSample, type SoundFormat } from '../coding.ts';
 import { KeptSound } from './kept-sound.ts';
 
 type Piece = {
@@ -43,6 +44,7 @@ const heardWhole = ({ fromMs, itemFromMs, itemId, toMs }: Piece): HeardItem => (
 });
 
 export class LinePlayback {
+  readonly #bytesPerSample: number;
   readonly #bytesPerMs: number;
   readonly #markMs: number;
   #pieces: Piece[] = [];
@@ -62,8 +64,9 @@ export class LinePlayback {
   #cleared: HeardItem | undefined;
   readonly #dry = { underruns: 0, ms: 0 };
 
-  constructor(options: { readonly bytesPerMs: number; readonly markMs: number }) {
-    this.#bytesPerMs = options.bytesPerMs;
+  constructor(options: { readonly format: SoundFormat; readonly markMs: number }) {
+    this.#bytesPerSample = bytesPerSample(options.format.encoding);
+    this.#bytesPerMs = bytesPerMs(options.format);
     this.#markMs = options.markMs;
   }
 
@@ -143,7 +146,8 @@ export class LinePlayback {
     const unheard: UnheardSound[] = [];
     for (const { fromByte, fromMs, itemId, toByte, toMs } of this.#pieces) {
       if (toMs <= playheadMs) continue;
-      const skipped = Math.max(0, Math.ceil((playheadMs - fromMs) * this.#bytesPerMs));
+      const heardSamples = ((playheadMs - fromMs) * this.#bytesPerMs) / this.#bytesPerSample;
+      const skipped = Math.max(0, Math.ceil(heardSamples)) * this.#bytesPerSample;
       unheard.push({ itemId, bytes: this.#sound.copy(fromByte + skipped, toByte) });
     }
     this.#generation++;

@@ -12,7 +12,7 @@ export type MemoryCaller = {
   readonly workId?: string | undefined;
   /** Counts a query that buys as one that the pool of models serves. Throws the 429. */
   readonly admitPooled?: (() => Promise<void> | undefined) | undefined;
-  /** Of the request; undefined: it is not traced. */
+  /** The span of the request; undefined: the request is not traced. */
   readonly span?: Span | undefined;
 };
 

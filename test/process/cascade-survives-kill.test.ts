@@ -76,7 +76,10 @@ const EVERY_POINT: readonly Point[] = [
   { says: 'when all are settled', step: 'closed', until: 'left', ...BEHIND, open: 0 },
 ];
 
-/** By default those where makers differ, and two that `voice-survives-kill` leaves out by default. */
+/**
+ * By default those where makers differ, and the two whose like in `voice-survives-kill` is not marked `byDefault`: in the
+ * turn behind one that was told, and when they have held more.
+ */
 const POINTS = EVERY_POINT.filter(
   ({ from, step, until }) =>
     exhaustive || from !== undefined || until === 'in the next turn' || step === 'extended',

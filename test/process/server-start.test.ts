@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { joined } from '../support/compiled.ts';
 import { freePort, startServerProcess } from '../support/server-process.ts';
 
-/** Of one database that the tests start in turn, but for the one that begins with none. */
+/** The directory of one database that the tests start in turn, but for the test that begins with none. */
 let directory: string;
 beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), 'svc-start-'));

@@ -27,29 +27,30 @@ type Point = {
   readonly journaled: readonly Kind[];
   /** How many turns the clients of both realtime sessions have been told of. */
   readonly toldTurns: 0 | 1;
+  /** Killed here by default: each part of a session’s life has one such point. */
+  readonly byDefault?: true;
 };
 
 const NONE = { journaled: [], toldTurns: 0 } as const;
 const ALL = { journaled: KINDS, toldTurns: 1 } as const;
 
 const EVERY_POINT: readonly Point[] = [
-  { says: 'before their holds', step: 'opening', until: 'asked', ...NONE },
+  { says: 'before their holds', step: 'opening', until: 'asked', ...NONE, byDefault: true },
   { says: 'behind their holds', step: 'opened', until: 'asked', ...NONE },
-  { says: 'when they were greeted', until: 'greeted', ...NONE },
+  { says: 'when they were greeted', until: 'greeted', ...NONE, byDefault: true },
   { says: 'before what they bought is journaled', step: 'journaling', until: 'bought', ...NONE },
   {
     says: 'behind the journal, before a client is told',
-    ...{ step: 'journaled', until: 'bought', journaled: KINDS, toldTurns: 0 },
+    ...{ step: 'journaled', until: 'bought', journaled: KINDS, toldTurns: 0, byDefault: true },
   },
   { says: 'in the turn behind one that was told', until: 'in the next turn', ...ALL },
-  { says: 'before they hold more', step: 'extending', until: 'bought', ...ALL },
+  { says: 'before they hold more', step: 'extending', until: 'bought', ...ALL, byDefault: true },
   { says: 'when they have held more', step: 'extended', until: 'bought', ...ALL },
-  { says: 'before they are settled', step: 'closing', until: 'left', ...ALL },
+  { says: 'before they are settled', step: 'closing', until: 'left', ...ALL, byDefault: true },
   { says: 'when they were settled', step: 'closed', until: 'left', ...ALL },
 ];
 
-/** Every second one by default: each part of a session’s life has one of them. */
-const POINTS = exhaustive ? EVERY_POINT : EVERY_POINT.filter((_, at) => at % 2 === 0);
+const POINTS = EVERY_POINT.filter(({ byDefault }) => exhaustive || byDefault);
 
 type Left = { readonly point: Point; readonly sessions: DoomedSessions };
 

@@ -89,7 +89,7 @@ describe('npm run agent', () => {
   });
 
   it('shows its usage for arguments that it cannot read, and ends with 1', async () => {
-    const ran = [await agent([])];
+    const ran = [{ given: 'no arguments', ...(await agent([])) }];
     for (const given of [
       ['--name', 'x'],
       ['--name', 'x', '--usd', '0'],
@@ -98,11 +98,11 @@ describe('npm run agent', () => {
       ['--name', 'x', '--usd', '5', '--what'],
       ['--name', 'x', '--usd', '5', '--url', 'nowhere'],
     ]) {
-      ran.push(await compiledAgent(given));
+      ran.push({ given: given.join(' '), ...(await compiledAgent(given)) });
     }
-    for (const { code, out, err } of ran) {
-      expect([code, out]).toEqual([1, '']);
-      expect(err).toMatch(/^usage: npm run agent /);
+    for (const { code, err, given, out } of ran) {
+      expect([code, out], given).toEqual([1, '']);
+      expect(err, given).toMatch(/^usage: npm run agent /);
     }
   });
 

@@ -49,16 +49,27 @@ const converse = (model: Model, body: object) =>
 const complete = (model: Model, body: object) =>
   post('/v1/chat/completions', { model: `acme/${model}`, messages: [user('x')], ...body });
 
-/** Sends messages on a socket, and waits until it is closed or answers with something that has this in it. */
-async function send(path: string, messages: readonly string[], sign: string): Promise<void> {
+/** Sends messages on a socket, and waits for an answer with `last` in it, before which one with `first` must come. */
+async function send(
+  path: string,
+  messages: readonly string[],
+  { first, last }: { readonly first: string; readonly last: string },
+): Promise<void> {
   const socket = new WebSocket(server.url.replace('http', 'ws') + path, {
     headers: { authorization: authorization() },
   });
   socket.on('error', () => {});
   await once(socket, 'open');
-  const over = new Promise<void>((resolve) => {
-    socket.on('close', () => resolve());
-    socket.on('message', (told) => String(told).includes(sign) && resolve());
+  let hasFirst = false;
+  const over = new Promise<void>((resolve, reject) => {
+    socket.on('close', () => reject(new Error(`closed before ${hasFirst ? last : first}`)));
+    socket.on('message', (data) => {
+      const told = String(data);
+      hasFirst ||= told.includes(first);
+      if (!told.includes(last)) return;
+      if (hasFirst) resolve();
+      else reject(new Error(`${last} before ${first}`));
+    });
   });
   for (const message of messages) socket.send(message);
   await over;
@@ -97,7 +108,9 @@ const odds = chunk('{"content":"x"}', `,"logprobs":{"content":[${'{"t":1},'.repe
 const turns = (chunk('{"content":"x"}') + chunk('{"reasoning":"x"}')).repeat(50_000);
 const create = (model: Model) =>
   JSON.stringify({ type: 'response.create', model: `acme/${model}`, input: 'x', store: false });
-const onSocket = (model: Model) => () => send('/v1/responses', [create(model), '{}'], 'must be');
+/** The response is whole, so that the upstream's stream was read, before the refusal of what follows. */
+const onSocket = (model: Model) => () =>
+  send('/v1/responses', [create(model), '{}'], { first: '"response.completed"', last: 'must be' });
 
 const ATTACKS: Readonly<Record<string, () => Promise<unknown>>> = {
   'a response of 99,000 parts that are none': async () =>

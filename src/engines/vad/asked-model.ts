@@ -6,7 +6,7 @@ import type { VadEngine, VadStream } from '../engine.ts';
 /** Windows on their way to the model. Sound that arrives meanwhile waits in the ring, 256 ms at most. */
 const MAX_IN_FLIGHT = 3;
 
-/** Of all listeners: a stream has read it when it returns. */
+/** One window that all listeners share: a stream has read it by the time its call returns. */
 const window = new Int16Array(HEARING_WINDOW);
 
 type AskedDeps = {

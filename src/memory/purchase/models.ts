@@ -10,7 +10,7 @@ export type Purchase = {
   readonly signal: StopSignal;
   /** Counts the request as one that the pool serves. Throws the 429. */
   readonly admitPooled?: (() => Promise<void> | undefined) | undefined;
-  /** Of the work that it is for; undefined: that is not traced. */
+  /** The span of the work that the purchase is for; undefined: that work is not traced. */
   readonly span?: Span | undefined;
 };
 

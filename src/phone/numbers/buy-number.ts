@@ -29,7 +29,7 @@ export type BuyDeps = NumberDeps & {
 export type NumberBuyer = {
   readonly spender: Spender;
   readonly accountId: string;
-  /** Of the request; undefined: it is not traced. */
+  /** The span of the request; undefined: the request is not traced. */
   readonly span?: Span | undefined;
 };
 

@@ -55,7 +55,7 @@ export class CallLine {
     this.#codec = options.codec;
     this.#bytesPerMs = bytesPerMs(options.format);
     const { markMs } = LIMITS.phone;
-    this.#playback = new LinePlayback({ bytesPerMs: this.#bytesPerMs, markMs });
+    this.#playback = new LinePlayback({ format: options.format, markMs });
   }
 
   /**

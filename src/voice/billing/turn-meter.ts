@@ -22,7 +22,9 @@ export type TurnCap = {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly spokenChars: number;
-  /** Whether speech counts as output tokens, as text does. */
+  /** Whether speech counts against the output tokens of an answer, as text does. */
+  readonly capsSound: boolean;
+  /** Whether a receipt counts what was heard and spoken as tokens, whatever the source bills. */
   readonly countsSound: boolean;
 };
 
@@ -43,19 +45,22 @@ export function turnCap({ contextWindow, maxOutputTokens }: Model): TurnCap {
   return {
     inputTokens: Math.min(contextWindow ?? Infinity, LIMITS.realtimeInputTokens),
     ...answerCap(maxOutputTokens ?? LIMITS.defaultOutputTokens),
+    capsSound: true,
     countsSound: true,
   };
 }
 
 /**
- * The same for a live session. Its protocol bounds the words of an answer and not its sound, which counts only where the
- * source bills it by the token.
+ * The same for a live session of this server's engines. Its protocol bounds the words of an answer and not its sound,
+ * which is bounded only where the source bills it by the token. A session with a plan has `cascadeCap` instead: there an
+ * LLM bills the words and a TTS model the sound, so that no bound is common to both.
  */
 export function liveTurnCap(model: Model, { rates }: Source): TurnCap {
   return {
     ...turnCap(model),
     ...answerCap(model.maxOutputTokens ?? LIMITS.liveOutputTokens),
-    countsSound: rates.audio_output_token !== undefined,
+    capsSound: rates.audio_output_token !== undefined,
+    countsSound: rates.audio_input_token !== undefined || rates.audio_output_token !== undefined,
   };
 }
 

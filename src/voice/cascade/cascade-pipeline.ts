@@ -26,6 +26,7 @@ export const cascadeCap = ({ llm }: CascadePlan): TurnCap => ({
   inputTokens: LIMITS.cascadePromptBytes,
   outputTokens: Math.min(llm.maxOutputTokens ?? Infinity, LIMITS.cascadeOutputTokens),
   spokenChars: LIMITS.cascadeSpokenChars,
+  capsSound: false,
   countsSound: false,
 });
 

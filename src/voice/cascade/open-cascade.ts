@@ -59,7 +59,10 @@ export async function openTranscribing(
 }
 
 /** The cap of a session that never answers. */
-const NO_ANSWER: TurnCap = { inputTokens: 0, outputTokens: 0, spokenChars: 0, countsSound: false };
+const NO_ANSWER: TurnCap = {
+  ...{ inputTokens: 0, outputTokens: 0, spokenChars: 0 },
+  ...{ capsSound: false, countsSound: false },
+};
 
 type Opening = {
   readonly spender: Spender;

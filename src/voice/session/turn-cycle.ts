@@ -30,6 +30,8 @@ export class TurnCycle {
   #isOwed = false;
   /** The response in progress answers the caller. */
   #isToCaller = false;
+  /** The request of the response in progress. */
+  #active: AnswerRequest | undefined;
   /** The answer that is not billed yet. */
   #finished: FinishedAnswer | undefined;
 
@@ -60,6 +62,18 @@ export class TurnCycle {
     this.#waiting[at] = { ...(request ?? this.#answerAsSet()), isCancelled: true };
     if (answersCaller(request)) this.#isOwed = false;
     return true;
+  }
+
+  /** A response of the conversation has not begun yet. */
+  get isWaiting(): boolean {
+    return this.#waiting.some(belongs);
+  }
+
+  /** Cancels the response to this request and no other, whether it waits or is in progress. */
+  withdraw(request: AnswerRequest): void {
+    const at = this.#waiting.indexOf(request);
+    if (at !== -1) this.#waiting[at] = { ...request, isCancelled: true };
+    else if (this.#active === request) this.#deps.answering.interrupt('client_cancelled');
   }
 
   /**
@@ -100,7 +114,10 @@ export class TurnCycle {
       this.#isToCaller = this.#isOwed && answersCaller(request);
       if (this.#isToCaller) this.#isOwed = false;
       if (request?.isCancelled) answering.skip(request);
-      else answering.start(request ?? this.#answerAsSet());
+      else {
+        this.#active = request ?? this.#answerAsSet();
+        answering.start(this.#active);
+      }
       if (this.#waiting.length > 0) send({ type: 'response.requested' });
       if (request?.isCancelled) send({ type: 'turn.finished' });
     } catch (error) {
@@ -116,6 +133,7 @@ export class TurnCycle {
 
   finished(finished: FinishedAnswer): void {
     this.#finished = finished;
+    this.#active = undefined;
     const { listening, send } = this.#deps;
     const { outcome, request } = finished;
     if (request.isInConversation) listening.awaitCaller(outcome.unplayedMs);

@@ -5,7 +5,6 @@ import {
   type VoiceSessionEvent,
   voiceSessionMachine,
 } from '../../../machines/voice-session.ts';
-import type { Clock } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { createTurnBilling } from '../billing/bill-turn.ts';
 import type { SessionHoldOwner } from '../billing/session-hold.ts';
@@ -63,14 +62,12 @@ export class VoiceSession {
   readonly #interruptions: Interruptions;
   readonly #settlement: Settlement;
   readonly #actor: SessionActor<VoiceSessionEvent, SnapshotFrom<typeof voiceSessionMachine>>;
-  readonly #clock: Clock;
   #config: SessionConfig;
 
   constructor(deps: VoiceSessionDeps, input: VoiceSessionInput, client: VoiceClient) {
     const { clock } = deps;
     this.#deps = deps;
     this.#client = client;
-    this.#clock = clock;
     this.#config = input.config ?? DEFAULT_CONFIG;
     this.#tally = new SessionTally({
       ...deps,
@@ -157,6 +154,16 @@ export class VoiceSession {
     return this.#turns.request(request);
   }
 
+  /** An answer of the conversation has not begun yet. */
+  get isAnswerWaiting(): boolean {
+    return this.#turns.isWaiting;
+  }
+
+  /** Cancels the answer to this request of `respond` and no other, whether it waits or is in progress. */
+  withdraw(request: AnswerRequest): void {
+    this.#turns.withdraw(request);
+  }
+
   /** Stops an answer; without an id, that of the conversation. Returns false when none is in progress or waiting. */
   cancel(answerId?: string): boolean {
     return this.#interruptions.cancel(answerId);
@@ -232,13 +239,7 @@ export class VoiceSession {
     const { clock, log, random, trace } = this.#deps;
     const { llm, voice } = this.#pipeline;
     return createAnswering({
-      llm,
-      voice,
-      trace,
-      clock,
-      random,
-      log,
-      cap,
+      ...{ llm, voice, trace, clock, random, log, cap },
       conversation: this.conversation,
       tally: this.#tally,
       client: this.#client,
@@ -260,7 +261,7 @@ export class VoiceSession {
       billing: createTurnBilling({
         ...{ cap, config, pipeline, sessionHolds },
         tally: this.#tally,
-        clock: this.#clock,
+        clock: this.#deps.clock,
       }),
       isEnding: () => this.isEnding,
       send: (event) => this.#actor.send(event),
@@ -277,7 +278,7 @@ export class VoiceSession {
       hangUp: (ending) => this.#hangUp(ending),
       settle: (ending) => this.#settlement.settle(ending),
       isHearing: () => this.#listening.isBusy,
-      quietInMs: () => Math.max(0, quietAtMs() - this.#clock.monotonicMs()),
+      quietInMs: () => Math.max(0, quietAtMs() - this.#deps.clock.monotonicMs()),
     };
   }
 

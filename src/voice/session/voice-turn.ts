@@ -222,7 +222,7 @@ export class VoiceTurn {
 
   /** Audio tokens count against the output cap where they are billed as output. */
   get #capMs(): number {
-    if (!this.#options.cap.countsSound) return Number.POSITIVE_INFINITY;
+    if (!this.#options.cap.capsSound) return Number.POSITIVE_INFINITY;
     return (this.#outputCap - (this.#reply?.tokens.output ?? 0)) * SPOKEN_TOKEN_MS;
   }
 
@@ -232,18 +232,21 @@ export class VoiceTurn {
     while (!deltas.isOver) {
       await client.room(this.#stopped.signal);
       if (this.#isStopped) return false;
-      if (this.#firstAudioMs === undefined) {
-        this.#firstAudioMs = this.#sinceStart();
-        this.#options.trace?.frame();
-      }
       client.batch(() => {
         do {
           const delta = deltas.next();
-          if (delta.length > 0) answer.audio(delta);
+          if (delta.length === 0) continue;
+          if (this.#firstAudioMs === undefined) this.#firstAudioGoesOut();
+          answer.audio(delta);
         } while (!deltas.isOver && client.hasRoom);
       });
     }
     return true;
+  }
+
+  #firstAudioGoesOut(): void {
+    this.#firstAudioMs = this.#sinceStart();
+    this.#options.trace?.frame();
   }
 
   #finish(cause: TurnCause | undefined): void {

@@ -4,7 +4,7 @@ import type { VadEvent } from '../../../media/vad.ts';
 import { VoiceDetector } from '../../engines/vad/vad-detector.ts';
 import type { TranscriberOptions } from './transcriber-options.ts';
 
-type Heard = {
+type DetectorParts = {
   readonly sound: RecentSound;
   /** Whether the words so far end in the middle of a sentence, so that the caller gets a longer pause. */
   readonly isUnfinished: () => boolean;
@@ -15,7 +15,7 @@ type Heard = {
 export function openDetector(
   { gates, sampleRateHz, vad }: TranscriberOptions,
   endpointing: NonNullable<TranscriberOptions['endpointing']>,
-  { isUnfinished, onEvent, sound }: Heard,
+  { isUnfinished, onEvent, sound }: DetectorParts,
 ): VoiceDetector {
   const { threshold, prefixPaddingMs, speculateAfterMs } = endpointing;
   const { silenceDurationMs: enoughMs, unfinishedSilenceMs = enoughMs } = endpointing;

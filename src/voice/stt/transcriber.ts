@@ -28,7 +28,7 @@ export class Transcriber {
   readonly #mostLead: number;
   #lead = 0;
   #frames = 0;
-  /** Of the utterance, the latest ones, which its recogniser has not had. */
+  /** Frames of the utterance that its recogniser has not been given yet. */
   #gathered = 0;
   #utterance: Utterance | undefined;
   /** Utterances that have ended and are being decoded, oldest first. */

@@ -19,7 +19,8 @@ export class Acknowledgement {
   readonly #isSpeaking: () => boolean;
   #timer: TimerHandle | undefined;
   #isDue = false;
-  #isAsked = false;
+  /** Asked of the session, and not finished. */
+  #asked: AnswerRequest | undefined;
 
   constructor(options: {
     readonly clock: Clock;
@@ -34,12 +35,12 @@ export class Acknowledgement {
 
   /** The session was asked for it, and has not finished it. */
   get isAsked(): boolean {
-    return this.#isAsked;
+    return this.#asked !== undefined;
   }
 
   /** A delegation was made without a word. */
   delegated(delayMs: number): void {
-    if (this.#timer !== undefined || this.#isAsked) return;
+    if (this.#timer !== undefined || this.isAsked) return;
     if (delayMs === 0) {
       this.#isDue = true;
       return;
@@ -53,15 +54,17 @@ export class Acknowledgement {
 
   /** Asks for it where it is due. An answer in progress, or one that waits, comes first. */
   speak(): void {
-    if (!this.#isDue || this.#session.isOver) return;
-    if (this.#session.respond(acknowledging(this.#session)) !== undefined) return;
+    const session = this.#session;
+    if (!this.#isDue || session.isOver || session.isAnswerWaiting) return;
+    const request = acknowledging(session);
+    if (session.respond(request) !== undefined) return;
     this.#isDue = false;
-    this.#isAsked = true;
+    this.#asked = request;
   }
 
   /** An answer is over. */
   answerDone(): void {
-    this.#isAsked = false;
+    this.#asked = undefined;
   }
 
   /** Asks for none that is not asked for yet. */
@@ -74,7 +77,7 @@ export class Acknowledgement {
   /** The application has something to say itself: what has not begun to be spoken never is. */
   cancel(): void {
     this.clear();
-    if (this.#isAsked && !this.#isSpeaking()) this.#session.cancel();
+    if (this.#asked !== undefined && !this.#isSpeaking()) this.#session.withdraw(this.#asked);
   }
 }
 

@@ -15,8 +15,8 @@ import type { PacedOutput } from './paced-output.ts';
 export type AnswerEvents = {
   /** The model has handed work over to the application, by this call. */
   readonly handedOver: (callId: string) => void;
-  /** The answer is over: another one may begin. `isSilent`: it has handed work over, and said nothing. */
-  readonly answerDone: (isSilent: boolean) => void;
+  /** The answer is over: another one may begin. `hasDelegatedSilently`: it has handed work over, and said nothing. */
+  readonly answerDone: (hasDelegatedSilently: boolean) => void;
 };
 
 /** Writes one answer to the client of a live session: its sound, its words, and what it hands over. */

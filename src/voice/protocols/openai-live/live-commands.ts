@@ -95,11 +95,12 @@ export class LiveCommands {
     }
   }
 
-  /** An answer is over: says what waits. `isSilent`: it has handed work over, and said nothing. */
-  answerDone(isSilent: boolean): void {
+  /** An answer is over: says what waits. `hasDelegatedSilently`: it has handed work over, and said nothing. */
+  answerDone(hasDelegatedSilently: boolean): void {
     const { acknowledgement } = this.#deps;
     acknowledgement.answerDone();
-    if (isSilent) acknowledgement.delegated(this.#delegation.acknowledgement_delay_ms ?? 0);
+    if (hasDelegatedSilently)
+      acknowledgement.delegated(this.#delegation.acknowledgement_delay_ms ?? 0);
     if (this.#isAnswerDue) this.#respond();
     this.#speakNext();
     acknowledgement.speak();

@@ -31,7 +31,7 @@ export function createLiveSession(
     isEnding: () => session.isEnding,
     events: {
       handedOver: (callId) => answerHandover(callId),
-      answerDone: (isSilent) => commands.answerDone(isSilent),
+      answerDone: (hasDelegatedSilently) => commands.answerDone(hasDelegatedSilently),
       ended: (ending) => ended(ending),
     },
   });

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { SoundFormat } from '../../../../media/coding.ts';
 import { LinePlayback } from '../../../../media/line/line-playback.ts';
 
 const MS = (ms: number) => new Uint8Array(ms * 8);
-const playback = () => new LinePlayback({ bytesPerMs: 8, markMs: 200 });
+const playback = (format: SoundFormat = { encoding: 'mulaw', sampleRateHz: 8_000 }) =>
+  new LinePlayback({ format, markMs: 200 });
 
 describe('the playback of a line', () => {
   it('takes what was sent as heard by the clock until a mark is to come', () => {
@@ -37,6 +39,19 @@ describe('the playback of a line', () => {
     expect(unheard.map(({ bytes }) => bytes.length / 8)).toEqual([250]);
     expect(line.echoed(mark, 151)).toBe(false);
     expect(line.heard(400)).toBeUndefined();
+  });
+
+  it('cuts what is not heard between samples of two bytes', () => {
+    const line = playback({ encoding: 'linear16', sampleRateHz: 16_000 });
+    line.sent(
+      'a',
+      Uint8Array.from({ length: 3_200 }, (_, at) => at % 2),
+      0,
+    );
+    // The clock stands in the middle of a sample, at byte 320.3.
+    const [unheard] = line.clear(10.01);
+    expect(unheard?.bytes.length).toBe(3_200 - 322);
+    expect(unheard?.bytes[0]).toBe(0);
   });
 
   it('goes on within an item whose unheard sound is sent again', () => {

@@ -1,4 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+import type { Model, Source } from '../../../../src/models/catalogue/catalogue.ts';
+import { createTurnBilling } from '../../../../src/voice/billing/bill-turn.ts';
+import { liveTurnCap } from '../../../../src/voice/billing/turn-meter.ts';
+import type { AnswerReceipt } from '../../../../src/voice/session/answer-request.ts';
+import type { FinishedAnswer } from '../../../../src/voice/session/answering.ts';
+import { DEFAULT_CONFIG } from '../../../../src/voice/session/session-config.ts';
 import { openSession, RATE } from '../../../support/realtime-session.ts';
 import { silence, tone } from '../../../support/voice-fakes.ts';
 import { AGENT } from '../../../support/voice-world.ts';
@@ -64,5 +71,44 @@ describe('billing a turn', () => {
     session.socketClosed();
     await session.settled;
     expect(Object.keys(ledger.charges[0]?.usage ?? {})).toEqual(['audio_second']);
+  });
+});
+
+describe('the receipt of a live turn', () => {
+  /** What a client is told of 1,000 ms heard and spoken, where the source has these rates. */
+  async function soundOf(rates: Source['rates']) {
+    const source: Source = {
+      ...{ rail: 'self-host', provider: 'local', upstreamModel: 'm' },
+      ...{ rates, marginBps: 0 },
+    };
+    const cap = liveTurnCap({ contextWindow: 1_000 } as Model, source);
+    const billing = createTurnBilling({
+      cap: { ...cap, mostOutputTokens: cap.outputTokens },
+      sessionHolds: { journal: async () => 'written', makeWhole: async () => ({ kind: 'lost' }) },
+      pipeline: { reserves: () => ({}), takeBill: () => [{ source, usage: {} }] },
+      config: () => DEFAULT_CONFIG,
+      tally: { heard() {}, stage() {}, turnEnded() {} },
+      clock: new ManualClock(),
+    });
+    let receipt: AnswerReceipt | undefined;
+    const outcome = { textIn: 1, textOut: 1, cachedIn: 0, spokenMs: 1_000, spokenChars: 9 };
+    const answer = {
+      done(given: AnswerReceipt | undefined) {
+        receipt = given;
+      },
+    };
+    await billing.bill({ answer, outcome } as unknown as FinishedAnswer, 1_000, false);
+    return {
+      capsSound: cap.capsSound,
+      heard: receipt?.tokens.heard,
+      spoken: receipt?.tokens.spoken,
+    };
+  }
+
+  it('counts sound where either direction is billed by the token, and bounds it by what is spoken', async () => {
+    const counted = { heard: 10, spoken: 20 };
+    expect(await soundOf({ audio_input_token: 1n })).toEqual({ capsSound: false, ...counted });
+    expect(await soundOf({ audio_output_token: 1n })).toEqual({ capsSound: true, ...counted });
+    expect(await soundOf({ audio_second: 1n })).toEqual({ capsSound: false, heard: 0, spoken: 0 });
   });
 });

@@ -65,6 +65,19 @@ describe('VoiceTurn', () => {
     expect(socket.of('response.done')).toHaveLength(1);
   });
 
+  it('has its first audio when bytes of it go out, not when resampling holds all back', async () => {
+    const { clock, engines, say, socket } = await openSession();
+    engines.tts.flite.speak = async function* () {
+      yield { text: 'One.', sampleRateHz: 16_000, pcm: tone(100, 16_000).subarray(0, 1) };
+      clock.advance(500);
+      yield { text: '', sampleRateHz: 16_000, pcm: tone(100, 16_000) };
+    };
+    await say('hello');
+    expect(response(socket.of('response.done')[0]).metadata).toMatchObject({
+      first_audio_ms: '500',
+    });
+  });
+
   it('stops at once when the caller interrupts it, and charges what was bought', async () => {
     const { engines, ledger, session, socket, speak, say } = await openSession();
     let go = () => {};

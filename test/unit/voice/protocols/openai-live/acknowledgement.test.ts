@@ -20,7 +20,7 @@ async function handOver({
   answers = [MOMENT],
 }) {
   const session = await openLiveSession({ delegation });
-  const { engines, send, socket, speak } = session;
+  const { engines, ledger, send, socket, speak } = session;
   engines.guide.answers.push({ text: words, usage: USAGE, toolCall: call });
   for (const text of answers) engines.guide.answers.push({ text, usage: USAGE });
   await speak(tone(1_000, LIVE_RATE));
@@ -32,6 +32,23 @@ async function handOver({
     delegations: () => socket.of('session.delegation.created').length,
     append: (type: 'commentary' | 'thinking' | 'instructions', content: string) =>
       send({ type: `session.${type}.append`, content, delegation_id: null }),
+    utter: async () => {
+      await speak(tone(1_000, LIVE_RATE));
+      await ask();
+    },
+    /** Holds what is journaled next until the returned function is called. */
+    holdJournal() {
+      const { journal } = ledger;
+      let release = () => {};
+      ledger.journal = async (...entries) => {
+        ledger.journal = journal;
+        await new Promise<void>((resolve) => {
+          release = resolve;
+        });
+        return journal(...entries);
+      };
+      return () => release();
+    },
     giveResult() {
       const done = socket
         .of('response.event')
@@ -116,6 +133,45 @@ describe('the acknowledgement of a delegation', () => {
     answer();
     await pass(2_000);
     expect([spoken, errors()]).toEqual([[RESULT], []]);
+  });
+
+  it('waits for an answer to the caller, which commentary does not cancel', async () => {
+    const { append, ask, engines, errors, holdJournal, pass, spoken, utter } = await handOver({
+      answers: [LONG, MOMENT],
+    });
+    const journaled = holdJournal();
+    await ask();
+    await utter();
+    let answer = () => {};
+    engines.guide.thinking = () =>
+      new Promise((resolve) => {
+        answer = resolve;
+      });
+    journaled();
+    await pass(100);
+    expect(engines.guide.asked).toHaveLength(2);
+    append('commentary', RESULT);
+    engines.guide.thinking = undefined;
+    answer();
+    await pass(8_000);
+    // The commentary says what the acknowledgement would have announced.
+    expect([spoken.join(' '), errors()]).toEqual([`${LONG} ${RESULT}`, []]);
+  });
+
+  it('is billed while the caller waits for an answer, which commentary does not cancel', async () => {
+    const { append, ask, errors, holdJournal, pass, spoken, utter } = await handOver({
+      delegation: withDelay(500),
+      answers: [MOMENT, LONG],
+    });
+    await ask();
+    const journaled = holdJournal();
+    await pass(3_000);
+    expect(spoken).toEqual([MOMENT]);
+    await utter();
+    append('commentary', RESULT);
+    journaled();
+    await pass(8_000);
+    expect([spoken.join(' '), errors()]).toEqual([`${MOMENT} ${LONG} ${RESULT}`, []]);
   });
 
   it('is not cancelled by instructions, and comes after the answer in progress', async () => {
