@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { type Received, type Receiver, startReceiver } from '../../support/receiver.ts';
-import { webhookWorld } from '../../support/webhook-world.ts';
+import { type Received, type Receiver, startReceiver } from '../support/receiver.ts';
+import { webhookWorld } from '../support/webhook-world.ts';
 
 /** Of the battery of receivers, each kind as often as it stands here; the others are well. */
 const KINDS = {
