@@ -3,8 +3,10 @@ import type { DialectLoad, DialectOrder } from './dialects-peer.ts';
 import { type UnderTest, withMetered } from './gateways.ts';
 import { at, median } from './quantile.ts';
 
-/** By turns, because a neighbour's load comes and goes; a first one more, in which everything is compiled. */
-const ROUNDS = 5;
+/** By turns, because a neighbour's load comes and goes. */
+const ROUNDS = 7;
+/** V8 compiles in these: what all doors share runs in each of their requests, what is a door's own in its requests alone. */
+const WARM_ROUNDS = 4;
 const WHOLE = { requests: 2_000, callers: 64 };
 const FIRST = { requests: 40, callers: 1, words: 1 };
 /** About a second of each. */
@@ -70,10 +72,10 @@ type Taken = {
 export const benchDialects = (): Promise<BenchRow[]> =>
   withMetered('dialects-peer', async ({ ask, metered }) => {
     const taken = new Map<Door, Taken[]>(DOORS.map((door) => [door, []]));
-    for (let round = 0; round <= ROUNDS; round++) {
+    for (let round = 0; round < WARM_ROUNDS + ROUNDS; round++) {
       for (const [door, rounds] of taken) {
         const one = await measure(metered, ask, door);
-        if (round > 0) rounds.push(one);
+        if (round >= WARM_ROUNDS) rounds.push(one);
       }
     }
     return rowsOf(taken);
