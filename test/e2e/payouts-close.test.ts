@@ -3,6 +3,7 @@ import { bearer } from '../../src/app/commands/demo/api.ts';
 import {
   booksOf,
   eventually,
+  eventuallyTold,
   expectAgreement,
   ledgerBeside,
   payoutsOf,
@@ -57,7 +58,7 @@ const isPaid = (agentId: number, count = 1) =>
 /** What a close answers at the latest when it is repeated: this much has gone out. */
 async function closed(agentId: number, usdcTransferred: string): Promise<CloseAnswer> {
   const ask = () => close(server.api, developer, agentId);
-  await eventually(ask).toMatchObject({ status: 'closed', usdcTransferred });
+  await eventuallyTold(ask).toMatchObject({ status: 'closed', usdcTransferred });
   return ask();
 }
 
@@ -178,7 +179,7 @@ describe('a close', () => {
       server.api.call<CloseAnswer>('POST', '/v1/agents/close', {
         ...{ headers: bearer(agent.agentKey), body: {} },
       });
-    await eventually(ask).toMatchObject({ status: 'closed', usdcTransferred: '123000' });
+    await eventuallyTold(ask).toMatchObject({ status: 'closed', usdcTransferred: '123000' });
     await isPaid(agent.agentId);
     expect(await booksOf(db.sql, agent.agentId)).toMatchObject({ ...EMPTY, walletRaw: 0n });
     expect(await closed(agent.agentId, '123000')).toEqual(await ask());

@@ -4,7 +4,7 @@ import { createLocalWallets } from '../../../src/accounts/wallets/local-wallets.
 import { bearer } from '../../../src/app/commands/demo/api.ts';
 import { systemRandom } from '../../../src/kernel/random.ts';
 import { usdcDomain } from '../../../src/x402/authorization.ts';
-import { booksOf, eventually, expectAgreement } from '../../support/chain/books.ts';
+import { booksOf, eventually, eventuallyTold, expectAgreement } from '../../support/chain/books.ts';
 import { account, type Chain, startChain } from '../../support/chain/chain.ts';
 import { USDC, USDC_ABI } from '../../support/chain/eip3009.ts';
 import { startEvilVendor } from '../../support/chain/evil-vendor.ts';
@@ -64,7 +64,7 @@ describe('a deposit', () => {
     await chain.fundUsdc(agent.wallet, 123_456n);
     const balance = () =>
       server.api.call('GET', '/v1/agents/balance', { headers: bearer(agent.agentKey) });
-    await eventually(balance).toMatchObject({
+    await eventuallyTold(balance).toMatchObject({
       ...{ spendableRaw: '123456', balance: '123456', walletUsdcRaw: '123456' },
     });
     await expectAgreement(db.sql, chain);
@@ -77,13 +77,13 @@ describe('a deposit', () => {
     await chain.fundUsdc(agent.wallet, 700n);
     const balances = () =>
       server.api.call('GET', '/v1/developer/balances', { headers: developer.headers });
-    await eventually(balances).toEqual({
+    await eventuallyTold(balances).toEqual({
       ...{ developerWalletBalanceRaw: '0', agentWalletsBalanceRaw: '700' },
       ...{ apiCreditsAvailableRaw: '700', currency: 'USDC', decimals: 6 },
     });
     const path = `/v1/developer/agents/${agent.agentId}/close`;
     await server.api.call('POST', path, { headers: developer.headers, body: {} });
-    await eventually(balances).toMatchObject({
+    await eventuallyTold(balances).toMatchObject({
       ...{ developerWalletBalanceRaw: '700', agentWalletsBalanceRaw: '0' },
       apiCreditsAvailableRaw: '0',
     });

@@ -12,6 +12,10 @@ import type { Chain } from './chain.ts';
 /** For what other processes and the chain bring about, on a machine that may be busy. */
 export const eventually = <T>(read: () => T) => expect.poll(read, { timeout: 30_000 });
 
+/** The same of a route: a key may ask 100 times a minute, and every 50 ms would be more. */
+export const eventuallyTold = <T>(ask: () => T) =>
+  expect.poll(ask, { timeout: 30_000, interval: 400 });
+
 /** What the ledger says of an agent and of its wallet. */
 export type Books = {
   readonly status: string;
