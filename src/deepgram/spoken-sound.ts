@@ -31,7 +31,7 @@ export function madeSound(
         next: () => made.next(),
         async return() {
           await inner.return?.();
-          // The converter may be waiting for a piece, which the ended source delivers now or never: nobody waits for it.
+          // The converter may still wait for a piece of the source, which has ended: its own end is not awaited.
           made.return(undefined).catch(() => {});
           return OVER;
         },

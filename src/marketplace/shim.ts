@@ -69,7 +69,8 @@ export function createShim(deps: ShimDeps): Shim {
       // Bytes of a vendor on the network were counted while they came; those of a local engine are counted now.
       if (vendor.account === undefined) call.share.use(soundBytes(delivery) * bytesInFlight.answer);
       body = await deliveryBody(delivery, goods.usage);
-      // The client has left and the answer is too long to be kept under its key: nobody gets it, and so nobody pays for it.
+      // The client has left, and the answer is too long to be kept for a retry with the same key: it is not delivered, so the
+      // agent is not charged.
       const isLost = call.workId !== undefined && call.client.aborted;
       if (isLost && body.length > LIMITS.idempotencyAnswerBytes) {
         throw errors.request.clientClosed();

@@ -12,7 +12,8 @@ import type { SpokenText } from './heard-words.ts';
 import type { SessionConfig } from './session-config.ts';
 import type { VoiceClient } from './voice-client.ts';
 import type { Llm, Tts } from './voice-pipeline.ts';
-import { type TurnOutcome, VoiceTurn } from './voice-turn.ts';
+import { VoiceTurn } from './voice-turn.ts';
+import type { TurnOutcome } from './voice-turn-options.ts';
 
 /** The number of answers whose spoken words are kept, so that they can still be truncated. */
 const SPOKEN_KEPT = 16;

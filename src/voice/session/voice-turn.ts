@@ -6,23 +6,12 @@ import {
   voiceTurnMachine,
 } from '../../../machines/voice-turn.ts';
 import { SpeechCutter } from '../../engines/tts/split-speech.ts';
-import type { Clock } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import type { Log } from '../../kernel/log.ts';
-import {
-  outputCapOf,
-  SPOKEN_TOKEN_MS,
-  spokenCharsOf,
-  type TurnCap,
-} from '../billing/turn-meter.ts';
-import type { TurnTrace } from '../live/turn-trace.ts';
-import type { Answer } from './answer.ts';
-import type { ConversationItem } from './conversation.ts';
+import { outputCapOf, SPOKEN_TOKEN_MS, spokenCharsOf } from '../billing/turn-meter.ts';
 import { Passages } from './passages.ts';
-import type { SessionConfig } from './session-config.ts';
 import { type SpeechDeltas, SpeechEncoder } from './speech-encoder.ts';
-import type { VoiceClient } from './voice-client.ts';
-import { type Llm, type LlmPiece, type LlmReply, StageFailed, type Tts } from './voice-pipeline.ts';
+import { type LlmPiece, type LlmReply, StageFailed } from './voice-pipeline.ts';
+import type { VoiceTurnOptions } from './voice-turn-options.ts';
 
 const SPEECH_BOUNDS = {
   firstChars: LIMITS.engines.speechFirstChunkChars,
@@ -33,40 +22,6 @@ const TEXT_BYTES_PER_SECOND = LIMITS.speech.textBytesPerSecond;
 const BROKE: TurnCause = { kind: 'failed', code: 'server_error', message: 'The turn broke.' };
 
 type Call = Extract<LlmPiece, { kind: 'call' }>;
-
-export type TurnOutcome = {
-  readonly cause: TurnCause | undefined;
-  readonly textIn: number;
-  /** The part of `textIn` that the upstream had cached. */
-  readonly cachedIn: number;
-  readonly textOut: number;
-  readonly spokenMs: number;
-  readonly spokenChars: number;
-  /** Milliseconds from the turn's start: until the reply is known, and until the first audio is sent. */
-  readonly replyMs: number | undefined;
-  readonly firstAudioMs: number | undefined;
-  /** How long a client that plays in real time still has audio; 0 where the turn ended early. */
-  readonly unplayedMs: number;
-};
-
-export type VoiceTurnOptions = {
-  readonly llm: Llm;
-  readonly voice: Tts;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly config: SessionConfig;
-  /** The caller did not respond to the last answer. */
-  readonly isPrompt: boolean;
-  readonly cap: TurnCap;
-  readonly answer: Answer;
-  /** Undefined: it is not traced. */
-  readonly trace?: TurnTrace | undefined;
-  readonly client: Pick<VoiceClient, 'batch' | 'hasRoom' | 'room'>;
-  /** Resolves to what the LLM reads, once all speech before the turn is transcribed. */
-  readonly items: () => Promise<readonly ConversationItem[]>;
-  /** Called exactly once, when the answer is closed but for its `done`. */
-  readonly finished: (outcome: TurnOutcome) => void;
-};
 
 /** One answer in progress: conversation → LLM → TTS, sentence by sentence → deltas. */
 export class VoiceTurn {

@@ -13,7 +13,7 @@ export type ItemPlace = {
   readonly id: string;
   readonly outputIndex: number;
   readonly emit: Emit;
-  /** Undefined: nobody reads the events. */
+  /** Undefined where the response is answered whole: it has no events then. */
   readonly emitWritten: EmitWritten | undefined;
 };
 
