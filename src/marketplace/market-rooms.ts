@@ -17,10 +17,14 @@ export function createMarketRooms(): MarketRooms {
   return {
     shareOf: createBytesInFlight(bytesInFlight),
     withSale: createRoom({
-      ...{ perAgent: salesPerAgent, perAccount: salesPerAccount, inAll: salesPerVendor },
+      perAgent: salesPerAgent,
+      perAccount: salesPerAccount,
+      inAll: salesPerVendor,
     }),
     withFile: createRoom({
-      ...{ perAgent: filesPerAgent, perAccount: filesPerAccount, inAll: filesInFlight },
+      perAgent: filesPerAgent,
+      perAccount: filesPerAccount,
+      inAll: filesInFlight,
     }),
   };
 }

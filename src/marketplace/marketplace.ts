@@ -89,7 +89,13 @@ const saleOf = (
   { host }: MarketAddress,
   { accountId, onOver, signal, span, spender, url, workId }: MarketCall,
 ) => ({
-  ...{ onOver, accountId, span, spender, workId, signal, host },
+  onOver,
+  accountId,
+  span,
+  spender,
+  workId,
+  signal,
+  host,
   url: addressOf(url),
   refusalOfHold: refusePayment,
 });
@@ -157,7 +163,11 @@ const free = (
   headers: Readonly<Record<string, string>>,
   upstreamMs: number,
 ): MarketAnswer => ({
-  ...{ status, headers, upstreamMs, costRaw: 0n, payment: 'passthrough' },
+  status,
+  headers,
+  upstreamMs,
+  costRaw: 0n,
+  payment: 'passthrough',
   body: Buffer.from(JSON.stringify(body)),
 });
 

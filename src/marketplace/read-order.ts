@@ -8,7 +8,10 @@ import { type Asked, SERVICES, type ServiceName } from './requests.ts';
 
 /** Takes the place of a file that is not fetched yet. Its price is the lowest that a file can have. */
 export const NO_FILE: SoundFile = {
-  ...{ bytes: Buffer.alloc(0), durationMs: 1, contentType: '', name: '' },
+  bytes: Buffer.alloc(0),
+  durationMs: 1,
+  contentType: '',
+  name: '',
 };
 
 /** The body of a request for a service. Throws OwnRefusal of one that does not fit. */

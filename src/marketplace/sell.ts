@@ -98,7 +98,9 @@ async function sellOnce(deps: SellDeps, sale: Sale, goods: Goods): Promise<Sold>
   const tell = (departures: readonly Departure[]) =>
     deps.tripwires.eventsOf(
       {
-        ...{ agentId: held.hold.agentId, vendor: goods.vendor, reference: held.hold.holdId },
+        agentId: held.hold.agentId,
+        vendor: goods.vendor,
+        reference: held.hold.holdId,
         owner: async () => (await owning) ?? ownerOf(deps, sale),
       },
       departures,
@@ -156,7 +158,11 @@ async function settle(
   written: { readonly charges: Row; readonly events: readonly EventRow[] },
 ): Promise<Settled | undefined> {
   const verdict = await ledger.settle({
-    ...{ hold, account: 'marketplace', actualRaw, source, charges: written.charges },
+    hold,
+    account: 'marketplace',
+    actualRaw,
+    source,
+    charges: written.charges,
     ...(written.events.length > 0 && { events: written.events }),
   });
   if (verdict.kind === 'settled') return verdict;

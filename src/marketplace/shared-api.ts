@@ -11,7 +11,9 @@ export const speakBy = (api: SpeechApi, prices: Prices): Service<'tts'> => ({
   plan({ model: asked, target_language_code: language, text, voice }) {
     const { model, price } = modelOf(asked, prices);
     const request = api.request({
-      ...{ text, model, format: 'mp3' },
+      text,
+      model,
+      format: 'mp3',
       ...(voice && { voice: nameOf(voice, voice, 'voice') }),
       ...(language && { language }),
     });

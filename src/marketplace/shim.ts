@@ -201,7 +201,8 @@ function planned(
     const door = (): ShimDoor =>
       openDoor(counted, deps.accounts.get(vendor.name), { agentId, signal, soundMs: durationMs });
     return {
-      ...{ vendor: vendor.name, priceRaw },
+      vendor: vendor.name,
+      priceRaw,
       usage: 'file' in order ? { audio_second: durationMs / 1_000 } : { character: characters },
       ask: () => deps.saleHealth.watch(vendor.name, () => plan.ask(door())),
     };

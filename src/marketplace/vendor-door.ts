@@ -49,13 +49,18 @@ export function openDoor(
     const url = new URL(account.baseUrl.replace(/\/+$/, '') + path);
     const opened = account.opens({ method, url, ...(body !== undefined && { body }) }, clock);
     return deps.fetch({
-      ...{ url: url.href, method, headers: { ...headers, ...opened } },
+      url: url.href,
+      method,
+      headers: { ...headers, ...opened },
       ...(body !== undefined && { body }),
-      ...{ maxResponseBytes: answerBytes, ...bounds },
+      maxResponseBytes: answerBytes,
+      ...bounds,
     });
   };
   return {
-    ...{ agentId, signal, random },
+    agentId,
+    signal,
+    random,
     async send(request) {
       let answer: VendorAnswer;
       try {

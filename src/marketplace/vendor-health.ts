@@ -156,8 +156,12 @@ function shown(
 ): VendorList['vendors'][number] {
   const costRaw = listPriceRaw(plan.price, milliUnits, LIMITS.marketplace.marginBps);
   return {
-    ...{ vendor: name, name: title, endpoint: address.urlOf(path), method: 'POST' },
-    ...{ priceUsdc: formatUsdc(costRaw), costRaw: costRaw.toString() },
+    vendor: name,
+    name: title,
+    endpoint: address.urlOf(path),
+    method: 'POST',
+    priceUsdc: formatUsdc(costRaw),
+    costRaw: costRaw.toString(),
     status: seen?.status ?? 'unknown',
     responseExcerpt: seen?.excerpt ?? null,
     latencyMs: seen?.latencyMs ?? null,

@@ -45,7 +45,9 @@ export const tool = <I extends ZodType>(spec: ToolSpec<I>): Tool => spec as unkn
 export function listedTool({ description, input, isReadOnly, name, title }: Tool): ListedTool {
   const { $schema: _, ...schema } = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
   return {
-    ...{ name, title, description },
+    name,
+    title,
+    description,
     inputSchema: { ...schema, type: 'object' } as ListedTool['inputSchema'],
     annotations: {
       title,

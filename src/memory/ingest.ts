@@ -64,8 +64,13 @@ function itemsOf({ appKnowledge, memories, type }: Bodies['ingest'], id: () => s
     if (appKnowledge !== undefined) throw refuse('appKnowledge', 'goes with type knowledge');
     if (memories === undefined) throw refuse('memories', 'is required with type memory');
     return memories.map(({ infer, metadata, text }) => ({
-      ...{ id: id(), type, text, infer: infer ?? false, metadata: metadata ?? {} },
-      ...{ title: null, sourceId: null },
+      id: id(),
+      type,
+      text,
+      infer: infer ?? false,
+      metadata: metadata ?? {},
+      title: null,
+      sourceId: null,
     }));
   }
   if (memories !== undefined) throw refuse('memories', 'goes with type memory');

@@ -50,7 +50,10 @@ export async function itemPage(
     const { costRaw, createdAt, inferError, inferredBy, isCut, reason, sourceId, status } = found;
     const { id, metadata, text, title, type } = found;
     return {
-      ...{ id, type, text, metadata },
+      id,
+      type,
+      text,
+      metadata,
       ...told({ costRaw, inferError, inferredBy, reason, status }),
       sub_tenant_id: space.subTenant,
       created_at: isoTime(createdAt.getTime()),

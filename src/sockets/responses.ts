@@ -40,7 +40,12 @@ export const createResponsesSocket = ({ clock, responses }: Deps) => {
       const buyer = { ...readSocketBuyer(context, undefined), admitPooled };
       const connection = new ResponseConnection(
         {
-          ...{ admit, clock, log, responses, remembered, declinedEvent },
+          admit,
+          clock,
+          log,
+          responses,
+          remembered,
+          declinedEvent,
           read: readMessage,
           refusedEvent: (thrown) => refusedEvent(thrown, log),
         },

@@ -87,8 +87,10 @@ export function buildCalls(
     createCallAnalyzer({
       ...world,
       judge: createJudge({
-        ...{ clock: world.clock, chat: parts.gateway.services.chat },
-        ...{ model: deps.models.llm, stopping: stopping.signal },
+        clock: world.clock,
+        chat: parts.gateway.services.chat,
+        model: deps.models.llm,
+        stopping: stopping.signal,
       }),
     }),
     createRecordingDeleter(deps),

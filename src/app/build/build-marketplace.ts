@@ -61,7 +61,10 @@ export function buildMarketplace(
   const accounts = openAccounts(REMOTE_VENDORS, secret);
   const fetchFile = createFileFetch({ client, clock });
   const selling = {
-    ...{ ...world, ledger, accounts, rooms: createMarketRooms() },
+    ...world,
+    ledger,
+    accounts,
+    rooms: createMarketRooms(),
     vendors: [createLocalVendor(rails), ...REMOTE_VENDORS],
     tripwires: createTripwires({ ...world, claim: (of) => claimTripwire(sql, of) }),
     admitHost: (agentId: number, host: string) => admitHost(viewAgent(spendState, agentId), host),

@@ -30,15 +30,22 @@ export function createMemoryModels({ chat, embeddings, findOwner }: MemoryModelD
     const owner = await findOwner(spender.agentId);
     const accountId = owner?.accountId ?? '';
     return {
-      ...{ spender, accountId, providerKey: undefined, workId, signal, admitPooled },
-      ...{ promptCaching: 'off', span },
+      spender,
+      accountId,
+      providerKey: undefined,
+      workId,
+      signal,
+      admitPooled,
+      promptCaching: 'off',
+      span,
     };
   };
   return {
     async embed({ model, texts, ...purchase }, keep) {
       const body = { model, input: [...texts], encoding_format: 'base64' as const };
       const answer = await embeddings.embed({
-        ...{ body, buyer: await buyerOf(purchase) },
+        body,
+        buyer: await buyerOf(purchase),
         async keep(list) {
           const vectors = await readUnitVectors(list.body);
           if (vectors === undefined) throw new ModelRefused(UNREADABLE);
@@ -54,7 +61,8 @@ export function createMemoryModels({ chat, embeddings, findOwner }: MemoryModelD
       ];
       const body = { model, messages, max_completion_tokens: maxTokens, temperature: 0 };
       const answer = await chat.complete({
-        ...{ body, buyer: await buyerOf(purchase) },
+        body,
+        buyer: await buyerOf(purchase),
         keep: ({ body: completion }) => keep(contentOf(completion)),
       });
       assert('body' in answer, 'an answer that is not streamed comes whole');

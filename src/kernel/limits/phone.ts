@@ -70,7 +70,10 @@ export const PHONE_LIMITS = {
   analysisDelayMs: 2_000,
   /** The model that analyzes a call: how long it may take, its longest answer, and how much of the agent's system prompt it gets. */
   verdict: {
-    ...{ answerMs: 30_000, outputTokens: 1_024, answerChars: 8_192, reasonChars: 500 },
+    answerMs: 30_000,
+    outputTokens: 1_024,
+    answerChars: 8_192,
+    reasonChars: 500,
     purposeChars: 4_096,
   },
   /** How long a carrier keeps recordings, unless the settings say otherwise. */

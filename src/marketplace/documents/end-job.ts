@@ -88,7 +88,9 @@ export async function endJob(deps: JobDeps, job: ClaimedJob, verdict: JobVerdict
   const owner = await deps.findOwner(job.agentId);
   const hold = (await deps.findHold(job.id)) ?? resolvedHold(job);
   const settled = await ledger.settle({
-    ...{ hold, account: 'marketplace', source: job.vendor },
+    hold,
+    account: 'marketplace',
+    source: job.vendor,
     actualRaw: BigInt(verdict.chargeRaw),
     charges: (costRaw) => [chargeOf(job, verdict, costRaw)],
     events: await eventsOf(deps, job, verdict),

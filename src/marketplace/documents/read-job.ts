@@ -45,7 +45,9 @@ export function readJob(deps: ReadDeps, reading: JobReading): Promise<MarketAnsw
       status: 200,
       headers: { 'content-type': 'application/json' },
       body: await joinPieces(pieces),
-      ...{ costRaw: 0n, payment: 'passthrough', upstreamMs: 0 },
+      costRaw: 0n,
+      payment: 'passthrough',
+      upstreamMs: 0,
     };
   });
 }

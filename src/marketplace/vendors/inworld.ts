@@ -28,7 +28,9 @@ export const inworld: Vendor = {
       plan({ model: asked, text, voice }) {
         const { model: modelId, price } = modelOf(asked, MODELS);
         const body = {
-          ...{ text, modelId, voiceId: nameOf(voice, 'Ashley', 'voice') },
+          text,
+          modelId,
+          voiceId: nameOf(voice, 'Ashley', 'voice'),
           audioConfig: { audioEncoding: 'MP3' },
         };
         return {

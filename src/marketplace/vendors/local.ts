@@ -65,7 +65,11 @@ async function hear(
   { agentId, signal }: ShimDoor,
 ): Promise<Delivery> {
   const call = {
-    ...{ agentId, model: 'pocketsphinx', file, prompt: undefined, fields: [] },
+    agentId,
+    model: 'pocketsphinx',
+    file,
+    prompt: undefined,
+    fields: [],
     format: 'json',
     language: language_code ?? undefined,
   } as const;

@@ -32,7 +32,10 @@ export const minimax: Vendor = {
         // Its names have blanks and brackets. They go into a document of JSON.
         if (/\p{Cc}/u.test(voiceId)) throw unfit('voice', 'must have no control characters');
         const body = {
-          ...{ model, text, stream: false, output_format: 'hex' },
+          model,
+          text,
+          stream: false,
+          output_format: 'hex',
           voice_setting: { voice_id: voiceId },
           audio_setting: { format: 'mp3', sample_rate: 32_000, bitrate: 128_000, channel: 1 },
           ...(language && { language_boost: language }),

@@ -32,7 +32,10 @@ export const polly: Vendor = {
       plan({ engine: asked, target_language_code: language, text, voice }) {
         const { model: engine, price } = modelOf(asked, ENGINES, 'engine');
         const body = {
-          ...{ Engine: engine, OutputFormat: 'mp3', Text: text, TextType: 'text' },
+          Engine: engine,
+          OutputFormat: 'mp3',
+          Text: text,
+          TextType: 'text',
           VoiceId: nameOf(voice, 'Joanna', 'voice'),
           ...(language && { LanguageCode: language }),
         };

@@ -19,7 +19,9 @@ export const callVendor = tool({
     const { contentType, isCut, status } = answer;
     const { body, encoding } = readable(answer);
     const receipt = {
-      ...{ status, contentType, encoding },
+      status,
+      contentType,
+      encoding,
       ...(isCut && { truncated: true }),
       ...costOf(answer),
     };

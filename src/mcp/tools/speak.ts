@@ -42,7 +42,9 @@ export const speak = tool({
     const answer = await ask(speech, { body, maxBytes: speechBytes });
     const { bytes, contentType: mimeType, isCut } = answer;
     const facts = {
-      ...{ model, mimeType, bytes: bytes.length },
+      model,
+      mimeType,
+      bytes: bytes.length,
       ...(isCut && { truncated: true }),
       ...costOf(answer),
     };

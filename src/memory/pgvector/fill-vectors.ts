@@ -53,7 +53,9 @@ async function insert(
   if (last === undefined) return;
   const rows = missing
     .map(({ id, type, vector }) => ({
-      ...{ id, tag: TAGS[type as keyof typeof TAGS], vector: vectorOf(vector) },
+      id,
+      tag: TAGS[type as keyof typeof TAGS],
+      vector: vectorOf(vector),
     }))
     // The server refuses a vector without numbers, and would refuse the whole commit with it.
     .filter(({ vector }) => vector.length > 0 && vector.every(Number.isFinite));

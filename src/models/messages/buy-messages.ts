@@ -59,7 +59,8 @@ export function createMessagesGateway(deps: ChatDeps<ChatRail>): MessagesGateway
     async create({ body: given, buyer, protocol, tellsCost = false, wishes }) {
       const body = { ...given, model: knownName(deps.catalogue, given.model) };
       const asked = {
-        ...{ protocol, measured: measureMessages(body) },
+        protocol,
+        measured: measureMessages(body),
         spareId: newId(deps.random, ''),
       };
       const ofModel = (model: string) =>

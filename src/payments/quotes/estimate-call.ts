@@ -37,8 +37,14 @@ export async function estimateCall(
     const { per, priceRaw } = prospect;
     const facts = factsOf({ spender, destination: { host, payee: null } });
     return {
-      ...{ url, method, x402: true as const, priceRaw: priceRaw.toString() },
-      ...{ asset: deps.terms.usdc, network: 'base', payTo: host, scheme: 'credit' },
+      url,
+      method,
+      x402: true as const,
+      priceRaw: priceRaw.toString(),
+      asset: deps.terms.usdc,
+      network: 'base',
+      payTo: host,
+      scheme: 'credit',
       ...(per !== undefined && { per }),
       ...freshness,
       reflection: reflect(spendState, facts, spender.taskValueBps ?? null, priceRaw),

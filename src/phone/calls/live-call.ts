@@ -81,12 +81,20 @@ export class LiveCall {
       interrupt: () => this.#interrupt(),
     });
     this.#sound = new CallerSound({
-      ...{ bargeIn: this.#bargeIn, clock, format, log: deps.log, session: this.#session },
+      bargeIn: this.#bargeIn,
+      clock,
+      format,
+      log: deps.log,
+      session: this.#session,
       isMuted: () => this.actions.isMuted,
     });
     const { events } = options;
     this.actions = new LiveActions({
-      ...{ ...deps, format, session: this.#session, line: this.line, bargeIn: this.#bargeIn },
+      ...deps,
+      format,
+      session: this.#session,
+      line: this.line,
+      bargeIn: this.#bargeIn,
       pipeline: input.pipeline,
       entered: (digits) => events.entered?.(digits),
       call: this,
@@ -104,9 +112,14 @@ export class LiveCall {
     this.#timers.after('longest', options.longestMs, () => this.end('max_duration'));
     this.#announcement = this.#createAnnouncement();
     this.#handover = new StreamHandover({
-      ...{ actions: this.actions, line: this.line, session: this.#session, timers: this.#timers },
+      actions: this.actions,
+      line: this.line,
+      session: this.#session,
+      timers: this.#timers,
       announcement: this.#announcement,
-      ...{ call: this, events, lineLostMs: options.lineLostMs },
+      call: this,
+      events,
+      lineLostMs: options.lineLostMs,
     });
     for (const turn of options.history) this.#remember(turn);
     if (options.notice === undefined) this.#greet();

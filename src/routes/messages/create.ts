@@ -27,7 +27,9 @@ export const createMessage = route<{ messages: MessagesGateway }>()({
     const { max_price, models, provider, usage, ...body } = context.body;
     const wishes = readWishes({ max_price, models, provider });
     const reply = await context.services.messages.create({
-      ...{ body, protocol, wishes },
+      body,
+      protocol,
+      wishes,
       buyer: readBuyer(context),
       tellsCost: usage?.include === true,
     });

@@ -60,8 +60,11 @@ export async function openTranscribing(
 
 /** The cap of a session that never answers. */
 const NO_ANSWER: TurnCap = {
-  ...{ inputTokens: 0, outputTokens: 0, spokenChars: 0 },
-  ...{ capsSound: false, countsSound: false },
+  inputTokens: 0,
+  outputTokens: 0,
+  spokenChars: 0,
+  capsSound: false,
+  countsSound: false,
 };
 
 type Opening = {

@@ -59,7 +59,10 @@ export class RelayCore<F extends SocketFrame = SocketFrame> {
     const allowance = new EventAllowance(clock.monotonicMs());
     this.#allowance = allowance;
     this.downlink = new Downlink({
-      ...{ clock, take, upstream, wentOn },
+      clock,
+      take,
+      upstream,
+      wentOn,
       stalled: () => this.fail(CLIENT_SLOW),
     });
     const quietAtMs = () => allowance.lastAtMs + LIMITS.realtimeIdleSeconds * 1_000;

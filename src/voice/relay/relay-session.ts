@@ -59,7 +59,10 @@ export class RelaySession {
     const createMeter = isBilledByTime(owner.source) ? createTimeMeter : createTokenMeter;
     this.#meter = createMeter({ ...input, clock, life, send: (event) => core.send(event) });
     this.#turns = new MeteredTurns({
-      ...{ clock, meter: this.#meter, tally, trace },
+      clock,
+      meter: this.#meter,
+      tally,
+      trace,
       isOver: () => core.isHungUp,
       tooMany: () => core.fail(TOO_MANY_RESPONSES),
       guard: (work) => core.guard(work),

@@ -102,7 +102,11 @@ export function createAnswering(deps: AnsweringDeps): Answering {
     const trace = deps.trace?.answers(isUnread);
     let promptMs: number | undefined;
     turn = new VoiceTurn({
-      ...{ llm: deps.llm, voice: deps.voice, clock, log: deps.log, client: deps.client },
+      llm: deps.llm,
+      voice: deps.voice,
+      clock,
+      log: deps.log,
+      client: deps.client,
       cap,
       config,
       isPrompt,

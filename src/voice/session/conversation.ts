@@ -44,7 +44,10 @@ type Message = Extract<ConversationItem, { type: 'message' }>;
 
 /** A complete message that is written, not spoken. */
 export const writtenMessage = (id: string, role: Message['role'], text: string): Message => ({
-  ...{ id, role, type: 'message', status: 'completed' },
+  id,
+  role,
+  type: 'message',
+  status: 'completed',
   content: [{ type: 'text', text }],
 });
 

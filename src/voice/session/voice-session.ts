@@ -85,8 +85,12 @@ export class VoiceSession {
     this.#answering = this.#createAnswering(room);
     this.#turns = this.#createTurns(input, room);
     this.#interruptions = new Interruptions({
-      ...{ answering: this.#answering, client, conversation: this.conversation },
-      ...{ tally: this.#tally, trace: deps.trace, turns: this.#turns },
+      answering: this.#answering,
+      client,
+      conversation: this.conversation,
+      tally: this.#tally,
+      trace: deps.trace,
+      turns: this.#turns,
     });
     const { pipeline } = input;
     this.#settlement = new Settlement({ life: this.#life, pipeline, turns: this.#turns });
@@ -239,7 +243,13 @@ export class VoiceSession {
     const { clock, log, random, trace } = this.#deps;
     const { llm, voice } = this.#pipeline;
     return createAnswering({
-      ...{ llm, voice, trace, clock, random, log, cap },
+      llm,
+      voice,
+      trace,
+      clock,
+      random,
+      log,
+      cap,
       conversation: this.conversation,
       tally: this.#tally,
       client: this.#client,
@@ -259,7 +269,10 @@ export class VoiceSession {
       config,
       life: this.#life,
       billing: createTurnBilling({
-        ...{ cap, config, pipeline, sessionHolds },
+        cap,
+        config,
+        pipeline,
+        sessionHolds,
         tally: this.#tally,
         clock: this.#deps.clock,
       }),

@@ -68,14 +68,18 @@ export const TRANSCRIPTION_MODELS: readonly ModelEntry[] = [
   direct('stt', 'deepgram/base', perMinute(14_500), { price: PUBLISHED }),
   direct('stt', 'assemblyai/universal-streaming', perMinute(2_500), { price: PUBLISHED }),
   direct('stt', 'assemblyai/universal-3.5-pro', perHour(210_000), {
-    ...{ provider: 'assemblyai-batch', upstreamModel: 'universal-3-5-pro', price: ASSEMBLY },
+    provider: 'assemblyai-batch',
+    upstreamModel: 'universal-3-5-pro',
+    price: ASSEMBLY,
   }),
   direct('stt', 'assemblyai/universal-2', perHour(150_000), {
-    ...{ provider: 'assemblyai-batch', price: ASSEMBLY },
+    provider: 'assemblyai-batch',
+    price: ASSEMBLY,
   }),
   direct('stt', 'cartesia/ink-whisper', perHour(135_000), { price: PUBLISHED }),
   direct('stt', 'elevenlabs/scribe-v2', perHour(220_000), {
-    ...{ upstreamModel: 'scribe_v2', price: PUBLISHED },
+    upstreamModel: 'scribe_v2',
+    price: PUBLISHED,
   }),
   direct('stt', 'openai/whisper-1', perMinute(6_000), {
     price: listed('developers.openai.com/api/docs/models/whisper-1', '2026-11-25'),

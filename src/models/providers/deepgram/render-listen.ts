@@ -124,7 +124,12 @@ async function utterancesOf(words: readonly ListenWord[], splitMs: number): Prom
     if (at + 1 < words.length && gapMs(words, at + 1) < splitMs) continue;
     const start = said[0]?.start;
     utterances.push({
-      ...{ start, end: word.end, confidence: 1, channel: 0, transcript, words: said },
+      start,
+      end: word.end,
+      confidence: 1,
+      channel: 0,
+      transcript,
+      words: said,
       id: uuidOf(`${start} ${word.end} ${at}`),
     });
     said = [];

@@ -59,7 +59,9 @@ export async function orderOver<T extends object>(
 
 /** A file that the vendor gave up counts as refused. As a failure, one caller's files would switch the vendor off for all. */
 const refusalOf = ({ message }: VendorGaveUp): Declined => ({
-  ...{ kind: 'declined', status: 422, contentType: 'application/json' },
+  kind: 'declined',
+  status: 422,
+  contentType: 'application/json',
   body: Buffer.from(JSON.stringify({ error: { message, type: 'invalid_request_error' } })),
 });
 

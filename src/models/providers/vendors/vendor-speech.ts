@@ -84,7 +84,10 @@ function spokenOf(
   }
   const voice = isObject(body.voice) ? body.voice.id : body.voice;
   return {
-    ...{ text, model, speed, format: isOwn(format) ? format : 'pcm' },
+    text,
+    model,
+    speed,
+    format: isOwn(format) ? format : 'pcm',
     ...(typeof voice === 'string' && !USUAL_VOICES.has(voice) && { voice }),
     ...(typeof body.language === 'string' && { language: body.language }),
   };

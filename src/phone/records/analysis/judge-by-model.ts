@@ -51,10 +51,14 @@ export const createJudge =
     try {
       const { body, status } = await deps.chat.complete({
         buyer: {
-          ...{ spender: spenderOf(call), accountId: call.accountId },
+          spender: spenderOf(call),
+          accountId: call.accountId,
           signal: AbortSignal.any([late.signal, deps.stopping]),
-          ...{ providerKey: undefined, workId: undefined, admitPooled: () => undefined },
-          ...{ promptCaching: 'off', span: undefined },
+          providerKey: undefined,
+          workId: undefined,
+          admitPooled: () => undefined,
+          promptCaching: 'off',
+          span: undefined,
         },
         body: { model, max_tokens: outputTokens, messages: messagesOf(voice.systemPrompt, turns) },
       });

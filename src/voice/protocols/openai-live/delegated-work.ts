@@ -96,7 +96,9 @@ export class DelegatedWork {
     const target = this.#target;
     this.#sender.send('session.delegation.created', {
       delegation: {
-        ...{ id, type: 'delegation', target },
+        id,
+        type: 'delegation',
+        target,
         ...(target === 'responses' && { response_id: this.#responseId }),
       },
       offset_ms: this.#offsetMs(),

@@ -109,7 +109,13 @@ export class LiveClient implements VoiceClient {
     const { events, isEnding, random, sender, target } = this.#options;
     const output = this.#output;
     return new AnswerWriter({
-      ...{ events, isEnding, output, random, request, sender, target },
+      events,
+      isEnding,
+      output,
+      random,
+      request,
+      sender,
+      target,
       sinceMs: this.sinceMs,
     });
   }

@@ -27,7 +27,11 @@ export function createLiveSession(
   const allowance = new EventAllowance(clock.monotonicMs());
   const sender = new LiveSender(random);
   const client = new LiveClient({
-    ...{ allowance, clock, random, sender, target: delegation.type },
+    allowance,
+    clock,
+    random,
+    sender,
+    target: delegation.type,
     isEnding: () => session.isEnding,
     events: {
       handedOver: (callId) => answerHandover(callId),
@@ -40,13 +44,23 @@ export function createLiveSession(
   const expiresAt = Math.floor(clock.now() / 1_000) + LIMITS.liveSeconds;
   const render = () =>
     renderLiveSession(session.config, {
-      ...{ ...start, id, expiresAt, delegation: commands.delegation },
+      ...start,
+      id,
+      expiresAt,
+      delegation: commands.delegation,
     });
   const { isSpeaking, sinceMs } = client;
   const acknowledgement = new Acknowledgement({ clock, session, isSpeaking });
   const commands = new LiveCommands({
-    ...{ acknowledgement, allowance, delegation, instructions, random, render },
-    ...{ sender, session, sinceMs },
+    acknowledgement,
+    allowance,
+    delegation,
+    instructions,
+    random,
+    render,
+    sender,
+    session,
+    sinceMs,
   });
   for (const item of start.items) {
     const [{ text }] = item.content;
@@ -80,7 +94,10 @@ export function createLiveSession(
   }
 
   return new SocketSession({
-    ...{ clock, commands, sender, session },
+    clock,
+    commands,
+    sender,
+    session,
     attached: () => sender.answer('session.started', eventId, { session: render() }),
   });
 }

@@ -26,7 +26,10 @@ export function createRealtimeSession(
   const { pipeline } = input;
   const commands = new ClientCommands({ allowance, pipeline, random, render, sender, session });
   return new SocketSession({
-    ...{ clock, commands, sender, session },
+    clock,
+    commands,
+    sender,
+    session,
     attached() {
       sender.send('session.created', { session: render() });
       const conversation = { id: client.conversationId, object: 'realtime.conversation' };
