@@ -2,6 +2,7 @@
  * What the voice pipeline needs from an engine, wherever it runs: in a worker thread of this process
  * or behind a provider's API.
  */
+import type { StopSignal } from '../kernel/stop-signal.ts';
 import type { EncodedFormat } from './tts/sound-encoder.ts';
 
 /** The package an engine lives in was pruned from this installation. */
@@ -103,7 +104,7 @@ export interface TtsEngine {
     readonly text: string;
     readonly voice: string;
     readonly speed?: number;
-    readonly signal: AbortSignal;
+    readonly signal: StopSignal;
     /** The agent whose turn the work takes; absent: the server's own. */
     readonly agentId?: number;
   }): AsyncIterable<SpeechChunk>;

@@ -1,3 +1,5 @@
+import type { StopSignal } from './stop-signal.ts';
+
 export type TimerHandle = object;
 
 /** Time as an argument, so that a test or the simulation can own it. XState accepts it as its clock. */
@@ -46,7 +48,7 @@ export function within<T, L>(
 }
 
 /** Waits without holding the process open. Resolves early, without an error, when `signal` fires. */
-export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
+export function sleep(clock: Clock, delayMs: number, signal?: StopSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();
     const handle = clock.setTimeout(done, delayMs);

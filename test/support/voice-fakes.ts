@@ -9,6 +9,7 @@ import {
   type TtsEngine,
   type VadEngine,
 } from '../../src/engines/engine.ts';
+import type { StopSignal } from '../../src/kernel/stop-signal.ts';
 
 /** Hears `w1 w2 …`: one interim word for each half second of audio, all of them final at the end. */
 class FakeStt implements SttEngine {
@@ -78,7 +79,7 @@ class FakeTts implements TtsEngine {
   /** Set by a test: awaited before every sentence but the first of all. */
   between: (() => Promise<void>) | undefined;
 
-  async *speak(request: { text: string; signal: AbortSignal }): AsyncIterable<SpeechChunk> {
+  async *speak(request: { text: string; signal: StopSignal }): AsyncIterable<SpeechChunk> {
     const sentences = request.text.match(/[^.!?]+[.!?]?/g) ?? [];
     for (const sentence of sentences) {
       if (this.spoken.length > 0) await this.between?.();

@@ -1,4 +1,5 @@
 import { LIMITS } from '../../kernel/limits.ts';
+import type { StopSignal } from '../../kernel/stop-signal.ts';
 import { EngineInputRefused, type SpeechChunk, type TtsEngine } from '../engine.ts';
 import { createFairLine, type FairLine } from '../threads/fair-line.ts';
 import type { WorkerClient } from '../threads/worker-client.ts';
@@ -102,7 +103,7 @@ export function createFlite({
 
 function first<T>(
   chunks: readonly string[],
-  signal: AbortSignal,
+  signal: StopSignal,
   make: (chunk: string) => T,
 ): T | undefined {
   const chunk = chunks[0];

@@ -1,10 +1,10 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import { STATUS_CODES } from 'node:http';
 import type { Clock } from '../../kernel/clock.ts';
+import { LightSignal } from '../../kernel/light-signal.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import { type HeaderLine, type HttpAnswer, isStream } from '../route/answer.ts';
-import { LeaveSignal } from '../server/leave-signal.ts';
 import { untilParserIsDone } from './request.ts';
 
 const STATUS_LINES = new Map(
@@ -29,7 +29,7 @@ export type SendOptions = {
 export class ReplyWriter {
   readonly #res: HttpResponse;
   readonly #clock: Clock;
-  readonly #left = new LeaveSignal();
+  readonly #left = new LightSignal();
   #isOpen = true;
 
   /** Registers the abort handler first: without it any throw would end the process. */

@@ -3,6 +3,7 @@ import type { TurnCause } from '../../../machines/voice-turn.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { Random } from '../../kernel/random.ts';
+import type { StopSignal } from '../../kernel/stop-signal.ts';
 import type { AnswerRequest } from '../../voice/session/answer-request.ts';
 import type { AddedItem, ConversationItem } from '../../voice/session/conversation.ts';
 import type {
@@ -74,7 +75,7 @@ export class CallClient implements VoiceClient {
     return this.#line.hasRoom;
   }
 
-  room(signal: AbortSignal): Promise<void> {
+  room(signal: StopSignal): Promise<void> {
     return this.#line.room(signal);
   }
 

@@ -2,6 +2,7 @@ import { bytesPerMs, type SoundFormat } from '../../../media/coding.ts';
 import { LinePlayback, type UnheardSound } from '../../../media/line/line-playback.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import type { StopSignal } from '../../kernel/stop-signal.ts';
 import type { Played } from '../../voice/session/voice-client.ts';
 import type { MediaCodec } from '../carriers/carrier.ts';
 import { LineWaits } from './line-waits.ts';
@@ -91,7 +92,7 @@ export class CallLine {
   }
 
   /** Resolves when sound may go out. Who has filled the line waits until a refill of it is worth its write. */
-  async room(signal: AbortSignal, wantedBy: 'answer' | 'sound' = 'answer'): Promise<void> {
+  async room(signal: StopSignal, wantedBy: 'answer' | 'sound' = 'answer'): Promise<void> {
     const { aheadMs, refillMs } = LIMITS.phone;
     for (;;) {
       const isBlocked = this.#isBlocked(wantedBy);
@@ -121,7 +122,7 @@ export class CallLine {
   }
 
   /** Resolves once the far side has heard everything, after `withinMs`, or when `signal` fires or the stream is gone. */
-  async played(withinMs: number, signal: AbortSignal): Promise<void> {
+  async played(withinMs: number, signal: StopSignal): Promise<void> {
     const untilMs = this.#clock.monotonicMs() + withinMs;
     for (;;) {
       const leftMs = untilMs - this.#clock.monotonicMs();

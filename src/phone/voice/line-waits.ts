@@ -1,4 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
+import type { StopSignal } from '../../kernel/stop-signal.ts';
 
 /** Senders that wait for room on a line: each for its time, until its signal fires, or until all are woken. */
 export class LineWaits {
@@ -9,7 +10,7 @@ export class LineWaits {
     this.#clock = clock;
   }
 
-  sleep(ms: number, signal: AbortSignal): Promise<void> {
+  sleep(ms: number, signal: StopSignal): Promise<void> {
     return new Promise((resolve) => {
       const wake = () => {
         this.#clock.clearTimeout(timer);

@@ -1,5 +1,6 @@
 import type { Ending } from '../../../machines/transcription-stream.ts';
 import type { TurnCause } from '../../../machines/voice-turn.ts';
+import type { StopSignal } from '../../kernel/stop-signal.ts';
 import type { Heard } from '../stt/transcriber-events.ts';
 import type { AnswerReceipt, AnswerRequest } from './answer-request.ts';
 import type { AddedItem, ConversationItem } from './conversation.ts';
@@ -32,7 +33,7 @@ export interface VoiceClient {
   /** Whether the send buffer has room for more speech. */
   readonly hasRoom: boolean;
   /** Resolves when the send buffer has room for more speech, or when `signal` fires. */
-  room(signal: AbortSignal): Promise<void>;
+  room(signal: StopSignal): Promise<void>;
 
   /** Turn detection heard the caller begin; `itemId` is the item that the utterance becomes. */
   speechStarted(itemId: string, atMs: number): void;

@@ -6,6 +6,7 @@ import {
   voiceTurnMachine,
 } from '../../../machines/voice-turn.ts';
 import { SpeechCutter } from '../../engines/tts/split-speech.ts';
+import { LightSignal } from '../../kernel/light-signal.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { outputCapOf, SPOKEN_TOKEN_MS, spokenCharsOf } from '../billing/turn-meter.ts';
 import { Passages } from './passages.ts';
@@ -28,7 +29,7 @@ export class VoiceTurn {
   readonly #options: VoiceTurnOptions;
   readonly #actor: ActorRefFrom<typeof voiceTurnMachine>;
   readonly #startedAtMs: number;
-  readonly #stopped = new AbortController();
+  readonly #stopped = new LightSignal();
   readonly #outputCap: number;
   readonly #passages = new Passages();
   readonly #calls: Call[] = [];
@@ -49,7 +50,7 @@ export class VoiceTurn {
     const effects: TurnEffects = {
       generate: () => this.#attempt(this.#generate()),
       speak: () => this.#attempt(this.#speak()),
-      stop: () => this.#stopped.abort(),
+      stop: () => this.#stopped.fire(),
       finish: (cause) => this.#finish(cause),
     };
     this.#actor = createActor(voiceTurnMachine, { clock, input: { effects } });
@@ -75,7 +76,7 @@ export class VoiceTurn {
     const { llm, config, isPrompt } = this.#options;
     const items = await this.#options.items();
     if (this.#isStopped) return;
-    const { signal } = this.#stopped;
+    const signal = this.#stopped;
     const reply = llm.reply({ config, items, isPrompt, outputCap: this.#outputCap, signal });
     this.#reply = reply;
     const cutter = new SpeechCutter(SPEECH_BOUNDS);
@@ -148,7 +149,7 @@ export class VoiceTurn {
   /** Returns whether the output cap cut the speech short. */
   async #speakPassage(passage: string): Promise<boolean> {
     const { answer, cap, config, voice } = this.#options;
-    const { signal } = this.#stopped;
+    const signal = this.#stopped;
     const { speed, outputFormat } = config;
     // Synthesis is billed by the text that is requested.
     if (this.#spokenChars + passage.length > spokenCharsOf(cap)) return true;
@@ -185,7 +186,7 @@ export class VoiceTurn {
   async #sendAll(deltas: SpeechDeltas): Promise<boolean> {
     const { answer, client } = this.#options;
     while (!deltas.isOver) {
-      await client.room(this.#stopped.signal);
+      await client.room(this.#stopped);
       if (this.#isStopped) return false;
       client.batch(() => {
         do {
@@ -212,7 +213,7 @@ export class VoiceTurn {
 
   /** Reports what was bought in any case: sending to the client may be what failed. */
   #broke(error: unknown): void {
-    this.#stopped.abort();
+    this.#stopped.fire();
     this.#options.log.error({ err: error, answerId: this.#options.answer.id }, 'voice turn broke');
     if (this.#isReported) return;
     try {
@@ -264,7 +265,7 @@ export class VoiceTurn {
   }
 
   get #isStopped(): boolean {
-    return this.#stopped.signal.aborted;
+    return this.#stopped.aborted;
   }
 
   #sinceStart(): number {

@@ -1,5 +1,6 @@
 import type { Clock } from '../../../kernel/clock.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
+import { abortSignalOf, type StopSignal } from '../../../kernel/stop-signal.ts';
 import { BlockedDestination, Unreachable } from '../../../platform/egress/blocked-destination.ts';
 import type { GuardedAnswer } from '../../../platform/egress/exchange.ts';
 import type { GuardedClient } from '../../../platform/egress/guarded-client.ts';
@@ -65,7 +66,7 @@ export function createWebhookLlm(
 
 async function* nothing(): AsyncGenerator<LlmPiece, undefined> {}
 
-type Question = { readonly body: string; readonly signal: AbortSignal };
+type Question = { readonly body: string; readonly signal: StopSignal };
 
 /** The pieces of one answer. Asked as soon as the first is wanted, and ended with `signal`. */
 async function* answerOf(
@@ -106,7 +107,7 @@ async function ask(
     method: 'POST',
     headers: [...HEADERS, ...Object.entries(traceHeaders?.() ?? {})],
     body,
-    signal,
+    signal: abortSignalOf(signal),
     timeouts: { connectMs: leftMs, firstByteMs: leftMs, idleMs: leftMs, totalMs: leftMs },
     maxHeaderBytes: LIMITS.phone.webhookHeaderBytes,
     // The reader stops at its own bound, and what came before that is spoken.

@@ -4,6 +4,7 @@ import { type Clock, sleep } from '../../../kernel/clock.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { Random } from '../../../kernel/random.ts';
 import { RecentMap } from '../../../kernel/recent-map.ts';
+import type { StopSignal } from '../../../kernel/stop-signal.ts';
 import type { EventAllowance } from '../../live/event-allowance.ts';
 import type { AnswerRequest } from '../../session/answer-request.ts';
 import type { AnswerClient, Played, VoiceClient } from '../../session/voice-client.ts';
@@ -65,7 +66,7 @@ export class LiveClient implements VoiceClient {
     return this.#options.sender.hasRoom && this.#output.aheadMs <= LIMITS.liveAheadMs;
   }
 
-  async room(signal: AbortSignal): Promise<void> {
+  async room(signal: StopSignal): Promise<void> {
     const { clock, sender } = this.#options;
     while (!signal.aborted && sender.isOpen && !this.hasRoom) {
       await sender.room(signal);

@@ -2,6 +2,7 @@ import type { Ending } from '../../../../machines/transcription-stream.ts';
 import { newId } from '../../../kernel/ids.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { Random } from '../../../kernel/random.ts';
+import type { StopSignal } from '../../../kernel/stop-signal.ts';
 import type { EventProblem } from './client-event.ts';
 import { errorType } from './error-type.ts';
 
@@ -85,7 +86,7 @@ export class EventSender {
   }
 
   /** Resolves when the send buffer has room for more speech, or when `signal` fires. */
-  async room(signal: AbortSignal): Promise<void> {
+  async room(signal: StopSignal): Promise<void> {
     while (!signal.aborted && this.isOpen && !this.hasRoom) {
       let resume = () => {};
       await new Promise<void>((resolve) => {

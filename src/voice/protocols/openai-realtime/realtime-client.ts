@@ -2,6 +2,7 @@ import type { Ending } from '../../../../machines/transcription-stream.ts';
 import { EngineBusy } from '../../../engines/engine.ts';
 import { newId } from '../../../kernel/ids.ts';
 import type { Random } from '../../../kernel/random.ts';
+import type { StopSignal } from '../../../kernel/stop-signal.ts';
 import type { EventAllowance } from '../../live/event-allowance.ts';
 import type { AnswerRequest } from '../../session/answer-request.ts';
 import type { AddedItem } from '../../session/conversation.ts';
@@ -40,7 +41,7 @@ export class RealtimeClient implements VoiceClient {
     return this.#sender.hasRoom;
   }
 
-  room(signal: AbortSignal): Promise<void> {
+  room(signal: StopSignal): Promise<void> {
     return this.#sender.room(signal);
   }
 

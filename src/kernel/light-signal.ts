@@ -1,7 +1,7 @@
-import type { StopSignal } from '../../kernel/stop-signal.ts';
+import type { StopSignal } from './stop-signal.ts';
 
-/** Fires once, when a client leaves. Every request has one, so it is as light as that can be. */
-export class LeaveSignal implements StopSignal {
+/** Fires once. Every request and every turn of a voice session has one, so it is as light as that can be. */
+export class LightSignal implements StopSignal {
   readonly #listeners: (() => void)[] = [];
   #reason: Error | undefined;
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { LeaveSignal } from '../../../../src/http/server/leave-signal.ts';
-import { abortSignalOf } from '../../../../src/kernel/stop-signal.ts';
+import { LightSignal } from '../../../src/kernel/light-signal.ts';
+import { abortSignalOf } from '../../../src/kernel/stop-signal.ts';
 
 test('tells everybody who listens once, and gives the reason that the platform would give', () => {
-  const signal = new LeaveSignal();
+  const signal = new LightSignal();
   const heard: string[] = [];
   const withdrawn = () => heard.push('withdrawn');
   signal.addEventListener('abort', () => heard.push('first'));
@@ -22,7 +22,7 @@ test('tells everybody who listens once, and gives the reason that the platform w
 });
 
 test('lets a listener withdraw itself while it is called, without skipping the next one', () => {
-  const signal = new LeaveSignal();
+  const signal = new LightSignal();
   const heard: string[] = [];
   const first = () => {
     signal.removeEventListener('abort', first);
@@ -37,7 +37,7 @@ test('lets a listener withdraw itself while it is called, without skipping the n
 });
 
 test('tells the next where one fails, and not who was withdrawn by another', async () => {
-  const signal = new LeaveSignal();
+  const signal = new LightSignal();
   const heard: string[] = [];
   const withdrawn = () => heard.push('withdrawn');
   const failed = new Promise((resolve) => process.once('uncaughtException', resolve));
@@ -58,7 +58,7 @@ test('tells the next where one fails, and not who was withdrawn by another', asy
 });
 
 test.each(['before', 'after'])('becomes a signal of the platform, %s it has fired', (when) => {
-  const signal = new LeaveSignal();
+  const signal = new LightSignal();
   if (when === 'after') signal.fire();
   const platforms = abortSignalOf(signal);
   signal.fire();
