@@ -32,9 +32,9 @@ export function parseRate(usdPerMillion: string): bigint | undefined {
 /** The exact upstream cost in 10^-15 USD (thousandths of the rate unit, since seconds have milliseconds). */
 function costFemto(usage: Usage, rates: Rates): bigint {
   let femto = 0n;
-  for (const unit of UNITS) {
-    const quantity = usage[unit];
-    const rate = rates[unit];
+  for (const unit in usage) {
+    const quantity = usage[unit as Unit];
+    const rate = rates[unit as Unit];
     if (quantity === undefined || rate === undefined) continue;
     femto += BigInt(Math.round(quantity * 1_000)) * rate;
   }

@@ -28,6 +28,20 @@ export const ratesOf = (texts: RateTexts): Rates =>
     }),
   );
 
+/** Written out, so that V8 knows all sources by one hidden class (docs/decisions/0075). */
+const sourceOf = (entry: SourceEntry): Source => ({
+  rail: entry.rail,
+  provider: entry.provider,
+  upstreamModel: entry.upstreamModel,
+  rates: ratesOf(entry.rates),
+  marginBps: entry.marginBps ?? LIMITS.marginBps,
+  price: entry.price,
+  longPrompt: entry.longPrompt,
+  cacheWritePercent: entry.cacheWritePercent,
+  cacheLeastTokens: entry.cacheLeastTokens,
+  imageTokens: entry.imageTokens,
+});
+
 export type UnpricedSource = {
   readonly model: string;
   readonly provider: string;
@@ -70,10 +84,7 @@ export function buildCatalogue(entries: {
         entries.unpriced?.({ model: entry.id, provider: source.provider, units });
         return false;
       })
-      .map((source): Source => {
-        const { marginBps = LIMITS.marginBps, rates } = source;
-        return { ...source, marginBps, rates: ratesOf(rates) };
-      });
+      .map(sourceOf);
     if (sources.length > 0) models.set(entry.id, modelOf(entry, cheapestFirst(sources)));
   }
 

@@ -2,7 +2,7 @@ import type { Rates, Unit, Usage } from '../../kernel/price.ts';
 import { priceRaw } from '../../kernel/price.ts';
 import type { Source } from '../catalogue/catalogue.ts';
 import type { ChatCompletion, Reported, TokenUsage } from '../providers/chat-rail.ts';
-import { believeTokens, type Metered } from '../purchase/believe.ts';
+import { believeTokens, type Disbelieved, type Metered } from '../purchase/believe.ts';
 import type { ChatRequest } from './chat-request.ts';
 import { estimatePrompt, tokensOf } from './estimate-chat.ts';
 
@@ -13,12 +13,13 @@ import { estimatePrompt, tokensOf } from './estimate-chat.ts';
 export function chatUsage(tokens: TokenUsage, { cacheWritePercent = 0, rates }: Source): Usage {
   const cached = rates.cached_input_token === undefined ? 0 : tokens.cachedTokens;
   const written = Math.ceil(((tokens.cacheWriteTokens ?? 0) * cacheWritePercent) / 100);
-  return {
+  const usage: Partial<Record<Unit, number>> = {
     text_input_token: tokens.inputTokens - cached + (tokens.cacheWriteSurcharge ?? written),
     text_output_token: tokens.outputTokens,
-    ...(cached === 0 ? {} : { cached_input_token: cached }),
-    ...(rates.request === undefined ? {} : { request: 1 }),
   };
+  if (cached !== 0) usage.cached_input_token = cached;
+  if (rates.request !== undefined) usage.request = 1;
+  return usage;
 }
 
 const INPUT_UNITS: ReadonlySet<string> = new Set<Unit>(['text_input_token', 'cached_input_token']);
@@ -73,22 +74,28 @@ export function meterChat(
   source: Source,
   most?: TokenUsage,
 ): Metered {
-  const tokens = meterTokens(request, reported);
+  const told = meterTokens(request, reported);
   const estimated = reported.usage === null;
-  const believed = most && believeTokens(tokens, most);
-  const { note } = reported;
-  if (believed === undefined) return { ...billed(tokens, source), estimated, tokens, note };
-  const kept = { ...billed(believed.tokens, source), estimated, tokens: believed.tokens, note };
-  // Uncounted tokens are an estimate of this server, and not an upstream's report.
-  if (estimated) return kept;
-  return { ...kept, reported: { ...billed(tokens, source), isImpossible: believed.isImpossible } };
-}
-
-function billed(tokens: TokenUsage, source: Source) {
-  const uncached = uncachedUsage(tokens, source);
+  const believed = most && believeTokens(told, most);
+  const tokens = believed?.tokens ?? told;
   return {
     usage: chatUsage(tokens, source),
     rates: chatRates(tokens, source),
-    ...(uncached && { uncached }),
+    uncached: uncachedUsage(tokens, source),
+    estimated,
+    tokens,
+    note: reported.note,
+    // Uncounted tokens are an estimate of this server, and not an upstream's report.
+    reported: believed === undefined || estimated ? undefined : disbelieved(told, source, believed),
   };
 }
+
+const disbelieved = (
+  told: TokenUsage,
+  source: Source,
+  { isImpossible }: { readonly isImpossible: boolean },
+): Disbelieved => ({
+  usage: chatUsage(told, source),
+  rates: chatRates(told, source),
+  isImpossible,
+});

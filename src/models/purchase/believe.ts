@@ -6,7 +6,7 @@ import type { Reported, TokenUsage } from '../providers/chat-rail.ts';
 /** Usage that an upstream reports beyond what its request can have had. */
 export type Disbelieved = {
   readonly usage: Usage;
-  readonly rates?: Rates;
+  readonly rates?: Rates | undefined;
   /** By so much that it is no matter of how one counts. */
   readonly isImpossible: boolean;
 };
@@ -14,16 +14,16 @@ export type Disbelieved = {
 /** What was used, in the units that its source bills. */
 export type Metered = {
   readonly usage: Usage;
-  /** The usage without the upstream's prompt cache. Absent: the cache was not used. */
-  readonly uncached?: Usage;
+  /** The usage without the upstream's prompt cache. Undefined: the cache was not used. */
+  readonly uncached?: Usage | undefined;
   /** Where they are not the source's usual ones. */
-  readonly rates?: Rates;
+  readonly rates?: Rates | undefined;
   /** All usage that the upstream reported, where its request cannot have had that much. The rest is never billed. */
-  readonly reported?: Disbelieved;
+  readonly reported?: Disbelieved | undefined;
   /** The upstream did not say. */
   readonly estimated: boolean;
   /** The usage in tokens, where the model counts tokens. Only the trace reads it and the note. */
-  readonly tokens?: TokenUsage;
+  readonly tokens?: TokenUsage | undefined;
   readonly note?: Reported['note'];
 };
 

@@ -20,25 +20,27 @@ export function planOffers<R>(
   boundRaw: (source: Source) => bigint,
   railOf: (source: Source) => R | undefined,
 ): Offer<R>[] {
-  return sellers
-    .flatMap((seller) => {
-      const rail = railOf(seller.source);
-      return rail === undefined ? [] : [offerOf(seller, rail, boundRaw)];
-    })
-    .sort((a, b) => (a.rank ?? 0) - (b.rank ?? 0) || compareRaw(a.priceRaw, b.priceRaw));
+  const offers: Offer<R>[] = [];
+  for (const seller of sellers) {
+    const rail = railOf(seller.source);
+    if (rail !== undefined) offers.push(offerOf(seller, rail, boundRaw));
+  }
+  return offers.sort((a, b) => (a.rank ?? 0) - (b.rank ?? 0) || compareRaw(a.priceRaw, b.priceRaw));
 }
 
 const compareRaw = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);
 
-function offerOf<R>(seller: Seller, rail: R, boundRaw: (source: Source) => bigint): Offer<R> {
-  const { source } = seller;
-  if (source.rail !== 'x402-router') {
-    const priceRaw = boundRaw(source);
-    return { ...seller, rail, priceRaw, heldRaw: priceRaw, mostPaidRaw: undefined };
-  }
-  const mostPaidRaw = boundRaw({ ...source, marginBps: 0 });
-  const heldRaw = marginRaw(mostPaidRaw, source.marginBps);
-  return { ...seller, rail, priceRaw: mostPaidRaw + heldRaw, heldRaw, mostPaidRaw };
+function offerOf<R>(
+  { ownKey, rank, source }: Seller,
+  rail: R,
+  boundRaw: (source: Source) => bigint,
+): Offer<R> {
+  const isRouter = source.rail === 'x402-router';
+  const mostPaidRaw = isRouter ? boundRaw({ ...source, marginBps: 0 }) : undefined;
+  const heldRaw =
+    mostPaidRaw === undefined ? boundRaw(source) : marginRaw(mostPaidRaw, source.marginBps);
+  const priceRaw = heldRaw + (mostPaidRaw ?? 0n);
+  return { source, ownKey, rank, rail, priceRaw, heldRaw, mostPaidRaw };
 }
 
 /** The most that is held for any offer, so that no fallback can cost more than what is held. */

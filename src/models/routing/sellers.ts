@@ -10,7 +10,7 @@ export type Seller = {
   readonly source: Source;
   readonly ownKey: string | undefined;
   /** Its place in the order that the buyer wishes; those of one place are asked by price. */
-  readonly rank?: number;
+  readonly rank?: number | undefined;
 };
 
 /** A model, and who may serve it. */

@@ -158,7 +158,7 @@ describe.each(VENDORS)('the price of a cached prompt by the rule of $name', (ven
 it('a cache saves nothing that is told where the buyer pays the vendor himself', () => {
   const usage = { inputTokens: 1_200, cachedTokens: 1_024, outputTokens: 8 };
   const own = byokSource('anthropic', 'claude-opus-5');
-  expect(meterChat(asked, { usage, answerChars: 0 }, own)).not.toHaveProperty('uncached');
+  expect(meterChat(asked, { usage, answerChars: 0 }, own).uncached).toBeUndefined();
 });
 
 describe('what an upstream claims of its cache', () => {
