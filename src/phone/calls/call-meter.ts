@@ -110,16 +110,14 @@ export class CallMeter {
       ),
     };
     this.#use = after;
-    const recorded = rounded(after.recordedSeconds - before.recordedSeconds);
-    return {
-      costRaw: sumOf(this.#legsOf(after)) - sumOf(this.#legsOf(before)),
-      usage: {
-        [CALL_UNITS.line]: rounded(after.lineSeconds - before.lineSeconds),
-        [CALL_UNITS.stt]: rounded(after.sttSeconds - before.sttSeconds),
-        [CALL_UNITS.tts]: after.ttsCharacters - before.ttsCharacters,
-        ...(recorded > 0 && { [CALL_UNITS.recording]: recorded }),
-      },
+    const usage: Record<string, number> = {
+      [CALL_UNITS.line]: rounded(after.lineSeconds - before.lineSeconds),
+      [CALL_UNITS.stt]: rounded(after.sttSeconds - before.sttSeconds),
+      [CALL_UNITS.tts]: after.ttsCharacters - before.ttsCharacters,
     };
+    const recorded = rounded(after.recordedSeconds - before.recordedSeconds);
+    if (recorded > 0) usage[CALL_UNITS.recording] = recorded;
+    return { costRaw: sumOf(this.#legsOf(after)) - sumOf(this.#legsOf(before)), usage };
   }
 
   /** What so much more would cost. Charges nothing. */

@@ -3,12 +3,13 @@ import type { Source } from '../../models/catalogue/catalogue.ts';
 import type { Extension } from '../../voice/billing/session-hold.ts';
 import { MAIN_HOLD, type Reserves, type SessionHolds } from '../../voice/billing/session-holds.ts';
 import { spokenCharsOf, type TurnCap } from '../../voice/billing/turn-meter.ts';
-import type { CascadeDeps, Cascades } from '../../voice/cascade/cascade-deps.ts';
+import type { CascadeHolds, Cascades } from '../../voice/cascade/cascade-deps.ts';
 import { createCascadePipeline } from '../../voice/cascade/cascade-pipeline.ts';
 import type { HoldNameOf } from '../../voice/cascade/model-binding.ts';
 import type { OwnKeys } from '../../voice/cascade/own-keys.ts';
 import type { CascadePlan } from '../../voice/cascade/plan-cascade.ts';
 import type { VoiceDeps } from '../../voice/live/voice-deps.ts';
+import { createScriptedLlm } from '../../voice/session/scripted-llm.ts';
 import type { Llm, VoicePipeline } from '../../voice/session/voice-pipeline.ts';
 import type { CallMeter } from './call-meter.ts';
 
@@ -39,6 +40,8 @@ export type CallPipelineDeps = Pick<
   readonly cap: TurnCap;
   /** What answers in the place of the plan's LLM. It is not billed. */
   readonly brain: Llm | undefined;
+  /** What is said to a caller who has fallen silent. */
+  readonly prompt: () => string;
   readonly source: Source;
   readonly meter: CallMeter;
   /** How old the line is. */
@@ -52,16 +55,29 @@ export type CallPipelineDeps = Pick<
  * the call, and a model of the catalogue at its price there; the transcriber and the TTS behind are the operator's cost.
  */
 export function createCallPipeline(deps: CallPipelineDeps): VoicePipeline {
-  const { brain, cap, meter, plan, sessionHolds, source } = deps;
+  const { brain, cap, meter, plan, source } = deps;
   const cascade = createCascadePipeline({
-    ...deps,
-    sessionHolds: besideOperator(sessionHolds),
+    catalogue: deps.catalogue,
+    clock: deps.clock,
+    engines: deps.engines,
+    log: deps.log,
+    random: deps.random,
+    trace: deps.trace,
+    cascades: deps.cascades,
+    plan,
+    spender: deps.spender,
+    sessionHolds: new BesideOperator(deps.sessionHolds),
+    ownKeys: deps.ownKeys,
     holdNameOf: (model, seller) =>
       brain === undefined && model.id === plan.llm.id ? deps.holdNameOf(model, seller) : OPERATOR,
   });
   return {
-    ...cascade,
-    llm: brain ?? cascade.llm,
+    stt: cascade.stt,
+    llm: createScriptedLlm(brain ?? cascade.llm, deps.prompt),
+    voice: cascade.voice,
+    transcriberModel: cascade.transcriberModel,
+    problemOf: cascade.problemOf,
+    paymentsKnown: cascade.paymentsKnown,
     reserves(config, outputTokens = cap.outputTokens) {
       const ttsCharacters = spokenCharsOf(cap, outputTokens);
       const seconds = HEARD_SECONDS + ttsCharacters / CHARS_PER_SECOND + LAST_WORDS_SECONDS;
@@ -70,7 +86,7 @@ export function createCallPipeline(deps: CallPipelineDeps): VoicePipeline {
         sttSeconds: HEARD_SECONDS,
         ttsCharacters: ttsCharacters + LAST_WORDS.length,
       });
-      return { ...withoutOperator(cascade.reserves(config, outputTokens)), [MAIN_HOLD]: mainRaw };
+      return withoutOperator(cascade.reserves(config, outputTokens), mainRaw);
     },
     takeBill(use, requests) {
       const bought = cascade
@@ -87,18 +103,40 @@ export function createCallPipeline(deps: CallPipelineDeps): VoicePipeline {
   };
 }
 
-const withoutOperator = ({ [OPERATOR]: _, ...reserves }: Reserves): Reserves => reserves;
+/** What is left of the reserves to hold, with so much in the main hold. */
+function withoutOperator(reserves: Reserves, mainRaw = reserves[MAIN_HOLD] ?? 0n): Reserves {
+  const held: Record<string, bigint> = { [MAIN_HOLD]: mainRaw };
+  for (const [name, raw] of Object.entries(reserves)) {
+    if (name !== OPERATOR && name !== MAIN_HOLD) held[name] = raw;
+  }
+  return held;
+}
 
-const besideOperator = (holds: SessionHolds): CascadeDeps['sessionHolds'] => ({
-  get heldRaw() {
-    return holds.heldRaw;
-  },
-  get spentRaw() {
-    return holds.spentRaw;
-  },
-  hold: async (name, totalRaw, isQuiet) =>
-    name === OPERATOR ? EXTENDED : holds.hold(name, totalRaw, isQuiet),
-  holdQuietly: async (name, totalRaw) => name === OPERATOR || holds.holdQuietly(name, totalRaw),
-  // The cascade knows nothing of the line: what a turn needs of the main hold is held around it.
-  makeWhole: (reserves, isQuiet) => holds.makeWhole(withoutOperator(reserves), isQuiet),
-});
+class BesideOperator implements CascadeHolds {
+  readonly #holds: SessionHolds;
+
+  constructor(holds: SessionHolds) {
+    this.#holds = holds;
+  }
+
+  get heldRaw(): bigint {
+    return this.#holds.heldRaw;
+  }
+
+  get spentRaw(): bigint {
+    return this.#holds.spentRaw;
+  }
+
+  async hold(name: string, totalRaw: bigint, isQuiet?: boolean): Promise<Extension> {
+    return name === OPERATOR ? EXTENDED : this.#holds.hold(name, totalRaw, isQuiet);
+  }
+
+  async holdQuietly(name: string, totalRaw: bigint): Promise<boolean> {
+    return name === OPERATOR || this.#holds.holdQuietly(name, totalRaw);
+  }
+
+  /** The cascade knows nothing of the line: what a turn needs of the main hold is held around it. */
+  makeWhole(reserves: Reserves, isQuiet?: boolean): Promise<Extension> {
+    return this.#holds.makeWhole(withoutOperator(reserves), isQuiet);
+  }
+}

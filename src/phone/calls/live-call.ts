@@ -90,7 +90,9 @@ export class LiveCall {
     });
     const { events } = options;
     this.actions = new LiveActions({
-      ...deps,
+      clock,
+      random,
+      log: deps.log,
       format,
       session: this.#session,
       line: this.line,

@@ -6,13 +6,13 @@ import { requireModel } from '../../models/catalogue/require-model.ts';
 import { holdTurn } from '../../voice/billing/hold-turn.ts';
 import type { Extension } from '../../voice/billing/session-hold.ts';
 import { MAIN_HOLD } from '../../voice/billing/session-holds.ts';
+import type { TurnCap } from '../../voice/billing/turn-meter.ts';
 import { cascadeCap } from '../../voice/cascade/cascade-pipeline.ts';
 import { openOwnKeys } from '../../voice/cascade/own-keys.ts';
 import type { CascadePlan } from '../../voice/cascade/plan-cascade.ts';
 import { fittingVoice } from '../../voice/cascade/voices.ts';
-import { createScriptedLlm } from '../../voice/session/scripted-llm.ts';
 import { DEFAULT_CONFIG, type SessionConfig } from '../../voice/session/session-config.ts';
-import { SERVER_VAD } from '../../voice/session/turn-detection.ts';
+import { SERVER_VAD, type TurnDetection } from '../../voice/session/turn-detection.ts';
 import type { VoiceSessionInput } from '../../voice/session/voice-session.ts';
 import { findRecording } from '../recordings/recording-store.ts';
 import { CALL_TOOLS, STOP_RECORDING_TOOL } from '../voice/call-actions.ts';
@@ -86,18 +86,27 @@ async function openVoice(
   const buyer = { accountId, providerKey: undefined };
   const ownKeys = await openOwnKeys({ ...deps, providerKeys }, [plan.llm], buyer);
   const config = fittingVoice(plan, configOf(call, format, brain !== undefined));
-  const cap = {
-    ...cascadeCap(plan),
-    outputTokens: Math.min(ANSWER_TOKENS, cascadeCap(plan).outputTokens),
+  const { capsSound, countsSound, inputTokens, outputTokens: most } = cascadeCap(plan);
+  const cap: TurnCap = {
+    inputTokens,
+    outputTokens: Math.min(ANSWER_TOKENS, most),
     spokenChars: LIMITS.phone.webhookSpokenChars,
+    capsSound,
+    countsSound,
   };
   const pipeline = createCallPipeline({
-    ...deps,
+    catalogue: deps.catalogue,
+    clock: deps.clock,
+    log: deps.log,
+    random: deps.random,
+    trace: deps.trace,
+    cascades: deps.cascades,
     engines: deps.enginesOf(call.agentId),
     plan,
     ownKeys,
     cap,
     brain: brain?.llm,
+    prompt,
     source: phoneSource(call),
     spender: spenderOf(call),
     sessionHolds: money.holds,
@@ -106,8 +115,7 @@ async function openVoice(
     lineSeconds: money.lineSeconds,
     takeSpoken: spoken,
   });
-  const scripted = { ...pipeline, llm: createScriptedLlm(pipeline.llm, prompt) };
-  const reservesOf = (tokens: number) => scripted.reserves(config, tokens);
+  const reservesOf = (tokens: number) => pipeline.reserves(config, tokens);
   const { verdict, outputTokens } = await holdTurn(money.holds, reservesOf, cap.outputTokens);
   if (verdict.kind === 'lost') return { kind: 'lost' };
   const refused = refusalOf(verdict);
@@ -117,7 +125,7 @@ async function openVoice(
     sessionHolds: money.holds,
     cap,
     outputTokens,
-    pipeline: scripted,
+    pipeline,
     config,
   };
   return { kind: 'opened', input, money };
@@ -143,23 +151,33 @@ function planOf({ catalogue, models }: CallDeps, call: Call, hasBrain: boolean):
   };
 }
 
+/** Whether speech interrupts an answer is decided on the line, by what is said. */
+const TURN_DETECTION: TurnDetection = {
+  ...SERVER_VAD,
+  silenceDurationMs: LIMITS.phone.turnSilenceMs,
+  unfinishedSilenceMs: LIMITS.phone.unfinishedSilenceMs,
+  interruptResponse: false,
+  idleTimeoutMs: LIMITS.phone.promptAfterMs,
+};
+
 function configOf(call: Call, format: SoundFormat, hasBrain: boolean): SessionConfig {
   const { systemPrompt, voice } = call.options.voice;
   return {
-    ...DEFAULT_CONFIG,
+    isAnswering: DEFAULT_CONFIG.isAnswering,
     instructions: systemPrompt ?? '',
+    outputModality: DEFAULT_CONFIG.outputModality,
     inputFormat: format,
     outputFormat: format,
-    ...(voice !== null && { voice }),
-    // Whether speech interrupts an answer is decided on the line, by what is said.
-    turnDetection: {
-      ...SERVER_VAD,
-      silenceDurationMs: LIMITS.phone.turnSilenceMs,
-      unfinishedSilenceMs: LIMITS.phone.unfinishedSilenceMs,
-      interruptResponse: false,
-      idleTimeoutMs: LIMITS.phone.promptAfterMs,
-    },
+    voice: voice ?? DEFAULT_CONFIG.voice,
+    speed: DEFAULT_CONFIG.speed,
+    turnDetection: TURN_DETECTION,
+    transcription: DEFAULT_CONFIG.transcription,
+    transcriptionModel: DEFAULT_CONFIG.transcriptionModel,
+    transcriptionLanguage: DEFAULT_CONFIG.transcriptionLanguage,
+    transcriptionPrompt: DEFAULT_CONFIG.transcriptionPrompt,
     tools: hasBrain ? [] : toolsOf(call),
+    toolChoice: DEFAULT_CONFIG.toolChoice,
+    maxOutputTokens: DEFAULT_CONFIG.maxOutputTokens,
   };
 }
 

@@ -1,38 +1,55 @@
-import type { Llm, Tts, VoicePipeline } from '../../voice/session/voice-pipeline.ts';
+import type {
+  Llm,
+  LlmPiece,
+  LlmReply,
+  Tts,
+  VoicePipeline,
+} from '../../voice/session/voice-pipeline.ts';
 import type { LatencyChain } from './turn-latency.ts';
 
 type Chain = Pick<LatencyChain, 'token' | 'audio'>;
 
 /** The same pipeline, which tells when the brain and the TTS have something to give. */
-export const timedPipeline = (pipeline: VoicePipeline, chain: Chain): VoicePipeline =>
-  changed(pipeline, {
-    llm: timedLlm(pipeline.llm, chain),
-    voice: timedTts(pipeline.voice, chain),
-  });
+export const timedPipeline = (pipeline: VoicePipeline, chain: Chain): VoicePipeline => ({
+  stt: (config) => pipeline.stt(config),
+  llm: timedLlm(pipeline.llm, chain),
+  voice: timedTts(pipeline.voice, chain),
+  transcriberModel: (config) => pipeline.transcriberModel(config),
+  problemOf: (config) => pipeline.problemOf(config),
+  reserves: (config, outputTokens) => pipeline.reserves(config, outputTokens),
+  takeBill: (use, requests) => pipeline.takeBill(use, requests),
+  paymentsKnown: () => pipeline.paymentsKnown(),
+});
 
-/** Inherits the other members, since those of a recorded pipeline cannot be listed. */
-const changed = <T extends object>(base: T, change: Partial<T>): T =>
-  Object.assign(Object.create(base) as T, change);
+const timedLlm = (llm: Llm, chain: Chain): Llm => ({
+  reply: (request) => new TimedReply(llm.reply(request), chain),
+  speculate: (request) => llm.speculate?.(request),
+  forgetSpeculation: () => llm.forgetSpeculation?.(),
+});
 
-const timedLlm = (llm: Llm, chain: Chain): Llm =>
-  changed(llm, {
-    reply(request) {
-      const reply = llm.reply(request);
-      return {
-        async next() {
-          const piece = await reply.next();
-          if (piece !== undefined) chain.token();
-          return piece;
-        },
-        get tokens() {
-          return reply.tokens;
-        },
-        get cut() {
-          return reply.cut;
-        },
-      };
-    },
-  });
+class TimedReply implements LlmReply {
+  readonly #reply: LlmReply;
+  readonly #chain: Chain;
+
+  constructor(reply: LlmReply, chain: Chain) {
+    this.#reply = reply;
+    this.#chain = chain;
+  }
+
+  async next(): Promise<LlmPiece | undefined> {
+    const piece = await this.#reply.next();
+    if (piece !== undefined) this.#chain.token();
+    return piece;
+  }
+
+  get tokens(): LlmReply['tokens'] {
+    return this.#reply.tokens;
+  }
+
+  get cut(): LlmReply['cut'] {
+    return this.#reply.cut;
+  }
+}
 
 const timedTts = (voice: Tts, chain: Chain): Tts => ({
   async *speak(request) {

@@ -73,7 +73,13 @@ export function createTurnBilling(deps: BillingDeps): TurnBilling {
     });
     const sound = cap.countsSound ? soundTokens(use) : boughtSoundTokens(bought);
     finished?.answer.done({
-      tokens: { cachedIn: 0, ...use, ...sound },
+      tokens: {
+        textIn: use.textIn,
+        cachedIn: use.cachedIn ?? 0,
+        textOut: use.textOut,
+        heard: sound.heard,
+        spoken: sound.spoken,
+      },
       costRaw,
       speculationCostRaw: speculationCostRaw(bought),
       stagesMs: stagesOf(finished, journalMs, tally),
@@ -97,8 +103,9 @@ function billsOf(bought: readonly TurnCharge[]): Bill[] {
   const shares = new Map<string, TurnCharge[]>();
   for (const one of bought) {
     const { sessionHold = MAIN_HOLD } = one;
-    const share = shares.get(sessionHold) ?? [];
-    shares.set(sessionHold, [...share, one]);
+    const share = shares.get(sessionHold);
+    if (share === undefined) shares.set(sessionHold, [one]);
+    else share.push(one);
   }
   return (
     [...shares]

@@ -1,4 +1,4 @@
-import { marginRaw, sumPricesRaw } from '../../kernel/price.ts';
+import { marginRaw, type Priced, sumPricesRaw } from '../../kernel/price.ts';
 import type { TurnCharge } from '../session/voice-pipeline.ts';
 
 /**
@@ -7,17 +7,14 @@ import type { TurnCharge } from '../session/voice-pipeline.ts';
  */
 export function owedRaw(bought: readonly TurnCharge[]): bigint {
   let knownRaw = 0n;
-  const unpriced = bought.filter(({ paidRaw, priced, source }) => {
-    if (paidRaw !== undefined) knownRaw += marginRaw(paidRaw, source.marginBps);
+  const unpriced: Priced[] = [];
+  for (const { paidRaw, priced, source, usage } of bought) {
+    const { marginBps, rates } = source;
+    if (paidRaw !== undefined) knownRaw += marginRaw(paidRaw, marginBps);
     if (priced !== undefined) knownRaw += priced.costRaw;
-    return paidRaw === undefined && priced === undefined;
-  });
-  return (
-    knownRaw +
-    sumPricesRaw(
-      unpriced.map(({ source: { rates, marginBps }, usage }) => ({ usage, rates, marginBps })),
-    )
-  );
+    if (paidRaw === undefined && priced === undefined) unpriced.push({ usage, rates, marginBps });
+  }
+  return knownRaw + sumPricesRaw(unpriced);
 }
 
 /** The price of what upstreams report beyond what is possible. */

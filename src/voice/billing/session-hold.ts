@@ -96,7 +96,7 @@ export async function openSessionHold(
     isQuiet,
   });
   if (opened.kind === 'refused') return opened;
-  return { kind: 'opened', sessionHold: createSessionHold(deps, owner, opened.claim) };
+  return { kind: 'opened', sessionHold: new OpenHold(deps, owner, opened.claim) };
 }
 
 /** Opens a hold for as many seconds or tokens as fit, from `most` down to `least`. Refused where not even `least` fit. */
@@ -121,101 +121,131 @@ export const resumeSessionHold = (
   deps: SessionHoldDeps,
   owner: SessionHoldOwner,
   taken: TakenSession,
-): SessionHold => createSessionHold(deps, owner, taken.claim, taken);
+): SessionHold => new OpenHold(deps, owner, taken.claim, taken);
 
-function createSessionHold(
-  deps: SessionHoldDeps,
-  owner: SessionHoldOwner,
-  opened: SessionClaim,
-  before: Pick<TakenSession, 'spentRaw' | 'usage' | 'seq'> = { spentRaw: 0n, usage: {}, seq: 0 },
-): SessionHold {
-  const { ledger, log } = deps;
-  const openedAtMs = deps.clock.monotonicMs();
-  const usage: Record<string, number> = { ...before.usage };
-  let claim = opened;
-  let { spentRaw, seq } = before;
-  let beyondRaw = 0n;
-  let isSettled = false;
-  let settlement: Promise<void> | undefined;
-  const inOrder = oneAfterAnother();
+type Spent = Pick<TakenSession, 'spentRaw' | 'usage' | 'seq'>;
 
+class OpenHold implements SessionHold {
+  readonly #deps: SessionHoldDeps;
+  readonly #owner: SessionHoldOwner;
+  readonly #openedAtMs: number;
+  readonly #usage: Record<string, number>;
+  #claim: SessionClaim;
+  #spentRaw: bigint;
+  #seq: number;
+  #beyondRaw = 0n;
+  #isSettled = false;
+  #settlement: Promise<void> | undefined;
   /** An extension that the ledger did not answer. It may still happen, so it is repeated before the next one. */
-  let unansweredRaw = 0n;
-  const ask = async (byRaw: bigint, isQuiet: boolean): Promise<Extension> => {
-    unansweredRaw = byRaw;
-    const verdict = await ledger.extend(claim, byRaw, isQuiet);
-    unansweredRaw = 0n;
-    if (verdict.kind === 'extended') claim = verdict.claim;
-    if (verdict.kind === 'lost') isSettled = true;
+  #unansweredRaw = 0n;
+  /** Each call waits for the one before it, however that ends. */
+  #tail: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    deps: SessionHoldDeps,
+    owner: SessionHoldOwner,
+    claim: SessionClaim,
+    before: Spent = { spentRaw: 0n, usage: {}, seq: 0 },
+  ) {
+    this.#deps = deps;
+    this.#owner = owner;
+    this.#openedAtMs = deps.clock.monotonicMs();
+    this.#usage = { ...before.usage };
+    this.#claim = claim;
+    this.#spentRaw = before.spentRaw;
+    this.#seq = before.seq;
+  }
+
+  get heldRaw(): bigint {
+    return this.#claim.hold.amountRaw;
+  }
+
+  get spentRaw(): bigint {
+    return this.#spentRaw;
+  }
+
+  extend(wantedRaw: bigint | (() => bigint), isQuiet = false): Promise<Extension> {
+    return this.#inOrder(async () => {
+      if (this.#isSettled) return { kind: 'lost' };
+      if (this.#unansweredRaw > 0n) {
+        const before = await this.#ask(this.#unansweredRaw, true);
+        if (before.kind === 'lost') return before;
+      }
+      const byRaw = typeof wantedRaw === 'bigint' ? wantedRaw : wantedRaw();
+      return byRaw <= 0n ? { kind: 'extended' } : this.#ask(byRaw, isQuiet);
+    });
+  }
+
+  async #ask(byRaw: bigint, isQuiet: boolean): Promise<Extension> {
+    this.#unansweredRaw = byRaw;
+    const verdict = await this.#deps.ledger.extend(this.#claim, byRaw, isQuiet);
+    this.#unansweredRaw = 0n;
+    if (verdict.kind === 'extended') this.#claim = verdict.claim;
+    if (verdict.kind === 'lost') this.#isSettled = true;
     return verdict;
-  };
+  }
 
-  return {
-    get heldRaw() {
-      return claim.hold.amountRaw;
-    },
-    get spentRaw() {
-      return spentRaw;
-    },
-    extend: (wantedRaw, isQuiet = false) =>
-      inOrder(async () => {
-        if (isSettled) return { kind: 'lost' };
-        if (unansweredRaw > 0n) {
-          const before = await ask(unansweredRaw, true);
-          if (before.kind === 'lost') return before;
-        }
-        const byRaw = typeof wantedRaw === 'bigint' ? wantedRaw : wantedRaw();
-        return byRaw <= 0n ? { kind: 'extended' } : ask(byRaw, isQuiet);
-      }),
-    shrink: (byRaw, forHoldId, taking) =>
-      inOrder(async () => {
-        if (isSettled) return 'lost';
-        if (claim.hold.amountRaw - spentRaw < byRaw) return 'short';
-        const giving = ledger.shrink(claim, byRaw, forHoldId);
-        taking();
-        const left = await giving;
-        if (left === undefined) {
-          isSettled = true;
-          return 'lost';
-        }
-        claim = left;
-        return 'given';
-      }),
-    journal: (costRaw, bought) =>
-      inOrder(async () => {
-        if (isSettled) return 'lost';
-        // Counted before the write: a charge whose append got no answer is still settled at the end.
-        spentRaw += costRaw;
-        seq += 1;
-        addUsage(usage, bought);
-        const verdict = await ledger.journal(claim, [{ seq, costRaw, usage: bought }]);
-        if (verdict === 'lost') isSettled = true;
-        return verdict;
-      }),
-    disown(raw, isImpossible) {
-      beyondRaw += raw;
-      if (isImpossible && deps.breaker) distrust({ log, breaker: deps.breaker }, owner.source);
-    },
-    settle(outcome) {
-      settlement ??= inOrder(async () => {
-        if (isSettled) return;
-        const spent = { spentRaw, beyondRaw, usage, openedAtMs };
-        await closeClaim(deps, owner, { claim, ...spent, ...outcome });
-        isSettled = true;
-      }).catch((error: unknown) => unsettled(log, owner, error));
-      return settlement;
-    },
-  };
-}
+  shrink(
+    byRaw: bigint,
+    forHoldId: string | undefined,
+    taking: () => void,
+  ): Promise<'given' | 'short' | 'lost'> {
+    return this.#inOrder(async () => {
+      if (this.#isSettled) return 'lost';
+      if (this.#claim.hold.amountRaw - this.#spentRaw < byRaw) return 'short';
+      const giving = this.#deps.ledger.shrink(this.#claim, byRaw, forHoldId);
+      taking();
+      const left = await giving;
+      if (left === undefined) {
+        this.#isSettled = true;
+        return 'lost';
+      }
+      this.#claim = left;
+      return 'given';
+    });
+  }
 
-/** Each call waits for the one before it, however that ends. */
-function oneAfterAnother() {
-  let tail: Promise<unknown> = Promise.resolve();
-  return <T>(work: () => Promise<T>): Promise<T> => {
-    const result = tail.then(work);
-    tail = result.catch(() => {});
+  journal(costRaw: bigint, bought: Readonly<Record<string, number>>): Promise<'written' | 'lost'> {
+    return this.#inOrder(async () => {
+      if (this.#isSettled) return 'lost';
+      // Counted before the write: a charge whose append got no answer is still settled at the end.
+      this.#spentRaw += costRaw;
+      this.#seq += 1;
+      addUsage(this.#usage, bought);
+      const entry = { seq: this.#seq, costRaw, usage: bought };
+      const verdict = await this.#deps.ledger.journal(this.#claim, [entry]);
+      if (verdict === 'lost') this.#isSettled = true;
+      return verdict;
+    });
+  }
+
+  disown(raw: bigint, isImpossible: boolean): void {
+    this.#beyondRaw += raw;
+    const { breaker, log } = this.#deps;
+    if (isImpossible && breaker) distrust({ log, breaker }, this.#owner.source);
+  }
+
+  settle(outcome: SettleOutcome): Promise<void> {
+    this.#settlement ??= this.#inOrder(async () => {
+      if (this.#isSettled) return;
+      await closeClaim(this.#deps, this.#owner, {
+        claim: this.#claim,
+        spentRaw: this.#spentRaw,
+        beyondRaw: this.#beyondRaw,
+        usage: this.#usage,
+        openedAtMs: this.#openedAtMs,
+        ...outcome,
+      });
+      this.#isSettled = true;
+    }).catch((error: unknown) => unsettled(this.#deps.log, this.#owner, error));
+    return this.#settlement;
+  }
+
+  #inOrder<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#tail.then(work);
+    this.#tail = result.catch(() => {});
     return result;
-  };
+  }
 }
 
 /** A late settlement may still happen. Otherwise a reaper settles from the journal. */

@@ -124,10 +124,6 @@ export async function askSources<R, T>(
 const mostOf = (offers: Offers<unknown>, hasFee: boolean): bigint =>
   holdForRaw(offers.filter(({ source }) => !hasFee || source.rail !== 'byok'));
 
-/** What of an answer was paid by itself, where it was. */
-export const paidOf = ({ paidRaw }: { readonly paidRaw?: bigint | undefined }) =>
-  paidRaw === undefined ? {} : { paidRaw };
-
 /** A credential of this server that is refused is nothing that its caller could mend: others are asked. */
 async function judge<T>(
   log: Log,

@@ -1,4 +1,6 @@
 import type { OwnHold } from '../../engines/vad/own-hold.ts';
+import { LightSignal } from '../../kernel/light-signal.ts';
+import type { StopSignal } from '../../kernel/stop-signal.ts';
 import { boundChat } from '../../models/chat/bound-chat.ts';
 import type { ChatRequest } from '../../models/chat/chat-request.ts';
 import { chatPriceRaw } from '../../models/chat/chat-usage.ts';
@@ -12,7 +14,8 @@ import { BoughtReply } from './bought-reply.ts';
 import { chatBody } from './chat-body.ts';
 import type { ModelBinding } from './model-binding.ts';
 
-export type BoughtLlmDeps = AskDeps & {
+export type BoughtLlmDeps = {
+  readonly asking: AskDeps;
   readonly part: ModelBinding<ChatRail>;
   /** The part of a turn's reserve for its answer. */
   readonly reserved: () => Reserve;
@@ -33,8 +36,9 @@ type Begun = {
   want(): void;
 };
 
-type Speculation = Begun & {
-  readonly stopping: AbortController;
+type Speculation = {
+  readonly begun: Begun;
+  readonly stopping: LightSignal;
   /** The request body, to compare with that of the response. */
   readonly asked: string;
 };
@@ -74,7 +78,7 @@ function begin(
     signal,
   }: Pick<LlmRequest, 'config' | 'signal'> & { isSpeculative: boolean },
 ): Begun {
-  const { part, spender } = deps;
+  const { asking, part } = deps;
   const { tokens } = boundChat(body, part.model);
   let isAfforded = false;
   let isWanted = !isSpeculative;
@@ -82,7 +86,7 @@ function begin(
     if (body.messages.length === 0) {
       throw new StageFailed('nothing_to_answer', 'Nothing was said and there are no instructions.');
     }
-    const asked = await askSources(deps, {
+    const asked = await askSources(asking, {
       part,
       signal,
       priceRaw: (source) => chatPriceRaw(tokens, source),
@@ -95,7 +99,7 @@ function begin(
       },
       ask({ rail, source }, paymentMethod) {
         isAfforded = true;
-        const { agentId } = spender;
+        const { agentId } = asking.spender;
         const { heldRaw, spentRaw } = deps.sessionHolds;
         const call = {
           agentId,
@@ -129,19 +133,20 @@ export function createBoughtLlm(deps: BoughtLlmDeps): Llm {
 
   function forget(): void {
     if (speculation === undefined) return;
-    speculation.reply.isUnused = true;
-    speculation.stopping.abort();
+    speculation.begun.reply.isUnused = true;
+    speculation.stopping.fire();
     speculation = undefined;
   }
 
-  function adopt(body: ChatRequest, signal: AbortSignal): BoughtReply | undefined {
-    const begun = speculation;
-    if (begun === undefined || begun.reply.hasFailed || !begun.isAfforded()) return undefined;
-    if (begun.asked !== JSON.stringify(body)) return undefined;
+  function adopt(body: ChatRequest, signal: StopSignal): BoughtReply | undefined {
+    if (speculation === undefined) return undefined;
+    const { asked, begun, stopping } = speculation;
+    if (begun.reply.hasFailed || !begun.isAfforded()) return undefined;
+    if (asked !== JSON.stringify(body)) return undefined;
     speculation = undefined;
     begun.want();
-    signal.addEventListener('abort', () => begun.stopping.abort(), { once: true });
-    if (signal.aborted) begun.stopping.abort();
+    signal.addEventListener('abort', () => stopping.fire(), { once: true });
+    if (signal.aborted) stopping.fire();
     return begun.reply;
   }
 
@@ -152,16 +157,17 @@ export function createBoughtLlm(deps: BoughtLlmDeps): Llm {
       const begun = adopt(body, request.signal);
       if (begun !== undefined) return begun;
       forget();
-      return begin(deps, body, { ...request, isSpeculative: false }).reply;
+      const { config, signal } = request;
+      return begin(deps, body, { config, signal, isSpeculative: false }).reply;
     },
     speculate(request) {
       if (hasSpeculated) return;
       hasSpeculated = true;
       const body = bodyOf(request);
-      const stopping = new AbortController();
+      const stopping = new LightSignal();
       const { config } = request;
-      const begun = begin(deps, body, { config, signal: stopping.signal, isSpeculative: true });
-      speculation = { ...begun, stopping, asked: JSON.stringify(body) };
+      const begun = begin(deps, body, { config, signal: stopping, isSpeculative: true });
+      speculation = { begun, stopping, asked: JSON.stringify(body) };
     },
     forgetSpeculation: forget,
   };

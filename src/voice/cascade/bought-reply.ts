@@ -1,6 +1,7 @@
 import type { CutReason } from '../../../machines/voice-turn.ts';
 import { isLongJson } from '../../kernel/json/parse-json.ts';
 import { turnForLongWork } from '../../kernel/long-work.ts';
+import type { StopSignal } from '../../kernel/stop-signal.ts';
 import type { Span } from '../../kernel/trace/span.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
 import type { ChatRequest } from '../../models/chat/chat-request.ts';
@@ -12,7 +13,6 @@ import {
   StageFailed,
   type TurnCharge,
 } from '../session/voice-pipeline.ts';
-import { paidOf } from './ask-sources.ts';
 import { ChatPieces } from './chat-pieces.ts';
 import type { Share, UnbilledCharge } from './unbilled-charges.ts';
 
@@ -50,7 +50,7 @@ export class BoughtReply implements LlmReply, UnbilledCharge {
     /** Undefined: the request was aborted. Rejects with StageFailed. */
     readonly open: () => Promise<OpenedChat | undefined>;
     /** Stops buying. */
-    readonly signal: AbortSignal;
+    readonly signal: StopSignal;
   }) {
     const { open, signal } = options;
     this.#body = options.body;
@@ -78,12 +78,10 @@ export class BoughtReply implements LlmReply, UnbilledCharge {
   }
 
   get tokens() {
-    const {
-      text_input_token = 0,
-      cached_input_token: cached = 0,
-      text_output_token: output = 0,
-    } = this.#metered()?.usage ?? {};
-    return { input: text_input_token + cached, cached, output };
+    const usage = this.#metered()?.usage;
+    const cached = usage?.cached_input_token ?? 0;
+    const input = (usage?.text_input_token ?? 0) + cached;
+    return { input, cached, output: usage?.text_output_token ?? 0 };
   }
 
   async next(): Promise<LlmPiece | undefined> {
@@ -108,10 +106,10 @@ export class BoughtReply implements LlmReply, UnbilledCharge {
       usage: metered.usage,
       span: this.#opened.span,
       noted: metered,
-      ...paidOf(this.#opened),
-      ...(metered.reported && { reported: metered.reported }),
-      ...(metered.estimated && { isEstimated: true }),
-      ...(this.isUnused && { isSpeculated: true }),
+      paidRaw: this.#opened.paidRaw,
+      reported: metered.reported,
+      isEstimated: metered.estimated || undefined,
+      isSpeculated: this.isUnused || undefined,
     };
   }
 

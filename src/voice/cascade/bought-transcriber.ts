@@ -21,13 +21,9 @@ import {
 } from '../../models/transcription/transcription-usage.ts';
 import { sessionPrice } from '../billing/session-hold.ts';
 import { StageFailed } from '../session/voice-pipeline.ts';
-import { type AskDeps, askSources, paidOf } from './ask-sources.ts';
+import { type AskDeps, askSources } from './ask-sources.ts';
 import type { ChargesOnHold } from './charges-by-hold.ts';
 import type { ModelBinding } from './model-binding.ts';
-
-export type BoughtTranscriberDeps = AskDeps & {
-  readonly part: ModelBinding<TranscriptionRail>;
-};
 
 type Expected = Pick<TranscriptionCall, 'language' | 'prompt'>;
 
@@ -37,15 +33,19 @@ const MOST_BYTES = LIMITS.utteranceSeconds * HEARING_HZ * 2;
 const FIRST_BYTES = 2 * HEARING_HZ * 2;
 
 /** Any transcription model of the catalogue: sends each utterance whole at its end, and reports no interim words. */
-export function createBoughtTranscriber(deps: BoughtTranscriberDeps): SttEngine {
+export function createBoughtTranscriber(
+  deps: AskDeps,
+  part: ModelBinding<TranscriptionRail>,
+): SttEngine {
   return {
     open: async ({ language, listener, prompt }) =>
-      new RailStream(deps, listener, { language, prompt }),
+      new RailStream({ deps, part, listener, expected: { language, prompt } }),
   };
 }
 
 class RailStream implements SttStream {
-  readonly #deps: BoughtTranscriberDeps;
+  readonly #deps: AskDeps;
+  readonly #part: ModelBinding<TranscriptionRail>;
   readonly #listener: SttListener;
   readonly #expected: Expected;
   readonly #closing = new AbortController();
@@ -53,10 +53,16 @@ class RailStream implements SttStream {
   #file = Buffer.alloc(0);
   #soundBytes = 0;
 
-  constructor(deps: BoughtTranscriberDeps, listener: SttListener, expected: Expected) {
-    this.#deps = deps;
-    this.#listener = listener;
-    this.#expected = expected;
+  constructor(options: {
+    readonly deps: AskDeps;
+    readonly part: ModelBinding<TranscriptionRail>;
+    readonly listener: SttListener;
+    readonly expected: Expected;
+  }) {
+    this.#deps = options.deps;
+    this.#part = options.part;
+    this.#listener = options.listener;
+    this.#expected = options.expected;
   }
 
   push(pcm: Int16Array): void {
@@ -93,7 +99,7 @@ class RailStream implements SttStream {
   async #transcribe(bytes: Buffer, durationMs: number): Promise<string | undefined> {
     const sound = { durationMs, prompt: this.#expected.prompt };
     const file = { name: 'speech.wav', contentType: 'audio/wav', bytes, durationMs };
-    const { part } = this.#deps;
+    const part = this.#part;
     const { signal } = this.#closing;
     const asked = await askSources(this.#deps, {
       part,
@@ -118,11 +124,14 @@ class RailStream implements SttStream {
     share.drop();
     const { estimated, reported, usage } = meterTranscription(sound, outcome.usage, source);
     // In the same turn of the event loop as the drop: what waits for the drop finds the charge.
-    const bought = { source, model: part.model.id, usage, span, ...paidOf(outcome) };
     tab.add({
-      ...bought,
-      ...(reported && { reported }),
-      ...(estimated && { isEstimated: true }),
+      source,
+      model: part.model.id,
+      usage,
+      span,
+      paidRaw: outcome.paidRaw,
+      reported,
+      isEstimated: estimated || undefined,
     });
     return textOf(outcome.body);
   }

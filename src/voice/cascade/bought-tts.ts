@@ -1,6 +1,7 @@
 import { PcmByteReader } from '../../../media/pcm.ts';
 import type { TtsEngine } from '../../engines/engine.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import type { StopSignal } from '../../kernel/stop-signal.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
 import type { SpeechRail, SpeechSound } from '../../models/providers/speech-rail.ts';
 import type { SpeechRequest } from '../../models/speech/speech-request.ts';
@@ -12,22 +13,16 @@ import {
   type TtsPiece,
   type TurnCharge,
 } from '../session/voice-pipeline.ts';
-import { type AskDeps, askSources, paidOf } from './ask-sources.ts';
+import { type AskDeps, askSources } from './ask-sources.ts';
 import type { ChargesOnHold } from './charges-by-hold.ts';
 import type { ModelBinding } from './model-binding.ts';
 import { spokenVoice } from './voices.ts';
 
-export type RailVoiceDeps = AskDeps & {
-  /** The sellers of raw audio. */
-  readonly part: ModelBinding<SpeechRail>;
-};
-
 const FORMAT = 'pcm';
 const RAW = new Set(['audio/pcm', 'audio/l16', 'audio/x-raw', 'application/octet-stream']);
 
-/** Any speech model of the catalogue, a sentence a request. It is charged from its first audio on. */
-export function createBoughtTts(deps: RailVoiceDeps): Tts {
-  const { part } = deps;
+/** Any speech model of the catalogue, at sellers of raw audio, a sentence a request. It is charged from its first audio on. */
+export function createBoughtTts(deps: AskDeps, part: ModelBinding<SpeechRail>): Tts {
   return {
     async *speak({ signal, speed, text, voice }) {
       const body: SpeechRequest = {
@@ -60,7 +55,7 @@ export function createBoughtTts(deps: RailVoiceDeps): Tts {
           `The speech model sent ${type} where raw sound was asked for.`,
         );
       }
-      const line = new SpeechLine(body, sound, { source, span, ...paidOf(outcome) });
+      const line = new SpeechLine(body, sound, { source, span, paidRaw: outcome.paidRaw });
       share.open(line);
       // A stopped turn is billed before this generator resumes.
       const stopped = () => line.end();
@@ -99,19 +94,18 @@ class SpeechLine {
     this.isOver = true;
   }
 
-  bought() {
-    const { source } = this.#seller;
+  bought(): TurnCharge {
+    const { paidRaw, source, span } = this.#seller;
     const { estimated, reported, usage } = meterSpeech(this.#body, this.#sound.usage(), source);
-    const { model } = this.#body;
-    const bought = { ...this.#seller, model, usage, ...(reported && { reported }) };
-    return { ...bought, ...(estimated && { isEstimated: true }) };
+    const isEstimated = estimated || undefined;
+    return { source, model: this.#body.model, usage, span, paidRaw, reported, isEstimated };
   }
 }
 
 async function* piecesOf(
   sound: SpeechSound,
   words: string,
-  signal: AbortSignal,
+  signal: StopSignal,
 ): AsyncGenerator<TtsPiece> {
   const reader = new PcmByteReader();
   const { sampleRateHz } = LIMITS.speech;
@@ -127,7 +121,7 @@ async function* piecesOf(
   }
 }
 
-async function nextOf(sound: SpeechSound, signal: AbortSignal): Promise<Uint8Array | undefined> {
+async function nextOf(sound: SpeechSound, signal: StopSignal): Promise<Uint8Array | undefined> {
   try {
     return await sound.next();
   } catch (cause) {

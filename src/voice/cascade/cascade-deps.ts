@@ -22,6 +22,11 @@ export type Cascades = {
   readonly providerKeys: StoredKeys;
 };
 
+export type CascadeHolds = Pick<
+  SessionHolds,
+  'heldRaw' | 'spentRaw' | 'hold' | 'holdQuietly' | 'makeWhole'
+>;
+
 export type CascadeDeps = Pick<
   VoiceDeps,
   'catalogue' | 'clock' | 'engines' | 'log' | 'random' | 'trace'
@@ -29,10 +34,7 @@ export type CascadeDeps = Pick<
   readonly cascades: Cascades;
   readonly plan: CascadePlan;
   readonly spender: Spender;
-  readonly sessionHolds: Pick<
-    SessionHolds,
-    'heldRaw' | 'spentRaw' | 'hold' | 'holdQuietly' | 'makeWhole'
-  >;
+  readonly sessionHolds: CascadeHolds;
   readonly ownKeys: OwnKeys;
   readonly holdNameOf: HoldNameOf;
 };

@@ -1,5 +1,6 @@
 import { within } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import type { Model } from '../../models/catalogue/catalogue.ts';
 import type { TokenUsage } from '../../models/providers/chat-rail.ts';
 import type { SpeechRail } from '../../models/providers/speech-rail.ts';
 import { usageAttributes } from '../../models/routing/attempt-span.ts';
@@ -17,7 +18,12 @@ import { createBoughtTts, createLocalTts } from './bought-tts.ts';
 import type { CascadeDeps } from './cascade-deps.ts';
 import { type ChargesByHold, createChargesByHold, requireHeld } from './charges-by-hold.ts';
 import { bindModel } from './model-binding.ts';
-import { type Buying, createPipelineStage, type PipelineStage } from './pipeline-stage.ts';
+import {
+  type Buying,
+  buyingWith,
+  createPipelineStage,
+  type PipelineStage,
+} from './pipeline-stage.ts';
 import type { CascadePlan } from './plan-cascade.ts';
 import { createTranscriberStage } from './transcriber-stage.ts';
 
@@ -41,9 +47,9 @@ export const mostTokens = (plan: CascadePlan): TokenUsage => ({
 export function createCascadePipeline(deps: CascadeDeps): VoicePipeline {
   const { cascades, ownKeys, plan, holdNameOf, sessionHolds } = deps;
   const chargesByHold = createChargesByHold(sessionHolds);
-  const buying = { ...deps, breaker: cascades.breaker, chargesOn: chargesByHold.of };
+  const buying = buyingWith(deps, chargesByHold);
   const hearing = createTranscriberStage(buying, { usual: plan.stt });
-  const speaking = createSpeaking(buying);
+  const speaking = createSpeaking(buying, plan.tts);
   const thinking = bindModel({ model: plan.llm, rails: cascades.chat, ownKeys, holdNameOf });
   const most = mostTokens(plan);
   const reserved = (outputTokens = most.outputTokens) =>
@@ -59,7 +65,13 @@ export function createCascadePipeline(deps: CascadeDeps): VoicePipeline {
         return hearing.transcriber(config).open({ ...options, ...expectedSpeech(config) });
       },
     }),
-    llm: createBoughtLlm({ ...buying, part: thinking, reserved: () => reserved(), reserves }),
+    llm: createBoughtLlm({
+      asking: buying,
+      part: thinking,
+      reserved: () => reserved(),
+      reserves,
+      sessionHolds,
+    }),
     voice: speaking.stage,
     transcriberModel: (config) => hearing.modelOf(config).id,
     problemOf: hearing.problemOf,
@@ -84,15 +96,27 @@ export const takeBillFrom =
     chargesByHold: ChargesByHold,
   ): VoicePipeline['takeBill'] =>
   () => {
-    const bought = chargesByHold.take();
-    for (const { isEstimated, noted, paidRaw, source, span, reported, usage } of bought) {
+    const taken = chargesByHold.take();
+    for (const { bought } of taken) {
+      const { noted, paidRaw, reported, source, span } = bought;
       if (span?.isRecorded) {
-        const { note, tokens } = noted ?? {};
-        span.end({ attributes: usageAttributes(usage, { isEstimated, tokens, note: note?.() }) });
+        const { isEstimated, usage } = bought;
+        const [note, tokens] = [noted?.note?.(), noted?.tokens];
+        span.end({ attributes: usageAttributes(usage, { isEstimated, tokens, note }) });
       }
       if (reported?.isImpossible && paidRaw === undefined) distrust(deps, source);
     }
-    return bought.map(({ noted: _, span: __, ...charge }) => charge);
+    return taken.map(({ bought, sessionHold }) => ({
+      source: bought.source,
+      sessionHold,
+      model: bought.model,
+      usage: bought.usage,
+      priced: bought.priced,
+      reported: bought.reported,
+      paidRaw: bought.paidRaw,
+      isEstimated: bought.isEstimated,
+      isSpeculated: bought.isSpeculated,
+    }));
   };
 
 /** Sums reserves by hold. The main hold is always among them, with 0 where nothing is bought from it. */
@@ -102,14 +126,14 @@ export function sumReserves(reserves: readonly Reserve[]): Reserves {
   return sums;
 }
 
-const createSpeaking = (deps: Buying & Pick<CascadeDeps, 'plan'>): PipelineStage<Tts> =>
+const createSpeaking = (deps: Buying, model: Model): PipelineStage<Tts> =>
   createPipelineStage<Tts, SpeechRail>(deps, {
-    model: deps.plan.tts,
+    model,
     engine: 'flite',
     rails: deps.cascades.speech,
     canServe: (rail) => rail.makes('pcm'),
     local: (at) => createLocalTts(deps.engines.tts.flite, at),
-    remote: (part) => createBoughtTts({ ...deps, part }),
+    remote: (part) => createBoughtTts(deps, part),
     boundRaw({ speed }, source, tokens = Number.POSITIVE_INFINITY) {
       const characters = Math.min(LIMITS.cascadeSpokenChars, charsOf(tokens));
       return longestSpeechRaw({ characters, speed }, source);

@@ -1,7 +1,7 @@
 import type { Extension } from '../billing/session-hold.ts';
 import type { SessionHolds } from '../billing/session-holds.ts';
 import { turnRefused } from '../live/voice-endings.ts';
-import { StageFailed } from '../session/voice-pipeline.ts';
+import { StageFailed, type TurnCharge } from '../session/voice-pipeline.ts';
 import { type Share, UnbilledCharges } from './unbilled-charges.ts';
 
 export type Holding = {
@@ -16,6 +16,9 @@ export type HoldShare = (mostRaw: bigint, holding?: Holding) => Promise<Share>;
 
 /** The charges of one hold of a session. */
 export type ChargesOnHold = { readonly tab: UnbilledCharges; readonly hold: HoldShare };
+
+/** A charge, and the hold that pays it. */
+type OwedByHold = { readonly sessionHold: string; readonly bought: TurnCharge };
 
 export type ChargesByHold = ReturnType<typeof createChargesByHold>;
 
@@ -41,10 +44,13 @@ export function createChargesByHold(sessionHolds: Pick<SessionHolds, 'hold' | 'h
       await Promise.all([...chargesByHold.values()].map(({ tab }) => tab.paymentsKnown()));
     },
     /** Takes the finished charges, to be billed. */
-    take: () =>
-      [...chargesByHold].flatMap(([sessionHold, { tab }]) =>
-        tab.take().map((bought) => ({ ...bought, sessionHold })),
-      ),
+    take(): OwedByHold[] {
+      const taken: OwedByHold[] = [];
+      for (const [sessionHold, { tab }] of chargesByHold) {
+        for (const bought of tab.take()) taken.push({ sessionHold, bought });
+      }
+      return taken;
+    },
   };
 }
 

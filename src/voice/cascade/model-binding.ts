@@ -36,6 +36,10 @@ export function bindModel<R>(options: {
   readonly holdNameOf: HoldNameOf;
 }): ModelBinding<R> {
   const { canServe = () => true, model, ownKeys, holdNameOf, rails } = options;
+  const railOf = (source: Source): R | undefined => {
+    const rail = rails.railOf(source);
+    return rail === undefined || !canServe(rail) ? undefined : rail;
+  };
   const isRouter = ({ rail }: Source): boolean => rail === 'x402-router';
   const sold = model.sources.filter(({ rail }) => rail !== 'byok');
   // At one price, where there is an account.
@@ -44,9 +48,7 @@ export function bindModel<R>(options: {
   );
 
   function groupsOf(sellers: readonly Seller[], priceRaw: PriceRaw): SellerGroup<R>[] {
-    const [first, ...rest] = planOffers({ model, sellers }, priceRaw, (source) =>
-      rails.railOf(source),
-    ).filter(({ rail }) => canServe(rail));
+    const [first, ...rest] = planOffers({ model, sellers }, priceRaw, railOf);
     if (first === undefined) return [];
     return byPayment([first, ...rest]).map((offers) => {
       const sessionHold = holdNameOf(model, offers[0].source);

@@ -23,6 +23,25 @@ export type Buying = Pick<
   | 'trace'
 > & { readonly breaker: CircuitBreaker; readonly chargesOn: ChargesByHold['of'] };
 
+/** Written out, since each session has its own, and V8 would have a hidden class for each (docs/decisions/0075). */
+export const buyingWith = (
+  deps: Omit<Buying, 'breaker' | 'chargesOn'>,
+  chargesByHold: ChargesByHold,
+): Buying => ({
+  breaker: deps.cascades.breaker,
+  clock: deps.clock,
+  log: deps.log,
+  random: deps.random,
+  spender: deps.spender,
+  chargesOn: chargesByHold.of,
+  trace: deps.trace,
+  cascades: deps.cascades,
+  catalogue: deps.catalogue,
+  engines: deps.engines,
+  ownKeys: deps.ownKeys,
+  holdNameOf: deps.holdNameOf,
+});
+
 /** One stage of a pipeline, and the amount held for an ordinary turn of it. */
 export type PipelineStage<L> = {
   readonly stage: L;

@@ -19,7 +19,7 @@ const createTranscriber = (deps: Buying, model: Model): PipelineStage<SttEngine>
     engine: LOCAL_RECOGNISER,
     rails: deps.cascades.hearing,
     local: (at) => createLocalTranscriber(deps.engines.stt.pocketsphinx, at),
-    remote: (part) => createBoughtTranscriber({ ...deps, part }),
+    remote: (part) => createBoughtTranscriber(deps, part),
     boundRaw({ transcriptionPrompt }, source) {
       const sound = { durationMs: RESERVED_MS, prompt: transcriptionPrompt ?? undefined };
       return transcriptionBoundRaw(sound, source);

@@ -5,6 +5,7 @@ import type { VoicePipeline } from '../session/voice-pipeline.ts';
 import type { CascadeDeps } from './cascade-deps.ts';
 import { paymentsKnownIn, sumReserves, takeBillFrom } from './cascade-pipeline.ts';
 import { createChargesByHold, requireHeld } from './charges-by-hold.ts';
+import { buyingWith } from './pipeline-stage.ts';
 import { createTranscriberStage } from './transcriber-stage.ts';
 
 /**
@@ -16,7 +17,7 @@ export function createTranscriptionPipeline(
 ): VoicePipeline {
   const { ownKeys, sessionHolds, stt } = deps;
   const chargesByHold = createChargesByHold(sessionHolds);
-  const buying = { ...deps, breaker: deps.cascades.breaker, chargesOn: chargesByHold.of };
+  const buying = buyingWith(deps, chargesByHold);
   const hearing = createTranscriberStage(buying, { usual: stt, takesBareNames: true });
   const reserves: VoicePipeline['reserves'] = (config) => sumReserves([hearing.reserve(config)]);
   return {

@@ -107,6 +107,7 @@ const feeFor = ({ model, source }: TurnCharge): string | undefined =>
 
 /** The fee for a model that the caller's own keys buy is one a turn, whatever the number of requests and providers. */
 function feeOnce(bought: readonly TurnCharge[]): TurnCharge[] {
+  if (bought.every((one) => feeFor(one) === undefined)) return [...bought];
   const payers = new Map<string | undefined, TurnCharge>();
   for (const one of bought) {
     const payer = payers.get(feeFor(one));

@@ -86,16 +86,25 @@ export class Answer {
     /** The upstream's id of the call. */
     readonly callId?: string;
   }): void {
-    const item: ConversationItem = {
+    const item = {
       id: newId(this.#random, 'item_'),
       type: 'function_call',
       status: 'in_progress',
       callId: call.callId ?? newId(this.#random, 'call_'),
       name: call.name,
       arguments: '',
-    };
+    } as const;
     this.#add(item);
-    this.#complete({ ...item, status: 'completed', arguments: call.argumentsJson });
+    const { callId, id, name } = item;
+    const args = call.argumentsJson;
+    this.#complete({
+      id,
+      type: 'function_call',
+      status: 'completed',
+      callId,
+      name,
+      arguments: args,
+    });
   }
 
   /** Closes what is open, with the text that was really sent. Only `done` may follow. */
@@ -108,18 +117,17 @@ export class Answer {
   endMessage(cause: TurnCause | undefined, sentText: string): void {
     const message = this.#message;
     if (message === undefined || this.#isMessageOver) return;
-    this.#complete({
-      ...message,
-      status: cause === undefined ? 'completed' : 'incomplete',
-      content: [
-        this.#isText ? { type: 'text', text: sentText } : { type: 'speech', transcript: sentText },
-      ],
-    });
+    const { id, role } = message;
+    const status = cause === undefined ? 'completed' : 'incomplete';
+    const part = this.#isText
+      ? ({ type: 'text', text: sentText } as const)
+      : ({ type: 'speech', transcript: sentText } as const);
+    this.#complete({ id, type: 'message', role, status, content: [part] });
     this.#isMessageOver = true;
     const heard = this.spoken.cut;
     if (heard === undefined) return;
     const content = [{ type: 'speech', transcript: heard }] as const;
-    this.#conversation?.replace({ ...message, status: 'incomplete', content });
+    this.#conversation?.replace({ id, type: 'message', role, status: 'incomplete', content });
   }
 
   done(receipt: AnswerReceipt | undefined): void {

@@ -67,7 +67,13 @@ export interface Answering {
 function createAnswer(deps: AnsweringDeps, request: AnswerRequest): Answer {
   const { outputTokens, mostOutputTokens } = deps.cap;
   const room = { outputCap: outputTokens, isShortened: outputTokens < mostOutputTokens };
-  return new Answer({ ...deps, request, client: deps.client.createAnswer(request, room) });
+  return new Answer({
+    client: deps.client.createAnswer(request, room),
+    tally: deps.tally,
+    conversation: deps.conversation,
+    random: deps.random,
+    request,
+  });
 }
 
 /** Keeps what was spoken of the latest answers. */

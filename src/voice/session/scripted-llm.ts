@@ -30,11 +30,12 @@ const scriptOf = (items: readonly ConversationItem[]): string | undefined => {
  * leaves all others to `llm`.
  */
 export const createScriptedLlm = (llm: Llm, prompt?: () => string): Llm => ({
-  ...llm,
   reply(request) {
     const text = (request.isPrompt && prompt?.()) || scriptOf(request.items);
     return text === undefined ? llm.reply(request) : scriptedReply(text);
   },
+  speculate: (request) => llm.speculate?.(request),
+  forgetSpeculation: () => llm.forgetSpeculation?.(),
 });
 
 function scriptedReply(text: string): LlmReply {

@@ -1,6 +1,7 @@
 import type { CutReason } from '../../../machines/voice-turn.ts';
 import type { SttEngine } from '../../engines/engine.ts';
 import type { Usage } from '../../kernel/price.ts';
+import type { StopSignal } from '../../kernel/stop-signal.ts';
 import type { Span } from '../../kernel/trace/span.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
 import type { Disbelieved, Metered } from '../../models/purchase/believe.ts';
@@ -13,27 +14,26 @@ import type { ConfigProblem, SessionConfig } from './session-config.ts';
 export type TurnCharge = {
   readonly source: Source;
   /** The hold that pays; by default the one that the session was opened with. */
-  readonly sessionHold?: string;
+  readonly sessionHold?: string | undefined;
   /** The model that was bought, where several sources sell it. */
-  readonly model?: string;
+  readonly model?: string | undefined;
   readonly usage: Usage;
   /** The price by another card than the source's, and the use as the journal has it. */
-  readonly priced?: {
-    readonly costRaw: bigint;
-    readonly usage: Readonly<Record<string, number>>;
-  };
+  readonly priced?:
+    | { readonly costRaw: bigint; readonly usage: Readonly<Record<string, number>> }
+    | undefined;
   /** The whole report of the upstream, where it exceeds what is possible. */
-  readonly reported?: Disbelieved;
+  readonly reported?: Disbelieved | undefined;
   /** The amount paid per call, outside the hold, which pays the margin. */
-  readonly paidRaw?: bigint;
+  readonly paidRaw?: bigint | undefined;
   /** The upstream reported no usage. */
-  readonly isEstimated?: boolean;
+  readonly isEstimated?: boolean | undefined;
   /** It is for a speculative answer that was not used. */
-  readonly isSpeculated?: boolean;
+  readonly isSpeculated?: boolean | undefined;
   /** Of the purchase; its bill ends it. Undefined: it is not traced. */
   readonly span?: Span | undefined;
   /** What its span has beyond the units that are billed. */
-  readonly noted?: Pick<Metered, 'note' | 'tokens'>;
+  readonly noted?: Pick<Metered, 'note' | 'tokens'> | undefined;
 };
 
 export type LlmRequest = {
@@ -44,7 +44,7 @@ export type LlmRequest = {
   readonly isPrompt?: boolean;
   readonly outputCap: number;
   /** Stops buying. */
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
 };
 
 export type LlmPiece =
@@ -87,7 +87,7 @@ export interface Tts {
     readonly text: string;
     readonly voice: string;
     readonly speed: number;
-    readonly signal: AbortSignal;
+    readonly signal: StopSignal;
   }): AsyncIterable<TtsPiece>;
 }
 

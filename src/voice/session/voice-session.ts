@@ -81,7 +81,14 @@ export class VoiceSession {
     this.#pipeline = input.pipeline;
     this.#listening = this.#createListening();
     const { cap, outputTokens = cap.outputTokens } = input;
-    const room = { ...cap, outputTokens, mostOutputTokens: cap.outputTokens };
+    const room: TurnRoom = {
+      inputTokens: cap.inputTokens,
+      outputTokens,
+      mostOutputTokens: cap.outputTokens,
+      spokenChars: cap.spokenChars,
+      capsSound: cap.capsSound,
+      countsSound: cap.countsSound,
+    };
     this.#answering = this.#createAnswering(room);
     this.#turns = this.#createTurns(input, room);
     this.#interruptions = new Interruptions({

@@ -3,10 +3,12 @@ import { RecentSound } from '../../../media/recent-sound.ts';
 import type { VadEvent } from '../../../media/vad.ts';
 import { type Transcript, UtteranceLost } from '../../engines/engine.ts';
 import type { VoiceDetector } from '../../engines/vad/vad-detector.ts';
+import type { Clock } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { VoiceIntake } from '../billing/voice-intake.ts';
 import { openDetector } from './open-detector.ts';
 import { asError, RecogniserQueue } from './recogniser-queue.ts';
+import type { TranscriberEvents } from './transcriber-events.ts';
 import type { TranscriberOptions } from './transcriber-options.ts';
 import { isUnfinished } from './unfinished-speech.ts';
 import { heardOf, newUtterance, nextSegment, type Utterance, wordsSoFar } from './utterance.ts';
@@ -20,7 +22,8 @@ const MOST_UTTERANCE_MS = LIMITS.utteranceSeconds * 1_000;
 
 /** Turns a stream's bytes into utterances: decode → VAD → 16 kHz → recogniser. Keeps only the audio before speech. */
 export class Transcriber {
-  readonly #options: TranscriberOptions;
+  readonly #clock: Clock;
+  readonly #events: TranscriberEvents;
   readonly #intake: VoiceIntake;
   readonly #sound: RecentSound;
   readonly #detector: VoiceDetector | undefined;
@@ -39,8 +42,9 @@ export class Transcriber {
   #isUnfinished = false;
 
   constructor(options: TranscriberOptions) {
-    this.#options = options;
     const { endpointing, events, openStt } = options;
+    this.#clock = options.clock;
+    this.#events = events;
     this.#queue = new RecogniserQueue({
       open: openStt,
       transcript: (transcript) => this.#transcript(transcript),
@@ -99,7 +103,7 @@ export class Transcriber {
     if (this.#utterance === undefined) return;
     this.#utterance.dropped = true;
     this.#utterance.waiting.length = 0;
-    this.#options.events.resumed?.();
+    this.#events.resumed?.();
     this.#end();
   }
 
@@ -192,14 +196,14 @@ export class Transcriber {
       if (this.#utterance !== utterance || !utterance.isPausing || this.#closed) return;
       const text = wordsSoFar(utterance);
       // Some recognisers report no words before the end of an utterance.
-      if (text !== '') this.#options.events.paused?.(text);
+      if (text !== '') this.#events.paused?.(text);
     };
     this.#queue.after(report);
   }
 
   #resumed(): void {
     if (this.#utterance !== undefined) this.#utterance.isPausing = false;
-    this.#options.events.resumed?.();
+    this.#events.resumed?.();
   }
 
   /** Speech began at `startMs`, which may be some frames ago: those were kept. */
@@ -211,7 +215,7 @@ export class Transcriber {
     const utterance = newUtterance(beganMs);
     this.#utterance = utterance;
     this.#isUnfinished = false;
-    this.#options.events.began(beganMs);
+    this.#events.began(beganMs);
     utterance.frames = lead;
     this.#gathered = lead;
     this.#passGathered(utterance);
@@ -237,7 +241,7 @@ export class Transcriber {
     this.#passGathered(utterance);
     this.#utterance = undefined;
     this.#ending.push(utterance);
-    const { clock, events } = this.#options;
+    const [clock, events] = [this.#clock, this.#events];
     const endedAtMs = clock.monotonicMs() - silenceMs;
     const heardMs = Math.round(utterance.frames * FRAME_MS);
     const voiceEndMs = this.nowMs - silenceMs;
@@ -269,14 +273,14 @@ export class Transcriber {
   #missed(utterance: Utterance, error: unknown): void {
     if (!(error instanceof UtteranceLost)) throw error;
     utterance.failed = true;
-    if (!this.#closed) this.#options.events.failed(asError(error.cause));
+    if (!this.#closed) this.#events.failed(asError(error.cause));
   }
 
   /** The utterances that wait for a lost recogniser fail, too. */
   #lost(error: Error): void {
     for (const utterance of this.#ending) utterance.failed = true;
     if (this.#utterance !== undefined) this.#utterance.failed = true;
-    if (!this.#closed) this.#options.events.failed(error);
+    if (!this.#closed) this.#events.failed(error);
   }
 
   #transcript(transcript: Transcript): void {
@@ -286,12 +290,12 @@ export class Transcriber {
     if (utterance === undefined || utterance.dropped) return;
     if (isFinal && text !== '') utterance.segments.push(transcript);
     if (ending !== undefined) {
-      this.#options.events.working?.();
+      this.#events.working?.();
       return;
     }
     const segment = nextSegment(utterance, transcript, this.nowMs);
     if (text === '') return;
     this.#isUnfinished = isUnfinished(text);
-    this.#options.events.segment(segment);
+    this.#events.segment(segment);
   }
 }

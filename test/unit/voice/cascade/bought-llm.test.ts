@@ -64,8 +64,10 @@ function openLlm({
     await afford(totalRaw, isQuiet);
   });
   const llm = createBoughtLlm({
-    ...{ clock, log: silentLog, breaker: createSourceRests({ clock }) },
-    ...{ random: systemRandom, spender: { agentId: 7 } },
+    asking: {
+      ...{ clock, log: silentLog, breaker: createSourceRests({ clock }) },
+      ...{ random: systemRandom, spender: { agentId: 7 }, chargesOn: () => ({ tab, hold }) },
+    },
     part: bindModel({
       ...{ model: { ...model, sources: [{ ...source, rail: kind }] } },
       rails: { railOf: () => rail },
@@ -73,7 +75,6 @@ function openLlm({
     }),
     reserved: () => ({ sessionHold: MAIN_HOLD, raw: reservedRaw }),
     reserves: () => ({ [MAIN_HOLD]: RESERVE_RAW }),
-    chargesOn: () => ({ tab, hold }),
     sessionHolds: { heldRaw: 0n, spentRaw: 0n },
   });
   return { llm, asked, afforded, tab };

@@ -133,7 +133,7 @@ describe('BoughtReply', () => {
       });
       await read(reply);
       const chargesByHold = {
-        take: () => tab.take().map((charge) => ({ ...charge, sessionHold: 'main' })),
+        take: () => tab.take().map((bought) => ({ bought, sessionHold: 'main' })),
       };
       const breaker = createSourceRests({ clock: new ManualClock() });
       const takeBill = takeBillFrom({ breaker, log: silentLog }, chargesByHold as never);

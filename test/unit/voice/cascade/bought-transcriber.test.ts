@@ -59,15 +59,17 @@ async function openTranscriber(
   const clock = new ManualClock();
   const tab = new UnbilledCharges();
   const heard = listening();
-  const transcriber = createBoughtTranscriber({
-    ...{ clock, log: silentLog, breaker: createSourceRests({ clock }) },
-    ...{ random: systemRandom, spender: { agentId: 7 } },
-    part: bindModel({
+  const transcriber = createBoughtTranscriber(
+    {
+      ...{ clock, log: silentLog, breaker: createSourceRests({ clock }) },
+      ...{ random: systemRandom, spender: { agentId: 7 } },
+      chargesOn: () => ({ tab, hold: createHolds(tab, spending(balanceRaw)) }),
+    },
+    bindModel({
       ...{ model, rails: { railOf: () => rail } },
       ...{ ownKeys: NO_OWN_KEYS, holdNameOf: () => MAIN_HOLD },
     }),
-    chargesOn: () => ({ tab, hold: createHolds(tab, spending(balanceRaw)) }),
-  });
+  );
   const stream = await transcriber.open({
     sampleRateHz: RATE,
     listener: heard.listener,
