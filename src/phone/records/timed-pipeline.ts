@@ -2,7 +2,9 @@ import type {
   Llm,
   LlmPiece,
   LlmReply,
+  SpeakRequest,
   Tts,
+  TtsPiece,
   VoicePipeline,
 } from '../../voice/session/voice-pipeline.ts';
 import type { LatencyChain } from './turn-latency.ts';
@@ -13,7 +15,7 @@ type Chain = Pick<LatencyChain, 'token' | 'audio'>;
 export const timedPipeline = (pipeline: VoicePipeline, chain: Chain): VoicePipeline => ({
   stt: (config) => pipeline.stt(config),
   llm: timedLlm(pipeline.llm, chain),
-  voice: timedTts(pipeline.voice, chain),
+  voice: new TimedTts(pipeline.voice, chain),
   transcriberModel: (config) => pipeline.transcriberModel(config),
   problemOf: (config) => pipeline.problemOf(config),
   reserves: (config, outputTokens) => pipeline.reserves(config, outputTokens),
@@ -51,11 +53,19 @@ class TimedReply implements LlmReply {
   }
 }
 
-const timedTts = (voice: Tts, chain: Chain): Tts => ({
-  async *speak(request) {
-    for await (const piece of voice.speak(request)) {
-      chain.audio();
+class TimedTts implements Tts {
+  readonly #voice: Tts;
+  readonly #chain: Chain;
+
+  constructor(voice: Tts, chain: Chain) {
+    this.#voice = voice;
+    this.#chain = chain;
+  }
+
+  async *speak(request: SpeakRequest): AsyncGenerator<TtsPiece> {
+    for await (const piece of this.#voice.speak(request)) {
+      this.#chain.audio();
       yield piece;
     }
-  },
-});
+  }
+}

@@ -176,7 +176,8 @@ function textOf(body: Uint8Array): string {
 /** The recogniser of this process, billed by the second heard. */
 export function createLocalTranscriber(
   engine: SttEngine,
-  { hold, source, tab }: ChargesOnHold & { readonly source: Source },
+  { hold, tab }: ChargesOnHold,
+  source: Source,
 ): SttEngine {
   return {
     async open(options) {

@@ -8,6 +8,7 @@ import type { SpeechRequest } from '../../models/speech/speech-request.ts';
 import { billsTokens, meterSpeech, speechBoundRaw } from '../../models/speech/speech-usage.ts';
 import { sessionPrice } from '../billing/session-hold.ts';
 import {
+  type SpeakRequest,
   StageFailed,
   type Tts,
   type TtsPiece,
@@ -22,54 +23,69 @@ const FORMAT = 'pcm';
 const RAW = new Set(['audio/pcm', 'audio/l16', 'audio/x-raw', 'application/octet-stream']);
 
 /** Any speech model of the catalogue, at sellers of raw audio, a sentence a request. It is charged from its first audio on. */
-export function createBoughtTts(deps: AskDeps, part: ModelBinding<SpeechRail>): Tts {
-  return {
-    async *speak({ signal, speed, text, voice }) {
-      const body: SpeechRequest = {
-        model: part.model.id,
-        input: text,
-        response_format: FORMAT,
-        voice: spokenVoice(part.model.id, voice),
-        ...(speed !== 1 && { speed }),
-      };
-      const asked = await askSources(deps, {
-        part,
-        signal,
-        priceRaw: (source) => speechBoundRaw(body, source),
-        ask({ rail, source }, paymentMethod) {
-          const model = source.upstreamModel;
-          const call = { model, body, input: text, wantsUsage: billsTokens(source), paymentMethod };
-          return rail.speak({ ...call, format: FORMAT }, signal);
-        },
-      });
-      if (asked === undefined) return;
-      const { outcome, share, source, span } = asked;
-      const { contentType, sound } = outcome;
-      const type = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
-      if (!RAW.has(type)) {
-        sound.stop();
-        share.drop();
-        span?.end({ error: 'broken' });
-        throw new StageFailed(
-          'upstream_broken',
-          `The speech model sent ${type} where raw sound was asked for.`,
-        );
-      }
-      const line = new SpeechLine(body, sound, { source, span, paidRaw: outcome.paidRaw });
-      share.open(line);
-      // A stopped turn is billed before this generator resumes.
-      const stopped = () => line.end();
-      if (signal.aborted) stopped();
-      else signal.addEventListener('abort', stopped, { once: true });
-      try {
-        yield* piecesOf(sound, text, signal);
-      } finally {
-        line.end();
-        signal.removeEventListener('abort', stopped);
-        sound.stop();
-      }
-    },
-  };
+export class BoughtTts implements Tts {
+  readonly #deps: AskDeps;
+  readonly #part: ModelBinding<SpeechRail>;
+
+  constructor(deps: AskDeps, part: ModelBinding<SpeechRail>) {
+    this.#deps = deps;
+    this.#part = part;
+  }
+
+  async *speak({ signal, speed, text, voice }: SpeakRequest): AsyncGenerator<TtsPiece> {
+    const part = this.#part;
+    const body: SpeechRequest = {
+      model: part.model.id,
+      input: text,
+      response_format: FORMAT,
+      voice: spokenVoice(part.model.id, voice),
+      ...(speed !== 1 && { speed }),
+    };
+    const asked = await askSources(this.#deps, {
+      part,
+      signal,
+      priceRaw: (source) => speechBoundRaw(body, source),
+      ask({ rail, source }, paymentMethod) {
+        const model = source.upstreamModel;
+        const wantsUsage = billsTokens(source);
+        const call = {
+          model,
+          body,
+          input: text,
+          wantsUsage,
+          paymentMethod,
+          format: FORMAT,
+        } as const;
+        return rail.speak(call, signal);
+      },
+    });
+    if (asked === undefined) return;
+    const { outcome, share, source, span } = asked;
+    const { contentType, sound } = outcome;
+    const type = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+    if (!RAW.has(type)) {
+      sound.stop();
+      share.drop();
+      span?.end({ error: 'broken' });
+      throw new StageFailed(
+        'upstream_broken',
+        `The speech model sent ${type} where raw sound was asked for.`,
+      );
+    }
+    const line = new SpeechLine(body, sound, { source, span, paidRaw: outcome.paidRaw });
+    share.open(line);
+    // A stopped turn is billed before this generator resumes.
+    const stopped = () => line.end();
+    if (signal.aborted) stopped();
+    else signal.addEventListener('abort', stopped, { once: true });
+    try {
+      yield* piecesOf(sound, text, signal);
+    } finally {
+      line.end();
+      signal.removeEventListener('abort', stopped);
+      sound.stop();
+    }
+  }
 }
 
 /** The charge of one sentence. */
@@ -132,22 +148,29 @@ async function nextOf(sound: SpeechSound, signal: StopSignal): Promise<Uint8Arra
 }
 
 /** The engine of this process, billed by the characters spoken. */
-export function createLocalTts(
-  engine: TtsEngine,
-  { hold, source, tab }: ChargesOnHold & { readonly source: Source },
-): Tts {
-  return {
-    async *speak(request) {
-      const share = await hold(sessionPrice(source, { character: request.text.length }));
-      try {
-        if (request.signal.aborted) return;
-        for await (const chunk of engine.speak(request)) {
-          tab.add({ source, usage: { character: chunk.text.length } });
-          yield chunk;
-        }
-      } finally {
-        share.drop();
+export class LocalTts implements Tts {
+  readonly #engine: TtsEngine;
+  readonly #charges: ChargesOnHold;
+  readonly #source: Source;
+
+  constructor(engine: TtsEngine, charges: ChargesOnHold, source: Source) {
+    this.#engine = engine;
+    this.#charges = charges;
+    this.#source = source;
+  }
+
+  async *speak(request: SpeakRequest): AsyncGenerator<TtsPiece> {
+    const source = this.#source;
+    const { hold, tab } = this.#charges;
+    const share = await hold(sessionPrice(source, { character: request.text.length }));
+    try {
+      if (request.signal.aborted) return;
+      for await (const chunk of this.#engine.speak(request)) {
+        tab.add({ source, usage: { character: chunk.text.length } });
+        yield chunk;
       }
-    },
-  };
+    } finally {
+      share.drop();
+    }
+  }
 }

@@ -14,7 +14,7 @@ import { expectedSpeech } from '../session/expected-speech.ts';
 import type { SessionConfig } from '../session/session-config.ts';
 import type { Tts, VoicePipeline } from '../session/voice-pipeline.ts';
 import { createBoughtLlm, dearestChat, type Reserve } from './bought-llm.ts';
-import { createBoughtTts, createLocalTts } from './bought-tts.ts';
+import { BoughtTts, LocalTts } from './bought-tts.ts';
 import type { CascadeDeps } from './cascade-deps.ts';
 import { type ChargesByHold, createChargesByHold, requireHeld } from './charges-by-hold.ts';
 import { bindModel } from './model-binding.ts';
@@ -132,8 +132,8 @@ const createSpeaking = (deps: Buying, model: Model): PipelineStage<Tts> =>
     engine: 'flite',
     rails: deps.cascades.speech,
     canServe: (rail) => rail.makes('pcm'),
-    local: (at) => createLocalTts(deps.engines.tts.flite, at),
-    remote: (part) => createBoughtTts(deps, part),
+    local: (charges, source) => new LocalTts(deps.engines.tts.flite, charges, source),
+    remote: (part) => new BoughtTts(deps, part),
     boundRaw({ speed }, source, tokens = Number.POSITIVE_INFINITY) {
       const characters = Math.min(LIMITS.cascadeSpokenChars, charsOf(tokens));
       return longestSpeechRaw({ characters, speed }, source);

@@ -55,7 +55,7 @@ export function createPipelineStage<L, R>(
     readonly model: Model;
     /** The only local engine that fits this stage. */
     readonly engine: string;
-    readonly local: (at: ChargesOnHold & { readonly source: Source }) => L;
+    readonly local: (charges: ChargesOnHold, source: Source) => L;
     readonly rails: CanRail<R>;
     readonly canServe?: (rail: R) => boolean;
     readonly remote: (part: ModelBinding<R>) => L;
@@ -67,7 +67,7 @@ export function createPipelineStage<L, R>(
   const source = localEngineOf(model);
   if (source?.upstreamModel === engine) {
     const sessionHold = holdNameOf(model, source);
-    const stage = way.local({ ...chargesOn(sessionHold), source });
+    const stage = way.local(chargesOn(sessionHold), source);
     return {
       stage,
       reserve: (config, tokens) => ({ sessionHold, raw: boundRaw(config, source, tokens) }),

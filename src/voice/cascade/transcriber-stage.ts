@@ -18,7 +18,8 @@ const createTranscriber = (deps: Buying, model: Model): PipelineStage<SttEngine>
     model,
     engine: LOCAL_RECOGNISER,
     rails: deps.cascades.hearing,
-    local: (at) => createLocalTranscriber(deps.engines.stt.pocketsphinx, at),
+    local: (charges, source) =>
+      createLocalTranscriber(deps.engines.stt.pocketsphinx, charges, source),
     remote: (part) => createBoughtTranscriber(deps, part),
     boundRaw({ transcriptionPrompt }, source) {
       const sound = { durationMs: RESERVED_MS, prompt: transcriptionPrompt ?? undefined };

@@ -81,14 +81,19 @@ export type TtsPiece = {
   readonly text: string;
 };
 
-/** Synthesizes speech, first audio first. Stops buying when `signal` fires. Throws StageFailed. */
+export type SpeakRequest = {
+  readonly text: string;
+  readonly voice: string;
+  readonly speed: number;
+  readonly signal: StopSignal;
+};
+
+/**
+ * Synthesizes speech, first audio first. Stops buying when `signal` fires. Throws StageFailed. Those of a session are
+ * classes: each function that generates has a prototype of its own for what it generates, and V8 a hidden class for each.
+ */
 export interface Tts {
-  speak(request: {
-    readonly text: string;
-    readonly voice: string;
-    readonly speed: number;
-    readonly signal: StopSignal;
-  }): AsyncIterable<TtsPiece>;
+  speak(request: SpeakRequest): AsyncIterable<TtsPiece>;
 }
 
 /** The transcriber, LLM and TTS of a session, and what they cost. */

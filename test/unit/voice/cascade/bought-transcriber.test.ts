@@ -135,11 +135,8 @@ describe('a local transcriber', () => {
     const tab = new UnbilledCharges();
     const { listener, finals } = listening();
     const hold = createHolds(tab, spending(2n));
-    const transcriber = createLocalTranscriber(createFakeEngines().stt.pocketsphinx, {
-      hold,
-      source,
-      tab,
-    });
+    const recogniser = createFakeEngines().stt.pocketsphinx;
+    const transcriber = createLocalTranscriber(recogniser, { hold, tab }, source);
     const stream = await transcriber.open({ sampleRateHz: RATE, listener });
     stream.push(tone(1_000, RATE));
     await stream.dropUtterance?.();
