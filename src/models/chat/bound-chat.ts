@@ -121,18 +121,23 @@ const PROMPTED = ['tools', 'functions', 'response_format'] as const;
 
 function boundPrompt(request: ChatRequest, perImage: number): number {
   let tokens = request.messages.length * LIMITS.tokensPerMessage;
-  for (const { content, role: _role, ...rest } of request.messages) {
-    tokens += boundContent(content, perImage);
-    for (const _ in rest) {
-      tokens += jsonBytes(rest);
-      break;
-    }
+  for (const message of request.messages) {
+    tokens += boundContent(message.content, perImage);
+    if (!hasMore(message)) continue;
+    const { content: _content, role: _role, ...rest } = message;
+    tokens += jsonBytes(rest);
   }
   for (const member of PROMPTED) {
     const value = request[member];
     if (value !== undefined) tokens += jsonBytes(value) + LIMITS.tokensOfPreamble;
   }
   return tokens;
+}
+
+/** Whether a message has more than what it says and who says it. */
+function hasMore(message: ChatRequest['messages'][number]): boolean {
+  for (const member in message) if (member !== 'content' && member !== 'role') return true;
+  return false;
 }
 
 /** Tokens that an upstream writes to its cache cost more: at most so much as their mark says, which may be of all of them. */

@@ -51,7 +51,7 @@ function newest(items: readonly ConversationItem[], room: number): readonly Conv
   let bytes = 0;
   let from = items.length;
   while (from > 0) {
-    bytes += sizeOf(items[from - 1]);
+    bytes += inPrompt(items[from - 1] as ConversationItem).bytes;
     if (bytes > room && from <= keptFrom) break;
     from--;
   }
@@ -79,17 +79,34 @@ function lastAnswers(items: readonly ConversationItem[]): number {
 const isFromCaller = (item: ConversationItem): boolean =>
   item.type === 'message' && item.role === 'user';
 
-/** The bytes of an item in the prompt; an image counts as its usual tokens. */
-const sizeOf = (item: ConversationItem | undefined): number =>
-  LIMITS.tokensPerMessage +
-  bytesOf(JSON.stringify(wordsOf(item))) +
-  imagesOf(item).length * LIMITS.tokensPerOpaquePart;
-
-const wordsOf = (item: ConversationItem | undefined): string => {
-  if (item?.type === 'message') return item.content.map(partText).join(' ');
-  if (item?.type === 'function_call') return item.callId + item.name + item.arguments;
-  return item === undefined ? '' : item.callId + item.output;
+/** What an item comes to in a prompt. */
+type InPrompt = {
+  /** An image counts as its usual tokens. */
+  readonly bytes: number;
+  /** Of a message. */
+  readonly content: string | readonly object[];
 };
+
+/** Every answer reads the whole conversation again, and its items never change. */
+const known = new WeakMap<ConversationItem, InPrompt>();
+
+function inPrompt(item: ConversationItem): InPrompt {
+  let read = known.get(item);
+  if (read === undefined) {
+    const words = bytesOf(JSON.stringify(wordsOf(item)));
+    const images = imagesOf(item).length * LIMITS.tokensPerOpaquePart;
+    const content = item.type === 'message' ? contentOf(item) : '';
+    read = { bytes: LIMITS.tokensPerMessage + words + images, content };
+    known.set(item, read);
+  }
+  return read;
+}
+
+function wordsOf(item: ConversationItem): string {
+  if (item.type === 'message') return item.content.map(partText).join(' ');
+  if (item.type === 'function_call') return item.callId + item.name + item.arguments;
+  return item.callId + item.output;
+}
 
 function messagesOf(items: readonly ConversationItem[]): Message[] {
   const outputs = outputsOf(items);
@@ -106,7 +123,7 @@ function messagesOf(items: readonly ConversationItem[]): Message[] {
     }
     flush();
     if (item.type !== 'message') continue;
-    const content = contentOf(item);
+    const { content } = inPrompt(item);
     if (content.length > 0) messages.push({ role: item.role, content });
   }
   flush();

@@ -73,7 +73,7 @@ export class Conversation {
   readonly #evictedCalls = new Set<string>();
 
   find(id: string): ConversationItem | undefined {
-    return this.#items.find((item) => item.id === id);
+    return this.#items[this.#indexOf(id)];
   }
 
   /** Whether the conversation has this call, or has evicted it, so that its output is accepted. */
@@ -90,8 +90,7 @@ export class Conversation {
 
   /** The id of the item before this one; null at the front. */
   before(id: string): string | null {
-    const at = this.#items.findIndex((item) => item.id === id);
-    return this.#items[at - 1]?.id ?? null;
+    return this.#items[this.#indexOf(id) - 1]?.id ?? null;
   }
 
   /** Puts an item at the end, or behind `afterId` (`root` is the front). */
@@ -101,7 +100,7 @@ export class Conversation {
         ? this.#items.length
         : afterId === 'root'
           ? 0
-          : this.#items.findIndex((other) => other.id === afterId) + 1;
+          : this.#indexOf(afterId) + 1;
     this.#items.splice(at, 0, item);
     this.#chars += wordChars(item);
     this.#imageChars += imageChars(item);
@@ -111,7 +110,7 @@ export class Conversation {
 
   /** Puts a newer version of an item in its place. */
   replace(item: ConversationItem): void {
-    const at = this.#items.findIndex((other) => other.id === item.id);
+    const at = this.#indexOf(item.id);
     const before = this.#items[at];
     if (before === undefined) return;
     this.#chars += wordChars(item) - wordChars(before);
@@ -120,7 +119,7 @@ export class Conversation {
   }
 
   remove(id: string): boolean {
-    const at = this.#items.findIndex((item) => item.id === id);
+    const at = this.#indexOf(id);
     const [removed] = at === -1 ? [] : this.#items.splice(at, 1);
     if (removed === undefined) return false;
     this.#chars -= wordChars(removed);
@@ -131,6 +130,11 @@ export class Conversation {
   /** In conversation order; a copy. */
   get items(): readonly ConversationItem[] {
     return [...this.#items];
+  }
+
+  /** Looks from the end, since most of what is looked for is new. */
+  #indexOf(id: string): number {
+    return this.#items.findLastIndex((item) => item.id === id);
   }
 
   #evict(keepId: string): readonly string[] {
