@@ -65,15 +65,18 @@ export class ChatPieces {
     const { delta } = choice;
     if (!isObject(delta)) return [];
     if (Array.isArray(delta.tool_calls)) for (const call of delta.tool_calls) this.#call(call);
-    for (const thought of textsOf(delta.reasoning_content, delta.reasoning)) {
-      this.#count(thought);
+    for (const thought of [delta.reasoning_content, delta.reasoning]) {
+      if (isText(thought)) this.#count(thought);
     }
-    return textsOf(delta.content, delta.refusal).map((text) => {
+    const pieces: LlmPiece[] = [];
+    for (const text of [delta.content, delta.refusal]) {
+      if (!isText(text)) continue;
       this.#textChars += text.length;
       if (this.#textChars > LIMITS.realtimeReplyChars) this.#isFull = true;
       this.#count(text);
-      return { kind: 'text', text };
-    });
+      pieces.push({ kind: 'text', text });
+    }
+    return pieces;
   }
 
   #call(delta: unknown): void {
@@ -91,7 +94,8 @@ export class ChatPieces {
     }
     if (typeof delta.id === 'string' && call.callId === '') call.callId = delta.id.slice(0, 64);
     if (typeof given.name === 'string') call.name ||= given.name.slice(0, 128);
-    for (const more of textsOf(given.arguments)) {
+    const more = given.arguments;
+    if (isText(more)) {
       this.#count(more);
       call.argumentsJson += more;
     }
@@ -107,7 +111,6 @@ export class ChatPieces {
   }
 }
 
-const textsOf = (...values: readonly unknown[]): string[] =>
-  values.filter((value) => typeof value === 'string' && value !== '') as string[];
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
 const isJson = (text: string): boolean => tryParseJson(text) !== undefined;

@@ -21,10 +21,12 @@ export function streamOfWhole(answer: ChatCompletion, request: Json): ChatStream
 
 function eventsOf(completion: Json, { stream_options: options }: Json): Buffer[] {
   const { id, created, model, usage } = completion;
-  const head = { id, object: 'chat.completion.chunk', created, model };
+  const head = JSON.stringify({ id, object: 'chat.completion.chunk', created, model }).slice(0, -1);
   const wantsUsage = isObject(options) && options.include_usage === true;
-  const event = (choices: readonly object[], more: object = wantsUsage ? { usage: null } : {}) =>
-    Buffer.from(`data: ${JSON.stringify({ ...head, choices, ...more })}\n\n`);
+  const event = (choices: readonly object[], used: unknown = null) => {
+    const more = wantsUsage ? `,"usage":${JSON.stringify(used)}` : '';
+    return Buffer.from(`data: ${head},"choices":${JSON.stringify(choices)}${more}}\n\n`);
+  };
   const events = choicesOf(completion).flatMap(({ index, message, finish_reason: reason }) => {
     const choice = (delta: object, finish: unknown = null) =>
       event([{ index, delta, logprobs: null, finish_reason: finish }]);
@@ -35,7 +37,7 @@ function eventsOf(completion: Json, { stream_options: options }: Json): Buffer[]
       choice({}, reason),
     ];
   });
-  return wantsUsage ? [...events, event([], { usage })] : events;
+  return wantsUsage ? [...events, event([], usage ?? null)] : events;
 }
 
 type Choice = {
