@@ -278,6 +278,11 @@ describe('the rules of the source tree', () => {
     expect(offenders).toEqual([]);
   });
 
+  it('spreads no literal into a literal, which makes an object slow (docs/decisions/0075)', () => {
+    const spread = /\.\.\.\{/;
+    expect(SOURCES.filter((path) => path.endsWith('.ts') && spread.test(read(path)))).toEqual([]);
+  });
+
   it('leaves no marker, no focused and no skipped test behind', () => {
     const marker = new RegExp(
       ['TO' + 'DO', 'FIX' + 'ME', 'X' + 'XX'].map((word) => `\\b${word}\\b`).join('|'),
