@@ -91,7 +91,6 @@ function createKept() {
 }
 
 export function createAnswering(deps: AnsweringDeps): Answering {
-  const { clock, conversation, cap } = deps;
   const kept = createKept();
   let answer: Answer | undefined;
   let turn: VoiceTurn | undefined;
@@ -104,25 +103,25 @@ export function createAnswering(deps: AnsweringDeps): Answering {
     answer = begun;
     isConversing = isInConversation;
     isUnread = readsConversation(request);
-    const startedAtMs = clock.monotonicMs();
+    const startedAtMs = deps.clock.monotonicMs();
     const trace = deps.trace?.answers(isUnread);
     let promptMs: number | undefined;
     turn = new VoiceTurn({
       llm: deps.llm,
       voice: deps.voice,
-      clock,
+      clock: deps.clock,
       log: deps.log,
       client: deps.client,
-      cap,
+      cap: deps.cap,
       config,
       isPrompt,
       answer: begun,
       trace,
       items: async () => {
         await deps.transcribed();
-        promptMs = clock.monotonicMs() - startedAtMs;
+        promptMs = deps.clock.monotonicMs() - startedAtMs;
         isUnread = false;
-        return request.context ?? conversation.items;
+        return request.context ?? deps.conversation.items;
       },
       finished: (outcome) => {
         turn = undefined;
