@@ -17,8 +17,7 @@ export function seal(
 ): Uint8Array {
   const nonce = random.bytes(NONCE_BYTES);
   const cipher = createCipheriv(CIPHER, cipherKey(secret), nonce).setAAD(Buffer.from(boundTo));
-  const sealed = Buffer.concat([cipher.update(bytes), cipher.final()]);
-  return Buffer.concat([nonce, sealed, cipher.getAuthTag()]);
+  return Buffer.concat([nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]);
 }
 
 /** The bytes again. Throws when the secret, the place or a byte is not what it was. */

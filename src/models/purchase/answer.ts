@@ -36,18 +36,10 @@ export async function answerWhole(
 ): Promise<Relayed> {
   const { outcome, served, upstreamMs } = bought;
   const settled = await bought.settle();
-  const body = withPrice(whole.body, settled);
-  return relay(outcome.status, { ...whole, body }, receiptHeaders(served, settled), upstreamMs);
+  return {
+    status: outcome.status,
+    body: withPrice(whole.body, settled),
+    headers: receiptHeaders(served, settled, whole.contentType),
+    upstreamMs,
+  };
 }
-
-export const relay = (
-  status: number,
-  { body, contentType }: Whole,
-  headers: Readonly<Record<string, string>>,
-  upstreamMs: number,
-): Relayed => ({
-  status,
-  body,
-  headers: { 'content-type': contentType, ...headers },
-  upstreamMs,
-});

@@ -67,9 +67,14 @@ export type Left = {
 
 type Headers = Record<string, string>;
 
-/** What a metered answer says about its price. `attempts` is present only when the first source failed. */
-export function receiptHeaders(served: Served, settled: Left & Price): Headers {
+/** The head of a metered answer: its type, and what it says about its price. `attempts` is present only when the first source failed. */
+export function receiptHeaders(
+  served: Served,
+  settled: Left & Price,
+  contentType: string,
+): Headers {
   const headers: Headers = {
+    'content-type': contentType,
     [HEADER.cost]: settled.chargedRaw.toString(),
     [HEADER.amount]: formatUsdc(settled.chargedRaw),
     [HEADER.payment]: paymentOf(served),

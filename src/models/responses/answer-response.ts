@@ -5,7 +5,7 @@ import type { Log } from '../../kernel/log.ts';
 import { joinPieces } from '../../kernel/long-work.ts';
 import { lastEvent } from '../providers/responses/response-event.ts';
 import type { ResponseEvents, WholeResponse } from '../providers/responses/responses-rail.ts';
-import { type Bought, type Relayed, relay } from '../purchase/answer.ts';
+import type { Bought, Relayed } from '../purchase/answer.ts';
 import { budgetOf, type StreamedAnswer } from '../purchase/answer-events.ts';
 import { priceMembers } from '../purchase/price-in-usage.ts';
 import { type Price, receiptHeaders, streamHeaders } from '../purchase/receipt.ts';
@@ -19,11 +19,11 @@ type AnswerDeps = {
   readonly live: LiveResponses;
 };
 
-/** Whose response it is, and how it is kept: resolves with whether it was. */
+/** Whose response it is, and how it is kept, which may be written already: resolves with whether it was. */
 export type Keeping = {
   readonly id: string;
   readonly agentId: number;
-  readonly keep: (response: Json) => Promise<boolean>;
+  readonly keep: (response: Json, written?: Buffer) => Promise<boolean>;
   /** Set on a connection: takes the ended responses that are not kept, so that its next request can continue them. */
   readonly remember?: ((response: Json) => Promise<void>) | undefined;
   /** Its `usage` has the price. */
@@ -39,10 +39,12 @@ export async function answerResponse(
 ): Promise<Relayed> {
   const { outcome, served, upstreamMs } = bought;
   const settled = await bought.settle();
-  const kept = await keepEnded(clock, keeping, response, settled);
-  const body = await joinPieces(await writeJsonInTurns(kept));
-  const whole = { body, contentType: 'application/json' };
-  return relay(outcome.status, whole, receiptHeaders(served, settled), upstreamMs);
+  const ended = asEnded(clock, keeping, response, settled);
+  const written = await joinPieces(await writeJsonInTurns(ended));
+  const kept = await keepEnded(keeping, ended, written);
+  const body = kept === ended ? written : await joinPieces(await writeJsonInTurns(kept));
+  const headers = receiptHeaders(served, settled, 'application/json');
+  return { status: outcome.status, body, headers, upstreamMs };
 }
 
 /**
@@ -72,7 +74,7 @@ export async function answerResponseEvents(
     live.delete(id);
     const price = await bought.settle();
     const ended = { ...events.response(), ...how };
-    const response = await keepEnded(clock, keeping, ended, price);
+    const response = await keepEnded(keeping, asEnded(clock, keeping, ended, price));
     if (keeping.remember !== undefined) {
       // The messages of a WebSocket have no comments.
       const cost = { cost_usdc: price.chargedRaw.toString() };
@@ -110,17 +112,25 @@ const BROKEN: Json = {
   },
 };
 
-/** The response as it is shown for good, which says whether it was kept. Changes the one that it is given. */
-async function keepEnded(
+/** The response with the time of its end, and with its price where it tells that. Changes the one that it is given. */
+function asEnded(
   clock: Clock,
-  { keep, remember, tellsCost }: Keeping,
+  { tellsCost }: Keeping,
   ended: Record<string, unknown>,
   price: Price,
-): Promise<Json> {
+): Json {
   const isCompleted = ended.status === 'completed' && ended.completed_at === undefined;
   if (isCompleted) ended.completed_at = nowSeconds(clock);
-  const response = tellsCost ? withPrice(ended, price) : ended;
-  if (response.store === true && (await keep(response))) return response;
+  return tellsCost ? withPrice(ended, price) : ended;
+}
+
+/** Keeps a response. Returns it as it is shown for good, which says whether it was kept. */
+async function keepEnded(
+  { keep, remember }: Keeping,
+  response: Json,
+  written?: Buffer,
+): Promise<Json> {
+  if (response.store === true && (await keep(response, written))) return response;
   await remember?.(response);
   return response.store === true ? { ...response, store: false } : response;
 }

@@ -26,11 +26,11 @@ export const keepIn =
       request: { previous_response_id: previous },
     }: Answered & { readonly agentId: number; readonly request: ResponsesRequest },
   ) =>
-  (response: Json): Promise<boolean> => {
+  (response: Json, written?: Buffer): Promise<boolean> => {
     const items = isUnkept ? [...before, ...own] : own;
     const input = items.map((item) => keptItem(item, newItemId));
     const previousId = isUnkept ? null : (previous ?? null);
-    return kept.keep(agentId, { response, input, previousId });
+    return kept.keep(agentId, { response, input, previousId, written });
   };
 
 const CONTINUED: ReadonlySet<unknown> = new Set(['completed', 'incomplete']);

@@ -3,7 +3,7 @@ import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Failed, Headed, RailFailure } from '../providers/outcome.ts';
 import { waitOf } from '../providers/reset-time.ts';
-import { type Relayed, relay } from '../purchase/answer.ts';
+import type { Relayed } from '../purchase/answer.ts';
 import { limitsOf, passthroughHeaders, type Served } from '../purchase/receipt.ts';
 import { refuseHold } from '../purchase/refuse-hold.ts';
 import type { Attempts, TryDeps, Undelivered } from './try-sources.ts';
@@ -19,7 +19,7 @@ export function answerUndelivered(
 ): Relayed {
   const { outcome, source, upstreamMs } = tried;
   if (outcome.kind !== 'declined') throw refuseOutcome(outcome, tried, served);
-  const { status } = outcome;
+  const { body, contentType, status } = outcome;
   if (source.rail !== 'byok' && (status === 401 || status === 403)) {
     // Relayed like every other 4xx, but it is the operator's credential that was refused.
     log.error(
@@ -27,8 +27,12 @@ export function answerUndelivered(
       'a provider refused the credential of this server',
     );
   }
-  const words = retryHeaders(outcome, clock.now());
-  return relay(status, outcome, { ...passthroughHeaders(served), ...words }, upstreamMs);
+  const headers = {
+    'content-type': contentType,
+    ...passthroughHeaders(served),
+    ...retryHeaders(outcome, clock.now()),
+  };
+  return { status, body, headers, upstreamMs };
 }
 
 type Refused = Exclude<Undelivered['outcome'], { kind: 'declined' }>;

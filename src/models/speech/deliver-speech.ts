@@ -44,9 +44,8 @@ export async function deliverSpeech(
     }
     const settled = await bought.settle();
     const headers = {
-      'content-type': inEvents ? EVENT_STREAM : contentType,
       'cache-control': 'no-cache',
-      ...receiptHeaders(served, settled),
+      ...receiptHeaders(served, settled, inEvents ? EVENT_STREAM : contentType),
     };
     const body = inEvents ? eventsOf(deps, request, bought, false) : fileOf(deps, bought);
     return { status: 200, headers, body, upstreamMs };

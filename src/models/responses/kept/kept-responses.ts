@@ -27,8 +27,12 @@ export type Kept = {
   readonly input: readonly InputItem[];
 };
 
-/** One that is to be kept, and the kept response that it continues; null: none, so that its input is the whole conversation. */
-export type ToKeep = Kept & { readonly previousId: string | null };
+export type ToKeep = Kept & {
+  /** The kept response that it continues; null: none, so that its input is the whole conversation. */
+  readonly previousId: string | null;
+  /** The JSON of the response, where that is written already. */
+  readonly written?: Buffer | undefined;
+};
 
 /** What was said up to the end of a response, in its order, and how long it is as it is kept. */
 export type KeptConversation = {
@@ -145,11 +149,10 @@ export function createKeptResponses({
   return {
     isOpen: true,
 
-    async keep(agentId, { previousId, ...kept }) {
-      const { response } = kept;
+    async keep(agentId, { input, previousId, response, written }) {
       const id = String(response.id);
       try {
-        const bytes = await joinPieces(await writeJsonInTurns(kept));
+        const bytes = await writeKept({ input, response }, written);
         if (bytes.length > LIMITS.responses.keptBytes) return false;
         if (isLongJson(bytes)) await turnForLongWork();
         const sealed = seal(secret, placeOf(agentId, id), bytes, random);
@@ -199,6 +202,16 @@ export function createKeptResponses({
     },
   };
 }
+
+/** The JSON of what is kept. */
+async function writeKept({ input, response }: Kept, written: Buffer | undefined): Promise<Buffer> {
+  const said = written === undefined ? await writeJsonInTurns(response) : [written];
+  return joinPieces([BEGIN, ...said, BETWEEN, ...(await writeJsonInTurns(input)), END]);
+}
+
+const BEGIN = Buffer.from('{"response":');
+const BETWEEN = Buffer.from(',"input":');
+const END = Buffer.from('}');
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 

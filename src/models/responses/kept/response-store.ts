@@ -21,7 +21,10 @@ export type ResponseRef = {
   readonly bytes: number;
 };
 
-/** All of them or none. Their contents go as one `bytea`, because the driver writes no `bytea[]`. */
+/**
+ * All of them or none. Their contents go as one text in base64: the driver writes no `bytea[]`, and of a `bytea` twice as many
+ * characters as it has bytes.
+ */
 export async function insertResponses(sql: Queryable, rows: readonly NewResponse[]): Promise<void> {
   const column = <T>(of: (row: NewResponse) => T) => rows.map(of);
   const lengths = column(({ sealed }) => sealed.length);
@@ -31,10 +34,11 @@ export async function insertResponses(sql: Queryable, rows: readonly NewResponse
     begins.push(begin);
     begin += length;
   }
+  const sealed = Buffer.concat(column((row) => row.sealed));
   await sql`
     insert into model_responses (id, agent_id, previous_id, item_ids, bytes, sealed, expires_at)
     select r.id, r.agent_id, r.previous_id, r.item_ids::text[], r.bytes,
-      substring(${Buffer.concat(column(({ sealed }) => sealed))}::bytea from r.begin for r.bytes),
+      substring(decode(${sealed.toString('base64')}::text, 'base64') from r.begin for r.bytes),
       now() + make_interval(days => r.days)
     from unnest(${textArray(column(({ id }) => id))}::text[],
       ${numberArray(column(({ agentId }) => agentId))}::integer[],
