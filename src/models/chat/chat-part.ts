@@ -14,16 +14,20 @@ export type ChatPart = {
 const TEXTS: ReadonlySet<unknown> = new Set([undefined, 'text', 'input_text', 'output_text']);
 
 export function readPart({ file, image_url, input_audio, text, type }: Json): ChatPart {
-  const part = {
+  const image = image_url ?? undefined;
+  const audio = input_audio ?? undefined;
+  const attached = file ?? undefined;
+  const isText = typeof text === 'string' && TEXTS.has(type);
+  const isOpaque = image !== undefined || audio !== undefined || attached !== undefined;
+  return {
     text: typeof text === 'string' ? text : undefined,
-    image: image_url ?? undefined,
-    audio: input_audio ?? undefined,
-    file: file ?? undefined,
+    image,
+    audio,
+    file: attached,
+    isUnknown: !isText && !isOpaque,
   };
-  const isText = part.text !== undefined && TEXTS.has(type);
-  return { ...part, isUnknown: !isText && opaqueMembers(part) === 0 };
 }
 
 /** How many members of a part are no text. */
-export const opaqueMembers = ({ audio, file, image }: Omit<ChatPart, 'isUnknown'>): number =>
+export const opaqueMembers = ({ audio, file, image }: ChatPart): number =>
   Number(image !== undefined) + Number(audio !== undefined) + Number(file !== undefined);

@@ -10,7 +10,14 @@ import { requirePriced } from '../routing/unpriced-features.ts';
 import { withCap } from './bound-chat.ts';
 import type { ChatRequest } from './chat-request.ts';
 import { PriceInChatStream, withUsage } from './price-in-chat-stream.ts';
-import { type ChatDeps, type ChatQuestion, reportedOf, wantInTurn } from './want-chat.ts';
+import {
+  type ChatDeps,
+  type ChatQuestion,
+  chatCall,
+  reportedOf,
+  wantInTurn,
+  withModel,
+} from './want-chat.ts';
 
 type ChatPurchase = {
   readonly buyer: Buyer;
@@ -36,7 +43,7 @@ export function createChatCompletions(deps: ChatDeps<ChatRail>): ChatCompletions
   return {
     async complete({ body, buyer, keep, tellsCost = false, wishes }) {
       const asked = tellsCost ? withUsage(body) : body;
-      const ofModel = (model: string) => questionOf({ ...asked, model }, keep);
+      const ofModel = (model: string) => questionOf(withModel(asked, model), keep);
       const wanted = wantInTurn(deps, ofModel, buyer, { model: body.model, wishes });
       const bought = await buy(deps, buyer, wanted);
       if (bought.kind === 'unsold') return bought.answer;
@@ -59,7 +66,10 @@ const questionOf = (
   needsMarks: ({ messages }) => messages !== undefined,
   requirePriced: () => requirePriced(body),
   ask(rail, asked, outputCap, signal) {
-    const call = { ...asked, body: outputCap === undefined ? body : withCap(body, outputCap) };
+    const call = chatCall(asked, {
+      body: outputCap === undefined ? body : withCap(body, outputCap),
+      servedAs: asked.servedAs,
+    });
     return body.stream === true
       ? rail.stream(call, signal)
       : keptFirst(rail.complete(call, signal), keep);

@@ -50,6 +50,16 @@ export type ChatQuestion<R = ChatRail, T = ChatAnswer> = {
   reported(answer: T): Reported;
 };
 
+/** The request to the model of this name. */
+export const withModel = <Q extends { readonly model: string }>(request: Q, model: string): Q =>
+  request.model === model ? request : { ...request, model };
+
+/** What a rail is asked: the call, with what is sent and the name that the answer gives the model. */
+export const chatCall = (
+  { agentId, breakpoints, heldRaw, model, paymentMethod }: Omit<ChatCall, 'body'>,
+  { body, servedAs }: Pick<ChatCall, 'body' | 'servedAs'>,
+): ChatCall => ({ agentId, heldRaw, model, servedAs, paymentMethod, breakpoints, body });
+
 /** What a purchase of a chat depends on, in any dialect. */
 export type ChatDeps<R> = BuyDeps<R> & { readonly promptHolders: PromptHolders };
 
@@ -63,7 +73,7 @@ function wantChat<R, T>(
   question: ChatQuestion<R, T>,
   beginnings: PromptBeginnings,
   buyer: ChatBuyer,
-  wishes: RoutingWishes | undefined,
+  { instead, wishes }: Pick<Wanted<R, T>, 'instead' | 'wishes'>,
 ): Wanted<R, T> {
   const { leastOutputTokens: least, measured } = question;
   const { signal, spender } = buyer;
@@ -120,6 +130,7 @@ function wantChat<R, T>(
     modelId: measured.model,
     modality: 'text',
     wishes,
+    instead,
     orderOf(sellers) {
       if (!arePaidByBuyer(sellers)) question.requirePriced();
       const caching = planPromptCaching(promptHolders, sellers, buyer, beginnings, needsMarks);
@@ -141,10 +152,11 @@ export function wantInTurn<R, T>(
   others.delete(first);
   const question = ofModel(first);
   const beginnings = new PromptBeginnings(question.measured);
-  const want = (asked: ChatQuestion<R, T>) => wantChat(deps, asked, beginnings, buyer, wishes);
-  let wanted: Wanted<R, T> | undefined;
-  for (const model of [...others].reverse()) wanted = { ...want(ofModel(model)), instead: wanted };
-  return { ...want(question), instead: wanted };
+  const want = (asked: ChatQuestion<R, T>, instead: Wanted<R, T> | undefined) =>
+    wantChat(deps, asked, beginnings, buyer, { instead, wishes });
+  let instead: Wanted<R, T> | undefined;
+  for (const model of [...others].reverse()) instead = want(ofModel(model), instead);
+  return want(question, instead);
 }
 
 /** Cheapest first for such a request. */

@@ -1,19 +1,21 @@
 import { newId } from '../../kernel/ids.ts';
 import { writeJsonInTurns } from '../../kernel/json/write-json.ts';
-import type { Json } from '../../kernel/json.ts';
 import { joinPieces } from '../../kernel/long-work.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
+import type { ChatRequest } from '../chat/chat-request.ts';
 import { meterTokens } from '../chat/chat-usage.ts';
 import { estimatePrompt } from '../chat/estimate-chat.ts';
 import {
   type ChatAnswer,
   type ChatDeps,
   type ChatQuestion,
+  chatCall,
   reportedOf,
   wantInTurn,
+  withModel,
 } from '../chat/want-chat.ts';
 import { UnfitRequest } from '../providers/anthropic/unfit-request.ts';
-import type { ChatCall, ChatRail, MessagesRail } from '../providers/chat-rail.ts';
+import type { ChatCall, ChatRail, MessagesCall, MessagesRail } from '../providers/chat-rail.ts';
 import { failed, type Outcome } from '../providers/outcome.ts';
 import { answerWhole, type Relayed } from '../purchase/answer.ts';
 import { answerEvents, type StreamedAnswer } from '../purchase/answer-events.ts';
@@ -57,14 +59,14 @@ export interface MessagesGateway {
 export function createMessagesGateway(deps: ChatDeps<ChatRail>): MessagesGateway {
   return {
     async create({ body: given, buyer, protocol, tellsCost = false, wishes }) {
-      const body = { ...given, model: knownName(deps.catalogue, given.model) };
+      const body = withModel(given, knownName(deps.catalogue, given.model));
       const asked = {
         protocol,
         measured: measureMessages(body),
         spareId: newId(deps.random, ''),
       };
       const ofModel = (model: string) =>
-        questionOf({ ...body, model: knownName(deps.catalogue, model) }, asked);
+        questionOf(withModel(body, knownName(deps.catalogue, model)), asked);
       const wanted = wantInTurn(deps, ofModel, buyer, { model: body.model, wishes });
       const bought = await buy(deps, buyer, wanted);
       if (bought.kind === 'unsold') return bought.answer;
@@ -78,8 +80,6 @@ export function createMessagesGateway(deps: ChatDeps<ChatRail>): MessagesGateway
   };
 }
 
-type Call = Omit<ChatCall, 'body'>;
-
 function questionOf(
   body: MessagesRequest,
   {
@@ -88,10 +88,10 @@ function questionOf(
     spareId,
   }: Pick<MessagesPurchase, 'protocol'> & Pick<Reading, 'spareId'> & Pick<ChatQuestion, 'measured'>,
 ): ChatQuestion {
-  const measured = { ...ofAny, model: body.model };
+  const measured = withModel(ofAny, body.model);
   const { thinking } = body;
   const isThinking = thinking?.type === 'enabled' || thinking?.type === 'adaptive';
-  const translating = { measured, reading: { spareId, wantsThoughts: isThinking } };
+  const reading = { spareId, wantsThoughts: isThinking };
   return {
     measured,
     leastOutputTokens: leastAnswerOf(body),
@@ -102,36 +102,38 @@ function questionOf(
       const asked = outputCap === undefined ? body : withMessagesCap(body, outputCap);
       const outcome =
         rail.messages === undefined
-          ? await translated(rail, { ...call, asked }, translating, signal)
-          : await relayed(rail.messages, { ...call, asked }, protocol, signal);
+          ? await translated(rail, { asked, call, measured, reading }, signal)
+          : await relayed(rail.messages, { asked, call, headers: protocol }, signal);
       return inMessagesWords(outcome);
     },
   };
 }
 
-type Asked = Call & { readonly asked: MessagesRequest };
+type Asked = { readonly asked: MessagesRequest; readonly call: Omit<ChatCall, 'body'> };
 
 function relayed(
   rail: MessagesRail,
-  { asked, ...rest }: Asked,
-  headers: MessagesPurchase['protocol'],
+  { asked, call, headers }: Asked & Pick<MessagesCall, 'headers'>,
   signal: StopSignal,
 ): Promise<Outcome<ChatAnswer>> {
-  const call = { ...rest, headers, body: withoutForeignThoughts(asked) };
-  return asked.stream === true ? rail.stream(call, signal) : rail.complete(call, signal);
+  const { agentId, breakpoints, heldRaw, model, paymentMethod, servedAs } = call;
+  const body = withoutForeignThoughts(asked);
+  const sent = { agentId, heldRaw, model, servedAs, paymentMethod, breakpoints, headers, body };
+  return asked.stream === true ? rail.stream(sent, signal) : rail.complete(sent, signal);
 }
 
 /** Asks an upstream of another dialect, and reads its answer as a message. */
 async function translated(
   rail: ChatRail,
-  { asked, servedAs, ...rest }: Asked,
   {
+    asked,
+    call: given,
     measured,
-    ...given
-  }: { readonly measured: ChatQuestion['measured']; readonly reading: Reading },
+    reading: { spareId, wantsThoughts },
+  }: Asked & Pick<ChatQuestion, 'measured'> & { readonly reading: Reading },
   signal: StopSignal,
 ): Promise<Outcome<ChatAnswer>> {
-  let body: Json;
+  let body: ChatRequest;
   try {
     body = translateToChat(asked);
   } catch (error) {
@@ -139,24 +141,33 @@ async function translated(
     return { kind: 'unfit', detail: error.message, param: error.param };
   }
   // The message names the model: the chat under it need not.
-  const call = { ...rest, body };
-  const reading = { ...given.reading, servedAs };
-  const promptTokens = estimatePrompt(measured);
+  const call = chatCall(given, { body, servedAs: undefined });
+  const { servedAs } = given;
   const tokensOf = (chars: number) => meterTokens(measured, { usage: null, answerChars: chars });
   if (asked.stream === true) {
     const outcome = await rail.stream(call, signal);
     if (outcome.kind !== 'completed') return outcome;
-    const stream = new MessageStream(outcome.stream, reading, { promptTokens, tokensOf });
-    return { ...outcome, stream };
+    const reading = { spareId, wantsThoughts, servedAs };
+    const counted = { promptTokens: estimatePrompt(measured), tokensOf };
+    return { ...outcome, stream: new MessageStream(outcome.stream, reading, counted) };
   }
   const outcome = await rail.complete(call, signal);
   if (outcome.kind !== 'completed') return outcome;
-  const { answerChars, status } = outcome;
-  const usage = outcome.usage ?? tokensOf(answerChars);
-  const message = await messageOfCompletion(outcome, { ...reading, usage });
+  const { answerChars, headers, kind, note, paidRaw, status, usage } = outcome;
+  const used = usage ?? tokensOf(answerChars);
+  const reading = { spareId, wantsThoughts, servedAs, usage: used };
+  const message = await messageOfCompletion(outcome, reading);
   if (message === undefined) return failed('broken', 'not a completion', status);
   const bytes = await joinPieces(await writeJsonInTurns(message));
-  // Its `json` is the completion, in the dialect of the upstream.
-  const { json: _, ...completed } = outcome;
-  return { ...completed, body: bytes, contentType: 'application/json' };
+  return {
+    kind,
+    status,
+    headers,
+    paidRaw,
+    body: bytes,
+    contentType: 'application/json',
+    usage,
+    answerChars,
+    note,
+  };
 }

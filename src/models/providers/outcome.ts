@@ -50,7 +50,7 @@ export type Completed<T> = Headed & {
   readonly kind: 'completed';
   readonly status: number;
   /** What it was paid for this very request; absent where it has an account with this server. */
-  readonly paidRaw?: bigint;
+  readonly paidRaw?: bigint | undefined;
 } & T;
 
 /** The request is beyond what this source takes; nothing was sent. */

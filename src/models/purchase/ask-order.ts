@@ -39,7 +39,7 @@ export function askOrder<R, T>(
 export const servedBy = <R, T>(
   { answerCap, model }: Order<R, T>,
   { attempts, source }: Attempts,
-  rateLimits: string | undefined,
+  { rateLimits, routing }: Pick<Served, 'rateLimits' | 'routing'>,
 ): Served => ({
   model: model.id,
   retirement: model.retirement,
@@ -47,4 +47,5 @@ export const servedBy = <R, T>(
   attempts,
   rateLimits,
   answerCap,
+  routing,
 });

@@ -83,7 +83,8 @@ export async function buy<R, T>(
     try {
       tried = await askOrder(deps, keyed, granted, before);
       const routing = wanted.wishes && { provider: tried.source.provider, fallbacks };
-      served = { ...servedBy(granted.order, tried, deps.rateLimitAdvisory?.(tried)), routing };
+      const rateLimits = deps.rateLimitAdvisory?.(tried);
+      served = servedBy(granted.order, tried, { rateLimits, routing });
     } catch (error) {
       // A bug on the way must not keep the agent's money.
       await giveUp(deps, granted);

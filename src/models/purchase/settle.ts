@@ -107,7 +107,7 @@ async function settleUse<R, T>(
       actualRaw: priceOf(metered.reported ?? metered),
       billableRaw: priceOf(metered),
       source: source.provider,
-      charges: chargeRows(clock, granted, delivered, { ...metered, cacheDiscountRaw }),
+      charges: chargeRows(clock, granted, delivered, rowUsage(metered, cacheDiscountRaw)),
     };
   } catch (error) {
     await giveUp(deps, granted);
@@ -138,13 +138,12 @@ function chargeRows<R, T>(
   clock: Clock,
   { arrivedMs, order, spender }: Granted<R, T>,
   tried: Pick<Tried<unknown>, 'outcome' | 'source' | 'upstreamMs'>,
-  bought?: Metered & Pick<Price, 'cacheDiscountRaw'>,
+  bought?: Record<string, number>,
 ): (chargedRaw: bigint) => readonly ChargeRow[] {
   const { model } = order;
   const { source, outcome, upstreamMs } = tried;
   // Taken at once, so that the time of the commit itself counts as no latency.
   const latencyMs = clock.monotonicMs() - arrivedMs;
-  const usage = bought === undefined ? {} : rowUsage(bought);
   return (costRaw) => [
     {
       agentId: spender.agentId,
@@ -156,7 +155,7 @@ function chargeRows<R, T>(
       costRaw,
       model: model.id,
       rail: source.rail,
-      usage,
+      usage: bought ?? {},
       taskId: spender.taskId ?? null,
       actionId: spender.actionId ?? null,
       customerId: spender.customerId ?? null,
@@ -171,11 +170,10 @@ function chargeRows<R, T>(
 }
 
 /** `estimated` marks a row whose upstream did not say what it used; `cache_discount_raw` is there where a cache was used. */
-const rowUsage = ({
-  cacheDiscountRaw: discount,
-  estimated,
-  usage,
-}: Metered & Pick<Price, 'cacheDiscountRaw'>): Record<string, number> => ({
+const rowUsage = (
+  { estimated, usage }: Metered,
+  discount: bigint | undefined,
+): Record<string, number> => ({
   ...usage,
   ...(estimated && { estimated: 1 }),
   ...(discount !== undefined && { cache_discount_raw: Number(discount) }),

@@ -1,6 +1,7 @@
 import type { Json } from '../../kernel/json.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
-import type { ChatRequest } from '../chat/chat-request.ts';
+import { withCap } from '../chat/bound-chat.ts';
+import { chatCall } from '../chat/want-chat.ts';
 import type { ChatCall, ChatRail } from '../providers/chat-rail.ts';
 import { failed, type Outcome } from '../providers/outcome.ts';
 import type {
@@ -25,26 +26,33 @@ export type Asked = {
   readonly request: ResponsesRequest;
   readonly conversation: Conversation;
   readonly translated: TranslatedRequest;
-  readonly translation: Translation;
+  readonly translation: Omit<Translation, 'model'>;
+};
+
+/** How it is put to one of them. */
+type Put = {
+  readonly call: Omit<ChatCall, 'body'>;
+  /** Tokens of the answer. Undefined: as many as the caller says. */
+  readonly outputCap: number | undefined;
 };
 
 /** Asks a rail for a response: in the caller's own words where the upstream speaks the dialect, else for a chat. */
 export const askRail = (
   { rail, speaks }: AnyRail,
   asked: Asked,
-  call: ChatCall,
+  put: Put,
   signal: StopSignal,
 ): Promise<Outcome<ResponseAnswer>> =>
   speaks === 'responses'
-    ? askInItsWords(rail, asked, call, signal)
-    : askForChat(rail, asked, call, signal);
+    ? askInItsWords(rail, asked, put, signal)
+    : askForChat(rail, asked, put, signal);
 
 const THOUGHTS = 'reasoning.encrypted_content';
 
 function askInItsWords(
   rail: ResponsesRail,
   { conversation, request, translation: { head } }: Asked,
-  { body: { max_tokens: cap }, model, paymentMethod, servedAs }: ChatCall,
+  { call: { model, paymentMethod, servedAs }, outputCap }: Put,
   signal: StopSignal,
 ): Promise<Outcome<ResponseAnswer>> {
   const { previous_response_id: previous = null, stream } = request;
@@ -53,7 +61,7 @@ function askInItsWords(
     paymentMethod,
     body: {
       ...request,
-      ...(cap !== undefined && cap !== null && { max_output_tokens: cap }),
+      max_output_tokens: outputCap ?? request.max_output_tokens,
       ...inputOf(request, conversation),
       ...includesOf(request, store === true),
       model,
@@ -95,32 +103,35 @@ function includesOf({ include, reasoning }: ResponsesRequest, isKept: boolean): 
 
 async function askForChat(
   rail: ChatRail,
-  { request, translated: { chat, misfit }, translation }: Asked,
-  call: ChatCall,
+  {
+    request,
+    translated: { chat, misfit },
+    translation: { estimate, head, names, newItemId },
+  }: Asked,
+  { call: asked, outputCap }: Put,
   signal: StopSignal,
 ): Promise<Outcome<ResponseAnswer>> {
   if (misfit !== undefined) return { kind: 'unfit', ...misfit };
   // The response names the model: the chat under it need not.
-  const asked = { ...call, body: cappedAs(chat, call.body), servedAs: undefined };
-  const named = {
-    ...translation,
-    head: { ...translation.head, model: call.servedAs ?? call.model },
-  };
+  const call = chatCall(asked, {
+    body: outputCap === undefined ? chat : withCap(chat, outputCap),
+    servedAs: undefined,
+  });
+  const model = asked.servedAs ?? asked.model;
+  const translation = { head, model, newItemId, names, estimate };
   if (request.stream === true) {
-    const outcome = await rail.stream(asked, signal);
+    const outcome = await rail.stream(call, signal);
     if (outcome.kind !== 'completed') return inItsMembers(outcome);
-    return { ...outcome, stream: new TranslatedResponse(outcome.stream, named) };
+    return { ...outcome, stream: new TranslatedResponse(outcome.stream, translation) };
   }
-  const outcome = await rail.complete(asked, signal);
+  const outcome = await rail.complete(call, signal);
   if (outcome.kind !== 'completed') return inItsMembers(outcome);
-  const whole = await translateCompletion(outcome, named);
-  if (whole === undefined) return failed('broken', 'not a completion', outcome.status);
   const { headers, kind, paidRaw, status } = outcome;
-  return { kind, status, headers, ...(paidRaw !== undefined && { paidRaw }), ...whole };
+  const whole = await translateCompletion(outcome, translation);
+  if (whole === undefined) return failed('broken', 'not a completion', status);
+  const { answerChars, note, response, usage } = whole;
+  return { kind, status, headers, paidRaw, response, usage, answerChars, note };
 }
-
-const cappedAs = (chat: ChatRequest, { max_tokens: cap }: ChatCall['body']): ChatCall['body'] =>
-  cap === undefined ? chat : { ...chat, max_tokens: cap };
 
 /** What the members of a chat request are called in a request for a response. */
 const MEMBERS: readonly (readonly [RegExp, string])[] = [

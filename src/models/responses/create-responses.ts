@@ -1,9 +1,8 @@
 import { nowSeconds } from '../../kernel/clock.ts';
 import { errors } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
-import { withCap } from '../chat/bound-chat.ts';
 import { estimatePrompt, tokensOf } from '../chat/estimate-chat.ts';
-import { type ChatDeps, type ChatQuestion, wantInTurn } from '../chat/want-chat.ts';
+import { type ChatDeps, type ChatQuestion, wantInTurn, withModel } from '../chat/want-chat.ts';
 import type { Relayed } from '../purchase/answer.ts';
 import type { StreamedAnswer } from '../purchase/answer-events.ts';
 import { buy } from '../purchase/buy.ts';
@@ -49,20 +48,16 @@ export const createBuyResponse =
   (deps: Deps): BuyResponse =>
   async ({ body, buyer, memory, tellsCost = false, wishes }) => {
     requireForeground(body);
-    const { asked, keeping: kept } = await plan(deps, body, buyer, memory);
-    const keeping = { ...kept, tellsCost };
-    const { conversation, translated } = asked;
-    const weighed = translated.weighed;
+    const { asked, keeping } = await plan(deps, body, buyer, { memory, tellsCost });
+    const { conversation } = asked;
+    const { weighed } = asked.translated;
     const ofModel = (model: string): ChatQuestion<AnyRail, ResponseAnswer> => ({
-      measured: { ...weighed, model },
+      measured: withModel(weighed, model),
       needsMarks: ({ rail, speaks }) => speaks === 'chat' && rail.messages !== undefined,
       reported: (answer) => ('stream' in answer ? answer.stream.metered() : answer),
       requirePriced: () =>
         requirePricedResponse(body, [...conversation.before, ...conversation.own]),
-      ask(rail, call, outputCap, signal) {
-        const capped = outputCap === undefined ? weighed : withCap(weighed, outputCap);
-        return askRail(rail, asked, { ...call, body: capped }, signal);
-      },
+      ask: (rail, call, outputCap, signal) => askRail(rail, asked, { call, outputCap }, signal),
     });
     const wanted = wantInTurn(deps, ofModel, buyer, { model: weighed.model, wishes });
     const bought = await buy(deps, buyer, wanted);
@@ -93,8 +88,8 @@ async function plan(
   { clock, kept, random }: Pick<Deps, 'clock' | 'kept' | 'random'>,
   request: ResponsesRequest,
   { spender: { agentId } }: Buyer,
-  memory: ConnectionMemory | undefined,
-): Promise<{ readonly asked: Asked; readonly keeping: Omit<Keeping, 'tellsCost'> }> {
+  { memory, tellsCost }: Pick<ResponsePurchase, 'memory'> & Pick<Keeping, 'tellsCost'>,
+): Promise<{ readonly asked: Asked; readonly keeping: Keeping }> {
   const id = newId(random, 'resp_');
   const isKept = kept.isOpen && request.store !== false;
   const head = headOf(request, { createdSec: nowSeconds(clock), id, isKept });
@@ -105,7 +100,6 @@ async function plan(
     throw errors.gateway.invalidRequest('There is nothing to answer: input is empty.', 'input');
   }
   const newItemId = (prefix: string) => newId(random, prefix);
-  const ended = { conversation, newItemId };
   const estimate = (answerChars: number) => ({
     inputTokens: estimatePrompt(translated.chat),
     cachedTokens: 0,
@@ -121,8 +115,9 @@ async function plan(
     keeping: {
       id,
       agentId,
-      keep: keepIn(kept, { ...ended, agentId, request }),
-      ...(memory && { remember: rememberIn(memory, { ...ended, id }) }),
+      keep: keepIn(kept, { agentId, conversation, newItemId, request }),
+      remember: memory && rememberIn(memory, { id, conversation, newItemId }),
+      tellsCost,
     },
   };
 }

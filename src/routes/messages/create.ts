@@ -1,4 +1,4 @@
-import { requestIdHeader } from '../../http/route/render-error.ts';
+import { REQUEST_ID } from '../../http/route/render-error.ts';
 import { route } from '../../http/route/route.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { MessagesGateway } from '../../models/messages/buy-messages.ts';
@@ -26,13 +26,19 @@ export const createMessage = route<{ messages: MessagesGateway }>()({
     const protocol = readProtocol(context.headers);
     const { max_price, models, provider, usage, ...body } = context.body;
     const wishes = readWishes({ max_price, models, provider });
-    const reply = await context.services.messages.create({
+    const answer = await context.services.messages.create({
       body,
       protocol,
       wishes,
       buyer: readBuyer(context),
       tellsCost: usage?.include === true,
     });
-    return { ...reply, headers: { ...reply.headers, ...requestIdHeader(context.requestId) } };
+    return {
+      status: answer.status,
+      body: answer.body,
+      headers: answer.headers,
+      lines: [[REQUEST_ID, context.requestId]],
+      upstreamMs: answer.upstreamMs,
+    };
   },
 });

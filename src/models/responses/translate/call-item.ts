@@ -37,7 +37,7 @@ export class CallItem implements OutputItem {
     this.#events = new ItemEvents(place);
     this.#callId = tool.callId;
     this.#form = FORMS[tool.kind](tool);
-    this.#events.item('added', this.shown());
+    this.#events.item('added', () => this.shown());
   }
 
   get isOpen(): boolean {
@@ -69,7 +69,7 @@ export class CallItem implements OutputItem {
     if (!this.isOpen) return;
     this.#status = status;
     for (const event of this.#form.end()) this.#tell(event);
-    this.#events.item('done', this.shown());
+    this.#events.item('done', () => this.shown());
   }
 
   shown(): Json {
@@ -79,7 +79,7 @@ export class CallItem implements OutputItem {
   }
 
   #tell(event: CallEvent | undefined): void {
-    if (event !== undefined) this.#events.within(event.type, event.fields);
+    if (event !== undefined) this.#events.within(event.type, () => event.fields);
   }
 }
 

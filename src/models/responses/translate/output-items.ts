@@ -12,8 +12,8 @@ export type EmitWritten = (type: string, members: string) => void;
 export type ItemPlace = {
   readonly id: string;
   readonly outputIndex: number;
-  readonly emit: Emit;
-  /** Undefined where the response is answered whole: it has no events then. */
+  /** Undefined where the response is answered whole, as for the other: it has no events then. */
+  readonly emit: Emit | undefined;
   readonly emitWritten: EmitWritten | undefined;
 };
 
@@ -27,7 +27,7 @@ export interface OutputItem {
   close(status: Exclude<ItemStatus, 'in_progress'>): void;
 }
 
-/** Announces an item when it begins, and shows it whole when it ends. */
+/** Announces an item when it begins, and shows it whole when it ends. What an event has is asked for where there are events. */
 export class ItemEvents {
   readonly #place: ItemPlace;
   /** The members that all events within the item begin with. */
@@ -42,15 +42,15 @@ export class ItemEvents {
   }
 
   /** Something of the item as such: it begins or ends. */
-  item(type: 'added' | 'done', item: Json): void {
+  item(type: 'added' | 'done', item: () => Json): void {
     const { emit, outputIndex: output_index } = this.#place;
-    emit(`response.output_item.${type}`, { output_index, item });
+    emit?.(`response.output_item.${type}`, { output_index, item: item() });
   }
 
   /** Something within it. */
-  within(type: string, fields: Json): void {
+  within(type: string, fields: () => Json): void {
     const { emit, id: item_id, outputIndex: output_index } = this.#place;
-    emit(`response.${type}`, { item_id, output_index, ...fields });
+    emit?.(`response.${type}`, { item_id, output_index, ...fields() });
   }
 
   /** More of a text. Written member by member, since these events come by the thousand. */
@@ -83,7 +83,7 @@ export class MessageItem implements OutputItem {
 
   constructor(place: ItemPlace) {
     this.#events = new ItemEvents(place);
-    this.#events.item('added', this.shown());
+    this.#events.item('added', () => this.shown());
   }
 
   get isOpen(): boolean {
@@ -109,7 +109,7 @@ export class MessageItem implements OutputItem {
     if (this.#parts.length === 0) this.#part('output_text');
     this.#closePart();
     this.#status = status;
-    this.#events.item('done', this.shown());
+    this.#events.item('done', () => this.shown());
   }
 
   shown(): Json {
@@ -127,7 +127,7 @@ export class MessageItem implements OutputItem {
     this.#closePart();
     const part: Part = { type, text: '', odds: [] };
     const content_index = this.#parts.push(part) - 1;
-    this.#events.within('content_part.added', { content_index, part: shownPart(part) });
+    this.#events.within('content_part.added', () => ({ content_index, part: shownPart(part) }));
     return [part, content_index];
   }
 
@@ -136,9 +136,13 @@ export class MessageItem implements OutputItem {
     if (part === undefined) return;
     const content_index = this.#parts.length - 1;
     const { odds, text, type } = part;
-    if (type === 'refusal') this.#events.within('refusal.done', { content_index, refusal: text });
-    else this.#events.within('output_text.done', { content_index, text, logprobs: [...odds] });
-    this.#events.within('content_part.done', { content_index, part: shownPart(part) });
+    if (type === 'refusal') {
+      this.#events.within('refusal.done', () => ({ content_index, refusal: text }));
+    } else {
+      const done = () => ({ content_index, text, logprobs: [...odds] });
+      this.#events.within('output_text.done', done);
+    }
+    this.#events.within('content_part.done', () => ({ content_index, part: shownPart(part) }));
   }
 }
 
@@ -150,8 +154,8 @@ export class ReasoningItem implements OutputItem {
 
   constructor(place: ItemPlace) {
     this.#events = new ItemEvents(place);
-    this.#events.item('added', { ...this.shown(), content: [] });
-    this.#events.within('content_part.added', { content_index: 0, part: this.#part() });
+    this.#events.item('added', () => ({ ...this.shown(), content: [] }));
+    this.#events.within('content_part.added', () => ({ content_index: 0, part: this.#part() }));
   }
 
   get isOpen(): boolean {
@@ -166,9 +170,9 @@ export class ReasoningItem implements OutputItem {
   close(status: 'completed' | 'incomplete'): void {
     if (!this.isOpen) return;
     this.#status = status;
-    this.#events.within('reasoning_text.done', { content_index: 0, text: this.#text });
-    this.#events.within('content_part.done', { content_index: 0, part: this.#part() });
-    this.#events.item('done', this.shown());
+    this.#events.within('reasoning_text.done', () => ({ content_index: 0, text: this.#text }));
+    this.#events.within('content_part.done', () => ({ content_index: 0, part: this.#part() }));
+    this.#events.item('done', () => this.shown());
   }
 
   shown(): Json {

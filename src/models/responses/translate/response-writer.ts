@@ -6,6 +6,7 @@ import {
   type Emit,
   type EmitWritten,
   type ItemPlace,
+  type ItemStatus,
   MessageItem,
   type OutputItem,
   ReasoningItem,
@@ -37,6 +38,7 @@ export type CallDelta = {
  */
 export class ResponseWriter {
   readonly #head: Json;
+  readonly #model: string;
   readonly #newItemId: (prefix: string) => string;
   readonly #names: ToolNames;
   readonly #isStream: boolean;
@@ -46,16 +48,19 @@ export class ResponseWriter {
   /** Events that were not taken yet. Deltas stand here as their text; others are written when they are taken. */
   #events: (string | WrittenEvent)[] = [];
   #sequence = 0;
-  #ends: Json = { status: 'in_progress', incomplete_details: null };
+  #status: ItemStatus = 'in_progress';
+  #incomplete: Json | null = null;
 
-  /** `head`: the response, but for its output and how it has ended. */
+  /** `head`: the response, but for its model, its output and how it has ended. */
   constructor(options: {
     readonly head: Json;
+    readonly model: string;
     readonly newItemId: (prefix: string) => string;
     readonly names: ToolNames;
     readonly isStream: boolean;
   }) {
     this.#head = options.head;
+    this.#model = options.model;
     this.#newItemId = options.newItemId;
     this.#names = options.names;
     this.#isStream = options.isStream;
@@ -117,16 +122,22 @@ export class ResponseWriter {
   finish(reason: unknown): void {
     const why = INCOMPLETE[String(reason)];
     if (this.#items.length === 0 && why === undefined) this.#message();
-    for (const item of this.#items) item.close(why === undefined ? 'completed' : 'incomplete');
-    this.#ends =
-      why === undefined
-        ? { status: 'completed', incomplete_details: null }
-        : { status: 'incomplete', incomplete_details: { reason: why } };
+    const status = why === undefined ? 'completed' : 'incomplete';
+    for (const item of this.#items) item.close(status);
+    this.#status = status;
+    this.#incomplete = why === undefined ? null : { reason: why };
   }
 
   /** The response as it stands. */
-  response(): Json {
-    return { ...this.#head, ...this.#ends, output: this.#items.map((item) => item.shown()) };
+  response(usage: Json | null = null): Json {
+    return {
+      ...this.#head,
+      status: this.#status,
+      incomplete_details: this.#incomplete,
+      model: this.#model,
+      output: this.#items.map((item) => item.shown()),
+      usage,
+    };
   }
 
   #message(): MessageItem {
@@ -166,13 +177,12 @@ export class ResponseWriter {
     return {
       id: this.#newItemId(prefix),
       outputIndex: this.#items.length,
-      emit: this.#emit,
+      emit: this.#isStream ? this.#emit : undefined,
       emitWritten: this.#isStream ? this.#emitWritten : undefined,
     };
   }
 
-  #emit: Emit = (type, fields) => {
-    if (!this.#isStream) return;
+  readonly #emit: Emit = (type, fields) => {
     this.#events.push({ type, sequence_number: this.#sequence++, ...fields });
   };
 

@@ -14,8 +14,10 @@ import { ResponseWriter } from './response-writer.ts';
 import type { ToolNames } from './tool-names.ts';
 
 export type Translation = {
-  /** The response, but for its output and how it has ended. */
+  /** The response, but for its model, its output and how it has ended. */
   readonly head: Json;
+  /** The name of the model in the response. */
+  readonly model: string;
   readonly newItemId: (prefix: string) => string;
   /** The caller's tools by their names in chat. */
   readonly names: ToolNames;
@@ -26,13 +28,13 @@ export type Translation = {
 /** A chat answer that has come whole, as a response. Undefined: it is none. */
 export async function translateCompletion(
   completion: ChatCompletion,
-  { estimate, ...rest }: Translation,
+  { estimate, head, model, names, newItemId }: Translation,
 ): Promise<WholeResponse | undefined> {
   const { answerChars, note, usage } = completion;
   const told = completion.json ?? (await readJson(completion.body));
   const choice = isObject(told) ? firstChoice(told) : undefined;
   if (!isObject(told) || !isObject(choice?.message)) return undefined;
-  const writer = new ResponseWriter({ ...rest, isStream: false });
+  const writer = new ResponseWriter({ head, model, newItemId, names, isStream: false });
   try {
     writeMessage(writer, choice.message, choice.logprobs);
   } catch {
@@ -40,7 +42,7 @@ export async function translateCompletion(
   }
   writer.finish(choice.finish_reason);
   const used = translateUsage(told.usage) ?? responseUsage(estimate(answerChars));
-  return { response: { ...writer.response(), usage: used }, usage, answerChars, note };
+  return { response: writer.response(used), usage, answerChars, note };
 }
 
 function readJson(body: Uint8Array): Promise<unknown> {
@@ -61,10 +63,10 @@ export class TranslatedResponse implements ResponseEvents {
   #signs = '';
   #isOver = false;
 
-  constructor(chat: ChatStream, { estimate, ...rest }: Translation) {
+  constructor(chat: ChatStream, { estimate, head, model, names, newItemId }: Translation) {
     this.#chat = chat;
     this.#estimate = estimate;
-    this.#writer = new ResponseWriter({ ...rest, isStream: true });
+    this.#writer = new ResponseWriter({ head, model, newItemId, names, isStream: true });
   }
 
   async next(): Promise<Uint8Array | undefined> {
@@ -93,8 +95,7 @@ export class TranslatedResponse implements ResponseEvents {
   }
 
   response(): Json {
-    const usage = this.#usage ?? responseUsage(this.#used());
-    return { ...this.#writer.response(), usage };
+    return this.#writer.response(this.#usage ?? responseUsage(this.#used()));
   }
 
   sequence(): number {

@@ -107,6 +107,7 @@ describe('a response over an upstream of the Messages dialect', () => {
             },
             {
               head: { id: 'resp_1' },
+              model: 'm',
               newItemId: (prefix) => `${prefix}1`,
               names: toChat(request(), []).names,
               estimate: () => usage,

@@ -21,6 +21,7 @@ const translation = () => {
   let made = 0;
   return {
     head: { id: 'resp_1', object: 'response', model: 'm' },
+    model: 'm',
     names: new Map<string, CalledTool>([
       ['crm__find', { kind: 'function', name: 'find', namespace: 'crm' }],
       ['crm__patch', { kind: 'custom', name: 'patch', namespace: 'crm' }],
