@@ -8,6 +8,10 @@ import {
   forgetResponsesAtClose,
 } from '../../../src/models/responses/kept/forget-responses.ts';
 import { createKeptResponses } from '../../../src/models/responses/kept/kept-responses.ts';
+import {
+  deleteBeyondBounds,
+  renewResponses,
+} from '../../../src/models/responses/kept/response-store.ts';
 import type { Sql } from '../../../src/platform/postgres/sql.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { seedAgent } from '../../support/ledger-world.ts';
@@ -128,6 +132,26 @@ describe('kept responses', () => {
     expect(await keptWith().find(other.agentId, others)).toBeDefined();
   });
 
+  it('stay where they are used while the deletion of those beyond the bounds waits for another', async () => {
+    const { agentId } = await seedAgent(database.sql);
+    await database.sql`
+      insert into model_responses (id, agent_id, item_ids, bytes, sealed, expires_at)
+      select 'resp_used_' || n, ${agentId}, '{}', 1, '\\x00', now() + n * interval '1 second'
+      from generate_series(1, ${perAgent + 2}) n`;
+    let trimmed: Promise<void> | undefined;
+    await database.sql.begin(async (tx) => {
+      await tx`select pg_advisory_xact_lock(${0x7265_7370}, ${agentId})`;
+      trimmed = deleteBeyondBounds(database.sql, agentId);
+      const waiting = () => tx`select 1 from pg_locks where objid = ${agentId} and not granted`;
+      await expect.poll(waiting).toHaveLength(1);
+      await renewResponses(database.sql, agentId, ['resp_used_1'], 30);
+    });
+    await trimmed;
+    const left = await database.sql<{ id: string }[]>`
+      select id from model_responses where id in ('resp_used_1', 'resp_used_2', 'resp_used_3')`;
+    expect(left.map(({ id }) => id).sort()).toEqual(['resp_used_1', 'resp_used_3']);
+  });
+
   it('are no more than so many bytes of an agent, and none is kept that is too long', async () => {
     const { agentId } = await seedAgent(database.sql);
     await database.sql`
@@ -143,12 +167,15 @@ describe('kept responses', () => {
 
   it('are kept where those beyond the bounds cannot be deleted, and wait for no deletion', async () => {
     const { agentId } = await seedAgent(database.sql);
-    for (const begin of [
+    for (const trim of [
       () => Promise.reject(new Error('no connection is free')),
       () => new Promise(() => {}),
     ]) {
       const sql = new Proxy(database.sql, {
-        get: (of, name) => (name === 'begin' ? begin : Reflect.get(of, name)),
+        apply: (of, self, given: [TemplateStringsArray, ...unknown[]]) =>
+          given[0].join('').includes('delete from model_responses')
+            ? trim()
+            : Reflect.apply(of as (...all: unknown[]) => unknown, self, given),
       });
       const kept = keptWith(SECRET, 30, sql);
       const response = answered('x');

@@ -1,6 +1,6 @@
 import { LIMITS } from '../../../kernel/limits.ts';
 import { numberArray, textArray } from '../../../platform/postgres/pg-array.ts';
-import type { Queryable, Sql } from '../../../platform/postgres/sql.ts';
+import type { Queryable } from '../../../platform/postgres/sql.ts';
 
 /** First of the two numbers of an advisory lock; the second is the agent. */
 const TRIM_LOCK = 0x7265_7370;
@@ -51,22 +51,22 @@ export async function insertResponses(sql: Queryable, rows: readonly NewResponse
 }
 
 /**
- * Deletes what is beyond the bounds of an agent: what was used longest ago goes first. One sql transaction of an agent at a
- * time does so, so that each sees what the one before it has left.
+ * Deletes what is beyond the bounds of an agent: what was used longest ago goes first. One statement of an agent at a time
+ * does so, since two would lock its rows in different orders. It goes by the rows that stood when it began to wait for the one
+ * before: what that one has deleted is behind all that stays, and what was used meanwhile lives longer than it has found, and
+ * stays.
  */
-export async function deleteBeyondBounds(sql: Sql, agentId: number): Promise<void> {
+export async function deleteBeyondBounds(sql: Queryable, agentId: number): Promise<void> {
   const { bytesPerAgent, perAgent } = LIMITS.responses;
-  await sql.begin(async (tx) => {
-    await tx`select pg_advisory_xact_lock(${TRIM_LOCK}, ${agentId})`;
-    await tx`
-      delete from model_responses where id in (
-        select id from (
-          select id, row_number() over latest as place, sum(bytes) over latest as total
-          from model_responses where agent_id = ${agentId}
-          window latest as (order by expires_at desc, id desc rows unbounded preceding)
-        ) ranked
-        where place > ${perAgent} or total > ${bytesPerAgent})`;
-  });
+  await sql`
+    delete from model_responses
+    where (select pg_advisory_xact_lock(${TRIM_LOCK}, ${agentId}) is not null) and (id, expires_at) in (
+      select id, expires_at from (
+        select id, expires_at, row_number() over latest as place, sum(bytes) over latest as total
+        from model_responses where agent_id = ${agentId}
+        window latest as (order by expires_at desc, id desc rows unbounded preceding)
+      ) ranked
+      where place > ${perAgent} or total > ${bytesPerAgent})`;
 }
 
 /** The sealed content of an agent's responses, by their ids. */

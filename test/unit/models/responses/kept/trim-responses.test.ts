@@ -9,19 +9,18 @@ const { trimAfterBytes, trimAfterRows } = LIMITS.responses;
 function trimming() {
   const seen = { begun: 0, open: 0, most: 0 };
   let finish = () => {};
-  const sql = {
-    begin() {
-      seen.begun++;
-      seen.most = Math.max(seen.most, ++seen.open);
-      return new Promise<void>((resolve) => {
-        finish = () => {
-          seen.open--;
-          resolve();
-        };
-      });
-    },
-  } as unknown as Sql;
-  return { seen, trimmer: new ResponseTrimmer(sql), finish: () => finish() };
+  function sql() {
+    seen.begun++;
+    seen.most = Math.max(seen.most, ++seen.open);
+    return new Promise<void>((resolve) => {
+      finish = () => {
+        seen.open--;
+        resolve();
+      };
+    });
+  }
+  const trimmer = new ResponseTrimmer(sql as unknown as Sql);
+  return { seen, trimmer, finish: () => finish() };
 }
 
 describe('the trims of the responses of an agent', () => {
