@@ -93,7 +93,11 @@ export function withCap(request: ChatRequest, outputCap: number): ChatRequest {
     const both = short === undefined || short === null ? {} : { max_tokens: outputCap };
     return { ...request, ...both, max_completion_tokens: outputCap };
   }
-  return { ...request, max_tokens: outputCap };
+  if (short !== undefined) return { ...request, max_tokens: outputCap };
+  // A copy that begins with a member of its own shares its hidden class with all others (0075).
+  const capped = { max_tokens: outputCap, ...request };
+  capped.max_tokens = outputCap;
+  return capped;
 }
 
 const capped = (

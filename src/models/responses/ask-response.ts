@@ -9,9 +9,9 @@ import type {
   ResponsesRail,
   WholeResponse,
 } from '../providers/responses/responses-rail.ts';
-import { type Conversation, sentItem } from './input-items.ts';
+import { type Conversation, isUnsealed, sentItem } from './input-items.ts';
 import type { AnyRail } from './responses-rails.ts';
-import type { ResponsesRequest } from './responses-request.ts';
+import type { InputItem, ResponsesRequest } from './responses-request.ts';
 import type { TranslatedRequest } from './translate/translate-request.ts';
 import {
   TranslatedResponse,
@@ -57,18 +57,21 @@ function askInItsWords(
 ): Promise<Outcome<ResponseAnswer>> {
   const { previous_response_id: previous = null, stream } = request;
   const { store } = head;
+  const given: Json = request;
+  // A copy that begins with a member of its own shares its hidden class with all others (0075).
+  const body: Record<string, unknown> = { model, ...given };
+  body.model = model;
+  body.max_output_tokens = outputCap ?? request.max_output_tokens;
+  body.store = false;
+  body.previous_response_id = undefined;
+  body.stream = stream === true;
+  const items = inputOf(request, conversation);
+  if (items !== undefined) body.input = items;
+  const include = includesOf(request, store === true);
+  if (include !== undefined) body.include = include;
   const call = {
     paymentMethod,
-    body: {
-      ...request,
-      max_output_tokens: outputCap ?? request.max_output_tokens,
-      ...inputOf(request, conversation),
-      ...includesOf(request, store === true),
-      model,
-      store: false,
-      previous_response_id: undefined,
-      stream: stream === true,
-    },
+    body,
     dress(response: Record<string, unknown>): void {
       response.id = head.id;
       response.model = servedAs ?? response.model;
@@ -80,25 +83,33 @@ function askInItsWords(
 }
 
 /**
- * The input as it came, or the whole conversation where it goes on with one. Thoughts that are not sealed are known to the
+ * The whole conversation, where it goes on with one; undefined: the input as it came. Thoughts that are not sealed are known to the
  * upstream by their ids alone, and it has kept none: they are left out then, and with them the ids of items that belong to them.
  */
-function inputOf({ input }: ResponsesRequest, { before, own }: Conversation): Json {
+function inputOf(
+  { input }: ResponsesRequest,
+  { before, own }: Conversation,
+): readonly InputItem[] | undefined {
   const isReferred = Array.isArray(input) && own.some((item, at) => item !== input[at]);
-  const hasUnsealed = own.some((item) => sentItem(item) === undefined);
-  if (before.length === 0 && !isReferred && !hasUnsealed) return {};
+  const hasUnsealed = own.some(isUnsealed);
+  if (before.length === 0 && !isReferred && !hasUnsealed) return undefined;
   const came = new Set<unknown>(Array.isArray(input) && !hasUnsealed ? input : []);
-  const items = [...before, ...own].flatMap((item) =>
+  return [...before, ...own].flatMap((item): InputItem | readonly InputItem[] =>
     came.has(item) ? item : (sentItem(item) ?? []),
   );
-  return { input: items };
 }
 
-/** Thoughts come sealed where they are to be kept, since the upstream keeps nothing; models that do not think refuse that. */
-function includesOf({ include, reasoning }: ResponsesRequest, isKept: boolean): Json {
+/**
+ * What is included, where that is more than is asked for: thoughts come sealed where they are to be kept, since the upstream
+ * keeps nothing. Models that do not think refuse that.
+ */
+function includesOf(
+  { include, reasoning }: ResponsesRequest,
+  isKept: boolean,
+): readonly string[] | undefined {
   const thinks = reasoning !== undefined && reasoning !== null;
-  if (!isKept || !thinks || include?.includes(THOUGHTS) === true) return {};
-  return { include: [...(include ?? []), THOUGHTS] };
+  if (!isKept || !thinks || include?.includes(THOUGHTS) === true) return undefined;
+  return [...(include ?? []), THOUGHTS];
 }
 
 async function askForChat(

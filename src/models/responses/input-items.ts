@@ -103,12 +103,16 @@ export function keptItem(item: InputItem, newItemId: (prefix: string) => string)
   return { status: 'completed', ...item, id, type, content: parts };
 }
 
+/** Thoughts without their sealed form cannot be sent back. */
+export const isUnsealed = ({ encrypted_content: sealed, type }: InputItem): boolean =>
+  type === 'reasoning' && typeof sealed !== 'string';
+
 /**
  * A kept item as it is sent to an upstream that keeps nothing: without its id, which names nothing there, but for thoughts.
- * Thoughts without their sealed form cannot be sent back; undefined then.
+ * Undefined: they are not sealed.
  */
 export function sentItem(item: InputItem): InputItem | undefined {
+  if (item.type === 'reasoning') return isUnsealed(item) ? undefined : item;
   const { id: _, status: __, ...rest } = item as Json;
-  if (item.type !== 'reasoning') return rest as InputItem;
-  return typeof item.encrypted_content === 'string' ? item : undefined;
+  return rest as InputItem;
 }

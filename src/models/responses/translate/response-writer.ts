@@ -130,14 +130,15 @@ export class ResponseWriter {
 
   /** The response as it stands. */
   response(usage: Json | null = null): Json {
-    return {
-      ...this.#head,
-      status: this.#status,
-      incomplete_details: this.#incomplete,
-      model: this.#model,
-      output: this.#items.map((item) => item.shown()),
-      usage,
-    };
+    const head = this.#head;
+    // A copy that begins with a member of its own shares its hidden class with all others (0075).
+    const response: Record<string, unknown> = { id: head.id, ...head };
+    response.status = this.#status;
+    response.incomplete_details = this.#incomplete;
+    response.model = this.#model;
+    response.output = this.#items.map((item) => item.shown());
+    response.usage = usage;
+    return response;
   }
 
   #message(): MessageItem {

@@ -55,17 +55,22 @@ export function translateRequest(
   const { instructions } = request;
   if (isSet(instructions)) messages.unshift({ role: 'system', content: String(instructions) });
   const { members, names } = translateTools(request, items, misfits);
-  const rest = {
+  const format = translateFormat(request, misfits);
+  const chat = {
+    model: request.model,
+    messages,
     ...members,
-    ...translateFormat(request, misfits),
+    ...format,
     ...optionsOf(request),
-  };
-  const chat = { model: request.model, messages, ...rest } as ChatRequest;
+  } as ChatRequest;
   const { prompt } = request;
   const hidden: Message[] = [...leftOut, ...(isSet(prompt) ? [prompt] : [])].map((value) => ({
     role: 'user',
     content: JSON.stringify(value),
   }));
+  if (hidden.length === 0 && members.tools === undefined) {
+    return { chat, weighed: chat, names, misfit: misfits.first };
+  }
   const given = [...(request.tools ?? []), ...items.flatMap(toolsOf)];
   const weighed = {
     ...chat,
