@@ -1,6 +1,9 @@
 import type { StopSignal } from './stop-signal.ts';
 
-/** Fires once. Every request and every turn of a voice session has one, so it is as light as that can be. */
+/**
+ * Fires once. Every request and every turn of a voice session has one, so it is as light as that can be. Unlike the platform's,
+ * it calls a listener as often as it was added.
+ */
 export class LightSignal implements StopSignal {
   readonly #listeners: (() => void)[] = [];
   #reason: Error | undefined;

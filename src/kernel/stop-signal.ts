@@ -1,6 +1,6 @@
 /**
  * The part of an `AbortSignal` that those need who wait for an end. Every `AbortSignal` is one; one that is made for a
- * single request may be lighter, since the platform's own costs several microseconds.
+ * single request or turn may be lighter, since the platform's own costs several microseconds.
  */
 export type StopSignal = {
   readonly aborted: boolean;
@@ -16,9 +16,16 @@ export type StopSignal = {
 /** The same for those who take nothing but the platform's. */
 export function abortSignalOf(stop: StopSignal): AbortSignal {
   if (stop instanceof AbortSignal) return stop;
-  const controller = new AbortController();
-  const abort = () => controller.abort(stop.reason);
+  let controller = platformsOwn.get(stop);
+  if (controller !== undefined) return controller.signal;
+  controller = new AbortController();
+  const { signal } = controller;
+  platformsOwn.set(stop, controller);
+  const abort = () => platformsOwn.get(stop)?.abort(stop.reason);
   if (stop.aborted) abort();
   else stop.addEventListener('abort', abort, { once: true });
-  return controller.signal;
+  return signal;
 }
+
+/** One for each: a turn with many requests would gather as many listeners. */
+const platformsOwn = new WeakMap<StopSignal, AbortController>();

@@ -285,14 +285,16 @@ function render(reply: RouteReply): HttpAnswer {
   checkHeaders(reply.headers);
   const { status, body, headers, lines } = reply;
   for (const [name, value] of lines ?? []) checkHeader(name, value);
-  if (body instanceof Uint8Array || isStream(body)) {
-    return lines === undefined ? { status, headers, body } : { status, headers, lines, body };
-  }
-  const text = JSON.stringify(body);
-  for (const _ in headers) {
-    return { status, headers: { 'content-type': JSON_TYPE, ...headers }, body: text };
-  }
-  return { status, headers: JUST_JSON, body: text };
+  const isWritten = body instanceof Uint8Array || isStream(body);
+  const answer = isWritten
+    ? { status, headers, body }
+    : { status, headers: jsonHeaders(headers), body: JSON.stringify(body) };
+  return lines === undefined ? answer : { ...answer, lines };
+}
+
+function jsonHeaders(headers: RouteReply['headers']): RouteReply['headers'] {
+  for (const _ in headers) return { 'content-type': JSON_TYPE, ...headers };
+  return JUST_JSON;
 }
 
 const JUST_JSON = { 'content-type': JSON_TYPE };

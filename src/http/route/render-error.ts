@@ -31,7 +31,8 @@ export function renderError(
     status: refusal.status,
     headers: {
       'content-type': JSON_TYPE,
-      ...(envelope === 'anthropic' && requestId !== undefined && { [REQUEST_ID]: requestId }),
+      ...(envelope === 'anthropic' &&
+        requestId !== undefined && { [REQUEST_ID_HEADER]: requestId }),
       ...(envelope === 'deepgram' && deepgramHeaders(refusal, requestId)),
       ...refusal.headers,
     },
@@ -127,7 +128,7 @@ function deepgramBody(refusal: ApiError, requestId = ''): Record<string, unknown
 const machineCode = (error: string) => error.toLowerCase().replace(/[^a-z0-9]+/g, '_');
 
 /** The header that clients of Anthropic's API read the id of a request from. */
-export const REQUEST_ID = 'request-id';
+export const REQUEST_ID_HEADER = 'request-id';
 
 /**
  * The types of https://platform.claude.com/docs/en/api/errors. Its SDKs choose their classes by the status, its other clients by the

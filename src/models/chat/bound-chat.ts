@@ -95,9 +95,9 @@ export function withCap(request: ChatRequest, outputCap: number): ChatRequest {
   }
   if (short !== undefined) return { ...request, max_tokens: outputCap };
   // A copy that begins with a member of its own shares its hidden class with all others (0075).
-  const capped = { max_tokens: outputCap, ...request };
-  capped.max_tokens = outputCap;
-  return capped;
+  const sent = { max_tokens: outputCap, ...request };
+  sent.max_tokens = outputCap;
+  return sent;
 }
 
 const capped = (

@@ -42,7 +42,7 @@ export type ChatQuestion<R = ChatRail, T = ChatAnswer> = {
   /** Asks one rail for it. The cap is undefined where the caller pays the provider himself: he bounds it himself, too. */
   ask(
     rail: R,
-    call: Omit<ChatCall, 'body'>,
+    call: CallOrder,
     outputCap: number | undefined,
     signal: StopSignal,
   ): Promise<Outcome<T>>;
@@ -54,9 +54,12 @@ export type ChatQuestion<R = ChatRail, T = ChatAnswer> = {
 export const withModel = <Q extends { readonly model: string }>(request: Q, model: string): Q =>
   request.model === model ? request : { ...request, model };
 
+/** A call without its body. Nothing of what is held for a single request is spent before it. */
+export type CallOrder = Omit<ChatCall, 'body' | 'spentRaw'>;
+
 /** What a rail is asked: the call, with what is sent and the name that the answer gives the model. */
 export const chatCall = (
-  { agentId, breakpoints, heldRaw, model, paymentMethod }: Omit<ChatCall, 'body'>,
+  { agentId, breakpoints, heldRaw, model, paymentMethod }: CallOrder,
   { body, servedAs }: Pick<ChatCall, 'body' | 'servedAs'>,
 ): ChatCall => ({ agentId, heldRaw, model, servedAs, paymentMethod, breakpoints, body });
 

@@ -6,6 +6,7 @@ import type { ChatRequest } from '../chat/chat-request.ts';
 import { meterTokens } from '../chat/chat-usage.ts';
 import { estimatePrompt } from '../chat/estimate-chat.ts';
 import {
+  type CallOrder,
   type ChatAnswer,
   type ChatDeps,
   type ChatQuestion,
@@ -15,7 +16,7 @@ import {
   withModel,
 } from '../chat/want-chat.ts';
 import { UnfitRequest } from '../providers/anthropic/unfit-request.ts';
-import type { ChatCall, ChatRail, MessagesCall, MessagesRail } from '../providers/chat-rail.ts';
+import type { ChatRail, MessagesCall, MessagesRail } from '../providers/chat-rail.ts';
 import { failed, type Outcome } from '../providers/outcome.ts';
 import { answerWhole, type Relayed } from '../purchase/answer.ts';
 import { answerEvents, type StreamedAnswer } from '../purchase/answer-events.ts';
@@ -109,7 +110,7 @@ function questionOf(
   };
 }
 
-type Asked = { readonly asked: MessagesRequest; readonly call: Omit<ChatCall, 'body'> };
+type Asked = { readonly asked: MessagesRequest; readonly call: CallOrder };
 
 function relayed(
   rail: MessagesRail,

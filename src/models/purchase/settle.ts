@@ -138,7 +138,7 @@ function chargeRows<R, T>(
   clock: Clock,
   { arrivedMs, order, spender }: Granted<R, T>,
   tried: Pick<Tried<unknown>, 'outcome' | 'source' | 'upstreamMs'>,
-  bought?: Record<string, number>,
+  usage?: Record<string, number>,
 ): (chargedRaw: bigint) => readonly ChargeRow[] {
   const { model } = order;
   const { source, outcome, upstreamMs } = tried;
@@ -151,11 +151,11 @@ function chargeRows<R, T>(
       targetUrl: `gateway://${source.provider}/${source.upstreamModel}`,
       targetHost: makerOf(model.id),
       method: 'POST',
-      status: bought === undefined ? 'failed' : 'success',
+      status: usage === undefined ? 'failed' : 'success',
       costRaw,
       model: model.id,
       rail: source.rail,
-      usage: bought ?? {},
+      usage: usage ?? {},
       taskId: spender.taskId ?? null,
       actionId: spender.actionId ?? null,
       customerId: spender.customerId ?? null,

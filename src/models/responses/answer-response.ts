@@ -19,10 +19,11 @@ type AnswerDeps = {
   readonly live: LiveResponses;
 };
 
-/** Whose response it is, and how it is kept, which may be written already: resolves with whether it was. */
+/** Whose response it is, and how it is kept. */
 export type Keeping = {
   readonly id: string;
   readonly agentId: number;
+  /** Keeps a response; `written` is its JSON where there is one already. Resolves with whether it was kept. */
   readonly keep: (response: Json, written?: Buffer) => Promise<boolean>;
   /** Set on a connection: takes the ended responses that are not kept, so that its next request can continue them. */
   readonly remember?: ((response: Json) => Promise<void>) | undefined;

@@ -1,8 +1,8 @@
 import type { Json } from '../../kernel/json.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import { withCap } from '../chat/bound-chat.ts';
-import { chatCall } from '../chat/want-chat.ts';
-import type { ChatCall, ChatRail } from '../providers/chat-rail.ts';
+import { type CallOrder, chatCall } from '../chat/want-chat.ts';
+import type { ChatRail } from '../providers/chat-rail.ts';
 import { failed, type Outcome } from '../providers/outcome.ts';
 import type {
   ResponseEvents,
@@ -29,9 +29,9 @@ export type Asked = {
   readonly translation: Omit<Translation, 'model'>;
 };
 
-/** How it is put to one of them. */
-type Put = {
-  readonly call: Omit<ChatCall, 'body'>;
+/** What a rail is told beside the request. */
+type RailOrder = {
+  readonly call: CallOrder;
   /** Tokens of the answer. Undefined: as many as the caller says. */
   readonly outputCap: number | undefined;
 };
@@ -40,19 +40,19 @@ type Put = {
 export const askRail = (
   { rail, speaks }: AnyRail,
   asked: Asked,
-  put: Put,
+  order: RailOrder,
   signal: StopSignal,
 ): Promise<Outcome<ResponseAnswer>> =>
   speaks === 'responses'
-    ? askInItsWords(rail, asked, put, signal)
-    : askForChat(rail, asked, put, signal);
+    ? askInItsWords(rail, asked, order, signal)
+    : askForChat(rail, asked, order, signal);
 
 const THOUGHTS = 'reasoning.encrypted_content';
 
 function askInItsWords(
   rail: ResponsesRail,
   { conversation, request, translation: { head } }: Asked,
-  { call: { model, paymentMethod, servedAs }, outputCap }: Put,
+  { call: { model, paymentMethod, servedAs }, outputCap }: RailOrder,
   signal: StopSignal,
 ): Promise<Outcome<ResponseAnswer>> {
   const { previous_response_id: previous = null, stream } = request;
@@ -119,7 +119,7 @@ async function askForChat(
     translated: { chat, misfit },
     translation: { estimate, head, names, newItemId },
   }: Asked,
-  { call: asked, outputCap }: Put,
+  { call: asked, outputCap }: RailOrder,
   signal: StopSignal,
 ): Promise<Outcome<ResponseAnswer>> {
   if (misfit !== undefined) return { kind: 'unfit', ...misfit };

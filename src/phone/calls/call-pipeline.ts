@@ -86,7 +86,7 @@ export function createCallPipeline(deps: CallPipelineDeps): VoicePipeline {
         sttSeconds: HEARD_SECONDS,
         ttsCharacters: ttsCharacters + LAST_WORDS.length,
       });
-      return withoutOperator(cascade.reserves(config, outputTokens), mainRaw);
+      return reservesToHold(cascade.reserves(config, outputTokens), mainRaw);
     },
     takeBill(use, requests) {
       const bought = cascade
@@ -104,7 +104,7 @@ export function createCallPipeline(deps: CallPipelineDeps): VoicePipeline {
 }
 
 /** What is left of the reserves to hold, with so much in the main hold. */
-function withoutOperator(reserves: Reserves, mainRaw = reserves[MAIN_HOLD] ?? 0n): Reserves {
+function reservesToHold(reserves: Reserves, mainRaw = reserves[MAIN_HOLD] ?? 0n): Reserves {
   const held: Record<string, bigint> = { [MAIN_HOLD]: mainRaw };
   for (const [name, raw] of Object.entries(reserves)) {
     if (name !== OPERATOR && name !== MAIN_HOLD) held[name] = raw;
@@ -137,6 +137,6 @@ class BesideOperator implements CascadeHolds {
 
   /** The cascade knows nothing of the line: what a turn needs of the main hold is held around it. */
   makeWhole(reserves: Reserves, isQuiet?: boolean): Promise<Extension> {
-    return this.#holds.makeWhole(withoutOperator(reserves), isQuiet);
+    return this.#holds.makeWhole(reservesToHold(reserves), isQuiet);
   }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { JSON_TYPE } from '../../http/route/answer.ts';
-import { REQUEST_ID } from '../../http/route/render-error.ts';
+import { REQUEST_ID_HEADER } from '../../http/route/render-error.ts';
 import { route } from '../../http/route/route.ts';
 import { BRAND } from '../../kernel/ids.ts';
 import { LIMITS } from '../../kernel/limits.ts';
@@ -31,7 +31,7 @@ export const countMessageTokens = route<{ messageTokens: MessageTokens }>()({
     const protocol = readProtocol(context.headers);
     const { body, requestId, services } = context;
     const count = await services.messageTokens.count({ body, buyer: readBuyer(context), protocol });
-    const headers = { 'content-type': JSON_TYPE, [REQUEST_ID]: requestId };
+    const headers = { 'content-type': JSON_TYPE, [REQUEST_ID_HEADER]: requestId };
     if (count.kind === 'refused') return { status: count.status, body: count.body, headers };
     return {
       status: 200,

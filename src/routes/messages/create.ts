@@ -1,4 +1,4 @@
-import { REQUEST_ID } from '../../http/route/render-error.ts';
+import { REQUEST_ID_HEADER } from '../../http/route/render-error.ts';
 import { route } from '../../http/route/route.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { MessagesGateway } from '../../models/messages/buy-messages.ts';
@@ -37,7 +37,7 @@ export const createMessage = route<{ messages: MessagesGateway }>()({
       status: answer.status,
       body: answer.body,
       headers: answer.headers,
-      lines: [[REQUEST_ID, context.requestId]],
+      lines: [[REQUEST_ID_HEADER, context.requestId]],
       upstreamMs: answer.upstreamMs,
     };
   },

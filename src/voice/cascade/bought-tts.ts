@@ -22,7 +22,10 @@ import { spokenVoice } from './voices.ts';
 const FORMAT = 'pcm';
 const RAW = new Set(['audio/pcm', 'audio/l16', 'audio/x-raw', 'application/octet-stream']);
 
-/** Any speech model of the catalogue, at sellers of raw audio, a sentence a request. It is charged from its first audio on. */
+/**
+ * Any speech model of the catalogue, at sellers of raw audio, a sentence a request. It is charged from its first audio on. A class,
+ * so that the generators of all sessions share a prototype (docs/decisions/0075).
+ */
 export class BoughtTts implements Tts {
   readonly #deps: AskDeps;
   readonly #part: ModelBinding<SpeechRail>;
@@ -48,15 +51,10 @@ export class BoughtTts implements Tts {
       ask({ rail, source }, paymentMethod) {
         const model = source.upstreamModel;
         const wantsUsage = billsTokens(source);
-        const call = {
-          model,
-          body,
-          input: text,
-          wantsUsage,
-          paymentMethod,
-          format: FORMAT,
-        } as const;
-        return rail.speak(call, signal);
+        return rail.speak(
+          { model, body, input: text, wantsUsage, paymentMethod, format: FORMAT },
+          signal,
+        );
       },
     });
     if (asked === undefined) return;

@@ -101,8 +101,8 @@ export const takeBillFrom =
       const { noted, paidRaw, reported, source, span } = bought;
       if (span?.isRecorded) {
         const { isEstimated, usage } = bought;
-        const [note, tokens] = [noted?.note?.(), noted?.tokens];
-        span.end({ attributes: usageAttributes(usage, { isEstimated, tokens, note }) });
+        const attributed = { isEstimated, tokens: noted?.tokens, note: noted?.note?.() };
+        span.end({ attributes: usageAttributes(usage, attributed) });
       }
       if (reported?.isImpossible && paidRaw === undefined) distrust(deps, source);
     }

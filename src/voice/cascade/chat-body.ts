@@ -83,21 +83,21 @@ const isFromCaller = (item: ConversationItem): boolean =>
 type InPrompt = {
   /** An image counts as its usual tokens. */
   readonly bytes: number;
-  /** Of a message. */
+  /** Of a message; of other items `''`. Every request of the session has the same array: it is not written to. */
   readonly content: string | readonly object[];
 };
 
-/** Every answer reads the whole conversation again, and its items never change. */
-const known = new WeakMap<ConversationItem, InPrompt>();
+/** Every answer reads the whole conversation again. An item is never edited: a newer version of it is another object. */
+const inPrompts = new WeakMap<ConversationItem, InPrompt>();
 
 function inPrompt(item: ConversationItem): InPrompt {
-  let read = known.get(item);
+  let read = inPrompts.get(item);
   if (read === undefined) {
     const words = bytesOf(JSON.stringify(wordsOf(item)));
     const images = imagesOf(item).length * LIMITS.tokensPerOpaquePart;
     const content = item.type === 'message' ? contentOf(item) : '';
     read = { bytes: LIMITS.tokensPerMessage + words + images, content };
-    known.set(item, read);
+    inPrompts.set(item, read);
   }
   return read;
 }

@@ -96,14 +96,13 @@ export class Answer {
     } as const;
     this.#add(item);
     const { callId, id, name } = item;
-    const args = call.argumentsJson;
     this.#complete({
       id,
       type: 'function_call',
       status: 'completed',
       callId,
       name,
-      arguments: args,
+      arguments: call.argumentsJson,
     });
   }
 

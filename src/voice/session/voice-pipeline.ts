@@ -88,10 +88,7 @@ export type SpeakRequest = {
   readonly signal: StopSignal;
 };
 
-/**
- * Synthesizes speech, first audio first. Stops buying when `signal` fires. Throws StageFailed. Those of a session are
- * classes: each function that generates has a prototype of its own for what it generates, and V8 a hidden class for each.
- */
+/** Synthesizes speech, first audio first. Stops buying when `signal` fires. Throws StageFailed. */
 export interface Tts {
   speak(request: SpeakRequest): AsyncIterable<TtsPiece>;
 }

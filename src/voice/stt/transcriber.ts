@@ -241,8 +241,8 @@ export class Transcriber {
     this.#passGathered(utterance);
     this.#utterance = undefined;
     this.#ending.push(utterance);
-    const [clock, events] = [this.#clock, this.#events];
-    const endedAtMs = clock.monotonicMs() - silenceMs;
+    const events = this.#events;
+    const endedAtMs = this.#clock.monotonicMs() - silenceMs;
     const heardMs = Math.round(utterance.frames * FRAME_MS);
     const voiceEndMs = this.nowMs - silenceMs;
     if (!utterance.dropped) events.ended(this.nowMs, heardMs);
@@ -260,7 +260,7 @@ export class Transcriber {
         events.forgotten?.();
         return;
       }
-      const latencyMs = Math.round(clock.monotonicMs() - endedAtMs);
+      const latencyMs = Math.round(this.#clock.monotonicMs() - endedAtMs);
       const heard = heardOf(utterance, { asked, isCut, heardMs, latencyMs, voiceEndMs });
       // An utterance without words gets no answer.
       if (heard.text === '') events.resumed?.();

@@ -11,6 +11,7 @@ import { createKeptResponses } from '../../../src/models/responses/kept/kept-res
 import {
   deleteBeyondBounds,
   renewResponses,
+  TRIM_LOCK,
 } from '../../../src/models/responses/kept/response-store.ts';
 import type { Sql } from '../../../src/platform/postgres/sql.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
@@ -140,9 +141,12 @@ describe('kept responses', () => {
       from generate_series(1, ${perAgent + 2}) n`;
     let trimmed: Promise<void> | undefined;
     await database.sql.begin(async (tx) => {
-      await tx`select pg_advisory_xact_lock(${0x7265_7370}, ${agentId})`;
+      await tx`select pg_advisory_xact_lock(${TRIM_LOCK}, ${agentId})`;
       trimmed = deleteBeyondBounds(database.sql, agentId);
-      const waiting = () => tx`select 1 from pg_locks where objid = ${agentId} and not granted`;
+      const waiting = () => tx`
+        select 1 from pg_locks
+        where locktype = 'advisory' and classid = ${TRIM_LOCK} and objid = ${agentId} and not granted
+          and database = (select oid from pg_database where datname = current_database())`;
       await expect.poll(waiting).toHaveLength(1);
       await renewResponses(database.sql, agentId, ['resp_used_1'], 30);
     });

@@ -70,3 +70,15 @@ test('leaves a signal of the platform as it is', () => {
   const { signal } = new AbortController();
   expect(abortSignalOf(signal)).toBe(signal);
 });
+
+test('becomes one signal of the platform, however often it is asked for', () => {
+  const signal = new LightSignal();
+  let listeners = 0;
+  const add = signal.addEventListener.bind(signal);
+  signal.addEventListener = (type, listener) => {
+    listeners++;
+    add(type, listener);
+  };
+  expect(abortSignalOf(signal)).toBe(abortSignalOf(signal));
+  expect(listeners).toBe(1);
+});

@@ -1,7 +1,7 @@
 import { type Clock, sleep } from '../../../kernel/clock.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { Random } from '../../../kernel/random.ts';
-import { abortSignalOf, type StopSignal } from '../../../kernel/stop-signal.ts';
+import type { StopSignal } from '../../../kernel/stop-signal.ts';
 import { type Completed, type Declined, failed, type Outcome } from '../outcome.ts';
 import type { PaymentMethod } from '../payment-method.ts';
 import type { UpstreamPool } from '../upstream-pool.ts';
@@ -96,7 +96,7 @@ function openDoor(
     },
     async pause(ms) {
       const leftMs = deadlineMs - clock.monotonicMs();
-      await sleep(clock, Math.max(0, Math.min(ms, leftMs)), abortSignalOf(signal));
+      await sleep(clock, Math.max(0, Math.min(ms, leftMs)), signal);
       if (signal.aborted) throw new RequestUnserved({ kind: 'aborted' });
       if (leftMs <= ms) throw new RequestUnserved(failed('timeout', 'the answer took too long'));
     },

@@ -3,7 +3,7 @@ import { numberArray, textArray } from '../../../platform/postgres/pg-array.ts';
 import type { Queryable } from '../../../platform/postgres/sql.ts';
 
 /** First of the two numbers of an advisory lock; the second is the agent. */
-const TRIM_LOCK = 0x7265_7370;
+export const TRIM_LOCK = 0x7265_7370;
 
 export type NewResponse = {
   readonly id: string;
@@ -23,7 +23,7 @@ export type ResponseRef = {
 
 /**
  * All of them or none. Their contents go as one text in base64: the driver writes no `bytea[]`, and of a `bytea` twice as many
- * characters as it has bytes.
+ * characters as it has bytes. PostgreSQL decodes the text once, not for each row, because it stands in a subquery of its own.
  */
 export async function insertResponses(sql: Queryable, rows: readonly NewResponse[]): Promise<void> {
   const column = <T>(of: (row: NewResponse) => T) => rows.map(of);
@@ -38,7 +38,7 @@ export async function insertResponses(sql: Queryable, rows: readonly NewResponse
   await sql`
     insert into model_responses (id, agent_id, previous_id, item_ids, bytes, sealed, expires_at)
     select r.id, r.agent_id, r.previous_id, r.item_ids::text[], r.bytes,
-      substring(decode(${sealed.toString('base64')}::text, 'base64') from r.begin for r.bytes),
+      substring((select decode(${sealed.toString('base64')}::text, 'base64')) from r.begin for r.bytes),
       now() + make_interval(days => r.days)
     from unnest(${textArray(column(({ id }) => id))}::text[],
       ${numberArray(column(({ agentId }) => agentId))}::integer[],
@@ -51,16 +51,18 @@ export async function insertResponses(sql: Queryable, rows: readonly NewResponse
 }
 
 /**
- * Deletes what is beyond the bounds of an agent: what was used longest ago goes first. One statement of an agent at a time
- * does so, since two would lock its rows in different orders. It goes by the rows that stood when it began to wait for the one
- * before: what that one has deleted is behind all that stays, and what was used meanwhile lives longer than it has found, and
- * stays.
+ * Deletes the responses beyond the bounds of an agent, those that were used longest ago first. One such statement of an agent
+ * runs at a time, since two would lock the same rows in different orders. It ranks the rows as they were when it began to wait
+ * for that. Rows that the one before deleted are last in that order, so the others keep their places. A row that was used
+ * meanwhile has another `expires_at` and is not deleted; nor is another in its place, until the next run. For a row that the
+ * caller deleted meanwhile, one row too many is deleted.
  */
 export async function deleteBeyondBounds(sql: Queryable, agentId: number): Promise<void> {
   const { bytesPerAgent, perAgent } = LIMITS.responses;
   await sql`
     delete from model_responses
-    where (select pg_advisory_xact_lock(${TRIM_LOCK}, ${agentId}) is not null) and (id, expires_at) in (
+    where (select pg_advisory_xact_lock(${TRIM_LOCK}, ${agentId}) is not null)
+      and agent_id = ${agentId} and (id, expires_at) in (
       select id, expires_at from (
         select id, expires_at, row_number() over latest as place, sum(bytes) over latest as total
         from model_responses where agent_id = ${agentId}

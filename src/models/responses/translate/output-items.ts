@@ -12,7 +12,7 @@ export type EmitWritten = (type: string, members: string) => void;
 export type ItemPlace = {
   readonly id: string;
   readonly outputIndex: number;
-  /** Undefined where the response is answered whole, as for the other: it has no events then. */
+  /** Both are undefined where the response is answered whole: there are no events then. */
   readonly emit: Emit | undefined;
   readonly emitWritten: EmitWritten | undefined;
 };
@@ -27,7 +27,7 @@ export interface OutputItem {
   close(status: Exclude<ItemStatus, 'in_progress'>): void;
 }
 
-/** Announces an item when it begins, and shows it whole when it ends. What an event has is asked for where there are events. */
+/** Announces an item when it begins, and shows it whole when it ends. The members of an event are made only where it is sent. */
 export class ItemEvents {
   readonly #place: ItemPlace;
   /** The members that all events within the item begin with. */

@@ -42,13 +42,11 @@ const READERS: Readonly<Record<string, (text: string) => Stream | Promise<Stream
     ),
   'a chat as a response': (text) =>
     new TranslatedResponse(chat(text), {
-      ...{
-        head: {},
-        model: 'm',
-        names: new Map(),
-        newItemId: (prefix) => `${prefix}1`,
-        estimate: tokensOf,
-      },
+      head: {},
+      model: 'm',
+      names: new Map(),
+      newItemId: (prefix) => `${prefix}1`,
+      estimate: tokensOf,
     }),
   'a message': (text) =>
     new PriceInMessageStream(new RelayedMessageStream(answerOf(text), 'acme/claude')),
