@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Clock } from '../kernel/clock.ts';
 import { errors } from '../kernel/errors.ts';
-import { parseJsonInTurns } from '../kernel/json/parse-json.ts';
+import { parseJsonInTurns } from '../kernel/json/parse-json-in-turns.ts';
 import { isObject } from '../kernel/json.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Memory, MemoryOp } from '../memory/memory.ts';

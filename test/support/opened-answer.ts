@@ -8,7 +8,9 @@ export function openedAnswer(...pieces: readonly (string | Uint8Array | Error)[]
     body: (async function* () {
       for (const piece of pieces) {
         if (piece instanceof Error) throw piece;
-        yield Buffer.from(piece);
+        yield typeof piece === 'string'
+          ? Buffer.from(piece)
+          : Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
       }
     })(),
     stop: () => {

@@ -18,11 +18,24 @@ export function threadCpuMs(): number {
 const WALK = Buffer.alloc(8 * 1024 * 1024, 1);
 const WALK_MS = 10;
 
+/** The same of building an object of so many members: where pages of memory are dear, it takes far longer than the walk tells. */
+const BUILT = `{${Array.from({ length: 20_000 }, (_, i) => `"k${i}":1`).join(',')}}`;
+const BUILT_MS = 8;
+
 /** How many times slower this machine is just now than one of its own: neighbours take caches and memory, too. */
-export function slowness(): number {
+export const slowness = (): number =>
+  Math.max(
+    1,
+    tookMs(() => {
+      let sum = 0;
+      for (let at = 0; at < WALK.length; at++) sum += WALK[at] as number;
+      return sum;
+    }) / WALK_MS,
+    tookMs(() => JSON.parse(BUILT)) / BUILT_MS,
+  );
+
+function tookMs(work: () => unknown): number {
   const startedMs = threadCpuMs();
-  let sum = 0;
-  for (let at = 0; at < WALK.length; at++) sum += WALK[at] as number;
-  const tookMs = threadCpuMs() - startedMs;
-  return sum === WALK.length ? Math.max(1, tookMs / WALK_MS) : Number.NaN;
+  const done = work();
+  return done === undefined ? Number.NaN : threadCpuMs() - startedMs;
 }

@@ -2,7 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import type { ZodError, ZodType } from 'zod';
 import type { ValidationDetail } from '../../kernel/errors/request.ts';
 import { errors } from '../../kernel/errors.ts';
-import { JsonTooComplex, JsonTooLong, parseJsonInTurns } from '../../kernel/json/parse-json.ts';
+import { JsonTooComplex, JsonTooLong } from '../../kernel/json/parse-json.ts';
+import { parseJsonInTurns } from '../../kernel/json/parse-json-in-turns.ts';
 import { type Envelope, isVendorEnvelope } from '../route/render-error.ts';
 import type { AnyRoute } from '../route/route.ts';
 

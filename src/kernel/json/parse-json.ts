@@ -1,7 +1,6 @@
 import { isAscii } from 'node:buffer';
 import { isObject, type Json } from '../json.ts';
 import { LIMITS } from '../limits.ts';
-import { turnForLongWork } from '../long-work.ts';
 
 /** What a JSON text may have, so that neither reading it nor walking over it holds anything else up. */
 export type JsonBounds = {
@@ -60,22 +59,6 @@ export function parseBoundedJson(
 /** The characters of JSON that was looked at. Nearly all of it is ASCII, which is read several times as fast. */
 export const textOfJson = (json: Buffer): string =>
   json.toString(isAscii(json) ? 'latin1' : 'utf8');
-
-/** The same as `parseBoundedJson`, of a long text in several turns of the event loop. */
-export async function parseJsonInTurns(
-  json: Buffer,
-  bounds: JsonBounds = LIMITS.requestJson,
-): Promise<unknown> {
-  if (!isLongJson(json)) return parseBoundedJson(json, bounds);
-  await turnForLongWork();
-  checkJsonBounds(json, bounds);
-  await turnForLongWork();
-  const text = textOfJson(json);
-  await turnForLongWork();
-  const value: unknown = JSON.parse(text);
-  await turnForLongWork();
-  return value;
-}
 
 /** Whether reading it is work for several turns of the event loop. */
 export const isLongJson = ({ length }: Uint8Array): boolean => length > LIMITS.jsonBytesPerTurn;

@@ -1,5 +1,6 @@
 import { type Clock, nowSeconds } from '../../../kernel/clock.ts';
-import { isLongJson, parseJsonInTurns } from '../../../kernel/json/parse-json.ts';
+import { isLongJson } from '../../../kernel/json/parse-json.ts';
+import { parseJsonInTurns } from '../../../kernel/json/parse-json-in-turns.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { turnForLongWork } from '../../../kernel/long-work.ts';
 import type { ChatCall, ChatCompletion, ChatRail } from '../chat-rail.ts';

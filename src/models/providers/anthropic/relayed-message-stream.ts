@@ -2,7 +2,7 @@ import { isObject, type Json } from '../../../kernel/json.ts';
 import type { ChatStream } from '../chat-rail.ts';
 import type { OpenedAnswer } from '../open-answer.ts';
 import { StreamBroken } from '../openai/answer-reader.ts';
-import { parseData } from '../openai/chat-tap.ts';
+import { readData } from '../openai/chat-tap.ts';
 import { EventReader } from '../openai/event-reader.ts';
 import { renameModel } from '../openai/rename-model.ts';
 import { reportedError } from './broken-message.ts';
@@ -55,7 +55,7 @@ export class RelayedMessageStream implements ChatStream {
         if (!this.#hasReason) throw new StreamBroken('it ended before its end');
         return undefined;
       }
-      const relayed = this.#relay(events);
+      const relayed = await this.#relay(events);
       if (relayed.length > 0) return relayed;
     }
   }
@@ -69,7 +69,7 @@ export class RelayedMessageStream implements ChatStream {
   }
 
   /** What of them goes on; where one breaks the stream, those before it still do. */
-  #relay(events: readonly Buffer[]): Buffer {
+  async #relay(events: readonly Buffer[]): Promise<Buffer> {
     const relayed: Buffer[] = [];
     for (const event of events) {
       const chars = this.#hasBegun ? plainDeltaChars(event) : undefined;
@@ -78,7 +78,7 @@ export class RelayedMessageStream implements ChatStream {
         relayed.push(DELTA_NAME, event);
         continue;
       }
-      const fate = event[0] === COMMENT ? 'comment' : this.#look(parseData(event));
+      const fate = event[0] === COMMENT ? 'comment' : this.#look(await readData(event));
       if (fate === 'over') {
         this.#events.finish();
         break;

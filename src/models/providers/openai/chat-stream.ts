@@ -40,8 +40,18 @@ export class RelayedChat implements ChatStream {
         if (this.#tap.usage === null) throw new StreamBroken('it ended before its end');
         return undefined;
       }
-      const relayed = this.#sift(events);
-      if (relayed !== undefined) return relayed;
+      const relayed: Buffer[] = [];
+      for (const event of events) {
+        const looked = this.#tap.look(event);
+        // There is an event for each token: only long ones are waited for.
+        const fate = typeof looked === 'string' ? looked : await looked;
+        if (fate === 'done') {
+          this.#events.finish();
+          break;
+        }
+        if (fate === 'relayed') relayed.push(renameModel(event, this.#servedAs));
+      }
+      if (relayed.length > 0) return relayed.length === 1 ? relayed[0] : Buffer.concat(relayed);
     }
     return undefined;
   }
@@ -53,20 +63,5 @@ export class RelayedChat implements ChatStream {
 
   stop(): void {
     this.#events.stop();
-  }
-
-  /** What of them goes on, if anything does. */
-  #sift(events: readonly Buffer[]): Buffer | undefined {
-    const relayed: Buffer[] = [];
-    for (const event of events) {
-      const fate = this.#tap.look(event);
-      if (fate === 'done') {
-        this.#events.finish();
-        break;
-      }
-      if (fate === 'relayed') relayed.push(renameModel(event, this.#servedAs));
-    }
-    if (relayed.length === 0) return undefined;
-    return relayed.length === 1 ? relayed[0] : Buffer.concat(relayed);
   }
 }

@@ -1,12 +1,13 @@
 import {
   checkJsonBounds,
   isLongJson,
-  parseJsonInTurns,
   textOfJson,
   tryParseJson,
 } from '../../../kernel/json/parse-json.ts';
+import { parseJsonInTurns } from '../../../kernel/json/parse-json-in-turns.ts';
 import { isObject } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
+import { turnForLongWork } from '../../../kernel/long-work.ts';
 import type { AnswerNote, TokenUsage } from '../chat-rail.ts';
 import { ANSWER_KEYS } from './answer-keys.ts';
 import { dataOf } from './data-lines.ts';
@@ -62,22 +63,31 @@ export class ChatTap {
     return readNote(...ends.map(parseData).filter(isObject));
   }
 
-  look(event: Buffer): Fate {
+  /** A promise only where the event is long. */
+  look(event: Buffer): Fate | Promise<Fate> {
+    if (isLongJson(event)) return this.#lookInTurns(event);
     if (isTerminator(event)) return 'done';
     if (event.length <= MOST_NOTED_BYTES) {
       this.#before = this.#latest;
       this.#latest = event;
     }
     this.#answerBytes += textBytes(event);
-    return carriesUsage(event) && this.#readUsage(event) ? 'kept' : 'relayed';
+    return carriesUsage(event) ? this.#readUsage(parseData(event)) : 'relayed';
   }
 
-  /** Whether the event is about usage alone, which was not asked for. */
-  #readUsage(event: Buffer): boolean {
-    const chunk = parseData(event);
-    if (!isObject(chunk)) return false;
+  async #lookInTurns(event: Buffer): Promise<Fate> {
+    await turnForLongWork();
+    this.#answerBytes += textBytes(event);
+    await turnForLongWork();
+    return carriesUsage(event) ? this.#readUsage(await readData(event)) : 'relayed';
+  }
+
+  /** An event about usage alone is kept where it was not asked for. */
+  #readUsage(chunk: unknown): Fate {
+    if (!isObject(chunk)) return 'relayed';
     this.#usage = readUsage(chunk.usage) ?? this.#usage;
-    return !this.#wantsUsage && Array.isArray(chunk.choices) && chunk.choices.length === 0;
+    const isUsageAlone = Array.isArray(chunk.choices) && chunk.choices.length === 0;
+    return isUsageAlone && !this.#wantsUsage ? 'kept' : 'relayed';
   }
 }
 

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Clock } from '../../../kernel/clock.ts';
-import { parseJsonInTurns } from '../../../kernel/json/parse-json.ts';
+import { parseJsonInTurns } from '../../../kernel/json/parse-json-in-turns.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { joinPieces } from '../../../kernel/long-work.ts';

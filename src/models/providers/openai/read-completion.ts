@@ -1,4 +1,4 @@
-import { parseJsonInTurns } from '../../../kernel/json/parse-json.ts';
+import { parseJsonInTurns } from '../../../kernel/json/parse-json-in-turns.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { cachedParts } from '../cached-parts.ts';

@@ -3,7 +3,7 @@ import type { OpenedAnswer } from '../open-answer.ts';
 import type { SpeechTokens } from '../speech-rail.ts';
 import { tokenCount } from '../token-count.ts';
 import { StreamBroken } from './answer-reader.ts';
-import { parseData } from './chat-tap.ts';
+import { readData } from './chat-tap.ts';
 import { EventReader } from './event-reader.ts';
 
 /** Decodes the sound from the events of an upstream, and reads the usage from the last one. */
@@ -27,15 +27,16 @@ export class SpeechEventReader {
   async read(): Promise<Buffer> {
     const events = await this.#events.read();
     if (events === undefined) throw new StreamBroken('it ended before its end');
-    return Buffer.concat(events.map((event) => this.#soundOf(event)));
+    const sounds: Buffer[] = [];
+    for (const event of events) sounds.push(this.#soundOf(await readData(event)));
+    return Buffer.concat(sounds);
   }
 
   stop(): void {
     this.#events.stop();
   }
 
-  #soundOf(event: Buffer): Buffer {
-    const data = parseData(event);
+  #soundOf(data: unknown): Buffer {
     if (!isObject(data)) return NONE;
     if ('error' in data || data.type === 'error') {
       this.stop();

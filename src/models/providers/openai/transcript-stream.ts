@@ -6,7 +6,7 @@ import {
   type TranscriptStream,
 } from '../transcription-rail.ts';
 import { StreamBroken } from './answer-reader.ts';
-import { isTerminator, parseData } from './chat-tap.ts';
+import { isTerminator, readData } from './chat-tap.ts';
 import { EventReader } from './event-reader.ts';
 import { deltaEvent, doneEvent } from './transcript-events.ts';
 import { readTranscriptUsage } from './transcript-usage.ts';
@@ -40,7 +40,8 @@ export class RelayedTranscript implements TranscriptStream {
         if (!this.#isWhole) throw new StreamBroken('it ended before its end');
         return undefined;
       }
-      const relayed = events.filter((event) => this.#look(event));
+      const relayed: Buffer[] = [];
+      for (const event of events) if (await this.#look(event)) relayed.push(event);
       if (relayed.length > 0) return Buffer.concat(relayed);
     }
     return undefined;
@@ -55,13 +56,13 @@ export class RelayedTranscript implements TranscriptStream {
   }
 
   /** Whether an event is relayed. The terminator is not: we write our own behind our last event. */
-  #look(event: Buffer): boolean {
+  async #look(event: Buffer): Promise<boolean> {
     if (this.#events.isOver) return false;
     if (isTerminator(event)) {
       this.#events.finish();
       return false;
     }
-    const data = event.includes(DONE_TYPE) ? parseData(event) : undefined;
+    const data = event.includes(DONE_TYPE) ? await readData(event) : undefined;
     if (isObject(data) && data.type === DONE_TYPE) {
       this.#isWhole = true;
       this.#usage = readTranscriptUsage(data);

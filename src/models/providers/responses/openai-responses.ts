@@ -1,5 +1,5 @@
 import type { Clock } from '../../../kernel/clock.ts';
-import { parseJsonInTurns } from '../../../kernel/json/parse-json.ts';
+import { parseJsonInTurns } from '../../../kernel/json/parse-json-in-turns.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { openPool } from '../open-pool.ts';

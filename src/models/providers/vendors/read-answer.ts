@@ -1,5 +1,5 @@
 import { JsonTooComplex } from '../../../kernel/json/parse-json.ts';
-import { parseLargeJson } from '../../../kernel/json/parse-large-json.ts';
+import { parseJsonInTurns } from '../../../kernel/json/parse-json-in-turns.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { turnForLongWork } from '../../../kernel/long-work.ts';
@@ -14,7 +14,7 @@ import {
 export async function objectOf({ body }: Pick<VendorAnswer, 'body'>): Promise<Json> {
   let value: unknown;
   try {
-    value = await parseLargeJson(body, LIMITS.marketplace.answerJson);
+    value = await parseJsonInTurns(body, LIMITS.marketplace.answerJson);
   } catch (cause) {
     if (cause instanceof JsonTooComplex) {
       throw new VendorSaidTooMuch('answers too much', { cause });

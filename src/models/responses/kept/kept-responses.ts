@@ -1,6 +1,7 @@
 import type { Clock } from '../../../kernel/clock.ts';
 import { errors } from '../../../kernel/errors.ts';
-import { isLongJson, parseJsonInTurns } from '../../../kernel/json/parse-json.ts';
+import { isLongJson } from '../../../kernel/json/parse-json.ts';
+import { parseJsonInTurns } from '../../../kernel/json/parse-json-in-turns.ts';
 import { writeJsonInTurns } from '../../../kernel/json/write-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';

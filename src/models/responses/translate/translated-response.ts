@@ -1,4 +1,5 @@
-import { isLongJson, parseJsonInTurns } from '../../../kernel/json/parse-json.ts';
+import { isLongJson } from '../../../kernel/json/parse-json.ts';
+import { parseJsonInTurns } from '../../../kernel/json/parse-json-in-turns.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { turnForLongWork } from '../../../kernel/long-work.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Clock } from '../../../kernel/clock.ts';
-import { parseJsonInTurns } from '../../../kernel/json/parse-json.ts';
+import { parseJsonInTurns } from '../../../kernel/json/parse-json-in-turns.ts';
 import { isObject } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { ChatCompletions } from '../../../models/chat/complete-chat.ts';

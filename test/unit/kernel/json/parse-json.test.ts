@@ -5,10 +5,10 @@ import {
   JsonTooComplex,
   JsonTooLong,
   parseBoundedJson,
-  parseJsonInTurns,
   textOfJson,
   tryParseJson,
 } from '../../../../src/kernel/json/parse-json.ts';
+import { parseJsonInTurns } from '../../../../src/kernel/json/parse-json-in-turns.ts';
 import { slowness, threadCpuMs } from '../../../support/thread-cpu.ts';
 
 const BOUNDS = { depth: 128, values: 100_000, members: 25_000 };

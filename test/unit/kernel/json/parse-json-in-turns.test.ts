@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { JsonTooComplex } from '../../../../src/kernel/json/parse-json.ts';
-import { parseLargeJson } from '../../../../src/kernel/json/parse-large-json.ts';
+import { parseJsonInTurns } from '../../../../src/kernel/json/parse-json-in-turns.ts';
 
 const BOUNDS = { depth: 64, values: 2_000_000, members: 2_000_000 };
-const parse = (text: string) => parseLargeJson(Buffer.from(text), BOUNDS);
+const parse = (text: string) => parseJsonInTurns(Buffer.from(text), BOUNDS);
 /** More than is built in one turn. */
 const LONG = 'x'.repeat(70_000);
 
@@ -68,6 +68,6 @@ describe('large JSON', () => {
   it('may be an empty list of many blanks, and is refused beyond its bounds', async () => {
     expect(await parse(`[${' '.repeat(70_000)}]`)).toEqual([]);
     const many = Buffer.from(`[${'1,'.repeat(40_000)}1]`);
-    await expect(parseLargeJson(many, { ...BOUNDS, values: 9 })).rejects.toThrow(JsonTooComplex);
+    await expect(parseJsonInTurns(many, { ...BOUNDS, values: 9 })).rejects.toThrow(JsonTooComplex);
   });
 });

@@ -17,15 +17,23 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
 /**
- * The same as `parseJsonInTurns`, for JSON of more parts than can be built at once: long lists and objects are built from
- * pieces of some milliseconds, each in a turn of the event loop of its own. Throws JsonTooComplex, or SyntaxError where
- * it is no JSON.
+ * The same as `parseBoundedJson`, of a long text in several turns of the event loop. What has more parts than are built in
+ * one is built from pieces, each in a turn of its own. Throws JsonTooComplex, or SyntaxError where it is no JSON.
  */
-export async function parseLargeJson(json: Buffer, bounds: JsonBounds): Promise<unknown> {
+export async function parseJsonInTurns(
+  json: Buffer,
+  bounds: JsonBounds = LIMITS.requestJson,
+): Promise<unknown> {
   if (!isLongJson(json)) return parseBoundedJson(json, bounds);
   await turnForLongWork();
-  checkJsonBounds(json, bounds);
-  return build(json, bounds.depth);
+  const { members, values } = checkJsonBounds(json, bounds);
+  if (members + values > LIMITS.jsonPartsPerTurn) return build(json, bounds.depth);
+  await turnForLongWork();
+  const text = textOfJson(json);
+  await turnForLongWork();
+  const value: unknown = JSON.parse(text);
+  await turnForLongWork();
+  return value;
 }
 
 async function build(json: Buffer, depth: number): Promise<unknown> {
@@ -52,11 +60,13 @@ async function listOf(json: Buffer, items: readonly number[], depth: number): Pr
 }
 
 async function objectOf(json: Buffer, items: readonly number[], depth: number): Promise<unknown> {
-  const members: [string, unknown][] = [];
+  const object: Record<string, unknown> = {};
   for (const { from, to, isLong } of piecesOf(items)) {
     const piece = json.subarray(from, to);
     if (!isLong) {
-      members.push(...Object.entries(await small<object>('{', piece, '}')));
+      for (const [name, value] of Object.entries(await small<object>('{', piece, '}'))) {
+        setMember(object, name, value);
+      }
       continue;
     }
     const start = firstSign(piece);
@@ -65,10 +75,22 @@ async function objectOf(json: Buffer, items: readonly number[], depth: number): 
     // What is before the colon is a name and blanks, and a name that is none is no JSON.
     const [name] = Object.keys(await small<object>('{', piece.subarray(0, colon), ':0}'));
     if (colon < end || name === undefined) throw new SyntaxError('no JSON');
-    members.push([name, await build(piece.subarray(colon + 1), depth - 1)]);
+    setMember(object, name, await build(piece.subarray(colon + 1), depth - 1));
   }
-  // Also `__proto__` becomes a member like any other.
-  return Object.fromEntries(members);
+  return object;
+}
+
+/** Also `__proto__` becomes a member like any other. */
+function setMember(object: Record<string, unknown>, name: string, value: unknown): void {
+  if (name !== '__proto__') object[name] = value;
+  else {
+    Object.defineProperty(object, name, {
+      value,
+      configurable: true,
+      enumerable: true,
+      writable: true,
+    });
+  }
 }
 
 /** One of the short pieces, in a turn of its own. */
