@@ -1,5 +1,4 @@
 import { soon } from '../../../kernel/clock.ts';
-import { isLongJson } from '../../../kernel/json/parse-json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { turnForLongWork } from '../../../kernel/long-work.ts';
 import type { OpenedAnswer } from '../open-answer.ts';
@@ -45,8 +44,6 @@ export class EventReader {
     const events = this.#whole;
     this.#whole = events.length > MOST ? events.splice(MOST) : [];
     this.#count(events.length);
-    // To put a long event together has taken its turn.
-    if (events.some(isLongJson)) await turnForLongWork();
     return events.flatMap((event) => dataLines(event) ?? []);
   }
 
