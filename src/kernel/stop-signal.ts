@@ -16,16 +16,15 @@ export type StopSignal = {
 /** The same for those who take nothing but the platform's. */
 export function abortSignalOf(stop: StopSignal): AbortSignal {
   if (stop instanceof AbortSignal) return stop;
-  let controller = platformsOwn.get(stop);
-  if (controller !== undefined) return controller.signal;
-  controller = new AbortController();
-  const { signal } = controller;
-  platformsOwn.set(stop, controller);
-  const abort = () => platformsOwn.get(stop)?.abort(stop.reason);
+  const known = platformSignals.get(stop);
+  if (known !== undefined) return known;
+  const controller = new AbortController();
+  platformSignals.set(stop, controller.signal);
+  const abort = () => controller.abort(stop.reason);
   if (stop.aborted) abort();
   else stop.addEventListener('abort', abort, { once: true });
-  return signal;
+  return controller.signal;
 }
 
-/** One for each: a turn with many requests would gather as many listeners. */
-const platformsOwn = new WeakMap<StopSignal, AbortController>();
+/** Each has one: a turn with many requests would otherwise gather as many listeners. */
+const platformSignals = new WeakMap<StopSignal, AbortSignal>();

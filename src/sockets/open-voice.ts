@@ -13,7 +13,7 @@ import type { VoiceDeps } from '../voice/live/voice-deps.ts';
 import type { RelayBuyer } from '../voice/relay/connect-relay.ts';
 import { createLocalPipeline } from '../voice/session/local-pipeline.ts';
 import { requireServed, type SessionConfig } from '../voice/session/session-config.ts';
-import type { VoiceSessionInput } from '../voice/session/voice-session.ts';
+import type { VoiceSessionInput } from '../voice/session/voice-session-input.ts';
 import { requireEngines, requireLiveModel } from './take-engine.ts';
 
 /** The engines of this server as one model. */

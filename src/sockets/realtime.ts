@@ -30,7 +30,7 @@ import {
   type Relays,
 } from '../voice/relay/connect-relay.ts';
 import { ConfigUnfit, type SessionConfig } from '../voice/session/session-config.ts';
-import type { VoiceSessionInput } from '../voice/session/voice-session.ts';
+import type { VoiceSessionInput } from '../voice/session/voice-session-input.ts';
 import { admitSession } from './admit-session.ts';
 import { ALL_LOCAL, openLocalVoice, openPlannedVoice } from './open-voice.ts';
 import { OPENAI_LIVE } from './openai-live.ts';

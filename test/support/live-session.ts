@@ -5,7 +5,7 @@ import { createLiveSession } from '../../src/voice/protocols/openai-live/live-se
 import { type LiveStart, readStart } from '../../src/voice/protocols/openai-live/read-start.ts';
 import type { SocketSession } from '../../src/voice/protocols/socket-session.ts';
 import { createScriptedLlm } from '../../src/voice/session/scripted-llm.ts';
-import type { VoiceSessionInput } from '../../src/voice/session/voice-session.ts';
+import type { VoiceSessionInput } from '../../src/voice/session/voice-session-input.ts';
 import { openInput } from './realtime-session.ts';
 import { bytesOf } from './voice-fakes.ts';
 import { FakeSocket, settleAll } from './voice-world.ts';

@@ -13,7 +13,7 @@ import { createRealtimeSession } from '../../src/voice/protocols/openai-realtime
 import type { SocketSession } from '../../src/voice/protocols/socket-session.ts';
 import { createLocalPipeline } from '../../src/voice/session/local-pipeline.ts';
 import type { SessionConfig } from '../../src/voice/session/session-config.ts';
-import type { VoiceSessionInput } from '../../src/voice/session/voice-session.ts';
+import type { VoiceSessionInput } from '../../src/voice/session/voice-session-input.ts';
 import { bytesOf } from './voice-fakes.ts';
 import { AGENT, createVoiceWorld, FakeSocket, type SentEvent, settleAll } from './voice-world.ts';
 

@@ -286,10 +286,11 @@ function render(reply: RouteReply): HttpAnswer {
   const { status, body, headers, lines } = reply;
   for (const [name, value] of lines ?? []) checkHeader(name, value);
   const isWritten = body instanceof Uint8Array || isStream(body);
-  const answer = isWritten
-    ? { status, headers, body }
-    : { status, headers: jsonHeaders(headers), body: JSON.stringify(body) };
-  return lines === undefined ? answer : { ...answer, lines };
+  const sent = isWritten ? body : JSON.stringify(body);
+  const typed = isWritten ? headers : jsonHeaders(headers);
+  return lines === undefined
+    ? { status, headers: typed, body: sent }
+    : { status, headers: typed, lines, body: sent };
 }
 
 function jsonHeaders(headers: RouteReply['headers']): RouteReply['headers'] {

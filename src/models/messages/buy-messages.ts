@@ -117,9 +117,8 @@ function relayed(
   { asked, call, headers }: Asked & Pick<MessagesCall, 'headers'>,
   signal: StopSignal,
 ): Promise<Outcome<ChatAnswer>> {
-  const { agentId, breakpoints, heldRaw, model, paymentMethod, servedAs } = call;
   const body = withoutForeignThoughts(asked);
-  const sent = { agentId, heldRaw, model, servedAs, paymentMethod, breakpoints, headers, body };
+  const sent = { headers, ...chatCall(call, { body, servedAs: call.servedAs }) };
   return asked.stream === true ? rail.stream(sent, signal) : rail.complete(sent, signal);
 }
 

@@ -29,7 +29,7 @@ export type Asked = {
   readonly translation: Omit<Translation, 'model'>;
 };
 
-/** What a rail is told beside the request. */
+/** The call that a rail makes for the request, and the cap of its answer. */
 type RailOrder = {
   readonly call: CallOrder;
   /** Tokens of the answer. Undefined: as many as the caller says. */

@@ -1,6 +1,6 @@
 import type { Ending } from '../../../machines/transcription-stream.ts';
 import type { SoundFormat } from '../../../media/coding.ts';
-import type { VoiceSessionInput } from '../../voice/session/voice-session.ts';
+import type { VoiceSessionInput } from '../../voice/session/voice-session-input.ts';
 import type { MediaCodec } from '../carriers/carrier.ts';
 import type { CallTurn } from '../records/said-turn.ts';
 import type { TurnRecordDeps } from '../records/turn-record.ts';

@@ -8,7 +8,8 @@ import type { Random } from '../../kernel/random.ts';
 import { writtenMessage } from '../../voice/session/conversation.ts';
 import { scriptedAnswer } from '../../voice/session/scripted-llm.ts';
 import type { SessionConfig } from '../../voice/session/session-config.ts';
-import { VoiceSession, type VoiceSessionDeps } from '../../voice/session/voice-session.ts';
+import { VoiceSession } from '../../voice/session/voice-session.ts';
+import type { VoiceSessionDeps } from '../../voice/session/voice-session-input.ts';
 import type { Heard } from '../../voice/stt/transcriber-events.ts';
 import type { MediaCodec, MediaEvent } from '../carriers/carrier.ts';
 import { Announcement } from '../recordings/announcement.ts';
@@ -149,18 +150,9 @@ export class LiveCall {
 
   /** One event of the carrier's stream. */
   media(event: MediaEvent): void {
-    switch (event.kind) {
-      case 'media':
-        this.#sound.push(event.atMs, event.bytes);
-        break;
-      case 'mark':
-        this.line.echoed(event.name);
-        break;
-      case 'digit':
-        this.#pressed(event.digit);
-        break;
-      default:
-    }
+    if (event.kind === 'media') this.#sound.push(event.atMs, event.bytes);
+    else if (event.kind === 'mark') this.line.echoed(event.name);
+    else if (event.kind === 'digit') this.#pressed(event.digit);
   }
 
   /** The stream is gone; it may come back within `lineLostMs`. */
@@ -290,20 +282,13 @@ export class LiveCall {
     this.#bargeIn.close();
     this.actions.close();
     this.#timers.close();
-    const over = () => this.#options.events.over(ending);
-    const { format, input, spoke } = this.#options;
-    playOut(
-      {
-        clock: this.#clock,
-        log: this.#log,
-        pipeline: input.pipeline,
-        line: this.line,
-        format,
-        config: this.config,
-        spoke,
-      },
-      ending.reason,
-      over,
+    const { config, line } = this;
+    const { events, format, input, spoke } = this.#options;
+    const { pipeline } = input;
+    const clock = this.#clock;
+    const log = this.#log;
+    playOut({ clock, log, pipeline, line, format, config, spoke }, ending.reason, () =>
+      events.over(ending),
     );
   }
 }

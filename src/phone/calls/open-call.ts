@@ -13,7 +13,7 @@ import type { CascadePlan } from '../../voice/cascade/plan-cascade.ts';
 import { fittingVoice } from '../../voice/cascade/voices.ts';
 import { DEFAULT_CONFIG, type SessionConfig } from '../../voice/session/session-config.ts';
 import { SERVER_VAD, type TurnDetection } from '../../voice/session/turn-detection.ts';
-import type { VoiceSessionInput } from '../../voice/session/voice-session.ts';
+import type { VoiceSessionInput } from '../../voice/session/voice-session-input.ts';
 import { findRecording } from '../recordings/recording-store.ts';
 import { CALL_TOOLS, STOP_RECORDING_TOOL } from '../voice/call-actions.ts';
 import { findWallet } from './account-store.ts';

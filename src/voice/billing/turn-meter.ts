@@ -41,6 +41,16 @@ export type TurnRoom = Omit<TurnCap, 'outputTokens'> & {
   readonly mostOutputTokens: number;
 };
 
+/** A turn's room within a cap, with so many output tokens of it. */
+export const roomIn = (cap: TurnCap, outputTokens: number): TurnRoom => ({
+  inputTokens: cap.inputTokens,
+  outputTokens,
+  mostOutputTokens: cap.outputTokens,
+  spokenChars: cap.spokenChars,
+  capsSound: cap.capsSound,
+  countsSound: cap.countsSound,
+});
+
 export function turnCap({ contextWindow, maxOutputTokens }: Model): TurnCap {
   return {
     inputTokens: Math.min(contextWindow ?? Infinity, LIMITS.realtimeInputTokens),

@@ -11,7 +11,7 @@ import type { TurnCap } from '../billing/turn-meter.ts';
 import type { VoiceDeps } from '../live/voice-deps.ts';
 import { requireServed, type SessionConfig } from '../session/session-config.ts';
 import type { VoicePipeline } from '../session/voice-pipeline.ts';
-import type { VoiceSessionInput } from '../session/voice-session.ts';
+import type { VoiceSessionInput } from '../session/voice-session-input.ts';
 import type { CascadeDeps, Cascades } from './cascade-deps.ts';
 import { cascadeCap, createCascadePipeline, mostTokens } from './cascade-pipeline.ts';
 import { bindModel } from './model-binding.ts';

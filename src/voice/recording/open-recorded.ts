@@ -12,7 +12,7 @@ import type { SocketSession } from '../protocols/socket-session.ts';
 import { LiveRelay, type LiveRelayInput } from '../relay/live-relay.ts';
 import type { RelayDeps, RelayInput } from '../relay/relay-core.ts';
 import { RelaySession } from '../relay/relay-session.ts';
-import type { VoiceSessionDeps, VoiceSessionInput } from '../session/voice-session.ts';
+import type { VoiceSessionDeps, VoiceSessionInput } from '../session/voice-session-input.ts';
 import type { TranscriptionStream } from '../transcription/transcription-stream.ts';
 import { Recorder } from './recorder.ts';
 import type { RecordingStage } from './stage.ts';

@@ -4,7 +4,7 @@ import { noMetrics } from '../../kernel/metrics.ts';
 import { createVoiceMetrics } from '../live/voice-metrics.ts';
 import { createVoiceSessions } from '../live/voice-sessions.ts';
 import type { HeardBy } from '../protocols/create-transcription.ts';
-import type { VoiceSessionDeps } from '../session/voice-session.ts';
+import type { VoiceSessionDeps } from '../session/voice-session-input.ts';
 import {
   stageLive,
   stageLiveRelay,

@@ -4,7 +4,7 @@ import type { SessionHoldOwner } from '../billing/session-hold.ts';
 import type { HeardBy, TranscriptionParts } from '../protocols/create-transcription.ts';
 import type { LiveStart } from '../protocols/openai-live/read-start.ts';
 import type { LiveRelayInput } from '../relay/live-relay.ts';
-import type { VoiceSessionInput } from '../session/voice-session.ts';
+import type { VoiceSessionInput } from '../session/voice-session-input.ts';
 
 /** How the recorded session began. */
 export type TapeHeader = {

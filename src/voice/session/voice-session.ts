@@ -7,12 +7,9 @@ import {
 } from '../../../machines/voice-session.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { createTurnBilling } from '../billing/bill-turn.ts';
-import type { SessionHoldOwner } from '../billing/session-hold.ts';
-import type { SessionHolds } from '../billing/session-holds.ts';
-import type { TurnCap, TurnRoom } from '../billing/turn-meter.ts';
+import { roomIn, type TurnRoom } from '../billing/turn-meter.ts';
 import { SessionActor } from '../live/session-actor.ts';
 import { SessionTally } from '../live/session-tally.ts';
-import type { VoiceDeps } from '../live/voice-deps.ts';
 import { VoiceLife } from '../live/voice-life.ts';
 import type { Heard } from '../stt/transcriber-events.ts';
 import type { AnswerRequest, SessionProblem } from './answer-request.ts';
@@ -26,24 +23,7 @@ import { Settlement } from './settlement.ts';
 import { TurnCycle } from './turn-cycle.ts';
 import type { VoiceClient } from './voice-client.ts';
 import type { VoicePipeline } from './voice-pipeline.ts';
-
-export type VoiceSessionDeps = Pick<
-  VoiceDeps,
-  'speechGates' | 'sessions' | 'metrics' | 'trace' | 'clock' | 'random' | 'log'
-> & {
-  readonly engines: Pick<VoiceDeps['engines'], 'vad'>;
-};
-
-export type VoiceSessionInput = {
-  readonly owner: SessionHoldOwner;
-  readonly sessionHolds: SessionHolds;
-  readonly cap: TurnCap;
-  /** Tokens that are held for the first answer, where the cap has more. */
-  readonly outputTokens?: number;
-  readonly pipeline: VoicePipeline;
-  /** The first settings, where the handshake has any. */
-  readonly config?: SessionConfig;
-};
+import type { VoiceSessionDeps, VoiceSessionInput } from './voice-session-input.ts';
 
 /**
  * A live voice conversation: a protocol's adapter calls its methods, and gets its events as a `VoiceClient`. It owns
@@ -81,14 +61,7 @@ export class VoiceSession {
     this.#pipeline = input.pipeline;
     this.#listening = this.#createListening();
     const { cap, outputTokens = cap.outputTokens } = input;
-    const room: TurnRoom = {
-      inputTokens: cap.inputTokens,
-      outputTokens,
-      mostOutputTokens: cap.outputTokens,
-      spokenChars: cap.spokenChars,
-      capsSound: cap.capsSound,
-      countsSound: cap.countsSound,
-    };
+    const room = roomIn(cap, outputTokens);
     this.#answering = this.#createAnswering(room);
     this.#turns = this.#createTurns(input, room);
     this.#interruptions = new Interruptions({

@@ -241,11 +241,10 @@ export class Transcriber {
     this.#passGathered(utterance);
     this.#utterance = undefined;
     this.#ending.push(utterance);
-    const events = this.#events;
     const endedAtMs = this.#clock.monotonicMs() - silenceMs;
     const heardMs = Math.round(utterance.frames * FRAME_MS);
     const voiceEndMs = this.nowMs - silenceMs;
-    if (!utterance.dropped) events.ended(this.nowMs, heardMs);
+    if (!utterance.dropped) this.#events.ended(this.nowMs, heardMs);
     if (!utterance.failed) {
       this.#queue.next((stream) =>
         utterance.dropped && stream.dropUtterance !== undefined
@@ -257,14 +256,14 @@ export class Transcriber {
       this.#ending.shift();
       if (this.#closed) return;
       if (utterance.dropped) {
-        events.forgotten?.();
+        this.#events.forgotten?.();
         return;
       }
       const latencyMs = Math.round(this.#clock.monotonicMs() - endedAtMs);
       const heard = heardOf(utterance, { asked, isCut, heardMs, latencyMs, voiceEndMs });
       // An utterance without words gets no answer.
-      if (heard.text === '') events.resumed?.();
-      events.heard(heard);
+      if (heard.text === '') this.#events.resumed?.();
+      this.#events.heard(heard);
     };
     this.#queue.after(report);
   }

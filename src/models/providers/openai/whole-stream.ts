@@ -21,6 +21,7 @@ export function streamOfWhole(answer: ChatCompletion, request: Json): ChatStream
 
 function eventsOf(completion: Json, { stream_options: options }: Json): Buffer[] {
   const { id, created, model, usage } = completion;
+  // All events begin alike: that is written once.
   const head = JSON.stringify({ id, object: 'chat.completion.chunk', created, model }).slice(0, -1);
   const wantsUsage = isObject(options) && options.include_usage === true;
   const event = (choices: readonly object[], used: unknown = null) => {

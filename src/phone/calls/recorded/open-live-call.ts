@@ -2,7 +2,7 @@ import type { VoiceDeps } from '../../../voice/live/voice-deps.ts';
 import { record } from '../../../voice/recording/open-recorded.ts';
 import type { StageCall } from '../../../voice/recording/replay-tape.ts';
 import { isLive } from '../../../voice/recording/stage.ts';
-import type { VoiceSessionDeps } from '../../../voice/session/voice-session.ts';
+import type { VoiceSessionDeps } from '../../../voice/session/voice-session-input.ts';
 import type { MediaCodec } from '../../carriers/carrier.ts';
 import { readLoopback } from '../../carriers/loopback/loopback-codec.ts';
 import type { LineConnection } from '../../voice/call-line.ts';

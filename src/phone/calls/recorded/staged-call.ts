@@ -1,7 +1,7 @@
 import type { Ending } from '../../../../machines/transcription-stream.ts';
 import { stageVoice } from '../../../voice/recording/open-recorded.ts';
 import type { RecordingStage } from '../../../voice/recording/stage.ts';
-import type { VoiceSessionDeps } from '../../../voice/session/voice-session.ts';
+import type { VoiceSessionDeps } from '../../../voice/session/voice-session-input.ts';
 import type { MediaEvent } from '../../carriers/carrier.ts';
 import { createLoopbackCodec } from '../../carriers/loopback/loopback-codec.ts';
 import type { LineConnection } from '../../voice/call-line.ts';

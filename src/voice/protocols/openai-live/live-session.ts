@@ -3,11 +3,8 @@ import { newId } from '../../../kernel/ids.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { EventAllowance } from '../../live/event-allowance.ts';
 import { writtenMessage } from '../../session/conversation.ts';
-import {
-  VoiceSession,
-  type VoiceSessionDeps,
-  type VoiceSessionInput,
-} from '../../session/voice-session.ts';
+import { VoiceSession } from '../../session/voice-session.ts';
+import type { VoiceSessionDeps, VoiceSessionInput } from '../../session/voice-session-input.ts';
 import { SocketSession } from '../socket-session.ts';
 import { Acknowledgement, HANDED_OVER } from './acknowledgement.ts';
 import { LiveClient } from './live-client.ts';

@@ -1,9 +1,6 @@
 import { EventAllowance } from '../../live/event-allowance.ts';
-import {
-  VoiceSession,
-  type VoiceSessionDeps,
-  type VoiceSessionInput,
-} from '../../session/voice-session.ts';
+import { VoiceSession } from '../../session/voice-session.ts';
+import type { VoiceSessionDeps, VoiceSessionInput } from '../../session/voice-session-input.ts';
 import { SocketSession } from '../socket-session.ts';
 import { ClientCommands } from './client-commands.ts';
 import { EventSender } from './event-sender.ts';

