@@ -4,7 +4,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { compiled } from '../support/compiled.ts';
 import { type ProcessPlace, processPlace } from '../support/process-place.ts';
-import { freePort, startServerProcess } from '../support/server-process.ts';
+import { freePort, START_TIMEOUT_MS, startServerProcess } from '../support/server-process.ts';
 import { ask } from '../support/whole-world.ts';
 
 let place: ProcessPlace;
@@ -107,7 +107,7 @@ describe('npm start', () => {
   it('hands SIGTERM on: the server drains, nothing stays behind, and npm ends with 0', async () => {
     await using started = await begin({}, ['npm', 'start']);
     const { child, said, exited } = started;
-    await expect.poll(() => said.out, { timeout: 20_000 }).toContain('"listening"');
+    await expect.poll(() => said.out, { timeout: START_TIMEOUT_MS }).toContain('"listening"');
     const { url } = JSON.parse(said.out.match(/^.*"listening".*$/m)?.[0] ?? '{}') as {
       url: string;
     };

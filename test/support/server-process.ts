@@ -39,7 +39,7 @@ export type ServerProcess = AsyncDisposable & {
   stop(): Promise<number | string>;
 };
 
-const START_TIMEOUT_MS = 40_000;
+export const START_TIMEOUT_MS = 40_000;
 const ENTRY = [joined('src/main.ts')];
 
 /** Starts the server exactly as an operator would, in a process of its own, and waits until it listens. */
