@@ -39,18 +39,20 @@ export async function answerResponse(
   keeping: Keeping,
 ): Promise<Relayed> {
   const { outcome, served, upstreamMs } = bought;
-  const settled = await bought.settle();
-  const ended = asEnded(clock, keeping, response, settled);
-  const written = await joinPieces(await writeJsonInTurns(ended));
-  const kept = await keepEnded(keeping, ended, written);
-  const body = kept === ended ? written : await joinPieces(await writeJsonInTurns(kept));
+  const [settled, body] = await settleBeside(bought, keeping, async (price) => {
+    const ended = asEnded(clock, response, price);
+    const written = await joinPieces(await writeJsonInTurns(ended));
+    const kept = await keepEnded(keeping, ended, written);
+    return kept === ended ? written : joinPieces(await writeJsonInTurns(kept));
+  });
   const headers = receiptHeaders(served, settled, 'application/json');
   return { status: outcome.status, body, headers, upstreamMs };
 }
 
 /**
  * Relays the events of a response. When it has ended, whichever side ends it, it is settled and kept; then come the price
- * and the last event (on a connection, the price is a member of that event), so that a client that reads that one can continue the response. One that breaks ends as failed.
+ * and the last event (on a connection, the price is a member of that event), so that a client that reads that one can
+ * continue the response. One that breaks ends as failed.
  */
 export async function answerResponseEvents(
   { clock, live, log }: AnswerDeps,
@@ -73,9 +75,10 @@ export async function answerResponseEvents(
 
   async function end(how: Json): Promise<Uint8Array> {
     live.delete(id);
-    const price = await bought.settle();
     const ended = { ...events.response(), ...how };
-    const response = await keepEnded(keeping, asEnded(clock, keeping, ended, price));
+    const [price, response] = await settleBeside(bought, keeping, (told) =>
+      keepEnded(keeping, asEnded(clock, ended, told)),
+    );
     if (keeping.remember !== undefined) {
       // The messages of a WebSocket have no comments.
       const cost = { cost_usdc: price.chargedRaw.toString() };
@@ -113,16 +116,25 @@ const BROKEN: Json = {
   },
 };
 
-/** The response with the time of its end, and with its price where it tells that. Changes the one that it is given. */
-function asEnded(
-  clock: Clock,
+/**
+ * Settles a purchase while `keep` keeps its response, because each of them waits for a commit. `keep` waits for the price
+ * only where the response tells it. Rejects where the purchase cannot be settled: nobody learns the id of a response that was
+ * kept by then.
+ */
+function settleBeside<T>(
+  { settle }: Pick<Bought<unknown>, 'settle'>,
   { tellsCost }: Keeping,
-  ended: Record<string, unknown>,
-  price: Price,
-): Json {
+  keep: (price: Price | undefined) => Promise<T>,
+): Promise<[Price, T]> {
+  const settling = settle();
+  return Promise.all([settling, tellsCost ? settling.then(keep) : keep(undefined)]);
+}
+
+/** The response with the time of its end, and with its price where there is one. Changes the one that it is given. */
+function asEnded(clock: Clock, ended: Record<string, unknown>, price: Price | undefined): Json {
   const isCompleted = ended.status === 'completed' && ended.completed_at === undefined;
   if (isCompleted) ended.completed_at = nowSeconds(clock);
-  return tellsCost ? withPrice(ended, price) : ended;
+  return price === undefined ? ended : withPrice(ended, price);
 }
 
 /** Keeps a response. Returns it as it is shown for good, which says whether it was kept. */
