@@ -29,8 +29,8 @@ export const RESPONSES_LIMITS = {
   rowsPerInsert: 64,
   bytesPerInsert: 4 * 1024 * 1024,
   /** Each process looks for those behind so many rows or bytes that it has added, of so many agents at a time. */
-  trimAfterRows: 50,
-  trimAfterBytes: 1024 * 1024,
+  trimAfterRows: 200,
+  trimAfterBytes: 4 * 1024 * 1024,
   trimmedAgents: 10_000,
   /** Time to live, unless it is configured. */
   keptDays: 30,

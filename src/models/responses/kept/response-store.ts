@@ -52,23 +52,25 @@ export async function insertResponses(sql: Queryable, rows: readonly NewResponse
 
 /**
  * Deletes the responses beyond the bounds of an agent, those that were used longest ago first. One such statement of an agent
- * runs at a time, since two would lock the same rows in different orders. It ranks the rows as they were when it began to wait
- * for that. Rows that the one before deleted are last in that order, so the others keep their places. A row that was used
- * meanwhile has another `expires_at` and is not deleted; nor is another in its place, until the next run. For a row that the
- * caller deleted meanwhile, one row too many is deleted.
+ * runs at a time, since two would lock the same rows in different orders. It looks for the latest row beyond the bounds among
+ * the rows as they were when it began to wait for that, and deletes that row and all that were used before it. A row that was
+ * used meanwhile has a later `expires_at` and is not deleted; nor is another in its place, until the next run. For a row that
+ * the caller deleted meanwhile, one row too many is deleted.
  */
 export async function deleteBeyondBounds(sql: Queryable, agentId: number): Promise<void> {
   const { bytesPerAgent, perAgent } = LIMITS.responses;
   await sql`
-    delete from model_responses
-    where (select pg_advisory_xact_lock(${TRIM_LOCK}, ${agentId}) is not null)
-      and agent_id = ${agentId} and (id, expires_at) in (
-      select id, expires_at from (
-        select id, expires_at, row_number() over latest as place, sum(bytes) over latest as total
+    with beyond as materialized (
+      select expires_at, id from (
+        select expires_at, id, row_number() over latest as place, sum(bytes) over latest as total
         from model_responses where agent_id = ${agentId}
         window latest as (order by expires_at desc, id desc rows unbounded preceding)
       ) ranked
-      where place > ${perAgent} or total > ${bytesPerAgent})`;
+      where (place > ${perAgent} or total > ${bytesPerAgent})
+        and (select pg_advisory_xact_lock(${TRIM_LOCK}, ${agentId}) is not null)
+      order by expires_at desc, id desc limit 1)
+    delete from model_responses r using beyond
+    where r.agent_id = ${agentId} and (r.expires_at, r.id) <= (beyond.expires_at, beyond.id)`;
 }
 
 /** The sealed content of an agent's responses, by their ids. */
