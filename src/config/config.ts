@@ -2,7 +2,8 @@ import { realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { z } from 'zod';
 import { LIMITS } from '../kernel/limits.ts';
-import { DEFAULT_DATABASE_PATH, DEFAULT_PORT, Environment, MAINNET } from './environment.ts';
+import { MAINNET } from './chain-section.ts';
+import { DEFAULT_DATABASE_PATH, DEFAULT_PORT, Environment } from './environment.ts';
 import { assembleTracing } from './tracing-section.ts';
 
 /** A setting that the server refuses to start with. The message names the variable. */

@@ -1,36 +1,18 @@
 import { z } from 'zod';
 import { LIMITS } from '../kernel/limits.ts';
 import { LOG_LEVELS } from '../kernel/log.ts';
+import { ADDRESS, CHAIN_SECTION, MAINNET } from './chain-section.ts';
 import { MARKETPLACE_SECTION } from './marketplace-section.ts';
 import { MEMORY_SECTION } from './memory-section.ts';
+import { PHONE_SECTION } from './phone-section.ts';
 import { TRACING_SECTION } from './tracing-section.ts';
-import {
-  address,
-  flag,
-  list,
-  optional,
-  privateKey,
-  share,
-  text,
-  unlessEmpty,
-} from './variable-kinds.ts';
+import { address, flag, list, optional, share, text, unlessEmpty } from './variable-kinds.ts';
+import { WALLETS_SECTION } from './wallets-section.ts';
 
 /** The embedded database of a development server; production must name its own place. */
 export const DEFAULT_DATABASE_PATH = './.data/db';
 export const DEFAULT_PORT = 3001;
 
-/** The chain and its contracts, as published. */
-export const MAINNET = {
-  chainId: 8_453,
-  usdc: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
-  weth: '0x4200000000000000000000000000000000000006',
-  matcher: '0x17946cD3e180f82e632805e5549EC913330Bb175',
-  /** Feeds of Chainlink's: they answer AggregatorV3's `latestRoundData()`. */
-  oracle: '0x71041dddad3595F9CEd3DcCFBe3D1F4b0a16Bb70',
-  sequencerFeed: '0xBCF85224fc0756B9Fa45aA7892530B47e10b6433',
-} as const;
-
-const ADDRESS = '`0x` and 40 hex digits';
 const SWITCH = '`1` or `true`';
 
 /** Every variable that the server reads, under the heading that `docs/configuration.md` gives it. */
@@ -123,48 +105,7 @@ export const SECTIONS = {
         'made at first start; in production the routes of provider keys and webhooks answer 503, and no response is kept',
     }),
   },
-  Chain: {
-    RPC_URL: optional(z.url()).meta({
-      description: 'The RPC endpoint of the chain.',
-      unset: 'no chain traffic, and paid calls are refused',
-    }),
-    USDC_ADDRESS: optional(address).meta({
-      description: 'The token that wallets hold. The default is the deployment on chain 8453.',
-      takes: ADDRESS,
-      defaultsTo: MAINNET.usdc,
-    }),
-    PRICE_ORACLE_ADDRESS: optional(address).meta({
-      description: "Answers AggregatorV3's `latestRoundData()` with the price of ether in dollars.",
-      takes: ADDRESS,
-      defaultsTo: MAINNET.oracle,
-    }),
-    SEQUENCER_FEED_ADDRESS: optional(address).meta({
-      description:
-        'Answers `latestRoundData()` with whether the sequencer is up. Paid calls are refused ' +
-        'while this feed or the price feed is bad or cannot be read.',
-      takes: ADDRESS,
-      defaultsTo: MAINNET.sequencerFeed,
-    }),
-    TREASURY_ADDRESS: optional(address).meta({
-      description: 'Where consumed funds are swept to out of agent wallets, from one dollar on.',
-      takes: ADDRESS,
-      unset: 'consumed funds stay in agent wallets',
-    }),
-    CHAIN_CONFIRMATIONS: optional(z.coerce.number().int().min(0).max(1_000)).meta({
-      description: 'Blocks on top of a block before it counts. At least 1 in production.',
-      defaultsTo: String(LIMITS.chainConfirmations),
-    }),
-    RECONCILE_SECONDS: optional(z.coerce.number().min(0.05).max(3_600)).meta({
-      description: 'Time between two readings of the chain. Fixed in production.',
-      defaultsTo: String(LIMITS.reconcileSeconds),
-    }),
-    CHAIN_CLOCK_SKEW_SECONDS: optional(z.coerce.number().min(0).max(1_000_000_000)).meta({
-      description:
-        'How far the clocks of chain and server may be apart. Beyond it paid calls are refused. ' +
-        'Fixed in production.',
-      defaultsTo: String(LIMITS.chainClockSkewSeconds),
-    }),
-  },
+  Chain: CHAIN_SECTION,
   'Paid calls': {
     X402_VALID_BEFORE_SECONDS: text().meta({
       description: 'Lifetime of a signed payment.',
@@ -190,42 +131,7 @@ export const SECTIONS = {
   },
   Marketplace: MARKETPLACE_SECTION,
   Memory: MEMORY_SECTION,
-  'Managed wallets': {
-    MANAGED_WALLET_APP_ID: text().meta({
-      description:
-        'The wallet provider. `local` derives wallets from the authorization key and keeps them here, ' +
-        'encrypted under the app secret. Any other id is an app at a provider.',
-      unset: '`local` in development; else agent routes answer 503',
-    }),
-    MANAGED_WALLET_APP_SECRET: text().meta({
-      description: 'The secret of the app.',
-      unset: 'made in development; else agent routes answer 503',
-    }),
-    MANAGED_WALLET_AUTHORIZATION_PRIVATE_KEY: text().meta({
-      description: 'Signs the requests to the provider.',
-      takes: 'P-256, PKCS#8 in base64 or PEM',
-      unset: 'made in development; else agent routes answer 503',
-    }),
-    MANAGED_WALLET_BASE_URL: optional(z.url({ protocol: /^https?$/ })).meta({
-      description: 'Where the provider is.',
-      takes: 'an http or https URL',
-      unset: 'an app id other than `local` warns at start, and agent routes answer 503',
-    }),
-    MANAGED_WALLET_HEADER_PREFIX: unlessEmpty(
-      z
-        .string()
-        .regex(/^[a-z][a-z0-9-]{0,31}$/, 'must be the beginning of header names, in lower case')
-        .default('managed'),
-    ).meta({
-      description: "What the provider's own headers begin with, as in `managed-app-id`.",
-      takes: 'lower case, at most 32 characters',
-    }),
-    FACILITATOR_PRIVATE_KEY: optional(privateKey).meta({
-      description: 'The signer that pays gas. It holds nothing else.',
-      takes: '`0x` and 64 hex digits',
-      unset: 'made in development; else agents cannot be created',
-    }),
-  },
+  'Managed wallets': WALLETS_SECTION,
   Models: {
     CATALOG_FILE: text().meta({
       description:
@@ -243,82 +149,7 @@ export const SECTIONS = {
       takes: 'days, 0 to 365',
     }),
   },
-  Phone: {
-    PHONE_CARRIER: optional(z.enum(['twilio', 'telnyx', 'loopback', 'none'])).meta({
-      description:
-        'Who connects calls. `loopback` is a callee inside this process, for development.',
-      unset: 'the carrier whose credentials are set; without any, `loopback` in development',
-    }),
-    TWILIO_ACCOUNT_SID: optional(
-      z.string().regex(/^AC[0-9a-fA-F]{32}$/, 'must be AC and 32 hex digits'),
-    ).meta({
-      description: 'The account at Twilio.',
-      takes: '`AC` and 32 hex digits',
-      unset: 'Twilio is off',
-    }),
-    TWILIO_AUTH_TOKEN: text().meta({
-      description:
-        'Authenticates this server at Twilio, and the callbacks of Twilio at this server.',
-      unset: 'Twilio is off',
-    }),
-    TWILIO_BASE_URL: unlessEmpty(z.url().default('https://api.twilio.com')).describe(
-      'Where the API of Twilio is.',
-    ),
-    TELNYX_API_KEY: text().meta({
-      description: 'Authenticates this server at Telnyx.',
-      unset: 'Telnyx is off',
-    }),
-    TELNYX_PUBLIC_KEY: text().meta({
-      description: 'Authenticates the callbacks of Telnyx.',
-      takes: 'an Ed25519 key in base64',
-      unset: 'Telnyx is off',
-    }),
-    TELNYX_CONNECTION_ID: text().meta({
-      description: 'The call control application at Telnyx.',
-      unset: 'Telnyx is off',
-    }),
-    TELNYX_BASE_URL: unlessEmpty(z.url().default('https://api.telnyx.com')).describe(
-      'Where the API of Telnyx is.',
-    ),
-    PHONE_COUNTRIES: unlessEmpty(
-      z
-        .string()
-        .regex(/^[A-Z]{2}(,[A-Z]{2})*$/, 'must be country codes, comma separated')
-        .default('US,CA'),
-    ).meta({
-      description: 'The countries that may be called.',
-      takes: 'two-letter codes, comma separated',
-    }),
-    PHONE_CALLING_HOURS: optional(
-      z.string().regex(/^([01]?\d|2[0-3])-([01]?\d|2[0-4])$/, 'must be two hours, such as 8-21'),
-    ).meta({
-      description: 'The hours of the callee in which calls may be placed.',
-      takes: 'two hours, such as `8-21`',
-      unset: 'at any hour',
-    }),
-    PHONE_STT_MODEL: unlessEmpty(z.string().default('local/pocketsphinx')).describe(
-      'The model that transcribes callers.',
-    ),
-    PHONE_TTS_MODEL: unlessEmpty(z.string().default('local/flite')).describe(
-      'The model that speaks to callers.',
-    ),
-    PHONE_RATE_CARD_FILE: text().meta({
-      description: 'Prices that replace those of the built-in rate card.',
-      takes: 'a JSON file',
-      unset: 'the built-in prices',
-    }),
-    PHONE_RECORDING_DAYS: unlessEmpty(
-      z.coerce.number().int().min(1).max(3_650).default(LIMITS.phone.recordingDays),
-    ).meta({
-      description: 'How long the carrier keeps the recordings of calls.',
-      takes: 'days, 1 to 3650',
-    }),
-    PHONE_MONTHLY_CARRIER_LIMIT_USD: optional(z.coerce.number().positive()).meta({
-      description:
-        'The spend at the carrier in a month at which it suspends the phone service of this server.',
-      unset: 'no limit',
-    }),
-  },
+  Phone: PHONE_SECTION,
   'Advisory headers': {
     BUDGET_ADVISORY_ENABLED: flag().meta({
       description:

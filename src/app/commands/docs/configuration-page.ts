@@ -46,7 +46,7 @@ export function variablesOf(sections: Sections): Map<string, Map<string, Variabl
 
 const INTRODUCTION = `# Configuration
 
-<!-- Written by \`npm run docs:configuration\`. Change src/config/environment.ts and run that again. -->
+<!-- Written by \`npm run docs:configuration\`. Change the sections of src/config/environment.ts and run that again. -->
 
 The server reads environment variables, once, at start. Development needs none of them. A variable that is set to nothing
 counts as not set. A wrong value stops the start, and the message names the variable. Production refuses to start without

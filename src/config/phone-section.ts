@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { LIMITS } from '../kernel/limits.ts';
+import { optional, text, unlessEmpty } from './variable-kinds.ts';
+
+/** The variables of the phone service and of its carriers. */
+export const PHONE_SECTION = {
+  PHONE_CARRIER: optional(z.enum(['twilio', 'telnyx', 'loopback', 'none'])).meta({
+    description: 'Who connects calls. `loopback` is a callee inside this process, for development.',
+    unset: 'the carrier whose credentials are set; without any, `loopback` in development',
+  }),
+  TWILIO_ACCOUNT_SID: optional(
+    z.string().regex(/^AC[0-9a-fA-F]{32}$/, 'must be AC and 32 hex digits'),
+  ).meta({
+    description: 'The account at Twilio.',
+    takes: '`AC` and 32 hex digits',
+    unset: 'Twilio is off',
+  }),
+  TWILIO_AUTH_TOKEN: text().meta({
+    description: 'Authenticates this server at Twilio, and the callbacks of Twilio at this server.',
+    unset: 'Twilio is off',
+  }),
+  TWILIO_BASE_URL: unlessEmpty(z.url().default('https://api.twilio.com')).describe(
+    'Where the API of Twilio is.',
+  ),
+  TELNYX_API_KEY: text().meta({
+    description: 'Authenticates this server at Telnyx.',
+    unset: 'Telnyx is off',
+  }),
+  TELNYX_PUBLIC_KEY: text().meta({
+    description: 'Authenticates the callbacks of Telnyx.',
+    takes: 'an Ed25519 key in base64',
+    unset: 'Telnyx is off',
+  }),
+  TELNYX_CONNECTION_ID: text().meta({
+    description: 'The call control application at Telnyx.',
+    unset: 'Telnyx is off',
+  }),
+  TELNYX_BASE_URL: unlessEmpty(z.url().default('https://api.telnyx.com')).describe(
+    'Where the API of Telnyx is.',
+  ),
+  PHONE_COUNTRIES: unlessEmpty(
+    z
+      .string()
+      .regex(/^[A-Z]{2}(,[A-Z]{2})*$/, 'must be country codes, comma separated')
+      .default('US,CA'),
+  ).meta({
+    description: 'The countries that may be called.',
+    takes: 'two-letter codes, comma separated',
+  }),
+  PHONE_CALLING_HOURS: optional(
+    z.string().regex(/^([01]?\d|2[0-3])-([01]?\d|2[0-4])$/, 'must be two hours, such as 8-21'),
+  ).meta({
+    description: 'The hours of the callee in which calls may be placed.',
+    takes: 'two hours, such as `8-21`',
+    unset: 'at any hour',
+  }),
+  PHONE_STT_MODEL: unlessEmpty(z.string().default('local/pocketsphinx')).describe(
+    'The model that transcribes callers.',
+  ),
+  PHONE_TTS_MODEL: unlessEmpty(z.string().default('local/flite')).describe(
+    'The model that speaks to callers.',
+  ),
+  PHONE_RATE_CARD_FILE: text().meta({
+    description: 'Prices that replace those of the built-in rate card.',
+    takes: 'a JSON file',
+    unset: 'the built-in prices',
+  }),
+  PHONE_RECORDING_DAYS: unlessEmpty(
+    z.coerce.number().int().min(1).max(3_650).default(LIMITS.phone.recordingDays),
+  ).meta({
+    description: 'How long the carrier keeps the recordings of calls.',
+    takes: 'days, 1 to 3650',
+  }),
+  PHONE_MONTHLY_CARRIER_LIMIT_USD: optional(z.coerce.number().positive()).meta({
+    description:
+      'The spend at the carrier in a month at which it suspends the phone service of this server.',
+    unset: 'no limit',
+  }),
+};
