@@ -135,23 +135,45 @@ const completion = JSON.stringify({
 });
 
 /** Two responses of nearly as much as one may keep, read back and gone on with. */
+const askResponse = (body: object): Promise<Response> =>
+  fetch(`${server.url}/v1/responses`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${server.keys[0]}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'acme/chat', ...body }),
+  });
+
+/** Asks for a response that is kept; its id. */
+async function keepResponse(body: object): Promise<string> {
+  const told = (await (await askResponse(body)).json()) as { id: string; store: boolean };
+  expect(told).toMatchObject({ status: 'completed', store: true });
+  return told.id;
+}
+
+const readItems = (id: string): Promise<Response> =>
+  fetch(`${server.url}/v1/responses/${id}/input_items?limit=100`, {
+    headers: { authorization: `Bearer ${server.keys[0]}` },
+  });
+
+async function conversationOfManyParts(): Promise<void> {
+  upstreamAnswer = completion;
+  const content = Array.from({ length: 12_000 }, () => ({ type: 'input_text', text: '' }));
+  const input = [{ role: 'user', content }];
+  const first = await keepResponse({ input });
+  const next = await keepResponse({ input: 'And?', previous_response_id: first });
+  const refused = await askResponse({ input, previous_response_id: next });
+  expect(refused.status).toBe(400);
+  expect(await refused.json()).toMatchObject({ error: { code: 'conversation_too_long' } });
+  expect((await readItems(next)).status).toBe(200);
+}
+
 async function longConversation(): Promise<void> {
   upstreamAnswer = completion;
-  const headers = { authorization: `Bearer ${server.keys[0]}`, 'content-type': 'application/json' };
-  const ask = async (body: object): Promise<string> => {
-    const answer = await fetch(`${server.url}/v1/responses`, {
-      ...{ method: 'POST', headers, body: JSON.stringify({ model: 'acme/chat', ...body }) },
-    });
-    const told = (await answer.json()) as { id: string; store: boolean };
-    expect(told).toMatchObject({ status: 'completed', store: true });
-    return told.id;
-  };
   const image = { type: 'input_image', image_url: `data:image/png;base64,${'A'.repeat(3.9 * MB)}` };
   const input = [{ role: 'user', content: [{ type: 'input_text', text: 'Look.' }, image] }];
-  const first = await ask({ input });
-  const next = await ask({ input, previous_response_id: first });
-  await ask({ input: 'And?', previous_response_id: next });
-  await fetch(`${server.url}/v1/responses/${next}/input_items`, { headers });
+  const first = await keepResponse({ input });
+  const next = await keepResponse({ input, previous_response_id: first });
+  await keepResponse({ input: 'And?', previous_response_id: next });
+  expect((await readItems(next)).status).toBe(200);
 }
 
 const toolCall = (name: string, args: object) =>
@@ -250,6 +272,7 @@ const ATTACKS: Readonly<Record<string, () => Promise<unknown>>> = {
     expect(await respond({ model: 'acme/chat', input: 'x', tools: [tool] })).toBe(400);
   },
   'a conversation of 8 MB that is kept and read back': longConversation,
+  'a conversation that grows by 24,000 members a request': conversationOfManyParts,
   '52 nested messages of a megabyte on five sockets': () => flood(5, 11, deepMessage),
   'appends of noise on five sockets': () => flood(5, 8, appendNoise),
   'session updates of 60 KB on five sockets': () => flood(5, 100, longUpdate),

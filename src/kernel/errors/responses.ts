@@ -34,6 +34,19 @@ export const responses = {
       `The conversation that this request goes on with has more than ${limitBytes} bytes.`,
       { param: 'previous_response_id' },
     ),
+  conversationTooComplex: ({
+    members,
+    values,
+  }: {
+    readonly members: number;
+    readonly values: number;
+  }) =>
+    refusal(
+      400,
+      'conversation_too_long',
+      `This request and the conversation that it goes on with have more than ${members} members of objects, or ${values} values, together.`,
+      { param: 'previous_response_id' },
+    ),
   /** Refuses a message on a connection. Nothing is bought for it, and the connection stays open. */
   connectionBusy: (mostWaiting: number, mostChars: number) =>
     refusal(

@@ -1,4 +1,5 @@
 import { errors } from '../../kernel/errors.ts';
+import { hasMoreParts } from '../../kernel/json/has-more-parts.ts';
 import type { Json } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { ConnectionMemory } from './connection/connection-memory.ts';
@@ -52,6 +53,10 @@ export async function readConversation(
       `A conversation may have ${LIMITS.chatMessages} items.`,
       previous ? 'previous_response_id' : 'input',
     );
+  }
+  // The bounds of the request's JSON do not see what it goes on with and refers to.
+  if ((before.length > 0 || own !== items) && hasMoreParts([before, own], LIMITS.chatJson)) {
+    throw errors.responses.conversationTooComplex(LIMITS.chatJson);
   }
   return { before, own, beforeBytes: bytes, isUnkept: remembered !== undefined };
 }

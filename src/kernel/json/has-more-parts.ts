@@ -1,0 +1,38 @@
+import type { Json } from '../json.ts';
+import type { JsonBounds } from './parse-json.ts';
+
+/**
+ * Whether plain data has more parts than `bounds` allow, counted as the look at a JSON text counts them. Stops at the first
+ * part beyond them, so that it takes as long as the bounds, whatever the data has.
+ */
+export function hasMoreParts(
+  data: unknown,
+  { members, values }: Pick<JsonBounds, 'members' | 'values'>,
+): boolean {
+  const left = { members, values };
+  take(data, left);
+  return left.members < 0 || left.values < 0;
+}
+
+type Left = { members: number; values: number };
+
+/** Takes the parts of a value away: a list or an object for itself and for each comma between what is in it. */
+function take(value: unknown, left: Left): void {
+  if (typeof value !== 'object' || value === null) return;
+  let commas = -1;
+  left.values--;
+  if (Array.isArray(value)) {
+    for (const element of value) {
+      if (++commas > 0) left.values--;
+      if (left.values < 0) return;
+      take(element, left);
+    }
+    return;
+  }
+  for (const name in value) {
+    if (++commas > 0) left.values--;
+    left.members--;
+    if (left.members < 0 || left.values < 0) return;
+    take((value as Json)[name], left);
+  }
+}

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { hasMoreParts } from '../../../../src/kernel/json/has-more-parts.ts';
+import { checkJsonBounds } from '../../../../src/kernel/json/parse-json.ts';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+
+const SAMPLES: readonly unknown[] = [
+  'text',
+  null,
+  [],
+  {},
+  [1, 2, [3, { a: 4 }]],
+  { a: 1, b: { c: [true, null, 'x'], d: {} } },
+  Array.from({ length: 40 }, (_, n) => ({ n, list: [n, [n]] })),
+];
+
+describe('the parts of plain data', () => {
+  it.each(SAMPLES.map((data) => [JSON.stringify(data).slice(0, 40), data] as const))(
+    'are counted as the look at their JSON counts them: %s',
+    (_, data) => {
+      const { members, values } = checkJsonBounds(Buffer.from(JSON.stringify(data)));
+      expect(hasMoreParts(data, { members, values })).toBe(false);
+      if (values > 0) expect(hasMoreParts(data, { members, values: values - 1 })).toBe(true);
+      if (members > 0) expect(hasMoreParts(data, { members: members - 1, values })).toBe(true);
+    },
+  );
+
+  it('are counted no further than the bounds', () => {
+    let looked = 0;
+    const data = Array.from({ length: 1_000_000 }, () => 1);
+    const watched = new Proxy(data, {
+      get: (of, name) => {
+        looked++;
+        return Reflect.get(of, name);
+      },
+    });
+    expect(hasMoreParts(watched, LIMITS.chatJson)).toBe(true);
+    expect(looked).toBeLessThan(3 * LIMITS.chatJson.values);
+  });
+});
