@@ -34,8 +34,8 @@ export const RESPONSES_LIMITS = {
   trimmedAgents: 10_000,
   /** Time to live, unless it is configured. */
   keptDays: 30,
-  /** One that is continued is kept as long again, written once this part of that time is over. */
-  renewedAfterPart: 0.1,
+  /** One that is continued is kept as long again, and is the latest that was used; written at most so often. */
+  renewedAfterMinutes: 10,
   /** Rows that the worker deletes at a time, and how often in one run. */
   duePerPass: 500,
   passesPerTick: 20,

@@ -133,6 +133,22 @@ describe('kept responses', () => {
     expect(await keptWith().find(other.agentId, others)).toBeDefined();
   });
 
+  it('stay within their bounds the conversation that is in use: the others go first', async () => {
+    const { agentId } = await seedAgent(database.sql);
+    const used = await keep(agentId, 'used');
+    await database.sql`
+      update model_responses set expires_at = expires_at - interval '1 hour' where id = ${used}`;
+    await database.sql`
+      insert into model_responses (id, agent_id, item_ids, bytes, sealed, expires_at)
+      select 'resp_fresh_' || n, ${agentId}, '{}', 1, '\\x00',
+        now() + interval '30 days' - interval '1 minute' - n * interval '1 millisecond'
+      from generate_series(1, ${perAgent}) n`;
+    await keptWith().conversation(agentId, used);
+    await deleteBeyondBounds(database.sql, agentId);
+    expect(await count(agentId)).toBe(perAgent);
+    expect(await keptWith().find(agentId, used)).toBeDefined();
+  });
+
   it('stay where they are used while the deletion of those beyond the bounds waits for another', async () => {
     const { agentId } = await seedAgent(database.sql);
     await database.sql`

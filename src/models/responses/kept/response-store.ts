@@ -125,11 +125,11 @@ export async function renewResponses(
   ids: readonly string[],
   keptDays: number,
 ): Promise<void> {
-  const part = 1 - LIMITS.responses.renewedAfterPart;
+  const lately = LIMITS.responses.renewedAfterMinutes;
   await sql`
     update model_responses set expires_at = now() + make_interval(days => ${keptDays}::integer)
     where id = any(${textArray(ids)}::text[]) and agent_id = ${agentId}
-      and expires_at < now() + make_interval(days => ${keptDays}::integer) * ${part}::float8`;
+      and expires_at < now() + make_interval(days => ${keptDays}::integer, mins => ${-lately}::integer)`;
 }
 
 export async function deleteResponse(
