@@ -31,7 +31,10 @@ export type Keeping = {
   readonly tellsCost: boolean;
 };
 
-/** Settles a response that has come whole, keeps it, and answers with it under the receipt. */
+/**
+ * Settles a response that has come whole while it is kept, and answers with it under the receipt. One that tells its price is
+ * kept behind its settlement.
+ */
 export async function answerResponse(
   { clock }: Pick<AnswerDeps, 'clock'>,
   bought: Bought<unknown>,
@@ -39,12 +42,18 @@ export async function answerResponse(
   keeping: Keeping,
 ): Promise<Relayed> {
   const { outcome, served, upstreamMs } = bought;
-  const [settled, body] = await settleBeside(bought, keeping, async (price) => {
+  const settling = bought.settle();
+  const keep = async (price: Price | undefined) => {
     const ended = asEnded(clock, response, price);
     const written = await joinPieces(await writeJsonInTurns(ended));
     const kept = await keepEnded(keeping, ended, written);
     return kept === ended ? written : joinPieces(await writeJsonInTurns(kept));
-  });
+  };
+  // Each of both waits for a commit. Where it cannot be settled, nobody learns the id of a response that was kept by then.
+  const [settled, body] = await Promise.all([
+    settling,
+    keeping.tellsCost ? settling.then(keep) : keep(undefined),
+  ]);
   const headers = receiptHeaders(served, settled, 'application/json');
   return { status: outcome.status, body, headers, upstreamMs };
 }
@@ -73,12 +82,13 @@ export async function answerResponseEvents(
     },
   });
 
-  async function end(how: Json): Promise<Uint8Array> {
-    live.delete(id);
+  /** Its deltas are out already, so that it is settled first: no response is kept that was not charged. */
+  async function settleAndKeep(how: Json): Promise<Uint8Array> {
+    const price = await bought.settle();
     const ended = { ...events.response(), ...how };
-    const [price, response] = await settleBeside(bought, keeping, (told) =>
-      keepEnded(keeping, asEnded(clock, ended, told)),
-    );
+    const said = asEnded(clock, ended, keeping.tellsCost ? price : undefined);
+    const wanted = live.isRemoved(id) && said.store === true ? { ...said, store: false } : said;
+    const response = await keepEnded(keeping, wanted);
     if (keeping.remember !== undefined) {
       // The messages of a WebSocket have no comments.
       const cost = { cost_usdc: price.chargedRaw.toString() };
@@ -89,6 +99,7 @@ export async function answerResponseEvents(
       Buffer.from(lastEvent(response, events.sequence())),
     ]);
   }
+  const end = (how: Json) => live.ending(id, () => settleAndKeep(how));
 
   const body = relayStream(events, {
     piece: (bytes) => bytes,
@@ -98,10 +109,7 @@ export async function answerResponseEvents(
       log.warn({ err, provider: source.provider }, 'a streamed response broke off');
       return end(BROKEN);
     },
-    async left() {
-      live.delete(id);
-      await bought.settle();
-    },
+    left: () => live.ending(id, async () => void (await bought.settle())),
   });
   return { status: 200, headers, body, upstreamMs };
 }
@@ -115,20 +123,6 @@ const BROKEN: Json = {
     message: 'The upstream broke off in the middle of its answer; what came of it is charged.',
   },
 };
-
-/**
- * Settles a purchase while `keep` keeps its response, because each of them waits for a commit. `keep` waits for the price
- * only where the response tells it. Rejects where the purchase cannot be settled: nobody learns the id of a response that was
- * kept by then.
- */
-function settleBeside<T>(
-  { settle }: Pick<Bought<unknown>, 'settle'>,
-  { tellsCost }: Keeping,
-  keep: (price: Price | undefined) => Promise<T>,
-): Promise<[Price, T]> {
-  const settling = settle();
-  return Promise.all([settling, tellsCost ? settling.then(keep) : keep(undefined)]);
-}
 
 /** The response with the time of its end, and with its price where there is one. Changes the one that it is given. */
 function asEnded(clock: Clock, ended: Record<string, unknown>, price: Price | undefined): Json {

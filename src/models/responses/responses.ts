@@ -37,14 +37,16 @@ export function createResponses(
     read: async (agentId, id) => live.find(agentId, id) ?? (await require(agentId, id)).response,
 
     async remove(agentId, id) {
-      if (!(await kept.remove(agentId, id))) throw errors.responses.notFound(id);
+      const wasLive = await live.remove(agentId, id);
+      const wasKept = await kept.remove(agentId, id);
+      if (!wasLive && !wasKept) throw errors.responses.notFound(id);
       return { id, object: 'response', deleted: true };
     },
 
     async cancel(agentId, id) {
       const cancelled = live.cancel(agentId, id);
-      if (cancelled !== undefined) return cancelled;
-      await require(agentId, id);
+      if (cancelled !== undefined && cancelled !== 'ended') return cancelled;
+      if (cancelled === undefined) await require(agentId, id);
       throw errors.responses.notInProgress(id);
     },
 

@@ -1,9 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/kernel/clock.ts';
 import type { Json } from '../../../../src/kernel/json.ts';
+import { silentLog } from '../../../../src/kernel/log.ts';
+import type { ResponseEvents } from '../../../../src/models/providers/responses/responses-rail.ts';
 import type { Bought } from '../../../../src/models/purchase/answer.ts';
 import type { Settled } from '../../../../src/models/purchase/settle.ts';
-import { answerResponse } from '../../../../src/models/responses/answer-response.ts';
+import {
+  answerResponse,
+  answerResponseEvents,
+} from '../../../../src/models/responses/answer-response.ts';
+import { LiveResponses } from '../../../../src/models/responses/live-responses.ts';
 
 /** A promise that the test resolves or rejects. */
 function pending<T>() {
@@ -94,4 +100,103 @@ describe('a response that is kept', () => {
       await later();
     },
   );
+});
+
+/** A response that streams one event, then ends when the test says so. */
+async function streaming() {
+  const kept: Json[] = [];
+  const settlement = pending<Settled>();
+  const row = pending<boolean>();
+  const upstreamEnd = pending<undefined>();
+  let isFirst = true;
+  const response = { id: 'resp_1', status: 'completed', store: true, usage: {} };
+  const events: ResponseEvents = {
+    async next() {
+      if (!isFirst) return upstreamEnd.promise;
+      isFirst = false;
+      return Buffer.from('event: response.created\ndata: {}\n\n');
+    },
+    metered: () => ({
+      usage: { inputTokens: 1, cachedTokens: 0, outputTokens: 3 },
+      answerChars: 0,
+    }),
+    response: () => ({ ...response }),
+    sequence: () => 1,
+    stop() {},
+  };
+  const bought = {
+    served: { model: 'acme/fast-1', rail: 'direct-account', attempts: 1 },
+    source: { provider: 'acme' },
+    upstreamMs: 1,
+    budget: async () => ({}),
+    settle: () => settlement.promise,
+  } as unknown as Bought<unknown>;
+  const live = new LiveResponses();
+  const { body } = await answerResponseEvents(
+    { clock: systemClock, live, log: silentLog },
+    bought,
+    events,
+    {
+      id: 'resp_1',
+      agentId: 1,
+      tellsCost: false,
+      keep(ended) {
+        kept.push(ended);
+        return row.promise;
+      },
+    },
+  );
+  const read = async () => {
+    let text = '';
+    for await (const piece of body) text += Buffer.from(piece).toString();
+    const [, last = ''] = /event: response\.completed\ndata: (.*)/.exec(text) ?? [];
+    return (JSON.parse(last) as { response: Json }).response;
+  };
+  return { kept, last: read(), live, row, settlement, upstreamEnd };
+}
+
+describe('a response that is streamed', () => {
+  it('is charged before it is kept, and found until it is', async () => {
+    const { kept, last, live, row, settlement, upstreamEnd } = await streaming();
+    upstreamEnd.resolve(undefined);
+    await later();
+    expect(kept, 'it is not settled yet').toEqual([]);
+    expect(live.find(1, 'resp_1')).toMatchObject({ id: 'resp_1' });
+    expect(live.cancel(1, 'resp_1'), 'there is nothing left to stop').toBe('ended');
+    settlement.resolve({ chargedRaw: 5n });
+    await later();
+    expect(kept).toHaveLength(1);
+    expect(live.find(1, 'resp_1')).toBeDefined();
+    row.resolve(true);
+    expect(await last).toMatchObject({ store: true });
+    expect(live.find(1, 'resp_1')).toBeUndefined();
+  });
+
+  it('is not kept where its owner deletes it meanwhile', async () => {
+    const { kept, last, live, settlement, upstreamEnd } = await streaming();
+    expect(await live.remove(2, 'resp_1'), 'of another agent').toBe(false);
+    expect(await live.remove(1, 'resp_1')).toBe(true);
+    expect(live.find(1, 'resp_1')).toBeUndefined();
+    expect(await live.remove(1, 'resp_1')).toBe(false);
+    upstreamEnd.resolve(undefined);
+    settlement.resolve({ chargedRaw: 5n });
+    expect(await last).toMatchObject({ store: false });
+    expect(kept).toEqual([]);
+  });
+
+  it('is deleted behind its row where that is being written', async () => {
+    const { last, live, row, settlement, upstreamEnd } = await streaming();
+    upstreamEnd.resolve(undefined);
+    settlement.resolve({ chargedRaw: 5n });
+    await later();
+    let isRemoved = false;
+    const removed = live.remove(1, 'resp_1').then(() => {
+      isRemoved = true;
+    });
+    await later();
+    expect(isRemoved, 'the row that is to be deleted is not there yet').toBe(false);
+    row.resolve(true);
+    await removed;
+    await last;
+  });
 });
