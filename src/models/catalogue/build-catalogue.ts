@@ -35,6 +35,7 @@ const sourceOf = (entry: SourceEntry): Source => ({
   upstreamModel: entry.upstreamModel,
   rates: ratesOf(entry.rates),
   marginBps: entry.marginBps ?? LIMITS.marginBps,
+  thinkingSwitch: entry.thinkingSwitch,
   price: entry.price,
   longPrompt: entry.longPrompt,
   cacheWritePercent: entry.cacheWritePercent,
@@ -62,10 +63,18 @@ export function buildCatalogue(entries: {
   const providers = new Map<string, Provider>();
   const open = new Set<string>();
   for (const [id, entry] of entries.providers) {
-    const { apiKeyEnv, baseUrl, capMember, dialect, speaksResponses, vendor = id } = entry;
+    const {
+      apiKeyEnv,
+      baseUrl,
+      capMember,
+      dialect,
+      speaksResponses,
+      thoughts,
+      vendor = id,
+    } = entry;
     const apiKey = apiKeyEnv === undefined ? null : entries.secret(apiKeyEnv);
     if (apiKey !== undefined) open.add(id);
-    const opened = { baseUrl, capMember, speaksResponses, apiKey: apiKey ?? null };
+    const opened = { baseUrl, capMember, speaksResponses, thoughts, apiKey: apiKey ?? null };
     providers.set(id, { id, vendor, dialect, ...opened });
   }
 
@@ -142,9 +151,10 @@ function ownKeySources(
   keyed: readonly string[],
 ): readonly Source[] {
   const found = new Map<string, Source>();
-  for (const { cacheLeastTokens, provider, upstreamModel } of sources) {
+  for (const { cacheLeastTokens, provider, thinkingSwitch, upstreamModel } of sources) {
     if (!keyed.includes(provider) || found.has(provider)) continue;
-    found.set(provider, byokSource(provider, upstreamModel, cacheLeastTokens));
+    const model = { cacheLeastTokens, thinkingSwitch };
+    found.set(provider, byokSource(provider, upstreamModel, model));
   }
   return [...found.values()];
 }

@@ -36,6 +36,7 @@ const ProviderShape = z.strictObject({
   dialect: z.enum(['openai', 'anthropic', 'deepgram', 'openai-realtime', 'openai-live']),
   capMember: z.literal('max_completion_tokens').optional(),
   speaksResponses: z.boolean().optional(),
+  thoughts: z.enum(['taken', 'demanded']).optional(),
   vendor: name.optional(),
 });
 
@@ -52,6 +53,7 @@ const SourceShape = z
     cacheWritePercent: percent.optional(),
     cacheLeastTokens: tokens.optional(),
     imageTokens: tokens.optional(),
+    thinkingSwitch: z.boolean().optional(),
     price: z
       .strictObject({
         source: z.string().min(1).max(256),

@@ -1,5 +1,5 @@
 import type { Rates } from '../../kernel/price.ts';
-import type { CapMember } from '../providers/upstream-pool.ts';
+import type { CapMember, TakenThoughts } from '../providers/upstream-pool.ts';
 import type { Retirement } from './retirement.ts';
 
 export const MODALITIES = ['text', 'embedding', 'tts', 'stt', 'realtime'] as const;
@@ -47,6 +47,8 @@ export type Source = Surcharges & {
   readonly upstreamModel: string;
   readonly rates: Rates;
   readonly marginBps: number;
+  /** The model thinks unless `thinking` says `disabled`. Absent: it knows no such switch, or refuses to be switched off. */
+  readonly thinkingSwitch?: boolean | undefined;
   /** Absent where the rates are this server's own. */
   readonly price?: PriceNote | undefined;
 };
@@ -95,6 +97,7 @@ export type Provider = {
   readonly capMember?: CapMember | undefined;
   /** It has OpenAI's Responses API beside its chat completions. */
   readonly speaksResponses?: boolean | undefined;
+  readonly thoughts?: TakenThoughts | undefined;
   /** This server's own; null where none is asked for, or where callers have to bring theirs. */
   readonly apiKey: string | null;
 };

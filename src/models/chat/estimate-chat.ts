@@ -6,7 +6,7 @@ import type { ChatRequest } from './chat-request.ts';
 /** Tokens that a text of so many characters is taken for where the upstream did not count them. */
 export const tokensOf = (chars: number): number => Math.ceil(chars / LIMITS.charsPerToken);
 
-/** Prompt tokens of a request, tool definitions and earlier tool calls included. */
+/** Prompt tokens of a request, tool definitions, earlier tool calls and the thoughts before them included. */
 export function estimatePrompt(request: ChatRequest): number {
   let chars = 0;
   let opaqueParts = 0;
@@ -19,9 +19,10 @@ export function estimatePrompt(request: ChatRequest): number {
     chars += read.text?.length ?? 0;
     opaqueParts += read.isUnknown ? 1 : opaqueMembers(read);
   };
-  for (const { content, tool_calls: toolCalls } of request.messages) {
+  for (const { content, reasoning_content: thoughts, tool_calls: toolCalls } of request.messages) {
     if (typeof content === 'string') chars += content.length;
     else if (Array.isArray(content)) content.forEach(addPart);
+    if (typeof thoughts === 'string') chars += thoughts.length;
     if (toolCalls !== undefined) chars += jsonLength(toolCalls);
   }
   if (request.tools !== undefined) chars += jsonLength(request.tools);

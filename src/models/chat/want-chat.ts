@@ -55,7 +55,7 @@ export const withModel = <Q extends { readonly model: string }>(request: Q, mode
   request.model === model ? request : { ...request, model };
 
 /** A call without its body. Nothing of what is held for a single request is spent before it. */
-export type CallOrder = Omit<ChatCall, 'body' | 'spentRaw'>;
+export type CallOrder = Omit<ChatCall, 'body' | 'spentRaw'> & Pick<Source, 'thinkingSwitch'>;
 
 /** What a rail is asked: the call, with what is sent and the name that the answer gives the model. */
 export const chatCall = (
@@ -104,6 +104,7 @@ function wantChat<R, T>(
           model: source.upstreamModel,
           servedAs: keepsNames === true ? undefined : model.id,
           breakpoints: caching.breakpointsAt(source),
+          thinkingSwitch: source.thinkingSwitch,
         };
         return question.ask(rail, call, isTheirs ? undefined : bound.outputCap, signal);
       },

@@ -5,6 +5,7 @@ import type { StopSignal } from '../../kernel/stop-signal.ts';
 import type { ChatRequest } from '../chat/chat-request.ts';
 import { meterTokens } from '../chat/chat-usage.ts';
 import { estimatePrompt } from '../chat/estimate-chat.ts';
+import { forThinker, mustShowThoughts, type ThinkingWish } from '../chat/thoughts.ts';
 import {
   type CallOrder,
   type ChatAnswer,
@@ -90,9 +91,6 @@ function questionOf(
   }: Pick<MessagesPurchase, 'protocol'> & Pick<Reading, 'spareId'> & Pick<ChatQuestion, 'measured'>,
 ): ChatQuestion {
   const measured = withModel(ofAny, body.model);
-  const { thinking } = body;
-  const isThinking = thinking?.type === 'enabled' || thinking?.type === 'adaptive';
-  const reading = { spareId, wantsThoughts: isThinking };
   return {
     measured,
     leastOutputTokens: leastAnswerOf(body),
@@ -103,7 +101,7 @@ function questionOf(
       const asked = outputCap === undefined ? body : withMessagesCap(body, outputCap);
       const outcome =
         rail.messages === undefined
-          ? await translated(rail, { asked, call, measured, reading }, signal)
+          ? await translated(rail, { asked, call, measured, spareId }, signal)
           : await relayed(rail.messages, { asked, call, headers: protocol }, signal);
       return inMessagesWords(outcome);
     },
@@ -122,6 +120,12 @@ function relayed(
   return asked.stream === true ? rail.stream(sent, signal) : rail.complete(sent, signal);
 }
 
+/** A request that does not ask for thoughts wants none, in this dialect; how much is thought may be left to the model. */
+function thinkingWish({ thinking }: MessagesRequest): ThinkingWish {
+  if (thinking?.type === 'adaptive') return undefined;
+  return thinking?.type === 'enabled' ? 'on' : 'off';
+}
+
 /** Asks an upstream of another dialect, and reads its answer as a message. */
 async function translated(
   rail: ChatRail,
@@ -129,20 +133,23 @@ async function translated(
     asked,
     call: given,
     measured,
-    reading: { spareId, wantsThoughts },
-  }: Asked & Pick<ChatQuestion, 'measured'> & { readonly reading: Reading },
+    spareId,
+  }: Asked & Pick<ChatQuestion, 'measured'> & Pick<Reading, 'spareId'>,
   signal: StopSignal,
 ): Promise<Outcome<ChatAnswer>> {
-  let body: ChatRequest;
+  let chat: ChatRequest;
   try {
-    body = translateToChat(asked);
+    chat = translateToChat(asked);
   } catch (error) {
     if (!(error instanceof UnfitRequest)) throw error;
     return { kind: 'unfit', detail: error.message, param: error.param };
   }
+  const { servedAs, thinkingSwitch } = given;
+  const thinker = { thoughts: rail.thoughts, thinkingSwitch };
+  const wish = thinkingWish(asked);
+  const wantsThoughts = wish !== 'off' || mustShowThoughts(chat, thinker);
   // The message names the model: the chat under it need not.
-  const call = chatCall(given, { body, servedAs: undefined });
-  const { servedAs } = given;
+  const call = chatCall(given, { body: forThinker(chat, wish, thinker), servedAs: undefined });
   const tokensOf = (chars: number) => meterTokens(measured, { usage: null, answerChars: chars });
   if (asked.stream === true) {
     const outcome = await rail.stream(call, signal);

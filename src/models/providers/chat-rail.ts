@@ -2,6 +2,7 @@ import type { Json } from '../../kernel/json.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import type { Outcome } from './outcome.ts';
 import type { PaymentMethod } from './payment-method.ts';
+import type { TakenThoughts } from './upstream-pool.ts';
 
 /** One chat request, to be bought from one upstream. */
 export type ChatCall = {
@@ -87,6 +88,8 @@ export interface MessagesRail {
 export interface ChatRail {
   /** Set where the upstream itself speaks the Messages dialect. Such an upstream caches what is marked of a prompt, and no more. */
   readonly messages?: MessagesRail;
+  /** Set where the upstream takes back what its models thought. */
+  readonly thoughts?: TakenThoughts | undefined;
   complete(call: ChatCall, signal: StopSignal): Promise<ChatOutcome>;
   /** Completed is one whose first event has come. */
   stream(call: ChatCall, signal: StopSignal): Promise<Outcome<{ readonly stream: ChatStream }>>;

@@ -27,10 +27,17 @@ export type Upstream = {
   readonly capMember?: CapMember | undefined;
   /** It has OpenAI's Responses API beside its chat completions. */
   readonly speaksResponses?: boolean | undefined;
+  readonly thoughts?: TakenThoughts | undefined;
 };
 
 /** What a cap on a chat's answer is called where the usual `max_tokens` is refused, as OpenAI's newer models do. */
 export type CapMember = 'max_completion_tokens';
+
+/**
+ * That it takes what its models thought back, as `reasoning_content` of the assistant's messages. Demanded: while a model thinks,
+ * it refuses a conversation in which a message with tool calls lacks it.
+ */
+export type TakenThoughts = 'taken' | 'demanded';
 
 export type UpstreamLimits = {
   readonly connectMs: number;

@@ -1,6 +1,8 @@
 import type { Json } from '../../kernel/json.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import { withCap } from '../chat/bound-chat.ts';
+import { meterTokens } from '../chat/chat-usage.ts';
+import { forThinker } from '../chat/thoughts.ts';
 import { type CallOrder, chatCall } from '../chat/want-chat.ts';
 import type { ChatRail } from '../providers/chat-rail.ts';
 import { failed, type Outcome } from '../providers/outcome.ts';
@@ -26,7 +28,7 @@ export type Asked = {
   readonly request: ResponsesRequest;
   readonly conversation: Conversation;
   readonly translated: TranslatedRequest;
-  readonly translation: Omit<Translation, 'model'>;
+  readonly translation: Omit<Translation, 'estimate' | 'model'>;
 };
 
 /** The call that a rail makes for the request, and the cap of its answer. */
@@ -115,22 +117,24 @@ function includesOf(
 async function askForChat(
   rail: ChatRail,
   {
-    request,
     translated: { chat, misfit },
-    translation: { estimate, head, names, newItemId },
+    request: { reasoning, stream },
+    translation: { head, names, newItemId },
   }: Asked,
   { call: asked, outputCap }: RailOrder,
   signal: StopSignal,
 ): Promise<Outcome<ResponseAnswer>> {
   if (misfit !== undefined) return { kind: 'unfit', ...misfit };
   // The response names the model: the chat under it need not.
-  const call = chatCall(asked, {
-    body: outputCap === undefined ? chat : withCap(chat, outputCap),
-    servedAs: undefined,
-  });
+  const capped = outputCap === undefined ? chat : withCap(chat, outputCap);
+  const wish = reasoning?.effort === 'none' ? 'off' : undefined;
+  const { thinkingSwitch } = asked;
+  const body = forThinker(capped, wish, { thoughts: rail.thoughts, thinkingSwitch });
+  const call = chatCall(asked, { body, servedAs: undefined });
   const model = asked.servedAs ?? asked.model;
+  const estimate = (answerChars: number) => meterTokens(body, { usage: null, answerChars });
   const translation = { head, model, newItemId, names, estimate };
-  if (request.stream === true) {
+  if (stream === true) {
     const outcome = await rail.stream(call, signal);
     if (outcome.kind !== 'completed') return inItsMembers(outcome);
     return { ...outcome, stream: new TranslatedResponse(outcome.stream, translation) };

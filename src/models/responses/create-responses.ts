@@ -1,7 +1,6 @@
 import { nowSeconds } from '../../kernel/clock.ts';
 import { errors } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
-import { estimatePrompt, tokensOf } from '../chat/estimate-chat.ts';
 import { type ChatDeps, type ChatQuestion, wantInTurn, withModel } from '../chat/want-chat.ts';
 import type { Relayed } from '../purchase/answer.ts';
 import type { StreamedAnswer } from '../purchase/answer-events.ts';
@@ -100,17 +99,12 @@ async function plan(
     throw errors.gateway.invalidRequest('There is nothing to answer: input is empty.', 'input');
   }
   const newItemId = (prefix: string) => newId(random, prefix);
-  const estimate = (answerChars: number) => ({
-    inputTokens: estimatePrompt(translated.chat),
-    cachedTokens: 0,
-    outputTokens: tokensOf(answerChars),
-  });
   return {
     asked: {
       request,
       conversation,
       translated,
-      translation: { head, names: translated.names, newItemId, estimate },
+      translation: { head, names: translated.names, newItemId },
     },
     keeping: {
       id,

@@ -1,5 +1,5 @@
 import type { Unit } from '../../../kernel/price.ts';
-import type { CapMember } from '../../providers/upstream-pool.ts';
+import type { CapMember, TakenThoughts } from '../../providers/upstream-pool.ts';
 import type { Cascade, Dialect, Modality, PriceNote, Rail, Surcharges } from '../catalogue.ts';
 
 /** Rates as they are published: USD per million units, decimal. */
@@ -11,6 +11,7 @@ export type SourceEntry = Surcharges & {
   readonly upstreamModel: string;
   readonly rates: RateTexts;
   readonly marginBps?: number | undefined;
+  readonly thinkingSwitch?: boolean | undefined;
   /** Every built-in rate has one, but those of the engines of this server. */
   readonly price?: PriceNote | undefined;
 };
@@ -40,6 +41,7 @@ export type ProviderEntry = {
   readonly dialect: Dialect;
   readonly capMember?: CapMember | undefined;
   readonly speaksResponses?: boolean | undefined;
+  readonly thoughts?: TakenThoughts | undefined;
   /** The provider that is the same vendor under its main address; a key stored for that one opens this one, too. */
   readonly vendor?: string | undefined;
 };
@@ -86,6 +88,7 @@ export const direct = (
     readonly contextWindow?: number | undefined;
     readonly maxOutputTokens?: number | undefined;
     readonly marginBps?: number;
+    readonly thinkingSwitch?: boolean;
     readonly price?: PriceNote;
   } = {},
 ): ModelEntry => {

@@ -18,7 +18,7 @@ const COLUMNS = 9;
 export function chatTable(
   maker: string,
   lines: readonly string[],
-  more: Surcharges & { readonly marginBps?: number } = {},
+  more: Surcharges & { readonly marginBps?: number; readonly thinkingSwitch?: boolean } = {},
 ): ModelEntry[] {
   return lines.map((line) => {
     const words = line.trim().split(/\s+/);

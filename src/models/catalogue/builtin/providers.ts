@@ -64,16 +64,19 @@ export const BUILTIN_PROVIDERS: Readonly<Record<string, ProviderEntry>> = {
     baseUrl: 'https://api.deepseek.com/v1',
     apiKeyEnv: 'DEEPSEEK_API_KEY',
     dialect: 'openai',
+    thoughts: 'demanded',
   },
   moonshot: {
     baseUrl: 'https://api.moonshot.ai/v1',
     apiKeyEnv: 'MOONSHOT_API_KEY',
     dialect: 'openai',
+    thoughts: 'demanded',
   },
   zai: {
     baseUrl: 'https://api.z.ai/api/paas/v4',
     apiKeyEnv: 'ZAI_API_KEY',
     dialect: 'openai',
+    thoughts: 'taken',
   },
   xai: {
     baseUrl: 'https://api.x.ai/v1',

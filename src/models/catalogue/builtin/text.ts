@@ -13,6 +13,8 @@ const LONG_GPT = { longPrompt: { above: 272_000, inputPercent: 200, outputPercen
 const CACHING_GPT = { ...LONG_GPT, cacheWritePercent: 25 };
 const LONG_HAIKU = { longPrompt: { above: 100_000, inputPercent: 500, outputPercent: 500 } };
 const LONG_GEMINI = { longPrompt: { above: 200_000, inputPercent: 200, outputPercent: 150 } };
+/** They think unless they are told not to (api-docs.deepseek.com, platform.kimi.ai and docs.bigmodel.cn, read on 2026-11-26). */
+const SWITCHED = { thinkingSwitch: true };
 const LONG_GROK = { longPrompt: { above: 200_000, inputPercent: 200, outputPercent: 200 } };
 
 const OPENAI: readonly ModelEntry[] = [
@@ -153,21 +155,39 @@ const OPEN_AT_MAKER: readonly ModelEntry[] = openWeight([
     'mistral-small=mistral-small-2603  0.15  0.6  0.015  256_000  -  list  models.dev+openrouter.ai  2026-11-25',
   ]),
   // The rates of the peak hours (01-04 and 06-10 UTC); the vendor takes half of them at other hours.
-  ...chatTable('deepseek', [
-    'deepseek-v4-pro    1.32  3.96  0.044  1_000_000  384_000  unconfirmed  models.dev  2026-11-24',
-    'deepseek-v4-flash  0.44  1.32  0.014  1_000_000  384_000  unconfirmed  models.dev  2026-11-24',
-  ]),
+  ...chatTable(
+    'deepseek',
+    [
+      'deepseek-v4-pro    1.32  3.96  0.044  1_000_000  384_000  unconfirmed  models.dev  2026-11-24',
+      'deepseek-v4-flash  0.44  1.32  0.014  1_000_000  384_000  unconfirmed  models.dev  2026-11-24',
+    ],
+    SWITCHED,
+  ),
+  // It refuses not to think.
   ...chatTable('moonshot', [
-    'kimi-k2.7-code  0.95  4  0.19  262_144  -  list         models.dev+platform.kimi.ai(copied)  2026-11-24',
-    'kimi-k2.6       0.95  4  0.16  262_144  -  unconfirmed  models.dev                           2026-11-24',
-    'kimi-k2.5       0.6   3  0.1   262_144  -  unconfirmed  models.dev                           2026-11-24',
+    'kimi-k2.7-code  0.95  4  0.19  262_144  -  list  models.dev+platform.kimi.ai(copied)  2026-11-24',
   ]),
+  ...chatTable(
+    'moonshot',
+    [
+      'kimi-k2.6  0.95  4  0.16  262_144  -  unconfirmed  models.dev  2026-11-24',
+      'kimi-k2.5  0.6   3  0.1   262_144  -  unconfirmed  models.dev  2026-11-24',
+    ],
+    SWITCHED,
+  ),
+  // It always thinks.
   ...chatTable('zai', [
-    'glm-5.3      1.4  4.4  0.26  1_000_000  128_000  list         models.dev+openrouter.ai                    2026-11-24',
-    'glm-5.2      1.4  4.4  0.26  1_000_000  128_000  list         models.dev+docs.wolffi.sh+docs.bigmodel.cn  2026-11-25',
-    'glm-4.6      0.6  2.2  0.11  204_800    131_072  unconfirmed  models.dev                                  2026-11-24',
-    'glm-4.5-air  0.2  1.1  0.03  131_072    98_304   unconfirmed  models.dev                                  2026-11-24',
+    'glm-5.3  1.4  4.4  0.26  1_000_000  128_000  list  models.dev+openrouter.ai  2026-11-24',
   ]),
+  ...chatTable(
+    'zai',
+    [
+      'glm-5.2      1.4  4.4  0.26  1_000_000  128_000  list         models.dev+docs.wolffi.sh+docs.bigmodel.cn  2026-11-25',
+      'glm-4.6      0.6  2.2  0.11  204_800    131_072  unconfirmed  models.dev                                  2026-11-24',
+      'glm-4.5-air  0.2  1.1  0.03  131_072    98_304   unconfirmed  models.dev                                  2026-11-24',
+    ],
+    SWITCHED,
+  ),
   ...chatTable('cohere', [
     'command-a=command-a-03-2025      2.5     10    -  256_000  8_000  list  models.dev+truefoundry/models  2026-11-24',
     'command-r=command-r-08-2024      0.15    0.6   -  128_000  4_000  list  models.dev+truefoundry/models  2026-11-24',

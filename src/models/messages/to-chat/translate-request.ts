@@ -8,8 +8,9 @@ import { translateToolFields } from './translate-tools.ts';
 import { translateTurn } from './translate-turn.ts';
 
 /**
- * Puts a Messages request into the words of the OpenAI dialect; throws UnfitRequest where it has none. What only leans on how a
- * model works is left out: thoughts and their budget, effort, marks for a cache, edits of the context, whom a request is for.
+ * Puts a Messages request into the words of the OpenAI dialect; throws UnfitRequest where it has none. Thoughts stand in it that not
+ * every source takes. What only leans on how a model works is left out: whether and how much it is to think, marks for a cache, edits
+ * of the context, whom a request is for.
  */
 export function translateToChat(request: MessagesRequest): ChatRequest {
   refuseUnknown(request);

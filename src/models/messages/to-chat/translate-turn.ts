@@ -1,5 +1,6 @@
 import type { Json } from '../../../kernel/json.ts';
 import type { ChatRequest } from '../../chat/chat-request.ts';
+import { textMember } from '../../providers/anthropic/read-json.ts';
 import { writeArguments } from '../../providers/anthropic/translate-answer.ts';
 import { unfit } from '../../providers/anthropic/unfit-request.ts';
 import type { MessagesRequest } from '../messages-request.ts';
@@ -28,21 +29,28 @@ export function translateTurn({ content, role }: Turn, at: string): ChatMessage[
   }
 }
 
-/** Thoughts are left out: their signatures mean nothing to another model. */
-const THOUGHTS: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking']);
-
+/** Of thoughts, their text goes on; what is sealed, and signatures, mean nothing to another model. */
 function assistantMessage(content: unknown, at: string): ChatMessage[] {
   let text = '';
+  let thoughts = '';
   const calls: Json[] = [];
   for (const [block, place] of placedBlocks(content, at)) {
-    if (THOUGHTS.has(block.type)) continue;
-    if (block.type === 'text') text += (textPart(block.text, place) as { text: string }).text;
+    if (block.type === 'thinking') thoughts += textMember(block, 'thinking');
+    else if (block.type === 'redacted_thinking') continue;
+    else if (block.type === 'text') text += (textPart(block.text, place) as { text: string }).text;
     else if (block.type === 'tool_use') calls.push(toolCall(block, place));
     else unfit(`${place}.type has no place in a request to this model.`);
   }
   if (text === '' && calls.length === 0) return [];
   const said = text === '' ? null : text;
-  return [{ role: 'assistant', content: said, ...(calls.length > 0 && { tool_calls: calls }) }];
+  return [
+    {
+      role: 'assistant',
+      content: said,
+      ...(thoughts !== '' && { reasoning_content: thoughts }),
+      ...(calls.length > 0 && { tool_calls: calls }),
+    },
+  ];
 }
 
 function toolCall({ id, input, name }: Json, at: string): Json {

@@ -19,6 +19,8 @@ export type Message = {
   readonly role: Role;
   content: string | readonly Json[] | null;
   tool_calls?: Call[];
+  /** What the model thought before it, for upstreams that take it back. */
+  reasoning_content?: string;
   readonly tool_call_id?: string;
 };
 
@@ -32,17 +34,18 @@ const ROLES: ReadonlyMap<unknown, Role> = new Map([
 
 export type TranslatedItems = {
   readonly messages: Message[];
-  /** Items that chat has no place for and that change nothing of what is asked: they are left out. */
-  readonly leftOut: readonly InputItem[];
+  /** What was thought: chat has no place for these items, but for their text. */
+  readonly thoughts: readonly InputItem[];
 };
 
 /**
  * Puts the items of a conversation into messages, in their order. What the assistant says and the calls beside it are one
- * message, as chat has them. Items that chat has no words for are noted, and stand as text.
+ * message, as chat has them, and so is what was thought before that, where it stands in plain text. Items that chat has no words for
+ * are noted, and stand as text.
  */
 export function translateItems(items: readonly InputItem[], misfits: Misfits): TranslatedItems {
-  const talk: Talk = { messages: [], called: new Set(), shown: [], misfits };
-  const leftOut: InputItem[] = [];
+  const talk: Talk = { messages: [], called: new Set(), shown: [], thought: '', misfits };
+  const thoughts: InputItem[] = [];
   for (const [index, item] of items.entries()) {
     const at = `input[${index}]`;
     const type = typeOf(item);
@@ -64,7 +67,8 @@ export function translateItems(items: readonly InputItem[], misfits: Misfits): T
         addFound(talk, item, at);
         break;
       case 'reasoning':
-        leftOut.push(item);
+        thoughts.push(item);
+        talk.thought += thoughtIn(item);
         break;
       default:
         // The tools of such an item stand with those of the request.
@@ -72,7 +76,7 @@ export function translateItems(items: readonly InputItem[], misfits: Misfits): T
     }
   }
   showParts(talk);
-  return { messages: talk.messages, leftOut };
+  return { messages: talk.messages, thoughts };
 }
 
 type Talk = {
@@ -81,6 +85,8 @@ type Talk = {
   readonly called: Set<string>;
   /** Images and files of the outputs that came last. */
   shown: Json[];
+  /** What was thought since the assistant spoke last. */
+  thought: string;
   readonly misfits: Misfits;
 };
 
@@ -120,11 +126,32 @@ function addMessage(talk: Talk, item: InputItem, at: string): void {
   if (role === 'assistant' && text !== undefined && last?.tool_calls !== undefined) {
     // The results of these calls have to follow the message that they are in.
     last.content = `${last.content === null ? '' : String(last.content)}${text}`;
+    addThought(talk, last);
     return;
   }
   const isPlain = text !== undefined && (parts.length === 1 || role === 'assistant');
-  messages.push({ role, content: isPlain ? text : parts });
+  const message: Message = { role, content: isPlain ? text : parts };
+  if (role === 'assistant') addThought(talk, message);
+  // What led to no words is of a turn that was given up.
+  if (role === 'user') talk.thought = '';
+  messages.push(message);
 }
+
+/** A thought belongs to the message that it led to. */
+function addThought(talk: Talk, message: Message): void {
+  if (talk.thought === '') return;
+  message.reasoning_content = (message.reasoning_content ?? '') + talk.thought;
+  talk.thought = '';
+}
+
+/** What a model thought, or a summary of that. Sealed thoughts mean nothing to a model of another vendor. */
+const thoughtIn = ({ content, summary }: InputItem): string =>
+  textsIn(content, 'reasoning_text').join('') || textsIn(summary, 'summary_text').join('\n\n');
+
+const textsIn = (parts: unknown, type: string): string[] =>
+  (Array.isArray(parts) ? (parts as unknown[]) : []).flatMap((part) =>
+    isObject(part) && part.type === type && typeof part.text === 'string' ? [part.text] : [],
+  );
 
 function addCall(talk: Talk, item: InputItem, at: string): void {
   const { called, messages, misfits } = talk;
@@ -137,11 +164,13 @@ function addCall(talk: Talk, item: InputItem, at: string): void {
   }
   called.add(id);
   const call: Call = { id, type: 'function', function: asked };
-  const last = messages.at(-1);
+  let last = messages.at(-1);
   if (last?.role !== 'assistant') {
-    messages.push({ role: 'assistant', content: null, tool_calls: [call] });
+    last = { role: 'assistant', content: null, tool_calls: [call] };
+    messages.push(last);
   } else if (last.tool_calls === undefined) last.tool_calls = [call];
   else last.tool_calls.push(call);
+  addThought(talk, last);
 }
 
 const NEEDS: ReadonlyMap<string, string> = new Map([

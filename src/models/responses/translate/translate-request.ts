@@ -1,5 +1,6 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
 import type { ChatRequest } from '../../chat/chat-request.ts';
+import { withoutThoughts } from '../../chat/thoughts.ts';
 import type { InputItem, ResponsesRequest } from '../responses-request.ts';
 import { type Misfit, Misfits, NOT_HERE } from './misfit.ts';
 import type { ToolNames } from './tool-names.ts';
@@ -8,7 +9,7 @@ import { type Message, translateItems } from './translate-items.ts';
 import { translateTools } from './translate-tools.ts';
 
 export type TranslatedRequest = {
-  /** What is sent where chat is spoken. */
+  /** What is sent where chat is spoken, with thoughts that not every source takes. */
   readonly chat: ChatRequest;
   /** The same with all that counts as prompt at an upstream that speaks the dialect of Responses itself. */
   readonly weighed: ChatRequest;
@@ -51,7 +52,7 @@ export function translateRequest(
   if (request.truncation === 'auto') {
     misfits.note('truncation', `asks for a conversation to be cut, which ${NOT_HERE}`);
   }
-  const { leftOut, messages } = translateItems(items, misfits);
+  const { messages, thoughts } = translateItems(items, misfits);
   const { instructions } = request;
   if (isSet(instructions)) messages.unshift({ role: 'system', content: String(instructions) });
   const { members, names } = translateTools(request, items, misfits);
@@ -64,7 +65,7 @@ export function translateRequest(
     ...optionsOf(request),
   } as ChatRequest;
   const { prompt } = request;
-  const hidden: Message[] = [...leftOut, ...(isSet(prompt) ? [prompt] : [])].map((value) => ({
+  const hidden: Message[] = [...thoughts, ...(isSet(prompt) ? [prompt] : [])].map((value) => ({
     role: 'user',
     content: JSON.stringify(value),
   }));
@@ -75,7 +76,8 @@ export function translateRequest(
   const weighed = {
     ...chat,
     ...(members.tools !== undefined && { tools: longerOf(given, members.tools) }),
-    messages: [...messages, ...hidden],
+    // The items of the thoughts are among what is hidden.
+    messages: [...withoutThoughts(messages), ...hidden],
   };
   return { chat, weighed: weighed as ChatRequest, names, misfit: misfits.first };
 }

@@ -44,6 +44,11 @@ describe('a catalogue file', () => {
         },
         /^models\[0\]\.sources\[0\]\.provider: a router speaks the openai dialect and has no apiKeyEnv/,
       ],
+      [{ providers: { acme: { ...provider, thoughts: true } } }, /^providers\.acme\.thoughts: /],
+      [
+        { models: [{ ...model, sources: [{ ...source, thinkingSwitch: 'off' }] }] },
+        /^models\[0\]\.sources\[0\]\.thinkingSwitch: /,
+      ],
       [{ models: [{ ...model, sources: [] }] }, /^models\[0\]\.sources: /],
       [{ models: [model, model] }, /^models\[1\]\.id: "a\/b" stands here twice/],
       [{ providers: { acme: { ...provider, baseUrl: 'ftp://x' } } }, /^providers\.acme\.baseUrl: /],

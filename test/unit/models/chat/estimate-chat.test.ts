@@ -30,6 +30,11 @@ describe('the estimate of a chat request', () => {
     expect(estimatePrompt(request({ tools }, ''))).toBeGreaterThanOrEqual(25);
   });
 
+  it('counts what an upstream is given back of its thoughts', () => {
+    const thought = { role: 'assistant', content: 'x', reasoning_content: 'x'.repeat(399) };
+    expect(estimatePrompt(request({ messages: [thought] }))).toBe(100);
+  });
+
   it('refuses a cap that is no usable number', () => {
     for (const max of [0, -1, 1.5, '10', LIMITS.maxOutputTokens + 1]) {
       expect(ChatRequest.safeParse({ ...request(), max_tokens: max }).success).toBe(false);

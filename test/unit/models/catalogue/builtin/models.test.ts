@@ -55,6 +55,25 @@ describe('the built-in catalogue', () => {
     expect(listed.filter((entry) => !known.has(entry))).toEqual([]);
   });
 
+  it('has a switch of thinking only where the vendor takes its thoughts back', () => {
+    const sources = BUILTIN_MODELS.flatMap((model) => model.sources);
+    const switched = sources.filter(({ thinkingSwitch }) => thinkingSwitch === true);
+    expect(switched.length).toBeGreaterThan(0);
+    for (const { provider } of switched) {
+      expect(BUILTIN_PROVIDERS[provider]).toHaveProperty('thoughts');
+    }
+  });
+
+  it.each([
+    ['deepseek/deepseek-v4-pro', true],
+    ['moonshot/kimi-k2.6', true],
+    // Its vendor refuses the switch.
+    ['moonshot/kimi-k2.7-code', undefined],
+    ['zai/glm-5.3', undefined],
+  ])('knows whether %s can be kept from thinking', (id, thinkingSwitch) => {
+    expect(entryOf(id)?.sources.map((source) => source.thinkingSwitch)).toEqual([thinkingSwitch]);
+  });
+
   it.each(published.rates)('buys $unit of $id from $provider at $usd for $per', (rate) => {
     const { id, provider, unit, usd, per } = rate;
     const source = entryOf(id)?.sources.find((one) => one.provider === provider);

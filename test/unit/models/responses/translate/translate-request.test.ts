@@ -307,6 +307,29 @@ describe('a request in chat', () => {
     expect(heldFor([{ ...namespace, name, tools }])).toBeGreaterThan(100 * 50);
   });
 
+  it('weighs the thoughts that stand in its messages once', () => {
+    const text = 'x'.repeat(500);
+    const { chat, weighed } = translateRequest(request(), [
+      { role: 'user', content: 'Rome?' },
+      { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text }] },
+      { type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' },
+    ]);
+    expect(chat.messages.at(-1)).toMatchObject({ role: 'assistant', reasoning_content: text });
+    expect(JSON.stringify(weighed.messages).split(text)).toHaveLength(2);
+  });
+
+  it('leaves out what was thought before the user spoke again', () => {
+    const { chat } = translateRequest(request(), [
+      { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm.' }] },
+      { role: 'user', content: 'Rome?' },
+      { role: 'assistant', content: 'Warm.' },
+    ]);
+    expect(chat.messages).toEqual([
+      { role: 'user', content: 'Rome?' },
+      { role: 'assistant', content: 'Warm.' },
+    ]);
+  });
+
   it('weighs thoughts and prompts that chat leaves out', () => {
     const thought = {
       type: 'reasoning',
