@@ -16,7 +16,7 @@ import {
   noteCarrierStatus,
   putOffCall,
 } from './call-store.ts';
-import { receiveCall } from './receive-call.ts';
+import { type Received, receiveCall } from './receive-call.ts';
 
 /** How long the process of a call's media has to settle it, before the carrier's word does. */
 const BACKSTOP_AFTER_MS = 5_000;
@@ -34,8 +34,12 @@ export async function directCall(
   event: Extract<CallbackEvent, { kind: 'answered' }>,
 ): Promise<Instruction> {
   const { sql } = deps;
-  const callId = event.callId ?? (await receiveCall(deps, event));
-  if (callId === undefined) return { kind: 'reject', reason: 'rejected' };
+  const received: Received =
+    event.callId === undefined
+      ? await receiveCall(deps, event)
+      : { kind: 'admitted', callId: event.callId };
+  if (received.kind === 'reject') return received;
+  const { callId } = received;
   const call = await findCall(sql, callId);
   if (call === undefined || call.terminal || call.status === 'ending') return { kind: 'hang_up' };
   await learnCarrierCall(sql, callId, event.carrierCallId);
