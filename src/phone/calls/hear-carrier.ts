@@ -16,6 +16,7 @@ import {
   noteCarrierStatus,
   putOffCall,
 } from './call-store.ts';
+import { NOT_OPENED } from './end-reason.ts';
 import { type Received, receiveCall } from './receive-call.ts';
 
 /** How long the process of a call's media has to settle it, before the carrier's word does. */
@@ -113,8 +114,10 @@ export async function carrierEnded(deps: CallDeps, call: Call, status: EndedStat
     living.hungUp();
     return;
   }
-  await advanceRow(sql, callId, { type: 'carrier.ended', status });
-  if (call.startedAt === null) await releaseReserve(deps, call);
+  const moved = await advanceRow(sql, callId, { type: 'carrier.ended', status });
+  // It may have been answered since it was read.
+  const now = moved ?? (await findCall(sql, callId)) ?? call;
+  if (now.startedAt === null) await releaseReserve(deps, call);
   else await putOffCall(sql, callId, BACKSTOP_AFTER_MS);
 }
 
@@ -124,7 +127,7 @@ async function releaseReserve({ ledger, takeSession }: CallDeps, call: Call): Pr
   if (taken === undefined) return;
   await ledger.closeSession({
     claim: taken.claim,
-    reason: 'not_opened',
+    reason: NOT_OPENED,
     actualRaw: 0n,
     account: 'telephony',
     source: call.carrier,
