@@ -11,6 +11,7 @@ import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import { checkInvariants } from '../../src/ledger/store/check-invariants.ts';
+import { callEvents } from '../support/call-receipts.ts';
 import { testDatabase } from '../support/database.ts';
 import { QuietCallee, rentNumber, sharedCarrier } from '../support/phone-world.ts';
 import { ask, epochSeconds, settledMoney } from '../support/whole-world.ts';
@@ -106,4 +107,24 @@ it('a call goes on at another process when its own stops, under one id and with 
   const seconds = Number(events[1]?.payload.durationSeconds);
   expect(legs[0]).toBe((14_700n * BigInt(seconds) + 59n) / 60n);
   expect(await checkInvariants(sql)).toEqual([]);
+}, 60_000);
+
+it('a hang-up that another process is asked for than the one that has the media is the reason in the row and in the receipt', async () => {
+  await using world = await twoServers(new QuietCallee());
+  const { agent, first, second, sql } = world;
+  await using _ = first;
+  const headers = { authorization: `Bearer ${agent.agentKey}` };
+  const placed = await ask(`${first.url}/v1/calls`, {
+    headers,
+    body: { toNumber: '+14155550199' },
+  });
+  const { callId } = placed.body as { callId: string };
+  const read = async () => (await ask(`${second.url}/v1/calls/${callId}`, { headers })).body;
+  await expect.poll(read).toMatchObject({ status: 'in_progress' });
+  await ask(`${second.url}/v1/calls/${callId}/hangup`, { headers, method: 'POST' });
+  await expect.poll(read, { timeout: 10_000 }).toMatchObject({ terminal: true });
+  const [row] = await sql`select end_reason from calls where id = ${callId}`;
+  const ended = await callEvents(sql, callId);
+  expect(ended).toMatchObject([{ reason: 'agent_ended' }]);
+  expect(row).toEqual({ end_reason: 'agent_ended' });
 }, 60_000);

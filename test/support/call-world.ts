@@ -3,6 +3,7 @@ import { silentLog } from '../../src/kernel/log.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import { createTakeSession } from '../../src/ledger/engine/take-session.ts';
 import { checkInvariants } from '../../src/ledger/store/check-invariants.ts';
+import { buildCatalogue } from '../../src/models/catalogue/build-catalogue.ts';
 import { newCallId } from '../../src/phone/calls/call.ts';
 import type { CallDeps } from '../../src/phone/calls/call-deps.ts';
 import { PHONE_DESTINATION } from '../../src/phone/calls/call-money.ts';
@@ -19,6 +20,21 @@ import { testDatabase } from './database.ts';
 import { seedAgents } from './ledger-world.ts';
 import { rentNumber } from './phone-world.ts';
 import { processOn } from './reaping-process.ts';
+
+const RATES = { text_input_token: '1', text_output_token: '1' };
+const modelAt = (provider: string) => ({
+  ...{ id: `${provider}/talker`, modality: 'text' as const },
+  sources: [{ rail: 'direct-account' as const, provider, upstreamModel: 'talker', rates: RATES }],
+});
+/** One model that this server sells, and one that only a developer's own key opens. */
+const CATALOGUE = buildCatalogue({
+  providers: new Map([
+    ['sold', { baseUrl: 'http://127.0.0.1:9', dialect: 'openai' }],
+    ['keyed', { baseUrl: 'http://127.0.0.1:9', dialect: 'openai', apiKeyEnv: 'NONE' }],
+  ]),
+  models: [modelAt('sold'), modelAt('keyed')],
+  secret: () => undefined,
+});
 
 const PLAIN_VOICE = {
   voiceMode: 'hosted',
@@ -54,6 +70,9 @@ export async function startCallWorld(leaseMs = 60_000) {
     random: systemRandom,
     log: silentLog,
     rateCard: RATE_CARD,
+    catalogue: CATALOGUE,
+    models: { llm: 'sold/talker', stt: 'sold/stt', tts: 'sold/tts' },
+    cascades: { providerKeys: { find: async () => undefined, noteUse: async () => {} } },
     recordingDays: 30,
     publicUrl: 'https://phone.example/',
     voiceOf: async () => PLAIN_VOICE,

@@ -91,6 +91,15 @@ export const phone = {
       {},
       NO_RETRY,
     ),
+  /** Of a call whose voice names a model that was sold, or opened by a key, when it was set. */
+  voiceModelUnavailable: (model: string) =>
+    refusal(
+      409,
+      'voice_model_unavailable',
+      `The voice of this agent names the model "${model}", which neither this server sells nor a provider key of yours opens.`,
+      {},
+      NO_RETRY,
+    ),
   callLimit: (of: 'agent' | 'account', limit: number, active: number) =>
     refusal(
       429,

@@ -3,8 +3,16 @@ import { errors } from '../../kernel/errors.ts';
 import type { Offer, Offers } from '../routing/plan-offers.ts';
 import type { Catalogue, Modality, Model } from './catalogue.ts';
 
+type Known = Pick<Catalogue, 'find' | 'suggest'>;
+
+/** The models of a catalogue, and those that a buyer's own keys may open where the pool does not sell them. */
+export const withKeyed = (catalogue: Known & Pick<Catalogue, 'findKeyed'>): Known => ({
+  find: (id) => catalogue.find(id) ?? catalogue.findKeyed(id),
+  suggest: (name) => catalogue.suggest(name),
+});
+
 /** The model of an exact id that a route can serve. Throws the refusal. */
-export function requireModel(catalogue: Catalogue, id: string, modality: Modality): Model {
+export function requireModel(catalogue: Known, id: string, modality: Modality): Model {
   const model = catalogue.find(id);
   if (model === undefined) throw errors.gateway.modelNotFound(id, catalogue.suggest(id));
   if (model.modality !== modality) {

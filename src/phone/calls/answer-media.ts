@@ -1,15 +1,12 @@
-import type { SessionEndReason } from '../../../machines/call.ts';
 import type { SoundFormat } from '../../../media/coding.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Span } from '../../kernel/trace/span.ts';
-import { insertEvents } from '../../ledger/store/agent-funds.ts';
 import { SessionTrace } from '../../voice/live/session-trace.ts';
 import type { MediaCodec } from '../carriers/carrier.ts';
 import { createCallRecorder } from '../recordings/call-recorder.ts';
 import { RECORDING_NOTICE } from '../recordings/recording.ts';
 import { addLine } from '../records/record-store.ts';
 import type { LineConnection } from '../voice/call-line.ts';
-import { findWallet } from './account-store.ts';
 import { findLastTurn } from './actions/action-store.ts';
 import { carryOut } from './actions/carry-out.ts';
 import { NOT_REACHED } from './actions/live-actions.ts';
@@ -17,9 +14,9 @@ import { isTransferNote, transferNote } from './actions/transfer-note.ts';
 import { watchMachine } from './actions/watch-machine.ts';
 import type { Call } from './call.ts';
 import type { Brain, CallDeps } from './call-deps.ts';
-import { callEnded } from './call-events.ts';
 import type { CallMoney } from './call-money.ts';
-import { admitStream, advanceRow, applyToCall } from './call-store.ts';
+import { admitStream, advanceRow } from './call-store.ts';
+import { endRefused } from './ending/end-refused.ts';
 import { hangUpQuietly } from './hang-up-quietly.ts';
 import type { LiveCall } from './live-call.ts';
 import { openCall } from './open-call.ts';
@@ -29,7 +26,6 @@ import type { CallTurns } from './turn-writer.ts';
 
 /** Turns of a call that another process goes on with. */
 const REMEMBERED_TURNS = 40;
-const NO_LEGS = { transportRaw: 0n, sttRaw: 0n, ttsRaw: 0n };
 
 const PROMPT = 'Are you still there?';
 
@@ -124,10 +120,13 @@ async function openSession(
       spoken = { characters: 0, seconds: 0 };
       return taken;
     },
+  }).catch((error: unknown) => {
+    brain?.close();
+    throw error;
   });
   if (opened.kind !== 'opened') {
     brain?.close();
-    if (opened.kind === 'refused') await refuse(deps, call, opened.reason);
+    if (opened.kind === 'refused') await endRefused(deps, call, opened);
     return undefined;
   }
   const { input, money } = opened;
@@ -231,16 +230,4 @@ function register(
       );
     })
     .catch((err: unknown) => deps.log.error({ err, callId }, 'the end of a call was not written'));
-}
-
-/** The call is refused at its answer: it costs nothing, and the line is dropped. Its end and the event are one commit. */
-async function refuse(deps: CallDeps, call: Call, reason: SessionEndReason): Promise<void> {
-  await deps.sql.begin(async (tx) => {
-    const ended = await applyToCall(tx, call.callId, { type: 'answer.refused', reason });
-    if (ended === undefined || call.status !== 'pending') return;
-    const wallet = await findWallet(tx, call.agentId);
-    const receipt = { reason, durationSeconds: 0, legs: NO_LEGS, isBackstop: false };
-    await insertEvents(tx, [callEnded({ ...call, wallet }, receipt)]);
-  });
-  hangUpQuietly(deps, call);
 }

@@ -1,4 +1,4 @@
-import type { SessionEndReason } from '../../../machines/call.ts';
+import type { CallEndReason, SessionEndReason } from '../../../machines/call.ts';
 import { assert } from '../../kernel/assert.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { type ChargeRow, latencyOf } from '../../ledger/rules/companion.ts';
@@ -20,7 +20,7 @@ import { type Recording, spanOf } from '../recordings/recording.ts';
 import { type Call, lineOf, ownNumber } from './call.ts';
 import { callEnded } from './call-events.ts';
 import { CallMeter, useOfJournal } from './call-meter.ts';
-import { reasonOf } from './end-reason.ts';
+import { isOfSession, NOT_OPENED, reasonOf } from './end-reason.ts';
 
 /** The phone service as spend controls see it. No allowlist gates it: a number is rented to be used. */
 export const PHONE_DESTINATION = { host: 'phone', payee: null, isOperators: true } as const;
@@ -107,17 +107,25 @@ export type CallMoney = {
   readonly unfreeze: () => void;
   /** Learns who has answered, which the receipt has. */
   readonly answeredBy: (answeredBy: AnsweredBy) => void;
+  /**
+   * Closes the holds of a call that did not open: nothing is taken, and nothing reported. False: it is not known to be
+   * closed by this process.
+   */
+  readonly release: () => Promise<boolean>;
   /** What the call has come to, once it is settled. */
-  readonly receipt: () =>
-    | {
-        readonly legs: LegCosts;
-        readonly durationSeconds: number;
-        readonly reason: SessionEndReason;
-      }
-    | undefined;
+  readonly receipt: () => CallSettlement | undefined;
+};
+
+export type CallSettlement = {
+  readonly legs: LegCosts;
+  readonly durationSeconds: number;
+  readonly reason: SessionEndReason;
 };
 
 type MoneyDeps = SessionHoldDeps & { readonly clock: Clock };
+
+/** Gives a call the reason of its end, unless it has one. Answers the one that it has, if this process has the call. */
+type GiveReason = (reason: SessionEndReason, epoch: number) => Promise<CallEndReason | undefined>;
 
 /**
  * The money of a call that begins now, or of one that this process has taken over. The main hold is opened by
@@ -127,10 +135,12 @@ export function createCallMoney(
   deps: MoneyDeps,
   call: Call,
   {
+    giveReason = async (reason) => reason,
     recording: known,
     taken,
     wallet,
   }: {
+    readonly giveReason?: GiveReason;
     readonly taken: TakenSession | undefined;
     readonly wallet: string | null;
     readonly recording?: Recording | undefined;
@@ -153,19 +163,30 @@ export function createCallMoney(
   let frozenMs: number | undefined;
   let answeredBy: AnsweredBy | null = call.answeredBy ?? null;
   const lineSeconds = () => (agedMs + (frozenMs ?? clock.monotonicMs()) - beganMs) / 1_000;
-  let receipt: ReturnType<CallMoney['receipt']>;
+  let receipt: CallSettlement | undefined;
+  let isReleased = false;
+  let given: SessionEndReason | undefined;
   const booking: Booking = {
     target: `phone://${ownNumber(call)}/call/${call.callId}`,
     destination: PHONE_DESTINATION,
     account: 'telephony',
     charges: (chargedRaw, status) =>
       chargesOf(call, legsWithin(meter.legs, chargedRaw), { status, ageMs: lineSeconds() * 1_000 }),
-    events: (chargedRaw, ending) => [
-      callEnded(
-        { ...call, answeredBy, wallet },
-        { ...receiptOf(chargedRaw, ending), isBackstop: false },
-      ),
-    ],
+    async ending(ending, { epoch }) {
+      if (isReleased) return;
+      // A hang-up that another process was asked for came first, and is the reason.
+      const first = await giveReason(reasonOf(ending, holds.isReserveSpent), epoch).catch(
+        (err: unknown) => {
+          deps.log.warn({ err, callId: call.callId }, 'the reason of an end was not written');
+        },
+      );
+      if (first !== undefined && isOfSession(first)) given = first;
+    },
+    events(chargedRaw, ending) {
+      if (isReleased) return [];
+      const ended = receiptOf(chargedRaw, ending);
+      return [callEnded({ ...call, answeredBy, wallet }, { ...ended, isBackstop: false })];
+    },
     settled(chargedRaw, ending) {
       receipt = receiptOf(chargedRaw, ending);
     },
@@ -173,7 +194,7 @@ export function createCallMoney(
   const receiptOf = (chargedRaw: bigint, ending: string) => ({
     legs: legsWithin(meter.legs, chargedRaw),
     durationSeconds: Math.ceil(meter.use.lineSeconds),
-    reason: reasonOf(ending, holds.isReserveSpent),
+    reason: given ?? reasonOf(ending, holds.isReserveSpent),
     recording: recording.facts,
   });
   const source = phoneSource(call);
@@ -214,6 +235,11 @@ export function createCallMoney(
     lineSeconds,
     answeredBy(known) {
       answeredBy = known;
+    },
+    async release() {
+      isReleased = true;
+      await holds.settle({ reason: NOT_OPENED, status: 'failed' });
+      return receipt !== undefined;
     },
     receipt: () => receipt,
     freeze() {

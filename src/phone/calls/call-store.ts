@@ -227,7 +227,7 @@ export type CallEnd = {
   readonly line?: LineFigures;
 };
 
-const NOTHING_USED: CallEnd = {
+export const NOTHING_USED: CallEnd = {
   durationSeconds: 0,
   legs: { transportRaw: 0n, sttRaw: 0n, ttsRaw: 0n },
   isBackstop: false,

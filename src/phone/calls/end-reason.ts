@@ -1,6 +1,9 @@
 import { CALL_END_REASONS, type SessionEndReason } from '../../../machines/call.ts';
 import { DRAINING } from '../../kernel/draining.ts';
 
+/** The ending of a session whose call was never let through. */
+export const NOT_OPENED = 'not_opened';
+
 const OF_ENDINGS: ReadonlyMap<string, SessionEndReason> = new Map([
   ['client left', 'call_ended'],
   ['credential revoked', 'suspended'],
@@ -8,7 +11,8 @@ const OF_ENDINGS: ReadonlyMap<string, SessionEndReason> = new Map([
   [DRAINING.reason, 'drain'],
 ]);
 
-const isOfSession = (reason: string): reason is SessionEndReason =>
+/** Whether a call that was answered can end so by itself. */
+export const isOfSession = (reason: string): reason is SessionEndReason =>
   !/^(dial_|backstop_|carrier_)/.test(reason) && CALL_END_REASONS.some((known) => known === reason);
 
 /** The reason of a call whose voice session ended so. */

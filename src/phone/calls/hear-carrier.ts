@@ -16,7 +16,8 @@ import {
   noteCarrierStatus,
   putOffCall,
 } from './call-store.ts';
-import { receiveCall } from './receive-call.ts';
+import { NOT_OPENED } from './end-reason.ts';
+import { type Received, receiveCall } from './receive-call.ts';
 
 /** How long the process of a call's media has to settle it, before the carrier's word does. */
 const BACKSTOP_AFTER_MS = 5_000;
@@ -34,8 +35,12 @@ export async function directCall(
   event: Extract<CallbackEvent, { kind: 'answered' }>,
 ): Promise<Instruction> {
   const { sql } = deps;
-  const callId = event.callId ?? (await receiveCall(deps, event));
-  if (callId === undefined) return { kind: 'reject', reason: 'rejected' };
+  const received: Received =
+    event.callId === undefined
+      ? await receiveCall(deps, event)
+      : { kind: 'admitted', callId: event.callId };
+  if (received.kind === 'reject') return received;
+  const { callId } = received;
   const call = await findCall(sql, callId);
   if (call === undefined || call.terminal || call.status === 'ending') return { kind: 'hang_up' };
   await learnCarrierCall(sql, callId, event.carrierCallId);
@@ -109,8 +114,10 @@ export async function carrierEnded(deps: CallDeps, call: Call, status: EndedStat
     living.hungUp();
     return;
   }
-  await advanceRow(sql, callId, { type: 'carrier.ended', status });
-  if (call.startedAt === null) await releaseReserve(deps, call);
+  const moved = await advanceRow(sql, callId, { type: 'carrier.ended', status });
+  // It may have been answered since it was read.
+  const now = moved ?? (await findCall(sql, callId)) ?? call;
+  if (now.startedAt === null) await releaseReserve(deps, call);
   else await putOffCall(sql, callId, BACKSTOP_AFTER_MS);
 }
 
@@ -120,7 +127,7 @@ async function releaseReserve({ ledger, takeSession }: CallDeps, call: Call): Pr
   if (taken === undefined) return;
   await ledger.closeSession({
     claim: taken.claim,
-    reason: 'not_opened',
+    reason: NOT_OPENED,
     actualRaw: 0n,
     account: 'telephony',
     source: call.carrier,

@@ -2,14 +2,12 @@ import type { SessionEndReason } from '../../../machines/call.ts';
 import type { SoundFormat } from '../../../media/coding.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { insertEvents } from '../../ledger/store/agent-funds.ts';
-import { requireModel } from '../../models/catalogue/require-model.ts';
 import { holdTurn } from '../../voice/billing/hold-turn.ts';
 import type { Extension } from '../../voice/billing/session-hold.ts';
 import { MAIN_HOLD } from '../../voice/billing/session-holds.ts';
 import type { TurnCap } from '../../voice/billing/turn-meter.ts';
 import { cascadeCap } from '../../voice/cascade/cascade-pipeline.ts';
 import { openOwnKeys } from '../../voice/cascade/own-keys.ts';
-import type { CascadePlan } from '../../voice/cascade/plan-cascade.ts';
 import { fittingVoice } from '../../voice/cascade/voices.ts';
 import { DEFAULT_CONFIG, type SessionConfig } from '../../voice/session/session-config.ts';
 import { SERVER_VAD, type TurnDetection } from '../../voice/session/turn-detection.ts';
@@ -20,19 +18,36 @@ import { findWallet } from './account-store.ts';
 import type { Call } from './call.ts';
 import type { Brain, CallDeps } from './call-deps.ts';
 import { callStarted } from './call-events.ts';
-import { type CallMoney, createCallMoney, phoneSource, spenderOf } from './call-money.ts';
+import {
+  type CallMoney,
+  type CallSettlement,
+  createCallMoney,
+  phoneSource,
+  spenderOf,
+} from './call-money.ts';
 import { createCallPipeline } from './call-pipeline.ts';
-import { applyToCall } from './call-store.ts';
+import { applyToCall, findCall } from './call-store.ts';
+import { reasonOf } from './end-reason.ts';
+import { findSessionEnd, giveEndReason } from './ending/end-store.ts';
+import { planVoice } from './opening/plan-voice.ts';
 
 /** Tokens of one answer: people on the phone get short ones. */
 const ANSWER_TOKENS = 256;
 
 export type OpenedCall =
   | { readonly kind: 'opened'; readonly input: VoiceSessionInput; readonly money: CallMoney }
-  /** Nothing is held. */
-  | { readonly kind: 'refused'; readonly reason: SessionEndReason }
+  /** Nothing is held. Without a receipt nothing was taken, and nothing reported either. */
+  | {
+      readonly kind: 'refused';
+      readonly reason: SessionEndReason;
+      readonly receipt: CallSettlement | undefined;
+    }
   /** Another process has it, or it is over. */
   | { readonly kind: 'lost' };
+
+const LOST = { kind: 'lost' } as const;
+const refusedFor = (reason: SessionEndReason) =>
+  ({ kind: 'refused', reason, receipt: undefined }) as const;
 
 export type CallParts = {
   readonly format: SoundFormat;
@@ -44,35 +59,55 @@ export type CallParts = {
 
 /** Opens the money and the pipeline of a call whose media stream is there: a new one, or one that another process had. */
 export async function openCall(deps: CallDeps, call: Call, parts: CallParts): Promise<OpenedCall> {
-  const isNew = call.status === 'pending';
+  const { log, sql } = deps;
+  const { callId } = call;
+  const isNew = call.startedAt === null;
+  // Its end was asked for before it was answered.
+  if (isNew && call.status !== 'pending') return LOST;
   // Also of a new call: a process that was lost between its reserve and its row has left one.
-  const taken = await deps.takeSession(call.callId);
-  if (!isNew && taken === undefined) return { kind: 'lost' };
-  const wallet = await findWallet(deps.sql, call.agentId);
+  const taken = await deps.takeSession(callId);
+  if (taken === undefined) {
+    if (!isNew) return LOST;
+    // It was let go of, and its process was lost before the row said so: what is closed is never held again.
+    if ((await findSessionEnd(sql, callId)) !== undefined) return refusedFor('error');
+  }
+  const wallet = await findWallet(sql, call.agentId);
   // Another process may have begun to record it.
-  const recording = call.options.isRecorded
-    ? await findRecording(deps.sql, call.callId)
-    : undefined;
-  const money = createCallMoney(deps, call, { taken, wallet, recording });
+  const recording = call.options.isRecorded ? await findRecording(sql, callId) : undefined;
+  const giveReason = (reason: SessionEndReason, epoch: number) =>
+    giveEndReason(sql, { callId, epoch }, reason);
+  const money = createCallMoney(deps, call, { giveReason, taken, wallet, recording });
   if (taken === undefined) {
     const refused = refusalOf(await money.holds.hold(MAIN_HOLD, call.maxSpendRaw));
-    if (refused !== undefined) return { kind: 'refused', reason: refused };
+    if (refused !== undefined) return refusedFor(refused);
   }
   try {
     const opened = await openVoice(deps, call, { ...parts, money });
     if (opened.kind !== 'opened') {
-      await money.holds.settle({
-        reason: opened.kind === 'refused' ? opened.reason : 'error',
-        status: 'failed',
-      });
-      return opened;
+      return await letGo(money, isNew, opened.kind === 'refused' ? opened.reason : 'error');
     }
-    if (isNew) await markStarted(deps, call, wallet);
-    return opened;
+    if (!isNew || (await markStarted(deps, call, wallet))) return opened;
+    await money.release();
+    return LOST;
   } catch (error) {
-    await money.holds.settle({ reason: 'error', status: 'failed' });
-    throw error;
+    const ended = await letGo(money, isNew, 'error');
+    if (ended.kind === 'lost') throw error;
+    log.error({ err: error, callId }, 'a call could not be opened');
+    return ended;
   }
+}
+
+/** Closes the holds of a call that does not open. One that was talked before has cost what it has, and has a receipt. */
+async function letGo(
+  money: CallMoney,
+  isNew: boolean,
+  ending: SessionEndReason,
+): Promise<Exclude<OpenedCall, { kind: 'opened' }>> {
+  const reason = reasonOf(ending, money.holds.isReserveSpent);
+  if (isNew) return (await money.release()) ? refusedFor(reason) : LOST;
+  await money.holds.settle({ reason, status: 'failed' });
+  const receipt = money.receipt();
+  return receipt === undefined ? LOST : { kind: 'refused', reason, receipt };
 }
 
 async function openVoice(
@@ -80,7 +115,7 @@ async function openVoice(
   call: Call,
   { brain, format, money, prompt, spoken }: CallParts & { readonly money: CallMoney },
 ): Promise<OpenedCall> {
-  const plan = planOf(deps, call, brain !== undefined);
+  const plan = planVoice(deps, call.options.voice, brain !== undefined);
   const { accountId } = call;
   const { providerKeys } = deps.cascades;
   const buyer = { accountId, providerKey: undefined };
@@ -117,9 +152,9 @@ async function openVoice(
   });
   const reservesOf = (tokens: number) => pipeline.reserves(config, tokens);
   const { verdict, outputTokens } = await holdTurn(money.holds, reservesOf, cap.outputTokens);
-  if (verdict.kind === 'lost') return { kind: 'lost' };
+  if (verdict.kind === 'lost') return LOST;
   const refused = refusalOf(verdict);
-  if (refused !== undefined) return { kind: 'refused', reason: refused };
+  if (refused !== undefined) return refusedFor(refused);
   const input = {
     owner: money.owner,
     sessionHolds: money.holds,
@@ -131,24 +166,16 @@ async function openVoice(
   return { kind: 'opened', input, money };
 }
 
-/** The call is answered: from now on it is billed. */
-async function markStarted({ sql }: CallDeps, call: Call, wallet: string | null): Promise<void> {
-  await sql.begin(async (tx) => {
-    const moved = await applyToCall(tx, call.callId, { type: 'media.opened' });
-    if (moved !== undefined) await insertEvents(tx, [callStarted({ ...call, wallet })]);
+/** The call is answered: from now on it is billed. False: it has ended meanwhile, or its end was asked for. */
+function markStarted({ sql }: CallDeps, call: Call, wallet: string | null): Promise<boolean> {
+  const { callId } = call;
+  return sql.begin(async (tx) => {
+    const moved = await applyToCall(tx, callId, { type: 'media.opened' });
+    // Another process may have got as far, whose hold this one has taken.
+    if (moved === undefined) return (await findCall(tx, callId))?.status === 'in_progress';
+    await insertEvents(tx, [callStarted({ ...call, wallet })]);
+    return true;
   });
-}
-
-/** The models of a call. A brain of the developer's own has none; the guide then stands for it and is never asked. */
-function planOf({ catalogue, models }: CallDeps, call: Call, hasBrain: boolean): CascadePlan {
-  const named = call.options.voice.model ?? models.llm;
-  const llm = requireModel(catalogue, hasBrain ? 'local/guide' : named, 'text');
-  return {
-    model: llm,
-    llm,
-    stt: requireModel(catalogue, models.stt, 'stt'),
-    tts: requireModel(catalogue, models.tts, 'tts'),
-  };
 }
 
 /** Whether speech interrupts an answer is decided on the line, by what is said. */

@@ -11,6 +11,7 @@ import { type Call, type CallOptions, newCallId, type OnMachine } from './call.t
 import type { CallDeps } from './call-deps.ts';
 import { PHONE_DESTINATION } from './call-money.ts';
 import { advanceRow, insertCall, learnCarrierCall, type NewCall } from './call-store.ts';
+import { unsoldModel } from './opening/plan-voice.ts';
 
 export type CallOrder = {
   readonly agentId: number;
@@ -48,6 +49,8 @@ export async function placeCall(deps: CallDeps, order: CallOrder): Promise<Place
   if (number === undefined) throw errors.phone.numberRequired();
 
   const voice = await deps.voiceOf(agentId);
+  const unsold = await unsoldModel(deps, accountId, voice);
+  if (unsold !== undefined) throw errors.phone.voiceModelUnavailable(unsold);
   const machine = machineOptions(order, voice);
   const line = {
     direction: 'outbound',

@@ -2,6 +2,7 @@ import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { HoldRefusal } from '../../ledger/rules/requests.ts';
 import { insertEvents } from '../../ledger/store/agent-funds.ts';
+import type { Instruction } from '../carriers/carrier.ts';
 import { minuteRaw } from '../rate-card.ts';
 import {
   findLivingNumber,
@@ -9,11 +10,12 @@ import {
   findWallet,
   type LivingNumber,
 } from './account-store.ts';
-import { newCallId } from './call.ts';
+import { type AgentVoice, newCallId } from './call.ts';
 import type { CallDeps } from './call-deps.ts';
 import { callRejected } from './call-events.ts';
 import { PHONE_DESTINATION } from './call-money.ts';
 import { findCarrierCall, insertCall } from './call-store.ts';
+import { unsoldModel } from './opening/plan-voice.ts';
 
 export type Ringing = {
   readonly carrierCallId: string;
@@ -23,22 +25,30 @@ export type Ringing = {
 
 const LINE = { direction: 'inbound', detectsMachine: false } as const;
 
+export type Received =
+  | { readonly kind: 'admitted'; readonly callId: string }
+  | Extract<Instruction, { kind: 'reject' }>;
+
+const REJECTED: Received = { kind: 'reject', reason: 'rejected' };
+
 /**
- * Admits a call to one of the numbers, and writes it. Undefined: it is refused, which costs nothing and is reported to
- * the owner of the number. A callback that comes again finds its call.
+ * Admits a call to one of the numbers, and writes it. One that is refused costs nothing and is reported to the owner of
+ * the number; where the agent talks to as many as it may, its number is busy. A callback that comes again finds its call.
  */
-export async function receiveCall(deps: CallDeps, ringing: Ringing): Promise<string | undefined> {
+export async function receiveCall(deps: CallDeps, ringing: Ringing): Promise<Received> {
   const { carrier, sql } = deps;
   const known = await findCarrierCall(sql, carrier.name, ringing.carrierCallId);
-  if (known !== undefined) return known.terminal ? undefined : known.callId;
+  if (known?.terminal) return REJECTED;
+  if (known !== undefined) return { kind: 'admitted', callId: known.callId };
   const number = await findLivingNumber(sql, { phoneNumber: ringing.to });
-  if (number === undefined) return undefined;
-  const { recordCalls, reportCalls, ...voice } = await deps.voiceOf(number.agentId);
-  const refused = await refusalOf(deps, number, recordCalls);
+  if (number === undefined) return REJECTED;
+  const settings = await deps.voiceOf(number.agentId);
+  const refused = await refusalOf(deps, number, settings);
   if (refused !== undefined) {
     await reject(deps, number, ringing, refused);
-    return undefined;
+    return REJECTED;
   }
+  const { recordCalls, reportCalls, ...voice } = settings;
   const callId = newCallId(deps.random);
   const most = { agent: LIMITS.phone.callsPerAgent, account: LIMITS.phone.callsPerAccount };
   const written = await insertCall(
@@ -69,27 +79,26 @@ export async function receiveCall(deps: CallDeps, ringing: Ringing): Promise<str
     },
     most,
   );
-  if (written.kind === 'written') return callId;
-  await reject(
-    deps,
-    number,
-    ringing,
-    errors.phone.callLimit('agent', most.agent, most.agent).error,
-  );
-  return undefined;
+  if (written.kind === 'written') return { kind: 'admitted', callId };
+  const { error } = errors.phone.callLimit('agent', most.agent, most.agent);
+  await reject(deps, number, ringing, error);
+  return { kind: 'reject', reason: 'busy' };
 }
 
 /** Why the owner of a number does not take a call now; undefined: it does. */
 async function refusalOf(
-  { ledger, random, rateCard, sql }: CallDeps,
+  deps: CallDeps,
   { accountId, agentId }: LivingNumber,
-  isRecorded: boolean,
+  settings: AgentVoice,
 ): Promise<string | undefined> {
+  const { ledger, random, rateCard, sql } = deps;
   if ((await findSuspension(sql, accountId)) !== undefined) return 'telephony_suspended';
+  const unsold = await unsoldModel(deps, accountId, settings);
+  if (unsold !== undefined) return errors.phone.voiceModelUnavailable(unsold).error;
   const asked = await ledger.hold({
     spender: { agentId },
     holdId: `admit:${newCallId(random)}`,
-    amountRaw: minuteRaw(rateCard, LINE, isRecorded),
+    amountRaw: minuteRaw(rateCard, LINE, settings.recordCalls),
     destination: PHONE_DESTINATION,
   });
   if (asked.kind === 'refused') return REASONS[asked.refusal.reason] ?? asked.refusal.reason;

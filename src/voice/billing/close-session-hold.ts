@@ -29,6 +29,8 @@ export type Booking = {
   /** The lines of history of all that it took, and what is reported in the same commit. */
   readonly charges: (chargedRaw: bigint, status: ChargeRow['status']) => readonly ChargeRow[];
   readonly events: (chargedRaw: bigint, reason: string) => readonly EventRow[];
+  /** Awaited before the hold is settled under this claim, for what its events are to say. */
+  readonly ending: (reason: string, claim: SessionClaim) => Promise<void>;
   /** Called once this process has settled the hold. */
   readonly settled: (chargedRaw: bigint, reason: string) => void;
 };
@@ -73,6 +75,7 @@ export async function closeClaim(
   const { booking } = owner;
   const line = (costRaw: bigint) => [chargeRow(owner, { costRaw, usage, status, latencyMs })];
   const charges = booking ? (raw: bigint) => booking.charges(raw, status) : line;
+  await booking?.ending(reason, claim);
   const verdict = await ledger.closeSession({
     claim,
     reason,

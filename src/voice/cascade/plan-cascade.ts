@@ -1,7 +1,7 @@
 import { errors } from '../../kernel/errors.ts';
 import type { Catalogue, Model, Source } from '../../models/catalogue/catalogue.ts';
 import { LOCAL_CASCADE } from '../../models/catalogue/catalogue-file.ts';
-import { requireModel } from '../../models/catalogue/require-model.ts';
+import { requireModel, withKeyed } from '../../models/catalogue/require-model.ts';
 
 /** The models of a cascade. A client may choose another `stt` during the session. */
 export type CascadePlan = {
@@ -33,11 +33,7 @@ export function planCascade(
   modelId: string,
   { stt_model: stt, tts_model: tts }: Parts,
 ): CascadePlan | undefined {
-  // The caller's own key may buy what the pool does not sell.
-  const known = {
-    ...catalogue,
-    find: (id: string) => catalogue.find(id) ?? catalogue.findKeyed(id),
-  };
+  const known = withKeyed(catalogue);
   const model = known.find(modelId);
   const made = model?.cascade;
   if (model === undefined || (model.modality !== 'text' && made === undefined)) return undefined;

@@ -13,6 +13,21 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
+const REJECTED = { kind: 'reject', reason: 'rejected' };
+
+async function admitted(ringing: Parameters<typeof receiveCall>[1]): Promise<string> {
+  const received = await receiveCall(world.deps, ringing);
+  if (received.kind === 'reject') throw new Error(`the call was ${received.reason}`);
+  return received.callId;
+}
+
+/** Why calls from outside were not put through, in no order. */
+const rejections = async (accountId: string) =>
+  (
+    await world.sql<{ payload: Record<string, unknown> }[]>`
+      select payload from events where name = 'call.rejected' and account_id = ${accountId}`
+  ).map(({ payload }) => payload.reason);
+
 const status = (callId: string, carrierCallId: string, said: CarrierStatus, sequence: number) =>
   hearCarrier(world.deps, {
     kind: 'status',
@@ -84,7 +99,7 @@ describe('what a carrier reports', () => {
     const agent = await world.agent();
     await hearCarrier(world.deps, { kind: 'usage', spentRaw: null });
     const ringing = { carrierCallId: 'LB1', from: '+14155550111', to: agent.phoneNumber };
-    expect(await receiveCall(world.deps, ringing)).toBeUndefined();
+    expect(await receiveCall(world.deps, ringing)).toEqual(REJECTED);
     const [event] = await world.sql<{ payload: Record<string, unknown> }[]>`
       select payload from events where name = 'call.rejected' and account_id = ${agent.accountId}`;
     expect(event?.payload).toMatchObject({ callId: null, reason: 'telephony_suspended' });
@@ -96,13 +111,13 @@ describe('a call from outside', () => {
   it('to a number of an agent that can pay is a call, and once however often it is reported', async () => {
     const agent = await world.agent();
     const ringing = { carrierCallId: 'LBin', from: '+14155550111', to: agent.phoneNumber };
-    const callId = await receiveCall(world.deps, ringing);
-    expect(await receiveCall(world.deps, ringing)).toBe(callId);
-    expect(await world.row(callId ?? '')).toMatchObject({
+    const callId = await admitted(ringing);
+    expect(await admitted(ringing)).toBe(callId);
+    expect(await world.row(callId)).toMatchObject({
       direction: 'inbound',
       from_number: '+14155550111',
       to_number: agent.phoneNumber,
-      task_id: callId?.toLowerCase(),
+      task_id: callId.toLowerCase(),
     });
     expect(await world.main.ledger.funds(agent.agentId)).toMatchObject({ heldRaw: 0n });
   });
@@ -110,7 +125,7 @@ describe('a call from outside', () => {
   it('is refused where the balance does not cover a minute, and its owner is told why', async () => {
     const agent = await world.agent(1_000n);
     const ringing = { carrierCallId: 'LBpoor', from: '+14155550111', to: agent.phoneNumber };
-    expect(await receiveCall(world.deps, ringing)).toBeUndefined();
+    expect(await receiveCall(world.deps, ringing)).toEqual(REJECTED);
     const [event] = await world.sql<{ payload: Record<string, unknown> }[]>`
       select payload from events where name = 'call.rejected' and account_id = ${agent.accountId}`;
     expect(event?.payload).toMatchObject({
@@ -122,9 +137,44 @@ describe('a call from outside', () => {
     expect(rows).toHaveLength(0);
   });
 
+  it('finds the number busy while its agent talks to as many as it may, and one more once that is over', async () => {
+    const agent = await world.agent();
+    const rings = (n: number) =>
+      directCall(world.deps, {
+        ...{ kind: 'answered', callId: undefined, carrierCallId: `LBmany${n}`, isAgain: false },
+        ...{ from: '+14155550111', to: agent.phoneNumber },
+      });
+    const calls = await Promise.all([1, 2, 3].map(rings));
+    expect(calls.map(({ kind }) => kind)).toEqual(['stream', 'stream', 'stream']);
+    expect(await rings(4)).toEqual({ kind: 'reject', reason: 'busy' });
+    expect(await rejections(agent.accountId)).toEqual(['call_limit']);
+    const [first] = calls;
+    if (first?.kind === 'stream') await status(first.callId, 'LBmany1', 'canceled', 5);
+    expect(await rings(5)).toMatchObject({ kind: 'stream' });
+  });
+
+  it('is refused where nobody can buy the model of the voice, and taken once a key opens it', async () => {
+    const agent = await world.agent();
+    const ringing = { carrierCallId: 'LBkeyed', from: '+14155550111', to: agent.phoneNumber };
+    const voice = await world.deps.voiceOf(agent.agentId);
+    for (const model of ['keyed/talker', 'gone/talker']) {
+      const deps = { ...world.deps, voiceOf: async () => ({ ...voice, model }) };
+      expect(await receiveCall(deps, ringing)).toEqual(REJECTED);
+    }
+    const unsold = 'voice_model_unavailable';
+    expect(await rejections(agent.accountId)).toEqual([unsold, unsold]);
+    const providerKeys = { find: async () => 'sk-own', noteUse: async () => {} };
+    const keyed = {
+      ...world.deps,
+      voiceOf: async () => ({ ...voice, model: 'keyed/talker' }),
+      cascades: { ...world.deps.cascades, providerKeys },
+    };
+    expect(await receiveCall(keyed, ringing)).toMatchObject({ kind: 'admitted' });
+  });
+
   it('to a number that is not rented is refused', async () => {
     const ringing = { carrierCallId: 'LBno', from: '+14155550111', to: '+14155559999' };
-    expect(await receiveCall(world.deps, ringing)).toBeUndefined();
+    expect(await receiveCall(world.deps, ringing)).toEqual(REJECTED);
   });
 });
 

@@ -173,7 +173,7 @@ describe('a call that no process ends', () => {
     world.record(carrierCallId, 'completed', 2);
     await world.sweep();
     expect(await world.row(callId)).toMatchObject({
-      terminal: true,
+      ...{ status: 'completed', terminal: true, end_reason: 'call_ended', is_backstop: false },
       transport_raw: 500n,
       stt_raw: 0n,
     });

@@ -11,9 +11,12 @@ import { callEnded } from '../call-events.ts';
 import { secondsRecorded, useOfJournal } from '../call-meter.ts';
 import { chargesOf, legsWithin } from '../call-money.ts';
 import { advanceRow, claimDueCalls, putOffCall } from '../call-store.ts';
+import { isOfSession, reasonOf } from '../end-reason.ts';
+import { findSessionEnd } from '../ending/end-store.ts';
 import { carrierEnded, isOver } from '../hear-carrier.ts';
 import { chargedLegs, isHeldByLiving } from './sweep-store.ts';
 
+const BACKSTOP = 'backstop_settled';
 const EVERY_MS = 2_000;
 /** A claimed call is due again after so long, whatever became of its sweeper. */
 const CLAIM_MS = 30_000;
@@ -86,7 +89,7 @@ async function backstop(deps: CallDeps, call: Call, durationSeconds: number | nu
   }
   const taken = await takeSession(callId);
   if (taken === undefined) {
-    await writeEnd(deps, call, await chargedLegs(sql, callId), durationSeconds);
+    await writeSettled(deps, call, durationSeconds);
     return;
   }
   const lineSeconds = durationSeconds ?? useOfJournal(taken.usage).lineSeconds;
@@ -100,7 +103,7 @@ async function backstop(deps: CallDeps, call: Call, durationSeconds: number | nu
   const wallet = await findWallet(sql, call.agentId);
   const verdict = await ledger.closeSession({
     claim: taken.claim,
-    reason: 'backstop_settled',
+    reason: BACKSTOP,
     actualRaw,
     account: 'telephony',
     source: call.carrier,
@@ -109,7 +112,7 @@ async function backstop(deps: CallDeps, call: Call, durationSeconds: number | nu
       callEnded(
         { ...call, wallet },
         {
-          reason: 'backstop_settled',
+          reason: BACKSTOP,
           durationSeconds: Math.ceil(lineSeconds),
           legs: charged,
           isBackstop: true,
@@ -119,6 +122,28 @@ async function backstop(deps: CallDeps, call: Call, durationSeconds: number | nu
     ],
   });
   if (verdict.kind === 'settled') await writeEnd(deps, call, charged, Math.ceil(lineSeconds));
+}
+
+/** Writes the row of a call that is settled already: as its process has settled it, or as a sweeper has. */
+async function writeSettled(
+  deps: CallDeps,
+  call: Call,
+  durationSeconds: number | null,
+): Promise<void> {
+  const { sql } = deps;
+  const { callId } = call;
+  const [legs, settled] = await Promise.all([
+    chargedLegs(sql, callId),
+    findSessionEnd(sql, callId),
+  ]);
+  if (settled === undefined || settled.ending === BACKSTOP) {
+    await writeEnd(deps, call, legs, durationSeconds);
+    return;
+  }
+  const { ending, given } = settled;
+  const reason = given !== null && isOfSession(given) ? given : reasonOf(ending, false);
+  const end = { durationSeconds: durationSeconds ?? 0, legs, isBackstop: false };
+  await advanceRow(sql, callId, { type: 'session.ended', reason }, end);
 }
 
 async function writeEnd(

@@ -1,0 +1,31 @@
+import type { CallEndReason } from '../../../../machines/call.ts';
+import type { Sql } from '../../../platform/postgres/sql.ts';
+
+/**
+ * Gives a call the reason of its end, unless it has one, while its session is that of the process with this epoch. Answers
+ * the one that it has; undefined: another process has the session.
+ */
+export async function giveEndReason(
+  sql: Sql,
+  { callId, epoch }: { readonly callId: string; readonly epoch: number },
+  reason: CallEndReason,
+): Promise<CallEndReason | undefined> {
+  const [row] = await sql<{ end_reason: CallEndReason }[]>`
+    update calls set end_reason = coalesce(end_reason, ${reason})
+    where id = ${callId} and exists (
+      select from sessions s where s.id = calls.id and s.epoch = ${epoch} and s.ended_at is null)
+    returning end_reason`;
+  return row?.end_reason;
+}
+
+/** How the session of a call ended in the ledger. Undefined: it has not ended, or never began. */
+export async function findSessionEnd(
+  sql: Sql,
+  callId: string,
+): Promise<{ readonly ending: string; readonly given: CallEndReason | null } | undefined> {
+  const [row] = await sql<{ ending: string; given: CallEndReason | null }[]>`
+    select s.end_reason as ending, c.end_reason as given
+    from sessions s join calls c on c.id = s.id
+    where s.id = ${callId} and s.ended_at is not null`;
+  return row;
+}
