@@ -40,6 +40,7 @@ const sourceOf = (entry: SourceEntry): Source => ({
   cacheWritePercent: entry.cacheWritePercent,
   cacheLeastTokens: entry.cacheLeastTokens,
   imageTokens: entry.imageTokens,
+  efforts: entry.efforts,
 });
 
 export type UnpricedSource = {
@@ -142,9 +143,10 @@ function ownKeySources(
   keyed: readonly string[],
 ): readonly Source[] {
   const found = new Map<string, Source>();
-  for (const { cacheLeastTokens, provider, upstreamModel } of sources) {
+  for (const source of sources) {
+    const { provider, upstreamModel } = source;
     if (!keyed.includes(provider) || found.has(provider)) continue;
-    found.set(provider, byokSource(provider, upstreamModel, cacheLeastTokens));
+    found.set(provider, byokSource(provider, upstreamModel, source));
   }
   return [...found.values()];
 }

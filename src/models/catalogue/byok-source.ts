@@ -12,7 +12,7 @@ const FEE: Rates = { request: LIMITS.byokFeeRaw * RATE_PER_RAW };
 export const byokSource = (
   provider: string,
   upstreamModel: string,
-  cacheLeastTokens?: number,
+  { cacheLeastTokens, efforts }: Pick<Source, 'cacheLeastTokens' | 'efforts'> = {},
 ): Source => ({
   rail: 'byok',
   provider,
@@ -20,6 +20,7 @@ export const byokSource = (
   rates: FEE,
   marginBps: 0,
   ...(cacheLeastTokens !== undefined && { cacheLeastTokens }),
+  ...(efforts !== undefined && { efforts }),
 });
 
 /** The vendor that a provider is an address of. A provider that the catalogue no longer has is one by itself. */

@@ -1,4 +1,5 @@
 import type { Unit } from '../../../kernel/price.ts';
+import type { Effort } from '../../providers/anthropic/efforts.ts';
 import type { CapMember } from '../../providers/upstream-pool.ts';
 import type { Cascade, Dialect, Modality, PriceNote, Rail, Surcharges } from '../catalogue.ts';
 
@@ -13,6 +14,7 @@ export type SourceEntry = Surcharges & {
   readonly marginBps?: number | undefined;
   /** Every built-in rate has one, but those of the engines of this server. */
   readonly price?: PriceNote | undefined;
+  readonly efforts?: readonly Effort[] | undefined;
 };
 
 /** A model as data, before it is known which of its sources this server has credentials for. */
@@ -87,6 +89,7 @@ export const direct = (
     readonly maxOutputTokens?: number | undefined;
     readonly marginBps?: number;
     readonly price?: PriceNote;
+    readonly efforts?: readonly Effort[];
   } = {},
 ): ModelEntry => {
   const [maker = '', ...name] = id.split('/');
