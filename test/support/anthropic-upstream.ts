@@ -103,6 +103,37 @@ const SAMPLING = ['temperature', 'top_p', 'top_k'];
 
 const COUNT: Reply = { body: { input_tokens: 14 } };
 
+const EFFORTS: readonly unknown[] = ['low', 'medium', 'high', 'xhigh', 'max'];
+
+/** Why the real one would not promise a format, an effort or the arguments of a tool. */
+function objectionToPromises({ model, output_config: config, tools }: Json): string | undefined {
+  const { effort, format, ...others } = (config ?? {}) as Json;
+  const [odd] = Object.keys(others);
+  if (odd !== undefined) return `output_config.${odd}: Extra inputs are not permitted`;
+  if (effort !== undefined && String(model).startsWith('claude-haiku-4-5')) {
+    return 'This model does not support the effort parameter.';
+  }
+  if (effort !== undefined && !EFFORTS.includes(effort)) return 'output_config.effort: odd';
+  if (format !== undefined) {
+    const { schema, type, ...more } = format as Json;
+    if (type !== 'json_schema' || Object.keys(more).length > 0) return 'output_config.format: odd';
+    if (isOpen(schema)) return `output_config.format.schema: ${OPEN}`;
+  }
+  for (const [at, tool] of ((tools ?? []) as Json[]).entries()) {
+    if (tool.strict === true && isOpen(tool.input_schema)) return `tools.${at}.custom: ${OPEN}`;
+  }
+  return undefined;
+}
+
+const OPEN = "For 'object' type, 'additionalProperties' must be explicitly set to false";
+
+/** Whether an object of a schema may have members that it does not name. */
+const isOpen = (schema: unknown): boolean =>
+  typeof schema === 'object' &&
+  schema !== null &&
+  (((schema as Json).type === 'object' && (schema as Json).additionalProperties !== false) ||
+    Object.values(schema).some(isOpen));
+
 /** Why the real one would not take a request, or nothing. */
 function objectionTo(path: string, headers: Json, body: Json): string | undefined {
   const isCount = path === '/v1/messages/count_tokens';
@@ -117,6 +148,8 @@ function objectionTo(path: string, headers: Json, body: Json): string | undefine
   const odd = Object.keys(body).find((field) => !known.has(field));
   if (odd !== undefined) return `${odd}: Extra inputs are not permitted`;
   if (!(isCount || Number.isInteger(body.max_tokens))) return 'max_tokens: Field required';
+  const promised = objectionToPromises(body);
+  if (promised !== undefined) return promised;
   const turns = body.messages as readonly Turn[];
   if (turns[0]?.role !== 'user') return 'messages: first message must use the user role';
   let open: readonly unknown[] = [];

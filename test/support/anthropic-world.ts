@@ -17,6 +17,9 @@ export const KEY = 'sk-ant-upstream';
 export const AUTO_KEY = `svc_${'c'.repeat(64)}`;
 export const messages = [{ role: 'user' as const, content: 'Good morning?' }];
 
+/** The older of them takes no effort. */
+const BUILTIN = ['anthropic/claude-haiku-4-5', 'anthropic/claude-sonnet-5'];
+
 const RATES = { text_input_token: '1', text_output_token: '5', cached_input_token: '0.1' };
 const DEARER = { text_input_token: '5', text_output_token: '20' };
 
@@ -42,7 +45,7 @@ export async function anthropicWorld(limits: Partial<UpstreamLimits> = {}, secre
       anthropic: { ...BUILTIN_PROVIDERS.anthropic, baseUrl: upstream.baseUrl } as ProviderEntry,
     },
     models: [
-      ...BUILTIN_MODELS.filter(({ id }) => id === 'anthropic/claude-haiku-4-5'),
+      ...BUILTIN_MODELS.filter(({ id }) => BUILTIN.includes(id)),
       { id: MODEL, modality: 'text', sources: [source('claude', RATES)] },
       {
         id: 'acme/spared',

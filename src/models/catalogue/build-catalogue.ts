@@ -41,6 +41,7 @@ const sourceOf = (entry: SourceEntry): Source => ({
   cacheWritePercent: entry.cacheWritePercent,
   cacheLeastTokens: entry.cacheLeastTokens,
   imageTokens: entry.imageTokens,
+  efforts: entry.efforts,
 });
 
 export type UnpricedSource = {
@@ -151,10 +152,10 @@ function ownKeySources(
   keyed: readonly string[],
 ): readonly Source[] {
   const found = new Map<string, Source>();
-  for (const { cacheLeastTokens, provider, thinkingSwitch, upstreamModel } of sources) {
+  for (const source of sources) {
+    const { provider, upstreamModel } = source;
     if (!keyed.includes(provider) || found.has(provider)) continue;
-    const model = { cacheLeastTokens, thinkingSwitch };
-    found.set(provider, byokSource(provider, upstreamModel, model));
+    found.set(provider, byokSource(provider, upstreamModel, source));
   }
   return [...found.values()];
 }

@@ -12,7 +12,11 @@ const FEE: Rates = { request: LIMITS.byokFeeRaw * RATE_PER_RAW };
 export const byokSource = (
   provider: string,
   upstreamModel: string,
-  { cacheLeastTokens, thinkingSwitch }: Pick<Source, 'cacheLeastTokens' | 'thinkingSwitch'> = {},
+  {
+    cacheLeastTokens,
+    efforts,
+    thinkingSwitch,
+  }: Pick<Source, 'cacheLeastTokens' | 'efforts' | 'thinkingSwitch'> = {},
 ): Source => ({
   rail: 'byok',
   provider,
@@ -21,6 +25,7 @@ export const byokSource = (
   marginBps: 0,
   ...(cacheLeastTokens !== undefined && { cacheLeastTokens }),
   ...(thinkingSwitch !== undefined && { thinkingSwitch }),
+  ...(efforts !== undefined && { efforts }),
 });
 
 /** The vendor that a provider is an address of. A provider that the catalogue no longer has is one by itself. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { LIMITS } from '../../kernel/limits.ts';
 import { parseRate, UNITS } from '../../kernel/price.ts';
+import { EFFORTS } from '../providers/anthropic/efforts.ts';
 import { missingRates } from './billed-units.ts';
 import type { ModelEntry, ProviderEntry } from './builtin/builtin-model.ts';
 import { CERTAINTIES, MODALITIES, type Modality, RAILS } from './catalogue.ts';
@@ -54,6 +55,7 @@ const SourceShape = z
     cacheLeastTokens: tokens.optional(),
     imageTokens: tokens.optional(),
     thinkingSwitch: z.boolean().optional(),
+    efforts: z.array(z.enum(EFFORTS)).min(1).max(EFFORTS.length).optional(),
     price: z
       .strictObject({
         source: z.string().min(1).max(256),

@@ -1,4 +1,5 @@
 import type { Rates } from '../../kernel/price.ts';
+import type { Effort } from '../providers/anthropic/efforts.ts';
 import type { CapMember, TakenThoughts } from '../providers/upstream-pool.ts';
 import type { Retirement } from './retirement.ts';
 
@@ -51,6 +52,8 @@ export type Source = Surcharges & {
   readonly thinkingSwitch?: boolean | undefined;
   /** Absent where the rates are this server's own. */
   readonly price?: PriceNote | undefined;
+  /** The efforts that it takes, where it speaks the Messages dialect. Absent: not known, or none, so that it is sent none. */
+  readonly efforts?: readonly Effort[] | undefined;
 };
 
 /** The models that together make a voice session. */

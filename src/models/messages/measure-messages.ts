@@ -95,7 +95,7 @@ function partsOfBlock(block: Json): Json[] {
 
 function filePart(source: Json): Json {
   if (source.type === 'base64' && typeof source.data === 'string') {
-    return { file: { file_data: source.data } };
+    return { file: { file_data: `data:${String(source.media_type)};base64,${source.data}` } };
   }
   if (source.type === 'text') return textPart(source.data);
   return OPAQUE;

@@ -1,5 +1,6 @@
 import type { Json } from '../../kernel/json.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
+import type { Effort } from './anthropic/efforts.ts';
 import type { Outcome } from './outcome.ts';
 import type { PaymentMethod } from './payment-method.ts';
 import type { TakenThoughts } from './upstream-pool.ts';
@@ -19,6 +20,8 @@ export type ChatCall = {
   readonly paymentMethod?: PaymentMethod | undefined;
   /** Set where this server marks the prompt, if the upstream needs marks and the caller has set none. */
   readonly breakpoints?: Breakpoints | undefined;
+  /** The efforts that the model takes in the Messages dialect; undefined: not known, or none. */
+  readonly efforts?: readonly Effort[] | undefined;
   /** The caller's request as it came; a rail changes the model's name, and the cap's where its upstream has another. */
   readonly body: Readonly<Record<string, unknown>>;
 };

@@ -151,7 +151,7 @@ async function askForChat(
 /** What the members of a chat request are called in a request for a response. */
 const MEMBERS: readonly (readonly [RegExp, string])[] = [
   [/^messages\b.*/, 'input'],
-  [/^response_format\b/, 'text.format'],
+  [/^response_format(\.json_schema)?\b/, 'text.format'],
   [/^max_(completion_)?tokens$/, 'max_output_tokens'],
   [/^reasoning_effort$/, 'reasoning.effort'],
 ];

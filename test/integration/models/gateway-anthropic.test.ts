@@ -122,7 +122,12 @@ describe('what such a model cannot do', () => {
       ['n', { n: 2 }, /^n /],
       ['logprobs', { logprobs: true }, /^logprobs /],
       ['presence_penalty', { presence_penalty: 1 }, /^presence_penalty /],
-      ['response_format', { response_format: { type: 'json_schema' } }, /^response_format /],
+      ['response_format', { response_format: { type: 'json_object' } }, /^response_format /],
+      [
+        'response_format.json_schema.schema',
+        { response_format: { type: 'json_schema' } },
+        /^response_format\.json_schema\.schema must/,
+      ],
       [
         `messages.${messages.length}.tool_calls.0.function.arguments`,
         { messages: [...messages, { role: 'assistant', tool_calls: calls }] },

@@ -1,4 +1,5 @@
 import type { Unit } from '../../../kernel/price.ts';
+import type { Effort } from '../../providers/anthropic/efforts.ts';
 import type { CapMember, TakenThoughts } from '../../providers/upstream-pool.ts';
 import type { Cascade, Dialect, Modality, PriceNote, Rail, Surcharges } from '../catalogue.ts';
 
@@ -14,6 +15,7 @@ export type SourceEntry = Surcharges & {
   readonly thinkingSwitch?: boolean | undefined;
   /** Every built-in rate has one, but those of the engines of this server. */
   readonly price?: PriceNote | undefined;
+  readonly efforts?: readonly Effort[] | undefined;
 };
 
 /** A model as data, before it is known which of its sources this server has credentials for. */
@@ -90,6 +92,7 @@ export const direct = (
     readonly marginBps?: number;
     readonly thinkingSwitch?: boolean;
     readonly price?: PriceNote;
+    readonly efforts?: readonly Effort[];
   } = {},
 ): ModelEntry => {
   const [maker = '', ...name] = id.split('/');

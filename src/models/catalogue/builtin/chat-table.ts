@@ -1,4 +1,5 @@
 import { assert } from '../../../kernel/assert.ts';
+import type { Effort } from '../../providers/anthropic/efforts.ts';
 import { CERTAINTIES, type Certainty, type Surcharges } from '../catalogue.ts';
 import { direct, type ModelEntry, tokens } from './builtin-model.ts';
 
@@ -18,7 +19,11 @@ const COLUMNS = 9;
 export function chatTable(
   maker: string,
   lines: readonly string[],
-  more: Surcharges & { readonly marginBps?: number; readonly thinkingSwitch?: boolean } = {},
+  more: Surcharges & {
+    readonly marginBps?: number;
+    readonly thinkingSwitch?: boolean;
+    readonly efforts?: readonly Effort[];
+  } = {},
 ): ModelEntry[] {
   return lines.map((line) => {
     const words = line.trim().split(/\s+/);

@@ -1,3 +1,4 @@
+import { EFFORTS } from '../../providers/anthropic/efforts.ts';
 import type { ModelEntry } from './builtin-model.ts';
 import { openWeight, unpriced, unpricedDirect } from './builtin-model.ts';
 import { chatTable } from './chat-table.ts';
@@ -63,21 +64,34 @@ const SHORT_CACHED = { cacheLeastTokens: 512 };
 const LONG_CACHED = { cacheLeastTokens: 2_048 };
 const LONGEST_CACHED = { cacheLeastTokens: 4_096 };
 
+// Which efforts a model takes, as platform.claude.com/docs/en/build-with-claude/effort has it (read on 2026-11-27): claude-haiku-4-5
+// takes none, those of version 4.6 have no `xhigh`.
+const NO_XHIGH = EFFORTS.filter((effort) => effort !== 'xhigh');
+
 const ANTHROPIC: readonly ModelEntry[] = [
   ...chatTable(
     'anthropic',
     [
-      'claude-haiku-4-5   1   5   0.1   200_000    64_000   list  platform.claude.com/docs/en/models/haiku-4-5/overview                  2026-11-24',
-      'claude-opus-4-6    5   25  0.5   -          128_000  list  models.dev+truefoundry/models                                          2026-11-24',
+      'claude-haiku-4-5  1  5  0.1  200_000  64_000  list  platform.claude.com/docs/en/models/haiku-4-5/overview  2026-11-24',
     ],
     LONGEST_CACHED,
+  ),
+  ...chatTable(
+    'anthropic',
+    ['claude-opus-4-6  5  25  0.5  -  128_000  list  models.dev+truefoundry/models  2026-11-24'],
+    { efforts: NO_XHIGH, ...LONGEST_CACHED },
+  ),
+  ...chatTable(
+    'anthropic',
+    ['claude-sonnet-4-6  3  15  0.3  -  64_000  list  models.dev+truefoundry/models  2026-11-24'],
+    { efforts: NO_XHIGH },
   ),
   ...chatTable(
     'anthropic',
     [
       'claude-opus-4-7    5   25  0.5   1_000_000  128_000  list  models.dev+truefoundry/models                                          2026-11-24',
     ],
-    LONG_CACHED,
+    { efforts: EFFORTS, ...LONG_CACHED },
   ),
   ...chatTable(
     'anthropic',
@@ -85,22 +99,25 @@ const ANTHROPIC: readonly ModelEntry[] = [
       'claude-opus-5      5   25  0.5   1_000_000  128_000  list  platform.claude.com/docs/en/models/opus-5/overview                     2026-11-24',
       'claude-fable-5     10  50  1     1_000_000  128_000  list  platform.claude.com/docs/en/models/opus-5/overview+truefoundry/models  2026-11-24',
     ],
-    SHORT_CACHED,
+    { efforts: EFFORTS, ...SHORT_CACHED },
   ),
-  ...chatTable('anthropic', [
-    'claude-sonnet-4-6  3   15  0.3   -          64_000   list  models.dev+truefoundry/models                                          2026-11-24',
-    'claude-sonnet-5    2   10  0.2   1_000_000  128_000  list  platform.claude.com/docs/en/models/sonnet-5/overview                   2026-11-24',
-    'claude-sonnet-5-5  2   10  0.2   1_000_000  128_000  list  platform.claude.com/docs/en/models/opus-5/overview+truefoundry/models  2026-11-24',
-    'claude-opus-4-8    5   25  0.5   1_000_000  128_000  list  models.dev+truefoundry/models                                          2026-11-24',
-    'claude-opus-5-5    4   20  0.2   1_000_000  128_000  list  platform.claude.com/docs/en/models/opus-5/overview+truefoundry/models  2026-11-24',
-    'claude-fable-5-1   10  50  0.25  1_000_000  128_000  list  platform.claude.com/docs/en/models/opus-5/overview+truefoundry/models  2026-11-24',
-  ]),
+  ...chatTable(
+    'anthropic',
+    [
+      'claude-sonnet-5    2   10  0.2   1_000_000  128_000  list  platform.claude.com/docs/en/models/sonnet-5/overview                   2026-11-24',
+      'claude-sonnet-5-5  2   10  0.2   1_000_000  128_000  list  platform.claude.com/docs/en/models/opus-5/overview+truefoundry/models  2026-11-24',
+      'claude-opus-4-8    5   25  0.5   1_000_000  128_000  list  models.dev+truefoundry/models                                          2026-11-24',
+      'claude-opus-5-5    4   20  0.2   1_000_000  128_000  list  platform.claude.com/docs/en/models/opus-5/overview+truefoundry/models  2026-11-24',
+      'claude-fable-5-1   10  50  0.25  1_000_000  128_000  list  platform.claude.com/docs/en/models/opus-5/overview+truefoundry/models  2026-11-24',
+    ],
+    { efforts: EFFORTS },
+  ),
   ...chatTable(
     'anthropic',
     [
       'claude-haiku-5-5  0.1  0.5  0.01  1_000_000  128_000  list  platform.claude.com/docs/en/models/haiku-5-5/overview+apidog.com  2026-11-24',
     ],
-    LONG_HAIKU,
+    { efforts: EFFORTS, ...LONG_HAIKU },
   ),
 ];
 

@@ -1,4 +1,5 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
+import { UNTITLED_FILE } from '../../providers/anthropic/document-block.ts';
 import { unfit } from '../../providers/anthropic/unfit-request.ts';
 import { blocksOf, sourceOf } from '../read-block.ts';
 
@@ -77,7 +78,7 @@ function documentParts(block: Json, at: string): Part[] {
     );
   }
   if (kind === 'base64' && typeof type === 'string' && typeof data === 'string') {
-    const filename = typeof block.title === 'string' ? block.title : 'document.pdf';
+    const filename = typeof block.title === 'string' ? block.title : UNTITLED_FILE;
     return [{ type: 'file', file: { filename, file_data: `data:${type};base64,${data}` } }];
   }
   return unfit(`${at}.source must be text, content or base64: this model reads no other files.`);

@@ -37,9 +37,12 @@ export function createAnthropicRail(deps: {
     credential: (apiKey) => ({ 'x-api-key': apiKey }),
     headers: { 'anthropic-version': PROTOCOL_VERSION },
   });
-  const sent = ({ body, breakpoints, model, paymentMethod }: ChatCall, stream: boolean) => ({
+  const sent = (
+    { body, breakpoints, efforts, model, paymentMethod }: ChatCall,
+    stream: boolean,
+  ) => ({
     body: JSON.stringify(
-      placeBreakpoints(translateRequest({ ...body, model, stream }), breakpoints),
+      placeBreakpoints(translateRequest({ ...body, model, stream }, efforts), breakpoints),
     ),
     paymentMethod,
   });

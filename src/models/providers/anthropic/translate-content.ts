@@ -1,5 +1,7 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { type CacheMark, cacheMark } from './cache-mark.ts';
+import { readDataUrl } from './data-url.ts';
+import { type DocumentBlock, documentBlock } from './document-block.ts';
 import { unfit } from './unfit-request.ts';
 
 export type TextBlock = CacheMark & { readonly type: 'text'; readonly text: string };
@@ -10,6 +12,9 @@ export type ImageBlock = CacheMark & {
     | { readonly type: 'base64'; readonly media_type: string; readonly data: string }
     | { readonly type: 'url'; readonly url: string };
 };
+
+/** What a user shows, and what a tool results in. */
+export type ContentBlock = TextBlock | ImageBlock | DocumentBlock;
 
 /** The text of a message that may hold nothing else. Empty texts are left out: the dialect refuses them. */
 export function translateText(content: unknown, at: string): TextBlock[] {
@@ -22,12 +27,15 @@ export function translateText(content: unknown, at: string): TextBlock[] {
   });
 }
 
-/** The text and the images of a message. */
-export function translateContent(content: unknown, at: string): (TextBlock | ImageBlock)[] {
-  return translateParts<TextBlock | ImageBlock>(content, at, (part, place) => {
+/** The text, the images and the files of a message. */
+export function translateContent(content: unknown, at: string): ContentBlock[] {
+  return translateParts<ContentBlock>(content, at, (part, place) => {
     if (part.type === 'text') return textBlock(part.text, place);
     if (part.type === 'image_url') return imageBlock(part.image_url, `${place}.image_url`);
-    return unfit(`${place}.type must be "text" or "image_url"; this model takes no other parts.`);
+    if (part.type === 'file') return documentBlock(part.file, `${place}.file`);
+    return unfit(
+      `${place}.type must be "text", "image_url" or "file"; this model takes no other parts.`,
+    );
   });
 }
 
@@ -66,21 +74,16 @@ const MEDIA_TYPES: ReadonlyMap<string, string> = new Map([
   ['image/webp', 'image/webp'],
 ]);
 
-/** Longer than the head of any data URL that is taken, and short enough to be looked at. */
-const DATA_URL_HEAD_CHARS = 64;
-
 function imageBlock(image: unknown, place: string): ImageBlock {
   const url = isObject(image) ? image.url : undefined;
   if (typeof url !== 'string') return unfit(`${place}.url must be a string.`);
   if (/^https?:\/\//i.test(url)) return { type: 'image', source: { type: 'url', url } };
-  const head = url.slice(0, DATA_URL_HEAD_CHARS);
-  const [all = '', type = ''] = /^data:([a-z/]+);base64,/i.exec(head) ?? [];
-  const mediaType = MEDIA_TYPES.get(type.toLowerCase());
-  if (mediaType === undefined) {
-    unfit(
+  const read = readDataUrl(url);
+  const mediaType = read && MEDIA_TYPES.get(read.mediaType);
+  if (read === undefined || mediaType === undefined) {
+    return unfit(
       `${place}.url must be an http(s) URL, or a base64 data: URL of a JPEG, PNG, GIF or WebP.`,
     );
   }
-  const data = url.slice(all.length);
-  return { type: 'image', source: { type: 'base64', media_type: mediaType as string, data } };
+  return { type: 'image', source: { type: 'base64', media_type: mediaType, data: read.data } };
 }

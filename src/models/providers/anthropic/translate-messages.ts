@@ -2,7 +2,7 @@ import { isObject, type Json } from '../../../kernel/json.ts';
 import type { CacheMark } from './cache-mark.ts';
 import { CallArguments } from './call-arguments.ts';
 import {
-  type ImageBlock,
+  type ContentBlock,
   type TextBlock,
   translateContent,
   translateText,
@@ -19,10 +19,10 @@ type ToolUseBlock = {
 type ToolResultBlock = CacheMark & {
   readonly type: 'tool_result';
   readonly tool_use_id: string;
-  readonly content?: readonly (TextBlock | ImageBlock)[];
+  readonly content?: readonly ContentBlock[];
 };
 
-type Block = TextBlock | ImageBlock | ToolUseBlock | ToolResultBlock;
+type Block = ContentBlock | ToolUseBlock | ToolResultBlock;
 
 /** What one side says before the other does. */
 export type AnthropicTurn = {

@@ -1,6 +1,8 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { findUnserved, isSet, UNSERVED, type UnservedFeature } from '../unserved-features.ts';
+import type { Effort } from './efforts.ts';
+import { type OutputConfig, outputConfig } from './output-config.ts';
 import type { TextBlock } from './translate-content.ts';
 import { type AnthropicTurn, translateMessages } from './translate-messages.ts';
 import { type ToolFields, translateTools } from './translate-tools.ts';
@@ -15,21 +17,23 @@ export type MessagesRequest = ToolFields & {
   readonly top_p?: number;
   readonly stop_sequences?: readonly string[];
   readonly metadata?: { readonly user_id: string };
+  readonly output_config?: OutputConfig;
   readonly stream?: true;
 };
 
 /**
  * Puts an OpenAI chat request into the words of the Messages dialect; throws UnfitRequest where it has
- * none. What promises nothing (a `seed`, a `prediction`) and a tool's `strict` are left out, as the maker of the dialect
- * does on its own OpenAI-compatible address.
+ * none. What promises nothing (a `seed`, a `prediction`) is left out, and so is `reasoning_effort` where it is not known
+ * which `efforts` the model takes.
  */
-export function translateRequest(request: Json): MessagesRequest {
+export function translateRequest(request: Json, efforts?: readonly Effort[]): MessagesRequest {
   refuseUnknown(request);
   const { system, turns } = translateMessages(request.messages);
   const temperature = optionalNumber(request, 'temperature');
   const topP = optionalNumber(request, 'top_p');
   const stop = stopSequences(request.stop);
   const { user } = request;
+  const config = outputConfig(request, efforts);
   return {
     model: request.model,
     max_tokens: maxTokens(request),
@@ -41,9 +45,12 @@ export function translateRequest(request: Json): MessagesRequest {
     ...(topP !== undefined && { top_p: topP }),
     ...(stop.length > 0 && { stop_sequences: stop }),
     ...(typeof user === 'string' && user !== '' && { metadata: { user_id: user } }),
+    ...(config && { output_config: config }),
     ...(request.stream === true && { stream: true }),
   };
 }
+
+const FORMATS: ReadonlySet<unknown> = new Set(['text', 'json_schema']);
 
 /** What this dialect has no word for, beside what no other one has. */
 const UNKNOWN: readonly UnservedFeature[] = [
@@ -56,8 +63,8 @@ const UNKNOWN: readonly UnservedFeature[] = [
   })),
   {
     field: 'response_format',
-    asked: (format) => isObject(format) && format.type !== 'text',
-    why: 'this model promises no format; a tool with tool_choice does',
+    asked: (format) => isObject(format) && !FORMATS.has(format.type),
+    why: 'this model keeps to a json_schema, and to no other format',
   },
 ];
 

@@ -6,6 +6,7 @@ type Tool = CacheMark & {
   readonly name: string;
   readonly description?: string;
   readonly input_schema: Json;
+  readonly strict?: true;
 };
 
 type ToolChoice = {
@@ -42,12 +43,13 @@ function translateDefinitions(tools: unknown): Tool[] {
     if (!isObject(tool) || !isObject(definition)) {
       return unfit(`${at} must be a function; no other tools are taken.`);
     }
-    const { name, description, parameters } = definition;
+    const { name, description, parameters, strict } = definition;
     if (typeof name !== 'string') return unfit(`${at}.function.name must be a string.`);
     return {
       name,
       ...(typeof description === 'string' && { description }),
       input_schema: isObject(parameters) ? parameters : NO_PARAMETERS,
+      ...(strict === true && { strict }),
       // Callers put it at either place.
       ...cacheMark(definition, `${at}.function`),
       ...cacheMark(tool, at),

@@ -1,8 +1,10 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
 import type { ChatRequest } from '../../chat/chat-request.ts';
 import { withoutThoughts } from '../../chat/thoughts.ts';
+import { isSet } from '../../providers/unserved-features.ts';
 import type { InputItem, ResponsesRequest } from '../responses-request.ts';
 import { type Misfit, Misfits, NOT_HERE } from './misfit.ts';
+import { noteMembers, SAME } from './request-members.ts';
 import type { ToolNames } from './tool-names.ts';
 import { bringsTools } from './tools-of-items.ts';
 import { type Message, translateItems } from './translate-items.ts';
@@ -19,39 +21,19 @@ export type TranslatedRequest = {
   readonly misfit: Misfit | undefined;
 };
 
-/** Members that mean the same in chat. */
-const SAME = [
-  'temperature',
-  'top_p',
-  'user',
-  'safety_identifier',
-  'prompt_cache_key',
-  'service_tier',
-] as const;
-
-/** Members that no chat has, and what would be missing without them. */
-const UNKNOWN = [
-  ['prompt', 'names a stored prompt'],
-  ['context_management', 'asks for a conversation to be made shorter'],
-] as const;
-
 const LOGPROBS = 'message.output_text.logprobs';
 
 /**
  * Puts a request, with the items of its whole conversation, into chat. What promises nothing that chat could keep is left
- * out: `metadata`, which a response repeats, summaries of thoughts, and what `include` names but odds of words.
+ * out: `metadata`, which a response repeats, summaries of thoughts, and what `include` names but odds of words. A member that
+ * is not known is a misfit.
  */
 export function translateRequest(
   request: ResponsesRequest,
   items: readonly InputItem[],
 ): TranslatedRequest {
   const misfits = new Misfits();
-  for (const [member, why] of UNKNOWN) {
-    if (isSet(request[member])) misfits.note(member, `${why}, which ${NOT_HERE}`);
-  }
-  if (request.truncation === 'auto') {
-    misfits.note('truncation', `asks for a conversation to be cut, which ${NOT_HERE}`);
-  }
+  noteMembers(request, misfits);
   const { messages, thoughts } = translateItems(items, misfits);
   const { instructions } = request;
   if (isSet(instructions)) messages.unshift({ role: 'system', content: String(instructions) });
@@ -87,8 +69,6 @@ const toolsOf = (item: InputItem): readonly Json[] => (bringsTools(item) ? item.
 /** Tools as they are sent where they are longest: the caller's own say what chat leaves out, and chat repeats namespaces. */
 const longerOf = (own: unknown, translated: unknown): unknown =>
   JSON.stringify(own).length > JSON.stringify(translated).length ? own : translated;
-
-const isSet = (value: unknown): boolean => value !== undefined && value !== null;
 
 function translateFormat({ text }: ResponsesRequest, misfits: Misfits): Json {
   const { format, verbosity } = text ?? {};

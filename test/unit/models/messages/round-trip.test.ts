@@ -24,10 +24,19 @@ const said = words.map((text) => ({ type: 'text', text }));
 const picture = fc
   .base64String({ minLength: 4, maxLength: 16 })
   .map((data) => ({ type: 'image', source: { type: 'base64', media_type: 'image/png', data } }));
+const document = fc
+  .record({
+    data: fc.base64String({ minLength: 4, maxLength: 16 }),
+    title: fc.option(words, { nil: undefined }),
+  })
+  .map(({ data, title }) => ({
+    ...{ type: 'document', source: { type: 'base64', media_type: 'application/pdf', data } },
+    ...(title !== undefined && { title }),
+  }));
 
 /** A turn of the user, and an answer that calls tools, whose results the next turn brings. */
 const exchange = fc.record({
-  asked: fc.array(fc.oneof(said, picture), { minLength: 1, maxLength: 3 }),
+  asked: fc.array(fc.oneof(said, picture, document), { minLength: 1, maxLength: 3 }),
   answered: fc.array(words, { maxLength: 2 }),
   calls: fc.array(fc.record({ input, result: words, isError: fc.boolean() }), { maxLength: 3 }),
 });
@@ -63,6 +72,15 @@ const TOOL = {
   input_schema: { type: 'object', properties: { city: { type: 'string' } } },
 };
 
+const schema = input.map((properties) => ({
+  ...{ type: 'object', properties, additionalProperties: false },
+}));
+/** What may be promised of an answer: its format, and the arguments of its calls. */
+const promises = fc.record({
+  format: fc.option(schema.map((of) => ({ type: 'json_schema', schema: of }))),
+  isStrict: fc.boolean(),
+});
+
 const requestOf = (messages: unknown, more: object = {}) =>
   MessagesRequest.parse({ model: 'a/b', max_tokens: 100, messages, tools: [TOOL], ...more });
 
@@ -83,7 +101,7 @@ function plain(content: unknown): unknown[] {
 }
 
 describe('a request of the Messages dialect that is translated to chat, and by the way back again', () => {
-  it('keeps its texts, pictures, calls and results, in their order', () => {
+  it('keeps its texts, pictures, documents, calls and results, in their order', () => {
     fc.assert(
       fc.property(fc.array(exchange, { maxLength: 4 }), fc.option(words), (exchanges, system) => {
         const turns = turnsOf(exchanges);
@@ -97,6 +115,18 @@ describe('a request of the Messages dialect that is translated to chat, and by t
         );
         expect(back.tools).toEqual([TOOL]);
         expect(back.max_tokens).toBe(100);
+      }),
+    );
+  });
+
+  it('keeps the format of its answer, and whether the schemas of its tools bind', () => {
+    fc.assert(
+      fc.property(promises, ({ format, isStrict }) => {
+        const tools = [isStrict ? { ...TOOL, strict: true } : TOOL];
+        const config = format === null ? {} : { output_config: { format } };
+        const request = requestOf(turnsOf([]), { tools, ...config });
+        const { output_config, tools: back } = translateRequest(translateToChat(request));
+        expect({ output_config, tools: back }).toEqual({ tools, ...config });
       }),
     );
   });

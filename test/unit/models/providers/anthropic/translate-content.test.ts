@@ -68,12 +68,7 @@ describe('the parts of a message', () => {
         /^messages\[3\]\.content\[0\]\.image_url\.url must/,
       );
     }
-    const others = [
-      { type: 'input_audio' },
-      { type: 'file' },
-      { type: 'refusal', refusal: 'x' },
-      {},
-    ];
+    const others = [{ type: 'input_audio' }, { type: 'refusal', refusal: 'x' }, {}];
     for (const part of others) {
       expect(() => translateContent([part], 'm')).toThrow(/^m\.content\[0\]\.type must/);
     }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
+import { EFFORTS, type Effort } from '../../../../../src/models/providers/anthropic/efforts.ts';
 import { translateRequest } from '../../../../../src/models/providers/anthropic/translate-request.ts';
 import { UnfitRequest } from '../../../../../src/models/providers/anthropic/unfit-request.ts';
 
@@ -58,6 +59,50 @@ describe('the settings of a request', () => {
   });
 });
 
+describe('the format of an answer', () => {
+  const schema = { type: 'object', properties: {}, additionalProperties: false };
+  const formatted = (json_schema: object) =>
+    translate({ response_format: { type: 'json_schema', json_schema } }).output_config;
+
+  it('is the schema, whose name and strictness say nothing there', () => {
+    const format = { type: 'json_schema', schema };
+    expect(formatted({ schema })).toEqual({ format });
+    expect(formatted({ name: 'x', description: 'y', strict: false, schema })).toEqual({ format });
+  });
+});
+
+describe('the effort of a request', () => {
+  const asked = (reasoning_effort: unknown, efforts?: readonly Effort[]) =>
+    translateRequest({ model: 'claude', messages: hello, reasoning_effort }, efforts).output_config;
+
+  it('is the same word where the model takes it, else the nearest below that it takes', () => {
+    const words = ['none', 'minimal', ...EFFORTS];
+    const taken = (efforts: readonly Effort[]) => words.map((word) => asked(word, efforts)?.effort);
+    expect(taken(EFFORTS)).toEqual(['low', 'low', 'low', 'medium', 'high', 'xhigh', 'max']);
+    expect(taken(['low', 'medium', 'high', 'max'])).toEqual([
+      ...['low', 'low', 'low', 'medium', 'high', 'high', 'max'],
+    ]);
+    expect(taken(['max', 'high'])).toEqual([
+      ...['high', 'high', 'high', 'high', 'high', 'high', 'max'],
+    ]);
+  });
+
+  it('is left out where the model is not known to take any, and where nothing known is asked', () => {
+    expect(asked('high')).toBeUndefined();
+    for (const odd of [undefined, null, 7, 'most']) expect(asked(odd, EFFORTS)).toBeUndefined();
+  });
+
+  it('stands beside the format', () => {
+    const json_schema = { schema: { type: 'object' } };
+    const response_format = { type: 'json_schema', json_schema };
+    const request = { model: 'm', messages: hello, response_format, reasoning_effort: 'low' };
+    expect(translateRequest(request, EFFORTS).output_config).toEqual({
+      format: { type: 'json_schema', schema: { type: 'object' } },
+      effort: 'low',
+    });
+  });
+});
+
 describe('a request that cannot be served', () => {
   it('is refused by the name of its field, and not served by half', () => {
     const cases: readonly [string, object][] = [
@@ -67,8 +112,12 @@ describe('a request that cannot be served', () => {
       ['logit_bias', { logit_bias: { 50256: -100 } }],
       ['audio', { audio: { voice: 'x' } }],
       ['modalities', { modalities: ['text', 'audio'] }],
-      ['response_format', { response_format: { type: 'json_schema', json_schema: {} } }],
       ['response_format', { response_format: { type: 'json_object' } }],
+      ['response_format', { response_format: { type: 'grammar' } }],
+      [
+        'response_format.json_schema.schema',
+        { response_format: { type: 'json_schema', json_schema: { name: 'x' } } },
+      ],
       ['presence_penalty', { presence_penalty: 1 }],
       ['frequency_penalty', { frequency_penalty: -0.5 }],
       ['functions', { functions: [] }],

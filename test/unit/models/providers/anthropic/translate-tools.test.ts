@@ -10,11 +10,13 @@ const tools = [weather];
 const choiceOf = (more: object) => translateTools({ tools, ...more }).tool_choice;
 
 describe('the tools of a request', () => {
-  it('keep their names, their descriptions and the schema of what they take', () => {
+  it('keep their names, their descriptions, the schema of what they take and whether it binds', () => {
     const bare = { type: 'function', function: { name: 'now' } };
-    expect(translateTools({ tools: [weather, bare] })).toEqual({
+    const loose = { type: 'function', function: { name: 'loose', parameters, strict: false } };
+    expect(translateTools({ tools: [weather, loose, bare] })).toEqual({
       tools: [
-        { name: 'weather', description: 'Tells it.', input_schema: parameters },
+        { name: 'weather', description: 'Tells it.', input_schema: parameters, strict: true },
+        { name: 'loose', input_schema: parameters },
         { name: 'now', input_schema: { type: 'object', properties: {} } },
       ],
     });

@@ -1,0 +1,12 @@
+/** Longer than the head of any data URL that is taken, and short enough to be looked at. */
+const HEAD_CHARS = 64;
+
+/** The type, in lower case, and the base64 of a data URL; undefined for any other text. */
+export function readDataUrl(
+  url: string,
+): { readonly mediaType: string; readonly data: string } | undefined {
+  const head = /^data:([a-z/]+);base64,/i.exec(url.slice(0, HEAD_CHARS));
+  if (head === null) return undefined;
+  const [all, type = ''] = head;
+  return { mediaType: type.toLowerCase(), data: url.slice(all.length) };
+}

@@ -1,0 +1,40 @@
+import { isObject } from '../../../kernel/json.ts';
+import type { CacheMark } from './cache-mark.ts';
+import { readDataUrl } from './data-url.ts';
+import { unfit } from './unfit-request.ts';
+
+/** A PDF: the one kind of file that the dialect takes as it is. */
+export type DocumentBlock = CacheMark & {
+  readonly type: 'document';
+  readonly source: {
+    readonly type: 'base64';
+    readonly media_type: 'application/pdf';
+    readonly data: string;
+  };
+  readonly title?: string;
+};
+
+/** What a document without a title is called where files need a name. */
+export const UNTITLED_FILE = 'document.pdf';
+
+const PDF = 'application/pdf';
+
+/** How base64 begins of bytes that begin with `%PDF-`. */
+const PDF_BASE64 = 'JVBERi';
+
+/** The block of a file part. Its bytes may come as a data URL, or as base64 alone where they show that they are a PDF. */
+export function documentBlock(file: unknown, place: string): DocumentBlock {
+  const { file_data: given, filename } = isObject(file) ? file : {};
+  if (typeof given !== 'string') {
+    return unfit(`${place}.file_data must be a string: this model reads no files by their ids.`);
+  }
+  const url = readDataUrl(given);
+  const data = given.startsWith(PDF_BASE64) ? given : url?.data;
+  if (data === undefined || (url !== undefined && url.mediaType !== PDF)) {
+    return unfit(`${place}.file_data must be a PDF, in base64 or as a base64 data: URL.`);
+  }
+  const source = { type: 'base64' as const, media_type: PDF, data } as const;
+  return typeof filename === 'string' && filename !== '' && filename !== UNTITLED_FILE
+    ? { type: 'document', source, title: filename }
+    : { type: 'document', source };
+}

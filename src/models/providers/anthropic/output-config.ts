@@ -1,0 +1,33 @@
+import { isObject, type Json } from '../../../kernel/json.ts';
+import { type Effort, nearestEffort } from './efforts.ts';
+import { unfit } from './unfit-request.ts';
+
+export type OutputConfig = {
+  readonly format?: { readonly type: 'json_schema'; readonly schema: Json };
+  readonly effort?: Effort;
+};
+
+/**
+ * The format that a chat request wants of its answer, and how much the model may think about it, in the dialect's one member
+ * for both; undefined where neither is said. The dialect always keeps to a schema, so that `strict` says nothing there, and
+ * has no place for its name. What a schema may say is for the upstream to judge.
+ */
+export function outputConfig(
+  request: Json,
+  efforts: readonly Effort[] | undefined,
+): OutputConfig | undefined {
+  const format = formatOf(request.response_format);
+  const effort = nearestEffort(request.reasoning_effort, efforts);
+  if (format === undefined) return effort && { effort };
+  return effort === undefined ? { format } : { format, effort };
+}
+
+/** Formats that the dialect does not have are refused before. */
+function formatOf(format: unknown): OutputConfig['format'] {
+  if (!isObject(format) || format.type !== 'json_schema') return undefined;
+  const { json_schema: named } = format;
+  const schema = isObject(named) ? named.schema : undefined;
+  return isObject(schema)
+    ? { type: 'json_schema', schema }
+    : unfit('response_format.json_schema.schema must be an object.');
+}

@@ -1,0 +1,63 @@
+import { isSet } from '../../providers/unserved-features.ts';
+import type { ResponsesRequest } from '../responses-request.ts';
+import { type Misfits, NOT_HERE } from './misfit.ts';
+
+/** Members that mean the same in chat. */
+export const SAME = [
+  'temperature',
+  'top_p',
+  'user',
+  'safety_identifier',
+  'prompt_cache_key',
+  'service_tier',
+] as const;
+
+/** Members that chat says in its own words, or this server serves itself, whatever the source speaks. */
+const TRANSLATED = [
+  ...['model', 'input', 'instructions', 'previous_response_id', 'max_output_tokens'],
+  ...['tools', 'tool_choice', 'parallel_tool_calls', 'text', 'reasoning', 'include'],
+  ...['top_logprobs', 'stream', 'store', 'background', 'conversation', 'truncation'],
+];
+
+/**
+ * Members without which an answer is no other. Marks and times for a cache change what a prompt costs; `stream_options` pads
+ * events; `max_tool_calls` counts tools that an upstream runs, and none is run here; `client_metadata` is what Codex tells of
+ * itself.
+ */
+const LEFT_OUT = [
+  ...['metadata', 'max_tool_calls', 'stream_options', 'client_metadata'],
+  ...['prompt_cache_options', 'prompt_cache_retention'],
+];
+
+const KNOWN: ReadonlySet<string> = new Set([...SAME, ...TRANSLATED, ...LEFT_OUT]);
+
+/** Members that no chat has, and what would be missing without them. */
+const WITHOUT_WORDS = [
+  ['prompt', `names a stored prompt, which ${NOT_HERE}`],
+  ['context_management', `asks for a conversation to be made shorter, which ${NOT_HERE}`],
+  ['moderation', `asks for what is said to be judged, which ${NOT_HERE}`],
+] as const;
+
+const NAME_CHARS = 64;
+
+/**
+ * Notes the members that chat has no words for. One that is not known here may promise anything, so that it is a misfit, too:
+ * only a source that speaks the dialect itself can say what it makes of it.
+ */
+export function noteMembers(request: ResponsesRequest, misfits: Misfits): void {
+  for (const [member, why] of WITHOUT_WORDS) {
+    if (isSet(request[member])) misfits.note(member, why);
+  }
+  if (request.truncation === 'auto') {
+    misfits.note('truncation', `asks for a conversation to be cut, which ${NOT_HERE}`);
+  }
+  const { mode = 'standard' } = request.reasoning ?? {};
+  if (isSet(mode) && mode !== 'standard') {
+    misfits.note('reasoning.mode', `asks for more than thoughts of one answer, which ${NOT_HERE}`);
+  }
+  for (const name of Object.keys(request)) {
+    if (KNOWN.has(name) || !isSet(request[name])) continue;
+    misfits.note(name.slice(0, NAME_CHARS), NOT_HERE);
+    return;
+  }
+}
