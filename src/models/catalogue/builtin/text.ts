@@ -14,9 +14,9 @@ const LONG_GPT = { longPrompt: { above: 272_000, inputPercent: 200, outputPercen
 const CACHING_GPT = { ...LONG_GPT, cacheWritePercent: 25 };
 const LONG_HAIKU = { longPrompt: { above: 100_000, inputPercent: 500, outputPercent: 500 } };
 const LONG_GEMINI = { longPrompt: { above: 200_000, inputPercent: 200, outputPercent: 150 } };
+const LONG_GROK = { longPrompt: { above: 200_000, inputPercent: 200, outputPercent: 200 } };
 /** They think unless they are told not to (api-docs.deepseek.com, platform.kimi.ai and docs.bigmodel.cn, read on 2026-11-26). */
 const SWITCHED = { thinkingSwitch: true };
-const LONG_GROK = { longPrompt: { above: 200_000, inputPercent: 200, outputPercent: 200 } };
 
 const OPENAI: readonly ModelEntry[] = [
   ...chatTable('openai', [
