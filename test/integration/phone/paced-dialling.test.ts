@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/kernel/clock.ts';
+import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import type { CallDeps } from '../../../src/phone/calls/call-deps.ts';
 import { createCalls } from '../../../src/phone/calls/calls.ts';
 import { hearCarrier } from '../../../src/phone/calls/hear-carrier.ts';
@@ -20,6 +20,7 @@ function calling(
   dial: (callId: string) => Promise<string>,
   pace?: { readonly perSecond: number; readonly longestWaitMs: number },
 ) {
+  const clock = new ManualClock();
   const calls = {
     ...world.deps.carrier.calls,
     dial: async ({ callId }: { callId: string }) => ({ carrierCallId: await dial(callId) }),
@@ -28,9 +29,9 @@ function calling(
     ...world.deps,
     refusalOf: async () => undefined,
     carrier: { ...world.deps.carrier, calls },
-    dials: pace && createDialPacer({ clock: systemClock, ...pace }),
+    dials: pace && createDialPacer({ clock, ...pace }),
   };
-  return { deps, ...createCalls(deps) };
+  return { clock, deps, ...createCalls(deps) };
 }
 
 const order = (agent: Awaited<ReturnType<World['agent']>>) => ({
@@ -109,9 +110,8 @@ describe('a call that waits for its turn at the carrier', () => {
 
   it('is refused once it has waited too long, and where too many wait: nothing rings', async () => {
     const agent = await world.agent();
-    const { place } = calling(async (callId) => `LB${callId}`, {
-      ...{ perSecond: 0.01, longestWaitMs: 300 },
-    });
+    const pace = { perSecond: 0.01, longestWaitMs: 10_000 };
+    const { clock, place } = calling(async (callId) => `LB${callId}`, pace);
     await place(order(agent));
     const refused = {
       ...{ status: 429, error: 'dial_limit', fields: { limit: 0.01 } },
@@ -120,6 +120,7 @@ describe('a call that waits for its turn at the carrier', () => {
     const late = expect(place(order(agent))).rejects.toMatchObject(refused);
     await expect.poll(async () => (await rowsOf(agent)).length, { interval: 5 }).toBe(2);
     await expect(place(order(agent))).rejects.toMatchObject(refused);
+    clock.advance(10_000);
     await late;
     expect(await rowsOf(agent)).toMatchObject([
       { terminal: false },
