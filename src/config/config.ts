@@ -107,6 +107,9 @@ function orRefuse<T>(section: () => T): T {
   }
 }
 
+/** What carriers let a new account place. */
+const DIALS_PER_SECOND = { twilio: 1, telnyx: 30, loopback: undefined, none: undefined } as const;
+
 /** Half of a carrier's credentials is a mistake, and a phone service that stays off would hide it. */
 function assemblePhone(env: z.output<typeof Environment>) {
   const twilio = together(env, ['TWILIO_ACCOUNT_SID', 'TWILIO_AUTH_TOKEN']);
@@ -134,6 +137,7 @@ function assemblePhone(env: z.output<typeof Environment>) {
       baseUrl: env.TELNYX_BASE_URL,
     },
     countries: env.PHONE_COUNTRIES.split(','),
+    dialsPerSecond: env.PHONE_DIALS_PER_SECOND ?? DIALS_PER_SECOND[carrier],
     callingHours: { from: from ?? 0, until: until ?? 24 },
     sttModel: env.PHONE_STT_MODEL,
     ttsModel: env.PHONE_TTS_MODEL,

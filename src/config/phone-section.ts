@@ -47,6 +47,13 @@ export const PHONE_SECTION = {
     description: 'The countries that may be called.',
     takes: 'two-letter codes, comma separated',
   }),
+  PHONE_DIALS_PER_SECOND: optional(z.coerce.number().min(0.01).max(1_000)).meta({
+    description:
+      'Calls that this process places at the carrier in a second. Processes share the limit of the account: each gets its part.',
+    takes: 'calls, 0.01 to 1000',
+    unset:
+      'what the carrier allows by default: 1 at Twilio, 30 at Telnyx, any number at `loopback`',
+  }),
   PHONE_CALLING_HOURS: optional(
     z.string().regex(/^([01]?\d|2[0-3])-([01]?\d|2[0-4])$/, 'must be two hours, such as 8-21'),
   ).meta({

@@ -10,6 +10,8 @@ export type KeyedRequest = {
   readonly path: string;
   /** A refusal as this request's route shows it. */
   readonly render: (refusal: ApiError) => HttpAnswer;
+  /** What lost work has left as this request's route shows it. Undefined, or answering so: nothing but the ledger knows. */
+  readonly recall?: ((workId: string) => Promise<HttpAnswer | undefined>) | undefined;
 };
 
 /**

@@ -72,13 +72,14 @@ export function createAnswerKeeper(deps: AnswerKeeperDeps): IdempotencyStore {
     if (standing.ownerLives || !lease.mayReap()) throw errors.request.inFlight(key);
     const fate = await retrying(() => fateOf(keys, request, standing));
     if (fate.kind === 'undecided') throw errors.request.inFlight(key);
-    if (fate.kind === 'unpaid' || standing.isOver) {
+    // Read after its fate: what is decided leaves nothing new.
+    const answer = standing.isOver ? undefined : await lostAnswer(request, standing.workId, fate);
+    if (answer === undefined) {
       const isOurs = await retrying(() => keys.takeOver(claim, standing.workId));
       return isOurs ? freshWork(deps, claim) : undefined;
     }
     // It is kept as long as the answer would have been; the next look finds it.
     const lost = { ...claim, workId: standing.workId };
-    const answer = encodeLost(request, standing.workId, fate);
     await retrying(() => keys.finish(lost, answer, 0));
     return undefined;
   }
@@ -111,6 +112,19 @@ async function fateOf(
   // Work that holds no money leaves no trace of whether it was done.
   else if (!standing.isOver) return { kind: 'undecided' };
   return keys.fateOf(standing.workId);
+}
+
+/** The answer to decided work of a lost process. Undefined: it left nothing and was not paid for, so that it is done anew. */
+async function lostAnswer(
+  request: KeyedRequest,
+  workId: string,
+  fate: Exclude<WorkFate, { kind: 'undecided' }>,
+): Promise<Uint8Array | null | undefined> {
+  const left = await request.recall?.(workId);
+  if (left !== undefined) {
+    return encodeAnswer(left, left.body as string, LIMITS.idempotencyAnswerBytes);
+  }
+  return fate.kind === 'unpaid' ? undefined : encodeLost(request, workId, fate);
 }
 
 /** The answer to work that was paid for by a process that died before it stored the real one. */

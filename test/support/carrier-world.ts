@@ -34,6 +34,7 @@ export const behindTwilio = ({ baseUrl }: Pick<CarrierSim, 'baseUrl'>): Record<s
   TWILIO_AUTH_TOKEN: SIM_ACCOUNT.authToken,
   TWILIO_BASE_URL: baseUrl,
   PUBLIC_URL: PUBLIC,
+  PHONE_DIALS_PER_SECOND: '1000',
 });
 
 /** The environment of a server whose carrier is this Telnyx. */
@@ -44,6 +45,7 @@ const behindTelnyx = (sim: TelnyxSim): Record<string, string> => ({
   TELNYX_CONNECTION_ID: sim.connectionId,
   TELNYX_BASE_URL: sim.baseUrl,
   PUBLIC_URL: PUBLIC,
+  PHONE_DIALS_PER_SECOND: '1000',
 });
 
 type WorldOptions = {

@@ -12,6 +12,7 @@ import { askCarrierPrices } from '../../phone/carrier-prices/ask-prices.ts';
 import { createPriceMetrics } from '../../phone/carrier-prices/price-metrics.ts';
 import type { Carrier } from '../../phone/carriers/carrier.ts';
 import { createTestRing } from '../../phone/carriers/test-ring.ts';
+import { createDialPacer } from '../../phone/dialling/dial-pacer.ts';
 import { refuseNumber } from '../../phone/dialling/refuse-number.ts';
 import type { RateCard } from '../../phone/rate-card.ts';
 import { createRecordingDeleter } from '../../phone/recordings/delete-recordings.ts';
@@ -52,7 +53,7 @@ export function buildCalls(
   teardown: Teardown,
 ): CallDeps {
   const { catalogue, settings, sql } = world;
-  const { monthlyCarrierLimitUsd, sttModel, ttsModel } = settings.phone;
+  const { dialsPerSecond, monthlyCarrierLimitUsd, sttModel, ttsModel } = settings.phone;
   const client = teardown.use(
     'voice webhook client',
     createGuardedClient({ guard: parts.guard, clock: world.clock, bounds: BOUNDS }),
@@ -63,6 +64,14 @@ export function buildCalls(
     cascades: parts.gateway.cascades,
     takeSession: createTakeSession({ sql, node: parts.ledger.node }),
     carrier,
+    dials:
+      dialsPerSecond === undefined
+        ? undefined
+        : createDialPacer({
+            clock: world.clock,
+            perSecond: dialsPerSecond,
+            longestWaitMs: LIMITS.phone.dialWaitMs,
+          }),
     rateCard: parts.rateCard,
     recordingDays: settings.phone.recordingDays,
     publicUrl: settings.publicUrl,

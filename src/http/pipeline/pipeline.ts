@@ -15,15 +15,15 @@ import type { Attributes, Span } from '../../kernel/trace/span.ts';
 import { isProbe, type RateGate } from '../../rate-limit/rate-gate.ts';
 import type { Authenticate, Demand } from '../auth/authenticate.ts';
 import type { BodyBreak } from '../body/body-stream.ts';
-import { type HeaderLine, type HttpAnswer, isStream, JSON_TYPE } from '../route/answer.ts';
+import type { HeaderLine, HttpAnswer } from '../route/answer.ts';
 import type { Caller } from '../route/caller.ts';
 import { networkOf } from '../route/client-address.ts';
 import { renderError } from '../route/render-error.ts';
 import type { AnyRoute, AskRoute, Context, RouteReply } from '../route/route.ts';
 import type { Exchange } from './exchange.ts';
 import { exchangeWithin } from './exchange-within.ts';
-import { checkHeader, checkHeaders } from './output-headers.ts';
 import { decodeJson, decodeParams, decodeQuery, parseShape, refuseInput } from './parse-input.ts';
+import { renderReply } from './render-reply.ts';
 
 export type PipelineDeps = {
   readonly services: unknown;
@@ -98,7 +98,7 @@ export async function runPipeline(
       });
     };
     const reply = await handle(deps, exchange, { caller, workId: reserved?.workId, admitPooled });
-    const rendered = render(reply);
+    const rendered = renderReply(reply);
     const isKept = route.keepsRefusals === true || reply.headers['x-should-retry'] !== 'true';
     if (!isKept) await reserved?.abandon();
     const answer =
@@ -152,7 +152,7 @@ const mayRetry = (thrown: unknown): boolean =>
   thrown instanceof ApiError && thrown.headers['x-should-retry'] === 'true';
 
 function beginIdempotent(
-  { idempotency }: PipelineDeps,
+  { idempotency, services }: PipelineDeps,
   { route, request, requestId, log }: Exchange,
   caller: Caller,
 ): Promise<IdempotencyVerdict> | undefined {
@@ -174,7 +174,11 @@ function beginIdempotent(
   const { method, path } = request;
   const render = (refusal: ApiError) =>
     renderError(refusal, route.envelope ?? 'flat', log, requestId);
-  return idempotency.begin({ caller, key, method, path, render });
+  const recall = async (workId: string) => {
+    const left = await route.recall?.({ caller, services, workId });
+    return left && renderReply(left);
+  };
+  return idempotency.begin({ caller, key, method, path, render, recall });
 }
 
 async function handle(deps: PipelineDeps, exchange: Exchange, given: Given): Promise<RouteReply> {
@@ -280,22 +284,3 @@ function refusalOf(route: AnyRoute, how: BodyBreak): Error {
 }
 
 export const bodyLimit = (route: AnyRoute): number => route.maxBodyBytes ?? LIMITS.jsonBodyBytes;
-
-function render(reply: RouteReply): HttpAnswer {
-  checkHeaders(reply.headers);
-  const { status, body, headers, lines } = reply;
-  for (const [name, value] of lines ?? []) checkHeader(name, value);
-  const isWritten = body instanceof Uint8Array || isStream(body);
-  const sent = isWritten ? body : JSON.stringify(body);
-  const typed = isWritten ? headers : jsonHeaders(headers);
-  return lines === undefined
-    ? { status, headers: typed, body: sent }
-    : { status, headers: typed, lines, body: sent };
-}
-
-function jsonHeaders(headers: RouteReply['headers']): RouteReply['headers'] {
-  for (const _ in headers) return { 'content-type': JSON_TYPE, ...headers };
-  return JUST_JSON;
-}
-
-const JUST_JSON = { 'content-type': JSON_TYPE };

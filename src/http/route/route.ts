@@ -95,6 +95,12 @@ export type AskRoute = (call: RouteCall) => Promise<{
   readonly upstreamMs: number;
 }>;
 
+export type LostWork<Services, C extends Credential> = {
+  readonly caller: CallerOf[C];
+  readonly services: Services;
+  readonly workId: string;
+};
+
 export type RouteSpec<Services, C extends Credential, P, Q, B> = {
   readonly method: Method;
   /** `:name` marks a parameter. */
@@ -123,6 +129,11 @@ export type RouteSpec<Services, C extends Credential, P, Q, B> = {
   readonly providerKey?: 'optional' | 'required';
   /** Takes Idempotency-Key. */
   readonly idempotent?: boolean;
+  /**
+   * What work under a key has left whose process was lost before its answer was kept, as its answer. Undefined: nothing
+   * but what the ledger has of it, by which the work is done again or not.
+   */
+  readonly recall?: (lost: LostWork<Services, C>) => Promise<RouteReply | undefined>;
   /** Keeps refusals that may pass under that key as well, so that a request is never sent on twice under one key. */
   readonly keepsRefusals?: boolean;
   readonly maxBodyBytes?: number;

@@ -108,6 +108,15 @@ export const phone = {
       { limit, active },
       mayRetryAfter(5),
     ),
+  /** Nothing rings: the carrier takes so many calls a second, and enough of them wait. */
+  dialLimit: (limit: number, waiting: number, seconds: number) =>
+    refusal(
+      429,
+      'dial_limit',
+      `The carrier takes ${limit} calls a second, and ${waiting} wait for it.`,
+      { limit, waiting },
+      mayRetryAfter(seconds),
+    ),
   provisioningFailed: () =>
     refusal(
       502,
@@ -131,6 +140,15 @@ export const phone = {
       'call_failed',
       'The carrier did not take the call. Nothing was charged.',
       {},
+      NO_RETRY,
+    ),
+  /** The carrier may have taken it all the same. */
+  callUndecided: (callId: string) =>
+    refusal(
+      502,
+      'call_failed',
+      'The carrier did not answer, so that the call may ring. Read it, or hang it up, under its callId.',
+      { callId },
       NO_RETRY,
     ),
   telephonyUnavailable: () =>

@@ -29,6 +29,8 @@ export const PHONE_LIMITS = {
   callsPerAccount: 10,
   /** A call without a media stream is over by then: the longest ringing, and what the carrier takes around it. */
   ringSeconds: 60,
+  /** A call waits so long for its turn at a carrier. */
+  dialWaitMs: 10_000,
   longestCallSeconds: 3_600,
   /** How long after its longest life a call may be open before the carrier is asked about it. */
   sweepGraceMs: 30_000,

@@ -27,17 +27,16 @@ export async function findLivingNumber(
   };
 }
 
-export async function findSuspension(sql: Sql, accountId: string): Promise<string | undefined> {
+/** Why the phone service of an account is off, by itself or with that of every account. Undefined: it is on. */
+export async function findSuspension(
+  sql: Queryable,
+  accountId: string,
+): Promise<string | undefined> {
   const [row] = await sql<{ reason: string }[]>`
-    select reason from telephony_suspensions where account_id = ${accountId}`;
+    select reason from telephony_suspensions where account_id = ${accountId}
+    union all select reason from telephony_stops
+    limit 1`;
   return row?.reason;
-}
-
-/** Suspends the phone service of every account that has a number. */
-export async function suspendTelephony(sql: Sql, reason: string): Promise<void> {
-  await sql`insert into telephony_suspensions (account_id, reason)
-    select distinct account_id, ${reason} from phone_numbers where status in ('active', 'grace')
-    on conflict do nothing`;
 }
 
 /** The wallet of an agent, as events name it. */

@@ -5,6 +5,7 @@ import type { Cascades } from '../../voice/cascade/cascade-deps.ts';
 import type { VoiceDeps } from '../../voice/live/voice-deps.ts';
 import type { Llm } from '../../voice/session/voice-pipeline.ts';
 import type { Carrier } from '../carriers/carrier.ts';
+import type { DialPacer } from '../dialling/dial-pacer.ts';
 import type { RateCard } from '../rate-card.ts';
 import type { CallSound } from '../voice/line-sounds.ts';
 import type { AgentVoice, Call } from './call.ts';
@@ -39,6 +40,8 @@ export type CallDeps = VoiceDeps & {
   readonly cascades: Cascades;
   readonly takeSession: TakeSession;
   readonly carrier: Carrier;
+  /** The line before the carrier. Undefined: it takes any number of calls at a time. */
+  readonly dials?: DialPacer | undefined;
   readonly rateCard: RateCard;
   /** How long the carrier keeps recordings. */
   readonly recordingDays: number;

@@ -115,7 +115,10 @@ export type NewCall = Omit<
   | 'endedAt'
   | 'durationSeconds'
   | 'legs'
-> & { readonly dueInMs: number };
+> & {
+  readonly dueInMs: number;
+  readonly workId?: string | undefined;
+};
 
 /** How many calls an agent and its account have under way. */
 export type LiveCalls = { readonly agent: number; readonly account: number };
@@ -139,12 +142,12 @@ export async function insertCall(
     await tx`
       insert into calls (id, agent_id, account_id, number_id, carrier, carrier_call_id, direction,
         from_number, to_number, status, key_id, task_id, action_id, customer_id, max_spend_raw,
-        rates, options, due_at)
+        rates, options, due_at, work_id)
       values (${call.callId}, ${call.agentId}, ${call.accountId}, ${call.numberId}, ${call.carrier},
         ${call.carrierCallId}, ${call.direction}, ${call.from}, ${call.to}, 'pending', ${call.keyId},
         ${call.taskId}, ${call.actionId}, ${call.customerId}, ${call.maxSpendRaw.toString()},
         ${tx.json(storeRates(call.rates))}, ${tx.json(call.options)},
-        now() + ${call.dueInMs} * interval '1 millisecond')`;
+        now() + ${call.dueInMs} * interval '1 millisecond', ${call.workId ?? null})`;
     return { kind: 'written' };
   });
 }
@@ -166,14 +169,15 @@ export async function findCarrierCall(
   return row && callOf(row);
 }
 
-/** Learns the carrier's name of a call, which its answer or its first callback brings. The first one stays. */
+/** Learns the carrier's name of a call, and says its state. Undefined: another answer or callback has brought a name. */
 export async function learnCarrierCall(
   sql: Sql,
   callId: string,
   carrierCallId: string,
-): Promise<void> {
-  await sql`update calls set carrier_call_id = ${carrierCallId}
-    where id = ${callId} and carrier_call_id is null`;
+): Promise<CallStatus | undefined> {
+  const [row] = await sql<Row[]>`update calls set carrier_call_id = ${carrierCallId}
+    where id = ${callId} and carrier_call_id is null returning status`;
+  return row?.status;
 }
 
 /** Notes the carrier's word, unless a later one is known. The summary of a transfer is erased once the carrier's call is over. */

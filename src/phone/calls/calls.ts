@@ -1,6 +1,7 @@
 import { errors } from '../../kernel/errors.ts';
 import type { CallbackAnswer, CallbackRequest } from '../carriers/carrier.ts';
 import { CallbackMalformed } from '../carriers/carrier.ts';
+import { findPlacedCall, type PlacedCall } from '../dialling/placed-call-store.ts';
 import { findTransferSummary } from './actions/action-store.ts';
 import { answerMedia, type MediaStart } from './answer-media.ts';
 import type { Call } from './call.ts';
@@ -8,7 +9,7 @@ import type { CallDeps } from './call-deps.ts';
 import { advanceRow, findCall } from './call-store.ts';
 import { directCall, dropCall, hearCarrier } from './hear-carrier.ts';
 import type { LiveCall } from './live-call.ts';
-import { type CallOrder, type PlacedCall, placeCall } from './place-call.ts';
+import { type CallOrder, placeCall } from './place-call.ts';
 
 /** A call as its agent reads it. One that the agent does not have reads as one that rings. */
 export type ReadCall = Pick<Call, 'callId' | 'status' | 'terminal'>;
@@ -16,6 +17,8 @@ export type ReadCall = Pick<Call, 'callId' | 'status' | 'terminal'>;
 /** Calls of agents. Every method throws `telephony_unavailable` where this server has no carrier. */
 export interface Calls {
   place(order: CallOrder): Promise<PlacedCall>;
+  /** The agent's call that work under an `Idempotency-Key` has placed; undefined: none. */
+  findPlaced(agentId: number, workId: string): Promise<PlacedCall | undefined>;
   read(agentId: number, callId: string): Promise<ReadCall>;
   /** Ends a call. Throws `not_found` for a call that the agent does not have. */
   hangUp(agentId: number, callId: string): Promise<ReadCall>;
@@ -36,7 +39,12 @@ export function createCalls(deps: CallDeps | undefined): Calls {
     const unavailable = async () => {
       throw errors.phone.telephonyUnavailable();
     };
-    return { place: unavailable, read: unavailable, hangUp: unavailable };
+    return {
+      place: unavailable,
+      findPlaced: unavailable,
+      read: unavailable,
+      hangUp: unavailable,
+    };
   }
   const { sql } = deps;
   const own = async (agentId: number, callId: string): Promise<Call | undefined> => {
@@ -45,6 +53,7 @@ export function createCalls(deps: CallDeps | undefined): Calls {
   };
   return {
     place: (order) => placeCall(deps, order),
+    findPlaced: (agentId, workId) => findPlacedCall(sql, { agentId, workId }),
     async read(agentId, callId) {
       const call = await own(agentId, callId);
       return call ?? { callId, status: 'pending', terminal: false };
@@ -54,6 +63,7 @@ export function createCalls(deps: CallDeps | undefined): Calls {
       if (call === undefined) throw errors.phone.callNotFound();
       if (call.terminal) return call;
       const ending = await advanceRow(sql, callId, { type: 'hangup.requested' });
+      deps.dials?.leave(callId);
       await dropCall(deps, ending ?? call);
       return { callId, status: 'ending', terminal: false };
     },

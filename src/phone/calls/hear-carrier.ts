@@ -1,7 +1,7 @@
 import { LIMITS } from '../../kernel/limits.ts';
 import type { CallbackEvent, CarrierStatus, Instruction } from '../carriers/carrier.ts';
 import { recordingSaved } from '../recordings/recording-saved.ts';
-import { suspendTelephony } from './account-store.ts';
+import { stopTelephony } from '../suspensions/suspension-store.ts';
 import { addNote, noteAnsweredBy } from './actions/action-store.ts';
 import { transferNote } from './actions/transfer-note.ts';
 import type { Call } from './call.ts';
@@ -17,6 +17,7 @@ import {
   putOffCall,
 } from './call-store.ts';
 import { NOT_OPENED } from './end-reason.ts';
+import { hangUpQuietly } from './hang-up-quietly.ts';
 import { type Received, receiveCall } from './receive-call.ts';
 
 /** How long the process of a call's media has to settle it, before the carrier's word does. */
@@ -60,6 +61,10 @@ export async function hearCarrier(deps: CallDeps, event: CallbackEvent): Promise
       if (call === undefined) return;
       await learnCarrierCall(sql, call.callId, event.carrierCallId);
       await noteCarrierStatus(sql, call.callId, { ...event, isLast: isOver(event.status) });
+      // It was hung up, or given up, before the carrier was heard of.
+      const isUnwanted = call.carrierCallId === null && (call.terminal || call.status === 'ending');
+      if (isUnwanted && !isOver(event.status))
+        hangUpQuietly(deps, { callId: call.callId, carrierCallId: event.carrierCallId });
       if (event.priceRaw !== null) await noteCarrierPrice(sql, call.callId, event.priceRaw);
       if (isOver(event.status)) await carrierEnded(deps, call, event.status);
       return;
@@ -79,7 +84,7 @@ export async function hearCarrier(deps: CallDeps, event: CallbackEvent): Promise
       await recordingSaved(deps, event);
       return;
     case 'usage':
-      await suspendTelephony(sql, 'carrier_usage');
+      await stopTelephony(sql, 'carrier_usage');
       deps.log.error({ carrier: carrier.name }, 'the carrier has reached its limit of the month');
       return;
     default:

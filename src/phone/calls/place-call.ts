@@ -1,16 +1,19 @@
 import { minRaw } from '../../kernel/amount.ts';
 import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import type { HoldRefusal, Spender } from '../../ledger/rules/requests.ts';
+import type { Hold, HoldRefusal, Spender } from '../../ledger/rules/requests.ts';
 import { breachFields, breachSentence } from '../../spend/limits/breach-fields.ts';
 import { CarrierFailed } from '../carriers/carrier.ts';
+import type { DialPacer, DialPlace } from '../dialling/dial-pacer.ts';
+import { isStillHeld, type PlacedCall, placedCall } from '../dialling/placed-call-store.ts';
 import { E164 } from '../e164.ts';
 import { minuteRaw } from '../rate-card.ts';
 import { findLivingNumber, findSuspension } from './account-store.ts';
 import { type Call, type CallOptions, newCallId, type OnMachine } from './call.ts';
 import type { CallDeps } from './call-deps.ts';
 import { PHONE_DESTINATION } from './call-money.ts';
-import { advanceRow, insertCall, learnCarrierCall, type NewCall } from './call-store.ts';
+import { advanceRow, findCall, insertCall, learnCarrierCall, type NewCall } from './call-store.ts';
+import { hangUpQuietly } from './hang-up-quietly.ts';
 import { unsoldModel } from './opening/plan-voice.ts';
 
 export type CallOrder = {
@@ -28,13 +31,13 @@ export type CallOrder = {
   /** Who judges the call after its end; naming it asks for a report as well. */
   readonly analysis?: 'rules' | 'model' | undefined;
   readonly isRecorded: boolean;
+  /** The work under an `Idempotency-Key` that this is. */
+  readonly workId?: string | undefined;
 };
 
-export type PlacedCall = Pick<Call, 'callId' | 'from' | 'to' | 'taskId'>;
-
 /**
- * Places a call. Throws the refusal of a call that is not admitted: then nothing rings, and there is no call. Nothing is
- * charged before the far side answers.
+ * Places a call, in its turn at the carrier. Throws the refusal of a call that is not admitted: then nothing rings. Nothing
+ * is charged before the far side answers.
  */
 export async function placeCall(deps: CallDeps, order: CallOrder): Promise<PlacedCall> {
   const { carrier, random, rateCard, sql } = deps;
@@ -64,7 +67,7 @@ export async function placeCall(deps: CallDeps, order: CallOrder): Promise<Place
 
   const callId = newCallId(random);
   const taskId = order.spender.taskId ?? callId.toLowerCase();
-  await admit(deps, { ...order.spender, agentId, taskId }, { callId, leastRaw });
+  const spender = { agentId, ...order.spender, taskId };
   const call: NewCall = {
     callId,
     agentId,
@@ -89,16 +92,45 @@ export async function placeCall(deps: CallDeps, order: CallOrder): Promise<Place
       ...(order.analysis === 'model' && { analysis: order.analysis }),
     },
     dueInMs: LIMITS.phone.ringSeconds * 1_000 + LIMITS.phone.sweepGraceMs,
+    workId: order.workId,
   };
-  const most = { agent: LIMITS.phone.callsPerAgent, account: LIMITS.phone.callsPerAccount };
-  const written = await insertCall(sql, call, most);
+  const place = deps.dials?.enter(accountId, callId);
+  if (deps.dials !== undefined && place === undefined) throw notDialled(deps.dials);
+  try {
+    const holdId = order.workId ?? `admit:${callId}`;
+    await write(deps, call, await admit(deps, spender, { holdId, leastRaw }));
+    const ended = place && (await waitForTurn(deps, call, place));
+    if (ended !== undefined) return placedCall(ended);
+    await dial(deps, call);
+  } finally {
+    place?.leave();
+  }
+  return placedCall({ ...call, status: 'pending', terminal: false });
+}
+
+const MOST = { agent: LIMITS.phone.callsPerAgent, account: LIMITS.phone.callsPerAccount };
+
+/**
+ * Writes a call while a minute of it is held. Throws where it is one too many, and where the hold was lost meanwhile: then
+ * this process was taken for dead, and another may have done its work. One that finds the hold released later finds the row.
+ */
+async function write({ ledger, sql }: CallDeps, call: NewCall, hold: Hold): Promise<void> {
+  const nothing = { hold, actualRaw: 0n, account: 'telephony', source: 'phone' } as const;
+  let isOurs = true;
+  const written = await insertCall(sql, call, MOST)
+    .then(async (verdict) => {
+      isOurs = await isStillHeld(sql, hold.holdId);
+      return verdict;
+    })
+    .finally(() => ledger.settle(nothing));
   if (written.kind === 'full') {
     const { live } = written;
-    const of = live.agent >= most.agent ? 'agent' : 'account';
-    throw errors.phone.callLimit(of, most[of], live[of]);
+    const of = live.agent >= MOST.agent ? 'agent' : 'account';
+    throw errors.phone.callLimit(of, MOST[of], live[of]);
   }
-  await dial(deps, call);
-  return { callId, from: call.from, to, taskId };
+  if (isOurs) return;
+  await advanceRow(sql, call.callId, { type: 'carrier.refused' });
+  throw errors.phone.callFailed();
 }
 
 /** What is done about a machine. Throws where one is to be told something, and nothing is there to tell. */
@@ -116,21 +148,20 @@ function machineOptions(
   return { detectsMachine: true, onMachine, machineMessage: message };
 }
 
-/** Whether a minute of the call could be paid now: asks the balance and every cap, and keeps nothing. */
+/** Holds a minute of the call, which asks the balance and every cap, until its row is written. */
 async function admit(
   { ledger }: CallDeps,
   spender: Spender,
-  { callId, leastRaw }: { readonly callId: string; readonly leastRaw: bigint },
-): Promise<void> {
+  { holdId, leastRaw }: { readonly holdId: string; readonly leastRaw: bigint },
+): Promise<Hold> {
   const asked = await ledger.hold({
     spender,
-    holdId: `admit:${callId}`,
+    holdId,
     amountRaw: leastRaw,
     destination: PHONE_DESTINATION,
   });
   if (asked.kind === 'refused') throw notAdmitted(asked.refusal);
-  const { hold } = asked;
-  await ledger.settle({ hold, actualRaw: 0n, account: 'telephony', source: 'phone' });
+  return asked.hold;
 }
 
 /** Why a call is not admitted, in the words of the phone routes. */
@@ -150,6 +181,24 @@ function notAdmitted(refusal: HoldRefusal) {
   }
 }
 
+/** The turn of a call at the carrier. A call whose turn does not come is over: nothing rings. Undefined: it may be dialled. */
+async function waitForTurn(
+  { dials, sql }: CallDeps,
+  { callId }: NewCall,
+  place: DialPlace,
+): Promise<Call | undefined> {
+  const turn = await place.turn;
+  // It may have been hung up at another process.
+  const standing = turn === 'now' ? await findCall(sql, callId) : undefined;
+  if (standing?.status === 'pending' && !standing.terminal) return undefined;
+  const ended = await advanceRow(sql, callId, { type: 'carrier.ended', status: 'canceled' });
+  if (turn === 'late' && dials !== undefined) throw notDialled(dials);
+  return ended ?? (await findCall(sql, callId));
+}
+
+const notDialled = ({ perSecond, waiting }: DialPacer) =>
+  errors.phone.dialLimit(perSecond, waiting, Math.ceil((waiting + 1) / perSecond));
+
 async function dial(deps: CallDeps, call: NewCall): Promise<void> {
   const { carrier, log, sql } = deps;
   const { callId, from, options, to } = call;
@@ -163,12 +212,15 @@ async function dial(deps: CallDeps, call: NewCall): Promise<void> {
       detectsMachine: options.detectsMachine,
       awaitsGreetingEnd: options.onMachine === 'leave_message',
     });
-    await learnCarrierCall(sql, callId, carrierCallId);
+    const status = await learnCarrierCall(sql, callId, carrierCallId);
+    // It was hung up while the carrier was asked, and nobody could tell the carrier.
+    if (status === 'ending') hangUpQuietly(deps, { callId, carrierCallId });
   } catch (error) {
     if (!(error instanceof CarrierFailed)) throw error;
     log.warn({ err: error, callId }, 'a carrier did not take a call');
     // Where it is not known whether it rings, its callbacks or the sweeper find out.
-    if (error.kind !== 'away') await advanceRow(sql, callId, { type: 'carrier.refused' });
+    if (error.kind === 'away') throw errors.phone.callUndecided(callId);
+    await advanceRow(sql, callId, { type: 'carrier.refused' });
     throw errors.phone.callFailed();
   }
 }

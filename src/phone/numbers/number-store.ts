@@ -190,12 +190,6 @@ export async function findHoldFacts(
   return row;
 }
 
-/** Whether the phone service of an account is suspended. */
-export async function isTelephonySuspended(sql: Queryable, accountId: string): Promise<boolean> {
-  const rows = await sql`select 1 from telephony_suspensions where account_id = ${accountId}`;
-  return rows.length > 0;
-}
-
 /** Which of these numbers agents rent now, or are buying. */
 export async function findRented(
   sql: Queryable,

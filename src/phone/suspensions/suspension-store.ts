@@ -1,5 +1,5 @@
 import type { Queryable } from '../../platform/postgres/sql.ts';
-import type { Suspension } from './suspension.ts';
+import type { Suspension, TelephonyStop } from './suspension.ts';
 
 const columns = (sql: Queryable) =>
   sql`account_id as "accountId", reason, created_at as "createdAt"`;
@@ -37,8 +37,23 @@ export async function deleteSuspension(sql: Queryable, accountId: string): Promi
   return rows.length > 0;
 }
 
-/** How many there were. */
+/** How many there were, the stop of every account among them. */
 export async function deleteSuspensionsOf(sql: Queryable, reason: string): Promise<number> {
-  const rows = await sql`delete from telephony_suspensions where reason = ${reason} returning 1`;
+  const rows = await sql`
+    with stopped as (delete from telephony_stops where reason = ${reason} returning 1),
+      suspended as (delete from telephony_suspensions where reason = ${reason} returning 1)
+    select from stopped union all select from suspended`;
   return rows.length;
+}
+
+/** Stops the phone service of every account, also of those that are opened or rent their first number later. */
+export async function stopTelephony(sql: Queryable, reason: string): Promise<void> {
+  await sql`insert into telephony_stops (reason) values (${reason}) on conflict do nothing`;
+}
+
+/** Why the phone service of every account is off. Undefined: it is on. */
+export async function findStop(sql: Queryable): Promise<TelephonyStop | undefined> {
+  const [row] = await sql<TelephonyStop[]>`
+    select reason, created_at as "createdAt" from telephony_stops order by created_at limit 1`;
+  return row;
 }

@@ -4,3 +4,6 @@ export type Suspension = {
   readonly reason: string;
   readonly createdAt: Date;
 };
+
+/** The phone service of every account is off. */
+export type TelephonyStop = Omit<Suspension, 'accountId'>;

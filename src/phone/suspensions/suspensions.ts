@@ -1,10 +1,11 @@
 import { errors } from '../../kernel/errors.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
-import type { Suspension } from './suspension.ts';
+import type { Suspension, TelephonyStop } from './suspension.ts';
 import {
   deleteSuspension,
   deleteSuspensionsOf,
+  findStop,
   findSuspensions,
   insertSuspension,
 } from './suspension-store.ts';
@@ -13,6 +14,8 @@ export type SuspensionPage = {
   readonly suspensions: readonly Suspension[];
   /** The account to go on after; null: there is no more. */
   readonly nextCursor: string | null;
+  /** The phone service of every account is off; null: only that of the accounts of the list. */
+  readonly everyAccount: TelephonyStop | null;
 };
 
 export type Suspensions = ReturnType<typeof createSuspensions>;
@@ -25,7 +28,8 @@ export function createSuspensions({ log, sql }: { readonly log: Log; readonly sq
       const found = await findSuspensions(sql, { ...page, limit: page.limit + 1 });
       const suspensions = found.slice(0, page.limit);
       const isMore = found.length > page.limit;
-      return { suspensions, nextCursor: isMore ? (suspensions.at(-1)?.accountId ?? null) : null };
+      const nextCursor = isMore ? (suspensions.at(-1)?.accountId ?? null) : null;
+      return { suspensions, nextCursor, everyAccount: (await findStop(sql)) ?? null };
     },
 
     /** The suspension that there is afterwards; one that there was keeps its reason. Calls under way are not ended. */
@@ -40,12 +44,12 @@ export function createSuspensions({ log, sql }: { readonly log: Log; readonly sq
     /** Throws the refusal of an account that is not suspended. */
     async lift(accountId: string): Promise<void> {
       if (!(await deleteSuspension(sql, accountId))) {
-        throw errors.admin.notFound('The phone service of this account is not suspended.');
+        throw errors.admin.notFound('The phone service of this account alone is not suspended.');
       }
       log.warn({ accountId }, 'the operator lifts the suspension of a phone service');
     },
 
-    /** Lifts every suspension with this reason; answers how many there were. */
+    /** Lifts every suspension with this reason, that of all accounts among them; answers how many there were. */
     async liftAll(reason: string): Promise<number> {
       const lifted = await deleteSuspensionsOf(sql, reason);
       log.warn({ reason, lifted }, 'the operator lifts suspensions of phone services');

@@ -2,17 +2,20 @@ import { z } from 'zod';
 
 export const CallParams = z.object({ callId: z.string().min(1).max(64) });
 
+const CALL_STATUSES = ['pending', 'in_progress', 'ending', 'completed', 'failed'] as const;
+
 export const PlacedCall = z.object({
   callId: z.string(),
   from: z.string(),
   to: z.string(),
-  status: z.literal('queued'),
+  /** Another one than `queued`: the call had gone on by the time of this answer. */
+  status: z.enum(['queued', ...CALL_STATUSES]),
   taskId: z.string(),
 });
 
 export const CallAnswer = z.object({
   callId: z.string(),
-  status: z.enum(['pending', 'in_progress', 'ending', 'completed', 'failed']),
+  status: z.enum(CALL_STATUSES),
   /** The call can no longer change. */
   terminal: z.boolean(),
 });

@@ -34,7 +34,13 @@ export const placeCall = route<{ calls: Calls }>()({
   }),
   response: PlacedCall,
 
-  async handle({ body, caller, headers, services }) {
+  /** The call whose process was lost: nothing rings twice under one key. */
+  async recall({ caller, services, workId }) {
+    const placed = await services.calls.findPlaced(caller.agentId, workId);
+    return placed && created(placed);
+  },
+
+  async handle({ body, caller, headers, services, workId }) {
     const { toNumber: to } = body;
     const { agentId: _, ...spender } = readSpender(caller, headers);
     const placed = await services.calls.place({
@@ -49,7 +55,8 @@ export const placeCall = route<{ calls: Calls }>()({
       wantsReport: body.report,
       analysis: body.analysis,
       isRecorded: body.record,
+      workId,
     });
-    return created({ ...placed, status: 'queued' });
+    return created(placed);
   },
 });

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { admitStream } from '../../../src/phone/calls/call-store.ts';
+import { createCalls } from '../../../src/phone/calls/calls.ts';
 import { directCall, hearCarrier } from '../../../src/phone/calls/hear-carrier.ts';
 import { receiveCall } from '../../../src/phone/calls/receive-call.ts';
 import { watchCarrierSpend } from '../../../src/phone/calls/watch-carrier-spend.ts';
 import type { CarrierStatus } from '../../../src/phone/carriers/carrier.ts';
+import { createSuspensions } from '../../../src/phone/suspensions/suspensions.ts';
 import { openBrain } from '../../../src/phone/voice/open-brain.ts';
 import { startCallWorld } from '../../support/call-world.ts';
 
@@ -95,15 +97,25 @@ describe('what a carrier reports', () => {
     expect(await admitStream(world.sql, callId)).toMatchObject({ callId });
   });
 
-  it('of its spend suspends the phone service of every account that has a number', async () => {
-    const agent = await world.agent();
+  it('of its spend stops the phone service of every account, also where the first number is rented later', async () => {
     await hearCarrier(world.deps, { kind: 'usage', spentRaw: null });
+    const agent = await world.agent();
     const ringing = { carrierCallId: 'LB1', from: '+14155550111', to: agent.phoneNumber };
     expect(await receiveCall(world.deps, ringing)).toEqual(REJECTED);
     const [event] = await world.sql<{ payload: Record<string, unknown> }[]>`
       select payload from events where name = 'call.rejected' and account_id = ${agent.accountId}`;
     expect(event?.payload).toMatchObject({ callId: null, reason: 'telephony_suspended' });
-    await world.sql`delete from telephony_suspensions`;
+    const order = { ...agent, spender: {}, to: '+14155550199', maxSpendRaw: undefined };
+    const asked = { detectsMachine: false, wantsReport: false, isRecorded: false };
+    const calls = createCalls({ ...world.deps, refusalOf: async () => undefined });
+    await expect(calls.place({ ...order, ...asked })).rejects.toMatchObject({
+      error: 'telephony_suspended',
+    });
+    const suspensions = createSuspensions(world.deps);
+    const listed = await suspensions.list({ after: '', limit: 10 });
+    expect(listed.everyAccount).toMatchObject({ reason: 'carrier_usage' });
+    expect(await suspensions.liftAll('carrier_usage')).toBe(1);
+    expect(await receiveCall(world.deps, ringing)).toBeDefined();
   });
 });
 

@@ -101,6 +101,8 @@ export const calls = pgTable(
     taskId: text('task_id').notNull(),
     actionId: text('action_id'),
     customerId: text('customer_id'),
+    /** The work under an `Idempotency-Key` that placed it: a retry of that work finds its call, and rings nobody. */
+    workId: id('work_id'),
     /** The most that it may cost. */
     maxSpendRaw: raw('max_spend_raw').notNull(),
     /** The rate card as it was at the answer, so that a price change reaches only later calls. */
@@ -145,6 +147,7 @@ export const calls = pgTable(
   },
   (table) => [
     uniqueIndex('calls_carrier_call').on(table.carrier, table.carrierCallId),
+    uniqueIndex('calls_work').on(table.workId).where(sql`work_id is not null`),
     index('calls_agent').on(table.agentId, table.createdAt),
     index('calls_number').on(table.numberId, table.createdAt),
     // Living calls are few: concurrency is counted over them, and the sweeper walks them.
@@ -227,5 +230,11 @@ export const doNotCall = pgTable(
 export const telephonySuspensions = pgTable('telephony_suspensions', {
   accountId: text('account_id').primaryKey(),
   reason: text('reason').notNull(),
+  createdAt: now('created_at'),
+});
+
+/** Why the phone service of every account is off, such as the carrier's limit of the month. */
+export const telephonyStops = pgTable('telephony_stops', {
+  reason: text('reason').primaryKey(),
   createdAt: now('created_at'),
 });

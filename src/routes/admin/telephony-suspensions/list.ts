@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ok, route } from '../../../http/route/route.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { Suspensions } from '../../../phone/suspensions/suspensions.ts';
-import { SuspensionRecord, suspensionRecord } from './suspension-shape.ts';
+import { StopRecord, SuspensionRecord, stopRecord, suspensionRecord } from './suspension-shape.ts';
 
 const { most, usual } = LIMITS.phone.suspensionPage;
 
@@ -19,11 +19,17 @@ export const adminListSuspensions = route<{ suspensions: Suspensions }>()({
   response: z.object({
     suspensions: z.array(SuspensionRecord),
     nextCursor: z.string().nullable(),
+    /** The phone service of every account is off. */
+    everyAccount: StopRecord.nullable(),
   }),
 
   async handle({ query, services }) {
     const page = { after: query.cursor, limit: query.limit };
-    const { nextCursor, suspensions } = await services.suspensions.list(page);
-    return ok({ suspensions: suspensions.map(suspensionRecord), nextCursor });
+    const { everyAccount, nextCursor, suspensions } = await services.suspensions.list(page);
+    return ok({
+      suspensions: suspensions.map(suspensionRecord),
+      nextCursor,
+      everyAccount: everyAccount && stopRecord(everyAccount),
+    });
   },
 });

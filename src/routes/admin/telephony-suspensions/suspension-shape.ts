@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { LIMITS } from '../../../kernel/limits.ts';
-import type { Suspension } from '../../../phone/suspensions/suspension.ts';
+import type { Suspension, TelephonyStop } from '../../../phone/suspensions/suspension.ts';
 
 export const AccountRef = z.object({ accountId: z.string().min(1).max(64) });
 
@@ -19,6 +19,13 @@ export const SuspensionRecord = z.object({
 
 export const suspensionRecord = ({ accountId, createdAt, reason }: Suspension) => ({
   accountId,
+  reason,
+  createdAt: createdAt.toISOString(),
+});
+
+export const StopRecord = z.object({ reason: z.string(), createdAt: z.string() });
+
+export const stopRecord = ({ createdAt, reason }: TelephonyStop) => ({
   reason,
   createdAt: createdAt.toISOString(),
 });

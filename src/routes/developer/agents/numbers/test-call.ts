@@ -31,6 +31,6 @@ export const testCallNumber = route<{ numbers: Numbers; calls: Calls }>()({
       wantsReport: false,
       isRecorded: false,
     });
-    return created({ ...placed, status: 'queued' });
+    return created(placed);
   },
 });

@@ -1,0 +1,43 @@
+import type { Queryable } from '../../platform/postgres/sql.ts';
+import type { CallStatus } from '../calls/advance-call.ts';
+import type { Call } from '../calls/call.ts';
+
+/** A call as the route that places calls tells it. */
+export type PlacedCall = Pick<Call, 'callId' | 'from' | 'to' | 'taskId'> & {
+  /** `queued` until it is answered or over; then as it is read. */
+  readonly status: 'queued' | CallStatus;
+};
+
+type Standing = Pick<Call, 'callId' | 'from' | 'to' | 'taskId' | 'status' | 'terminal'>;
+
+export const placedCall = ({
+  callId,
+  from,
+  to,
+  taskId,
+  status,
+  terminal,
+}: Standing): PlacedCall => ({
+  callId,
+  from,
+  to,
+  taskId,
+  status: status === 'pending' && !terminal ? 'queued' : status,
+});
+
+/** The call that work under an `Idempotency-Key` has placed, as it stands now. Undefined: it has placed none. */
+export async function findPlacedCall(
+  sql: Queryable,
+  by: { readonly agentId: number; readonly workId: string },
+): Promise<PlacedCall | undefined> {
+  const [row] = await sql<Standing[]>`
+    select id as "callId", from_number as "from", to_number as "to", task_id as "taskId", status, terminal
+    from calls where work_id = ${by.workId} and agent_id = ${by.agentId}`;
+  return row && placedCall(row);
+}
+
+/** Whether what was held for work is held still: what another process took for dead is released. */
+export async function isStillHeld(sql: Queryable, holdId: string): Promise<boolean> {
+  const rows = await sql`select 1 from postings where id = ${`resolve:${holdId}`}`;
+  return rows.length === 0;
+}
