@@ -43,6 +43,22 @@ async function post(path: string, body: object): Promise<number> {
   return answer.status;
 }
 
+/** Keeps a response, and reads it and what it answers again. */
+async function keepAndRead(body: object): Promise<void> {
+  const headers = { authorization: authorization(), 'content-type': 'application/json' };
+  const ask = async (path: string, init: object = {}) => {
+    const answer = await fetch(server.url + path, { headers, ...init });
+    expect(answer.status).toBe(200);
+    return Buffer.from(await answer.arrayBuffer());
+  };
+  const asked = JSON.stringify({ model: 'acme/responses', input: 'x', ...body });
+  const told = await ask('/v1/responses', { method: 'POST', body: asked });
+  const [, id] = /"id":"(resp_[0-9a-f]+)"/.exec(told.toString()) ?? [];
+  expect((await ask(`/v1/responses/${id}`)).equals(told)).toBe(true);
+  const items = await ask(`/v1/responses/${id}/input_items`);
+  expect(items.length).toBeGreaterThanOrEqual(JSON.stringify(body).length - 100);
+}
+
 type Model = 'chat' | 'claude' | 'responses';
 const respond = (model: Model, body: object) =>
   post('/v1/responses', { model: `acme/${model}`, input: 'x', ...body });
@@ -131,6 +147,11 @@ const ATTACKS: Readonly<Record<string, () => Promise<unknown>>> = {
   ),
   'an upstream’s stream of one': answered(ended(manyMembers), async () =>
     expect(await respond('responses', { stream: true })).toBe(200),
+  ),
+  'a kept one, read again': answered(manyMembers, () => keepAndRead({})),
+  'what a response answers, of 90,000 values, read again': answered(
+    '{"id":"r","status":"completed","output":[]}',
+    () => keepAndRead({ input: [{ ...user('x'), more: times(90_000, () => 1) }] }),
   ),
   'calls of an upstream with 9 MB of arguments, as a message': answered(longCalls, async () =>
     expect(await converse('chat', {})).toBe(200),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LIMITS } from '../../kernel/limits.ts';
 import { parseRate, UNITS } from '../../kernel/price.ts';
-import { EFFORTS } from '../providers/anthropic/efforts.ts';
+import { EFFORTS } from '../providers/efforts.ts';
 import { missingRates } from './billed-units.ts';
 import type { ModelEntry, ProviderEntry } from './builtin/builtin-model.ts';
 import { CERTAINTIES, MODALITIES, type Modality, RAILS } from './catalogue.ts';

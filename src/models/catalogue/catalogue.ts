@@ -1,5 +1,5 @@
 import type { Rates } from '../../kernel/price.ts';
-import type { Effort } from '../providers/anthropic/efforts.ts';
+import type { Effort } from '../providers/efforts.ts';
 import type { CapMember, TakenThoughts } from '../providers/upstream-pool.ts';
 import type { Retirement } from './retirement.ts';
 

@@ -1,6 +1,6 @@
 import type { Json } from '../../kernel/json.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
-import type { Effort } from './anthropic/efforts.ts';
+import type { Effort } from './efforts.ts';
 import type { Outcome } from './outcome.ts';
 import type { PaymentMethod } from './payment-method.ts';
 import type { TakenThoughts } from './upstream-pool.ts';

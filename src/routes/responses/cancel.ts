@@ -1,4 +1,5 @@
-import { ok, route } from '../../http/route/route.ts';
+import { okInTurns } from '../../http/route/ok-in-turns.ts';
+import { route } from '../../http/route/route.ts';
 import type { Responses } from '../../models/responses/responses.ts';
 import { ResponseParams, ResponseRecord } from './response-shape.ts';
 
@@ -13,6 +14,6 @@ export const cancelResponse = route<{ responses: Responses }>()({
   response: ResponseRecord,
 
   async handle({ caller, params, services }) {
-    return ok(await services.responses.cancel(caller.agentId, params.id));
+    return okInTurns(await services.responses.cancel(caller.agentId, params.id));
   },
 });

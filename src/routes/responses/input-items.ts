@@ -1,4 +1,5 @@
-import { ok, route } from '../../http/route/route.ts';
+import { okInTurns } from '../../http/route/ok-in-turns.ts';
+import { route } from '../../http/route/route.ts';
 import type { Responses } from '../../models/responses/responses.ts';
 import { ItemsPage, ItemsQuery, ResponseParams } from './response-shape.ts';
 
@@ -14,6 +15,6 @@ export const responseInputItems = route<{ responses: Responses }>()({
   response: ItemsPage,
 
   async handle({ caller, params, query, services }) {
-    return ok(await services.responses.inputItems(caller.agentId, params.id, query));
+    return okInTurns(await services.responses.inputItems(caller.agentId, params.id, query));
   },
 });

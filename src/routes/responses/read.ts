@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { ok, route } from '../../http/route/route.ts';
+import { okInTurns } from '../../http/route/ok-in-turns.ts';
+import { route } from '../../http/route/route.ts';
 import { errors } from '../../kernel/errors.ts';
 import type { Responses } from '../../models/responses/responses.ts';
 import { ResponseParams, ResponseRecord } from './response-shape.ts';
@@ -22,6 +23,6 @@ export const readResponse = route<{ responses: Responses }>()({
         'stream',
       );
     }
-    return ok(await services.responses.read(caller.agentId, params.id));
+    return okInTurns(await services.responses.read(caller.agentId, params.id));
   },
 });

@@ -198,23 +198,29 @@ describe('Anthropic’s SDK, of a model whose upstream speaks the OpenAI dialect
     expect(w.ledger.consumedRaw(AGENT)).toBeGreaterThan(0n);
   });
 
-  it('is told an error that the upstream reports within its stream', async () => {
-    await using w = await world();
-    const said = { error: { message: 'too long', type: 'invalid_request_error' } };
-    w.upstream.play({
-      pieces: [...wordEvents(['Good.']).slice(0, 2), `data: ${JSON.stringify(said)}\n\n`],
-    });
-    const error = await w.claude.messages
-      .stream(asked)
-      .finalMessage()
-      .catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({
-      error: {
-        error: { type: 'invalid_request_error', message: expect.stringContaining('too long') },
-      },
-    });
-    await w.balanced();
-  });
+  it.each([
+    ['invalid_request_error', 'invalid_request_error'],
+    ['server_error', 'api_error'],
+  ])(
+    'is told an error that the upstream reports within its stream, %s as %s',
+    async (theirs, type) => {
+      await using w = await world();
+      const said = { error: { message: 'too long', type: theirs } };
+      w.upstream.play({
+        pieces: [...wordEvents(['Good.']).slice(0, 2), `data: ${JSON.stringify(said)}\n\n`],
+      });
+      const error = await w.claude.messages
+        .stream(asked)
+        .finalMessage()
+        .catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({
+        error: {
+          error: { type, message: expect.stringContaining('too long') },
+        },
+      });
+      await w.balanced();
+    },
+  );
 
   it('refuses what the other dialect has no word for, before anything is asked', async () => {
     await using w = await world();

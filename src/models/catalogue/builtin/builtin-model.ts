@@ -1,5 +1,5 @@
 import type { Unit } from '../../../kernel/price.ts';
-import type { Effort } from '../../providers/anthropic/efforts.ts';
+import type { Effort } from '../../providers/efforts.ts';
 import type { CapMember, TakenThoughts } from '../../providers/upstream-pool.ts';
 import type { Cascade, Dialect, Modality, PriceNote, Rail, Surcharges } from '../catalogue.ts';
 

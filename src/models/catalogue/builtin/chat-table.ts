@@ -1,5 +1,5 @@
 import { assert } from '../../../kernel/assert.ts';
-import type { Effort } from '../../providers/anthropic/efforts.ts';
+import type { Effort } from '../../providers/efforts.ts';
 import { CERTAINTIES, type Certainty, type Surcharges } from '../catalogue.ts';
 import { direct, type ModelEntry, tokens } from './builtin-model.ts';
 

@@ -1,4 +1,4 @@
-import { EFFORTS } from '../../providers/anthropic/efforts.ts';
+import { EFFORTS } from '../../providers/efforts.ts';
 import type { ModelEntry } from './builtin-model.ts';
 import { openWeight, unpriced, unpricedDirect } from './builtin-model.ts';
 import { chatTable } from './chat-table.ts';

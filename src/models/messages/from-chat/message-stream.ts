@@ -1,6 +1,6 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { contentText } from '../../chat/read-answer.ts';
-import { reportedError } from '../../providers/anthropic/broken-message.ts';
+import { translatedError } from '../../providers/anthropic/broken-message.ts';
 import { textMember } from '../../providers/anthropic/read-json.ts';
 import type { ChatStream, TokenUsage } from '../../providers/chat-rail.ts';
 import { AlikeChunks } from '../../providers/openai/alike-chunks.ts';
@@ -90,7 +90,7 @@ export class MessageStream implements ChatStream {
   #look(chunk: unknown): StreamBroken | undefined {
     // Whatever else it is says nothing.
     if (!isObject(chunk)) return undefined;
-    if (isObject(chunk.error)) return reportedError(chunk.error);
+    if (isObject(chunk.error)) return translatedError(chunk.error);
     this.#begin(chunk);
     const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
     if (!isObject(choice)) return undefined;

@@ -1,4 +1,4 @@
-import { isObject } from '../../../kernel/json.ts';
+import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { StreamBroken } from '../openai/answer-reader.ts';
 import { textMember } from './read-json.ts';
@@ -15,9 +15,37 @@ export class ReportedError extends StreamBroken {
   }
 }
 
-/** The error of an upstream's event, in words of bounded length. */
+/** The error of an upstream's event in the Messages dialect, in words of bounded length. */
 export function reportedError(error: unknown): ReportedError {
   const said = isObject(error) ? error : {};
   const type = /^[a-z_]{1,64}$/.exec(textMember(said, 'type'))?.[0] ?? 'api_error';
-  return new ReportedError(type, textMember(said, 'message').slice(0, LIMITS.vendorReasonChars));
+  return new ReportedError(type, toldBy(said));
 }
+
+/** The same of an upstream in the OpenAI dialect: its type becomes one of those that clients of the other dialect know. */
+export function translatedError(error: unknown): ReportedError {
+  const said = isObject(error) ? error : {};
+  const type = TYPES.get(said.type) ?? TYPES.get(said.code) ?? 'api_error';
+  return new ReportedError(type, toldBy(said));
+}
+
+/**
+ * What upstreams of the OpenAI dialect call an error, in its type or its code. A wrong key or an empty account is this server's
+ * at the upstream and not the caller's here, so that it reads as all others do.
+ */
+const WORDS: Readonly<Record<string, readonly unknown[]>> = {
+  invalid_request_error: ['invalid_request_error'],
+  rate_limit_error: ['rate_limit_error', 'rate_limit_exceeded', 'requests', 'tokens', 429, '429'],
+  overloaded_error: [
+    ...['overloaded_error', 'overloaded', 'engine_overloaded', 'server_overloaded', 'slow_down'],
+    ...['service_unavailable', 'service_unavailable_error', 503, '503', 529, '529'],
+  ],
+  timeout_error: ['timeout_error', 'timeout', 504, '504'],
+};
+
+const TYPES: ReadonlyMap<unknown, string> = new Map(
+  Object.entries(WORDS).flatMap(([type, words]) => words.map((word) => [word, type] as const)),
+);
+
+const toldBy = (said: Json): string =>
+  textMember(said, 'message').slice(0, LIMITS.vendorReasonChars);

@@ -1,5 +1,5 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
-import { type Effort, nearestEffort } from './efforts.ts';
+import { type Effort, nearestEffort } from '../efforts.ts';
 import { unfit } from './unfit-request.ts';
 
 export type OutputConfig = {

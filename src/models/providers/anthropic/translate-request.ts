@@ -1,7 +1,7 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
+import type { Effort } from '../efforts.ts';
 import { findUnserved, isSet, UNSERVED, type UnservedFeature } from '../unserved-features.ts';
-import type { Effort } from './efforts.ts';
 import { type OutputConfig, outputConfig } from './output-config.ts';
 import type { TextBlock } from './translate-content.ts';
 import { type AnthropicTurn, translateMessages } from './translate-messages.ts';

@@ -1,3 +1,4 @@
+import type { ErrorType } from '@anthropic-ai/sdk/resources/shared';
 import { describe, expect, it } from 'vitest';
 import { EngineBusy } from '../../../../src/engines/engine.ts';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
@@ -10,7 +11,10 @@ import { CountRequest } from '../../../../src/models/messages/messages-request.t
 import { readProtocol } from '../../../../src/models/messages/protocol-headers.ts';
 import { blocksOf, sourceOf } from '../../../../src/models/messages/read-block.ts';
 import { stopAfter } from '../../../../src/models/messages/stop-after.ts';
-import { reportedError } from '../../../../src/models/providers/anthropic/broken-message.ts';
+import {
+  reportedError,
+  translatedError,
+} from '../../../../src/models/providers/anthropic/broken-message.ts';
 import { readMessage } from '../../../../src/models/providers/anthropic/read-message.ts';
 
 const declined = (status: number, body: string) => ({
@@ -49,6 +53,22 @@ it('a stream ends with its price, and then its end or its error', () => {
   );
   const odd = reportedError({ type: 'x\nevent: y', message: 'z'.repeat(10_000) });
   expect([odd.type, odd.told.length < 300]).toEqual(['api_error', true]);
+});
+
+it('an error in the words of OpenAI is one of those that clients of Anthropic know', () => {
+  const typeOf = (error: unknown): ErrorType => translatedError(error).type as ErrorType;
+  const cases: readonly [ErrorType, readonly unknown[]][] = [
+    ['api_error', [{ type: 'server_error' }, { type: 'insufficient_quota' }, {}, null, 'x']],
+    ['api_error', [{ type: 'authentication_error' }, { code: 500 }, { type: 'x\nevent: y' }]],
+    ['invalid_request_error', [{ type: 'invalid_request_error' }]],
+    ['rate_limit_error', [{ type: 'tokens', code: 'rate_limit_exceeded' }, { code: 429 }]],
+    ['rate_limit_error', [{ type: 'odd', code: 'rate_limit_exceeded' }]],
+    ['overloaded_error', [{ type: 'overloaded_error' }, { code: 503 }, { code: 'slow_down' }]],
+    ['timeout_error', [{ type: 'timeout_error' }, { code: 504 }]],
+  ];
+  for (const [type, errors] of cases) expect(errors.map(typeOf)).toEqual(errors.map(() => type));
+  const { told } = translatedError({ type: 'server_error', message: 'z'.repeat(10_000) });
+  expect(told.length).toBeLessThan(300);
 });
 
 it('thoughts without a signature are not shown to those who sign theirs', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
-import { EFFORTS, type Effort } from '../../../../../src/models/providers/anthropic/efforts.ts';
 import { translateRequest } from '../../../../../src/models/providers/anthropic/translate-request.ts';
 import { UnfitRequest } from '../../../../../src/models/providers/anthropic/unfit-request.ts';
+import { EFFORTS, type Effort } from '../../../../../src/models/providers/efforts.ts';
 
 const hello = [{ role: 'user', content: 'Hello' }];
 const translate = (more: object = {}) =>
