@@ -62,10 +62,11 @@ export function buildCatalogue(entries: {
   const providers = new Map<string, Provider>();
   const open = new Set<string>();
   for (const [id, entry] of entries.providers) {
-    const { apiKeyEnv, baseUrl, capMember, dialect, speaksResponses, vendor = id } = entry;
+    const { apiKeyEnv, baseUrl, capMember, dialect, signsCalls, speaksResponses } = entry;
+    const { vendor = id } = entry;
     const apiKey = apiKeyEnv === undefined ? null : entries.secret(apiKeyEnv);
     if (apiKey !== undefined) open.add(id);
-    const opened = { baseUrl, capMember, speaksResponses, apiKey: apiKey ?? null };
+    const opened = { baseUrl, capMember, signsCalls, speaksResponses, apiKey: apiKey ?? null };
     providers.set(id, { id, vendor, dialect, ...opened });
   }
 

@@ -36,6 +36,7 @@ const ProviderShape = z.strictObject({
   dialect: z.enum(['openai', 'anthropic', 'deepgram', 'openai-realtime', 'openai-live']),
   capMember: z.literal('max_completion_tokens').optional(),
   speaksResponses: z.boolean().optional(),
+  signsCalls: z.boolean().optional(),
   vendor: name.optional(),
 });
 

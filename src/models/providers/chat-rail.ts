@@ -87,6 +87,8 @@ export interface MessagesRail {
 export interface ChatRail {
   /** Set where the upstream itself speaks the Messages dialect. Such an upstream caches what is marked of a prompt, and no more. */
   readonly messages?: MessagesRail;
+  /** Set where the upstream signs its calls, and takes them back under their signatures alone. */
+  readonly signsCalls?: boolean | undefined;
   complete(call: ChatCall, signal: StopSignal): Promise<ChatOutcome>;
   /** Completed is one whose first event has come. */
   stream(call: ChatCall, signal: StopSignal): Promise<Outcome<{ readonly stream: ChatStream }>>;

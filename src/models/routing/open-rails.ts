@@ -30,9 +30,10 @@ export function openRails<R>(deps: {
   function openRail(id: string, paidCalls: PaidCalls | undefined) {
     const provider = catalogue.provider(id);
     if (provider === undefined || provider.baseUrl === null) return undefined;
-    const { apiKey, baseUrl, capMember, dialect, speaksResponses } = provider;
+    const { apiKey, baseUrl, capMember, dialect, signsCalls, speaksResponses } = provider;
     if (paidCalls !== undefined && dialect !== 'openai') return undefined;
-    return open(dialect, { baseUrl, apiKey, paidCalls, capMember, speaksResponses });
+    const upstream = { baseUrl, apiKey, paidCalls, capMember, signsCalls, speaksResponses };
+    return open(dialect, upstream);
   }
 
   return {
