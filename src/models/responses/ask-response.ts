@@ -1,6 +1,8 @@
 import type { Json } from '../../kernel/json.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import { withCap } from '../chat/bound-chat.ts';
+import { withOwnCallIds, withOwnId } from '../chat/own-call-ids.ts';
+import { mayCarry } from '../chat/signed-call.ts';
 import { type CallOrder, chatCall } from '../chat/want-chat.ts';
 import type { ChatRail } from '../providers/chat-rail.ts';
 import { failed, type Outcome } from '../providers/outcome.ts';
@@ -85,6 +87,7 @@ function askInItsWords(
 /**
  * The whole conversation, where it goes on with one; undefined: the input as it came. Thoughts that are not sealed are known to the
  * upstream by their ids alone, and it has kept none: they are left out then, and with them the ids of items that belong to them.
+ * Calls go under the ids that their own upstreams gave them.
  */
 function inputOf(
   { input }: ResponsesRequest,
@@ -92,11 +95,13 @@ function inputOf(
 ): readonly InputItem[] | undefined {
   const isReferred = Array.isArray(input) && own.some((item, at) => item !== input[at]);
   const hasUnsealed = own.some(isUnsealed);
-  if (before.length === 0 && !isReferred && !hasUnsealed) return undefined;
+  const isSigned = own.some((item) => mayCarry(item.call_id));
+  if (before.length === 0 && !isReferred && !hasUnsealed && !isSigned) return undefined;
   const came = new Set<unknown>(Array.isArray(input) && !hasUnsealed ? input : []);
-  return [...before, ...own].flatMap((item): InputItem | readonly InputItem[] =>
-    came.has(item) ? item : (sentItem(item) ?? []),
-  );
+  return [...before, ...own].flatMap((item): InputItem | readonly InputItem[] => {
+    const sent = came.has(item) ? item : sentItem(item);
+    return sent === undefined ? [] : withOwnId(sent, 'call_id');
+  });
 }
 
 /**
@@ -124,12 +129,14 @@ async function askForChat(
 ): Promise<Outcome<ResponseAnswer>> {
   if (misfit !== undefined) return { kind: 'unfit', ...misfit };
   // The response names the model: the chat under it need not.
+  const { signsCalls = false } = rail;
+  const own = withOwnCallIds(chat, signsCalls);
   const call = chatCall(asked, {
-    body: outputCap === undefined ? chat : withCap(chat, outputCap),
+    body: outputCap === undefined ? own : withCap(own, outputCap),
     servedAs: undefined,
   });
   const model = asked.servedAs ?? asked.model;
-  const translation = { head, model, newItemId, names, estimate };
+  const translation = { head, model, newItemId, names, estimate, signsCalls };
   if (request.stream === true) {
     const outcome = await rail.stream(call, signal);
     if (outcome.kind !== 'completed') return inItsMembers(outcome);
