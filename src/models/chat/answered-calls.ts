@@ -103,7 +103,7 @@ export class AnsweredCalls {
     let call = found !== undefined && isNextBehind(found, piece) ? undefined : found;
     if (call === undefined) {
       if (isBlank && id === '' && name === '') {
-        this.#signature = signature;
+        this.#signature ||= signature;
         return;
       }
       yield* this.release();
