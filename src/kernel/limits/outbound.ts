@@ -9,6 +9,8 @@ export const OUTBOUND_LIMITS = {
   completionsPerRequest: 128,
   stopSequences: 16,
   toolCallsPerAnswer: 1_024,
+  /** Of what signs a call, where the call's id carries it. Those of Gemini have some thousand characters at most. */
+  signatureChars: 16 * 1024,
   /** Of a streamed answer's calls that come side by side, where its reader takes one behind the other. */
   heldCallChars: 1024 * 1024,
   charsPerToken: 4,

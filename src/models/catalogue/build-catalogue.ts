@@ -64,18 +64,12 @@ export function buildCatalogue(entries: {
   const providers = new Map<string, Provider>();
   const open = new Set<string>();
   for (const [id, entry] of entries.providers) {
-    const {
-      apiKeyEnv,
-      baseUrl,
-      capMember,
-      dialect,
-      speaksResponses,
-      thoughts,
-      vendor = id,
-    } = entry;
+    const { apiKeyEnv, baseUrl, capMember, dialect, vendor = id } = entry;
+    const { signsCalls, speaksResponses, thoughts } = entry;
     const apiKey = apiKeyEnv === undefined ? null : entries.secret(apiKeyEnv);
     if (apiKey !== undefined) open.add(id);
-    const opened = { baseUrl, capMember, speaksResponses, thoughts, apiKey: apiKey ?? null };
+    const habits = { capMember, signsCalls, speaksResponses, thoughts };
+    const opened = { baseUrl, ...habits, apiKey: apiKey ?? null };
     providers.set(id, { id, vendor, dialect, ...opened });
   }
 

@@ -38,6 +38,7 @@ const ProviderShape = z.strictObject({
   capMember: z.literal('max_completion_tokens').optional(),
   speaksResponses: z.boolean().optional(),
   thoughts: z.enum(['taken', 'demanded']).optional(),
+  signsCalls: z.boolean().optional(),
   vendor: name.optional(),
 });
 

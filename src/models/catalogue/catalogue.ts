@@ -101,6 +101,8 @@ export type Provider = {
   /** It has OpenAI's Responses API beside its chat completions. */
   readonly speaksResponses?: boolean | undefined;
   readonly thoughts?: TakenThoughts | undefined;
+  /** It signs the calls of its answers as Google does, and refuses them without their signatures. */
+  readonly signsCalls?: boolean | undefined;
   /** This server's own; null where none is asked for, or where callers have to bring theirs. */
   readonly apiKey: string | null;
 };

@@ -5,6 +5,7 @@ import type { StopSignal } from '../../kernel/stop-signal.ts';
 import type { ChatRequest } from '../chat/chat-request.ts';
 import { meterTokens } from '../chat/chat-usage.ts';
 import { estimatePrompt } from '../chat/estimate-chat.ts';
+import { withOwnCallIds } from '../chat/own-call-ids.ts';
 import { forThinker, mustShowThoughts, type ThinkingWish } from '../chat/thoughts.ts';
 import {
   type CallOrder,
@@ -34,6 +35,7 @@ import { knownName } from './known-name.ts';
 import { measureMessages } from './measure-messages.ts';
 import { MESSAGES_ENDING } from './messages-ending.ts';
 import type { MessagesRequest } from './messages-request.ts';
+import { withOwnToolIds } from './own-tool-ids.ts';
 import { PriceInMessageStream } from './price-in-message-stream.ts';
 import { requirePricedMessages } from './require-priced.ts';
 import { translateToChat } from './to-chat/translate-request.ts';
@@ -115,7 +117,7 @@ function relayed(
   { asked, call, headers }: Asked & Pick<MessagesCall, 'headers'>,
   signal: StopSignal,
 ): Promise<Outcome<ChatAnswer>> {
-  const body = withoutForeignThoughts(asked);
+  const body = withOwnToolIds(withoutForeignThoughts(asked));
   const sent = { headers, ...chatCall(call, { body, servedAs: call.servedAs }) };
   return asked.stream === true ? rail.stream(sent, signal) : rail.complete(sent, signal);
 }
@@ -137,9 +139,10 @@ async function translated(
   }: Asked & Pick<ChatQuestion, 'measured'> & Pick<Reading, 'spareId'>,
   signal: StopSignal,
 ): Promise<Outcome<ChatAnswer>> {
+  const { signsCalls = false } = rail;
   let chat: ChatRequest;
   try {
-    chat = translateToChat(asked);
+    chat = withOwnCallIds(translateToChat(asked), signsCalls);
   } catch (error) {
     if (!(error instanceof UnfitRequest)) throw error;
     return { kind: 'unfit', detail: error.message, param: error.param };
@@ -154,7 +157,7 @@ async function translated(
   if (asked.stream === true) {
     const outcome = await rail.stream(call, signal);
     if (outcome.kind !== 'completed') return outcome;
-    const reading = { spareId, wantsThoughts, servedAs };
+    const reading = { spareId, wantsThoughts, servedAs, signsCalls };
     const counted = { promptTokens: estimatePrompt(measured), tokensOf };
     return { ...outcome, stream: new MessageStream(outcome.stream, reading, counted) };
   }
@@ -162,7 +165,7 @@ async function translated(
   if (outcome.kind !== 'completed') return outcome;
   const { answerChars, headers, kind, note, paidRaw, status, usage } = outcome;
   const used = usage ?? tokensOf(answerChars);
-  const reading = { spareId, wantsThoughts, servedAs, usage: used };
+  const reading = { spareId, wantsThoughts, servedAs, signsCalls, usage: used };
   const message = await messageOfCompletion(outcome, reading);
   if (message === undefined) return failed('broken', 'not a completion', status);
   const bytes = await joinPieces(await writeJsonInTurns(message));

@@ -12,6 +12,7 @@ import { inMessagesWords } from './declined-words.ts';
 import { withoutForeignThoughts } from './foreign-thoughts.ts';
 import { knownName } from './known-name.ts';
 import type { CountRequest } from './messages-request.ts';
+import { withOwnToolIds } from './own-tool-ids.ts';
 import { requirePricedMessages } from './require-priced.ts';
 import { stopAfter } from './stop-after.ts';
 
@@ -109,7 +110,7 @@ async function askUpstream(
         agentId: spender.agentId,
         heldRaw: 0n,
         model: source.upstreamModel,
-        body: withoutForeignThoughts(body),
+        body: withOwnToolIds(withoutForeignThoughts(body)),
         headers: protocol,
         paymentMethod: ownKey === undefined ? undefined : { ownKey },
       },

@@ -93,6 +93,8 @@ export interface ChatRail {
   readonly messages?: MessagesRail;
   /** Set where the upstream takes back what its models thought. */
   readonly thoughts?: TakenThoughts | undefined;
+  /** Set where the upstream signs its calls, and takes them back under their signatures alone. */
+  readonly signsCalls?: boolean | undefined;
   complete(call: ChatCall, signal: StopSignal): Promise<ChatOutcome>;
   /** Completed is one whose first event has come. */
   stream(call: ChatCall, signal: StopSignal): Promise<Outcome<{ readonly stream: ChatStream }>>;

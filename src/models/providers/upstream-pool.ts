@@ -28,6 +28,8 @@ export type Upstream = {
   /** It has OpenAI's Responses API beside its chat completions. */
   readonly speaksResponses?: boolean | undefined;
   readonly thoughts?: TakenThoughts | undefined;
+  /** It signs its calls, as Google's OpenAI-compatible address does. */
+  readonly signsCalls?: boolean | undefined;
 };
 
 /** What a cap on a chat's answer is called where the usual `max_tokens` is refused, as OpenAI's newer models do. */

@@ -2,6 +2,8 @@ import type { Json } from '../../kernel/json.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import { withCap } from '../chat/bound-chat.ts';
 import { meterTokens } from '../chat/chat-usage.ts';
+import { withOwnCallIds, withOwnId } from '../chat/own-call-ids.ts';
+import { mayCarry } from '../chat/signed-call.ts';
 import { forThinker } from '../chat/thoughts.ts';
 import { type CallOrder, chatCall } from '../chat/want-chat.ts';
 import type { ChatRail } from '../providers/chat-rail.ts';
@@ -87,6 +89,7 @@ function askInItsWords(
 /**
  * The whole conversation, where it goes on with one; undefined: the input as it came. Thoughts that are not sealed are known to the
  * upstream by their ids alone, and it has kept none: they are left out then, and with them the ids of items that belong to them.
+ * Calls go under the ids that their own upstreams gave them.
  */
 function inputOf(
   { input }: ResponsesRequest,
@@ -94,11 +97,13 @@ function inputOf(
 ): readonly InputItem[] | undefined {
   const isReferred = Array.isArray(input) && own.some((item, at) => item !== input[at]);
   const hasUnsealed = own.some(isUnsealed);
-  if (before.length === 0 && !isReferred && !hasUnsealed) return undefined;
+  const isSigned = own.some((item) => mayCarry(item.call_id));
+  if (before.length === 0 && !isReferred && !hasUnsealed && !isSigned) return undefined;
   const came = new Set<unknown>(Array.isArray(input) && !hasUnsealed ? input : []);
-  return [...before, ...own].flatMap((item): InputItem | readonly InputItem[] =>
-    came.has(item) ? item : (sentItem(item) ?? []),
-  );
+  return [...before, ...own].flatMap((item): InputItem | readonly InputItem[] => {
+    const sent = came.has(item) ? item : sentItem(item);
+    return sent === undefined ? [] : withOwnId(sent, 'call_id');
+  });
 }
 
 /**
@@ -126,14 +131,16 @@ async function askForChat(
 ): Promise<Outcome<ResponseAnswer>> {
   if (misfit !== undefined) return { kind: 'unfit', ...misfit };
   // The response names the model: the chat under it need not.
-  const capped = outputCap === undefined ? chat : withCap(chat, outputCap);
+  const { signsCalls = false } = rail;
+  const own = withOwnCallIds(chat, signsCalls);
+  const capped = outputCap === undefined ? own : withCap(own, outputCap);
   const wish = reasoning?.effort === 'none' ? 'off' : undefined;
   const { thinkingSwitch } = asked;
   const body = forThinker(capped, wish, { thoughts: rail.thoughts, thinkingSwitch });
   const call = chatCall(asked, { body, servedAs: undefined });
   const model = asked.servedAs ?? asked.model;
   const estimate = (answerChars: number) => meterTokens(body, { usage: null, answerChars });
-  const translation = { head, model, newItemId, names, estimate };
+  const translation = { head, model, newItemId, names, estimate, signsCalls };
   if (stream === true) {
     const outcome = await rail.stream(call, signal);
     if (outcome.kind !== 'completed') return inItsMembers(outcome);

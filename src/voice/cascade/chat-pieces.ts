@@ -1,19 +1,19 @@
 import type { CutReason } from '../../../machines/voice-turn.ts';
 import { tryParseJson } from '../../kernel/json/parse-json.ts';
-import { isObject, type Json } from '../../kernel/json.ts';
+import { isObject } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import { type AnsweredCall, AnsweredCalls } from '../../models/chat/answered-calls.ts';
 import { StreamBroken } from '../../models/providers/openai/answer-reader.ts';
 import { parseData } from '../../models/providers/openai/chat-tap.ts';
 import { SseEvents } from '../../models/providers/openai/sse-events.ts';
 import type { LlmPiece } from '../session/voice-pipeline.ts';
 
-type PartialCall = { name: string; callId: string; argumentsJson: string };
-
 /** Parses a streamed chat into pieces: words as they come, calls when they are complete. Drops what exceeds a bound. */
 export class ChatPieces {
   readonly #events = new SseEvents();
-  /** By their index in the answer. */
-  readonly #calls = new Map<number, PartialCall>();
+  readonly #calls = new AnsweredCalls();
+  /** The arguments of each. */
+  readonly #arguments = new Map<AnsweredCall, string>();
   /** Characters of words. */
   #textChars = 0;
   /** Characters of words, reasoning and call arguments. */
@@ -39,14 +39,14 @@ export class ChatPieces {
 
   /** Returns the complete calls, in order: a client executes them as they are. */
   end(): LlmPiece[] {
-    const calls = [...this.#calls.entries()].sort(([a], [b]) => a - b).map(([, call]) => call);
+    const calls = [...this.#arguments].sort(([a], [b]) => numberOf(a) - numberOf(b));
     // In an answer that was cut, a call without arguments is incomplete.
     const none = this.cut === undefined ? '{}' : '';
-    const pieces = calls.map(({ argumentsJson, callId, name }) => ({
+    const pieces = calls.map(([{ id, name }, text]) => ({
       kind: 'call' as const,
-      name,
-      argumentsJson: argumentsJson || none,
-      ...(callId !== '' && { callId }),
+      name: name.slice(0, 128),
+      argumentsJson: text || none,
+      ...(id !== '' && { callId: id.slice(0, 64) }),
     }));
     const whole = pieces.filter(({ argumentsJson, name }) => name !== '' && isJson(argumentsJson));
     if (whole.length < pieces.length) this.#cut ??= 'max_output_tokens';
@@ -64,7 +64,7 @@ export class ChatPieces {
     if (choice.finish_reason === 'content_filter') this.#cut = 'content_filter';
     const { delta } = choice;
     if (!isObject(delta)) return [];
-    if (Array.isArray(delta.tool_calls)) for (const call of delta.tool_calls) this.#call(call);
+    for (const { call, text } of this.#calls.hear(delta.tool_calls)) this.#call(call, text);
     for (const thought of [delta.reasoning_content, delta.reasoning]) {
       if (isText(thought)) this.#count(thought);
     }
@@ -79,29 +79,19 @@ export class ChatPieces {
     return pieces;
   }
 
-  #call(delta: unknown): void {
-    if (this.#isFull || !isObject(delta)) return;
-    const index = typeof delta.index === 'number' ? delta.index : 0;
-    const given: Json = isObject(delta.function) ? delta.function : {};
-    let call = this.#calls.get(index);
-    if (call === undefined) {
-      if (this.#calls.size >= LIMITS.realtimeTools) {
-        this.#isFull = true;
-        return;
-      }
-      call = { name: '', callId: '', argumentsJson: '' };
-      this.#calls.set(index, call);
+  #call(call: AnsweredCall, text: string): void {
+    if (this.#isFull) return;
+    const known = this.#arguments.get(call);
+    if (known === undefined && this.#arguments.size >= LIMITS.realtimeTools) {
+      this.#isFull = true;
+      return;
     }
-    if (typeof delta.id === 'string' && call.callId === '') call.callId = delta.id.slice(0, 64);
-    if (typeof given.name === 'string') call.name ||= given.name.slice(0, 128);
-    const more = given.arguments;
-    if (isText(more)) {
-      this.#count(more);
-      call.argumentsJson += more;
-    }
-    if (call.argumentsJson.length <= LIMITS.realtimeItemChars) return;
+    if (text !== '') this.#count(text);
+    const whole = (known ?? '') + text;
+    this.#arguments.set(call, whole);
+    if (whole.length <= LIMITS.realtimeItemChars) return;
     // A client could not send back a call that is longer than an item.
-    this.#calls.delete(index);
+    this.#arguments.delete(call);
     this.#isFull = true;
   }
 
@@ -112,5 +102,8 @@ export class ChatPieces {
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+
+/** Calls are in the order of their numbers, where they have any. */
+const numberOf = ({ index, place }: AnsweredCall): number => index ?? place;
 
 const isJson = (text: string): boolean => tryParseJson(text) !== undefined;

@@ -44,6 +44,7 @@ export type ProviderEntry = {
   readonly capMember?: CapMember | undefined;
   readonly speaksResponses?: boolean | undefined;
   readonly thoughts?: TakenThoughts | undefined;
+  readonly signsCalls?: boolean | undefined;
   /** The provider that is the same vendor under its main address; a key stored for that one opens this one, too. */
   readonly vendor?: string | undefined;
 };

@@ -34,6 +34,7 @@ export const BUILTIN_PROVIDERS: Readonly<Record<string, ProviderEntry>> = {
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
     apiKeyEnv: 'GEMINI_API_KEY',
     dialect: 'openai',
+    signsCalls: true,
   },
   mistral: {
     baseUrl: 'https://api.mistral.ai/v1',

@@ -1,21 +1,18 @@
-import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
-import { ObjectEnd } from '../../chat/object-end.ts';
-import { argumentsText } from '../../chat/read-answer.ts';
-import { textMember } from '../../providers/anthropic/read-json.ts';
+import { type AnsweredCall, AnsweredCalls, type HeardCall } from '../../chat/answered-calls.ts';
+import { signedId } from '../../chat/signed-call.ts';
 import { StreamBroken } from '../../providers/openai/answer-reader.ts';
 import type { MessageWriter } from './message-writer.ts';
 
-type Call = {
-  /** As its upstream gave it; empty as long as it gave none. */
-  givenId: string;
+type Block = {
+  readonly call: AnsweredCall;
   readonly id: string;
-  readonly name: string;
-  readonly end: ObjectEnd;
   /** Arguments that wait until the calls before it are whole. */
   held: string;
-  isOver: boolean;
 };
+
+/** Makes an id for the so-manieth call of an answer where its upstream gave it none. */
+type IdOf = (given: string, place: number) => string;
 
 /**
  * Writes the calls of a streamed answer one behind the other, as the dialect has its blocks. Upstreams may send them side by
@@ -23,110 +20,84 @@ type Call = {
  */
 export class CallBlocks {
   readonly #writer: MessageWriter;
-  /** By the number that the upstream gives it last. */
-  readonly #numbered = new Map<number, Call>();
-  readonly #named = new Map<string, Call>();
+  readonly #calls: AnsweredCalls;
+  readonly #signsCalls: boolean;
+  readonly #idOf: IdOf;
+  readonly #blocks = new Map<AnsweredCall, Block>();
   /** Calls that are not over. The first is the block that is open. */
-  #open: Call[] = [];
+  #open: Block[] = [];
   #heldChars = 0;
-  #count = 0;
 
-  constructor(writer: MessageWriter) {
+  /** `signsCalls`: the ids of calls carry the signatures of the upstream. */
+  constructor(
+    writer: MessageWriter,
+    { idOf, signsCalls }: { readonly idOf: IdOf; readonly signsCalls: boolean },
+  ) {
     this.#writer = writer;
+    this.#idOf = idOf;
+    this.#signsCalls = signsCalls;
+    this.#calls = new AnsweredCalls({ waitsForSignature: signsCalls });
   }
 
   /** How many there were. */
   get count(): number {
-    return this.#count;
+    return this.#blocks.size;
   }
 
-  /** Takes the pieces of calls that one chunk has. Ids that the upstream leaves out are made of their place in the answer. */
-  hear(pieces: unknown, idOf: (given: string, place: number) => string): StreamBroken | undefined {
-    for (const [at, piece] of (Array.isArray(pieces) ? (pieces as unknown[]) : []).entries()) {
-      const broken = isObject(piece) ? this.#take(piece, at, idOf) : undefined;
-      if (broken !== undefined) return broken;
+  /** Takes the pieces of calls that one chunk has. */
+  hear(pieces: unknown): StreamBroken | undefined {
+    try {
+      this.#tell(this.#calls.hear(pieces));
+      return undefined;
+    } catch (cause) {
+      return new StreamBroken('a delta cannot be added to the tool calls', { cause });
     }
-    return undefined;
   }
 
   /** Writes what is held. No call goes on behind this. */
   end(): void {
+    this.#tell(this.#calls.release());
     while (this.#open.length > 0) this.#next();
   }
 
-  #take(
-    piece: Json,
-    at: number,
-    idOf: (given: string, place: number) => string,
-  ): StreamBroken | undefined {
-    const called = isObject(piece.function) ? piece.function : {};
-    const [given, name] = [textMember(piece, 'id'), textMember(called, 'name')];
-    const text = argumentsText(called.arguments);
-    const isBlank = text.trim() === '';
-    let call = this.#find(piece.index, given);
-    // Upstreams that number all calls alike, or none, begin the next one with its name.
-    const isNext = name !== '' && given === '' && !isBlank && call?.end.isWhole === true;
-    const isListed = typeof piece.index !== 'number' && given === '' && name !== '' && at > 0;
-    if (call === undefined || isNext || isListed) {
-      if (isBlank && given === '' && name === '') return undefined;
-      if (this.#count >= LIMITS.toolCallsPerAnswer) {
-        return new StreamBroken('there is one tool call too many');
-      }
-      call = this.#begin({ givenId: given, id: idOf(given, this.#count), name });
-    }
-    if (typeof piece.index === 'number') this.#numbered.set(piece.index, call);
-    if (given !== '') {
-      call.givenId = given;
-      this.#named.set(given, call);
-    }
-    return this.#add(call, text);
+  #tell(heard: Iterable<HeardCall>): void {
+    for (const { call, text } of heard)
+      this.#add(this.#blocks.get(call) ?? this.#begin(call), text);
   }
 
-  /** The call that a piece is of; undefined where it begins one. */
-  #find(index: unknown, given: string): Call | undefined {
-    if (typeof index !== 'number') {
-      return given === '' ? this.#open.at(-1) : this.#named.get(given);
-    }
-    const call = this.#numbered.get(index);
-    const isOther = given !== '' && call !== undefined && !['', given].includes(call.givenId);
-    return isOther ? this.#named.get(given) : call;
+  #begin(call: AnsweredCall): Block {
+    const own = this.#idOf(call.id, call.place);
+    const id = this.#signsCalls ? signedId(own, call.signature) : own;
+    const block = { call, id, held: '' };
+    this.#blocks.set(call, block);
+    if (this.#open[0]?.call.isWhole === true) this.#next();
+    if (this.#open.push(block) === 1) this.#writer.startCall(id, call.name);
+    return block;
   }
 
-  #begin(call: Pick<Call, 'givenId' | 'id' | 'name'>): Call {
-    const begun = { ...call, end: new ObjectEnd(), held: '', isOver: false };
-    if (this.#open[0]?.end.isWhole === true) this.#next();
-    this.#count++;
-    if (this.#open.push(begun) === 1) this.#writer.startCall(begun.id, begun.name);
-    return begun;
-  }
-
-  #add(call: Call, text: string): StreamBroken | undefined {
-    if (text === '') return undefined;
-    if (call.isOver) {
-      return text.trim() === ''
-        ? undefined
-        : new StreamBroken('a tool call goes on behind its end');
+  /** Throws where it goes on behind its end, or too much is held. */
+  #add(block: Block, text: string): void {
+    if (block.call.isOver) {
+      if (text.trim() === '') return;
+      throw new Error('a tool call goes on behind its end');
     }
-    call.end.push(text);
-    if (call !== this.#open[0]) {
-      call.held += text;
+    if (block !== this.#open[0]) {
+      block.held += text;
       this.#heldChars += text.length;
-      return this.#heldChars > LIMITS.heldCallChars
-        ? new StreamBroken('too much of its tool calls comes side by side')
-        : undefined;
+      if (this.#heldChars <= LIMITS.heldCallChars) return;
+      throw new Error('too much of the tool calls comes side by side');
     }
     this.#writer.input(text);
-    while (this.#open.length > 1 && this.#open[0]?.end.isWhole === true) this.#next();
-    return undefined;
+    while (this.#open.length > 1 && this.#open[0]?.call.isWhole === true) this.#next();
   }
 
   /** The first call is over: the one behind it is written as far as it has come. */
   #next(): void {
     const [over, next] = this.#open;
-    if (over !== undefined) over.isOver = true;
+    if (over !== undefined) over.call.isOver = true;
     this.#open.shift();
     if (next === undefined) return;
-    this.#writer.startCall(next.id, next.name);
+    this.#writer.startCall(next.id, next.call.name);
     this.#writer.input(next.held);
     this.#heldChars -= next.held.length;
     next.held = '';

@@ -3,6 +3,7 @@ import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { turnForLongWork } from '../../../kernel/long-work.ts';
 import { contentText } from '../../chat/read-answer.ts';
+import { signatureOf, signedId } from '../../chat/signed-call.ts';
 import { textMember } from '../../providers/anthropic/read-json.ts';
 import type { ChatCompletion, TokenUsage } from '../../providers/chat-rail.ts';
 import { messageIdOf, readThoughts, toolIdOf } from './chat-words.ts';
@@ -18,19 +19,21 @@ export type Reading = {
   readonly wantsThoughts: boolean;
   /** The model as the caller named it. Undefined: as its upstream names it. */
   readonly servedAs?: string | undefined;
+  /** The upstream signs its calls: their ids carry the signatures. */
+  readonly signsCalls?: boolean | undefined;
 };
 
 /** Puts the first choice of a completion into the shape of a message. Undefined: it has none. */
 export async function messageOfCompletion(
   { body, json }: Pick<ChatCompletion, 'body' | 'json'>,
-  { servedAs, spareId, usage, wantsThoughts }: Reading & { readonly usage: TokenUsage },
+  { servedAs, signsCalls, spareId, usage, wantsThoughts }: Reading & { readonly usage: TokenUsage },
 ): Promise<Json | undefined> {
   const completion = json ?? (await readJson(body));
   const choices = isObject(completion) ? completion.choices : undefined;
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
   if (!isObject(completion) || !isObject(choice) || !isObject(choice.message)) return undefined;
   const id = messageIdOf(completion.id, spareId);
-  const content = await blocksOf(choice.message, { id, wantsThoughts });
+  const content = await blocksOf(choice.message, { id, signsCalls, wantsThoughts });
   const hasCalls = content.some(({ type }) => type === 'tool_use');
   return {
     id,
@@ -51,7 +54,11 @@ function readJson(body: Uint8Array): Promise<unknown> {
 
 async function blocksOf(
   message: Json,
-  { id, wantsThoughts }: { readonly id: string; readonly wantsThoughts: boolean },
+  {
+    id,
+    signsCalls,
+    wantsThoughts,
+  }: Pick<Reading, 'signsCalls' | 'wantsThoughts'> & { readonly id: string },
 ): Promise<Json[]> {
   const blocks: Json[] = [];
   let charsInTurn = 0;
@@ -69,9 +76,10 @@ async function blocksOf(
       charsInTurn = 0;
       await turnForLongWork();
     }
+    const own = toolIdOf(call.id, id, index);
     blocks.push({
       type: 'tool_use',
-      id: toolIdOf(call.id, id, index),
+      id: signsCalls === true ? signedId(own, signatureOf(call)) : own,
       name: textMember(called, 'name'),
       input: await readArguments(called.arguments),
     });

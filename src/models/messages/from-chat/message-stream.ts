@@ -34,7 +34,7 @@ export class MessageStream implements ChatStream {
   readonly #alike = new AlikeChunks();
   readonly #writer = new MessageWriter();
   #id: string | undefined;
-  readonly #calls = new CallBlocks(this.#writer);
+  readonly #calls: CallBlocks;
   #finishReason: unknown;
   #isOver = false;
   #broken: StreamBroken | undefined;
@@ -43,6 +43,10 @@ export class MessageStream implements ChatStream {
     this.#chat = chat;
     this.#reading = reading;
     this.#reckoning = reckoning;
+    this.#calls = new CallBlocks(this.#writer, {
+      idOf: (given, place) => toolIdOf(given, this.#id ?? '', place),
+      signsCalls: reading.signsCalls === true,
+    });
   }
 
   async next(): Promise<Uint8Array | undefined> {
@@ -120,7 +124,7 @@ export class MessageStream implements ChatStream {
     if (thoughts !== '') this.#calls.end();
     this.#writer.thoughts(thoughts);
     this.#words(contentText(delta.content) + textMember(delta, 'refusal'));
-    return this.#calls.hear(delta.tool_calls, (id, place) => toolIdOf(id, this.#id ?? '', place));
+    return this.#calls.hear(delta.tool_calls);
   }
 
   /** What is said behind a call ends it. */

@@ -26,6 +26,7 @@ export function createOpenAiRail(deps: {
   const spelled = spellingOf(deps.upstream);
   return {
     thoughts: deps.upstream.thoughts,
+    signsCalls: deps.upstream.signsCalls,
     complete: (call, signal) =>
       pool.whole(
         () => ({

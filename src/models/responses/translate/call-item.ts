@@ -1,10 +1,12 @@
 import { tryParseJson } from '../../../kernel/json/parse-json.ts';
 import type { Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
-import { ObjectEnd } from '../../chat/object-end.ts';
+import type { AnsweredCall } from '../../chat/answered-calls.ts';
 import { CustomInput } from './custom-tool.ts';
 import { ItemEvents, type ItemPlace, type ItemStatus, type OutputItem } from './output-items.ts';
 import type { CalledTool } from './tool-names.ts';
+
+type EndStatus = Exclude<ItemStatus, 'in_progress'>;
 
 type CallEvent = { readonly type: string; readonly fields: Json };
 
@@ -13,7 +15,7 @@ interface CallForm {
   /** The event of a further piece of the arguments, if it makes one. */
   add(delta: string): CallEvent | undefined;
   /** The events of the end of the arguments. */
-  end(): readonly CallEvent[];
+  end(status: EndStatus): readonly CallEvent[];
   /** The members of the item that this kind alone has. */
   shown(): Json;
 }
@@ -30,10 +32,15 @@ export class CallItem implements OutputItem {
   readonly #events: ItemEvents;
   readonly #callId: string;
   readonly #form: CallForm;
-  readonly #end = new ObjectEnd();
+  readonly #answered: Pick<AnsweredCall, 'isWhole'>;
   #status: ItemStatus = 'in_progress';
 
-  constructor(place: ItemPlace, tool: CalledTool & { readonly callId: string }) {
+  constructor(
+    place: ItemPlace,
+    tool: CalledTool & { readonly callId: string },
+    answered: Pick<AnsweredCall, 'isWhole'>,
+  ) {
+    this.#answered = answered;
     this.#events = new ItemEvents(place);
     this.#callId = tool.callId;
     this.#form = FORMS[tool.kind](tool);
@@ -44,11 +51,6 @@ export class CallItem implements OutputItem {
     return this.#status === 'in_progress';
   }
 
-  /** Whether an id is that of another call. */
-  isOther(id: string | undefined): boolean {
-    return id !== undefined && id !== '' && id !== this.#callId;
-  }
-
   /** Throws where more comes than the whole of the arguments. */
   add(delta: string): void {
     if (delta === '') return;
@@ -56,19 +58,18 @@ export class CallItem implements OutputItem {
       if (delta.trim() === '') return;
       throw new Error('the arguments of a tool call go on behind their end');
     }
-    this.#end.push(delta);
     this.#tell(this.#form.add(delta));
   }
 
   /** Whether the arguments are a whole object, so that nothing can follow. */
   get isWhole(): boolean {
-    return this.#end.isWhole;
+    return this.#answered.isWhole;
   }
 
-  close(status: 'completed' | 'incomplete'): void {
+  close(status: EndStatus): void {
     if (!this.isOpen) return;
     this.#status = status;
-    for (const event of this.#form.end()) this.#tell(event);
+    for (const event of this.#form.end(status)) this.#tell(event);
     this.#events.item('done', () => this.shown());
   }
 
@@ -95,9 +96,18 @@ function functionForm(tool: CalledTool): CallForm {
       text += delta;
       return { type: 'function_call_arguments.delta', fields: { delta } };
     },
-    end: () => [
-      { type: 'function_call_arguments.done', fields: { name: tool.name, arguments: text } },
-    ],
+    end(status) {
+      // Clients parse the arguments of a call that is whole, also of one that needs none.
+      const missing = status === 'completed' && text.trim() === '' ? '{}' : '';
+      text += missing;
+      const done = { name: tool.name, arguments: text };
+      return [
+        ...(missing === ''
+          ? []
+          : [{ type: 'function_call_arguments.delta', fields: { delta: missing } }]),
+        { type: 'function_call_arguments.done', fields: done },
+      ];
+    },
     shown: () => ({ type: 'function_call', arguments: text, ...namesOf(tool) }),
   };
 }

@@ -1,5 +1,5 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
-import { argumentsText, contentText } from '../../chat/read-answer.ts';
+import { contentText } from '../../chat/read-answer.ts';
 import { readUsage } from '../../providers/openai/read-completion.ts';
 import { responseUsage } from '../../providers/responses/response-usage.ts';
 import { tokenCount } from '../../providers/token-count.ts';
@@ -24,20 +24,7 @@ export function writeMessage(writer: ResponseWriter, message: Json, logprobs?: u
   writer.think(textOf(message.reasoning_content) || textOf(message.reasoning));
   writer.say(contentText(message.content), isObject(logprobs) ? listOf(logprobs.content) : []);
   writer.refuse(textOf(message.refusal));
-  for (const [at, call] of listOf(message.tool_calls).entries()) {
-    if (isObject(call)) writeCall(writer, call, at);
-  }
-}
-
-function writeCall(writer: ResponseWriter, call: Json, at: number): void {
-  const { function: called, id, index } = call;
-  const { arguments: text, name } = isObject(called) ? called : {};
-  writer.call({
-    index: typeof index === 'number' ? index : at,
-    id: typeof id === 'string' && id !== '' ? id : undefined,
-    name: typeof name === 'string' ? name : undefined,
-    arguments: argumentsText(text),
-  });
+  writer.call(message.tool_calls);
 }
 
 /** The usage of a chat in the words of a response; undefined where there is none, or it makes no sense. */

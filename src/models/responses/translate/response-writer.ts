@@ -1,5 +1,7 @@
 import type { Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
+import { type AnsweredCall, AnsweredCalls, type HeardCall } from '../../chat/answered-calls.ts';
+import { signedId } from '../../chat/signed-call.ts';
 import { writeEvent } from '../../providers/responses/response-event.ts';
 import { CALL_PREFIXES, CallItem } from './call-item.ts';
 import {
@@ -23,14 +25,6 @@ type WrittenEvent = Parameters<typeof writeEvent>[0];
 
 const { outputParts } = LIMITS.responses;
 
-/** The name or the arguments of a tool call, as far as a piece of an answer has them. */
-export type CallDelta = {
-  readonly index: number;
-  readonly id?: string | undefined;
-  readonly name?: string | undefined;
-  readonly arguments?: string | undefined;
-};
-
 /**
  * Builds a response out of what a chat answer says, in the order in which it says it, and the events of that on the way:
  * thoughts, words, refusals and calls become items, each of which ends before the next one begins. The one exception: a
@@ -43,8 +37,9 @@ export class ResponseWriter {
   readonly #names: ToolNames;
   readonly #isStream: boolean;
   readonly #items: OutputItem[] = [];
-  readonly #calls = new Map<number, CallItem>();
-  #callCount = 0;
+  readonly #calls: AnsweredCalls;
+  readonly #callItems = new Map<AnsweredCall, CallItem>();
+  readonly #signsCalls: boolean;
   /** Events that were not taken yet. Deltas stand here as their text; others are written when they are taken. */
   #events: (string | WrittenEvent)[] = [];
   #sequence = 0;
@@ -58,12 +53,16 @@ export class ResponseWriter {
     readonly newItemId: (prefix: string) => string;
     readonly names: ToolNames;
     readonly isStream: boolean;
+    /** The upstream signs its calls: their ids carry the signatures. */
+    readonly signsCalls?: boolean | undefined;
   }) {
     this.#head = options.head;
     this.#model = options.model;
     this.#newItemId = options.newItemId;
     this.#names = options.names;
     this.#isStream = options.isStream;
+    this.#signsCalls = options.signsCalls === true;
+    this.#calls = new AnsweredCalls({ waitsForSignature: this.#signsCalls });
     if (!this.#isStream) return;
     this.#emit('response.created', { response: this.response() });
     this.#emit('response.in_progress', { response: this.response() });
@@ -96,6 +95,7 @@ export class ResponseWriter {
 
   think(text: string): void {
     if (text === '') return;
+    this.#tell(this.#calls.release());
     const open = this.#openItem();
     const item = open instanceof ReasoningItem ? open : this.#begin(ReasoningItem, 'rs_');
     item.say(text);
@@ -109,17 +109,14 @@ export class ResponseWriter {
     if (text !== '') this.#message().refuse(text);
   }
 
-  /** Throws where an answer has more calls than any may, or one goes on behind its end. */
-  call({ arguments: text = '', id, index, name }: CallDelta): void {
-    const known = this.#calls.get(index);
-    // Some upstreams number all their calls alike, and tell them apart by their ids.
-    const item = known === undefined || known.isOther(id) ? this.#beginCall(id, name) : known;
-    this.#calls.set(index, item);
-    item.add(text);
+  /** Takes what a piece of an answer has of calls. Throws where there are more than any answer may have, or one goes on behind its end. */
+  call(pieces: unknown): void {
+    this.#tell(this.#calls.hear(pieces));
   }
 
   /** The answer has ended. Its last event is left to the writer of the stream. */
   finish(reason: unknown): void {
+    this.#tell(this.#calls.release());
     const why = INCOMPLETE[String(reason)];
     if (this.#items.length === 0 && why === undefined) this.#message();
     const status = why === undefined ? 'completed' : 'incomplete';
@@ -142,6 +139,7 @@ export class ResponseWriter {
   }
 
   #message(): MessageItem {
+    this.#tell(this.#calls.release());
     const open = this.#openItem();
     return open instanceof MessageItem ? open : this.#begin(MessageItem, 'msg_');
   }
@@ -158,13 +156,21 @@ export class ResponseWriter {
     return item;
   }
 
-  #beginCall(id: string | undefined, name = ''): CallItem {
-    const { toolCallsPerAnswer: most } = LIMITS;
-    if (++this.#callCount > most) throw new Error(`an answer has more than ${most} tool calls`);
-    const callId = id ?? this.#newItemId('call_');
+  #tell(heard: Iterable<HeardCall>): void {
+    for (const { call, text } of heard) {
+      const item = this.#callItems.get(call) ?? this.#beginCall(call);
+      item.add(text);
+    }
+  }
+
+  #beginCall(call: AnsweredCall): CallItem {
+    const { id, name, signature } = call;
+    const own = id === '' ? this.#newItemId('call_') : id;
+    const callId = this.#signsCalls ? signedId(own, signature) : own;
     const tool = this.#names.get(name) ?? { kind: 'function', name };
-    const item = new CallItem(this.#nextPlace(CALL_PREFIXES[tool.kind]), { ...tool, callId });
+    const item = new CallItem(this.#nextPlace(CALL_PREFIXES[tool.kind]), { ...tool, callId }, call);
     this.#items.push(item);
+    this.#callItems.set(call, item);
     return item;
   }
 

@@ -24,24 +24,26 @@ export type Translation = {
   readonly names: ToolNames;
   /** What so long an answer is taken for where its upstream does not count. */
   readonly estimate: (answerChars: number) => TokenUsage;
+  /** The upstream signs its calls: their ids carry the signatures. */
+  readonly signsCalls?: boolean | undefined;
 };
 
 /** A chat answer that has come whole, as a response. Undefined: it is none. */
 export async function translateCompletion(
   completion: ChatCompletion,
-  { estimate, head, model, names, newItemId }: Translation,
+  { estimate, head, model, names, newItemId, signsCalls }: Translation,
 ): Promise<WholeResponse | undefined> {
   const { answerChars, note, usage } = completion;
   const told = completion.json ?? (await readJson(completion.body));
   const choice = isObject(told) ? firstChoice(told) : undefined;
   if (!isObject(told) || !isObject(choice?.message)) return undefined;
-  const writer = new ResponseWriter({ head, model, newItemId, names, isStream: false });
+  const writer = new ResponseWriter({ head, model, newItemId, names, isStream: false, signsCalls });
   try {
     writeMessage(writer, choice.message, choice.logprobs);
+    writer.finish(choice.finish_reason);
   } catch {
     return undefined;
   }
-  writer.finish(choice.finish_reason);
   const used = translateUsage(told.usage) ?? responseUsage(estimate(answerChars));
   return { response: writer.response(used), usage, answerChars, note };
 }
@@ -64,10 +66,20 @@ export class TranslatedResponse implements ResponseEvents {
   #signs = '';
   #isOver = false;
 
-  constructor(chat: ChatStream, { estimate, head, model, names, newItemId }: Translation) {
+  constructor(
+    chat: ChatStream,
+    { estimate, head, model, names, newItemId, signsCalls }: Translation,
+  ) {
     this.#chat = chat;
     this.#estimate = estimate;
-    this.#writer = new ResponseWriter({ head, model, newItemId, names, isStream: true });
+    this.#writer = new ResponseWriter({
+      head,
+      model,
+      newItemId,
+      names,
+      isStream: true,
+      signsCalls,
+    });
   }
 
   async next(): Promise<Uint8Array | undefined> {

@@ -1,0 +1,203 @@
+import { isObject } from '../../kernel/json.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { ObjectEnd } from './object-end.ts';
+import { argumentsText } from './read-answer.ts';
+import { signatureOf } from './signed-call.ts';
+
+/** What one delta tells of a call. */
+type Piece = {
+  readonly index: number | undefined;
+  /** Where it stands in a list of several that have no numbers. */
+  readonly at: number | undefined;
+  readonly id: string;
+  readonly name: string;
+  readonly text: string;
+  readonly signature: string;
+  readonly isBlank: boolean;
+};
+
+/** A call of an answer, as far as its upstream has told of it. */
+export class AnsweredCall {
+  /** How many calls the answer had before it. */
+  readonly place: number;
+  /** The number that the upstream gave it first, if it gave one. */
+  readonly index: number | undefined;
+  id = '';
+  name = '';
+  signature = '';
+  /** Set by a reader that takes nothing more of it. */
+  isOver = false;
+  /** Its name came again behind its end: what comes next is of another call of that name. */
+  isNamedAgain = false;
+  /** Whether its reader knows of it. */
+  isTold = false;
+  /** Arguments that came before its reader knew of it. */
+  held = '';
+  readonly #end = new ObjectEnd();
+
+  constructor(place: number, index: number | undefined) {
+    this.place = place;
+    this.index = index;
+  }
+
+  /** Whether the arguments are a whole object, so that nothing can follow. */
+  get isWhole(): boolean {
+    return this.#end.isWhole;
+  }
+
+  push(text: string): void {
+    this.#end.push(text);
+  }
+}
+
+/** More of the arguments of a call; its first one may be empty. */
+export type HeardCall = { readonly call: AnsweredCall; readonly text: string };
+
+/**
+ * Finds which call of an answer each of its deltas belongs to. Upstreams tell calls apart by a number, by an id, by both or by neither;
+ * where they number all calls alike, or none, the next one begins with its name.
+ */
+export class AnsweredCalls {
+  /** By the number that the upstream gives it last. */
+  readonly #numbered = new Map<number, AnsweredCall>();
+  /** By its place in the last list that had several without numbers. */
+  readonly #listed = new Map<number, AnsweredCall>();
+  readonly #named = new Map<string, AnsweredCall>();
+  readonly #waitsForSignature: boolean;
+  /** The call that was told of last. */
+  #last: AnsweredCall | undefined;
+  #count = 0;
+  /** The first call, while its reader does not know of it because its signature has not come. */
+  #unsigned: AnsweredCall | undefined;
+  /** A signature that came before its call. */
+  #signature = '';
+
+  /** With `waitsForSignature` the first call is told when it is signed, or when something follows it. */
+  constructor({ waitsForSignature = false }: { readonly waitsForSignature?: boolean } = {}) {
+    this.#waitsForSignature = waitsForSignature;
+  }
+
+  /**
+   * Reads the `tool_calls` of a chunk, or of a whole answer. Gives a call from when it has a name or arguments, and each
+   * piece before the next one is looked at. Throws where an answer has more calls than any may, or holds too much of one.
+   */
+  *hear(pieces: unknown): Generator<HeardCall> {
+    if (!Array.isArray(pieces)) return;
+    for (const [at, given] of (pieces as unknown[]).entries()) {
+      const piece = readPiece(given, pieces.length > 1 ? at : undefined);
+      if (piece !== undefined) yield* this.#take(piece);
+    }
+  }
+
+  /** Something else follows, or the answer has ended: gives the call that waits for its signature. */
+  release(): readonly HeardCall[] {
+    const call = this.#unsigned;
+    this.#unsigned = undefined;
+    return call === undefined ? NONE : [...this.#tell(call)];
+  }
+
+  *#take(piece: Piece): Generator<HeardCall> {
+    const { at, id, index, isBlank, name, signature, text } = piece;
+    const before = this.#callBefore(piece);
+    const found = this.#find(piece, before);
+    let call = found !== undefined && isNextBehind(found, piece) ? undefined : found;
+    if (call === undefined) {
+      if (isBlank && id === '' && name === '') {
+        this.#signature ||= signature;
+        return;
+      }
+      yield* this.release();
+      call = this.#begin(index, before?.isNamedAgain === true ? before.name : '');
+    }
+    if (index !== undefined) this.#numbered.set(index, call);
+    else if (at !== undefined) this.#listed.set(at, call);
+    if (id !== '') {
+      call.id = id;
+      this.#named.set(id, call);
+    }
+    call.isNamedAgain ||= name !== '' && isDone(call);
+    if (name !== '') call.name = name;
+    if (signature !== '') call.signature = signature;
+    call.push(text);
+    this.#last = call;
+    if (call.isTold) yield { call, text };
+    else yield* this.#hold(call, text);
+  }
+
+  /** The call that had the number or the place of a delta before. */
+  #callBefore({ at, id, index, name }: Piece): AnsweredCall | undefined {
+    if (index !== undefined) return this.#numbered.get(index);
+    if (at === undefined) return this.#last;
+    const listed = this.#listed.get(at);
+    const isOfLast = id === '' && name === '' && (listed === undefined || isDone(listed));
+    return isOfLast ? this.#last : listed;
+  }
+
+  /** The call that a delta is of; undefined: it begins one. The first pieces of a call may lack the id that later ones have. */
+  #find({ id, index }: Piece, before: AnsweredCall | undefined): AnsweredCall | undefined {
+    if (id === '' || before?.id === id) return before;
+    // Two calls under two numbers are two, even where their ids are alike.
+    if (index !== undefined && before === undefined) return undefined;
+    const unnamed = before?.id === '' ? before : undefined;
+    return index === undefined
+      ? (this.#named.get(id) ?? unnamed)
+      : (unnamed ?? this.#named.get(id));
+  }
+
+  #begin(index: number | undefined, name: string): AnsweredCall {
+    const { toolCallsPerAnswer: most } = LIMITS;
+    if (this.#count >= most) throw new Error(`an answer has more than ${most} tool calls`);
+    const call = new AnsweredCall(this.#count++, index);
+    call.name = name;
+    call.signature = this.#signature;
+    this.#signature = '';
+    if (this.#waitsForSignature && call.place === 0) this.#unsigned = call;
+    return call;
+  }
+
+  *#hold(call: AnsweredCall, text: string): Generator<HeardCall> {
+    call.held += text;
+    if (call.held.length > LIMITS.heldCallChars) throw new Error('too much of a call is held');
+    if (this.#unsigned === call && call.signature === '') return;
+    if (this.#unsigned === call) this.#unsigned = undefined;
+    yield* this.#tell(call);
+  }
+
+  *#tell(call: AnsweredCall): Generator<HeardCall> {
+    const { held: text, name } = call;
+    if (name === '' && text.trim() === '') return;
+    call.isTold = true;
+    call.held = '';
+    yield { call, text };
+  }
+}
+
+function readPiece(given: unknown, at: number | undefined): Piece | undefined {
+  if (!isObject(given)) return undefined;
+  const called = isObject(given.function) ? given.function : {};
+  const text = argumentsText(called.arguments);
+  return {
+    index: typeof given.index === 'number' ? given.index : undefined,
+    at,
+    id: textOf(given.id),
+    name: textOf(called.name),
+    text,
+    signature: signatureOf(given),
+    isBlank: text.trim() === '',
+  };
+}
+
+const NONE: readonly HeardCall[] = [];
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+const isDone = ({ isOver, isWhole }: AnsweredCall): boolean => isWhole || isOver;
+
+/** Whether a delta under the number of a call, or without one, begins the next call. */
+function isNextBehind(call: AnsweredCall, { id, isBlank, name }: Piece): boolean {
+  if (id !== '' && id === call.id) return false;
+  if (name !== '' && call.name !== '' && name !== call.name) return true;
+  if (!isDone(call)) return false;
+  if (isBlank) return id !== '' && call.isNamedAgain;
+  return name !== '' || id !== '' || call.isNamedAgain;
+}

@@ -1,0 +1,54 @@
+import { isObject, type Json } from '../../kernel/json.ts';
+import type { ChatRequest } from './chat-request.ts';
+import { bareId, mayCarry, ownId, signed } from './signed-call.ts';
+
+type Message = ChatRequest['messages'][number];
+
+/** The members that ids of calls stand under, by dialect. */
+type IdMember = 'id' | 'call_id' | 'tool_use_id' | 'tool_call_id';
+
+/** A call or its result under the id that the upstream of the call gave it. */
+export function withOwnId<T extends Json>(part: T, member: IdMember): T {
+  const given = part[member];
+  if (!mayCarry(given)) return part;
+  const id = bareId(given);
+  return id === given ? part : { [member]: id, ...part, [member]: id };
+}
+
+/**
+ * A chat whose calls have the ids that their upstreams gave them, whatever those ids carried on their way through the client. An
+ * upstream that signs its calls gets the signatures back; no other one sees them.
+ */
+export function withOwnCallIds(chat: ChatRequest, signsCalls: boolean): ChatRequest {
+  const { messages } = chat;
+  if (!messages.some(hasCarried)) return chat;
+  // A copy that begins with a member of its own shares its hidden class with all others (0075).
+  const own: ChatRequest = Object.assign({ messages }, chat);
+  own.messages = messages.map((message) =>
+    hasCarried(message) ? withOwnIds(message, signsCalls) : message,
+  );
+  return own;
+}
+
+const callsOf = ({ tool_calls: calls }: Message): readonly unknown[] =>
+  Array.isArray(calls) ? calls : [];
+
+const hasCarried = (message: Message): boolean =>
+  mayCarry(message.tool_call_id) ||
+  callsOf(message).some((call) => isObject(call) && mayCarry(call.id));
+
+function withOwnIds(message: Message, signsCalls: boolean): Message {
+  const own = withOwnId(message, 'tool_call_id');
+  const calls = callsOf(message);
+  if (calls.length === 0) return own;
+  return Object.assign({ role: own.role }, own, {
+    tool_calls: calls.map((call) => ownCall(call, signsCalls)),
+  });
+}
+
+function ownCall(call: unknown, signsCalls: boolean): unknown {
+  if (!isObject(call) || !mayCarry(call.id)) return call;
+  const { id, signature } = ownId(call.id);
+  const extra = signsCalls && signature !== '' ? signed(signature) : {};
+  return Object.assign({ id }, call, { id }, extra);
+}

@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import { isObject, type Json } from '../../kernel/json.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+
+/** Stands between the id that the upstream gave a call and the signature that the id carries. */
+const MARK = '_sig1-';
+const CHECK_CHARS = 8;
+
+/** How a signature is carried: base64 as its bytes, which is no longer than itself; any other text as it is. */
+const BASE64 = 'b';
+const TEXT = 't';
+
+/** The signature of a call, as Google's OpenAI-compatible address has it; empty where it has none. */
+export function signatureOf({ extra_content: extra }: Json): string {
+  const google = isObject(extra) ? extra.google : undefined;
+  const signature = isObject(google) ? google.thought_signature : undefined;
+  return typeof signature === 'string' ? signature : '';
+}
+
+/** Where a call has its signature in a request to that address. */
+export const signed = (signature: string): Json => ({
+  extra_content: { google: { thought_signature: signature } },
+});
+
+/**
+ * The id of a call with its signature, in the characters that every dialect takes. Clients send ids back as they are, and nothing else
+ * that they do not know. A signature that is too long is left out.
+ */
+export function signedId(id: string, signature: string): string {
+  if (signature === '' || signature.length > LIMITS.signatureChars || id.includes(MARK)) return id;
+  const bytes = Buffer.from(signature, 'base64');
+  const isBase64 = bytes.toString('base64') === signature;
+  const carried = isBase64 ? bytes : Buffer.from(signature);
+  if (carried.length > LIMITS.signatureChars) return id;
+  const payload = (isBase64 ? BASE64 : TEXT) + carried.toString('base64url');
+  return `${id}${MARK}${checkOf(id, payload)}${payload}`;
+}
+
+export type OwnId = {
+  /** As the upstream gave it. */
+  readonly id: string;
+  /** Empty where the id carries none. */
+  readonly signature: string;
+};
+
+/** Takes an id apart. One that carries nothing, or was changed on its way, is the whole id. */
+export function ownId(given: string): OwnId {
+  const at = given.indexOf(MARK);
+  if (at < 0 || given.length > at + MAX_CARRIED_CHARS) return { id: given, signature: '' };
+  const id = given.slice(0, at);
+  const check = given.slice(at + MARK.length, at + MARK.length + CHECK_CHARS);
+  const payload = given.slice(at + MARK.length + CHECK_CHARS);
+  if (check !== checkOf(id, payload)) return { id: given, signature: '' };
+  const bytes = Buffer.from(payload.slice(1), 'base64url');
+  return { id, signature: bytes.toString(payload[0] === BASE64 ? 'base64' : 'utf8') };
+}
+
+/** The longest that stands behind an own id. */
+const MAX_CARRIED_CHARS =
+  MARK.length + CHECK_CHARS + 1 + Math.ceil((LIMITS.signatureChars * 4) / 3);
+
+/** Tells an id that was cut or changed. It is no secret: what an id carries is opaque here, and the upstream's to judge. */
+const checkOf = (id: string, payload: string): string =>
+  createHash('sha256').update(`${id} ${payload}`).digest('base64url').slice(0, CHECK_CHARS);
+
+/** The id of a call without what it carries. */
+export const bareId = (given: string): string => ownId(given).id;
+
+/** Whether a value is an id that is worth taking apart. */
+export const mayCarry = (id: unknown): id is string => typeof id === 'string' && id.includes(MARK);

@@ -1,0 +1,77 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import {
+  bareId,
+  mayCarry,
+  ownId,
+  signatureOf,
+  signed,
+  signedId,
+} from '../../../../src/models/chat/signed-call.ts';
+
+const id = fc.stringMatching(/^[A-Za-z0-9_-]{1,40}$/);
+const signature = fc.oneof(
+  fc.string({ unit: 'grapheme', minLength: 1, maxLength: 200 }),
+  fc
+    .uint8Array({ minLength: 1, maxLength: 200 })
+    .map((bytes) => Buffer.from(bytes).toString('base64')),
+);
+
+describe('the id of a call that carries its signature', () => {
+  it('gives both back as they were, and has the characters of every dialect alone', () => {
+    fc.assert(
+      fc.property(id, signature, (own, sign) => {
+        const carried = signedId(own, sign);
+        expect(carried).toMatch(/^[A-Za-z0-9_-]+$/);
+        expect(mayCarry(carried)).toBe(true);
+        expect(ownId(carried)).toEqual({ id: own, signature: sign });
+      }),
+    );
+  });
+
+  it('is the whole id where it was cut or changed, or only looks like one', () => {
+    fc.assert(
+      fc.property(
+        id,
+        signature,
+        fc.nat(),
+        fc.constantFrom('A', 'z', '_'),
+        (own, sign, at, char) => {
+          const carried = signedId(own, sign);
+          const place = at % carried.length;
+          const cut = carried.slice(0, place);
+          const changed = `${cut}${char}${carried.slice(place + 1)}`;
+          expect(ownId(cut)).toEqual({ id: cut, signature: '' });
+          if (changed !== carried) expect(bareId(changed)).toBe(changed);
+        },
+      ),
+    );
+    for (const like of ['call_sig1-', 'call_sig1-abcdefghbAAAA', '_sig1-']) {
+      expect(ownId(like)).toEqual({ id: like, signature: '' });
+    }
+  });
+
+  it('carries no signature beyond the bound, and reads none that is longer', () => {
+    const longest = 'A'.repeat(LIMITS.signatureChars);
+    expect(ownId(signedId('call', longest)).signature).toBe(longest);
+    expect(signedId('call', `${longest}AAAA`)).toBe('call');
+    expect(signedId('call', 'é'.repeat(LIMITS.signatureChars))).toBe('call');
+    expect(signedId('call', '')).toBe('call');
+    const long = signedId('call', longest) + 'A'.repeat(LIMITS.signatureChars);
+    expect(bareId(long)).toBe(long);
+  });
+
+  it('is not made of one that reads as such already', () => {
+    const carried = signedId('call', 'sig');
+    expect(signedId(carried, 'other')).toBe(carried);
+  });
+});
+
+it('the signature of a call is the one text that Google’s address has for it', () => {
+  expect(signatureOf(signed('sig'))).toBe('sig');
+  for (const extra_content of [undefined, null, 7, {}, { google: 'sig' }, { google: {} }]) {
+    expect(signatureOf({ extra_content })).toBe('');
+  }
+  expect(signatureOf({ extra_content: { google: { thought_signature: ['sig'] } } })).toBe('');
+});
