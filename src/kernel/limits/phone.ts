@@ -104,6 +104,11 @@ export const PHONE_LIMITS = {
   lineLostMs: 15_000,
   /** How long the end of a call waits for the carrier to have played the last words. */
   lastWordsMs: 12_000,
+  /**
+   * How long an answer may take on the line: four sounds of `soundSeconds` that it waits for, each with its fetch, a brain
+   * of 30 s, and the longest text, spoken slowly.
+   */
+  turnMs: 1_800_000,
   /** Silence after an answer until the caller is prompted, and how often before the call is ended. */
   promptAfterMs: 12_000,
   prompts: 2,
