@@ -30,6 +30,8 @@ export const PHONE_LIMITS = {
   /** A call without a media stream is over by then: the longest ringing, and what the carrier takes around it. */
   ringSeconds: 60,
   longestCallSeconds: 3_600,
+  /** A carrier counts from the answer, and cuts a call so much later: its last words come first. */
+  carrierMarginSeconds: 60,
   /** How long after its longest life a call may be open before the carrier is asked about it. */
   sweepGraceMs: 30_000,
   webhookMs: 30_000,
@@ -60,6 +62,8 @@ export const PHONE_LIMITS = {
   relayTokenChars: 16_384,
   relayShownChars: 200,
   digits: 64,
+  /** The longest that a carrier takes for one of them, and for a `W` twice that. */
+  digitMs: 500,
   transferSummaryChars: 2_000,
   /** Turns of a call that its summary and its report read. */
   reportTurns: 2_000,
@@ -120,6 +124,8 @@ export const PHONE_LIMITS = {
   /** Keys that follow one another within so long are one entry. */
   digitsMs: 1_500,
   keys: 32,
+  /** Keys are dropped that follow one another within so long, after the first of them could not be taken. */
+  keypadRestMs: 5_000,
   /** Silence of the keypad after which an entry is over that a brain has asked for. */
   gatherSeconds: { usual: 10, most: 60 },
   machineMessageChars: 1_500,

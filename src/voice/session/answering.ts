@@ -137,7 +137,6 @@ export function createAnswering(deps: AnsweringDeps): Answering {
     });
     turn.start();
   }
-
   return {
     get activeId() {
       return turn && answer?.id;
