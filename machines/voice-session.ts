@@ -8,6 +8,8 @@ export type VoiceSessionEvent =
   | { type: 'response.requested' }
   /** Speech was transcribed or dropped that gets no response: it is billed by itself. */
   | { type: 'speech.heard' }
+  /** What was used by now is due, whether a turn is in progress or not. */
+  | { type: 'bill.due' }
   /** The turn is over, however it ended; what it bought is known. */
   | { type: 'turn.finished' }
   /** The turn is journaled, and the next one is held unless the session ends. */
@@ -25,6 +27,8 @@ export type VoiceSessionEffects = {
   readonly stopTurn: () => void;
   /** Journals the turn, and holds the next one unless the session `isEnding`. */
   readonly bill: (isEnding: boolean) => void;
+  /** Journals what the turn in progress has used by now. */
+  readonly journal: () => void;
   readonly hangUp: (ending: Ending) => void;
   /** Bills the rest and settles, except what another process has taken. */
   readonly settle: (ending: Ending) => void;
@@ -69,6 +73,7 @@ export const voiceSessionMachine = setup({
     startTurn: ({ context }) => context.effects.startTurn(),
     stopTurn: ({ context }) => context.effects.stopTurn(),
     bill: ({ context }) => context.effects.bill(!context.goesOn),
+    journal: ({ context }) => context.effects.journal(),
     hangUp: ({ context }) => context.effects.hangUp(context.ending ?? GONE),
     settle: ({ context }) => context.effects.settle(context.ending ?? GONE),
     drain: assign(({ context }) => ({ ending: context.ending ?? DRAINING })),
@@ -108,6 +113,7 @@ export const voiceSessionMachine = setup({
       on: {
         'response.requested': 'responding',
         'speech.heard': 'billing',
+        'bill.due': 'billing',
         'drain.requested': [
           { guard: 'hearing', target: 'hearing', actions: 'drain' },
           { target: 'closed', actions: 'drain' },
@@ -143,6 +149,7 @@ export const voiceSessionMachine = setup({
       on: {
         'response.requested': { actions: 'want' },
         'turn.finished': 'billing',
+        'bill.due': { actions: 'journal' },
         'drain.requested': { actions: 'drain' },
         'session.failed': {
           actions: [{ type: 'end', params: ({ event }) => event.ending }, 'stopTurn'],

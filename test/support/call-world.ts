@@ -56,10 +56,11 @@ export async function startCallWorld(leaseMs = 60_000) {
     asked: [] as string[],
     /** So many requests fail. */
     fails: 0,
+    failure: 'away' as 'away' | 'refused',
   };
   const ask = async (what: string) => {
     recordings.asked.push(what);
-    if (recordings.fails-- > 0) throw new CarrierFailed('away', 'no answer');
+    if (recordings.fails-- > 0) throw new CarrierFailed(recordings.failure, 'no');
   };
   const hungUp: string[] = [];
   const deps = {
@@ -88,6 +89,8 @@ export async function startCallWorld(leaseMs = 60_000) {
           await ask(`start ${carrierCallId}`);
           return `RE${carrierCallId}`;
         },
+        pauseRecording: ({ carrierCallId }: CarrierLeg) => ask(`pause ${carrierCallId}`),
+        resumeRecording: ({ carrierCallId }: CarrierLeg) => ask(`resume ${carrierCallId}`),
         stopRecording: ({ carrierCallId }: CarrierLeg) => ask(`stop ${carrierCallId}`),
         deleteRecording: (recordingId: string) => ask(`delete ${recordingId}`),
         fetchRecording: async (recordingId: string) => [Buffer.from(recordingId)],

@@ -32,6 +32,8 @@ export const PHONE_LIMITS = {
   /** A call waits so long for its turn at a carrier. */
   dialWaitMs: 10_000,
   longestCallSeconds: 3_600,
+  /** A carrier counts from the answer, and cuts a call so much later: its last words come first. */
+  carrierMarginSeconds: 60,
   /** How long after its longest life a call may be open before the carrier is asked about it. */
   sweepGraceMs: 30_000,
   webhookMs: 30_000,
@@ -62,6 +64,8 @@ export const PHONE_LIMITS = {
   relayTokenChars: 16_384,
   relayShownChars: 200,
   digits: 64,
+  /** The longest that a carrier takes for one of them, and for a `W` twice that. */
+  digitMs: 500,
   transferSummaryChars: 2_000,
   /** Turns of a call that its summary and its report read. */
   reportTurns: 2_000,
@@ -106,6 +110,11 @@ export const PHONE_LIMITS = {
   lineLostMs: 15_000,
   /** How long the end of a call waits for the carrier to have played the last words. */
   lastWordsMs: 12_000,
+  /**
+   * How long an answer may take on the line: four sounds of `soundSeconds` that it waits for, each with its fetch, a brain
+   * of 30 s, and the longest text, spoken slowly.
+   */
+  turnMs: 1_800_000,
   /** Silence after an answer until the caller is prompted, and how often before the call is ended. */
   promptAfterMs: 12_000,
   prompts: 2,
@@ -117,6 +126,8 @@ export const PHONE_LIMITS = {
   /** Keys that follow one another within so long are one entry. */
   digitsMs: 1_500,
   keys: 32,
+  /** Keys are dropped that follow one another within so long, after the first of them could not be taken. */
+  keypadRestMs: 5_000,
   /** Silence of the keypad after which an entry is over that a brain has asked for. */
   gatherSeconds: { usual: 10, most: 60 },
   machineMessageChars: 1_500,

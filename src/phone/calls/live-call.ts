@@ -264,7 +264,8 @@ export class LiveCall {
 
   #pressed(digit: string): void {
     if (this.actions.isMuted) return;
-    if (!this.#announcement.isOpen) this.#bargeIn.interruptNow();
+    const isTaken = !this.#announcement.isOpen && !this.actions.isDroppingKeys;
+    if (isTaken) this.#bargeIn.interruptNow();
     this.#options.events.digit(digit);
     this.actions.press(digit);
   }

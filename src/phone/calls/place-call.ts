@@ -208,7 +208,7 @@ async function dial(deps: CallDeps, call: NewCall): Promise<void> {
       from,
       to,
       ringSeconds: LIMITS.phone.ringSeconds,
-      longestSeconds: LIMITS.phone.longestCallSeconds,
+      longestSeconds: LIMITS.phone.longestCallSeconds + LIMITS.phone.carrierMarginSeconds,
       detectsMachine: options.detectsMachine,
       awaitsGreetingEnd: options.onMachine === 'leave_message',
     });

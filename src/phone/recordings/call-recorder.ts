@@ -1,6 +1,7 @@
 import type { Call } from '../calls/call.ts';
 import type { CallDeps } from '../calls/call-deps.ts';
 import type { CallMoney } from '../calls/call-money.ts';
+import { CarrierFailed, type CarrierLeg } from '../carriers/carrier.ts';
 import {
   insertRecording,
   noteBegan,
@@ -33,6 +34,8 @@ export function createCallRecorder(deps: RecorderDeps, call: Call, money: CallMo
   const carrier = carrierRecording(deps, call, money);
   let tail: Promise<unknown> = Promise.resolve();
   let isRefused = false;
+  /** How many want it paused. */
+  let pauses = 0;
   const inOrder = (work: () => Promise<void>, failed = async () => {}) => {
     tail = tail
       .then(work)
@@ -44,8 +47,19 @@ export function createCallRecorder(deps: RecorderDeps, call: Call, money: CallMo
   };
   return {
     finish: () => tail.then(carrier.finish),
-    pause: () => tail.then(carrier.pause),
-    resume: () => inOrder(carrier.resume),
+    pause() {
+      const paused = tail.then(async () => {
+        if (pauses === 0) await carrier.pause();
+        pauses++;
+      });
+      tail = paused.catch(() => {});
+      return paused;
+    },
+    resume() {
+      inOrder(async () => {
+        if (--pauses === 0) await carrier.resume();
+      });
+    },
     announced() {
       const announcedAt = new Date(clock.now());
       inOrder(
@@ -75,8 +89,15 @@ function carrierRecording(deps: RecorderDeps, call: Call, money: CallMoney) {
   const leg = carrierCallId === null ? undefined : { callId, carrierCallId };
   const milliseconds = (seconds: number) => Math.round(seconds * 1_000);
 
-  /** The leg, while the carrier records it. */
-  const recordedLeg = () => (recording.facts?.status === 'recording' ? leg : undefined);
+  const status = recording.facts?.status;
+  /** A begin that another process takes for failed may have been carried out. */
+  let mayRecord = status === 'recording' || status === 'failed';
+  /** The leg, while the carrier records it, as far as is known. */
+  const recordedLeg = () => (mayRecord ? leg : undefined);
+  async function stopRecorded(recorded: CarrierLeg): Promise<void> {
+    await carrier.calls.stopRecording(recorded);
+    mayRecord = false;
+  }
 
   return {
     async start(announcedAt: Date): Promise<void> {
@@ -84,7 +105,12 @@ function carrierRecording(deps: RecorderDeps, call: Call, money: CallMoney) {
       // Another process has announced it, and has begun.
       if (leg === undefined || !(await insertRecording(sql, row))) return;
       recording.facts = { announcedAt, status: 'recording' };
-      const recordingId = await carrier.calls.startRecording(leg);
+      mayRecord = true;
+      const recordingId = await carrier.calls.startRecording(leg).catch((error: unknown) => {
+        // One that did not answer may have begun.
+        mayRecord = !(error instanceof CarrierFailed) || error.kind === 'away';
+        throw error;
+      });
       const beganSeconds = lineSeconds();
       meter.recordingBegan(beganSeconds);
       await noteBegan(sql, callId, { recordingId, beganMs: milliseconds(beganSeconds) });
@@ -93,16 +119,18 @@ function carrierRecording(deps: RecorderDeps, call: Call, money: CallMoney) {
       const { facts } = recording;
       if (facts === undefined || leg === undefined || facts.status === 'stopped') return;
       recording.facts = { ...facts, status: 'stopped' };
-      await carrier.calls.stopRecording(leg).finally(async () => {
+      try {
+        await stopRecorded(leg);
+      } finally {
         const stoppedSeconds = lineSeconds();
         meter.recordingEnded(stoppedSeconds);
         await noteStopped(sql, callId, milliseconds(stoppedSeconds));
-      });
+      }
     },
     async finish(): Promise<void> {
       const recorded = recordedLeg();
       if (recorded === undefined) return;
-      await carrier.calls.stopRecording(recorded);
+      await stopRecorded(recorded);
       const stoppedSeconds = lineSeconds();
       meter.recordingEnded(stoppedSeconds);
       await noteEnded(sql, callId, milliseconds(stoppedSeconds));

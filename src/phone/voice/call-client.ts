@@ -2,6 +2,7 @@ import type { Ending } from '../../../machines/transcription-stream.ts';
 import type { TurnCause } from '../../../machines/voice-turn.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { newId } from '../../kernel/ids.ts';
+import { LIMITS } from '../../kernel/limits.ts';
 import type { Random } from '../../kernel/random.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import type { AnswerRequest } from '../../voice/session/answer-request.ts';
@@ -41,6 +42,7 @@ export type CallEvents = {
 
 /** The far side of a call as the client of its voice session: answers go out on its line. */
 export class CallClient implements VoiceClient {
+  readonly turnMs = LIMITS.phone.turnMs;
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #line: CallLine;
@@ -65,6 +67,10 @@ export class CallClient implements VoiceClient {
   /** A line is never idle: its silence is sound as well. */
   get lastEventAtMs(): number {
     return this.#clock.monotonicMs();
+  }
+
+  get isSounding(): boolean {
+    return this.#line.isSounding;
   }
 
   batch(work: () => void): void {

@@ -38,8 +38,8 @@ export class CallLine {
   #connection: LineConnection | undefined;
   /** Undefined: the line plays. */
   #paused: Paused | undefined;
-  /** Sound that is no answer is played. */
-  #isSounding = false;
+  /** Sound that is no answer is played: `sent` as a whole, it is heard to its end. */
+  #sounding: 'sending' | 'sent' | 'none' = 'none';
   readonly #waits: LineWaits;
   readonly #marks: MarkWaits;
   /** When the first sound of the present answer went out. */
@@ -103,7 +103,7 @@ export class CallLine {
   }
 
   #isBlocked(wantedBy: 'answer' | 'sound'): boolean {
-    const waitsForSound = this.#isSounding && wantedBy === 'answer';
+    const waitsForSound = this.#sounding === 'sending' && wantedBy === 'answer';
     return this.#paused !== undefined || this.#connection === undefined || waitsForSound;
   }
 
@@ -113,12 +113,17 @@ export class CallLine {
 
   /** Sound that is no answer begins: answers wait for its end. */
   beginSound(): void {
-    this.#isSounding = true;
+    this.#sounding = 'sending';
   }
 
   endSound(): void {
-    this.#isSounding = false;
+    this.#sounding = 'sent';
     this.#waits.wake();
+  }
+
+  /** Whether sound that is no answer is played, or waits to be. */
+  get isSounding(): boolean {
+    return this.#sounding === 'sending' || (this.#sounding === 'sent' && this.isPlaying);
   }
 
   /** Resolves once the far side has heard everything, after `withinMs`, or when `signal` fires or the stream is gone. */

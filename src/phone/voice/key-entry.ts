@@ -1,5 +1,6 @@
 import type { Clock, TimerHandle } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import { NOTES } from './notes.ts';
 
 /** How keys are gathered that a brain has asked for. */
 export type GatherRules = {
@@ -27,6 +28,8 @@ export class KeyEntry {
   readonly #clock: Clock;
   readonly #entered: (keys: EnteredKeys) => void;
   #digits = '';
+  /** Keys are kept back for `gather`, or are dropped. */
+  #held: 'kept' | 'dropped' | undefined;
   #timer: TimerHandle | undefined;
   /** Of the entry that a brain has asked for. */
   #rules: GatherRules | undefined;
@@ -39,16 +42,42 @@ export class KeyEntry {
     this.#entered = options.entered;
   }
 
-  /** Gathers the next keys by these rules. Keys of an entry that was not complete are dropped. */
+  /** Gathers the next keys by these rules, behind those that were kept for it. Keys of another entry are dropped. */
   gather(rules: GatherRules): void {
+    // What was pressed for a sensitive entry is told to no other one.
+    const kept = this.#held === 'kept' && rules.isSensitive ? this.#digits : '';
     this.close();
     this.#rules = rules;
     this.#wait(rules.timeoutMs);
+    for (const digit of kept) {
+      this.press(digit);
+      if (digit === rules.finishOnKey || this.#digits.length >= rules.maxDigits) break;
+    }
+  }
+
+  /** Keeps the next keys back, by the rules of an entry that cannot begin yet. At most so many keys wait for it. */
+  keep(rules: GatherRules): void {
+    this.close();
+    this.#rules = rules;
+    this.#held = 'kept';
+  }
+
+  /** Nothing is gathered of the keys that were kept back: they are dropped, as is what follows them until the keypad rests. */
+  drop(): void {
+    if (this.#held !== 'kept') return;
+    this.#held = 'dropped';
+    this.#digits = '';
+    this.#rest();
+  }
+
+  /** Whether keys are dropped. */
+  get isDropping(): boolean {
+    return this.#held === 'dropped';
   }
 
   /** Whether an entry is open that a brain has asked for. */
   get isGathering(): boolean {
-    return this.#rules !== undefined;
+    return this.#rules !== undefined && this.#held !== 'dropped';
   }
 
   /** A key as it may be written down: while sensitive ones are gathered, all of them read alike but the one that ends them. */
@@ -60,6 +89,14 @@ export class KeyEntry {
 
   press(digit: string): void {
     const rules = this.#rules;
+    if (this.#held === 'kept') {
+      if (this.#digits.length <= LIMITS.phone.keys) this.#digits += digit;
+      return;
+    }
+    if (this.#held === 'dropped') {
+      this.#rest();
+      return;
+    }
     if (rules !== undefined && digit === rules.finishOnKey) {
       this.#wait(0);
       return;
@@ -74,7 +111,13 @@ export class KeyEntry {
     if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#digits = '';
+    this.#held = undefined;
     this.#rules = undefined;
+  }
+
+  #rest(): void {
+    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
+    this.#timer = this.#clock.setTimeout(() => this.close(), LIMITS.phone.keypadRestMs);
   }
 
   #wait(ms: number): void {
@@ -94,7 +137,7 @@ export class KeyEntry {
 
 /** An entry as the history has it: sensitive digits are counted and not told. */
 export function keypadNote({ digits, isGathered, isSensitive }: EnteredKeys): string {
-  if (isGathered && digits === '') return '[keypad] no digits entered';
-  if (!isSensitive) return `[keypad] ${digits}`;
-  return `[keypad] ${digits.length} ${digits.length === 1 ? 'digit' : 'digits'} entered`;
+  if (isGathered && digits === '') return `${NOTES.keypad} no digits entered`;
+  if (!isSensitive) return `${NOTES.keypad} ${digits}`;
+  return `${NOTES.keypad} ${digits.length} ${digits.length === 1 ? 'digit' : 'digits'} entered`;
 }

@@ -10,7 +10,11 @@ type StreamHandoverDeps = {
   readonly timers: NamedTimers;
   /** A stream that broke may come back within so long. */
   readonly lineLostMs: number;
-  readonly actions: { readonly isTransferring: boolean; transferred(): void };
+  readonly actions: {
+    readonly isTransferring: boolean;
+    readonly awayMs: number;
+    transferred(): void;
+  };
   readonly session: { bargeIn(): void; billNow(): void };
   readonly announcement: { giveUp(): void };
   readonly call: { end(reason: string): void; hungUp(): void };
@@ -33,7 +37,7 @@ export class StreamHandover {
     line.attach(connection, codec);
   }
 
-  /** The stream is gone; it may come back within `lineLostMs`. */
+  /** The stream is gone; it may come back within `lineLostMs`, or so long after digits that the carrier sends. */
   detached(): void {
     const { actions, announcement, call, events, line, lineLostMs, timers } = this.#deps;
     announcement.giveUp();
@@ -41,7 +45,7 @@ export class StreamHandover {
     // The line is in use: the far side hears another one ring.
     if (actions.isTransferring) return;
     events.detached();
-    timers.after('lost', lineLostMs, () => call.hungUp());
+    timers.after('lost', lineLostMs + actions.awayMs, () => call.hungUp());
   }
 
   /** The process stops: the stream is closed, and another process may go on with the call. */

@@ -30,6 +30,8 @@ export interface TurnBilling {
     heardMs: number,
     isNext: boolean,
   ): Promise<VoiceSessionEvent>;
+  /** Journals what a turn in progress has used by now, and holds nothing: the turn is held as a whole. */
+  journal(used: Pick<TurnUse, 'heardMs' | 'spokenChars'>): Promise<'written' | 'lost'>;
 }
 
 export function createTurnBilling(deps: BillingDeps): TurnBilling {
@@ -42,6 +44,12 @@ export function createTurnBilling(deps: BillingDeps): TurnBilling {
         // One that was journaled has ended.
         finished?.trace?.billed(undefined);
       }
+    },
+    async journal({ heardMs, spokenChars }) {
+      const use = { textIn: 0, textOut: 0, spokenMs: 0, spokenChars, heardMs };
+      const bills = billsOf(pipeline.takeBill(use, 0));
+      tally.heard(heardMs);
+      return bills.length > 0 ? sessionHolds.journal(bills) : 'written';
     },
   };
 

@@ -62,6 +62,8 @@ export interface Answering {
   /** Fails the answer for a reason of the server. */
   stop(code: string, message: string): void;
   spoken(itemId: string): SpokenText | undefined;
+  /** Characters that the answer in progress has spoken since the last time. Its outcome has those after them. */
+  takeSpokenChars(): number;
 }
 
 function createAnswer(deps: AnsweringDeps, request: AnswerRequest): Answer {
@@ -135,7 +137,6 @@ export function createAnswering(deps: AnsweringDeps): Answering {
     });
     turn.start();
   }
-
   return {
     get activeId() {
       return turn && answer?.id;
@@ -158,6 +159,7 @@ export function createAnswering(deps: AnsweringDeps): Answering {
       if (isConversing || reason === 'client_cancelled') turn?.interrupt(reason);
     },
     stop: (code, message) => turn?.fail(code, message),
+    takeSpokenChars: () => turn?.takeSpokenChars() ?? 0,
     spoken: (itemId) => (answer?.messageId === itemId ? answer.spoken : kept.of(itemId)),
   };
 }

@@ -237,9 +237,9 @@ export class Listening {
   /** Prompts a caller who was silent after an answer for as long as the client allows. */
   #lookAwaited(): void {
     if (!this.#awaited.isOn) return;
-    const { config, random, timedOut } = this.#deps;
+    const { client, config, random, timedOut } = this.#deps;
     // A caller who spoke when the answer ended gets the timeout after that speech.
-    if (this.#transcriber?.isHearing) {
+    if (this.#transcriber?.isHearing || client.isSounding) {
       this.#awaited.begin(this.#receivedMs);
       return;
     }

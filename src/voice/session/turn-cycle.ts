@@ -158,6 +158,22 @@ export class TurnCycle {
       });
   }
 
+  /** Journals what was heard and spoken by now, in the middle of a turn. */
+  journal(): void {
+    const { answering, billing, life, listening, send } = this.#deps;
+    const heardMs = listening.unpaid.take();
+    billing
+      .journal({ heardMs, spokenChars: answering.takeSpokenChars() })
+      .then((verdict) => {
+        listening.unpaid.billed(heardMs);
+        if (verdict === 'lost') send({ type: 'claim.lost' });
+      })
+      .catch((error: unknown) => {
+        life.logError(error, 'ledger is away from a turn in progress');
+        send({ type: 'session.failed', ending: LEDGER_AWAY });
+      });
+  }
+
   /** What was bought and not yet billed goes into the journal; the settlement waits for it. */
   billRest(): void {
     const { billing, life, listening } = this.#deps;

@@ -28,6 +28,8 @@ export interface VoiceClient {
   readonly firstSoundAtMs?: number | undefined;
   /** How long one answer may take, where it is sent in real time. Absent: `LIMITS.realtimeTurnMs`. */
   readonly turnMs?: number;
+  /** Whether the client plays something else to the caller, whose silence does not count meanwhile. Absent: it never does. */
+  readonly isSounding?: boolean;
   /** Runs `work`, and sends all its messages together. */
   batch(work: () => void): void;
   /** Whether the send buffer has room for more speech. */

@@ -168,9 +168,9 @@ export class VoiceSession {
     this.#interruptions.bargeIn();
   }
 
-  /** Bills what was bought, and holds the next turn anew, where no turn is in progress. */
+  /** Journals what was bought by now, also of a turn in progress. Between turns the next one is held anew. */
   billNow(): void {
-    this.#actor.send({ type: 'speech.heard' });
+    this.#actor.send({ type: 'bill.due' });
   }
 
   /** Ends the session for a fault of its client. */
@@ -268,6 +268,7 @@ export class VoiceSession {
       startTurn: () => queueMicrotask(() => this.#turns.start()),
       stopTurn: () => this.#turns.stop(),
       bill: (isEnding) => this.#turns.bill(isEnding),
+      journal: () => this.#turns.journal(),
       hangUp: (ending) => this.#hangUp(ending),
       settle: (ending) => this.#settlement.settle(ending),
       isHearing: () => this.#listening.isBusy,

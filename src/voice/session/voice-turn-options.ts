@@ -17,6 +17,7 @@ export type TurnOutcome = {
   readonly cachedIn: number;
   readonly textOut: number;
   readonly spokenMs: number;
+  /** Those that were not taken while it was spoken. */
   readonly spokenChars: number;
   /** Milliseconds from the turn's start: until the reply is known, and until the first audio is sent. */
   readonly replyMs: number | undefined;

@@ -38,6 +38,7 @@ export class VoiceTurn {
   #sent = '';
   #spokenMs = 0;
   #spokenChars = 0;
+  #takenChars = 0;
   #replyMs: number | undefined;
   #firstAudioMs: number | undefined;
   #isReported = false;
@@ -70,6 +71,13 @@ export class VoiceTurn {
 
   fail(code: string, message: string): void {
     this.#send({ type: 'engine.failed', code, message });
+  }
+
+  /** Characters that were spoken since the last time. */
+  takeSpokenChars(): number {
+    const chars = this.#spokenChars - this.#takenChars;
+    this.#takenChars = this.#spokenChars;
+    return chars;
   }
 
   async #generate(): Promise<void> {
@@ -235,7 +243,7 @@ export class VoiceTurn {
       cachedIn: tokens?.cached ?? 0,
       textOut: tokens?.output ?? 0,
       spokenMs: this.#spokenMs,
-      spokenChars: this.#spokenChars,
+      spokenChars: this.takeSpokenChars(),
       replyMs: this.#replyMs,
       firstAudioMs: this.#firstAudioMs,
       unplayedMs: cause === undefined ? this.#unplayedMs : 0,

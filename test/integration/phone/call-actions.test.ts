@@ -1,16 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../src/kernel/limits.ts';
 import {
   findTransferSummary,
   noteTransferSummary,
 } from '../../../src/phone/calls/actions/action-store.ts';
+import { carryOut } from '../../../src/phone/calls/actions/carry-out.ts';
+import { NOT_REACHED } from '../../../src/phone/calls/actions/live-actions.ts';
 import { watchMachine } from '../../../src/phone/calls/actions/watch-machine.ts';
 import { watchTransfer } from '../../../src/phone/calls/actions/watch-transfer.ts';
+import { answerMedia } from '../../../src/phone/calls/answer-media.ts';
 import type { Call, CallOptions } from '../../../src/phone/calls/call.ts';
 import type { CallDeps } from '../../../src/phone/calls/call-deps.ts';
 import { findCall } from '../../../src/phone/calls/call-store.ts';
 import { createCarrierHooks } from '../../../src/phone/calls/calls.ts';
 import { directCall, hearCarrier } from '../../../src/phone/calls/hear-carrier.ts';
-import type { AnsweredBy } from '../../../src/phone/carriers/carrier.ts';
+import { type AnsweredBy, CarrierFailed } from '../../../src/phone/carriers/carrier.ts';
+import { createLoopbackCodec } from '../../../src/phone/carriers/loopback/loopback-codec.ts';
 import { startCallWorld } from '../../support/call-world.ts';
 import { phoneCall } from '../../support/phone-line.ts';
 
@@ -129,6 +134,44 @@ it('in the same process a verdict is heard at once', async () => {
   await hearCarrier(own, machine(carrierCallId, 'machine_start'));
   await passes(20);
   expect(over).toEqual(['voicemail_reached']);
+});
+
+it('a call whose carrier stops the stream and then refuses the transfer comes back, and its brain learns that', async () => {
+  const { call, callId, carrierCallId, connection, over, own, passes, says, answers, prompt } =
+    await twoProcesses();
+  await passes(1_000);
+  const instructed: unknown[] = [];
+  const carrier = {
+    ...own.carrier,
+    calls: {
+      ...own.carrier.calls,
+      async transfer() {
+        call.detached();
+        throw new CarrierFailed('refused', 'telnyx answered 422');
+      },
+    },
+    callbacks: { instruct: async (...asked: unknown[]) => void instructed.push(asked) },
+  } as unknown as CallDeps['carrier'];
+  const deps: CallDeps = { ...own, carrier, refusalOf: async () => undefined };
+  const recorder = { async finish() {}, async pause() {}, resume() {}, stop() {} };
+  const row = (await findCall(world.sql, callId)) as Call;
+  carryOut(deps, row, recorder, { name: 'transfer_call', to: '+14155550123' });
+  await expect.poll(() => instructed.length, { interval: 5 }).toBe(1);
+  expect(instructed).toEqual([
+    [expect.objectContaining({ carrierCallId }), { kind: 'stream', callId }],
+  ]);
+  const codec = createLoopbackCodec();
+  const format = { encoding: 'mulaw', sampleRateHz: 8_000 } as const;
+  expect(await answerMedia(deps, { callId, codec, format, connection })).toBe(call);
+  await passes(LIMITS.phone.lineLostMs + 1_000);
+  expect(over).toEqual([]);
+  answers('Well.');
+  await says('and now');
+  expect(prompt().slice(-3)).toEqual([
+    '[transfer] The other person was not reached: failed.',
+    NOT_REACHED,
+    'and now',
+  ]);
 });
 
 it('a transfer that came to nothing is one turn of the history, though its callback comes twice', async () => {

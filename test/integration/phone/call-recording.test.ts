@@ -106,6 +106,38 @@ describe('the recording of a call', () => {
     expect(money.recording.facts).toMatchObject({ status: 'failed' });
   });
 
+  it('that may have begun is paused and ended all the same, and one that was refused is not', async () => {
+    for (const failure of ['away', 'refused'] as const) {
+      const { asked, carrierCallId, process, until } = await answeredCall();
+      const { recorder } = process();
+      world.recordings.failure = failure;
+      world.recordings.fails = 1;
+      recorder.announced();
+      await until({ status: 'failed' });
+      await recorder.pause();
+      recorder.resume();
+      await recorder.finish();
+      const followed = failure === 'away' ? ['pause', 'resume', 'stop'] : [];
+      const steps = ['start', ...followed].map((step) => `${step} ${carrierCallId}`);
+      expect(asked()).toEqual(steps);
+    }
+    world.recordings.failure = 'away';
+  });
+
+  it('that two want paused goes on when neither does', async () => {
+    const { asked, carrierCallId, process } = await answeredCall();
+    const { recorder } = process();
+    recorder.announced();
+    await Promise.all([recorder.pause(), recorder.pause()]);
+    recorder.resume();
+    await recorder.pause();
+    recorder.resume();
+    recorder.resume();
+    await recorder.finish();
+    const steps = ['start', 'pause', 'resume', 'stop'].map((step) => `${step} ${carrierCallId}`);
+    expect(asked()).toEqual(steps);
+  });
+
   describe('of a side that does not agree', () => {
     it('stops, is deleted at the carrier, and is never reported', async () => {
       const { asked, callId, carrierCallId, process, read, saved, until } = await answeredCall();

@@ -51,6 +51,24 @@ describe('an application of ConversationRelay as the brain of a call', () => {
     expect(wordsOf(await answer)).toBe('Yes');
   });
 
+  it('gets keys as keys and what the caller says as prompts, and never a note', async () => {
+    await using w = await relayBrainWorld();
+    const app = await w.app.session();
+    await app.heard();
+    for (const digit of '12#') w.llm.dtmf(digit);
+    const notes = [
+      said('user', '[keypad] 12#'),
+      said('user', '[transfer] The other person was not reached: busy.'),
+      said('user', '[language] es-ES is not available; the language stays as it is.'),
+    ];
+    expect(await wholeReply(w.llm.reply(brainRequest(notes)))).toEqual([]);
+    for (const digit of '12#') expect(await app.heard()).toEqual({ type: 'dtmf', digit });
+    const answer = wholeReply(w.llm.reply(brainRequest([...notes, said('user', 'Hello?')])));
+    expect(await app.heard()).toMatchObject({ type: 'prompt', voicePrompt: 'Hello?' });
+    app.say(text('Yes', true));
+    expect(wordsOf(await answer)).toBe('Yes');
+  });
+
   it('is heard token by token', async () => {
     await using w = await relayBrainWorld();
     const app = await w.app.session();

@@ -9,6 +9,7 @@ const ending = { code: 1008, reason: 'budget_exhausted' };
 const EVENTS: readonly VoiceSessionEvent[] = [
   { type: 'response.requested' },
   { type: 'speech.heard' },
+  { type: 'bill.due' },
   { type: 'turn.finished' },
   { type: 'turn.billed' },
   { type: 'budget.spent', ending },
@@ -33,6 +34,7 @@ function start(...hearing: readonly boolean[]) {
         startTurn: note('startTurn'),
         stopTurn: note('stopTurn'),
         bill: (isEnding) => effects.push(isEnding ? 'bill' : 'bill and hold'),
+        journal: note('journal'),
         hangUp: note('hangUp'),
         settle: note('settle'),
         isHearing: () => (looks.length > 1 ? looks.shift() : looks[0]) ?? false,
@@ -167,6 +169,13 @@ describe('realtime session', () => {
     send({ type: 'response.requested' }, { type: 'claim.lost' });
     expect(effects).toEqual(['startTurn', 'stopTurn', 'hangUp', 'settle']);
     expect(actor.getSnapshot().value).toBe('lost');
+  });
+
+  it('journals what a turn uses while it is in progress, and bills between turns', () => {
+    const { effects, send } = start();
+    send({ type: 'response.requested' }, { type: 'bill.due' }, { type: 'turn.finished' });
+    send({ type: 'bill.due' }, { type: 'turn.billed' }, { type: 'bill.due' });
+    expect(effects).toEqual(['startTurn', 'journal', 'bill and hold', 'bill and hold']);
   });
 
   it('ends a turn that outlives its limit', () => {

@@ -4,9 +4,11 @@ import { inLanguage } from '../../../voice/cascade/voices.ts';
 import { CarrierFailed } from '../../carriers/carrier.ts';
 import type { CallRecorder } from '../../recordings/call-recorder.ts';
 import type { GatherRules } from '../../voice/key-entry.ts';
+import { NOTES } from '../../voice/notes.ts';
 import type { Call } from '../call.ts';
 import type { CallDeps } from '../call-deps.ts';
 import { putOffCall } from '../call-store.ts';
+import { directCall } from '../hear-carrier.ts';
 import type { ActionOfCall } from '../live-call-options.ts';
 import { noteTransferSummary } from './action-store.ts';
 import type { LiveActions } from './live-actions.ts';
@@ -64,8 +66,18 @@ async function sendDigits(
 ): Promise<void> {
   if (carrierCallId === null) return;
   await actions.heardOut();
+  // A carrier that plays them in the place of the stream opens it again behind the last one.
+  const digitsMs = lengthMs(digits);
+  actions.sendingDigits(digitsMs);
   await carrier.calls.sendDigits({ callId, carrierCallId }, digits);
-  await putOffCall(sql, callId, LIMITS.phone.sweepGraceMs);
+  await putOffCall(sql, callId, digitsMs + LIMITS.phone.sweepGraceMs);
+}
+
+/** How long digits and their pauses take. */
+function lengthMs(digits: string): number {
+  const { digitMs } = LIMITS.phone;
+  const long = digits.length - digits.replaceAll('W', '').length;
+  return (digits.length + long) * digitMs;
 }
 
 /** Transfers a call once what was said before is heard. Where the carrier refuses, the conversation goes on. */
@@ -93,13 +105,30 @@ async function transfer(
   try {
     await carrier.calls.transfer({ callId, carrierCallId }, to, summary !== undefined);
   } catch (error) {
-    // A stream that is gone says that the carrier has begun; one that refused after that cannot bring it back.
+    // A stream that is gone says that the carrier has begun; one that refused after that is told to open it again.
     const mayHaveBegun = error instanceof CarrierFailed && error.kind === 'away';
     if (actions.isAttached) actions.transferFailed(transferNote('failed'));
-    else if (!mayHaveBegun) actions.drop('error');
+    else if (!mayHaveBegun) await comesBack({ actions, call, deps });
     throw error;
   }
   await putOffCall(sql, callId, LIMITS.phone.sweepGraceMs);
+}
+
+/** Has the stream opened again of a call that was not transferred, as after any transfer that came to nothing. */
+async function comesBack({ actions, call, deps }: Omit<Acted, 'recorder'>): Promise<void> {
+  const { callId, carrierCallId, from, to } = call;
+  if (carrierCallId === null) return;
+  actions.transferRefused(deps.lineLostMs ?? LIMITS.phone.lineLostMs);
+  const asked = {
+    kind: 'answered',
+    callId,
+    carrierCallId,
+    from,
+    to,
+    isAgain: true,
+    transferFailed: 'failed',
+  } as const;
+  await deps.carrier.callbacks?.instruct(asked, await directCall(deps, asked));
 }
 
 /** Gathers keys. Sensitive ones are gathered only while the carrier records nothing of the call. */
@@ -111,8 +140,13 @@ async function gather(
     actions.gather(rules, () => {});
     return;
   }
+  // The far side was asked already, and may be pressing keys.
+  actions.keepKeys(rules);
   await recorder.pause().catch((error: unknown) => {
-    actions.note('[keypad] The keys cannot be used now, because the call is recorded.');
+    actions.dropKeys();
+    actions.note(
+      `${NOTES.keypad} No digits were gathered: the keys cannot be used now, because the call is recorded.`,
+    );
     live.get(callId)?.respond();
     throw error;
   });
@@ -138,7 +172,7 @@ async function setLanguage(
   const problem = change === undefined ? NO_VOICE : await actions.configure(change);
   if (problem === undefined) return;
   log.warn({ callId, language, problem: problem.message }, 'the language of a call stays');
-  actions.note(`[language] ${language} is not available; the language stays as it is.`);
+  actions.note(`${NOTES.language} ${language} is not available; the language stays as it is.`);
 }
 
 const NO_VOICE = { message: 'the voice of this server does not speak it' };

@@ -52,6 +52,8 @@ export class LiveActions {
   #gatherOver = () => {};
   #isMuted = false;
   #isTransferring = false;
+  /** Until when the carrier may press keys in the place of the stream. */
+  #awayUntilMs = 0;
   #verdict: ((answeredBy: AnsweredBy) => void) | undefined;
 
   constructor(parts: LiveParts) {
@@ -99,6 +101,22 @@ export class LiveActions {
     this.#gatherOver();
     this.#keys.gather(rules);
     this.#gatherOver = over;
+  }
+
+  /** Keeps the keys that come from now on back, written nowhere, until `gather` by these rules or `dropKeys`. */
+  keepKeys(rules: GatherRules): void {
+    this.#closeKeys();
+    this.#keys.keep(rules);
+  }
+
+  /** Drops the keys that were kept back, and those that follow them. */
+  dropKeys(): void {
+    this.#keys.drop();
+  }
+
+  /** Whether keys are dropped: they interrupt nothing, so that the far side hears why. */
+  get isDroppingKeys(): boolean {
+    return this.#keys.isDropping;
   }
 
   /** Changes the settings from the next utterance on. Resolves with why they cannot be served; then nothing changes. */
@@ -178,6 +196,21 @@ export class LiveActions {
     this.#parts.session.cancel();
     this.#parts.call.note(note);
     this.#parts.call.say(NOT_REACHED);
+  }
+
+  /** The carrier has stopped the stream for a transfer that it then refused. Where the call is not back by then, it ends. */
+  transferRefused(withinMs: number): void {
+    if (this.#isTransferring) this.#timers.after('transfer', withinMs, () => this.drop('error'));
+  }
+
+  /** The carrier presses keys for so long, and may have no stream meanwhile. */
+  sendingDigits(ms: number): void {
+    this.#awayUntilMs = this.#parts.clock.monotonicMs() + LIMITS.phone.carrierTimeoutMs + ms;
+  }
+
+  /** How long a stream that is gone now may be away, beside the time that it takes to come back. */
+  get awayMs(): number {
+    return Math.max(0, this.#awayUntilMs - this.#parts.clock.monotonicMs());
   }
 
   /** Sets what is called with the carrier's word on who has answered. */

@@ -1,6 +1,7 @@
 import type { FailedTransfer } from '../../carriers/carrier.ts';
+import { NOTES } from '../../voice/notes.ts';
 
-const BEGIN = '[transfer] The other person was not reached';
+const BEGIN = `${NOTES.transfer} The other person was not reached`;
 
 /** A transfer that came to nothing, as the history has it. */
 export const transferNote = (outcome?: FailedTransfer): string =>

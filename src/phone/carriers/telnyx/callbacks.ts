@@ -6,7 +6,7 @@ import { encodeClientState } from './client-state.ts';
 import type { Hooks } from './hooks.ts';
 import { readTelnyxCallback } from './read-callback.ts';
 import { isSignedByTelnyx } from './signature.ts';
-import { streamOptions } from './stream-options.ts';
+import { streamAgainOptions, streamOptions } from './stream-options.ts';
 
 type Asked = Extract<CallbackEvent, { kind: 'answered' }>;
 
@@ -27,10 +27,14 @@ export function createTelnyxCallbacks(deps: {
 
   /** Telnyx ignores a command whose id it has had within a minute: a callback may come twice. */
   async function stream({ carrierCallId, callId: known, isAgain }: Asked, callId: string) {
+    if (isAgain) {
+      await api.command(carrierCallId, 'streaming_start', streamAgainOptions(hooks, callId));
+      return;
+    }
     const options = streamOptions(hooks, callId);
     if (known !== undefined) {
-      const once = isAgain ? {} : { command_id: `${callId}-stream` };
-      await api.command(carrierCallId, 'streaming_start', { ...options, ...once });
+      const command_id = `${callId}-stream`;
+      await api.command(carrierCallId, 'streaming_start', { ...options, command_id });
       return;
     }
     await api.command(carrierCallId, 'answer', {

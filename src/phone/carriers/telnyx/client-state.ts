@@ -2,12 +2,14 @@
 export type ClientState =
   /** A call that we placed, or that we answered. */
   | { readonly kind: 'outbound' | 'inbound'; readonly callId: string }
+  /** The same, once its stream was opened again. */
+  | { readonly kind: 'streamed'; readonly callId: string }
   /** The call has been handed to another party: its stream stays closed. */
   | { readonly kind: 'transferring'; readonly callId: string }
   /** The leg to that other party, and the leg of the call that it is for. */
   | { readonly kind: 'target'; readonly callId: string; readonly callControlId: string };
 
-const KINDS = ['outbound', 'inbound', 'transferring'] as const;
+const KINDS = ['outbound', 'inbound', 'streamed', 'transferring'] as const;
 
 /** In base64, as Telnyx wants it. */
 export function encodeClientState(state: ClientState): string {

@@ -1,3 +1,4 @@
+import { encodeClientState } from './client-state.ts';
 import type { Hooks } from './hooks.ts';
 
 /**
@@ -13,4 +14,10 @@ export const streamOptions = (hooks: Hooks, callId: string) => ({
   stream_bidirectional_codec: 'PCMU',
   stream_bidirectional_sampling_rate: 8_000,
   stream_bidirectional_target_legs: 'self',
+});
+
+/** The same for a call whose stream has been before. Telnyx keeps the state of a call, which a transfer has set. */
+export const streamAgainOptions = (hooks: Hooks, callId: string) => ({
+  client_state: encodeClientState({ kind: 'streamed', callId }),
+  ...streamOptions(hooks, callId),
 });

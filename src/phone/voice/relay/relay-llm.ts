@@ -10,6 +10,7 @@ import {
   StageFailed,
 } from '../../../voice/session/voice-pipeline.ts';
 import { NO_TOKENS } from '../no-tokens.ts';
+import { isNote } from '../notes.ts';
 import { type Turn, turnsOf } from '../turns-of.ts';
 import { RelayLink, type RelayLinkDeps } from './relay-link.ts';
 import { RelayQueue } from './relay-queue.ts';
@@ -119,11 +120,11 @@ class RelaySession implements RelayLlm {
     };
   }
 
-  /** What the caller has said since the last answer and the application does not know yet. */
+  /** What the caller has said since the last answer and the application does not know yet. Notes are no words of theirs. */
   #unsentWords(items: readonly ConversationItem[]): string | undefined {
     const turns = turnsOf(items);
     const from = turns.findLastIndex(({ role }) => role === 'assistant') + 1;
-    const asked: readonly Turn[] = turns.slice(from);
+    const asked: readonly Turn[] = turns.slice(from).filter(({ content }) => !isNote(content));
     const unsent = asked.filter(({ id }) => !this.#sentIds.has(id));
     this.#sentIds = new Set(asked.map(({ id }) => id));
     if (unsent.length === 0) return undefined;

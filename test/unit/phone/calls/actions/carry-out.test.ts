@@ -1,4 +1,5 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../../src/kernel/log.ts';
 import { buildCatalogue } from '../../../../../src/models/catalogue/build-catalogue.ts';
 import { BUILTIN_MODELS } from '../../../../../src/models/catalogue/builtin/models.ts';
@@ -14,12 +15,16 @@ import { settleAll } from '../../../../support/voice-world.ts';
 
 const CALL = { callId: 'CA1', carrierCallId: 'LB1', accountId: 'acct' } as Call;
 const TO = '+14155550123';
+const NOT_GATHERED =
+  '[keypad] No digits were gathered: the keys cannot be used now, because the call is recorded.';
 
 /** A live call, the carrier that actions ask, and a database that takes every write. */
 async function acted(
   options: {
     readonly beginMessage?: string;
     readonly pauseFails?: boolean;
+    /** The carrier pauses its recording once this is so. */
+    readonly paused?: Promise<void>;
     readonly finishFails?: boolean;
     readonly transfer?: () => Promise<void>;
   } = {},
@@ -58,6 +63,7 @@ async function acted(
   const failed = new CarrierFailed('away', 'no answer');
   const recorder: ActedRecorder = {
     async pause() {
+      await options.paused;
       if (options.pauseFails) throw failed;
       asked.push('pause');
     },
@@ -124,7 +130,7 @@ it.each([
   ['refused', ['error'], false],
   ['away', [], true],
 ] as const)(
-  'a carrier that has stopped the stream and then is %s ends the call by %j',
+  'a carrier that has stopped the stream and then is %s ends the call by %j, unless it opens it again',
   async (kind, reasons, isTransferring) => {
     const { act, call, over, passes } = await acted({
       async transfer() {
@@ -134,6 +140,8 @@ it.each([
     });
     await act({ name: 'transfer_call', to: TO });
     await passes(500);
+    expect(over).toEqual([]);
+    await passes(LIMITS.phone.lineLostMs);
     expect(over).toEqual(reasons);
     expect(call.actions.isTransferring && reasons.length === 0).toBe(isTransferring);
   },
@@ -193,8 +201,65 @@ it('sensitive keys are not gathered while the carrier may record them, and the b
   await act({ name: 'gather_digits', sensitive: true });
   await passes(200);
   expect(call.actions.isGathering).toBe(false);
-  expect(prompt()).toEqual(['[keypad] The keys cannot be used now, because the call is recorded.']);
+  expect(prompt()).toEqual([NOT_GATHERED]);
   expect(warned).toEqual(['an action of a call failed']);
+});
+
+describe('sensitive keys that are pressed before the carrier has paused its recording', () => {
+  async function pressedEarly(pauseFails: boolean) {
+    let pause = () => {};
+    const paused = new Promise<void>((resolve) => {
+      pause = resolve;
+    });
+    const world = await acted({ pauseFails, paused });
+    const press = (keys: string) => {
+      for (const digit of keys) world.call.media({ kind: 'digit', digit });
+    };
+    await world.act({ name: 'gather_digits', sensitive: true });
+    press('4111');
+    await world.passes(LIMITS.phone.digitsMs + 500);
+    expect(world.engines.guide.asked).toEqual([]);
+    world.answers('Please tell me the number.');
+    pause();
+    await settleAll();
+    return { ...world, press };
+  }
+
+  it('are kept back for the entry', async () => {
+    const { asked, passes, press, prompt } = await pressedEarly(false);
+    press('22#');
+    await passes(100);
+    expect(prompt()).toEqual(['[keypad] 6 digits entered']);
+    expect(asked).toEqual(['pause', 'resume']);
+  });
+
+  it('are dropped where it cannot, as are those that follow them, until the keypad rests', async () => {
+    const { engines, passes, press, prompt } = await pressedEarly(true);
+    press('222233#');
+    await passes(2_000);
+    press('4444');
+    await passes(LIMITS.phone.keypadRestMs + 100);
+    expect(prompt()).toEqual([NOT_GATHERED]);
+    expect(engines.tts.flite.spoken).toEqual(['Please tell me the number.']);
+    press('1#');
+    await passes(200);
+    expect(prompt().at(-1)).toBe('[keypad] 1#');
+    expect(prompt().join()).not.toMatch(/2222|4444|4111/);
+  });
+});
+
+it('a stream that digits interrupt may be away for their length', async () => {
+  const { act, call, connection, over, passes } = await acted();
+  const digits = 'W'.repeat(20);
+  await act({ name: 'send_digits', digits });
+  call.detached();
+  await passes(20_000 + LIMITS.phone.lineLostMs - 1_000);
+  expect(over).toEqual([]);
+  call.attach(connection);
+  await passes(LIMITS.phone.carrierTimeoutMs + 2_000);
+  call.detached();
+  await passes(LIMITS.phone.lineLostMs + 100);
+  expect(over).toEqual(['client left']);
 });
 
 it('a call whose recording cannot be ended is not transferred to a person who was not told of it', async () => {

@@ -337,7 +337,8 @@ describe('instructions to Telnyx', () => {
     const again = { ...ASKED, isAgain: true } as const;
     expect(await instruct(again, { kind: 'stream', callId: 'CAours' })).toEqual({
       action: 'streaming_start',
-      body: STREAM,
+      // A transfer has set another state, which Telnyx would keep.
+      body: { ...STREAM, client_state: base64('streamed CAours') },
     });
   });
 
