@@ -79,4 +79,3 @@ export async function startSpeakSockets(
 /** Holds are given back a moment after the last byte. */
 export const noHolds = (ledger: { openHolds(): number }) =>
   expect.poll(() => ledger.openHolds()).toBe(0);
-

@@ -59,7 +59,6 @@ describe('/v1/speak', () => {
     expect((await client.closed).code).toBe(1000);
     await noHolds(ledger);
   });
-
 });
 
 describe.each([

@@ -1,6 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { bearer, KEYS } from '../../support/edge.ts';
-import { noHolds, type SpeakSocketWorld, startSpeakSockets } from '../../support/speak-socket-world.ts';
+import {
+  noHolds,
+  type SpeakSocketWorld,
+  startSpeakSockets,
+} from '../../support/speak-socket-world.ts';
 import { hangsAfter, noise, sends } from '../../support/speech-upstream.ts';
 import { AGENT } from '../../support/voice-world.ts';
 import { refusal } from '../../support/web-socket-client.ts';
