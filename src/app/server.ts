@@ -23,7 +23,7 @@ import { createTurnsSocket } from '../sockets/listen-turns.ts';
 import { createLiveSocket } from '../sockets/live-sessions.ts';
 import { createRealtimeSocket } from '../sockets/realtime.ts';
 import { createResponsesSocket } from '../sockets/responses.ts';
-import { createSpeakSocket } from '../sockets/speak.ts';
+import { createSpeakSocket, createSpeakTurnsSocket } from '../sockets/speak.ts';
 import { createTranscriptionSocket } from '../sockets/transcriptions-stream.ts';
 import { BUDGET_ADVISORY_HEADER, type BudgetReports } from '../spend/awareness/budget-left.ts';
 import type { VoiceDeps } from '../voice/live/voice-deps.ts';
@@ -218,6 +218,7 @@ function openEdge(
     createListenSocket(voice, relays.listen),
     createTurnsSocket(voice, relays.listen),
     createSpeakSocket({ ...world, speech: services.speech }),
+    createSpeakTurnsSocket({ ...world, speech: services.speech }),
     createResponsesSocket({ ...world, responses: services.responses }),
     createCarrierMediaSocket(services.carrierHooks, { publicOrigin }),
   ];

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import type { SoundCoding } from '../../media/coding.ts';
+import type { SoundCoding, SoundFormat } from '../../media/coding.ts';
 import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { SpeechFormat } from '../models/providers/speech-rail.ts';
+import { expressivityProblem, speedProblem } from './flux-settings.ts';
 import { notDone } from './query-shape.ts';
 import type { MadeSound } from './spoken-sound.ts';
 
@@ -35,16 +36,49 @@ export const SpeakSocketQuery = z.looseObject({
 
 export type SpeakQuery = z.output<typeof SpeakQuery>;
 
+/** A number that has no problem, or the refusal with the vendor's code for it. */
+const within = (problemOf: typeof speedProblem) =>
+  z.coerce
+    .number()
+    .superRefine((value, context) => {
+      const problem = problemOf(value);
+      if (problem === undefined) return;
+      context.addIssue({ code: 'custom', message: `${problem.code}: ${problem.description}` });
+    })
+    .optional();
+
+/** What the queries of `/v2/speak` have in place of those of `/v1/speak`. */
+const FLUX = {
+  model: z.string().min(1).max(LIMITS.modelIdChars),
+  speed: within(speedProblem),
+  expressivity: within(expressivityProblem),
+};
+
+/** The query of `POST /v2/speak`: https://developers.deepgram.com/reference/speak/v-2/audio/generate. */
+export const FluxQuery = SpeakQuery.extend(FLUX);
+
+/** The query of the socket: https://developers.deepgram.com/reference/text-to-speech/speak-flux. */
+export const FluxSocketQuery = SpeakSocketQuery.extend(FLUX);
+
 /** The format that is bought. `made`: how its samples are encoded here; undefined: the source makes the file. */
 export type SoundPlan = {
   readonly format: SpeechFormat;
   readonly made: MadeSound | undefined;
 };
 
-const RATES: Readonly<Record<SoundCoding, readonly number[]>> = {
+type Rates = Readonly<Record<SoundCoding, readonly number[]>>;
+
+const RATES: Rates = {
   linear16: [8_000, 16_000, 24_000, 32_000, 48_000],
   mulaw: [8_000, 16_000],
   alaw: [8_000, 16_000],
+};
+
+/** The rates of `/v2/speak`. */
+export const FLUX_RATES: Rates = {
+  linear16: [8_000, 16_000, 24_000, 32_000, 44_100, 48_000],
+  mulaw: RATES.mulaw,
+  alaw: RATES.alaw,
 };
 
 const USUAL_HZ: Readonly<Record<SoundCoding, number>> = {
@@ -60,15 +94,18 @@ const FILES = { mp3: 'none', opus: 'ogg', flac: 'none', aac: 'none' } as const;
  * What is made of a text, by the combinations of https://developers.deepgram.com/docs/tts-media-output-settings: mp3 where
  * nothing is named. Throws the refusal of a combination that there is not.
  */
-export function planSound({
-  container,
-  encoding = container === 'wav' ? 'linear16' : container === 'ogg' ? 'opus' : 'mp3',
-  sample_rate,
-}: Pick<SpeakQuery, 'container' | 'encoding' | 'sample_rate'>): SoundPlan {
+export function planSound(
+  {
+    container,
+    encoding = container === 'wav' ? 'linear16' : container === 'ogg' ? 'opus' : 'mp3',
+    sample_rate,
+  }: Pick<SpeakQuery, 'container' | 'encoding' | 'sample_rate'>,
+  rates: Rates = RATES,
+): SoundPlan {
   if (encoding === 'linear16' || encoding === 'mulaw' || encoding === 'alaw') {
     const inWav = (container ?? 'wav') === 'wav';
     if (container === 'ogg') throw unfit(`${encoding} has no container ogg`, 'container');
-    return { format: 'pcm', made: { ...planRaw(encoding, sample_rate), inWav } };
+    return { format: 'pcm', made: { inWav, ...planRaw(encoding, sample_rate, rates) } };
   }
   const own = FILES[encoding];
   if (container !== undefined && container !== own) {
@@ -81,9 +118,10 @@ export function planSound({
 export function planRaw(
   encoding: SoundCoding,
   sampleRateHz: number = USUAL_HZ[encoding],
-): { readonly encoding: SoundCoding; readonly sampleRateHz: number } {
-  if (RATES[encoding].includes(sampleRateHz)) return { encoding, sampleRateHz };
-  throw unfit(`${encoding} is made at ${RATES[encoding].join(', ')} Hz`, 'sample_rate');
+  rates: Rates = RATES,
+): SoundFormat {
+  if (rates[encoding].includes(sampleRateHz)) return { encoding, sampleRateHz };
+  throw unfit(`${encoding} is made at ${rates[encoding].join(', ')} Hz`, 'sample_rate');
 }
 
 const unfit = (message: string, param: string) =>

@@ -1,12 +1,14 @@
 import { SpeechCutter } from '../engines/tts/split-speech.ts';
 import { LIMITS } from '../kernel/limits.ts';
 
-/** What a session does in its order. A text is one purchase. */
-type Job = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'flush' };
+/** What a session does in its order. A text is one purchase, and a mark is told of when all before it is done. */
+type Job =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'mark'; readonly reached: () => void };
 
 const { speakSentence, speakWaitingChars } = LIMITS.deepgram;
 
-/** The texts of a session that are not spoken yet, cut into sentences, with the flushes between them. It is bounded in characters. */
+/** The texts of a session that are not spoken yet, cut into sentences, with the marks between them. It is bounded in characters. */
 export class SpeakQueue {
   #cutter = new SpeechCutter(speakSentence);
   readonly #jobs: Job[] = [];
@@ -14,18 +16,20 @@ export class SpeakQueue {
   #waitingChars = 0;
   #uncutChars = 0;
 
-  /** No sentence and no flush waits; the beginning of a sentence may. */
+  /** No sentence and no mark waits; the beginning of a sentence may. */
   get isEmpty(): boolean {
     return this.#jobs.length === 0;
   }
 
-  /** Takes a text; false: too much waits already, and nothing of it was taken. */
-  add(text: string): boolean {
-    if (this.#waitingChars + text.length > speakWaitingChars) return false;
+  /** Whether a text may wait behind the others. */
+  hasRoom(text: string): boolean {
+    return this.#waitingChars + text.length <= speakWaitingChars;
+  }
+
+  add(text: string): void {
     this.#waitingChars += text.length;
     this.#uncutChars += text.length;
     this.#queue(this.#cutter.push(text));
-    return true;
   }
 
   /** What has no end yet is a sentence as well. */
@@ -36,9 +40,8 @@ export class SpeakQueue {
     this.#uncutChars = 0;
   }
 
-  flush(): void {
-    this.cutRest();
-    this.#jobs.push({ kind: 'flush' });
+  mark(reached: () => void): void {
+    this.#jobs.push({ kind: 'mark', reached });
   }
 
   next(): Job | undefined {

@@ -6,12 +6,12 @@ import { tryParseJson } from '../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../kernel/json.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
-import type { StreamedAnswer } from '../models/purchase/answer-events.ts';
 import type { Buyer } from '../models/purchase/buyer.ts';
 import { PacedClient, type PacedSocket } from '../models/purchase/paced-client.ts';
 import { codePointsOf } from '../models/speech/speech-request.ts';
 import type { SpeechSynthesis } from '../models/speech/synthesize-speech.ts';
 import { admitInTime } from './admit-in-time.ts';
+import type { SpeakClose, SpeakControls, SpeakDialect } from './speak-dialect.ts';
 import type { SoundPlan } from './speak-query.ts';
 import { SpeakQueue } from './speak-queue.ts';
 import { buySound, type Speaker } from './speak-texts.ts';
@@ -34,8 +34,6 @@ type SpeakInput = {
   readonly admit: () => Promise<void> | undefined;
   readonly plan: SoundPlan;
   readonly speaker: Speaker;
-  /** The first message. */
-  readonly metadata: Json;
 };
 
 const {
@@ -49,31 +47,36 @@ const {
 } = LIMITS.deepgram;
 
 /**
- * Speech in Deepgram's live protocol (https://developers.deepgram.com/docs/tts-websocket): texts up, sound down. A sentence
- * is bought as soon as it is whole, the rest with `Flush` or `Close`, each for what it costs and with its first sound, so
- * that a client that clears, leaves or is cut off pays for the sentence that it hears and for none behind it. No more than
- * one sentence is under way, and the next piece of it waits until the client has taken what was sent.
+ * Live speech in one of Deepgram's protocols: texts up, sound down. A sentence is bought as soon as it is whole, the rest
+ * when the client asks for it, each for what it costs and with its first sound, so that a client that stops it, leaves or is
+ * cut off pays for the sentence that it hears and for none behind it. No more than one sentence is under way, and the next
+ * piece of it waits until the client has taken what was sent.
  */
-export class SpeakSession {
+export class SpeakSession implements SpeakControls {
   readonly #deps: SpeakDeps;
   readonly #input: SpeakInput;
+  readonly #dialect: SpeakDialect;
+  #speaker: Speaker;
   #client: SpeakClient | undefined;
   readonly #queue = new SpeakQueue();
   #current: AbortController | undefined;
   #isRunning = false;
   /** How the socket is closed when all is spoken. */
-  #closing: { readonly code: number; readonly reason: string } | undefined;
+  #closing: SpeakClose | undefined;
   #isOver = false;
-  #sequence = 0;
   readonly #flushedAtMs: number[] = [];
-  /** Since the last `Flushed`. */
-  #spoken = { characters: 0, chargedRaw: 0n };
   readonly #paced: PacedClient;
   #idle: TimerHandle | undefined;
 
-  constructor(deps: SpeakDeps, input: SpeakInput) {
+  constructor(
+    deps: SpeakDeps,
+    input: SpeakInput,
+    dialectOf: (controls: SpeakControls) => SpeakDialect,
+  ) {
     this.#deps = deps;
     this.#input = input;
+    this.#speaker = input.speaker;
+    this.#dialect = dialectOf(this);
     this.#paced = new PacedClient(deps.clock, {
       unsentBytes: speakUnsentBytes,
       stallMs: speakStallMs,
@@ -82,19 +85,14 @@ export class SpeakSession {
 
   opened(client: SpeakClient): void {
     this.#client = client;
-    this.#say(this.#input.metadata);
+    this.#dialect.opened();
     this.#rest();
   }
 
   message(data: string | Uint8Array): void {
     if (this.#isOver || this.#closing !== undefined) return;
     this.#rest();
-    const message = typeof data === 'string' ? readMessage(data) : undefined;
-    if (message?.type === 'Speak') this.#take(message.text);
-    else if (message?.type === 'Flush') this.#flush();
-    else if (message?.type === 'Clear') this.#clear();
-    else if (message?.type === 'Close') this.#finish({ code: 1000, reason: 'done' });
-    else this.#warn('UNPARSABLE_CLIENT_MESSAGE', 'A message is Speak, Flush, Clear or Close.');
+    this.#dialect.read(typeof data === 'string' ? readMessage(data) : undefined, data);
   }
 
   /** The client has taken what was sent. */
@@ -104,7 +102,7 @@ export class SpeakSession {
 
   /** Speaks what it was given, and takes no more. */
   drain(): void {
-    if (this.#closing === undefined) this.#finish(DRAINING);
+    if (this.#closing === undefined) this.finish(DRAINING);
   }
 
   cutOff(code: number, reason: string): void {
@@ -116,42 +114,65 @@ export class SpeakSession {
     this.#end();
   }
 
-  #take(text: unknown): void {
+  say(message: Json): void {
+    this.#client?.send(JSON.stringify(message));
+  }
+
+  warn(code: string, description: string): void {
+    this.say(this.#dialect.warning(code, description));
+  }
+
+  fail(code: string, description: string, closeCode: number): void {
+    this.say({ type: 'Error', code, description });
+    this.cutOff(closeCode, code);
+  }
+
+  mayTake(text: unknown): text is string {
     if (typeof text !== 'string' || text === '') {
-      this.#warn('INVALID_TEXT', 'Speak has a text.');
-      return;
-    }
-    if (text.length > 2 * speakChars || codePointsOf(text) > speakChars) {
-      this.#warn('TEXT_TOO_LONG', `One text has at most ${speakChars} characters.`);
-      return;
-    }
-    if (!this.#queue.add(text)) {
-      this.#warn('TOO_MUCH_TEXT', `At most ${speakWaitingChars} characters may wait to be spoken.`);
-      return;
-    }
+      this.warn('INVALID_TEXT', 'Speak has a text.');
+    } else if (text.length > 2 * speakChars || codePointsOf(text) > speakChars) {
+      this.warn('TEXT_TOO_LONG', `One text has at most ${speakChars} characters.`);
+    } else if (!this.#queue.hasRoom(text)) {
+      this.warn('TOO_MUCH_TEXT', `At most ${speakWaitingChars} characters may wait to be spoken.`);
+    } else return true;
+    return false;
+  }
+
+  take(text: string): void {
+    this.#queue.add(text);
     this.#run();
   }
 
-  #flush(): void {
+  mayFlush(): boolean {
     const nowMs = this.#deps.clock.monotonicMs();
     while ((this.#flushedAtMs[0] ?? nowMs) <= nowMs - flushes.windowMs) this.#flushedAtMs.shift();
     if (this.#flushedAtMs.length >= flushes.most) {
       const { most, windowMs } = flushes;
-      this.#warn('FLUSH_LIMIT', `At most ${most} flushes are done in ${windowMs / 1_000} s.`);
-      return;
+      this.warn('FLUSH_LIMIT', `At most ${most} flushes are done in ${windowMs / 1_000} s.`);
+      return false;
     }
     this.#flushedAtMs.push(nowMs);
-    this.#queue.flush();
+    return true;
+  }
+
+  flush(spoken: () => void): void {
+    this.#queue.cutRest();
+    this.#queue.mark(spoken);
     this.#run();
   }
 
-  #clear(): void {
+  stop(stopped?: () => void): void {
     this.#queue.clear();
     this.#stopSpeaking();
-    this.#say({ type: 'Cleared', sequence_id: this.#sequence++ });
+    if (stopped !== undefined) this.#queue.mark(stopped);
+    this.#run();
   }
 
-  #finish(closing: { readonly code: number; readonly reason: string }): void {
+  setSpeed(speed: number): void {
+    this.#speaker = { model: this.#speaker.model, voice: this.#speaker.voice, speed };
+  }
+
+  finish(closing: SpeakClose): void {
     this.#closing = closing;
     this.#queue.cutRest();
     this.#run();
@@ -164,7 +185,7 @@ export class SpeakSession {
     this.#isRunning = true;
     this.#rest();
     this.#work()
-      .catch((error: unknown) => this.#fail(error))
+      .catch((error: unknown) => this.#breakOff(error))
       .finally(() => {
         this.#isRunning = false;
         this.#rest();
@@ -178,10 +199,11 @@ export class SpeakSession {
       if (this.#isOver) return;
       const job = this.#queue.next();
       if (job === undefined) break;
-      if (job.kind === 'flush') this.#sayFlushed();
+      if (job.kind === 'mark') job.reached();
       else await this.#speak(job.text);
     }
     if (this.#closing === undefined) return;
+    this.#dialect.ending();
     const { code, reason } = this.#closing;
     this.cutOff(code, reason);
   }
@@ -190,18 +212,22 @@ export class SpeakSession {
     const leaving = new AbortController();
     this.#current = leaving;
     const { signal } = leaving;
+    const sentence = this.#dialect.begin(text);
     try {
       const { clock, speech } = this.#deps;
-      const { admit, buyer, plan, speaker } = this.#input;
+      const { admit, buyer, plan } = this.#input;
       await admitInTime(clock, admit, signal);
       const admitPooled = () => admitInTime(clock, buyer.admitPooled, signal);
       const spending = { ...buyer, signal, workId: undefined, admitPooled };
-      const sound = await buySound(speech, spending, { plan, speaker, text });
-      this.#count(text, sound);
+      const sound = await buySound(speech, spending, { plan, speaker: this.#speaker, text });
+      const charged = sound.headers[`${BRAND.headerPrefix}cost-usdc`] ?? '0';
+      sentence.bought(codePointsOf(text), BigInt(charged));
       for await (const piece of sound.body) {
         if (signal.aborted) return;
+        sentence.sent(piece.byteLength);
         await this.#sendInTurn(piece, signal);
       }
+      sentence.ended();
     } catch (error) {
       // What was stopped here breaks.
       if (!signal.aborted) throw error;
@@ -217,46 +243,19 @@ export class SpeakSession {
     if (!isTaken) this.cutOff(1013, 'the client reads too slowly');
   }
 
-  #count(text: string, { headers }: Pick<StreamedAnswer, 'headers'>): void {
-    const { characters, chargedRaw } = this.#spoken;
-    const charged = headers[`${BRAND.headerPrefix}cost-usdc`] ?? '0';
-    this.#spoken = {
-      characters: characters + codePointsOf(text),
-      chargedRaw: chargedRaw + BigInt(charged),
-    };
-  }
-
-  /** Says with it what was charged since the last one, in raw USDC: a socket has no headers for that. */
-  #sayFlushed(): void {
-    const { characters, chargedRaw } = this.#spoken;
-    this.#spoken = { characters: 0, chargedRaw: 0n };
-    const sequence_id = this.#sequence++;
-    this.#say({ type: 'Flushed', sequence_id, characters, cost_usdc: chargedRaw.toString() });
-  }
-
   #stopSpeaking(): void {
     this.#current?.abort();
     this.#current = undefined;
   }
 
-  #fail(error: unknown): void {
+  #breakOff(error: unknown): void {
     if (this.#isOver) return;
     if (!(error instanceof ApiError)) this.#deps.log.warn({ err: error }, 'speech broke off');
     const code = error instanceof ApiError ? error.error : 'upstream_broke_off';
     const said = error instanceof ApiError ? error.fields.message : undefined;
     const description = typeof said === 'string' ? said : 'The speech broke off in its middle.';
-    this.#say({ type: 'Error', code, description });
     const isOfCaller = error instanceof ApiError && error.status < 500;
-    this.cutOff(isOfCaller ? 1008 : 1011, code);
-  }
-
-  #warn(code: string, description: string): void {
-    // Clients before version 5 of the vendor's read the latter names.
-    this.#say({ type: 'Warning', code, description, warn_code: code, warn_msg: description });
-  }
-
-  #say(message: Json): void {
-    this.#client?.send(JSON.stringify(message));
+    this.fail(code, description, isOfCaller ? 1008 : 1011);
   }
 
   /** A socket without a word, and with nothing to say, is given up in time. */

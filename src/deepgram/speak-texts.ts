@@ -8,7 +8,7 @@ import { codePointsOf, type SpeechRequest } from '../models/speech/speech-reques
 import type { SpeechSynthesis } from '../models/speech/synthesize-speech.ts';
 import { spokenModel } from './model-name.ts';
 import { requireDelivered } from './require-delivered.ts';
-import { planSound, type SoundPlan, type SpeakQuery } from './speak-query.ts';
+import type { SoundPlan, SpeakQuery } from './speak-query.ts';
 import { type MadeSound, madeSound } from './spoken-sound.ts';
 
 type Models = Pick<Catalogue, 'find' | 'findKeyed' | 'suggest'>;
@@ -21,7 +21,8 @@ export interface SpeakTexts {
   speak(order: {
     readonly buyer: Buyer;
     readonly requestId: string;
-    readonly query: SpeakQuery;
+    readonly query: Pick<SpeakQuery, 'model' | 'speed' | 'voice'>;
+    readonly plan: SoundPlan;
     readonly text: string;
   }): Promise<StreamedAnswer>;
 }
@@ -31,8 +32,7 @@ export const createSpeakTexts = (deps: {
   readonly speech: SpeechSynthesis;
   readonly catalogue: Models;
 }): SpeakTexts => ({
-  async speak({ buyer, query, requestId, text }) {
-    const plan = planSound(query);
+  async speak({ buyer, plan, query, requestId, text }) {
     const speaker = requireSpeaker(deps.catalogue, query);
     const answer = await buySound(deps.speech, buyer, { plan, speaker, text });
     return {

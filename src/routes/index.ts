@@ -79,7 +79,7 @@ import { createResponse } from './responses/create.ts';
 import { deleteResponse } from './responses/delete.ts';
 import { responseInputItems } from './responses/input-items.ts';
 import { readResponse } from './responses/read.ts';
-import { speakText } from './speak/synthesize.ts';
+import { speakFluxText, speakText } from './speak/synthesize.ts';
 import { status } from './status.ts';
 import { sellTranscript } from './stt.ts';
 import { sellTranslatedTranscript } from './stt-translate.ts';
@@ -187,6 +187,7 @@ export const ROUTES = [
   sellLanguage,
   listenToFile,
   speakText,
+  speakFluxText,
   grantToken,
   listProjectModels,
   projectModel,

@@ -1,10 +1,16 @@
-import { planRaw, SpeakSocketQuery } from '../deepgram/speak-query.ts';
+import type { z } from 'zod';
+import type { SoundFormat } from '../../media/coding.ts';
+import { AuraDialect } from '../deepgram/aura-dialect.ts';
+import { FluxDialect } from '../deepgram/flux-dialect.ts';
+import type { SpeakControls, SpeakDialect } from '../deepgram/speak-dialect.ts';
+import { FLUX_RATES, FluxSocketQuery, planRaw, SpeakSocketQuery } from '../deepgram/speak-query.ts';
 import { SpeakSession } from '../deepgram/speak-session.ts';
 import { requireSpeaker } from '../deepgram/speak-texts.ts';
-import { socketRoute } from '../http/websocket/socket-route.ts';
+import { type SocketContext, socketRoute } from '../http/websocket/socket-route.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { uuidOf } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
+import type { Random } from '../kernel/random.ts';
 import type { Catalogue } from '../models/catalogue/catalogue.ts';
 import type { SpeechSynthesis } from '../models/speech/synthesize-speech.ts';
 import { limitedMessages } from './limited-messages.ts';
@@ -17,39 +23,85 @@ type Deps = {
   readonly log: Log;
 };
 
+/** What both sockets of speech declare. */
+const SPEAK = {
+  credential: 'agent',
+  headers: (requestId: string) => [['dg-request-id', uuidOf(requestId)]] as const,
+  authenticateFrom: ['bearer', 'subprotocol'],
+  acceptsTokenScheme: true,
+  admitsClientSecrets: 'deepgram',
+  protocols: ['token', 'bearer'],
+  envelope: 'deepgram',
+  providerKey: 'optional',
+} as const;
+
 /** Speech of a text while it is written, for Deepgram's clients. Each sentence is a purchase of `POST /v1/audio/speech`. */
 export const createSpeakSocket = (deps: Deps) =>
   socketRoute()({
     path: '/v1/speak',
-    credential: 'agent',
     summary: 'Speak a text while it is written, for clients of Deepgram.',
-    headers: (requestId) => [['dg-request-id', uuidOf(requestId)]],
-    authenticateFrom: ['bearer', 'subprotocol'],
-    acceptsTokenScheme: true,
-    admitsClientSecrets: 'deepgram',
-    protocols: ['token', 'bearer'],
+    ...SPEAK,
     query: SpeakSocketQuery,
-    envelope: 'deepgram',
-    providerKey: 'optional',
     open(context) {
-      const { admit, admitPooled, query, requestId } = context;
-      const raw = planRaw(query.encoding, query.sample_rate);
-      const speaker = requireSpeaker(deps.catalogue, query);
-      const model_uuid = uuidOf(speaker.model);
-      const session = new SpeakSession(deps, {
-        admit,
-        buyer: { ...readSocketBuyer(context, query.customer_id), admitPooled },
-        plan: { format: 'pcm', made: { ...raw, inWav: false } },
-        speaker,
-        metadata: {
-          type: 'Metadata',
-          request_id: uuidOf(requestId),
-          model_name: query.model,
-          model_version: 'latest',
-          model_uuid,
-          additional_model_uuids: [],
-        },
+      const { query } = context;
+      const format = planRaw(query.encoding, query.sample_rate);
+      return openSpeech(deps, context, format, (controls, { model_uuid, ...named }) => {
+        const additional_model_uuids: string[] = [];
+        const model = { model_uuid, additional_model_uuids };
+        return new AuraDialect(controls, { type: 'Metadata', ...named, ...model });
       });
-      return limitedMessages(session, deps.clock);
     },
   });
+
+/** The same in turns, which can be interrupted. */
+export const createSpeakTurnsSocket = (deps: Deps & { readonly random: Random }) =>
+  socketRoute()({
+    path: '/v2/speak',
+    summary: 'Speak the turns of an agent while they are written, for clients of Deepgram.',
+    ...SPEAK,
+    query: FluxSocketQuery,
+    open(context) {
+      const { query } = context;
+      const format = planRaw(query.encoding, query.sample_rate, FLUX_RATES);
+      return openSpeech(deps, context, format, (controls, { model_uuid, ...named }) => {
+        const connected = { type: 'Connected', ...named, model_uuids: [model_uuid] };
+        const { random } = deps;
+        return new FluxDialect(controls, { random, format, speed: query.speed, connected });
+      });
+    },
+  });
+
+type Named = {
+  readonly request_id: string;
+  readonly model_name: string;
+  readonly model_version: string;
+  readonly model_uuid: string;
+};
+
+/** Opens a session of the speaker that the query names. Throws the refusal of one that there is not. */
+function openSpeech(
+  deps: Deps,
+  context: SocketContext<unknown, z.ZodType<z.output<typeof SpeakSocketQuery>>>,
+  format: SoundFormat,
+  dialectOf: (controls: SpeakControls, named: Named) => SpeakDialect,
+) {
+  const { admit, admitPooled, query, requestId } = context;
+  const speaker = requireSpeaker(deps.catalogue, query);
+  const session = new SpeakSession(
+    deps,
+    {
+      admit,
+      buyer: { admitPooled, ...readSocketBuyer(context, query.customer_id) },
+      plan: { format: 'pcm', made: { inWav: false, ...format } },
+      speaker,
+    },
+    (controls) =>
+      dialectOf(controls, {
+        request_id: uuidOf(requestId),
+        model_name: query.model,
+        model_version: 'latest',
+        model_uuid: uuidOf(speaker.model),
+      }),
+  );
+  return limitedMessages(session, deps.clock);
+}

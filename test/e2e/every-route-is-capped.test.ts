@@ -96,6 +96,11 @@ const SPENDING = {
       headers: { ...headers, ...TASK },
       body: { text: 'Good morning.' },
     }),
+  'a text of Flux': ({ headers }: Agent) =>
+    ask(`${world.url}/v2/speak?model=local/flite`, {
+      headers: { ...headers, ...TASK },
+      body: { text: 'Good morning.' },
+    }),
   realtime: ({ headers }: Agent) =>
     refusal(`${world.wsUrl}/v1/realtime?model=local/realtime`, [], { ...headers, ...TASK }),
 };

@@ -242,6 +242,8 @@ const ATTACKS: Readonly<Record<string, () => Promise<unknown>>> = {
     floodAt(1, '/v2/listen?model=local/pocketsphinx', [...configures, '{"type":"x"}'], 'UNPARS'),
   'texts of nothing but marks on five sockets': () =>
     floodAt(5, '/v1/speak?model=local/flite', [...longTexts, '{"type":"Clear"}'], 'Cleared'),
+  'turns of nothing but marks on five sockets': () =>
+    floodAt(5, '/v2/speak?model=local/flite', [...longTexts, '{"type":"Close"}'], 'SessionMet'),
   'a chain of ID3 tags': async () => expect(await transcribe(tags())).toBe(400),
   'an upstream’s answer of 8 MB that is nested': async () => {
     upstreamAnswer = `{"choices":${nested(8 * MB)}}`;

@@ -14,8 +14,13 @@ export const DEEPGRAM_LIMITS = {
   /** The longest text of one message, and of all the text that may wait on one socket. */
   speakChars: 2_000,
   speakWaitingChars: 8_000,
+  /** The longest turn, and the texts of turns that are spoken and may still be played. */
+  speakTurnChars: 40_000,
   /** A sentence of more characters is cut while the rest of it is still being written. */
   speakSentence: { firstChars: 600, chars: 600 },
+  /** As with the vendor: https://developers.deepgram.com/docs/flux-tts/client-messages. */
+  fluxSpeed: { min: 0.5, max: 1.5, step: 0.05 },
+  fluxExpressivity: { min: -2, max: 2 },
   /** As with the vendor: https://developers.deepgram.com/docs/tts-ws-flush. */
   flushes: { most: 20, windowMs: 60_000 },
   /** How much sound may be unsent before the next piece is read. */

@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { SpeakQuery } from '../../deepgram/speak-query.ts';
+import {
+  FLUX_RATES,
+  FluxQuery,
+  planSound,
+  type SoundPlan,
+  SpeakQuery,
+} from '../../deepgram/speak-query.ts';
 import type { SpeakTexts } from '../../deepgram/speak-texts.ts';
 import { route } from '../../http/route/route.ts';
 import { readBuyer } from '../../models/purchase/buyer.ts';
@@ -7,26 +13,51 @@ import { SpeechRequest } from '../../models/speech/speech-request.ts';
 
 const Body = z.object({ text: SpeechRequest.shape.input });
 
-/** A text as sound, for Deepgram's clients. */
-export const speakText = route<{ speakTexts: SpeakTexts }>()({
-  method: 'POST',
-  path: '/v1/speak',
-  credential: 'agent',
-  summary: 'Buy speech, for clients of Deepgram',
-  envelope: 'deepgram',
-  acceptsTokenScheme: true,
-  admitsClientSecrets: 'deepgram',
-  rateLimit: 'gateway',
-  providerKey: 'optional',
-  idempotent: true,
-  query: SpeakQuery,
-  body: Body,
+type Door<Q> = {
+  readonly path: `/${string}`;
+  readonly summary: string;
+  readonly query: Q;
+  /** Throws the refusal of sound that is not made. */
+  readonly plan: (query: SpeakQuery) => SoundPlan;
+};
 
-  handle: (context) =>
-    context.services.speakTexts.speak({
-      buyer: readBuyer(context),
-      requestId: context.requestId,
-      query: context.query,
-      text: context.body.text,
-    }),
+const textRoute = <Q extends z.ZodType<SpeakQuery>>({ path, plan, query, summary }: Door<Q>) =>
+  route<{ speakTexts: SpeakTexts }>()({
+    method: 'POST',
+    path,
+    credential: 'agent',
+    summary,
+    envelope: 'deepgram',
+    acceptsTokenScheme: true,
+    admitsClientSecrets: 'deepgram',
+    rateLimit: 'gateway',
+    providerKey: 'optional',
+    idempotent: true,
+    query,
+    body: Body,
+
+    handle: (context) =>
+      context.services.speakTexts.speak({
+        buyer: readBuyer(context),
+        requestId: context.requestId,
+        query: context.query,
+        plan: plan(context.query),
+        text: context.body.text,
+      }),
+  });
+
+/** A text as sound, for Deepgram's clients. */
+export const speakText = textRoute({
+  path: '/v1/speak',
+  summary: 'Buy speech, for clients of Deepgram',
+  query: SpeakQuery,
+  plan: (query) => planSound(query),
+});
+
+/** The same with the query of Flux, in which a model is named and no usual one is taken. */
+export const speakFluxText = textRoute({
+  path: '/v2/speak',
+  summary: 'Buy speech with the settings of Flux, for clients of Deepgram',
+  query: FluxQuery,
+  plan: (query) => planSound(query, FLUX_RATES),
 });

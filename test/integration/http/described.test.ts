@@ -40,7 +40,7 @@ describe('the description of the running server', () => {
     expect(description.openapi).toMatch(/^3\.1\./);
     const sockets = [
       ...['/v1/audio/transcriptions/stream', '/v1/realtime', '/v1/live/sessions'],
-      ...['/v1/listen', '/v2/listen', '/v1/speak', '/v1/responses'],
+      ...['/v1/listen', '/v2/listen', '/v1/speak', '/v2/speak', '/v1/responses'],
     ];
     const expected = [
       ...ROUTES.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`),

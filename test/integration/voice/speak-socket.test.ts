@@ -1,17 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { TtsEngine } from '../../../src/engines/engine.ts';
-import { systemClock } from '../../../src/kernel/clock.ts';
-import { silentLog } from '../../../src/kernel/log.ts';
-import { Teardown } from '../../../src/kernel/teardown.ts';
-import { buildCatalogue } from '../../../src/models/catalogue/build-catalogue.ts';
-import type { ProviderEntry } from '../../../src/models/catalogue/builtin/builtin-model.ts';
-import { LOCAL_MODELS } from '../../../src/models/catalogue/builtin/local.ts';
-import type { RateLimits } from '../../../src/rate-limit/rate-gate.ts';
-import { createSpeakSocket } from '../../../src/sockets/speak.ts';
 import { bearer, KEYS } from '../../support/edge.ts';
-import { createFakeLedger } from '../../support/fake-ledger.ts';
-import { gatewayServices } from '../../support/gateway-services.ts';
-import { liveFront } from '../../support/live-front.ts';
+import {
+  noHolds,
+  PCM,
+  type SpeakSocketClient,
+  type SpeakSocketWorld,
+  startSpeakSockets,
+} from '../../support/speak-socket-world.ts';
 import {
   answers,
   breaksAfter,
@@ -19,87 +14,35 @@ import {
   noise,
   type SpeechUpstream,
   sends,
-  speechUpstream,
 } from '../../support/speech-upstream.ts';
 import { AGENT } from '../../support/voice-world.ts';
 import { refusal } from '../../support/web-socket-client.ts';
 
-const PATH = '/v1/speak?model=acme/voice';
-const PCM = 'audio/pcm';
+let world: SpeakSocketWorld | undefined;
+afterEach(() => world?.[Symbol.asyncDispose]());
 
-let teardown: Teardown | undefined;
-afterEach(() => teardown?.[Symbol.asyncDispose]());
-
-/** The socket before one upstream of speech, ten raw units a character, on a ledger in memory. */
-async function start(creditRaw = 100_000n, rateLimits: Partial<RateLimits> = {}) {
-  teardown = new Teardown();
-  const upstream: SpeechUpstream = teardown.use('upstream', await speechUpstream());
-  upstream.contentType = PCM;
-  upstream.sound = noise(48_000);
-  const ledger = createFakeLedger();
-  await ledger.credit({ agentId: AGENT, amountRaw: creditRaw, reference: 'world' });
-  const providers = new Map<string, ProviderEntry>([
-    ['local', { baseUrl: null, dialect: 'local' }],
-    ['acme', { baseUrl: upstream.baseUrl, dialect: 'openai', apiKeyEnv: 'ACME_KEY' }],
-  ]);
-  const source = {
-    rail: 'direct-account',
-    provider: 'acme',
-    upstreamModel: 'v',
-    marginBps: 0,
-  } as const;
-  const catalogue = buildCatalogue({
-    providers,
-    models: [
-      ...LOCAL_MODELS,
-      { id: 'acme/voice', modality: 'tts', sources: [{ ...source, rates: { character: '10' } }] },
-    ],
-    secret: () => 'sk',
-  });
-  const tts: TtsEngine = {
-    async *speak({ text }) {
-      yield { pcm: new Int16Array(2_400), sampleRateHz: 24_000, text };
-    },
-  };
-  const gateway = teardown.use('gateway', gatewayServices({ catalogue, ledger, tts }));
-  const { speech } = gateway.services;
-  const deps = { speech, catalogue, clock: systemClock, log: silentLog };
-  const front = await liveFront(teardown, {
-    sockets: [createSpeakSocket(deps)],
-    rateLimits: { gatewayPerMinute: 10_000, ...rateLimits },
-  });
-  return {
-    ...{ ledger, upstream, url: front.at },
-    async connect(path = PATH, headers: Readonly<Record<string, string>> = {}) {
-      const client = await front.connect(front.at(path), headers);
-      const sound = { bytes: 0 };
-      client.ws.on('message', (data: Buffer, isBinary: boolean) => {
-        if (isBinary) sound.bytes += data.length;
-      });
-      return Object.assign(client, { sound });
-    },
-  };
+async function start(...wishes: Parameters<typeof startSpeakSockets>) {
+  world = await startSpeakSockets(...wishes);
+  return world;
 }
-
-/** Holds are given back a moment after the last byte. */
-const noHolds = (ledger: { openHolds(): number }) => expect.poll(() => ledger.openHolds()).toBe(0);
 
 async function expectTwoSpoken(
   upstream: SpeechUpstream,
-  client: Awaited<ReturnType<Awaited<ReturnType<typeof start>>['connect']>>,
+  client: SpeakSocketClient,
+  [stop, stopped]: readonly string[],
 ) {
   client.say({ type: 'Speak', text: 'One. Two. Three. Four. ' });
   await expect.poll(() => upstream.seen.length).toBe(2);
   await new Promise((resolve) => setTimeout(resolve, 700));
   expect([upstream.seen.length, client.of('Error')]).toEqual([2, []]);
-  client.say({ type: 'Clear' });
-  await client.until(({ type }) => type === 'Cleared');
+  client.say({ type: stop });
+  await client.until(({ type }) => type === stopped);
 }
 
-describe('the speak socket', () => {
+describe('/v1/speak', () => {
   it('speaks at the rate that is asked for, charged by the sentence before it is heard', async () => {
     const { connect, ledger, upstream } = await start();
-    const client = await connect(`${PATH}&sample_rate=8000&encoding=mulaw`);
+    const client = await connect('/v1/speak?model=acme/voice&sample_rate=8000&encoding=mulaw');
     await client.until(({ type }) => type === 'Metadata');
     client.say({ type: 'Speak', text: 'One two. Three' });
     client.say({ type: 'Flush' });
@@ -116,15 +59,23 @@ describe('the speak socket', () => {
     expect((await client.closed).code).toBe(1000);
     await noHolds(ledger);
   });
+});
+
+describe.each([
+  ['/v1/speak', ['Clear', 'Cleared']],
+  ['/v2/speak', ['Interrupt', 'SpeechInterrupted']],
+])('%s', (path, stop) => {
+  const PATH = `${path}?model=acme/voice`;
 
   it('counts each sentence at the rate limit like the upgrade, and lets those beyond it wait', async () => {
     const { connect, upstream } = await start(100_000n, { gatewayPerMinute: 3 });
-    await expectTwoSpoken(upstream, await connect());
+    await expectTwoSpoken(upstream, await connect(PATH), stop);
   });
 
   it('counts those for a key of the caller’s own at the limit of such keys', async () => {
     const { connect, upstream } = await start(100_000n, { gatewayPerMinute: 1, byokPerMinute: 3 });
-    await expectTwoSpoken(upstream, await connect(PATH, { 'x-svc-provider-key': 'sk-own' }));
+    const client = await connect(PATH, { 'x-svc-provider-key': 'sk-own' });
+    await expectTwoSpoken(upstream, client, stop);
   });
 
   it('is cut where its upstream is, and charges that sentence alone', async () => {
@@ -134,7 +85,7 @@ describe('the speak socket', () => {
       response.write(noise(4_800));
       setTimeout(() => response.destroy(), 30);
     });
-    const client = await connect();
+    const client = await connect(PATH);
     client.say({ type: 'Speak', text: 'One. Two. Three. ' });
     expect(await client.closed).toMatchObject({ code: 1011, reason: 'upstream_broke_off' });
     await noHolds(ledger);
@@ -146,20 +97,20 @@ describe('the speak socket', () => {
     for (const bytes of [0, 1, 2, 3, 4, 4_799, 4_800, 9_601]) {
       const { connect, ledger, upstream } = await start();
       upstream.plays.push(...[1, 2, 3].map(() => breaksAfter(noise(bytes))));
-      const client = await connect();
+      const client = await connect(PATH);
       client.say({ type: 'Speak', text: 'One. Two.' });
       expect((await client.closed).code).toBe(1011);
       await noHolds(ledger);
       expect(client.sound.bytes).toBeLessThanOrEqual(bytes);
       expect([bytes, ledger.consumedRaw(AGENT)]).toEqual([bytes, bytes === 0 ? 0n : 40n]);
-      await teardown?.[Symbol.asyncDispose]();
+      await world?.[Symbol.asyncDispose]();
     }
   });
 
   it('charges nothing for a sentence of which nothing came', async () => {
     const { connect, ledger, upstream } = await start();
     upstream.plays.push(answers(500), answers(500), answers(500));
-    const client = await connect();
+    const client = await connect(PATH);
     client.say({ type: 'Speak', text: 'One. Two.' });
     expect((await client.closed).code).toBe(1011);
     await noHolds(ledger);
@@ -172,7 +123,7 @@ describe('the speak socket', () => {
       response.writeHead(200, { 'content-type': PCM });
       response.write(noise(9_600));
     });
-    const client = await connect();
+    const client = await connect(PATH);
     client.say({ type: 'Speak', text: 'One. Two. Three. ' });
     await expect.poll(() => client.sound.bytes).toBeGreaterThan(0);
     client.ws.terminate();
@@ -184,7 +135,7 @@ describe('the speak socket', () => {
   it('charges nothing to a client that leaves before any sound', async () => {
     const { connect, ledger, upstream } = await start();
     upstream.plays.push(hangsAfter(Buffer.alloc(0)));
-    const client = await connect();
+    const client = await connect(PATH);
     client.say({ type: 'Speak', text: 'One. Two. Three. ' });
     await expect.poll(() => upstream.seen.length).toBe(1);
     client.ws.terminate();
@@ -196,7 +147,7 @@ describe('the speak socket', () => {
   it('is asked for no more than a slow reader takes', async () => {
     const { connect, ledger, upstream } = await start();
     upstream.sound = noise(8 * 1024 * 1024);
-    const client = await connect();
+    const client = await connect(PATH);
     client.ws.pause();
     const sentences = 40;
     client.say({ type: 'Speak', text: 'One two three. '.repeat(sentences) });
@@ -211,7 +162,7 @@ describe('the speak socket', () => {
 
   it('stops at the sentence that the balance does not cover', async () => {
     const { connect, ledger } = await start(100n);
-    const client = await connect();
+    const client = await connect(PATH);
     client.say({ type: 'Speak', text: 'One two. Three four. ' });
     expect(await client.closed).toEqual({ code: 1008, reason: 'budget_exhausted' });
     expect(client.of('Error')).toMatchObject([{ code: 'budget_exhausted' }]);
@@ -222,7 +173,7 @@ describe('the speak socket', () => {
   it('sends a refusal of the upstream on, in one shape', async () => {
     const { connect, ledger, upstream } = await start();
     upstream.plays.push(answers(400, { error: { message: 'not that voice' } }));
-    const client = await connect();
+    const client = await connect(PATH);
     client.say({ type: 'Speak', text: 'One. ' });
     expect((await client.closed).code).toBe(1008);
     expect(client.of('Error')).toMatchObject([
@@ -235,7 +186,7 @@ describe('the speak socket', () => {
   it('breaks nothing where the sound breaks before its first byte', async () => {
     const { connect, ledger, upstream } = await start();
     upstream.plays.push(breaksAfter(Buffer.alloc(0)), breaksAfter(Buffer.alloc(0)));
-    const client = await connect();
+    const client = await connect(PATH);
     client.say({ type: 'Speak', text: 'One. ' });
     expect((await client.closed).code).toBe(1011);
     await noHolds(ledger);
@@ -247,11 +198,11 @@ describe('the speak socket', () => {
     ['a model that hears', 'model=local/pocketsphinx', 400, 'Bad Request'],
     ['a file', 'model=acme/voice&encoding=mp3', 400, 'Bad Request'],
     ['a container', 'model=acme/voice&container=wav', 400, 'Bad Request'],
-    ['a rate that there is not', 'model=acme/voice&sample_rate=44100', 400, 'Bad Request'],
+    ['a rate that there is not', 'model=acme/voice&sample_rate=11025', 400, 'Bad Request'],
     ['a speed beyond any', 'model=acme/voice&speed=100', 400, 'Bad Request'],
   ])('refuses %s before the upgrade', async (_, query, status, err_code) => {
     const { ledger, upstream, url } = await start();
-    const answer = await refusal(url(`/v1/speak?${query}`), [], bearer(KEYS.agent));
+    const answer = await refusal(url(`${path}?${query}`), [], bearer(KEYS.agent));
     expect(answer).toMatchObject({
       status,
       body: { err_code, err_msg: expect.any(String), request_id: expect.any(String) },
@@ -261,7 +212,7 @@ describe('the speak socket', () => {
 
   it('closes on who sends more than may be sent', async () => {
     const { connect, ledger } = await start();
-    const client = await connect();
+    const client = await connect(PATH);
     for (let i = 0; i < 10_000; i++) client.ws.send('{"type":"Speak","text":""}');
     expect((await client.closed).code).toBe(1008);
     await noHolds(ledger);

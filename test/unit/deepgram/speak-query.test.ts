@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
+  FLUX_RATES,
+  FluxQuery,
   planRaw,
   planSound,
   SpeakQuery,
@@ -56,5 +58,21 @@ describe('what is made of a text', () => {
     expect(() => SpeakSocketQuery.parse({ container: 'wav' })).toThrow();
     expect(() => SpeakSocketQuery.parse({ encoding: 'mp3' })).toThrow();
     expect(planRaw('alaw')).toEqual({ encoding: 'alaw', sampleRateHz: 8_000 });
+  });
+
+  it('of Flux names its model, has one rate more, and a speed in steps', () => {
+    const model = 'local/flite';
+    expect(() => FluxQuery.parse({})).toThrow();
+    expect(planRaw('linear16', 44_100, FLUX_RATES).sampleRateHz).toBe(44_100);
+    for (let step = 10; step <= 30; step++) {
+      expect(FluxQuery.parse({ model, speed: String(step / 20) }).speed).toBe(step / 20);
+    }
+    for (const speed of ['0.45', '1.55', '1.01', 'fast', 'NaN', '']) {
+      expect(() => FluxQuery.parse({ model, speed })).toThrow();
+    }
+    expect(FluxQuery.parse({ model, expressivity: '0' }).expressivity).toBe(0);
+    for (const expressivity of ['3', '0.5', '1']) {
+      expect(() => FluxQuery.parse({ model, expressivity })).toThrow();
+    }
   });
 });

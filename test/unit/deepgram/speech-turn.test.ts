@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { SpeechTurn } from '../../../src/deepgram/speech-turn.ts';
+import { LIMITS } from '../../../src/kernel/limits.ts';
+
+/** A turn of these sentences, each of which sounds for a second, one behind the other from `startMs` on. */
+function turnOf(text: string, sentences: readonly string[], startMs = 0): SpeechTurn {
+  const turn = new SpeechTurn('dg_sp_000000000001');
+  turn.add(text);
+  sentences.forEach((sentence, i) => {
+    const { bought, ended, sounded } = turn.begin(sentence, startMs + 1_000 * i);
+    bought(sentence.length, 10n);
+    sounded(1_000);
+    ended();
+  });
+  return turn;
+}
+
+describe('the text of a turn', () => {
+  const TEXT = 'Good day.  How are you?\nWell. ';
+  const turn = turnOf(TEXT, ['Good day.', 'How are you?', 'Well.'], 500);
+
+  it.each([
+    [0, ''],
+    [500, ''],
+    [1_000, 'Good'],
+    [1_499, 'Good day'],
+    [1_500, 'Good day.'],
+    [1_501, 'Good day.  '],
+    [2_000, 'Good day.  How '],
+    [2_100, 'Good day.  How are'],
+    [3_500, 'Good day.  How are you?\nWell.'],
+    [9_999, 'Good day.  How are you?\nWell.'],
+  ])('is heard in whole words: at %i ms', (playedMs, text_spoken) => {
+    const split = turn.splitAt(playedMs);
+    expect(split).toEqual({ text_spoken, text_remaining: TEXT.slice(text_spoken.length) });
+  });
+
+  it('is cut at no half of a character, in scripts without blanks as well', () => {
+    const text = '今天天气很好🙂🙂，我们去公园吧。';
+    const chinese = turnOf(text, [text]);
+    for (let ms = 0; ms <= 1_000; ms += 10) {
+      const { text_spoken, text_remaining } = chinese.splitAt(ms);
+      expect(text_spoken + text_remaining).toBe(text);
+      expect(text_spoken).not.toMatch(/[\uD800-\uDBFF]$/);
+    }
+    expect(chinese.splitAt(500).text_spoken.length).toBeGreaterThan(2);
+  });
+
+  it('of which a sentence is under way is taken to last as long as it is written', () => {
+    const turn = new SpeechTurn('x');
+    const text = 'word '.repeat(60).trim();
+    turn.add(text);
+    turn.begin(text, 0).sounded(2_000);
+    // Fifteen characters a second.
+    expect(turn.splitAt(2_000).text_spoken).toBe('word '.repeat(6).trim());
+  });
+
+  it('has a bound, and is counted as it came and as it was bought', () => {
+    expect(turn.report()).toEqual({
+      speech_id: 'dg_sp_000000000001',
+      audio_duration_ms: 3_000,
+      input_character_count: TEXT.length,
+      billable_character_count: 26,
+      controls_applied: { pronunciations_applied: 0, breaks_applied: 0, pronunciation_warnings: 0 },
+      cost_usdc: '30',
+    });
+    const { speakTurnChars } = LIMITS.deepgram;
+    expect(turn.hasRoom('x'.repeat(speakTurnChars - TEXT.length))).toBe(true);
+    expect(turn.hasRoom('x'.repeat(speakTurnChars - TEXT.length + 1))).toBe(false);
+  });
+});
