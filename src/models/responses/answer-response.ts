@@ -92,12 +92,9 @@ export async function answerResponseEvents(
     if (keeping.remember !== undefined) {
       // The messages of a WebSocket have no comments.
       const cost = { cost_usdc: price.chargedRaw.toString() };
-      return Buffer.from(lastEvent(response, events.sequence(), cost));
+      return lastEvent(response, events.sequence(), cost);
     }
-    return Buffer.concat([
-      priceComments(price),
-      Buffer.from(lastEvent(response, events.sequence())),
-    ]);
+    return joinPieces([priceComments(price), await lastEvent(response, events.sequence())]);
   }
   const end = (how: Json) => live.ending(id, () => settleAndKeep(how));
 

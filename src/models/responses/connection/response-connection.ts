@@ -1,8 +1,10 @@
 import type { Clock, TimerHandle } from '../../../kernel/clock.ts';
 import { DRAINING } from '../../../kernel/draining.ts';
 import { errors } from '../../../kernel/errors.ts';
+import { isLongJson } from '../../../kernel/json/parse-json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { Log } from '../../../kernel/log.ts';
+import { turnForLongWork } from '../../../kernel/long-work.ts';
 import type { Relayed } from '../../purchase/answer.ts';
 import type { StreamedAnswer } from '../../purchase/answer-events.ts';
 import type { Buyer } from '../../purchase/buyer.ts';
@@ -206,6 +208,8 @@ export class ResponseConnection {
       }
       const { done, value } = await events.next();
       if (done === true) return;
+      // It may have been written in this turn.
+      if (isLongJson(value)) await turnForLongWork();
       for (const text of eventTexts(value)) await this.#send(text, signal);
     }
   }
