@@ -18,8 +18,9 @@ afterAll(() => world[Symbol.asyncDispose]());
 async function paid(agentId: number) {
   const money = await settledMoney(world.sql, agentId);
   expect(money.spendable).toBe(money.credited - money.charged);
+  // A sentence that an interruption has stopped before any sound came of it has a line as well, which costs nothing.
   const rows = await world.sql<{ usage: { character: number } }[]>`
-    select usage from charges where agent_id = ${agentId}`;
+    select usage from charges where agent_id = ${agentId} and status = 'success'`;
   return {
     cost_usdc: String(money.charged),
     characters: rows.reduce((sum, { usage }) => sum + usage.character, 0),
