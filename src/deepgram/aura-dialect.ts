@@ -1,7 +1,7 @@
 import type { Json } from '../kernel/json.ts';
 import type { Sentence, SpeakControls, SpeakDialect } from './speak-dialect.ts';
 
-/** `/v1/speak`: https://developers.deepgram.com/docs/tts-websocket. What is flushed and cleared has numbers, and no turns. */
+/** The protocol of `/v1/speak`: https://developers.deepgram.com/docs/tts-websocket. It numbers each `Flushed` and `Cleared`. */
 export class AuraDialect implements SpeakDialect {
   readonly #controls: SpeakControls;
   readonly #metadata: Json;

@@ -21,9 +21,9 @@ const MESSAGES = 'A message is Speak, Flush, Interrupt, Configure or Close.';
 const FIELD_CHARS = 64;
 
 /**
- * `/v2/speak`: https://developers.deepgram.com/docs/flux-tts/state. Texts up to a flush are a turn. One turn is spoken at a
- * time, and its sound comes between its `SpeechStarted` and its `SpeechMetadata`. An interrupt ends all turns, and tells
- * what was heard of the one that it fell into.
+ * The protocol of `/v2/speak`: https://developers.deepgram.com/docs/flux-tts/state. The texts that a client sends up to a
+ * `Flush` are one turn. The session speaks one turn at a time and sends its sound between `SpeechStarted` and `SpeechMetadata`.
+ * An `Interrupt` ends all turns; `SpeechInterrupted` reports how much the client has heard of the turn that was playing.
  */
 export class FluxDialect implements SpeakDialect {
   readonly #controls: SpeakControls;
@@ -31,14 +31,14 @@ export class FluxDialect implements SpeakDialect {
   #speed: number | undefined;
   /** The turn that is spoken, and those that wait for it. */
   #turns: SpeechTurn[] = [];
-  /** Turns that are spoken and may still be played, as far back as their texts are kept. */
+  /** Turns that were sent whole and that the client may still be playing. Their texts are bounded by `speakTurnChars`. */
   #spoken: SpeechTurn[] = [];
-  /** Where the sound of turns ends that are no longer kept. */
+  /** Where the last turn ends that `#spoken` no longer holds, in milliseconds of the session's sound. */
   #forgottenMs = 0;
-  /** The sound of the session, of which an interrupt takes back what was not played. */
+  /** How much sound the session has sent, less what the client never played because it interrupted. */
   #soundMs = 0;
   #hasSounded = false;
-  /** What the last interrupt said was played. */
+  /** The `playback_offset` of the last `Interrupt`. */
   #playedMs = -1;
   #isInterrupting = false;
   #totals = { input: 0, billed: 0, chargedRaw: 0n };
@@ -169,7 +169,7 @@ export class FluxDialect implements SpeakDialect {
   }
 
   #stopAt(toldMs: number | undefined): void {
-    // Nobody has played what was not sent.
+    // A client cannot have played more sound than the session has sent.
     const playedMs = Math.min(toldMs ?? this.#soundMs, this.#soundMs);
     const turn = this.#turnAt(playedMs);
     if (turn === undefined) {

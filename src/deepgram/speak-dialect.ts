@@ -2,46 +2,46 @@ import type { Json } from '../kernel/json.ts';
 
 export type SpeakClose = { readonly code: number; readonly reason: string };
 
-/** What a dialect asks of its session. */
+/** What a dialect can have its session do. */
 export interface SpeakControls {
   say(message: Json): void;
-  /** Tells of what was not done. The session goes on. */
+  /** Sends a warning about a message that the session ignores. The session goes on. */
   warn(code: string, description: string): void;
-  /** Tells of an error, and closes. */
+  /** Sends an error and closes the socket. */
   fail(code: string, description: string, closeCode: number): void;
-  /** Whether a text may be spoken behind what waits; warns where it may not. */
+  /** Whether the queue has room for a text; sends a warning where it has not, or where it is no text. */
   mayTake(text: unknown): text is string;
-  /** Speaks a text that may be taken. */
+  /** Queues a text that `mayTake` accepted. */
   take(text: string): void;
-  /** Counts a flush; warns where there were too many. */
+  /** Counts a flush; sends a warning and answers false where the client flushes too often. */
   mayFlush(): boolean;
-  /** Speaks what has no end yet as well, and calls back once all that was taken is spoken. */
+  /** Speaks an unfinished sentence too, and calls `spoken` once everything in the queue was sent. */
   flush(spoken: () => void): void;
-  /** Stops, and buys nothing of what waits. Calls back once the sentence under way is over. */
+  /** Stops the current sentence and drops the queue, unbought. Calls `stopped` once the current sentence has ended. */
   stop(stopped?: () => void): void;
   /** How fast the next sentence is spoken. */
   setSpeed(speed: number): void;
-  /** Takes no more, speaks what was taken and closes. */
+  /** Reads no more messages, speaks what is queued and closes the socket. */
   finish(closing: SpeakClose): void;
 }
 
-/** How a sentence goes. */
+/** The session calls these as it buys and sends one sentence. */
 export interface Sentence {
   bought(characters: number, chargedRaw: bigint): void;
   /** So many bytes of sound go to the client. */
   sent(bytes: number): void;
-  /** All of it was sent. */
+  /** The session has sent all of its sound. */
   ended(): void;
 }
 
-/** The protocol of a session: what its client may say, and what it is told. */
+/** One of Deepgram's protocols for live speech: reads the client's messages and writes the server's. */
 export interface SpeakDialect {
   opened(): void;
-  /** Does what a client asks for. `message` is undefined where `data` is no short JSON object. */
+  /** Carries out a message of the client. `message` is undefined where `data` is too long or no JSON object. */
   read(message: Json | undefined, data: string | Uint8Array): void;
   warning(code: string, description: string): Json;
   /** A sentence is about to be bought. */
   begin(text: string): Sentence;
-  /** All is spoken, and the socket closes now. */
+  /** The session has spoken everything and closes the socket next. */
   ending(): void;
 }

@@ -1,14 +1,14 @@
 import { SpeechCutter } from '../engines/tts/split-speech.ts';
 import { LIMITS } from '../kernel/limits.ts';
 
-/** What a session does in its order. A text is one purchase, and a mark is told of when all before it is done. */
+/** One step of a session: it buys and speaks a text, or calls `reached` once it has done all steps before this one. */
 type Job =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'mark'; readonly reached: () => void };
 
 const { speakSentence, speakWaitingChars } = LIMITS.deepgram;
 
-/** The texts of a session that are not spoken yet, cut into sentences, with the marks between them. It is bounded in characters. */
+/** The sentences that a session has still to speak, with the marks between them. `hasRoom` bounds their characters. */
 export class SpeakQueue {
   #cutter = new SpeechCutter(speakSentence);
   readonly #jobs: Job[] = [];
@@ -32,7 +32,7 @@ export class SpeakQueue {
     this.#queue(this.#cutter.push(text));
   }
 
-  /** What has no end yet is a sentence as well. */
+  /** Queues the beginning of a sentence whose end has not come. */
   cutRest(): void {
     this.#queue(this.#cutter.end());
     // Blanks are not spoken, and wait no longer.

@@ -2,7 +2,7 @@ import { LIMITS } from '../kernel/limits.ts';
 import { codePointsOf } from '../models/speech/speech-request.ts';
 import type { Sentence } from './speak-dialect.ts';
 
-/** A sentence in the text of its turn, and in the sound of its session. */
+/** Where a sentence stands in the text of its turn, and in the session's sound. */
 type Span = {
   readonly from: number;
   readonly to: number;
@@ -35,22 +35,22 @@ export class SpeechTurn {
     return this.#text.length;
   }
 
-  /** Something of it was to be spoken. */
+  /** Whether the session has begun a sentence of it. Blanks and marks alone make none. */
   get hasSentences(): boolean {
     return this.#spans.length > 0;
   }
 
-  /** Where its sound ends, in that of the session. */
+  /** Where its sound ends, in milliseconds of the session's sound. */
   get endMs(): number {
     return this.#spans.at(-1)?.endMs ?? 0;
   }
 
-  /** Whether the turn may be so much longer: its whole text is kept. */
+  /** Whether the text fits: the turn keeps its whole text, which is bounded. */
   hasRoom(text: string): boolean {
     return this.#text.length + text.length <= deepgram.speakTurnChars;
   }
 
-  /** Returns how many characters that is. */
+  /** Returns how many characters (code points) were added. */
   add(text: string): number {
     const characters = codePointsOf(text);
     this.#text += text;
@@ -81,8 +81,8 @@ export class SpeechTurn {
   }
 
   /**
-   * The text that was heard by then, in whole words, and the text that was not. Within a sentence the words are taken to
-   * last as long as they are written.
+   * The words that the client had heard by `playedMs`, and the rest of the text. Assumes that each character of a sentence
+   * takes the same time.
    */
   splitAt(playedMs: number): { readonly text_spoken: string; readonly text_remaining: string } {
     const span = this.#spans.findLast(({ startMs }) => startMs < playedMs);
@@ -104,7 +104,7 @@ export class SpeechTurn {
 
   #heardOf({ from, to, startMs, endMs, isWhole }: Span, playedMs: number): number {
     const sentMs = endMs - startMs;
-    // How long a sentence under way will be is guessed.
+    // The vendor does not say how long the current sentence will be, so its length is estimated from its characters.
     const lastsMs = isWhole ? sentMs : Math.max(sentMs, (to - from) * MS_PER_CHARACTER);
     const heard = Math.floor(((to - from) * (playedMs - startMs)) / lastsMs);
     if (heard >= to - from) return to;

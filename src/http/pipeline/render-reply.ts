@@ -1,4 +1,4 @@
-import { type HttpAnswer, isStream, JSON_TYPE } from '../route/answer.ts';
+import { type HttpAnswer, isStream, JSON_HEADERS, JSON_TYPE } from '../route/answer.ts';
 import type { RouteReply } from '../route/route.ts';
 import { checkHeader, checkHeaders } from './output-headers.ts';
 
@@ -17,7 +17,5 @@ export function renderReply(reply: RouteReply): HttpAnswer {
 
 function jsonHeaders(headers: RouteReply['headers']): RouteReply['headers'] {
   for (const _ in headers) return { 'content-type': JSON_TYPE, ...headers };
-  return JUST_JSON;
+  return JSON_HEADERS;
 }
-
-const JUST_JSON = { 'content-type': JSON_TYPE };

@@ -10,6 +10,9 @@ export type HttpAnswer = {
 
 export const JSON_TYPE = 'application/json';
 
+/** The headers of an answer that has no other than its type. */
+export const JSON_HEADERS = { 'content-type': JSON_TYPE } as const;
+
 /** Headers in the order they are written. Merging objects per request costs more than writing them. */
 export type HeaderLine = readonly [name: string, value: string];
 

@@ -4,10 +4,10 @@ import { ObjectEnd } from './object-end.ts';
 import { argumentsText } from './read-answer.ts';
 import { signatureOf } from './signed-call.ts';
 
-/** What one delta tells of a call. */
+/** What one delta says of a call. */
 type Piece = {
   readonly index: number | undefined;
-  /** Where it stands in a list of several that have no numbers. */
+  /** Its place in the chunk's list, where that has several calls. */
   readonly at: number | undefined;
   readonly id: string;
   readonly name: string;
@@ -16,7 +16,7 @@ type Piece = {
   readonly isBlank: boolean;
 };
 
-/** A call of an answer, as far as its upstream has told of it. */
+/** A call of an answer, as far as its upstream has sent it. */
 export class AnsweredCall {
   /** How many calls the answer had before it. */
   readonly place: number;
@@ -25,13 +25,13 @@ export class AnsweredCall {
   id = '';
   name = '';
   signature = '';
-  /** Set by a reader that takes nothing more of it. */
+  /** The reader sets it once it has written the end of the call. */
   isOver = false;
-  /** Its name came again behind its end: what comes next is of another call of that name. */
+  /** The upstream repeated its name after its end, so the next arguments belong to another call of that name. */
   isNamedAgain = false;
-  /** Whether its reader knows of it. */
+  /** Whether `hear` has given it to the reader. */
   isTold = false;
-  /** Arguments that came before its reader knew of it. */
+  /** Arguments that came before `hear` gave it to the reader. */
   held = '';
   readonly #end = new ObjectEnd();
 
@@ -58,21 +58,21 @@ export type HeardCall = { readonly call: AnsweredCall; readonly text: string };
  * where they number all calls alike, or none, the next one begins with its name.
  */
 export class AnsweredCalls {
-  /** By the number that the upstream gives it last. */
+  /** By the `index` that the upstream used last for it. */
   readonly #numbered = new Map<number, AnsweredCall>();
-  /** By its place in the last list that had several without numbers. */
+  /** By its place in the last chunk that had several calls without an `index`. */
   readonly #listed = new Map<number, AnsweredCall>();
   readonly #named = new Map<string, AnsweredCall>();
   readonly #waitsForSignature: boolean;
-  /** The call that was told of last. */
+  /** The call that the latest delta belongs to. */
   #last: AnsweredCall | undefined;
   #count = 0;
-  /** The first call, while its reader does not know of it because its signature has not come. */
+  /** The first call, while it is kept from the reader because its signature has not come. */
   #unsigned: AnsweredCall | undefined;
   /** A signature that came before its call. */
   #signature = '';
 
-  /** With `waitsForSignature` the first call is told when it is signed, or when something follows it. */
+  /** `waitsForSignature`: `hear` gives the first call only once its signature has come, or something follows it. */
   constructor({ waitsForSignature = false }: { readonly waitsForSignature?: boolean } = {}) {
     this.#waitsForSignature = waitsForSignature;
   }
@@ -89,7 +89,7 @@ export class AnsweredCalls {
     }
   }
 
-  /** Something else follows, or the answer has ended: gives the call that waits for its signature. */
+  /** Gives the call that waits for its signature. To be called when something else follows, or the answer ends. */
   release(): readonly HeardCall[] {
     const call = this.#unsigned;
     this.#unsigned = undefined;
@@ -124,7 +124,7 @@ export class AnsweredCalls {
     else yield* this.#hold(call, text);
   }
 
-  /** The call that had the number or the place of a delta before. */
+  /** The call to which the last delta with this `index` or place belonged. */
   #callBefore({ at, id, index, name }: Piece): AnsweredCall | undefined {
     if (index !== undefined) return this.#numbered.get(index);
     if (at === undefined) return this.#last;
@@ -133,7 +133,7 @@ export class AnsweredCalls {
     return isOfLast ? this.#last : listed;
   }
 
-  /** The call that a delta is of; undefined: it begins one. The first pieces of a call may lack the id that later ones have. */
+  /** The call that a delta belongs to; undefined: it begins one. The first deltas of a call may lack the id that later ones have. */
   #find({ id, index }: Piece, before: AnsweredCall | undefined): AnsweredCall | undefined {
     if (id === '' || before?.id === id) return before;
     // Two calls under two numbers are two, even where their ids are alike.

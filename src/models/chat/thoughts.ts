@@ -2,24 +2,24 @@ import type { ChatRail } from '../providers/chat-rail.ts';
 import type { ChatRequest } from './chat-request.ts';
 import type { CallOrder } from './want-chat.ts';
 
-/** What one source makes of thoughts: whether it takes them back, and whether its model can be told not to think. */
+/** Whether a source takes the thoughts of earlier messages, and whether its model has the `thinking` switch. */
 type Thinker = Pick<ChatRail, 'thoughts'> & Pick<CallOrder, 'thinkingSwitch'>;
 
-/** Whether a caller wants a model to think. Undefined: as its vendor has it. */
+/** Whether a caller wants the model to think. Undefined: the vendor's default. */
 export type ThinkingWish = 'on' | 'off' | undefined;
 
 type Thoughtful = { readonly role: string; readonly reasoning_content?: unknown };
 
-/** The messages without what was thought before them. */
+/** The messages without their `reasoning_content`. */
 export const withoutThoughts = <M extends Thoughtful>(messages: readonly M[]): readonly M[] =>
   messages.some(({ reasoning_content: thoughts }) => thoughts !== undefined)
     ? messages.map(({ reasoning_content: _, role, ...rest }) => ({ role, ...rest }) as M)
     : messages;
 
 /**
- * A translated chat as one source takes it: with the thoughts of the conversation where the source takes them, and with the switch
- * of its model. The model is told not to think where the caller does not want it to, and where the source would refuse the
- * conversation otherwise, because a client has not given a thought back.
+ * Fits a translated chat to one source. Keeps the `reasoning_content` of earlier messages only where the source takes it, and
+ * sets `thinking` where its model has that switch: `disabled` if the caller wants no thinking, and also if the source demands
+ * the thoughts before each tool call and the client has not sent all of them back, because the vendor answers 400 otherwise.
  */
 export function forThinker(
   chat: ChatRequest,
@@ -48,8 +48,8 @@ export function forThinker(
 }
 
 /**
- * Whether a conversation with tools would break unless its caller gets the thoughts, wanted or not: the source demands them back,
- * and its model cannot be kept from thinking.
+ * Whether the client must get the thoughts although it has not asked for them: the source demands them back with each tool call,
+ * and its model has no switch to stop thinking.
  */
 export const mustShowThoughts = (
   { tools }: ChatRequest,

@@ -49,7 +49,8 @@ export async function answerResponse(
     const kept = await keepEnded(keeping, ended, written);
     return kept === ended ? written : joinPieces(await writeJsonInTurns(kept));
   };
-  // Each of both waits for a commit. Where it cannot be settled, nobody learns the id of a response that was kept by then.
+  // The ledger and the store commit side by side, so that the client waits for one commit's time. If the ledger fails, the
+  // client gets an error without the id, so that nobody can read the row that the store may have written.
   const [settled, body] = await Promise.all([
     settling,
     keeping.tellsCost ? settling.then(keep) : keep(undefined),
@@ -82,7 +83,7 @@ export async function answerResponseEvents(
     },
   });
 
-  /** Its deltas are out already, so that it is settled first: no response is kept that was not charged. */
+  /** Charges first and keeps then: the client knows the id from the first event, so an uncharged response must not be kept. */
   async function settleAndKeep(how: Json): Promise<Uint8Array> {
     const price = await bought.settle();
     const ended = { ...events.response(), ...how };

@@ -9,7 +9,7 @@ type Live = {
 };
 
 type Entry = Live & {
-  /** Set once nothing more is bought: it is settled and kept. Resolves when that is done. */
+  /** Set once the upstream has ended. Resolves when the response is charged and kept. */
   ending: Promise<unknown> | undefined;
   isRemoved: boolean;
 };
@@ -22,7 +22,7 @@ export class LiveResponses {
     this.#live.set(id, { agentId, shown, cancel, ending: undefined, isRemoved: false });
   }
 
-  /** Ends one by `end`, which settles and keeps it. It is found until that is done, so that it is found at all times. */
+  /** Runs `end`, which charges and keeps a response, and only then forgets the stream: a reader finds one or the other. */
   async ending<T>(id: string, end: () => Promise<T>): Promise<T> {
     const live = this.#live.get(id);
     const ended = end();
@@ -53,8 +53,8 @@ export class LiveResponses {
   }
 
   /**
-   * Its stream goes on, and it is not kept. Resolves with true where that is so; one that is being kept already is waited for,
-   * and is to be deleted then.
+   * Keeps a response from being stored; its stream goes on. Resolves with false where the agent has no such stream here. Waits
+   * for a row that is being written, which the caller deletes then.
    */
   async remove(agentId: number, id: string): Promise<boolean> {
     const live = this.#of(agentId, id);
@@ -64,7 +64,7 @@ export class LiveResponses {
     return true;
   }
 
-  /** Whether its owner has deleted it while it came. */
+  /** Whether its agent has deleted the response while it streamed. */
   isRemoved(id: string): boolean {
     return this.#live.get(id)?.isRemoved === true;
   }

@@ -124,7 +124,7 @@ export type CallSettlement = {
 
 type MoneyDeps = SessionHoldDeps & { readonly clock: Clock };
 
-/** Gives a call the reason of its end, unless it has one. Answers the one that it has, if this process has the call. */
+/** Writes the end reason of a call, unless its row has one. Answers the row's reason; undefined: another process has the call. */
 type GiveReason = (reason: SessionEndReason, epoch: number) => Promise<CallEndReason | undefined>;
 
 /**
@@ -174,7 +174,7 @@ export function createCallMoney(
       chargesOf(call, legsWithin(meter.legs, chargedRaw), { status, ageMs: lineSeconds() * 1_000 }),
     async ending(ending, { epoch }) {
       if (isReleased) return;
-      // A hang-up that another process was asked for came first, and is the reason.
+      // Another process may have been asked to hang up before: its reason stands, and the event must say the same.
       const first = await giveReason(reasonOf(ending, holds.isReserveSpent), epoch).catch(
         (err: unknown) => {
           deps.log.warn({ err, callId: call.callId }, 'the reason of an end was not written');

@@ -62,13 +62,13 @@ export async function openCall(deps: CallDeps, call: Call, parts: CallParts): Pr
   const { log, sql } = deps;
   const { callId } = call;
   const isNew = call.startedAt === null;
-  // Its end was asked for before it was answered.
+  // Somebody hung it up before its media stream came.
   if (isNew && call.status !== 'pending') return LOST;
   // Also of a new call: a process that was lost between its reserve and its row has left one.
   const taken = await deps.takeSession(callId);
   if (taken === undefined) {
     if (!isNew) return LOST;
-    // It was let go of, and its process was lost before the row said so: what is closed is never held again.
+    // Another process has closed its hold and died before it wrote the row: a closed session must not be held again.
     if ((await findSessionEnd(sql, callId)) !== undefined) return refusedFor('error');
   }
   const wallet = await findWallet(sql, call.agentId);
@@ -97,7 +97,7 @@ export async function openCall(deps: CallDeps, call: Call, parts: CallParts): Pr
   }
 }
 
-/** Closes the holds of a call that does not open. One that was talked before has cost what it has, and has a receipt. */
+/** Closes the holds of a call that cannot be opened. A new one costs nothing; one that was talking before is settled. */
 async function letGo(
   money: CallMoney,
   isNew: boolean,

@@ -111,8 +111,9 @@ export async function placeCall(deps: CallDeps, order: CallOrder): Promise<Place
 const MOST = { agent: LIMITS.phone.callsPerAgent, account: LIMITS.phone.callsPerAccount };
 
 /**
- * Writes a call while a minute of it is held. Throws where it is one too many, and where the hold was lost meanwhile: then
- * this process was taken for dead, and another may have done its work. One that finds the hold released later finds the row.
+ * Writes the row of a call while a minute of it is held, and gives the hold back. Throws where the agent or the account has too
+ * many calls, and where another process has released the hold: it has taken this one for dead and may place the call itself.
+ * That process looks for the row only after the release, so that one of the two dials and not both.
  */
 async function write({ ledger, sql }: CallDeps, call: NewCall, hold: Hold): Promise<void> {
   const nothing = { hold, actualRaw: 0n, account: 'telephony', source: 'phone' } as const;

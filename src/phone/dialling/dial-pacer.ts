@@ -1,12 +1,12 @@
 import type { Clock, TimerHandle } from '../../kernel/clock.ts';
 
-/** `now`: the carrier may be asked. `late`: it did not come to that in time. `left`: the call was hung up while it waited. */
+/** `now`: the call may be dialled. `late`: it waited too long. `left`: it was hung up while it waited. */
 export type DialTurn = 'now' | 'late' | 'left';
 
 /** A call's place in the line before a carrier. */
 export type DialPlace = {
   readonly turn: Promise<DialTurn>;
-  /** Gives the place up, where its turn has not come. */
+  /** Leaves the line, unless the call's turn has come already. */
   leave(): void;
 };
 

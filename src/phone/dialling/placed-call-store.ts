@@ -36,7 +36,7 @@ export async function findPlacedCall(
   return row && placedCall(row);
 }
 
-/** Whether what was held for work is held still: what another process took for dead is released. */
+/** Whether a hold is still open here: another process releases the holds of one that it takes for dead. */
 export async function isStillHeld(sql: Queryable, holdId: string): Promise<boolean> {
   const rows = await sql`select 1 from postings where id = ${`resolve:${holdId}`}`;
   return rows.length === 0;

@@ -34,7 +34,7 @@ export function createCallRecorder(deps: RecorderDeps, call: Call, money: CallMo
   const carrier = carrierRecording(deps, call, money);
   let tail: Promise<unknown> = Promise.resolve();
   let isRefused = false;
-  /** How many want it paused. */
+  /** How many callers of `pause` have not called `resume`. The carrier resumes after the last. */
   let pauses = 0;
   const inOrder = (work: () => Promise<void>, failed = async () => {}) => {
     tail = tail
@@ -90,7 +90,7 @@ function carrierRecording(deps: RecorderDeps, call: Call, money: CallMoney) {
   const milliseconds = (seconds: number) => Math.round(seconds * 1_000);
 
   const status = recording.facts?.status;
-  /** A begin that another process takes for failed may have been carried out. */
+  /** A start that another process noted as failed may have reached the carrier. */
   let mayRecord = status === 'recording' || status === 'failed';
   /** The leg, while the carrier records it, as far as is known. */
   const recordedLeg = () => (mayRecord ? leg : undefined);

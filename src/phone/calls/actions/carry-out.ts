@@ -66,7 +66,7 @@ async function sendDigits(
 ): Promise<void> {
   if (carrierCallId === null) return;
   await actions.heardOut();
-  // A carrier that plays them in the place of the stream opens it again behind the last one.
+  // Twilio closes the media stream while it plays digits, and opens it again after the last one.
   const digitsMs = lengthMs(digits);
   actions.sendingDigits(digitsMs);
   await carrier.calls.sendDigits({ callId, carrierCallId }, digits);
@@ -105,7 +105,8 @@ async function transfer(
   try {
     await carrier.calls.transfer({ callId, carrierCallId }, to, summary !== undefined);
   } catch (error) {
-    // A stream that is gone says that the carrier has begun; one that refused after that is told to open it again.
+    // The carrier stops the media stream when it begins a transfer. If it then refuses the transfer, this server has it open
+    // the stream again. If it did not answer, the transfer may be under way, and its callbacks tell.
     const mayHaveBegun = error instanceof CarrierFailed && error.kind === 'away';
     if (actions.isAttached) actions.transferFailed(transferNote('failed'));
     else if (!mayHaveBegun) await comesBack({ actions, call, deps });
@@ -114,7 +115,7 @@ async function transfer(
   await putOffCall(sql, callId, LIMITS.phone.sweepGraceMs);
 }
 
-/** Has the stream opened again of a call that was not transferred, as after any transfer that came to nothing. */
+/** Has the carrier open the media stream again after a refused transfer, as after a transfer that nobody answered. */
 async function comesBack({ actions, call, deps }: Omit<Acted, 'recorder'>): Promise<void> {
   const { callId, carrierCallId, from, to } = call;
   if (carrierCallId === null) return;
@@ -140,7 +141,7 @@ async function gather(
     actions.gather(rules, () => {});
     return;
   }
-  // The far side was asked already, and may be pressing keys.
+  // The agent has asked for the keys already, so the caller may press them while the recording is being paused.
   actions.keepKeys(rules);
   await recorder.pause().catch((error: unknown) => {
     actions.dropKeys();

@@ -52,7 +52,7 @@ export class LiveActions {
   #gatherOver = () => {};
   #isMuted = false;
   #isTransferring = false;
-  /** Until when the carrier may press keys in the place of the stream. */
+  /** Until when the carrier may be sending digits, and the media stream may be closed for it. */
   #awayUntilMs = 0;
   #verdict: ((answeredBy: AnsweredBy) => void) | undefined;
 
@@ -103,18 +103,18 @@ export class LiveActions {
     this.#gatherOver = over;
   }
 
-  /** Keeps the keys that come from now on back, written nowhere, until `gather` by these rules or `dropKeys`. */
+  /** Holds the caller's next keys back and writes them nowhere, until `gather` uses them or `dropKeys` forgets them. */
   keepKeys(rules: GatherRules): void {
     this.#closeKeys();
     this.#keys.keep(rules);
   }
 
-  /** Drops the keys that were kept back, and those that follow them. */
+  /** Forgets the keys that were held back, and those that the caller still presses, until the keypad rests. */
   dropKeys(): void {
     this.#keys.drop();
   }
 
-  /** Whether keys are dropped: they interrupt nothing, so that the far side hears why. */
+  /** Whether keys are being forgotten. They do not interrupt the agent then, who explains why. */
   get isDroppingKeys(): boolean {
     return this.#keys.isDropping;
   }
@@ -198,17 +198,17 @@ export class LiveActions {
     this.#parts.call.say(NOT_REACHED);
   }
 
-  /** The carrier has stopped the stream for a transfer that it then refused. Where the call is not back by then, it ends. */
+  /** The carrier has refused a transfer and the stream is to come back. Ends the call if it does not within `withinMs`. */
   transferRefused(withinMs: number): void {
     if (this.#isTransferring) this.#timers.after('transfer', withinMs, () => this.drop('error'));
   }
 
-  /** The carrier presses keys for so long, and may have no stream meanwhile. */
+  /** The carrier sends digits for so long; the media stream may be closed meanwhile. */
   sendingDigits(ms: number): void {
     this.#awayUntilMs = this.#parts.clock.monotonicMs() + LIMITS.phone.carrierTimeoutMs + ms;
   }
 
-  /** How long a stream that is gone now may be away, beside the time that it takes to come back. */
+  /** How long sent digits may still keep the media stream closed. */
   get awayMs(): number {
     return Math.max(0, this.#awayUntilMs - this.#parts.clock.monotonicMs());
   }

@@ -8,8 +8,8 @@ import { hangUpQuietly } from '../hang-up-quietly.ts';
 import type { OpenedCall } from '../open-call.ts';
 
 /**
- * Ends a call that is refused at its answer, or where another process was to go on with it, and drops its line. The first
- * has cost nothing: its end and the event are one commit. The other's event is in the ledger, with what it has cost.
+ * Ends a call that cannot be opened and hangs up. A new call has cost nothing: its row and its `call.ended` are one commit. A call
+ * that another process had has a receipt: the ledger has written its `call.ended` with the settlement.
  */
 export async function endRefused(
   deps: CallDeps,
@@ -25,7 +25,7 @@ export async function endRefused(
   } else {
     await sql.begin(async (tx) => {
       const ended = await applyToCall(tx, callId, { type: 'answer.refused', reason });
-      // One whose end was asked for before reads as never answered, which is not reported.
+      // A call that was hung up before it opened counts as never answered, for which there is no event.
       if (ended?.status !== 'failed') return;
       const wallet = await findWallet(tx, call.agentId);
       await insertEvents(tx, [callEnded({ ...call, wallet }, { reason, ...NOTHING_USED })]);

@@ -2,8 +2,8 @@ import type { CallEndReason } from '../../../../machines/call.ts';
 import type { Sql } from '../../../platform/postgres/sql.ts';
 
 /**
- * Gives a call the reason of its end, unless it has one, while its session is that of the process with this epoch. Answers
- * the one that it has; undefined: another process has the session.
+ * Writes the end reason of a call, unless its row has one, if the session's claim still has this epoch. Answers the row's reason;
+ * undefined: another process has claimed the session.
  */
 export async function giveEndReason(
   sql: Sql,
