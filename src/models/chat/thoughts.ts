@@ -30,9 +30,10 @@ export function forThinker(
   const lacksAny = () => thoughts === 'demanded' && chat.messages.some(lacksThoughts);
   const isOff = canStop && (wish === 'off' || lacksAny());
   const isOn = canStop && wish === 'on' && !isOff;
-  const { messages: all, model, ...rest } = chat;
-  const kept = thoughts === undefined || isOff ? withoutThoughts(all) : all;
-  if (kept === all && !isOff && !isOn) return chat;
+  const kept = thoughts === undefined || isOff ? withoutThoughts(chat.messages) : chat.messages;
+  if (kept === chat.messages && !isOff && !isOn) return chat;
+  // Only a chat that changes is copied: most do not, and each answer comes through here.
+  const { messages: _, model, ...rest } = chat;
   const messages = [...kept];
   // DeepSeek refuses an effort beside the switch that is off.
   if (isOff) {
