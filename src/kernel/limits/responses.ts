@@ -8,6 +8,11 @@ export const RESPONSES_LIMITS = {
   includes: 32,
   /** Of the arguments of one call that are shown parsed. An answer may have hundreds of such calls. */
   callJson: { depth: 32, values: 256, members: 128 },
+  /**
+   * By how much a reader may be behind its upstream: a stream repeats its text in its last four events, and vendors send them
+   * at once. Each may have as much as any event of an upstream, 2 MiB, and what came before may wait, too.
+   */
+  queueBytes: 12 * 1024 * 1024,
   /** Of an answer: its items, and the parts of each. */
   outputParts: 4_096,
   metadataPairs: 16,

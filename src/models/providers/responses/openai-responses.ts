@@ -19,7 +19,9 @@ export function createResponsesRail(deps: {
   readonly clock: Clock;
   readonly limits?: Partial<UpstreamLimits> | undefined;
 }): ResponsesRail & AsyncDisposable {
-  const pool = openPool({ ...deps, path: '/responses', credential: bearer });
+  const { queueBytes } = LIMITS.responses;
+  const limits = { queueBytes, ...deps.limits };
+  const pool = openPool({ ...deps, limits, path: '/responses', credential: bearer });
   const sent = ({ body, paymentMethod }: ResponsesCall) => ({
     body: JSON.stringify(body),
     paymentMethod,
