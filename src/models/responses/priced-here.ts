@@ -1,10 +1,12 @@
-import { errors } from '../../kernel/errors.ts';
 import { isObject, type Json } from '../../kernel/json.ts';
-import { requirePriced } from '../routing/unpriced-features.ts';
+import { isSet } from '../providers/unserved-features.ts';
+import {
+  isFunctionOrCustom,
+  requireOwnTools,
+  requirePricedMembers,
+  unpriced,
+} from '../routing/unpriced-features.ts';
 import type { InputItem, ResponsesRequest } from './responses-request.ts';
-
-/** Tools that the caller runs: they cost the tokens of their words and no more. */
-const OWN_TOOLS: ReadonlySet<unknown> = new Set(['function', 'custom']);
 
 /** Members that name what is in the account of this server at the upstream, or cost more than tokens of this request. */
 const UNPRICED = ['prompt', 'context_management'] as const;
@@ -35,28 +37,25 @@ export function requirePricedResponse(
   request: ResponsesRequest,
   items: readonly InputItem[],
 ): void {
-  requirePriced(request);
+  requirePricedMembers(request);
   for (const member of UNPRICED) {
-    if (request[member] !== undefined && request[member] !== null) refuse(member);
+    if (isSet(request[member])) throw unpriced(member);
   }
-  for (const [index, tool] of (request.tools ?? []).entries()) {
-    const { type } = tool;
-    if (!isOwnTool(tool))
-      refuse(`tools[${index}] of type ${JSON.stringify(type)}`, `tools[${index}]`);
-  }
+  requireOwnTools(request.tools, isOwnTool, (index) => `tools[${index}]`);
   for (const [index, item] of items.entries()) {
     const at = `input[${index}]`;
     if (!(ITEMS.has(item.type) || isOwnToolItem(item)))
-      refuse(`${at} of type ${JSON.stringify(item.type)}`, at);
-    if (namesFile(item.content) || namesFile(item.output)) refuse(`${at}, which names a file,`, at);
+      throw unpriced(`${at} of type ${JSON.stringify(item.type)}`, at);
+    if (namesFile(item.content) || namesFile(item.output))
+      throw unpriced(`${at}, which names a file,`, at);
   }
 }
 
 /** A namespace is a list of tools. */
 const isOwnTool = (tool: Json): boolean =>
-  OWN_TOOLS.has(tool.type) ||
+  isFunctionOrCustom(tool) ||
   (tool.type === 'tool_search' && tool.execution === 'client') ||
-  (tool.type === 'namespace' && areAll(tool.tools, ({ type }) => OWN_TOOLS.has(type)));
+  (tool.type === 'namespace' && areAll(tool.tools, isFunctionOrCustom));
 
 const isOwnToolItem = ({ execution, tools, type }: InputItem): boolean =>
   TOOL_ITEMS.has(type) &&
@@ -71,12 +70,3 @@ const namesFile = (parts: unknown): boolean =>
   (parts as unknown[]).some(
     (part) => isObject(part) && (isSet(part.file_id) || isSet(part.file_url)),
   );
-
-const isSet = (value: unknown): boolean => value !== undefined && value !== null;
-
-function refuse(what: string, param = what): never {
-  throw errors.gateway.invalidRequest(
-    `${what} costs what has no price here; a key of your own at a provider that serves it pays for it.`,
-    param,
-  );
-}

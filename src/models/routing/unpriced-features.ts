@@ -1,29 +1,79 @@
 import { errors } from '../../kernel/errors.ts';
-import type { Json } from '../../kernel/json.ts';
+import { isObject, type Json } from '../../kernel/json.ts';
 import { isSet } from '../providers/unserved-features.ts';
 
 const USUAL_TIERS: ReadonlySet<unknown> = new Set(['auto', 'default', 'flex', 'standard']);
 
+type UnpricedFeature = {
+  readonly field: string;
+  readonly asked: (value: unknown) => boolean;
+};
+
+const isOn = (value: unknown): boolean => isSet(value) && value !== false;
+
 /** What vendors bill beside the tokens of a text, or by other rates, and when a request asks for it. */
-const UNPRICED: readonly { readonly field: string; readonly asked: (value: unknown) => boolean }[] =
-  [
-    { field: 'audio', asked: isSet },
-    {
-      field: 'modalities',
-      asked: (list) => Array.isArray(list) && list.some((modality) => modality !== 'text'),
-    },
-    { field: 'web_search_options', asked: isSet },
-    { field: 'search_parameters', asked: isSet },
-    { field: 'plugins', asked: isSet },
-    { field: 'service_tier', asked: (tier) => isSet(tier) && !USUAL_TIERS.has(tier) },
-  ];
+const UNPRICED: readonly UnpricedFeature[] = [
+  { field: 'audio', asked: isSet },
+  {
+    field: 'modalities',
+    asked: (list) => Array.isArray(list) && list.some((modality) => modality !== 'text'),
+  },
+  { field: 'web_search_options', asked: isSet },
+  { field: 'search_parameters', asked: isSet },
+  { field: 'plugins', asked: isSet },
+  // Alibaba's, for its Qwen models.
+  { field: 'enable_search', asked: isOn },
+  { field: 'enable_code_interpreter', asked: isOn },
+  // Groq's, which names the tools that its systems run.
+  { field: 'compound_custom', asked: isSet },
+  // Sarvam's, which adds to the prompt what it finds.
+  { field: 'wiki_grounding', asked: isOn },
+  { field: 'service_tier', asked: (tier) => isSet(tier) && !USUAL_TIERS.has(tier) },
+];
+
+/** The refusal of what the balance does not pay. */
+export const unpriced = (what: string, param = what) =>
+  errors.gateway.invalidRequest(
+    `${what} costs what has no price here; a key of your own at a provider that serves it pays for it.`,
+    param,
+  );
+
+/** Throws the refusal of a member that costs more than tokens at the rates of the catalogue. */
+export function requirePricedMembers(request: Json): void {
+  const found = UNPRICED.find(({ asked, field }) => asked(request[field]));
+  if (found !== undefined) throw unpriced(found.field);
+}
+
+/** Types of tools that the caller runs, in both dialects of OpenAI. */
+const OF_CALLER: ReadonlySet<unknown> = new Set(['function', 'custom']);
+
+export const isFunctionOrCustom = ({ type }: Json): boolean => OF_CALLER.has(type);
+
+/**
+ * Throws the refusal of tools that the caller does not run: their vendor runs them, as often as the model likes, and bills each
+ * call. `isOfCaller` knows the types that a dialect has for the caller; a tool of any other type is refused by the name of its
+ * place.
+ */
+export function requireOwnTools(
+  tools: unknown,
+  isOfCaller: (tool: Json) => boolean,
+  nameOf: (index: number) => string,
+): void {
+  if (!isSet(tools)) return;
+  const list: readonly unknown[] = Array.isArray(tools) ? tools : [tools];
+  const index = list.findIndex((tool) => !(isObject(tool) && isOfCaller(tool)));
+  if (index >= 0) throw unpriced(nameOf(index));
+}
 
 /** Throws the refusal of a chat that would cost more than its tokens at the rates of the catalogue. */
 export function requirePriced(request: Json): void {
-  const found = UNPRICED.find(({ asked, field }) => asked(request[field]));
-  if (found === undefined) return;
-  throw errors.gateway.invalidRequest(
-    `${found.field} costs what has no price here; a key of your own at the provider pays for it.`,
-    found.field,
-  );
+  requirePricedMembers(request);
+  const { messages, tools } = request;
+  requireOwnTools(tools, isFunctionOrCustom, (index) => `tools[${index}]`);
+  if (!Array.isArray(messages)) return;
+  // Moonshot's Kimi K3 takes tools in messages as well.
+  for (const [at, { tools: later }] of (messages as readonly Json[]).entries()) {
+    if (isSet(later))
+      requireOwnTools(later, isFunctionOrCustom, (index) => `messages[${at}].tools[${index}]`);
+  }
 }

@@ -124,6 +124,20 @@ describe('a call that the caller’s own provider key pays for', () => {
     await w.balanced(FEE);
   });
 
+  it.each([
+    ['moonshot', { type: 'builtin_function', function: { name: '$web_search' } }],
+    ['zai', { type: 'web_search', web_search: { enable: true } }],
+  ])('may use a tool that %s runs, which the pool does not pay', async (_, tool) => {
+    await using w = await world();
+    const refused = await w.ask(MODEL, {}, { tools: [tool] });
+    expect(refused.status).toBe(400);
+    expect(await refused.json()).toMatchObject({ error: { param: 'tools[0]' } });
+    expect(w.acme.seen).toEqual([]);
+    expect((await w.ask(MODEL, brought, { tools: [tool] })).status).toBe(200);
+    expect(w.acme.seen).toMatchObject([{ body: { tools: [tool] } }]);
+    await w.balanced(FEE);
+  });
+
   it('is streamed and embedded for the same fee', async () => {
     await using w = await world();
     w.flow.play({ pieces: [...wordEvents(['Good', ' morning.']), usageEvent(), DONE] });
