@@ -9,7 +9,7 @@ import {
 import type { InputItem, ResponsesRequest } from './responses-request.ts';
 
 /** Members that name what is in the account of this server at the upstream, or cost more than tokens of this request. */
-const UNPRICED = ['prompt', 'context_management'] as const;
+const UNPRICED = ['prompt', 'context_management', 'multi_agent'] as const;
 
 /** Items that bring tools, or ask for some: those of a search cost no more than their tokens where the caller runs it. */
 const TOOL_ITEMS: ReadonlySet<unknown> = new Set([

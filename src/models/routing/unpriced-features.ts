@@ -7,9 +7,15 @@ const USUAL_TIERS: ReadonlySet<unknown> = new Set(['auto', 'default', 'flex', 's
 type UnpricedFeature = {
   readonly field: string;
   readonly asked: (value: unknown) => boolean;
+  /** The name in the refusal, where it is not that of the member. */
+  readonly param?: string;
 };
 
 const isOn = (value: unknown): boolean => isSet(value) && value !== false;
+
+/** Whether the settings of thoughts ask for more than one pass of the model, which are all billed. */
+export const asksMorePasses = (reasoning: unknown): boolean =>
+  isObject(reasoning) && isSet(reasoning.mode) && reasoning.mode !== 'standard';
 
 /** What vendors bill beside the tokens of a text, or by other rates, and when a request asks for it. */
 const UNPRICED: readonly UnpricedFeature[] = [
@@ -28,6 +34,7 @@ const UNPRICED: readonly UnpricedFeature[] = [
   { field: 'compound_custom', asked: isSet },
   // Sarvam's, which adds to the prompt what it finds.
   { field: 'wiki_grounding', asked: isOn },
+  { field: 'reasoning', asked: asksMorePasses, param: 'reasoning.mode' },
   { field: 'service_tier', asked: (tier) => isSet(tier) && !USUAL_TIERS.has(tier) },
 ];
 
@@ -41,7 +48,7 @@ export const unpriced = (what: string, param = what) =>
 /** Throws the refusal of a member that costs more than tokens at the rates of the catalogue. */
 export function requirePricedMembers(request: Json): void {
   const found = UNPRICED.find(({ asked, field }) => asked(request[field]));
-  if (found !== undefined) throw unpriced(found.field);
+  if (found !== undefined) throw unpriced(found.param ?? found.field);
 }
 
 /** Types of tools that the caller runs, in both dialects of OpenAI. */

@@ -260,6 +260,8 @@ describe.each([
       [{ tools: [{ type: 'web_search' }] }, 'tools[0]'],
       [{ tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] }, 'tools[0]'],
       [{ prompt: { id: 'pmpt_1' } }, 'prompt'],
+      [{ multi_agent: { enabled: true } }, 'multi_agent'],
+      [{ reasoning: { mode: 'pro' } }, 'reasoning.mode'],
       [{ service_tier: 'priority' }, 'service_tier'],
     ] as const) {
       const call = openai.responses.create({ model, input: 'x', ...(more as object) });

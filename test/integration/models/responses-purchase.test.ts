@@ -76,14 +76,17 @@ describe('thoughts in the input of an upstream that keeps nothing', () => {
 describe('a response that the caller’s own key pays for', () => {
   beforeEach(() => start({ storedKeys: { open: 'sk-own', acme: 'sk-own' } }));
 
-  it('may use what its upstream runs, and costs the fee alone', async () => {
+  it('may use what its upstream runs and how often it thinks, and costs the fee alone', async () => {
     const tools = [{ type: 'web_search' }];
     const prompt = { id: 'pmpt_1' };
     const input = [{ role: 'user', content: [{ type: 'input_file', file_id: 'file_1' }] }];
-    const answer = await post({ model: OWN_MODEL, input, tools, prompt });
+    const reasoning = { mode: 'pro' };
+    const answer = await post({ model: OWN_MODEL, input, tools, prompt, reasoning });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('x-svc-payment')).toBe('byok');
-    expect(world.own.seen.at(-1)?.body).toMatchObject({ input, tools, prompt, store: false });
+    expect(world.own.seen.at(-1)?.body).toMatchObject({
+      ...{ input, tools, prompt, reasoning, store: false },
+    });
     expect(await world.charged()).toBe(2_000n);
   });
 

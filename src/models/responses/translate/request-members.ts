@@ -1,4 +1,5 @@
 import { isSet } from '../../providers/unserved-features.ts';
+import { asksMorePasses } from '../../routing/unpriced-features.ts';
 import type { ResponsesRequest } from '../responses-request.ts';
 import { type Misfits, NOT_HERE } from './misfit.ts';
 
@@ -51,8 +52,7 @@ export function noteMembers(request: ResponsesRequest, misfits: Misfits): void {
   if (request.truncation === 'auto') {
     misfits.note('truncation', `asks for a conversation to be cut, which ${NOT_HERE}`);
   }
-  const { mode = 'standard' } = request.reasoning ?? {};
-  if (isSet(mode) && mode !== 'standard') {
+  if (asksMorePasses(request.reasoning)) {
     misfits.note('reasoning.mode', `asks for more than thoughts of one answer, which ${NOT_HERE}`);
   }
   for (const name of Object.keys(request)) {

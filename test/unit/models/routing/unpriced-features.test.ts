@@ -13,6 +13,7 @@ describe('a chat that is paid from a balance', () => {
       ['enable_code_interpreter', { enable_code_interpreter: true }],
       ['compound_custom', { compound_custom: { tools: { enabled_tools: ['web_search'] } } }],
       ['wiki_grounding', { wiki_grounding: true }],
+      ['reasoning.mode', { reasoning: { mode: 'pro' } }],
       ['service_tier', { service_tier: 'priority' }],
     ];
     for (const [param, body] of cases) {
@@ -26,6 +27,9 @@ describe('a chat that is paid from a balance', () => {
     const usual = { audio: null, modalities: ['text'], service_tier: 'auto', n: 2, logprobs: true };
     expect(() => requirePriced(usual)).not.toThrow();
     expect(() => requirePriced({ enable_search: false, wiki_grounding: null })).not.toThrow();
+    for (const mode of [undefined, null, 'standard']) {
+      expect(() => requirePriced({ reasoning: { mode, effort: 'high' } })).not.toThrow();
+    }
   });
 
   it('has tools that its caller runs alone, in the request and in its messages', () => {
