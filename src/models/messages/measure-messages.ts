@@ -1,7 +1,7 @@
 import { isObject, type Json } from '../../kernel/json.ts';
 import type { ChatRequest } from '../chat/chat-request.ts';
 import type { CountRequest } from './messages-request.ts';
-import { blocksOf, sourceOf } from './read-block.ts';
+import { blocksOf, definedTool, sourceOf } from './read-block.ts';
 
 /** What is counted for a part that only an upstream can measure: the most tokens of an image. */
 const OPAQUE = { image_url: true } as const;
@@ -88,10 +88,18 @@ function partsOfBlock(block: Json): Json[] {
     }
     case 'tool_use':
       return [{ ...textPart(asCall(block)), ...mark }];
+    case 'tool_addition':
+      return [{ ...textPart(block), ...mark }, ...describedByVendor([block])];
+    case 'compaction':
+      return [{ ...textPart(block), ...mark }, ...describedByVendor(blocksOf(block.tool_changes))];
     default:
       return [{ ...textPart(block), ...mark }];
   }
 }
+
+/** A part for each tool that blocks define and the vendor describes. */
+const describedByVendor = (blocks: readonly unknown[]): Json[] =>
+  blocks.filter((block) => isObject(block) && isVendorTool(definedTool(block))).map(() => OPAQUE);
 
 function filePart(source: Json): Json {
   if (source.type === 'base64' && typeof source.data === 'string') {

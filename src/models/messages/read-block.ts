@@ -8,3 +8,9 @@ export function blocksOf(content: unknown): readonly unknown[] {
 
 /** The source of an image or a document, or one without members. */
 export const sourceOf = ({ source }: Json): Json => (isObject(source) ? source : {});
+
+/** The tool that a block defines for the turns behind it, as one of `tools` is; undefined where it defines none. */
+export const definedTool = ({ tool, type }: Json): unknown =>
+  type === 'tool_addition' && isObject(tool) && tool.type === 'tool_definition'
+    ? tool.definition
+    : undefined;

@@ -1,13 +1,14 @@
-import { errors } from '../../kernel/errors.ts';
 import { isObject, type Json } from '../../kernel/json.ts';
 import { isSet } from '../providers/unserved-features.ts';
+import { requireOwnTools, unpriced } from '../routing/unpriced-features.ts';
 import type { CountRequest } from './messages-request.ts';
-import { blocksOf, sourceOf } from './read-block.ts';
+import { definedTool, sourceOf } from './read-block.ts';
 
 /**
  * Members that cost no more than the tokens of their prompt and answer. Any other is refused: much that the vendor adds has a
  * price of its own (a search, a container, a faster answer), runs further models, or names what is kept in the account that
- * pays, and that account is this server's. Members as of `@anthropic-ai/sdk` 1.14.
+ * pays, and that account is this server's. Members of requests and messages, and types of blocks, as of
+ * `@anthropic-ai/sdk` 1.14.
  */
 const PRICED: ReadonlySet<string> = new Set([
   ...['model', 'max_tokens', 'messages', 'system', 'stream', 'metadata', 'stop_sequences'],
@@ -23,7 +24,21 @@ const USUAL: Readonly<Record<string, ReadonlySet<unknown>>> = {
   inference_geo: new Set(['global']),
 };
 
-/** Tools that the caller runs. All others run at the vendor, as often as the model likes. */
+/** As those of a request: any other member of a message is refused. */
+const OF_MESSAGE: ReadonlySet<string> = new Set(['role', 'content', 'clear_at', 'output_config']);
+
+/**
+ * Blocks that cost no more than the tokens of what stands in them, or of the tool that they add. Others come from what the vendor
+ * runs, or name what is kept in the account that pays.
+ */
+const BLOCKS: ReadonlySet<unknown> = new Set([
+  ...['text', 'image', 'document', 'search_result'],
+  ...['thinking', 'redacted_thinking', 'connector_text', 'compaction'],
+  ...['tool_use', 'tool_result', 'tool_reference', 'browser_state'],
+  ...['tool_addition', 'tool_removal'],
+]);
+
+/** Tools that the caller runs, beside those without a type. All others run at the vendor, as often as the model likes. */
 const OF_CALLER =
   /^(?:custom|bash|text_editor|computer|computer_toolset|memory|browser_toolset)(?:_\d+)?$/;
 
@@ -36,13 +51,19 @@ export function requirePricedMessages(request: CountRequest): void {
     if (isSet(value) && !isPriced(field, value)) throw unpriced(field);
   }
   const { messages, system, tools } = request;
-  for (const [index, tool] of (tools ?? []).entries()) {
-    if (isRunByVendor(tool)) throw unpriced(`tools.${index}`);
-  }
+  requireOwnTools(tools, isOfCaller, (index) => `tools.${index}`);
   if (holdsUnpriced(system)) throw unpriced('system');
-  for (const [index, { content }] of messages.entries()) {
-    if (holdsUnpriced(content)) throw unpriced(`messages.${index}.content`);
+  for (const [index, message] of messages.entries()) {
+    const field = unpricedMember(message);
+    if (field !== undefined) throw unpriced(`messages.${index}.${field}`);
   }
+}
+
+function unpricedMember(message: CountRequest['messages'][number]): string | undefined {
+  for (const field in message) {
+    if (!OF_MESSAGE.has(field) && isSet(message[field])) return field;
+  }
+  return holdsUnpriced(message.content) ? 'content' : undefined;
 }
 
 function isPriced(field: string, value: unknown): boolean {
@@ -57,26 +78,35 @@ const editsOf = (management: unknown): readonly unknown[] =>
 const leavesOut = (edit: unknown): boolean =>
   isObject(edit) && typeof edit.type === 'string' && LEAVES_OUT.test(edit.type);
 
-const isRunByVendor = (tool: unknown): boolean =>
-  isObject(tool) && typeof tool.type === 'string' && !OF_CALLER.test(tool.type);
+const isOfCaller = ({ type }: Json): boolean =>
+  !isSet(type) || (typeof type === 'string' && OF_CALLER.test(type));
 
-/** A file of the account that pays, or a document that only the vendor knows the length of; blocks may stand in blocks. */
+/** Blocks may stand in blocks. */
 const holdsUnpriced = (content: unknown): boolean =>
-  blocksOf(content).some((block) => {
-    if (!isObject(block)) return false;
-    if (block.type === 'container_upload') return true;
-    return (
-      isRemote(block) || holdsUnpriced(block.content) || holdsUnpriced(sourceOf(block).content)
-    );
-  });
+  Array.isArray(content) && (content as unknown[]).some(isUnpriced);
 
+function isUnpriced(block: unknown): boolean {
+  if (!isObject(block)) return false;
+  return (
+    !BLOCKS.has(block.type) ||
+    isRemote(block) ||
+    addsUnpriced(block) ||
+    holdsUnpriced(block.content) ||
+    holdsUnpriced(block.tool_changes) ||
+    holdsUnpriced(sourceOf(block).content)
+  );
+}
+
+/** A file of the account that pays, or a document that only the vendor knows the length of. */
 function isRemote(block: Json): boolean {
   const { type } = sourceOf(block);
   return type === 'file' || (type === 'url' && block.type !== 'image');
 }
 
-const unpriced = (field: string) =>
-  errors.gateway.invalidRequest(
-    `${field} costs what has no price here; a key of your own at the provider pays for it.`,
-    field,
-  );
+/** A tool is added by the name that it has elsewhere in the request, or by what could stand in `tools`. */
+function addsUnpriced(block: Json): boolean {
+  const { tool, type } = block;
+  if (type !== 'tool_addition' || (isObject(tool) && tool.type === 'tool_reference')) return false;
+  const defined = definedTool(block);
+  return !(isObject(defined) && isOfCaller(defined));
+}

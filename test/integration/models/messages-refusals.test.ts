@@ -195,11 +195,26 @@ describe('a refusal of this server', () => {
   });
 });
 
+const SEARCH = { type: 'web_search_20260318', name: 'web_search' };
+const addition = (definition: object) => ({
+  type: 'tool_addition',
+  tool: { type: 'tool_definition', definition },
+});
+/** A message with such a block behind what was asked. */
+const then = (role: string, block: object) => ({
+  messages: [...messages, { role, content: [block] }],
+});
+
 describe('what costs more than tokens, where the pool pays', () => {
   it.each([
-    ['tools.0', { tools: [{ type: 'web_search_20260318', name: 'web_search' }] }],
+    ['tools.0', { tools: [SEARCH] }],
     ['tools.0', { tools: [{ type: 'code_execution_20260521', name: 'code_execution' }] }],
     ['tools.0', { tools: [{ type: 'mcp_toolset', mcp_server_name: 'x' }] }],
+    ['messages.1.content', then('system', addition(SEARCH))],
+    [
+      'messages.1.content',
+      then('user', { type: 'compaction', content: 'x', tool_changes: [addition(SEARCH)] }),
+    ],
     ['mcp_servers', { mcp_servers: [{ type: 'url', url: 'https://x.example', name: 'x' }] }],
     ['container', { container: 'container_1' }],
     ['speed', { speed: 'fast' }],
@@ -246,14 +261,18 @@ describe('what costs more than tokens, where the pool pays', () => {
 
   it('goes on with a key of the caller’s own', async () => {
     await using w = await anthropicWorld();
-    const response = await w.gateway.request('/messages', {
-      headers: { 'x-svc-provider-key': 'sk-ant-upstream' },
-      body: {
-        ...{ model: 'acme/claude-1', max_tokens: 100, messages },
-        tools: [{ type: 'web_search_20260318', name: 'web_search' }],
-      },
-    });
-    expect(response.status).toBe(200);
-    expect(w.upstream.seen[0]?.body).toMatchObject({ tools: [{ name: 'web_search' }] });
+    const asked = { model: 'acme/claude-1', max_tokens: 100, messages };
+    const wishes = [{ tools: [SEARCH] }, then('system', addition(SEARCH))];
+    for (const [index, wish] of wishes.entries()) {
+      const response = await w.gateway.request('/messages', {
+        headers: {
+          'x-svc-provider-key': 'sk-ant-upstream',
+          'anthropic-beta': 'inline-tools-2026-09-15',
+        },
+        body: { ...asked, ...wish },
+      });
+      expect(response.status).toBe(200);
+      expect(w.upstream.seen[index]?.body).toMatchObject(wish);
+    }
   });
 });

@@ -65,6 +65,14 @@ describe('what is held for a Messages request', () => {
     expect(held('', { tools: [tool] })).toBe(JSON.stringify(sent).length + PREAMBLE);
     const bash = { type: 'bash_20250124', name: 'bash' };
     expect(held('', { tools: [bash] })).toBe(JSON.stringify([bash]).length + PREAMBLE + PICTURE);
+    const added = (definition: object) => ({
+      type: 'tool_addition',
+      tool: { type: 'tool_definition', definition },
+    });
+    expect(held([added(tool)])).toBe(JSON.stringify(added(tool)).length);
+    expect(held([added(bash)])).toBe(JSON.stringify(added(bash)).length + PICTURE);
+    const summary = { type: 'compaction', content: 'x', tool_changes: [added(bash), added(bash)] };
+    expect(held([summary])).toBe(JSON.stringify(summary).length + 2 * PICTURE);
     const format = { type: 'json_schema', schema: {} };
     const least = JSON.stringify(format).length + PREAMBLE;
     expect(held('', { output_config: { format } })).toBeGreaterThanOrEqual(least);

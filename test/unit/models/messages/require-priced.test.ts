@@ -3,6 +3,7 @@ import type { Json } from '../../../../src/kernel/json.ts';
 import { CountRequest } from '../../../../src/models/messages/messages-request.ts';
 import { requirePricedMessages } from '../../../../src/models/messages/require-priced.ts';
 
+const hi = { role: 'user', content: 'x' };
 const requireContent = (content: unknown) =>
   requirePricedMessages(CountRequest.parse({ model: 'm', messages: [{ role: 'user', content }] }));
 const content = (...blocks: readonly Json[]) => ({
@@ -19,6 +20,8 @@ describe('what is kept in the account that pays', () => {
     [file],
     [page],
     [{ type: 'container_upload', file_id: 'file_1' }],
+    [{ type: 'web_fetch_tool_result', content: { type: 'web_fetch_result', content: file } }],
+    [{ type: 'bash_code_execution_tool_result', content: { content: [{ file_id: 'file_1' }] } }],
     [result(file)],
     [content(file)],
     [content({ type: 'text', text: 'x' }, page)],
@@ -33,5 +36,59 @@ describe('what is kept in the account that pays', () => {
     requireContent('x');
     requireContent([content({ type: 'text', text: 'x' }, seen), result(seen)]);
     requireContent([{ type: 'document', source: { type: 'content', content: 'x' } }]);
+  });
+});
+
+describe('tools that a conversation brings', () => {
+  const own = [
+    { name: 'weather', input_schema: { type: 'object' } },
+    { type: 'custom', name: 'weather', input_schema: { type: 'object' } },
+    { type: 'computer_toolset_20260801' },
+  ];
+  const ofVendor = [
+    { type: 'web_search_20260318', name: 'web_search' },
+    { type: 'advisor_20260301', name: 'advisor', model: 'dear' },
+    { type: 'mcp_toolset', mcp_server_name: 'x' },
+    { type: 7 },
+  ];
+  const defined = (definition: unknown) => ({ type: 'tool_definition', definition });
+  const places: readonly [string, (tool: unknown) => Json][] = [
+    ['an addition', (tool) => ({ type: 'tool_addition', tool: defined(tool) })],
+    [
+      'a summary',
+      (tool) => ({
+        ...{ type: 'compaction', content: 'x' },
+        tool_changes: [{ type: 'tool_addition', tool: defined(tool) }],
+      }),
+    ],
+  ];
+
+  it.each(places)('in %s are refused where they could not stand in the request', (_, place) => {
+    for (const tool of own) {
+      requirePricedMessages(CountRequest.parse({ model: 'm', messages: [hi], tools: [tool] }));
+      requireContent([place(tool)]);
+    }
+    for (const tool of [...ofVendor, undefined, null, 'x']) {
+      expect(() => requireContent([place(tool)])).toThrow(expect.objectContaining({ status: 400 }));
+    }
+  });
+
+  it('may be added and removed by name, but for those of a server that the vendor asks', () => {
+    const named = { type: 'tool_reference', name: 'weather' };
+    requireContent([
+      { type: 'tool_removal', tool: named },
+      { type: 'tool_addition', tool: named },
+    ]);
+    for (const tool of [{ type: 'mcp_toolset_reference', server_name: 'x' }, { type: 'new' }, 7]) {
+      expect(() => requireContent([{ type: 'tool_addition', tool }])).toThrow('invalid_request');
+    }
+  });
+
+  it('are refused in members and blocks that are not known', () => {
+    const messages = [{ ...hi, tools: ofVendor }];
+    expect(() => requirePricedMessages(CountRequest.parse({ model: 'm', messages }))).toThrow(
+      expect.objectContaining({ fields: expect.objectContaining({ param: 'messages.0.tools' }) }),
+    );
+    expect(() => requireContent([{ type: 'tools', tools: ofVendor }])).toThrow('invalid_request');
   });
 });
