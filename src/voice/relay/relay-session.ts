@@ -7,6 +7,7 @@ import type { RelayClient, SocketFrame } from '../live/downlink.ts';
 import { TOO_MANY_RESPONSES, upstreamClosed } from '../live/voice-endings.ts';
 import { EventSender } from '../protocols/openai-realtime/event-sender.ts';
 import { MeteredTurns } from './metered-turns.ts';
+import { judgePooledEvent } from './realtime-uplink.ts';
 import { RelayCore, type RelayDeps, type RelayInput } from './relay-core.ts';
 import type { RelayMeter } from './relay-meter.ts';
 import { nameForClient, nameForUpstream } from './session-name.ts';
@@ -30,6 +31,8 @@ export class RelaySession {
   readonly #upstream: UpstreamSocket;
   /** The model's name in the catalogue (`here`) and at the upstream (`there`). */
   readonly #names: { readonly here: string; readonly there: string };
+  /** The upstream bills the client, who may have all that it offers. */
+  readonly #isOwnKey: boolean;
   readonly #core: RelayCore<Arrived>;
   readonly #signs: TurnSigns;
   readonly #sender: EventSender;
@@ -47,6 +50,7 @@ export class RelaySession {
     this.#clock = clock;
     this.#upstream = upstream;
     this.#names = { here: input.model.id, there: owner.source.upstreamModel };
+    this.#isOwnKey = owner.source.rail === 'byok';
     const core = new RelayCore<Arrived>(deps, input, {
       effects: this.#effects(),
       take: (frame) => this.#take(frame),
@@ -97,12 +101,24 @@ export class RelaySession {
     if (!this.#core.admits(nowMs)) return;
     // The upstream has closed, and its last frames may still wait for the client.
     if (this.#upstreamEnding !== undefined) return;
-    this.#upstream.send(isBinary ? bytes : nameForUpstream(bytes, this.#names.there), isBinary);
+    if (!this.#sendUp(bytes, isBinary)) return;
     const isSound = !isBinary && isAppend(bytes);
     const tokens = this.#signs.inputTokens(bytes);
     this.#meter.carried('up', { bytes: bytes.length, isSound, tokens });
     if (!isBinary) this.#signs.up(bytes, nowMs);
     this.#core.checkUpstream();
+  }
+
+  /** False: the client may not have what the event asks for, and is told so. */
+  #sendUp(bytes: Uint8Array, isBinary: boolean): boolean {
+    const judged = this.#isOwnKey ? { bytes } : judgePooledEvent(bytes);
+    if ('problem' in judged) {
+      this.#sender.refuse(judged.problem);
+      return false;
+    }
+    const event = judged.bytes;
+    this.#upstream.send(isBinary ? event : nameForUpstream(event, this.#names.there), isBinary);
+    return true;
   }
 
   /** The client's send buffer has room again. */

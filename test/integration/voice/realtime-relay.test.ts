@@ -213,12 +213,15 @@ describe('a relayed realtime session', () => {
     expect([upstream.asked.count, ledger.openHolds()]).toEqual([0, 0]);
   });
 
-  it('uses the stored key of its caller for the fixed fee a turn, and the pool where that is refused', async () => {
+  it('uses the stored key of its caller for the fixed fee a turn, and the pool, with the tools of its caller alone, where that is refused', async () => {
     const { connect, ledger, upstream, usedKeys } = await start({ storedKeys: { acme: 'sk-own' } });
     const client = await connect('acme/alone');
     const peer = await upstream.peer();
     expect(peer.headers.authorization).toBe('Bearer sk-own');
     expect(usedKeys).toEqual(['acme']);
+    const search = { type: 'session.update', session: { tools: [{ type: 'web_search' }] } };
+    client.say(search);
+    await peer.until('web_search');
     peer.begin('r1');
     peer.finish('r1', usageOf({ audioIn: 1_000, audioOut: 1_000 }));
     await client.until(({ type }) => type === 'response.done');
@@ -228,7 +231,12 @@ describe('a relayed realtime session', () => {
 
     upstream.refusals.push(401);
     const pooled = await connect('acme/alone');
-    expect((await upstream.peer(1)).headers.authorization).toBe('Bearer sk-server');
+    const paidHere = await upstream.peer(1);
+    expect(paidHere.headers.authorization).toBe('Bearer sk-server');
+    pooled.say(search);
+    const { error } = await pooled.until(({ type }) => type === 'error');
+    expect(error).toMatchObject({ code: 'unsupported_parameter', param: 'session.tools[0]' });
+    expect(paidHere.frames).toEqual([]);
     pooled.ws.close();
     await settled(ledger);
   });

@@ -1,0 +1,52 @@
+import { isObject, type Json } from '../../kernel/json.ts';
+import { isSet } from '../../models/providers/unserved-features.ts';
+import { eventIdOf } from '../protocols/openai-live/client-event.ts';
+import { type EventProblem, readEventJson } from '../protocols/openai-realtime/client-event.ts';
+import { readAppend } from '../protocols/openai-realtime/read-append.ts';
+
+/** The upstream runs tools of any other type, as often as the model likes, and bills each call. */
+const OF_CALLER = 'function';
+
+/** A frame with none of these holds no member of those that are judged: their letters escape to the last two. */
+const TRACES = ['tools', 'prompt', '\\u006', '\\u007'].map((text) => Buffer.from(text));
+
+type Judged = { readonly bytes: Uint8Array } | { readonly problem: EventProblem };
+
+/**
+ * Judges what the client of a session sends that the account of this server pays: tools that the upstream runs and bills by the
+ * call, and prompts that are kept in that account, need the client's own key there. An event that may name either is parsed and
+ * written anew, so that the upstream reads exactly what was judged. All others pass as they are.
+ */
+export function judgePooledEvent(frame: Uint8Array): Judged {
+  const bytes = Buffer.from(frame.buffer, frame.byteOffset, frame.byteLength);
+  if (!TRACES.some((trace) => bytes.includes(trace))) return { bytes: frame };
+  if (readAppend(frame) !== undefined) return { bytes: frame };
+  const read = readEventJson(bytes.toString('utf8'));
+  if ('problem' in read) return read;
+  const { value } = read;
+  const problem = isObject(value) ? problemOf(value) : undefined;
+  return problem === undefined
+    ? { bytes: Buffer.from(JSON.stringify(value)) }
+    : { problem: { ...problem, eventId: eventIdOf(value as Json) } };
+}
+
+/** Settings stand in the `session` of one event and in the `response` of another. */
+const problemOf = ({ response, session }: Json): EventProblem | undefined =>
+  problemOfSettings('session', session) ?? problemOfSettings('response', response);
+
+function problemOfSettings(of: string, settings: unknown): EventProblem | undefined {
+  if (!isObject(settings)) return undefined;
+  const { prompt, tools } = settings;
+  if (isSet(prompt)) {
+    return refusal(`${of}.prompt`, 'names a prompt of the account that pays');
+  }
+  if (!Array.isArray(tools)) return undefined;
+  const at = (tools as unknown[]).findIndex((tool) => isObject(tool) && tool.type !== OF_CALLER);
+  return at === -1 ? undefined : refusal(`${of}.tools[${at}]`, 'is run by the upstream');
+}
+
+const refusal = (param: string, why: string): EventProblem => ({
+  code: 'unsupported_parameter',
+  message: `${param} ${why}, which needs a key of your own there.`,
+  param,
+});

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { judgePooledEvent } from '../../../../src/voice/relay/realtime-uplink.ts';
+
+const judge = (text: string) => {
+  const judged = judgePooledEvent(Buffer.from(text));
+  return 'problem' in judged ? judged.problem : Buffer.from(judged.bytes).toString();
+};
+const update = (session: object) => JSON.stringify({ type: 'session.update', session });
+const SEARCH = { type: 'web_search' };
+
+describe('judgePooledEvent', () => {
+  it('refuses tools that the upstream runs, in the settings of a session and of a response', () => {
+    const own = { type: 'function', name: 'look' };
+    expect(judge(update({ tools: [own, SEARCH] }))).toMatchObject({
+      code: 'unsupported_parameter',
+      param: 'session.tools[1]',
+    });
+    const response = { tools: [{ type: 'mcp', server_url: 'https://a.example' }] };
+    expect(
+      judge(JSON.stringify({ type: 'response.create', event_id: 'e', response })),
+    ).toMatchObject({ param: 'response.tools[0]', eventId: 'e' });
+  });
+
+  it('refuses a prompt that is kept in the account of this server', () => {
+    expect(judge(update({ prompt: { id: 'pmpt_1' } }))).toMatchObject({ param: 'session.prompt' });
+  });
+
+  it('finds them however they are written', () => {
+    const attacks = [
+      update({ tools: [SEARCH] }).replace('tools', '\\u0074ools'),
+      ` ${update({ tools: [SEARCH] })}`.replace('session.update', 'session\\u002eupdate'),
+      update({ tools: [SEARCH] }).replace(
+        '{',
+        '{"type":"input_audio_buffer.append","audio":"AAAA",',
+      ),
+    ];
+    expect(attacks.map(judge)).toEqual(
+      attacks.map(() => expect.objectContaining({ param: 'session.tools[0]' })),
+    );
+  });
+
+  it('writes an event anew, so that the upstream cannot read another member than was judged', () => {
+    const twice = '{"session":{"tools":[{"type":"web_search"}]},"session":{"tools":[]}}';
+    expect(judge(twice)).toBe('{"session":{"tools":[]}}');
+  });
+
+  it.for([
+    update({ tools: [{ type: 'function', name: 'look' }], prompt: null }),
+    '{"type":"conversation.item.create","item":{"text":"your tools and my prompt"}}',
+    '{"type":"input_audio_buffer.append","audio":"toolspro"}',
+    'no JSON',
+  ])('passes %s', (text) => {
+    expect(judge(text)).toBe(text);
+  });
+
+  it('refuses what names them and is no JSON', () => {
+    expect(judge('{"tools":')).toMatchObject({ code: 'invalid_json' });
+  });
+});
