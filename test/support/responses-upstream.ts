@@ -13,6 +13,8 @@ type Script = {
   readonly status?: 'completed' | 'incomplete' | 'failed';
   /** Beside what every response has. */
   readonly more?: object;
+  /** A streamed answer ends with an event `error` of these members, in place of its last event. */
+  readonly reports?: object;
 };
 
 export type ResponsesUpstream = AsyncDisposable & {
@@ -70,7 +72,7 @@ export async function responsesUpstream(): Promise<ResponsesUpstream> {
 
 /** All events of an answer; the last one has the response. */
 export function eventsOf(
-  { items, more, status = 'completed', usage = RESPONSE_USAGE }: Script,
+  { items, more, reports, status = 'completed', usage = RESPONSE_USAGE }: Script,
   body: Readonly<Record<string, unknown>>,
   turn: number,
 ): (readonly [string, object])[] {
@@ -103,7 +105,8 @@ export function eventsOf(
     return done;
   });
   const whole = { ...head, status, output, usage };
-  events.push([`response.${status}`, { response: whole }]);
+  if (reports !== undefined) events.push(['error', reports]);
+  else events.push([`response.${status}`, { response: whole }]);
   return events;
 }
 

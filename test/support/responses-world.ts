@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import type { ModelEntry } from '../../src/models/catalogue/builtin/builtin-model.ts';
+import type { ChatMember } from '../../src/models/providers/chat-members.ts';
 import type { Sql } from '../../src/platform/postgres/sql.ts';
 import { createFakeLedger } from './fake-ledger.ts';
 import { AGENT_KEY, gatewayWorld } from './gateway-world.ts';
@@ -21,9 +22,12 @@ const modelOf = (id: string, provider: string): ModelEntry => ({
 
 /** Upstreams of both dialects behind the gateway, and two funded agents; responses are kept where there is a database. */
 export async function responsesWorld({
+  chatMembers,
   sql,
   ...more
 }: {
+  /** What the upstream that speaks chat takes beyond what all do. */
+  readonly chatMembers?: readonly ChatMember[];
   readonly sql?: Sql;
 } & Partial<Parameters<typeof gatewayWorld>[0]> = {}) {
   const agents = sql === undefined ? [] : await seedAgents(sql, 2);
@@ -39,7 +43,7 @@ export async function responsesWorld({
     ...(sql && { keptIn: sql }),
     others: new Map([[OTHER_KEY, { agentId: otherId, keyId: 2 }]]),
     providers: {
-      acme: { baseUrl: chat.baseUrl, dialect: 'openai', apiKeyEnv: 'UP_KEY' },
+      acme: { baseUrl: chat.baseUrl, dialect: 'openai', apiKeyEnv: 'UP_KEY', chatMembers },
       open: {
         ...{ baseUrl: own.baseUrl, dialect: 'openai', apiKeyEnv: 'UP_KEY' },
         speaksResponses: true,

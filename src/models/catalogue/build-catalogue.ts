@@ -65,10 +65,10 @@ export function buildCatalogue(entries: {
   const open = new Set<string>();
   for (const [id, entry] of entries.providers) {
     const { apiKeyEnv, baseUrl, capMember, dialect, vendor = id } = entry;
-    const { signsCalls, speaksResponses, thoughts } = entry;
+    const { chatMembers, signsCalls, speaksResponses, thoughts } = entry;
     const apiKey = apiKeyEnv === undefined ? null : entries.secret(apiKeyEnv);
     if (apiKey !== undefined) open.add(id);
-    const habits = { capMember, signsCalls, speaksResponses, thoughts };
+    const habits = { capMember, chatMembers, signsCalls, speaksResponses, thoughts };
     const opened = { baseUrl, ...habits, apiKey: apiKey ?? null };
     providers.set(id, { id, vendor, dialect, ...opened });
   }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { LIMITS } from '../../kernel/limits.ts';
 import { parseRate, UNITS } from '../../kernel/price.ts';
+import { CHAT_MEMBERS } from '../providers/chat-members.ts';
 import { EFFORTS } from '../providers/efforts.ts';
 import { missingRates } from './billed-units.ts';
 import type { ModelEntry, ProviderEntry } from './builtin/builtin-model.ts';
@@ -36,6 +37,7 @@ const ProviderShape = z.strictObject({
     .optional(),
   dialect: z.enum(['openai', 'anthropic', 'deepgram', 'openai-realtime', 'openai-live']),
   capMember: z.literal('max_completion_tokens').optional(),
+  chatMembers: z.array(z.enum(CHAT_MEMBERS)).max(CHAT_MEMBERS.length).optional(),
   speaksResponses: z.boolean().optional(),
   thoughts: z.enum(['taken', 'demanded']).optional(),
   signsCalls: z.boolean().optional(),

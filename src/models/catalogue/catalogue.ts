@@ -1,4 +1,5 @@
 import type { Rates } from '../../kernel/price.ts';
+import type { ChatMember } from '../providers/chat-members.ts';
 import type { Effort } from '../providers/efforts.ts';
 import type { CapMember, TakenThoughts } from '../providers/upstream-pool.ts';
 import type { Retirement } from './retirement.ts';
@@ -98,6 +99,8 @@ export type Provider = {
   readonly dialect: Dialect;
   readonly baseUrl: string | null;
   readonly capMember?: CapMember | undefined;
+  /** What it takes of the members of a chat that only some vendors take. */
+  readonly chatMembers?: readonly ChatMember[] | undefined;
   /** It has OpenAI's Responses API beside its chat completions. */
   readonly speaksResponses?: boolean | undefined;
   readonly thoughts?: TakenThoughts | undefined;

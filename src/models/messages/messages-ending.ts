@@ -1,4 +1,4 @@
-import { ReportedError } from '../providers/anthropic/broken-message.ts';
+import { BrokenMessage } from '../providers/anthropic/broken-message.ts';
 import { priceComments, type StreamEnding } from '../purchase/stream-end.ts';
 import { messageEvent } from './message-events.ts';
 
@@ -17,7 +17,7 @@ const BROKE_OFF = 'The upstream broke off in the middle of its answer; what came
 
 /** The upstream's own word where it said one: clients choose by its type whether they try again. */
 function errorOf(cause: unknown) {
-  const isReported = cause instanceof ReportedError;
+  const isReported = cause instanceof BrokenMessage;
   return {
     type: isReported ? cause.type : 'api_error',
     message: isReported && cause.told !== '' ? `${BROKE_OFF} It said: ${cause.told}` : BROKE_OFF,

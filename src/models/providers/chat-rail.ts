@@ -1,5 +1,6 @@
 import type { Json } from '../../kernel/json.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
+import type { ChatMember } from './chat-members.ts';
 import type { Effort } from './efforts.ts';
 import type { Outcome } from './outcome.ts';
 import type { PaymentMethod } from './payment-method.ts';
@@ -93,6 +94,8 @@ export interface ChatRail {
   readonly messages?: MessagesRail;
   /** Set where the upstream takes back what its models thought. */
   readonly thoughts?: TakenThoughts | undefined;
+  /** What it takes of the members that only some vendors take. Unset: none. */
+  readonly chatMembers?: readonly ChatMember[] | undefined;
   /** Set where the upstream signs its calls, and takes them back under their signatures alone. */
   readonly signsCalls?: boolean | undefined;
   complete(call: ChatCall, signal: StopSignal): Promise<ChatOutcome>;

@@ -1,8 +1,12 @@
 import type { OpenedAnswer } from './open-answer.ts';
 import { failed, type Outcome } from './outcome.ts';
+import { outcomeOf, ReportedError } from './reported-error.ts';
 import { contentTypeOf } from './upstream-pool.ts';
 
-/** Reads an opened answer as a stream of events, once its beginning is there. An answer that is none is stopped: a failure. */
+/**
+ * Reads an opened answer as a stream of events, once its beginning is there. An answer that is none is stopped: a failure. One that
+ * begins with an error is what the error says.
+ */
 export async function openedStream<T>(
   answer: OpenedAnswer,
   begin: () => Promise<T>,
@@ -12,7 +16,12 @@ export async function openedStream<T>(
     stop();
     return failed('broken', 'not a stream', status);
   }
-  return { kind: 'completed', status, stream: await begin() };
+  try {
+    return { kind: 'completed', status, stream: await begin() };
+  } catch (error) {
+    if (error instanceof ReportedError) return outcomeOf(error);
+    throw error;
+  }
 }
 
 /** A stream that has begun. */

@@ -3,6 +3,7 @@ import { Pool } from 'undici';
 import type { Clock } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
+import type { ChatMember } from './chat-members.ts';
 import { type OpenedAnswer, openAnswer } from './open-answer.ts';
 import { StreamBroken } from './openai/answer-reader.ts';
 import {
@@ -27,6 +28,8 @@ export type Upstream = {
   readonly capMember?: CapMember | undefined;
   /** It has OpenAI's Responses API beside its chat completions. */
   readonly speaksResponses?: boolean | undefined;
+  /** What it takes of the members of a chat that only some vendors take. */
+  readonly chatMembers?: readonly ChatMember[] | undefined;
   readonly thoughts?: TakenThoughts | undefined;
   /** It signs its calls, as Google's OpenAI-compatible address does. */
   readonly signsCalls?: boolean | undefined;

@@ -3,6 +3,7 @@ import { writeJsonInTurns } from '../../kernel/json/write-json.ts';
 import { isObject, type Json } from '../../kernel/json.ts';
 import type { Log } from '../../kernel/log.ts';
 import { joinPieces } from '../../kernel/long-work.ts';
+import { ReportedError } from '../providers/reported-error.ts';
 import { lastEvent } from '../providers/responses/response-event.ts';
 import type { ResponseEvents, WholeResponse } from '../providers/responses/responses-rail.ts';
 import type { Bought, Relayed } from '../purchase/answer.ts';
@@ -105,7 +106,7 @@ export async function answerResponseEvents(
     broken(err) {
       if (isCancelled) return end(CANCELLED);
       log.warn({ err, provider: source.provider }, 'a streamed response broke off');
-      return end(BROKEN);
+      return end(brokenBy(err));
     },
     left: () => live.ending(id, async () => void (await bought.settle())),
   });
@@ -114,13 +115,14 @@ export async function answerResponseEvents(
 
 const CANCELLED: Json = { status: 'cancelled', incomplete_details: null };
 
-const BROKEN: Json = {
-  status: 'failed',
-  error: {
-    code: 'server_error',
-    message: 'The upstream broke off in the middle of its answer; what came of it is charged.',
-  },
-};
+const BROKE_OFF = 'The upstream broke off in the middle of its answer; what came of it is charged.';
+
+/** A response that broke off, with the upstream's own word where it said one: clients choose by its code what they do next. */
+function brokenBy(cause: unknown): Json {
+  const { code = 'server_error', told = '' } = cause instanceof ReportedError ? cause : {};
+  const message = told === '' ? BROKE_OFF : `${BROKE_OFF} It said: ${told}`;
+  return { status: 'failed', error: { code, message } };
+}
 
 /** The response with the time of its end, and with its price where there is one. Changes the one that it is given. */
 function asEnded(clock: Clock, ended: Record<string, unknown>, price: Price | undefined): Json {

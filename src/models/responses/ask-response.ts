@@ -16,6 +16,7 @@ import type {
 import { type Conversation, isUnsealed, sentItem } from './input-items.ts';
 import type { AnyRail } from './responses-rails.ts';
 import type { InputItem, ResponsesRequest } from './responses-request.ts';
+import { withTakenMembers } from './translate/request-members.ts';
 import type { TranslatedRequest } from './translate/translate-request.ts';
 import {
   TranslatedResponse,
@@ -131,8 +132,8 @@ async function askForChat(
 ): Promise<Outcome<ResponseAnswer>> {
   if (misfit !== undefined) return { kind: 'unfit', ...misfit };
   // The response names the model: the chat under it need not.
-  const { signsCalls = false } = rail;
-  const own = withOwnCallIds(chat, signsCalls);
+  const { chatMembers, signsCalls = false } = rail;
+  const own = withOwnCallIds(withTakenMembers(chat, chatMembers), signsCalls);
   const capped = outputCap === undefined ? own : withCap(own, outputCap);
   const wish = reasoning?.effort === 'none' ? 'off' : undefined;
   const { thinkingSwitch } = asked;

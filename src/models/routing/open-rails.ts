@@ -30,9 +30,10 @@ export function openRails<R>(deps: {
   function openRail(id: string, paidCalls: PaidCalls | undefined) {
     const provider = catalogue.provider(id);
     if (provider === undefined || provider.baseUrl === null) return undefined;
-    const { apiKey, baseUrl, capMember, dialect, signsCalls, speaksResponses, thoughts } = provider;
+    const { apiKey, baseUrl, dialect } = provider;
+    const { capMember, chatMembers, signsCalls, speaksResponses, thoughts } = provider;
     if (paidCalls !== undefined && dialect !== 'openai') return undefined;
-    const habits = { capMember, signsCalls, speaksResponses, thoughts };
+    const habits = { capMember, chatMembers, signsCalls, speaksResponses, thoughts };
     return open(dialect, { baseUrl, apiKey, paidCalls, ...habits });
   }
 

@@ -15,7 +15,13 @@ import {
 } from '../../support/client-capture.ts';
 import { AGENT_KEY } from '../../support/gateway-world.ts';
 import { CHAT_MODEL, OWN_MODEL, responsesWorld } from '../../support/responses-world.ts';
-import { DONE, toolCallEvents, usageEvent, wordEvents } from '../../support/stream-upstream.ts';
+import {
+  DONE,
+  type StreamScript,
+  toolCallEvents,
+  usageEvent,
+  wordEvents,
+} from '../../support/stream-upstream.ts';
 
 const CODEX = clientCapture('codex');
 const [PATCH, PATCHED, SEARCHED, SCRIPT, RAN] = CODEX as [
@@ -104,6 +110,54 @@ describe('the Codex CLI over an upstream that speaks chat', () => {
       { tool_calls: [{ function: { name: 'functions__exec' } }] },
       { role: 'tool', content: expect.stringContaining('characters') },
     ]);
+  });
+});
+
+/** What Google and Groq both take of a chat. */
+const COMMON = [
+  ...['model', 'messages', 'max_tokens', 'temperature', 'top_p', 'response_format'],
+  ...[
+    'tools',
+    'tool_choice',
+    'parallel_tool_calls',
+    'reasoning_effort',
+    'stream',
+    'stream_options',
+  ],
+];
+
+/** Answers only what it knows, as Google and Groq do. */
+const strictly =
+  (known: readonly string[]) =>
+  (asked: Json): StreamScript => {
+    const odd = Object.keys(asked).find((member) => !known.includes(member));
+    if (odd === undefined) return { pieces: [...wordEvents(['Done.']), usageEvent(), DONE] };
+    const error = { code: 400, message: `Unknown name "${odd}": Cannot find field.` };
+    const headers = { 'content-type': 'application/json' };
+    return { status: 400, headers, pieces: [JSON.stringify({ error })] };
+  };
+
+describe('the Codex CLI over an upstream that refuses what it does not know', () => {
+  afterEach(() => world[Symbol.asyncDispose]());
+
+  it.each(CODEX.map((request, at) => [at, request] as const))(
+    'has its request %i answered without the members that the catalogue does not name',
+    async (_, request) => {
+      world = await responsesWorld();
+      world.chat.play(strictly(COMMON));
+      expect(itemsOf(await ask(request, CHAT_MODEL))).toMatchObject([
+        { type: 'message', content: [{ text: 'Done.' }] },
+      ]);
+    },
+  );
+
+  it('has those sent that the catalogue names', async () => {
+    world = await responsesWorld({ chatMembers: ['prompt_cache_key', 'verbosity'] });
+    world.chat.play(strictly([...COMMON, 'prompt_cache_key', 'verbosity']));
+    const request = { ...PATCH, body: { ...PATCH.body, user: 'u', safety_identifier: 's' } };
+    await ask(request, CHAT_MODEL);
+    const { prompt_cache_key } = PATCH.body;
+    expect(world.chat.seen.at(-1)).toMatchObject({ prompt_cache_key, verbosity: 'low' });
   });
 });
 

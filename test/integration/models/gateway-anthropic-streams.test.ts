@@ -48,4 +48,19 @@ describe('a stream of the Messages dialect', () => {
     await w.balanced();
     expect(w.ledger.consumedRaw(AGENT)).toBe(0n);
   });
+
+  it('that begins with a fault of the request is the vendor’s refusal, in each dialect that it was asked in', async () => {
+    await using w = await anthropicWorld();
+    const error = { type: 'invalid_request_error', message: 'prompt is too long' };
+    for (const path of ['/chat/completions', '/messages']) {
+      w.upstream.replies.push(streamed([messageEvent('error', { error })]));
+      const body = { model: MODEL, max_tokens: 100, messages, stream: true };
+      const response = await w.gateway.request(path, { body });
+      expect(response.status).toBe(400);
+      expect(await response.json()).toMatchObject({ error });
+    }
+    expect(w.upstream.seen).toHaveLength(2);
+    await w.balanced();
+    expect(w.ledger.consumedRaw(AGENT)).toBe(0n);
+  });
 });

@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 beforeEach(async () => {
-  world = await responsesWorld({ sql: database.sql });
+  world = await responsesWorld({ sql: database.sql, chatMembers: ['user'] });
   world.chat.play({ pieces: [...wordEvents(WORDS), usageEvent(), DONE] });
   world.own.play({ items: [{ say: WORDS }] });
   return () => world[Symbol.asyncDispose]();

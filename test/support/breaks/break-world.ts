@@ -28,7 +28,8 @@ export async function breakWorld(options: {
   const gateway = await gatewayWorld({
     ...{ ...agent, models },
     providers: {
-      openai: { baseUrl: upstream.baseUrl, dialect: 'openai' },
+      // The number of a run travels as its `user`.
+      openai: { baseUrl: upstream.baseUrl, dialect: 'openai', chatMembers: ['user'] },
       anthropic: { baseUrl: upstream.baseUrl, dialect: 'anthropic' },
       own: { baseUrl: upstream.baseUrl, dialect: 'openai', speaksResponses: true },
     },

@@ -1,4 +1,5 @@
 import type { Unit } from '../../../kernel/price.ts';
+import type { ChatMember } from '../../providers/chat-members.ts';
 import type { Effort } from '../../providers/efforts.ts';
 import type { CapMember, TakenThoughts } from '../../providers/upstream-pool.ts';
 import type { Cascade, Dialect, Modality, PriceNote, Rail, Surcharges } from '../catalogue.ts';
@@ -42,6 +43,7 @@ export type ProviderEntry = {
   readonly apiKeyEnv?: string | undefined;
   readonly dialect: Dialect;
   readonly capMember?: CapMember | undefined;
+  readonly chatMembers?: readonly ChatMember[] | undefined;
   readonly speaksResponses?: boolean | undefined;
   readonly thoughts?: TakenThoughts | undefined;
   readonly signsCalls?: boolean | undefined;

@@ -40,6 +40,7 @@ export const BUILTIN_PROVIDERS: Readonly<Record<string, ProviderEntry>> = {
     baseUrl: 'https://api.mistral.ai/v1',
     apiKeyEnv: 'MISTRAL_API_KEY',
     dialect: 'openai',
+    chatMembers: ['prompt_cache_key'],
   },
   sarvam: {
     baseUrl: 'https://api.sarvam.ai/v1',
@@ -50,11 +51,13 @@ export const BUILTIN_PROVIDERS: Readonly<Record<string, ProviderEntry>> = {
     baseUrl: 'https://api.groq.com/openai/v1',
     apiKeyEnv: 'GROQ_API_KEY',
     dialect: 'openai',
+    chatMembers: ['user'],
   },
   deepinfra: {
     baseUrl: 'https://api.deepinfra.com/v1/openai',
     apiKeyEnv: 'DEEPINFRA_API_KEY',
     dialect: 'openai',
+    chatMembers: ['prompt_cache_key', 'user'],
   },
   together: {
     baseUrl: 'https://api.together.xyz/v1',
@@ -71,6 +74,7 @@ export const BUILTIN_PROVIDERS: Readonly<Record<string, ProviderEntry>> = {
     baseUrl: 'https://api.moonshot.ai/v1',
     apiKeyEnv: 'MOONSHOT_API_KEY',
     dialect: 'openai',
+    chatMembers: ['prompt_cache_key', 'safety_identifier'],
     thoughts: 'demanded',
   },
   zai: {
@@ -83,6 +87,7 @@ export const BUILTIN_PROVIDERS: Readonly<Record<string, ProviderEntry>> = {
     baseUrl: 'https://api.x.ai/v1',
     apiKeyEnv: 'XAI_API_KEY',
     dialect: 'openai',
+    chatMembers: ['prompt_cache_key', 'user'],
   },
   cohere: {
     baseUrl: 'https://api.cohere.ai/compatibility/v1',

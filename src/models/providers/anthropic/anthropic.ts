@@ -48,6 +48,7 @@ export function createAnthropicRail(deps: {
   });
   return {
     messages: createMessagesRail(pool),
+    chatMembers: ['user'],
     complete: (call, signal) =>
       inItsWords(() =>
         pool.whole(

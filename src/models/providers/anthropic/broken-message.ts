@@ -1,32 +1,29 @@
-import { isObject, type Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
-import { StreamBroken } from '../openai/answer-reader.ts';
+import { isObject } from '../../../kernel/json.ts';
+import { ReportedError } from '../reported-error.ts';
 import { textMember } from './read-json.ts';
 
-/** The upstream ended its stream with an error of its own, which its reader may be told. */
-export class ReportedError extends StreamBroken {
+/** The upstream ended its stream with an error, which a reader in the Messages dialect may be told under this type. */
+export class BrokenMessage extends ReportedError {
   readonly type: string;
-  readonly told: string;
 
-  constructor(type: string, told: string) {
-    super(`it reported ${type}`);
+  constructor(type: string, error: unknown) {
+    super(error);
     this.type = type;
-    this.told = told;
   }
 }
 
-/** The error of an upstream's event in the Messages dialect, in words of bounded length. */
-export function reportedError(error: unknown): ReportedError {
+/** The error of an upstream's event in the Messages dialect. */
+export function reportedError(error: unknown): BrokenMessage {
   const said = isObject(error) ? error : {};
   const type = /^[a-z_]{1,64}$/.exec(textMember(said, 'type'))?.[0] ?? 'api_error';
-  return new ReportedError(type, toldBy(said));
+  return new BrokenMessage(type, error);
 }
 
 /** The same of an upstream in the OpenAI dialect: its type becomes one of those that clients of the other dialect know. */
-export function translatedError(error: unknown): ReportedError {
+export function translatedError(error: unknown): BrokenMessage {
   const said = isObject(error) ? error : {};
   const type = TYPES.get(said.type) ?? TYPES.get(said.code) ?? 'api_error';
-  return new ReportedError(type, toldBy(said));
+  return new BrokenMessage(type, error);
 }
 
 /**
@@ -46,6 +43,3 @@ const WORDS: Readonly<Record<string, readonly unknown[]>> = {
 const TYPES: ReadonlyMap<unknown, string> = new Map(
   Object.entries(WORDS).flatMap(([type, words]) => words.map((word) => [word, type] as const)),
 );
-
-const toldBy = (said: Json): string =>
-  textMember(said, 'message').slice(0, LIMITS.vendorReasonChars);

@@ -1,6 +1,7 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
+import { StreamBroken } from '../openai/answer-reader.ts';
 import { SseEvents } from '../openai/sse-events.ts';
+import { ReportedError } from '../reported-error.ts';
 import { completionUsage } from './message-usage.ts';
 import { member, textMember } from './read-json.ts';
 import { StreamedUsage } from './streamed-usage.ts';
@@ -22,7 +23,7 @@ export class StreamTranslator {
   readonly #tools = new ToolCallDeltas();
   #head: Json | undefined;
   #state: State = 'open';
-  #failure: string | undefined;
+  #failure: StreamBroken | undefined;
   #finishReason: FinishReason | undefined;
   readonly #usage = new StreamedUsage();
 
@@ -34,8 +35,8 @@ export class StreamTranslator {
     return this.#state;
   }
 
-  /** Why it failed, in words for a log. */
-  get failure(): string | undefined {
+  /** Why it failed. */
+  get failure(): StreamBroken | undefined {
     return this.#failure;
   }
 
@@ -75,7 +76,7 @@ export class StreamTranslator {
       case 'message_start':
         return this.#start(member(event, 'message'));
       case 'error':
-        return this.#fail(`it reported ${kindOf(member(event, 'error'))}`);
+        return this.#fail(new ReportedError(event.error));
       case 'content_block_start':
       case 'content_block_delta':
       case 'content_block_stop':
@@ -170,14 +171,11 @@ export class StreamTranslator {
     return { ...this.#head, choices: [choice] };
   }
 
-  #fail(reason: string): undefined {
+  #fail(reason: string | StreamBroken): undefined {
     this.#state = 'failed';
-    this.#failure = reason;
+    this.#failure = typeof reason === 'string' ? new StreamBroken(reason) : reason;
   }
 }
-
-const kindOf = (error: Json): string =>
-  textMember(error, 'type').slice(0, LIMITS.vendorReasonChars) || 'an error';
 
 const write = (chunk: Json | undefined): string =>
   chunk === undefined ? '' : `data: ${JSON.stringify(chunk)}\n\n`;

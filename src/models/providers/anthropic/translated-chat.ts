@@ -39,7 +39,7 @@ async function* translated(
   translator: StreamTranslator,
 ): AsyncGenerator<Uint8Array> {
   const requireWhole = () => {
-    if (translator.state === 'failed') throw new Error(translator.failure ?? 'it failed');
+    if (translator.failure !== undefined) throw translator.failure;
   };
   let readInTurn = 0;
   for await (const piece of answer.body) {

@@ -28,6 +28,7 @@ export class AnswerReader {
       piece = next.done === true ? undefined : next.value;
     } catch (error) {
       this.#isOver = true;
+      if (error instanceof StreamBroken) throw error;
       throw new StreamBroken('it broke off', { cause: error });
     }
     if (piece !== undefined) return Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);

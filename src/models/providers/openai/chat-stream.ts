@@ -1,9 +1,13 @@
+import { isObject } from '../../../kernel/json.ts';
 import type { ChatStream } from '../chat-rail.ts';
 import type { OpenedAnswer } from '../open-answer.ts';
+import { ReportedError } from '../reported-error.ts';
 import { StreamBroken } from './answer-reader.ts';
-import { ChatTap } from './chat-tap.ts';
+import { ChatTap, readData } from './chat-tap.ts';
 import { EventReader } from './event-reader.ts';
 import { renameModel } from './rename-model.ts';
+
+const ERROR = Buffer.from('"error"');
 
 /** Reads an opened answer as a chat stream. */
 export class RelayedChat implements ChatStream {
@@ -11,6 +15,7 @@ export class RelayedChat implements ChatStream {
   readonly #tap: ChatTap;
   readonly #servedAs: string | undefined;
   #first: Uint8Array | undefined;
+  #hasBegun = false;
 
   constructor(
     answer: OpenedAnswer,
@@ -24,9 +29,13 @@ export class RelayedChat implements ChatStream {
     this.#servedAs = servedAs;
   }
 
-  /** Resolves when the first event is there: an upstream that breaks before that has delivered nothing. */
+  /**
+   * Resolves when the first event is there: an upstream that breaks before that, or begins with an error, has delivered
+   * nothing.
+   */
   async begin(): Promise<void> {
     this.#first = await this.next();
+    this.#hasBegun = true;
   }
 
   async next(): Promise<Uint8Array | undefined> {
@@ -42,6 +51,7 @@ export class RelayedChat implements ChatStream {
       }
       const relayed: Buffer[] = [];
       for (const event of events) {
+        if (!this.#hasBegun && event.includes(ERROR)) await this.#requireNoError(event);
         const looked = this.#tap.look(event);
         // There is an event for each token: only long ones are waited for.
         const fate = typeof looked === 'string' ? looked : await looked;
@@ -54,6 +64,13 @@ export class RelayedChat implements ChatStream {
       if (relayed.length > 0) return relayed.length === 1 ? relayed[0] : Buffer.concat(relayed);
     }
     return undefined;
+  }
+
+  async #requireNoError(event: Buffer): Promise<void> {
+    const data = await readData(event);
+    if (!isObject(data) || !isObject(data.error)) return;
+    this.stop();
+    throw new ReportedError(data.error);
   }
 
   metered() {

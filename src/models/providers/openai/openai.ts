@@ -25,6 +25,7 @@ export function createOpenAiRail(deps: {
   const pool = openPool({ ...deps, path: '/chat/completions', credential: bearer });
   const spelled = spellingOf(deps.upstream);
   return {
+    chatMembers: deps.upstream.chatMembers,
     thoughts: deps.upstream.thoughts,
     signsCalls: deps.upstream.signsCalls,
     complete: (call, signal) =>

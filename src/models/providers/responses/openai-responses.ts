@@ -7,6 +7,7 @@ import type { CollectedAnswer } from '../openai/collect-answer.ts';
 import { bearer } from '../openai/openai.ts';
 import { begun, openedStream } from '../opened-stream.ts';
 import { failed, type Outcome } from '../outcome.ts';
+import { outcomeOf, ReportedError } from '../reported-error.ts';
 import type { Upstream, UpstreamLimits } from '../upstream-pool.ts';
 import { RelayedResponse } from './relayed-response.ts';
 import { responseNote } from './response-note.ts';
@@ -51,7 +52,7 @@ async function wholeOf(
   if (!isObject(response) || !Array.isArray(response.output)) {
     return failed('broken', 'not a response', status);
   }
-  if (response.status === 'failed') return failed('broken', 'it reported that it failed', status);
+  if (response.status === 'failed') return outcomeOf(new ReportedError(response.error));
   const usage = readResponseUsage(response.usage);
   const answerChars = usage === null ? lengthOf(response.output) : 0;
   const note = responseNote(response);

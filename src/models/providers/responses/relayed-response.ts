@@ -4,6 +4,7 @@ import type { OpenedAnswer } from '../open-answer.ts';
 import { StreamBroken } from '../openai/answer-reader.ts';
 import { readData } from '../openai/chat-tap.ts';
 import { EventReader } from '../openai/event-reader.ts';
+import { ReportedError } from '../reported-error.ts';
 import { readPlainDelta } from './plain-delta.ts';
 import { writeEvent } from './response-event.ts';
 import { responseNote } from './response-note.ts';
@@ -43,6 +44,8 @@ export class RelayedResponse implements ResponseEvents {
   #sequence = 0;
   #hasContent = false;
   #isWhole = false;
+  /** Why it goes no further, once what came before that is read. */
+  #broken: StreamBroken | undefined;
 
   constructor(answer: OpenedAnswer, dress: ResponsesCall['dress']) {
     this.#events = new EventReader(answer);
@@ -57,7 +60,7 @@ export class RelayedResponse implements ResponseEvents {
       if (piece !== undefined) heads.push(piece);
     }
     if (!this.#hasContent && this.#response.status === 'failed') {
-      throw new StreamBroken('it reported that it failed');
+      throw new ReportedError(this.#response.error);
     }
     if (heads.length > 0) this.#first = Buffer.concat(heads);
   }
@@ -66,13 +69,14 @@ export class RelayedResponse implements ResponseEvents {
     const first = this.#first;
     this.#first = undefined;
     if (first !== undefined) return first;
-    while (!this.#events.isOver) {
+    for (;;) {
+      if (this.#broken !== undefined) throw this.#broken;
+      if (this.#events.isOver) return undefined;
       const events = await this.#events.read();
       if (events === undefined) throw new StreamBroken('it ended before its end');
       const relayed = await this.#sift(events);
       if (relayed.length > 0) return Buffer.concat(relayed);
     }
-    return undefined;
   }
 
   metered() {
@@ -116,17 +120,11 @@ export class RelayedResponse implements ResponseEvents {
     return relayed;
   }
 
-  /** What of an event goes on. Undefined: it was the last. */
+  /** What of an event goes on. Undefined: it was the last, or the stream is broken. */
   #take(data: Json & { readonly type: string }, event: Buffer): Buffer[] | undefined {
     const { response, type } = data;
-    if (!TYPE.test(type)) {
-      this.stop();
-      throw new StreamBroken('the type of an event is none');
-    }
-    if (type === 'error') {
-      this.stop();
-      throw new StreamBroken('it reported an error');
-    }
+    if (!TYPE.test(type)) return this.#breakOff(new StreamBroken('the type of an event is none'));
+    if (type === 'error') return this.#breakOff(new ReportedError(errorIn(data)));
     const isLast = LAST.has(type) && isObject(response);
     if (typeof data.sequence_number === 'number') {
       // The last event is held back, and comes next.
@@ -150,9 +148,18 @@ export class RelayedResponse implements ResponseEvents {
     if (type === 'response.output_item.done' && isObject(data.item)) this.#items.push(data.item);
     return [nameLine(type), event];
   }
+
+  #breakOff(broken: StreamBroken): undefined {
+    this.#broken = broken;
+    this.stop();
+  }
 }
 
 const COLON = 0x3a;
+
+/** The error of an event, which has it as a member or as members of its own. */
+const errorIn = ({ code, error, message, param }: Json): Json =>
+  isObject(error) ? error : { code, message, param };
 
 /** Of the types that come by the thousand. */
 const NAME_LINES = new Map(

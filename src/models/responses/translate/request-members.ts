@@ -1,3 +1,5 @@
+import type { ChatRequest } from '../../chat/chat-request.ts';
+import { CHAT_MEMBERS, type ChatMember } from '../../providers/chat-members.ts';
 import { isSet } from '../../providers/unserved-features.ts';
 import { asksMorePasses } from '../../routing/unpriced-features.ts';
 import type { ResponsesRequest } from '../responses-request.ts';
@@ -40,6 +42,20 @@ const WITHOUT_WORDS = [
 ] as const;
 
 const NAME_CHARS = 64;
+
+/** A translated chat as it is sent to a source that takes these of CHAT_MEMBERS alone. Only a chat that loses some is copied. */
+export function withTakenMembers(
+  chat: ChatRequest,
+  taken: readonly ChatMember[] = [],
+): ChatRequest {
+  let sent: Record<string, unknown> & ChatRequest = chat;
+  for (const member of CHAT_MEMBERS) {
+    if (chat[member] === undefined || taken.includes(member)) continue;
+    if (sent === chat) sent = { ...chat };
+    sent[member] = undefined;
+  }
+  return sent;
+}
 
 /**
  * Notes the members that chat has no words for. One that is not known here may promise anything, so that it is a misfit, too:

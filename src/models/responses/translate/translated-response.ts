@@ -8,6 +8,7 @@ import { AlikeChunks } from '../../providers/openai/alike-chunks.ts';
 import { StreamBroken } from '../../providers/openai/answer-reader.ts';
 import { readData } from '../../providers/openai/chat-tap.ts';
 import { SseEvents } from '../../providers/openai/sse-events.ts';
+import { ReportedError } from '../../providers/reported-error.ts';
 import { responseUsage } from '../../providers/responses/response-usage.ts';
 import type { ResponseEvents, WholeResponse } from '../../providers/responses/responses-rail.ts';
 import { firstChoice, translateUsage, writeMessage } from './read-chat.ts';
@@ -134,7 +135,9 @@ export class TranslatedResponse implements ResponseEvents {
         else this.#writer.say(text);
       } catch (cause) {
         if (cause instanceof StreamBroken) throw cause;
-        throw this.#broken('a delta cannot be added to the response', cause);
+        throw this.#brokenBy(
+          new StreamBroken('a delta cannot be added to the response', { cause }),
+        );
       }
     }
   }
@@ -145,7 +148,7 @@ export class TranslatedResponse implements ResponseEvents {
       if (event[0] === COLON) this.#signs += event.toString('latin1');
       return;
     }
-    if (isObject(chunk.error)) throw this.#broken('it reported an error');
+    if (isObject(chunk.error)) throw this.#brokenBy(new ReportedError(chunk.error));
     this.#alike.remember(event, chunk);
     this.#usage = translateUsage(chunk.usage) ?? this.#usage;
     const choice = firstChoice(chunk);
@@ -154,9 +157,9 @@ export class TranslatedResponse implements ResponseEvents {
     if (typeof choice.finish_reason === 'string') this.#reason = choice.finish_reason;
   }
 
-  #broken(why: string, cause?: unknown): StreamBroken {
+  #brokenBy(broken: StreamBroken): StreamBroken {
     this.stop();
-    return new StreamBroken(why, { cause });
+    return broken;
   }
 }
 

@@ -46,6 +46,10 @@ describe('a catalogue file', () => {
       ],
       [{ providers: { acme: { ...provider, thoughts: true } } }, /^providers\.acme\.thoughts: /],
       [
+        { providers: { acme: { ...provider, chatMembers: ['user', 'tools'] } } },
+        /^providers\.acme\.chatMembers\[1\]: /,
+      ],
+      [
         { models: [{ ...model, sources: [{ ...source, thinkingSwitch: 'off' }] }] },
         /^models\[0\]\.sources\[0\]\.thinkingSwitch: /,
       ],

@@ -66,7 +66,8 @@ function run(pieces: readonly Buffer[], ends = true) {
   const written = pieces.map((piece) => push(translator, piece));
   if (ends) written.push(translator.end());
   const output = written.join('');
-  const { state, failure } = translator;
+  const { state } = translator;
+  const failure = translator.failure?.message;
   const { note, ...metered } = translator.metered();
   return { output, chunks: parse(output), state, failure, metered, note: note?.() };
 }
@@ -280,7 +281,10 @@ describe('a stream that does not become whole', () => {
     push(translator, wire([start()]));
     push(translator, Buffer.from('data: '));
     for (let sent = 0; sent <= LIMITS.sseEventBytes; sent += piece.length) push(translator, piece);
-    expect([translator.state, translator.failure]).toEqual(['failed', 'an event is too large']);
+    expect([translator.state, translator.failure?.message]).toEqual([
+      'failed',
+      'an event is too large',
+    ]);
     expect(translator.metered().usage).toMatchObject({ inputTokens: 25 });
   });
 });

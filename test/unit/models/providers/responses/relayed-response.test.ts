@@ -48,4 +48,16 @@ describe('a relayed stream of a response', () => {
     const added = event('response.output_item.added', { item: {} });
     await expect(relayOf(created, alive, added, failed).begin()).resolves.toBeUndefined();
   });
+
+  it('has delivered what came with an error in one piece', async () => {
+    const added = event('response.output_item.added', { item: {} });
+    const error = event('error', { code: 'invalid_prompt', message: 'x', sequence_number: 3 });
+    const relay = relayOf(created + added + error);
+    await relay.begin();
+    expect(String(await relay.next())).toContain('response.output_item.added');
+    await expect(relay.next()).rejects.toMatchObject({ code: 'invalid_prompt' });
+    await expect(relayOf(created + error).begin()).rejects.toMatchObject({
+      error: { code: 'invalid_prompt', message: 'x' },
+    });
+  });
 });

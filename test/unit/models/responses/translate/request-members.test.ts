@@ -1,8 +1,14 @@
 import type { ResponseCreateParams } from 'openai/resources/responses/responses';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { BUILTIN_PROVIDERS } from '../../../../../src/models/catalogue/builtin/providers.ts';
+import { CHAT_MEMBERS } from '../../../../../src/models/providers/chat-members.ts';
 import type { ResponsesRequest } from '../../../../../src/models/responses/responses-request.ts';
 import { Misfits } from '../../../../../src/models/responses/translate/misfit.ts';
-import { noteMembers } from '../../../../../src/models/responses/translate/request-members.ts';
+import {
+  noteMembers,
+  withTakenMembers,
+} from '../../../../../src/models/responses/translate/request-members.ts';
+import { translateRequest } from '../../../../../src/models/responses/translate/translate-request.ts';
 
 /** Every member that the client of OpenAI knows, with a value that asks for something, and whether chat can do without. */
 const MEMBERS: Readonly<
@@ -55,4 +61,31 @@ it('what Codex tells of itself is left out', () => {
   const misfits = new Misfits();
   noteMembers({ model: 'm', client_metadata: { a: 'b' }, max_tool_calls: 3 }, misfits);
   expect(misfits.first).toBeUndefined();
+});
+
+describe('the members of a chat that only some vendors take', () => {
+  const given = Object.fromEntries(CHAT_MEMBERS.map((member) => [member, 'x']));
+  const request = { model: 'm', ...given, text: { verbosity: 'low' } } as ResponsesRequest;
+  const { chat, weighed } = translateRequest(request, [{ role: 'user', content: 'x' }]);
+  const sent = (taken?: Parameters<typeof withTakenMembers>[1]) =>
+    Object.keys(JSON.parse(JSON.stringify(withTakenMembers(chat, taken))));
+
+  it('are sent where the catalogue names them, and only there', () => {
+    expect(sent()).toEqual(['model', 'messages']);
+    expect(sent(['user'])).toEqual(['model', 'messages', 'user']);
+    expect(sent(CHAT_MEMBERS).sort()).toEqual(['messages', 'model', ...CHAT_MEMBERS].sort());
+  });
+
+  it('stay where the gateway reads them, and a chat that loses none is not copied', () => {
+    withTakenMembers(chat);
+    expect(weighed.prompt_cache_key).toBe('x');
+    expect(withTakenMembers(chat, CHAT_MEMBERS)).toBe(chat);
+    const { chat: bare } = translateRequest({ model: 'm' }, [{ role: 'user', content: 'x' }]);
+    expect(withTakenMembers(bare)).toBe(bare);
+  });
+
+  it('are none for Google and no key of a cache for Groq, which refuse them', () => {
+    expect(BUILTIN_PROVIDERS.google?.chatMembers).toBeUndefined();
+    expect(BUILTIN_PROVIDERS.groq?.chatMembers).not.toContain('prompt_cache_key');
+  });
 });

@@ -1,0 +1,83 @@
+import { isObject, type Json } from '../../kernel/json.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { StreamBroken } from './openai/answer-reader.ts';
+import { type Declined, type Failed, failed } from './outcome.ts';
+import { unservedOf } from './upstream-pool.ts';
+
+/** What a code or a type looks like that may stand in a log. */
+const WORD = /^[\w.-]{1,64}$/;
+
+const isWord = (value: unknown): value is string => typeof value === 'string' && WORD.test(value);
+
+/** The upstream ended its answer with an error of its own. */
+export class ReportedError extends StreamBroken {
+  /** Private, since logs have the members of errors, and a vendor may quote a prompt. */
+  readonly #error: Json;
+
+  constructor(error: unknown) {
+    const said = isObject(error) ? error : {};
+    super(`it reported ${[said.code, said.type].find(isWord) ?? 'an error'}`);
+    this.#error = said;
+  }
+
+  /** The upstream's own error object. */
+  get error(): Json {
+    return this.#error;
+  }
+
+  /** Its sentence, of bounded length. */
+  get told(): string {
+    const { message } = this.#error;
+    return typeof message === 'string' ? message.slice(0, LIMITS.vendorReasonChars) : '';
+  }
+
+  /** Its code, if it has one that clients can act on. An empty or closed account is this server's, and not the caller's. */
+  get code(): string | undefined {
+    const { code } = this.#error;
+    return isWord(code) && !OF_THE_ACCOUNT.has(code) ? code : undefined;
+  }
+}
+
+const OF_THE_ACCOUNT: ReadonlySet<unknown> = new Set(['insufficient_quota', 'invalid_api_key']);
+
+/**
+ * What is wrong with a request itself, as the codes of OpenAI's responses have it: the client of OpenAI lists all but the first
+ * and the last (https://developers.openai.com/api/reference/resources/responses).
+ */
+const OF_THE_REQUEST = [
+  'context_length_exceeded',
+  ...['invalid_prompt', 'data_residency_mismatch', 'bio_policy', 'invalid_image'],
+  ...['invalid_image_format', 'invalid_base64_image', 'invalid_image_url', 'invalid_image_mode'],
+  ...['image_too_large', 'image_too_small', 'image_parse_error', 'image_content_policy_violation'],
+  ...['image_file_too_large', 'image_file_not_found', 'unsupported_image_media_type'],
+  ...['empty_image_file', 'failed_to_download_image', 'cyber_policy'],
+];
+
+/** The status that a vendor gives such an error where it has not sent another one yet, by its code or its type. */
+const STATUSES: ReadonlyMap<unknown, number> = new Map([
+  ...OF_THE_REQUEST.map((code) => [code, 400] as const),
+  ...['rate_limit_exceeded', 'rate_limit_error'].map((word) => [word, 429] as const),
+  ['server_error', 500],
+  ['vector_store_timeout', 500],
+  ['invalid_request_error', 400],
+  ['request_too_large', 413],
+]);
+
+/** Some vendors have the status itself for a code. */
+const statusCode = (code: unknown): number | undefined =>
+  /^[45]\d\d$/.test(String(code)) ? Number(code) : undefined;
+
+const HEADERS = { 'content-type': 'application/json' };
+
+/**
+ * What an answer comes to that has reported an error before anything else: the same as an answer with the status of that error.
+ * One that is not known may be the upstream's own.
+ */
+export function outcomeOf({ error, message }: ReportedError): Declined | Failed {
+  const { code, type } = error;
+  const status = STATUSES.get(code) ?? statusCode(code) ?? STATUSES.get(type);
+  if (status === undefined || status >= 500) return failed('broken', message, status ?? 200);
+  const whole = { type: 'invalid_request_error', param: null, ...error };
+  const body = Buffer.from(JSON.stringify({ error: whole }));
+  return unservedOf({ status, headers: HEADERS, body }, 0) ?? failed('broken', message, status);
+}
