@@ -4,6 +4,7 @@ import { unfit } from '../../providers/anthropic/unfit-request.ts';
 import { findUnserved, isSet, type UnservedFeature } from '../../providers/unserved-features.ts';
 import type { CountRequest, MessagesRequest } from '../messages-request.ts';
 import { joinTexts } from './translate-blocks.ts';
+import { mayBeStrict } from './strict-schema.ts';
 import { translateToolFields } from './translate-tools.ts';
 import { translateTurn } from './translate-turn.ts';
 
@@ -62,7 +63,6 @@ function formatOf({ output_config: config, output_format: older }: MessagesReque
     return unfit('output_config.format must be a json_schema with a schema.');
   }
   const { schema } = format;
-  return {
-    response_format: { type: 'json_schema', json_schema: { name: 'answer', schema, strict: true } },
-  };
+  const named = { name: 'answer', schema, strict: mayBeStrict(schema) };
+  return { response_format: { type: 'json_schema', json_schema: named } };
 }

@@ -1,6 +1,7 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { unfit } from '../../providers/anthropic/unfit-request.ts';
 import type { MessagesRequest } from '../messages-request.ts';
+import { mayBeStrict } from './strict-schema.ts';
 
 type ToolFields = {
   readonly tools?: readonly Json[];
@@ -35,7 +36,7 @@ function translateTool(tool: unknown, at: string): Json {
       name,
       ...(typeof description === 'string' && { description }),
       parameters,
-      ...(strict === true && { strict }),
+      ...(strict === true && { strict: mayBeStrict(parameters) }),
     },
   };
 }

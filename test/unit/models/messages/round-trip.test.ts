@@ -73,6 +73,11 @@ const TOOL = {
 };
 
 const schema = input.map((properties) => ({
+const STRICT_TOOL = {
+  ...{ ...TOOL, strict: true },
+  input_schema: { ...TOOL.input_schema, required: ['city'], additionalProperties: false },
+};
+
   ...{ type: 'object', properties, additionalProperties: false },
 }));
 /** What may be promised of an answer: its format, and the arguments of its calls. */
@@ -122,7 +127,7 @@ describe('a request of the Messages dialect that is translated to chat, and by t
   it('keeps the format of its answer, and whether the schemas of its tools bind', () => {
     fc.assert(
       fc.property(promises, ({ format, isStrict }) => {
-        const tools = [isStrict ? { ...TOOL, strict: true } : TOOL];
+        const tools = [isStrict ? STRICT_TOOL : TOOL];
         const config = format === null ? {} : { output_config: { format } };
         const request = requestOf(turnsOf([]), { tools, ...config });
         const { output_config, tools: back } = translateRequest(translateToChat(request));

@@ -89,7 +89,7 @@ describe('a Messages request in the words of the OpenAI dialect', () => {
     expect(chatOf('x', { tools: [{ ...tool, strict: true, type: 'custom' }] }).tools).toEqual([
       {
         type: 'function',
-        function: { name: 'f', parameters: { type: 'object' }, strict: true },
+        function: { name: 'f', parameters: { type: 'object' }, strict: false },
       },
     ]);
     expect(chatOf('x', { tools: [], tool_choice: { type: 'auto' } })).not.toHaveProperty('tools');

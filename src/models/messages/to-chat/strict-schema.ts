@@ -1,0 +1,48 @@
+import { isObject, type Json } from '../../../kernel/json.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+
+/** Keywords that OpenAI refuses in a strict schema, by https://developers.openai.com/api/docs/guides/structured-outputs. */
+const REFUSED = [
+  ...['allOf', 'oneOf', 'not', 'if', 'then', 'else', 'patternProperties', 'prefixItems'],
+  ...['dependentRequired', 'dependentSchemas'],
+];
+
+/** Keywords of which each member is a schema. */
+const MAPS = ['properties', '$defs', 'definitions'] as const;
+
+/** Keywords without which a schema allows any value, which a strict one may not. */
+const NARROWING = ['type', '$ref', 'anyOf', 'enum', 'const'] as const;
+
+/**
+ * Whether OpenAI takes a schema as strict: each of its objects requires all its properties and allows no others. The vendor
+ * answers 400 for any other strict schema. False for a schema that is too large to be looked through.
+ */
+export function mayBeStrict(schema: Json): boolean {
+  const { depth: mostDepth, schemas: mostSchemas } = LIMITS.strictSchema;
+  let seen = 0;
+  const isStrict = (part: unknown, depth: number): boolean => {
+    if (!isObject(part) || Array.isArray(part)) return false;
+    if (depth > mostDepth || ++seen > mostSchemas) return false;
+    if (REFUSED.some((keyword) => keyword in part)) return false;
+    if (!NARROWING.some((keyword) => keyword in part)) return false;
+    if (isObjectSchema(part) && !isClosed(part)) return false;
+    const areStrict = (list: readonly unknown[]) => list.every((one) => isStrict(one, depth + 1));
+    return (
+      MAPS.every((keyword) => part[keyword] === undefined || areStrict(valuesOf(part[keyword]))) &&
+      (part.items === undefined || isStrict(part.items, depth + 1)) &&
+      (part.anyOf === undefined || (Array.isArray(part.anyOf) && areStrict(part.anyOf)))
+    );
+  };
+  return isStrict(schema, 0);
+}
+
+const valuesOf = (map: unknown): readonly unknown[] => (isObject(map) ? Object.values(map) : []);
+
+const isObjectSchema = ({ properties, type }: Json): boolean =>
+  type === 'object' || (Array.isArray(type) && type.includes('object')) || properties !== undefined;
+
+function isClosed({ additionalProperties: others, properties, required }: Json): boolean {
+  if (others !== false || !Array.isArray(required)) return false;
+  const names = new Set<unknown>(required);
+  return isObject(properties) && Object.keys(properties).every((name) => names.has(name));
+}
