@@ -1,6 +1,7 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { unfit } from '../../providers/anthropic/unfit-request.ts';
 import type { MessagesRequest } from '../messages-request.ts';
+import { offeredTools } from './offered-tools.ts';
 import { mayBeStrict } from './strict-schema.ts';
 
 type ToolFields = {
@@ -10,13 +11,15 @@ type ToolFields = {
 };
 
 /** The tools of a request, and how the model may use them; without tools neither is said. */
-export function translateToolFields({ tool_choice: choice, tools }: MessagesRequest): ToolFields {
-  if (tools === undefined || tools === null || tools.length === 0) {
+export function translateToolFields(request: MessagesRequest): ToolFields {
+  const { tool_choice: choice } = request;
+  const tools = offeredTools(request);
+  if (tools.length === 0) {
     if (choice?.type === 'any' || choice?.type === 'tool') unfit('tool_choice needs tools.');
     return {};
   }
   return {
-    tools: tools.map((tool, index) => translateTool(tool, `tools[${index}]`)),
+    tools: tools.map(([tool, place]) => translateTool(tool, place)),
     ...(choice !== undefined && choice !== null && { tool_choice: translateChoice(choice) }),
     ...(choice?.disable_parallel_tool_use === true && { parallel_tool_calls: false }),
   };
