@@ -13,6 +13,7 @@ import { readMessageUsage } from '../../../../src/models/providers/anthropic/mes
 import { translateAnswer } from '../../../../src/models/providers/anthropic/translate-answer.ts';
 import { translateRequest } from '../../../../src/models/providers/anthropic/translate-request.ts';
 import type { ChatStream, TokenUsage } from '../../../../src/models/providers/chat-rail.ts';
+import { EFFORTS, type Effort, effortsBetween } from '../../../../src/models/providers/efforts.ts';
 import { streamOfWhole } from '../../../../src/models/providers/openai/whole-stream.ts';
 
 const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
@@ -72,12 +73,14 @@ const TOOL = {
   input_schema: { type: 'object', properties: { city: { type: 'string' } } },
 };
 
-const schema = input.map((properties) => ({
 const STRICT_TOOL = {
   ...{ ...TOOL, strict: true },
   input_schema: { ...TOOL.input_schema, required: ['city'], additionalProperties: false },
 };
 
+const OF_CLAUDE = effortsBetween('low', 'max');
+
+const schema = input.map((properties) => ({
   ...{ type: 'object', properties, additionalProperties: false },
 }));
 /** What may be promised of an answer: its format, and the arguments of its calls. */
@@ -122,6 +125,19 @@ describe('a request of the Messages dialect that is translated to chat, and by t
         expect(back.max_tokens).toBe(100);
       }),
     );
+  });
+
+  it('keeps its effort, as near as both models take it', () => {
+    const effortOf = (effort: Effort, taken: readonly Effort[]) => {
+      const request = requestOf(turnsOf([]), { output_config: { effort } });
+      const back = translateRequest(translateToChat(request, taken), OF_CLAUDE);
+      return back.output_config?.effort;
+    };
+    expect(OF_CLAUDE.map((effort) => effortOf(effort, EFFORTS))).toEqual(OF_CLAUDE);
+    const toXhigh = effortsBetween('none', 'xhigh');
+    expect(OF_CLAUDE.map((effort) => effortOf(effort, toXhigh))).toEqual([
+      ...['low', 'medium', 'high', 'xhigh', 'xhigh'],
+    ]);
   });
 
   it('keeps the format of its answer, and whether the schemas of its tools bind', () => {
