@@ -13,16 +13,20 @@ const MAPS = ['properties', '$defs', 'definitions'] as const;
 /** Keywords without which a schema allows any value, which a strict one may not. */
 const NARROWING = ['type', '$ref', 'anyOf', 'enum', 'const'] as const;
 
+/** How much of the schemas of one request may still be looked through: they are many, or large, in a request that means harm. */
+export type SchemaRoom = { left: number };
+
+export const schemaRoom = (): SchemaRoom => ({ left: LIMITS.strictSchema.parts });
+
 /**
  * Whether OpenAI takes a schema as strict: each of its objects requires all its properties and allows no others. The vendor
- * answers 400 for any other strict schema. False for a schema that is too large to be looked through.
+ * answers 400 for any other strict schema. False where there is no room to look all of it through.
  */
-export function mayBeStrict(schema: Json): boolean {
-  const { depth: mostDepth, schemas: mostSchemas } = LIMITS.strictSchema;
-  let seen = 0;
+export function mayBeStrict(schema: Json, room: SchemaRoom = schemaRoom()): boolean {
   const isStrict = (part: unknown, depth: number): boolean => {
     if (!isObject(part) || Array.isArray(part)) return false;
-    if (depth > mostDepth || ++seen > mostSchemas) return false;
+    room.left -= 1 + (Array.isArray(part.required) ? part.required.length : 0);
+    if (depth > LIMITS.strictSchema.depth || room.left < 0) return false;
     if (REFUSED.some((keyword) => keyword in part)) return false;
     if (!NARROWING.some((keyword) => keyword in part)) return false;
     if (isObjectSchema(part) && !isClosed(part)) return false;

@@ -2,7 +2,7 @@ import { isObject, type Json } from '../../../kernel/json.ts';
 import { unfit } from '../../providers/anthropic/unfit-request.ts';
 import type { MessagesRequest } from '../messages-request.ts';
 import { offeredTools } from './offered-tools.ts';
-import { mayBeStrict } from './strict-schema.ts';
+import { mayBeStrict, type SchemaRoom, schemaRoom } from './strict-schema.ts';
 
 type ToolFields = {
   readonly tools?: readonly Json[];
@@ -18,14 +18,15 @@ export function translateToolFields(request: MessagesRequest): ToolFields {
     if (choice?.type === 'any' || choice?.type === 'tool') unfit('tool_choice needs tools.');
     return {};
   }
+  const room = schemaRoom();
   return {
-    tools: tools.map(([tool, place]) => translateTool(tool, place)),
+    tools: tools.map(([tool, place]) => translateTool(tool, place, room)),
     ...(choice !== undefined && choice !== null && { tool_choice: translateChoice(choice) }),
     ...(choice?.disable_parallel_tool_use === true && { parallel_tool_calls: false }),
   };
 }
 
-function translateTool(tool: unknown, at: string): Json {
+function translateTool(tool: unknown, at: string, room: SchemaRoom): Json {
   if (!isObject(tool)) return unfit(`${at} must be an object.`);
   const { description, input_schema: parameters, name, strict, type } = tool;
   if (type !== undefined && type !== null && type !== 'custom') {
@@ -39,7 +40,7 @@ function translateTool(tool: unknown, at: string): Json {
       name,
       ...(typeof description === 'string' && { description }),
       parameters,
-      ...(strict === true && { strict: mayBeStrict(parameters) }),
+      ...(strict === true && { strict: mayBeStrict(parameters, room) }),
     },
   };
 }

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { MessagesRequest } from '../../../../../src/models/messages/messages-request.ts';
-import { mayBeStrict } from '../../../../../src/models/messages/to-chat/strict-schema.ts';
+import {
+  mayBeStrict,
+  schemaRoom,
+} from '../../../../../src/models/messages/to-chat/strict-schema.ts';
 import { translateToChat } from '../../../../../src/models/messages/to-chat/translate-request.ts';
 
 const text = { type: 'string' };
@@ -21,7 +24,7 @@ describe('a schema that OpenAI is asked to keep to strictly', () => {
   ])('%s', (_, schema) => expect(mayBeStrict(schema as never)).toBe(true));
 
   const deep = (levels: number): object => (levels === 0 ? text : { anyOf: [deep(levels - 1)] });
-  const { depth, schemas } = LIMITS.strictSchema;
+  const { depth, parts } = LIMITS.strictSchema;
   it.each<[string, object]>([
     ['has an optional property', optional],
     ['requires nothing', { type: 'object', properties: { a: text }, additionalProperties: false }],
@@ -42,8 +45,16 @@ describe('a schema that OpenAI is asked to keep to strictly', () => {
     ['combines schemas as strict ones may not', closed({ a: { allOf: [text] } })],
     ['is no schema in one place', closed({ a: true })],
     ['is deeper than it is looked through', closed({ a: deep(depth) })],
-    ['is larger than that', { anyOf: Array.from({ length: schemas }, () => text) }],
+    ['is larger than that', { anyOf: Array.from({ length: parts }, () => text) }],
   ])('is none that %s', (_, schema) => expect(mayBeStrict(schema as never)).toBe(false));
+
+  it('is looked for in a request only as far as there is room for all its tools', () => {
+    const room = schemaRoom();
+    const schema = closed({ a: text, b: text }) as never;
+    let taken = 0;
+    while (mayBeStrict(schema, room)) taken++;
+    expect(taken).toBe(Math.floor(parts / 5));
+  });
 
   it('binds an answer, and a tool whose caller wants that, where it can be one', () => {
     const of = (schema: object, strict?: boolean) => {
