@@ -96,7 +96,11 @@ const COUNTED = new Set([
   ...['cache_control'],
 ]);
 
-type Turn = { readonly role: string; readonly content: string | readonly Json[] };
+type Turn = {
+  readonly role: string;
+  readonly content?: string | readonly Json[];
+  readonly output_config?: Json;
+};
 
 /** What the newer version has no more. */
 const SAMPLING = ['temperature', 'top_p', 'top_k'];
@@ -153,9 +157,10 @@ function objectionTo(path: string, headers: Json, body: Json): string | undefine
   const turns = body.messages as readonly Turn[];
   if (turns[0]?.role !== 'user') return 'messages: first message must use the user role';
   let open: readonly unknown[] = [];
-  for (const [index, { role, content: given }] of turns.entries()) {
+  for (const [index, { role, content: given = [], output_config: config }] of turns.entries()) {
     const content = typeof given === 'string' ? [{ type: 'text', text: given }] : given;
-    if (content.length === 0) return `messages.${index}: content is empty`;
+    const mayBeEmpty = role === 'system' && config?.effort !== undefined;
+    if (content.length === 0 && !mayBeEmpty) return `messages.${index}: content is empty`;
     const results = content.flatMap(({ type, tool_use_id: id }) =>
       type === 'tool_result' ? [id] : [],
     );

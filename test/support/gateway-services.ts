@@ -87,7 +87,7 @@ export function gatewayServices(options: {
     services: {
       catalogue,
       chat: createChatCompletions({ ...bought, rails: rails.chat }),
-      messages: createMessagesGateway({ ...bought, rails: rails.chat }),
+      messages: createMessagesGateway({ ...bought, rails: rails.responses }),
       messageTokens: createMessageTokens({ ...bought, rails: rails.chat, tokens }),
       responses: createResponses({ ...bought, rails: rails.responses, kept }),
       embeddings: createEmbeddings({ ...bought, rails: rails.embeddings }),

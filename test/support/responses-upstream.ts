@@ -38,7 +38,15 @@ const event = (type: string, fields: object, sequence_number: number) =>
  * A peer that speaks OpenAI's Responses protocol on loopback, whole and streamed, with the events and in the order of
  * https://developers.openai.com/api/reference/resources/responses/streaming-events.
  */
-export async function responsesUpstream(): Promise<ResponsesUpstream> {
+export async function responsesUpstream({
+  chat,
+  objectionTo,
+}: {
+  /** The completion that it answers chats with. Undefined: it has no chat. */
+  readonly chat?: object;
+  /** The sentence of a 400. */
+  readonly objectionTo?: (path: string, body: Record<string, unknown>) => string | undefined;
+} = {}): Promise<ResponsesUpstream> {
   const seen: { path: string; body: Record<string, unknown> }[] = [];
   let scriptOf = (_: Record<string, unknown>): Script => ({ items: [{ say: ['Good morning.'] }] });
   const server = createServer(async (request, response) => {
@@ -46,8 +54,16 @@ export async function responsesUpstream(): Promise<ResponsesUpstream> {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = JSON.parse(Buffer.concat(chunks).toString()) as Record<string, unknown>;
     seen.push({ path: request.url ?? '', body });
+    const message = objectionTo?.(request.url ?? '', body);
+    if (message !== undefined) {
+      const error = { message, type: 'invalid_request_error' };
+      response.writeHead(400, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ error }));
+      return;
+    }
     if (!request.url?.endsWith('/responses')) {
-      response.writeHead(404, { 'content-type': 'application/json' }).end('{}');
+      response.writeHead(chat ? 200 : 404, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(chat ?? {}));
       return;
     }
     const events = eventsOf(scriptOf(body), body, seen.length);

@@ -94,7 +94,7 @@ export function buildGateway(
       embeddings: createEmbeddings({ ...shared, rails: vectors }),
       transcriptions: createTranscriptions({ ...shared, rails: hearing }),
       chat: createChatCompletions({ ...shared, rails }),
-      messages: createMessagesGateway({ ...shared, rails }),
+      messages: createMessagesGateway({ ...shared, rails: answering }),
       messageTokens: createMessageTokens({ ...shared, rails, tokens: engines.tokens }),
       responses: createResponses({ ...shared, rails: answering, kept }),
       proxied: createProxiedModels(shared, { chat: rails, embeddings: vectors }),

@@ -8,6 +8,8 @@ export const OUTBOUND_LIMITS = {
   maxOutputTokens: 10_000_000,
   completionsPerRequest: 128,
   stopSequences: 16,
+  /** Of the schemas of a request that an upstream is asked to keep to strictly. OpenAI takes ten levels of objects and 5,000 properties. */
+  strictSchema: { depth: 32, parts: 10_000 },
   toolCallsPerAnswer: 1_024,
   /** Of what signs a call, where the call's id carries it. Those of Gemini have some thousand characters at most. */
   signatureChars: 16 * 1024,

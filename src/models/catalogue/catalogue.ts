@@ -53,7 +53,7 @@ export type Source = Surcharges & {
   readonly thinkingSwitch?: boolean | undefined;
   /** Absent where the rates are this server's own. */
   readonly price?: PriceNote | undefined;
-  /** The efforts that it takes, where it speaks the Messages dialect. Absent: not known, or none, so that it is sent none. */
+  /** The efforts that it takes of a translated request. Absent: not known, or none, so that it is sent none. */
   readonly efforts?: readonly Effort[] | undefined;
 };
 

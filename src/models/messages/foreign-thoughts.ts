@@ -8,13 +8,13 @@ import type { CountRequest } from './messages-request.ts';
 export function withoutForeignThoughts<R extends CountRequest>(request: R): R {
   const { messages } = request;
   if (!messages.some(({ content }) => hasForeign(content))) return request;
-  const kept = messages.map((message) => {
+  const kept = messages.flatMap((message) => {
     const { content } = message;
-    return hasForeign(content)
-      ? { ...message, content: content.filter((block) => !isForeign(block)) }
-      : message;
+    if (!hasForeign(content)) return [message];
+    const own = content.filter((block) => !isForeign(block));
+    return own.length > 0 ? [{ ...message, content: own }] : [];
   });
-  return { ...request, messages: kept.filter(({ content }) => content.length > 0) };
+  return { ...request, messages: kept };
 }
 
 const hasForeign = (content: unknown): content is readonly unknown[] =>

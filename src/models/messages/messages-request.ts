@@ -1,27 +1,31 @@
 import { z } from 'zod';
+import { isObject } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 
 const ROLES = ['user', 'assistant', 'system'] as const;
 
 /** Text, or blocks. What a block may be is for the upstream to judge, or for the translation that meets it. */
-const content = z.union([z.string(), z.array(z.unknown())], {
-  error: 'must be a string or a list of blocks',
-});
+const CONTENT = 'must be a string or a list of blocks';
+const content = z.union([z.string(), z.array(z.unknown())], { error: CONTENT });
+
+/** A turn of the system may change the effort alone, and says nothing then. */
+const turn = z
+  .looseObject({
+    role: z.enum(ROLES, { error: `must be one of ${ROLES.join(', ')}` }),
+    content: content.optional(),
+  })
+  .refine(
+    ({ content: said, output_config: config, role }) =>
+      said !== undefined || (role === 'system' && isObject(config)),
+    { path: ['content'], error: CONTENT },
+  );
 
 const within = (min: number, max: number) => z.number().min(min).max(max).nullish();
 
 /** What both routes have of a prompt. Everything else is kept and forwarded as it came. */
 const PROMPT = {
   model: z.string().min(1).max(LIMITS.modelIdChars),
-  messages: z
-    .array(
-      z.looseObject({
-        role: z.enum(ROLES, { error: `must be one of ${ROLES.join(', ')}` }),
-        content,
-      }),
-    )
-    .min(1)
-    .max(LIMITS.chatMessages),
+  messages: z.array(turn).min(1).max(LIMITS.chatMessages),
   system: content.nullish(),
   tools: z.array(z.unknown()).nullish(),
   tool_choice: z.looseObject({ type: z.string() }).nullish(),

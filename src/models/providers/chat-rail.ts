@@ -21,7 +21,7 @@ export type ChatCall = {
   readonly paymentMethod?: PaymentMethod | undefined;
   /** Set where this server marks the prompt, if the upstream needs marks and the caller has set none. */
   readonly breakpoints?: Breakpoints | undefined;
-  /** The efforts that the model takes in the Messages dialect; undefined: not known, or none. */
+  /** The efforts that the model takes of a translated request; undefined: not known, or none. */
   readonly efforts?: readonly Effort[] | undefined;
   /** The caller's request as it came; a rail changes the model's name, and the cap's where its upstream has another. */
   readonly body: Readonly<Record<string, unknown>>;

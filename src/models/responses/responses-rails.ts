@@ -6,9 +6,9 @@ import type { ResponsesRail } from '../providers/responses/responses-rail.ts';
 import type { UpstreamLimits } from '../providers/upstream-pool.ts';
 import { openRails, type Rails } from '../routing/open-rails.ts';
 
-/** How a source is asked for a response: in its own words where it speaks the dialect, else for a chat. */
+/** How a source is asked for a response: in its own words where it speaks the dialect, else for a chat, which all of them speak. */
 export type AnyRail =
-  | { readonly speaks: 'responses'; readonly rail: ResponsesRail }
+  | { readonly speaks: 'responses'; readonly rail: ResponsesRail; readonly chat: ChatRail }
   | { readonly speaks: 'chat'; readonly rail: ChatRail };
 
 /** The rails of responses: those of chat, but to providers that speak the dialect. Closes the latter alone. */
@@ -28,10 +28,12 @@ export function createResponsesRails(deps: {
   });
   return {
     railOf(source: Source): AnyRail | undefined {
-      const rail = own.railOf(source);
-      if (rail !== undefined) return { speaks: 'responses', rail };
       const other = chat.railOf(source);
-      return other && { speaks: 'chat', rail: other };
+      if (other === undefined) return undefined;
+      const rail = own.railOf(source);
+      return rail === undefined
+        ? { speaks: 'chat', rail: other }
+        : { speaks: 'responses', rail, chat: other };
     },
     [Symbol.asyncDispose]: () => own[Symbol.asyncDispose](),
   };

@@ -15,6 +15,7 @@ import {
 import { AGENT_KEY } from '../../support/gateway-world.ts';
 import { STREAM, streamed } from '../../support/message-events.ts';
 import { messagesWorld } from '../../support/messages-world.ts';
+import { openAiWorld } from '../../support/openai-world.ts';
 import { DONE, toolCallEvents, usageEvent, wordEvents } from '../../support/stream-upstream.ts';
 
 const CLAUDE_CODE = clientCapture('claude-code');
@@ -67,6 +68,32 @@ describe('the Claude Code CLI over an upstream of the OpenAI dialect', () => {
     ]);
     await w.balanced();
   });
+});
+
+describe('the Claude Code CLI over OpenAI’s models', () => {
+  it.each(['openai/gpt-6-luna', 'openai/gpt-6.1-sol'])(
+    'calls its tool of %s, with the effort that it wishes',
+    async (model) => {
+      await using w = await openAiWorld();
+      w.upstream.play({
+        items: [{ think: 'sealed' }, { call: 'Bash', args: '{"command":"echo hi"}' }],
+      });
+      const called = told(await ask(w, FIRST, model));
+      expect(called.blocks).toMatchObject([{ type: 'tool_use', id: 'call_11', name: 'Bash' }]);
+      expect(JSON.parse(called.input)).toEqual({ command: 'echo hi' });
+      const { body } = w.upstream.seen.at(-1) ?? {};
+      expect(body?.tools).toHaveLength((FIRST.body.tools as Json[]).length);
+      expect(body?.reasoning).toEqual({ effort: 'high' });
+      w.upstream.play({ items: [{ say: ['Ran ', 'it.'] }] });
+      expect(told(await ask(w, SECOND, model)).text).toBe('Ran it.');
+      const input = w.upstream.seen.at(-1)?.body.input as Json[];
+      expect(input.filter(({ type }) => type !== 'message')).toMatchObject([
+        { type: 'function_call', call_id: 'call_1', name: 'Bash' },
+        { type: 'function_call_output', call_id: 'call_1', output: 'from-bash' },
+      ]);
+      await w.balanced();
+    },
+  );
 });
 
 describe('the Claude Code CLI over an upstream of its dialect', () => {

@@ -265,7 +265,10 @@ describe('Anthropic’s SDK, of a model whose upstream speaks the OpenAI dialect
   it('asks for an answer in a schema as the other dialect has it', async () => {
     await using w = await world();
     w.upstream.play(wholeAnswer({ content: '{"a":1}' }));
-    const schema = { type: 'object', properties: { a: { type: 'number' } } };
+    const schema = {
+      ...{ type: 'object', properties: { a: { type: 'number' } } },
+      ...{ required: ['a'], additionalProperties: false },
+    };
     await w.claude.messages.create({
       ...asked,
       output_config: { format: { type: 'json_schema', schema } },

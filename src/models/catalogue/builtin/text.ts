@@ -1,4 +1,4 @@
-import { EFFORTS } from '../../providers/efforts.ts';
+import { effortsBetween } from '../../providers/efforts.ts';
 import type { ModelEntry } from './builtin-model.ts';
 import { openWeight, unpriced, unpricedDirect } from './builtin-model.ts';
 import { chatTable } from './chat-table.ts';
@@ -18,13 +18,32 @@ const LONG_GROK = { longPrompt: { above: 200_000, inputPercent: 200, outputPerce
 /** They think unless they are told not to (api-docs.deepseek.com, platform.kimi.ai and docs.bigmodel.cn, read on 2026-11-26). */
 const SWITCHED = { thinkingSwitch: true };
 
+// Which efforts a model takes over the Responses API: for GPT-5.6, GPT-6 Luna and Sol as docs.oxen.ai has it, for GPT-6.1 as
+// dev.to/aihubmix has it, for GPT-6 Astra as models.dev has it, for older ones as learn.microsoft.com (azure/ai-projects) and
+// reference.langchain.com have it (read on 2026-11-27). The GPT-4o models do not think. Over chat completions none takes `max`.
+const GPT_5 = { efforts: effortsBetween('none', 'xhigh').filter((effort) => effort !== 'minimal') };
+const GPT_6 = { efforts: effortsBetween('none', 'max').filter((effort) => effort !== 'minimal') };
+const ALWAYS_THINKING = { efforts: effortsBetween('low', 'max') };
+
 const OPENAI: readonly ModelEntry[] = [
   ...chatTable('openai', [
-    'gpt-4o         2.5   10    1.25   128_000  16_384   list  models.dev+truefoundry/models         2026-11-24',
-    'gpt-5.4-mini   0.75  4.5   0.075  400_000  128_000  list  docs.venice.ai+api-evangelist/openai  2026-11-24',
-    'gpt-5.4-nano   0.2   1.25  0.02   400_000  128_000  list  openrouter.ai+api-evangelist/openai   2026-11-24',
-    'gpt-5.3-codex  1.75  14    0.175  400_000  128_000  list  models.dev+truefoundry/models         2026-11-24',
+    'gpt-4o  2.5  10  1.25  128_000  16_384  list  models.dev+truefoundry/models  2026-11-24',
   ]),
+  ...chatTable(
+    'openai',
+    [
+      'gpt-5.4-mini  0.75  4.5   0.075  400_000  128_000  list  docs.venice.ai+api-evangelist/openai  2026-11-24',
+      'gpt-5.4-nano  0.2   1.25  0.02   400_000  128_000  list  openrouter.ai+api-evangelist/openai   2026-11-24',
+    ],
+    GPT_5,
+  ),
+  ...chatTable(
+    'openai',
+    [
+      'gpt-5.3-codex  1.75  14  0.175  400_000  128_000  list  models.dev+truefoundry/models  2026-11-24',
+    ],
+    { efforts: effortsBetween('low', 'xhigh') },
+  ),
   ...chatTable(
     'openai',
     [
@@ -39,22 +58,28 @@ const OPENAI: readonly ModelEntry[] = [
       'gpt-5.5  5    30  0.5   1_050_000  128_000  list  truefoundry/models+api-evangelist/openai  2026-11-24',
       'gpt-5.4  2.5  15  0.25  1_050_000  128_000  list  truefoundry/models+api-evangelist/openai  2026-11-24',
     ],
-    LONG_GPT,
+    { ...GPT_5, ...LONG_GPT },
   ),
   ...chatTable(
     'openai',
     [
       'gpt-6-luna     0.1  0.5  0.01  1_050_000  128_000  list         developers.openai.com/api/docs/models/gpt-6-luna    2026-11-24',
       'gpt-6-sol      2    10   0.2   1_050_000  128_000  list         truefoundry/models+TheKrush/PromptFuel              2026-11-24',
-      'gpt-6-astra    10   50   1     1_050_000  128_000  list         models.dev+truefoundry/models                       2026-11-24',
-      'gpt-6.1-sol    2    10   0.1   1_050_000  128_000  list         truefoundry/models+amine123max/Codex-Manager        2026-11-24',
-      'gpt-6.1-terra  1    5    0.05  1_050_000  128_000  list         docs.litellm.ai+apidog.com                          2026-11-24',
       'gpt-5.6-luna   0.2  1.2  0.02  1_050_000  128_000  list         developers.openai.com/api/docs/models/gpt-5.6-luna  2026-11-24',
       'gpt-5.6-terra  2    12   0.2   1_050_000  128_000  list         docs.laozhang.ai+docs.venice.ai                     2026-11-24',
       // Sold at 4 and 20 until 2026-11-21 at least; what came after that day was not found.
       'gpt-5.6-sol    5    30   0.5   1_050_000  128_000  unconfirmed  developers.openai.com/api/docs/models/gpt-5.6-sol   2026-11-24',
     ],
-    CACHING_GPT,
+    { ...GPT_6, ...CACHING_GPT },
+  ),
+  ...chatTable(
+    'openai',
+    [
+      'gpt-6-astra    10  50  1     1_050_000  128_000  list  models.dev+truefoundry/models                 2026-11-24',
+      'gpt-6.1-sol    2   10  0.1   1_050_000  128_000  list  truefoundry/models+amine123max/Codex-Manager  2026-11-24',
+      'gpt-6.1-terra  1   5   0.05  1_050_000  128_000  list  docs.litellm.ai+apidog.com                    2026-11-24',
+    ],
+    { ...ALWAYS_THINKING, ...CACHING_GPT },
   ),
 ];
 
@@ -66,7 +91,8 @@ const LONGEST_CACHED = { cacheLeastTokens: 4_096 };
 
 // Which efforts a model takes, as platform.claude.com/docs/en/build-with-claude/effort has it (read on 2026-11-27): claude-haiku-4-5
 // takes none, those of version 4.6 have no `xhigh`.
-const NO_XHIGH = EFFORTS.filter((effort) => effort !== 'xhigh');
+const OF_CLAUDE = effortsBetween('low', 'max');
+const NO_XHIGH = OF_CLAUDE.filter((effort) => effort !== 'xhigh');
 
 const ANTHROPIC: readonly ModelEntry[] = [
   ...chatTable(
@@ -91,7 +117,7 @@ const ANTHROPIC: readonly ModelEntry[] = [
     [
       'claude-opus-4-7    5   25  0.5   1_000_000  128_000  list  models.dev+truefoundry/models                                          2026-11-24',
     ],
-    { efforts: EFFORTS, ...LONG_CACHED },
+    { efforts: OF_CLAUDE, ...LONG_CACHED },
   ),
   ...chatTable(
     'anthropic',
@@ -99,7 +125,7 @@ const ANTHROPIC: readonly ModelEntry[] = [
       'claude-opus-5      5   25  0.5   1_000_000  128_000  list  platform.claude.com/docs/en/models/opus-5/overview                     2026-11-24',
       'claude-fable-5     10  50  1     1_000_000  128_000  list  platform.claude.com/docs/en/models/opus-5/overview+truefoundry/models  2026-11-24',
     ],
-    { efforts: EFFORTS, ...SHORT_CACHED },
+    { efforts: OF_CLAUDE, ...SHORT_CACHED },
   ),
   ...chatTable(
     'anthropic',
@@ -110,14 +136,14 @@ const ANTHROPIC: readonly ModelEntry[] = [
       'claude-opus-5-5    4   20  0.2   1_000_000  128_000  list  platform.claude.com/docs/en/models/opus-5/overview+truefoundry/models  2026-11-24',
       'claude-fable-5-1   10  50  0.25  1_000_000  128_000  list  platform.claude.com/docs/en/models/opus-5/overview+truefoundry/models  2026-11-24',
     ],
-    { efforts: EFFORTS },
+    { efforts: OF_CLAUDE },
   ),
   ...chatTable(
     'anthropic',
     [
       'claude-haiku-5-5  0.1  0.5  0.01  1_000_000  128_000  list  platform.claude.com/docs/en/models/haiku-5-5/overview+apidog.com  2026-11-24',
     ],
-    { efforts: EFFORTS, ...LONG_HAIKU },
+    { efforts: OF_CLAUDE, ...LONG_HAIKU },
   ),
 ];
 

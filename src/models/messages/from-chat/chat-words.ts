@@ -1,9 +1,9 @@
 import type { Json } from '../../../kernel/json.ts';
 import { textMember } from '../../providers/anthropic/read-json.ts';
 
-/** The id of a message whose upstream gave its completion this one; the spare one where it gave none. */
+/** The id of a message whose upstream gave its completion, or its response, this one; the spare one where it gave none. */
 export const messageIdOf = (completionId: unknown, spare: string): string =>
-  `msg_${typeof completionId === 'string' && completionId !== '' ? completionId.replace(/^chatcmpl-?/, '') : spare}`;
+  `msg_${typeof completionId === 'string' && completionId !== '' ? completionId.replace(/^(?:chatcmpl-?|resp_)/, '') : spare}`;
 
 /** The id of a tool call. Upstreams that give none get one that is the same however often the answer is read. */
 export const toolIdOf = (id: unknown, messageId: string, index: number): string =>

@@ -22,6 +22,14 @@ export type Reckoning = {
   tokensOf(answerChars: number): TokenUsage;
 };
 
+/** Reads the events of an upstream that has others than chat has. */
+export interface ChunkReader {
+  /** The chunk of chat that says the same. Undefined: there is nothing in it for a message. */
+  chunkOf(event: Json): Json | undefined;
+  /** What is known only behind the last event: why the answer ended. */
+  lastChunk(): Json;
+}
+
 /**
  * Turns a stream of the OpenAI dialect into the events of a message as it comes. The usage stands at the end, where the dialect
  * has its totals; before that the prompt is estimated. Holds nothing of the answer but calls that come side by side.
@@ -30,6 +38,7 @@ export class MessageStream implements ChatStream {
   readonly #chat: ChatStream;
   readonly #reading: Reading;
   readonly #reckoning: Reckoning;
+  readonly #reader: ChunkReader | undefined;
   readonly #events = new SseEvents();
   readonly #alike = new AlikeChunks();
   readonly #writer = new MessageWriter();
@@ -39,10 +48,12 @@ export class MessageStream implements ChatStream {
   #isOver = false;
   #broken: StreamBroken | undefined;
 
-  constructor(chat: ChatStream, reading: Reading, reckoning: Reckoning) {
+  /** `reader`: what comes are no chunks of chat. */
+  constructor(chat: ChatStream, reading: Reading, reckoning: Reckoning, reader?: ChunkReader) {
     this.#chat = chat;
     this.#reading = reading;
     this.#reckoning = reckoning;
+    this.#reader = reader;
     this.#calls = new CallBlocks(this.#writer, {
       idOf: (given, place) => toolIdOf(given, this.#id ?? '', place),
       signsCalls: reading.signsCalls === true,
@@ -81,8 +92,10 @@ export class MessageStream implements ChatStream {
         this.#words(text);
         continue;
       }
-      const chunk = await readData(event);
-      if (isObject(chunk)) this.#alike.remember(event, chunk);
+      const data = await readData(event);
+      if (isObject(data)) this.#alike.remember(event, data);
+      const chunk =
+        this.#reader !== undefined && isObject(data) ? this.#reader.chunkOf(data) : data;
       const broken = this.#look(chunk);
       if (broken === undefined) continue;
       this.#broken = broken;
@@ -136,6 +149,8 @@ export class MessageStream implements ChatStream {
 
   #finish(): void {
     this.#isOver = true;
+    this.#broken = this.#reader && this.#look(this.#reader.lastChunk());
+    if (this.#broken !== undefined) return;
     if (this.#id === undefined) this.#begin({});
     this.#calls.end();
     this.#writer.stop();

@@ -22,9 +22,15 @@ export function placedBlocks(content: unknown, at: string): (readonly [Json, str
   });
 }
 
-/** A content that may hold texts alone, as one. */
-export function joinTexts(content: unknown, at: string, between: string): string {
+/** A content that may hold texts alone, as one; `isLeftOut` says which blocks are no part of it. */
+export function joinTexts(
+  content: unknown,
+  at: string,
+  between: string,
+  isLeftOut: (block: Json) => boolean = () => false,
+): string {
   return placedBlocks(content, at)
+    .filter(([block]) => !isLeftOut(block))
     .map(([block, place]) => {
       if (block.type !== 'text')
         unfit(`${place}.type must be "text": nothing else can be said here.`);

@@ -1,19 +1,26 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
 import type { ChatRequest } from '../../chat/chat-request.ts';
 import { unfit } from '../../providers/anthropic/unfit-request.ts';
+import type { Effort } from '../../providers/efforts.ts';
 import { findUnserved, isSet, type UnservedFeature } from '../../providers/unserved-features.ts';
 import type { CountRequest, MessagesRequest } from '../messages-request.ts';
+import { mayBeStrict } from './strict-schema.ts';
 import { joinTexts } from './translate-blocks.ts';
 import { translateToolFields } from './translate-tools.ts';
 import { translateTurn } from './translate-turn.ts';
+import { wishedEffort } from './wished-effort.ts';
 
 /**
  * Puts a Messages request into the words of the OpenAI dialect; throws UnfitRequest where it has none. Thoughts stand in it that not
- * every source takes. What only leans on how a model works is left out: whether and how much it is to think, marks for a cache, edits
- * of the context, whom a request is for.
+ * every source takes. Its effort is one of those that the model takes. What only leans on how a model works is left out: budgets of
+ * thoughts, marks for a cache, edits of the context, whom a request is for.
  */
-export function translateToChat(request: MessagesRequest): ChatRequest {
+export function translateToChat(
+  request: MessagesRequest,
+  efforts?: readonly Effort[],
+): ChatRequest {
   refuseUnknown(request);
+  const effort = wishedEffort(request, efforts);
   const { max_tokens, messages, model, stop_sequences: stop, stream, system } = request;
   const instructions = joinTexts(system, 'system', '\n\n');
   return {
@@ -25,6 +32,7 @@ export function translateToChat(request: MessagesRequest): ChatRequest {
     max_tokens,
     ...translateToolFields(request),
     ...formatOf(request),
+    ...(effort !== undefined && { reasoning_effort: effort }),
     ...(isSet(request.temperature) && { temperature: request.temperature }),
     ...(isSet(request.top_p) && { top_p: request.top_p }),
     ...(stop !== undefined && stop !== null && stop.length > 0 && { stop }),
@@ -62,7 +70,6 @@ function formatOf({ output_config: config, output_format: older }: MessagesReque
     return unfit('output_config.format must be a json_schema with a schema.');
   }
   const { schema } = format;
-  return {
-    response_format: { type: 'json_schema', json_schema: { name: 'answer', schema, strict: true } },
-  };
+  const named = { name: 'answer', schema, strict: mayBeStrict(schema) };
+  return { response_format: { type: 'json_schema', json_schema: named } };
 }

@@ -1,6 +1,8 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { unfit } from '../../providers/anthropic/unfit-request.ts';
 import type { MessagesRequest } from '../messages-request.ts';
+import { offeredTools } from './offered-tools.ts';
+import { mayBeStrict, type SchemaRoom, schemaRoom } from './strict-schema.ts';
 
 type ToolFields = {
   readonly tools?: readonly Json[];
@@ -9,19 +11,22 @@ type ToolFields = {
 };
 
 /** The tools of a request, and how the model may use them; without tools neither is said. */
-export function translateToolFields({ tool_choice: choice, tools }: MessagesRequest): ToolFields {
-  if (tools === undefined || tools === null || tools.length === 0) {
+export function translateToolFields(request: MessagesRequest): ToolFields {
+  const { tool_choice: choice } = request;
+  const tools = offeredTools(request);
+  if (tools.length === 0) {
     if (choice?.type === 'any' || choice?.type === 'tool') unfit('tool_choice needs tools.');
     return {};
   }
+  const room = schemaRoom();
   return {
-    tools: tools.map((tool, index) => translateTool(tool, `tools[${index}]`)),
+    tools: tools.map(([tool, place]) => translateTool(tool, place, room)),
     ...(choice !== undefined && choice !== null && { tool_choice: translateChoice(choice) }),
     ...(choice?.disable_parallel_tool_use === true && { parallel_tool_calls: false }),
   };
 }
 
-function translateTool(tool: unknown, at: string): Json {
+function translateTool(tool: unknown, at: string, room: SchemaRoom): Json {
   if (!isObject(tool)) return unfit(`${at} must be an object.`);
   const { description, input_schema: parameters, name, strict, type } = tool;
   if (type !== undefined && type !== null && type !== 'custom') {
@@ -35,7 +40,7 @@ function translateTool(tool: unknown, at: string): Json {
       name,
       ...(typeof description === 'string' && { description }),
       parameters,
-      ...(strict === true && { strict }),
+      ...(strict === true && { strict: mayBeStrict(parameters, room) }),
     },
   };
 }

@@ -4,6 +4,7 @@ import { textMember } from '../../providers/anthropic/read-json.ts';
 import { writeArguments } from '../../providers/anthropic/translate-answer.ts';
 import { unfit } from '../../providers/anthropic/unfit-request.ts';
 import type { MessagesRequest } from '../messages-request.ts';
+import { isToolChange } from './offered-tools.ts';
 import {
   isTextPart,
   joinTexts,
@@ -20,8 +21,10 @@ type ChatMessage = ChatRequest['messages'][number];
 export function translateTurn({ content, role }: Turn, at: string): ChatMessage[] {
   const place = `${at}.content`;
   switch (role) {
-    case 'system':
-      return [{ role, content: joinTexts(content, place, '\n\n') }];
+    case 'system': {
+      const text = joinTexts(content, place, '\n\n', isToolChange);
+      return text === '' ? [] : [{ role, content: text }];
+    }
     case 'assistant':
       return assistantMessage(content, place);
     case 'user':

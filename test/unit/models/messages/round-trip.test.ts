@@ -13,6 +13,7 @@ import { readMessageUsage } from '../../../../src/models/providers/anthropic/mes
 import { translateAnswer } from '../../../../src/models/providers/anthropic/translate-answer.ts';
 import { translateRequest } from '../../../../src/models/providers/anthropic/translate-request.ts';
 import type { ChatStream, TokenUsage } from '../../../../src/models/providers/chat-rail.ts';
+import { EFFORTS, type Effort, effortsBetween } from '../../../../src/models/providers/efforts.ts';
 import { streamOfWhole } from '../../../../src/models/providers/openai/whole-stream.ts';
 
 const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
@@ -72,6 +73,13 @@ const TOOL = {
   input_schema: { type: 'object', properties: { city: { type: 'string' } } },
 };
 
+const STRICT_TOOL = {
+  ...{ ...TOOL, strict: true },
+  input_schema: { ...TOOL.input_schema, required: ['city'], additionalProperties: false },
+};
+
+const OF_CLAUDE = effortsBetween('low', 'max');
+
 const schema = input.map((properties) => ({
   ...{ type: 'object', properties, additionalProperties: false },
 }));
@@ -119,10 +127,23 @@ describe('a request of the Messages dialect that is translated to chat, and by t
     );
   });
 
+  it('keeps its effort, as near as both models take it', () => {
+    const effortOf = (effort: Effort, taken: readonly Effort[]) => {
+      const request = requestOf(turnsOf([]), { output_config: { effort } });
+      const back = translateRequest(translateToChat(request, taken), OF_CLAUDE);
+      return back.output_config?.effort;
+    };
+    expect(OF_CLAUDE.map((effort) => effortOf(effort, EFFORTS))).toEqual(OF_CLAUDE);
+    const toXhigh = effortsBetween('none', 'xhigh');
+    expect(OF_CLAUDE.map((effort) => effortOf(effort, toXhigh))).toEqual([
+      ...['low', 'medium', 'high', 'xhigh', 'xhigh'],
+    ]);
+  });
+
   it('keeps the format of its answer, and whether the schemas of its tools bind', () => {
     fc.assert(
       fc.property(promises, ({ format, isStrict }) => {
-        const tools = [isStrict ? { ...TOOL, strict: true } : TOOL];
+        const tools = [isStrict ? STRICT_TOOL : TOOL];
         const config = format === null ? {} : { output_config: { format } };
         const request = requestOf(turnsOf([]), { tools, ...config });
         const { output_config, tools: back } = translateRequest(translateToChat(request));

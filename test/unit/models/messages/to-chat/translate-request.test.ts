@@ -9,6 +9,7 @@ const chatOf = (content: unknown, more: object = {}, role = 'user') =>
     }),
   );
 const tool = { name: 'f', input_schema: { type: 'object' } };
+const reference = { type: 'tool_reference', name: 'f' };
 
 describe('a Messages request in the words of the OpenAI dialect', () => {
   it('has plain texts, and parts only where there is more than one', () => {
@@ -89,7 +90,7 @@ describe('a Messages request in the words of the OpenAI dialect', () => {
     expect(chatOf('x', { tools: [{ ...tool, strict: true, type: 'custom' }] }).tools).toEqual([
       {
         type: 'function',
-        function: { name: 'f', parameters: { type: 'object' }, strict: true },
+        function: { name: 'f', parameters: { type: 'object' }, strict: false },
       },
     ]);
     expect(chatOf('x', { tools: [], tool_choice: { type: 'auto' } })).not.toHaveProperty('tools');
@@ -121,6 +122,8 @@ describe('a Messages request in the words of the OpenAI dialect', () => {
     ['tools.0', 'x', { tools: ['f'] }],
     ['tools.0.type', 'x', { tools: [{ type: 'web_search_20250305', name: 'w' }] }],
     ['tools.0.name', 'x', { tools: [{ input_schema: {} }] }],
+    ['messages.0.content.0.tool', [{ type: 'tool_removal', tool: reference }], {}, 'system'],
+    ['messages.0.content.0.type', [{ type: 'tool_changes' }], {}, 'system'],
     ['tools.0.input_schema', 'x', { tools: [{ name: 'f' }] }],
     ['tool_choice', 'x', { tool_choice: { type: 'any' } }],
     ['tool_choice.name', 'x', { tools: [tool], tool_choice: { type: 'tool' } }],

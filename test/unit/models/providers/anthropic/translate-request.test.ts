@@ -2,7 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { translateRequest } from '../../../../../src/models/providers/anthropic/translate-request.ts';
 import { UnfitRequest } from '../../../../../src/models/providers/anthropic/unfit-request.ts';
-import { EFFORTS, type Effort } from '../../../../../src/models/providers/efforts.ts';
+import {
+  EFFORTS,
+  type Effort,
+  effortsBetween,
+} from '../../../../../src/models/providers/efforts.ts';
 
 const hello = [{ role: 'user', content: 'Hello' }];
 const translate = (more: object = {}) =>
@@ -72,13 +76,14 @@ describe('the format of an answer', () => {
 });
 
 describe('the effort of a request', () => {
+  const ALL = effortsBetween('low', 'max');
   const asked = (reasoning_effort: unknown, efforts?: readonly Effort[]) =>
     translateRequest({ model: 'claude', messages: hello, reasoning_effort }, efforts).output_config;
 
   it('is the same word where the model takes it, else the nearest below that it takes', () => {
-    const words = ['none', 'minimal', ...EFFORTS];
-    const taken = (efforts: readonly Effort[]) => words.map((word) => asked(word, efforts)?.effort);
-    expect(taken(EFFORTS)).toEqual(['low', 'low', 'low', 'medium', 'high', 'xhigh', 'max']);
+    const taken = (efforts: readonly Effort[]) =>
+      EFFORTS.map((word) => asked(word, efforts)?.effort);
+    expect(taken(ALL)).toEqual(['low', 'low', 'low', 'medium', 'high', 'xhigh', 'max']);
     expect(taken(['low', 'medium', 'high', 'max'])).toEqual([
       ...['low', 'low', 'low', 'medium', 'high', 'high', 'max'],
     ]);
@@ -89,14 +94,14 @@ describe('the effort of a request', () => {
 
   it('is left out where the model is not known to take any, and where nothing known is asked', () => {
     expect(asked('high')).toBeUndefined();
-    for (const odd of [undefined, null, 7, 'most']) expect(asked(odd, EFFORTS)).toBeUndefined();
+    for (const odd of [undefined, null, 7, 'most']) expect(asked(odd, ALL)).toBeUndefined();
   });
 
   it('stands beside the format', () => {
     const json_schema = { schema: { type: 'object' } };
     const response_format = { type: 'json_schema', json_schema };
     const request = { model: 'm', messages: hello, response_format, reasoning_effort: 'low' };
-    expect(translateRequest(request, EFFORTS).output_config).toEqual({
+    expect(translateRequest(request, ALL).output_config).toEqual({
       format: { type: 'json_schema', schema: { type: 'object' } },
       effort: 'low',
     });

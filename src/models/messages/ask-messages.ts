@@ -1,0 +1,176 @@
+import { writeJsonInTurns } from '../../kernel/json/write-json.ts';
+import type { Json } from '../../kernel/json.ts';
+import { joinPieces } from '../../kernel/long-work.ts';
+import type { StopSignal } from '../../kernel/stop-signal.ts';
+import type { ChatRequest } from '../chat/chat-request.ts';
+import { meterTokens } from '../chat/chat-usage.ts';
+import { estimatePrompt } from '../chat/estimate-chat.ts';
+import { withOwnCallIds } from '../chat/own-call-ids.ts';
+import { forThinker, mustShowThoughts, type ThinkingWish } from '../chat/thoughts.ts';
+import { type CallOrder, type ChatAnswer, type ChatQuestion, chatCall } from '../chat/want-chat.ts';
+import { UnfitRequest } from '../providers/anthropic/unfit-request.ts';
+import type {
+  ChatCompletion,
+  ChatRail,
+  MessagesCall,
+  MessagesRail,
+} from '../providers/chat-rail.ts';
+import { type Completed, failed, type Outcome } from '../providers/outcome.ts';
+import type { ResponsesRail } from '../providers/responses/responses-rail.ts';
+import type { AnyRail } from '../responses/responses-rails.ts';
+import { withoutForeignThoughts } from './foreign-thoughts.ts';
+import { messageOfCompletion, type Reading } from './from-chat/message-of-completion.ts';
+import { MessageStream } from './from-chat/message-stream.ts';
+import { completionOfResponse } from './from-responses/completion-of-response.ts';
+import { ResponseChunks } from './from-responses/response-chunks.ts';
+import type { MessagesRequest } from './messages-request.ts';
+import { withOwnToolIds } from './own-tool-ids.ts';
+import { translateToChat } from './to-chat/translate-request.ts';
+import { fitsResponses, translateToResponses } from './to-responses/translate-chat.ts';
+
+/** One request, as it can be put to rails of all kinds. */
+export type AskedMessages = Pick<MessagesCall, 'headers'> &
+  Pick<Reading, 'spareId'> &
+  Pick<ChatQuestion, 'measured'> & {
+    readonly asked: MessagesRequest;
+    readonly call: CallOrder;
+  };
+
+/** The rail of chat to the same source. */
+export const chatRailOf = (rail: AnyRail): ChatRail =>
+  rail.speaks === 'chat' ? rail.rail : rail.chat;
+
+/**
+ * Asks one rail for a message: in the caller's own words where the upstream speaks the dialect, else for a response where it can be
+ * asked for one, else for a chat.
+ */
+export function askForMessage(
+  rail: AnyRail,
+  question: AskedMessages,
+  signal: StopSignal,
+): Promise<Outcome<ChatAnswer>> {
+  const { messages } = chatRailOf(rail);
+  return messages === undefined
+    ? translated(rail, question, signal)
+    : relayed(messages, question, signal);
+}
+
+function relayed(
+  rail: MessagesRail,
+  { asked, call, headers }: AskedMessages,
+  signal: StopSignal,
+): Promise<Outcome<ChatAnswer>> {
+  const body = withOwnToolIds(withoutForeignThoughts(asked));
+  const sent = { headers, ...chatCall(call, { body, servedAs: call.servedAs }) };
+  return asked.stream === true ? rail.stream(sent, signal) : rail.complete(sent, signal);
+}
+
+/** A request that does not ask for thoughts wants none, in this dialect; how much is thought may be left to the model. */
+function thinkingWish({ thinking }: MessagesRequest): ThinkingWish {
+  if (thinking?.type === 'adaptive') return undefined;
+  return thinking?.type === 'enabled' ? 'on' : 'off';
+}
+
+/**
+ * Asks an upstream of another dialect, and reads its answer as a message. A source that speaks Responses is asked over it wherever
+ * that can be: OpenAI's models take tools beside thinking over it alone, and the efforts of the catalogue.
+ */
+async function translated(
+  rail: AnyRail,
+  question: AskedMessages,
+  signal: StopSignal,
+): Promise<Outcome<ChatAnswer>> {
+  const { asked, call } = question;
+  const chatRail = chatRailOf(rail);
+  const asksResponse = rail.speaks === 'responses' && fitsResponses(asked);
+  const efforts = rail.speaks === 'chat' || asksResponse ? call.efforts : undefined;
+  let chat: ChatRequest;
+  try {
+    chat = withOwnCallIds(translateToChat(asked, efforts), chatRail.signsCalls ?? false);
+  } catch (error) {
+    if (!(error instanceof UnfitRequest)) throw error;
+    return { kind: 'unfit', detail: error.message, param: error.param };
+  }
+  return asksResponse
+    ? askForResponse(rail.rail, question, chat, signal)
+    : askForChat(chatRail, question, chat, signal);
+}
+
+async function askForChat(
+  rail: ChatRail,
+  { asked, call: given, measured, spareId }: AskedMessages,
+  chat: ChatRequest,
+  signal: StopSignal,
+): Promise<Outcome<ChatAnswer>> {
+  const { servedAs, thinkingSwitch } = given;
+  const thinker = { thoughts: rail.thoughts, thinkingSwitch };
+  const wish = thinkingWish(asked);
+  const wantsThoughts = wish !== 'off' || mustShowThoughts(chat, thinker);
+  const reading = { spareId, wantsThoughts, servedAs, signsCalls: rail.signsCalls ?? false };
+  // The message names the model: the chat under it need not.
+  const call = chatCall(given, { body: forThinker(chat, wish, thinker), servedAs: undefined });
+  if (asked.stream === true) {
+    const outcome = await rail.stream(call, signal);
+    if (outcome.kind !== 'completed') return outcome;
+    const { stream } = outcome;
+    return { ...outcome, stream: new MessageStream(stream, reading, reckoningOf(measured)) };
+  }
+  const outcome = await rail.complete(call, signal);
+  return outcome.kind === 'completed' ? wholeMessage(outcome, reading, measured) : outcome;
+}
+
+async function askForResponse(
+  rail: ResponsesRail,
+  { asked, call: { model, paymentMethod, servedAs }, measured, spareId }: AskedMessages,
+  chat: ChatRequest,
+  signal: StopSignal,
+): Promise<Outcome<ChatAnswer>> {
+  const reading = { spareId, wantsThoughts: thinkingWish(asked) !== 'off', servedAs };
+  const call = { body: translateToResponses(chat, model), dress: withoutEcho, paymentMethod };
+  if (asked.stream === true) {
+    const outcome = await rail.stream(call, signal);
+    if (outcome.kind !== 'completed') return outcome;
+    const { stream } = outcome;
+    const reader = new ResponseChunks(stream);
+    const message = new MessageStream(stream, reading, reckoningOf(measured), reader);
+    return { ...outcome, stream: message };
+  }
+  const outcome = await rail.respond(call, signal);
+  if (outcome.kind !== 'completed') return outcome;
+  const { response, ...rest } = outcome;
+  const json = completionOfResponse(response);
+  const completion = { ...rest, json, body: NOTHING, contentType: JSON_TYPE };
+  return wholeMessage(completion, reading, measured);
+}
+
+const NOTHING = new Uint8Array();
+const JSON_TYPE = 'application/json';
+
+/** A response repeats its request, of which a message has nothing. */
+function withoutEcho(response: Record<string, unknown>): void {
+  response.instructions = undefined;
+  response.tools = undefined;
+}
+
+/** How the tokens of an answer are counted whose upstream counts none. */
+const tokensOf = (measured: ChatRequest) => (chars: number) =>
+  meterTokens(measured, { usage: null, answerChars: chars });
+
+const reckoningOf = (measured: ChatRequest) => ({
+  promptTokens: estimatePrompt(measured),
+  tokensOf: tokensOf(measured),
+});
+
+async function wholeMessage(
+  outcome: Completed<ChatCompletion>,
+  reading: Reading,
+  measured: ChatRequest,
+): Promise<Outcome<ChatCompletion>> {
+  const { answerChars, headers, kind, note, paidRaw, status, usage } = outcome;
+  const used = usage ?? tokensOf(measured)(answerChars);
+  const message: Json | undefined = await messageOfCompletion(outcome, { ...reading, usage: used });
+  if (message === undefined) return failed('broken', 'not a completion', status);
+  const body = await joinPieces(await writeJsonInTurns(message));
+  const told = { body, contentType: JSON_TYPE, usage, answerChars, note };
+  return { kind, status, headers, paidRaw, ...told };
+}

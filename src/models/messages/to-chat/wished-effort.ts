@@ -1,0 +1,46 @@
+import { isObject } from '../../../kernel/json.ts';
+import { type Effort, nearestEffort } from '../../providers/efforts.ts';
+import type { MessagesRequest } from '../messages-request.ts';
+
+type Turn = MessagesRequest['messages'][number];
+
+/**
+ * How much a model may think that takes these efforts: not at all where thinking is disabled and the model can be told so, else
+ * the nearest to what the request wishes. Undefined where it wishes nothing, or the model takes none.
+ */
+export function wishedEffort(
+  request: MessagesRequest,
+  taken: readonly Effort[] | undefined,
+): Effort | undefined {
+  if (taken === undefined) return undefined;
+  if (request.thinking?.type === 'disabled' && taken.includes('none')) return 'none';
+  return nearestEffort(lastEffort(request), taken);
+}
+
+/**
+ * The effort of the turn that is to be answered. A system turn changes it from there on: at once directly behind new input of
+ * the user, elsewhere from the next one on (https://platform.claude.com/docs/en/build-with-claude/effort-per-message).
+ */
+function lastEffort({ messages, output_config: config }: MessagesRequest): unknown {
+  let effort = effortOf(config);
+  let coming: unknown;
+  let isBehindInput = false;
+  for (const turn of messages) {
+    const changed = turn.role === 'system' ? effortOf(turn.output_config) : undefined;
+    if (turn.role !== 'system') isBehindInput = hasNewInput(turn);
+    if (changed !== undefined) coming = changed;
+    if (coming === undefined || !isBehindInput) continue;
+    effort = coming;
+    coming = undefined;
+  }
+  return effort;
+}
+
+const effortOf = (config: unknown): unknown =>
+  isObject(config) ? (config.effort ?? undefined) : undefined;
+
+/** Results of tools alone are none. */
+const hasNewInput = ({ content, role }: Turn): boolean =>
+  role === 'user' &&
+  (!Array.isArray(content) ||
+    content.some((block) => !isObject(block) || block.type !== 'tool_result'));
