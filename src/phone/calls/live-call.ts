@@ -155,9 +155,9 @@ export class LiveCall {
     else if (event.kind === 'digit') this.#pressed(event.digit);
   }
 
-  /** The stream is gone; it may come back within `lineLostMs`. */
-  detached(): void {
-    if (!this.#isOver) this.#handover.detached();
+  /** This stream, by default the present one, is gone; the carrier may open another within `lineLostMs`. */
+  detached(connection?: LineConnection): void {
+    if (!this.#isOver) this.#handover.detached(connection);
   }
 
   /** Keeps something in the history that the brain has to know. */

@@ -64,11 +64,19 @@ export class CallLine {
    * played is lost.
    */
   attach(connection: LineConnection, codec: MediaCodec): void {
+    const replaced = this.#connection;
+    if (replaced !== undefined) this.detach();
     this.#codec = codec;
-    this.#connection?.close(1000, 'replaced');
     this.#playback.clear(this.#clock.monotonicMs());
     this.#connection = connection;
+    // Reports its end while it is being closed, when the line must know the new one.
+    replaced?.close(1000, 'replaced');
     this.#waits.wake();
+  }
+
+  /** Whether the line has another stream than this one. */
+  hasReplaced(connection: LineConnection): boolean {
+    return this.#connection !== undefined && this.#connection !== connection;
   }
 
   /** The stream is gone, and may come back. */

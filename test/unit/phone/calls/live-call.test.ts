@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { openLiveCall } from '../../../../src/phone/calls/recorded/open-live-call.ts';
 import { phoneCall } from '../../../support/phone-line.ts';
+import { memoryTapes } from '../../../support/tapes.ts';
 import { AGENT } from '../../../support/voice-world.ts';
 
 const COUNT = 'One two three four. Five six seven eight.';
@@ -87,6 +90,25 @@ describe('a live call', () => {
     expect(over).toEqual(['client left']);
     expect(ledger.openHolds()).toBe(0);
     expect(ledger.consumedRaw(AGENT)).toBeGreaterThan(0n);
+  });
+
+  it.each([
+    ['', undefined],
+    [', recorded', openLiveCall],
+  ])('goes on, and is billed, where another stream replaces a half-open one%s', async (_, open) => {
+    const detached: string[] = [];
+    const { answers, call, callee, connection, over, passes, says } = await phoneCall({
+      events: { detached: () => detached.push('detached') },
+      ...(open && { deps: { tapes: memoryTapes() }, open }),
+    });
+    connection.close = () => call.detached(connection);
+    call.attach({ ...connection, close() {} });
+    await passes(LIMITS.phone.lineLostMs + 1_000);
+    expect([over, detached]).toEqual([[], []]);
+    answers(COUNT);
+    await says('count');
+    await passes(1_000);
+    expect(callee.heardMs()).toBe(800);
   });
 
   it('gives keys that are pressed to its brain as one entry', async () => {
