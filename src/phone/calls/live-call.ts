@@ -199,14 +199,13 @@ export class LiveCall {
 
   #clientEvents() {
     return {
-      speechStarted: () => {
-        this.line.forgetAfterPlayed();
-        if (!this.#announcement.isOpen) this.#bargeIn.speechStarted();
-      },
+      speechStarted: (itemId: string) =>
+        this.#bargeIn.speechStarted(itemId, { mayInterrupt: !this.#announcement.isOpen }),
       utteranceEnded: () => this.#record.latency.utteranceEnded(),
-      interim: (text: string) => this.#bargeIn.interim(text),
-      heard: (heard: Heard) => {
-        this.#bargeIn.heard(heard.text);
+      interim: (itemId: string, text: string) => this.#bargeIn.interim(itemId, text),
+      forgotten: (itemId: string) => this.#bargeIn.forgotten(itemId),
+      heard: (itemId: string, heard: Heard) => {
+        this.#bargeIn.heard(itemId, heard.text);
         this.#record.heard(heard, !this.#announcement.isOpen && this.#bargeIn.isAddressed);
       },
       isAddressed: () => this.#isAddressed(),

@@ -80,6 +80,62 @@ describe('a live call', () => {
     expect(engines.guide.asked).toHaveLength(2);
   });
 
+  it.each([
+    ['okay', 600],
+    ['mhm', 420],
+    ['', 600],
+    ['the', 160],
+  ])(
+    'hangs up after the goodbye where a caller says no more than "%s" over it',
+    async (words, ms) => {
+      const { callee, engines, over, passes, says } = await phoneCall();
+      engines.guide.answers.push({
+        text: 'Goodbye my dear old friend from the far far away.',
+        toolCall: { name: 'end_call', argumentsJson: '{}' },
+        usage: { inputTokens: 1, outputTokens: 3 },
+      });
+      await says('bye');
+      engines.stt.pocketsphinx.script.push(words);
+      callee.speak(ms);
+      await passes(ms + 400);
+      expect(over).toEqual([]);
+      await passes(1_600);
+      expect(callee.heardMs()).toBeGreaterThanOrEqual(1_000);
+      expect(over).toEqual(['agent_ended']);
+      expect(engines.guide.asked).toHaveLength(1);
+    },
+  );
+
+  it('does not hang up on a caller who begins to speak with the last word of the goodbye', async () => {
+    const { callee, engines, over, passes, says } = await phoneCall();
+    engines.guide.answers.push({
+      text: 'Goodbye my friend.',
+      toolCall: { name: 'end_call', argumentsJson: '{}' },
+      usage: { inputTokens: 1, outputTokens: 3 },
+    });
+    await says('bye');
+    engines.stt.pocketsphinx.script.push('wait a moment');
+    while (callee.heardMs() < 160) await passes(20);
+    callee.speak(600);
+    await passes(2_500);
+    expect(over).toEqual([]);
+    expect(engines.guide.asked).toHaveLength(2);
+  });
+
+  it('does not hang up where a key is pressed over the goodbye', async () => {
+    const { call, engines, over, passes, says } = await phoneCall();
+    engines.guide.answers.push({
+      text: 'Goodbye my dear old friend from the far far away.',
+      toolCall: { name: 'end_call', argumentsJson: '{}' },
+      usage: { inputTokens: 1, outputTokens: 3 },
+    });
+    await says('bye');
+    call.media({ kind: 'digit', digit: '1' });
+    await passes(2_500);
+    expect(over).toEqual([]);
+    expect(engines.guide.asked).toHaveLength(2);
+  });
+
   it('ends as the far side left where the stream does not come back', async () => {
     const { answers, call, ledger, over, passes, says } = await phoneCall();
     answers(COUNT);
