@@ -125,6 +125,7 @@ export class LiveCall {
       lineLostMs: options.lineLostMs,
     });
     for (const turn of options.history) this.#remember(turn);
+    this.#session.awaitCaller();
     if (options.notice === undefined) this.#greet();
     else this.#announcement.begin(options.notice);
   }

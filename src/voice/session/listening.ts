@@ -146,6 +146,12 @@ export class Listening {
     this.#awaited.begin(this.#receivedMs + unplayedMs);
   }
 
+  /** Speech is over. Unless it asks for an answer, the caller is still expected to speak where that was so before. */
+  heardOut(isAddressed: boolean): void {
+    if (isAddressed) this.#awaited.spoken();
+    else this.#awaited.goOn(this.#receivedMs);
+  }
+
   stopAwaiting(): void {
     this.#awaited.end();
   }
@@ -210,7 +216,7 @@ export class Listening {
 
   #began(atMs: number): void {
     const { client, config, speechStarted } = this.#deps;
-    this.#awaited.end();
+    this.#awaited.rest();
     if (config().turnDetection === null) return;
     client.speechStarted(this.#itemId, this.#transcriberOpenedAtMs + atMs);
     speechStarted();

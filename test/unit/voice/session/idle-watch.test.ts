@@ -29,6 +29,18 @@ describe('a caller who is silent after an answer', () => {
     expect(ledger.charges[0]?.usage.audio_second).toBeUndefined();
   });
 
+  it('is prompted although something without words was heard, once it has been silent for the timeout since', async () => {
+    const { engines, socket, speak } = await answered();
+    await speak(silence(3_000, RATE));
+    engines.stt.pocketsphinx.script.push('');
+    engines.stt.pocketsphinx.interim = () => '';
+    await speak(tone(300, RATE));
+    await speak(silence(5_500, RATE));
+    expect(socket.of(TIMEOUT)).toEqual([]);
+    await speak(silence(600, RATE));
+    expect([socket.of(TIMEOUT).length, socket.of('response.done').length]).toEqual([1, 2]);
+  });
+
   it('is not prompted after speaking, where no response is to be created, and on a dead line', async () => {
     const speaking = await answered();
     await speaking.speak(silence(3_000, RATE));
