@@ -70,9 +70,10 @@ class MediaHandler implements SocketHandler {
   }
 
   closed(): void {
+    const connection = this.#connection;
     this.#connection = undefined;
     this.#waiting = undefined;
-    this.#call?.detached();
+    this.#call?.detached(connection);
   }
 
   #start({ callId, format }: Extract<MediaEvent, { kind: 'started' }>): void {
@@ -84,14 +85,14 @@ class MediaHandler implements SocketHandler {
     this.#hasStarted = true;
     this.#hooks
       .answerMedia({ callId, codec: this.#codec, format, connection })
-      .then((call) => this.#ready(call))
+      .then((call) => this.#ready(call, connection))
       .catch((err: unknown) => {
         this.#log.error({ err, callId }, 'a call could not be opened');
         connection.close(1011, 'internal error');
       });
   }
 
-  #ready(call: LiveCall | undefined): void {
+  #ready(call: LiveCall | undefined, connection: SocketConnection): void {
     const waiting = this.#waiting ?? [];
     this.#waiting = undefined;
     if (call === undefined) {
@@ -100,7 +101,7 @@ class MediaHandler implements SocketHandler {
     }
     this.#call = call;
     for (const event of waiting) call.media(event);
-    if (this.#connection === undefined) call.detached();
+    if (this.#connection === undefined) call.detached(connection);
   }
 
   #keep(event: MediaEvent): void {

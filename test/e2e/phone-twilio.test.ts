@@ -15,10 +15,12 @@ import { phoneSpeech } from '../support/phone-speech.ts';
 import { refusal } from '../support/web-socket-client.ts';
 import { ask, settledMoney } from '../support/whole-world.ts';
 
+const LINE_LOST_MS = 8_000;
+
 let world: CarrierWorld<CarrierSim>;
 let question: Uint8Array;
 beforeAll(async () => {
-  world = await startTwilioWorld({ server: { lineLostMs: 8_000 } });
+  world = await startTwilioWorld({ server: { lineLostMs: LINE_LOST_MS } });
   question = await phoneSpeech('What is my balance?');
 });
 afterAll(() => world[Symbol.asyncDispose]());
@@ -55,6 +57,20 @@ describe.concurrent('a call survives', () => {
     const callId = await agent.talking();
     await soon(() => expect(agent.lineOf().streams[1]?.isOpen).toBe(true));
     expect(await agent.read(callId)).toMatchObject({ status: 'in_progress' });
+    expect(await agent.endedHere(callId)).toMatchObject({ reason: 'agent_ended' });
+  }, 120_000);
+
+  it('a socket that is lost unnoticed: it goes on with the one that replaces it, longer than a lost line would', async () => {
+    const agent = await world.caller(
+      'half-open',
+      { faults: { losesSocketAtMs: 1_500 } },
+      'One two three four five six seven eight nine ten eleven twelve.',
+    );
+    const callId = await agent.talking();
+    await soon(() => expect(agent.lineOf().streams[1]?.isOpen).toBe(true));
+    await new Promise((resolve) => setTimeout(resolve, LINE_LOST_MS + 1_000));
+    expect(await agent.read(callId)).toMatchObject({ status: 'in_progress' });
+    expect(agent.lineOf().streams).toHaveLength(2);
     expect(await agent.endedHere(callId)).toMatchObject({ reason: 'agent_ended' });
   }, 120_000);
 

@@ -125,6 +125,7 @@ export class LiveCall {
       lineLostMs: options.lineLostMs,
     });
     for (const turn of options.history) this.#remember(turn);
+    this.#session.awaitCaller();
     if (options.notice === undefined) this.#greet();
     else this.#announcement.begin(options.notice);
   }
@@ -155,9 +156,9 @@ export class LiveCall {
     else if (event.kind === 'digit') this.#pressed(event.digit);
   }
 
-  /** The stream is gone; it may come back within `lineLostMs`. */
-  detached(): void {
-    if (!this.#isOver) this.#handover.detached();
+  /** This stream, by default the present one, is gone; the carrier may open another within `lineLostMs`. */
+  detached(connection?: LineConnection): void {
+    if (!this.#isOver) this.#handover.detached(connection);
   }
 
   /** Keeps something in the history that the brain has to know. */
@@ -199,14 +200,13 @@ export class LiveCall {
 
   #clientEvents() {
     return {
-      speechStarted: () => {
-        this.line.forgetAfterPlayed();
-        if (!this.#announcement.isOpen) this.#bargeIn.speechStarted();
-      },
+      speechStarted: (itemId: string) =>
+        this.#bargeIn.speechStarted(itemId, { mayInterrupt: !this.#announcement.isOpen }),
       utteranceEnded: () => this.#record.latency.utteranceEnded(),
-      interim: (text: string) => this.#bargeIn.interim(text),
-      heard: (heard: Heard) => {
-        this.#bargeIn.heard(heard.text);
+      interim: (itemId: string, text: string) => this.#bargeIn.interim(itemId, text),
+      forgotten: (itemId: string) => this.#bargeIn.forgotten(itemId),
+      heard: (itemId: string, heard: Heard) => {
+        this.#bargeIn.heard(itemId, heard.text);
         this.#record.heard(heard, !this.#announcement.isOpen && this.#bargeIn.isAddressed);
       },
       isAddressed: () => this.#isAddressed(),

@@ -6,24 +6,41 @@ import type { CallLine } from './call-line.ts';
 /** A pause whose speech neither ends nor has words is taken back after so long. */
 const LONGEST_PAUSE_MS = 8_000;
 
+/** Utterances that may wait for their words; beyond them the oldest interrupts nothing. */
+const MOST_WAITING = 16;
+
 /**
- * Decides whether a caller who speaks over an answer interrupts it. Speech pauses the answer once it has been loud for
- * `LIMITS.phone.bargeInMs`, so that a cough does not; words end it, unless they are only a sign of listening; then it goes on where it was heard.
+ * What an utterance does to the answer: it is spoken over it, or has paused it, or is `decided`, since it has interrupted
+ * the answer or there was none.
+ */
+type Utterance = { state: 'speaking' | 'paused' | 'decided'; loudMs: number };
+
+type BargeInLine = Pick<
+  CallLine,
+  'forgetAfterPlayed' | 'holdEnd' | 'isPlaying' | 'pause' | 'releaseEnd' | 'resume'
+>;
+
+/**
+ * Decides for each utterance whether a caller who speaks over an answer interrupts it. Speech pauses the answer once it has
+ * been loud for `LIMITS.phone.bargeInMs`, so that a cough does not; words end it, unless they are only a sign of listening;
+ * then it goes on where it was heard. Nothing that waits for the end of the answer happens before that is decided.
  */
 export class BargeIn {
   readonly #clock: Clock;
-  readonly #line: Pick<CallLine, 'isPlaying' | 'pause' | 'resume'>;
+  readonly #line: BargeInLine;
   /** Whether an answer is being made or heard. */
   readonly #isAnswering: () => boolean;
   readonly #interrupt: () => void;
-  #state: 'quiet' | 'speaking' | 'paused' | 'interrupted' = 'quiet';
+  /** Utterances that wait for their words, by their item; oldest first. */
+  readonly #waiting = new Map<string, Utterance>();
+  /** The last that began, until it has its words. */
+  #newest: Utterance | undefined;
   #timer: TimerHandle | undefined;
-  #loudMs = 0;
-  #wasBackchannel = false;
+  #isAddressed = true;
 
   constructor(options: {
     readonly clock: Clock;
-    readonly line: Pick<CallLine, 'isPlaying' | 'pause' | 'resume'>;
+    readonly line: BargeInLine;
     readonly isAnswering: () => boolean;
     readonly interrupt: () => void;
   }) {
@@ -33,87 +50,122 @@ export class BargeIn {
     this.#interrupt = options.interrupt;
   }
 
-  /** Turn detection hears the caller. */
-  speechStarted(): void {
-    this.#wasBackchannel = false;
-    if (!this.#isAnswering() && !this.#line.isPlaying) return;
-    this.#state = 'speaking';
-    this.#loudMs = 0;
+  /** Turn detection hears the caller begin. */
+  speechStarted(itemId: string, { mayInterrupt }: { readonly mayInterrupt: boolean }): void {
+    const isOverAnswer = mayInterrupt && this.#hasAnswer;
+    const utterance: Utterance = { state: isOverAnswer ? 'speaking' : 'decided', loudMs: 0 };
+    this.#waiting.set(itemId, utterance);
+    this.#newest = utterance;
+    this.#line.holdEnd();
+    const [oldest] = this.#waiting.keys();
+    if (this.#waiting.size > MOST_WAITING && oldest !== undefined) this.forgotten(oldest);
   }
 
   /** Whether it matters how loud the caller is. */
   get isMeasuring(): boolean {
-    return this.#state === 'speaking';
+    return this.#newest?.state === 'speaking';
   }
 
   /** The caller was loud for so long. */
   loud(ms: number): void {
-    this.#loudMs += ms;
-    if (this.#state === 'speaking' && this.#loudMs >= LIMITS.phone.bargeInMs) this.#pause();
+    const utterance = this.#newest;
+    if (utterance?.state !== 'speaking') return;
+    utterance.loudMs += ms;
+    if (utterance.loudMs >= LIMITS.phone.bargeInMs) this.#pause(utterance);
   }
 
-  /** Words of the utterance in progress. */
-  interim(text: string): void {
-    if (this.#state === 'quiet' || this.#state === 'interrupted') return;
-    if (text.trim() !== '' && !isBackchannel(text)) this.#confirm();
+  /** Words of an utterance in progress. */
+  interim(itemId: string, text: string): void {
+    const utterance = this.#waiting.get(itemId);
+    if (utterance === undefined || utterance.state === 'decided') return;
+    if (text.trim() === '' || isBackchannel(text)) return;
+    utterance.state = 'decided';
+    this.#stop();
   }
 
-  /** The utterance is over. */
-  heard(text: string): void {
-    if (this.#state === 'quiet') return;
+  /** An utterance is over, and these are its words. */
+  heard(itemId: string, text: string): void {
+    const utterance = this.#take(itemId);
+    this.#isAddressed = true;
+    if (utterance === undefined) return;
+    const { state } = utterance;
+    const hasWords = text.trim() !== '';
     // What was too short to pause the answer was a noise, whatever a recogniser makes of it.
-    const isNothing = this.#state === 'speaking' || text.trim() === '' || isBackchannel(text);
-    if (this.#state === 'interrupted') this.#quiet();
-    else if (isNothing) {
-      this.#wasBackchannel = true;
-      this.#takeBack();
-    } else {
-      this.#confirm();
-      this.#quiet();
-    }
+    const isNothing = state === 'speaking' || !hasWords || isBackchannel(text);
+    if (state === 'decided') {
+      if (hasWords) this.#line.forgetAfterPlayed();
+    } else if (isNothing) this.#isAddressed = false;
+    else this.#stop();
+    this.#goOn();
+  }
+
+  /** An utterance was dropped: it has no words. */
+  forgotten(itemId: string): void {
+    if (this.#take(itemId) !== undefined) this.#goOn();
   }
 
   /** Whether the utterance that was heard last asks for an answer. */
   get isAddressed(): boolean {
-    return !this.#wasBackchannel;
+    return this.#isAddressed;
   }
 
   /** The caller interrupts by other means, such as a key. */
   interruptNow(): void {
-    if (!this.#isAnswering() && !this.#line.isPlaying) return;
-    this.#interrupt();
-    this.#quiet();
+    if (!this.#hasAnswer) return;
+    this.#decideAll();
+    this.#stop();
+    this.#goOn();
   }
 
+  /** No utterance interrupts anything any more, and nothing waits for the end of the answer. */
   close(): void {
-    this.#quiet();
-  }
-
-  #pause(): void {
-    this.#state = 'paused';
-    this.#line.pause();
-    this.#after(LONGEST_PAUSE_MS, () => this.#takeBack());
-  }
-
-  #confirm(): void {
     this.#cancel();
-    this.#state = 'interrupted';
+    this.#waiting.clear();
+    this.#newest = undefined;
+    this.#line.forgetAfterPlayed();
+    this.#line.releaseEnd();
+  }
+
+  get #hasAnswer(): boolean {
+    return this.#isAnswering() || this.#line.isPlaying;
+  }
+
+  #take(itemId: string): Utterance | undefined {
+    const utterance = this.#waiting.get(itemId);
+    this.#waiting.delete(itemId);
+    if (utterance === this.#newest) this.#newest = undefined;
+    return utterance;
+  }
+
+  #pause(utterance: Utterance): void {
+    utterance.state = 'paused';
+    this.#line.pause();
+    this.#cancel();
+    this.#timer = this.#clock.setTimeout(() => {
+      this.#decideAll();
+      this.#goOn();
+    }, LONGEST_PAUSE_MS);
+  }
+
+  #decideAll(): void {
+    for (const utterance of this.#waiting.values()) utterance.state = 'decided';
+  }
+
+  /** What waits for the end of the answer is forgotten first: an interruption is such an end. */
+  #stop(): void {
+    this.#line.forgetAfterPlayed();
     this.#interrupt();
   }
 
-  #takeBack(): void {
-    this.#line.resume();
-    this.#quiet();
-  }
-
-  #quiet(): void {
-    this.#cancel();
-    this.#state = 'quiet';
-  }
-
-  #after(ms: number, work: () => void): void {
-    this.#cancel();
-    this.#timer = this.#clock.setTimeout(work, ms);
+  /** Lets the line play, or wait for an utterance that has paused it and has no words yet. */
+  #goOn(): void {
+    const isPaused = [...this.#waiting.values()].some(({ state }) => state === 'paused');
+    if (isPaused) this.#line.pause();
+    else {
+      this.#cancel();
+      this.#line.resume();
+    }
+    if (this.#waiting.size === 0) this.#line.releaseEnd();
   }
 
   #cancel(): void {

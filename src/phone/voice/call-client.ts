@@ -23,11 +23,13 @@ export type ActionItem = Extract<ConversationItem, { type: 'function_call' }>;
 
 /** What the call hears from its session. */
 export type CallEvents = {
-  readonly speechStarted: () => void;
+  readonly speechStarted: (itemId: string) => void;
   /** The end of an utterance was found; its words follow. */
   readonly utteranceEnded: () => void;
-  readonly interim: (text: string) => void;
-  readonly heard: (heard: Heard) => void;
+  readonly interim: (itemId: string, text: string) => void;
+  /** An utterance was dropped: it has no words. */
+  readonly forgotten: (itemId: string) => void;
+  readonly heard: (itemId: string, heard: Heard) => void;
   /** Whether the words that were heard last ask for an answer. */
   readonly isAddressed: () => boolean;
   readonly transcriberFailed: (error: Error) => void;
@@ -85,8 +87,8 @@ export class CallClient implements VoiceClient {
     return this.#line.room(signal);
   }
 
-  speechStarted(): void {
-    this.#events.speechStarted();
+  speechStarted(itemId: string): void {
+    this.#events.speechStarted(itemId);
   }
 
   get firstSoundAtMs(): number | undefined {
@@ -97,12 +99,16 @@ export class CallClient implements VoiceClient {
     if (end.kind !== 'silent') this.#events.utteranceEnded();
   }
 
-  interim(_: string, text: string): void {
-    this.#events.interim(text);
+  interim(itemId: string, text: string): void {
+    this.#events.interim(itemId, text);
   }
 
-  transcript(_: string, heard: Heard): void {
-    this.#events.heard(heard);
+  forgotten(itemId: string): void {
+    this.#events.forgotten(itemId);
+  }
+
+  transcript(itemId: string, heard: Heard): void {
+    this.#events.heard(itemId, heard);
   }
 
   isAddressed(): boolean {

@@ -42,6 +42,8 @@ export class CallLine {
   #sounding: 'sending' | 'sent' | 'none' = 'none';
   readonly #waits: LineWaits;
   readonly #marks: MarkWaits;
+  /** Nothing happens at the end of the sound, because the far side speaks. */
+  #isEndHeld = false;
   /** When the first sound of the present answer went out. */
   firstSoundAtMs: number | undefined;
 
@@ -64,11 +66,19 @@ export class CallLine {
    * played is lost.
    */
   attach(connection: LineConnection, codec: MediaCodec): void {
+    const replaced = this.#connection;
+    if (replaced !== undefined) this.detach();
     this.#codec = codec;
-    this.#connection?.close(1000, 'replaced');
     this.#playback.clear(this.#clock.monotonicMs());
     this.#connection = connection;
+    // Reports its end while it is being closed, when the line must know the new one.
+    replaced?.close(1000, 'replaced');
     this.#waits.wake();
+  }
+
+  /** Whether the line has another stream than this one. */
+  hasReplaced(connection: LineConnection): boolean {
+    return this.#connection !== undefined && this.#connection !== connection;
   }
 
   /** The stream is gone, and may come back. */
@@ -184,17 +194,31 @@ export class CallLine {
     return heard?.itemId === itemId ? heard : { itemId, heardMs: 0 };
   }
 
-  /** Runs `done` once the far side has heard everything, or after `withinMs`. A later call replaces an earlier one. */
+  /**
+   * Runs `done` once the far side has heard everything, or after `withinMs`; later where the end is held. A later call
+   * replaces an earlier one.
+   */
   afterPlayed(done: () => void, withinMs: number): void {
     this.forgetAfterPlayed();
     if (!this.isPlaying || this.#connection === undefined) {
       done();
       return;
     }
-    const mark = this.#playback.mark();
-    // Waits before it sends the mark, because a far side that has played everything echoes it at once.
-    this.#marks.atLatest(mark, done, withinMs);
-    this.#connection.send(this.#codec.mark(mark));
+    this.#marks.atLatest(done, withinMs);
+    if (!this.#isEndHeld) this.#markEnd();
+  }
+
+  /** The far side speaks: what waits for the end of the sound waits until `releaseEnd`. */
+  holdEnd(): void {
+    this.#isEndHeld = true;
+    this.#marks.disarm();
+  }
+
+  /** What waits for the end of the sound waits for all that was sent by now. */
+  releaseEnd(): void {
+    if (!this.#isEndHeld) return;
+    this.#isEndHeld = false;
+    this.#markEnd();
   }
 
   /** Runs `done` once the carrier says that all sound by now was played whole; never where it is cleared or the stream breaks. */
@@ -244,6 +268,14 @@ export class CallLine {
     this.#connection?.close(code, reason);
     this.#connection = undefined;
     this.#waits.wake();
+  }
+
+  #markEnd(): void {
+    if (!this.#marks.isWaiting) return;
+    const mark = this.#playback.mark();
+    // Waits before it sends the mark, because a far side that has played everything echoes it at once.
+    this.#marks.arm(mark);
+    this.#connection?.send(this.#codec.mark(mark));
   }
 
   #clear(nowMs: number): UnheardSound[] {

@@ -1,25 +1,43 @@
 import type { Clock, TimerHandle } from '../../kernel/clock.ts';
 
-type Waiting = { readonly mark: string; readonly done: () => void };
-
 /**
  * What waits for the echo of a mark of one telephone line: at most one thing that also happens without it, and one that
  * happens only with it.
  */
 export class MarkWaits {
   readonly #clock: Clock;
-  #sooner: (Waiting & { readonly timer: TimerHandle }) | undefined;
-  #only: Waiting | undefined;
+  #sooner: { readonly done: () => void; readonly withinMs: number } | undefined;
+  /** What the first of them waits for; undefined: it waits for nothing yet. */
+  #armed: { readonly mark: string; readonly timer: TimerHandle } | undefined;
+  #only: { readonly done: () => void; readonly mark: string } | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Runs `done` once `mark` is echoed, after `withinMs`, or when the wait is cut short. Replaces an earlier wait. */
-  atLatest(mark: string, done: () => void, withinMs: number): void {
+  /** Runs `done` at the mark that `arm` names, `withinMs` after that, or when the wait is cut short. Replaces an earlier wait. */
+  atLatest(done: () => void, withinMs: number): void {
     this.forget();
-    const timer = this.#clock.setTimeout(() => this.cutShort(), withinMs);
-    this.#sooner = { mark, done, timer };
+    this.#sooner = { done, withinMs };
+  }
+
+  /** Whether something waits at the latest. */
+  get isWaiting(): boolean {
+    return this.#sooner !== undefined;
+  }
+
+  /** What waits at the latest waits for this mark from now on. */
+  arm(mark: string): void {
+    this.disarm();
+    if (this.#sooner === undefined) return;
+    const timer = this.#clock.setTimeout(() => this.cutShort(), this.#sooner.withinMs);
+    this.#armed = { mark, timer };
+  }
+
+  /** What waits at the latest waits on, for no mark and no time, until it is armed again. */
+  disarm(): void {
+    if (this.#armed !== undefined) this.#clock.clearTimeout(this.#armed.timer);
+    this.#armed = undefined;
   }
 
   /** Runs `done` once `mark` is echoed, unless the sound before it is cleared. Replaces an earlier wait. */
@@ -34,7 +52,7 @@ export class MarkWaits {
       this.#only = undefined;
       only.done();
     }
-    if (this.#sooner?.mark === mark) this.cutShort();
+    if (this.#armed?.mark === mark) this.cutShort();
   }
 
   /** The sound before all marks is cleared, or the stream is gone. */
@@ -51,7 +69,7 @@ export class MarkWaits {
 
   /** Drops what waits at the latest. */
   forget(): void {
-    if (this.#sooner !== undefined) this.#clock.clearTimeout(this.#sooner.timer);
+    this.disarm();
     this.#sooner = undefined;
   }
 }

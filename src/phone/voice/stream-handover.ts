@@ -6,7 +6,7 @@ import type { CallLine, LineConnection } from './call-line.ts';
 const HAND_OVER_MS = 200;
 
 type StreamHandoverDeps = {
-  readonly line: Pick<CallLine, 'attach' | 'close' | 'detach'>;
+  readonly line: Pick<CallLine, 'attach' | 'close' | 'detach' | 'hasReplaced' | 'isAttached'>;
   readonly timers: NamedTimers;
   /** A stream that broke may come back within so long. */
   readonly lineLostMs: number;
@@ -29,17 +29,22 @@ export class StreamHandover {
     this.#deps = deps;
   }
 
-  /** The carrier's stream stands, for the first time or again. */
+  /** The carrier's stream stands, for the first time or again; it replaces one that is still open. */
   attach(connection: LineConnection, codec: MediaCodec): void {
-    const { events, line, timers } = this.#deps;
+    const { announcement, events, line, timers } = this.#deps;
+    if (line.isAttached) announcement.giveUp();
     timers.cancel('lost');
     events.attached();
     line.attach(connection, codec);
   }
 
-  /** The stream is gone; it may come back within `lineLostMs`, or so long after digits that the carrier sends. */
-  detached(): void {
+  /**
+   * The stream is gone; it may come back within `lineLostMs`, or so long after digits that the carrier sends. Nothing
+   * happens where another one has replaced it.
+   */
+  detached(connection: LineConnection | undefined): void {
     const { actions, announcement, call, events, line, lineLostMs, timers } = this.#deps;
+    if (connection !== undefined && line.hasReplaced(connection)) return;
     announcement.giveUp();
     line.detach();
     // The line is in use: the far side hears another one ring.

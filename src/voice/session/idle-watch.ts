@@ -1,15 +1,35 @@
 /** Notices a caller who is silent after an answer. Time is the audio received: a line that sends none never lapses. */
 export class IdleWatch {
   #fromMs: number | undefined;
+  /** When the wait began that speech interrupts. */
+  #restedFromMs: number | undefined;
 
   /** Starts to wait at `atMs` of received audio, when the answer has been played. */
   begin(atMs: number): void {
     this.#fromMs = atMs;
+    this.#restedFromMs = undefined;
   }
 
-  /** The caller speaks again. */
+  /** An answer follows. */
   end(): void {
     this.#fromMs = undefined;
+    this.#restedFromMs = undefined;
+  }
+
+  /** The caller speaks: whether the wait is over depends on what is said. */
+  rest(): void {
+    this.#restedFromMs = this.#fromMs ?? this.#restedFromMs;
+    this.#fromMs = undefined;
+  }
+
+  /** What was said asks for no answer: the wait that it interrupted begins anew, at `nowMs` or when the answer has been played. */
+  goOn(nowMs: number): void {
+    if (this.#restedFromMs !== undefined) this.begin(Math.max(this.#restedFromMs, nowMs));
+  }
+
+  /** What was said asks for an answer: it has ended the wait that it interrupted. */
+  spoken(): void {
+    this.#restedFromMs = undefined;
   }
 
   /** Whether the session waits for the caller. */

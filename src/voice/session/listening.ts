@@ -146,6 +146,12 @@ export class Listening {
     this.#awaited.begin(this.#receivedMs + unplayedMs);
   }
 
+  /** Speech is over. Unless it asks for an answer, the caller is still expected to speak where that was so before. */
+  heardOut(isAddressed: boolean): void {
+    if (isAddressed) this.#awaited.spoken();
+    else this.#awaited.goOn(this.#receivedMs);
+  }
+
   stopAwaiting(): void {
     this.#awaited.end();
   }
@@ -163,7 +169,7 @@ export class Listening {
     const { inputFormat, turnDetection } = this.#deps.config();
     const retired = this.#retired;
     /** Utterances that wait for their transcript, oldest first. */
-    const awaiting: { readonly itemId: string; readonly wantsAnswer: boolean }[] = [];
+    const awaiting: { readonly itemId: string; wantsAnswer: boolean }[] = [];
     this.#bytesPerMs = bytesPerMs(inputFormat);
     this.#transcriberOpenedAtMs = this.#receivedMs;
     this.#armIdleTimer();
@@ -179,9 +185,16 @@ export class Listening {
         return stt.open({ sampleRateHz: HEARING_HZ, listener });
       },
       events: {
-        began: (atMs) => this.#began(atMs),
-        ended: (atMs, heardMs) =>
-          awaiting.push({ itemId: this.#ended(atMs, heardMs), wantsAnswer: this.#wantsAnswer }),
+        began: (atMs) => {
+          this.#itemId = newId(this.#deps.random, 'item_');
+          awaiting.push({ itemId: this.#itemId, wantsAnswer: false });
+          this.#began(atMs);
+        },
+        ended: (atMs, heardMs) => {
+          this.#ended(atMs, heardMs);
+          const utterance = awaiting.at(-1);
+          if (utterance !== undefined) utterance.wantsAnswer = this.#wantsAnswer;
+        },
         segment: ({ text }) => client.interim?.(this.#itemId, text),
         heard: (heard) => {
           const { itemId = '', wantsAnswer = false } = awaiting.shift() ?? {};
@@ -189,7 +202,11 @@ export class Listening {
           // A client that ends an utterance itself asks for its answer itself.
           this.#deps.heard(heard, wantsAnswer && !heard.asked);
         },
-        forgotten: () => this.#deps.forgotten(),
+        forgotten: () => {
+          const { itemId = '' } = awaiting.shift() ?? {};
+          client.forgotten?.(itemId);
+          this.#deps.forgotten();
+        },
         paused: (text) => this.#wantsAnswer && this.#deps.paused(text),
         resumed: () => this.#deps.resumed(),
         failed: (error) => client.transcriberFailed(error),
@@ -198,16 +215,14 @@ export class Listening {
   }
 
   #began(atMs: number): void {
-    const { client, config, random, speechStarted } = this.#deps;
-    this.#itemId = newId(random, 'item_');
-    this.#awaited.end();
+    const { client, config, speechStarted } = this.#deps;
+    this.#awaited.rest();
     if (config().turnDetection === null) return;
     client.speechStarted(this.#itemId, this.#transcriberOpenedAtMs + atMs);
     speechStarted();
   }
 
-  /** Returns the id of the utterance's item. */
-  #ended(atMs: number, heardMs: number): string {
+  #ended(atMs: number, heardMs: number): void {
     this.#unpaid.add(heardMs);
     this.#deps.utteranceEnded?.();
     const itemId = this.#itemId;
@@ -218,7 +233,6 @@ export class Listening {
         ? { kind: 'committed' }
         : { kind: 'stopped', atMs: this.#transcriberOpenedAtMs + atMs },
     );
-    return itemId;
   }
 
   /** Adds an utterance to the conversation, still without words. */

@@ -43,6 +43,8 @@ export interface VoiceClient {
   utterance(added: AddedItem, end: UtteranceEnd): void;
   /** Words of the utterance in progress, which may still change. */
   interim?(itemId: string, text: string): void;
+  /** The utterance was dropped: it is not in the conversation, and has no words. */
+  forgotten?(itemId: string): void;
   /** The words of an utterance that is over. */
   transcript(itemId: string, heard: Heard): void;
   /** Whether an utterance that turn detection ended asks for an answer, by its words. Absent: each with words does. */

@@ -143,6 +143,11 @@ export class VoiceSession {
     return this.#turns.isWaiting;
   }
 
+  /** The caller is expected to speak, although no answer came before. */
+  awaitCaller(): void {
+    this.#listening.awaitCaller(0);
+  }
+
   /** Cancels the answer to this request of `respond` and no other, whether it waits or is in progress. */
   withdraw(request: AnswerRequest): void {
     this.#turns.withdraw(request);
@@ -211,7 +216,10 @@ export class VoiceSession {
       speechStarted: () => {
         if (this.#config.turnDetection?.interruptResponse) this.#interruptions.bargeIn();
       },
-      forgotten: () => this.#turns.heard(false),
+      forgotten: () => {
+        this.#listening.heardOut(false);
+        this.#turns.heard(false);
+      },
       heard: (heard, wantsAnswer) => this.#heard(heard, wantsAnswer),
       paused: (text) => this.#answering.speculate(text, this.#config),
       resumed: () => pipeline.llm.forgetSpeculation?.(),
@@ -281,6 +289,7 @@ export class VoiceSession {
     if (text !== '') this.#tally.speechEnded(latencyMs);
     const isAddressed = text !== '' && (this.#client.isAddressed?.(text) ?? true);
     this.#deps.trace?.heard(latencyMs, isAddressed);
+    this.#listening.heardOut(isAddressed);
     this.#turns.heard(wantsAnswer && isAddressed);
   }
 

@@ -17,6 +17,7 @@ export type StreamDeps = {
   readonly parameters: Readonly<Record<string, string>>;
   /** Undefined: the socket holds. */
   readonly dropsAtMs: number | undefined;
+  readonly losesAtMs: number | undefined;
   readonly markDelayMs: () => number;
   readonly doublesMarks: () => boolean;
   /** Sound of the far side for the frame that begins then. */
@@ -37,6 +38,7 @@ export class MediaStream {
   beganAtMs = 0;
   readonly #deps: StreamDeps;
   readonly #socket: WebSocket;
+  #over = (_code: number) => {};
   #sequence = 0;
   #chunk = 0;
   #startedAt = 0;
@@ -51,10 +53,11 @@ export class MediaStream {
     this.#socket.on('open', () => this.#begin());
     this.#socket.on('message', (data) => this.#take(String(data)));
     this.closed = new Promise((resolve) => {
-      this.#socket.on('close', (code) => {
+      this.#over = (code) => {
         this.isOpen = false;
         resolve({ code, atMs: deps.sinceAnswerMs() });
-      });
+      };
+      this.#socket.on('close', this.#over);
     });
   }
 
@@ -74,6 +77,12 @@ export class MediaStream {
     this.#socket.terminate();
   }
 
+  /** The connection is lost, and only this side knows. */
+  lose(): void {
+    this.#socket.pause();
+    this.#over(1006);
+  }
+
   #begin(): void {
     const { accountSid, callSid, streamSid, parameters } = this.#deps;
     this.isOpen = true;
@@ -90,8 +99,9 @@ export class MediaStream {
         customParameters: parameters,
       },
     });
-    const { dropsAtMs } = this.#deps;
+    const { dropsAtMs, losesAtMs } = this.#deps;
     if (dropsAtMs !== undefined) this.#deps.time.after(dropsAtMs, () => this.drop());
+    if (losesAtMs !== undefined) this.#deps.time.after(losesAtMs, () => this.lose());
     this.#deps.began(this.beganAtMs);
     this.#tick();
   }

@@ -44,6 +44,8 @@ export type Faults = {
   opensNoStream: boolean;
   /** The socket of the stream breaks so long after its begin; once. */
   dropsSocketAtMs: number | undefined;
+  /** The socket of Twilio's stream is lost so long after its begin, and the server is not told: nothing more comes; once. */
+  losesSocketAtMs: number | undefined;
   /** Frames of sound overtake each other. */
   reordersFrames: boolean;
   /** Marks come back so much later than they are played. */
@@ -67,6 +69,7 @@ export const NO_FAULTS: Faults = {
   losesStatusCallbacks: false,
   opensNoStream: false,
   dropsSocketAtMs: undefined,
+  losesSocketAtMs: undefined,
   reordersFrames: false,
   markDelayMs: 0,
   doublesMarks: false,

@@ -81,8 +81,9 @@ export class SimCall extends ScriptedCall<TwilioTypes> {
     const { time, reach, accountSid } = this.deps;
     const { callbacks, faults } = this;
     if (faults.opensNoStream) return new Promise(() => {});
-    const dropsAtMs = faults.dropsSocketAtMs;
+    const { dropsSocketAtMs: dropsAtMs, losesSocketAtMs: losesAtMs } = faults;
     faults.dropsSocketAtMs = undefined;
+    faults.losesSocketAtMs = undefined;
     const stream = new MediaStream({
       time,
       url,
@@ -93,6 +94,7 @@ export class SimCall extends ScriptedCall<TwilioTypes> {
       streamSid: `MZ${this.sid.slice(2, 32)}${String(this.streams.length).padStart(2, '0')}`,
       parameters,
       dropsAtMs,
+      losesAtMs,
       markDelayMs: () => faults.markDelayMs,
       doublesMarks: () => faults.doublesMarks,
       soundAt: (atMs) => this.soundAt(atMs),

@@ -43,6 +43,7 @@ export const stageRecordedCall: StageCall = (stage, deps, { call, input }) =>
  * promise of the result. What is read is read at once.
  */
 function recordedCall(call: LiveCall, driven: StagedCall, ownCodec: MediaCodec): LiveCall {
+  let present: LineConnection | undefined;
   const outside = <T extends object>(part: T, prefix: string): T =>
     new Proxy(part, {
       get(_, key) {
@@ -50,8 +51,16 @@ function recordedCall(call: LiveCall, driven: StagedCall, ownCodec: MediaCodec):
         if (typeof key === 'symbol') return value;
         const path = `${prefix}${key}`;
         if (path === 'attach') {
-          return (connection: LineConnection, codec = ownCodec) =>
+          return (connection: LineConnection, codec = ownCodec) => {
+            present = connection;
             driven.attach(inFormat(connection, codec));
+          };
+        }
+        // A recording has one stream at a time: the end of one that was replaced is no arrival.
+        if (path === 'detached') {
+          return (connection = present) => {
+            if (connection === present) driven.perform(path, []);
+          };
         }
         if (typeof value === 'function') {
           return (...args: unknown[]) =>

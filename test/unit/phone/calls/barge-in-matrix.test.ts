@@ -141,6 +141,53 @@ describe('a caller who interrupts', () => {
     ]);
   });
 
+  it.each([
+    ['a sign of listening', 'mhm', 420],
+    ['a noise', 'the', 160],
+  ])('right after %s, before the words of that are known, is answered', async (_, first, ms) => {
+    const phone = await phoneCall();
+    const { answers, callee, clears, engines, passes, prompt, says } = phone;
+    answers(`${LONG} ${LONG}`);
+    await says('count');
+    const released: (() => void)[] = [];
+    engines.stt.pocketsphinx.decoding = () => new Promise((resolve) => released.push(resolve));
+    engines.stt.pocketsphinx.script.push(first, 'stop it now');
+    answers(ANSWER);
+    callee.speak(ms);
+    await passes(ms + 600);
+    callee.speak(600);
+    await passes(1_300);
+    const before = clears.length;
+    engines.stt.pocketsphinx.decoding = undefined;
+    for (const release of released) release();
+    await passes(1_000);
+    expect(before).toBeGreaterThan(0);
+    expect(engines.guide.asked).toHaveLength(2);
+    expect(prompt().at(-1)).toBe('stop it now');
+    expect(engines.tts.flite.spoken.at(-1)).toBe(ANSWER);
+    expect(callee.heardMs()).toBeLessThan(2 * 1_200);
+  });
+
+  it('twice, before the words of the first are known, gets one answer to both', async () => {
+    const phone = await phoneCall();
+    const { answers, callee, engines, passes, prompt, says } = phone;
+    answers(`${LONG} ${LONG}`);
+    await says('count');
+    const released: (() => void)[] = [];
+    engines.stt.pocketsphinx.decoding = () => new Promise((resolve) => released.push(resolve));
+    engines.stt.pocketsphinx.script.push('stop it now', 'and tell me why');
+    answers(ANSWER);
+    callee.speak(500);
+    await passes(1_100);
+    callee.speak(600);
+    await passes(1_300);
+    engines.stt.pocketsphinx.decoding = undefined;
+    for (const release of released) release();
+    await passes(1_000);
+    expect(prompt().slice(-2)).toEqual(['stop it now', 'and tell me why']);
+    expect(engines.tts.flite.spoken.slice(-1)).toEqual([ANSWER]);
+  });
+
   it('pays for the sentences that were bought, and for none after them', async () => {
     const phone = await phoneCall();
     const { answers, call, engines, ledger, passes, says } = phone;

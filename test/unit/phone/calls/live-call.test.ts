@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { openLiveCall } from '../../../../src/phone/calls/recorded/open-live-call.ts';
 import { phoneCall } from '../../../support/phone-line.ts';
+import { memoryTapes } from '../../../support/tapes.ts';
 import { AGENT } from '../../../support/voice-world.ts';
 
 const COUNT = 'One two three four. Five six seven eight.';
@@ -77,6 +80,62 @@ describe('a live call', () => {
     expect(engines.guide.asked).toHaveLength(2);
   });
 
+  it.each([
+    ['okay', 600],
+    ['mhm', 420],
+    ['', 600],
+    ['the', 160],
+  ])(
+    'hangs up after the goodbye where a caller says no more than "%s" over it',
+    async (words, ms) => {
+      const { callee, engines, over, passes, says } = await phoneCall();
+      engines.guide.answers.push({
+        text: 'Goodbye my dear old friend from the far far away.',
+        toolCall: { name: 'end_call', argumentsJson: '{}' },
+        usage: { inputTokens: 1, outputTokens: 3 },
+      });
+      await says('bye');
+      engines.stt.pocketsphinx.script.push(words);
+      callee.speak(ms);
+      await passes(ms + 400);
+      expect(over).toEqual([]);
+      await passes(1_600);
+      expect(callee.heardMs()).toBeGreaterThanOrEqual(1_000);
+      expect(over).toEqual(['agent_ended']);
+      expect(engines.guide.asked).toHaveLength(1);
+    },
+  );
+
+  it('does not hang up on a caller who begins to speak with the last word of the goodbye', async () => {
+    const { callee, engines, over, passes, says } = await phoneCall();
+    engines.guide.answers.push({
+      text: 'Goodbye my friend.',
+      toolCall: { name: 'end_call', argumentsJson: '{}' },
+      usage: { inputTokens: 1, outputTokens: 3 },
+    });
+    await says('bye');
+    engines.stt.pocketsphinx.script.push('wait a moment');
+    while (callee.heardMs() < 160) await passes(20);
+    callee.speak(600);
+    await passes(2_500);
+    expect(over).toEqual([]);
+    expect(engines.guide.asked).toHaveLength(2);
+  });
+
+  it('does not hang up where a key is pressed over the goodbye', async () => {
+    const { call, engines, over, passes, says } = await phoneCall();
+    engines.guide.answers.push({
+      text: 'Goodbye my dear old friend from the far far away.',
+      toolCall: { name: 'end_call', argumentsJson: '{}' },
+      usage: { inputTokens: 1, outputTokens: 3 },
+    });
+    await says('bye');
+    call.media({ kind: 'digit', digit: '1' });
+    await passes(2_500);
+    expect(over).toEqual([]);
+    expect(engines.guide.asked).toHaveLength(2);
+  });
+
   it('ends as the far side left where the stream does not come back', async () => {
     const { answers, call, ledger, over, passes, says } = await phoneCall();
     answers(COUNT);
@@ -87,6 +146,25 @@ describe('a live call', () => {
     expect(over).toEqual(['client left']);
     expect(ledger.openHolds()).toBe(0);
     expect(ledger.consumedRaw(AGENT)).toBeGreaterThan(0n);
+  });
+
+  it.each([
+    ['', undefined],
+    [', recorded', openLiveCall],
+  ])('goes on, and is billed, where another stream replaces a half-open one%s', async (_, open) => {
+    const detached: string[] = [];
+    const { answers, call, callee, connection, over, passes, says } = await phoneCall({
+      events: { detached: () => detached.push('detached') },
+      ...(open && { deps: { tapes: memoryTapes() }, open }),
+    });
+    connection.close = () => call.detached(connection);
+    call.attach({ ...connection, close() {} });
+    await passes(LIMITS.phone.lineLostMs + 1_000);
+    expect([over, detached]).toEqual([[], []]);
+    answers(COUNT);
+    await says('count');
+    await passes(1_000);
+    expect(callee.heardMs()).toBe(800);
   });
 
   it('gives keys that are pressed to its brain as one entry', async () => {

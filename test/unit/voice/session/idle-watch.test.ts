@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { IdleWatch } from '../../../../src/voice/session/idle-watch.ts';
 import { openSession, RATE } from '../../../support/realtime-session.ts';
 import { silence, tone } from '../../../support/voice-fakes.ts';
 
@@ -29,6 +30,18 @@ describe('a caller who is silent after an answer', () => {
     expect(ledger.charges[0]?.usage.audio_second).toBeUndefined();
   });
 
+  it('is prompted although something without words was heard, once it has been silent for the timeout since', async () => {
+    const { engines, socket, speak } = await answered();
+    await speak(silence(3_000, RATE));
+    engines.stt.pocketsphinx.script.push('');
+    engines.stt.pocketsphinx.interim = () => '';
+    await speak(tone(300, RATE));
+    await speak(silence(5_500, RATE));
+    expect(socket.of(TIMEOUT)).toEqual([]);
+    await speak(silence(600, RATE));
+    expect([socket.of(TIMEOUT).length, socket.of('response.done').length]).toEqual([1, 2]);
+  });
+
   it('is not prompted after speaking, where no response is to be created, and on a dead line', async () => {
     const speaking = await answered();
     await speaking.speak(silence(3_000, RATE));
@@ -44,5 +57,33 @@ describe('a caller who is silent after an answer', () => {
     const dead = await answered();
     dead.clock.advance(60_000);
     expect(dead.socket.of(TIMEOUT)).toEqual([]);
+  });
+});
+
+describe('the wait for a caller', () => {
+  it('begins anew after all that was said in it and asks for no answer, once the answer before was played', () => {
+    const watch = new IdleWatch();
+    watch.begin(9_000);
+    watch.rest();
+    watch.rest();
+    expect(watch.isOn).toBe(false);
+    watch.goOn(4_000);
+    expect(watch.lapsed(13_999, 5_000)).toBeUndefined();
+    watch.rest();
+    watch.goOn(12_000);
+    expect(watch.lapsed(17_000, 5_000)).toEqual({ sinceMs: 12_000 });
+  });
+
+  it('does not begin again where it was not on, or where words have ended it', () => {
+    const watch = new IdleWatch();
+    watch.rest();
+    watch.goOn(1_000);
+    expect(watch.isOn).toBe(false);
+    watch.begin(1_000);
+    watch.rest();
+    watch.spoken();
+    watch.rest();
+    watch.goOn(2_000);
+    expect(watch.isOn).toBe(false);
   });
 });

@@ -1,0 +1,69 @@
+import { expect, it } from 'vitest';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { phoneCall } from '../../../support/phone-line.ts';
+
+const { promptAfterMs, prompts } = LIMITS.phone;
+const PROMPT = 'Are you there?';
+const SOON_MS = 1_000;
+
+/** A call that asks a silent caller whether they are there, as phone calls do. */
+async function watched(options: Parameters<typeof phoneCall>[0] = {}) {
+  const phone = await phoneCall(options);
+  const { turnDetection } = phone.call.config;
+  if (turnDetection?.type !== 'server_vad') throw new Error('the line detects turns');
+  await phone.call.actions.configure({
+    turnDetection: { ...turnDetection, idleTimeoutMs: promptAfterMs },
+  });
+  return { ...phone, spoken: phone.engines.tts.flite.spoken };
+}
+
+it('a caller who never says anything to an agent without a greeting is asked, again and again', async () => {
+  const { passes, spoken } = await watched();
+  await passes(promptAfterMs - SOON_MS);
+  expect(spoken).toEqual([]);
+  await passes(2 * SOON_MS);
+  for (let n = 1; n <= prompts + 1; n++) {
+    expect(spoken).toEqual(Array(n).fill(PROMPT));
+    await passes(promptAfterMs + SOON_MS / 2);
+  }
+});
+
+it.each([
+  ['a sign of listening', 'mhm', 420],
+  ['a noise', '', 420],
+])('a caller who is silent after %s in reply to an answer is asked', async (_, words, ms) => {
+  const { answers, callee, engines, passes, says, spoken } = await watched();
+  answers('One two three four five six seven eight nine ten.');
+  await says('count');
+  engines.stt.pocketsphinx.script.push(words);
+  callee.speak(ms);
+  await passes(promptAfterMs - SOON_MS);
+  expect(spoken).toHaveLength(1);
+  await passes(3 * SOON_MS);
+  expect(spoken.slice(1)).toEqual([PROMPT]);
+});
+
+it('a caller who makes a noise into the silence is asked after 12 seconds of silence', async () => {
+  const { answers, callee, engines, passes, says, spoken } = await watched();
+  answers('Yes.');
+  await says('hello');
+  await passes(promptAfterMs - 2 * SOON_MS);
+  engines.stt.pocketsphinx.script.push('');
+  callee.speak(420);
+  await passes(promptAfterMs);
+  expect(spoken).toEqual(['Yes.']);
+  await passes(2 * SOON_MS);
+  expect(spoken).toEqual(['Yes.', PROMPT]);
+});
+
+it('a caller whose utterance is dropped by a change of settings is asked', async () => {
+  const { answers, call, callee, passes, says, spoken } = await watched();
+  answers('Yes.');
+  await says('hello');
+  await passes(SOON_MS);
+  callee.speak(400);
+  await passes(500);
+  await call.actions.configure({ transcriptionPrompt: 'names' });
+  await passes(promptAfterMs + SOON_MS);
+  expect(spoken).toEqual(['Yes.', PROMPT]);
+});

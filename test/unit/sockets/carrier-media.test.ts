@@ -1,0 +1,77 @@
+import { expect, it } from 'vitest';
+import type { SocketConnection, SocketHandler } from '../../../src/http/websocket/socket-route.ts';
+import { silentLog } from '../../../src/kernel/log.ts';
+import type { CarrierHooks } from '../../../src/phone/calls/calls.ts';
+import { createCarrierMediaSocket } from '../../../src/sockets/carrier-media.ts';
+import { phoneCall } from '../../support/phone-line.ts';
+import { settleAll } from '../../support/voice-world.ts';
+
+const FORMAT = { encoding: 'mulaw', sampleRateHz: 8_000 } as const;
+const STARTED = {
+  kind: 'started',
+  streamId: 'MZ1',
+  callId: 'CAours',
+  carrierCallId: 'CA1',
+  format: FORMAT,
+} as const;
+const CODEC = {
+  read: () => STARTED,
+  media: () => 'media',
+  mark: () => 'mark',
+  clear: () => 'clear',
+};
+
+/** Opens streams of one call. Closing one runs its close handler at once, as the sockets of this server do. */
+async function streams() {
+  const detached: string[] = [];
+  const events = { detached: () => detached.push('detached') };
+  const { call } = await phoneCall({ events });
+  const hooks = {
+    isGenuineUpgrade: () => true,
+    openMedia: () => CODEC,
+    async answerMedia({ connection, codec }) {
+      call.attach(connection, codec);
+      return call;
+    },
+  } satisfies Partial<CarrierHooks>;
+  const route = createCarrierMediaSocket(hooks as unknown as CarrierHooks, {
+    publicOrigin: 'http://127.0.0.1',
+  });
+  async function opened() {
+    const handler: SocketHandler = await route.open({
+      headers: new Map(),
+      log: silentLog,
+      requestId: 'req_1',
+      url: '/v1/telephony/twilio/media',
+    });
+    const connection = {
+      send: () => true,
+      batch: (work: () => void) => work(),
+      close: (code: number) => handler.closed(code, ''),
+    };
+    handler.opened(connection as unknown as SocketConnection);
+    handler.frame?.(new Uint8Array(), false);
+    return handler;
+  }
+  return { detached, opened };
+}
+
+it('a call hears of the end of its stream, and not of one that another stream has replaced', async () => {
+  const { detached, opened } = await streams();
+  await opened();
+  await settleAll();
+  const second = await opened();
+  await settleAll();
+  expect(detached).toEqual([]);
+  second.closed(1006, '');
+  expect(detached).toEqual(['detached']);
+});
+
+it('a stream that is replaced before it knows its call leaves the call to the other', async () => {
+  const { detached, opened } = await streams();
+  const first = opened();
+  await opened();
+  await first;
+  await settleAll();
+  expect(detached).toEqual([]);
+});
