@@ -61,12 +61,16 @@ export const PHONE_SECTION = {
     takes: 'two hours, such as `8-21`',
     unset: 'at any hour',
   }),
-  PHONE_STT_MODEL: unlessEmpty(z.string().default('local/pocketsphinx')).describe(
-    'The model that transcribes callers.',
-  ),
-  PHONE_TTS_MODEL: unlessEmpty(z.string().default('local/flite')).describe(
-    'The model that speaks to callers.',
-  ),
+  PHONE_STT_MODEL: unlessEmpty(z.string().default('local/pocketsphinx')).meta({
+    description:
+      'The model that transcribes callers. The server refuses to start with one that cannot serve calls.',
+    takes: 'a transcription model of the catalogue',
+  }),
+  PHONE_TTS_MODEL: unlessEmpty(z.string().default('local/flite')).meta({
+    description:
+      'The model that speaks to callers. The server refuses to start with one that cannot serve calls.',
+    takes: 'a speech model of the catalogue',
+  }),
   PHONE_RATE_CARD_FILE: text().meta({
     description: 'Prices that replace those of the built-in rate card.',
     takes: 'a JSON file',
@@ -80,7 +84,8 @@ export const PHONE_SECTION = {
   }),
   PHONE_MONTHLY_CARRIER_LIMIT_USD: optional(z.coerce.number().positive()).meta({
     description:
-      'The spend at the carrier in a month at which it suspends the phone service of this server.',
+      'The spend at the carrier in a month at which it suspends the phone service of this server. Twilio reports it; with ' +
+      'another carrier the server refuses to start. At Telnyx the outbound voice profile has a daily spend limit.',
     unset: 'no limit',
   }),
 };

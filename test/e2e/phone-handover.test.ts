@@ -128,3 +128,32 @@ it('a hang-up that another process is asked for than the one that has the media 
   expect(ended).toMatchObject([{ reason: 'agent_ended' }]);
   expect(row).toEqual({ end_reason: 'agent_ended' });
 }, 60_000);
+
+it.each([
+  ['one hang-up', 1],
+  ['every hang-up', 1_000],
+])(
+  'a call ends within seconds of its hang-up at another process, which is 202, though the carrier fails %s',
+  async (_, fails) => {
+    await using world = await twoServers(new QuietCallee());
+    const { agent, carrier, first, second, sql } = world;
+    await using _first = first;
+    const headers = { authorization: `Bearer ${agent.agentKey}` };
+    const placed = await ask(`${first.url}/v1/calls`, {
+      headers,
+      body: { toNumber: '+14155550199' },
+    });
+    const { callId } = placed.body as { callId: string };
+    const read = async () => (await ask(`${second.url}/v1/calls/${callId}`, { headers })).body;
+    await expect.poll(read).toMatchObject({ status: 'in_progress' });
+    carrier.failHangUps(fails);
+    const hangUp = await ask(`${second.url}/v1/calls/${callId}/hangup`, {
+      headers,
+      method: 'POST',
+    });
+    expect(hangUp).toMatchObject({ status: 202, body: { status: 'ending' } });
+    await expect.poll(read, { timeout: 15_000 }).toMatchObject({ terminal: true });
+    expect(await callEvents(sql, callId)).toMatchObject([{ reason: 'agent_ended' }]);
+  },
+  60_000,
+);

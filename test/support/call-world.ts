@@ -63,6 +63,8 @@ export async function startCallWorld(leaseMs = 60_000) {
     if (recordings.fails-- > 0) throw new CarrierFailed(recordings.failure, 'no');
   };
   const hungUp: string[] = [];
+  /** So many hang-ups the carrier answers with a failure of its own. */
+  const hangUps = { fails: 0 };
   const deps = {
     sql,
     ledger: main.ledger,
@@ -83,6 +85,7 @@ export async function startCallWorld(leaseMs = 60_000) {
       calls: {
         find: async (carrierCallId: string) => records.get(carrierCallId),
         hangUp: async (carrierCallId: string) => {
+          if (hangUps.fails-- > 0) throw new CarrierFailed('away', 'the carrier answered 503');
           hungUp.push(carrierCallId);
         },
         startRecording: async ({ carrierCallId }: CarrierLeg) => {
@@ -176,6 +179,7 @@ export async function startCallWorld(leaseMs = 60_000) {
     agent,
     call,
     deps,
+    hangUps,
     hungUp,
     main,
     recordings,

@@ -1,7 +1,7 @@
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
-import type { Carrier } from '../../src/phone/carriers/carrier.ts';
+import { type Carrier, CarrierFailed } from '../../src/phone/carriers/carrier.ts';
 import {
   createLoopbackCarrier,
   type LoopbackServer,
@@ -25,7 +25,8 @@ export class QuietCallee implements Callee {
 export function sharedCarrier(calleeOf: () => Callee) {
   const servers: LoopbackServer[] = [];
   let at = 0;
-  const carrier = createLoopbackCarrier({
+  let hangUpsFail = 0;
+  const loopback = createLoopbackCarrier({
     clock: systemClock,
     random: systemRandom,
     log: silentLog,
@@ -38,6 +39,16 @@ export function sharedCarrier(calleeOf: () => Callee) {
     calleeOf: async () => calleeOf(),
     server: () => servers[at] as LoopbackServer,
   });
+  const carrier: Carrier = {
+    ...loopback,
+    calls: {
+      ...loopback.calls,
+      async hangUp(carrierCallId) {
+        if (hangUpsFail-- > 0) throw new CarrierFailed('away', 'the carrier answered 503');
+        await loopback.calls.hangUp(carrierCallId);
+      },
+    },
+  };
   return {
     carrierOf: (server: LoopbackServer): Carrier => {
       servers.push(server);
@@ -46,6 +57,10 @@ export function sharedCarrier(calleeOf: () => Callee) {
     /** Later callbacks and streams go to the server that was started as this one. */
     callServer: (index: number) => {
       at = index;
+    },
+    /** So many of the next hang-ups fail. */
+    failHangUps: (count: number) => {
+      hangUpsFail = count;
     },
   };
 }

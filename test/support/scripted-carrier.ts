@@ -18,8 +18,8 @@ export class ScriptedCarrier implements NumberSeller {
   deal: Deal = 'sold';
   /** It does not say what it has sold. */
   isMute = false;
-  /** Why it takes no number back. */
-  keeps: 'away' | 'refused' | undefined;
+  /** Why it takes no number back; `lost`: it does, and its answer is not heard. */
+  keeps: 'away' | 'refused' | 'lost' | undefined;
   offered: (areaCode: string) => readonly string[] = (areaCode) =>
     Array.from({ length: 100 }, (_, i) => `+1${areaCode}55501${String(i).padStart(2, '0')}`);
   /** A purchase waits for it before it is made. */
@@ -48,11 +48,12 @@ export class ScriptedCarrier implements NumberSeller {
       return this.sold.get(purchaseId);
     },
     release: async (carrierNumberId) => {
-      if (this.keeps !== undefined) throw failure(this.keeps);
+      if (this.keeps === 'away' || this.keeps === 'refused') throw failure(this.keeps);
       this.returned.push(carrierNumberId);
       for (const [id, number] of this.sold) {
         if (number.carrierNumberId === carrierNumberId) this.sold.delete(id);
       }
+      if (this.keeps === 'lost') throw failure('away');
     },
   };
 }

@@ -5,6 +5,8 @@ import type { Teardown } from '../../kernel/teardown.ts';
 import { createTakeSession } from '../../ledger/engine/take-session.ts';
 import type { CallDeps } from '../../phone/calls/call-deps.ts';
 import { createCalls, createCarrierHooks } from '../../phone/calls/calls.ts';
+import { endAskedCalls } from '../../phone/calls/ending/end-asked.ts';
+import { requireCallModels } from '../../phone/calls/opening/require-models.ts';
 import { createCallSweeper } from '../../phone/calls/sweep/sweep-calls.ts';
 import { createTurnWriter } from '../../phone/calls/turn-writer.ts';
 import { watchCarrierSpend } from '../../phone/calls/watch-carrier-spend.ts';
@@ -28,6 +30,7 @@ import { createGuardedClient } from '../../platform/egress/guarded-client.ts';
 import type { buildGateway } from './build-gateway.ts';
 import type { LedgerParts } from './build-ledger.ts';
 import type { VoiceParts } from './build-voice.ts';
+import { soldAs } from './sold-as.ts';
 import type { World } from './world.ts';
 
 export type CallParts = {
@@ -76,8 +79,8 @@ export function buildCalls(
     recordingDays: settings.phone.recordingDays,
     publicUrl: settings.publicUrl,
     models: {
-      stt: sttModel,
-      tts: ttsModel,
+      stt: soldAs(catalogue, 'PHONE_STT_MODEL', sttModel, 'stt'),
+      tts: soldAs(catalogue, 'PHONE_TTS_MODEL', ttsModel, 'tts'),
       llm: catalogue.find(DEFAULT_VOICE_MODEL) === undefined ? 'local/guide' : DEFAULT_VOICE_MODEL,
     },
     voiceOf: parts.voiceOf,
@@ -88,10 +91,12 @@ export function buildCalls(
     enginesOf: (agentId) => enginesFor(parts.voice.engines, agentId),
     live: new Map(),
   };
+  requireCallModels(deps);
   const stopping = new AbortController();
   const watching = watchCarrierSpend(carrier, monthlyCarrierLimitUsd);
   const workers = [
     createCallSweeper(deps),
+    endAskedCalls(deps),
     createReportForgetter(deps),
     createCallAnalyzer({
       ...world,

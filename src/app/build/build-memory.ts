@@ -16,10 +16,10 @@ import { preparePgvector } from '../../memory/pgvector/prepare-pgvector.ts';
 import { VectorKeeper } from '../../memory/pgvector/vector-keeper.ts';
 import type { Models } from '../../memory/purchase/models.ts';
 import { SpaceLoader } from '../../memory/search/space-loader.ts';
-import type { Catalogue, Modality } from '../../models/catalogue/catalogue.ts';
 import { findOwner } from '../../payments/reservations/reservation-store.ts';
 import type { VoiceParts } from './build-voice.ts';
 import { createMemoryModels, type MemoryModelDeps } from './memory-models.ts';
+import { soldAs } from './sold-as.ts';
 import type { World } from './world.ts';
 
 type MemoryParts = {
@@ -70,8 +70,8 @@ export async function buildMemory(world: World, parts: MemoryParts, teardown: Te
 function buildShop(world: World, { gateway, node, voice }: MemoryParts) {
   const { catalogue, random, settings, sql, tracer } = world;
   const { embedding, infer } = settings.memoryModels;
-  const usual = soldAs(catalogue, 'MEMORY_EMBEDDING_MODEL', embedding, 'embedding');
-  const inferModel = soldAs(catalogue, 'MEMORY_INFER_MODEL', infer, 'text');
+  const usual = embedding && soldAs(catalogue, 'MEMORY_EMBEDDING_MODEL', embedding, 'embedding');
+  const inferModel = infer && soldAs(catalogue, 'MEMORY_INFER_MODEL', infer, 'text');
   const sells = (model: string) => catalogue.find(model)?.modality === 'embedding';
   const models = lateModels(() =>
     createMemoryModels({ ...gateway(), findOwner: (agentId) => findOwner(sql, agentId) }),
@@ -82,20 +82,6 @@ function buildShop(world: World, { gateway, node, voice }: MemoryParts) {
     models,
     shop: { models, random, works, inferModel, tracer },
   };
-}
-
-/** The id of a model that a variable names. */
-function soldAs(
-  catalogue: Catalogue,
-  variable: string,
-  name: string | undefined,
-  modality: Modality,
-): string | undefined {
-  if (name === undefined) return undefined;
-  const model = catalogue.find(name);
-  if (model?.modality === modality) return model.id;
-  const what = `the catalogue sells no model of modality ${modality} under this name`;
-  throw new ConfigError(`Invalid ${variable} "${name}": ${what}`);
 }
 
 /** The gateway is built behind the store, which the marketplace sells. */

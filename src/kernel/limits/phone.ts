@@ -36,6 +36,8 @@ export const PHONE_LIMITS = {
   carrierMarginSeconds: 60,
   /** How long after its longest life a call may be open before the carrier is asked about it. */
   sweepGraceMs: 30_000,
+  /** After a hang-up that the carrier failed it is asked again; while it fails, so often. */
+  hangUpAgainMs: { first: 2_000, next: 5_000 },
   webhookMs: 30_000,
   webhookBytes: 65_536,
   /** Characters that are spoken of one answer of a voice webhook. */

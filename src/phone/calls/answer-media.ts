@@ -218,7 +218,7 @@ function register(
       const dropLine = () => {
         live.line.close(1000, reason);
         // A call that was transferred goes on at the carrier.
-        if (reason !== 'call_ended' && reason !== 'call_transfer') hangUpQuietly(deps, call);
+        if (reason !== 'call_ended' && reason !== 'call_transfer') void hangUpQuietly(deps, call);
       };
       over.then(dropLine, dropLine);
       await turns.flushed();

@@ -1,13 +1,20 @@
+import { LIMITS } from '../../kernel/limits.ts';
 import type { Call } from './call.ts';
 import type { CallDeps } from './call-deps.ts';
+import { putOffCall } from './call-store.ts';
 
-/** Drops the line at the carrier. Where that fails the call is over all the same, and the sweeper asks again. */
-export function hangUpQuietly(
-  { carrier, log }: Pick<CallDeps, 'carrier' | 'log'>,
+/** Drops the line at the carrier. Never rejects: where that fails, the sweeper asks again, unless the row is terminal. */
+export async function hangUpQuietly(
+  { carrier, log, sql }: Pick<CallDeps, 'carrier' | 'log' | 'sql'>,
   { callId, carrierCallId }: Pick<Call, 'callId' | 'carrierCallId'>,
-): void {
+): Promise<void> {
   if (carrierCallId === null) return;
-  carrier.calls
+  const failed = (err: unknown) => log.warn({ err, callId }, 'a carrier did not hang up');
+  await carrier.calls
     .hangUp(carrierCallId)
-    .catch((err: unknown) => log.warn({ err, callId }, 'a carrier did not hang up'));
+    .catch(async (err: unknown) => {
+      failed(err);
+      await putOffCall(sql, callId, LIMITS.phone.hangUpAgainMs.first);
+    })
+    .catch(failed);
 }

@@ -64,7 +64,7 @@ export async function hearCarrier(deps: CallDeps, event: CallbackEvent): Promise
       // It was hung up, or given up, before the carrier was heard of.
       const isUnwanted = call.carrierCallId === null && (call.terminal || call.status === 'ending');
       if (isUnwanted && !isOver(event.status))
-        hangUpQuietly(deps, { callId: call.callId, carrierCallId: event.carrierCallId });
+        void hangUpQuietly(deps, { callId: call.callId, carrierCallId: event.carrierCallId });
       if (event.priceRaw !== null) await noteCarrierPrice(sql, call.callId, event.priceRaw);
       if (isOver(event.status)) await carrierEnded(deps, call, event.status);
       return;
@@ -139,13 +139,13 @@ async function releaseReserve({ ledger, takeSession }: CallDeps, call: Call): Pr
   });
 }
 
-/** Ends a call at the wish of its agent or of its owner. */
+/** Ends a call at the wish of its agent or of its owner, also where the carrier fails: the sweeper asks it again. */
 export async function dropCall(deps: CallDeps, call: Call): Promise<void> {
   const living = deps.live.get(call.callId);
   if (living !== undefined) {
     living.end('agent_ended');
     return;
   }
-  if (call.carrierCallId !== null) await deps.carrier.calls.hangUp(call.carrierCallId);
   await putOffCall(deps.sql, call.callId, LIMITS.phone.sweepGraceMs);
+  await hangUpQuietly(deps, call);
 }

@@ -215,7 +215,7 @@ async function dial(deps: CallDeps, call: NewCall): Promise<void> {
     });
     const status = await learnCarrierCall(sql, callId, carrierCallId);
     // It was hung up while the carrier was asked, and nobody could tell the carrier.
-    if (status === 'ending') hangUpQuietly(deps, { callId, carrierCallId });
+    if (status === 'ending') void hangUpQuietly(deps, { callId, carrierCallId });
   } catch (error) {
     if (!(error instanceof CarrierFailed)) throw error;
     log.warn({ err: error, callId }, 'a carrier did not take a call');

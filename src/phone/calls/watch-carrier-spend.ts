@@ -1,14 +1,24 @@
+import { ConfigError } from '../../config/config.ts';
 import type { Worker } from '../../kernel/schedule.ts';
 import type { Carrier } from '../carriers/carrier.ts';
 
 const EVERY_MS = 60_000;
 
-/** Has the carrier call back once a month's spend crosses the limit; tries until it has agreed. Undefined: no limit. */
+/**
+ * Has the carrier call back once a month's spend crosses the limit; tries until it has agreed. Undefined: no limit. Throws
+ * ConfigError where the carrier reports no spend, so that the limit would hold nothing back.
+ */
 export function watchCarrierSpend(
-  { watchSpend }: Pick<Carrier, 'watchSpend'>,
+  { name, watchSpend }: Pick<Carrier, 'name' | 'watchSpend'>,
   limitUsd: number | undefined,
 ): Worker | undefined {
-  if (watchSpend === undefined || limitUsd === undefined) return undefined;
+  if (limitUsd === undefined) return undefined;
+  if (watchSpend === undefined) {
+    throw new ConfigError(
+      `PHONE_MONTHLY_CARRIER_LIMIT_USD has no effect with ${name}, which does not report its spend: ` +
+        'leave it unset, and limit the spend in the account at the carrier',
+    );
+  }
   let isWatched = false;
   return {
     name: 'watch-carrier-spend',

@@ -201,3 +201,14 @@ export async function findRented(
       and status in ('buying', 'active', 'grace')`;
   return rows.map((row) => row.phone_number);
 }
+
+/** The state of the row in which this number is living. Undefined: nobody rents it, and nobody is buying it. */
+export async function findLivingStatus(
+  sql: Queryable,
+  phoneNumber: string,
+): Promise<NumberStatus | undefined> {
+  const [row] = await sql<{ status: NumberStatus }[]>`
+    select status from phone_numbers
+    where phone_number = ${phoneNumber} and status in ('buying', 'active', 'grace')`;
+  return row?.status;
+}

@@ -3,7 +3,7 @@ import { CarrierFailed } from '../carriers/carrier.ts';
 import { askCarrier } from './ask-carrier.ts';
 import type { PhoneNumber } from './number.ts';
 import type { NumberDeps } from './number-deps.ts';
-import { saveDue, saveReturned } from './number-store.ts';
+import { findLivingStatus, saveDue, saveReturned } from './number-store.ts';
 
 /**
  * Gives a number back to its carrier. May be repeated; where the carrier fails, a worker tries again. A carrier that refuses
@@ -13,11 +13,17 @@ export async function returnNumber(
   { sql, seller, clock, now, log }: Omit<NumberDeps, 'ledger'>,
   number: PhoneNumber,
 ): Promise<void> {
-  const { id: numberId, carrierNumberId } = number;
+  const { id: numberId, carrierNumberId, phoneNumber } = number;
+  const { rentalRetryMs, unfinishedMs } = LIMITS.phone;
+  const lookAgain = (inMs: number) => saveDue(sql, number, new Date(now() + inMs));
   // It is another carrier's: who sold it is not configured at present.
   if (number.carrier !== seller.name) return;
+  const living = await findLivingStatus(sql, phoneNumber);
+  // Whether the carrier has it back shows in what becomes of that purchase.
+  if (living === 'buying') return lookAgain(unfinishedMs);
   try {
-    if (carrierNumberId !== null) {
+    // A number that is rented has been back: some carriers know it by itself, and would take it from its next agent.
+    if (carrierNumberId !== null && living === undefined) {
       await askCarrier(clock, seller.numbers.release(carrierNumberId));
     }
     await saveReturned(sql, numberId, carrierNumberId, new Date(now()));
@@ -25,7 +31,6 @@ export async function returnNumber(
     if (!(err instanceof CarrierFailed)) throw err;
     const isRefused = err.kind !== 'away';
     log.warn({ err, numberId, isRefused }, 'a released number is not back at its carrier yet');
-    const { rentalRetryMs, unfinishedMs } = LIMITS.phone;
-    await saveDue(sql, number, new Date(now() + (isRefused ? rentalRetryMs : unfinishedMs)));
+    await lookAgain(isRefused ? rentalRetryMs : unfinishedMs);
   }
 }

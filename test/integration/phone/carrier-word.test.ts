@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ConfigError } from '../../../src/config/config.ts';
 import { admitStream } from '../../../src/phone/calls/call-store.ts';
 import { createCalls } from '../../../src/phone/calls/calls.ts';
 import { directCall, hearCarrier } from '../../../src/phone/calls/hear-carrier.ts';
@@ -194,6 +195,7 @@ it('a limit of spend is put to the carrier until it has agreed, and then no more
   let tries = 0;
   const worker = watchCarrierSpend(
     {
+      name: 'twilio',
       watchSpend: async (limitUsd) => {
         expect(limitUsd).toBe(500);
         if (++tries === 1) throw new Error('away');
@@ -205,7 +207,13 @@ it('a limit of spend is put to the carrier until it has agreed, and then no more
   await worker?.tick();
   await worker?.tick();
   expect(tries).toBe(2);
-  expect(watchCarrierSpend({ watchSpend: undefined }, 500)).toBeUndefined();
+});
+
+it('a limit of spend that the carrier cannot watch refuses the start, and names its variable', () => {
+  const unwatched = { name: 'telnyx', watchSpend: undefined } as const;
+  expect(() => watchCarrierSpend(unwatched, 500)).toThrow(ConfigError);
+  expect(() => watchCarrierSpend(unwatched, 500)).toThrow('PHONE_MONTHLY_CARRIER_LIMIT_USD');
+  expect(watchCarrierSpend(unwatched, undefined)).toBeUndefined();
 });
 
 it('an agent in hosted mode has no brain of its own', async () => {

@@ -274,6 +274,43 @@ describe('a number', () => {
     expect(await world.buy(agent)).toMatchObject({ number: { status: 'active' } });
   });
 
+  it('that is back at its carrier stays with the agent that rents it next, though the carrier was not heard', async () => {
+    const [first, next] = [await renting(RENTAL_RAW), await world.agent(10n * RENTAL_RAW)];
+    const [row] = await world.rows(first);
+    world.carrier.keeps = 'lost';
+    await world.numbers.release({ ...first, numberId: row?.id ?? 0 });
+    world.carrier.keeps = undefined;
+    expect(await world.row(first)).toMatchObject({ returned_at: null });
+    await world.buy(next, { phoneNumber: '+12125550100' });
+    world.clock.advance(LIMITS.phone.unfinishedMs);
+    await world.tick();
+    expect(world.carrier.returned).toEqual(['PN+12125550100']);
+    expect(world.carrier.sold.size).toBe(1);
+    expect(await world.row(first)).toMatchObject({ returned_at: expect.any(Date), due_at: null });
+    expect(await world.row(next)).toMatchObject({ status: 'active' });
+  });
+
+  it('that another agent tries to buy goes back once that has come to nothing', async () => {
+    const [first, next] = [await renting(RENTAL_RAW), await world.agent(10n * RENTAL_RAW)];
+    const [row] = await world.rows(first);
+    world.carrier.keeps = 'away';
+    await world.numbers.release({ ...first, numberId: row?.id ?? 0 });
+    world.carrier.keeps = undefined;
+    await world.sql`
+      insert into phone_numbers (agent_id, account_id, carrier, phone_number, status,
+        monthly_rental_raw, purchase_id, due_at)
+      values (${next.agentId}, ${next.accountId}, 'loopback', '+12125550100', 'buying', 2000000,
+        'num_trying', null)`;
+    world.clock.advance(LIMITS.phone.unfinishedMs);
+    await world.tick();
+    expect(world.carrier.returned).toEqual([]);
+    await world.sql`update phone_numbers set status = 'failed' where purchase_id = 'num_trying'`;
+    world.clock.advance(LIMITS.phone.unfinishedMs);
+    await world.tick();
+    expect(world.carrier.returned).toEqual(['PN+12125550100']);
+    expect(await world.row(first)).toMatchObject({ returned_at: expect.any(Date), due_at: null });
+  });
+
   it('that is released while its month is held gives the month back', async () => {
     const agent = await renting(10n * RENTAL_RAW);
     const [row] = await world.rows(agent);

@@ -1,4 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../src/kernel/limits.ts';
+import { createCalls } from '../../../src/phone/calls/calls.ts';
+import { endAskedCalls } from '../../../src/phone/calls/ending/end-asked.ts';
+import { hearCarrier } from '../../../src/phone/calls/hear-carrier.ts';
+import type { LiveCall } from '../../../src/phone/calls/live-call.ts';
 import { startCallWorld } from '../../support/call-world.ts';
 
 let world: Awaited<ReturnType<typeof startCallWorld>>;
@@ -177,5 +182,76 @@ describe('a call that no process ends', () => {
       transport_raw: 500n,
       stt_raw: 0n,
     });
+  });
+});
+
+describe('a hang-up that the carrier fails', () => {
+  const dueInMs = async (callId: string) => {
+    const [row] = await world.sql<{ ms: number }[]>`
+      select extract(epoch from due_at - now())::float8 * 1000 as ms from calls where id = ${callId}`;
+    return row?.ms;
+  };
+
+  it.each([
+    ['before the answer', false],
+    ['of a call whose process is gone', true],
+  ])('%s is issued all the same, and the sweeper asks the carrier again', async (_, answered) => {
+    const agent = await world.agent();
+    const { callId, carrierCallId } = await world.call(agent, { answered });
+    if (answered) await world.loseProcess(callId);
+    world.record(carrierCallId, answered ? 'in-progress' : 'ringing');
+    world.hangUps.fails = 2;
+    const ending = await createCalls(world.deps).hangUp(agent.agentId, callId);
+    expect(ending).toMatchObject({ status: 'ending', terminal: false });
+    const { hangUpAgainMs } = LIMITS.phone;
+    expect(await dueInMs(callId)).toBeLessThanOrEqual(hangUpAgainMs.first);
+    for (const asked of [false, true]) {
+      await world.due(callId);
+      await world.sweep();
+      expect(world.hungUp.includes(carrierCallId)).toBe(asked);
+      if (!asked) expect(await dueInMs(callId)).toBeLessThanOrEqual(hangUpAgainMs.next);
+    }
+    world.record(carrierCallId, answered ? 'completed' : 'canceled', answered ? 1 : null);
+    await world.due(callId);
+    await world.sweep();
+    expect(await world.row(callId)).toMatchObject({ terminal: true });
+  });
+
+  it('once the carrier is heard of for the first time is asked for again as soon', async () => {
+    const agent = await world.agent();
+    const { callId, carrierCallId } = await world.call(agent);
+    await world.sql`update calls set carrier_call_id = null where id = ${callId}`;
+    await createCalls(world.deps).hangUp(agent.agentId, callId);
+    world.hangUps.fails = 1;
+    await hearCarrier(world.deps, {
+      ...{ kind: 'status', callId, carrierCallId, status: 'ringing', sequence: 1 },
+      ...{ durationSeconds: null, priceRaw: null },
+    });
+    await expect.poll(() => dueInMs(callId)).toBeLessThanOrEqual(LIMITS.phone.hangUpAgainMs.first);
+  });
+
+  it('ends a call at the process of its media, which another process was asked to hang up', async () => {
+    const agent = await world.agent();
+    const { callId, carrierCallId } = await world.call(agent, { answered: true });
+    world.record(carrierCallId, 'in-progress');
+    world.hangUps.fails = 1;
+    await createCalls(world.deps).hangUp(agent.agentId, callId);
+    const ends: string[] = [];
+    const living = { end: (reason: string) => ends.push(reason) } as unknown as LiveCall;
+    const other = await world.call(agent, { answered: true });
+    const live = new Map([callId, other.callId].map((id) => [id, living]));
+    await endAskedCalls({ ...world.deps, live }).tick();
+    expect(ends).toEqual(['agent_ended']);
+  });
+
+  it('is not made of a call that was transferred, whose line goes on at the carrier', async () => {
+    const agent = await world.agent();
+    const { callId, carrierCallId } = await world.call(agent, { answered: true });
+    world.record(carrierCallId, 'in-progress');
+    await hearCarrier(world.deps, { kind: 'transferred', callId, carrierCallId });
+    await world.due(callId);
+    await world.sweep();
+    expect(await world.row(callId)).toMatchObject({ status: 'ending' });
+    expect(world.hungUp).not.toContain(carrierCallId);
   });
 });

@@ -31,5 +31,5 @@ export async function endRefused(
       await insertEvents(tx, [callEnded({ ...call, wallet }, { reason, ...NOTHING_USED })]);
     });
   }
-  hangUpQuietly(deps, call);
+  void hangUpQuietly(deps, call);
 }

@@ -29,3 +29,11 @@ export async function findSessionEnd(
     where s.id = ${callId} and s.ended_at is not null`;
   return row;
 }
+
+/** Those of these calls whose hang-up was asked for. */
+export async function findAskedToEnd(sql: Sql, callIds: readonly string[]): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id from calls
+    where id = any (${callIds as string[]}::text[]) and status = 'ending' and end_reason = 'agent_ended'`;
+  return rows.map(({ id }) => id);
+}

@@ -24,8 +24,8 @@ const CLAIM_MS = 30_000;
 const PATIENCE_MS = 60_000;
 
 /**
- * Ends three kinds of calls: the callee did not answer, the carrier opened no media stream, or the process of the media
- * stream died. Asks the carrier whether the call is over and how long it lasted.
+ * Ends four kinds of calls: the callee did not answer, the carrier opened no media stream, the process of the media stream
+ * died, or the carrier failed a hang-up. Asks the carrier whether the call is over and how long it lasted.
  */
 export function createCallSweeper(deps: CallDeps): Worker {
   return {
@@ -35,9 +35,12 @@ export function createCallSweeper(deps: CallDeps): Worker {
       const due = await claimDueCalls(deps.sql, LIMITS.phone.duePerPass, CLAIM_MS);
       await Promise.all(
         due.map((call) =>
-          sweepCall(deps, call).catch((err: unknown) =>
-            deps.log.warn({ err, callId: call.callId }, 'a call was not swept; it is tried again'),
-          ),
+          sweepCall(deps, call).catch(async (err: unknown) => {
+            deps.log.warn({ err, callId: call.callId }, 'a call was not swept; it is tried again');
+            if (isHungUp(call) && !isTooOld(deps, call)) {
+              await putOffCall(deps.sql, call.callId, LIMITS.phone.hangUpAgainMs.next);
+            }
+          }),
         ),
       );
     },
@@ -59,13 +62,18 @@ async function sweepCall(deps: CallDeps, call: Call): Promise<void> {
     return;
   }
   if (!isOver(record.status)) {
-    if (isTooOld(deps, call) && carrierCallId !== null) await carrier.calls.hangUp(carrierCallId);
+    const isUnwanted = isHungUp(call) || isTooOld(deps, call);
+    if (isUnwanted && carrierCallId !== null) await carrier.calls.hangUp(carrierCallId);
     await putOffCall(sql, callId, CLAIM_MS);
     return;
   }
   if (startedAt === null) await carrierEnded(deps, call, record.status);
   else await backstop(deps, call, record.durationSeconds);
 }
+
+/** Its end was asked for, or the carrier has reported it. The line of a call that was transferred goes on. */
+const isHungUp = ({ endReason, status }: Call): boolean =>
+  status === 'ending' && endReason !== 'call_transfer';
 
 /** An answered call may last as long as any; one that waits for its media, only as long as it may ring. */
 function isTooOld({ clock }: CallDeps, { createdAt, startedAt }: Call): boolean {

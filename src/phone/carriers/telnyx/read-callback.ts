@@ -23,6 +23,7 @@ const STATUS_OF_CAUSE: ReadonlyMap<unknown, CarrierStatus> = new Map([
   ['user_busy', 'busy'],
   ['call_rejected', 'busy'],
   ['timeout', 'no-answer'],
+  ['no_answer', 'no-answer'],
   ['originator_cancel', 'canceled'],
 ]);
 

@@ -89,6 +89,7 @@ describe('callbacks of Telnyx', () => {
     ['user_busy', 'busy'],
     ['call_rejected', 'busy'],
     ['timeout', 'no-answer'],
+    ['no_answer', 'no-answer'],
     ['originator_cancel', 'canceled'],
     ['not_found', 'failed'],
     ['unspecified', 'failed'],
@@ -127,6 +128,7 @@ describe('callbacks of Telnyx', () => {
     for (const [hangup_cause, transferFailed] of [
       ['user_busy', 'busy'],
       ['timeout', 'no-answer'],
+      ['no_answer', 'no-answer'],
       ['call_rejected', 'busy'],
       ['not_found', 'failed'],
     ]) {

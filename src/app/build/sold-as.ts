@@ -1,0 +1,21 @@
+import { ConfigError } from '../../config/config.ts';
+import type { Catalogue, Modality } from '../../models/catalogue/catalogue.ts';
+
+/** Models that a refusal names. */
+const NAMED = 10;
+
+/** The id of a model that a variable names. Throws ConfigError, which says what the catalogue sells of this modality. */
+export function soldAs(
+  { find, models }: Pick<Catalogue, 'find' | 'models'>,
+  variable: string,
+  name: string,
+  modality: Modality,
+): string {
+  const model = find(name);
+  if (model?.modality === modality) return model.id;
+  const sold = models.filter((known) => known.modality === modality).map(({ id }) => id);
+  const more = sold.length > NAMED ? ` and ${sold.length - NAMED} more` : '';
+  const what = `the catalogue sells no model of modality ${modality} under this name`;
+  const known = sold.length > 0 ? `; it sells ${sold.slice(0, NAMED).join(', ')}${more}` : '';
+  throw new ConfigError(`Invalid ${variable} "${name}": ${what}${known}`);
+}
