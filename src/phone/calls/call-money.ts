@@ -38,6 +38,8 @@ export const spenderOf = (call: Call): Spender => ({
   agentId: call.agentId,
   taskId: call.taskId,
   ...(call.keyId !== null && { keyId: call.keyId }),
+  ...(call.keyRootId !== null && { keyRootId: call.keyRootId }),
+  ...(call.taskValueBps !== null && { taskValueBps: call.taskValueBps }),
   ...(call.actionId !== null && { actionId: call.actionId }),
   ...(call.customerId !== null && { customerId: call.customerId }),
 });
