@@ -17,6 +17,7 @@ import type { Brain, CallDeps } from './call-deps.ts';
 import type { CallMoney } from './call-money.ts';
 import { admitStream, advanceRow } from './call-store.ts';
 import { endRefused } from './ending/end-refused.ts';
+import { endStopped } from './ending/end-stopped.ts';
 import { hangUpQuietly } from './hang-up-quietly.ts';
 import type { LiveCall } from './live-call.ts';
 import { openCall } from './open-call.ts';
@@ -203,6 +204,9 @@ function register(
   } catch {
     live.end('drain');
   }
+  endStopped(deps, [callId]).catch((err: unknown) =>
+    deps.log.error({ err, callId }, 'it is not known whether the agent of a call was stopped'),
+  );
   live.settled
     .then(async () => {
       deps.live.delete(callId);

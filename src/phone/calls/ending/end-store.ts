@@ -29,3 +29,13 @@ export async function findSessionEnd(
     where s.id = ${callId} and s.ended_at is not null`;
   return row;
 }
+
+/** Which of these calls are of an agent that is suspended or closed, or were placed with a key that is revoked. */
+export async function findStopped(sql: Sql, callIds: readonly string[]): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select c.id from calls c join agents a on a.id = c.agent_id
+      left join agent_keys k on k.id = c.key_id
+    where c.id = any (${callIds as string[]}::text[])
+      and (a.status in ('suspended', 'closed') or k.revoked_at is not null)`;
+  return rows.map(({ id }) => id);
+}
