@@ -36,6 +36,7 @@ async function writeCall(sql: Sql, agentId: number): Promise<string> {
     {
       ...{ callId, agentId, accountId: 'acct_bench', numberId: agentId, carrier: 'twilio' },
       ...{ carrierCallId: callId, direction: 'outbound', keyId: null, taskId: callId },
+      taskValueBps: null,
       ...{ from: '+14155550100', to: '+14155550199', actionId: null, customerId: null },
       ...{ maxSpendRaw: 2_000_000n, rates: RATE_CARD, dueInMs: 3_600_000 },
       options: {

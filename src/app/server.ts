@@ -123,9 +123,9 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
   const services = { ...purchases.services, ...own };
   const live = { voice, ...gateway };
   const http = teardown.use('http', await openEdge(world, live, accounts, requests, services));
-  const { invalidations } = accounts;
+  const { credentials, invalidations } = accounts;
   parts.whenSuspended((agentId) => invalidations.notify({ kind: 'agent_stopped', agentId }));
-  invalidations.subscribe((notice) => forget(notice, accounts.credentials, ledger, http));
+  invalidations.subscribe((notice) => forget(notice, { credentials, http, ledger, phone }));
   startAccountWorkers(world, accounts, health, teardown);
 
   const port = await http.listen({ host: settings.host, port: deps.port ?? settings.port });

@@ -157,3 +157,25 @@ it.each([
   },
   60_000,
 );
+
+it('a call whose agent was stopped while no process had it is ended by the one that takes it over', async () => {
+  await using world = await twoServers(new QuietCallee());
+  const { agent, carrier, first, sql } = world;
+  // Nothing of it is held anew, so that no refusal of a hold ends it.
+  await sql`update voice_settings
+    set voice_mode = 'webhook', webhook_url = 'https://backend.example/voice'`;
+  const headers = { authorization: `Bearer ${agent.agentKey}` };
+  const body = { toNumber: '+14155550199' };
+  const { callId } = (await ask(`${first.url}/v1/calls`, { headers, body })).body as {
+    callId: string;
+  };
+  const row = async () =>
+    (await sql`select status, end_reason as reason from calls where id = ${callId}`)[0];
+  await expect.poll(row).toMatchObject({ status: 'in_progress' });
+  // No notice: it went to the process that is gone.
+  await sql`update agents set status = 'suspended' where id = ${agent.agentId}`;
+  carrier.callServer(1);
+  await first[Symbol.asyncDispose]();
+  await expect.poll(row, { timeout: 10_000 }).toEqual({ status: 'completed', reason: 'suspended' });
+  expect(await callEvents(sql, callId)).toMatchObject([{ reason: 'suspended' }]);
+}, 60_000);

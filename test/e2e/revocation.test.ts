@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { closeCode, openBoth, WAYS_TO_STOP } from '../support/stop-agent.ts';
+import { QuietCallee } from '../support/phone-world.ts';
+import {
+  closeCode,
+  openBoth,
+  openWebhookCall,
+  stoppedCall,
+  WAYS_TO_STOP,
+} from '../support/stop-agent.ts';
 import {
   ask,
   askGuide,
@@ -12,13 +19,15 @@ import {
 
 const FUNDS = 1_000_000n;
 const WITHIN_MS = 2_000;
+/** It is never asked: the callee says nothing. */
+const WEBHOOK = 'https://backend.example/voice';
 /** Half a second of 16-bit sound at 16 kHz. */
 const SOUND = new Uint8Array(16_000);
 
 let world: WholeWorld;
 let developer: Developer;
 beforeAll(async () => {
-  world = await startWorld();
+  world = await startWorld({}, { calleeOf: async () => new QuietCallee() });
   developer = await newDeveloper(world.api, 'revoker');
 });
 afterAll(() => world[Symbol.asyncDispose]());
@@ -34,20 +43,23 @@ async function liveAgent(name: string) {
 
 describe('stopping an agent', () => {
   for (const { name, status, code, stop } of WAYS_TO_STOP) {
-    it(`by ${name} closes its sockets with 1008 within two seconds and refuses its next call`, async () => {
+    it(`by ${name} closes its sockets with 1008 and ends its phone call within two seconds, and refuses its next call`, async () => {
       const agent = await liveAgent(name.replaceAll(' ', '-'));
       const sockets = await openBoth(world.wsUrl, agent.key);
       sockets.transcription.ws.send(SOUND);
+      const callId = await openWebhookCall(world.url, world.sql, agent, WEBHOOK);
       expect((await askGuide(world.url, agent.key)).status).toBe(200);
 
       const closed = [sockets.transcription, sockets.realtime].map((socket) =>
         closeCode(socket, WITHIN_MS),
       );
       const stopped = await stop(world.url, developer, agent);
+      const callOver = stoppedCall(world.sql, callId, WITHIN_MS);
       expect([200, 201]).toContain(stopped.status);
       const refused = await askGuide(world.url, agent.key);
       expect([refused.status, refused.body.error]).toMatchObject([status, { code }]);
       expect(await Promise.all(closed)).toEqual([1008, 1008]);
+      await callOver;
 
       const money = await settledMoney(world.sql, agent.agentId);
       expect(money.charged).toBeGreaterThan(0n);

@@ -144,6 +144,7 @@ export async function startCallWorld(leaseMs = 60_000) {
         to: '+14155550199',
         keyId: null,
         taskId: callId.toLowerCase(),
+        taskValueBps: null,
         actionId: null,
         customerId: null,
         maxSpendRaw: reserveRaw,

@@ -1,3 +1,6 @@
+import { expect } from 'vitest';
+import type { Sql } from '../../src/platform/postgres/sql.ts';
+import { rentNumber } from './phone-world.ts';
 import { RealtimeClient } from './realtime-client.ts';
 import { ask, type Developer, type Told } from './whole-world.ts';
 
@@ -63,4 +66,43 @@ export async function openBoth(wsUrl: string, key: string): Promise<LiveSockets>
 export function closeCode(socket: RealtimeClient, withinMs: number): Promise<number | 'open'> {
   const late = new Promise<'open'>((resolve) => setTimeout(() => resolve('open'), withinMs));
   return Promise.race([socket.closed.then(({ code }) => code), late]);
+}
+
+/**
+ * A call that talks, and whose agent is a backend of its developer: no hold of it grows, so that no refusal of one ends it.
+ * Answers its id.
+ */
+export async function openWebhookCall(
+  url: string,
+  sql: Sql,
+  { agentId, key }: LiveAgent,
+  webhookUrl: string,
+): Promise<string> {
+  await rentNumber(sql, agentId, `+1415555${1_000 + agentId}`);
+  await sql`
+    insert into voice_settings (agent_id, voice_mode, webhook_url, begin_message)
+    values (${agentId}, 'webhook', ${webhookUrl}, ${'This goes on and on. '.repeat(20)})`;
+  const headers = { authorization: `Bearer ${key}` };
+  const body = { toNumber: '+14155550199', maxSpendRaw: '200000' };
+  const placed = await ask(`${url}/v1/calls`, { headers, body });
+  expect(placed.status, JSON.stringify(placed.body)).toBe(201);
+  const callId = String(placed.body.callId);
+  await expect
+    .poll(() => callOf(sql, callId), { timeout: 20_000, interval: 50 })
+    .toMatchObject({ status: 'in_progress' });
+  return callId;
+}
+
+/** Waits until a call has ended, and its carrier has hung up, because its agent was stopped. */
+export const stoppedCall = (sql: Sql, callId: string, withinMs: number): Promise<void> =>
+  expect
+    .poll(() => callOf(sql, callId), { timeout: withinMs, interval: 50 })
+    .toMatchObject({ status: 'completed', reason: 'suspended', carrier: 'completed' });
+
+async function callOf(sql: Sql, callId: string): Promise<Record<string, unknown> | undefined> {
+  const [row] = await sql`
+    select c.status, c.carrier_status as carrier, e.payload ->> 'reason' as reason
+    from calls c left join events e on e.correlation_id = c.id and e.name = 'call.ended'
+    where c.id = ${callId}`;
+  return row;
 }

@@ -7,6 +7,16 @@ import { startHeldServer } from '../support/held-server.ts';
 import { ask, settledMoney } from '../support/whole-world.ts';
 
 const MONTH_RAW = 2_000_000n;
+/** What each purchase is for, and its line of history whichever process writes that. */
+const TAGS = {
+  'x-svc-task-id': 'errand',
+  'x-svc-action-id': 'rent',
+  'x-svc-customer-id': 'client',
+};
+const MONTH = {
+  cost_raw: MONTH_RAW,
+  ...{ task_id: 'errand', action_id: 'rent', customer_id: 'client', has_key: true },
+};
 const never = new Promise<never>(() => {});
 
 /** Where a purchase or a release stands when its process is killed, and whether the number is then bought. */
@@ -113,7 +123,7 @@ it('a purchase or a release whose process is killed in any of its states is ende
 
   const buy = (url: string, state: State) =>
     ask(`${url}/v1/numbers`, {
-      headers: agents.get(state)?.headers ?? {},
+      headers: { ...agents.get(state)?.headers, ...TAGS },
       body: { areaCode: areaOf(state) },
     }).catch(() => undefined);
   const row = async (state: State): Promise<Record<string, unknown> | undefined> => {
@@ -121,7 +131,8 @@ it('a purchase or a release whose process is killed in any of its states is ende
       where agent_id = ${agents.get(state)?.agentId ?? 0} order by id desc limit 1`;
     return rows[0];
   };
-  const charges = (state: State) => sql`select cost_raw from charges
+  const charges = (state: State) => sql`
+    select cost_raw, task_id, action_id, customer_id, key_id is not null as has_key from charges
     where agent_id = ${agents.get(state)?.agentId ?? 0}`;
   const release = async (state: State) => {
     const agent = agents.get(state);
@@ -204,7 +215,7 @@ it('a purchase or a release whose process is killed in any of its states is ende
     expect(now?.status === 'active', state).toBe(STATES[state]);
     const wasReleased = now?.status === 'released';
     const months = STATES[state] || wasReleased ? 1 : 0;
-    expect(await charges(state), state).toEqual(Array(months).fill({ cost_raw: MONTH_RAW }));
+    expect(await charges(state), state).toEqual(Array(months).fill(MONTH));
     const money = await settledMoney(sql, agents.get(state)?.agentId ?? 0);
     expect(money, state).toMatchObject({ held: 0n, charged: BigInt(months) * MONTH_RAW });
     expect(money.spendable).toBe(money.credited - money.charged);

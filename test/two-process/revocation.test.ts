@@ -4,7 +4,14 @@ import { checkInvariants } from '../../src/ledger/store/check-invariants.ts';
 import { openSql, type Sql } from '../../src/platform/postgres/sql.ts';
 import { ADMIN_KEY, type ProcessPlace, processPlace } from '../support/process-place.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
-import { closeCode, openBoth, WAYS_TO_STOP } from '../support/stop-agent.ts';
+import {
+  closeCode,
+  openBoth,
+  openWebhookCall,
+  stoppedCall,
+  WAYS_TO_STOP,
+} from '../support/stop-agent.ts';
+import { startVoiceWebhook } from '../support/voice-webhook.ts';
 import {
   ask,
   askGuide,
@@ -17,6 +24,8 @@ const FUNDS = 1_000_000n;
 const WITHIN_MS = 2_000;
 
 let place: ProcessPlace;
+/** A backend that never answers. */
+let webhook: Awaited<ReturnType<typeof startVoiceWebhook>>;
 let sql: Sql;
 /** Where the agent's program talks, and where its developer does. */
 let serving: ServerProcess;
@@ -26,14 +35,17 @@ beforeAll(async () => {
   place = await processPlace();
   if (place.target.kind !== 'url') throw new Error('two processes need a PostgreSQL by URL');
   sql = openSql(place.target, 2);
-  serving = await startServerProcess(place.environment);
-  managing = await startServerProcess(place.environment);
+  webhook = await startVoiceWebhook();
+  const environment = { ...place.environment, SSRF_ALLOW_LOCALHOST: '1' };
+  serving = await startServerProcess(environment);
+  managing = await startServerProcess(environment);
   developer = await newDeveloper(createApi(managing.url), 'far away');
 });
 afterAll(async () => {
   const codes = await Promise.all([serving.stop(), managing.stop()]);
   const violations = await checkInvariants(sql);
   await sql.end();
+  await webhook[Symbol.asyncDispose]();
   await place[Symbol.asyncDispose]();
   expect({ codes, violations }).toEqual({ codes: [0, 0], violations: [] });
 });
@@ -59,9 +71,10 @@ async function firstRefusal(key: string) {
 
 describe('stopping an agent in one process', () => {
   for (const { name, status, code, stop } of WAYS_TO_STOP) {
-    it(`by ${name} closes its sockets and refuses its calls in another within two seconds`, async () => {
+    it(`by ${name} closes its sockets, ends its phone call and refuses its requests in another within two seconds`, async () => {
       const agent = await liveAgent(name.replaceAll(' ', '-'));
       const sockets = await openBoth(serving.url.replace(/^http/, 'ws'), agent.key);
+      const callId = await openWebhookCall(serving.url, sql, agent, webhook.url);
       // The serving process has seen the key and the balance: both are cached there now.
       expect((await askGuide(serving.url, agent.key)).status).toBe(200);
 
@@ -70,9 +83,11 @@ describe('stopping an agent in one process', () => {
       const closed = [sockets.transcription, sockets.realtime].map((socket) =>
         closeCode(socket, WITHIN_MS),
       );
+      const callOver = stoppedCall(sql, callId, WITHIN_MS);
       const refused = await firstRefusal(agent.key);
       expect([refused.status, refused.body.error]).toMatchObject([status, { code }]);
       expect(await Promise.all(closed)).toEqual([1008, 1008]);
+      await callOver;
 
       const money = await settledMoney(sql, agent.agentId);
       expect(money.charged).toBeGreaterThan(0n);

@@ -5,7 +5,6 @@ import { SessionTrace } from '../../voice/live/session-trace.ts';
 import type { MediaCodec } from '../carriers/carrier.ts';
 import { createCallRecorder } from '../recordings/call-recorder.ts';
 import { RECORDING_NOTICE } from '../recordings/recording.ts';
-import { addLine } from '../records/record-store.ts';
 import type { LineConnection } from '../voice/call-line.ts';
 import { findLastTurn } from './actions/action-store.ts';
 import { carryOut } from './actions/carry-out.ts';
@@ -15,9 +14,10 @@ import { watchMachine } from './actions/watch-machine.ts';
 import type { Call } from './call.ts';
 import type { Brain, CallDeps } from './call-deps.ts';
 import type { CallMoney } from './call-money.ts';
-import { admitStream, advanceRow } from './call-store.ts';
+import { admitStream } from './call-store.ts';
+import { closeCall } from './ending/close-call.ts';
 import { endRefused } from './ending/end-refused.ts';
-import { hangUpQuietly } from './hang-up-quietly.ts';
+import { endStopped } from './ending/end-stopped.ts';
 import type { LiveCall } from './live-call.ts';
 import { openCall } from './open-call.ts';
 import { openLiveCall } from './recorded/open-live-call.ts';
@@ -203,31 +203,14 @@ function register(
   } catch {
     live.end('drain');
   }
+  endStopped(deps, [callId]).catch((err: unknown) =>
+    deps.log.error({ err, callId }, 'it is not known whether the agent of a call was stopped'),
+  );
   live.settled
     .then(async () => {
       deps.live.delete(callId);
       brain?.close();
-      const receipt = money.receipt();
-      const line = live.lineFigures;
-      if (receipt === undefined) {
-        // Another process has the call, and its line.
-        await addLine(deps.sql, callId, line);
-        return;
-      }
-      const { durationSeconds, legs, reason } = receipt;
-      const dropLine = () => {
-        live.line.close(1000, reason);
-        // A call that was transferred goes on at the carrier.
-        if (reason !== 'call_ended' && reason !== 'call_transfer') void hangUpQuietly(deps, call);
-      };
-      over.then(dropLine, dropLine);
-      await turns.flushed();
-      await advanceRow(
-        deps.sql,
-        callId,
-        { type: 'session.ended', reason },
-        { durationSeconds, legs, isBackstop: false, line },
-      );
+      await closeCall(deps, { call, live, money, over, turns });
     })
     .catch((err: unknown) => deps.log.error({ err, callId }, 'the end of a call was not written'));
 }

@@ -38,6 +38,8 @@ export const spenderOf = (call: Call): Spender => ({
   agentId: call.agentId,
   taskId: call.taskId,
   ...(call.keyId !== null && { keyId: call.keyId }),
+  ...(call.keyRootId !== null && { keyRootId: call.keyRootId }),
+  ...(call.taskValueBps !== null && { taskValueBps: call.taskValueBps }),
   ...(call.actionId !== null && { actionId: call.actionId }),
   ...(call.customerId !== null && { customerId: call.customerId }),
 });
@@ -114,6 +116,8 @@ export type CallMoney = {
   readonly release: () => Promise<boolean>;
   /** What the call has come to, once it is settled. */
   readonly receipt: () => CallSettlement | undefined;
+  /** Why the call ended, where the ledger did not say whether it has settled it. */
+  readonly undecided: () => SessionEndReason | undefined;
 };
 
 export type CallSettlement = {
@@ -166,6 +170,7 @@ export function createCallMoney(
   let receipt: CallSettlement | undefined;
   let isReleased = false;
   let given: SessionEndReason | undefined;
+  let undecided: SessionEndReason | undefined;
   const booking: Booking = {
     target: `phone://${ownNumber(call)}/call/${call.callId}`,
     destination: PHONE_DESTINATION,
@@ -190,11 +195,15 @@ export function createCallMoney(
     settled(chargedRaw, ending) {
       receipt = receiptOf(chargedRaw, ending);
     },
+    undecided(ending) {
+      undecided = reasonGiven(ending);
+    },
   };
+  const reasonGiven = (ending: string) => given ?? reasonOf(ending, holds.isReserveSpent);
   const receiptOf = (chargedRaw: bigint, ending: string) => ({
     legs: legsWithin(meter.legs, chargedRaw),
     durationSeconds: Math.ceil(meter.use.lineSeconds),
-    reason: given ?? reasonOf(ending, holds.isReserveSpent),
+    reason: reasonGiven(ending),
     recording: recording.facts,
   });
   const source = phoneSource(call);
@@ -242,6 +251,7 @@ export function createCallMoney(
       return receipt !== undefined;
     },
     receipt: () => receipt,
+    undecided: () => undecided,
     freeze() {
       frozenMs ??= clock.monotonicMs();
     },

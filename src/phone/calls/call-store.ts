@@ -6,7 +6,7 @@ import type { LegCosts, RateCard } from '../rate-card.ts';
 import type { LineFigures } from '../records/line-figures.ts';
 import { closeRecord } from '../records/record-store.ts';
 import { advanceCall, type CallStatus } from './advance-call.ts';
-import { type Call, type CallOptions, isCallId } from './call.ts';
+import { type Call, type CallOptions, isCallId, type NewCall } from './call.ts';
 
 type Row = {
   id: string;
@@ -22,7 +22,9 @@ type Row = {
   terminal: boolean;
   end_reason: Call['endReason'];
   key_id: number | null;
+  key_root_id: number | null;
   task_id: string;
+  task_value_bps: number | null;
   action_id: string | null;
   customer_id: string | null;
   max_spend_raw: bigint;
@@ -73,7 +75,9 @@ const callOf = (row: Row): Call => ({
   terminal: row.terminal,
   endReason: row.end_reason,
   keyId: row.key_id,
+  keyRootId: row.key_root_id,
   taskId: row.task_id,
+  taskValueBps: row.task_value_bps,
   actionId: row.action_id,
   customerId: row.customer_id,
   maxSpendRaw: row.max_spend_raw,
@@ -98,27 +102,10 @@ const callOf = (row: Row): Call => ({
 
 const columns = (sql: Queryable) => sql`
   id, agent_id, account_id, number_id, carrier, carrier_call_id, direction, from_number, to_number,
-  status, terminal, end_reason, key_id, task_id, action_id, customer_id, max_spend_raw, rates, options,
+  status, terminal, end_reason, key_id, task_id, task_value_bps, action_id, customer_id, max_spend_raw,
+  (select coalesce(k.root_id, k.id) from agent_keys k where k.id = calls.key_id) as key_root_id, rates, options,
   carrier_status, carrier_sequence, answered_by, created_at, started_at, ended_at, duration_seconds,
   transport_raw, stt_raw, tts_raw`;
-
-export type NewCall = Omit<
-  Call,
-  | 'status'
-  | 'terminal'
-  | 'endReason'
-  | 'carrierStatus'
-  | 'carrierSequence'
-  | 'answeredBy'
-  | 'createdAt'
-  | 'startedAt'
-  | 'endedAt'
-  | 'durationSeconds'
-  | 'legs'
-> & {
-  readonly dueInMs: number;
-  readonly workId?: string | undefined;
-};
 
 /** How many calls an agent and its account have under way. */
 export type LiveCalls = { readonly agent: number; readonly account: number };
@@ -141,12 +128,12 @@ export async function insertCall(
     if (live.agent >= most.agent || live.account >= most.account) return { kind: 'full', live };
     await tx`
       insert into calls (id, agent_id, account_id, number_id, carrier, carrier_call_id, direction,
-        from_number, to_number, status, key_id, task_id, action_id, customer_id, max_spend_raw,
-        rates, options, due_at, work_id)
+        from_number, to_number, status, key_id, task_id, task_value_bps, action_id, customer_id,
+        max_spend_raw, rates, options, due_at, work_id)
       values (${call.callId}, ${call.agentId}, ${call.accountId}, ${call.numberId}, ${call.carrier},
         ${call.carrierCallId}, ${call.direction}, ${call.from}, ${call.to}, 'pending', ${call.keyId},
-        ${call.taskId}, ${call.actionId}, ${call.customerId}, ${call.maxSpendRaw.toString()},
-        ${tx.json(storeRates(call.rates))}, ${tx.json(call.options)},
+        ${call.taskId}, ${call.taskValueBps}, ${call.actionId}, ${call.customerId},
+        ${call.maxSpendRaw.toString()}, ${tx.json(storeRates(call.rates))}, ${tx.json(call.options)},
         now() + ${call.dueInMs} * interval '1 millisecond', ${call.workId ?? null})`;
     return { kind: 'written' };
   });

@@ -52,7 +52,10 @@ export type Call = {
   readonly terminal: boolean;
   readonly endReason: CallEndReason | null;
   readonly keyId: number | null;
+  /** The first key of its line of rotations, whose budget the call spends. */
+  readonly keyRootId: number | null;
   readonly taskId: string;
+  readonly taskValueBps: number | null;
   readonly actionId: string | null;
   readonly customerId: string | null;
   readonly maxSpendRaw: bigint;
@@ -67,6 +70,26 @@ export type Call = {
   readonly endedAt: Date | null;
   readonly durationSeconds: number | null;
   readonly legs: LegCosts | null;
+};
+
+/** A call as it is written first. */
+export type NewCall = Omit<
+  Call,
+  | 'keyRootId'
+  | 'status'
+  | 'terminal'
+  | 'endReason'
+  | 'carrierStatus'
+  | 'carrierSequence'
+  | 'answeredBy'
+  | 'createdAt'
+  | 'startedAt'
+  | 'endedAt'
+  | 'durationSeconds'
+  | 'legs'
+> & {
+  readonly dueInMs: number;
+  readonly workId?: string | undefined;
 };
 
 /** `CA` and 32 hex digits, as carriers name calls. */

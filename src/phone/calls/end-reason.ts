@@ -6,7 +6,9 @@ export const NOT_OPENED = 'not_opened';
 
 const OF_ENDINGS: ReadonlyMap<string, SessionEndReason> = new Map([
   ['client left', 'call_ended'],
-  ['credential revoked', 'suspended'],
+  ['agent_suspended', 'suspended'],
+  ['agent_closed', 'suspended'],
+  ['key_revoked', 'suspended'],
   ['idle', 'inactivity'],
   [DRAINING.reason, 'drain'],
 ]);

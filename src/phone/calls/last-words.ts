@@ -7,6 +7,7 @@ import { type SpeechDeltas, SpeechEncoder } from '../../voice/session/speech-enc
 import type { VoicePipeline } from '../../voice/session/voice-pipeline.ts';
 import type { CallLine } from '../voice/call-line.ts';
 import { LAST_WORDS, LAST_WORDS_SECONDS } from './call-pipeline.ts';
+import { reasonOf } from './end-reason.ts';
 
 const LONGEST_MS = 5_000;
 const ITEM = 'last_words';
@@ -23,8 +24,8 @@ type LastWordsParts = {
 };
 
 /**
- * Runs `over` once the far side has heard to its end what it is hearing. Where the ending is announced it hears
- * `LAST_WORDS` in place of that, which are reported to `spoke` before.
+ * Runs `over` once the far side has heard to its end what it is hearing; at once where the agent was stopped. Where the
+ * ending is announced it hears `LAST_WORDS` in place of that, which are reported to `spoke` before.
  */
 export function playOut(
   parts: LastWordsParts & {
@@ -36,6 +37,12 @@ export function playOut(
 ): void {
   const { line, log, spoke } = parts;
   if (!line.isAttached) {
+    over();
+    return;
+  }
+  // A stop of the agent also stops what it is saying.
+  if (reasonOf(reason, false) === 'suspended') {
+    line.clearPlayback();
     over();
     return;
   }

@@ -9,10 +9,10 @@ import { isStillHeld, type PlacedCall, placedCall } from '../dialling/placed-cal
 import { E164 } from '../e164.ts';
 import { minuteRaw } from '../rate-card.ts';
 import { findLivingNumber, findSuspension } from './account-store.ts';
-import { type Call, type CallOptions, newCallId, type OnMachine } from './call.ts';
+import { type Call, type CallOptions, type NewCall, newCallId, type OnMachine } from './call.ts';
 import type { CallDeps } from './call-deps.ts';
 import { PHONE_DESTINATION } from './call-money.ts';
-import { advanceRow, findCall, insertCall, learnCarrierCall, type NewCall } from './call-store.ts';
+import { advanceRow, findCall, insertCall, learnCarrierCall } from './call-store.ts';
 import { hangUpQuietly } from './hang-up-quietly.ts';
 import { unsoldModel } from './opening/plan-voice.ts';
 
@@ -80,6 +80,7 @@ export async function placeCall(deps: CallDeps, order: CallOrder): Promise<Place
     to,
     keyId: order.spender.keyId ?? null,
     taskId,
+    taskValueBps: order.spender.taskValueBps ?? null,
     actionId: order.spender.actionId ?? null,
     customerId: order.spender.customerId ?? null,
     maxSpendRaw,

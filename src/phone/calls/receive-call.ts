@@ -65,6 +65,7 @@ export async function receiveCall(deps: CallDeps, ringing: Ringing): Promise<Rec
       to: ringing.to,
       keyId: null,
       taskId: callId.toLowerCase(),
+      taskValueBps: null,
       actionId: null,
       customerId: null,
       maxSpendRaw: LIMITS.phone.callCeilingRaw,

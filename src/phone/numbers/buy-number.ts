@@ -70,10 +70,10 @@ async function buyOnce(
   const wanted = parseWantedNumber(body);
   requireReady(agent);
   if ((await findSuspension(sql, accountId)) !== undefined) throw errors.phone.telephonySuspended();
-  const buying = await takePlace(deps, agent, await offersFor(deps, wanted));
+  const buying = await takePlace(deps, agent, spender, await offersFor(deps, wanted));
   span?.set({ 'svc.hold.id': buying.purchaseId });
   await holdFirstMonth(deps, buying, spender);
-  const bought = await finishPurchase(deps, buying, await buyAtCarrier(deps, buying), spender);
+  const bought = await finishPurchase(deps, buying, await buyAtCarrier(deps, buying));
   if (bought === undefined) throw errors.phone.provisioningFailed();
   return bought;
 }
@@ -107,6 +107,7 @@ async function offersFor(deps: BuyDeps, wanted: WantedNumber): Promise<readonly 
 async function takePlace(
   deps: BuyDeps,
   agent: Agent,
+  spender: Spender,
   offers: readonly OfferedNumber[],
 ): Promise<PhoneNumber> {
   const { sql, seller, random, rateCard, now } = deps;
@@ -120,6 +121,10 @@ async function takePlace(
       areaCode: areaCodeOf(phoneNumber),
       monthlyRentalRaw: rateCard.rentalRaw,
       purchaseId,
+      keyId: spender.keyId ?? null,
+      taskId: spender.taskId ?? null,
+      actionId: spender.actionId ?? null,
+      customerId: spender.customerId ?? null,
       createdAt: new Date(now()),
       dueAt: new Date(now() + LIMITS.phone.unfinishedMs),
     });

@@ -1,5 +1,4 @@
 import { LIMITS } from '../../kernel/limits.ts';
-import type { Hold, Spender } from '../../ledger/rules/requests.ts';
 import type { CarrierNumber } from '../carriers/carrier.ts';
 import { moveNumber, releaseNumber } from './move-number.ts';
 import type { PhoneNumber } from './number.ts';
@@ -22,7 +21,6 @@ export async function finishPurchase(
   deps: NumberDeps,
   buying: PhoneNumber,
   sold: CarrierNumber,
-  spender?: Omit<Spender, 'agentId'>,
 ): Promise<Bought | undefined> {
   const { sql, ledger, now } = deps;
   const { carrierNumberId } = sold;
@@ -33,17 +31,13 @@ export async function finishPurchase(
     return undefined;
   }
   const hold = await readPurchaseHold(sql, buying);
-  const verdict = await ledger.settle({ hold, ...rentalOf(buying, spender ?? tagsOf(hold)) });
+  const verdict = await ledger.settle({ hold, ...rentalOf(buying, buying) });
   if (verdict.kind === 'already_resolved') {
     await giveUpUnpaid(deps, { ...buying, carrierNumberId });
     return undefined;
   }
   return { number: await activate(deps, buying), chargedRaw: verdict.chargedRaw };
 }
-
-/** What another process knows of who bought: the hold has the task. */
-const tagsOf = ({ facts }: Hold): Omit<Spender, 'agentId'> =>
-  facts.taskId === null ? {} : { taskId: facts.taskId };
 
 /** Another process may have ended the purchase with success: the number goes back only where it has failed. */
 async function returnUnlessBought(

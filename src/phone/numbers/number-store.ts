@@ -3,7 +3,7 @@ import type { AgentStatus } from '../../accounts/agents/agent.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
 import type { SpendFacts } from '../../policy/policy.ts';
-import type { PhoneNumber } from './number.ts';
+import type { PhoneNumber, PurchaseTags } from './number.ts';
 
 /** A number as it is selected from `phone_numbers n`. */
 export const numberColumns = (sql: Queryable) => sql`
@@ -11,7 +11,8 @@ export const numberColumns = (sql: Queryable) => sql`
   (select a.wallet_address from agents a where a.id = n.agent_id) as "agentWallet",
   n.carrier, n.carrier_number_id as "carrierNumberId", n.phone_number as "phoneNumber",
   n.area_code as "areaCode", n.status, n.monthly_rental_raw as "monthlyRentalRaw",
-  n.purchase_id as "purchaseId", n.paid_months as "paidMonths",
+  n.purchase_id as "purchaseId", n.key_id as "keyId", n.task_id as "taskId",
+  n.action_id as "actionId", n.customer_id as "customerId", n.paid_months as "paidMonths",
   n.next_renewal_at as "nextRenewalAt", n.grace_until as "graceUntil",
   n.released_at as "releasedAt", n.release_reason as "releaseReason", n.created_at as "createdAt"`;
 
@@ -83,6 +84,7 @@ export type NewPurchase = Pick<
   | 'monthlyRentalRaw'
   | 'purchaseId'
   | 'createdAt'
+  | keyof PurchaseTags
 > & { readonly dueAt: Date };
 
 /** Begins a purchase. Undefined where the agent has a number, or another agent has this one: the indexes decide. */
@@ -92,10 +94,11 @@ export async function insertBuying(
 ): Promise<PhoneNumber | undefined> {
   const [row] = await sql<PhoneNumber[]>`
     insert into phone_numbers as n (agent_id, account_id, carrier, phone_number, area_code, status,
-      monthly_rental_raw, purchase_id, due_at, created_at)
+      monthly_rental_raw, purchase_id, key_id, task_id, action_id, customer_id, due_at, created_at)
     values (${wanted.agentId}, ${wanted.accountId}, ${wanted.carrier}, ${wanted.phoneNumber},
       ${wanted.areaCode}, 'buying', ${wanted.monthlyRentalRaw.toString()}::bigint,
-      ${wanted.purchaseId}, ${wanted.dueAt}, ${wanted.createdAt})
+      ${wanted.purchaseId}, ${wanted.keyId}, ${wanted.taskId}, ${wanted.actionId},
+      ${wanted.customerId}, ${wanted.dueAt}, ${wanted.createdAt})
     on conflict do nothing
     returning ${numberColumns(sql)}`;
   return row;

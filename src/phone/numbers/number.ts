@@ -4,8 +4,16 @@ import type { CarrierName } from '../carriers/carrier.ts';
 export const RELEASE_REASONS = ['developer_release', 'non_payment', 'agent_winddown'] as const;
 export type ReleaseReason = (typeof RELEASE_REASONS)[number];
 
+/** Who bought a number and what for, as history has it. */
+export type PurchaseTags = {
+  readonly keyId: number | null;
+  readonly taskId: string | null;
+  readonly actionId: string | null;
+  readonly customerId: string | null;
+};
+
 /** A number that an agent rents, has rented, or is about to. */
-export type PhoneNumber = {
+export type PhoneNumber = PurchaseTags & {
   readonly id: number;
   readonly agentId: number;
   readonly accountId: string;

@@ -1,28 +1,31 @@
 import type { ChargeRow } from '../../ledger/rules/companion.ts';
-import type { Destination, SettleRequest, Spender } from '../../ledger/rules/requests.ts';
-import { type PhoneNumber, targetOf } from './number.ts';
+import type { Destination, SettleRequest } from '../../ledger/rules/requests.ts';
+import { type PhoneNumber, type PurchaseTags, targetOf } from './number.ts';
 
 /** Where a rental goes, as spend controls see it. */
 export const RENTAL_DESTINATION: Destination = { host: 'phone', payee: null, isOperators: true };
 
+/** Nobody asked for it: a month that falls due. */
+const UNTAGGED: PurchaseTags = { keyId: null, taskId: null, actionId: null, customerId: null };
+
 /** What is settled for one month of a number. */
 export const rentalOf = (
   number: PhoneNumber,
-  spender: Omit<Spender, 'agentId'> = {},
+  tags: PurchaseTags = UNTAGGED,
 ): Omit<SettleRequest, 'hold'> => ({
   actualRaw: number.monthlyRentalRaw,
   account: 'telephony',
   source: number.carrier,
-  charges: (chargedRaw) => [rentalCharge(number, spender, chargedRaw)],
+  charges: (chargedRaw) => [rentalCharge(number, tags, chargedRaw)],
 });
 
 const rentalCharge = (
   number: PhoneNumber,
-  spender: Omit<Spender, 'agentId'>,
+  { actionId, customerId, keyId, taskId }: PurchaseTags,
   chargedRaw: bigint,
 ): ChargeRow => ({
   agentId: number.agentId,
-  keyId: spender.keyId ?? null,
+  keyId,
   targetUrl: `${targetOf(number.phoneNumber)}rental`,
   targetHost: 'phone',
   method: 'POST',
@@ -31,9 +34,9 @@ const rentalCharge = (
   model: null,
   rail: null,
   usage: { month: 1 },
-  taskId: spender.taskId ?? null,
-  actionId: spender.actionId ?? null,
-  customerId: spender.customerId ?? null,
+  taskId,
+  actionId,
+  customerId,
   sessionId: null,
   payee: null,
   responseStatusCode: null,

@@ -33,6 +33,8 @@ export type Booking = {
   readonly ending: (reason: string, claim: SessionClaim) => Promise<void>;
   /** Called once this process has settled the hold. */
   readonly settled: (chargedRaw: bigint, reason: string) => void;
+  /** Called where the ledger did not answer: it is not known whether the hold is settled. */
+  readonly undecided: (reason: string) => void;
 };
 
 export type SettleOutcome = {

@@ -237,7 +237,10 @@ class OpenHold implements SessionHold {
         ...outcome,
       });
       this.#isSettled = true;
-    }).catch((error: unknown) => unsettled(this.#deps.log, this.#owner, error));
+    }).catch((error: unknown) => {
+      unsettled(this.#deps.log, this.#owner, error);
+      this.#owner.booking?.undecided(outcome.reason);
+    });
     return this.#settlement;
   }
 

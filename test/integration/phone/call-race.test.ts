@@ -43,6 +43,8 @@ it('a thousand calls that race for one balance and one task on two processes ove
     terminal: false,
     endReason: null,
     keyId: null,
+    keyRootId: null,
+    taskValueBps: null,
     taskId: n % 2 === 0 ? 'errand' : `other ${n}`,
     actionId: null,
     customerId: null,

@@ -13,7 +13,8 @@ const HOSTED = { voiceMode: 'hosted', systemPrompt: 'Sell boats.', model: MODEL 
 const callWith = (voice: object) =>
   ({
     ...{ callId: 'CA1', agentId: AGENT, accountId: 'acct_000000000001', taskId: 'errand' },
-    ...{ keyId: null, actionId: null, customerId: 'client', options: { voice } },
+    ...{ keyId: null, keyRootId: null, taskValueBps: null, actionId: null, customerId: 'client' },
+    options: { voice },
   }) as unknown as Call;
 const turn = (role: 'user' | 'assistant', content: string) => ({
   ...{ role, content, heard: null, latency: null, at: new Date(0) },

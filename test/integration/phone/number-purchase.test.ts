@@ -214,12 +214,13 @@ describe('a purchase whose process dies', () => {
     expect(world.carrier.buys).toBe(1);
   });
 
-  it('is charged by another process under the same caps and the same task', async () => {
+  it('is charged by another process under the same caps and with the same tags', async () => {
     const { agentId, accountId } = await world.agent(10_000_000n);
     const [key] = await world.sql<{ id: number }[]>`
       select id from agent_keys where agent_id = ${agentId}`;
     const keyId = key?.id ?? 0;
-    const spender = { agentId, keyId, keyRootId: keyId, taskId: 'plan' };
+    const tags = { keyId, taskId: 'plan', actionId: 'rent', customerId: 'client' };
+    const spender = { agentId, keyRootId: keyId, ...tags };
     await addPolicy(world.sql, {
       accountId,
       agentId,
@@ -235,9 +236,10 @@ describe('a purchase whose process dies', () => {
     world.carrier.isMute = false;
     world.clock.advance(unfinishedMs);
     await world.tick();
-    expect(await world.sql`select task_id, cost_raw from charges`).toEqual([
-      { task_id: 'plan', cost_raw: RENTAL_RAW },
-    ]);
+    const charged = await world.sql`
+      select key_id as "keyId", task_id as "taskId", action_id as "actionId",
+        customer_id as "customerId", cost_raw from charges`;
+    expect(charged).toEqual([{ ...tags, ...RENTAL }]);
     const [row] = await world.rows({ agentId, accountId });
     await numbers.release({ agentId, accountId, numberId: row?.id ?? 0 });
     expect(await outcome(numbers.buy({ accountId, spender }, { areaCode: '212' }))).toBe(

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../src/kernel/limits.ts';
+import type { Call } from '../../../src/phone/calls/call.ts';
+import { callEnded } from '../../../src/phone/calls/call-events.ts';
+import { findCall } from '../../../src/phone/calls/call-store.ts';
 import { createCalls } from '../../../src/phone/calls/calls.ts';
 import { endAskedCalls } from '../../../src/phone/calls/ending/end-asked.ts';
 import { hearCarrier } from '../../../src/phone/calls/hear-carrier.ts';
@@ -11,6 +14,12 @@ beforeAll(async () => {
   world = await startCallWorld();
 });
 afterAll(() => world[Symbol.asyncDispose]());
+
+async function found(callId: string): Promise<Call> {
+  const call = await findCall(world.sql, callId);
+  if (call === undefined) throw new Error('the call was written');
+  return call;
+}
 
 describe('a call that no process ends', () => {
   it('is settled once by the carrier’s duration, with recognition and speech at nothing', async () => {
@@ -138,6 +147,85 @@ describe('a call that no process ends', () => {
     await world.due(callId);
     await world.sweep();
     expect(await world.row(callId)).toMatchObject({ terminal: true });
+  });
+
+  describe('but was transferred, to a person who has answered,', () => {
+    const LINE_SECONDS = 12;
+    /** What they cost at 14,700 a minute. */
+    const LINE_RAW = 2_940n;
+
+    /** A call whose process journaled some seconds and transferred it, and whose other person has answered. */
+    async function transferred() {
+      const agent = await world.agent();
+      const { callId, carrierCallId } = await world.call(agent, { answered: true });
+      const taken = await world.deps.takeSession(callId);
+      if (taken === undefined) throw new Error('the session lives');
+      const usage = { line_second: LINE_SECONDS };
+      await world.main.ledger.journal(taken.claim, [{ seq: 1, costRaw: LINE_RAW, usage }]);
+      return { agent, callId, carrierCallId, claim: taken.claim };
+    }
+    const answer = ({ callId, carrierCallId }: Awaited<ReturnType<typeof transferred>>) =>
+      hearCarrier(world.deps, { kind: 'transferred', callId, carrierCallId });
+
+    it.each([
+      ['while they talk', 'in-progress', null],
+      ['also after they have talked', 'completed', 3_000],
+    ] as const)('is settled by its journal, %s', async (_, said, seconds) => {
+      const call = await transferred();
+      const { agent, callId, carrierCallId } = call;
+      await world.loseProcess(callId);
+      await answer(call);
+      world.record(carrierCallId, said, seconds);
+      await world.due(callId);
+      await world.sweep();
+      expect(await world.row(callId)).toMatchObject({
+        ...{ status: 'completed', terminal: true, is_backstop: true },
+        ...{ duration_seconds: LINE_SECONDS, transport_raw: LINE_RAW },
+      });
+      expect(await world.ended(callId)).toMatchObject([
+        { reason: 'backstop_settled', durationSeconds: LINE_SECONDS, transportRaw: `${LINE_RAW}` },
+      ]);
+      expect(await world.main.ledger.funds(agent.agentId)).toMatchObject({
+        spendableRaw: 5_000_000n - LINE_RAW,
+        heldRaw: 0n,
+      });
+      expect(world.hungUp).not.toContain(carrierCallId);
+      expect(await world.faults()).toEqual([]);
+    });
+
+    it('is left to its process while that lives', async () => {
+      const call = await transferred();
+      await answer(call);
+      world.record(call.carrierCallId, 'in-progress');
+      await world.due(call.callId);
+      await world.sweep();
+      expect(await world.row(call.callId)).toMatchObject({ status: 'ending', terminal: false });
+    });
+
+    it('has the length of its receipt where it was settled without its row', async () => {
+      const call = await transferred();
+      await answer(call);
+      const { callId, claim } = call;
+      await world.main.ledger.closeSession({
+        ...{ claim, reason: 'call_transfer', actualRaw: 0n },
+        ...{ account: 'telephony', source: 'loopback' },
+        events: [
+          callEnded(
+            { ...(await found(callId)), wallet: null },
+            {
+              ...{ reason: 'call_transfer', durationSeconds: LINE_SECONDS, isBackstop: false },
+              legs: { transportRaw: 0n, sttRaw: 0n, ttsRaw: 0n },
+            },
+          ),
+        ],
+      });
+      await world.due(callId);
+      await world.sweep();
+      expect(await world.row(callId)).toMatchObject({
+        ...{ terminal: true, end_reason: 'call_transfer', is_backstop: false },
+        duration_seconds: LINE_SECONDS,
+      });
+    });
   });
 
   it('and was settled without its row is written as it was settled', async () => {

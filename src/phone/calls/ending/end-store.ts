@@ -18,13 +18,19 @@ export async function giveEndReason(
   return row?.end_reason;
 }
 
-/** How the session of a call ended in the ledger. Undefined: it has not ended, or never began. */
-export async function findSessionEnd(
-  sql: Sql,
-  callId: string,
-): Promise<{ readonly ending: string; readonly given: CallEndReason | null } | undefined> {
-  const [row] = await sql<{ ending: string; given: CallEndReason | null }[]>`
-    select s.end_reason as ending, c.end_reason as given
+/** How the session of a call ended in the ledger, and in the receipt of that. */
+export type SessionEnd = {
+  readonly ending: string;
+  readonly given: CallEndReason | null;
+  readonly durationSeconds: number | null;
+};
+
+/** Undefined: the session has not ended, or never began. */
+export async function findSessionEnd(sql: Sql, callId: string): Promise<SessionEnd | undefined> {
+  const [row] = await sql<SessionEnd[]>`
+    select s.end_reason as ending, c.end_reason as given,
+      (select (e.payload ->> 'durationSeconds')::int from events e
+        where e.correlation_id = c.id and e.name = 'call.ended' limit 1) as "durationSeconds"
     from sessions s join calls c on c.id = s.id
     where s.id = ${callId} and s.ended_at is not null`;
   return row;
@@ -35,5 +41,15 @@ export async function findAskedToEnd(sql: Sql, callIds: readonly string[]): Prom
   const rows = await sql<{ id: string }[]>`
     select id from calls
     where id = any (${callIds as string[]}::text[]) and status = 'ending' and end_reason = 'agent_ended'`;
+  return rows.map(({ id }) => id);
+}
+
+/** Which of these calls are of an agent that is suspended or closed, or were placed with a key that is revoked. */
+export async function findStopped(sql: Sql, callIds: readonly string[]): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select c.id from calls c join agents a on a.id = c.agent_id
+      left join agent_keys k on k.id = c.key_id
+    where c.id = any (${callIds as string[]}::text[])
+      and (a.status in ('suspended', 'closed') or k.revoked_at is not null)`;
   return rows.map(({ id }) => id);
 }

@@ -54,6 +54,10 @@ async function sweepCall(deps: CallDeps, call: Call): Promise<void> {
     await putOffCall(sql, callId, CLAIM_MS);
     return;
   }
+  if (isTransferred(call) && !(await isHeldByLiving(sql, callId))) {
+    await backstop(deps, call, null);
+    return;
+  }
   const record = carrierCallId === null ? undefined : await carrier.calls.find(carrierCallId);
   // The carrier never took it, or has forgotten it.
   if (record === undefined) {
@@ -75,6 +79,10 @@ async function sweepCall(deps: CallDeps, call: Call): Promise<void> {
 const isHungUp = ({ endReason, status }: Call): boolean =>
   status === 'ending' && endReason !== 'call_transfer';
 
+/** The person has answered to whom the call was transferred: the carrier's call goes on, and its length is theirs. */
+const isTransferred = ({ endReason, startedAt }: Call): boolean =>
+  endReason === 'call_transfer' && startedAt !== null;
+
 /** An answered call may last as long as any; one that waits for its media, only as long as it may ring. */
 function isTooOld({ clock }: CallDeps, { createdAt, startedAt }: Call): boolean {
   const { longestCallSeconds, ringSeconds, sweepGraceMs } = LIMITS.phone;
@@ -84,8 +92,8 @@ function isTooOld({ clock }: CallDeps, { createdAt, startedAt }: Call): boolean 
 }
 
 /**
- * Settles a call whose process was lost, by the carrier's duration. Speech and recognition of which no bill was made are
- * not charged.
+ * Settles a call whose process was lost, by the carrier's duration, or by the journal where that says nothing of this call.
+ * Speech and recognition of which no bill was made are not charged.
  */
 async function backstop(deps: CallDeps, call: Call, durationSeconds: number | null): Promise<void> {
   const { clock, ledger, sql, takeSession } = deps;
@@ -95,12 +103,13 @@ async function backstop(deps: CallDeps, call: Call, durationSeconds: number | nu
     await putOffCall(sql, callId, LIMITS.phone.sweepGraceMs / 6);
     return;
   }
+  const ownSeconds = isTransferred(call) ? null : durationSeconds;
   const taken = await takeSession(callId);
   if (taken === undefined) {
-    await writeSettled(deps, call, durationSeconds);
+    await writeSettled(deps, call, ownSeconds);
     return;
   }
-  const lineSeconds = durationSeconds ?? useOfJournal(taken.usage).lineSeconds;
+  const lineSeconds = ownSeconds ?? useOfJournal(taken.usage).lineSeconds;
   const recording = await findRecording(sql, callId);
   const recordedSeconds = secondsRecorded(spanOf(recording), lineSeconds);
   const use = { lineSeconds, sttSeconds: 0, ttsCharacters: 0, recordedSeconds };
@@ -144,13 +153,14 @@ async function writeSettled(
     chargedLegs(sql, callId),
     findSessionEnd(sql, callId),
   ]);
+  const knownSeconds = settled?.durationSeconds ?? durationSeconds;
   if (settled === undefined || settled.ending === BACKSTOP) {
-    await writeEnd(deps, call, legs, durationSeconds);
+    await writeEnd(deps, call, legs, knownSeconds);
     return;
   }
   const { ending, given } = settled;
   const reason = given !== null && isOfSession(given) ? given : reasonOf(ending, false);
-  const end = { durationSeconds: durationSeconds ?? 0, legs, isBackstop: false };
+  const end = { durationSeconds: knownSeconds ?? 0, legs, isBackstop: false };
   await advanceRow(sql, callId, { type: 'session.ended', reason }, end);
 }
 

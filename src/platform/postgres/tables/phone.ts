@@ -32,6 +32,11 @@ export const phoneNumbers = pgTable(
     monthlyRentalRaw: raw('monthly_rental_raw').notNull(),
     /** The hold of the first month. The carrier keeps it beside the number, so that a purchase is found again. */
     purchaseId: id('purchase_id').notNull(),
+    /** Who bought it and what for: any process may charge the first month. */
+    keyId: integer('key_id'),
+    taskId: text('task_id'),
+    actionId: text('action_id'),
+    customerId: text('customer_id'),
     /** Months that are paid, the first included: names the postings of the renewals. */
     paidMonths: integer('paid_months').notNull().default(0),
     nextRenewalAt: instant('next_renewal_at'),
@@ -99,6 +104,8 @@ export const calls = pgTable(
     endReason: text('end_reason'),
     keyId: integer('key_id'),
     taskId: text('task_id').notNull(),
+    /** What the task is worth to the caller, 10000 being once; null: it was not said. */
+    taskValueBps: integer('task_value_bps'),
     actionId: text('action_id'),
     customerId: text('customer_id'),
     /** The work under an `Idempotency-Key` that placed it: a retry of that work finds its call, and rings nobody. */

@@ -7,7 +7,9 @@ it('the ending of a voice session is one reason of its call', () => {
   expect(reasonOf('budget_exhausted', true)).toBe('reserve_exhausted');
   expect(reasonOf('server is shutting down', false)).toBe('drain');
   expect(reasonOf('idle', false)).toBe('inactivity');
-  expect(reasonOf('credential revoked', false)).toBe('suspended');
+  for (const refused of ['agent_suspended', 'agent_closed', 'key_revoked']) {
+    expect(reasonOf(refused, false)).toBe('suspended');
+  }
   expect(reasonOf('max_duration', false)).toBe('max_duration');
   expect(reasonOf('toString', false)).toBe('error');
 });

@@ -1,0 +1,56 @@
+import type { SessionEndReason } from '../../../../machines/call.ts';
+import { addLine } from '../../records/record-store.ts';
+import type { Call } from '../call.ts';
+import type { CallDeps } from '../call-deps.ts';
+import type { CallMoney } from '../call-money.ts';
+import { advanceRow } from '../call-store.ts';
+import { hangUpQuietly } from '../hang-up-quietly.ts';
+import type { LiveCall } from '../live-call.ts';
+import type { CallTurns } from '../turn-writer.ts';
+
+type ClosingCall = {
+  readonly call: Call;
+  readonly live: Pick<LiveCall, 'line' | 'lineFigures'>;
+  readonly money: Pick<CallMoney, 'receipt' | 'undecided'>;
+  /** The far side has heard the last words. */
+  readonly over: Promise<void>;
+  readonly turns: Pick<CallTurns, 'flushed'>;
+};
+
+/**
+ * Drops the line of a call whose session is over, and writes its row as the ledger has settled it. Where the ledger did not
+ * answer, the sweeper settles the call and writes the row. A call that another process has keeps its line.
+ */
+export async function closeCall(
+  deps: Pick<CallDeps, 'carrier' | 'log' | 'sql'>,
+  { call, live, money, over, turns }: ClosingCall,
+): Promise<void> {
+  const { sql } = deps;
+  const { callId } = call;
+  const receipt = money.receipt();
+  const line = live.lineFigures;
+  const reason = receipt?.reason ?? money.undecided();
+  if (reason !== undefined) {
+    const dropLine = () => {
+      live.line.close(1000, reason);
+      if (needsHangUp(reason)) void hangUpQuietly(deps, call);
+    };
+    over.then(dropLine, dropLine);
+  }
+  if (receipt === undefined) {
+    await addLine(sql, callId, line);
+    return;
+  }
+  const { durationSeconds, legs } = receipt;
+  await turns.flushed();
+  await advanceRow(
+    sql,
+    callId,
+    { type: 'session.ended', reason: receipt.reason },
+    { durationSeconds, legs, isBackstop: false, line },
+  );
+}
+
+/** A call that was transferred goes on at the carrier; one that the far side has ended is over there. */
+const needsHangUp = (reason: SessionEndReason): boolean =>
+  reason !== 'call_ended' && reason !== 'call_transfer';
