@@ -139,7 +139,14 @@ describe('an upload of what was bought elsewhere', () => {
       );
       return JSON.stringify(texts);
     };
-    const before = await state();
+    // What the chat is counted under is written behind its answer.
+    let before = await state();
+    const isAtRest = async () => {
+      const earlier = before;
+      before = await state();
+      return before === earlier;
+    };
+    await expect.poll(isAtRest, { interval: 250 }).toBe(true);
     expect(before.length).toBeGreaterThan(200);
     expect((await upload(agent, event({ cost_usd: 999_999_999 }))).body.synced).toBe(1);
     expect(await state()).toBe(before);

@@ -4,8 +4,11 @@ import { eventIdOf } from '../protocols/openai-live/client-event.ts';
 import { type EventProblem, readEventJson } from '../protocols/openai-realtime/client-event.ts';
 import { readAppend } from '../protocols/openai-realtime/read-append.ts';
 
-/** The upstream runs tools of any other type, as often as the model likes, and bills each call. */
-const OF_CALLER = 'function';
+/**
+ * Tools that cost the tokens of what they say and no more: those that the caller runs, and those of an MCP server that it names. The
+ * upstream runs all others, as often as the model likes, and bills each call.
+ */
+const OF_CALLER: ReadonlySet<unknown> = new Set(['function', 'mcp']);
 
 /** A frame with none of these holds no member of those that are judged: their letters escape to the last two. */
 const TRACES = ['tools', 'prompt', '\\u006', '\\u007'].map((text) => Buffer.from(text));
@@ -41,7 +44,7 @@ function problemOfSettings(of: string, settings: unknown): EventProblem | undefi
     return refusal(`${of}.prompt`, 'names a prompt of the account that pays');
   }
   if (!Array.isArray(tools)) return undefined;
-  const at = (tools as unknown[]).findIndex((tool) => isObject(tool) && tool.type !== OF_CALLER);
+  const at = (tools as unknown[]).findIndex((tool) => isObject(tool) && !OF_CALLER.has(tool.type));
   return at === -1 ? undefined : refusal(`${of}.tools[${at}]`, 'is run by the upstream');
 }
 

@@ -7,6 +7,7 @@ import { ChatTap, readData } from './chat-tap.ts';
 import { EventReader } from './event-reader.ts';
 import { renameModel } from './rename-model.ts';
 
+const DATA = Buffer.from('data:');
 const ERROR = Buffer.from('"error"');
 
 /** Reads an opened answer as a chat stream. */
@@ -35,7 +36,6 @@ export class RelayedChat implements ChatStream {
    */
   async begin(): Promise<void> {
     this.#first = await this.next();
-    this.#hasBegun = true;
   }
 
   async next(): Promise<Uint8Array | undefined> {
@@ -51,7 +51,7 @@ export class RelayedChat implements ChatStream {
       }
       const relayed: Buffer[] = [];
       for (const event of events) {
-        if (!this.#hasBegun && event.includes(ERROR)) await this.#requireNoError(event);
+        if (!this.#hasBegun) await this.#requireNoError(event);
         const looked = this.#tap.look(event);
         // There is an event for each token: only long ones are waited for.
         const fate = typeof looked === 'string' ? looked : await looked;
@@ -66,7 +66,10 @@ export class RelayedChat implements ChatStream {
     return undefined;
   }
 
+  /** For the events up to the first with data: others are comments, by which upstreams keep a connection open. */
   async #requireNoError(event: Buffer): Promise<void> {
+    this.#hasBegun = event.includes(DATA);
+    if (!event.includes(ERROR)) return;
     const data = await readData(event);
     if (!isObject(data) || !isObject(data.error)) return;
     this.stop();

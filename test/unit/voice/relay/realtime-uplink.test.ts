@@ -15,7 +15,7 @@ describe('judgePooledEvent', () => {
       code: 'unsupported_parameter',
       param: 'session.tools[1]',
     });
-    const response = { tools: [{ type: 'mcp', server_url: 'https://a.example' }] };
+    const response = { tools: [{ type: 'x_search' }] };
     expect(
       judge(JSON.stringify({ type: 'response.create', event_id: 'e', response })),
     ).toMatchObject({ param: 'response.tools[0]', eventId: 'e' });
@@ -45,7 +45,7 @@ describe('judgePooledEvent', () => {
   });
 
   it.for([
-    update({ tools: [{ type: 'function', name: 'look' }], prompt: null }),
+    update({ tools: [{ type: 'function', name: 'look' }, { type: 'mcp' }], prompt: null }),
     '{"type":"conversation.item.create","item":{"text":"your tools and my prompt"}}',
     '{"type":"input_audio_buffer.append","audio":"toolspro"}',
     'no JSON',
