@@ -18,19 +18,13 @@ export async function giveEndReason(
   return row?.end_reason;
 }
 
-/** How the session of a call ended in the ledger, and in the receipt of that. */
-export type SessionEnd = {
-  readonly ending: string;
-  readonly given: CallEndReason | null;
-  readonly durationSeconds: number | null;
-};
-
-/** Undefined: the session has not ended, or never began. */
-export async function findSessionEnd(sql: Sql, callId: string): Promise<SessionEnd | undefined> {
-  const [row] = await sql<SessionEnd[]>`
-    select s.end_reason as ending, c.end_reason as given,
-      (select (e.payload ->> 'durationSeconds')::int from events e
-        where e.correlation_id = c.id and e.name = 'call.ended' limit 1) as "durationSeconds"
+/** How the session of a call ended in the ledger. Undefined: it has not ended, or never began. */
+export async function findSessionEnd(
+  sql: Sql,
+  callId: string,
+): Promise<{ readonly ending: string; readonly given: CallEndReason | null } | undefined> {
+  const [row] = await sql<{ ending: string; given: CallEndReason | null }[]>`
+    select s.end_reason as ending, c.end_reason as given
     from sessions s join calls c on c.id = s.id
     where s.id = ${callId} and s.ended_at is not null`;
   return row;

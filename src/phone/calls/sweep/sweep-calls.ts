@@ -14,7 +14,7 @@ import { advanceRow, claimDueCalls, putOffCall } from '../call-store.ts';
 import { isOfSession, reasonOf } from '../end-reason.ts';
 import { findSessionEnd } from '../ending/end-store.ts';
 import { carrierEnded, isOver } from '../hear-carrier.ts';
-import { chargedLegs, isHeldByLiving } from './sweep-store.ts';
+import { chargedLegs, isHeldByLiving, receiptSeconds } from './sweep-store.ts';
 
 const BACKSTOP = 'backstop_settled';
 const EVERY_MS = 2_000;
@@ -141,7 +141,10 @@ async function backstop(deps: CallDeps, call: Call, durationSeconds: number | nu
   if (verdict.kind === 'settled') await writeEnd(deps, call, charged, Math.ceil(lineSeconds));
 }
 
-/** Writes the row of a call that is settled already: as its process has settled it, or as a sweeper has. */
+/**
+ * Writes the row of a call that is settled already: as its process has settled it, or as a sweeper has. Its length is that
+ * of its receipt.
+ */
 async function writeSettled(
   deps: CallDeps,
   call: Call,
@@ -149,18 +152,19 @@ async function writeSettled(
 ): Promise<void> {
   const { sql } = deps;
   const { callId } = call;
-  const [legs, settled] = await Promise.all([
+  const [legs, settled, billedSeconds] = await Promise.all([
     chargedLegs(sql, callId),
     findSessionEnd(sql, callId),
+    receiptSeconds(sql, callId),
   ]);
-  const knownSeconds = settled?.durationSeconds ?? durationSeconds;
+  const seconds = billedSeconds ?? durationSeconds ?? 0;
   if (settled === undefined || settled.ending === BACKSTOP) {
-    await writeEnd(deps, call, legs, knownSeconds);
+    await writeEnd(deps, call, legs, seconds);
     return;
   }
   const { ending, given } = settled;
   const reason = given !== null && isOfSession(given) ? given : reasonOf(ending, false);
-  const end = { durationSeconds: knownSeconds ?? 0, legs, isBackstop: false };
+  const end = { durationSeconds: seconds, legs, isBackstop: false };
   await advanceRow(sql, callId, { type: 'session.ended', reason }, end);
 }
 
@@ -168,8 +172,8 @@ async function writeEnd(
   { sql }: CallDeps,
   { callId }: Call,
   legs: LegCosts,
-  durationSeconds: number | null,
+  durationSeconds: number,
 ): Promise<void> {
-  const end = { durationSeconds: durationSeconds ?? 0, legs, isBackstop: true };
+  const end = { durationSeconds, legs, isBackstop: true };
   await advanceRow(sql, callId, { type: 'call.swept' }, end);
 }

@@ -25,3 +25,13 @@ export async function chargedLegs(sql: Sql, callId: string): Promise<LegCosts> {
     ttsRaw: of((url) => url.endsWith('/tts')),
   };
 }
+
+/** How long a settled call was, as its receipt says. Undefined: there is no receipt. */
+export async function receiptSeconds(sql: Sql, callId: string): Promise<number | undefined> {
+  const [row] = await sql<{ seconds: number }[]>`
+    select (e.payload ->> 'durationSeconds')::int as seconds
+    from calls c join events e on e.account_id = c.account_id and e.created_at >= c.created_at
+      and e.correlation_id = c.id and e.name = 'call.ended'
+    where c.id = ${callId}`;
+  return row?.seconds;
+}
