@@ -1,8 +1,16 @@
 import { anthropicTypeOf } from '../../http/route/render-error.ts';
 import { tryParseJson } from '../../kernel/json/parse-json.ts';
-import { isObject } from '../../kernel/json.ts';
+import { isObject, type Json } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Outcome } from '../providers/outcome.ts';
+
+/** What vendors say who have no code for it. */
+const CONTEXT =
+  /(?:maximum context length|context (?:window|length|limit)|maximum number of tokens allowed)/i;
+
+/** Clients of the dialect shorten their conversation where the sentence of a refusal has the words of its own vendor for this. */
+const isPromptTooLong = ({ code }: Json, message: string): boolean =>
+  code === 'context_length_exceeded' || CONTEXT.test(message);
 
 /** A refusal of an upstream in the envelope of the dialect: as it came where that is its own, else its sentence alone. */
 export function inMessagesWords<T>(outcome: Outcome<T>): Outcome<T> {
@@ -11,10 +19,11 @@ export function inMessagesWords<T>(outcome: Outcome<T>): Outcome<T> {
   const error = isObject(said) && isObject(said.error) ? said.error : {};
   const isOwn = isObject(said) && said.type === 'error' && typeof error.type === 'string';
   if (isOwn) return outcome;
-  const message =
+  const told =
     typeof error.message === 'string' && error.message !== ''
       ? error.message
       : `The provider answered ${outcome.status}.`;
+  const message = isPromptTooLong(error, told) ? `prompt is too long: ${told}` : told;
   const body = { type: 'error', error: { type: anthropicTypeOf(outcome.status), message } };
   return { ...outcome, body: Buffer.from(JSON.stringify(body)), contentType: 'application/json' };
 }

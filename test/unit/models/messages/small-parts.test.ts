@@ -38,6 +38,15 @@ describe('a refusal of an upstream', () => {
       error: { type: 'invalid_request_error', message: 'The provider answered 418.' },
     });
   });
+
+  it.each([
+    { code: 'context_length_exceeded', message: 'Shorten it.' },
+    { message: "This model's maximum context length is 8192 tokens." },
+    { message: 'The input token count exceeds the maximum number of tokens allowed' },
+  ])('for the length of a prompt has the words by which clients know it: $message', (error) => {
+    const { message } = said(inMessagesWords(declined(400, JSON.stringify({ error })))).error;
+    expect(message).toBe(`prompt is too long: ${error.message}`);
+  });
 });
 
 it('a stream ends with its price, and then its end or its error', () => {
