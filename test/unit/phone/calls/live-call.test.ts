@@ -7,6 +7,13 @@ import { AGENT } from '../../../support/voice-world.ts';
 
 const COUNT = 'One two three four. Five six seven eight.';
 
+/** The answer with which the agent ends a call. */
+const goodbye = (text: string) => ({
+  text,
+  toolCall: { name: 'end_call', argumentsJson: '{}' },
+  usage: { inputTokens: 1, outputTokens: 3 },
+});
+
 describe('a live call', () => {
   it('greets, hears, and answers', async () => {
     const { answers, callee, passes, prompt, says, turns } = await phoneCall({
@@ -53,11 +60,7 @@ describe('a live call', () => {
 
   it('hangs up once the goodbye was heard whole', async () => {
     const { callee, engines, over, passes, says } = await phoneCall();
-    engines.guide.answers.push({
-      text: 'Goodbye my friend.',
-      toolCall: { name: 'end_call', argumentsJson: '{}' },
-      usage: { inputTokens: 1, outputTokens: 3 },
-    });
+    engines.guide.answers.push(goodbye('Goodbye my friend.'));
     await says('bye');
     expect(over).toEqual([]);
     await passes(900);
@@ -67,11 +70,7 @@ describe('a live call', () => {
 
   it('does not hang up where the caller speaks over the goodbye', async () => {
     const { callee, engines, over, passes, says } = await phoneCall();
-    engines.guide.answers.push({
-      text: 'Goodbye my dear old friend from the far far away.',
-      toolCall: { name: 'end_call', argumentsJson: '{}' },
-      usage: { inputTokens: 1, outputTokens: 3 },
-    });
+    engines.guide.answers.push(goodbye('Goodbye my dear old friend from the far far away.'));
     await says('bye');
     engines.stt.pocketsphinx.script.push('wait a moment');
     callee.speak(600);
@@ -89,11 +88,7 @@ describe('a live call', () => {
     'hangs up after the goodbye where a caller says no more than "%s" over it',
     async (words, ms) => {
       const { callee, engines, over, passes, says } = await phoneCall();
-      engines.guide.answers.push({
-        text: 'Goodbye my dear old friend from the far far away.',
-        toolCall: { name: 'end_call', argumentsJson: '{}' },
-        usage: { inputTokens: 1, outputTokens: 3 },
-      });
+      engines.guide.answers.push(goodbye('Goodbye my dear old friend from the far far away.'));
       await says('bye');
       engines.stt.pocketsphinx.script.push(words);
       callee.speak(ms);
@@ -108,11 +103,7 @@ describe('a live call', () => {
 
   it('does not hang up on a caller who begins to speak with the last word of the goodbye', async () => {
     const { callee, engines, over, passes, says } = await phoneCall();
-    engines.guide.answers.push({
-      text: 'Goodbye my friend.',
-      toolCall: { name: 'end_call', argumentsJson: '{}' },
-      usage: { inputTokens: 1, outputTokens: 3 },
-    });
+    engines.guide.answers.push(goodbye('Goodbye my friend.'));
     await says('bye');
     engines.stt.pocketsphinx.script.push('wait a moment');
     while (callee.heardMs() < 160) await passes(20);
@@ -124,11 +115,7 @@ describe('a live call', () => {
 
   it('does not hang up where a key is pressed over the goodbye', async () => {
     const { call, engines, over, passes, says } = await phoneCall();
-    engines.guide.answers.push({
-      text: 'Goodbye my dear old friend from the far far away.',
-      toolCall: { name: 'end_call', argumentsJson: '{}' },
-      usage: { inputTokens: 1, outputTokens: 3 },
-    });
+    engines.guide.answers.push(goodbye('Goodbye my dear old friend from the far far away.'));
     await says('bye');
     call.media({ kind: 'digit', digit: '1' });
     await passes(2_500);
