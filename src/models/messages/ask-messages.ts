@@ -28,7 +28,7 @@ import { withOwnToolIds } from './own-tool-ids.ts';
 import { translateToChat } from './to-chat/translate-request.ts';
 import { fitsResponses, translateToResponses } from './to-responses/translate-chat.ts';
 
-/** One request, as it can be put to rails of all kinds. */
+/** What a rail of any kind needs to be asked for a message. */
 export type AskedMessages = Pick<MessagesCall, 'headers'> &
   Pick<Reading, 'spareId'> &
   Pick<ChatQuestion, 'measured'> & {
@@ -36,7 +36,7 @@ export type AskedMessages = Pick<MessagesCall, 'headers'> &
     readonly call: CallOrder;
   };
 
-/** The rail of chat to the same source. */
+/** The chat rail of the same source. */
 export const chatRailOf = (rail: AnyRail): ChatRail =>
   rail.speaks === 'chat' ? rail.rail : rail.chat;
 
@@ -65,15 +65,15 @@ function relayed(
   return asked.stream === true ? rail.stream(sent, signal) : rail.complete(sent, signal);
 }
 
-/** A request that does not ask for thoughts wants none, in this dialect; how much is thought may be left to the model. */
+/** In this dialect a request without `thinking` wants no thoughts; `adaptive` leaves them to the model. */
 function thinkingWish({ thinking }: MessagesRequest): ThinkingWish {
   if (thinking?.type === 'adaptive') return undefined;
   return thinking?.type === 'enabled' ? 'on' : 'off';
 }
 
 /**
- * Asks an upstream of another dialect, and reads its answer as a message. A source that speaks Responses is asked over it wherever
- * that can be: OpenAI's models take tools beside thinking over it alone, and the efforts of the catalogue.
+ * Asks an upstream of another dialect, and reads its answer as a message. A source that speaks Responses is asked in that dialect
+ * where the request fits it, because OpenAI's models take tools together with thinking there alone.
  */
 async function translated(
   rail: AnyRail,
@@ -146,7 +146,7 @@ async function askForResponse(
 const NOTHING = new Uint8Array();
 const JSON_TYPE = 'application/json';
 
-/** A response repeats its request, of which a message has nothing. */
+/** A response repeats its request; a message does not. */
 function withoutEcho(response: Record<string, unknown>): void {
   response.instructions = undefined;
   response.tools = undefined;

@@ -19,10 +19,10 @@ export async function returnNumber(
   // It is another carrier's: who sold it is not configured at present.
   if (number.carrier !== seller.name) return;
   const living = await findLivingStatus(sql, phoneNumber);
-  // Whether the carrier has it back shows in what becomes of that purchase.
+  // A purchase that succeeds shows that the carrier had it back.
   if (living === 'buying') return lookAgain(unfinishedMs);
   try {
-    // A number that is rented has been back: some carriers know it by itself, and would take it from its next agent.
+    // A number that is rented anew has been back. Some carriers name a number by itself: a second return would take it from its new agent.
     if (carrierNumberId !== null && living === undefined) {
       await askCarrier(clock, seller.numbers.release(carrierNumberId));
     }

@@ -151,13 +151,13 @@ export class BargeIn {
     for (const utterance of this.#waiting.values()) utterance.state = 'decided';
   }
 
-  /** What waits for the end of the answer is forgotten first: an interruption is such an end. */
+  /** Forgets first what waits for the end of the answer, because an interruption ends the answer, too. */
   #stop(): void {
     this.#line.forgetAfterPlayed();
     this.#interrupt();
   }
 
-  /** Lets the line play, or wait for an utterance that has paused it and has no words yet. */
+  /** Lets the line play on, unless an utterance that has no words yet has paused it. */
   #goOn(): void {
     const isPaused = [...this.#waiting.values()].some(({ state }) => state === 'paused');
     if (isPaused) this.#line.pause();

@@ -71,7 +71,7 @@ export class CallLine {
     this.#codec = codec;
     this.#playback.clear(this.#clock.monotonicMs());
     this.#connection = connection;
-    // Reports its end while it is being closed, when the line must know the new one.
+    // `close` calls the handler of the old stream at once, which has to find the new one here.
     replaced?.close(1000, 'replaced');
     this.#waits.wake();
   }

@@ -6,8 +6,9 @@ import type { Clock, TimerHandle } from '../../kernel/clock.ts';
  */
 export class MarkWaits {
   readonly #clock: Clock;
+  /** The wait that `atLatest` began. */
   #sooner: { readonly done: () => void; readonly withinMs: number } | undefined;
-  /** What the first of them waits for; undefined: it waits for nothing yet. */
+  /** The mark and the timer that end that wait; undefined: `arm` has named no mark yet. */
   #armed: { readonly mark: string; readonly timer: TimerHandle } | undefined;
   #only: { readonly done: () => void; readonly mark: string } | undefined;
 
@@ -21,12 +22,12 @@ export class MarkWaits {
     this.#sooner = { done, withinMs };
   }
 
-  /** Whether something waits at the latest. */
+  /** Whether a wait that `atLatest` began is under way. */
   get isWaiting(): boolean {
     return this.#sooner !== undefined;
   }
 
-  /** What waits at the latest waits for this mark from now on. */
+  /** Lets that wait end at this mark, in place of the one before. */
   arm(mark: string): void {
     this.disarm();
     if (this.#sooner === undefined) return;
@@ -34,7 +35,7 @@ export class MarkWaits {
     this.#armed = { mark, timer };
   }
 
-  /** What waits at the latest waits on, for no mark and no time, until it is armed again. */
+  /** Lets that wait end at no mark and at no time until `arm` is called again. */
   disarm(): void {
     if (this.#armed !== undefined) this.#clock.clearTimeout(this.#armed.timer);
     this.#armed = undefined;
@@ -60,14 +61,14 @@ export class MarkWaits {
     this.#only = undefined;
   }
 
-  /** Does now what waits at the latest. */
+  /** Ends the wait that `atLatest` began, and runs its `done` now. */
   cutShort(): void {
     const sooner = this.#sooner;
     this.forget();
     sooner?.done();
   }
 
-  /** Drops what waits at the latest. */
+  /** Drops the wait that `atLatest` began. */
   forget(): void {
     this.disarm();
     this.#sooner = undefined;

@@ -1,7 +1,7 @@
 /** Notices a caller who is silent after an answer. Time is the audio received: a line that sends none never lapses. */
 export class IdleWatch {
   #fromMs: number | undefined;
-  /** When the wait began that speech interrupts. */
+  /** Where the wait began that the caller's speech suspends. */
   #restedFromMs: number | undefined;
 
   /** Starts to wait at `atMs` of received audio, when the answer has been played. */
@@ -22,12 +22,12 @@ export class IdleWatch {
     this.#fromMs = undefined;
   }
 
-  /** What was said asks for no answer: the wait that it interrupted begins anew, at `nowMs` or when the answer has been played. */
+  /** The speech asks for no answer: the wait that it suspended begins anew, at `nowMs` or when the answer has been played. */
   goOn(nowMs: number): void {
     if (this.#restedFromMs !== undefined) this.begin(Math.max(this.#restedFromMs, nowMs));
   }
 
-  /** What was said asks for an answer: it has ended the wait that it interrupted. */
+  /** The speech asks for an answer: the wait that it suspended is over. */
   spoken(): void {
     this.#restedFromMs = undefined;
   }

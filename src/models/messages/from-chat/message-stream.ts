@@ -22,11 +22,11 @@ export type Reckoning = {
   tokensOf(answerChars: number): TokenUsage;
 };
 
-/** Reads the events of an upstream that has others than chat has. */
+/** Reads the events of another dialect as chunks of chat. */
 export interface ChunkReader {
   /** The chunk of chat that says the same. Undefined: there is nothing in it for a message. */
   chunkOf(event: Json): Json | undefined;
-  /** What is known only behind the last event: why the answer ended. */
+  /** Says why the answer ended. Called behind the last event. */
   lastChunk(): Json;
 }
 

@@ -18,7 +18,7 @@ export class ResponseChunks implements ChunkReader {
   readonly #events: Pick<ResponseEvents, 'response'>;
   /** Numbers of the calls whose arguments have begun. */
   readonly #begun = new Set<unknown>();
-  /** The last item that is said, or called. */
+  /** The type of the last item that is a message or a call. */
   #last: unknown;
 
   constructor(events: Pick<ResponseEvents, 'response'>) {
@@ -60,7 +60,7 @@ export class ResponseChunks implements ChunkReader {
       : undefined;
   }
 
-  /** Arguments of which no piece has come. */
+  /** Arguments that come whole, with no delta before. */
   #done(item: Json, index: unknown): Json | undefined {
     const text = textMember(item, 'arguments');
     if (item.type !== 'function_call' || text === '' || this.#begun.has(index)) return undefined;

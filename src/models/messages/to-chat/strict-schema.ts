@@ -13,7 +13,7 @@ const MAPS = ['properties', '$defs', 'definitions'] as const;
 /** Keywords without which a schema allows any value, which a strict one may not. */
 const NARROWING = ['type', '$ref', 'anyOf', 'enum', 'const'] as const;
 
-/** How much of the schemas of one request may still be looked through: they are many, or large, in a request that means harm. */
+/** How many parts of all the schemas of one request may still be looked at: an attacker sends many, or large ones. */
 export type SchemaRoom = { left: number };
 
 export const schemaRoom = (): SchemaRoom => ({ left: LIMITS.strictSchema.parts });

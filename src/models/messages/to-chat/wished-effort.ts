@@ -5,8 +5,8 @@ import type { MessagesRequest } from '../messages-request.ts';
 type Turn = MessagesRequest['messages'][number];
 
 /**
- * How much a model may think that takes these efforts: not at all where thinking is disabled and the model can be told so, else
- * the nearest to what the request wishes. Undefined where it wishes nothing, or the model takes none.
+ * The effort to send to a model that takes those of a list: `none` where the request disables thinking and the list has it, else
+ * the nearest to the one that the request names. Undefined where the request names none, or the model takes none.
  */
 export function wishedEffort(
   request: MessagesRequest,
@@ -39,7 +39,7 @@ function lastEffort({ messages, output_config: config }: MessagesRequest): unkno
 const effortOf = (config: unknown): unknown =>
   isObject(config) ? (config.effort ?? undefined) : undefined;
 
-/** Results of tools alone are none. */
+/** A turn that has results of tools alone is no new input. */
 const hasNewInput = ({ content, role }: Turn): boolean =>
   role === 'user' &&
   (!Array.isArray(content) ||
