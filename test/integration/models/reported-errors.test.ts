@@ -68,6 +68,7 @@ describe('a fault of the request that an upstream reports within its answer', ()
       baseURL: world.gateway.baseUrl.replace(/\/v1$/, ''),
     });
     const message = { model: CHAT_MODEL, max_tokens: 100, messages, stream: true } as const;
+    const tooLong = `prompt is too long: ${error.message}`;
     for (let tries = 0; tries < 2; tries++) {
       const chat = await world.send('POST', '/chat/completions', {
         ...{ model: CHAT_MODEL, messages, stream: true },
@@ -77,7 +78,7 @@ describe('a fault of the request that an upstream reports within its answer', ()
       expect([response.status, await response.json()]).toEqual([400, { error }]);
       await expect(anthropic.messages.create(message)).rejects.toMatchObject({
         status: 400,
-        error: { type: 'error', error: { type: 'invalid_request_error', message: error.message } },
+        error: { type: 'error', error: { type: 'invalid_request_error', message: tooLong } },
       });
     }
     expect(world.chat.seen).toHaveLength(6);
