@@ -109,19 +109,25 @@ it('a call goes on at another process when its own stops, under one id and with 
   expect(await checkInvariants(sql)).toEqual([]);
 }, 60_000);
 
+/** A call whose media is at the first server, read and hung up at the second. */
+async function callAtFirst({ agent, first, second }: Awaited<ReturnType<typeof twoServers>>) {
+  const headers = { authorization: `Bearer ${agent.agentKey}` };
+  const body = { toNumber: '+14155550199' };
+  const placed = await ask(`${first.url}/v1/calls`, { headers, body });
+  const callId = String(placed.body.callId);
+  const url = `${second.url}/v1/calls/${callId}`;
+  const read = async () => (await ask(url, { headers })).body;
+  await expect.poll(read).toMatchObject({ status: 'in_progress' });
+  const hangUp = () => ask(`${url}/hangup`, { headers, method: 'POST' });
+  return { callId, hangUp, read };
+}
+
 it('a hang-up that another process is asked for than the one that has the media is the reason in the row and in the receipt', async () => {
   await using world = await twoServers(new QuietCallee());
-  const { agent, first, second, sql } = world;
+  const { first, sql } = world;
   await using _ = first;
-  const headers = { authorization: `Bearer ${agent.agentKey}` };
-  const placed = await ask(`${first.url}/v1/calls`, {
-    headers,
-    body: { toNumber: '+14155550199' },
-  });
-  const { callId } = placed.body as { callId: string };
-  const read = async () => (await ask(`${second.url}/v1/calls/${callId}`, { headers })).body;
-  await expect.poll(read).toMatchObject({ status: 'in_progress' });
-  await ask(`${second.url}/v1/calls/${callId}/hangup`, { headers, method: 'POST' });
+  const { callId, hangUp, read } = await callAtFirst(world);
+  await hangUp();
   await expect.poll(read, { timeout: 10_000 }).toMatchObject({ terminal: true });
   const [row] = await sql`select end_reason from calls where id = ${callId}`;
   const ended = await callEvents(sql, callId);
@@ -136,22 +142,11 @@ it.each([
   'a call ends within seconds of its hang-up at another process, which is 202, though the carrier fails %s',
   async (_, fails) => {
     await using world = await twoServers(new QuietCallee());
-    const { agent, carrier, first, second, sql } = world;
+    const { carrier, first, sql } = world;
     await using _first = first;
-    const headers = { authorization: `Bearer ${agent.agentKey}` };
-    const placed = await ask(`${first.url}/v1/calls`, {
-      headers,
-      body: { toNumber: '+14155550199' },
-    });
-    const { callId } = placed.body as { callId: string };
-    const read = async () => (await ask(`${second.url}/v1/calls/${callId}`, { headers })).body;
-    await expect.poll(read).toMatchObject({ status: 'in_progress' });
+    const { callId, hangUp, read } = await callAtFirst(world);
     carrier.failHangUps(fails);
-    const hangUp = await ask(`${second.url}/v1/calls/${callId}/hangup`, {
-      headers,
-      method: 'POST',
-    });
-    expect(hangUp).toMatchObject({ status: 202, body: { status: 'ending' } });
+    expect(await hangUp()).toMatchObject({ status: 202, body: { status: 'ending' } });
     await expect.poll(read, { timeout: 15_000 }).toMatchObject({ terminal: true });
     expect(await callEvents(sql, callId)).toMatchObject([{ reason: 'agent_ended' }]);
   },

@@ -5,7 +5,7 @@ import type { Teardown } from '../../kernel/teardown.ts';
 import { createTakeSession } from '../../ledger/engine/take-session.ts';
 import type { CallDeps } from '../../phone/calls/call-deps.ts';
 import { createCalls, createCarrierHooks } from '../../phone/calls/calls.ts';
-import { endAskedCalls } from '../../phone/calls/ending/end-asked.ts';
+import { createCallEnder } from '../../phone/calls/ending/end-unwanted.ts';
 import { requireCallModels } from '../../phone/calls/opening/require-models.ts';
 import { createCallSweeper } from '../../phone/calls/sweep/sweep-calls.ts';
 import { createTurnWriter } from '../../phone/calls/turn-writer.ts';
@@ -96,7 +96,7 @@ export function buildCalls(
   const watching = watchCarrierSpend(carrier, monthlyCarrierLimitUsd);
   const workers = [
     createCallSweeper(deps),
-    endAskedCalls(deps),
+    createCallEnder(deps),
     createReportForgetter(deps),
     createCallAnalyzer({
       ...world,

@@ -3,7 +3,7 @@ import { startWorkers } from '../../kernel/schedule.ts';
 import type { Teardown } from '../../kernel/teardown.ts';
 import { answerMedia } from '../../phone/calls/answer-media.ts';
 import type { CallDeps } from '../../phone/calls/call-deps.ts';
-import { endStopped } from '../../phone/calls/ending/end-stopped.ts';
+import { endUnwanted } from '../../phone/calls/ending/end-unwanted.ts';
 import { directCall, hearCarrier } from '../../phone/calls/hear-carrier.ts';
 import { createDoNotCall } from '../../phone/dialling/do-not-call.ts';
 import { createNumbers } from '../../phone/numbers/numbers.ts';
@@ -70,7 +70,9 @@ export function buildPhone(
     /** Ends the calls at this process whose agent was stopped or whose key was revoked. */
     endStoppedCalls(): void {
       if (calls === undefined) return;
-      endStopped(calls).catch((err: unknown) => log.error({ err }, 'stopped calls were not found'));
+      endUnwanted(calls).catch((err: unknown) =>
+        log.error({ err }, 'stopped calls were not found'),
+      );
     },
     ...callServices(calls),
   };

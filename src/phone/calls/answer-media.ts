@@ -17,7 +17,7 @@ import type { CallMoney } from './call-money.ts';
 import { admitStream } from './call-store.ts';
 import { closeCall } from './ending/close-call.ts';
 import { endRefused } from './ending/end-refused.ts';
-import { endStopped } from './ending/end-stopped.ts';
+import { endUnwanted } from './ending/end-unwanted.ts';
 import type { LiveCall } from './live-call.ts';
 import { openCall } from './open-call.ts';
 import { openLiveCall } from './recorded/open-live-call.ts';
@@ -203,8 +203,8 @@ function register(
   } catch {
     live.end('drain');
   }
-  endStopped(deps, [callId]).catch((err: unknown) =>
-    deps.log.error({ err, callId }, 'it is not known whether the agent of a call was stopped'),
+  endUnwanted(deps, [callId]).catch((err: unknown) =>
+    deps.log.error({ err, callId }, 'it is not known whether a call is to end'),
   );
   live.settled
     .then(async () => {

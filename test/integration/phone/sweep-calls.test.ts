@@ -4,7 +4,7 @@ import type { Call } from '../../../src/phone/calls/call.ts';
 import { callEnded } from '../../../src/phone/calls/call-events.ts';
 import { findCall } from '../../../src/phone/calls/call-store.ts';
 import { createCalls } from '../../../src/phone/calls/calls.ts';
-import { endAskedCalls } from '../../../src/phone/calls/ending/end-asked.ts';
+import { createCallEnder } from '../../../src/phone/calls/ending/end-unwanted.ts';
 import { hearCarrier } from '../../../src/phone/calls/hear-carrier.ts';
 import type { LiveCall } from '../../../src/phone/calls/live-call.ts';
 import { startCallWorld } from '../../support/call-world.ts';
@@ -328,7 +328,7 @@ describe('a hang-up that the carrier fails', () => {
     const living = { end: (reason: string) => ends.push(reason) } as unknown as LiveCall;
     const other = await world.call(agent, { answered: true });
     const live = new Map([callId, other.callId].map((id) => [id, living]));
-    await endAskedCalls({ ...world.deps, live }).tick();
+    await createCallEnder({ ...world.deps, live }).tick();
     expect(ends).toEqual(['agent_ended']);
   });
 

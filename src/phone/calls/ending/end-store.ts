@@ -30,20 +30,20 @@ export async function findSessionEnd(
   return row;
 }
 
-/** Those of these calls whose hang-up was asked for. */
-export async function findAskedToEnd(sql: Sql, callIds: readonly string[]): Promise<string[]> {
-  const rows = await sql<{ id: string }[]>`
-    select id from calls
-    where id = any (${callIds as string[]}::text[]) and status = 'ending' and end_reason = 'agent_ended'`;
-  return rows.map(({ id }) => id);
-}
-
-/** Which of these calls are of an agent that is suspended or closed, or were placed with a key that is revoked. */
-export async function findStopped(sql: Sql, callIds: readonly string[]): Promise<string[]> {
-  const rows = await sql<{ id: string }[]>`
-    select c.id from calls c join agents a on a.id = c.agent_id
+/**
+ * Which of these calls are to end: with `agent_ended` those whose hang-up was asked for, with `suspended` those of an agent that
+ * is suspended or closed, and those that were placed with a key that is revoked.
+ */
+export async function findUnwanted(
+  sql: Sql,
+  callIds: readonly string[],
+): Promise<readonly { readonly id: string; readonly reason: CallEndReason }[]> {
+  return sql<{ id: string; reason: CallEndReason }[]>`
+    select c.id, case when asked.is_asked then 'agent_ended' else 'suspended' end as reason
+    from calls c join agents a on a.id = c.agent_id
       left join agent_keys k on k.id = c.key_id
+      cross join lateral (
+        select c.status = 'ending' and c.end_reason = 'agent_ended' as is_asked) asked
     where c.id = any (${callIds as string[]}::text[])
-      and (a.status in ('suspended', 'closed') or k.revoked_at is not null)`;
-  return rows.map(({ id }) => id);
+      and (asked.is_asked or a.status in ('suspended', 'closed') or k.revoked_at is not null)`;
 }
