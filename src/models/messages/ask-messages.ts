@@ -8,7 +8,7 @@ import { estimatePrompt } from '../chat/estimate-chat.ts';
 import { withOwnCallIds } from '../chat/own-call-ids.ts';
 import { forThinker, mustShowThoughts, type ThinkingWish } from '../chat/thoughts.ts';
 import { type CallOrder, type ChatAnswer, type ChatQuestion, chatCall } from '../chat/want-chat.ts';
-import { UnfitRequest } from '../providers/anthropic/unfit-request.ts';
+import { unfitOutcome } from '../providers/anthropic/unfit-request.ts';
 import type {
   ChatCompletion,
   ChatRail,
@@ -88,8 +88,7 @@ async function translated(
   try {
     chat = withOwnCallIds(translateToChat(asked, efforts), chatRail.signsCalls ?? false);
   } catch (error) {
-    if (!(error instanceof UnfitRequest)) throw error;
-    return { kind: 'unfit', detail: error.message, param: error.param };
+    return unfitOutcome(error);
   }
   return asksResponse
     ? askForResponse(rail.rail, question, chat, signal)

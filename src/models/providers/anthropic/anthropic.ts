@@ -16,7 +16,7 @@ import { createMessagesRail } from './relay-messages.ts';
 import { translateAnswer, translateError } from './translate-answer.ts';
 import { translateRequest } from './translate-request.ts';
 import { translatedChat } from './translated-chat.ts';
-import { UnfitRequest } from './unfit-request.ts';
+import { unfitOutcome } from './unfit-request.ts';
 
 /** The version of the protocol that the translations of this folder were written for. */
 const PROTOCOL_VERSION = '2023-06-01';
@@ -82,10 +82,7 @@ async function inItsWords<T>(ask: () => Promise<Outcome<T>>): Promise<Outcome<T>
     const body = toBytes(translateError(Buffer.from(outcome.body), outcome.status));
     return { ...outcome, body, contentType: 'application/json' };
   } catch (error) {
-    if (error instanceof UnfitRequest) {
-      return { kind: 'unfit', detail: error.message, param: error.param };
-    }
-    throw error;
+    return unfitOutcome(error);
   }
 }
 

@@ -1,3 +1,5 @@
+import type { Outcome } from '../outcome.ts';
+
 /** The request asks for something that a Messages upstream has no word for. The message names the field. */
 export class UnfitRequest extends Error {
   override readonly name = 'UnfitRequest';
@@ -12,4 +14,10 @@ export class UnfitRequest extends Error {
 /** `what` is a sentence, and begins with the field's place in the request; it never quotes the caller. */
 export function unfit(what: string): never {
   throw new UnfitRequest(what);
+}
+
+/** The outcome of a request for which `error` was thrown. Throws it again where it is no UnfitRequest. */
+export function unfitOutcome(error: unknown): Outcome<never> {
+  if (!(error instanceof UnfitRequest)) throw error;
+  return { kind: 'unfit', detail: error.message, param: error.param };
 }
