@@ -1,52 +1,18 @@
 import { bytesPerMs } from '../../../media/coding.ts';
 import { HEARING_HZ } from '../../../media/hearing.ts';
-import type { SttEngine, VadEngine } from '../../engines/engine.ts';
-import type { SpeechGates } from '../../engines/vad/fvad-gate.ts';
-import type { Clock, TimerHandle } from '../../kernel/clock.ts';
+import type { TimerHandle } from '../../kernel/clock.ts';
 import { newId } from '../../kernel/ids.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import type { Random } from '../../kernel/random.ts';
 import { AudioAllowance } from '../billing/audio-allowance.ts';
 import { UnpaidSound } from '../billing/unpaid-sound.ts';
-import type { SessionTally } from '../live/session-tally.ts';
 import { Transcriber } from '../stt/transcriber.ts';
 import type { Heard } from '../stt/transcriber-events.ts';
 import type { SessionProblem } from './answer-request.ts';
-import type { Conversation } from './conversation.ts';
 import { IdleWatch } from './idle-watch.ts';
-import type { SessionConfig } from './session-config.ts';
+import type { ListeningDeps } from './listening-deps.ts';
 import { NOTHING_TO_COMMIT, OVER_RESERVE, RESERVED_MS, SOUND_TOO_FAST } from './sound-refusals.ts';
 import { endpointingOf } from './turn-detection.ts';
-import type { UtteranceEnd, VoiceClient } from './voice-client.ts';
-
-export type ListeningDeps = {
-  /** The STT engine for the current settings. */
-  readonly stt: () => SttEngine;
-  readonly vad: VadEngine;
-  readonly gates: SpeechGates | undefined;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly client: VoiceClient;
-  readonly tally: Pick<SessionTally, 'arrived'>;
-  readonly conversation: Conversation;
-  readonly config: () => SessionConfig;
-  /** The caller began to speak. */
-  readonly speechStarted: () => void;
-  /** The end of an utterance was found. Its words follow with `heard`. */
-  readonly utteranceEnded?: () => void;
-  /**
-   * An utterance is in the conversation, with its words when any were transcribed. `wantsAnswer`: the turn detection
-   * that found its end requests a response.
-   */
-  readonly heard: (heard: Heard, wantsAnswer: boolean) => void;
-  /** The utterance in progress was dropped. */
-  readonly forgotten: () => void;
-  /** The caller has likely finished with `text`, and a response would follow; or goes on after all. */
-  readonly paused: (text: string) => void;
-  readonly resumed: () => void;
-  /** The caller stayed silent after the last answer for as long as the client allows. */
-  readonly timedOut: () => void;
-};
+import type { UtteranceEnd } from './voice-client.ts';
 
 /**
  * The listening half of a voice session: the input audio buffer, and the caller's items. It takes a recogniser and
@@ -168,7 +134,7 @@ export class Listening {
     const stt = this.#deps.stt();
     const { inputFormat, turnDetection } = this.#deps.config();
     const retired = this.#retired;
-    /** Utterances that wait for their transcript, oldest first. */
+    /** Utterances that have begun and have no words yet, oldest first. */
     const awaiting: { readonly itemId: string; wantsAnswer: boolean }[] = [];
     this.#bytesPerMs = bytesPerMs(inputFormat);
     this.#transcriberOpenedAtMs = this.#receivedMs;

@@ -49,18 +49,16 @@ export class VoiceSession {
     this.#deps = deps;
     this.#client = client;
     this.#config = input.config ?? DEFAULT_CONFIG;
-    this.#tally = new SessionTally({
-      ...deps,
-      kind: input.owner.kind === 'call' ? 'call' : 'realtime',
-    });
+    const kind = input.owner.kind === 'call' ? 'call' : 'realtime';
+    this.#tally = new SessionTally({ ...deps, kind });
     this.#life = new VoiceLife(deps, {
       ...input,
       sessionHold: input.sessionHolds,
       tally: this.#tally,
     });
-    this.#pipeline = input.pipeline;
+    const { cap, outputTokens = cap.outputTokens, pipeline } = input;
+    this.#pipeline = pipeline;
     this.#listening = this.#createListening();
-    const { cap, outputTokens = cap.outputTokens } = input;
     const room = roomIn(cap, outputTokens);
     this.#answering = this.#createAnswering(room);
     this.#turns = this.#createTurns(input, room);
@@ -72,11 +70,10 @@ export class VoiceSession {
       trace: deps.trace,
       turns: this.#turns,
     });
-    const { pipeline } = input;
     this.#settlement = new Settlement({ life: this.#life, pipeline, turns: this.#turns });
     const effects = this.#effects();
-    const { turnMs } = client;
-    const actor = createActor(voiceSessionMachine, { clock, input: { effects, turnMs } });
+    const actorInput = { effects, turnMs: client.turnMs };
+    const actor = createActor(voiceSessionMachine, { clock, input: actorInput });
     this.#actor = new SessionActor(actor, { effects, life: this.#life, stop: effects.stopTurn });
     this.#actor.start();
   }

@@ -1,0 +1,39 @@
+import type { SttEngine, VadEngine } from '../../engines/engine.ts';
+import type { SpeechGates } from '../../engines/vad/fvad-gate.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Random } from '../../kernel/random.ts';
+import type { SessionTally } from '../live/session-tally.ts';
+import type { Heard } from '../stt/transcriber-events.ts';
+import type { Conversation } from './conversation.ts';
+import type { SessionConfig } from './session-config.ts';
+import type { VoiceClient } from './voice-client.ts';
+
+/** What a `Listening` uses of its session, and what it reports to it. */
+export type ListeningDeps = {
+  /** The STT engine for the current settings. */
+  readonly stt: () => SttEngine;
+  readonly vad: VadEngine;
+  readonly gates: SpeechGates | undefined;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly client: VoiceClient;
+  readonly tally: Pick<SessionTally, 'arrived'>;
+  readonly conversation: Conversation;
+  readonly config: () => SessionConfig;
+  /** The caller began to speak. */
+  readonly speechStarted: () => void;
+  /** The end of an utterance was found. Its words follow with `heard`. */
+  readonly utteranceEnded?: () => void;
+  /**
+   * An utterance is in the conversation, with its words when any were transcribed. `wantsAnswer`: the turn detection
+   * that found its end requests a response.
+   */
+  readonly heard: (heard: Heard, wantsAnswer: boolean) => void;
+  /** The utterance in progress was dropped. */
+  readonly forgotten: () => void;
+  /** The caller has likely finished with `text`, and a response would follow; or goes on after all. */
+  readonly paused: (text: string) => void;
+  readonly resumed: () => void;
+  /** The caller stayed silent after the last answer for as long as the client allows. */
+  readonly timedOut: () => void;
+};
