@@ -51,7 +51,7 @@ export async function answerResponse(
     return kept === ended ? written : joinPieces(await writeJsonInTurns(kept));
   };
   // The ledger and the store commit side by side, so that the client waits for one commit's time. If the ledger fails, the
-  // client gets an error without the id, so that nobody can read the row that the store may have written.
+  // client gets an error that does not name the response: the store may have kept it, but the client cannot ask for it.
   const [settled, body] = await Promise.all([
     settling,
     keeping.tellsCost ? settling.then(keep) : keep(undefined),

@@ -62,7 +62,7 @@ export async function openCall(deps: CallDeps, call: Call, parts: CallParts): Pr
   const { log, sql } = deps;
   const { callId } = call;
   const isNew = call.startedAt === null;
-  // Somebody hung it up before its media stream came.
+  // The caller or the agent hung up before the media stream came.
   if (isNew && call.status !== 'pending') return LOST;
   // Also of a new call: a process that was lost between its reserve and its row has left one.
   const taken = await deps.takeSession(callId);

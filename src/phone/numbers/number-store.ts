@@ -205,7 +205,7 @@ export async function findRented(
   return rows.map((row) => row.phone_number);
 }
 
-/** The state of the row in which this number is living. Undefined: nobody rents it, and nobody is buying it. */
+/** The status of the purchase or rental that this number is in now. Undefined: no agent rents or buys it. */
 export async function findLivingStatus(
   sql: Queryable,
   phoneNumber: string,

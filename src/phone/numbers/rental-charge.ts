@@ -5,7 +5,7 @@ import { type PhoneNumber, type PurchaseTags, targetOf } from './number.ts';
 /** Where a rental goes, as spend controls see it. */
 export const RENTAL_DESTINATION: Destination = { host: 'phone', payee: null, isOperators: true };
 
-/** Nobody asked for it: a month that falls due. */
+/** The tags of a month that falls due: no request of an agent bought it. */
 const UNTAGGED: PurchaseTags = { keyId: null, taskId: null, actionId: null, customerId: null };
 
 /** What is settled for one month of a number. */

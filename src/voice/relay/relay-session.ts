@@ -109,7 +109,7 @@ export class RelaySession {
     this.#core.checkUpstream();
   }
 
-  /** False: the client may not have what the event asks for, and is told so. */
+  /** Sends a client's event to the upstream. False: it asks for what the pool does not pay, and the client got an error. */
   #sendUp(bytes: Uint8Array, isBinary: boolean): boolean {
     const judged = this.#isOwnKey ? { bytes } : judgePooledEvent(bytes);
     if ('problem' in judged) {

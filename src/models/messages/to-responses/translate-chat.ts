@@ -64,7 +64,7 @@ function callOf({ function: called, id }: Json): Json {
   return { type: 'function_call', call_id: id, name, arguments: text };
 }
 
-/** The dialect takes a function for strict unless it is told otherwise. */
+/** Sends `strict` with every function: where it is left out, OpenAI treats the schema as strict. */
 function toolOf(tool: Json): Json {
   const called = isObject(tool.function) ? tool.function : {};
   return { type: 'function', ...called, strict: called.strict === true };

@@ -115,7 +115,7 @@ async function transfer(
   await putOffCall(sql, callId, LIMITS.phone.sweepGraceMs);
 }
 
-/** Has the carrier open the media stream again after a refused transfer, as after a transfer that nobody answered. */
+/** Tells the carrier to open the media stream again, because it refused a transfer and had closed the stream for it. */
 async function comesBack({ actions, call, deps }: Omit<Acted, 'recorder'>): Promise<void> {
   const { callId, carrierCallId, from, to } = call;
   if (carrierCallId === null) return;

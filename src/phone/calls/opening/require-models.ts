@@ -39,7 +39,7 @@ const refused = async () => {
   throw new Error('a pipeline that only was made holds nothing');
 };
 
-/** Nothing is bought, and nobody pays. */
+/** Stands for an agent and its holds: the pipeline that uses it is dropped before it buys anything. */
 const UNPAID: Pick<CascadeDeps, 'holdNameOf' | 'ownKeys' | 'sessionHolds' | 'spender'> = {
   spender: { agentId: 0 },
   holdNameOf: () => MAIN_HOLD,
