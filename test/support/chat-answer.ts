@@ -1,5 +1,6 @@
 import type { ChatStream } from '../../src/models/providers/chat-rail.ts';
 import type { ResponseEvents } from '../../src/models/providers/responses/responses-rail.ts';
+import { headOf } from '../../src/models/responses/response-head.ts';
 
 /** A chat stream of these events; what it tells of its usage is told from the start. */
 export function chatStreamOf(
@@ -43,3 +44,6 @@ export async function eventsOf(stream: ResponseEvents): Promise<Event[]> {
   for (let piece = await stream.next(); piece; piece = await stream.next()) pieces.push(piece);
   return readEvents(Buffer.concat(pieces));
 }
+
+/** The head of a response whose request says nothing but its model. */
+export const BARE_HEAD = headOf({ model: 'm' }, { id: 'resp_1', createdSec: 1, isKept: false });

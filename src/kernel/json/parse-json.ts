@@ -48,12 +48,39 @@ export function parseBoundedJson(
   json: Uint8Array | string,
   bounds: JsonBounds = LIMITS.requestJson,
 ): unknown {
-  const bytes =
-    typeof json === 'string'
-      ? Buffer.from(json)
-      : Buffer.from(json.buffer, json.byteOffset, json.byteLength);
+  const { length } = json;
+  if (length <= SHORT_JSON) {
+    const text = typeof json === 'string' ? json : textOfJson(bytesOf(json));
+    if (isSurelyWithin(text, bounds)) return JSON.parse(text);
+  }
+  const bytes = typeof json === 'string' ? Buffer.from(json) : bytesOf(json);
   checkJsonBounds(bytes, bounds);
   return JSON.parse(typeof json === 'string' ? json : textOfJson(bytes));
+}
+
+const bytesOf = (json: Uint8Array): Buffer =>
+  Buffer.from(json.buffer, json.byteOffset, json.byteLength);
+
+/** Of a longer one, the bytes are looked at before they are made a text. */
+const SHORT_JSON = 16 * 1024;
+/** The most bytes of a character. */
+const UTF8_BYTES = 4;
+
+/**
+ * Whether a short text cannot be beyond its bounds: it has no more values, members and bytes than its characters allow, and no
+ * more levels than opening brackets, which native code counts ten times as fast as the look goes.
+ */
+function isSurelyWithin(text: string, bounds: JsonBounds): boolean {
+  const { depth, members, textBytes = Infinity, values } = bounds;
+  const { length } = text;
+  if (length > Math.min(members, values) || length * UTF8_BYTES > textBytes) return false;
+  let opened = 0;
+  for (const bracket of ['{', '[']) {
+    for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1)) {
+      if (++opened > depth) return false;
+    }
+  }
+  return true;
 }
 
 /** The characters of JSON that was looked at. Nearly all of it is ASCII, which is read several times as fast. */
@@ -90,6 +117,13 @@ export function checkJsonBounds(
   bounds: JsonBounds = LIMITS.requestJson,
 ): Pick<JsonBounds, 'values' | 'members'> {
   const { length } = json;
+  // Read once: bounds have several hidden classes, and a look-up for each byte takes as long as four bytes do.
+  const {
+    depth: mostLevels,
+    members: mostMembers,
+    textBytes = length,
+    values: mostValues,
+  } = bounds;
   const texts = new TextEnds(json);
   let depth = 0;
   let values = 0;
@@ -112,18 +146,17 @@ export function checkJsonBounds(
       case OPEN_LIST:
       case OPEN_OBJECT:
         values++;
-        if (++depth > bounds.depth) throw new JsonTooComplex(tooDeep(bounds));
+        if (++depth > mostLevels) throw new JsonTooComplex(tooDeep(bounds));
         break;
       case CLOSE_LIST:
       case CLOSE_OBJECT:
         depth--;
         break;
     }
-    if (values > bounds.values || members > bounds.members) {
+    if (values > mostValues || members > mostMembers) {
       throw new JsonTooComplex(tooMany(bounds));
     }
   }
-  const { textBytes = length } = bounds;
   if (length - mediaBytes > textBytes) throw new JsonTooLong(textBytes);
   return { values, members };
 }

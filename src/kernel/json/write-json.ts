@@ -9,11 +9,41 @@ const CHARS_PER_VALUE = 1_024;
 /** The text that `JSON.stringify` makes of plain data, in pieces. Of data with many parts, some are written in each turn. */
 export async function writeJsonInTurns(value: unknown): Promise<readonly Buffer[]> {
   // Nearly all are short: a promise for each of their parts would cost more than writing them.
-  if (valuesLeft(value, VALUES_PER_TURN) >= 0) return [Buffer.from(JSON.stringify(value))];
+  if (isShort(value)) return [Buffer.from(JSON.stringify(value))];
   const out = new Pieces();
   await write(out, value);
   return out.end();
 }
+
+/** The same of an object that has at least one member, with further members behind its own: their JSON, without braces. */
+export async function writeObjectInTurns(object: Json, more: string): Promise<readonly Buffer[]> {
+  if (more === '') return writeJsonInTurns(object);
+  if (isShort(object)) return [bytesOf(JSON.stringify(object), more)];
+  const out = new Pieces();
+  await writeObject(out, object, `,${more}}`);
+  return out.end();
+}
+
+/** The JSON of an object that has at least one member, with the JSON of further members, without braces, behind its own. */
+export const withMembers = (object: string, more: string): string =>
+  more === '' ? object : `${object.slice(0, -1)},${more}}`;
+
+/** The bytes of the same. Written side by side: to join the texts first would copy them once more. */
+function bytesOf(object: string, more: string): Buffer {
+  const own = Buffer.byteLength(object);
+  const end = own + Buffer.byteLength(more);
+  const bytes = Buffer.allocUnsafe(end + 1);
+  bytes.write(object);
+  bytes[own - 1] = COMMA;
+  bytes.write(more, own);
+  bytes[end] = CLOSE_OBJECT;
+  return bytes;
+}
+
+const COMMA = 0x2c;
+const CLOSE_OBJECT = 0x7d;
+
+const isShort = (value: unknown): boolean => valuesLeft(value, VALUES_PER_TURN) >= 0;
 
 class Pieces {
   readonly #pieces: Buffer[] = [];
@@ -57,7 +87,7 @@ async function writeList(out: Pieces, list: readonly unknown[]): Promise<void> {
   await out.add(']');
 }
 
-async function writeObject(out: Pieces, object: Json): Promise<void> {
+async function writeObject(out: Pieces, object: Json, end = '}'): Promise<void> {
   let sign = '{';
   for (const name of Object.keys(object)) {
     // As `JSON.stringify` does.
@@ -66,7 +96,7 @@ async function writeObject(out: Pieces, object: Json): Promise<void> {
     await write(out, object[name]);
     sign = ',';
   }
-  await out.add(sign === '{' ? '{}' : '}');
+  await out.add(sign === '{' ? `{${end}` : end);
 }
 
 /** How many values are left of so many when those of `value` are taken away; negative where it has more. */

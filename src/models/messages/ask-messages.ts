@@ -167,9 +167,19 @@ async function wholeMessage(
 ): Promise<Outcome<ChatCompletion>> {
   const { answerChars, headers, kind, note, paidRaw, status, usage } = outcome;
   const used = usage ?? tokensOf(measured)(answerChars);
-  const message: Json | undefined = await messageOfCompletion(outcome, { ...reading, usage: used });
+  const message: Json | undefined = await messageOfCompletion(outcome, reading, used);
   if (message === undefined) return failed('broken', 'not a completion', status);
   const body = await joinPieces(await writeJsonInTurns(message));
-  const told = { body, contentType: JSON_TYPE, usage, answerChars, note };
-  return { kind, status, headers, paidRaw, ...told };
+  // Member by member: V8 copies what is spread behind other members one by one, in its runtime.
+  return {
+    kind,
+    status,
+    headers,
+    paidRaw,
+    body,
+    contentType: JSON_TYPE,
+    usage,
+    answerChars,
+    note,
+  };
 }

@@ -31,9 +31,9 @@ export function measureMessages(
   return {
     model,
     messages: measured,
-    ...(tools !== undefined && tools !== null && { tools: tools.map(asFunction) }),
-    ...(isObject(schema) && { response_format: asFormat(schema) }),
-    ...(cap !== undefined && { max_tokens: cap }),
+    tools: tools?.map(asFunction),
+    response_format: isObject(schema) ? asFormat(schema) : undefined,
+    max_tokens: cap,
   };
 }
 

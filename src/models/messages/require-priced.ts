@@ -47,7 +47,8 @@ const LEAVES_OUT = /^clear_/;
 
 /** Throws the refusal of a request that would cost more than its tokens at the rates of the catalogue. */
 export function requirePricedMessages(request: CountRequest): void {
-  for (const [field, value] of Object.entries(request)) {
+  for (const field in request) {
+    const value = request[field];
     if (isSet(value) && !isPriced(field, value)) throw unpriced(field);
   }
   const { messages, system, tools } = request;

@@ -1,5 +1,5 @@
 import { type Clock, nowSeconds } from '../../kernel/clock.ts';
-import { writeJsonInTurns } from '../../kernel/json/write-json.ts';
+import { writeObjectInTurns } from '../../kernel/json/write-json.ts';
 import { isObject, type Json } from '../../kernel/json.ts';
 import type { Log } from '../../kernel/log.ts';
 import { joinPieces } from '../../kernel/long-work.ts';
@@ -24,8 +24,8 @@ type AnswerDeps = {
 export type Keeping = {
   readonly id: string;
   readonly agentId: number;
-  /** Keeps a response; `written` is its JSON where there is one already. Resolves with whether it was kept. */
-  readonly keep: (response: Json, written?: Buffer) => Promise<boolean>;
+  /** Keeps a response, whose JSON is `written`. Resolves with whether it was kept. */
+  readonly keep: (response: Json, written: Buffer) => Promise<boolean>;
   /** Set on a connection: takes the ended responses that are not kept, so that its next request can continue them. */
   readonly remember?: ((response: Json) => Promise<void>) | undefined;
   /** Its `usage` has the price. */
@@ -39,16 +39,14 @@ export type Keeping = {
 export async function answerResponse(
   { clock }: Pick<AnswerDeps, 'clock'>,
   bought: Bought<unknown>,
-  { response }: WholeResponse,
+  { echo, response }: WholeResponse,
   keeping: Keeping,
 ): Promise<Relayed> {
   const { outcome, served, upstreamMs } = bought;
   const settling = bought.settle();
   const keep = async (price: Price | undefined) => {
-    const ended = asEnded(clock, response, price);
-    const written = await joinPieces(await writeJsonInTurns(ended));
-    const kept = await keepEnded(keeping, ended, written);
-    return kept === ended ? written : joinPieces(await writeJsonInTurns(kept));
+    const { written } = await keepEnded(keeping, asEnded(clock, response, price), echo);
+    return written;
   };
   // The ledger and the store commit side by side, so that the client waits for one commit's time. If the ledger fails, the
   // client gets an error that does not name the response: the store may have kept it, but the client cannot ask for it.
@@ -77,7 +75,7 @@ export async function answerResponseEvents(
   const headers = streamHeaders(served, await budgetOf(bought, events));
   live.add(id, {
     agentId,
-    shown: () => ({ ...events.response(), usage: null }),
+    shown: () => ({ ...events.response(), usage: null, ...readEcho(events.echo) }),
     cancel() {
       isCancelled = true;
       events.stop();
@@ -90,13 +88,13 @@ export async function answerResponseEvents(
     const ended = { ...events.response(), ...how };
     const said = asEnded(clock, ended, keeping.tellsCost ? price : undefined);
     const wanted = live.isRemoved(id) && said.store === true ? { ...said, store: false } : said;
-    const response = await keepEnded(keeping, wanted);
+    const last = await keepEnded(keeping, wanted, events.echo);
     if (keeping.remember !== undefined) {
       // The messages of a WebSocket have no comments.
       const cost = { cost_usdc: price.chargedRaw.toString() };
-      return lastEvent(response, events.sequence(), cost);
+      return lastEvent(last, events.sequence(), cost);
     }
-    return joinPieces([priceComments(price), await lastEvent(response, events.sequence())]);
+    return joinPieces([priceComments(price), await lastEvent(last, events.sequence())]);
   }
   const end = (how: Json) => live.ending(id, () => settleAndKeep(how));
 
@@ -131,16 +129,23 @@ function asEnded(clock: Clock, ended: Record<string, unknown>, price: Price | un
   return price === undefined ? ended : withPrice(ended, price);
 }
 
-/** Keeps a response. Returns it as it is shown for good, which says whether it was kept. */
+/** Keeps a response. Returns its status, and its JSON as it is shown for good, which says whether it was kept. */
 async function keepEnded(
   { keep, remember }: Keeping,
   response: Json,
-  written?: Buffer,
-): Promise<Json> {
-  if (response.store === true && (await keep(response, written))) return response;
+  echo = '',
+): Promise<{ readonly status: unknown; readonly written: Buffer }> {
+  const { status, store } = response;
+  const writtenOf = async (shown: Json) => joinPieces(await writeObjectInTurns(shown, echo));
+  const written = await writtenOf(response);
+  if (store === true && (await keep(response, written))) return { status, written };
   await remember?.(response);
-  return response.store === true ? { ...response, store: false } : response;
+  return store === true
+    ? { status, written: await writtenOf({ ...response, store: false }) }
+    : { status, written };
 }
+
+const readEcho = (echo = ''): Json => JSON.parse(`{${echo}}`) as Json;
 
 const withPrice = (response: Json, price: Price): Json => {
   const { usage } = response;

@@ -61,7 +61,7 @@ function askInItsWords(
   signal: StopSignal,
 ): Promise<Outcome<ResponseAnswer>> {
   const { previous_response_id: previous = null, stream } = request;
-  const { store } = head;
+  const { id, isKept } = head;
   const given: Json = request;
   // A copy that begins with a member of its own shares its hidden class with all others (0075).
   const body: Record<string, unknown> = { model, ...given };
@@ -72,15 +72,15 @@ function askInItsWords(
   body.stream = stream === true;
   const items = inputOf(request, conversation);
   if (items !== undefined) body.input = items;
-  const include = includesOf(request, store === true);
+  const include = includesOf(request, isKept);
   if (include !== undefined) body.include = include;
   const call = {
     paymentMethod,
     body,
     dress(response: Record<string, unknown>): void {
-      response.id = head.id;
+      response.id = id;
       response.model = servedAs ?? response.model;
-      response.store = store;
+      response.store = isKept;
       response.previous_response_id = previous;
     },
   };
@@ -152,8 +152,8 @@ async function askForChat(
   const { headers, kind, paidRaw, status } = outcome;
   const whole = await translateCompletion(outcome, translation);
   if (whole === undefined) return failed('broken', 'not a completion', status);
-  const { answerChars, note, response, usage } = whole;
-  return { kind, status, headers, paidRaw, response, usage, answerChars, note };
+  const { answerChars, echo, note, response, usage } = whole;
+  return { kind, status, headers, paidRaw, response, echo, usage, answerChars, note };
 }
 
 /** What the members of a chat request are called in a request for a response. */

@@ -26,7 +26,7 @@ export const keepIn =
       request: { previous_response_id: previous },
     }: Answered & { readonly agentId: number; readonly request: ResponsesRequest },
   ) =>
-  (response: Json, written?: Buffer): Promise<boolean> => {
+  (response: Json, written: Buffer): Promise<boolean> => {
     const items = isUnkept ? [...before, ...own] : own;
     const input = items.map((item) => keptItem(item, newItemId));
     const previousId = isUnkept ? null : (previous ?? null);

@@ -3,54 +3,28 @@ import type { Json } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { ResponsesRequest } from './responses-request.ts';
 
-/**
- * What a response repeats of its request, in the members that OpenAI's have. Throws the refusal where that is too much:
- * three events of a stream carry it.
- */
-export function headOf(
-  request: ResponsesRequest,
-  { createdSec, id, isKept }: { readonly createdSec: number; id: string; isKept: boolean },
-): Json {
-  const { reasoning, text } = request;
-  const head = {
-    id,
-    object: 'response',
-    created_at: createdSec,
-    status: 'in_progress',
-    background: false,
-    error: null,
-    incomplete_details: null,
-    instructions: request.instructions ?? null,
-    max_output_tokens: request.max_output_tokens ?? null,
-    max_tool_calls: request.max_tool_calls ?? null,
-    model: request.model,
-    output: [],
-    parallel_tool_calls: request.parallel_tool_calls ?? true,
-    previous_response_id: request.previous_response_id ?? null,
-    prompt_cache_key: request.prompt_cache_key ?? null,
-    reasoning: { effort: reasoning?.effort ?? null, summary: reasoning?.summary ?? null },
-    safety_identifier: request.safety_identifier ?? null,
-    service_tier: request.service_tier ?? 'default',
-    store: isKept,
-    temperature: request.temperature ?? null,
-    text: { ...text, format: text?.format ?? { type: 'text' } },
-    tool_choice: request.tool_choice ?? 'auto',
-    tools: request.tools ?? [],
-    top_logprobs: request.top_logprobs ?? 0,
-    top_p: request.top_p ?? null,
-    truncation: request.truncation ?? 'disabled',
-    usage: null,
-    user: request.user ?? null,
-    metadata: request.metadata ?? {},
-  };
+/** What is known of a response before its upstream is asked. */
+export type ResponseHead = {
+  readonly id: string;
+  readonly createdSec: number;
+  /** It is to be kept. */
+  readonly isKept: boolean;
+  /** Writes the JSON of the members that repeat the request, without braces. A response that is relayed has its own. */
+  readonly echo: () => string;
+};
+
+/** Throws the refusal where a response would repeat too much of its request: three events of a stream carry it. */
+export function headOf(request: ResponsesRequest, begun: Omit<ResponseHead, 'echo'>): ResponseHead {
+  const { createdSec, id, isKept } = begun;
+  const echo = () => echoOf(request);
   const { echoBytes } = LIMITS.responses;
-  if (!isShort(request) && Buffer.byteLength(JSON.stringify(head)) > echoBytes) {
+  if (!isShort(request) && Buffer.byteLength(echo()) > echoBytes) {
     throw errors.gateway.invalidRequest(
       `Instructions, tools and all else that a response repeats may have ${echoBytes} bytes together.`,
       'tools',
     );
   }
-  return head;
+  return { id, createdSec, isKept, echo };
 }
 
 /** Whether all that is repeated of a request is a few texts and numbers: then it need not be written to be measured. */
@@ -67,3 +41,65 @@ function isShort(request: Json): boolean {
 
 /** Far below the bound, however many bytes a character takes. */
 const SHORT_CHARS = 64 * 1024;
+
+/** The members that repeat a request, and what each of them is where the request does not say. */
+const ECHOED: readonly (readonly [member: string, unsaid: unknown])[] = [
+  ['instructions', null],
+  ['max_output_tokens', null],
+  ['max_tool_calls', null],
+  ['parallel_tool_calls', true],
+  ['previous_response_id', null],
+  ['prompt_cache_key', null],
+  ['reasoning', { effort: null, summary: null }],
+  ['safety_identifier', null],
+  ['service_tier', 'default'],
+  ['temperature', null],
+  ['text', { format: { type: 'text' } }],
+  ['tool_choice', 'auto'],
+  ['tools', []],
+  ['top_logprobs', 0],
+  ['top_p', null],
+  ['truncation', 'disabled'],
+  ['user', null],
+  ['metadata', {}],
+];
+
+const WRITTEN = ECHOED.map(([member, unsaid], at) => {
+  const name = `"${member}":`;
+  return { member, name, bit: 1 << at, unsaid: name + JSON.stringify(unsaid) };
+});
+
+function echoOf(request: ResponsesRequest): string {
+  let said = '';
+  let unsaid = 0;
+  for (const { bit, member, name } of WRITTEN) {
+    const value = request[member] ?? undefined;
+    if (value === undefined) unsaid |= bit;
+    else
+      said += `${said === '' ? '' : ','}${name}${JSON.stringify(whole(request, member) ?? value)}`;
+  }
+  if (unsaid === 0) return said;
+  return said === '' ? unsaidEcho(unsaid) : `${said},${unsaidEcho(unsaid)}`;
+}
+
+/** Clients say the same few members in all their requests: what they do not say is written once. */
+const unsaidEchoes = new Map<number, string>();
+const MOST_ECHOES = 1_024;
+
+/** The members with these bits, as they are where a request does not say them. */
+function unsaidEcho(bits: number): string {
+  const known = unsaidEchoes.get(bits);
+  if (known !== undefined) return known;
+  const echo = WRITTEN.flatMap(({ bit, unsaid }) => ((bits & bit) === 0 ? [] : [unsaid])).join();
+  if (unsaidEchoes.size < MOST_ECHOES) unsaidEchoes.set(bits, echo);
+  return echo;
+}
+
+/** A member of which a response shows more than the request says; undefined: it shows it as it is. */
+function whole({ reasoning, text }: ResponsesRequest, member: string): Json | undefined {
+  if (member === 'reasoning') {
+    return { effort: reasoning?.effort ?? null, summary: reasoning?.summary ?? null };
+  }
+  if (member === 'text') return { ...text, format: text?.format ?? { type: 'text' } };
+  return undefined;
+}

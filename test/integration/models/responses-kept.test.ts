@@ -7,7 +7,10 @@ import {
   createResponseForgetter,
   forgetResponsesAtClose,
 } from '../../../src/models/responses/kept/forget-responses.ts';
-import { createKeptResponses } from '../../../src/models/responses/kept/kept-responses.ts';
+import {
+  createKeptResponses,
+  type Kept,
+} from '../../../src/models/responses/kept/kept-responses.ts';
 import {
   deleteBeyondBounds,
   renewResponses,
@@ -27,14 +30,19 @@ beforeAll(async () => {
 afterAll(() => database[Symbol.asyncDispose]());
 
 const keptWith = (
-  sealingSecret: string | undefined = SECRET,
+  /** None where it is empty. */
+  sealingSecret = SECRET,
   keptDays = 30,
   sql: Sql = database.sql,
-) =>
-  createKeptResponses({
+) => {
+  const kept = createKeptResponses({
     ...{ sql, clock: systemClock, random: systemRandom, log: silentLog },
-    ...{ sealingSecret, keptDays },
+    ...{ sealingSecret: sealingSecret || undefined, keptDays },
   });
+  const keep = (agentId: number, what: Kept & { readonly previousId: string | null }) =>
+    kept.keep(agentId, { ...what, written: Buffer.from(JSON.stringify(what.response)) });
+  return { ...kept, keep };
+};
 
 let made = 0;
 const said = (text: string) => ({ type: 'message', role: 'user', content: text });
@@ -320,11 +328,7 @@ describe('kept responses', () => {
 
   it('are none without a secret, or for no time', async () => {
     const { agentId } = await seedAgent(database.sql);
-    const without = createKeptResponses({
-      ...{ sql: database.sql, clock: systemClock, random: systemRandom, log: silentLog },
-      ...{ sealingSecret: undefined, keptDays: 30 },
-    });
-    for (const kept of [without, keptWith(SECRET, 0)]) {
+    for (const kept of [keptWith(''), keptWith(SECRET, 0)]) {
       expect(kept.isOpen).toBe(false);
       expect(
         await kept.keep(agentId, { response: answered('x'), input: [], previousId: null }),

@@ -26,7 +26,8 @@ export type Reading = {
 /** Puts the first choice of a completion into the shape of a message. Undefined: it has none. */
 export async function messageOfCompletion(
   { body, json }: Pick<ChatCompletion, 'body' | 'json'>,
-  { servedAs, signsCalls, spareId, usage, wantsThoughts }: Reading & { readonly usage: TokenUsage },
+  { servedAs, signsCalls, spareId, wantsThoughts }: Reading,
+  usage: TokenUsage,
 ): Promise<Json | undefined> {
   const completion = json ?? (await readJson(body));
   const choices = isObject(completion) ? completion.choices : undefined;

@@ -32,11 +32,11 @@ export function translateToChat(
     max_tokens,
     ...translateToolFields(request),
     ...formatOf(request),
-    ...(effort !== undefined && { reasoning_effort: effort }),
-    ...(isSet(request.temperature) && { temperature: request.temperature }),
-    ...(isSet(request.top_p) && { top_p: request.top_p }),
-    ...(stop !== undefined && stop !== null && stop.length > 0 && { stop }),
-    ...(stream === true && { stream: true }),
+    reasoning_effort: effort,
+    temperature: request.temperature ?? undefined,
+    top_p: request.top_p ?? undefined,
+    stop: (stop ?? []).length > 0 ? stop : undefined,
+    stream: stream === true ? true : undefined,
   };
 }
 

@@ -1,4 +1,3 @@
-import { writeJsonInTurns } from '../../../kernel/json/write-json.ts';
 import type { Json } from '../../../kernel/json.ts';
 import { joinPieces } from '../../../kernel/long-work.ts';
 
@@ -14,14 +13,14 @@ const LAST_EVENTS: Readonly<Record<string, string>> = {
 
 const END = Buffer.from('}\n\n');
 
-/** The last event of a stream, with further members where there are any. One of a long response is written in turns. */
+/** The last event of a stream, by the status and the JSON of its response, with further members where there are any. */
 export async function lastEvent(
-  response: Json,
+  { status, written }: { readonly status: unknown; readonly written: Buffer },
   sequenceNumber: number,
   more?: Json,
 ): Promise<Buffer> {
-  const type = LAST_EVENTS[String(response.status)] ?? 'response.incomplete';
+  const type = LAST_EVENTS[String(status)] ?? 'response.incomplete';
   const head = JSON.stringify({ type, sequence_number: sequenceNumber, ...more }).slice(0, -1);
   const begin = Buffer.from(`event: ${type}\ndata: ${head},"response":`);
-  return joinPieces([begin, ...(await writeJsonInTurns(response)), END]);
+  return joinPieces([begin, written, END]);
 }

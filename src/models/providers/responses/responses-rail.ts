@@ -14,7 +14,11 @@ export type ResponsesCall = {
 };
 
 /** A response that has come whole, dressed. */
-export type WholeResponse = Reported & { readonly response: Json };
+export type WholeResponse = Reported & {
+  readonly response: Json;
+  /** The JSON of members of it that are written already, without braces. Absent: it has no others. */
+  readonly echo?: string | undefined;
+};
 
 /** A response that is still coming. */
 export interface ResponseEvents {
@@ -24,8 +28,10 @@ export interface ResponseEvents {
    */
   next(): Promise<Uint8Array | undefined>;
   metered(): Reported;
-  /** The response as far as it has come: whole behind the last event. */
+  /** The response as far as it has come: whole behind the last event. `echo` has further members of it. */
   response(): Json;
+  /** As that of a whole response. */
+  readonly echo?: string | undefined;
   /** Of the event that comes next. */
   sequence(): number;
   /** Stops buying. */

@@ -31,8 +31,8 @@ export type Kept = {
 export type ToKeep = Kept & {
   /** The kept response that it continues; null: none, so that its input is the whole conversation. */
   readonly previousId: string | null;
-  /** The JSON of the response, where that is written already. */
-  readonly written?: Buffer | undefined;
+  /** The JSON of the response, which may have more members than are read here. */
+  readonly written: Buffer;
 };
 
 /** What was said up to the end of a response, in its order, and how long it is as it is kept. */
@@ -153,7 +153,7 @@ export function createKeptResponses({
     async keep(agentId, { input, previousId, response, written }) {
       const id = String(response.id);
       try {
-        const bytes = await writeKept({ input, response }, written);
+        const bytes = await writeKept(written, input);
         if (bytes.length > LIMITS.responses.keptBytes) return false;
         if (isLongJson(bytes)) await turnForLongWork();
         const sealed = seal(secret, placeOf(agentId, id), bytes, random);
@@ -205,9 +205,8 @@ export function createKeptResponses({
 }
 
 /** The JSON of what is kept. */
-async function writeKept({ input, response }: Kept, written: Buffer | undefined): Promise<Buffer> {
-  const said = written === undefined ? await writeJsonInTurns(response) : [written];
-  return joinPieces([BEGIN, ...said, BETWEEN, ...(await writeJsonInTurns(input)), END]);
+async function writeKept(written: Buffer, input: readonly InputItem[]): Promise<Buffer> {
+  return joinPieces([BEGIN, written, BETWEEN, ...(await writeJsonInTurns(input)), END]);
 }
 
 const BEGIN = Buffer.from('{"response":');

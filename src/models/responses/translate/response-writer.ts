@@ -1,12 +1,12 @@
+import { withMembers } from '../../../kernel/json/write-json.ts';
 import type { Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { type AnsweredCall, AnsweredCalls, type HeardCall } from '../../chat/answered-calls.ts';
 import { signedId } from '../../chat/signed-call.ts';
 import { writeEvent } from '../../providers/responses/response-event.ts';
+import type { ResponseHead } from '../response-head.ts';
 import { CALL_PREFIXES, CallItem } from './call-item.ts';
 import {
-  type Emit,
-  type EmitWritten,
   type ItemPlace,
   type ItemStatus,
   MessageItem,
@@ -31,14 +31,17 @@ const { outputParts } = LIMITS.responses;
  * call whose arguments are not whole stays open, since some upstreams send calls side by side.
  */
 export class ResponseWriter {
-  readonly #head: Json;
+  /** The JSON of the members of the response that repeat its request, without braces. */
+  readonly echo: string;
+  readonly #head: ResponseHead;
   readonly #model: string;
   readonly #newItemId: (prefix: string) => string;
   readonly #names: ToolNames;
   readonly #isStream: boolean;
   readonly #items: OutputItem[] = [];
-  readonly #calls: AnsweredCalls;
-  readonly #callItems = new Map<AnsweredCall, CallItem>();
+  /** Undefined before the first call: most answers have none. */
+  #calls: AnsweredCalls | undefined;
+  #callItems: Map<AnsweredCall, CallItem> | undefined;
   readonly #signsCalls: boolean;
   /** Events that were not taken yet. Deltas stand here as their text; others are written when they are taken. */
   #events: (string | WrittenEvent)[] = [];
@@ -46,9 +49,8 @@ export class ResponseWriter {
   #status: ItemStatus = 'in_progress';
   #incomplete: Json | null = null;
 
-  /** `head`: the response, but for its model, its output and how it has ended. */
   constructor(options: {
-    readonly head: Json;
+    readonly head: ResponseHead;
     readonly model: string;
     readonly newItemId: (prefix: string) => string;
     readonly names: ToolNames;
@@ -57,15 +59,16 @@ export class ResponseWriter {
     readonly signsCalls?: boolean | undefined;
   }) {
     this.#head = options.head;
+    this.echo = options.head.echo();
     this.#model = options.model;
     this.#newItemId = options.newItemId;
     this.#names = options.names;
     this.#isStream = options.isStream;
     this.#signsCalls = options.signsCalls === true;
-    this.#calls = new AnsweredCalls({ waitsForSignature: this.#signsCalls });
     if (!this.#isStream) return;
-    this.#emit('response.created', { response: this.response() });
-    this.#emit('response.in_progress', { response: this.response() });
+    const written = withMembers(JSON.stringify(this.response()), this.echo);
+    this.#emitWritten('response.created', `"response":${written}`);
+    this.#emitWritten('response.in_progress', `"response":${written}`);
   }
 
   /**
@@ -95,7 +98,7 @@ export class ResponseWriter {
 
   think(text: string): void {
     if (text === '') return;
-    this.#tell(this.#calls.release());
+    this.#release();
     const open = this.#openItem();
     const item = open instanceof ReasoningItem ? open : this.#begin(ReasoningItem, 'rs_');
     item.say(text);
@@ -111,12 +114,14 @@ export class ResponseWriter {
 
   /** Takes what a piece of an answer has of calls. Throws where there are more than any answer may have, or one goes on behind its end. */
   call(pieces: unknown): void {
+    if (!Array.isArray(pieces)) return;
+    this.#calls ??= new AnsweredCalls({ waitsForSignature: this.#signsCalls });
     this.#tell(this.#calls.hear(pieces));
   }
 
   /** The answer has ended. Its last event is left to the writer of the stream. */
   finish(reason: unknown): void {
-    this.#tell(this.#calls.release());
+    this.#release();
     const why = INCOMPLETE[String(reason)];
     if (this.#items.length === 0 && why === undefined) this.#message();
     const status = why === undefined ? 'completed' : 'incomplete';
@@ -125,21 +130,26 @@ export class ResponseWriter {
     this.#incomplete = why === undefined ? null : { reason: why };
   }
 
-  /** The response as it stands. */
+  /** The response as it stands, without what `echo` has of it. */
   response(usage: Json | null = null): Json {
-    const head = this.#head;
-    // A copy that begins with a member of its own shares its hidden class with all others (0075).
-    const response: Record<string, unknown> = { id: head.id, ...head };
-    response.status = this.#status;
-    response.incomplete_details = this.#incomplete;
-    response.model = this.#model;
-    response.output = this.#items.map((item) => item.shown());
-    response.usage = usage;
-    return response;
+    const { createdSec, id, isKept } = this.#head;
+    return {
+      id,
+      object: 'response',
+      created_at: createdSec,
+      status: this.#status,
+      background: false,
+      error: null,
+      incomplete_details: this.#incomplete,
+      model: this.#model,
+      output: this.#items.map((item) => item.shown()),
+      store: isKept,
+      usage,
+    };
   }
 
   #message(): MessageItem {
-    this.#tell(this.#calls.release());
+    this.#release();
     const open = this.#openItem();
     return open instanceof MessageItem ? open : this.#begin(MessageItem, 'msg_');
   }
@@ -156,9 +166,13 @@ export class ResponseWriter {
     return item;
   }
 
+  #release(): void {
+    if (this.#calls !== undefined) this.#tell(this.#calls.release());
+  }
+
   #tell(heard: Iterable<HeardCall>): void {
     for (const { call, text } of heard) {
-      const item = this.#callItems.get(call) ?? this.#beginCall(call);
+      const item = this.#callItems?.get(call) ?? this.#beginCall(call);
       item.add(text);
     }
   }
@@ -170,6 +184,7 @@ export class ResponseWriter {
     const tool = this.#names.get(name) ?? { kind: 'function', name };
     const item = new CallItem(this.#nextPlace(CALL_PREFIXES[tool.kind]), { ...tool, callId }, call);
     this.#items.push(item);
+    this.#callItems ??= new Map();
     this.#callItems.set(call, item);
     return item;
   }
@@ -184,18 +199,19 @@ export class ResponseWriter {
     return {
       id: this.#newItemId(prefix),
       outputIndex: this.#items.length,
-      emit: this.#isStream ? this.#emit : undefined,
-      emitWritten: this.#isStream ? this.#emitWritten : undefined,
+      emit: this.#isStream ? (type, fields) => this.#emit(type, fields) : undefined,
+      emitWritten: this.#isStream ? (type, members) => this.#emitWritten(type, members) : undefined,
     };
   }
 
-  readonly #emit: Emit = (type, fields) => {
+  #emit(type: string, fields: Json): void {
     this.#events.push({ type, sequence_number: this.#sequence++, ...fields });
-  };
+  }
 
-  readonly #emitWritten: EmitWritten = (type, members) => {
+  /** The same with the members as they stand in the JSON. */
+  #emitWritten(type: string, members: string): void {
     const sequence = this.#sequence++;
     const data = `{"type":"${type}","sequence_number":${sequence},${members}}`;
     this.#events.push(`event: ${type}\ndata: ${data}\n\n`);
-  };
+  }
 }

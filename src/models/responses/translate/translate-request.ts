@@ -38,14 +38,10 @@ export function translateRequest(
   const { instructions } = request;
   if (isSet(instructions)) messages.unshift({ role: 'system', content: String(instructions) });
   const { members, names } = translateTools(request, items, misfits);
-  const format = translateFormat(request, misfits);
-  const chat = {
-    model: request.model,
-    messages,
-    ...members,
-    ...format,
-    ...optionsOf(request),
-  } as ChatRequest;
+  const options: Record<string, unknown> = { model: request.model, messages };
+  Object.assign(options, members, translateFormat(request, misfits));
+  addOptions(options, request);
+  const chat = options as ChatRequest;
   const { prompt } = request;
   const hidden: Message[] = [...thoughts, ...(isSet(prompt) ? [prompt] : [])].map((value) => ({
     role: 'user',
@@ -83,8 +79,7 @@ function translateFormat({ text }: ResponsesRequest, misfits: Misfits): Json {
   return { ...spoken, response_format: format };
 }
 
-function optionsOf(request: ResponsesRequest): Json {
-  const options: Record<string, unknown> = {};
+function addOptions(options: Record<string, unknown>, request: ResponsesRequest): void {
   for (const member of SAME) if (isSet(request[member])) options[member] = request[member];
   const { include, max_output_tokens: cap, reasoning, stream, top_logprobs: odds } = request;
   if (isSet(cap)) options.max_tokens = cap;
@@ -97,5 +92,4 @@ function optionsOf(request: ResponsesRequest): Json {
     options.stream = true;
     options.stream_options = { include_usage: true };
   }
-  return options;
 }

@@ -11,13 +11,13 @@ import { SseEvents } from '../../providers/openai/sse-events.ts';
 import { ReportedError } from '../../providers/reported-error.ts';
 import { responseUsage } from '../../providers/responses/response-usage.ts';
 import type { ResponseEvents, WholeResponse } from '../../providers/responses/responses-rail.ts';
+import type { ResponseHead } from '../response-head.ts';
 import { firstChoice, translateUsage, writeMessage } from './read-chat.ts';
 import { ResponseWriter } from './response-writer.ts';
 import type { ToolNames } from './tool-names.ts';
 
 export type Translation = {
-  /** The response, but for its model, its output and how it has ended. */
-  readonly head: Json;
+  readonly head: ResponseHead;
   /** The name of the model in the response. */
   readonly model: string;
   readonly newItemId: (prefix: string) => string;
@@ -46,7 +46,7 @@ export async function translateCompletion(
     return undefined;
   }
   const used = translateUsage(told.usage) ?? responseUsage(estimate(answerChars));
-  return { response: writer.response(used), usage, answerChars, note };
+  return { response: writer.response(used), echo: writer.echo, usage, answerChars, note };
 }
 
 function readJson(body: Uint8Array): Promise<unknown> {
@@ -110,6 +110,10 @@ export class TranslatedResponse implements ResponseEvents {
 
   response(): Json {
     return this.#writer.response(this.#usage ?? responseUsage(this.#used()));
+  }
+
+  get echo(): string {
+    return this.#writer.echo;
   }
 
   sequence(): number {

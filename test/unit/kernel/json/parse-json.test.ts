@@ -57,6 +57,27 @@ describe('bounded JSON', () => {
     );
   });
 
+  it('refuses what the look finds beyond its bounds, however short it is', () => {
+    const bound = fc.nat(30);
+    const bounds = fc.record({ depth: fc.nat(4), values: bound, members: bound, textBytes: bound });
+    const refusal = (look: () => unknown) => {
+      try {
+        look();
+        return undefined;
+      } catch (error) {
+        return (error as Error).message;
+      }
+    };
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 4, noUnicodeString: false }), bounds, (text, within) => {
+        const found = refusal(() => checkJsonBounds(Buffer.from(text), within));
+        expect(refusal(() => parseBoundedJson(text, within))).toBe(found);
+        expect(refusal(() => parseBoundedJson(Buffer.from(text), within))).toBe(found);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
   it('refuses one level, one value and one member too many', () => {
     const bounds = { depth: 2, values: 3, members: 2 };
     expect(parseBoundedJson('[[1]]', bounds)).toEqual([[1]]);

@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { writeJsonInTurns } from '../../../../src/kernel/json/write-json.ts';
+import {
+  withMembers,
+  writeJsonInTurns,
+  writeObjectInTurns,
+} from '../../../../src/kernel/json/write-json.ts';
 
 const written = async (value: unknown) =>
   Buffer.concat([...(await writeJsonInTurns(value))]).toString();
@@ -19,6 +23,19 @@ describe('JSON that is written in turns', () => {
     );
     for (const value of [null, 1, 'a', [], {}]) {
       expect(await written(value)).toBe(JSON.stringify(value));
+    }
+  });
+
+  it('has further members behind those of an object, short or long', async () => {
+    const short = { a: 'é"', none: undefined, b: [{}] };
+    const long = { ...short, words: Array.from({ length: 9_000 }, (_, at) => ({ at })) };
+    for (const object of [short, long]) {
+      for (const more of [{}, { ä: 'ö', c: { d: [] } }]) {
+        const members = JSON.stringify(more).slice(1, -1);
+        const told = Buffer.concat([...(await writeObjectInTurns(object, members))]).toString();
+        expect(told).toBe(JSON.stringify({ ...object, ...more }));
+        expect(withMembers(JSON.stringify(object), members)).toBe(told);
+      }
     }
   });
 

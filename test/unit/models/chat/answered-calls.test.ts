@@ -5,7 +5,7 @@ import { AnsweredCalls, type HeardCall } from '../../../../src/models/chat/answe
 import { MessageStream } from '../../../../src/models/messages/from-chat/message-stream.ts';
 import { TranslatedResponse } from '../../../../src/models/responses/translate/translated-response.ts';
 import { ChatPieces } from '../../../../src/voice/cascade/chat-pieces.ts';
-import { chatStreamOf } from '../../../support/chat-answer.ts';
+import { BARE_HEAD, chatStreamOf } from '../../../support/chat-answer.ts';
 import { deltaEvent, finishEvent } from '../../../support/stream-upstream.ts';
 
 type Told = { readonly id: string; readonly name: string; text: string };
@@ -225,7 +225,7 @@ async function inMessages(events: readonly string[]): Promise<Told[]> {
 async function inResponses(events: readonly string[]): Promise<Told[]> {
   let made = 0;
   const stream = new TranslatedResponse(chatStreamOf(events), {
-    ...{ head: { id: 'resp_1' }, model: 'm', names: new Map() },
+    ...{ head: BARE_HEAD, model: 'm', names: new Map() },
     newItemId: (prefix) => `${prefix}${++made}`,
     estimate: () => ({ inputTokens: 1, cachedTokens: 0, outputTokens: 1 }),
   });

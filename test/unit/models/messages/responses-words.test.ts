@@ -21,7 +21,7 @@ const reading = { spareId: 'spare', wantsThoughts: true };
 /** The blocks of a message that a response becomes, whole. */
 const wholeOf = async (response: Json) => {
   const json = completionOfResponse(response);
-  return messageOfCompletion({ body: new Uint8Array(), json }, { ...reading, usage });
+  return messageOfCompletion({ body: new Uint8Array(), json }, reading, usage);
 };
 
 /** The data of the events that the events of a response become. */

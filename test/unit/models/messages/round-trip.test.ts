@@ -243,7 +243,7 @@ describe('an answer of the OpenAI dialect', () => {
       fc.asyncProperty(answer, usage, async (given, used) => {
         const completion = completionOf(given);
         const bytes = Buffer.from(JSON.stringify(completion));
-        const message = await messageOfCompletion({ body: bytes }, { ...READING, usage: used });
+        const message = await messageOfCompletion({ body: bytes }, READING, used);
         const back = translateAnswer(message, 1);
         const choices = (back?.completion.choices ?? []) as {
           message: Json;
@@ -271,7 +271,7 @@ describe('an answer of the OpenAI dialect', () => {
           promptTokens: 1,
           tokensOf: () => used,
         });
-        const message = await messageOfCompletion({ body }, { ...READING, usage: used });
+        const message = await messageOfCompletion({ body }, READING, used);
         expect(await gathered(stream)).toEqual(message);
       }),
     );

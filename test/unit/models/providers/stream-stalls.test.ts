@@ -8,6 +8,7 @@ import { StreamBroken } from '../../../../src/models/providers/openai/answer-rea
 import { RelayedChat } from '../../../../src/models/providers/openai/chat-stream.ts';
 import { RelayedResponse } from '../../../../src/models/providers/responses/relayed-response.ts';
 import { TranslatedResponse } from '../../../../src/models/responses/translate/translated-response.ts';
+import { BARE_HEAD } from '../../../support/chat-answer.ts';
 import { usualStallMs } from '../../../support/longest-stall.ts';
 import { openedAnswer } from '../../../support/opened-answer.ts';
 
@@ -50,7 +51,7 @@ const READERS: Readonly<Record<string, (text: string) => Stream | Promise<Stream
     ),
   'a chat as a response': (text) =>
     new TranslatedResponse(chat(text), {
-      head: {},
+      head: BARE_HEAD,
       model: 'm',
       names: new Map(),
       newItemId: (prefix) => `${prefix}1`,

@@ -217,12 +217,13 @@ describe('a completion as a message', () => {
   const message = (told: object, finish_reason = 'stop') =>
     messageOfCompletion(
       { body: Buffer.from(JSON.stringify({ choices: [{ message: told, finish_reason }] })) },
-      { spareId: 'spare', wantsThoughts: true, usage: USED },
+      { spareId: 'spare', wantsThoughts: true },
+      USED,
     );
 
   it('is none where there is no choice', async () => {
     const body = Buffer.from('{"choices":[]}');
-    expect(await messageOfCompletion({ body }, { ...READING, usage: USED })).toBeUndefined();
+    expect(await messageOfCompletion({ body }, READING, USED)).toBeUndefined();
   });
 
   it('has thoughts, a refusal and arguments that are no JSON', async () => {

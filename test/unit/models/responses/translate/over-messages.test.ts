@@ -10,6 +10,7 @@ import type {
 } from '../../../../../src/models/responses/responses-request.ts';
 import { translateRequest as toChat } from '../../../../../src/models/responses/translate/translate-request.ts';
 import { translateCompletion } from '../../../../../src/models/responses/translate/translated-response.ts';
+import { BARE_HEAD } from '../../../../support/chat-answer.ts';
 
 const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
 const members = fc.dictionary(fc.constantFrom('city', 'days'), fc.jsonValue({ maxDepth: 2 }));
@@ -106,7 +107,7 @@ describe('a response over an upstream of the Messages dialect', () => {
               contentType: 'application/json',
             },
             {
-              head: { id: 'resp_1' },
+              head: BARE_HEAD,
               model: 'm',
               newItemId: (prefix) => `${prefix}1`,
               names: toChat(request(), []).names,

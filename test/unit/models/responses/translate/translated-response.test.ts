@@ -8,7 +8,7 @@ import {
   TranslatedResponse,
   translateCompletion,
 } from '../../../../../src/models/responses/translate/translated-response.ts';
-import { chatStreamOf, eventsOf } from '../../../../support/chat-answer.ts';
+import { BARE_HEAD, chatStreamOf, eventsOf } from '../../../../support/chat-answer.ts';
 import {
   callEvent,
   chunkEvent,
@@ -20,7 +20,7 @@ import {
 const translation = () => {
   let made = 0;
   return {
-    head: { id: 'resp_1', object: 'response', model: 'm' },
+    head: BARE_HEAD,
     model: 'm',
     names: new Map<string, CalledTool>([
       ['crm__find', { kind: 'function', name: 'find', namespace: 'crm' }],
