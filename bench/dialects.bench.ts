@@ -1,5 +1,6 @@
 import { type BenchRow, benchRow, verdict } from './bench-row.ts';
 import type { DialectLoad, DialectOrder } from './dialects-peer.ts';
+import type { KeptFloor } from './gateway-host.ts';
 import { type UnderTest, withMetered } from './gateways.ts';
 import { at, median } from './quantile.ts';
 
@@ -46,9 +47,11 @@ const messagesOf = (what: string, model: string): Door => ({
   bodyOf: (max_tokens, stream) => ({ model, max_tokens, stream, system: SYSTEM, messages }),
 });
 
+const relayed = responsesOf('responses, relayed', 'bench/responses', false);
+
 const DOORS: readonly Door[] = [
   chat,
-  responsesOf('responses, relayed', 'bench/responses', false),
+  relayed,
   responsesOf('responses, translated', 'bench/model', false),
   responsesOf('responses, relayed and kept', 'bench/responses', true),
   messagesOf('messages, relayed', 'bench/messages'),
@@ -64,6 +67,9 @@ type Taken = {
   readonly unread: number;
 };
 
+/** A response of this bench with its input, as it is kept. */
+const KEPT: KeptFloor = { rows: 1_000, bytes: 1_700 };
+
 /**
  * P1 and P3 of the dialects beside chat in one run: the CPU of one of many metered answers that come whole, the time to the
  * first token of a lone stream, and the CPU of an upstream's event within 256 streams; each dialect relayed to an upstream
@@ -72,13 +78,16 @@ type Taken = {
 export const benchDialects = (): Promise<BenchRow[]> =>
   withMetered('dialects-peer', async ({ ask, metered }) => {
     const taken = new Map<Door, Taken[]>(DOORS.map((door) => [door, []]));
+    const keptMicros: number[] = [];
     for (let round = 0; round < WARM_ROUNDS + ROUNDS; round++) {
       for (const [door, rounds] of taken) {
         const one = await measure(metered, ask, door);
         if (round >= WARM_ROUNDS) rounds.push(one);
       }
+      const keptMicrosNow = await metered.ask<number>(KEPT);
+      if (round >= WARM_ROUNDS) keptMicros.push(keptMicrosNow);
     }
-    return rowsOf(taken);
+    return [...rowsOf(taken), keptFloorOf(taken, median(keptMicros))];
   });
 
 type Ask = (order: DialectOrder) => Promise<DialectLoad>;
@@ -98,6 +107,14 @@ async function measure(server: UnderTest, ask: Ask, door: Door): Promise<Taken> 
   const eventMicros = (server.cpu() - before) / words;
   const unread = STREAMS.requests * STREAMS.words - words;
   return { wholeMicros, perSecond, firstMs: at(firstMs, 0.5), eventMicros, unread };
+}
+
+/** The least that a kept response can cost: the door that keeps nothing, and the sealing and the row by themselves. */
+function keptFloorOf(taken: ReadonlyMap<Door, readonly Taken[]>, keptMicros: number): BenchRow {
+  const wholeOf = (door: Door) => median((taken.get(door) ?? []).map((one) => one.wholeMicros));
+  const times = (wholeOf(relayed) + keptMicros) / wholeOf(chat);
+  const note = `with the relayed door ${times.toFixed(2)} × chat: what is kept cannot cost less`;
+  return benchRow('P1', 'responses, sealing and row alone, CPU', keptMicros, 'µs', note);
 }
 
 function rowsOf(taken: ReadonlyMap<Door, readonly Taken[]>): BenchRow[] {

@@ -5,11 +5,15 @@
 
 import { systemClock } from '../src/kernel/clock.ts';
 import { favourMedia } from '../src/kernel/favour-media.ts';
+import { newId } from '../src/kernel/ids.ts';
 import { silentLog } from '../src/kernel/log.ts';
 import { noMetrics } from '../src/kernel/metrics.ts';
+import { systemRandom } from '../src/kernel/random.ts';
+import { seal } from '../src/kernel/seal.ts';
 import { Teardown } from '../src/kernel/teardown.ts';
 import type { ModelEntry } from '../src/models/catalogue/builtin/builtin-model.ts';
-import { BY_KEY, openSql } from '../src/platform/postgres/sql.ts';
+import { insertResponses } from '../src/models/responses/kept/response-store.ts';
+import { BY_KEY, openSql, type Sql } from '../src/platform/postgres/sql.ts';
 import { openTracing } from '../src/platform/tracing/open-tracing.ts';
 import { gatewayWorld } from '../test/support/gateway-world.ts';
 import { liveLedger } from '../test/support/ledger-load.ts';
@@ -44,6 +48,29 @@ const modelOf = (id: string, provider: string): ModelEntry => ({
   ],
 });
 
+/** Asks what the sealing and the row alone cost of a response with so many bytes that is kept. */
+export type KeptFloor = { readonly rows: number; readonly bytes: number };
+
+/** As many responses as 64 callers bring at a time. */
+const ROWS_TOGETHER = 20;
+const SECRET = 's'.repeat(32);
+
+/** What one of them costs, in microseconds of this process's CPU. */
+async function keepAlone(sql: Sql, agentId: number, { bytes, rows }: KeptFloor): Promise<number> {
+  const response = Buffer.alloc(bytes, 'x');
+  const before = process.cpuUsage();
+  for (let made = 0; made < rows; made += ROWS_TOGETHER) {
+    const together = Array.from({ length: ROWS_TOGETHER }, () => {
+      const id = newId(systemRandom, 'resp_');
+      const sealed = seal(SECRET, id, response, systemRandom);
+      return { id, agentId, previousId: null, itemIds: [id], sealed, keptDays: 1 };
+    });
+    await insertResponses(sql, together);
+  }
+  const { system, user } = process.cpuUsage(before);
+  return (system + user) / rows;
+}
+
 async function openMetered(order: MeteredOrder): Promise<number> {
   const { agentId, collectorUrl, keyId, target, upstreamPort } = order;
   const sql = openSql(target, CONNECTIONS, BY_KEY);
@@ -67,7 +94,9 @@ async function openMetered(order: MeteredOrder): Promise<number> {
   });
   const one = openSql(target, 1);
   await one`create table if not exists bench_commits (value integer)`;
-  process.on('message', async (times: number) => {
+  process.on('message', async (asked: number | KeptFloor) => {
+    if (typeof asked === 'object') return process.send?.(await keepAlone(one, agentId, asked));
+    const times = asked;
     const tookMs: number[] = [];
     for (let i = 0; i < times; i++) {
       const startedMs = performance.now();
