@@ -34,8 +34,13 @@ export function createSeededRandom(seed: Uint8Array): Random {
   return { bytes: (length) => stream.update(Buffer.alloc(length)) };
 }
 
+/** The text of each byte: an id has few, and a copy of them as a buffer costs more than its digits. */
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
 export function randomHex(random: Random, bytes: number): string {
-  return Buffer.from(random.bytes(bytes)).toString('hex');
+  let text = '';
+  for (const byte of random.bytes(bytes)) text += HEX[byte];
+  return text;
 }
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
