@@ -1,5 +1,5 @@
 import type { Json } from '../json.ts';
-import { turnForLongWork } from '../long-work.ts';
+import { joinPieces, turnForLongWork } from '../long-work.ts';
 
 /** Values that are written in some milliseconds. */
 const VALUES_PER_TURN = 4_000;
@@ -15,13 +15,23 @@ export async function writeJsonInTurns(value: unknown): Promise<readonly Buffer[
   return out.end();
 }
 
-/** The same of an object that has at least one member, with further members behind its own: their JSON, without braces. */
-export async function writeObjectInTurns(object: Json, more: string): Promise<readonly Buffer[]> {
-  if (more === '') return writeJsonInTurns(object);
-  if (isShort(object)) return [bytesOf(JSON.stringify(object), more)];
+/**
+ * The same in one buffer, at once where there is little to write. `more`: the JSON of further members, without braces, which stand
+ * behind those of an object that has at least one.
+ */
+export function writeWhole(value: unknown): Buffer | Promise<Buffer>;
+export function writeWhole(object: Json, more: string): Buffer | Promise<Buffer>;
+export function writeWhole(value: unknown, more = ''): Buffer | Promise<Buffer> {
+  if (!isShort(value)) return writeLong(value, more);
+  const text = JSON.stringify(value);
+  return more === '' ? Buffer.from(text) : bytesOf(text, more);
+}
+
+async function writeLong(value: unknown, more: string): Promise<Buffer> {
   const out = new Pieces();
-  await writeObject(out, object, `,${more}}`);
-  return out.end();
+  if (more === '') await write(out, value);
+  else await writeObject(out, value as Json, `,${more}}`);
+  return joinPieces(out.end());
 }
 
 /** The JSON of an object that has at least one member, with the JSON of further members, without braces, behind its own. */

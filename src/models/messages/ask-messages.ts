@@ -1,6 +1,5 @@
-import { writeJsonInTurns } from '../../kernel/json/write-json.ts';
+import { writeWhole } from '../../kernel/json/write-json.ts';
 import type { Json } from '../../kernel/json.ts';
-import { joinPieces } from '../../kernel/long-work.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import type { ChatRequest } from '../chat/chat-request.ts';
 import { meterTokens } from '../chat/chat-usage.ts';
@@ -169,7 +168,7 @@ async function wholeMessage(
   const used = usage ?? tokensOf(measured)(answerChars);
   const message: Json | undefined = await messageOfCompletion(outcome, reading, used);
   if (message === undefined) return failed('broken', 'not a completion', status);
-  const body = await joinPieces(await writeJsonInTurns(message));
+  const body = await writeWhole(message);
   // Member by member: V8 copies what is spread behind other members one by one, in its runtime.
   return {
     kind,

@@ -1,5 +1,5 @@
 import { type Clock, nowSeconds } from '../../kernel/clock.ts';
-import { writeObjectInTurns } from '../../kernel/json/write-json.ts';
+import { writeWhole } from '../../kernel/json/write-json.ts';
 import { isObject, type Json } from '../../kernel/json.ts';
 import type { Log } from '../../kernel/log.ts';
 import { joinPieces } from '../../kernel/long-work.ts';
@@ -136,12 +136,12 @@ async function keepEnded(
   echo = '',
 ): Promise<{ readonly status: unknown; readonly written: Buffer }> {
   const { status, store } = response;
-  const writtenOf = async (shown: Json) => joinPieces(await writeObjectInTurns(shown, echo));
-  const written = await writtenOf(response);
+  const whole = writeWhole(response, echo);
+  const written = whole instanceof Promise ? await whole : whole;
   if (store === true && (await keep(response, written))) return { status, written };
-  await remember?.(response);
+  if (remember !== undefined) await remember(response);
   return store === true
-    ? { status, written: await writtenOf({ ...response, store: false }) }
+    ? { status, written: await writeWhole({ ...response, store: false }, echo) }
     : { status, written };
 }
 

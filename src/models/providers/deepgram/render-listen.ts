@@ -1,8 +1,8 @@
 import { spreadWords } from '../../../engines/asr/spread-words.ts';
 import type { TimedWord } from '../../../engines/engine.ts';
 import { uuidOf } from '../../../kernel/ids.ts';
-import { writeJsonInTurns } from '../../../kernel/json/write-json.ts';
-import { joinPieces, turnForLongWork } from '../../../kernel/long-work.ts';
+import { writeWhole } from '../../../kernel/json/write-json.ts';
+import { turnForLongWork } from '../../../kernel/long-work.ts';
 import {
   type Rendered,
   renderTranscript,
@@ -65,7 +65,7 @@ async function answer(
     model_info: { [uuid]: { name: model, version: 'latest', arch: call.model } },
     ...(warnings.length > 0 && { warnings }),
   };
-  const body = await joinPieces(await writeJsonInTurns({ metadata, results }));
+  const body = await writeWhole({ metadata, results });
   return { body, contentType: 'application/json' };
 }
 

@@ -3,11 +3,14 @@ import { describe, expect, it } from 'vitest';
 import {
   withMembers,
   writeJsonInTurns,
-  writeObjectInTurns,
+  writeWhole,
 } from '../../../../src/kernel/json/write-json.ts';
 
-const written = async (value: unknown) =>
-  Buffer.concat([...(await writeJsonInTurns(value))]).toString();
+async function written(value: unknown): Promise<string> {
+  const text = Buffer.concat([...(await writeJsonInTurns(value))]).toString();
+  expect((await writeWhole(value)).toString()).toBe(text);
+  return text;
+}
 
 describe('JSON that is written in turns', () => {
   it('is what JSON.stringify writes', async () => {
@@ -32,7 +35,7 @@ describe('JSON that is written in turns', () => {
     for (const object of [short, long]) {
       for (const more of [{}, { ä: 'ö', c: { d: [] } }]) {
         const members = JSON.stringify(more).slice(1, -1);
-        const told = Buffer.concat([...(await writeObjectInTurns(object, members))]).toString();
+        const told = (await writeWhole(object, members)).toString();
         expect(told).toBe(JSON.stringify({ ...object, ...more }));
         expect(withMembers(JSON.stringify(object), members)).toBe(told);
       }
