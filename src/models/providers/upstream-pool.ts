@@ -46,6 +46,7 @@ export type TakenThoughts = 'taken' | 'demanded';
 
 export type UpstreamLimits = {
   readonly connectMs: number;
+  /** To the head of an answer that is streamed. */
   readonly firstByteMs: number;
   readonly idleMs: number;
   readonly totalMs: number;
@@ -119,7 +120,6 @@ export function createUpstreamPool(deps: {
   const headers = { ...unopened, ...(upstream.apiKey !== null && credential(upstream.apiKey)) };
   const pool = new Pool(url.origin, {
     connections: limits.connections,
-    headersTimeout: limits.firstByteMs,
     bodyTimeout: limits.idleMs,
     connect: { timeout: limits.connectMs },
   });
@@ -131,6 +131,7 @@ export function createUpstreamPool(deps: {
   async function ask<T>(
     sent: () => SentRequest,
     signal: StopSignal,
+    headersTimeout: number,
     send: (options: Options, bounds: Bounds) => Promise<Outcome<T>>,
   ): Promise<Outcome<T>> {
     if (inFlight >= limits.inFlight) return TOO_BUSY;
@@ -148,7 +149,7 @@ export function createUpstreamPool(deps: {
         : { ...opened, ...added, ...request.headers };
     try {
       const way = request.path === undefined ? path : pathBelow(upstream.baseUrl, request.path);
-      const options = { path: way, method, headers: all, body };
+      const options = { path: way, method, headers: all, body, headersTimeout };
       const outcome = await send(options, { maxBytes, queueBytes, totalMs, clock, signal });
       return outcome.kind === 'declined' ? withoutKey(outcome, ownKey ?? upstream.apiKey) : outcome;
     } catch (error) {
@@ -157,13 +158,14 @@ export function createUpstreamPool(deps: {
   }
 
   return {
+    // The head of an answer that is not streamed comes when the model has ended, which may think for minutes.
     whole: (sent, signal, read) =>
-      ask(sent, signal, async (options, bounds) => {
+      ask(sent, signal, limits.totalMs, async (options, bounds) => {
         const answer = await collectAnswer(pool, options, bounds).finally(free);
         return headed(unservedOf(answer, clock.now()) ?? (await read(answer)), answer);
       }),
     opened: (sent, signal, read) =>
-      ask(sent, signal, async (options, bounds) => {
+      ask(sent, signal, limits.firstByteMs, async (options, bounds) => {
         const answer = await openAnswer(pool, options, { ...bounds, onOver: free });
         const outcome = isSuccess(answer) ? read(answer) : refusalOf(answer, clock.now());
         return headed(await outcome, answer);

@@ -40,6 +40,9 @@ describe('an answer that is no success', () => {
 
 const read = async () => ({ kind: 'completed', status: 200 }) as const;
 
+/** Undici looks at its time limits about twice a second. */
+const ANSWER_MS = 1_500;
+
 describe('calls to an upstream', () => {
   const request = () => ({ body: '{}' });
   const upstream = { baseUrl: 'http://127.0.0.1:1/v1', apiKey: null };
@@ -74,6 +77,25 @@ describe('calls to an upstream', () => {
       ...['GET /v1/a%2Fb?c=d', 'GET /v1/e', 'GET /v1/x'],
       ...['GET /v1/a%2Fb?key=1&c=d', 'GET /v1/e?key=1', 'GET /v1/x?key=1'],
     ]);
+  });
+
+  it('wait for a stream to begin, and for an answer that comes whole until it has ended', async () => {
+    const server = createServer(
+      (_, response) => void setTimeout(() => response.end('{}'), ANSWER_MS),
+    );
+    await using peer = await listenOnLoopback(server);
+    const at = { ...upstream, baseUrl: `${peer.baseUrl}/` };
+    const timeout = { kind: 'failed', failure: 'timeout' };
+    const limited = (limits: object) => createUpstreamPool({ ...deps, upstream: at, limits });
+    await using pool = limited({ firstByteMs: 50 });
+    await using hasty = limited({ totalMs: 50 });
+    const outcomes = [
+      pool.opened(request, signal, read),
+      pool.whole(request, signal, read),
+      hasty.whole(request, signal, read),
+    ];
+    const completed = { kind: 'completed' };
+    expect(await Promise.all(outcomes)).toMatchObject([timeout, completed, timeout]);
   });
 
   it('are not sent beyond their bound, nor for a client that has left', async () => {
