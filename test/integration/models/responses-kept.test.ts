@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
@@ -323,6 +324,22 @@ describe('kept responses', () => {
     const { agentId } = await seedAgent(database.sql);
     await keep(agentId, 'x');
     await database.sql.begin((tx) => forgetResponsesAtClose(tx, agentId));
+    expect(await count(agentId)).toBe(0);
+  });
+
+  it('are none of an agent that is closed, or is being closed', async () => {
+    const { agentId } = await seedAgent(database.sql);
+    const late = () =>
+      keptWith().keep(agentId, { response: answered('x'), input: [], previousId: null });
+    let waiting: Promise<boolean> | undefined;
+    await database.sql.begin(async (tx) => {
+      await tx`update agents set status = 'closed' where id = ${agentId}`;
+      await forgetResponsesAtClose(tx, agentId);
+      waiting = late();
+      await delay(100);
+    });
+    await waiting;
+    await late();
     expect(await count(agentId)).toBe(0);
   });
 

@@ -147,6 +147,15 @@ export function createKeptResponses({
     });
   }
 
+  /** Notes a use. What was read is answered whether or not that succeeds. */
+  async function renew(agentId: number, ids: readonly string[]): Promise<void> {
+    try {
+      await renewResponses(sql, agentId, ids, keptDays);
+    } catch (err) {
+      log.error({ err, agentId }, 'the use of responses could not be noted');
+    }
+  }
+
   return {
     isOpen: true,
 
@@ -178,7 +187,7 @@ export function createKeptResponses({
       const { isWhole, items } = await openChain(agentId, chain);
       if (!isWhole) throw errors.responses.previousNotFound(id);
       const ids = chain.map((row) => row.id);
-      await renewResponses(sql, agentId, ids, keptDays);
+      await renew(agentId, ids);
       return { bytes, items };
     },
 
@@ -198,7 +207,7 @@ export function createKeptResponses({
       }
       const missing = ids.find((id) => !found.has(id));
       if (missing !== undefined) throw errors.responses.itemNotFound(missing);
-      await renewResponses(sql, agentId, [...rows.keys()], keptDays);
+      await renew(agentId, [...rows.keys()]);
       return found;
     },
   };

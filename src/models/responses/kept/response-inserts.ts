@@ -1,8 +1,8 @@
 import { type Clock, soon } from '../../../kernel/clock.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { Sql } from '../../../platform/postgres/sql.ts';
-import { answerWithin, isTransient } from '../../../platform/postgres/transient.ts';
-import { insertResponses, type NewResponse } from './response-store.ts';
+import { answerWithin, CallTimeout, isTransient } from '../../../platform/postgres/transient.ts';
+import { deleteResponses, insertResponses, type NewResponse } from './response-store.ts';
 
 type Waiting = {
   readonly row: NewResponse;
@@ -80,8 +80,28 @@ export class ResponseInserts {
     }
   }
 
-  #insert(batch: readonly Waiting[]): Promise<void> {
+  async #insert(batch: readonly Waiting[]): Promise<void> {
     const rows = batch.map(({ row }) => row);
-    return answerWithin(this.#clock, LIMITS.responses.insertMs, insertResponses(this.#sql, rows));
+    const inserted = insertResponses(this.#sql, rows);
+    try {
+      await answerWithin(this.#clock, LIMITS.responses.insertMs, inserted);
+    } catch (error) {
+      if (error instanceof CallTimeout) void this.#takeBack(inserted, rows);
+      throw error;
+    }
+  }
+
+  /**
+   * Deletes the rows of a statement that was given up and is carried out after all: their clients were told that nothing was kept.
+   * Rejects never.
+   */
+  async #takeBack(inserted: Promise<void>, rows: readonly NewResponse[]): Promise<void> {
+    try {
+      await inserted;
+      const ids = rows.map(({ id }) => id);
+      await deleteResponses(this.#sql, ids);
+    } catch {
+      // Then they were not written, or go when their time is over.
+    }
   }
 }

@@ -22,11 +22,13 @@ export type ResponseRef = {
 };
 
 /**
- * All of them or none. Their contents go as one text in base64: the driver writes no `bytea[]`, and of a `bytea` twice as many
+ * All of them or none, but for those of agents that are closed, whose responses nobody can read or delete: an agent that is being
+ * closed is waited for. Their contents go as one text in base64: the driver writes no `bytea[]`, and of a `bytea` twice as many
  * characters as it has bytes. PostgreSQL decodes the text once, not for each row, because it stands in a subquery of its own.
  */
 export async function insertResponses(sql: Queryable, rows: readonly NewResponse[]): Promise<void> {
   const column = <T>(of: (row: NewResponse) => T) => rows.map(of);
+  const agentIds = column(({ agentId }) => agentId);
   const lengths = column(({ sealed }) => sealed.length);
   const begins: number[] = [];
   let begin = 1;
@@ -41,13 +43,17 @@ export async function insertResponses(sql: Queryable, rows: readonly NewResponse
       substring((select decode(${sealed.toString('base64')}::text, 'base64')) from r.begin for r.bytes),
       now() + make_interval(days => r.days)
     from unnest(${textArray(column(({ id }) => id))}::text[],
-      ${numberArray(column(({ agentId }) => agentId))}::integer[],
+      ${numberArray(agentIds)}::integer[],
       ${textArray(column(({ previousId }) => previousId))}::text[],
       ${textArray(column(({ itemIds }) => textArray(itemIds)))}::text[],
       ${numberArray(lengths)}::integer[],
       ${numberArray(begins)}::integer[],
       ${numberArray(column(({ keptDays }) => keptDays))}::integer[]
-    ) as r (id, agent_id, previous_id, item_ids, bytes, begin, days)`;
+    ) as r (id, agent_id, previous_id, item_ids, bytes, begin, days)
+    join (
+      select id from agents where id = any(${numberArray(agentIds)}::integer[]) and status <> 'closed'
+      order by id for share
+    ) agent on agent.id = r.agent_id`;
 }
 
 /**
@@ -141,6 +147,11 @@ export async function deleteResponse(
     delete from model_responses
     where id = ${id} and agent_id = ${agentId} and expires_at > now() returning id`;
   return rows.length > 0;
+}
+
+/** Deletes responses by their ids alone, which no two agents share. */
+export async function deleteResponses(sql: Queryable, ids: readonly string[]): Promise<void> {
+  await sql`delete from model_responses where id = any(${textArray(ids)}::text[])`;
 }
 
 /** Takes all responses of an agent away. */

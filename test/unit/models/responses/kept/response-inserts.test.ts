@@ -16,9 +16,10 @@ const rowOf = (id: string) => ({
 function inserting(answer: (ids: string) => Promise<unknown>) {
   const clock = new ManualClock();
   const statements: string[] = [];
-  const sql = ((_: TemplateStringsArray, ...values: unknown[]) => {
-    const ids = String(values[1]);
-    statements.push(ids);
+  const sql = (([begin = '']: TemplateStringsArray, ...values: unknown[]) => {
+    const isDelete = begin.startsWith('delete');
+    const ids = String(values[isDelete ? 0 : 1]);
+    statements.push(isDelete ? `delete ${ids}` : ids);
     return answer(ids);
   }) as unknown as Sql;
   const inserts = new ResponseInserts({ sql, clock });
@@ -69,6 +70,22 @@ describe('the inserts of responses', () => {
     clock.advance(insertMs);
     expect(await hung).toMatchObject([{ status: 'rejected', reason: expect.any(CallTimeout) }]);
     expect(isWritten(await insert('c'))).toEqual([true]);
+  });
+
+  it('take back what a statement that was given up writes after all', async () => {
+    let write = () => {};
+    const late = new Promise<void>((resolve) => {
+      write = resolve;
+    });
+    const { clock, insert, statements } = inserting(() => late);
+    const hung = insert('a', 'b');
+    while (statements.length === 0) await turn();
+    clock.advance(insertMs);
+    expect(isWritten(await hung)).toEqual([false, false]);
+    expect(statements).toHaveLength(1);
+    write();
+    while (statements.length === 1) await turn();
+    expect(statements).toEqual(['{"a","b"}', 'delete {"a","b"}']);
   });
 
   it('are so many statements at a time, and no more', async () => {
