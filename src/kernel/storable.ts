@@ -1,2 +1,24 @@
 /** Whether a text comes back as it went in: PostgreSQL takes no NUL, and half a character returns as another one. */
 export const isStorable = (text: string): boolean => !text.includes('\0') && !/\p{Cs}/u.test(text);
+
+/** Text that the database can hold: a caller's odd text never keeps money from moving. */
+export const storableText = (text: string): string =>
+  text.replaceAll('\0', '').replace(/\p{Surrogate}/gu, '\ufffd');
+
+/** What the database cannot hold in JSON: NUL, and half of a character. */
+const UNHOLDABLE = /\\u0000|\\u[dD][89a-fA-F]/;
+const clean = (_: string, value: unknown): unknown =>
+  typeof value === 'string' ? storableText(value) : value;
+
+/** JSON whose texts the database can hold. */
+export function storableJson(value: object): string {
+  const json = JSON.stringify(value);
+  return UNHOLDABLE.test(json) ? JSON.stringify(value, clean) : json;
+}
+
+/** The beginning of a text: at most so many UTF-16 units, and no half of a character at its end. */
+export function headOf(text: string, chars: number): string {
+  const head = text.slice(0, chars);
+  const isSplit = text.length > chars && /[\uD800-\uDBFF]$/.test(head);
+  return isSplit ? head.slice(0, -1) : head;
+}

@@ -1,3 +1,5 @@
+import { headOf } from '../../kernel/storable.ts';
+
 /**
  * An end of a sentence: its mark, closing quotes or brackets, and the space after. A run of marks is looked at from its
  * first alone: a long one would otherwise be read to its end from each.
@@ -90,12 +92,11 @@ function cutAfter(text: string, mark: RegExp): string[] {
 
 /** The last good place within `chars`, but none in the first third: a stub is worse than a bad cut. */
 function breath(text: string, chars: number): number {
-  const head = text.slice(0, chars);
+  const head = headOf(text, chars);
   for (const mark of BREATHS) {
     const ends = [...head.matchAll(mark)].map((match) => match.index + match[0].length);
     const last = ends.at(-1);
     if (last !== undefined && last >= chars / 3) return last;
   }
-  // Not between the two halves of one character.
-  return /[\uD800-\uDBFF]$/.test(head) ? chars - 1 : chars;
+  return head.length;
 }

@@ -1,3 +1,4 @@
+import { storableJson } from '../../kernel/storable.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
 import type { EventRow } from '../rules/companion.ts';
 
@@ -38,12 +39,15 @@ export async function bumpTeamRules(tx: Queryable, accountId: string): Promise<r
   return rows.map((row) => row.agent_id).sort((a, b) => a - b);
 }
 
-/** Writes event rows in the caller's sql transaction, for facts that move no money. */
+/**
+ * Writes event rows in the caller's sql transaction, for facts that move no money. What the database cannot hold
+ * of their texts is left out or replaced: it never undoes what the caller writes beside them.
+ */
 export async function insertEvents(tx: Queryable, events: readonly EventRow[]): Promise<void> {
   for (const event of events) {
     await tx`
       insert into events (name, account_id, agent_wallet, correlation_id, webhook_id, payload)
       values (${event.name}, ${event.accountId}, ${event.agentWallet}, ${event.correlationId},
-        ${event.webhookId ?? null}, ${JSON.stringify(event.payload)}::text::jsonb)`;
+        ${event.webhookId ?? null}, ${storableJson(event.payload)}::text::jsonb)`;
   }
 }

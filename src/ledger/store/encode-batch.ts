@@ -1,10 +1,11 @@
+import { storableJson } from '../../kernel/storable.ts';
 import { numberArray, textArray } from '../../platform/postgres/pg-array.ts';
 import type { Account } from '../rules/accounts.ts';
 import type { AgentBatch, Guard, HoldChange } from '../rules/change.ts';
 import type { Count } from '../rules/count.ts';
 import type { Entry } from '../rules/posting.ts';
 import { encodeCounters } from './counter-codec.ts';
-import { addCompanion, type CompanionSheet, storableJson } from './encode-companions.ts';
+import { addCompanion, type CompanionSheet } from './encode-companions.ts';
 
 /** The columns of `apply_batch`, in its terms. A null array has nothing in it. */
 export type EncodedBatch = {

@@ -188,18 +188,3 @@ const journalFields = (op: number, { sessionId, epoch, entry }: JournalRow) => (
   cost: entry.costRaw.toString(),
   usage: pack(entry.usage).toString('hex'),
 });
-
-/** What the database cannot hold in a text: NUL, and half of a character. */
-const UNHOLDABLE = /\\u0000|\\u[dD][89a-fA-F]/;
-const clean = (_: string, value: unknown): unknown =>
-  typeof value === 'string' ? storableText(value) : value;
-
-/** Text that the database can hold: a caller's odd text never keeps money from moving. */
-export const storableText = (text: string): string =>
-  text.replaceAll('\0', '').replace(/\p{Surrogate}/gu, '\ufffd');
-
-/** JSON of such texts. */
-export function storableJson(value: object): string {
-  const json = JSON.stringify(value);
-  return UNHOLDABLE.test(json) ? JSON.stringify(value, clean) : json;
-}

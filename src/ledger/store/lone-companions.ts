@@ -1,6 +1,7 @@
+import { storableJson, storableText } from '../../kernel/storable.ts';
 import type { Companion } from '../rules/change.ts';
 import type { ChargeRow } from '../rules/companion.ts';
-import { storableJson, storableText, whole } from './encode-companions.ts';
+import { whole } from './encode-companions.ts';
 import { type AloneStatement, bigint, type Cell, integer } from './lone-statement.ts';
 
 /** Companion rows of an operation that is sent alone. `write_companions` writes the same, and all others. */

@@ -1,5 +1,6 @@
 import type { CallEndReason } from '../../../machines/call.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import { headOf } from '../../kernel/storable.ts';
 import type { Call } from '../calls/call.ts';
 import type { CallSummary, StoredTurn } from './call-summary.ts';
 
@@ -57,7 +58,7 @@ export function summaryText(
 export function transcriptText(turns: readonly StoredTurn[]): string {
   const most = LIMITS.phone.reportTextChars;
   const text = turns.map(lineOf).join('\n');
-  return text.length <= most ? text : `${text.slice(0, most)}…`;
+  return text.length <= most ? text : `${headOf(text, most)}…`;
 }
 
 function lineOf(turn: StoredTurn): string {
@@ -71,4 +72,4 @@ const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' :
 
 const SHORT_CHARS = 200;
 const short = (text: string): string =>
-  text.length <= SHORT_CHARS ? text : `${text.slice(0, SHORT_CHARS)}…`;
+  text.length <= SHORT_CHARS ? text : `${headOf(text, SHORT_CHARS)}…`;

@@ -121,6 +121,17 @@ describe('call.analyzed', () => {
     expect(await analyzed(plain.callId)).toMatchObject([{ success: true, sentiment: null }]);
   });
 
+  it('has the word of a model also where the database cannot hold all of its text', async () => {
+    const { agentId, callId } = await endedCall({ asksModel: true });
+    const reason = 'It\0 went well \ud83d';
+    word = { success: true, sentiment: 'positive', structuredData: { method: 'model', reason } };
+    await due(callId);
+    await tick();
+    const kept = { structuredData: { method: 'model', reason: 'It went well \ufffd' } };
+    expect(await analyzed(callId)).toMatchObject([kept]);
+    expect((await reportOf(agentId, callId)).analysis).toMatchObject(kept);
+  });
+
   it('is by rules where the model brings nothing, and where a process died that may have asked it', async () => {
     asked.length = 0;
     for (const nothing of [undefined, new Error('not paid')]) {

@@ -84,6 +84,18 @@ describe('the report of a call', () => {
     expect(ready?.summary).toContain('spoke 1 time, the agent 2 times; 1 answer was interrupted');
   });
 
+  it('ends its call whatever was said in it', async () => {
+    const agent = await world.agent();
+    const { callId } = await world.call(agent, { answered: true, wantsReport: true });
+    const content = `${'a'.repeat(199)}🔑 and more`;
+    await addTurns(world.sql, [{ callId, turn: { role: 'user', content, at: at(1) } }]);
+    await endCall(callId);
+    expect(await world.row(callId)).toMatchObject({ status: 'completed', terminal: true });
+    const [ready] = await reportEvents(callId);
+    expect(ready?.summary).toContain(`began with: "${'a'.repeat(199)}…"`);
+    expect(ready?.transcript).toBe(`Caller: ${content}`);
+  });
+
   it('has the receipt, the turns with their times, the latency and the line', async () => {
     const { agent, callId } = await spokenCall();
     await addLine(world.sql, callId, { ...LINE, jitterMs: 9 });

@@ -1,3 +1,4 @@
+import { storableJson } from '../../../kernel/storable.ts';
 import { insertEvents } from '../../../ledger/store/agent-funds.ts';
 import type { Sql } from '../../../platform/postgres/sql.ts';
 import { findWallet } from '../../calls/account-store.ts';
@@ -35,7 +36,7 @@ export async function closeAnalysis(
 ): Promise<boolean> {
   return sql.begin(async (tx) => {
     const rows = await tx`
-      update calls set analysis_due_at = null, analysis = ${tx.json(analysis as object as never)}
+      update calls set analysis_due_at = null, analysis = ${storableJson(analysis)}::text::jsonb
       where id = ${call.callId} and analysis_due_at is not null returning 1`;
     if (rows.length === 0) return false;
     const wallet = await findWallet(tx, call.agentId);

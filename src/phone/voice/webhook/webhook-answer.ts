@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { tryParseJson } from '../../../kernel/json/parse-json.ts';
 import { isObject } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
+import { headOf } from '../../../kernel/storable.ts';
 import type { LlmPiece } from '../../../voice/session/voice-pipeline.ts';
 import { actionPiece, readCallAction } from '../call-actions.ts';
 
@@ -69,7 +70,7 @@ export class WebhookAnswer {
     // A webhook may also send its words token by token, and then "3." may have a "14" behind it.
     const isSentence = SENTENCE_END.test(text) && (isFirst || SEVERAL_WORDS.test(text.trim()));
     const room = LIMITS.phone.webhookSpokenChars - this.#said.length;
-    const said = cut(`${gap}${text}${isSentence ? ' ' : ''}`, room);
+    const said = headOf(`${gap}${text}${isSentence ? ' ' : ''}`, room);
     if (said === '') return [];
     this.#said += said;
     return [{ kind: 'text', text: said }];
@@ -82,11 +83,4 @@ function actionOf(given: unknown): LlmPiece | undefined {
   const { name, ...others } = given;
   const read = readCallAction({ name: String(name), argumentsJson: JSON.stringify(others) });
   return read?.kind === 'action' ? actionPiece(read.action) : undefined;
-}
-
-/** The beginning of a text, without half a character at its end. */
-function cut(text: string, chars: number): string {
-  const cutText = text.slice(0, chars);
-  const isSplit = text.length > chars && /[\uD800-\uDBFF]$/.test(cutText);
-  return isSplit ? cutText.slice(0, -1) : cutText;
 }
