@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { created, route } from '../../http/route/route.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import { isStorable } from '../../kernel/storable.ts';
 import { readSpender } from '../../models/purchase/read-spender.ts';
 import { ON_MACHINE } from '../../phone/calls/call.ts';
 import type { Calls } from '../../phone/calls/calls.ts';
@@ -24,7 +25,13 @@ export const placeCall = route<{ calls: Calls }>()({
     /** What happens once one has answered; naming it switches the detection on. */
     onMachine: z.enum(ON_MACHINE).optional(),
     /** What is left to a machine, in place of the agent's `beginMessage`. */
-    machineMessage: z.string().trim().min(1).max(LIMITS.phone.machineMessageChars).optional(),
+    machineMessage: z
+      .string()
+      .trim()
+      .min(1)
+      .max(LIMITS.phone.machineMessageChars)
+      .refine(isStorable, { message: 'may hold no NUL and no half of a surrogate pair' })
+      .optional(),
     /** What is said is kept for a report. */
     report: z.boolean().default(false),
     /** Who judges the call after its end: rules for nothing, or the model of the call for its price. Asks for a report as well. */
