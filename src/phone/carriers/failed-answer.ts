@@ -1,3 +1,4 @@
+import { headOf } from '../../kernel/storable.ts';
 import { CarrierFailed } from './carrier.ts';
 
 /** What carriers answer in place of a failure that says nothing about the request itself. */
@@ -10,3 +11,28 @@ export const kindOfStatus = (status: number): 'refused' | 'away' =>
 /** The failure of a request that has no answer, or none that can be read. */
 export const carrierAway = (carrier: string, cause: unknown): CarrierFailed =>
   new CarrierFailed('away', `${carrier} gave no answer`, { cause });
+
+/** What a carrier answered in place of doing what it was asked for. */
+export type FailedAnswer = {
+  readonly status: number;
+  /** The carrier's own; absent where it gave none. */
+  readonly code?: unknown;
+  readonly words: unknown;
+  /** Another customer of the carrier has the number. */
+  readonly isTaken: boolean;
+};
+
+/** A telephone number, with or without its marks, or any other run of digits that may be a part of one. */
+const NUMBERS = /\+?\d(?:[\s().-]*\d){3,}/g;
+const WORDS_CHARS = 200;
+
+/** The failure that an answer reports. A carrier's words name the numbers of a call, and no log may: they are masked. */
+export function failedAnswer(carrier: string, answer: FailedAnswer): CarrierFailed {
+  const { code, isTaken, status, words } = answer;
+  const plain = headOf(String(words ?? '').replace(NUMBERS, '#'), WORDS_CHARS);
+  return new CarrierFailed(
+    isTaken ? 'taken' : kindOfStatus(status),
+    `${carrier} answered ${status}: ${plain}`,
+    { code: String(code ?? status), cause: { status } },
+  );
+}

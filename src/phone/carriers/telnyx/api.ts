@@ -3,7 +3,7 @@ import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { Fetch } from '../../../platform/egress/fetch.ts';
 import { CarrierFailed } from '../carrier.ts';
-import { carrierAway, kindOfStatus } from '../failed-answer.ts';
+import { carrierAway, failedAnswer } from '../failed-answer.ts';
 
 export type TelnyxAccount = {
   readonly apiKey: string;
@@ -74,10 +74,8 @@ export function createTelnyxApi(deps: TelnyxAccount & { readonly fetch: Fetch })
 function failureOf(status: number, said: unknown): CarrierFailed {
   const errors: unknown = isObject(said) ? said.errors : undefined;
   const [first]: readonly unknown[] = Array.isArray(errors) ? errors : [];
-  const { code, title = '' } = isObject(first) ? first : {};
-  const kind = TAKEN.has(String(code)) ? 'taken' : kindOfStatus(status);
-  const message = `telnyx answered ${status}: ${String(title).slice(0, 200)}`;
-  return new CarrierFailed(kind, message, { code: String(code ?? status), cause: { status } });
+  const { code, title: words } = isObject(first) ? first : {};
+  return failedAnswer('telnyx', { status, code, words, isTaken: TAKEN.has(String(code)) });
 }
 
 /** Whether the carrier said that it does not know what was asked about. */

@@ -1,7 +1,7 @@
 import type { Twilio } from 'twilio';
 import type { Fetch } from '../../../platform/egress/fetch.ts';
 import { CarrierFailed } from '../carrier.ts';
-import { carrierAway, kindOfStatus } from '../failed-answer.ts';
+import { carrierAway, failedAnswer } from '../failed-answer.ts';
 import { createSdkClient } from './http-client.ts';
 
 export type TwilioAccount = {
@@ -43,13 +43,17 @@ export function createTwilioApi(deps: TwilioAccount & { readonly fetch: Fetch })
 
 /** The SDK throws its RestException for a status, and passes everything else through. */
 function failureOf(error: unknown): CarrierFailed {
-  const { status, code, message } = error as { status?: unknown; code?: unknown; message?: string };
+  const {
+    status,
+    code,
+    message: words,
+  } = error as {
+    readonly status?: unknown;
+    readonly code?: unknown;
+    readonly message?: unknown;
+  };
   if (typeof status !== 'number') return carrierAway('twilio', error);
-  const kind = TAKEN.has(Number(code)) ? 'taken' : kindOfStatus(status);
-  return new CarrierFailed(kind, `twilio answered ${status}: ${String(message).slice(0, 200)}`, {
-    cause: error,
-    code: String(code ?? status),
-  });
+  return failedAnswer('twilio', { status, code, words, isTaken: TAKEN.has(Number(code)) });
 }
 
 /** Whether the carrier said that it does not know what was asked about. */

@@ -1,3 +1,4 @@
+import { stdSerializers } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { CarrierFailed } from '../../../../../src/phone/carriers/carrier.ts';
@@ -307,6 +308,14 @@ describe('failures of Twilio', () => {
     expect(await failure(buying)).toMatchObject({ kind, code });
     expect(requests).toHaveLength(1);
   });
+});
+
+it('a failure of Twilio names no number where it is logged', async () => {
+  const message = "The 'To' number +14155550199 is not a valid phone number.";
+  const { carrier } = open({ status: 400, body: { status: 400, code: 21_211, message } });
+  const line = JSON.stringify(stdSerializers.err(await failure(carrier.calls.dial(DIAL))));
+  expect(line).toContain("The 'To' number # is not a valid phone number.");
+  expect(line).not.toContain('4155550199');
 });
 
 describe('the spend at Twilio', () => {
