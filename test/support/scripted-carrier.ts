@@ -16,6 +16,8 @@ export class ScriptedCarrier implements NumberSeller {
   readonly returned: string[] = [];
   buys = 0;
   deal: Deal = 'sold';
+  /** Numbers that another customer has bought since they were offered. */
+  readonly gone = new Set<string>();
   /** It does not say what it has sold. */
   isMute = false;
   /** Why it takes no number back; `lost`: it does, and its answer is not heard. */
@@ -38,6 +40,7 @@ export class ScriptedCarrier implements NumberSeller {
       const { deal } = this;
       await this.gate;
       if (deal !== 'sold' && deal !== 'lost') throw failure(deal);
+      if (this.gone.has(phoneNumber)) throw failure('taken');
       const number = { carrierNumberId: `PN${phoneNumber}`, phoneNumber };
       this.sold.set(purchaseId, number);
       if (deal === 'lost') throw failure('away');

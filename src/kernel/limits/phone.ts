@@ -17,6 +17,8 @@ export const PHONE_LIMITS = {
   rentalPostings: 5,
   searchResults: 20,
   searchesPerMinute: 30,
+  /** Numbers that one purchase tries to buy, while others are faster. */
+  purchaseTries: 4,
   /** Numbers of an agent in its list, and calls of a number in its own: the latest. */
   numbersListed: 1_000,
   callsListed: 100,

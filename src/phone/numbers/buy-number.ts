@@ -64,18 +64,40 @@ async function buyOnce(
   body: Readonly<Record<string, unknown>>,
 ): Promise<Bought> {
   const { sql } = deps;
-  const { accountId, span, spender } = buyer;
+  const { accountId, spender } = buyer;
   const agent = await requireAgent(sql, { agentId: spender.agentId, accountId });
   await requirePlace(deps, agent.id);
   const wanted = parseWantedNumber(body);
   requireReady(agent);
   if ((await findSuspension(sql, accountId)) !== undefined) throw errors.phone.telephonySuspended();
-  const buying = await takePlace(deps, agent, spender, await offersFor(deps, wanted));
-  span?.set({ 'svc.hold.id': buying.purchaseId });
-  await holdFirstMonth(deps, buying, spender);
-  const bought = await finishPurchase(deps, buying, await buyAtCarrier(deps, buying));
+  const { buying, sold } = await buyOffered(deps, agent, buyer, await offersFor(deps, wanted));
+  const bought = await finishPurchase(deps, buying, sold);
   if (bought === undefined) throw errors.phone.provisioningFailed();
   return bought;
+}
+
+/**
+ * Buys the first of these numbers that is still for sale: each that another customer of the carrier was faster to buy is a
+ * purchase of its own, which has failed and holds nothing any more.
+ */
+async function buyOffered(
+  deps: BuyDeps,
+  agent: Agent,
+  { span, spender }: NumberBuyer,
+  offers: readonly OfferedNumber[],
+): Promise<{ readonly buying: PhoneNumber; readonly sold: CarrierNumber }> {
+  let left = offers;
+  for (let tries = LIMITS.phone.purchaseTries; ; tries--) {
+    const buying = await takePlace(deps, agent, spender, left);
+    span?.set({ 'svc.hold.id': buying.purchaseId });
+    await holdFirstMonth(deps, buying, spender);
+    const sold = await buyAtCarrier(deps, buying);
+    if (sold !== undefined) return { buying, sold };
+    const { phoneNumber } = buying;
+    left = left.slice(left.findIndex((offer) => offer.phoneNumber === phoneNumber) + 1);
+    if (tries > 1 && left.length > 0) continue;
+    throw errors.phone.noNumbersAvailable(`${phoneNumber} was sold to another customer just now.`);
+  }
 }
 
 /** An agent has one number. */
@@ -150,7 +172,11 @@ async function holdFirstMonth(
   throw refusePurchase(verdict.refusal);
 }
 
-async function buyAtCarrier(deps: BuyDeps, buying: PhoneNumber): Promise<CarrierNumber> {
+/** Undefined: another customer has the number, and the purchase is given up. */
+async function buyAtCarrier(
+  deps: BuyDeps,
+  buying: PhoneNumber,
+): Promise<CarrierNumber | undefined> {
   const { seller, clock, log } = deps;
   const { id: numberId, phoneNumber, purchaseId } = buying;
   try {
@@ -160,9 +186,8 @@ async function buyAtCarrier(deps: BuyDeps, buying: PhoneNumber): Promise<Carrier
     log.warn({ err, numberId, kind: err.kind }, 'the carrier did not sell a number');
     if (err.kind === 'away') return requireSold(deps, buying);
     await giveUpPurchase(deps, buying, 'refused');
-    throw err.kind === 'taken'
-      ? errors.phone.noNumbersAvailable(`${phoneNumber} was sold to another customer just now.`)
-      : errors.phone.provisioningFailed();
+    if (err.kind === 'taken') return undefined;
+    throw errors.phone.provisioningFailed();
   }
 }
 

@@ -123,6 +123,46 @@ describe('a purchase', () => {
   });
 });
 
+describe('a purchase of a number that another customer has bought since it was offered', () => {
+  const numbers = (count: number) => Array.from({ length: count }, (_, i) => `+1212555010${i}`);
+  const holding = async (agent: { agentId: number; accountId: string }) =>
+    (await world.rows(agent)).map((row) => [row.phone_number, row.status, row.due_at === null]);
+
+  it('goes on with the next number of the area, and holds and charges one month', async () => {
+    const agent = await world.agent(RENTAL_RAW);
+    for (const number of numbers(2)) world.carrier.gone.add(number);
+    const { number } = await world.buy(agent);
+    expect(number.number).toBe('+12125550102');
+    expect(await holding(agent)).toEqual([
+      ['+12125550100', 'failed', true],
+      ['+12125550101', 'failed', true],
+      ['+12125550102', 'active', false],
+    ]);
+    expect(await world.charges(agent)).toHaveLength(1);
+    expect(await world.funds(agent)).toEqual({ spendableRaw: 0n, heldRaw: 0n });
+  });
+
+  it('ends after a few of them, and where no other is offered', async () => {
+    const agent = await world.agent(RENTAL_RAW);
+    for (const number of numbers(10)) world.carrier.gone.add(number);
+    expect(await outcome(world.buy(agent))).toBe('no_numbers_available');
+    expect(world.carrier.buys).toBe(LIMITS.phone.purchaseTries);
+    world.carrier.buys = 0;
+    world.carrier.offered = () => numbers(2);
+    expect(await outcome(world.buy(agent))).toBe('no_numbers_available');
+    expect(world.carrier.buys).toBe(2);
+    expect(await world.funds(agent)).toEqual({ spendableRaw: RENTAL_RAW, heldRaw: 0n });
+  });
+
+  it('ends at once where it is of that number', async () => {
+    const agent = await world.agent(RENTAL_RAW);
+    world.carrier.gone.add('+12125550100');
+    const exact = { phoneNumber: '+12125550100' };
+    expect(await outcome(world.buy(agent, exact))).toBe('no_numbers_available');
+    expect(world.carrier.buys).toBe(1);
+  });
+});
+
 describe('a purchase whose answer is lost', () => {
   it('is found at once where the carrier answers again', async () => {
     const agent = await world.agent(5_000_000n);
