@@ -274,12 +274,24 @@ export async function putOffCall(sql: Sql, callId: string, inMs: number): Promis
     where id = ${callId} and not terminal`;
 }
 
-/** Claims calls that are due, at most `limit`: no other process gets them for `claimMs`. */
-export async function claimDueCalls(sql: Sql, limit: number, claimMs: number): Promise<Call[]> {
+/**
+ * Claims calls of a carrier that are due, at most `limit`: no other process gets them for `claimMs`. Calls of other carriers are
+ * among them once they have been due for `othersAfterMs`: no process with their carrier claims them any more.
+ */
+export async function claimDueCalls(
+  sql: Sql,
+  carrier: CarrierName,
+  {
+    claimMs,
+    limit,
+    othersAfterMs,
+  }: { readonly limit: number; readonly claimMs: number; readonly othersAfterMs: number },
+): Promise<Call[]> {
   const rows = await sql<Row[]>`
     update calls set due_at = now() + ${claimMs} * interval '1 millisecond'
     where id in (
       select id from calls where due_at <= now() and not terminal
+        and (carrier = ${carrier} or due_at <= now() - ${othersAfterMs} * interval '1 millisecond')
       order by due_at limit ${limit} for update skip locked)
     returning ${columns(sql)}`;
   return rows.map(callOf);

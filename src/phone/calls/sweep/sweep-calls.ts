@@ -22,17 +22,24 @@ const EVERY_MS = 2_000;
 const CLAIM_MS = 30_000;
 /** A living process that has not settled a call within so long after its end never will. */
 const PATIENCE_MS = 60_000;
+/** A call that has been due for so long has no process left with its carrier: each looks every `EVERY_MS`. */
+const ORPHANED_MS = 60_000;
 
 /**
  * Ends four kinds of calls: the callee did not answer, the carrier opened no media stream, the process of the media stream
- * died, or the carrier failed a hang-up. Asks the carrier whether the call is over and how long it lasted.
+ * died, or the carrier failed a hang-up. Asks the carrier whether the call is over and how long it lasted. A call of which the
+ * carrier says nothing, or of another carrier than that of this process, is never taken from a living process while it can last.
  */
 export function createCallSweeper(deps: CallDeps): Worker {
   return {
     name: 'sweep-calls',
     everyMs: EVERY_MS,
     async tick() {
-      const due = await claimDueCalls(deps.sql, LIMITS.phone.duePerPass, CLAIM_MS);
+      const due = await claimDueCalls(deps.sql, deps.carrier.name, {
+        limit: LIMITS.phone.duePerPass,
+        claimMs: CLAIM_MS,
+        othersAfterMs: ORPHANED_MS,
+      });
       await Promise.all(
         due.map((call) =>
           sweepCall(deps, call).catch(async (err: unknown) => {
@@ -58,8 +65,9 @@ async function sweepCall(deps: CallDeps, call: Call): Promise<void> {
     await backstop(deps, call, null);
     return;
   }
-  const record = carrierCallId === null ? undefined : await carrier.calls.find(carrierCallId);
-  // The carrier never took it, or has forgotten it.
+  const isKnown = carrierCallId !== null && call.carrier === carrier.name;
+  const record = isKnown ? await carrier.calls.find(carrierCallId) : undefined;
+  // The carrier never took it or has forgotten it, or it is another one, which this process cannot ask.
   if (record === undefined) {
     if (startedAt === null) await carrierEnded(deps, call, 'failed');
     else await backstop(deps, call, null);
@@ -98,7 +106,9 @@ function isTooOld({ clock }: CallDeps, { createdAt, startedAt }: Call): boolean 
 async function backstop(deps: CallDeps, call: Call, durationSeconds: number | null): Promise<void> {
   const { clock, ledger, sql, takeSession } = deps;
   const { callId } = call;
-  const agoMs = clock.now() - (call.startedAt?.getTime() ?? 0) - (durationSeconds ?? 0) * 1_000;
+  // Where its length is not known, it may go on for as long as any.
+  const longestSeconds = durationSeconds ?? LIMITS.phone.longestCallSeconds;
+  const agoMs = clock.now() - (call.startedAt?.getTime() ?? 0) - longestSeconds * 1_000;
   if (agoMs < PATIENCE_MS && (await isHeldByLiving(sql, callId))) {
     await putOffCall(sql, callId, LIMITS.phone.sweepGraceMs / 6);
     return;

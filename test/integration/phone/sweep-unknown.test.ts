@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startCallWorld } from '../../support/call-world.ts';
+
+let world: Awaited<ReturnType<typeof startCallWorld>>;
+beforeAll(async () => {
+  world = await startCallWorld();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const LINE_SECONDS = 12;
+/** What they cost at 14,700 a minute. */
+const LINE_RAW = 2_940n;
+
+/** An answered call whose process has journaled some seconds and lives, and that began so long ago. */
+async function living(ago: string) {
+  const agent = await world.agent();
+  const { callId, carrierCallId } = await world.call(agent, { answered: true });
+  const taken = await world.deps.takeSession(callId);
+  if (taken === undefined) throw new Error('the session lives');
+  const usage = { line_second: LINE_SECONDS };
+  await world.main.ledger.journal(taken.claim, [{ seq: 1, costRaw: LINE_RAW, usage }]);
+  await world.sql`update calls set started_at = now() - ${ago}::interval where id = ${callId}`;
+  return { agent, callId, carrierCallId };
+}
+
+async function isSettledByItsJournal({ agent, callId }: Awaited<ReturnType<typeof living>>) {
+  expect(await world.row(callId)).toMatchObject({
+    ...{ status: 'completed', terminal: true, is_backstop: true },
+    ...{ duration_seconds: LINE_SECONDS, transport_raw: LINE_RAW },
+  });
+  expect(await world.ended(callId)).toMatchObject([
+    { reason: 'backstop_settled', durationSeconds: LINE_SECONDS, transportRaw: `${LINE_RAW}` },
+  ]);
+  expect(await world.main.ledger.funds(agent.agentId)).toMatchObject({
+    spendableRaw: 5_000_000n - LINE_RAW,
+    heldRaw: 0n,
+  });
+  expect(await world.faults()).toEqual([]);
+}
+
+const dueSince = (callId: string, ago: string) =>
+  world.sql`update calls set due_at = now() - ${ago}::interval where id = ${callId}`;
+
+describe('a call of which the carrier says nothing', () => {
+  it.each([
+    ['does not know it', undefined],
+    ['does not say how long it was', 'completed'],
+  ] as const)('is left to a living process, where the carrier %s', async (_, said) => {
+    const call = await living('50 minutes');
+    if (said !== undefined) world.record(call.carrierCallId, said);
+    await world.sweep();
+    expect(await world.row(call.callId)).toMatchObject({ status: 'in_progress', terminal: false });
+    await world.loseProcess(call.callId);
+    await world.due(call.callId);
+    await world.sweep();
+    await isSettledByItsJournal(call);
+  });
+
+  it('is settled all the same once it has lasted longer than any call may', async () => {
+    const call = await living('62 minutes');
+    await world.sweep();
+    await isSettledByItsJournal(call);
+  });
+});
+
+describe('a call of another carrier than that of the process', () => {
+  /** Ours would say that it is over, if it were asked. */
+  async function elsewhere() {
+    const call = await living('10 minutes');
+    await world.sql`update calls set carrier = 'twilio' where id = ${call.callId}`;
+    world.record(call.carrierCallId, 'completed', 61);
+    return call;
+  }
+
+  it('is left to the processes of its carrier while one may look at it', async () => {
+    const { callId } = await elsewhere();
+    await world.loseProcess(callId);
+    await dueSince(callId, '50 seconds');
+    await world.sweep();
+    expect(await world.row(callId)).toMatchObject({ status: 'in_progress', terminal: false });
+  });
+
+  it('is left to its own process while that lives, and settled by its journal after that', async () => {
+    const call = await elsewhere();
+    await dueSince(call.callId, '61 seconds');
+    await world.sweep();
+    expect(await world.row(call.callId)).toMatchObject({ status: 'in_progress', terminal: false });
+    await world.loseProcess(call.callId);
+    await dueSince(call.callId, '61 seconds');
+    await world.sweep();
+    await isSettledByItsJournal(call);
+  });
+
+  it('has failed where it was never answered, and takes no place of its agent', async () => {
+    const { callId, carrierCallId } = await world.call(await world.agent());
+    await world.sql`update calls set carrier = 'twilio' where id = ${callId}`;
+    world.record(carrierCallId, 'ringing');
+    await dueSince(callId, '61 seconds');
+    await world.sweep();
+    expect(await world.row(callId)).toMatchObject({ status: 'failed', terminal: true });
+    expect(world.hungUp).not.toContain(carrierCallId);
+  });
+});
