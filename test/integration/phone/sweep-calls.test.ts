@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import type { Call } from '../../../src/phone/calls/call.ts';
 import { callEnded } from '../../../src/phone/calls/call-events.ts';
+import { createCallMoney } from '../../../src/phone/calls/call-money.ts';
 import { findCall } from '../../../src/phone/calls/call-store.ts';
 import { createCalls } from '../../../src/phone/calls/calls.ts';
 import { createCallEnder } from '../../../src/phone/calls/ending/end-unwanted.ts';
@@ -269,6 +270,30 @@ describe('a call that no process ends', () => {
       ...{ status: 'completed', terminal: true, end_reason: 'call_ended', is_backstop: false },
       transport_raw: 500n,
       stt_raw: 0n,
+    });
+  });
+});
+
+describe('a call whose process did not hear that it had begun, and closed it unopened,', () => {
+  it('costs nothing, and is reported as ended once', async () => {
+    const agent = await world.agent();
+    const { callId, carrierCallId } = await world.call(agent, { answered: true });
+    const taken = await world.deps.takeSession(callId);
+    const money = createCallMoney(world.deps, await found(callId), { taken, wallet: null });
+    expect(await money.release()).toBe(true);
+    world.record(carrierCallId, 'completed', 3);
+    await Promise.all([world.sweep(), world.sweep()]);
+    const end = { status: 'completed', terminal: true, end_reason: 'error' };
+    expect(await world.row(callId)).toMatchObject({ ...end, duration_seconds: 3 });
+    expect(await world.ended(callId)).toEqual([
+      expect.objectContaining({
+        ...{ reason: 'error', durationSeconds: 3 },
+        ...{ transportRaw: '0', sttRaw: '0', ttsRaw: '0' },
+      }),
+    ]);
+    expect(await world.main.ledger.funds(agent.agentId)).toMatchObject({
+      spendableRaw: 5_000_000n,
+      heldRaw: 0n,
     });
   });
 });

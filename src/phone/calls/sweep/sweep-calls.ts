@@ -1,6 +1,7 @@
 import { minRaw } from '../../../kernel/amount.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { Worker } from '../../../kernel/schedule.ts';
+import { insertEvents } from '../../../ledger/store/agent-funds.ts';
 import { type LegCosts, legCosts, sumOf } from '../../rate-card.ts';
 import { spanOf } from '../../recordings/recording.ts';
 import { findRecording } from '../../recordings/recording-store.ts';
@@ -10,7 +11,7 @@ import type { CallDeps } from '../call-deps.ts';
 import { callEnded } from '../call-events.ts';
 import { secondsRecorded, useOfJournal } from '../call-meter.ts';
 import { chargesOf, legsWithin } from '../call-money.ts';
-import { advanceRow, claimDueCalls, putOffCall } from '../call-store.ts';
+import { advanceRow, applyToCall, claimDueCalls, putOffCall } from '../call-store.ts';
 import { isOfSession, reasonOf } from '../end-reason.ts';
 import { findSessionEnd } from '../ending/end-store.ts';
 import { carrierEnded, isOver } from '../hear-carrier.ts';
@@ -153,7 +154,7 @@ async function backstop(deps: CallDeps, call: Call, durationSeconds: number | nu
 
 /**
  * Writes the row of a call that is settled already: as its process has settled it, or as a sweeper has. Its length is that
- * of its receipt.
+ * of its receipt. A call that was reported as started is reported as ended, also where nothing was settled.
  */
 async function writeSettled(
   deps: CallDeps,
@@ -175,7 +176,15 @@ async function writeSettled(
   const { ending, given } = settled;
   const reason = given !== null && isOfSession(given) ? given : reasonOf(ending, false);
   const end = { durationSeconds: seconds, legs, isBackstop: false };
-  await advanceRow(sql, callId, { type: 'session.ended', reason }, end);
+  await sql.begin(async (tx) => {
+    const ended = await applyToCall(tx, callId, { type: 'session.ended', reason }, end);
+    // A settlement writes the event itself. A process that did not hear that its `call.started` was committed has closed the
+    // session as one that never opened, which has no event.
+    if (ended === undefined || billedSeconds !== undefined) return;
+    const wallet = await findWallet(tx, call.agentId);
+    const receipt = { ...end, reason: ended.endReason ?? reason };
+    await insertEvents(tx, [callEnded({ ...ended, wallet }, receipt)]);
+  });
 }
 
 async function writeEnd(
