@@ -15,6 +15,19 @@ export type Unit = (typeof UNITS)[number];
 /** Quantities of metered work. Seconds may carry milliseconds; everything else is whole. */
 export type Usage = Readonly<Partial<Record<Unit, number>>>;
 
+/** To the thousandth, which is as fine as quantities are counted. */
+export const toMillis = (quantity: number): number => Math.round(quantity * 1_000) / 1_000;
+
+/** Adds quantities by their unit. A sum is the same number in whatever pieces it is added. */
+export function addUsage(
+  sum: Record<string, number>,
+  more: Readonly<Record<string, number>>,
+): void {
+  for (const [unit, quantity] of Object.entries(more)) {
+    sum[unit] = toMillis((sum[unit] ?? 0) + quantity);
+  }
+}
+
 /** 10^-12 USD for one unit, which is the same number as 10^-6 USD for a million units. */
 export type Rates = Readonly<Partial<Record<Unit, bigint>>>;
 

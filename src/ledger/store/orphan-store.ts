@@ -1,4 +1,5 @@
 import { unpack } from 'msgpackr';
+import { addUsage } from '../../kernel/price.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import type { SpendAccount } from '../rules/accounts.ts';
 import type { Node } from '../rules/node.ts';
@@ -112,10 +113,7 @@ export async function readJournal(sql: Sql, sessionId: string): Promise<Journal>
   const usage: Record<string, number> = {};
   for (const row of rows) {
     costRaw += row.cost_raw;
-    const piece = unpack(row.usage) as Record<string, number>;
-    for (const [unit, quantity] of Object.entries(piece)) {
-      usage[unit] = (usage[unit] ?? 0) + quantity;
-    }
+    addUsage(usage, unpack(row.usage) as Record<string, number>);
   }
   return { costRaw, usage, seq: rows.at(-1)?.seq ?? 0 };
 }

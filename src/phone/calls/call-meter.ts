@@ -1,3 +1,4 @@
+import { toMillis } from '../../kernel/price.ts';
 import {
   type CallUse,
   type LegCosts,
@@ -100,22 +101,22 @@ export class CallMeter {
     const before = this.#use;
     // The clock of a process that goes on with a call may be behind.
     const lineSeconds = Math.max(before.lineSeconds, used.lineSeconds);
+    // What is priced is what the journal has, so that another process goes on with the same use.
     const after: CallUse = {
-      lineSeconds,
-      sttSeconds: before.sttSeconds + (used.sttSeconds ?? 0),
-      ttsCharacters: before.ttsCharacters + (used.ttsCharacters ?? 0),
-      recordedSeconds: Math.max(
-        before.recordedSeconds,
-        secondsRecorded(this.#recorded, lineSeconds),
+      lineSeconds: toMillis(lineSeconds),
+      sttSeconds: toMillis(before.sttSeconds + (used.sttSeconds ?? 0)),
+      ttsCharacters: toMillis(before.ttsCharacters + (used.ttsCharacters ?? 0)),
+      recordedSeconds: toMillis(
+        Math.max(before.recordedSeconds, secondsRecorded(this.#recorded, lineSeconds)),
       ),
     };
     this.#use = after;
     const usage: Record<string, number> = {
-      [CALL_UNITS.line]: rounded(after.lineSeconds - before.lineSeconds),
-      [CALL_UNITS.stt]: rounded(after.sttSeconds - before.sttSeconds),
-      [CALL_UNITS.tts]: after.ttsCharacters - before.ttsCharacters,
+      [CALL_UNITS.line]: toMillis(after.lineSeconds - before.lineSeconds),
+      [CALL_UNITS.stt]: toMillis(after.sttSeconds - before.sttSeconds),
+      [CALL_UNITS.tts]: toMillis(after.ttsCharacters - before.ttsCharacters),
     };
-    const recorded = rounded(after.recordedSeconds - before.recordedSeconds);
+    const recorded = toMillis(after.recordedSeconds - before.recordedSeconds);
     if (recorded > 0) usage[CALL_UNITS.recording] = recorded;
     return { costRaw: sumOf(this.#legsOf(after)) - sumOf(this.#legsOf(before)), usage };
   }
@@ -138,5 +139,3 @@ export class CallMeter {
     return legCosts(this.#card, this.#line, use);
   }
 }
-
-const rounded = (seconds: number): number => Math.round(seconds * 1_000) / 1_000;

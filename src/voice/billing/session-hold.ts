@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
-import { priceRaw, type Usage } from '../../kernel/price.ts';
+import { addUsage, priceRaw, type Usage } from '../../kernel/price.ts';
 import { destinationOf } from '../../ledger/rules/destination.ts';
 import { holdLargestCount } from '../../ledger/rules/hold-what-fits.ts';
 import type { Ledger } from '../../ledger/rules/ledger.ts';
@@ -254,10 +254,4 @@ class OpenHold implements SessionHold {
 /** A late settlement may still happen. Otherwise a reaper settles from the journal. */
 function unsettled(log: Log, { sessionId }: SessionHoldOwner, err: unknown): void {
   log.error({ err, sessionId }, 'session is not known to be settled');
-}
-
-function addUsage(sum: Record<string, number>, bought: Readonly<Record<string, number>>): void {
-  for (const [unit, amount] of Object.entries(bought)) {
-    sum[unit] = Math.round(((sum[unit] ?? 0) + amount) * 1_000) / 1_000;
-  }
 }

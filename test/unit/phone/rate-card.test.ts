@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CallMeter, useOfJournal } from '../../../src/phone/calls/call-meter.ts';
+import { addUsage } from '../../../src/kernel/price.ts';
+import { CallMeter, secondsRecorded, useOfJournal } from '../../../src/phone/calls/call-meter.ts';
 import { legsWithin } from '../../../src/phone/calls/call-money.ts';
 import {
   billedSeconds,
@@ -12,6 +13,9 @@ import {
 } from '../../../src/phone/rate-card.ts';
 
 const OUTBOUND: LineKind = { direction: 'outbound', detectsMachine: false };
+
+/** A part of a second, as a clock reads it. */
+const part = () => fc.double({ min: 0, max: 1, noNaN: true });
 
 const NOTHING = { lineSeconds: 0, sttSeconds: 0, ttsCharacters: 0, recordedSeconds: 0 };
 
@@ -84,6 +88,55 @@ describe('the meter of a call', () => {
     expect(second.legs).toEqual(first.legs);
     const more = second.charge({ lineSeconds: 12 });
     expect(costRaw + more.costRaw).toBe(sumOf(second.legs));
+  });
+
+  it('charges no increment twice at whatever instants other processes go on', () => {
+    // Just after a second is where a length that is rounded and one that is not are billed differently.
+    const instant = fc
+      .tuple(
+        fc.nat({ max: 40 }),
+        fc.oneof(fc.constant(0), fc.double({ min: 0, max: 2e-3, noNaN: true }), part()),
+      )
+      .map(([seconds, beyond]) => seconds + beyond);
+    const process = fc.array(
+      fc.record({ instant, sttSeconds: part(), ttsCharacters: fc.nat(99) }),
+      {
+        minLength: 1,
+        maxLength: 8,
+      },
+    );
+    const step = fc.constantFrom(1 as const, 6 as const, 60 as const);
+    const recorded = fc.option(
+      fc.record({ fromSeconds: part(), toSeconds: fc.option(instant, { nil: undefined }) }),
+      { nil: undefined },
+    );
+    fc.assert(
+      fc.property(fc.array(process, { maxLength: 8 }), step, recorded, (processes, steps, span) => {
+        const card = { ...RATE_CARD, recordingMinuteRaw: 2_500n, incrementSeconds: steps };
+        const journal: Record<string, number> = {};
+        let chargedRaw = 0n;
+        let oldest = 0;
+        let legs = legCosts(card, OUTBOUND, NOTHING);
+        for (const charges of processes) {
+          const before = useOfJournal(journal);
+          const meter = new CallMeter({ card, line: OUTBOUND, before, recorded: span });
+          expect(sumOf(meter.legs)).toBe(chargedRaw);
+          for (const { instant: lineSeconds, ...speech } of charges) {
+            const { costRaw, usage } = meter.charge({ lineSeconds, ...speech });
+            expect(costRaw).toBeGreaterThanOrEqual(0n);
+            chargedRaw += costRaw;
+            addUsage(journal, usage);
+            oldest = Math.max(oldest, lineSeconds);
+          }
+          legs = meter.legs;
+        }
+        expect(sumOf(legs)).toBe(chargedRaw);
+        const recordedSeconds = secondsRecorded(span, oldest);
+        const line = { ...NOTHING, lineSeconds: oldest, recordedSeconds };
+        expect(legs.transportRaw).toBeLessThanOrEqual(legCosts(card, OUTBOUND, line).transportRaw);
+      }),
+      { numRuns: 500 },
+    );
   });
 
   describe('of a call that is recorded', () => {
