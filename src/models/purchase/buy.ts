@@ -4,7 +4,7 @@ import { impliedSource } from '../catalogue/byok-source.ts';
 import type { RateLimitAdvisory } from '../routing/rate-limit-advisory.ts';
 import { answerUndelivered } from '../routing/refuse-outcome.ts';
 import type { StoredKeys } from '../routing/sellers.ts';
-import { hasDelivered, type Tried, type Undelivered } from '../routing/try-sources.ts';
+import { hasDelivered, joinStages, type Tried, type Undelivered } from '../routing/try-sources.ts';
 import type { Bought, Relayed } from './answer.ts';
 import { type AskDeps, askOrder, servedBy } from './ask-order.ts';
 import type { Buyer } from './buyer.ts';
@@ -81,7 +81,7 @@ export async function buy<R, T>(
     let tried: Tried<T>;
     let served: Served;
     try {
-      tried = await askOrder(deps, keyed, granted, before);
+      tried = joinStages(last?.tried, await askOrder(deps, keyed, granted, before));
       const routing = wanted.wishes && { provider: tried.source.provider, fallbacks };
       const rateLimits = deps.rateLimitAdvisory?.(tried);
       served = servedBy(granted.order, tried, { rateLimits, routing });
@@ -91,7 +91,8 @@ export async function buy<R, T>(
       throw error;
     }
     if (!hasDelivered(tried)) {
-      await giveUp(deps, granted, tried);
+      // Where no source was asked, the history has all attempts already.
+      await giveUp(deps, granted, tried.attempts === before?.attempts ? undefined : tried);
       last = { order: granted.order, tried, served };
       before = tried;
       continue;

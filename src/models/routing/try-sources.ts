@@ -51,15 +51,15 @@ const PROVES_NOTHING: ReadonlySet<RailFailure> = new Set([
 ]);
 
 /**
- * Whether another source is to be asked: a source failed, or a buyer's own key was refused. What is too much for a wallet
- * may still be bought where this server has an account; a cap refuses everywhere.
+ * Whether another source is to be asked: a source failed, rests or cannot take the request, or a buyer's own key was
+ * refused. What is too much for a wallet may still be bought where this server has an account; a cap refuses everywhere.
  */
 export function isPassedOver(outcome: Tried<unknown>['outcome'], { rail }: Source): boolean {
   switch (outcome.kind) {
     case 'failed':
-      return true;
+    case 'resting':
     case 'unfit':
-      return rail === 'byok';
+      return true;
     case 'declined':
       return rail === 'byok' && (outcome.status === 401 || outcome.status === 403);
     case 'unaffordable':
@@ -131,6 +131,21 @@ export async function trySources<R, T>(
   // A source that rests may take later what no other can.
   if (unfit !== undefined && restMs === undefined) return { ...last, outcome: unfit };
   return { ...last, outcome: { kind: 'resting', restMs: restMs ?? 0 } };
+}
+
+/**
+ * What came of sources that were asked in two stages, as if they had been asked in one: what a source said that was asked
+ * stands before a rest, and a rest before what cannot take the request. What the pool says is told instead of what a
+ * buyer's own account said.
+ */
+export function joinStages<T>(before: Undelivered | undefined, tried: Tried<T>): Tried<T> {
+  if (before === undefined || before.source.rail === 'byok') return tried;
+  const first = before.outcome;
+  const { outcome } = tried;
+  if (outcome.kind === 'unfit') return before;
+  if (outcome.kind !== 'resting' || first.kind === 'unfit') return tried;
+  if (first.kind !== 'resting') return before;
+  return first.restMs <= outcome.restMs ? before : tried;
 }
 
 /** Lets the upstream continue the trace, where the operator wants that. */

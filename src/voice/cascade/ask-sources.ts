@@ -20,7 +20,12 @@ import {
   type Offers,
 } from '../../models/routing/plan-offers.ts';
 import { refuseOutcome } from '../../models/routing/refuse-outcome.ts';
-import { hasDelivered, isPassedOver, type Tried } from '../../models/routing/try-sources.ts';
+import {
+  hasDelivered,
+  isPassedOver,
+  joinStages,
+  type Undelivered,
+} from '../../models/routing/try-sources.ts';
 import type { SessionTrace } from '../live/session-trace.ts';
 import { StageFailed } from '../session/voice-pipeline.ts';
 import type { ChargesOnHold, Holding } from './charges-by-hold.ts';
@@ -71,9 +76,9 @@ export async function askSources<R, T>(
   const { part, priceRaw, signal } = question;
   const { model, ownKeys } = part;
   await ownKeys.lookUp(model.id);
-  let tried: Tried<T> | undefined;
+  let last: Undelivered | undefined;
   for (const { offers, sessionHold } of part.stages(priceRaw)) {
-    if (tried !== undefined && !isPassedOver(tried.outcome, tried.source)) break;
+    if (last !== undefined && !isPassedOver(last.outcome, last.source)) break;
     const { hold, tab } = deps.chargesOn(sessionHold);
     const mostRaw = mostOf(offers, tab.hasFeeOf(model.id));
     const holding = question.holding?.(sessionHold, mostRaw);
@@ -85,14 +90,14 @@ export async function askSources<R, T>(
       share = await hold(mostRaw, holding);
     } catch (error) {
       // The answer of the caller's own account stands where the pool may not be paid.
-      if (tried?.source.rail === 'byok' && error instanceof StageFailed) break;
+      if (last?.source.rail === 'byok' && error instanceof StageFailed) break;
       throw error;
     }
     share.isPayment = isPayment;
     let isBought = false;
     try {
       if (signal.aborted) return undefined;
-      tried = await askSellers(
+      const asked = await askSellers<R, T>(
         deps,
         {
           model,
@@ -103,21 +108,22 @@ export async function askSources<R, T>(
           paymentId: () => paymentHoldId(newId(deps.random, 'buy_')),
           span: deps.trace?.span,
         },
-        tried,
+        last,
       );
-      const { outcome } = tried;
-      isBought = outcome.kind === 'completed';
+      const tried = joinStages(last, asked);
       if (hasDelivered(tried)) {
+        isBought = true;
         const { outcome, source, span } = tried;
         return { outcome, source, share, span, tab };
       }
-      if (outcome.kind === 'aborted') return undefined;
+      if (tried.outcome.kind === 'aborted') return undefined;
+      last = tried;
     } finally {
       if (!isBought) share.drop();
     }
   }
-  assert(tried !== undefined, 'a bound model has sellers');
-  throw failureOf(tried);
+  assert(last !== undefined, 'a bound model has sellers');
+  throw failureOf(last);
 }
 
 /** The most that one purchase adds. A fee that stands on the tab is taken once. */
@@ -138,9 +144,9 @@ async function judge<T>(
   return failed('broken', `status ${status}`, status);
 }
 
-function failureOf(tried: Tried<unknown>): StageFailed {
+function failureOf(tried: Undelivered): StageFailed {
   const { outcome } = tried;
-  if (outcome.kind === 'declined' || outcome.kind === 'completed') {
+  if (outcome.kind === 'declined') {
     return new StageFailed(
       'upstream_declined',
       `The upstream refused the request with status ${outcome.status}.`,

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { ApiError } from '../../../../src/kernel/api-error.ts';
+import { silentLog } from '../../../../src/kernel/log.ts';
+import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+import { systemRandom } from '../../../../src/kernel/random.ts';
+import type { Model, Rail, Source } from '../../../../src/models/catalogue/catalogue.ts';
+import { requireOffers } from '../../../../src/models/catalogue/require-model.ts';
+import { createSourceRests } from '../../../../src/models/providers/circuit-breaker.ts';
+import { failed, type Outcome } from '../../../../src/models/providers/outcome.ts';
+import { buy } from '../../../../src/models/purchase/buy.ts';
+import type { Wanted } from '../../../../src/models/purchase/order.ts';
+import { planOffers } from '../../../../src/models/routing/plan-offers.ts';
+import { aBuyer, noStoredKeys } from '../../../support/a-buyer.ts';
+import { createFakeLedger } from '../../../support/fake-ledger.ts';
+import { plainBudgets } from '../../../support/plain-budgets.ts';
+
+const AGENT = 7;
+const SERVED = { kind: 'completed', status: 200 } as const;
+const BROKEN = failed('broken', 'status 500', 500);
+const unfit = (detail: string): Outcome<object> => ({ kind: 'unfit', detail });
+
+const sourceOf = (provider: string, rail: Rail, priceRaw: bigint): Source => ({
+  ...{ rail, provider, upstreamModel: 'm', marginBps: 0, rates: { request: priceRaw } },
+});
+
+/** A router, and behind it an account that is dearer; both do as told. */
+async function world() {
+  const clock = new ManualClock();
+  const ledger = createFakeLedger();
+  await ledger.credit({ agentId: AGENT, amountRaw: 1_000n, reference: 'start' });
+  const model: Model = {
+    ...{ id: 'acme/m', modality: 'text', contextWindow: null, maxOutputTokens: null },
+    sources: [sourceOf('router', 'x402-router', 10n), sourceOf('account', 'direct-account', 20n)],
+  };
+  const plays: Record<string, Outcome<object>> = {};
+  const asked: string[] = [];
+  const wanted: Wanted<string, object> = {
+    ...{ modelId: model.id, modality: 'text' },
+    orderOf: (sellers) => ({
+      model,
+      offers: requireOffers(
+        model,
+        planOffers(
+          sellers,
+          ({ rates }) => rates.request ?? 0n,
+          () => 'a way',
+        ),
+      ),
+      async ask({ source: { provider } }) {
+        asked.push(provider);
+        return plays[provider] ?? SERVED;
+      },
+      meter: () => ({ usage: {}, estimated: false }),
+    }),
+  };
+  const deps = {
+    catalogue: {
+      ...{ models: [model], keyedProviders: [], keyedModels: [] },
+      ...{ find: () => model, findKeyed: () => undefined },
+      ...{ provider: () => undefined, suggest: () => [] },
+    },
+    ...{ ledger, clock, random: systemRandom, log: silentLog },
+    ...{ breaker: createSourceRests({ clock }), budgets: plainBudgets() },
+    ...{ providerKeys: noStoredKeys, rails: { railOf: () => 'a way' } },
+  };
+  /** Buys once. Tells who delivered, or what was thrown. */
+  const buyOnce = async (outcomes: Readonly<Record<string, Outcome<object>>>) => {
+    Object.assign(plays, { router: SERVED, account: SERVED }, outcomes);
+    asked.length = 0;
+    const bought = await buy(deps, aBuyer({ agentId: AGENT }), wanted).catch((error) => error);
+    if (bought instanceof ApiError) return bought;
+    await bought.settle();
+    expect(ledger.openHolds()).toBe(0);
+    return bought.source.provider as string;
+  };
+  const restRouter = async () => {
+    for (let i = 0; i < 3; i++) expect(await buyOnce({ router: BROKEN })).toBe('account');
+  };
+  return { asked, buyOnce, ledger, restRouter };
+}
+
+describe('a purchase where sources of both ways to pay sell a model', () => {
+  it('is made at the other kind while the first one rests', async () => {
+    const { asked, buyOnce, restRouter } = await world();
+    await restRouter();
+    expect(await buyOnce({})).toBe('account');
+    expect(asked).toEqual(['account']);
+  });
+
+  it('is made at the other kind where the first one cannot take the request', async () => {
+    const { asked, buyOnce } = await world();
+    expect(await buyOnce({ router: unfit('no') })).toBe('account');
+    expect(asked).toEqual(['router', 'account']);
+  });
+
+  it('fails as if all had been asked under one hold', async () => {
+    const { buyOnce, ledger, restRouter } = await world();
+    const neither = { router: unfit('first'), account: unfit('second') };
+    expect(await buyOnce(neither)).toMatchObject({ status: 400, fields: { message: 'first' } });
+    expect(ledger.charges, 'no source was asked').toEqual([]);
+    const failedFirst = { router: BROKEN, account: unfit('second') };
+    expect(await buyOnce(failedFirst)).toMatchObject({ status: 502 });
+    expect(ledger.charges.map(({ rail }) => rail)).toEqual(['x402-router']);
+    await buyOnce({});
+    await restRouter();
+    expect(await buyOnce({ account: unfit('second') })).toMatchObject({ status: 503 });
+    expect(await buyOnce({ account: BROKEN })).toMatchObject({ status: 502 });
+    expect(ledger.openHolds()).toBe(0);
+  });
+});
