@@ -38,11 +38,12 @@ function readEvents(bytes: Uint8Array | string): Event[] {
   });
 }
 
-/** All events of a stream, but its last. */
-export async function eventsOf(stream: ResponseEvents): Promise<Event[]> {
-  const pieces: Uint8Array[] = [];
-  for (let piece = await stream.next(); piece; piece = await stream.next()) pieces.push(piece);
-  return readEvents(Buffer.concat(pieces));
+/** All events of a stream, but its last. Those of one that breaks are in `events`. */
+export async function eventsOf(stream: ResponseEvents, events: Event[] = []): Promise<Event[]> {
+  for (let piece = await stream.next(); piece; piece = await stream.next()) {
+    events.push(...readEvents(piece));
+  }
+  return events;
 }
 
 /** The head of a response whose request says nothing but its model. */

@@ -54,7 +54,10 @@ function readJson(body: Uint8Array): Promise<unknown> {
   return parseJsonInTurns(bytes, LIMITS.upstreamJson).catch(() => undefined);
 }
 
-/** A chat stream as a stream of events of the dialect of Responses. */
+/**
+ * A chat stream as a stream of events of the dialect of Responses. Where it breaks, the events of what came before go out
+ * first: they are numbered already, and what they say is charged.
+ */
 export class TranslatedResponse implements ResponseEvents {
   readonly #chat: ChatStream;
   readonly #events = new SseEvents();
@@ -66,6 +69,8 @@ export class TranslatedResponse implements ResponseEvents {
   /** Signs of life of the upstream. */
   #signs = '';
   #isOver = false;
+  /** Why it goes no further, once what came before that is taken. */
+  #broken: StreamBroken | undefined;
 
   constructor(
     chat: ChatStream,
@@ -90,17 +95,18 @@ export class TranslatedResponse implements ResponseEvents {
     }
     while (!this.#isOver) {
       const piece = await this.#chat.next();
-      if (piece === undefined) {
-        this.#isOver = true;
-        this.#writer.finish(this.#reason);
-      } else {
-        await this.#read(Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength));
+      try {
+        if (piece === undefined) this.#finish();
+        else await this.#read(Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength));
+      } catch (cause) {
+        this.#breakOff(cause);
       }
       if (piece !== undefined && isLongJson(piece)) await turnForLongWork();
       const events = this.#signs + this.#writer.take();
       this.#signs = '';
       if (events !== '') return Buffer.from(events);
     }
+    if (this.#broken !== undefined) throw this.#broken;
     return undefined;
   }
 
@@ -130,29 +136,21 @@ export class TranslatedResponse implements ResponseEvents {
     return usage ?? this.#estimate(answerChars);
   }
 
+  /** Throws where an event reports an error, or the writer does. */
   async #read(piece: Buffer): Promise<void> {
     for (const event of this.#events.push(piece)) {
       const text = this.#alike.textOf(event);
-      const chunk = text === undefined ? await readData(event) : undefined;
-      try {
-        if (text === undefined) this.#look(event, chunk);
-        else this.#writer.say(text);
-      } catch (cause) {
-        if (cause instanceof StreamBroken) throw cause;
-        throw this.#brokenBy(
-          new StreamBroken('a delta cannot be added to the response', { cause }),
-        );
-      }
+      if (text === undefined) this.#look(event, await readData(event));
+      else this.#writer.say(text);
     }
   }
 
-  /** Throws where the writer does. */
   #look(event: Buffer, chunk: unknown): void {
     if (!isObject(chunk)) {
       if (event[0] === COLON) this.#signs += event.toString('latin1');
       return;
     }
-    if (isObject(chunk.error)) throw this.#brokenBy(new ReportedError(chunk.error));
+    if (isObject(chunk.error)) throw new ReportedError(chunk.error);
     this.#alike.remember(event, chunk);
     this.#usage = translateUsage(chunk.usage) ?? this.#usage;
     const choice = firstChoice(chunk);
@@ -161,9 +159,17 @@ export class TranslatedResponse implements ResponseEvents {
     if (typeof choice.finish_reason === 'string') this.#reason = choice.finish_reason;
   }
 
-  #brokenBy(broken: StreamBroken): StreamBroken {
+  #finish(): void {
+    this.#isOver = true;
+    this.#writer.finish(this.#reason);
+  }
+
+  #breakOff(cause: unknown): void {
     this.stop();
-    return broken;
+    this.#broken =
+      cause instanceof StreamBroken
+        ? cause
+        : new StreamBroken('a delta cannot be added to the response', { cause });
   }
 }
 

@@ -8,7 +8,7 @@ import {
   TranslatedResponse,
   translateCompletion,
 } from '../../../../../src/models/responses/translate/translated-response.ts';
-import { BARE_HEAD, chatStreamOf, eventsOf } from '../../../../support/chat-answer.ts';
+import { BARE_HEAD, chatStreamOf, type Event, eventsOf } from '../../../../support/chat-answer.ts';
 import {
   callEvent,
   chunkEvent,
@@ -291,6 +291,31 @@ describe('a chat stream as a response', () => {
       const stream = new TranslatedResponse(chatStreamOf(chunks), translation());
       await expect(eventsOf(stream)).rejects.toBeInstanceOf(StreamBroken);
     }
+  });
+
+  it.each([
+    ['reports an error', [`data: ${JSON.stringify({ error: { code: 'overloaded' } })}\n\n`]],
+    [
+      'has one item too many',
+      Array.from({ length: LIMITS.responses.outputParts }, (_, at) =>
+        callEvent(at, { name: 'a', arguments: '{}' }, { id: `${at}` }),
+      ),
+    ],
+  ])('gives all that came in one piece before its upstream %s', async (_, breaking) => {
+    const piece = [...['Hi', ' you'].map((content) => deltaEvent({ content })), ...breaking];
+    const stream = new TranslatedResponse(chatStreamOf([piece.join('')]), translation());
+    const events: Event[] = [];
+    await expect(eventsOf(stream, events)).rejects.toBeInstanceOf(StreamBroken);
+    expect(events.slice(0, 2)).toMatchObject([
+      { type: 'response.created' },
+      { type: 'response.in_progress' },
+    ]);
+    expect(events.flatMap(({ delta, type }) => (/text.delta$/.test(type) ? [delta] : []))).toEqual([
+      'Hi',
+      ' you',
+    ]);
+    expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, at) => at));
+    expect(stream.sequence(), 'the last event is numbered without a gap').toBe(events.length);
   });
 
   it('stops its upstream where a chunk that is like those before has one part too many', async () => {
