@@ -54,11 +54,11 @@ export class LineClient implements VoiceClient {
     return { id: 'answer', created() {}, itemAdded, text() {}, audio, itemDone, done() {} };
   }
 
-  clearPlayback(): Played | undefined {
+  clearPlayback(): Played[] {
     const [next] = this.#unplayed.splice(0);
-    if (next === undefined) return undefined;
+    if (next === undefined) return [];
     this.sent.push({ clear: true });
-    return this.#heard?.itemId === next.itemId ? this.#heard : { ...next, heardMs: 0 };
+    return [this.#heard?.itemId === next.itemId ? this.#heard : { ...next, heardMs: 0 }];
   }
 
   end(ending: Ending): void {

@@ -94,6 +94,7 @@ export async function phoneCall(
   const turns: string[] = [];
   const said: SaidTurn[] = [];
   const interruptions: string[] = [];
+  const cuts: string[] = [];
   const config = {
     ...DEFAULT_CONFIG,
     inputFormat: MULAW,
@@ -121,6 +122,7 @@ export async function phoneCall(
       digit() {},
       announced: options.announced ?? (() => {}),
       notAnnounced: options.notAnnounced ?? (() => {}),
+      heard: (_, heard) => cuts.push(heard),
       interrupted: (heard) => interruptions.push(heard),
       attached() {},
       detached() {},
@@ -170,6 +172,7 @@ export async function phoneCall(
     clears,
     clock,
     connection,
+    cuts,
     engines,
     interruptions,
     ledger,

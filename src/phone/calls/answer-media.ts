@@ -158,10 +158,8 @@ async function openSession(
       act: (action) => carryOut(deps, call, recorder, action),
       digit: (digit) => brain?.digit?.(digit),
       entered: (digits) => brain?.entered?.(digits),
-      interrupted(heard, heardMs, itemId) {
-        brain?.interrupted?.(heard, heardMs);
-        turns.heard(itemId, heard);
-      },
+      heard: turns.heard,
+      interrupted: (heard, heardMs) => brain?.interrupted?.(heard, heardMs),
       detached: () => money.freeze(),
       attached: () => money.unfreeze(),
       over: () => heardOut(),

@@ -10,7 +10,7 @@ import type { CallAction } from '../voice/call-actions.ts';
 export type ActionOfCall = Exclude<CallAction, { name: 'end_call' }>;
 
 /** What happens to a live call outside of it. */
-export type LiveCallEvents = Pick<TurnRecordDeps, 'said' | 'interrupted'> & {
+export type LiveCallEvents = Pick<TurnRecordDeps, 'said' | 'heard' | 'interrupted'> & {
   readonly act: (action: ActionOfCall) => void;
   readonly digit: (digit: string) => void;
   /** Digits that the brain has asked for. */

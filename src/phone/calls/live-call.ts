@@ -251,9 +251,7 @@ export class LiveCall {
 
   #interrupt(): void {
     this.actions.sounds.stop();
-    this.#session.bargeIn();
-    const lastHeard = this.#client.takeLastHeard();
-    if (lastHeard !== undefined) this.#record.interrupted(lastHeard);
+    this.#record.interrupted(this.#session.bargeIn());
   }
 
   #answered(cause: TurnCause | undefined, labels: AnswerLabels): void {

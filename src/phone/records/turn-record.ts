@@ -15,8 +15,10 @@ export type TurnRecordDeps = {
   readonly spoken: (itemId: string) => Pick<SpokenText, 'cut' | 'text'> | undefined;
   /** Words of one side, complete. */
   readonly said: (turn: SaidTurn) => void;
-  /** So much was heard of an answer, whose words were said before. */
-  readonly interrupted: (heard: string, heardMs: number, itemId: string) => void;
+  /** So much was heard of an answer that was cut, whose words were said before. */
+  readonly heard: (itemId: string, heard: string) => void;
+  /** The far side has interrupted an answer that was playing, of which so much was heard. */
+  readonly interrupted: (heard: string, heardMs: number) => void;
 };
 
 /** What the two sides of one call have said, with the time of each turn and what was heard of it. */
@@ -50,13 +52,21 @@ export class TurnRecord {
     this.#deps.said({ role: 'assistant', content, at, itemId, latency });
   }
 
-  /** The far side has interrupted the sound of an answer. */
-  interrupted({ heardMs, itemId }: Played): void {
-    const spoken = this.#deps.spoken(itemId);
-    const heard = spoken?.cut ?? '';
-    const unheard = countWords(spoken?.text ?? '') - countWords(heard);
-    this.#deps.metrics.wordsUnheard(Math.max(0, unheard));
-    this.#deps.interrupted(heard, heardMs, itemId);
+  /** The sound of these items was stopped. */
+  cut(played: readonly Played[]): void {
+    for (const { itemId } of played) {
+      const { cut: heard = '', text = '' } = this.#deps.spoken(itemId) ?? {};
+      this.#deps.metrics.wordsUnheard(Math.max(0, countWords(text) - countWords(heard)));
+      this.#deps.heard(itemId, heard);
+    }
+  }
+
+  /** The far side has interrupted the sound of these items. The first of them was playing. */
+  interrupted(played: readonly Played[]): void {
+    this.cut(played);
+    const [playing] = played;
+    if (playing === undefined) return;
+    this.#deps.interrupted(this.#deps.spoken(playing.itemId)?.cut ?? '', playing.heardMs);
   }
 }
 

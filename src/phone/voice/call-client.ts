@@ -51,8 +51,6 @@ export class CallClient implements VoiceClient {
   readonly #events: CallEvents;
   /** The message that is being spoken, of which more may come. */
   #openItemId: string | undefined;
-  /** What was heard at the last interruption of sound. */
-  #lastHeard: Played | undefined;
 
   constructor(options: {
     readonly clock: Clock;
@@ -143,16 +141,8 @@ export class CallClient implements VoiceClient {
     };
   }
 
-  clearPlayback(): Played | undefined {
-    this.#lastHeard = this.#line.clearPlayback(this.#openItemId);
-    return this.#lastHeard;
-  }
-
-  /** What was heard at the last interruption of sound, once. */
-  takeLastHeard(): Played | undefined {
-    const heard = this.#lastHeard;
-    this.#lastHeard = undefined;
-    return heard;
+  clearPlayback(): readonly Played[] {
+    return this.#line.clearPlayback(this.#openItemId);
   }
 
   end(ending: Ending): void {

@@ -179,19 +179,18 @@ export class CallLine {
   }
 
   /**
-   * The interruption stands: what was not heard never is. Returns what was heard of the item that is interrupted, which is
-   * `openItemId` where more of that would have come; undefined: everything of it.
+   * The interruption stands: what was not heard never is. Returns what was heard of each item that is cut by that, in their
+   * order; one of them is `openItemId`, of which more would have come.
    */
-  clearPlayback(openItemId?: string): Played | undefined {
+  clearPlayback(openItemId?: string): Played[] {
     this.pause();
-    const paused = this.#paused;
+    const { heard, unheard = [] } = this.#paused ?? {};
     this.#paused = undefined;
     this.#waits.wake();
     this.#marks.cutShort();
-    const itemId = openItemId ?? paused?.unheard[0]?.itemId;
-    if (itemId === undefined) return undefined;
-    const heard = paused?.heard;
-    return heard?.itemId === itemId ? heard : { itemId, heardMs: 0 };
+    const cut = new Set(unheard.map(({ itemId }) => itemId));
+    if (openItemId !== undefined) cut.add(openItemId);
+    return Array.from(cut, (itemId) => (heard?.itemId === itemId ? heard : { itemId, heardMs: 0 }));
   }
 
   /**

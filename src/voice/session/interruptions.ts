@@ -3,7 +3,7 @@ import type { VoiceDeps } from '../live/voice-deps.ts';
 import type { Answering } from './answering.ts';
 import type { Conversation } from './conversation.ts';
 import type { TurnCycle } from './turn-cycle.ts';
-import type { VoiceClient } from './voice-client.ts';
+import type { Played, VoiceClient } from './voice-client.ts';
 
 type InterruptionDeps = Pick<VoiceDeps, 'trace'> & {
   readonly answering: Answering;
@@ -21,12 +21,13 @@ export class Interruptions {
     this.#deps = deps;
   }
 
-  /** The caller interrupts. Clears the client's playback first, since the caller hears that. */
-  bargeIn(): void {
+  /** The caller interrupts. Clears the client's playback first, since the caller hears that, and returns what was heard. */
+  bargeIn(): readonly Played[] {
     const { client, turns } = this.#deps;
     const played = client.clearPlayback();
     turns.bargeIn();
-    if (played !== undefined) this.heardUntil(played.itemId, played.heardMs);
+    for (const { heardMs, itemId } of played) this.heardUntil(itemId, heardMs);
+    return played;
   }
 
   /** The caller interrupted an answer after `heardMs`: exactly the words heard stay in the conversation. */

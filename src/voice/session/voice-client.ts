@@ -58,10 +58,10 @@ export interface VoiceClient {
     room: { readonly outputCap: number; readonly isShortened: boolean },
   ): AnswerClient;
   /**
-   * The caller interrupts: drops audio that was sent and not played. Returns what the caller has heard, or undefined
-   * where the client reports that itself (`VoiceSession.heardUntil`).
+   * The caller interrupts: drops audio that was sent and not played. Returns what the caller has heard of each answer that
+   * is cut by that, in their order; nothing where the client reports it itself (`VoiceSession.heardUntil`).
    */
-  clearPlayback(): Played | undefined;
+  clearPlayback(): readonly Played[];
   /** Ends the session: sends the reason and closes. `ending.code` is the close code of a WebSocket. */
   end(ending: Ending): void;
 }

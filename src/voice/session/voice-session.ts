@@ -21,7 +21,7 @@ import { Listening } from './listening.ts';
 import { DEFAULT_CONFIG, isHeardOtherwise, type SessionConfig } from './session-config.ts';
 import { Settlement } from './settlement.ts';
 import { TurnCycle } from './turn-cycle.ts';
-import type { VoiceClient } from './voice-client.ts';
+import type { Played, VoiceClient } from './voice-client.ts';
 import type { VoicePipeline } from './voice-pipeline.ts';
 import type { VoiceSessionDeps, VoiceSessionInput } from './voice-session-input.ts';
 
@@ -165,9 +165,9 @@ export class VoiceSession {
     this.#interruptions.heardUntil(itemId, heardMs);
   }
 
-  /** The caller interrupts, as the client has found. */
-  bargeIn(): void {
-    this.#interruptions.bargeIn();
+  /** The caller interrupts, as the client has found. Returns what was heard of each answer that is cut by that. */
+  bargeIn(): readonly Played[] {
+    return this.#interruptions.bargeIn();
   }
 
   /** Journals what was bought by now, also of a turn in progress. Between turns the next one is held anew. */

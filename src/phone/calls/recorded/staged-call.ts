@@ -16,6 +16,7 @@ const CALLBACK = { isCallback: true } as const;
 
 const NO_EVENTS: Events = {
   said() {},
+  heard() {},
   interrupted() {},
   act() {},
   digit() {},
@@ -114,6 +115,7 @@ export class StagedCall {
     const written = stage.between('events', NO_EVENTS);
     return {
       said: both(written.said, real.said),
+      heard: both(written.heard, real.heard),
       interrupted: both(written.interrupted, real.interrupted),
       act: both(written.act, real.act),
       digit: both((digit) => written.digit(this.call.actions.writtenAs(digit)), real.digit),

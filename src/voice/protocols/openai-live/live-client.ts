@@ -122,10 +122,10 @@ export class LiveClient implements VoiceClient {
   }
 
   /** What was sent is heard, since the client cannot be told to drop it. */
-  clearPlayback(): Played | undefined {
+  clearPlayback(): readonly Played[] {
     const { heard } = this.#output;
     this.#output.end();
-    return heard;
+    return heard === undefined ? [] : [heard];
   }
 
   end(ending: Ending): void {

@@ -6,7 +6,12 @@ import type { StopSignal } from '../../../kernel/stop-signal.ts';
 import type { EventAllowance } from '../../live/event-allowance.ts';
 import type { AnswerRequest } from '../../session/answer-request.ts';
 import type { AddedItem } from '../../session/conversation.ts';
-import type { AnswerClient, UtteranceEnd, VoiceClient } from '../../session/voice-client.ts';
+import type {
+  AnswerClient,
+  Played,
+  UtteranceEnd,
+  VoiceClient,
+} from '../../session/voice-client.ts';
 import { StageFailed } from '../../session/voice-pipeline.ts';
 import type { Heard } from '../../stt/transcriber-events.ts';
 import type { EventSender } from './event-sender.ts';
@@ -114,7 +119,9 @@ export class RealtimeClient implements VoiceClient {
   }
 
   /** On a WebSocket the client plays the audio: it stops by itself and sends `conversation.item.truncate`. */
-  clearPlayback(): undefined {}
+  clearPlayback(): readonly Played[] {
+    return [];
+  }
 
   end(ending: Ending): void {
     this.#sender.end(ending);

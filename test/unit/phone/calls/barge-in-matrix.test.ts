@@ -87,6 +87,26 @@ describe('a caller who interrupts', () => {
     expect(engines.tts.flite.spoken).toEqual(['One two three four.', ANSWER]);
   });
 
+  it.each([
+    ['is still being made', 'Nine ten eleven twelve. Thirteen fourteen fifteen.'],
+    ['was sent whole', 'Nine.'],
+  ])('between an answer and the next, which %s, has heard a part of the first', async (_, next) => {
+    const phone = await phoneCall();
+    const { answers, call, callee, cuts, interruptions, passes, prompt, says } = phone;
+    answers('One two three four. Five six seven eight.');
+    await says('count');
+    call.say(next);
+    await passes(100);
+    const heardMs = callee.heardMs();
+    expect(heardMs).toBeLessThan(400);
+    await interrupts(phone);
+    const [, history = '', wait] = prompt();
+    expectHeard(history, heardMs + 400);
+    expect(wait).toBe('wait a moment please');
+    expect(cuts).toEqual([history, '']);
+    expect(interruptions).toEqual([history]);
+  });
+
   it('hears no sound that is made after the clear', async () => {
     const phone = await phoneCall();
     const { answers, callee, engines, passes, says } = phone;

@@ -81,6 +81,23 @@ describe('a telephone line', () => {
     expect(line.dry.underruns).toBe(0);
   });
 
+  it('says of each item that is cut how much of it was heard', async () => {
+    const { clock, line } = openLine();
+    line.play('first', PIECE);
+    line.play('second', PIECE);
+    line.play('third', PIECE);
+    await pass(clock, 300);
+    const second = { itemId: 'second', heardMs: 100 };
+    expect(line.clearPlayback('fourth')).toEqual([
+      second,
+      { itemId: 'third', heardMs: 0 },
+      { itemId: 'fourth', heardMs: 0 },
+    ]);
+    line.play('fifth', PIECE);
+    await pass(clock, 300);
+    expect(line.clearPlayback()).toEqual([]);
+  });
+
   it('has no room while it is paused, or while its stream is gone', () => {
     const { line } = openLine();
     line.pause();

@@ -16,6 +16,7 @@ const events = (change: Partial<Events>): { change: Partial<LiveCallOptions> } =
       said() {},
       act() {},
       digit() {},
+      heard() {},
       interrupted() {},
       attached() {},
       detached() {},
