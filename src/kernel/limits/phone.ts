@@ -130,7 +130,7 @@ export const PHONE_LIMITS = {
   /** Keys that follow one another within so long are one entry. */
   digitsMs: 1_500,
   keys: 32,
-  /** Keys are dropped that follow one another within so long, after the first of them could not be taken. */
+  /** Keys of a sensitive entry that are not taken, or come after its end, are dropped until none follows for so long. */
   keypadRestMs: 5_000,
   /** Silence of the keypad after which an entry is over that a brain has asked for. */
   gatherSeconds: { usual: 10, most: 60 },

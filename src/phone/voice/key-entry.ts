@@ -22,7 +22,8 @@ export type EnteredKeys = {
 
 /**
  * Gathers keys that are pressed one after another; a pause or `#` ends an entry. A brain may ask for one entry by its own
- * rules.
+ * rules. Where its length ends that entry, the keys that follow it are dropped until the keypad rests: the caller does not
+ * know yet that it is complete.
  */
 export class KeyEntry {
   readonly #clock: Clock;
@@ -33,6 +34,12 @@ export class KeyEntry {
   #timer: TimerHandle | undefined;
   /** Of the entry that a brain has asked for. */
   #rules: GatherRules | undefined;
+  /** Runs once no key is taken any more that may belong to that entry. */
+  #over = () => {};
+  /** What begins once the keypad rests, and what runs in its place where it never does. */
+  #next: { readonly begin: () => void; readonly over: () => void } | undefined;
+  /** From when on the keypad rests. */
+  #restsFromMs = 0;
 
   constructor(options: {
     readonly clock: Clock;
@@ -42,12 +49,20 @@ export class KeyEntry {
     this.#entered = options.entered;
   }
 
-  /** Gathers the next keys by these rules, behind those that were kept for it. Keys of another entry are dropped. */
-  gather(rules: GatherRules): void {
+  /**
+   * Gathers the next keys by these rules, behind those that were kept for it. Keys of another entry are dropped. `over`
+   * runs exactly once, when no key is taken any more that may belong to the entry: before `entered`, unless keys may follow.
+   */
+  gather(rules: GatherRules, over = () => {}): void {
+    if (this.#isDroppingSensitive) {
+      this.#begins({ begin: () => this.gather(rules, over), over });
+      return;
+    }
     // What was pressed for a sensitive entry is told to no other one.
     const kept = this.#held === 'kept' && rules.isSensitive ? this.#digits : '';
     this.close();
     this.#rules = rules;
+    this.#over = over;
     this.#wait(rules.timeoutMs);
     for (const digit of kept) {
       this.press(digit);
@@ -55,19 +70,30 @@ export class KeyEntry {
     }
   }
 
-  /** Keeps the next keys back, by the rules of an entry that cannot begin yet. At most so many keys wait for it. */
+  /**
+   * Keeps the next keys back, by the rules of an entry that cannot begin yet. At most so many keys wait for it. An earlier
+   * entry is over only once that one begins.
+   */
   keep(rules: GatherRules): void {
+    if (this.#isDroppingSensitive) {
+      this.#begins({ begin: () => this.keep(rules), over() {} });
+      return;
+    }
+    const over = this.#over;
+    this.#over = () => {};
     this.close();
+    this.#over = over;
     this.#rules = rules;
     this.#held = 'kept';
   }
 
   /** Nothing is gathered of the keys that were kept back: they are dropped, as is what follows them until the keypad rests. */
   drop(): void {
-    if (this.#held !== 'kept') return;
-    this.#held = 'dropped';
-    this.#digits = '';
-    this.#rest();
+    const next = this.#next;
+    if (this.#held !== 'kept' && next === undefined) return;
+    this.#next = undefined;
+    next?.over();
+    this.#drop();
   }
 
   /** Whether keys are dropped. */
@@ -77,7 +103,8 @@ export class KeyEntry {
 
   /** Whether an entry is open that a brain has asked for. */
   get isGathering(): boolean {
-    return this.#rules !== undefined && this.#held !== 'dropped';
+    if (this.#held === 'dropped') return this.#next !== undefined;
+    return this.#rules !== undefined;
   }
 
   /** A key as it may be written down: while sensitive ones are gathered, all of them read alike but the one that ends them. */
@@ -89,6 +116,7 @@ export class KeyEntry {
 
   press(digit: string): void {
     const rules = this.#rules;
+    this.#restsFromMs = this.#clock.monotonicMs();
     if (this.#held === 'kept') {
       if (this.#digits.length <= LIMITS.phone.keys) this.#digits += digit;
       return;
@@ -103,29 +131,69 @@ export class KeyEntry {
     }
     const most = rules?.maxDigits ?? LIMITS.phone.keys;
     if (this.#digits.length < most) this.#digits += digit;
-    const isWhole = this.#digits.length >= most || (rules === undefined && digit === '#');
-    this.#wait(isWhole ? 0 : (rules?.timeoutMs ?? LIMITS.phone.digitsMs));
+    const isWhole = this.#digits.length >= most;
+    if (isWhole && rules !== undefined) this.#wait(0, { mayGoOn: true });
+    else if (isWhole || (rules === undefined && digit === '#')) this.#wait(0);
+    else this.#wait(rules?.timeoutMs ?? LIMITS.phone.digitsMs);
   }
 
   close(): void {
     if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
+    const over = this.#over;
+    const next = this.#next;
     this.#timer = undefined;
     this.#digits = '';
     this.#held = undefined;
     this.#rules = undefined;
+    this.#over = () => {};
+    this.#next = undefined;
+    over();
+    next?.over();
   }
 
+  /** Keys of a sensitive entry are dropped: no other entry gets them. */
+  get #isDroppingSensitive(): boolean {
+    return this.#held === 'dropped' && this.#rules?.isSensitive === true;
+  }
+
+  #drop(): void {
+    this.#held = 'dropped';
+    this.#digits = '';
+    this.#restsFromMs = this.#clock.monotonicMs();
+    this.#rest();
+  }
+
+  #begins(next: { readonly begin: () => void; readonly over: () => void }): void {
+    this.#next?.over();
+    this.#next = next;
+    this.#rest();
+  }
+
+  /** Drops keys until the keypad rests. Sensitive ones are waited for longer, unless another entry is to begin. */
   #rest(): void {
     if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
-    this.#timer = this.#clock.setTimeout(() => this.close(), LIMITS.phone.keypadRestMs);
+    const { digitsMs, keypadRestMs } = LIMITS.phone;
+    const isLong = this.#isDroppingSensitive && this.#next === undefined;
+    const untilMs = this.#restsFromMs + (isLong ? keypadRestMs : digitsMs);
+    this.#timer = this.#clock.setTimeout(
+      () => {
+        const next = this.#next;
+        this.#next = undefined;
+        this.close();
+        next?.begin();
+      },
+      Math.max(0, untilMs - this.#clock.monotonicMs()),
+    );
   }
 
-  #wait(ms: number): void {
+  /** Ends the entry after so long. Where it `mayGoOn`, the keys that follow it are dropped. */
+  #wait(ms: number, { mayGoOn = false } = {}): void {
     if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
     this.#timer = this.#clock.setTimeout(() => {
       const digits = this.#digits;
       const rules = this.#rules;
-      this.close();
+      if (mayGoOn) this.#drop();
+      else this.close();
       this.#entered({
         digits,
         isGathered: rules !== undefined,

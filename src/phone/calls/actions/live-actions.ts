@@ -49,7 +49,6 @@ export class LiveActions {
   readonly #parts: LiveParts;
   readonly #keys: KeyEntry;
   readonly #timers: NamedTimers;
-  #gatherOver = () => {};
   #isMuted = false;
   #isTransferring = false;
   /** Until when the carrier may be sending digits, and the media stream may be closed for it. */
@@ -96,16 +95,16 @@ export class LiveActions {
     this.#keys.press(digit);
   }
 
-  /** Gathers the next keys by these rules, and then asks the brain with them. `over` runs once none is gathered any more. */
+  /**
+   * Gathers the next keys by these rules, and then asks the brain with them. `over` runs once, when the caller presses no
+   * more keys that may belong to them.
+   */
   gather(rules: GatherRules, over: () => void): void {
-    this.#gatherOver();
-    this.#keys.gather(rules);
-    this.#gatherOver = over;
+    this.#keys.gather(rules, over);
   }
 
   /** Holds the caller's next keys back and writes them nowhere, until `gather` uses them or `dropKeys` forgets them. */
   keepKeys(rules: GatherRules): void {
-    this.#closeKeys();
     this.#keys.keep(rules);
   }
 
@@ -114,7 +113,7 @@ export class LiveActions {
     this.#keys.drop();
   }
 
-  /** Whether keys are being forgotten. They do not interrupt the agent then, who explains why. */
+  /** Whether keys are being forgotten. They do not interrupt the agent then, who explains why, or answers the entry before them. */
   get isDroppingKeys(): boolean {
     return this.#keys.isDropping;
   }
@@ -141,7 +140,7 @@ export class LiveActions {
   mute(): void {
     this.#isMuted = true;
     const { bargeIn, session } = this.#parts;
-    this.#closeKeys();
+    this.#keys.close();
     bargeIn.close();
     this.sounds.stop();
     session.clearInput();
@@ -223,19 +222,12 @@ export class LiveActions {
   }
 
   close(): void {
-    this.#closeKeys();
+    this.#keys.close();
     this.#timers.close();
     this.sounds.stop();
   }
 
-  #closeKeys(): void {
-    this.#keys.close();
-    this.#gatherOver();
-    this.#gatherOver = () => {};
-  }
-
   #entered(keys: EnteredKeys): void {
-    this.#closeKeys();
     const { bargeIn, call, entered } = this.#parts;
     if (keys.digits !== '') bargeIn.interruptNow();
     call.note(keypadNote(keys));

@@ -68,3 +68,110 @@ it('an entry without any key says so, and a sensitive one says how many digits t
   }
   expect(entries).toEqual(['no digits entered', '1 digit entered', '4 digits entered']);
 });
+
+const SENSITIVE = { ...RULES, isSensitive: true };
+
+it('keys that follow an entry of the longest length are dropped until the keypad rests, longer where it is sensitive', () => {
+  const { digitsMs, keypadRestMs } = LIMITS.phone;
+  for (const [rules, restMs] of [
+    [RULES, digitsMs],
+    [SENSITIVE, keypadRestMs],
+  ] as const) {
+    const { clock, entries, entry } = keys();
+    let overAt = 0;
+    entry.gather(rules, () => {
+      overAt = clock.monotonicMs();
+    });
+    for (const digit of '1234') entry.press(digit);
+    clock.advance(1);
+    for (const digit of '56#') {
+      clock.advance(restMs - 10);
+      expect(entry.isDropping).toBe(true);
+      expect(entry.writtenAs(digit)).toBe(rules.isSensitive && digit !== '#' ? '0' : digit);
+      entry.press(digit);
+    }
+    const lastMs = clock.monotonicMs();
+    clock.advance(restMs - 1);
+    expect([entries.length, overAt]).toEqual([1, 0]);
+    clock.advance(1);
+    expect(overAt).toBe(lastMs + restMs);
+    for (const digit of '7#') entry.press(digit);
+    clock.advance(1);
+    expect(entries.slice(1)).toEqual(['7#']);
+  }
+});
+
+it('an entry that its own key ends, or silence, is over at once', () => {
+  for (const last of ['#', '']) {
+    const { clock, entries, entry } = keys();
+    const order: string[] = [];
+    entry.gather(SENSITIVE, () => order.push(`over ${entries.length}`));
+    for (const digit of `123${last}`) entry.press(digit);
+    clock.advance(last === '' ? SENSITIVE.timeoutMs : 1);
+    expect(order).toEqual(['over 0']);
+    expect(entry.isDropping).toBe(false);
+    entry.press('9');
+    clock.advance(LIMITS.phone.digitsMs);
+    expect(entries).toEqual(['3 digits entered', '9']);
+  }
+});
+
+it('an entry after a sensitive one gets no key of it, and begins when none has come for as long as keys make one entry', () => {
+  for (const isSensitive of [false, true]) {
+    const { clock, entries, entry } = keys();
+    const over: string[] = [];
+    entry.gather(SENSITIVE, () => over.push('first'));
+    for (const digit of '1234') entry.press(digit);
+    clock.advance(200);
+    if (isSensitive) entry.keep(SENSITIVE);
+    entry.gather({ ...RULES, isSensitive }, () => over.push('second'));
+    expect(entry.isGathering).toBe(true);
+    for (const digit of '56#') entry.press(digit);
+    clock.advance(LIMITS.phone.digitsMs - 1);
+    expect(over).toEqual([]);
+    clock.advance(1);
+    expect(over).toEqual(['first']);
+    for (const digit of '78#') entry.press(digit);
+    clock.advance(1);
+    expect(entries).toEqual(['4 digits entered', isSensitive ? '2 digits entered' : '78']);
+    expect(over).toEqual(['first', 'second']);
+  }
+});
+
+it('an entry that waits for the keypad to rest is over where the call ends, and where another takes its place', () => {
+  const { clock, entry } = keys();
+  const over: string[] = [];
+  entry.gather(SENSITIVE, () => over.push('first'));
+  for (const digit of '1234') entry.press(digit);
+  clock.advance(1);
+  entry.gather(RULES, () => over.push('second'));
+  entry.gather(RULES, () => over.push('third'));
+  expect(over).toEqual(['second']);
+  entry.close();
+  entry.close();
+  expect(over).toEqual(['second', 'first', 'third']);
+});
+
+it('an entry is over only once the sensitive one has begun that follows it, so that nothing is recorded between them', () => {
+  const { entry } = keys();
+  const over: string[] = [];
+  entry.gather(SENSITIVE, () => over.push('first'));
+  entry.keep(SENSITIVE);
+  expect(over).toEqual([]);
+  entry.gather(SENSITIVE, () => over.push('second'));
+  expect(over).toEqual(['first']);
+});
+
+it('keys that were to be kept after a sensitive entry, and cannot be, are dropped as long as those of any such entry', () => {
+  const { clock, entries, entry } = keys();
+  entry.gather(SENSITIVE);
+  for (const digit of '1234') entry.press(digit);
+  clock.advance(1);
+  entry.keep(SENSITIVE);
+  entry.drop();
+  clock.advance(LIMITS.phone.keypadRestMs - 1);
+  expect([entry.isDropping, entry.isGathering]).toEqual([true, false]);
+  clock.advance(1);
+  expect(entry.isDropping).toBe(false);
+  expect(entries).toEqual(['4 digits entered']);
+});

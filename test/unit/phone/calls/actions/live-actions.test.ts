@@ -99,10 +99,32 @@ describe('gathered keys', () => {
     await world.passes(200);
     expect(world.prompt()).toEqual(['[keypad] 16 digits entered']);
     expect(entered).toEqual(['4111222233334444']);
+    await world.passes(LIMITS.phone.keypadRestMs);
     press(world, '9#');
     await world.passes(200);
     expect(world.prompt().join(' ')).toContain('[keypad] 9#');
     expect(entered).toHaveLength(1);
+  });
+
+  it('that follow a whole entry interrupt no answer to it, and are told to nobody', async () => {
+    const entered: string[] = [];
+    const over: string[] = [];
+    const world = await phoneCall(events({ entered: (digits) => entered.push(digits) }));
+    const { answers, callee, engines, passes, prompt } = world;
+    answers(COUNT);
+    world.call.actions.gather({ ...GATHER, isSensitive: true }, () => over.push('over'));
+    press(world, '4111222233334444');
+    await passes(300);
+    press(world, '789');
+    await passes(2_000);
+    press(world, '#');
+    expect(over).toEqual([]);
+    await passes(LIMITS.phone.keypadRestMs + 100);
+    expect(entered).toEqual(['4111222233334444']);
+    expect(engines.guide.asked).toHaveLength(1);
+    expect(prompt()).toEqual(['[keypad] 16 digits entered']);
+    expect(callee.heardMs()).toBeGreaterThanOrEqual(780);
+    expect(over).toEqual(['over']);
   });
 
   it('that never come are reported as none', async () => {

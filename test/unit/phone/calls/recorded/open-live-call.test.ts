@@ -136,6 +136,24 @@ it('the recording of a call is the same whatever its sensitive digits are, which
   ).toBe('12#0000#');
 });
 
+it('keys that follow a whole sensitive entry are written as its own', async () => {
+  const tapes = memoryTapes();
+  const { call, passes } = await phoneCall({ deps: { tapes }, open: openLiveCall });
+  call.actions.gather({ ...GATHER, maxDigits: 4 }, () => {});
+  for (const keys of ['4929', '73']) {
+    for (const digit of keys) call.media({ kind: 'digit', digit });
+    await passes(200);
+  }
+  call.end('max_duration');
+  await passes(4_000);
+  await call.settled;
+  await settleAll();
+  const tape = tapes.tape();
+  const written = [...tape.arrivals.filter(isDigit), ...tape.sent];
+  expect(JSON.stringify(written)).not.toMatch(/"digit":"[^0]"|"7"|"3"/);
+  expect(tape.arrivals.filter(isDigit)).toHaveLength(6);
+});
+
 it('a call goes on when its recording is full, which then replays as far as it goes', async () => {
   const { over, tape: read } = await recorded({ tapes: memoryTapes(100_000) });
   expect(over).toEqual(['max_duration']);
