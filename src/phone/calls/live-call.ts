@@ -90,6 +90,7 @@ export class LiveCall {
       isMuted: () => this.actions.isMuted,
     });
     const { events } = options;
+    this.#announcement = this.#createAnnouncement();
     this.actions = new LiveActions({
       clock,
       random,
@@ -98,6 +99,7 @@ export class LiveCall {
       session: this.#session,
       line: this.line,
       bargeIn: this.#bargeIn,
+      announcement: this.#announcement,
       pipeline: input.pipeline,
       entered: (digits) => events.entered?.(digits),
       call: this,
@@ -113,7 +115,6 @@ export class LiveCall {
     this.#timers = new NamedTimers(clock);
     this.#timers.repeat('billing', BILLING_MS, () => this.#session.billNow());
     this.#timers.after('longest', options.longestMs, () => this.end('max_duration'));
-    this.#announcement = this.#createAnnouncement();
     this.#handover = new StreamHandover({
       actions: this.actions,
       line: this.line,

@@ -5,7 +5,7 @@ import type { CallLine } from '../voice/call-line.ts';
 
 /**
  * Tells the other side of a call that it is recorded, before anything else is said. The sentence is not interrupted by
- * speech; what is said meanwhile is answered after it. It counts as heard once the carrier says that it was played whole.
+ * speech or keys; what is said or keyed meanwhile is answered after it. It counts as heard once the carrier says that it was played whole.
  */
 export class Announcement {
   readonly #deps: AnnouncementDeps;
@@ -27,7 +27,7 @@ export class Announcement {
     this.#deps.say(notice);
   }
 
-  /** The other side has said something that asks for an answer, which it gets afterwards. */
+  /** The other side has said or keyed something that asks for an answer, which it gets afterwards. */
   asked(): void {
     this.#hasQuestion = true;
   }

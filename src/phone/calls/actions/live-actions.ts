@@ -8,6 +8,7 @@ import type { ConfigProblem, SessionConfig } from '../../../voice/session/sessio
 import type { VoicePipeline } from '../../../voice/session/voice-pipeline.ts';
 import type { VoiceSession } from '../../../voice/session/voice-session.ts';
 import type { AnsweredBy } from '../../carriers/carrier.ts';
+import type { Announcement } from '../../recordings/announcement.ts';
 import type { BargeIn } from '../../voice/barge-in.ts';
 import type { AnswerLabels } from '../../voice/call-client.ts';
 import type { CallLine } from '../../voice/call-line.ts';
@@ -37,6 +38,7 @@ export type LiveParts = {
   readonly session: VoiceSession;
   readonly line: CallLine;
   readonly bargeIn: BargeIn;
+  readonly announcement: Pick<Announcement, 'asked' | 'isOpen'>;
   readonly pipeline: Pick<VoicePipeline, 'problemOf'>;
   readonly call: ActedCall;
   /** Digits that the brain has asked for, before it is asked with the note of them. */
@@ -228,10 +230,13 @@ export class LiveActions {
   }
 
   #entered(keys: EnteredKeys): void {
-    const { bargeIn, call, entered } = this.#parts;
-    if (keys.digits !== '') bargeIn.interruptNow();
+    const { announcement, bargeIn, call, entered } = this.#parts;
+    const isAnnouncing = announcement.isOpen;
+    if (keys.digits !== '' && !isAnnouncing) bargeIn.interruptNow();
     call.note(keypadNote(keys));
     if (keys.isGathered) entered(keys.digits);
-    call.respond();
+    // Keys do not interrupt an announcement either, and are answered after it.
+    if (isAnnouncing) announcement.asked();
+    else call.respond();
   }
 }

@@ -106,4 +106,32 @@ describe('a call that is recorded', () => {
     expect(clears).toEqual([]);
     expect(heardMs).toHaveLength(1);
   });
+
+  it('says the whole notice over an entry of keys, which is answered after it', async () => {
+    const { answers, call, clears, given, heardMs, passes, prompt, turns } = await recordedCall(
+      undefined,
+      LONG_NOTICE,
+    );
+    answers('It is me.');
+    await passes(300);
+    for (const digit of '1#') call.media({ kind: 'digit', digit });
+    await passes(3_000);
+    expect([clears, given]).toEqual([[], []]);
+    expect(heardMs).toHaveLength(1);
+    expect(prompt()).toEqual([LONG_NOTICE, '[keypad] 1#']);
+    expect(turns.at(-1)).toBe('assistant: It is me.');
+  });
+
+  it('says its greeting over an entry that is complete before the notice was heard', async () => {
+    const { call, callee, clears, given, heardMs, passes } = await recordedCall(
+      'Hello there.',
+      LONG_NOTICE,
+    );
+    await passes(1_000);
+    for (const digit of '1#') call.media({ kind: 'digit', digit });
+    await passes(2_000);
+    expect([clears, given]).toEqual([[], []]);
+    expect(heardMs).toHaveLength(1);
+    expect(callee.heardMs()).toBe(LONG_NOTICE_MS + 200);
+  });
 });
