@@ -5,15 +5,16 @@ import type { Carrier } from '../carriers/carrier.ts';
 const EVERY_MS = 60_000;
 
 /**
- * Has the carrier call back once a month's spend crosses the limit; tries until it has agreed. Undefined: no limit. Throws
- * ConfigError where the carrier reports no spend, so that the limit would hold nothing back.
+ * Has the carrier call back once a month's spend crosses the limit, and no more at a limit of an earlier start: without one it
+ * never does. Tries until the carrier has agreed. Undefined: there is nothing to ask. Throws ConfigError where the carrier
+ * reports no spend, so that the limit would hold nothing back.
  */
 export function watchCarrierSpend(
   { name, watchSpend }: Pick<Carrier, 'name' | 'watchSpend'>,
   limitUsd: number | undefined,
 ): Worker | undefined {
-  if (limitUsd === undefined) return undefined;
   if (watchSpend === undefined) {
+    if (limitUsd === undefined) return undefined;
     throw new ConfigError(
       `PHONE_MONTHLY_CARRIER_LIMIT_USD has no effect with ${name}, which does not report its spend: ` +
         'leave it unset, and limit the spend in the account at the carrier',

@@ -251,10 +251,10 @@ export interface Carrier {
    */
   readonly ring?: ((parties: CallParties) => Promise<string | undefined>) | undefined;
   /**
-   * Has the carrier call back with `usage` once a month's spend crosses so many dollars. Asking again changes nothing.
-   * Undefined: the carrier cannot do it.
+   * Has the carrier call back with `usage` once a month's spend crosses so many dollars, and at no amount that was asked for
+   * before; undefined: at none. Asking again changes nothing. Where it is absent, the carrier cannot do it.
    */
-  readonly watchSpend?: ((thresholdUsd: number) => Promise<void>) | undefined;
+  readonly watchSpend?: ((thresholdUsd: number | undefined) => Promise<void>) | undefined;
 }
 
 /** The carrier did not do what it was asked for. */

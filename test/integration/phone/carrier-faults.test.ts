@@ -54,6 +54,8 @@ describe('faults of the simulated carrier', () => {
     expect(sim.triggers).toHaveLength(1);
     await sim.reportSpend('51.25');
     expect(edge.events).toEqual([{ kind: 'usage', spentRaw: 51_250_000n }]);
+    await carrier.watchSpend?.(undefined);
+    expect(sim.triggers).toEqual([]);
   });
 });
 

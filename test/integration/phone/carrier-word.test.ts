@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ConfigError } from '../../../src/config/config.ts';
 import { admitStream } from '../../../src/phone/calls/call-store.ts';
 import { createCalls } from '../../../src/phone/calls/calls.ts';
 import { directCall, hearCarrier } from '../../../src/phone/calls/hear-carrier.ts';
 import { receiveCall } from '../../../src/phone/calls/receive-call.ts';
-import { watchCarrierSpend } from '../../../src/phone/calls/watch-carrier-spend.ts';
 import type { CarrierStatus } from '../../../src/phone/carriers/carrier.ts';
 import { createSuspensions } from '../../../src/phone/suspensions/suspensions.ts';
 import { openBrain } from '../../../src/phone/voice/open-brain.ts';
@@ -189,31 +187,6 @@ describe('a call from outside', () => {
     const ringing = { carrierCallId: 'LBno', from: '+14155550111', to: '+14155559999' };
     expect(await receiveCall(world.deps, ringing)).toEqual(REJECTED);
   });
-});
-
-it('a limit of spend is put to the carrier until it has agreed, and then no more', async () => {
-  let tries = 0;
-  const worker = watchCarrierSpend(
-    {
-      name: 'twilio',
-      watchSpend: async (limitUsd) => {
-        expect(limitUsd).toBe(500);
-        if (++tries === 1) throw new Error('away');
-      },
-    },
-    500,
-  );
-  await expect(worker?.tick()).rejects.toThrow('away');
-  await worker?.tick();
-  await worker?.tick();
-  expect(tries).toBe(2);
-});
-
-it('a limit of spend that the carrier cannot watch refuses the start, and names its variable', () => {
-  const unwatched = { name: 'telnyx', watchSpend: undefined } as const;
-  expect(() => watchCarrierSpend(unwatched, 500)).toThrow(ConfigError);
-  expect(() => watchCarrierSpend(unwatched, 500)).toThrow('PHONE_MONTHLY_CARRIER_LIMIT_USD');
-  expect(watchCarrierSpend(unwatched, undefined)).toBeUndefined();
 });
 
 it('an agent in hosted mode has no brain of its own', async () => {

@@ -7,7 +7,7 @@ import { hooksOf } from './hooks.ts';
 import { createTwilioMediaCodec } from './media-codec.ts';
 import { createTwilioNumbers } from './numbers.ts';
 import { createTwilioRecordings } from './recordings.ts';
-import { ensureUsageTrigger } from './usage-trigger.ts';
+import { setUsageTrigger } from './usage-trigger.ts';
 
 /** Twilio as the carrier. Everything that it calls lies below the public origin of this server. */
 export function createTwilio(
@@ -28,6 +28,6 @@ export function createTwilio(
     },
     callbacks: createTwilioCallbacks({ authToken: deps.authToken, hooks }),
     openMedia: createTwilioMediaCodec,
-    watchSpend: (thresholdUsd) => ensureUsageTrigger({ api, hooks }, thresholdUsd),
+    watchSpend: (thresholdUsd) => setUsageTrigger({ api, hooks }, thresholdUsd),
   };
 }

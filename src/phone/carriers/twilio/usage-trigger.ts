@@ -1,4 +1,4 @@
-import type { TwilioApi } from './api.ts';
+import { isUnknown, type TwilioApi } from './api.ts';
 import type { Hooks } from './hooks.ts';
 
 /** Of one account, all of our hook: more than one is left over from another threshold. */
@@ -11,23 +11,21 @@ const KIND = {
   recurring: 'monthly',
 } as const;
 
+type Deps = { readonly api: TwilioApi; readonly hooks: Hooks };
+
 /**
- * Has Twilio call back once a month's spend crosses the threshold. A trigger that is there already stays, and those of
- * other thresholds go, so that each start of the server may ask.
+ * Has Twilio call back once a month's spend crosses the threshold; undefined: never. A trigger that is there already
+ * stays, and those of other thresholds go, so that each start of the server may ask.
  */
-export async function ensureUsageTrigger(
-  deps: { readonly api: TwilioApi; readonly hooks: Hooks },
-  thresholdUsd: number,
-): Promise<void> {
+export async function setUsageTrigger(deps: Deps, thresholdUsd: number | undefined): Promise<void> {
   const { api, hooks } = deps;
-  const page = await api.ask((client) =>
-    client.usage.triggers.page({ ...KIND, pageSize: MOST_TRIGGERS }),
-  );
-  const ours = page.instances.filter(({ callbackUrl }) => callbackUrl === hooks.usage);
-  const isRight = (trigger: { triggerValue: string }) =>
-    Number(trigger.triggerValue) === thresholdUsd;
-  const kept = ours.find(isRight);
-  if (kept === undefined) {
+  const ours = await findOurs(deps).catch((error: unknown) => {
+    // What speaks Twilio's API without its triggers has none to remove.
+    if (thresholdUsd === undefined && isUnknown(error)) return [];
+    throw error;
+  });
+  const kept = ours.find(({ triggerValue }) => Number(triggerValue) === thresholdUsd);
+  if (thresholdUsd !== undefined && kept === undefined) {
     await api.ask((client) =>
       client.usage.triggers.create({
         ...KIND,
@@ -38,7 +36,21 @@ export async function ensureUsageTrigger(
       }),
     );
   }
-  for (const { sid } of ours.filter((trigger) => trigger !== kept)) {
+  for (const { sid } of ours.filter((trigger) => trigger !== kept)) await remove(deps, sid);
+}
+
+async function findOurs({ api, hooks }: Deps) {
+  const page = await api.ask((client) =>
+    client.usage.triggers.page({ ...KIND, pageSize: MOST_TRIGGERS }),
+  );
+  return page.instances.filter(({ callbackUrl }) => callbackUrl === hooks.usage);
+}
+
+/** Another process may have removed it. */
+async function remove({ api }: Deps, sid: string): Promise<void> {
+  try {
     await api.ask((client) => client.usage.triggers(sid).remove());
+  } catch (error) {
+    if (!isUnknown(error)) throw error;
   }
 }

@@ -364,4 +364,34 @@ describe('the spend at Twilio', () => {
       url: `${ROOT}/Usage/Triggers/UT1.json`,
     });
   });
+
+  it('is not watched any more without a threshold, and other triggers stay', async () => {
+    const { carrier, requests } = open(
+      list(
+        trigger('UT0', '50', 'https://other.example/'),
+        trigger('UT1', '50'),
+        trigger('UT2', '80'),
+      ),
+      refusal(404, 20_404),
+      { status: 204 },
+      list(),
+      refusal(404, 20_404),
+    );
+    await carrier.watchSpend?.(undefined);
+    expect(requests.slice(1)).toMatchObject([
+      { method: 'DELETE', url: `${ROOT}/Usage/Triggers/UT1.json` },
+      { method: 'DELETE', url: `${ROOT}/Usage/Triggers/UT2.json` },
+    ]);
+    await carrier.watchSpend?.(undefined);
+    // No triggers at all at this address.
+    await carrier.watchSpend?.(undefined);
+    expect(requests).toHaveLength(5);
+  });
+
+  it('that cannot be watched at a threshold says so', async () => {
+    const { carrier } = open(refusal(404, 20_404));
+    expect(await failure(carrier.watchSpend?.(50) ?? Promise.resolve())).toMatchObject({
+      code: '20404',
+    });
+  });
 });
