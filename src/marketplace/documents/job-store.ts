@@ -1,4 +1,5 @@
 import { LIMITS } from '../../kernel/limits.ts';
+import { storableJson } from '../../kernel/storable.ts';
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 import {
   type AskedJob,
@@ -120,7 +121,7 @@ export const decideJob = (
 ): Promise<boolean> =>
   moved(sql`
     update marketplace_jobs
-    set step = 'ending', verdict = ${JSON.stringify(verdict)}::text::jsonb, result = ${result}
+    set step = 'ending', verdict = ${storableJson(verdict)}::text::jsonb, result = ${result}
     where id = ${job.id} and epoch = ${job.epoch}
       and step in ('submitting', 'queued', 'starting', 'running') returning 1 as one`);
 

@@ -1,5 +1,6 @@
 import { isObject, type Json } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import { headOf } from '../../kernel/storable.ts';
 import { objectOf } from '../../models/providers/vendors/read-answer.ts';
 import { type VendorDoor, VendorFailed } from '../../models/providers/vendors/vendor-api.ts';
 import { jsonRequest } from '../../models/providers/vendors/write-request.ts';
@@ -80,7 +81,7 @@ function newsIn({ error_message: why, job_details: details, job_state: state }: 
     }
     case 'Failed': {
       const [reason = ''] = [why, told.error_message, told.error_code].filter(isText);
-      return { kind: 'failed', reason: reason.slice(0, LIMITS.vendorReasonChars) };
+      return { kind: 'failed', reason: headOf(reason, LIMITS.vendorReasonChars) };
     }
     default:
       throw new VendorFailed('answered no state of a job');

@@ -119,6 +119,17 @@ describe('a vendor', () => {
     await expectEnded(world, agent, 0n, ['failed']);
   });
 
+  it('that fails says why as far as the database can hold it', async () => {
+    const agent = await world.agent();
+    world.peer.does.fails = `No\0${'a'.repeat(196)}🔑 and more`;
+    const { jobId } = resultOf(await world.submit(agent));
+    await world.finish();
+    expect((await readJobOf(world, agent, jobId)).error).toEqual({
+      ...{ code: 'vendor_failed', message: `No${'a'.repeat(196)}` },
+    });
+    await expectEnded(world, agent, 0n, ['failed']);
+  });
+
   it('that never ends has half an hour, and then its hold is free', async () => {
     const agent = await world.agent();
     world.peer.does.neverEnds = true;
