@@ -57,6 +57,17 @@ describe('a stranger on the loopback carrier', () => {
     expectInboundRate(ended?.payload);
   }, 30_000);
 
+  it('is answered with all that is left where that is less than the ceiling of a call', async () => {
+    const agent = await numbered('modest', 300_000n);
+    const rung = await agent.ring();
+    expect(rung.body.callId).not.toBeNull();
+    await expect.poll(async () => (await agent.events()).length, { timeout: 15_000 }).toBe(2);
+    const [started, ended] = await agent.events();
+    expect(started).toMatchObject({ name: 'call.started' });
+    expect(ended).toMatchObject({ name: 'call.ended', payload: { reason: 'call_ended' } });
+    expectInboundRate(ended?.payload);
+  }, 30_000);
+
   it('is refused where the balance covers no minute, which call.rejected reports', async () => {
     const agent = await numbered('poor', 1_000n);
     expect(await agent.ring()).toMatchObject({ status: 202, body: { callId: null } });

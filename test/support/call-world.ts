@@ -4,6 +4,9 @@ import { systemRandom } from '../../src/kernel/random.ts';
 import { createTakeSession } from '../../src/ledger/engine/take-session.ts';
 import { checkInvariants } from '../../src/ledger/store/check-invariants.ts';
 import { buildCatalogue } from '../../src/models/catalogue/build-catalogue.ts';
+import type { RateTexts } from '../../src/models/catalogue/builtin/builtin-model.ts';
+import { LOCAL_MODELS } from '../../src/models/catalogue/builtin/local.ts';
+import { LOCAL_CASCADE } from '../../src/models/catalogue/catalogue-file.ts';
 import { newCallId } from '../../src/phone/calls/call.ts';
 import type { CallDeps } from '../../src/phone/calls/call-deps.ts';
 import { PHONE_DESTINATION } from '../../src/phone/calls/call-money.ts';
@@ -21,18 +24,22 @@ import { seedAgents } from './ledger-world.ts';
 import { rentNumber } from './phone-world.ts';
 import { processOn } from './reaping-process.ts';
 
-const RATES = { text_input_token: '1', text_output_token: '1' };
-const modelAt = (provider: string) => ({
+const RATES: RateTexts = { text_input_token: '1', text_output_token: '1' };
+/** A turn of this model costs more than a minute of the line. */
+const DEAR_RATES: RateTexts = { text_input_token: '5', text_output_token: '5' };
+const modelAt = (provider: string, rates: RateTexts = RATES) => ({
   ...{ id: `${provider}/talker`, modality: 'text' as const },
-  sources: [{ rail: 'direct-account' as const, provider, upstreamModel: 'talker', rates: RATES }],
+  sources: [{ rail: 'direct-account' as const, provider, upstreamModel: 'talker', rates }],
 });
-/** One model that this server sells, and one that only a developer's own key opens. */
+/** A cheap and a dear model that this server sells, and one that only a developer's own key opens. */
 const CATALOGUE = buildCatalogue({
   providers: new Map([
     ['sold', { baseUrl: 'http://127.0.0.1:9', dialect: 'openai' }],
+    ['local', { baseUrl: null, dialect: 'local' }],
+    ['dear', { baseUrl: 'http://127.0.0.1:9', dialect: 'openai' }],
     ['keyed', { baseUrl: 'http://127.0.0.1:9', dialect: 'openai', apiKeyEnv: 'NONE' }],
   ]),
-  models: [modelAt('sold'), modelAt('keyed')],
+  models: [...LOCAL_MODELS, modelAt('sold'), modelAt('dear', DEAR_RATES), modelAt('keyed')],
   secret: () => undefined,
 });
 
@@ -74,8 +81,11 @@ export async function startCallWorld(leaseMs = 60_000) {
     log: silentLog,
     rateCard: RATE_CARD,
     catalogue: CATALOGUE,
-    models: { llm: 'sold/talker', stt: 'sold/stt', tts: 'sold/tts' },
-    cascades: { providerKeys: { find: async () => undefined, noteUse: async () => {} } },
+    models: { llm: 'sold/talker', ...LOCAL_CASCADE },
+    cascades: {
+      chat: { railOf: () => ({}) },
+      providerKeys: { find: async () => undefined, noteUse: async () => {} },
+    },
     recordingDays: 30,
     publicUrl: 'https://phone.example/',
     voiceOf: async () => PLAIN_VOICE,

@@ -79,12 +79,9 @@ export function createCallPipeline(deps: CallPipelineDeps): VoicePipeline {
     problemOf: cascade.problemOf,
     paymentsKnown: cascade.paymentsKnown,
     reserves(config, outputTokens = cap.outputTokens) {
-      const ttsCharacters = spokenCharsOf(cap, outputTokens);
-      const seconds = HEARD_SECONDS + ttsCharacters / CHARS_PER_SECOND + LAST_WORDS_SECONDS;
-      const mainRaw = meter.quoteRaw({
-        lineSeconds: deps.lineSeconds() + seconds,
-        sttSeconds: HEARD_SECONDS,
-        ttsCharacters: ttsCharacters + LAST_WORDS.length,
+      const mainRaw = turnOfLineRaw(meter, cap, {
+        lineSeconds: deps.lineSeconds(),
+        outputTokens,
       });
       return reservesToHold(cascade.reserves(config, outputTokens), mainRaw);
     },
@@ -101,6 +98,21 @@ export function createCallPipeline(deps: CallPipelineDeps): VoicePipeline {
       return [...bought, { source, usage: {}, priced }];
     },
   };
+}
+
+/** The most that a turn costs without its model, on a line of this age: the line, recognition, speech and the last words. */
+export function turnOfLineRaw(
+  meter: CallMeter,
+  cap: TurnCap,
+  { lineSeconds, outputTokens }: { readonly lineSeconds: number; readonly outputTokens: number },
+): bigint {
+  const ttsCharacters = spokenCharsOf(cap, outputTokens);
+  const seconds = HEARD_SECONDS + ttsCharacters / CHARS_PER_SECOND + LAST_WORDS_SECONDS;
+  return meter.quoteRaw({
+    lineSeconds: lineSeconds + seconds,
+    sttSeconds: HEARD_SECONDS,
+    ttsCharacters: ttsCharacters + LAST_WORDS.length,
+  });
 }
 
 /** What is left of the reserves to hold, with so much in the main hold. */

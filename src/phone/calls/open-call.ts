@@ -4,9 +4,6 @@ import { LIMITS } from '../../kernel/limits.ts';
 import { insertEvents } from '../../ledger/store/agent-funds.ts';
 import { holdTurn } from '../../voice/billing/hold-turn.ts';
 import type { Extension } from '../../voice/billing/session-hold.ts';
-import { MAIN_HOLD } from '../../voice/billing/session-holds.ts';
-import type { TurnCap } from '../../voice/billing/turn-meter.ts';
-import { cascadeCap } from '../../voice/cascade/cascade-pipeline.ts';
 import { openOwnKeys } from '../../voice/cascade/own-keys.ts';
 import { fittingVoice } from '../../voice/cascade/voices.ts';
 import { DEFAULT_CONFIG, type SessionConfig } from '../../voice/session/session-config.ts';
@@ -29,10 +26,8 @@ import { createCallPipeline } from './call-pipeline.ts';
 import { applyToCall, findCall } from './call-store.ts';
 import { reasonOf } from './end-reason.ts';
 import { findSessionEnd, giveEndReason } from './ending/end-store.ts';
-import { planVoice } from './opening/plan-voice.ts';
-
-/** Tokens of one answer: people on the phone get short ones. */
-const ANSWER_TOKENS = 256;
+import { holdReserve } from './opening/hold-reserve.ts';
+import { planVoice, turnCapOf } from './opening/plan-voice.ts';
 
 export type OpenedCall =
   | { readonly kind: 'opened'; readonly input: VoiceSessionInput; readonly money: CallMoney }
@@ -78,7 +73,7 @@ export async function openCall(deps: CallDeps, call: Call, parts: CallParts): Pr
     giveEndReason(sql, { callId, epoch }, reason);
   const money = createCallMoney(deps, call, { giveReason, taken, wallet, recording });
   if (taken === undefined) {
-    const refused = refusalOf(await money.holds.hold(MAIN_HOLD, call.maxSpendRaw));
+    const refused = refusalOf(await holdReserve(deps, call, money.holds));
     if (refused !== undefined) return refusedFor(refused);
   }
   try {
@@ -121,14 +116,7 @@ async function openVoice(
   const buyer = { accountId, providerKey: undefined };
   const ownKeys = await openOwnKeys({ ...deps, providerKeys }, [plan.llm], buyer);
   const config = fittingVoice(plan, configOf(call, format, brain !== undefined));
-  const { capsSound, countsSound, inputTokens, outputTokens: most } = cascadeCap(plan);
-  const cap: TurnCap = {
-    inputTokens,
-    outputTokens: Math.min(ANSWER_TOKENS, most),
-    spokenChars: LIMITS.phone.webhookSpokenChars,
-    capsSound,
-    countsSound,
-  };
+  const cap = turnCapOf(plan);
   const pipeline = createCallPipeline({
     catalogue: deps.catalogue,
     clock: deps.clock,

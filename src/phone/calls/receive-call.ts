@@ -3,19 +3,18 @@ import { LIMITS } from '../../kernel/limits.ts';
 import type { HoldRefusal } from '../../ledger/rules/requests.ts';
 import { insertEvents } from '../../ledger/store/agent-funds.ts';
 import type { Instruction } from '../carriers/carrier.ts';
-import { minuteRaw } from '../rate-card.ts';
 import {
   findLivingNumber,
   findSuspension,
   findWallet,
   type LivingNumber,
 } from './account-store.ts';
-import { type AgentVoice, newCallId } from './call.ts';
+import { type NewCall, newCallId } from './call.ts';
 import type { CallDeps } from './call-deps.ts';
 import { callRejected } from './call-events.ts';
 import { PHONE_DESTINATION } from './call-money.ts';
 import { findCarrierCall, insertCall } from './call-store.ts';
-import { unsoldModel } from './opening/plan-voice.ts';
+import { leastReserveRaw } from './opening/least-reserve.ts';
 
 export type Ringing = {
   readonly carrierCallId: string;
@@ -23,12 +22,11 @@ export type Ringing = {
   readonly to: string;
 };
 
-const LINE = { direction: 'inbound', detectsMachine: false } as const;
-
 export type Received =
   | { readonly kind: 'admitted'; readonly callId: string }
   | Extract<Instruction, { kind: 'reject' }>;
 
+const BUDGET_EXCEEDED = 'budget_exceeded';
 const REJECTED: Received = { kind: 'reject', reason: 'rejected' };
 
 /**
@@ -42,64 +40,61 @@ export async function receiveCall(deps: CallDeps, ringing: Ringing): Promise<Rec
   if (known !== undefined) return { kind: 'admitted', callId: known.callId };
   const number = await findLivingNumber(sql, { phoneNumber: ringing.to });
   if (number === undefined) return REJECTED;
-  const settings = await deps.voiceOf(number.agentId);
-  const refused = await refusalOf(deps, number, settings);
+  const { recordCalls, reportCalls, ...voice } = await deps.voiceOf(number.agentId);
+  const callId = newCallId(deps.random);
+  const call: NewCall = {
+    callId,
+    agentId: number.agentId,
+    accountId: number.accountId,
+    numberId: number.numberId,
+    carrier: carrier.name,
+    carrierCallId: ringing.carrierCallId,
+    direction: 'inbound',
+    from: ringing.from,
+    to: ringing.to,
+    keyId: null,
+    taskId: callId.toLowerCase(),
+    taskValueBps: null,
+    actionId: null,
+    customerId: null,
+    maxSpendRaw: LIMITS.phone.callCeilingRaw,
+    rates: deps.rateCard,
+    options: {
+      voice,
+      detectsMachine: false,
+      isRecorded: recordCalls,
+      wantsReport: reportCalls,
+    },
+    dueInMs: LIMITS.phone.ringSeconds * 1_000 + LIMITS.phone.sweepGraceMs,
+  };
+  const refused = await refusalOf(deps, call);
   if (refused !== undefined) {
     await reject(deps, number, ringing, refused);
     return REJECTED;
   }
-  const { recordCalls, reportCalls, ...voice } = settings;
-  const callId = newCallId(deps.random);
   const most = { agent: LIMITS.phone.callsPerAgent, account: LIMITS.phone.callsPerAccount };
-  const written = await insertCall(
-    sql,
-    {
-      callId,
-      agentId: number.agentId,
-      accountId: number.accountId,
-      numberId: number.numberId,
-      carrier: carrier.name,
-      carrierCallId: ringing.carrierCallId,
-      direction: 'inbound',
-      from: ringing.from,
-      to: ringing.to,
-      keyId: null,
-      taskId: callId.toLowerCase(),
-      taskValueBps: null,
-      actionId: null,
-      customerId: null,
-      maxSpendRaw: LIMITS.phone.callCeilingRaw,
-      rates: deps.rateCard,
-      options: {
-        voice,
-        detectsMachine: false,
-        isRecorded: recordCalls,
-        wantsReport: reportCalls,
-      },
-      dueInMs: LIMITS.phone.ringSeconds * 1_000 + LIMITS.phone.sweepGraceMs,
-    },
-    most,
-  );
+  const written = await insertCall(sql, call, most);
   if (written.kind === 'written') return { kind: 'admitted', callId };
   const { error } = errors.phone.callLimit('agent', most.agent, most.agent);
   await reject(deps, number, ringing, error);
   return { kind: 'reject', reason: 'busy' };
 }
 
-/** Why the owner of a number does not take a call now; undefined: it does. */
-async function refusalOf(
-  deps: CallDeps,
-  { accountId, agentId }: LivingNumber,
-  settings: AgentVoice,
-): Promise<string | undefined> {
-  const { ledger, random, rateCard, sql } = deps;
+/**
+ * Why the owner of a number does not take a call now; undefined: it does. Asks the balance and every cap, that of a task
+ * among them, for the smallest reserve that the call can be opened with, so that nobody is picked up and dropped.
+ */
+async function refusalOf(deps: CallDeps, call: NewCall): Promise<string | undefined> {
+  const { ledger, sql } = deps;
+  const { accountId, agentId, callId, maxSpendRaw, taskId } = call;
   if ((await findSuspension(sql, accountId)) !== undefined) return 'telephony_suspended';
-  const unsold = await unsoldModel(deps, accountId, settings);
-  if (unsold !== undefined) return errors.phone.voiceModelUnavailable(unsold).error;
+  const leastRaw = await leastReserveRaw(deps, call);
+  if (leastRaw === undefined) return 'voice_model_unavailable';
+  if (leastRaw > maxSpendRaw) return BUDGET_EXCEEDED;
   const asked = await ledger.hold({
-    spender: { agentId },
-    holdId: `admit:${newCallId(random)}`,
-    amountRaw: minuteRaw(rateCard, LINE, settings.recordCalls),
+    spender: { agentId, taskId },
+    holdId: `admit:${callId}`,
+    amountRaw: leastRaw,
     destination: PHONE_DESTINATION,
   });
   if (asked.kind === 'refused') return REASONS[asked.refusal.reason] ?? asked.refusal.reason;
@@ -109,8 +104,8 @@ async function refusalOf(
 }
 
 const REASONS: Readonly<Partial<Record<HoldRefusal['reason'], string>>> = {
-  insufficient_balance: 'budget_exceeded',
-  cap_exceeded: 'budget_exceeded',
+  insufficient_balance: BUDGET_EXCEEDED,
+  cap_exceeded: BUDGET_EXCEEDED,
 };
 
 async function reject(

@@ -135,7 +135,7 @@ describe('the meter of a call', () => {
         const line = { ...NOTHING, lineSeconds: oldest, recordedSeconds };
         expect(legs.transportRaw).toBeLessThanOrEqual(legCosts(card, OUTBOUND, line).transportRaw);
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 

@@ -1,8 +1,28 @@
+import { LIMITS } from '../../../kernel/limits.ts';
 import { requireModel, withKeyed } from '../../../models/catalogue/require-model.ts';
 import { findOwnSellers } from '../../../models/routing/sellers.ts';
+import type { TurnCap } from '../../../voice/billing/turn-meter.ts';
+import { cascadeCap } from '../../../voice/cascade/cascade-pipeline.ts';
 import type { CascadePlan } from '../../../voice/cascade/plan-cascade.ts';
 import type { Call, CallVoice } from '../call.ts';
 import type { CallDeps } from '../call-deps.ts';
+
+/** Tokens of one answer: people on the phone get short ones. */
+const ANSWER_TOKENS = 256;
+
+/** Whether something of the developer's own answers in the place of a model. */
+export const hasOwnBrain = ({ voiceMode, webhookUrl }: CallVoice): boolean =>
+  voiceMode === 'webhook' && webhookUrl !== null;
+
+/** The bounds of a turn of a call. */
+export function turnCapOf(plan: CascadePlan): TurnCap {
+  const cap = cascadeCap(plan);
+  return {
+    ...cap,
+    outputTokens: Math.min(ANSWER_TOKENS, cap.outputTokens),
+    spokenChars: LIMITS.phone.webhookSpokenChars,
+  };
+}
 
 /** The model that answers where a voice names none. */
 const modelOf = ({ models }: Pick<CallDeps, 'models'>, { model }: CallVoice): string =>
@@ -37,7 +57,7 @@ export async function unsoldModel(
   accountId: Call['accountId'],
   voice: CallVoice,
 ): Promise<string | undefined> {
-  if (voice.voiceMode === 'webhook' && voice.webhookUrl !== null) return undefined;
+  if (hasOwnBrain(voice)) return undefined;
   const { catalogue, cascades } = deps;
   const named = modelOf(deps, voice);
   if (catalogue.find(named)?.modality === 'text') return undefined;

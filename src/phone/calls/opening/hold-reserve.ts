@@ -1,0 +1,31 @@
+import { minRaw } from '../../../kernel/amount.ts';
+import { holdWhatFits } from '../../../ledger/rules/hold-what-fits.ts';
+import type { Extension } from '../../../voice/billing/session-hold.ts';
+import { MAIN_HOLD, type SessionHolds } from '../../../voice/billing/session-holds.ts';
+import type { Call } from '../call.ts';
+import type { CallDeps } from '../call-deps.ts';
+import { leastReserveRaw } from './least-reserve.ts';
+
+/**
+ * Holds the reserve of a call that is answered. A call of the agent gets what it was placed with, or is refused. For one
+ * from outside nobody could name less: it gets as much as the balance and every cap leave, down to what has admitted it.
+ */
+export async function holdReserve(
+  deps: Pick<CallDeps, 'catalogue' | 'cascades' | 'models'>,
+  call: Call,
+  holds: Pick<SessionHolds, 'hold'>,
+): Promise<Extension> {
+  const { direction, maxSpendRaw } = call;
+  if (direction === 'outbound') return holds.hold(MAIN_HOLD, maxSpendRaw);
+  // A voice that cannot be bought any more is refused when its models are opened.
+  const needRaw = (await leastReserveRaw(deps, call)) ?? maxSpendRaw;
+  const leastRaw = minRaw(needRaw, maxSpendRaw);
+  const { verdict } = await holdWhatFits<bigint, Extension>({
+    most: maxSpendRaw,
+    least: () => leastRaw,
+    hold: (raw, isQuiet) => holds.hold(MAIN_HOLD, raw, isQuiet),
+    less: (raw, { availableRaw }) =>
+      availableRaw >= leastRaw && availableRaw < raw ? availableRaw : undefined,
+  });
+  return verdict;
+}

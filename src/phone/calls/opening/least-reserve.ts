@@ -1,0 +1,64 @@
+import { ApiError } from '../../../kernel/api-error.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import { MAIN_HOLD } from '../../../voice/billing/session-holds.ts';
+import { dearestChat } from '../../../voice/cascade/bought-llm.ts';
+import { mostTokens } from '../../../voice/cascade/cascade-pipeline.ts';
+import { bindModel } from '../../../voice/cascade/model-binding.ts';
+import { openOwnKeys } from '../../../voice/cascade/own-keys.ts';
+import type { CascadePlan } from '../../../voice/cascade/plan-cascade.ts';
+import { minuteRaw } from '../../rate-card.ts';
+import { type Call, lineOf } from '../call.ts';
+import type { CallDeps } from '../call-deps.ts';
+import { CallMeter } from '../call-meter.ts';
+import { turnOfLineRaw } from '../call-pipeline.ts';
+import { hasOwnBrain, planVoice, turnCapOf } from './plan-voice.ts';
+
+/** How old its line may be once a call is open. */
+const OPENING_SECONDS = 5;
+
+type Deps = Pick<CallDeps, 'catalogue' | 'cascades' | 'models'>;
+
+/**
+ * The smallest reserve that a call is opened with: it pays for a minute, and for a first turn with the shortest answer.
+ * Undefined: a model of the voice cannot be bought.
+ */
+export async function leastReserveRaw(
+  deps: Deps,
+  call: Pick<Call, 'accountId' | 'direction' | 'options' | 'rates'>,
+): Promise<bigint | undefined> {
+  const { options, rates } = call;
+  const line = lineOf(call);
+  const leastRaw = minuteRaw(rates, line, options.isRecorded);
+  const hasBrain = hasOwnBrain(options.voice);
+  try {
+    const plan = planVoice(deps, options.voice, hasBrain);
+    const cap = turnCapOf(plan);
+    const meter = new CallMeter({ card: rates, line, expectsRecording: options.isRecorded });
+    const ofLineRaw = turnOfLineRaw(meter, cap, {
+      lineSeconds: OPENING_SECONDS,
+      outputTokens: Math.min(LIMITS.leastOutputTokens, cap.outputTokens),
+    });
+    // The hold of the model is opened for the longest answer, and keeps that where the line then has room for a short one.
+    const { outputTokens: most } = cap;
+    const ofModelRaw = hasBrain ? 0n : await answerRaw(deps, plan, { ...call, outputTokens: most });
+    const turnRaw = ofLineRaw + ofModelRaw;
+    return turnRaw > leastRaw ? turnRaw : leastRaw;
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
+    throw error;
+  }
+}
+
+/** The most that an answer of the model costs at the sellers that are asked first. Throws the refusal where there are none. */
+async function answerRaw(
+  { catalogue, cascades }: Deps,
+  plan: CascadePlan,
+  { accountId, outputTokens }: { readonly accountId: string; readonly outputTokens: number },
+): Promise<bigint> {
+  const { chat: rails, providerKeys } = cascades;
+  const { llm: model } = plan;
+  const buyer = { accountId, providerKey: undefined };
+  const ownKeys = await openOwnKeys({ catalogue, providerKeys }, [model], buyer);
+  const part = bindModel({ model, rails, ownKeys, holdNameOf: () => MAIN_HOLD });
+  return dearestChat(part, { ...mostTokens(plan), outputTokens }).raw;
+}

@@ -1,0 +1,158 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { minRaw } from '../../../../../src/kernel/amount.ts';
+import { systemClock } from '../../../../../src/kernel/clock.ts';
+import { LIMITS } from '../../../../../src/kernel/limits.ts';
+import { silentLog } from '../../../../../src/kernel/log.ts';
+import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
+import { buildCatalogue } from '../../../../../src/models/catalogue/build-catalogue.ts';
+import { BUILTIN_MODELS } from '../../../../../src/models/catalogue/builtin/models.ts';
+import { BUILTIN_PROVIDERS } from '../../../../../src/models/catalogue/builtin/providers.ts';
+import { LOCAL_CASCADE } from '../../../../../src/models/catalogue/catalogue-file.ts';
+import type { Call } from '../../../../../src/phone/calls/call.ts';
+import {
+  createCallMoney,
+  phoneSource,
+  spenderOf,
+} from '../../../../../src/phone/calls/call-money.ts';
+import { createCallPipeline } from '../../../../../src/phone/calls/call-pipeline.ts';
+import { holdReserve } from '../../../../../src/phone/calls/opening/hold-reserve.ts';
+import { leastReserveRaw } from '../../../../../src/phone/calls/opening/least-reserve.ts';
+import { planVoice, turnCapOf } from '../../../../../src/phone/calls/opening/plan-voice.ts';
+import { minuteRaw, RATE_CARD } from '../../../../../src/phone/rate-card.ts';
+import { holdTurn } from '../../../../../src/voice/billing/hold-turn.ts';
+import { DEFAULT_CONFIG } from '../../../../../src/voice/session/session-config.ts';
+import { railsOf } from '../../../../support/cascade-world.ts';
+import { createFakeLedger } from '../../../../support/fake-ledger.ts';
+import { createVoiceWorld } from '../../../../support/voice-world.ts';
+
+const CEILING_RAW = LIMITS.phone.callCeilingRaw;
+const DEFAULT_MODEL = 'openai/gpt-5.4-mini';
+const NO_OWN_KEYS = { sellersOf: () => [], lookUp: async () => {}, noteUse: async () => {} };
+
+let world: Awaited<ReturnType<typeof open>>;
+beforeAll(async () => {
+  world = await open();
+});
+afterAll(() => world.close());
+
+async function open() {
+  const catalogue = buildCatalogue({
+    providers: new Map(Object.entries(BUILTIN_PROVIDERS)),
+    models: BUILTIN_MODELS,
+    secret: () => 'sk-server',
+  });
+  const change = { catalogue };
+  const voice = await createVoiceWorld({ clock: new ManualClock(), creditRaw: 0n, change });
+  const { cascades, close } = railsOf(catalogue, voice);
+  const models = { ...LOCAL_CASCADE, llm: DEFAULT_MODEL };
+  return { close, deps: { ...voice.deps, cascades, models } };
+}
+
+let calls = 0;
+
+const callOf = (agentId: number, more: Partial<Call> = {}): Call => ({
+  callId: `CA${String(++calls).padStart(32, '0')}`,
+  agentId,
+  accountId: 'account',
+  numberId: 1,
+  carrier: 'loopback',
+  carrierCallId: 'LB1',
+  direction: 'inbound',
+  from: '+14155550199',
+  to: '+14155550100',
+  status: 'pending',
+  terminal: false,
+  endReason: null,
+  keyId: null,
+  keyRootId: null,
+  taskId: 'task',
+  taskValueBps: null,
+  actionId: null,
+  customerId: null,
+  maxSpendRaw: CEILING_RAW,
+  rates: RATE_CARD,
+  options: {
+    voice: {
+      ...{ voiceMode: 'hosted', systemPrompt: null, beginMessage: null },
+      ...{ voice: null, model: null, webhookUrl: null },
+    },
+    ...{ detectsMachine: false, isRecorded: false, wantsReport: false },
+  },
+  carrierStatus: null,
+  carrierSequence: -1,
+  createdAt: new Date(0),
+  startedAt: null,
+  endedAt: null,
+  durationSeconds: null,
+  legs: null,
+  ...more,
+});
+
+/** What a call holds of a balance, and whether it can talk. */
+async function answered(balanceRaw: bigint, more: Partial<Call> = {}) {
+  const { deps } = world;
+  const ledger = createFakeLedger();
+  await ledger.credit({ agentId: 1, amountRaw: balanceRaw, reference: 'all' });
+  const call = callOf(1, more);
+  const money = createCallMoney({ ledger, clock: systemClock, log: silentLog }, call, {
+    taken: undefined,
+    wallet: null,
+  });
+  const { kind } = await holdReserve(deps, call, money.holds);
+  const { heldRaw } = money.holds;
+  if (kind !== 'extended') return { kind, heldRaw, openHolds: ledger.openHolds() };
+  const plan = planVoice(deps, call.options.voice, false);
+  const cap = turnCapOf(plan);
+  const pipeline = createCallPipeline({
+    ...{ ...deps, plan, cap, ownKeys: NO_OWN_KEYS, brain: undefined, prompt: () => '' },
+    ...{ source: phoneSource(call), spender: spenderOf(call), sessionHolds: money.holds },
+    ...{ holdNameOf: money.holdNameOf, meter: money.meter, lineSeconds: () => 4 },
+    takeSpoken: () => ({ characters: 0, seconds: 0 }),
+  });
+  const reservesOf = (tokens: number) => pipeline.reserves(DEFAULT_CONFIG, tokens);
+  const { verdict } = await holdTurn(money.holds, reservesOf, cap.outputTokens);
+  return { kind, heldRaw, turn: verdict.kind };
+}
+
+const leastRaw = async (): Promise<bigint> => (await leastReserveRaw(world.deps, callOf(1))) ?? -1n;
+
+describe('the reserve of a call from outside', () => {
+  it('is all that the balance leaves, up to the ceiling, and pays for a turn; with less than that nothing is held', async () => {
+    const least = await leastRaw();
+    const near = fc.bigInt({ min: -40n, max: 40n }).map((off) => least + off);
+    const balance = fc.oneof(near, fc.bigInt({ min: 1n, max: 2n * CEILING_RAW }));
+    await fc.assert(
+      fc.asyncProperty(balance, async (balanceRaw) => {
+        expect(await answered(balanceRaw)).toEqual(
+          balanceRaw < least
+            ? { kind: 'refused', heldRaw: 0n, openHolds: 0 }
+            : {
+                kind: 'extended',
+                heldRaw: minRaw(balanceRaw, CEILING_RAW),
+                turn: 'extended',
+              },
+        );
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('pays for a minute, and for a model unless the developer’s own brain answers; nobody knows it of one that is not sold', async () => {
+    const { options } = callOf(1);
+    const voice = { ...options.voice, voiceMode: 'webhook', webhookUrl: 'https://a.test' } as const;
+    const least = (more: object) =>
+      leastReserveRaw(world.deps, callOf(1, { options: { ...options, ...more } }));
+    const line = { direction: 'inbound', detectsMachine: false } as const;
+    const ofBrainRaw = await least({ voice });
+    expect(ofBrainRaw).toBeGreaterThanOrEqual(minuteRaw(RATE_CARD, line, false));
+    expect(await leastRaw()).toBeGreaterThan(ofBrainRaw ?? 0n);
+    expect(await least({ voice: { ...options.voice, model: 'gone/talker' } })).toBeUndefined();
+  });
+});
+
+it('the reserve of a call that its agent placed is what it was placed with, or nothing', async () => {
+  const placed = { direction: 'outbound', maxSpendRaw: 500_000n } as const;
+  expect(await answered(499_999n, placed)).toMatchObject({ kind: 'refused', openHolds: 0 });
+  expect(await answered(900_000n, placed)).toMatchObject({ kind: 'extended', heldRaw: 500_000n });
+});
