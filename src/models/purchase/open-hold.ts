@@ -67,12 +67,21 @@ const atCheapest = <R, T>(order: Order<R, T>): Order<R, T> => ({
 });
 
 /**
- * The order at the sources of one way to pay, and the rest at those of the other. Work under an Idempotency-Key has one
- * hold, and is bought where it needs no other.
+ * The order at the sources of one way to pay, and behind it the rest, in as many stages as the order of the sources takes.
+ * Work under an Idempotency-Key has one hold, and is bought where it needs no other.
  */
 export function inStages<R, T>(order: Order<R, T>, hasOneHold: boolean): Order<R, T> {
-  const [offers, others] = byPayment(order.offers);
-  if (others === undefined) return order;
-  if (hasOneHold) return { ...order, offers: isPaidByItself(offers[0]) ? others : offers };
-  return { ...order, offers, rest: { ...order, offers: others } };
+  const [offers, ...others] = byPayment(order.offers);
+  if (others.length === 0) return order;
+  if (hasOneHold) return atAccounts(order);
+  const rest = others.reduceRight<Order<R, T> | undefined>(
+    (behind, those) => ({ ...order, offers: those, rest: behind }),
+    undefined,
+  );
+  return { ...order, offers, rest };
+}
+
+function atAccounts<R, T>(order: Order<R, T>): Order<R, T> {
+  const [first, ...rest] = order.offers.filter((offer) => !isPaidByItself(offer));
+  return first === undefined ? order : { ...order, offers: [first, ...rest] };
 }

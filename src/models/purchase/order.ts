@@ -41,5 +41,5 @@ export type Order<R, T> = {
   /** Set where the length of the answer is bounded by more than its caller's word. */
   readonly answerCap?: AnswerCap | undefined;
   /** The order from other sellers, who are asked next under a hold of their own. */
-  readonly rest?: Order<R, T>;
+  readonly rest?: Order<R, T> | undefined;
 };

@@ -54,16 +54,27 @@ export const isPaidByItself = ({ mostPaidRaw }: Offer<unknown>): boolean =>
   mostPaidRaw !== undefined;
 
 /**
- * The sources that are paid by themselves apart from those that this server has accounts at, the kind of the cheapest
- * first: a payment has a hold of its own, and beside a hold for the other kind it would count twice under every cap.
+ * The sources that are paid by themselves apart from those that this server has accounts at: a payment has a hold of its own,
+ * and beside a hold for the other kind it would count twice under every cap. The order of ranks stays; among those of one
+ * rank the kind of the cheapest comes first.
  */
 export function byPayment<R>(offers: Offers<R>): readonly [Offers<R>, ...Offers<R>[]] {
   const [first, ...rest] = offers;
-  const isLikeFirst = (offer: Offer<R>) => isPaidByItself(offer) === isPaidByItself(first);
-  const [other, ...others] = rest.filter((offer) => !isLikeFirst(offer));
-  if (other === undefined) return [offers];
-  return [
-    [first, ...rest.filter(isLikeFirst)],
-    [other, ...others],
-  ];
+  const groups: [Group<R>, ...Group<R>[]] = [[first]];
+  for (const offer of rest) {
+    const group = groupFor(offer, groups);
+    if (group === undefined) groups.push([offer]);
+    else group.push(offer);
+  }
+  return groups;
+}
+
+type Group<R> = [Offer<R>, ...Offer<R>[]];
+
+/** The last group of its kind, unless one of the other kind and of a lower rank stands behind that. */
+function groupFor<R>(offer: Offer<R>, groups: readonly Group<R>[]): Group<R> | undefined {
+  const last = groups.at(-1);
+  if (last && isPaidByItself(last[0]) === isPaidByItself(offer)) return last;
+  const other = groups.at(-2);
+  return other?.at(-1)?.rank === offer.rank ? other : undefined;
 }

@@ -4,6 +4,7 @@ import { requireOffers } from '../../../../src/models/catalogue/require-model.ts
 import { inStages } from '../../../../src/models/purchase/open-hold.ts';
 import type { Order } from '../../../../src/models/purchase/order.ts';
 import { planOffers } from '../../../../src/models/routing/plan-offers.ts';
+import { readWishes, wishedSellers } from '../../../../src/models/routing/routing-wishes.ts';
 import { pooledSellers } from '../../../../src/models/routing/sellers.ts';
 
 const source = (provider: string, rail: Rail, price: bigint): Source => ({
@@ -11,9 +12,15 @@ const source = (provider: string, rail: Rail, price: bigint): Source => ({
   rates: { request: price * 1_000_000n },
 });
 
-function orderOf(...sources: Source[]): Order<string, object> {
+const orderOf = (...sources: Source[]) => wishedOrder([], ...sources);
+
+/** The same for a buyer who wishes that these providers be asked first. */
+function wishedOrder(order: readonly string[], ...sources: Source[]): Order<string, object> {
   const model = { id: 'acme/m', modality: 'text' as const, contextWindow: null, sources };
-  const sellers = pooledSellers({ ...model, maxOutputTokens: null });
+  const sellers = wishedSellers(
+    pooledSellers({ ...model, maxOutputTokens: null }),
+    readWishes({ provider: { order: [...order] } }),
+  );
   const bound = ({ rates, marginBps }: Source) =>
     ((rates.request ?? 0n) * BigInt(10_000 + marginBps)) / 10_000_000_000n;
   const offers = planOffers(sellers, bound, () => 'a way');
@@ -46,6 +53,35 @@ describe('sources that are paid by themselves and such that are not', () => {
       ['account', 'host'],
     ]);
     expect(stages(orderOf(router2, account))).toEqual([['account'], ['router 2']]);
+  });
+
+  it('keep the order that the buyer wishes, and are grouped among those of one place in it', () => {
+    expect(stages(wishedOrder(['host', 'router'], router, account, host))).toEqual([
+      ['host'],
+      ['router'],
+      ['account'],
+    ]);
+    expect(stages(wishedOrder(['account', 'host'], router, account, host))).toEqual([
+      ['account', 'host'],
+      ['router'],
+    ]);
+    expect(stages(wishedOrder(['host'], router2, router, account))).toEqual([
+      ['router', 'router 2'],
+      ['account'],
+    ]);
+    const dear = source('dear', 'direct-account', 50n);
+    expect(stages(wishedOrder(['dear'], router2, router, account, host, dear))).toEqual([
+      ['dear'],
+      ['router', 'router 2'],
+      ['account', 'host'],
+    ]);
+    expect(stages(wishedOrder(['dear'], router2, account, host, dear))).toEqual([
+      ['dear', 'account', 'host'],
+      ['router 2'],
+    ]);
+    expect(stages(wishedOrder(['host', 'router'], router, account, host), true)).toEqual([
+      ['host', 'account'],
+    ]);
   });
 
   it('are left as they are where there is one kind', () => {
