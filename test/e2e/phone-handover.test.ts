@@ -174,3 +174,35 @@ it('a call whose agent was stopped while no process had it is ended by the one t
   await expect.poll(row, { timeout: 10_000 }).toEqual({ status: 'completed', reason: 'suspended' });
   expect(await callEvents(sql, callId)).toMatchObject([{ reason: 'suspended' }]);
 }, 60_000);
+
+it('a call that another process takes over is greeted where it was not, and its last question is answered', async () => {
+  await using world = await twoServers(new QuietCallee());
+  const { carrier, first, sql } = world;
+  const turnsOf = async (callId: string) =>
+    await sql<{ role: string; content: string }[]>`
+      select role, content from call_turns where call_id = ${callId} order by seq`;
+  await sql`update voice_settings set begin_message = 'Hello.'`;
+  const greeted = await callAtFirst(world);
+  await sql`update voice_settings set begin_message = null`;
+  const asked = await callAtFirst(world);
+  await expect
+    .poll(() => turnsOf(greeted.callId), { timeout: 10_000 })
+    .toEqual([{ role: 'assistant', content: 'Hello.' }]);
+  // As though the first process had died before the greeting, and before an answer.
+  await sql`delete from call_turns`;
+  await sql`insert into call_turns (call_id, seq, role, content)
+    values (${asked.callId}, 1, 'user', 'What is two plus two?')`;
+  carrier.callServer(1);
+  await first[Symbol.asyncDispose]();
+  await expect
+    .poll(() => turnsOf(greeted.callId), { timeout: 8_000 })
+    .toEqual([{ role: 'assistant', content: 'Hello.' }]);
+  await expect
+    .poll(() => turnsOf(asked.callId), { timeout: 8_000 })
+    .toMatchObject([{ role: 'user' }, { role: 'assistant' }]);
+  for (const { hangUp, read } of [greeted, asked]) {
+    await hangUp();
+    await expect.poll(read, { timeout: 10_000 }).toMatchObject({ terminal: true });
+  }
+  expect(await checkInvariants(sql)).toEqual([]);
+}, 60_000);

@@ -20,6 +20,7 @@ import { endRefused } from './ending/end-refused.ts';
 import { endUnwanted } from './ending/end-unwanted.ts';
 import type { LiveCall } from './live-call.ts';
 import { openCall } from './open-call.ts';
+import { isUngreeted, owedBy } from './opening/go-on.ts';
 import { openLiveCall } from './recorded/open-live-call.ts';
 import { findTurns } from './turn-store.ts';
 import type { CallTurns } from './turn-writer.ts';
@@ -142,7 +143,7 @@ async function openSession(
     format,
     history,
     notice: isNew && call.options.isRecorded ? RECORDING_NOTICE : undefined,
-    beginMessage: isNew ? (call.options.voice.beginMessage ?? undefined) : undefined,
+    beginMessage: isUngreeted(history) ? (call.options.voice.beginMessage ?? undefined) : undefined,
     lineLostMs: deps.lineLostMs ?? LIMITS.phone.lineLostMs,
     longestMs: LIMITS.phone.longestCallSeconds * 1_000 - money.lineSeconds() * 1_000,
     spoke(more) {
@@ -168,8 +169,10 @@ async function openSession(
   register(deps, { call, live, money, brain, over, turns });
   watchMachine(deps, call, live, money.answeredBy);
   live.attach(connection);
-  // Another process had it while it was transferred.
-  if (isTransferNote(history.at(-1)?.content)) live.say(NOT_REACHED);
+  // Another process had it while it was transferred, or died before its answer was said.
+  const owed = owedBy(history);
+  if (owed === 'news_of_transfer') live.say(NOT_REACHED);
+  else if (owed === 'answer') live.respond();
   deps.engines.warmUp();
   return live;
 }

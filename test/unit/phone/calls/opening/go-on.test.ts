@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { transferNote } from '../../../../../src/phone/calls/actions/transfer-note.ts';
+import { isUngreeted, owedBy } from '../../../../../src/phone/calls/opening/go-on.ts';
+import { RECORDING_NOTICE } from '../../../../../src/phone/recordings/recording.ts';
+
+const agent = (content: string) => ({ role: 'assistant', content }) as const;
+const caller = (content: string) => ({ role: 'user', content }) as const;
+
+describe('a call that another process had', () => {
+  it.each([
+    ['nothing was said', [], true],
+    ['the notice was said', [agent(RECORDING_NOTICE)], true],
+    ['the notice was begun', [agent('This call')], true],
+    ['the greeting was said', [agent('Hello.')], false],
+    ['the greeting was said after the notice', [agent(RECORDING_NOTICE), agent('Hello.')], false],
+    ['the caller spoke', [caller('This call')], false],
+  ])('is greeted unless it was: %s', (_, history, expected) => {
+    expect(isUngreeted(history)).toBe(expected);
+  });
+
+  it.each([
+    ['nothing was said', [], 'nothing'],
+    ['the caller spoke last', [agent('Hello.'), caller('how are you')], 'answer'],
+    ['the agent spoke last', [caller('how are you'), agent('Fine.')], 'nothing'],
+    ['a transfer failed', [agent('One moment.'), caller(transferNote())], 'news_of_transfer'],
+  ] as const)('is owed what the far side waits for: %s', (_, history, owed) => {
+    expect(owedBy(history)).toBe(owed);
+  });
+});
