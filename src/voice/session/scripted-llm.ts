@@ -26,12 +26,13 @@ const scriptOf = (items: readonly ConversationItem[]): string | undefined => {
 };
 
 /**
- * An LLM that says scripted answers as they are, and `prompt()`, where it is given, to a caller who has fallen silent. It
- * leaves all others to `llm`.
+ * An LLM that says scripted answers as they are, and `prompt()`, where it is given, to a caller who has fallen silent. An
+ * empty text says nothing. It leaves all others to `llm`.
  */
 export const createScriptedLlm = (llm: Llm, prompt?: () => string): Llm => ({
   reply(request) {
-    const text = (request.isPrompt && prompt?.()) || scriptOf(request.items);
+    const isPrompt = request.isPrompt && prompt !== undefined;
+    const text = isPrompt ? prompt() : scriptOf(request.items);
     return text === undefined ? llm.reply(request) : scriptedReply(text);
   },
   speculate: (request) => llm.speculate?.(request),
