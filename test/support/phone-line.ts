@@ -70,6 +70,8 @@ export async function phoneCall(
     readonly notice?: string;
     readonly announced?: () => void;
     readonly notAnnounced?: () => void;
+    /** What is said to a caller who has fallen silent. */
+    readonly prompt?: () => string;
     readonly change?: Partial<LiveCallOptions>;
     readonly events?: Partial<LiveCallOptions['events']>;
     readonly deps?: Partial<VoiceDeps>;
@@ -86,7 +88,7 @@ export async function phoneCall(
   engines.stt.pocketsphinx.interim = () => '';
   const pipeline = {
     ...input.pipeline,
-    llm: createScriptedLlm(input.pipeline.llm, () => 'Are you there?'),
+    llm: createScriptedLlm(input.pipeline.llm, options.prompt ?? (() => 'Are you there?')),
   };
   const codec = createLoopbackCodec();
   const clears: number[] = [];

@@ -6,6 +6,7 @@ import type { MediaCodec } from '../carriers/carrier.ts';
 import { createCallRecorder } from '../recordings/call-recorder.ts';
 import { RECORDING_NOTICE } from '../recordings/recording.ts';
 import type { LineConnection } from '../voice/call-line.ts';
+import { SilentCaller } from '../voice/silent-caller.ts';
 import { findLastTurn } from './actions/action-store.ts';
 import { carryOut } from './actions/carry-out.ts';
 import { NOT_REACHED } from './actions/live-actions.ts';
@@ -27,8 +28,6 @@ import type { CallTurns } from './turn-writer.ts';
 
 /** Turns of a call that another process goes on with. */
 const REMEMBERED_TURNS = 40;
-
-const PROMPT = 'Are you still there?';
 
 /** The first message of a media stream, and the stream. */
 export type MediaStart = {
@@ -99,7 +98,10 @@ async function openSession(
 ): Promise<LiveCall | undefined> {
   const { sql, trace } = deps;
   let live: LiveCall | undefined;
-  let prompts = 0;
+  const silent = new SilentCaller({
+    isGathering: () => live?.actions.isGathering === true,
+    giveUp: () => live?.end('inactivity'),
+  });
   let spoken = { characters: 0, seconds: 0 };
   const brain = deps.openBrain(call, {
     unprompted: () => live?.respond(),
@@ -110,12 +112,7 @@ async function openSession(
   const opened = await openCall(deps, call, {
     format,
     brain,
-    prompt() {
-      // A person who looks for a card is not asked whether they are there.
-      if (live?.actions.isGathering) return '';
-      if (++prompts > LIMITS.phone.prompts) live?.end('inactivity');
-      return PROMPT;
-    },
+    prompt: () => silent.prompt(),
     spoken() {
       const taken = spoken;
       spoken = { characters: 0, seconds: 0 };
@@ -151,13 +148,16 @@ async function openSession(
     },
     events: {
       said(turn) {
-        if (turn.role === 'user') prompts = 0;
+        if (turn.role === 'user') silent.isThere();
         turns.add(turn);
       },
       announced: recorder.announced,
       notAnnounced: recorder.notAnnounced,
       act: (action) => carryOut(deps, call, recorder, action),
-      digit: (digit) => brain?.digit?.(digit),
+      digit(digit) {
+        silent.isThere();
+        brain?.digit?.(digit);
+      },
       entered: (digits) => brain?.entered?.(digits),
       heard: turns.heard,
       interrupted: (heard, heardMs) => brain?.interrupted?.(heard, heardMs),

@@ -265,6 +265,7 @@ export class LiveCall {
     if (this.actions.isMuted) return;
     const isTaken = !this.#announcement.isOpen && !this.actions.isDroppingKeys;
     if (isTaken) this.#bargeIn.interruptNow();
+    this.#session.awaitCaller();
     this.#options.events.digit(digit);
     this.actions.press(digit);
   }

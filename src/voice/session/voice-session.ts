@@ -140,9 +140,9 @@ export class VoiceSession {
     return this.#turns.isWaiting;
   }
 
-  /** The caller is expected to speak, although no answer came before. */
+  /** The caller is expected to speak from now on, also where no answer came before; after an answer in progress. */
   awaitCaller(): void {
-    this.#listening.awaitCaller(0);
+    if (!this.#answering.isConversing && !this.isAnswerWaiting) this.#listening.awaitCaller(0);
   }
 
   /** Cancels the answer to this request of `respond` and no other, whether it waits or is in progress. */

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { SilentCaller } from '../../../../src/phone/voice/silent-caller.ts';
 import { phoneCall } from '../../../support/phone-line.ts';
 
 const { promptAfterMs, prompts } = LIMITS.phone;
@@ -66,4 +67,65 @@ it('a caller whose utterance is dropped by a change of settings is asked', async
   await call.actions.configure({ transcriptionPrompt: 'names' });
   await passes(promptAfterMs + SOON_MS);
   expect(spoken).toEqual(['Yes.', PROMPT]);
+});
+
+const GATHER = { maxDigits: 16, finishOnKey: '#', timeoutMs: 40_000, isSensitive: false };
+
+/** A call that gives a silent caller up, as phone calls do. */
+async function givingUp() {
+  let isGathering = () => false;
+  const ended: string[] = [];
+  const silent = new SilentCaller({
+    isGathering: () => isGathering(),
+    giveUp: () => ended.push('inactivity'),
+  });
+  const phone = await watched({
+    prompt: () => silent.prompt(),
+    events: { digit: () => silent.isThere() },
+  });
+  isGathering = () => phone.call.actions.isGathering;
+  const press = (keys: string) => {
+    for (const digit of keys) phone.call.media({ kind: 'digit', digit });
+  };
+  return { ...phone, ended, press };
+}
+
+it('a caller who looks for what they are to key in is asked nothing, and neither is the brain', async () => {
+  const { answers, call, engines, passes, press, prompt, spoken } = await givingUp();
+  answers('Right.');
+  call.actions.gather(GATHER, () => {});
+  press('12');
+  await passes(3 * promptAfterMs);
+  press('34#');
+  await passes(SOON_MS / 2);
+  expect(engines.guide.asked).toHaveLength(1);
+  expect(prompt().at(-1)).toBe('[keypad] 1234');
+  expect(spoken).toEqual(['Right.']);
+});
+
+it('a caller who answers every prompt by a key is not given up, and one who answers none is', async () => {
+  const { answers, ended, passes, press, spoken } = await givingUp();
+  for (let n = 0; n <= prompts; n++) {
+    await passes(promptAfterMs + SOON_MS);
+    answers('Well.');
+    press('1#');
+    await passes(SOON_MS / 2);
+  }
+  expect(spoken.filter((text) => text === 'Are you still there?')).toHaveLength(prompts + 1);
+  expect(ended).toEqual([]);
+  await passes((prompts + 1) * (promptAfterMs + SOON_MS));
+  expect(ended).toEqual(['inactivity']);
+});
+
+it('a caller is not asked while they press keys, and is asked after 12 seconds without one', async () => {
+  const { answers, passes, press, spoken } = await givingUp();
+  await passes(promptAfterMs - SOON_MS / 2);
+  answers('Fine.');
+  press('1');
+  await passes(SOON_MS);
+  press('2');
+  await passes(LIMITS.phone.digitsMs + SOON_MS);
+  expect(spoken).toEqual(['Fine.']);
+  await passes(promptAfterMs + SOON_MS);
+  expect(spoken).toEqual(['Fine.', 'Are you still there?']);
 });
