@@ -2,6 +2,7 @@ import { decodeMulaw, encodeMulaw } from '../../media/mulaw.ts';
 import { LIMITS } from '../../src/kernel/limits.ts';
 import type { ManualClock } from '../../src/kernel/manual-clock.ts';
 import { type Metrics, noMetrics } from '../../src/kernel/metrics.ts';
+import type { Brain } from '../../src/phone/calls/call-deps.ts';
 import { LiveCall } from '../../src/phone/calls/live-call.ts';
 import type { LiveCallOptions } from '../../src/phone/calls/live-call-options.ts';
 import { createLoopbackCodec } from '../../src/phone/carriers/loopback/loopback-codec.ts';
@@ -75,6 +76,8 @@ export async function phoneCall(
     readonly change?: Partial<LiveCallOptions>;
     readonly events?: Partial<LiveCallOptions['events']>;
     readonly deps?: Partial<VoiceDeps>;
+    /** What answers in the place of the model. */
+    readonly brainOf?: (clock: ManualClock) => Brain;
     readonly open?: (deps: VoiceDeps, options: LiveCallOptions) => LiveCall;
   } = {},
 ) {
@@ -86,9 +89,13 @@ export async function phoneCall(
   const { clock, deps, engines, input, ledger } = world;
   const callee = new NotingCallee(clock);
   engines.stt.pocketsphinx.interim = () => '';
+  const brain = options.brainOf?.(clock);
   const pipeline = {
     ...input.pipeline,
-    llm: createScriptedLlm(input.pipeline.llm, options.prompt ?? (() => 'Are you there?')),
+    llm: createScriptedLlm(
+      brain?.llm ?? input.pipeline.llm,
+      options.prompt ?? (() => 'Are you there?'),
+    ),
   };
   const codec = createLoopbackCodec();
   const clears: number[] = [];
@@ -121,11 +128,15 @@ export async function phoneCall(
         turns.push(`${turn.role}: ${turn.content}`);
       },
       act() {},
-      digit() {},
+      digit: (digit) => brain?.digit?.(digit),
+      answered: () => brain?.answered?.(),
       announced: options.announced ?? (() => {}),
       notAnnounced: options.notAnnounced ?? (() => {}),
       heard: (_, heard) => cuts.push(heard),
-      interrupted: (heard) => interruptions.push(heard),
+      interrupted(heard, heardMs) {
+        interruptions.push(heard);
+        brain?.interrupted?.(heard, heardMs);
+      },
       attached() {},
       detached() {},
       over: ({ reason }) => over.push(reason),
@@ -150,6 +161,7 @@ export async function phoneCall(
     close: () => line.close(),
   };
   call.attach(connection);
+  brain?.onUnprompted?.(() => call.respond());
 
   /** Lets the line run. */
   async function passes(ms: number): Promise<void> {

@@ -84,7 +84,8 @@ export function buildCalls(
       llm: catalogue.find(DEFAULT_VOICE_MODEL) === undefined ? 'local/guide' : DEFAULT_VOICE_MODEL,
     },
     voiceOf: parts.voiceOf,
-    openBrain: (call, events) => openBrain({ ...world, guard: parts.guard, client }, call, events),
+    openBrain: (call, options) =>
+      openBrain({ ...world, guard: parts.guard, client }, call, options),
     refusalOf: (to, accountId) => refuseNumber({ ...world, ...settings.phone }, to, accountId),
     openSound: (url, signal) => fetchSound(client, url, signal),
     turns: createTurnWriter(world),

@@ -104,7 +104,6 @@ async function openSession(
   });
   let spoken = { characters: 0, seconds: 0 };
   const brain = deps.openBrain(call, {
-    unprompted: () => live?.respond(),
     traceHeaders: span && (() => (trace?.span ?? span).headers),
   });
   const isNew = call.status === 'pending';
@@ -161,6 +160,7 @@ async function openSession(
       entered: (digits) => brain?.entered?.(digits),
       heard: turns.heard,
       interrupted: (heard, heardMs) => brain?.interrupted?.(heard, heardMs),
+      answered: () => brain?.answered?.(),
       detached: () => money.freeze(),
       attached: () => money.unfreeze(),
       over: () => heardOut(),
@@ -169,6 +169,7 @@ async function openSession(
   register(deps, { call, live, money, brain, over, turns });
   watchMachine(deps, call, live, money.answeredBy);
   live.attach(connection);
+  brain?.onUnprompted?.(() => live?.respond());
   // Another process had it while it was transferred, or died before its answer was said.
   const owed = owedBy(history);
   if (owed === 'news_of_transfer') live.say(NOT_REACHED);

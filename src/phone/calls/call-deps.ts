@@ -19,13 +19,15 @@ export type Brain = {
   /** Digits that it has asked for. */
   readonly entered?: (digits: string) => void;
   readonly interrupted?: (heard: string, heardMs: number) => void;
+  /** Sets what has its call request an answer, for what it says unasked; at once where it has something to say. */
+  readonly onUnprompted?: (callback: () => void) => void;
+  /** An answer of its call is over, so that the next one can be requested. */
+  readonly answered?: () => void;
   readonly close: () => void;
 };
 
-/** What a brain may ask of its call by itself. */
-export type BrainEvents = {
-  /** The brain has something to say without having been asked. */
-  readonly unprompted: () => void;
+/** What a brain gets of its call beside what is said. */
+export type BrainOptions = {
   /** The headers by which it continues the trace of its call. Undefined: the call is not traced. */
   readonly traceHeaders?: (() => Readonly<Record<string, string>>) | undefined;
 };
@@ -51,7 +53,7 @@ export type CallDeps = VoiceDeps & {
   /** The settings of an agent's next call. */
   readonly voiceOf: (agentId: number) => Promise<AgentVoice>;
   /** Undefined: a model of the catalogue answers. */
-  readonly openBrain: (call: Call, events: BrainEvents) => Brain | undefined;
+  readonly openBrain: (call: Call, options: BrainOptions) => Brain | undefined;
   /** Undefined: the number may be called. */
   readonly refusalOf: (to: string, accountId: string) => Promise<DialRefusal | undefined>;
   /** A sound at an address that the brain of a call has named. Rejects where it cannot be played. */

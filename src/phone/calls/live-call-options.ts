@@ -13,6 +13,8 @@ export type ActionOfCall = Exclude<CallAction, { name: 'end_call' }>;
 export type LiveCallEvents = Pick<TurnRecordDeps, 'said' | 'heard' | 'interrupted'> & {
   readonly act: (action: ActionOfCall) => void;
   readonly digit: (digit: string) => void;
+  /** An answer is over that the far side did not interrupt. */
+  readonly answered?: () => void;
   /** Digits that the brain has asked for. */
   readonly entered?: (digits: string) => void;
   /** The far side has heard the notice, or will not. */

@@ -257,8 +257,10 @@ export class LiveCall {
 
   #answered(cause: TurnCause | undefined, labels: AnswerLabels): void {
     this.#isAnswering = false;
-    if (this.actions.answered(labels) || this.#announcement.answered(cause)) return;
-    this.#after.answered(cause);
+    const isDone = this.actions.answered(labels) || this.#announcement.answered(cause);
+    if (!isDone) this.#after.answered(cause);
+    // Who interrupts an answer goes on with speech or keys, which get the next one.
+    if (cause?.kind !== 'cancelled') this.#options.events.answered?.();
   }
 
   #pressed(digit: string): void {

@@ -1,6 +1,6 @@
 import type { GuardedClient } from '../../platform/egress/guarded-client.ts';
 import type { Call } from '../calls/call.ts';
-import type { Brain, BrainEvents } from '../calls/call-deps.ts';
+import type { Brain, BrainOptions } from '../calls/call-deps.ts';
 import { createRelayLlm, type RelayLlmDeps } from './relay/relay-llm.ts';
 import { createWebhookLlm } from './webhook/webhook-llm.ts';
 
@@ -11,7 +11,7 @@ import { createWebhookLlm } from './webhook/webhook-llm.ts';
 export function openBrain(
   deps: RelayLlmDeps & { readonly client: GuardedClient },
   call: Pick<Call, 'callId' | 'from' | 'to' | 'direction' | 'options'>,
-  { traceHeaders, unprompted }: BrainEvents,
+  { traceHeaders }: BrainOptions,
 ): Brain | undefined {
   const { voiceMode, webhookUrl: url } = call.options.voice;
   if (voiceMode !== 'webhook' || url === null) return undefined;
@@ -20,11 +20,12 @@ export function openBrain(
     return { llm: webhook, entered: (digits) => webhook.entered(digits), close() {} };
   }
   const llm = createRelayLlm({ ...deps, traceHeaders }, { ...call, url });
-  llm.onUnprompted(unprompted);
   return {
     llm,
     digit: (digit) => llm.dtmf(digit),
     interrupted: (heard, heardMs) => llm.interrupted(heard, heardMs),
+    onUnprompted: (callback) => llm.onUnprompted(callback),
+    answered: () => llm.answered(),
     close: () => llm.close(),
   };
 }

@@ -26,9 +26,11 @@ export interface RelayLlm extends Llm {
   interrupted(utteranceUntilInterrupt: string, durationMs: number): void;
   /**
    * Sets what is called when the application has something to say that no answer waits for, or has failed: the next
-   * answer that is requested has it. The callback must not throw.
+   * answer that is requested has it. Comes again at each `answered` until one is requested. The callback must not throw.
    */
   onUnprompted(callback: () => void): void;
+  /** An answer of the call is over, whoever gave it. */
+  answered(): void;
   /** Ends the session with the application. */
   close(): void;
 }
@@ -88,6 +90,10 @@ class RelaySession implements RelayLlm {
 
   onUnprompted(callback: () => void): void {
     this.#unprompted = callback;
+    this.#lookForMore();
+  }
+
+  answered(): void {
     this.#lookForMore();
   }
 

@@ -1,0 +1,45 @@
+import { systemRandom } from '../../src/kernel/random.ts';
+import type { Brain } from '../../src/phone/calls/call-deps.ts';
+import { openBrain } from '../../src/phone/voice/open-brain.ts';
+import { createDestinationGuard } from '../../src/platform/egress/destination-guard.ts';
+import { phoneCall } from './phone-line.ts';
+import { startRelayApp } from './relay-app.ts';
+
+/** A live call whose brain is an application on loopback, which is given the call when it has connected. */
+export async function relayCall(options: Parameters<typeof phoneCall>[0] = {}) {
+  const app = await startRelayApp();
+  let brain: Brain | undefined;
+  const phone = await phoneCall({
+    ...options,
+    brainOf(clock) {
+      const guard = createDestinationGuard({
+        resolve: async () => ['127.0.0.1'],
+        clock,
+        allowLocalhost: true,
+        domainAllowlist: [],
+      });
+      const voice = { voiceMode: 'webhook', webhookUrl: app.url };
+      const parties = { callId: 'CA1', from: '+14155550100', to: '+14155550199' };
+      const call = { ...parties, direction: 'inbound', options: { voice } } as never;
+      brain = openBrain({ clock, guard, random: systemRandom, client: {} as never }, call, {});
+      if (brain === undefined) throw new Error('the call has a brain of its own');
+      return brain;
+    },
+  });
+  const session = await app.session();
+  await session.heard();
+  return {
+    ...phone,
+    app: session,
+    /** The application sends messages, and they have arrived. */
+    async tells(...messages: readonly object[]): Promise<void> {
+      session.say(...messages);
+      session.ws.ping();
+      await new Promise((resolve) => session.ws.once('pong', resolve));
+    },
+    async [Symbol.asyncDispose]() {
+      brain?.close();
+      await app[Symbol.asyncDispose]();
+    },
+  };
+}
