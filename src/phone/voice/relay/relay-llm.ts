@@ -35,6 +35,8 @@ export interface RelayLlm extends Llm {
   close(): void;
 }
 
+const END = { kind: 'action', action: { name: 'end_call' } } as const;
+
 type Waiting = {
   /** Undefined: it takes what the application has said unasked. */
   readonly prompt: string | undefined;
@@ -58,6 +60,8 @@ class RelaySession implements RelayLlm {
   #waiting: Waiting | undefined;
   #wake = () => {};
   #failure: StageFailed | undefined;
+  /** The application has closed the session: it ends the call, also where the caller goes on with it. */
+  #isGone = false;
   #sentIds: ReadonlySet<string> = new Set();
   #unprompted: (() => void) | undefined;
 
@@ -69,7 +73,7 @@ class RelaySession implements RelayLlm {
       { url: call.url, setup },
       {
         message: (message) => this.#take(message),
-        ended: () => this.#take({ kind: 'action', action: { name: 'end_call' } }),
+        ended: () => this.#gone(),
         failed: (message) => this.#fail(message),
         isAnswering: () => this.#waiting !== undefined,
       },
@@ -77,6 +81,8 @@ class RelaySession implements RelayLlm {
   }
 
   dtmf(digit: string): void {
+    this.#queue.wentOn();
+    if (this.#isGone) this.#take(END);
     this.#link.send({ type: 'dtmf', digit });
   }
 
@@ -113,6 +119,7 @@ class RelaySession implements RelayLlm {
     this.#waiting = waiting;
     if (prompt !== undefined) {
       this.#queue.asked();
+      if (this.#isGone) this.#take(END);
       const lang = config.transcriptionLanguage ?? 'en-US';
       this.#link.send({ type: 'prompt', voicePrompt: prompt, lang, last: true });
     }
@@ -185,6 +192,11 @@ class RelaySession implements RelayLlm {
     } else if (!hadPieces) {
       this.#lookForMore();
     }
+  }
+
+  #gone(): void {
+    this.#isGone = true;
+    this.#take(END);
   }
 
   /** The caller goes on: the rest of the answer is not spoken. */

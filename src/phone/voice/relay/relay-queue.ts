@@ -13,7 +13,7 @@ export class RelayQueue {
   #isStale = false;
   #isEnded = false;
 
-  /** The application has ended the call: nothing that follows counts. */
+  /** The application has ended the call: nothing that follows counts, unless the caller goes on. */
   get isEnded(): boolean {
     return this.#isEnded;
   }
@@ -42,23 +42,32 @@ export class RelayQueue {
     return entry;
   }
 
+  /**
+   * The caller has pressed a key or said something, and so goes on with the call: what comes from now on is no rest of an
+   * abandoned answer, and an end that was not carried out is taken back.
+   */
+  wentOn(): void {
+    this.#isStale = false;
+    this.#isEnded = false;
+    this.#keep(this.#entries.filter((entry) => !isEnd(entry)));
+  }
+
   /** The caller has said something: what waits is said before the answer to it, and does not end that. */
   asked(): void {
-    this.#isStale = false;
+    this.wentOn();
     this.#entries = this.#entries.filter((entry) => entry !== 'last');
   }
 
   /**
-   * The answer is not wanted any more: drops its rest, also what still comes of it until its end or the next question.
-   * What changes the whole call stays.
+   * The answer is not wanted any more: drops its rest, also what still comes of it until its end or until the caller goes
+   * on. What changes the whole call stays.
    */
   abandon(): void {
     const end = this.#entries.indexOf('last');
     this.#isStale = end === -1;
     const dropped = end === -1 ? this.#entries : this.#entries.slice(0, end + 1);
     const kept = end === -1 ? [] : this.#entries.slice(end + 1);
-    this.#entries = [...dropped.filter(isLasting), ...kept];
-    this.#chars = this.#entries.reduce((sum, entry) => sum + charsOf(entry), 0);
+    this.#keep([...dropped.filter(isLasting), ...kept]);
   }
 
   #takeAction({ action }: Extract<RelayMessage, { kind: 'action' }>): boolean {
@@ -67,6 +76,11 @@ export class RelayQueue {
     this.#isEnded = action.name === 'end_call';
     this.#push(piece);
     return this.#isWithinBounds;
+  }
+
+  #keep(entries: Entry[]): void {
+    this.#entries = entries;
+    this.#chars = entries.reduce((sum, entry) => sum + charsOf(entry), 0);
   }
 
   #push(entry: Entry): void {
@@ -80,10 +94,11 @@ export class RelayQueue {
   }
 }
 
+const isEnd = (entry: Entry): boolean =>
+  entry !== 'last' && entry.kind === 'call' && entry.name === 'end_call';
+
 const isLasting = (entry: Entry): boolean =>
-  entry !== 'last' &&
-  entry.kind === 'call' &&
-  (entry.name === 'end_call' || entry.name === 'set_language');
+  isEnd(entry) || (entry !== 'last' && entry.kind === 'call' && entry.name === 'set_language');
 
 function charsOf(entry: Entry | undefined): number {
   if (entry === undefined || entry === 'last') return 0;

@@ -52,6 +52,25 @@ describe('what a relay application has said and no answer has taken', () => {
     expect(rest(queue)).toEqual(['b', '|']);
   });
 
+  it('hears the answer to a key though the one before never ended, and keeps apart what waits', () => {
+    const queue = new RelayQueue();
+    queue.take(text('a'), true);
+    queue.abandon();
+    queue.wentOn();
+    for (const message of [text('b', true), text('c', true)]) queue.take(message, false);
+    expect(rest(queue)).toEqual(['b', '|', 'c', '|']);
+  });
+
+  it('takes an end of the call back where the caller goes on, and hears what follows', () => {
+    const queue = new RelayQueue();
+    queue.take(text('bye'), false);
+    queue.take(action({ name: 'end_call' }), false);
+    queue.wentOn();
+    expect(queue.isEnded).toBe(false);
+    queue.take(text('d', true), false);
+    expect(rest(queue)).toEqual(['bye', 'd', '|']);
+  });
+
   it('loses no end of the call and no language with an abandoned answer, and no key is pressed', () => {
     const queue = new RelayQueue();
     queue.abandon();
