@@ -119,6 +119,7 @@ export async function phoneCall(
     history: [],
     beginMessage: options.beginMessage,
     notice: options.notice,
+    hearsKeys: brain?.digit !== undefined,
     longestMs: 3_600_000,
     lineLostMs: LIMITS.phone.lineLostMs,
     spoke() {},

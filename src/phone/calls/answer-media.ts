@@ -140,6 +140,7 @@ async function openSession(
     history,
     notice: isNew && call.options.isRecorded ? RECORDING_NOTICE : undefined,
     beginMessage: isUngreeted(history) ? (call.options.voice.beginMessage ?? undefined) : undefined,
+    hearsKeys: brain?.digit !== undefined,
     lineLostMs: deps.lineLostMs ?? LIMITS.phone.lineLostMs,
     longestMs: LIMITS.phone.longestCallSeconds * 1_000 - money.lineSeconds() * 1_000,
     spoke(more) {

@@ -35,6 +35,8 @@ export type LiveCallOptions = {
   readonly beginMessage: string | undefined;
   /** What the far side hears before the greeting and before anything is recorded. Undefined: nothing will be. */
   readonly notice?: string | undefined;
+  /** The brain hears each key as it is pressed, and answers it by itself. */
+  readonly hearsKeys?: boolean;
   readonly longestMs: number;
   /** A stream that broke may come back within so long. */
   readonly lineLostMs: number;

@@ -102,6 +102,7 @@ export class LiveCall {
       announcement: this.#announcement,
       pipeline: input.pipeline,
       entered: (digits) => events.entered?.(digits),
+      hearsKeys: options.hearsKeys,
       call: this,
     });
     this.#after = new AfterAnswer({

@@ -45,3 +45,67 @@ describe('what an application of ConversationRelay says unasked', () => {
     expect(w.over).toEqual(['llm_refused']);
   });
 });
+
+describe('a caller of an application of ConversationRelay', () => {
+  /** The application has said goodbye, and the caller interrupts that. */
+  async function interruptedGoodbye(close: boolean, ...goodbye: readonly object[]) {
+    const w = await relayCall();
+    await w.tells(...goodbye);
+    await w.passes(300);
+    if (close) {
+      w.app.ws.close(1000);
+      await w.app.closed;
+    }
+    await w.says('wait one more thing', 600);
+    return w;
+  }
+
+  it.each([
+    ['is not over yet', [text(LONG), END]],
+    ['is over', [text(LONG, true), END]],
+    ['is one sentence', [text('Goodbye my dear old friend from the far far away.'), END]],
+  ])('who interrupts the goodbye, which %s, gets an answer', async (_, goodbye) => {
+    await using w = await interruptedGoodbye(false, ...goodbye);
+    expect(w.over).toEqual([]);
+    let heard = await w.app.heard();
+    while (heard.type !== 'prompt') heard = await w.app.heard();
+    expect(heard.voicePrompt).toBe('wait one more thing');
+    await w.tells(text('Yes, please?', true));
+    await w.passes(1_000);
+    expect(w.turns.at(-1)).toBe('assistant: Yes, please?');
+    expect(w.over).toEqual([]);
+    await w.tells(text('Bye.'), END);
+    await w.passes(1_000);
+    expect(w.over).toEqual(['agent_ended']);
+  });
+
+  it('who interrupts the goodbye of one that is gone is hung up then', async () => {
+    await using w = await interruptedGoodbye(true, text(LONG), END);
+    await w.passes(300);
+    expect(w.over).toEqual(['agent_ended']);
+  });
+
+  it('who presses a key over an answer that has not ended hears the answer to the key, whole', async () => {
+    await using w = await relayCall();
+    await w.tells(text(`${LONG} `));
+    await w.passes(300);
+    w.call.media({ kind: 'digit', digit: '1' });
+    await w.passes(40);
+    const answer = `Sales. ${LONG} ${LONG}`;
+    await w.tells(text(answer, true));
+    await w.passes(6_000);
+    expect(w.turns.at(-1)).toBe(`assistant: ${answer}`);
+    expect(w.interruptions).toHaveLength(1);
+  });
+
+  it('who presses a key before an answer begins hears that answer', async () => {
+    await using w = await relayCall();
+    await w.says('opening hours');
+    expect(await w.app.heard()).toMatchObject({ voicePrompt: 'opening hours' });
+    w.call.media({ kind: 'digit', digit: '1' });
+    expect(await w.app.heard()).toEqual({ type: 'dtmf', digit: '1' });
+    await w.tells(text('Nine to five.', true));
+    await w.passes(3_000);
+    expect(w.turns.at(-1)).toBe('assistant: Nine to five.');
+  });
+});

@@ -43,6 +43,8 @@ export type LiveParts = {
   readonly call: ActedCall;
   /** Digits that the brain has asked for, before it is asked with the note of them. */
   readonly entered: (digits: string) => void;
+  /** The brain answers each key by itself, so that the end of an entry interrupts no answer. */
+  readonly hearsKeys?: boolean | undefined;
 };
 
 /** What an action does to a live call beside its conversation: keys, sounds, transfers, and what is left to a machine. */
@@ -230,9 +232,9 @@ export class LiveActions {
   }
 
   #entered(keys: EnteredKeys): void {
-    const { announcement, bargeIn, call, entered } = this.#parts;
+    const { announcement, bargeIn, call, entered, hearsKeys } = this.#parts;
     const isAnnouncing = announcement.isOpen;
-    if (keys.digits !== '' && !isAnnouncing) bargeIn.interruptNow();
+    if (keys.digits !== '' && !isAnnouncing && !hearsKeys) bargeIn.interruptNow();
     call.note(keypadNote(keys));
     if (keys.isGathered) entered(keys.digits);
     // Keys do not interrupt an announcement either, and are answered after it.
