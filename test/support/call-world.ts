@@ -17,6 +17,7 @@ import {
   CarrierFailed,
   type CarrierLeg,
   type CarrierStatus,
+  type FoundRecording,
 } from '../../src/phone/carriers/carrier.ts';
 import { RATE_CARD } from '../../src/phone/rate-card.ts';
 import { testDatabase } from './database.ts';
@@ -64,6 +65,8 @@ export async function startCallWorld(leaseMs = 60_000) {
     /** So many requests fail. */
     fails: 0,
     failure: 'away' as 'away' | 'refused',
+    /** What it has, by its name of the call. */
+    found: new Map<string, FoundRecording>(),
   };
   const ask = async (what: string) => {
     recordings.asked.push(what);
@@ -105,6 +108,8 @@ export async function startCallWorld(leaseMs = 60_000) {
         pauseRecording: ({ carrierCallId }: CarrierLeg) => ask(`pause ${carrierCallId}`),
         resumeRecording: ({ carrierCallId }: CarrierLeg) => ask(`resume ${carrierCallId}`),
         stopRecording: ({ carrierCallId }: CarrierLeg) => ask(`stop ${carrierCallId}`),
+        findRecording: async ({ carrierCallId }: CarrierLeg): Promise<FoundRecording> =>
+          recordings.found.get(carrierCallId) ?? { kind: 'none' },
         deleteRecording: (recordingId: string) => ask(`delete ${recordingId}`),
         fetchRecording: async (recordingId: string) => [Buffer.from(recordingId)],
       },

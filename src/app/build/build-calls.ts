@@ -17,7 +17,7 @@ import { createTestRing } from '../../phone/carriers/test-ring.ts';
 import { createDialPacer } from '../../phone/dialling/dial-pacer.ts';
 import { refuseNumber } from '../../phone/dialling/refuse-number.ts';
 import type { RateCard } from '../../phone/rate-card.ts';
-import { createRecordingDeleter } from '../../phone/recordings/delete-recordings.ts';
+import { createRecordingKeeper } from '../../phone/recordings/keep-recordings.ts';
 import { createCallAnalyzer } from '../../phone/records/analysis/analyze-calls.ts';
 import { createJudge } from '../../phone/records/analysis/judge-by-model.ts';
 import { createCallRecords } from '../../phone/records/call-records.ts';
@@ -108,7 +108,7 @@ export function buildCalls(
         stopping: stopping.signal,
       }),
     }),
-    createRecordingDeleter(deps),
+    createRecordingKeeper(deps),
     askCarrierPrices({ ...deps, metrics: createPriceMetrics(world.metrics) }),
     ...(watching === undefined ? [] : [watching]),
   ];

@@ -90,6 +90,8 @@ export const PHONE_LIMITS = {
   recordingDays: 30,
   /** Of one recording: an hour of two channels of 16-bit sound at 8 kHz, and its header. */
   recordingBytes: 120_000_000,
+  /** The carrier is asked for a recording whose callback has not come, at first so often. */
+  recordingAskMs: 300_000,
   /** A recording is fetched within so long. */
   recordingFetchMs: 300_000,
   /** What the loopback carrier keeps in memory of one recording, and how many recordings. */

@@ -75,6 +75,12 @@ export type CarrierCall = {
   readonly priceRaw: bigint | null;
 };
 
+/** What a carrier says of the recording of a call. */
+export type FoundRecording =
+  | { readonly kind: 'whole'; readonly recordingId: string; readonly durationSeconds: number }
+  /** `none`: it has none by now. `unsure`: it is not whole yet, or the carrier does not know the call any more. */
+  | { readonly kind: 'none' | 'unsure'; readonly recordingId?: string | undefined };
+
 /** Calls of a carrier. Throws CarrierFailed. */
 export interface CarrierCalls {
   /** Resolves once the carrier has accepted the call. */
@@ -92,7 +98,7 @@ export interface CarrierCalls {
   transfer(call: CarrierLeg, to: string, whispers?: boolean): Promise<void>;
   /**
    * Records both sides from now on, each in a channel of its own. Resolves with the carrier's id of the recording;
-   * undefined: its callback brings it.
+   * undefined: `findRecording` or its callback brings it.
    */
   startRecording(call: CarrierLeg): Promise<string | undefined>;
   /** While it pauses the recording has silence, so that what is said or pressed is in none. */
@@ -100,6 +106,8 @@ export interface CarrierCalls {
   resumeRecording(call: CarrierLeg): Promise<void>;
   /** Resolves also where nothing is recorded, or the call is over. */
   stopRecording(call: CarrierLeg): Promise<void>;
+  /** The recording that was made of a call, by its id as far as that is known. */
+  findRecording(call: CarrierLeg, recordingId: string | null): Promise<FoundRecording>;
   /**
    * A recording as WAV, at most `LIMITS.phone.recordingBytes`. Undefined: the carrier does not have it. What is streamed
    * rejects where the carrier breaks off.

@@ -25,7 +25,7 @@ export type CallRecorder = {
   readonly stop: () => void;
 };
 
-type RecorderDeps = Pick<CallDeps, 'carrier' | 'clock' | 'log' | 'recordingDays' | 'sql'>;
+type RecorderDeps = Pick<CallDeps, 'carrier' | 'clock' | 'log' | 'sql'>;
 
 export function createCallRecorder(deps: RecorderDeps, call: Call, money: CallMoney): CallRecorder {
   const { clock, log, sql } = deps;
@@ -101,7 +101,7 @@ function carrierRecording(deps: RecorderDeps, call: Call, money: CallMoney) {
 
   return {
     async start(announcedAt: Date): Promise<void> {
-      const row = { callId, agentId, carrier: carrier.name, announcedAt, days: deps.recordingDays };
+      const row = { callId, agentId, carrier: carrier.name, announcedAt };
       // Another process has announced it, and has begun.
       if (leg === undefined || !(await insertRecording(sql, row))) return;
       recording.facts = { announcedAt, status: 'recording' };

@@ -8,7 +8,12 @@ import { noteSaved } from './recording-store.ts';
 
 /** The carrier has the recording of a call: it can be fetched, which is reported once. */
 export async function recordingSaved(
-  { carrier, publicUrl = '', sql }: Pick<CallDeps, 'carrier' | 'publicUrl' | 'sql'>,
+  {
+    carrier,
+    publicUrl = '',
+    recordingDays: days,
+    sql,
+  }: Pick<CallDeps, 'carrier' | 'publicUrl' | 'recordingDays' | 'sql'>,
   event: Extract<CallbackEvent, { kind: 'recording' }>,
 ): Promise<void> {
   const call = await findCarrierCall(sql, carrier.name, event.carrierCallId);
@@ -17,7 +22,7 @@ export async function recordingSaved(
   const wallet = await findWallet(sql, agentId);
   const url = `${publicUrl.replace(/\/+$/, '')}/v1/calls/${callId}/recording`;
   await sql.begin(async (tx) => {
-    const ready = await noteSaved(tx, callId, event);
+    const ready = await noteSaved(tx, callId, { ...event, days });
     if (ready !== undefined) await insertEvents(tx, [recordingReady({ ...call, wallet }, url)]);
   });
 }

@@ -1,3 +1,4 @@
+import { LIMITS } from '../../kernel/limits.ts';
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 import type { CarrierName } from '../carriers/carrier.ts';
 import type { Recording } from './recording.ts';
@@ -24,15 +25,13 @@ export async function insertRecording(
     readonly agentId: number;
     readonly carrier: CarrierName;
     readonly announcedAt: Date;
-    /** How long it is kept. */
-    readonly days: number;
   },
 ): Promise<boolean> {
-  const { agentId, announcedAt, callId, carrier, days } = recording;
+  const { agentId, announcedAt, callId, carrier } = recording;
   const rows = await sql`
     insert into call_recordings (call_id, agent_id, carrier, status, announced_at, due_at)
     values (${callId}, ${agentId}, ${carrier}, 'recording', ${announcedAt},
-      now() + ${days} * interval '1 day')
+      now() + ${LIMITS.phone.recordingAskMs} * interval '1 millisecond')
     on conflict (call_id) do nothing
     returning 1`;
   return rows.length > 0;
@@ -65,33 +64,33 @@ export async function noteFailed(sql: Sql, callId: string): Promise<void> {
 /** The other side did not agree: what was recorded is deleted as soon as the carrier has it. */
 export async function noteStopped(sql: Sql, callId: string, stoppedMs: number): Promise<void> {
   await sql`
-    update call_recordings set status = 'stopped', stopped_ms = ${stoppedMs},
-      due_at = case when carrier_recording_id is null then due_at else now() end
+    update call_recordings set status = 'stopped', stopped_ms = ${stoppedMs}, due_at = now()
     where call_id = ${callId} and status in ('recording', 'failed', 'ready')`;
 }
 
 /**
- * The carrier has the whole recording. Returns it where that was not known, and it may be fetched: a callback that comes
- * again returns nothing, and neither does the recording of a side that did not agree.
+ * The carrier has the whole recording, which is kept for so many days. Returns it where that was not known, and it may be fetched: a
+ * callback that comes again returns nothing, and neither does the recording of a side that did not agree.
  */
 export async function noteSaved(
   tx: Queryable,
   callId: string,
-  saved: { readonly recordingId: string; readonly durationSeconds: number },
+  saved: { readonly recordingId: string; readonly durationSeconds: number; readonly days: number },
 ): Promise<Recording | undefined> {
-  const { durationSeconds, recordingId } = saved;
+  const { days, durationSeconds, recordingId } = saved;
   await tx`
-    update call_recordings set carrier_recording_id = ${recordingId}, due_at = now()
+    update call_recordings set carrier_recording_id = ${recordingId},
+      duration_seconds = ${durationSeconds}, due_at = now()
     where call_id = ${callId} and status = 'stopped'`;
   const [row] = await tx<Recording[]>`
     update call_recordings set status = 'ready', duration_seconds = ${durationSeconds},
-      carrier_recording_id = ${recordingId}
+      carrier_recording_id = ${recordingId}, due_at = announced_at + ${days} * interval '1 day'
     where call_id = ${callId} and status in ('recording', 'failed')
     returning ${columns(tx)}`;
   return row;
 }
 
-/** Claims recordings of a carrier whose time is over, at most `limit`: no other process gets them for `claimMs`. */
+/** Claims recordings of a carrier that are to be asked for or deleted, at most `limit`: no other process gets them for `claimMs`. */
 export async function claimDueRecordings(
   sql: Sql,
   carrier: CarrierName,
@@ -105,6 +104,25 @@ export async function claimDueRecordings(
       order by due_at limit ${limit} for update skip locked)
     returning ${columns(sql)}`;
   return [...rows];
+}
+
+/** The carrier does not have it yet, as far as is known: it is asked again. Its id, where it says one, is kept. */
+export async function putOffRecording(
+  sql: Sql,
+  callId: string,
+  { inMs, recordingId }: { readonly recordingId: string | undefined; readonly inMs: number },
+): Promise<void> {
+  await sql`
+    update call_recordings set due_at = now() + ${inMs} * interval '1 millisecond',
+      carrier_recording_id = coalesce(carrier_recording_id, ${recordingId ?? null})
+    where call_id = ${callId} and duration_seconds is null and due_at > now()`;
+}
+
+/** The carrier is not asked for it any more. */
+export async function noteLost(sql: Sql, callId: string): Promise<void> {
+  await sql`update call_recordings set due_at = null,
+      status = case status when 'recording' then 'failed' else status end
+    where call_id = ${callId} and duration_seconds is null`;
 }
 
 /** The carrier has it no more. */

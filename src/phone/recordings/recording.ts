@@ -16,6 +16,7 @@ export type Recording = {
   /** How old the line was. Null: the carrier has not begun, or was not told to stop. */
   readonly beganMs: number | null;
   readonly stoppedMs: number | null;
+  /** Null until the carrier has the whole recording. */
   readonly durationSeconds: number | null;
 };
 

@@ -4,7 +4,7 @@ import { findCall } from '../../../src/phone/calls/call-store.ts';
 import { hearCarrier } from '../../../src/phone/calls/hear-carrier.ts';
 import { RATE_CARD } from '../../../src/phone/rate-card.ts';
 import { createCallRecorder } from '../../../src/phone/recordings/call-recorder.ts';
-import { createRecordingDeleter } from '../../../src/phone/recordings/delete-recordings.ts';
+import { createRecordingKeeper } from '../../../src/phone/recordings/keep-recordings.ts';
 import { findRecording } from '../../../src/phone/recordings/recording-store.ts';
 import { createCallRecords } from '../../../src/phone/records/call-records.ts';
 import { startCallWorld } from '../../support/call-world.ts';
@@ -49,7 +49,7 @@ async function readyEvents(callId: string) {
   return rows.map(({ payload }) => payload);
 }
 
-const deleter = () => createRecordingDeleter(world.deps);
+const keeper = () => createRecordingKeeper(world.deps);
 const isDue = (callId: string) =>
   world.sql`update call_recordings set due_at = now() where call_id = ${callId}`;
 
@@ -150,7 +150,7 @@ describe('the recording of a call', () => {
       await saved();
       expect(await readyEvents(callId)).toEqual([]);
       await expect(read()).rejects.toMatchObject({ status: 404 });
-      await deleter().tick();
+      await keeper().tick();
       await until({ status: 'deleted' });
       expect(asked()).toEqual([
         `start ${carrierCallId}`,
@@ -186,14 +186,14 @@ describe('the recording of a call', () => {
     process().recorder.announced();
     await until({ beganMs: expect.any(Number) });
     await saved();
-    await Promise.all([deleter().tick(), deleter().tick()]);
+    await Promise.all([keeper().tick(), keeper().tick()]);
     await until({ status: 'ready' });
     await isDue(callId);
     world.recordings.fails = 1;
-    await Promise.all([deleter().tick(), deleter().tick()]);
+    await Promise.all([keeper().tick(), keeper().tick()]);
     await until({ status: 'ready' });
     await isDue(callId);
-    await Promise.all([deleter().tick(), deleter().tick()]);
+    await Promise.all([keeper().tick(), keeper().tick()]);
     await until({ status: 'deleted' });
     expect(asked().filter((what) => what.startsWith('delete'))).toHaveLength(2);
     await expect(read()).rejects.toMatchObject({ status: 404 });

@@ -20,7 +20,10 @@ it('a call is recorded on demand, in two channels without what a pause hides, an
   const { carrier, edge, call } = await dialled(() => ({ says }));
   await soon(() => call.stream?.isOpen === true).toBe(true);
   const leg = { callId: 'CAours', carrierCallId: call.sid };
+  expect(await carrier.calls.findRecording(leg, null)).toEqual({ kind: 'none' });
   const recordingId = (await carrier.calls.startRecording(leg)) ?? '';
+  const find = () => carrier.calls.findRecording(leg, recordingId);
+  expect(await find()).toEqual({ kind: 'unsure', recordingId });
   expect(await carrier.calls.fetchRecording(recordingId)).toBeUndefined();
   const span = async (ms: number) => {
     const from = call.sinceAnswerMs();
@@ -34,6 +37,7 @@ it('a call is recorded on demand, in two channels without what a pause hides, an
   await carrier.calls.stopRecording(leg);
   await soon(() => edge.events.filter(({ kind }) => kind === 'recording').length).toBe(2);
   expect(edge.events).toContainEqual(expect.objectContaining({ recordingId }));
+  expect(await find()).toMatchObject({ kind: 'whole', recordingId });
   const bytes = await wholeOf(await carrier.calls.fetchRecording(recordingId));
   const wav = parseWav(bytes);
   expect(wav).toMatchObject({ kind: 'parsed', channels: 2, coding: 'mulaw', truncated: false });
@@ -44,5 +48,6 @@ it('a call is recorded on demand, in two channels without what a pause hides, an
   await carrier.calls.deleteRecording(recordingId);
   expect(await carrier.calls.fetchRecording(recordingId)).toBeUndefined();
   await carrier.calls.deleteRecording(recordingId);
+  expect(await find()).toEqual({ kind: 'none' });
   await carrier.calls.hangUp(call.sid);
 });

@@ -42,7 +42,8 @@ describe('a call of the simulated Telnyx', () => {
     await soon(() => edge.streams.length).toBe(1);
     const { calls } = carrier;
     const leg = { callId: 'CAours', carrierCallId: call.sid };
-    expect(await calls.startRecording(leg)).toBeUndefined();
+    expect(await calls.startRecording(leg)).toBe(call.sid);
+    expect(await calls.findRecording(leg, null)).toMatchObject({ kind: 'none' });
     await calls.pauseRecording(leg);
     await calls.resumeRecording(leg);
     const beganMs = call.sinceAnswerMs();
@@ -52,6 +53,7 @@ describe('a call of the simulated Telnyx', () => {
     await soon(() => recordings().length).toBe(1);
     const recordingId = recordings()[0]?.recordingId ?? '';
     expect(call.recording?.pauses).toBe(1);
+    expect(await calls.findRecording(leg, null)).toMatchObject({ kind: 'whole', recordingId });
     const wav = parseWav(await wholeOf(await calls.fetchRecording(recordingId)));
     expect(wav).toMatchObject({ kind: 'parsed', channels: 2, coding: 'mulaw', truncated: false });
     await calls.deleteRecording(recordingId);

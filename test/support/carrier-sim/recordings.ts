@@ -60,11 +60,27 @@ export function stopRecording(call: SimCall): void {
     RecordingSid: recording.sid,
     RecordingUrl: `https://api.twilio.com/2010-04-01/Accounts/${accountSid}/Recordings/${recording.sid}`,
     RecordingStatus: 'completed',
-    RecordingDuration: String(Math.round((recording.endedAtMs - recording.beganAtMs) / 1_000)),
+    RecordingDuration: lengthOf(recording.beganAtMs, recording.endedAtMs),
     RecordingChannels: '2',
     RecordingSource: 'StartCallRecordingAPI',
   });
 }
+
+/** The recordings of a call that were not deleted. */
+export function listRecordings(calls: readonly SimCall[], query: URLSearchParams): RestAnswer {
+  const call = calls.find(({ sid }) => sid === query.get('CallSid'));
+  const recordings = call?.recordings.filter(({ isDeleted }) => !isDeleted) ?? [];
+  return { status: 200, body: { recordings: recordings.map(recordingBody) } };
+}
+
+const recordingBody = ({ beganAtMs, endedAtMs, sid }: SimRecording) => ({
+  sid,
+  status: endedAtMs === undefined ? 'in-progress' : 'completed',
+  duration: endedAtMs === undefined ? '-1' : lengthOf(beganAtMs, endedAtMs),
+});
+
+const lengthOf = (beganAtMs: number, endedAtMs: number): string =>
+  String(Math.round((endedAtMs - beganAtMs) / 1_000));
 
 /** The sound of a recording, or its end. Undefined: there is none of this name. */
 export function answerRecording(

@@ -1,6 +1,6 @@
 import type { Numbers, SimNumber } from './numbers.ts';
 import type { Faults } from './options.ts';
-import { answerRecording, changeRecording } from './recordings.ts';
+import { answerRecording, changeRecording, listRecordings } from './recordings.ts';
 import type { CallSettings, SimCall } from './sim-call.ts';
 
 export type RestRequest = {
@@ -44,6 +44,7 @@ export function answerRest(deps: RestDeps, request: RestRequest): RestAnswer {
   if (resource === 'AvailablePhoneNumbers' && rest[0] === 'Local') return search(deps, query);
   if (resource === 'IncomingPhoneNumbers') return numbers(deps, request, sid);
   if (resource === 'Usage' && sid === 'Triggers') return triggers(deps, request, rest[0]);
+  if (resource === 'Recordings' && sid === undefined) return listRecordings(deps.calls, query);
   if (resource === 'Recordings') return answerRecording(deps.calls, request, sid ?? '') ?? notFound;
   if (resource !== 'Calls') return notFound;
   if (sid === undefined) return method === 'POST' ? dial(deps, request.form) : notFound;

@@ -231,6 +231,9 @@ export function createLoopbackCarrier(deps: {
       async stopRecording({ carrierCallId }) {
         finishRecording(carrierCallId);
       },
+      async findRecording({ carrierCallId }) {
+        return recordings.find(carrierCallId);
+      },
       async fetchRecording(recordingId) {
         return recordings.wav(recordingId);
       },

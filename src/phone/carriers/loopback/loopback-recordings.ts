@@ -1,12 +1,14 @@
 import { wavHeader } from '../../../../media/wav.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { type Random, randomHex } from '../../../kernel/random.ts';
+import type { FoundRecording } from '../carrier.ts';
 
 const RATE_HZ = 8_000;
 const SILENCE = 0xff;
 
 type LoopbackRecording = {
   readonly recordingId: string;
+  readonly carrierCallId: string;
   /** Mu-law, a byte of the far side and one of the agent in turn. */
   readonly frames: Uint8Array[];
   samples: number;
@@ -31,7 +33,8 @@ export class LoopbackRecordings {
     const known = this.#running.get(carrierCallId);
     if (known !== undefined) return known.recordingId;
     const recordingId = `LR${randomHex(this.#random, 16)}`;
-    this.#running.set(carrierCallId, { recordingId, frames: [], samples: 0, isPaused: false });
+    const recording = { recordingId, carrierCallId, frames: [], samples: 0, isPaused: false };
+    this.#running.set(carrierCallId, recording);
     return recordingId;
   }
 
@@ -66,8 +69,15 @@ export class LoopbackRecordings {
     if (this.#kept.size > LIMITS.phone.loopbackRecordings && oldest !== undefined) {
       this.#kept.delete(oldest);
     }
-    const { recordingId, samples } = recording;
-    return { recordingId, durationSeconds: Math.round(samples / RATE_HZ) };
+    return lengthOf(recording);
+  }
+
+  /** The recording of a call, as far as it is kept. */
+  find(carrierCallId: string): FoundRecording {
+    const running = this.#running.get(carrierCallId);
+    if (running !== undefined) return { kind: 'unsure', recordingId: running.recordingId };
+    const kept = [...this.#kept.values()].find((one) => one.carrierCallId === carrierCallId);
+    return kept === undefined ? { kind: 'none' } : { kind: 'whole', ...lengthOf(kept) };
   }
 
   delete(recordingId: string): void {
@@ -80,6 +90,11 @@ export class LoopbackRecordings {
     return recording && pieces(recording);
   }
 }
+
+const lengthOf = ({ recordingId, samples }: LoopbackRecording) => ({
+  recordingId,
+  durationSeconds: Math.round(samples / RATE_HZ),
+});
 
 async function* pieces({ frames, samples }: LoopbackRecording): AsyncGenerator<Uint8Array> {
   yield wavHeader({ coding: 'mulaw', sampleRateHz: RATE_HZ, dataBytes: samples * 2, channels: 2 });

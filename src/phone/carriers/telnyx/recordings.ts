@@ -15,6 +15,17 @@ export function createTelnyxRecordings(deps: {
 }): CarrierRecordings {
   const { api, fetchStream } = deps;
 
+  /** Undefined: Telnyx does not know the call, or not any more: it forgets it minutes after its end. */
+  async function legOf(callControlId: string): Promise<string | undefined> {
+    const path = `calls/${encodeURIComponent(callControlId)}`;
+    const call = await api.ask({ method: 'GET', path }).catch((error: unknown) => {
+      if (error instanceof CarrierFailed && error.kind === 'refused') return undefined;
+      throw error;
+    });
+    const leg = isObject(call) ? call.call_leg_id : undefined;
+    return typeof leg === 'string' ? leg : undefined;
+  }
+
   async function find(callLegId: string): Promise<Json | undefined> {
     const query = new URLSearchParams({ 'filter[call_leg_id]': callLegId, 'page[size]': '1' });
     const found = await api.ask({ method: 'GET', path: `recordings?${query}` });
@@ -24,13 +35,17 @@ export function createTelnyxRecordings(deps: {
 
   return {
     async startRecording({ callId, carrierCallId }) {
-      const isRecording = await api.command(carrierCallId, 'record_start', {
-        channels: 'dual',
-        format: 'wav',
-        command_id: `${callId}-record`,
-      });
+      const [isRecording, leg] = await Promise.all([
+        api.command(carrierCallId, 'record_start', {
+          channels: 'dual',
+          format: 'wav',
+          command_id: `${callId}-record`,
+        }),
+        // The recording goes on without its name, which the callback brings too.
+        legOf(carrierCallId).catch(() => undefined),
+      ]);
       if (!isRecording) throw new CarrierFailed('refused', 'telnyx: the call is over');
-      return undefined;
+      return leg;
     },
     async pauseRecording({ carrierCallId }) {
       await api.command(carrierCallId, 'record_pause', {});
@@ -40,6 +55,16 @@ export function createTelnyxRecordings(deps: {
     },
     async stopRecording({ carrierCallId }) {
       await api.command(carrierCallId, 'record_stop', {});
+    },
+
+    async findRecording({ carrierCallId }, known) {
+      const recordingId = known ?? (await legOf(carrierCallId));
+      if (recordingId === undefined) return { kind: 'unsure' };
+      const found = await find(recordingId);
+      if (found === undefined) return { kind: 'none', recordingId };
+      const { duration_millis } = found;
+      const durationMs = Number.isSafeInteger(duration_millis) ? (duration_millis as number) : 0;
+      return { kind: 'whole', recordingId, durationSeconds: Math.round(durationMs / 1_000) };
     },
 
     async fetchRecording(callLegId) {

@@ -10,6 +10,14 @@ const CURRENT = 'Twilio.CURRENT';
 /** The call is not in a state in which it is recorded. */
 const NOT_IN_PROGRESS = '21220';
 
+/** States of a recording that ended without sound. */
+const NO_SOUND: ReadonlySet<string> = new Set(['absent', 'deleted', 'failed']);
+/** A call has one recording, and others where the account records calls by itself. */
+const MOST_LISTED = 20;
+
+const secondsOf = (duration: unknown): number =>
+  /^\d{1,9}$/.test(String(duration)) ? Number(duration) : 0;
+
 /** Recordings of Twilio, in two channels: the far side, and the agent. */
 export function createTwilioRecordings(
   deps: TwilioAccount & {
@@ -48,6 +56,17 @@ export function createTwilioRecordings(
       change(carrierCallId, { status: 'paused', pauseBehavior: 'silence' }),
     resumeRecording: ({ carrierCallId }) => change(carrierCallId, { status: 'in-progress' }),
     stopRecording: ({ carrierCallId }) => change(carrierCallId, { status: 'stopped' }),
+
+    async findRecording({ carrierCallId }, known) {
+      const recordings = await api.ask((client) =>
+        client.recordings.list({ callSid: carrierCallId, limit: MOST_LISTED }),
+      );
+      const found = recordings.find(({ sid }) => known === null || sid === known);
+      if (found === undefined || NO_SOUND.has(found.status)) return { kind: 'none' };
+      const { duration, sid: recordingId, status } = found;
+      if (status !== 'completed') return { kind: 'unsure', recordingId };
+      return { kind: 'whole', recordingId, durationSeconds: secondsOf(duration) };
+    },
 
     async fetchRecording(recordingSid) {
       const root = deps.baseUrl.replace(/\/+$/, '');

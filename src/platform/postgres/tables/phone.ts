@@ -208,7 +208,7 @@ export const callRecordings = pgTable(
     beganMs: integer('began_ms'),
     stoppedMs: integer('stopped_ms'),
     durationSeconds: integer('duration_seconds'),
-    /** When a worker deletes it. */
+    /** When a worker deletes it, or asks the carrier for it. */
     dueAt: instant('due_at'),
     deletedAt: instant('deleted_at'),
     createdAt: now('created_at'),

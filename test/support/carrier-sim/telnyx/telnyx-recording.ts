@@ -41,8 +41,9 @@ export const listRecordings = (
 ) =>
   saved(calls)
     .filter(({ call }) => call.sid === query.get('filter[call_leg_id]'))
-    .map(({ call, recording: { id } }) => ({
+    .map(({ call, recording: { id, beganAtMs, endedAtMs = beganAtMs } }) => ({
       ...{ id, call_leg_id: call.sid, status: 'completed', channels: 'dual' },
+      duration_millis: Math.round(endedAtMs - beganAtMs),
       download_urls: { wav: `${filesUrl}${id}.wav` },
     }));
 

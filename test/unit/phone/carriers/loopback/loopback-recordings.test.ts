@@ -26,7 +26,9 @@ it('a recording has each side in its channel, and silence while it was paused', 
   recordings.frame('LB1', SAID, HEARD);
   recordings.pause('LB1', false);
   expect(recordings.wav(id)).toBeUndefined();
+  expect(recordings.find('LB1')).toEqual({ kind: 'unsure', recordingId: id });
   expect(recordings.finish('LB1')).toEqual({ recordingId: id, durationSeconds: 0 });
+  expect(recordings.find('LB1')).toEqual({ kind: 'whole', recordingId: id, durationSeconds: 0 });
   expect(recordings.finish('LB1')).toBeUndefined();
   const silence = Array.from({ length: 160 }, () => 0xff);
   expect(await channelsOf(recordings, id)).toEqual([
@@ -34,6 +36,7 @@ it('a recording has each side in its channel, and silence while it was paused', 
     [...HEARD, ...silence, ...silence],
   ]);
   recordings.delete(id);
+  expect(recordings.find('LB1')).toEqual({ kind: 'none' });
   expect(recordings.wav(id)).toBeUndefined();
 });
 

@@ -4,7 +4,7 @@ import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
 import { CarrierFailed } from '../../../../../src/phone/carriers/carrier.ts';
 import { createTelnyx } from '../../../../../src/phone/carriers/telnyx/telnyx.ts';
-import { type PeerAnswer, recordedFetch, wholeOf } from '../../../../support/recorded-fetch.ts';
+import { type PeerAnswer, recordedFetch } from '../../../../support/recorded-fetch.ts';
 
 const ROOT = 'http://127.0.0.1:9/v2';
 const HOOK = 'https://phone.example/v1/telephony/telnyx/voice';
@@ -191,50 +191,6 @@ describe('calls at Telnyx', () => {
     const { carrier, body } = open(data({ call_control_id: 'v3:abc' }));
     await carrier.calls.dial({ ...DIAL, detectsMachine: true, awaitsGreetingEnd: true });
     expect(body(0)).toMatchObject({ answering_machine_detection: 'greeting_end' });
-  });
-
-  it('are recorded on demand, each side in its channel', async () => {
-    const { carrier, requests, body } = open(
-      data({}),
-      data({}),
-      data({}),
-      data({}),
-      refusal(422, '90018'),
-      refusal(422, '90018'),
-    );
-    expect(await carrier.calls.startRecording(LEG)).toBeUndefined();
-    expect(body(0)).toMatchObject({ channels: 'dual', format: 'wav' });
-    await carrier.calls.pauseRecording(LEG);
-    await carrier.calls.resumeRecording(LEG);
-    await carrier.calls.stopRecording(LEG);
-    await carrier.calls.stopRecording(LEG);
-    const commands = ['record_start', 'record_pause', 'record_resume', 'record_stop'];
-    expect(requests.slice(0, 4).map(({ url }) => url)).toEqual(
-      commands.map((command) => `${COMMANDS}/${command}`),
-    );
-    await expect(carrier.calls.startRecording(LEG)).rejects.toMatchObject({ kind: 'refused' });
-  });
-
-  it('have recordings that are found by the leg of the call', async () => {
-    const wav = 'https://recordings.example/1.wav?signed';
-    const found = data([{ id: 'rec-1', download_urls: { wav } }]);
-    const { carrier, requests } = open(
-      found,
-      { status: 200, body: 'RIFF' },
-      found,
-      data({}),
-      data([]),
-    );
-    const sound = await wholeOf(await carrier.calls.fetchRecording('leg-1'));
-    expect(sound.toString()).toBe('RIFF');
-    expect(requests[0]?.url).toBe(
-      `${ROOT}/recordings?filter%5Bcall_leg_id%5D=leg-1&page%5Bsize%5D=1`,
-    );
-    expect(requests[1]?.url).toBe(wav);
-    expect(requests[1]?.headers).toBeUndefined();
-    await carrier.calls.deleteRecording('leg-1');
-    expect(requests[3]).toMatchObject({ method: 'DELETE', url: `${ROOT}/recordings/rec-1` });
-    await carrier.calls.deleteRecording('leg-1');
   });
 
   it('are hung up in any state', async () => {

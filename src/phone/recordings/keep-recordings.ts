@@ -1,0 +1,83 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Worker } from '../../kernel/schedule.ts';
+import type { CallDeps } from '../calls/call-deps.ts';
+import { findCall } from '../calls/call-store.ts';
+import type { Recording } from './recording.ts';
+import { recordingSaved } from './recording-saved.ts';
+import { claimDueRecordings, noteDeleted, noteLost, putOffRecording } from './recording-store.ts';
+
+const EVERY_MS = 10_000;
+/** So long after the end of its call a carrier that has no recording will not have one. */
+const NONE_AFTER_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+
+type KeeperDeps = Pick<
+  CallDeps,
+  'carrier' | 'clock' | 'log' | 'publicUrl' | 'recordingDays' | 'sql'
+>;
+
+/**
+ * Asks the carrier for recordings whose callback has not come, and deletes recordings at the carrier: those whose time is over, and
+ * those of a side that did not agree. None counts as deleted that the carrier may still have. Runs in every process.
+ */
+export function createRecordingKeeper(deps: KeeperDeps): Worker {
+  const { carrier, log, sql } = deps;
+
+  async function keep(recording: Recording): Promise<void> {
+    const { callId, carrierRecordingId, durationSeconds } = recording;
+    if (carrierRecordingId !== null && durationSeconds !== null) {
+      await carrier.calls.deleteRecording(carrierRecordingId);
+      await noteDeleted(sql, callId);
+      return;
+    }
+    await askCarrier(deps, recording);
+  }
+
+  return {
+    name: 'keep-recordings',
+    everyMs: EVERY_MS,
+    async tick() {
+      const { duePerPass, recordingAskMs } = LIMITS.phone;
+      const due = await claimDueRecordings(sql, carrier.name, duePerPass, recordingAskMs);
+      await Promise.all(
+        due.map((recording) =>
+          keep(recording).catch((err: unknown) =>
+            log.warn(
+              { err, callId: recording.callId },
+              'a recording was neither found nor deleted; it is tried again',
+            ),
+          ),
+        ),
+      );
+    },
+  };
+}
+
+/** Takes the word of the carrier that its callback did not bring, or asks again later: the longer the call is over, the later. */
+async function askCarrier(
+  deps: KeeperDeps,
+  { callId, carrierRecordingId, status }: Recording,
+): Promise<void> {
+  const { carrier, clock, log, recordingDays, sql } = deps;
+  const call = await findCall(sql, callId);
+  const carrierCallId = call?.carrierCallId ?? '';
+  const found = await carrier.calls.findRecording({ callId, carrierCallId }, carrierRecordingId);
+  if (found.kind === 'whole') {
+    await recordingSaved(deps, { ...found, kind: 'recording', carrierCallId });
+    return;
+  }
+  const overMs = clock.now() - (call?.endedAt?.getTime() ?? clock.now());
+  if (found.kind === 'none' && overMs >= NONE_AFTER_MS) {
+    await (status === 'stopped' ? noteDeleted(sql, callId) : noteLost(sql, callId));
+    return;
+  }
+  if (overMs >= recordingDays * DAY_MS) {
+    log.error({ callId }, 'the carrier may have a recording that was never found');
+    await noteLost(sql, callId);
+    return;
+  }
+  await putOffRecording(sql, callId, {
+    recordingId: found.recordingId,
+    inMs: Math.max(LIMITS.phone.recordingAskMs, overMs / 4),
+  });
+}
