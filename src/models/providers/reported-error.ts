@@ -9,6 +9,8 @@ const WORD = /^[\w.-]{1,64}$/;
 
 const isWord = (value: unknown): value is string => typeof value === 'string' && WORD.test(value);
 
+const wordIn = ({ code, type }: Json): string | undefined => [code, type].find(isWord);
+
 /** The upstream ended its answer with an error of its own. */
 export class ReportedError extends StreamBroken {
   /** Private, since logs have the members of errors, and a vendor may quote a prompt. */
@@ -16,13 +18,18 @@ export class ReportedError extends StreamBroken {
 
   constructor(error: unknown) {
     const said = isObject(error) ? error : {};
-    super(`it reported ${[said.code, said.type].find(isWord) ?? 'an error'}`);
+    super(`it reported ${wordIn(said) ?? 'an error'}`);
     this.#error = said;
   }
 
   /** The upstream's own error object. */
   get error(): Json {
     return this.#error;
+  }
+
+  /** What it is called in logs and traces. */
+  get word(): string | undefined {
+    return wordIn(this.#error);
   }
 
   /** Its sentence, of bounded length. */

@@ -1,6 +1,7 @@
 import type { Log } from '../../kernel/log.ts';
 import type { BudgetLeft } from '../../spend/awareness/budget-left.ts';
 import type { ChatStream } from '../providers/chat-rail.ts';
+import { breakTypeOf } from '../routing/attempt-span.ts';
 import type { Bought } from './answer.ts';
 import { type Price, streamHeaders } from './receipt.ts';
 import { relayStream } from './relay-stream.ts';
@@ -42,7 +43,7 @@ export async function answerEvents(
     },
     async broken(err) {
       log.warn({ err, provider: source.provider }, 'a streamed answer broke off');
-      return ending.broken(await bought.settle(), err);
+      return ending.broken(await bought.settle(breakTypeOf(err)), err);
     },
     async left() {
       await bought.settle();

@@ -13,8 +13,8 @@ export type Bought<T> = {
   readonly upstreamMs: number;
   /** What may still be spent, as it stands before this is settled. */
   budget(): Promise<BudgetLeft>;
-  /** Charges what was used by now. */
-  settle(): Promise<Settled>;
+  /** Charges what was used by now. `error`: the class of the failure that broke the answer off, for its trace. */
+  settle(error?: string): Promise<Settled>;
 };
 
 /** An upstream's answer under our receipt. */

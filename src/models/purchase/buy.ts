@@ -105,7 +105,7 @@ export async function buy<R, T>(
       source,
       upstreamMs,
       budget: () => budgetLeft(deps, granted, tried),
-      settle: () => settle(deps, granted, tried),
+      settle: (error) => settle(deps, granted, tried, error),
     };
   }
   assert(last !== undefined, 'a purchase has sellers, or is refused');

@@ -60,17 +60,18 @@ export async function giveUp<R, T>(
 
 /**
  * Charges what was used by now. What an upstream reports beyond what can be is a shortfall of its own, and a source that
- * does so rests.
+ * does so rests. `error`: the answer broke off, for a failure of this class.
  */
 export async function settle<R, T>(
   deps: SettleDeps,
   granted: Granted<R, T>,
   delivered: Delivered<T>,
+  error?: string,
 ): Promise<Settled> {
   const { span } = delivered;
   span?.stop();
   try {
-    return await settleUse(deps, granted, delivered);
+    return await settleUse(deps, granted, delivered, error);
   } finally {
     // One that was settled has ended.
     span?.end({ error: 'unsettled' });
@@ -81,6 +82,7 @@ async function settleUse<R, T>(
   deps: SettleDeps,
   granted: Granted<R, T>,
   delivered: Delivered<T>,
+  brokenBy: string | undefined,
 ): Promise<Settled> {
   const { budgets, clock, ledger, log } = deps;
   const { hold } = granted.held;
@@ -121,7 +123,9 @@ async function settleUse<R, T>(
     return { chargedRaw: paidRaw ?? 0n };
   }
   const chargedRaw = verdict.chargedRaw + (paidRaw ?? 0n);
-  if (span?.isRecorded) span.end({ attributes: spentOn(metered, chargedRaw) });
+  if (span?.isRecorded) {
+    span.end({ attributes: spentOn(metered, chargedRaw), error: brokenBy });
+  }
   const { spender } = granted;
   const { advisory, remainingRaw } = await budgets.left(verdict, { spender, facts: hold.facts });
   return { chargedRaw, cacheDiscountRaw, remainingRaw, advisory };

@@ -12,6 +12,7 @@ import { priceMembers } from '../purchase/price-in-usage.ts';
 import { type Price, receiptHeaders, streamHeaders } from '../purchase/receipt.ts';
 import { relayStream } from '../purchase/relay-stream.ts';
 import { priceComments } from '../purchase/stream-end.ts';
+import { breakTypeOf } from '../routing/attempt-span.ts';
 import type { LiveResponses } from './live-responses.ts';
 
 type AnswerDeps = {
@@ -83,9 +84,13 @@ export async function answerResponseEvents(
   });
 
   /** Charges first and keeps then: the client knows the id from the first event, so an uncharged response must not be kept. */
-  async function settleAndKeep(how: Json): Promise<Uint8Array> {
-    const price = await bought.settle();
+  async function settleAndKeep(how: Json, cause?: unknown): Promise<Uint8Array> {
     const ended = { ...events.response(), ...how };
+    // An upstream that speaks this dialect may itself end its response as failed.
+    const isFailed = ended.status === 'failed';
+    const price = await bought.settle(
+      isFailed ? breakTypeOf(cause ?? new ReportedError(ended.error)) : undefined,
+    );
     const said = asEnded(clock, ended, keeping.tellsCost ? price : undefined);
     const wanted = live.isRemoved(id) && said.store === true ? { ...said, store: false } : said;
     const last = await keepEnded(keeping, wanted, events.echo);
@@ -96,7 +101,7 @@ export async function answerResponseEvents(
     }
     return joinPieces([priceComments(price), await lastEvent(last, events.sequence())]);
   }
-  const end = (how: Json) => live.ending(id, () => settleAndKeep(how));
+  const end = (how: Json, cause?: unknown) => live.ending(id, () => settleAndKeep(how, cause));
 
   const body = relayStream(events, {
     piece: (bytes) => bytes,
@@ -104,7 +109,7 @@ export async function answerResponseEvents(
     broken(err) {
       if (isCancelled) return end(CANCELLED);
       log.warn({ err, provider: source.provider }, 'a streamed response broke off');
-      return end(brokenBy(err));
+      return end(brokenBy(err), err);
     },
     left: () => live.ending(id, async () => void (await bought.settle())),
   });

@@ -3,6 +3,7 @@ import type { Attributes, Span } from '../../kernel/trace/span.ts';
 import type { Modality, Model, Source } from '../catalogue/catalogue.ts';
 import type { AnswerNote, TokenUsage } from '../providers/chat-rail.ts';
 import type { Outcome } from '../providers/outcome.ts';
+import { ReportedError } from '../providers/reported-error.ts';
 
 /** What is asked of upstreams, as the spans of all attempts at it have it. */
 export type AttemptFacts = {
@@ -99,6 +100,10 @@ function failureOf(outcome: Exclude<Outcome<unknown>, { kind: 'completed' }>) {
       return { error: outcome.kind };
   }
 }
+
+/** The class of the failure of an answer that broke off when it had begun. */
+export const breakTypeOf = (cause: unknown): string =>
+  (cause instanceof ReportedError ? cause.word : undefined) ?? 'broken';
 
 /** The upstream has begun to deliver. */
 export function noteFirstChunk(span: Span | undefined, tookMs: number, isWhole: boolean): void {

@@ -8,6 +8,7 @@ import type { StreamedAnswer } from '../purchase/answer-events.ts';
 import { type Price, receiptHeaders, streamHeaders } from '../purchase/receipt.ts';
 import { relayStream } from '../purchase/relay-stream.ts';
 import { brokenEnd, priceComments } from '../purchase/stream-end.ts';
+import { breakTypeOf } from '../routing/attempt-span.ts';
 import type { SpeechRequest } from './speech-request.ts';
 import { billsTokens, estimateSpeech } from './speech-usage.ts';
 
@@ -75,8 +76,8 @@ function eventsOf(
 ): AsyncIterable<Uint8Array> {
   const { outcome, source } = bought;
   const { sound } = outcome;
-  const settle = async (): Promise<Price | undefined> =>
-    isOpen ? await bought.settle() : undefined;
+  const settle = async (error?: string): Promise<Price | undefined> =>
+    isOpen ? await bought.settle(error) : undefined;
   return relayStream(sound, {
     piece: (bytes) => event({ type: 'speech.audio.delta', audio: base64(bytes) }),
     async end() {
@@ -86,7 +87,7 @@ function eventsOf(
     },
     async broken(cause) {
       warnOfBreak(deps, source, cause);
-      return brokenEnd(await settle());
+      return brokenEnd(await settle(breakTypeOf(cause)));
     },
     async left() {
       await settle();

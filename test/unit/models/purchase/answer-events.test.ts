@@ -1,5 +1,9 @@
-import { expect, test } from 'vitest';
-import { budgetOf } from '../../../../src/models/purchase/answer-events.ts';
+import { describe, expect, it, test } from 'vitest';
+import { silentLog } from '../../../../src/kernel/log.ts';
+import { StreamBroken } from '../../../../src/models/providers/openai/answer-reader.ts';
+import { ReportedError } from '../../../../src/models/providers/reported-error.ts';
+import type { Bought } from '../../../../src/models/purchase/answer.ts';
+import { answerEvents, budgetOf } from '../../../../src/models/purchase/answer-events.ts';
 
 test('an upstream whose buyer cannot be told what is left is not bought from any longer', async () => {
   let stops = 0;
@@ -7,4 +11,36 @@ test('an upstream whose buyer cannot be told what is left is not bought from any
   const told = budgetOf({ budget: () => Promise.reject(lost) }, { stop: () => void stops++ });
   await expect(told).rejects.toBe(lost);
   expect(stops).toBe(1);
+});
+
+describe('a streamed answer', () => {
+  it.each([
+    ['nothing where it is whole', undefined, undefined],
+    ['a break', new StreamBroken('gone'), 'broken'],
+    ['the code of its upstream', new ReportedError({ code: 'overloaded' }), 'overloaded'],
+    ['its type', new ReportedError({ type: 'overloaded_error' }), 'overloaded_error'],
+    ['no sentence of it', new ReportedError({ code: 'a prompt, quoted' }), 'broken'],
+  ])('is settled once, and its trace is told %s', async (_, cause, error) => {
+    const settledAs: unknown[] = [];
+    const bought = {
+      served: { model: 'acme/m', rail: 'direct-account', attempts: 1 },
+      ...{ source: { provider: 'acme' }, upstreamMs: 1, budget: async () => ({}) },
+      async settle(as?: string) {
+        settledAs.push(as);
+        return { chargedRaw: 5n };
+      },
+    } as unknown as Bought<unknown>;
+    const events = {
+      async next() {
+        if (cause !== undefined) throw cause;
+        return undefined;
+      },
+      stop() {},
+    };
+    const { body } = await answerEvents({ log: silentLog }, bought, events);
+    let text = '';
+    for await (const piece of body) text += Buffer.from(piece).toString();
+    expect(text).toContain('svc-cost-usdc=5');
+    expect(settledAs).toEqual([error]);
+  });
 });

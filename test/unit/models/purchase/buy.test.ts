@@ -13,6 +13,7 @@ import { planOffers } from '../../../../src/models/routing/plan-offers.ts';
 import { aBuyer, noStoredKeys } from '../../../support/a-buyer.ts';
 import { createFakeLedger } from '../../../support/fake-ledger.ts';
 import { plainBudgets } from '../../../support/plain-budgets.ts';
+import { RecordedSpan } from '../../../support/recorded-span.ts';
 
 const AGENT = 7;
 const SERVED = { kind: 'completed', status: 200 } as const;
@@ -76,7 +77,12 @@ async function world() {
   const restRouter = async () => {
     for (let i = 0; i < 3; i++) expect(await buyOnce({ router: BROKEN })).toBe('account');
   };
-  return { asked, buyOnce, ledger, restRouter };
+  const buyTraced = async (span: RecordedSpan) => {
+    const bought = await buy(deps, aBuyer({ agentId: AGENT }, { span }), wanted);
+    if (bought.kind === 'unsold') throw new Error('nobody has sold it');
+    return bought;
+  };
+  return { asked, buyOnce, buyTraced, ledger, restRouter };
 }
 
 describe('a purchase where sources of both ways to pay sell a model', () => {
@@ -106,5 +112,17 @@ describe('a purchase where sources of both ways to pay sell a model', () => {
     expect(await buyOnce({ account: unfit('second') })).toMatchObject({ status: 503 });
     expect(await buyOnce({ account: BROKEN })).toMatchObject({ status: 502 });
     expect(ledger.openHolds()).toBe(0);
+  });
+});
+
+describe('the trace of a purchase', () => {
+  it.each([undefined, 'broken'])('shows what it cost, and how it broke off: %s', async (error) => {
+    const { buyTraced } = await world();
+    const span = new RecordedSpan('request');
+    const bought = await buyTraced(span);
+    await bought.settle(error);
+    const [attempt] = span.children;
+    expect(attempt?.ended?.error).toBe(error);
+    expect(attempt?.attributes).toHaveProperty('svc.cost_raw');
   });
 });

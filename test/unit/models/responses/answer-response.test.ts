@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/kernel/clock.ts';
 import type { Json } from '../../../../src/kernel/json.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
+import { StreamBroken } from '../../../../src/models/providers/openai/answer-reader.ts';
+import { ReportedError } from '../../../../src/models/providers/reported-error.ts';
 import type { ResponseEvents } from '../../../../src/models/providers/responses/responses-rail.ts';
 import type { Bought } from '../../../../src/models/purchase/answer.ts';
 import type { Settled } from '../../../../src/models/purchase/settle.ts';
@@ -102,14 +104,17 @@ describe('a response that is kept', () => {
   );
 });
 
+type StreamEnd = { readonly status?: string; readonly error?: Json };
+
 /** A response that streams one event, then ends when the test says so. */
-async function streaming() {
+async function streaming({ status = 'completed', error }: StreamEnd = {}) {
+  const settledAs: unknown[] = [];
   const kept: Json[] = [];
   const settlement = pending<Settled>();
   const row = pending<boolean>();
   const upstreamEnd = pending<undefined>();
   let isFirst = true;
-  const response = { id: 'resp_1', status: 'completed', store: true, usage: {} };
+  const response = { id: 'resp_1', status, error, store: true, usage: {} };
   const events: ResponseEvents = {
     async next() {
       if (!isFirst) return upstreamEnd.promise;
@@ -129,7 +134,10 @@ async function streaming() {
     source: { provider: 'acme' },
     upstreamMs: 1,
     budget: async () => ({}),
-    settle: () => settlement.promise,
+    settle(error?: string) {
+      settledAs.push(error);
+      return settlement.promise;
+    },
   } as unknown as Bought<unknown>;
   const live = new LiveResponses();
   const { body } = await answerResponseEvents(
@@ -149,10 +157,10 @@ async function streaming() {
   const read = async () => {
     let text = '';
     for await (const piece of body) text += Buffer.from(piece).toString();
-    const [, last = ''] = /event: response\.completed\ndata: (.*)/.exec(text) ?? [];
+    const [, last = ''] = /event: response\.(?:completed|failed)\ndata: (.*)/.exec(text) ?? [];
     return (JSON.parse(last) as { response: Json }).response;
   };
-  return { kept, last: read(), live, row, settlement, upstreamEnd };
+  return { kept, last: read(), live, row, settledAs, settlement, upstreamEnd };
 }
 
 describe('a response that is streamed', () => {
@@ -170,6 +178,24 @@ describe('a response that is streamed', () => {
     row.resolve(true);
     expect(await last).toMatchObject({ store: true });
     expect(live.find(1, 'resp_1')).toBeUndefined();
+  });
+
+  it('is settled as failed where it breaks off, or its upstream ends it so', async () => {
+    const settledWith = async (how: StreamEnd, cause?: Error) => {
+      const { last, row, settledAs, settlement, upstreamEnd } = await streaming(how);
+      if (cause === undefined) upstreamEnd.resolve(undefined);
+      else upstreamEnd.reject(cause);
+      settlement.resolve({ chargedRaw: 5n });
+      row.resolve(true);
+      const { status } = await last;
+      return [status, ...settledAs];
+    };
+    expect(await settledWith({})).toEqual(['completed', undefined]);
+    expect(await settledWith({}, new StreamBroken('gone'))).toEqual(['failed', 'broken']);
+    const error = { code: 'rate_limit_exceeded', message: 'a secret' };
+    const reported = new ReportedError(error);
+    expect(await settledWith({}, reported)).toEqual(['failed', 'rate_limit_exceeded']);
+    expect(await settledWith({ status: 'failed', error })).toEqual(['failed', error.code]);
   });
 
   it('is not kept where its owner deletes it meanwhile', async () => {

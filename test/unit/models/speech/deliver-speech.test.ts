@@ -15,7 +15,10 @@ type Piece = string | Error;
 function bargain(pieces: readonly Piece[], options: { tokens?: boolean; fails?: Error } = {}) {
   const { tokens = false, fails } = options;
   const settled: Metered[] = [];
-  const told = { stops: 0, usage: null as SpeechTokens | null };
+  const told = {
+    ...{ stops: 0, usage: null as SpeechTokens | null },
+    errors: [] as (string | undefined)[],
+  };
   let given = 0;
   const bought: Bought<Speech> = {
     kind: 'bought',
@@ -40,7 +43,8 @@ function bargain(pieces: readonly Piece[], options: { tokens?: boolean; fails?: 
     },
     upstreamMs: 5,
     budget: async () => ({ advisory: undefined, remainingRaw: 9n }),
-    async settle() {
+    async settle(error) {
+      told.errors.push(error);
       if (fails !== undefined) throw fails;
       settled.push(meterSpeech(request(), told.usage, bought.source));
       return { chargedRaw: 77n };
@@ -138,11 +142,13 @@ describe('speech in events', () => {
   });
 
   it('ends with an error where it breaks, settled once', async () => {
-    const { deliver, settled } = bargain(['one', new StreamBroken('gone')], { tokens: true });
+    const pieces = ['one', new StreamBroken('gone')];
+    const { deliver, settled, told } = bargain(pieces, { tokens: true });
     const text = await textOf((await deliver('sse')).body);
     expect(text).toContain('upstream_broke_off');
     expect(text).not.toContain('speech.audio.done');
     expect(settled).toEqual([expect.objectContaining({ estimated: true })]);
+    expect(told.errors, 'the trace shows the break').toEqual(['broken']);
   });
 
   it('is settled once when the client leaves', async () => {
