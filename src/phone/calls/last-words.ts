@@ -16,10 +16,14 @@ const ITEM = 'last_words';
 const ANNOUNCED: ReadonlySet<string> = new Set(['budget_exhausted', 'max_duration', 'inactivity']);
 
 type LastWordsParts = {
+  readonly call: {
+    readonly config: SessionConfig;
+    readonly line: Pick<CallLine, 'afterPlayed' | 'isAttached' | 'play'>;
+    /** Stops what the far side is hearing, and keeps what it has heard. */
+    cutShort(): void;
+  };
   readonly clock: Clock;
-  readonly config: SessionConfig;
   readonly format: SoundFormat;
-  readonly line: Pick<CallLine, 'afterPlayed' | 'clearPlayback' | 'isAttached' | 'play'>;
   readonly pipeline: Pick<VoicePipeline, 'voice'>;
 };
 
@@ -35,14 +39,11 @@ export function playOut(
   reason: string,
   over: () => void,
 ): void {
-  const { line, log, spoke } = parts;
-  if (!line.isAttached) {
-    over();
-    return;
-  }
+  const { call, log, spoke } = parts;
+  const { line } = call;
   // A stop of the agent also stops what it is saying.
-  if (reasonOf(reason, false) === 'suspended') {
-    line.clearPlayback();
+  if (!line.isAttached || reasonOf(reason, false) === 'suspended') {
+    call.cutShort();
     over();
     return;
   }
@@ -51,7 +52,7 @@ export function playOut(
     whenPlayed();
     return;
   }
-  line.clearPlayback();
+  call.cutShort();
   spoke({ characters: LAST_WORDS.length, seconds: LAST_WORDS_SECONDS });
   sayLastWords(parts)
     .catch((err: unknown) => log.warn({ err }, 'the last words of a call were not said'))
@@ -59,13 +60,8 @@ export function playOut(
 }
 
 /** Tells the caller that the call is over, after its voice session has ended. */
-async function sayLastWords({
-  clock,
-  config,
-  format,
-  line,
-  pipeline,
-}: LastWordsParts): Promise<void> {
+async function sayLastWords({ call, clock, format, pipeline }: LastWordsParts): Promise<void> {
+  const { config, line } = call;
   const encoder = new SpeechEncoder(format);
   const stopped = new AbortController();
   const { signal } = stopped;

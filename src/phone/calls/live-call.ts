@@ -8,6 +8,7 @@ import type { Random } from '../../kernel/random.ts';
 import { writtenMessage } from '../../voice/session/conversation.ts';
 import { scriptedAnswer } from '../../voice/session/scripted-llm.ts';
 import type { SessionConfig } from '../../voice/session/session-config.ts';
+import type { Played } from '../../voice/session/voice-client.ts';
 import { VoiceSession } from '../../voice/session/voice-session.ts';
 import type { VoiceSessionDeps } from '../../voice/session/voice-session-input.ts';
 import type { Heard } from '../../voice/stt/transcriber-events.ts';
@@ -79,7 +80,7 @@ export class LiveCall {
       clock,
       line: this.line,
       isAnswering: () => this.#isAnswering,
-      interrupt: () => this.#interrupt(),
+      interrupt: () => this.#record.interrupted(this.cutShort()),
     });
     this.#sound = new CallerSound({
       bargeIn: this.#bargeIn,
@@ -186,8 +187,19 @@ export class LiveCall {
     this.#session.fail({ code: 1000, reason });
   }
 
-  /** The far side is gone. */
+  /** Stops what is being said, and keeps what was heard of it. */
+  cutShort(): readonly Played[] {
+    this.actions.sounds.stop();
+    const played = this.#session.bargeIn();
+    this.#record.cut(played);
+    return played;
+  }
+
+  /** The far side is gone, and has heard nothing more. */
   hungUp(): void {
+    if (this.#isOver) return;
+    this.line.forgetAfterPlayed();
+    this.cutShort();
     this.#session.clientGone();
   }
 
@@ -251,11 +263,6 @@ export class LiveCall {
     return false;
   }
 
-  #interrupt(): void {
-    this.actions.sounds.stop();
-    this.#record.interrupted(this.#session.bargeIn());
-  }
-
   #answered(cause: TurnCause | undefined, labels: AnswerLabels): void {
     this.#isAnswering = false;
     const isDone = this.actions.answered(labels) || this.#announcement.answered(cause);
@@ -286,12 +293,11 @@ export class LiveCall {
     this.#bargeIn.close();
     this.actions.close();
     this.#timers.close();
-    const { config, line } = this;
     const { events, format, input, spoke } = this.#options;
     const { pipeline } = input;
     const clock = this.#clock;
     const log = this.#log;
-    playOut({ clock, log, pipeline, line, format, config, spoke }, ending.reason, () =>
+    playOut({ call: this, clock, log, pipeline, format, spoke }, ending.reason, () =>
       events.over(ending),
     );
   }

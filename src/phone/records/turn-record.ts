@@ -61,10 +61,8 @@ export class TurnRecord {
     }
   }
 
-  /** The far side has interrupted the sound of these items. The first of them was playing. */
-  interrupted(played: readonly Played[]): void {
-    this.cut(played);
-    const [playing] = played;
+  /** The far side has interrupted the sound of these items, which was cut. The first of them was playing. */
+  interrupted([playing]: readonly Played[]): void {
     if (playing === undefined) return;
     this.#deps.interrupted(this.#deps.spoken(playing.itemId)?.cut ?? '', playing.heardMs);
   }

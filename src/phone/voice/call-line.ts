@@ -18,8 +18,8 @@ export type LineConnection = {
 /** How soon a mark is looked for again that is overdue. */
 const MARK_WAIT_MS = 20;
 
-/** Sound that an interruption stopped and that may yet be heard. */
-type Paused = {
+/** Sound that was stopped. An interruption may be taken back; then it is heard yet. */
+type Stopped = {
   readonly unheard: UnheardSound[];
   readonly heard: Played | undefined;
   unheardMs: number;
@@ -37,7 +37,9 @@ export class CallLine {
   readonly #bytesPerMs: number;
   #connection: LineConnection | undefined;
   /** Undefined: the line plays. */
-  #paused: Paused | undefined;
+  #paused: Stopped | undefined;
+  /** What the last stream had not played; undefined: the stream stands. */
+  #lost: Stopped | undefined;
   /** Sound that is no answer is played: `sent` as a whole, it is heard to its end. */
   #sounding: 'sending' | 'sent' | 'none' = 'none';
   readonly #waits: LineWaits;
@@ -69,7 +71,7 @@ export class CallLine {
     const replaced = this.#connection;
     if (replaced !== undefined) this.detach();
     this.#codec = codec;
-    this.#playback.clear(this.#clock.monotonicMs());
+    this.#lost = undefined;
     this.#connection = connection;
     // `close` calls the handler of the old stream at once, which has to find the new one here.
     replaced?.close(1000, 'replaced');
@@ -83,7 +85,9 @@ export class CallLine {
 
   /** The stream is gone, and may come back. */
   detach(): void {
+    if (this.#connection === undefined) return;
     this.#connection = undefined;
+    this.#lost = this.#paused ?? this.#stop();
     this.#marks.cleared();
     this.#marks.cutShort();
   }
@@ -159,12 +163,7 @@ export class CallLine {
 
   /** Stops the sound at once, and keeps what was not heard. */
   pause(): void {
-    if (this.#paused !== undefined) return;
-    const nowMs = this.#clock.monotonicMs();
-    const heard = this.#playback.heard(nowMs);
-    const unheard = this.#clear(nowMs);
-    const bytes = unheard.reduce((sum, piece) => sum + piece.bytes.length, 0);
-    this.#paused = { unheard, heard, unheardMs: bytes / this.#bytesPerMs };
+    this.#paused ??= this.#stop();
   }
 
   /** Goes on with the sound that was stopped. */
@@ -184,7 +183,8 @@ export class CallLine {
    */
   clearPlayback(openItemId?: string): Played[] {
     this.pause();
-    const { heard, unheard = [] } = this.#paused ?? {};
+    const { heard, unheard = [] } = this.#lost ?? this.#paused ?? {};
+    this.#lost = undefined;
     this.#paused = undefined;
     this.#waits.wake();
     this.#marks.cutShort();
@@ -264,8 +264,9 @@ export class CallLine {
   /** Closes the stream; the carrier then asks what to do with the call, or ends it. */
   close(code: number, reason: string): void {
     this.forgetAfterPlayed();
-    this.#connection?.close(code, reason);
-    this.#connection = undefined;
+    const connection = this.#connection;
+    this.detach();
+    connection?.close(code, reason);
     this.#waits.wake();
   }
 
@@ -277,11 +278,14 @@ export class CallLine {
     this.#connection?.send(this.#codec.mark(mark));
   }
 
-  #clear(nowMs: number): UnheardSound[] {
+  #stop(): Stopped {
+    const nowMs = this.#clock.monotonicMs();
+    const heard = this.#playback.heard(nowMs);
     this.#marks.cleared();
     const unheard = this.#playback.clear(nowMs);
     if (unheard.length > 0) this.#connection?.send(this.#codec.clear());
-    return unheard;
+    const bytes = unheard.reduce((sum, piece) => sum + piece.bytes.length, 0);
+    return { unheard, heard, unheardMs: bytes / this.#bytesPerMs };
   }
 
   #aheadMs(): number {

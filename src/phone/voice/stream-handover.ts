@@ -15,9 +15,9 @@ type StreamHandoverDeps = {
     readonly awayMs: number;
     transferred(): void;
   };
-  readonly session: { bargeIn(): void; billNow(): void };
+  readonly session: { billNow(): void };
   readonly announcement: { giveUp(): void };
-  readonly call: { end(reason: string): void; hungUp(): void };
+  readonly call: { cutShort(): void; end(reason: string): void; hungUp(): void };
   readonly events: { readonly attached: () => void; readonly detached: () => void };
 };
 
@@ -62,7 +62,7 @@ export class StreamHandover {
       return;
     }
     announcement.giveUp();
-    session.bargeIn();
+    call.cutShort();
     session.billNow();
     // What was bought is in the journal by then, which the other process reads.
     timers.after('hand over', HAND_OVER_MS, () => {

@@ -27,6 +27,8 @@ export interface ActedCall {
   say(text: string): void;
   /** Asks the brain. */
   respond(): void;
+  /** Stops what is being said, and keeps what was heard of it. */
+  cutShort(): void;
   end(reason: string): void;
 }
 
@@ -143,12 +145,11 @@ export class LiveActions {
   /** Stops what is said at once. From here on the far side is not heard, and gets no answers. */
   mute(): void {
     this.#isMuted = true;
-    const { bargeIn, session } = this.#parts;
+    const { bargeIn, call, session } = this.#parts;
     this.#keys.close();
     bargeIn.close();
-    this.sounds.stop();
     session.clearInput();
-    session.bargeIn();
+    call.cutShort();
     // A scripted answer that has not begun stands a barge-in.
     session.cancel();
   }
