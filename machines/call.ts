@@ -46,7 +46,7 @@ export type CallEvent =
   | { readonly type: 'media.opened' }
   /** The agent asked for the end. */
   | { readonly type: 'hangup.requested' }
-  /** The person has answered to whom the call was transferred; its conversation is still to be settled. */
+  /** The person has answered to whom the call was transferred: the call is settled once the carrier has ended its line. */
   | { readonly type: 'transfer.answered' }
   /** The conversation is over and settled. */
   | { readonly type: 'session.ended'; readonly reason: SessionEndReason }

@@ -53,6 +53,10 @@ export type LegCosts = {
   readonly ttsRaw: bigint;
 };
 
+/** Of one minute of a line. */
+const lineMinuteRaw = (card: RateCard, { direction }: Pick<LineKind, 'direction'>): bigint =>
+  (direction === 'inbound' ? card.inboundMinuteRaw : card.outboundMinuteRaw) + card.streamMinuteRaw;
+
 const MS = 1_000n;
 const MINUTE_MS = 60n * MS;
 
@@ -71,18 +75,28 @@ export const billedSeconds = (
  */
 export function legCosts(card: RateCard, line: LineKind, use: CallUse): LegCosts {
   assert(use.ttsCharacters >= 0 && use.sttSeconds >= 0, 'use is not negative');
-  const minuteRaw =
-    (line.direction === 'inbound' ? card.inboundMinuteRaw : card.outboundMinuteRaw) +
-    card.streamMinuteRaw;
   const seconds = billedSeconds(use.lineSeconds, card);
   const recorded = billedSeconds(use.recordedSeconds, card);
-  const lineRaw = minuteRaw * BigInt(seconds) + card.recordingMinuteRaw * BigInt(recorded);
+  const lineRaw =
+    lineMinuteRaw(card, line) * BigInt(seconds) + card.recordingMinuteRaw * BigInt(recorded);
   const detectionRaw = line.detectsMachine && seconds > 0 ? card.machineDetectionRaw : 0n;
   return {
     transportRaw: ceilDiv(lineRaw, 60n) + detectionRaw,
     sttRaw: ceilDiv(card.sttMinuteRaw * msOf(use.sttSeconds), MINUTE_MS),
     ttsRaw: ceilDiv(card.ttsThousandRaw * BigInt(Math.ceil(use.ttsCharacters)), 1_000n),
   };
+}
+
+/** How many more seconds of a line so much pays for, in whole steps; infinitely many of a line that costs nothing. */
+export function secondsWithin(
+  card: RateCard,
+  line: Pick<LineKind, 'direction'>,
+  raw: bigint,
+): number {
+  const minuteRaw = lineMinuteRaw(card, line);
+  if (minuteRaw === 0n) return Number.POSITIVE_INFINITY;
+  const seconds = raw > 0n ? Number((raw * 60n) / minuteRaw) : 0;
+  return seconds - (seconds % card.incrementSeconds);
 }
 
 export const sumOf = ({ transportRaw, sttRaw, ttsRaw }: LegCosts): bigint =>

@@ -178,9 +178,9 @@ describe.concurrent('side by side,', { timeout: 120_000 }, () => {
       const { call, callId } = await placed({}, {}, [{ text: 'One moment.', action }]);
       await hears(call, 200);
       press(call, '#');
-      expect(await ended(callId)).toMatchObject({ reason: 'call_transfer' });
-      expect(call().isOver).toBe(false);
-      await call().over;
+      const { durationSeconds, reason } = await ended(callId);
+      expect(reason).toBe('call_transfer');
+      expect(call()).toMatchObject({ isOver: true, durationSeconds });
       expect(call().transfers).toEqual([
         { to: action.to, status: 'completed', whispered: action.summary },
       ]);

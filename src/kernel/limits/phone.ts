@@ -145,6 +145,8 @@ export const PHONE_LIMITS = {
   /** A transfer that has not come back by then was answered: the longest ringing, and what the carrier takes around it. */
   transferMs: 75_000,
   transferPollMs: 1_000,
+  /** A transferred call may go on for so long, however little the rest of its reserve pays for. */
+  leastTransferSeconds: 60,
   /** Of a sound that a brain has played: its file, and how much of it is heard. */
   soundBytes: 10_485_760,
   soundFetchMs: 10_000,

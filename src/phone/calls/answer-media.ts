@@ -11,6 +11,7 @@ import { findLastTurn } from './actions/action-store.ts';
 import { carryOut } from './actions/carry-out.ts';
 import { NOT_REACHED } from './actions/live-actions.ts';
 import { isTransferNote, transferNote } from './actions/transfer-note.ts';
+import { transferSeconds } from './actions/transfer-seconds.ts';
 import { watchMachine } from './actions/watch-machine.ts';
 import type { Call } from './call.ts';
 import type { Brain, CallDeps } from './call-deps.ts';
@@ -132,6 +133,7 @@ async function openSession(
     heardOut = resolve;
   });
   const recorder = createCallRecorder(deps, call, money);
+  const acted = { recorder, transferSeconds: () => transferSeconds(money) };
   const turns = deps.turns.of(call.callId);
   live = openLiveCall(deps, {
     input,
@@ -153,7 +155,7 @@ async function openSession(
       },
       announced: recorder.announced,
       notAnnounced: recorder.notAnnounced,
-      act: (action) => carryOut(deps, call, recorder, action),
+      act: (action) => carryOut(deps, call, acted, action),
       digit(digit) {
         silent.isThere();
         brain?.digit?.(digit);

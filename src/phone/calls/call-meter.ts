@@ -22,6 +22,13 @@ const CALL_UNITS = {
   recording: 'recording_second',
 } as const;
 
+/** What the journal of a call that was transferred ends with, once its process has billed the conversation. */
+export const TRANSFERRED_USAGE = { transferred: 1 } as const;
+
+/** Whether a journal says so: all that the conversation has used is in it. */
+export const isLeftToCarrier = ({ transferred = 0 }: Readonly<Record<string, number>>): boolean =>
+  transferred > 0;
+
 /** The use that a journal has counted. */
 export const useOfJournal = (usage: Readonly<Record<string, number>>): CallUse => ({
   lineSeconds: usage[CALL_UNITS.line] ?? 0,

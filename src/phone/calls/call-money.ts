@@ -15,11 +15,11 @@ import {
 import { MAIN_HOLD, SessionHolds } from '../../voice/billing/session-holds.ts';
 import type { HoldNameOf } from '../../voice/cascade/model-binding.ts';
 import type { AnsweredBy } from '../carriers/carrier.ts';
-import { type LegCosts, sumOf } from '../rate-card.ts';
+import { type LegCosts, secondsWithin, sumOf } from '../rate-card.ts';
 import { type Recording, spanOf } from '../recordings/recording.ts';
 import { type Call, lineOf, ownNumber } from './call.ts';
 import { callEnded } from './call-events.ts';
-import { CallMeter, useOfJournal } from './call-meter.ts';
+import { CallMeter, TRANSFERRED_USAGE, useOfJournal } from './call-meter.ts';
 import { isOfSession, NOT_OPENED, reasonOf } from './end-reason.ts';
 
 /** The phone service as spend controls see it. No allowlist gates it: a number is rented to be used. */
@@ -104,6 +104,8 @@ export type CallMoney = {
   readonly holdNameOf: HoldNameOf;
   /** How old the line is, in seconds. */
   readonly lineSeconds: () => number;
+  /** How many more seconds of the line the reserve pays for, without anything else. */
+  readonly secondsLeft: () => number;
   /** The stream is gone: unless it comes back, the line has ended now. */
   readonly freeze: () => void;
   readonly unfreeze: () => void;
@@ -116,7 +118,7 @@ export type CallMoney = {
   readonly release: () => Promise<boolean>;
   /** What the call has come to, once it is settled. */
   readonly receipt: () => CallSettlement | undefined;
-  /** Why the call ended, where the ledger did not say whether it has settled it. */
+  /** Why the conversation ended, where it is not known to be settled; `call_transfer`: it stays open on purpose. */
   readonly undecided: () => SessionEndReason | undefined;
 };
 
@@ -198,6 +200,8 @@ export function createCallMoney(
     undecided(ending) {
       undecided = reasonGiven(ending);
     },
+    // Its line goes on at the carrier, and is paid out of the same hold.
+    leftOpen: (ending) => (ending === 'call_transfer' ? TRANSFERRED_USAGE : undefined),
   };
   const reasonGiven = (ending: string) => given ?? reasonOf(ending, holds.isReserveSpent);
   const receiptOf = (chargedRaw: bigint, ending: string) => ({
@@ -242,6 +246,10 @@ export function createCallMoney(
     meter,
     recording,
     lineSeconds,
+    secondsLeft() {
+      const used = { lineSeconds: lineSeconds(), sttSeconds: 0, ttsCharacters: 0 };
+      return secondsWithin(call.rates, line, holds.mainFreeRaw - meter.quoteRaw(used));
+    },
     answeredBy(known) {
       answeredBy = known;
     },

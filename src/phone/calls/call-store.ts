@@ -205,6 +205,7 @@ export async function admitStream(sql: Sql, callId: string): Promise<Call | unde
   const [row] = await sql<Row[]>`
     update calls set streams_opened = streams_opened + 1
     where id = ${callId} and not terminal and streams_opened < streams_asked
+      and end_reason is distinct from 'call_transfer'
     returning ${columns(sql)}`;
   return row && callOf(row);
 }

@@ -35,6 +35,8 @@ export type CallOptions = {
   readonly wantsReport: boolean;
   /** The model of the call judges it after its end; absent: rules do. */
   readonly analysis?: 'model';
+  /** The call was transferred, and its end was asked for since: the carrier is told until it has ended it. */
+  readonly isDropped?: true;
 };
 
 /** A call as its row has it. */

@@ -17,6 +17,7 @@ import {
   putOffCall,
 } from './call-store.ts';
 import { NOT_OPENED } from './end-reason.ts';
+import { dropTransferred } from './ending/end-store.ts';
 import { hangUpQuietly } from './hang-up-quietly.ts';
 import { type Received, receiveCall } from './receive-call.ts';
 
@@ -91,7 +92,7 @@ export async function hearCarrier(deps: CallDeps, event: CallbackEvent): Promise
   }
 }
 
-/** The person has answered to whom a call was transferred: it is over here, and its line goes on at the carrier. */
+/** The person has answered to whom a call was transferred: its conversation is over, and its line goes on at the carrier. */
 async function transferred({ live, sql }: CallDeps, callId: string): Promise<void> {
   const living = live.get(callId);
   if (living !== undefined) {
@@ -147,5 +148,6 @@ export async function dropCall(deps: CallDeps, call: Call): Promise<void> {
     return;
   }
   await putOffCall(deps.sql, call.callId, LIMITS.phone.sweepGraceMs);
+  await dropTransferred(deps.sql, call.callId);
   await hangUpQuietly(deps, call);
 }

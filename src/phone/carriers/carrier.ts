@@ -62,6 +62,14 @@ export type DialRequest = {
   readonly awaitsGreetingEnd?: boolean;
 };
 
+export type TransferOrder = {
+  readonly to: string;
+  /** The carrier ends both legs so long after the other person has answered. */
+  readonly longestSeconds: number;
+  /** That person hears the summary of the call first, where the carrier can do that. */
+  readonly whispers: boolean;
+};
+
 /** Two numbers in E.164. */
 export type CallParties = Pick<DialRequest, 'from' | 'to'>;
 
@@ -91,11 +99,8 @@ export interface CarrierCalls {
   find(carrierCallId: string): Promise<CarrierCall | undefined>;
   /** Plays keypad digits to the far side. The media stream comes back afterwards. */
   sendDigits(call: CarrierLeg, digits: string): Promise<void>;
-  /**
-   * Connects the far side to another number. A transfer that fails brings the media stream back. `whispers`: the person
-   * hears the summary of the call first, where the carrier can do that.
-   */
-  transfer(call: CarrierLeg, to: string, whispers?: boolean): Promise<void>;
+  /** Connects the far side to another number. A transfer that fails brings the media stream back. */
+  transfer(call: CarrierLeg, order: TransferOrder): Promise<void>;
   /**
    * Records both sides from now on, each in a channel of its own. Resolves with the carrier's id of the recording;
    * undefined: `findRecording` or its callback brings it.

@@ -33,8 +33,13 @@ export type Booking = {
   readonly ending: (reason: string, claim: SessionClaim) => Promise<void>;
   /** Called once this process has settled the hold. */
   readonly settled: (chargedRaw: bigint, reason: string) => void;
-  /** Called where the ledger did not answer: it is not known whether the hold is settled. */
+  /** Called where this process has not settled the hold: the ledger did not answer, or the hold stays open. */
   readonly undecided: (reason: string) => void;
+  /**
+   * What the journal is to say of a session that has ended here and whose hold stays open, for another worker to settle.
+   * Undefined: the hold is settled now.
+   */
+  readonly leftOpen?: (reason: string) => Readonly<Record<string, number>> | undefined;
 };
 
 export type SettleOutcome = {

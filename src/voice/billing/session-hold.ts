@@ -68,7 +68,7 @@ export interface SessionHold {
    * which rests where its report `isImpossible`.
    */
   disown(beyondRaw: bigint, isImpossible: boolean): void;
-  /** Settles the hold to all charges, with one charge row. Safe to call twice. */
+  /** Settles the hold to all charges, with one charge row, unless its booking leaves it open. Safe to call twice. */
   settle(outcome: SettleOutcome): Promise<void>;
 }
 
@@ -228,6 +228,11 @@ class OpenHold implements SessionHold {
   settle(outcome: SettleOutcome): Promise<void> {
     this.#settlement ??= this.#inOrder(async () => {
       if (this.#isSettled) return;
+      const left = this.#owner.booking?.leftOpen?.(outcome.reason);
+      if (left !== undefined) {
+        await this.#leaveOpen(left, outcome);
+        return;
+      }
       await closeClaim(this.#deps, this.#owner, {
         claim: this.#claim,
         spentRaw: this.#spentRaw,
@@ -242,6 +247,18 @@ class OpenHold implements SessionHold {
       this.#owner.booking?.undecided(outcome.reason);
     });
     return this.#settlement;
+  }
+
+  /** Everything bought by now is in the journal, and behind it that this process buys nothing more. */
+  async #leaveOpen(
+    usage: Readonly<Record<string, number>>,
+    { reason, summary }: SettleOutcome,
+  ): Promise<void> {
+    summary?.();
+    const entry = { seq: this.#seq + 1, costRaw: 0n, usage };
+    const verdict = await this.#deps.ledger.journal(this.#claim, [entry]);
+    this.#isSettled = true;
+    if (verdict !== 'lost') this.#owner.booking?.undecided(reason);
   }
 
   #inOrder<T>(work: () => Promise<T>): Promise<T> {

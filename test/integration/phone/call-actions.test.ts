@@ -158,7 +158,12 @@ it('a call whose carrier stops the stream and then refuses the transfer comes ba
   const deps: CallDeps = { ...own, carrier, refusalOf: async () => undefined };
   const recorder = { async finish() {}, async pause() {}, resume() {}, stop() {} };
   const row = (await findCall(world.sql, callId)) as Call;
-  carryOut(deps, row, recorder, { name: 'transfer_call', to: '+14155550123' });
+  carryOut(
+    deps,
+    row,
+    { recorder, transferSeconds: () => 60 },
+    { name: 'transfer_call', to: '+14155550123' },
+  );
   await expect.poll(() => instructed.length, { interval: 5 }).toBe(1);
   expect(instructed).toEqual([
     [expect.objectContaining({ carrierCallId }), { kind: 'stream', callId }],

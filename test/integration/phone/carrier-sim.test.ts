@@ -41,7 +41,10 @@ describe('a call of the simulated carrier', () => {
     const { placed, edge, carrier } = await open({ callee: () => ({ ringMs: 100 }) });
     const call = await placed();
     await soon(() => edge.streams.length).toBe(1);
-    await carrier.calls.transfer({ callId: 'CAours', carrierCallId: call.sid }, THEIRS, true);
+    await carrier.calls.transfer(
+      { callId: 'CAours', carrierCallId: call.sid },
+      { to: THEIRS, longestSeconds: 600, whispers: true },
+    );
     await call.over;
     expect(call.transfers).toEqual([{ to: THEIRS, status: 'completed', whispered: '' }]);
     expect(edge.events.map(({ kind }) => kind)).toEqual(

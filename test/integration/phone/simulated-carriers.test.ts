@@ -170,7 +170,10 @@ describe.each([TWILIO, TELNYX])('a call of the simulated $name', (row) => {
     });
     const call = await placed();
     await soon(() => edge.streams.length).toBe(1);
-    await carrier.calls.transfer({ callId: 'CAours', carrierCallId: call.sid }, '+13105550100');
+    await carrier.calls.transfer(
+      { callId: 'CAours', carrierCallId: call.sid },
+      { to: '+13105550100', longestSeconds: 600, whispers: false },
+    );
     if (streams === 2) await soon(() => edge.streams.length).toBe(2);
     else await call.over;
     expect(edge.streams).toHaveLength(streams);

@@ -169,29 +169,45 @@ describe('a call that no process ends', () => {
       hearCarrier(world.deps, { kind: 'transferred', callId, carrierCallId });
 
     it.each([
-      ['while they talk', 'in-progress', null],
-      ['also after they have talked', 'completed', 3_000],
-    ] as const)('is settled by its journal, %s', async (_, said, seconds) => {
+      ['ends', 3_000, 735_000n],
+      ['ends after all that the reserve could pay', 9_000, 2_000_000n],
+    ] as const)('and whose process was lost lives until its line %s', async (_, seconds, raw) => {
       const call = await transferred();
       const { agent, callId, carrierCallId } = call;
       await world.loseProcess(callId);
       await answer(call);
-      world.record(carrierCallId, said, seconds);
+      world.record(carrierCallId, 'in-progress');
+      await world.due(callId);
+      await world.sweep();
+      expect(await world.row(callId)).toMatchObject({ status: 'ending', terminal: false });
+      expect(await world.main.ledger.funds(agent.agentId)).toMatchObject({ heldRaw: 2_000_000n });
+      expect(world.hungUp).not.toContain(carrierCallId);
+      world.record(carrierCallId, 'completed', seconds);
       await world.due(callId);
       await world.sweep();
       expect(await world.row(callId)).toMatchObject({
         ...{ status: 'completed', terminal: true, is_backstop: true },
-        ...{ duration_seconds: LINE_SECONDS, transport_raw: LINE_RAW },
+        ...{ duration_seconds: seconds, transport_raw: raw },
       });
       expect(await world.ended(callId)).toMatchObject([
-        { reason: 'backstop_settled', durationSeconds: LINE_SECONDS, transportRaw: `${LINE_RAW}` },
+        { reason: 'backstop_settled', durationSeconds: seconds, transportRaw: `${raw}` },
       ]);
       expect(await world.main.ledger.funds(agent.agentId)).toMatchObject({
-        spendableRaw: 5_000_000n - LINE_RAW,
+        spendableRaw: 5_000_000n - raw,
         heldRaw: 0n,
       });
-      expect(world.hungUp).not.toContain(carrierCallId);
       expect(await world.faults()).toEqual([]);
+    });
+
+    it('is settled by its journal where the carrier knows it no more', async () => {
+      const call = await transferred();
+      await world.loseProcess(call.callId);
+      await answer(call);
+      await world.due(call.callId);
+      await world.sweep();
+      expect(await world.row(call.callId)).toMatchObject({
+        ...{ terminal: true, duration_seconds: LINE_SECONDS, transport_raw: LINE_RAW },
+      });
     });
 
     it('is left to its process while that lives', async () => {

@@ -74,7 +74,8 @@ async function dial(call: SimCall, { attributes, text, children }: Verb): Promis
   const isBad = answers === 'busy' || answers === 'failed' || answers === 'no-answer';
   await call.deps.time.sleep(ringMs);
   const whispered = isBad || call.isOver ? undefined : await whisper(call, number, to);
-  if (!isBad) await call.deps.time.sleep(hangsUpAtMs);
+  const limitMs = Number(attributes.timeLimit ?? 14_400) * 1_000;
+  if (!isBad) await call.deps.time.sleep(Math.min(hangsUpAtMs, limitMs));
   const status = isBad ? answers : 'completed';
   call.transfers.push({ to, status, ...(whispered !== undefined && { whispered }) });
   if (call.generation !== generation) return;

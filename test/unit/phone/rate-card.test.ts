@@ -9,6 +9,8 @@ import {
   legCosts,
   minuteRaw,
   RATE_CARD,
+  type RateCard,
+  secondsWithin,
   sumOf,
 } from '../../../src/phone/rate-card.ts';
 
@@ -52,6 +54,28 @@ describe('the rate card', () => {
     expect(legCosts(card, line, nothing).transportRaw).toBe(0n);
     expect(minuteRaw(card, OUTBOUND, true) - minuteRaw(card, OUTBOUND, false)).toBe(2_500n);
   });
+});
+
+it('tells how many seconds of a line an amount pays for, and never one too many', () => {
+  const card = fc
+    .constantFrom(1, 6, 60)
+    .map((incrementSeconds) => ({ ...RATE_CARD, incrementSeconds }));
+  fc.assert(
+    fc.property(
+      card as fc.Arbitrary<RateCard>,
+      fc.bigInt({ min: -9n, max: 2_000_000n }),
+      (of, raw) => {
+        const costOf = (lineSeconds: number) =>
+          sumOf(legCosts(of, OUTBOUND, { ...NOTHING, lineSeconds }));
+        const seconds = secondsWithin(of, OUTBOUND, raw);
+        expect(seconds % of.incrementSeconds).toBe(0);
+        if (raw >= 0n) expect(costOf(seconds) <= raw).toBe(true);
+        expect(costOf(seconds + of.incrementSeconds) > raw).toBe(true);
+      },
+    ),
+  );
+  const free = { ...RATE_CARD, outboundMinuteRaw: 0n };
+  expect(secondsWithin(free, OUTBOUND, 0n)).toBe(Number.POSITIVE_INFINITY);
 });
 
 describe('the meter of a call', () => {

@@ -18,11 +18,17 @@ import { watchTransfer } from './watch-transfer.ts';
 /** The part of a recorder that actions use. */
 export type ActedRecorder = Pick<CallRecorder, 'finish' | 'pause' | 'resume' | 'stop'>;
 
-type Acted = {
+/** What actions need of a call beside its conversation. */
+export type ActedParts = {
+  readonly recorder: ActedRecorder;
+  /** How long the carrier may let the call live once another person has answered. */
+  readonly transferSeconds: () => number;
+};
+
+type Acted = ActedParts & {
   readonly deps: CallDeps;
   readonly call: Call;
   readonly actions: LiveActions;
-  readonly recorder: ActedRecorder;
 };
 
 type Action<Name extends ActionOfCall['name']> = Extract<ActionOfCall, { name: Name }>;
@@ -31,13 +37,13 @@ type Action<Name extends ActionOfCall['name']> = Extract<ActionOfCall, { name: N
 export function carryOut(
   deps: CallDeps,
   call: Call,
-  recorder: ActedRecorder,
+  parts: ActedParts,
   action: ActionOfCall,
 ): void {
   const { callId } = call;
   const actions = deps.live.get(callId)?.actions;
   if (actions === undefined) return;
-  perform({ deps, call, actions, recorder }, action).catch((err: unknown) =>
+  perform({ deps, call, actions, ...parts }, action).catch((err: unknown) =>
     deps.log.warn({ err, callId, action: action.name }, 'an action of a call failed'),
   );
 }
@@ -82,7 +88,7 @@ function lengthMs(digits: string): number {
 
 /** Transfers a call once what was said before is heard. Where the carrier refuses, the conversation goes on. */
 async function transfer(
-  { actions, call, deps, recorder }: Acted,
+  { actions, call, deps, recorder, transferSeconds }: Acted,
   { summary, to }: Action<'transfer_call'>,
 ): Promise<void> {
   const { carrier, live, sql } = deps;
@@ -103,7 +109,10 @@ async function transfer(
   actions.transferring();
   watchTransfer(deps, callId, actions);
   try {
-    await carrier.calls.transfer({ callId, carrierCallId }, to, summary !== undefined);
+    await carrier.calls.transfer(
+      { callId, carrierCallId },
+      { to, longestSeconds: transferSeconds(), whispers: summary !== undefined },
+    );
   } catch (error) {
     // The carrier stops the media stream when it begins a transfer. If it then refuses the transfer, this server has it open
     // the stream again. If it did not answer, the transfer may be under way, and its callbacks tell.
@@ -116,7 +125,11 @@ async function transfer(
 }
 
 /** Tells the carrier to open the media stream again, because it refused a transfer and had closed the stream for it. */
-async function comesBack({ actions, call, deps }: Omit<Acted, 'recorder'>): Promise<void> {
+async function comesBack({
+  actions,
+  call,
+  deps,
+}: Pick<Acted, 'actions' | 'call' | 'deps'>): Promise<void> {
   const { callId, carrierCallId, from, to } = call;
   if (carrierCallId === null) return;
   actions.transferRefused(deps.lineLostMs ?? LIMITS.phone.lineLostMs);

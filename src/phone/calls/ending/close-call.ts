@@ -3,10 +3,13 @@ import { addLine } from '../../records/record-store.ts';
 import type { Call } from '../call.ts';
 import type { CallDeps } from '../call-deps.ts';
 import type { CallMoney } from '../call-money.ts';
-import { advanceRow } from '../call-store.ts';
+import { advanceRow, putOffCall } from '../call-store.ts';
 import { hangUpQuietly } from '../hang-up-quietly.ts';
 import type { LiveCall } from '../live-call.ts';
 import type { CallTurns } from '../turn-writer.ts';
+
+/** When the carrier is first asked whether a call is over that was transferred: its word may have come too early. */
+const TRANSFERRED_MS = 5_000;
 
 type ClosingCall = {
   readonly call: Call;
@@ -19,7 +22,8 @@ type ClosingCall = {
 
 /**
  * Drops the line of a call whose session is over, and writes its row as the ledger has settled it. Where the ledger did not
- * answer, the sweeper settles the call and writes the row. A call that another process has keeps its line.
+ * answer, and of a call that was transferred, the sweeper settles the call and writes the row, once the carrier has ended it.
+ * A call that another process has keeps its line.
  */
 export async function closeCall(
   deps: Pick<CallDeps, 'carrier' | 'log' | 'sql'>,
@@ -39,6 +43,10 @@ export async function closeCall(
   }
   if (receipt === undefined) {
     await addLine(sql, callId, line);
+    if (reason !== 'call_transfer') return;
+    await advanceRow(sql, callId, { type: 'transfer.answered' });
+    await putOffCall(sql, callId, TRANSFERRED_MS);
+    await turns.flushed();
     return;
   }
   const { durationSeconds, legs } = receipt;

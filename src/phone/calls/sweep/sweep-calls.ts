@@ -9,11 +9,11 @@ import { findWallet } from '../account-store.ts';
 import { type Call, lineOf } from '../call.ts';
 import type { CallDeps } from '../call-deps.ts';
 import { callEnded } from '../call-events.ts';
-import { secondsRecorded, useOfJournal } from '../call-meter.ts';
+import { isLeftToCarrier, secondsRecorded, useOfJournal } from '../call-meter.ts';
 import { chargesOf, legsWithin } from '../call-money.ts';
 import { advanceRow, applyToCall, claimDueCalls, putOffCall } from '../call-store.ts';
 import { isOfSession, reasonOf } from '../end-reason.ts';
-import { findSessionEnd } from '../ending/end-store.ts';
+import { findSessionEnd, giveEndReason } from '../ending/end-store.ts';
 import { carrierEnded, isOver } from '../hear-carrier.ts';
 import { chargedLegs, isHeldByLiving, receiptSeconds } from './sweep-store.ts';
 
@@ -27,9 +27,10 @@ const PATIENCE_MS = 60_000;
 const ORPHANED_MS = 60_000;
 
 /**
- * Ends four kinds of calls: the callee did not answer, the carrier opened no media stream, the process of the media stream
- * died, or the carrier failed a hang-up. Asks the carrier whether the call is over and how long it lasted. A call of which the
- * carrier says nothing, or of another carrier than that of this process, is never taken from a living process while it can last.
+ * Ends five kinds of calls: the callee did not answer, the carrier opened no media stream, the process of the media stream
+ * died, the carrier failed a hang-up, or the call was transferred. Asks the carrier whether the call is over and how long it
+ * lasted. A call of which the carrier says nothing, or of another carrier than that of this process, is never taken from a
+ * living process while it can last.
  */
 export function createCallSweeper(deps: CallDeps): Worker {
   return {
@@ -62,11 +63,12 @@ async function sweepCall(deps: CallDeps, call: Call): Promise<void> {
     await putOffCall(sql, callId, CLAIM_MS);
     return;
   }
-  if (isTransferred(call) && !(await isHeldByLiving(sql, callId))) {
-    await backstop(deps, call, null);
+  const isOurs = call.carrier === carrier.name;
+  if (!isOurs && isTransferred(call) && !isTooOld(deps, call)) {
+    await putOffCall(sql, callId, CLAIM_MS);
     return;
   }
-  const isKnown = carrierCallId !== null && call.carrier === carrier.name;
+  const isKnown = carrierCallId !== null && isOurs;
   const record = isKnown ? await carrier.calls.find(carrierCallId) : undefined;
   // The carrier never took it or has forgotten it, or it is another one, which this process cannot ask.
   if (record === undefined) {
@@ -84,13 +86,13 @@ async function sweepCall(deps: CallDeps, call: Call): Promise<void> {
   else await backstop(deps, call, record.durationSeconds);
 }
 
-/** Its end was asked for, or the carrier has reported it. The line of a call that was transferred goes on. */
-const isHungUp = ({ endReason, status }: Call): boolean =>
-  status === 'ending' && endReason !== 'call_transfer';
-
-/** The person has answered to whom the call was transferred: the carrier's call goes on, and its length is theirs. */
+/** The person has answered to whom the call was transferred: its line goes on at the carrier. */
 const isTransferred = ({ endReason, startedAt }: Call): boolean =>
   endReason === 'call_transfer' && startedAt !== null;
+
+/** Its end was asked for, or the carrier has reported it. */
+const isHungUp = (call: Call): boolean =>
+  call.status === 'ending' && (!isTransferred(call) || call.options.isDropped === true);
 
 /** An answered call may last as long as any; one that waits for its media, only as long as it may ring. */
 function isTooOld({ clock }: CallDeps, { createdAt, startedAt }: Call): boolean {
@@ -101,8 +103,8 @@ function isTooOld({ clock }: CallDeps, { createdAt, startedAt }: Call): boolean 
 }
 
 /**
- * Settles a call whose process was lost, by the carrier's duration, or by the journal where that says nothing of this call.
- * Speech and recognition of which no bill was made are not charged.
+ * Settles a call by the carrier's duration, or by the journal where the carrier has none. Of a call whose process was lost,
+ * speech and recognition are not charged; of one that was transferred they are in the journal.
  */
 async function backstop(deps: CallDeps, call: Call, durationSeconds: number | null): Promise<void> {
   const { clock, ledger, sql, takeSession } = deps;
@@ -114,42 +116,49 @@ async function backstop(deps: CallDeps, call: Call, durationSeconds: number | nu
     await putOffCall(sql, callId, LIMITS.phone.sweepGraceMs / 6);
     return;
   }
-  const ownSeconds = isTransferred(call) ? null : durationSeconds;
   const taken = await takeSession(callId);
   if (taken === undefined) {
-    await writeSettled(deps, call, ownSeconds);
+    await writeSettled(deps, call, durationSeconds);
     return;
   }
-  const lineSeconds = ownSeconds ?? useOfJournal(taken.usage).lineSeconds;
+  const known = useOfJournal(taken.usage);
+  const isLeft = isLeftToCarrier(taken.usage);
+  const toldSeconds = durationSeconds ?? known.lineSeconds;
+  const lineSeconds = isLeft ? Math.max(known.lineSeconds, toldSeconds) : toldSeconds;
   const recording = await findRecording(sql, callId);
   const recordedSeconds = secondsRecorded(spanOf(recording), lineSeconds);
-  const use = { lineSeconds, sttSeconds: 0, ttsCharacters: 0, recordedSeconds };
+  const said = isLeft ? known : { sttSeconds: 0, ttsCharacters: 0 };
+  const use = { ...said, lineSeconds, recordedSeconds };
   const legs = legCosts(call.rates, lineOf(call), use);
   const actualRaw = sumOf(legs);
   const heldRaw = taken.claim.hold.amountRaw;
   const charged = legsWithin(legs, minRaw(actualRaw, heldRaw));
   const wallet = await findWallet(sql, call.agentId);
+  const { epoch } = taken.claim;
+  const given = isLeft ? await giveEndReason(sql, { callId, epoch }, 'call_transfer') : BACKSTOP;
+  const reason = given ?? 'call_transfer';
+  const status = isLeft ? 'success' : 'failed';
   const verdict = await ledger.closeSession({
     claim: taken.claim,
-    reason: BACKSTOP,
+    reason,
     actualRaw,
     account: 'telephony',
     source: call.carrier,
-    charges: () => chargesOf(call, charged, { status: 'failed', ageMs: lineSeconds * 1_000 }),
+    charges: () => chargesOf(call, charged, { status, ageMs: lineSeconds * 1_000 }),
     events: [
       callEnded(
         { ...call, wallet },
         {
-          reason: BACKSTOP,
+          reason,
           durationSeconds: Math.ceil(lineSeconds),
           legs: charged,
-          isBackstop: true,
+          isBackstop: !isLeft,
           recording,
         },
       ),
     ],
   });
-  if (verdict.kind === 'settled') await writeEnd(deps, call, charged, Math.ceil(lineSeconds));
+  if (verdict.kind === 'settled') await writeSettled(deps, call, Math.ceil(lineSeconds));
 }
 
 /**

@@ -1,14 +1,17 @@
+import { readJournal } from '../../../ledger/store/orphan-store.ts';
 import type { Sql } from '../../../platform/postgres/sql.ts';
 import type { LegCosts } from '../../rate-card.ts';
+import { isLeftToCarrier } from '../call-meter.ts';
 
 /** What the sweeper reads of a call before it settles it in the place of its process. */
 
-/** Whether a living process holds the session of a call. */
+/** Whether a living process holds the session of a call, and has not left the call to its carrier. */
 export async function isHeldByLiving(sql: Sql, callId: string): Promise<boolean> {
   const rows = await sql`
     select 1 from sessions s join leases l on l.node_id = s.node_id and l.epoch = s.lease_epoch
     where s.id = ${callId} and s.ended_at is null and l.expires_at > clock_timestamp()`;
-  return rows.length > 0;
+  if (rows.length === 0) return false;
+  return !isLeftToCarrier((await readJournal(sql, callId)).usage);
 }
 
 /** What the history has of the legs of a settled call. */

@@ -47,14 +47,14 @@ export function createTelnyxCalls(deps: {
       await api.command(carrierCallId, 'send_dtmf', { digits });
     },
 
-    async transfer({ callId, carrierCallId }, to) {
+    async transfer({ callId, carrierCallId }, { longestSeconds, to }) {
       await api.command(carrierCallId, 'streaming_stop', {
         client_state: encodeClientState({ kind: 'transferring', callId }),
       });
       await api.command(carrierCallId, 'transfer', {
         to,
         timeout_secs: LIMITS.phone.ringSeconds,
-        time_limit_secs: LIMITS.phone.longestCallSeconds,
+        time_limit_secs: longestSeconds,
         target_leg_client_state: encodeClientState({
           kind: 'target',
           callId,

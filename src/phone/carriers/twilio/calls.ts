@@ -68,8 +68,8 @@ export function createTwilioCalls(deps: {
       await update(carrierCallId, { twiml: digitsTwiml(hooks, callId, digits) });
     },
 
-    async transfer({ callId, carrierCallId }, to, whispers = false) {
-      await update(carrierCallId, { twiml: transferTwiml(hooks, callId, to, whispers) });
+    async transfer({ callId, carrierCallId }, order) {
+      await update(carrierCallId, { twiml: transferTwiml(hooks, callId, order) });
     },
   };
 }

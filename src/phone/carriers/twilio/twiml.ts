@@ -1,4 +1,5 @@
 import { LIMITS } from '../../../kernel/limits.ts';
+import type { TransferOrder } from '../carrier.ts';
 import type { Hooks } from './hooks.ts';
 
 type Attributes = Readonly<Record<string, string | number>>;
@@ -64,8 +65,7 @@ export const digitsTwiml = (hooks: Hooks, callId: string, digits: string): strin
 export const transferTwiml = (
   hooks: Hooks,
   callId: string,
-  to: string,
-  whispers: boolean,
+  { longestSeconds, to, whispers }: TransferOrder,
 ): string =>
   response(
     element(
@@ -74,7 +74,7 @@ export const transferTwiml = (
         action: hooks.voiceAgain(callId),
         method: 'POST',
         timeout: LIMITS.phone.ringSeconds,
-        timeLimit: LIMITS.phone.longestCallSeconds,
+        timeLimit: longestSeconds,
       },
       element(
         'Number',

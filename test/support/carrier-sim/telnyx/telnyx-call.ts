@@ -176,24 +176,23 @@ export class TelnyxCall extends ScriptedCall<TelnyxTypes> {
     const callee = this.deps.calleeOf({ from: this.to, to });
     const { answers = 'human', ringMs = 100, hangsUpAtMs = 1_000 } = callee;
     const isBad = answers === 'busy' || answers === 'failed' || answers === 'no-answer';
+    const leg = {
+      ...this.#payload(),
+      call_control_id: `${this.sid}-to`,
+      client_state: body.target_leg_client_state,
+      from: this.to,
+      to,
+    };
+    const webhookUrl = String(body.webhook_url ?? this.settings.webhookUrl);
     await this.deps.time.sleep(ringMs);
-    if (!isBad) await this.deps.time.sleep(hangsUpAtMs);
+    if (!isBad && !this.isOver) this.#webhooks.event(webhookUrl, 'call.answered', leg);
+    const limitMs = Number(body.time_limit_secs ?? 14_400) * 1_000;
+    if (!isBad) await this.deps.time.sleep(Math.min(hangsUpAtMs, limitMs));
     const status = isBad ? answers : 'completed';
     this.transfers.push({ to, status });
     if (this.isOver) return;
-    this.#webhooks.event(
-      String(body.webhook_url ?? this.settings.webhookUrl),
-      'call.hangup',
-      {
-        ...this.#payload(),
-        call_control_id: `${this.sid}-to`,
-        client_state: body.target_leg_client_state,
-        from: this.to,
-        to,
-        hangup_cause: CAUSES.get(status),
-      },
-      'asks',
-    );
+    const ended = { ...leg, hangup_cause: CAUSES.get(status) };
+    this.#webhooks.event(webhookUrl, 'call.hangup', ended, 'asks');
     if (!isBad) this.finish('completed');
   }
 

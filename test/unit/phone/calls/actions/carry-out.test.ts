@@ -8,7 +8,7 @@ import { type ActedRecorder, carryOut } from '../../../../../src/phone/calls/act
 import { NOT_REACHED } from '../../../../../src/phone/calls/actions/live-actions.ts';
 import type { Call } from '../../../../../src/phone/calls/call.ts';
 import type { CallDeps } from '../../../../../src/phone/calls/call-deps.ts';
-import { CarrierFailed } from '../../../../../src/phone/carriers/carrier.ts';
+import { CarrierFailed, type TransferOrder } from '../../../../../src/phone/carriers/carrier.ts';
 import { phoneCall } from '../../../../support/phone-line.ts';
 import { tone } from '../../../../support/voice-fakes.ts';
 import { settleAll } from '../../../../support/voice-world.ts';
@@ -36,9 +36,9 @@ async function acted(
   const carrier = {
     calls: {
       sendDigits: async (_: unknown, digits: string) => void asked.push(`digits ${digits}`),
-      async transfer(_: unknown, to: string, whispers?: boolean) {
+      async transfer(_: unknown, { longestSeconds, to, whispers }: TransferOrder) {
         await options.transfer?.();
-        asked.push(`transfer ${to} ${whispers}`);
+        asked.push(`transfer ${to} ${longestSeconds} ${whispers}`);
       },
     },
   };
@@ -74,7 +74,7 @@ async function acted(
     stop: () => void asked.push('stop'),
   };
   const act = async (action: Parameters<typeof carryOut>[3]) => {
-    carryOut(deps, CALL, recorder, action);
+    carryOut(deps, CALL, { recorder, transferSeconds: () => 840 }, action);
     await settleAll();
   };
   return { ...world, act, asked, warned, written };
@@ -94,7 +94,7 @@ it('a transfer writes its summary before the carrier is asked, and tells it to w
   const { act, asked, call, written } = await acted();
   await act({ name: 'transfer_call', to: TO, summary: 'A refund.' });
   expect(written[0]).toBe('update calls set transfer_summary A refund.');
-  expect(asked).toEqual([`transfer ${TO} true`]);
+  expect(asked).toEqual([`transfer ${TO} 840 true`]);
   expect(call.actions.isTransferring).toBe(true);
   await act({ name: 'transfer_call', to: TO });
   expect(asked).toHaveLength(1);
@@ -104,7 +104,7 @@ it('a transfer without a summary erases that of an earlier one', async () => {
   const { act, asked, written } = await acted();
   await act({ name: 'transfer_call', to: TO });
   expect(written[0]).toBe('update calls set transfer_summary null');
-  expect(asked).toEqual([`transfer ${TO} false`]);
+  expect(asked).toEqual([`transfer ${TO} 840 false`]);
 });
 
 it('a transfer that the carrier refuses is told to the caller and to the brain', async () => {

@@ -222,7 +222,7 @@ describe('calls at Telnyx', () => {
   it('play digits, and are transferred without their stream', async () => {
     const { carrier, requests, body } = open(data({}), data({}), data({}));
     await carrier.calls.sendDigits(LEG, '1#');
-    await carrier.calls.transfer(LEG, '+14155550123');
+    await carrier.calls.transfer(LEG, { to: '+14155550123', longestSeconds: 840, whispers: false });
     expect(requests.map(({ url }) => url)).toEqual([
       `${COMMANDS}/send_dtmf`,
       `${COMMANDS}/streaming_stop`,
@@ -233,7 +233,7 @@ describe('calls at Telnyx', () => {
     expect(body(2)).toEqual({
       to: '+14155550123',
       timeout_secs: 60,
-      time_limit_secs: 3_600,
+      time_limit_secs: 840,
       target_leg_client_state: base64('target CAours v3:abc'),
       webhook_url: HOOK,
       webhook_url_method: 'POST',

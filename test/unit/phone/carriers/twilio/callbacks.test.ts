@@ -64,14 +64,15 @@ describe('what Twilio is answered', () => {
     expect(digitsTwiml(hooks, 'CAours', '1w"#')).toBe(
       `${XML}<Response><Play digits="1w&quot;#"/><Redirect method="POST">${AGAIN}</Redirect></Response>`,
     );
+    const ORDER = { to: '+14155550123', longestSeconds: 840, whispers: false };
     const reported =
       'statusCallback="https://phone.example/v1/telephony/twilio/transfer?call=CAours" ' +
       'statusCallbackEvent="answered" statusCallbackMethod="POST"';
-    expect(transferTwiml(hooks, 'CAours', '+1<&>\'"', false)).toBe(
-      `${XML}<Response><Dial action="${AGAIN}" method="POST" timeout="60" timeLimit="3600">` +
+    expect(transferTwiml(hooks, 'CAours', { ...ORDER, to: '+1<&>\'"' })).toBe(
+      `${XML}<Response><Dial action="${AGAIN}" method="POST" timeout="60" timeLimit="840">` +
         `<Number ${reported}>+1&lt;&amp;&gt;&apos;&quot;</Number></Dial></Response>`,
     );
-    expect(transferTwiml(hooks, 'CAours', '+14155550123', true)).toContain(
+    expect(transferTwiml(hooks, 'CAours', { ...ORDER, whispers: true })).toContain(
       '<Number url="https://phone.example/v1/telephony/twilio/whisper?call=CAours" method="POST" ',
     );
     expect(digitsTwiml(hooks, 'CA/ &', '1')).toContain('call=CA%2F%20%26&amp;again=1');

@@ -283,7 +283,7 @@ describe('calls at Twilio', () => {
   it('play digits and are transferred by new instructions', async () => {
     const { carrier, form } = open({ status: 200, body: {} }, { status: 200, body: {} });
     await carrier.calls.sendDigits(LEG, '1#');
-    await carrier.calls.transfer(LEG, '+14155550123');
+    await carrier.calls.transfer(LEG, { to: '+14155550123', longestSeconds: 840, whispers: false });
     expect(form(0)[0]?.[1]).toContain('<Play digits="1#"/><Redirect');
     expect(form(1)[0]?.[0]).toBe('Twiml');
     expect(form(1)[0]?.[1]).toContain('>+14155550123</Number></Dial></Response>');
