@@ -1,8 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LIMITS } from '../../src/kernel/limits.ts';
 import { checkInvariants } from '../../src/ledger/store/check-invariants.ts';
 import { callEvents } from '../support/call-receipts.ts';
 import type { Callee } from '../support/carrier-sim/options.ts';
@@ -224,7 +226,11 @@ describe.concurrent('side by side,', { timeout: 120_000 }, () => {
     await hears(call, heardMs(call) + 500);
     press(call, CARD);
     await soon(() => expect(askedOf(callId)).toHaveLength(2));
+    // Belongs to the entry, which is whole without it.
+    press(call, '#');
     await hears(call, heardMs(call) + 100);
+    await setTimeout(LIMITS.phone.keypadRestMs + 500);
+    expect(askedOf(callId)).toHaveLength(2);
     press(call, '#');
     await soon(() => expect(askedOf(callId)).toHaveLength(3));
     call().hangUp();
