@@ -56,7 +56,7 @@ export class BargeIn {
     const utterance: Utterance = { state: isOverAnswer ? 'speaking' : 'decided', loudMs: 0 };
     this.#waiting.set(itemId, utterance);
     this.#newest = utterance;
-    this.#line.holdEnd();
+    this.#line.holdEnd('speech');
     const [oldest] = this.#waiting.keys();
     if (this.#waiting.size > MOST_WAITING && oldest !== undefined) this.forgotten(oldest);
   }
@@ -123,7 +123,7 @@ export class BargeIn {
     this.#waiting.clear();
     this.#newest = undefined;
     this.#line.forgetAfterPlayed();
-    this.#line.releaseEnd();
+    this.#line.releaseEnd('speech');
   }
 
   get #hasAnswer(): boolean {
@@ -165,7 +165,7 @@ export class BargeIn {
       this.#cancel();
       this.#line.resume();
     }
-    if (this.#waiting.size === 0) this.#line.releaseEnd();
+    if (this.#waiting.size === 0) this.#line.releaseEnd('speech');
   }
 
   #cancel(): void {

@@ -15,6 +15,9 @@ export type LineConnection = {
   close(code: number, reason?: string): void;
 };
 
+/** The far side speaks, or digits are to be sent to it, for which its carrier may close the stream. */
+type EndHold = 'speech' | 'digits';
+
 /** How soon a mark is looked for again that is overdue. */
 const MARK_WAIT_MS = 20;
 
@@ -44,8 +47,8 @@ export class CallLine {
   #sounding: 'sending' | 'sent' | 'none' = 'none';
   readonly #waits: LineWaits;
   readonly #marks: MarkWaits;
-  /** Nothing happens at the end of the sound, because the far side speaks. */
-  #isEndHeld = false;
+  /** Nothing happens at the end of the sound for these reasons. */
+  readonly #endHeldBy = new Set<EndHold>();
   /** When the first sound of the present answer went out. */
   firstSoundAtMs: number | undefined;
 
@@ -89,7 +92,7 @@ export class CallLine {
     this.#connection = undefined;
     this.#lost = this.#paused ?? this.#stop();
     this.#marks.cleared();
-    this.#marks.cutShort();
+    if (!this.#endHeldBy.has('digits')) this.#marks.cutShort();
   }
 
   get isAttached(): boolean {
@@ -199,25 +202,26 @@ export class CallLine {
    */
   afterPlayed(done: () => void, withinMs: number): void {
     this.forgetAfterPlayed();
-    if (!this.isPlaying || this.#connection === undefined) {
+    const isOver = !this.isPlaying || this.#connection === undefined;
+    if (isOver && !this.#endHeldBy.has('digits')) {
       done();
       return;
     }
     this.#marks.atLatest(done, withinMs);
-    if (!this.#isEndHeld) this.#markEnd();
+    if (this.#endHeldBy.size === 0) this.#markEnd();
   }
 
-  /** The far side speaks: what waits for the end of the sound waits until `releaseEnd`. */
-  holdEnd(): void {
-    this.#isEndHeld = true;
+  /** What waits for the end of the sound waits until `releaseEnd`. */
+  holdEnd(by: EndHold): void {
+    this.#endHeldBy.add(by);
     this.#marks.disarm();
   }
 
-  /** What waits for the end of the sound waits for all that was sent by now. */
-  releaseEnd(): void {
-    if (!this.#isEndHeld) return;
-    this.#isEndHeld = false;
-    this.#markEnd();
+  /** What waits for the end of the sound waits for all that was sent by now, unless it is held for another reason. */
+  releaseEnd(by: EndHold): void {
+    if (!this.#endHeldBy.delete(by) || this.#endHeldBy.size > 0) return;
+    if (this.#connection === undefined) this.#marks.cutShort();
+    else this.#markEnd();
   }
 
   /** Runs `done` once the carrier says that all sound by now was played whole; never where it is cleared or the stream breaks. */

@@ -71,12 +71,12 @@ async function sendDigits(
   { digits }: Action<'send_digits'>,
 ): Promise<void> {
   if (carrierCallId === null) return;
-  await actions.heardOut();
   // Twilio closes the media stream while it plays digits, and opens it again after the last one.
   const digitsMs = lengthMs(digits);
-  actions.sendingDigits(digitsMs);
-  await carrier.calls.sendDigits({ callId, carrierCallId }, digits);
-  await putOffCall(sql, callId, digitsMs + LIMITS.phone.sweepGraceMs);
+  await actions.sendDigits(digitsMs, async () => {
+    await carrier.calls.sendDigits({ callId, carrierCallId }, digits);
+    await putOffCall(sql, callId, digitsMs + LIMITS.phone.sweepGraceMs);
+  });
 }
 
 /** How long digits and their pauses take. */

@@ -1,5 +1,5 @@
 import type { SoundFormat } from '../../../../media/coding.ts';
-import type { Clock } from '../../../kernel/clock.ts';
+import { type Clock, sleep } from '../../../kernel/clock.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { Log } from '../../../kernel/log.ts';
 import type { Random } from '../../../kernel/random.ts';
@@ -15,6 +15,9 @@ import type { CallLine } from '../../voice/call-line.ts';
 import { type EnteredKeys, type GatherRules, KeyEntry, keypadNote } from '../../voice/key-entry.ts';
 import { LineSounds } from '../../voice/line-sounds.ts';
 import { NamedTimers } from '../named-timers.ts';
+
+/** How soon a stream is looked for again that the carrier closed for digits. */
+const RETURN_MS = 100;
 
 /** What the caller hears when a transfer comes to nothing. */
 export const NOT_REACHED = 'I could not reach that person.';
@@ -59,6 +62,9 @@ export class LiveActions {
   #isTransferring = false;
   /** Until when the carrier may be sending digits, and the media stream may be closed for it. */
   #awayUntilMs = 0;
+  /** Digits that are to be sent, or are being sent. */
+  #sendings = 0;
+  readonly #closing = new AbortController();
   #verdict: ((answeredBy: AnsweredBy) => void) | undefined;
 
   constructor(parts: LiveParts) {
@@ -207,9 +213,26 @@ export class LiveActions {
     if (this.#isTransferring) this.#timers.after('transfer', withinMs, () => this.drop('error'));
   }
 
-  /** The carrier sends digits for so long; the media stream may be closed meanwhile. */
-  sendingDigits(ms: number): void {
-    this.#awayUntilMs = this.#parts.clock.monotonicMs() + LIMITS.phone.carrierTimeoutMs + ms;
+  /**
+   * Has the carrier send digits, which take `ms`, once everything that was said by now is heard; the media stream may be
+   * closed meanwhile. The agent does not end the call before they are sent.
+   */
+  async sendDigits(ms: number, send: () => Promise<void>): Promise<void> {
+    const { clock, line } = this.#parts;
+    const { signal } = this.#closing;
+    this.#sendings++;
+    line.holdEnd('digits');
+    try {
+      await this.heardOut();
+      this.#awayUntilMs = clock.monotonicMs() + LIMITS.phone.carrierTimeoutMs + ms;
+      await send();
+      await sleep(clock, ms, signal);
+    } finally {
+      while (!line.isAttached && this.awayMs > 0 && !signal.aborted) {
+        await sleep(clock, RETURN_MS, signal);
+      }
+      if (--this.#sendings === 0) line.releaseEnd('digits');
+    }
   }
 
   /** How long sent digits may still keep the media stream closed. */
@@ -230,6 +253,8 @@ export class LiveActions {
     this.#keys.close();
     this.#timers.close();
     this.sounds.stop();
+    this.#closing.abort();
+    this.#parts.line.releaseEnd('digits');
   }
 
   #entered(keys: EnteredKeys): void {
