@@ -206,3 +206,27 @@ it('a call that another process takes over is greeted where it was not, and its 
   }
   expect(await checkInvariants(sql)).toEqual([]);
 }, 60_000);
+
+it('a call that is being opened as its process stops goes on at another one', async () => {
+  await using world = await twoServers(new QuietCallee());
+  const { agent, carrier, first, second, sql } = world;
+  const headers = { authorization: `Bearer ${agent.agentKey}` };
+  const row = async () =>
+    (await sql`select id, streams_opened, status from calls where agent_id = ${agent.agentId}`)[0];
+  const stopping = await sql.begin(async (tx) => {
+    // The call is answered, and its money cannot be held yet.
+    await tx`lock table sessions in access exclusive mode`;
+    await ask(`${first.url}/v1/calls`, { headers, body: { toNumber: '+14155550199' } });
+    await expect.poll(row, { timeout: 10_000 }).toMatchObject({ streams_opened: 1 });
+    carrier.callServer(1);
+    return { done: first[Symbol.asyncDispose]() };
+  });
+  await expect
+    .poll(row, { timeout: 10_000 })
+    .toMatchObject({ streams_opened: 2, status: 'in_progress' });
+  await stopping.done;
+  const callId = String((await row())?.id);
+  await ask(`${second.url}/v1/calls/${callId}/hangup`, { headers, method: 'POST' });
+  await expect.poll(row, { timeout: 10_000 }).toMatchObject({ status: 'completed' });
+  expect(await callEvents(sql, callId)).toMatchObject([{ reason: 'agent_ended' }]);
+}, 60_000);

@@ -22,6 +22,7 @@ import { endRefused } from './ending/end-refused.ts';
 import { endUnwanted } from './ending/end-unwanted.ts';
 import type { LiveCall } from './live-call.ts';
 import { openCall } from './open-call.ts';
+import { CallPlace } from './opening/call-place.ts';
 import { isUngreeted, owedBy } from './opening/go-on.ts';
 import { openLiveCall } from './recorded/open-live-call.ts';
 import { findTurns } from './turn-store.ts';
@@ -57,8 +58,17 @@ export async function answerMedia(
     living.actions.transferFailed(isTransferNote(note) ? note : transferNote());
     return living;
   }
-  deps.sessions.requireRoom();
-  return openLive(deps, call, start);
+  const place = new CallPlace();
+  deps.sessions.enter(callId, place);
+  let live: LiveCall | undefined;
+  try {
+    live = await openLive(deps, call, start);
+    if (live !== undefined) place.opened(live);
+    return live;
+  } finally {
+    // One that has opened leaves by itself, once it is settled.
+    if (live === undefined) deps.sessions.leave(callId);
+  }
 }
 
 /** Takes the media of a call that no session of this process has yet, under a span that lasts as long as the call. */
@@ -203,11 +213,6 @@ function register(
 ): void {
   const { callId } = call;
   deps.live.set(callId, live);
-  try {
-    deps.sessions.enter(callId, live);
-  } catch {
-    live.end('drain');
-  }
   endUnwanted(deps, [callId]).catch((err: unknown) =>
     deps.log.error({ err, callId }, 'it is not known whether a call is to end'),
   );

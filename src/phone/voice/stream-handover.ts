@@ -15,7 +15,7 @@ type StreamHandoverDeps = {
     readonly awayMs: number;
     transferred(): void;
   };
-  readonly session: { billNow(): void };
+  readonly session: { billNow(): void; cancel(): void };
   readonly announcement: { giveUp(): void };
   readonly call: { cutShort(): void; end(reason: string): void; hungUp(): void };
   readonly events: { readonly attached: () => void; readonly detached: () => void };
@@ -63,6 +63,8 @@ export class StreamHandover {
     }
     announcement.giveUp();
     call.cutShort();
+    // A scripted answer that has not begun stands that.
+    session.cancel();
     session.billNow();
     // What was bought is in the journal by then, which the other process reads.
     timers.after('hand over', HAND_OVER_MS, () => {

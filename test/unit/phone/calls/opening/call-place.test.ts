@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
+import { CallPlace } from '../../../../../src/phone/calls/opening/call-place.ts';
+import { createVoiceSessions } from '../../../../../src/voice/live/voice-sessions.ts';
+import { settleAll } from '../../../../support/voice-world.ts';
+
+function openingCall() {
+  const clock = new ManualClock(0);
+  const sessions = createVoiceSessions({ clock });
+  const stops: string[] = [];
+  const call = { drain: () => stops.push('drain'), abandon: () => stops.push('abandon') };
+  const place = new CallPlace();
+  sessions.enter('call', place);
+  let isDrained = false;
+  const drain = () =>
+    void sessions.drain(10_000).then(() => {
+      isDrained = true;
+    });
+  return { call, clock, drain, isDrained: () => isDrained, place, sessions, stops };
+}
+
+describe('a call that is being opened while its process stops', () => {
+  it('is waited for, and handed over once it is open', async () => {
+    const { call, drain, isDrained, place, sessions, stops } = openingCall();
+    drain();
+    await settleAll();
+    expect([stops, isDrained()]).toEqual([[], false]);
+    place.opened(call);
+    expect(stops).toEqual(['drain']);
+    sessions.leave('call');
+    await settleAll();
+    expect(isDrained()).toBe(true);
+  });
+
+  it('is ended at once where it opens after the deadline', async () => {
+    const { call, clock, drain, place, stops } = openingCall();
+    drain();
+    await settleAll();
+    clock.advance(10_000);
+    await settleAll();
+    place.opened(call);
+    expect(stops).toEqual(['abandon']);
+  });
+
+  it('is stopped as any other once it is open', async () => {
+    const { call, clock, drain, place, stops } = openingCall();
+    place.opened(call);
+    drain();
+    await settleAll();
+    clock.advance(10_000);
+    await settleAll();
+    expect(stops).toEqual(['drain', 'abandon']);
+  });
+});
