@@ -9,6 +9,12 @@ import { claimSession, findHold, readJournal } from '../store/orphan-store.ts';
  */
 export type TakeSession = (sessionId: string) => Promise<TakenSession | undefined>;
 
+/** What the journal of a session says that it has used by now. Its process may still add to it. */
+export const usageOfSession = async (
+  sql: Sql,
+  sessionId: string,
+): Promise<Readonly<Record<string, number>>> => (await readJournal(sql, sessionId)).usage;
+
 export const createTakeSession =
   ({ sql, node }: { readonly sql: Sql; readonly node: Node }): TakeSession =>
   async (sessionId) => {

@@ -1,4 +1,4 @@
-import { readJournal } from '../../../ledger/store/orphan-store.ts';
+import { usageOfSession } from '../../../ledger/engine/take-session.ts';
 import type { Sql } from '../../../platform/postgres/sql.ts';
 import type { LegCosts } from '../../rate-card.ts';
 import { isLeftToCarrier } from '../call-meter.ts';
@@ -11,7 +11,7 @@ export async function isHeldByLiving(sql: Sql, callId: string): Promise<boolean>
     select 1 from sessions s join leases l on l.node_id = s.node_id and l.epoch = s.lease_epoch
     where s.id = ${callId} and s.ended_at is null and l.expires_at > clock_timestamp()`;
   if (rows.length === 0) return false;
-  return !isLeftToCarrier((await readJournal(sql, callId)).usage);
+  return !isLeftToCarrier(await usageOfSession(sql, callId));
 }
 
 /** What the history has of the legs of a settled call. */
