@@ -60,7 +60,7 @@ export class LiveCall {
     options: LiveCallOptions,
   ) {
     const { clock, random } = deps;
-    const { codec, format, input } = options;
+    const { codec, events, format, input } = options;
     this.#clock = clock;
     this.#random = random;
     this.#log = deps.log;
@@ -90,7 +90,6 @@ export class LiveCall {
       session: this.#session,
       isMuted: () => this.actions.isMuted,
     });
-    const { events } = options;
     this.#announcement = this.#createAnnouncement();
     this.actions = new LiveActions({
       clock,
@@ -294,11 +293,7 @@ export class LiveCall {
     this.actions.close();
     this.#timers.close();
     const { events, format, input, spoke } = this.#options;
-    const { pipeline } = input;
-    const clock = this.#clock;
-    const log = this.#log;
-    playOut({ call: this, clock, log, pipeline, format, spoke }, ending.reason, () =>
-      events.over(ending),
-    );
+    const sound = { clock: this.#clock, log: this.#log, pipeline: input.pipeline, format, spoke };
+    playOut({ call: this, ...sound }, ending.reason, () => events.over(ending));
   }
 }
