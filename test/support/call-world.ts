@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
@@ -218,6 +219,24 @@ export async function startCallWorld(leaseMs = 60_000) {
       return rows.map(({ payload }) => payload);
     },
     faults: () => checkInvariants(sql),
+    /** Fails unless the sweeper has settled a call with nothing but its line, out of a balance of 5,000,000. */
+    async expectBackstop(
+      { agent, callId }: { readonly agent: { readonly agentId: number }; readonly callId: string },
+      { raw, seconds }: { readonly raw: bigint; readonly seconds: number },
+    ): Promise<void> {
+      expect(await this.row(callId)).toMatchObject({
+        ...{ status: 'completed', terminal: true, is_backstop: true },
+        ...{ duration_seconds: seconds, transport_raw: raw },
+      });
+      expect(await this.ended(callId)).toMatchObject([
+        { reason: 'backstop_settled', durationSeconds: seconds, transportRaw: `${raw}` },
+      ]);
+      expect(await main.ledger.funds(agent.agentId)).toMatchObject({
+        spendableRaw: 5_000_000n - raw,
+        heldRaw: 0n,
+      });
+      expect(await this.faults()).toEqual([]);
+    },
     [Symbol.asyncDispose]: () => db[Symbol.asyncDispose](),
   };
 }

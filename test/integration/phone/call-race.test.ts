@@ -3,8 +3,9 @@ import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import type { Call } from '../../../src/phone/calls/call.ts';
 import { createCallMoney } from '../../../src/phone/calls/call-money.ts';
-import { RATE_CARD, sumOf } from '../../../src/phone/rate-card.ts';
+import { sumOf } from '../../../src/phone/rate-card.ts';
 import { MAIN_HOLD } from '../../../src/voice/billing/session-holds.ts';
+import { aCall } from '../../support/a-call.ts';
 import { aPolicy } from '../../support/a-policy.ts';
 import { startCallWorld } from '../../support/call-world.ts';
 import { insertPolicy } from '../../support/policy-arbitrary.ts';
@@ -29,41 +30,16 @@ it('a thousand calls that race for one balance and one task on two processes ove
     where agent_id = ${agentId}`;
   const ledgers = [world.main.ledger, (await processOn(sql, 'second', 60_000)).ledger];
 
-  const callOf = (n: number): Call => ({
-    callId: `CA${String(n).padStart(32, '0')}`,
-    agentId,
-    accountId,
-    numberId: 1,
-    carrier: 'loopback',
-    carrierCallId: `LB${n}`,
-    direction: 'outbound',
-    from: agent.phoneNumber,
-    to: '+14155550199',
-    status: 'pending',
-    terminal: false,
-    endReason: null,
-    keyId: null,
-    keyRootId: null,
-    taskValueBps: null,
-    taskId: n % 2 === 0 ? 'errand' : `other ${n}`,
-    actionId: null,
-    customerId: null,
-    maxSpendRaw: RESERVE_RAW,
-    rates: RATE_CARD,
-    options: {} as Call['options'],
-    carrierStatus: null,
-    carrierSequence: -1,
-    createdAt: new Date(0),
-    startedAt: null,
-    endedAt: null,
-    durationSeconds: null,
-    legs: null,
-  });
+  const callOf = (n: number): Call =>
+    aCall({
+      ...{ agentId, accountId, direction: 'outbound', maxSpendRaw: RESERVE_RAW },
+      taskId: n % 2 === 0 ? 'errand' : `other ${n}`,
+    });
 
   async function talk(n: number): Promise<bigint> {
     const ledger = ledgers[n % 2] ?? world.main.ledger;
     const deps = { ledger, clock: systemClock, log: silentLog };
-    const call = { ...callOf(n), options: { isRecorded: false, detectsMachine: false } as never };
+    const call = callOf(n);
     const { holdNameOf, holds, meter } = createCallMoney(deps, call, {
       taken: undefined,
       wallet: null,

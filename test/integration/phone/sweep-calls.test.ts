@@ -185,18 +185,7 @@ describe('a call that no process ends', () => {
       world.record(carrierCallId, 'completed', seconds);
       await world.due(callId);
       await world.sweep();
-      expect(await world.row(callId)).toMatchObject({
-        ...{ status: 'completed', terminal: true, is_backstop: true },
-        ...{ duration_seconds: seconds, transport_raw: raw },
-      });
-      expect(await world.ended(callId)).toMatchObject([
-        { reason: 'backstop_settled', durationSeconds: seconds, transportRaw: `${raw}` },
-      ]);
-      expect(await world.main.ledger.funds(agent.agentId)).toMatchObject({
-        spendableRaw: 5_000_000n - raw,
-        heldRaw: 0n,
-      });
-      expect(await world.faults()).toEqual([]);
+      await world.expectBackstop(call, { seconds, raw });
     });
 
     it('is settled by its journal where the carrier knows it no more', async () => {

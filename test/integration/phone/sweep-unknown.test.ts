@@ -23,20 +23,8 @@ async function living(ago: string) {
   return { agent, callId, carrierCallId };
 }
 
-async function isSettledByItsJournal({ agent, callId }: Awaited<ReturnType<typeof living>>) {
-  expect(await world.row(callId)).toMatchObject({
-    ...{ status: 'completed', terminal: true, is_backstop: true },
-    ...{ duration_seconds: LINE_SECONDS, transport_raw: LINE_RAW },
-  });
-  expect(await world.ended(callId)).toMatchObject([
-    { reason: 'backstop_settled', durationSeconds: LINE_SECONDS, transportRaw: `${LINE_RAW}` },
-  ]);
-  expect(await world.main.ledger.funds(agent.agentId)).toMatchObject({
-    spendableRaw: 5_000_000n - LINE_RAW,
-    heldRaw: 0n,
-  });
-  expect(await world.faults()).toEqual([]);
-}
+const isSettledByItsJournal = (call: Awaited<ReturnType<typeof living>>) =>
+  world.expectBackstop(call, { seconds: LINE_SECONDS, raw: LINE_RAW });
 
 const dueSince = (callId: string, ago: string) =>
   world.sql`update calls set due_at = now() - ${ago}::interval where id = ${callId}`;

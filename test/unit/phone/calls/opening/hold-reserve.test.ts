@@ -22,6 +22,7 @@ import { planVoice, turnCapOf } from '../../../../../src/phone/calls/opening/pla
 import { minuteRaw, RATE_CARD } from '../../../../../src/phone/rate-card.ts';
 import { holdTurn } from '../../../../../src/voice/billing/hold-turn.ts';
 import { DEFAULT_CONFIG } from '../../../../../src/voice/session/session-config.ts';
+import { aCall } from '../../../../support/a-call.ts';
 import { railsOf } from '../../../../support/cascade-world.ts';
 import { createFakeLedger } from '../../../../support/fake-ledger.ts';
 import { createVoiceWorld } from '../../../../support/voice-world.ts';
@@ -49,52 +50,12 @@ async function open() {
   return { close, deps: { ...voice.deps, cascades, models } };
 }
 
-let calls = 0;
-
-const callOf = (agentId: number, more: Partial<Call> = {}): Call => ({
-  callId: `CA${String(++calls).padStart(32, '0')}`,
-  agentId,
-  accountId: 'account',
-  numberId: 1,
-  carrier: 'loopback',
-  carrierCallId: 'LB1',
-  direction: 'inbound',
-  from: '+14155550199',
-  to: '+14155550100',
-  status: 'pending',
-  terminal: false,
-  endReason: null,
-  keyId: null,
-  keyRootId: null,
-  taskId: 'task',
-  taskValueBps: null,
-  actionId: null,
-  customerId: null,
-  maxSpendRaw: CEILING_RAW,
-  rates: RATE_CARD,
-  options: {
-    voice: {
-      ...{ voiceMode: 'hosted', systemPrompt: null, beginMessage: null },
-      ...{ voice: null, model: null, webhookUrl: null },
-    },
-    ...{ detectsMachine: false, isRecorded: false, wantsReport: false },
-  },
-  carrierStatus: null,
-  carrierSequence: -1,
-  createdAt: new Date(0),
-  startedAt: null,
-  endedAt: null,
-  durationSeconds: null,
-  legs: null,
-  ...more,
-});
-
 /** What a call holds of a balance, and whether it can talk. */
 async function answered(balanceRaw: bigint, more: Partial<Call> = {}) {
   const { deps } = world;
   const ledger = createFakeLedger();
   await ledger.credit({ agentId: 1, amountRaw: balanceRaw, reference: 'all' });
-  const call = callOf(1, more);
+  const call = aCall(more);
   const money = createCallMoney({ ledger, clock: systemClock, log: silentLog }, call, {
     taken: undefined,
     wallet: null,
@@ -115,7 +76,7 @@ async function answered(balanceRaw: bigint, more: Partial<Call> = {}) {
   return { kind, heldRaw, turn: verdict.kind };
 }
 
-const leastRaw = async (): Promise<bigint> => (await leastReserveRaw(world.deps, callOf(1))) ?? -1n;
+const leastRaw = async (): Promise<bigint> => (await leastReserveRaw(world.deps, aCall())) ?? -1n;
 
 describe('the reserve of a call from outside', () => {
   it('is all that the balance leaves, up to the ceiling, and pays for a turn; with less than that nothing is held', async () => {
@@ -139,10 +100,10 @@ describe('the reserve of a call from outside', () => {
   });
 
   it('pays for a minute, and for a model unless the developer’s own brain answers; nobody knows it of one that is not sold', async () => {
-    const { options } = callOf(1);
+    const { options } = aCall();
     const voice = { ...options.voice, voiceMode: 'webhook', webhookUrl: 'https://a.test' } as const;
     const least = (more: object) =>
-      leastReserveRaw(world.deps, callOf(1, { options: { ...options, ...more } }));
+      leastReserveRaw(world.deps, aCall({ options: { ...options, ...more } }));
     const line = { direction: 'inbound', detectsMachine: false } as const;
     const ofBrainRaw = await least({ voice });
     expect(ofBrainRaw).toBeGreaterThanOrEqual(minuteRaw(RATE_CARD, line, false));
