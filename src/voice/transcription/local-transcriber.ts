@@ -35,6 +35,9 @@ export class LocalTranscriber implements StreamTranscriber {
   #engineFailed = false;
   #isGivenUp = false;
   #isOver = false;
+  #isClosed = false;
+  /** Resolves when each `Finalize` so far is answered. */
+  #answered: Promise<void> = Promise.resolve();
 
   constructor(
     deps: Pick<VoiceDeps, 'clock' | 'speechGates'> & {
@@ -88,6 +91,7 @@ export class LocalTranscriber implements StreamTranscriber {
   async finish(): Promise<void> {
     this.#isOver = true;
     await this.#transcriber.finish();
+    await this.#answered;
   }
 
   giveUp(): void {
@@ -101,6 +105,7 @@ export class LocalTranscriber implements StreamTranscriber {
 
   close(): void {
     this.#isOver = true;
+    this.#isClosed = true;
     this.#transcriber.close();
     this.#stt.close();
   }
@@ -108,10 +113,12 @@ export class LocalTranscriber implements StreamTranscriber {
   #finalize(): void {
     const atMs = this.#transcriber.nowMs;
     if (this.#transcriber.commit()) return;
-    this.#transcriber
+    const before = this.#answered;
+    this.#answered = this.#transcriber
       .transcribed()
+      .then(() => before)
       .then(() => {
-        if (!this.#isOver) this.#stage.writer.nothingLeft(atMs);
+        if (!this.#isClosed) this.#stage.writer.nothingLeft(atMs);
       })
       .catch((error: unknown) => this.#stage.failed(ENGINE_FAILED, error));
   }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { createListenSocket } from '../../../src/sockets/listen.ts';
@@ -67,8 +68,12 @@ describe('the listen socket', () => {
     await client.closed;
   });
 
-  it('answers each Finalize once, with the words or with none', async () => {
-    const { connect } = await start();
+  it.each([
+    ['at once', 0],
+    ['late', 50],
+  ])('answers each Finalize once, with the words or with none, that come %s', async (_, ms) => {
+    const { connect, engines } = await start();
+    engines.stt.pocketsphinx.decoding = () => delay(ms);
     const client = await connect();
     client.ws.send(bytesOf(tone(1_500, RATE)));
     await client.until(({ is_final }) => is_final === false);
