@@ -219,6 +219,16 @@ export async function startCallWorld(leaseMs = 60_000) {
       return rows.map(({ payload }) => payload);
     },
     faults: () => checkInvariants(sql),
+    /** An answered call whose process lives and has journaled so many seconds of the line. */
+    async journaledCall({ raw, seconds }: { readonly raw: bigint; readonly seconds: number }) {
+      const agent = await this.agent();
+      const { callId, carrierCallId } = await this.call(agent, { answered: true });
+      const taken = await deps.takeSession(callId);
+      if (taken === undefined) throw new Error('the session lives');
+      const usage = { line_second: seconds };
+      await main.ledger.journal(taken.claim, [{ seq: 1, costRaw: raw, usage }]);
+      return { agent, callId, carrierCallId, claim: taken.claim };
+    },
     /** Fails unless the sweeper has settled a call with nothing but its line, out of a balance of 5,000,000. */
     async expectBackstop(
       { agent, callId }: { readonly agent: { readonly agentId: number }; readonly callId: string },

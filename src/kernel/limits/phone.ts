@@ -17,7 +17,7 @@ export const PHONE_LIMITS = {
   rentalPostings: 5,
   searchResults: 20,
   searchesPerMinute: 30,
-  /** Numbers that one purchase tries to buy, while others are faster. */
+  /** How many numbers one purchase tries to buy, where other customers of the carrier buy them first. */
   purchaseTries: 4,
   /** Numbers of an agent in its list, and calls of a number in its own: the latest. */
   numbersListed: 1_000,
@@ -145,7 +145,7 @@ export const PHONE_LIMITS = {
   /** A transfer that has not come back by then was answered: the longest ringing, and what the carrier takes around it. */
   transferMs: 75_000,
   transferPollMs: 1_000,
-  /** A transferred call may go on for so long, however little the rest of its reserve pays for. */
+  /** The shortest time limit that the carrier gets for a transferred call, also where its reserve pays for less. */
   leastTransferSeconds: 60,
   /** Of a sound that a brain has played: its file, and how much of it is heard. */
   soundBytes: 10_485_760,

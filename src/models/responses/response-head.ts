@@ -64,6 +64,7 @@ const ECHOED: readonly (readonly [member: string, unsaid: unknown])[] = [
   ['metadata', {}],
 ];
 
+/** How the JSON of each member begins, its JSON where it is unsaid, and the bit that stands for it in a set of members. */
 const WRITTEN = ECHOED.map(([member, unsaid], at) => {
   const name = `"${member}":`;
   return { member, name, bit: 1 << at, unsaid: name + JSON.stringify(unsaid) };
@@ -86,7 +87,7 @@ function echoOf(request: ResponsesRequest): string {
 const unsaidEchoes = new Map<number, string>();
 const MOST_ECHOES = 1_024;
 
-/** The members with these bits, as they are where a request does not say them. */
+/** The JSON of the members with these bits, as a response has them where its request does not say them. */
 function unsaidEcho(bits: number): string {
   const known = unsaidEchoes.get(bits);
   if (known !== undefined) return known;

@@ -134,9 +134,9 @@ export async function trySources<R, T>(
 }
 
 /**
- * What came of sources that were asked in two stages, as if they had been asked in one: what a source said that was asked
- * stands before a rest, and a rest before what cannot take the request. What the pool says is told instead of what a
- * buyer's own account said.
+ * Chooses which outcome the buyer gets after two stages of sources, as if both had been one stage: an answer or failure of a
+ * source that was asked comes first, then the shorter `resting`, then `unfit`. Where the first stage was the buyer's own key, the outcome of
+ * the second stage counts.
  */
 export function joinStages<T>(before: Undelivered | undefined, tried: Tried<T>): Tried<T> {
   if (before === undefined || before.source.rail === 'byok') return tried;

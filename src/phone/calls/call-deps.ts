@@ -19,7 +19,7 @@ export type Brain = {
   /** Digits that it has asked for. */
   readonly entered?: (digits: string) => void;
   readonly interrupted?: (heard: string, heardMs: number) => void;
-  /** Sets what has its call request an answer, for what it says unasked; at once where it has something to say. */
+  /** Sets the callback by which the brain has the call request an answer; calls it at once where the brain has something to say. */
   readonly onUnprompted?: (callback: () => void) => void;
   /** An answer of its call is over, so that the next one can be requested. */
   readonly answered?: () => void;

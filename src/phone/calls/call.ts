@@ -35,7 +35,7 @@ export type CallOptions = {
   readonly wantsReport: boolean;
   /** The model of the call judges it after its end; absent: rules do. */
   readonly analysis?: 'model';
-  /** The call was transferred, and its end was asked for since: the carrier is told until it has ended it. */
+  /** Set when a client or a stop ends a transferred call: the sweeper asks the carrier to hang up until the line is over. */
   readonly isDropped?: true;
 };
 

@@ -266,7 +266,7 @@ export class LiveCall {
     this.#isAnswering = false;
     const isDone = this.actions.answered(labels) || this.#announcement.answered(cause);
     if (!isDone) this.#after.answered(cause);
-    // Who interrupts an answer goes on with speech or keys, which get the next one.
+    // A caller who interrupts goes on to speak or press keys, which request the next answer.
     if (cause?.kind !== 'cancelled') this.#options.events.answered?.();
   }
 

@@ -82,7 +82,8 @@ export async function receiveCall(deps: CallDeps, ringing: Ringing): Promise<Rec
 
 /**
  * Why the owner of a number does not take a call now; undefined: it does. Asks the balance and every cap, that of a task
- * among them, for the smallest reserve that the call can be opened with, so that nobody is picked up and dropped.
+ * among them, for the smallest reserve that the call can be opened with: otherwise the carrier would answer a caller whose
+ * call is dropped at once.
  */
 async function refusalOf(deps: CallDeps, call: NewCall): Promise<string | undefined> {
   const { ledger, sql } = deps;

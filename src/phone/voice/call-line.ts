@@ -47,7 +47,7 @@ export class CallLine {
   #sounding: 'sending' | 'sent' | 'none' = 'none';
   readonly #waits: LineWaits;
   readonly #marks: MarkWaits;
-  /** Nothing happens at the end of the sound for these reasons. */
+  /** While it has a reason, the callbacks that wait for the end of the sound are not run. */
   readonly #endHeldBy = new Set<EndHold>();
   /** When the first sound of the present answer went out. */
   firstSoundAtMs: number | undefined;

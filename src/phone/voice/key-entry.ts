@@ -36,7 +36,7 @@ export class KeyEntry {
   #rules: GatherRules | undefined;
   /** Runs once no key is taken any more that may belong to that entry. */
   #over = () => {};
-  /** What begins once the keypad rests, and what runs in its place where it never does. */
+  /** The entry that begins once the keypad rests: `begin` begins it; `over` runs instead where it is given up before. */
   #next: { readonly begin: () => void; readonly over: () => void } | undefined;
   /** From when on the keypad rests. */
   #restsFromMs = 0;

@@ -156,15 +156,7 @@ describe('a call that no process ends', () => {
     const LINE_RAW = 2_940n;
 
     /** A call whose process journaled some seconds and transferred it, and whose other person has answered. */
-    async function transferred() {
-      const agent = await world.agent();
-      const { callId, carrierCallId } = await world.call(agent, { answered: true });
-      const taken = await world.deps.takeSession(callId);
-      if (taken === undefined) throw new Error('the session lives');
-      const usage = { line_second: LINE_SECONDS };
-      await world.main.ledger.journal(taken.claim, [{ seq: 1, costRaw: LINE_RAW, usage }]);
-      return { agent, callId, carrierCallId, claim: taken.claim };
-    }
+    const transferred = () => world.journaledCall({ seconds: LINE_SECONDS, raw: LINE_RAW });
     const answer = ({ callId, carrierCallId }: Awaited<ReturnType<typeof transferred>>) =>
       hearCarrier(world.deps, { kind: 'transferred', callId, carrierCallId });
 

@@ -13,14 +13,9 @@ const LINE_RAW = 2_940n;
 
 /** An answered call whose process has journaled some seconds and lives, and that began so long ago. */
 async function living(ago: string) {
-  const agent = await world.agent();
-  const { callId, carrierCallId } = await world.call(agent, { answered: true });
-  const taken = await world.deps.takeSession(callId);
-  if (taken === undefined) throw new Error('the session lives');
-  const usage = { line_second: LINE_SECONDS };
-  await world.main.ledger.journal(taken.claim, [{ seq: 1, costRaw: LINE_RAW, usage }]);
-  await world.sql`update calls set started_at = now() - ${ago}::interval where id = ${callId}`;
-  return { agent, callId, carrierCallId };
+  const call = await world.journaledCall({ seconds: LINE_SECONDS, raw: LINE_RAW });
+  await world.sql`update calls set started_at = now() - ${ago}::interval where id = ${call.callId}`;
+  return call;
 }
 
 const isSettledByItsJournal = (call: Awaited<ReturnType<typeof living>>) =>

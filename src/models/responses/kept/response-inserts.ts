@@ -101,7 +101,7 @@ export class ResponseInserts {
       const ids = rows.map(({ id }) => id);
       await deleteResponses(this.#sql, ids);
     } catch {
-      // Then they were not written, or go when their time is over.
+      // The statement failed, so that there are no rows, or the delete failed: the rows are deleted when they expire.
     }
   }
 }

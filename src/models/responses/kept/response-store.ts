@@ -22,8 +22,8 @@ export type ResponseRef = {
 };
 
 /**
- * All of them or none, but for those of agents that are closed, whose responses nobody can read or delete: an agent that is being
- * closed is waited for. Their contents go as one text in base64: the driver writes no `bytea[]`, and of a `bytea` twice as many
+ * Inserts all rows or none. Leaves out the rows of closed agents, because a closed agent cannot read or delete its responses: the
+ * statement waits for a transaction that is closing an agent. The contents go as one text in base64: the driver writes no `bytea[]`, and of a `bytea` twice as many
  * characters as it has bytes. PostgreSQL decodes the text once, not for each row, because it stands in a subquery of its own.
  */
 export async function insertResponses(sql: Queryable, rows: readonly NewResponse[]): Promise<void> {

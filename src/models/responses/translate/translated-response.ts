@@ -69,7 +69,7 @@ export class TranslatedResponse implements ResponseEvents {
   /** Signs of life of the upstream. */
   #signs = '';
   #isOver = false;
-  /** Why it goes no further, once what came before that is taken. */
+  /** The break, which `next` throws once its caller has the events before it. */
   #broken: StreamBroken | undefined;
 
   constructor(

@@ -16,7 +16,7 @@ import { type EnteredKeys, type GatherRules, KeyEntry, keypadNote } from '../../
 import { LineSounds } from '../../voice/line-sounds.ts';
 import { NamedTimers } from '../named-timers.ts';
 
-/** How soon a stream is looked for again that the carrier closed for digits. */
+/** How often a call checks whether the carrier has opened the media stream again after it sent digits. */
 const RETURN_MS = 100;
 
 /** What the caller hears when a transfer comes to nothing. */

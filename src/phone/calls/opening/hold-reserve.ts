@@ -7,8 +7,9 @@ import type { CallDeps } from '../call-deps.ts';
 import { leastReserveRaw } from './least-reserve.ts';
 
 /**
- * Holds the reserve of a call that is answered. A call of the agent gets what it was placed with, or is refused. For one
- * from outside nobody could name less: it gets as much as the balance and every cap leave, down to what has admitted it.
+ * Holds the reserve of an answered call. An outbound call holds its `maxSpendRaw`, or is refused. An inbound call has no client
+ * that could set a smaller reserve: it holds as much as the balance and every cap leave, and at least the reserve that
+ * admission asked for.
  */
 export async function holdReserve(
   deps: Pick<CallDeps, 'catalogue' | 'cascades' | 'models'>,

@@ -23,7 +23,7 @@ const EVERY_MS = 2_000;
 const CLAIM_MS = 30_000;
 /** A living process that has not settled a call within so long after its end never will. */
 const PATIENCE_MS = 60_000;
-/** A call that has been due for so long has no process left with its carrier: each looks every `EVERY_MS`. */
+/** After so long, no process with the carrier of a due call runs any more: such a process claims due calls every `EVERY_MS`. */
 const ORPHANED_MS = 60_000;
 
 /**

@@ -29,7 +29,7 @@ export interface RelayLlm extends Llm {
    * answer that is requested has it. Comes again at each `answered` until one is requested. The callback must not throw.
    */
   onUnprompted(callback: () => void): void;
-  /** An answer of the call is over, whoever gave it. */
+  /** The call tells that an answer has ended: one of the application, or a scripted sentence of this server. */
   answered(): void;
   /** Ends the session with the application. */
   close(): void;
