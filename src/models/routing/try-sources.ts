@@ -135,8 +135,8 @@ export async function trySources<R, T>(
 
 /**
  * Chooses which outcome the buyer gets after two stages of sources, as if both had been one stage: an answer or failure of a
- * source that was asked comes first, then the shorter `resting`, then `unfit`. Where the first stage was the buyer's own key, the outcome of
- * the second stage counts.
+ * source that was asked comes first, then the shorter `resting`, then `unfit`. Where the first stage was the buyer's own key,
+ * the outcome of the second stage counts.
  */
 export function joinStages<T>(before: Undelivered | undefined, tried: Tried<T>): Tried<T> {
   if (before === undefined || before.source.rail === 'byok') return tried;
