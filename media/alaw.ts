@@ -2,6 +2,7 @@
  * G.711 A-law: 8 kHz, one byte a sample, the coding of European trunks. Samples are 16-bit linear.
  * Both ways write into memory that the caller owns: nothing is allocated per packet.
  */
+import { decoderOf } from './g711.ts';
 
 /** Every other bit travels inverted, so that a silent line still changes. */
 const TOGGLE = 0x55;
@@ -9,7 +10,6 @@ const TOGGLE = 0x55;
 /** The byte that stands for silence. */
 export const ALAW_SILENCE = 0xd5;
 
-const LINEAR = Int16Array.from({ length: 256 }, (_, code) => expand(code));
 const CODES = Uint8Array.from({ length: 65_536 }, (_, bits) => compress((bits << 16) >> 16));
 
 function expand(code: number): number {
@@ -30,11 +30,7 @@ function compress(sample: number): number {
 }
 
 /** Decodes all of `source` into the front of `target` and returns how many samples it wrote. */
-export function decodeAlaw(source: Uint8Array, target: Int16Array): number {
-  if (target.length < source.length) throw new RangeError('decodeAlaw: target is too short');
-  for (let i = 0; i < source.length; i++) target[i] = LINEAR[source[i] as number] as number;
-  return source.length;
-}
+export const decodeAlaw = decoderOf(Int16Array.from({ length: 256 }, (_, code) => expand(code)));
 
 /** Encodes all of `source` into the front of `target` and returns how many bytes it wrote. */
 export function encodeAlaw(source: Int16Array, target: Uint8Array): number {

@@ -17,6 +17,11 @@ const INPUT = 0;
 const WEIGHTS = 2 * 1_024;
 const OUTPUT = 4 * 1_024;
 const OUTPUT_BYTES = 8 * 1_024;
+const TABLES = OUTPUT + OUTPUT_BYTES;
+/** Samples that bytes stand for. */
+const TABLE_SAMPLES = 256;
+/** One for each law of G.711. */
+const MOST_TABLES = 2;
 const PLANES = 16 * 1_024;
 /** Not a power of two: samples of one time in many planes would fight for the same lines of the cache. */
 const PLANE = 4 * MOST_SAMPLES + 64;
@@ -102,6 +107,17 @@ ${storeLanes()}
       (local.set $count (i32.sub (local.get $count) (i32.const 8)))
       (br_if $eight (i32.gt_s (local.get $count) (i32.const 0)))))
 
+  ;; Each byte of the input becomes the sample that it stands for in the table at $table. Four are read at a time: what
+  ;; follows the last is spoilt.
+  (func (export "expand") (param $count i32) (param $table i32)
+    (local $i i32) (local $out i32)
+    (local.set $out (i32.const ${OUTPUT}))
+    (loop $four
+${expandFour()}
+      (local.set $i (i32.add (local.get $i) (i32.const 4)))
+      (local.set $out (i32.add (local.get $out) (i32.const 8)))
+      (br_if $four (i32.lt_u (local.get $i) (local.get $count)))))
+
   ;; The sum of the squares of the input, whose count is a multiple of eight.
   (func (export "squares") (param $count i32) (result f64)
     (local $i i32) (local $x v128) (local $sum v128)
@@ -131,6 +147,15 @@ function storeLanes(): string {
   return lanes.join('\n');
 }
 
+function expandFour(): string {
+  const sampleOf = (lane: number) =>
+    `(i32.load16_u (i32.add (local.get $table)
+        (i32.shl (i32.load8_u offset=${lane} (local.get $i)) (i32.const 1))))`;
+  return [0, 1, 2, 3]
+    .map((lane) => `      (i32.store16 offset=${2 * lane} (local.get $out) ${sampleOf(lane)})`)
+    .join('\n');
+}
+
 type Exports = {
   readonly memory: { readonly buffer: ArrayBuffer };
   /** Lays the first `count` samples of `input` out for `filter`, by their place modulo `planes`. */
@@ -144,19 +169,34 @@ type Exports = {
     stride: number,
     count: number,
   ): void;
+  /** Fills `output` with what the first `count` of `bytes` stand for in the table at the byte `table`. */
+  expand(count: number, table: number): void;
   /** The sum of the squares of the first `count` samples of `input`, a multiple of eight. */
   squares(count: number): number;
 };
 
-const { filter, memory, spread, squares } = startWasm<Exports>(MODULE);
+const { expand, filter, memory, spread, squares } = startWasm<Exports>(MODULE);
 
 export const kernel = {
   input: new Int16Array(memory.buffer, INPUT, MOST_SAMPLES),
+  /** The same memory as `input`. */
+  bytes: new Uint8Array(memory.buffer, INPUT, 2 * MOST_SAMPLES),
   weights: new Float32Array(memory.buffer, WEIGHTS, MOST_WEIGHTS),
   output: new Int16Array(memory.buffer, OUTPUT, OUTPUT_BYTES / 2),
   /** The byte at which `output` begins. */
   outputByte: OUTPUT,
+  expand,
   spread,
   filter,
   squares,
 } as const;
+
+let tables = 0;
+
+/** Keeps what each byte stands for in a coding. Returns the byte of its table. */
+export function keepTable(samples: Int16Array): number {
+  if (tables === MOST_TABLES) throw new RangeError('the kernel has no room for that table');
+  const at = TABLES + 2 * TABLE_SAMPLES * tables++;
+  new Int16Array(memory.buffer, at, TABLE_SAMPLES).set(samples);
+  return at;
+}

@@ -98,8 +98,8 @@ export class Resampler {
     const past = this.#past;
     const kept = this.#pastSamples;
     const sound = kernel.input;
-    for (let i = 0; i < kept; i++) sound[i] = past[i] as number;
-    for (let i = start, at = kept; i < end; i++, at++) sound[at] = input[i] as number;
+    sound.set(past);
+    sound.set(end - start === input.length ? input : input.subarray(start, end), kept);
     const filled = kept + end - start;
 
     const count = this.#known(filled);
