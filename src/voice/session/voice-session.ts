@@ -1,4 +1,3 @@
-import { createActor, type SnapshotFrom } from 'xstate';
 import type { Ending } from '../../../machines/transcription-stream.ts';
 import {
   type VoiceSessionEffects,
@@ -8,6 +7,7 @@ import {
 import { LIMITS } from '../../kernel/limits.ts';
 import { createTurnBilling } from '../billing/bill-turn.ts';
 import { roomIn, type TurnRoom } from '../billing/turn-meter.ts';
+import { FlatActor } from '../live/flat-actor.ts';
 import { SessionActor } from '../live/session-actor.ts';
 import { SessionTally } from '../live/session-tally.ts';
 import { VoiceLife } from '../live/voice-life.ts';
@@ -30,18 +30,22 @@ import type { VoiceSessionDeps, VoiceSessionInput } from './voice-session-input.
  * the conversation, the engines in use and the reserve, and is settled exactly once. Its actor orders events.
  */
 export class VoiceSession {
+  // What every frame of sound needs stands first (docs/decisions/0109).
+  readonly #listening: Listening;
   readonly conversation = new Conversation();
   readonly #deps: VoiceSessionDeps;
   readonly #client: VoiceClient;
   readonly #life: VoiceLife;
   readonly #pipeline: VoicePipeline;
   readonly #tally: SessionTally;
-  readonly #listening: Listening;
   readonly #answering: Answering;
   readonly #turns: TurnCycle;
   readonly #interruptions: Interruptions;
   readonly #settlement: Settlement;
-  readonly #actor: SessionActor<VoiceSessionEvent, SnapshotFrom<typeof voiceSessionMachine>>;
+  readonly #actor: SessionActor<
+    VoiceSessionEvent,
+    ReturnType<FlatActor<typeof voiceSessionMachine>['getSnapshot']>
+  >;
   #config: SessionConfig;
 
   constructor(deps: VoiceSessionDeps, input: VoiceSessionInput, client: VoiceClient) {
@@ -73,7 +77,7 @@ export class VoiceSession {
     this.#settlement = new Settlement({ life: this.#life, pipeline, turns: this.#turns });
     const effects = this.#effects();
     const actorInput = { effects, turnMs: client.turnMs };
-    const actor = createActor(voiceSessionMachine, { clock, input: actorInput });
+    const actor = new FlatActor(voiceSessionMachine, { clock, input: actorInput });
     this.#actor = new SessionActor(actor, { effects, life: this.#life, stop: effects.stopTurn });
     this.#actor.start();
   }

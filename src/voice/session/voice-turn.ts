@@ -1,4 +1,3 @@
-import { type ActorRefFrom, createActor } from 'xstate';
 import {
   type TurnCause,
   type TurnEffects,
@@ -9,6 +8,7 @@ import { SpeechCutter } from '../../engines/tts/split-speech.ts';
 import { LightSignal } from '../../kernel/light-signal.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { outputCapOf, SPOKEN_TOKEN_MS, spokenCharsOf } from '../billing/turn-meter.ts';
+import { FlatActor } from '../live/flat-actor.ts';
 import { Passages } from './passages.ts';
 import { type SpeechDeltas, SpeechEncoder } from './speech-encoder.ts';
 import { type LlmPiece, type LlmReply, StageFailed } from './voice-pipeline.ts';
@@ -27,7 +27,7 @@ type Call = Extract<LlmPiece, { kind: 'call' }>;
 /** One answer in progress: conversation → LLM → TTS, sentence by sentence → deltas. */
 export class VoiceTurn {
   readonly #options: VoiceTurnOptions;
-  readonly #actor: ActorRefFrom<typeof voiceTurnMachine>;
+  readonly #actor: FlatActor<typeof voiceTurnMachine>;
   readonly #startedAtMs: number;
   readonly #stopped = new LightSignal();
   readonly #outputCap: number;
@@ -54,7 +54,7 @@ export class VoiceTurn {
       stop: () => this.#stopped.fire(),
       finish: (cause) => this.#finish(cause),
     };
-    this.#actor = createActor(voiceTurnMachine, { clock, input: { effects } });
+    this.#actor = new FlatActor(voiceTurnMachine, { clock, input: { effects } });
     this.#actor.subscribe({ error: (error) => this.#broke(error) });
   }
 
@@ -262,9 +262,8 @@ export class VoiceTurn {
     });
   }
 
-  /** An actor that has ended takes no events. */
   #send(event: VoiceTurnEvent): void {
-    if (this.#actor.getSnapshot().status === 'active') this.#actor.send(event);
+    this.#actor.send(event);
   }
 
   get #unplayedMs(): number {
