@@ -11,38 +11,53 @@ const ALWAYS_QUIET = 16 ** 2;
 const EARLY_CEILING = 120 ** 2;
 /** 6 dB, in energy. */
 const MARGIN = 4;
+const NONE = Number.POSITIVE_INFINITY;
+
+const RECENT = 0;
+const THIS_WINDOW = 1;
+const OTHER_WINDOWS = 2;
 
 /** Follows the minimum over about 2.5 s of 20 ms frames. Fixed memory, a few operations a frame. */
 export class NoiseFloor {
-  readonly #minima = new Float64Array(WINDOWS).fill(Number.POSITIVE_INFINITY);
-  #window = 0;
   #framesInWindow = 0;
   #filledOnce = false;
-  /** In an object: a fraction in a private field of its own is allocated anew with every write. */
-  readonly #recent = { energy: -1 };
+  /** What each frame reads and writes: one array (docs/decisions/0109). No frame has come as long as `recent` is none. */
+  readonly #state: [recent: number, thisWindow: number, otherWindows: number] = [
+    Number.NaN,
+    NONE,
+    NONE,
+  ];
+  /** The quietest moment of each window that is over. */
+  readonly #minima = new Array<number>(WINDOWS).fill(NONE);
+  #window = 0;
 
   /** The mean square that the line has by itself. */
   get energy(): number {
-    let least = Number.POSITIVE_INFINITY;
-    for (let i = 0; i < WINDOWS; i++) least = Math.min(least, this.#minima[i] as number);
+    const state = this.#state;
+    const least = Math.min(state[THIS_WINDOW], state[OTHER_WINDOWS]);
     return this.#filledOnce ? least : Math.min(least, EARLY_CEILING);
   }
 
   /** Takes the mean square of the next frame and says whether it stands out of the line's noise. */
   standsOut(frameEnergy: number): boolean {
-    const recent = this.#recent;
-    recent.energy =
-      recent.energy < 0 ? frameEnergy : recent.energy + (frameEnergy - recent.energy) / 4;
-    this.#minima[this.#window] = Math.min(this.#minima[this.#window] as number, recent.energy);
+    const state = this.#state;
+    const before = state[RECENT];
+    const recent = Number.isNaN(before) ? frameEnergy : before + (frameEnergy - before) / 4;
+    state[RECENT] = recent;
+    state[THIS_WINDOW] = Math.min(state[THIS_WINDOW], recent);
     const loud = frameEnergy > ALWAYS_QUIET && frameEnergy > this.energy * MARGIN;
     if (++this.#framesInWindow === WINDOW_FRAMES) this.#nextWindow();
     return loud;
   }
 
   #nextWindow(): void {
+    const state = this.#state;
     this.#framesInWindow = 0;
+    this.#minima[this.#window] = state[THIS_WINDOW];
     this.#window = (this.#window + 1) % WINDOWS;
     this.#filledOnce ||= this.#window === 0;
-    this.#minima[this.#window] = Number.POSITIVE_INFINITY;
+    this.#minima[this.#window] = NONE;
+    state[THIS_WINDOW] = NONE;
+    state[OTHER_WINDOWS] = Math.min(...this.#minima);
   }
 }

@@ -3,7 +3,7 @@
  * judges, only while they are wanted, and then from a little before, because words begin before a gate notices them; the
  * newest sound, for a recogniser, also what came before an utterance was known to have begun.
  */
-import { HEARING_HZ, HEARING_WINDOW, type LineHz } from './hearing.ts';
+import { HEARING_FRAME, HEARING_HZ, HEARING_WINDOW, type LineHz } from './hearing.ts';
 import { Resampler } from './resample.ts';
 
 const SAMPLES_PER_MS = HEARING_HZ / 1_000;
@@ -40,6 +40,8 @@ export class RecentSound {
   readonly #scale: number;
   readonly #most: number;
   #written = 0;
+  /** Where in the ring the next sample goes, unless the ring is full there. */
+  #place = 0;
   #read = 0;
   #skippedSamples = 0;
 
@@ -66,25 +68,32 @@ export class RecentSound {
   /** Takes the next samples of the line. Nothing is kept of the array. */
   push(samples: Int16Array): void {
     const capacity = this.#ring.length;
+    this.#written += samples.length * this.#scale;
+    if (samples.length <= capacity - this.#place) {
+      this.#ring.set(samples, this.#place);
+      this.#place += samples.length;
+      return;
+    }
     for (let at = 0; at < samples.length; ) {
-      const place = (this.#written / this.#scale) % capacity;
-      const count = Math.min(samples.length - at, capacity - place);
-      const isWhole = count === samples.length;
-      this.#ring.set(isWhole ? samples : samples.subarray(at, at + count), place);
-      this.#written += count * this.#scale;
+      if (this.#place === capacity) this.#place = 0;
+      const count = Math.min(samples.length - at, capacity - this.#place);
+      this.#ring.set(samples.subarray(at, at + count), this.#place);
+      this.#place += count;
       at += count;
     }
   }
 
-  /** Whether the model is wanted for the newest sound. Call it after each push. */
-  want(isWanted: boolean): void {
+  /** The newest 20 ms are wanted, and what came shortly before them: windows begin there. Call it after a push. */
+  lookBack(): void {
+    this.#read = Math.max(this.#read, this.#written - HEARING_FRAME - LOOK_BACK_SAMPLES);
+  }
+
+  /** Goes on behind the last window, or skips what a slow model has not fetched. Call it after each push. */
+  catchUp(): void {
     const oldest = this.#written - MOST_BEHIND_SAMPLES;
-    if (!isWanted) {
-      this.#read = Math.max(this.#read, this.#written - LOOK_BACK_SAMPLES);
-    } else if (this.#read < oldest) {
-      this.#skippedSamples += oldest - this.#read;
-      this.#read = oldest;
-    }
+    if (this.#read >= oldest) return;
+    this.#skippedSamples += oldest - this.#read;
+    this.#read = oldest;
   }
 
   /** Writes the next window into `target` and returns the time at which it ends, or nothing yet. */

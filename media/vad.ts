@@ -54,7 +54,8 @@ const ASK_AFTER_GATE_MS = 320;
 const ONSET_REACH_MS = 240;
 /** Of the frames that are too quiet for speech, the gate hears one in so many: enough to learn the noise of the line. */
 const QUIET_FRAMES_A_LESSON = 4;
-const NEVER = Number.NEGATIVE_INFINITY;
+/** Long before any sound. A whole number: a field that may hold fractions is allocated anew with every write. */
+const NEVER = -1_000_000_000;
 
 /** One listener. Feed `frame` every 20 ms and `probability` whenever the model has answered. */
 export class TurnDetector {

@@ -15,26 +15,28 @@ const LONGEST_GAP_MS = 1_000;
 /** Times of carriers are whole milliseconds. */
 const TOLERANCE_MS = 1.5;
 
+/** Takes sound in order. It does not keep the array. */
+export type InOrderListener = { inOrder(bytes: Uint8Array): void };
+
 export class InOrder {
   readonly #bytesPerMs: number;
   readonly #silence: number;
-  readonly #take: (bytes: Uint8Array) => void;
-  /** Copies, by their time. */
-  readonly #waiting = new Map<number, Uint8Array>();
+  readonly #listener: InOrderListener;
+  /** Where the next sound is to begin; undefined: none has come. */
+  #nextMs: number | undefined;
+  /** Copies, by their time; undefined: none wait, as nearly always. */
+  #waiting: Map<number, Uint8Array> | undefined;
   readonly #counters = { late: 0, gaps: 0 };
-  /** In an object: a fraction in a private field of its own is allocated anew with every write (docs/decisions/0076). */
-  readonly #state: { nextMs: number | undefined } = { nextMs: undefined };
 
   constructor(options: {
     readonly bytesPerMs: number;
     /** The byte of silence. */
     readonly silence: number;
-    /** Takes sound in order; it does not keep the array. */
-    readonly take: (bytes: Uint8Array) => void;
+    readonly listener: InOrderListener;
   }) {
     this.#bytesPerMs = options.bytesPerMs;
     this.#silence = options.silence;
-    this.#take = options.take;
+    this.#listener = options.listener;
   }
 
   get counters(): InOrderCounters {
@@ -43,58 +45,60 @@ export class InOrder {
 
   /** Takes a chunk that begins at `atMs` of the stream. The array may be reused afterwards. */
   push(atMs: number, bytes: Uint8Array): void {
-    const nextMs = this.#state.nextMs ?? atMs;
+    const nextMs = this.#nextMs ?? atMs;
     if (Math.abs(atMs - nextMs) <= TOLERANCE_MS) {
       this.#pass(nextMs, bytes);
-      if (this.#waiting.size > 0) this.#drain();
+      if (this.#waiting !== undefined) this.#drain(this.#waiting);
     } else if (atMs < nextMs) {
       if (nextMs - atMs > LONGEST_GAP_MS) this.#restart(atMs, bytes);
       else this.#counters.late++;
     } else if (atMs - nextMs > LONGEST_GAP_MS) {
       this.#restart(atMs, bytes);
     } else {
+      this.#waiting ??= new Map();
       this.#waiting.set(atMs, bytes.slice());
-      if (this.#waiting.size > MOST_WAITING) this.#skip();
+      if (this.#waiting.size > MOST_WAITING) this.#skip(this.#waiting);
     }
   }
 
   #pass(atMs: number, bytes: Uint8Array): void {
-    this.#take(bytes);
-    this.#state.nextMs = atMs + bytes.length / this.#bytesPerMs;
+    this.#listener.inOrder(bytes);
+    this.#nextMs = atMs + bytes.length / this.#bytesPerMs;
   }
 
-  #drain(): void {
-    for (let at = this.#earliest(); at !== undefined; at = this.#earliest()) {
-      const nextMs = this.#state.nextMs ?? at;
+  #drain(waiting: Map<number, Uint8Array>): void {
+    for (let at = earliest(waiting); at !== undefined; at = earliest(waiting)) {
+      const nextMs = this.#nextMs ?? at;
       if (at > nextMs + TOLERANCE_MS) return;
-      const bytes = this.#waiting.get(at) as Uint8Array;
-      this.#waiting.delete(at);
+      const bytes = waiting.get(at) as Uint8Array;
+      waiting.delete(at);
       if (at < nextMs - TOLERANCE_MS) this.#counters.late++;
       else this.#pass(nextMs, bytes);
     }
+    this.#waiting = undefined;
   }
 
   /** The missing chunk does not come any more: silence takes its place. */
-  #skip(): void {
-    const at = this.#earliest();
-    if (at === undefined || this.#state.nextMs === undefined) return;
+  #skip(waiting: Map<number, Uint8Array>): void {
+    const at = earliest(waiting);
+    if (at === undefined || this.#nextMs === undefined) return;
     this.#counters.gaps++;
-    const missing = Math.round((at - this.#state.nextMs) * this.#bytesPerMs);
-    this.#take(new Uint8Array(missing).fill(this.#silence));
-    this.#state.nextMs = at;
-    this.#drain();
+    const missing = Math.round((at - this.#nextMs) * this.#bytesPerMs);
+    this.#listener.inOrder(new Uint8Array(missing).fill(this.#silence));
+    this.#nextMs = at;
+    this.#drain(waiting);
   }
 
   #restart(atMs: number, bytes: Uint8Array): void {
-    this.#waiting.clear();
+    this.#waiting = undefined;
     this.#pass(atMs, bytes);
   }
+}
 
-  #earliest(): number | undefined {
-    let earliest: number | undefined;
-    for (const at of this.#waiting.keys()) {
-      if (earliest === undefined || at < earliest) earliest = at;
-    }
-    return earliest;
+function earliest(waiting: Map<number, Uint8Array>): number | undefined {
+  let first: number | undefined;
+  for (const at of waiting.keys()) {
+    if (first === undefined || at < first) first = at;
   }
+  return first;
 }

@@ -38,12 +38,11 @@ export class AskedModel {
     this.#report = report;
   }
 
-  /** There is more sound. */
-  hear(): void {
+  /** There is more sound to judge; `isFresh`: none of what came before it was to be judged. */
+  hear(isFresh: boolean): void {
     if (this.#isGone) return;
-    const isWanted = this.#turns.wantsProbability;
-    this.#sound.want(isWanted);
-    if (!isWanted) return;
+    if (isFresh) this.#sound.lookBack();
+    else this.#sound.catchUp();
     this.#opening ??= this.#open();
     this.#ask();
   }

@@ -38,6 +38,8 @@ export class VoiceDetector {
   readonly #sound: RecentSound;
   readonly #model: AskedModel | undefined;
   #isOpen = true;
+  /** The model was asked about the last frame. */
+  #wasAsked = false;
 
   constructor({ engine, gate, onEvent, options, sound }: DetectorDeps) {
     this.#gate = gate;
@@ -56,7 +58,9 @@ export class VoiceDetector {
   push(frame: Int16Array): void {
     if (!this.#isOpen) return;
     this.#report(this.#turns.frame(frame, this.#gate));
-    this.#model?.hear();
+    const isAsked = this.#turns.wantsProbability;
+    if (isAsked) this.#model?.hear(!this.#wasAsked);
+    this.#wasAsked = isAsked;
   }
 
   /** Forgets a turn under way, as when the sound was committed or cleared by hand. */

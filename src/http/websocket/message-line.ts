@@ -18,7 +18,7 @@ export class MessageLine {
   /** An array buffer for each message would cost as much as a frame of sound. */
   readonly #memory = new Uint8Array(MEMORY_BYTES);
   #keptBytes = 0;
-  /** Fractions in a private field of its own would be allocated anew with every write (docs/decisions/0076). */
+  /** Fractions in a private field of its own would be allocated anew with every write (docs/decisions/0109). */
   readonly #turn = { usedMs: 0, endedMs: 0 };
   #isComing = false;
 

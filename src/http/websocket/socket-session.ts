@@ -34,24 +34,25 @@ export type SocketData = { readonly session: SocketSession };
  * throw closes the socket and nothing else, and that a closed socket is never touched again.
  */
 export class SocketSession implements SocketConnection {
+  // What every message needs stands first (docs/decisions/0109).
+  #socket: WebSocket<SocketData> | undefined;
+  readonly #maxMessageBytes: number;
+  readonly #clock: Clock;
+  readonly #budget: MessageBudget;
+  /** Messages that wait for a later turn. */
+  #waiting = 0;
+  readonly #line: MessageLine;
+  readonly #handler: SocketHandler;
+  #waitingBytes = 0;
+  /** Closed by this side: nothing more that the client has sent is of interest. */
+  #isEnded = false;
+  #isOver = false;
   readonly id: string;
   readonly agentId: number;
   readonly keyId: number;
   readonly protocol: string | undefined;
-  readonly #handler: SocketHandler;
-  readonly #maxMessageBytes: number;
-  readonly #clock: Clock;
-  readonly #budget: MessageBudget;
-  readonly #line: MessageLine;
-  /** Messages that wait for a later turn. */
-  #waiting = 0;
-  #waitingBytes = 0;
-  /** Closed by this side: nothing more that the client has sent is of interest. */
-  #isEnded = false;
   readonly #seat: Seat;
   readonly #log: Log;
-  #socket: WebSocket<SocketData> | undefined;
-  #isOver = false;
 
   constructor(options: SessionOptions) {
     this.id = options.id;

@@ -37,6 +37,8 @@ const BILLING_MS = 5_000;
  * gone, for `lineLostMs`, and ends exactly once.
  */
 export class LiveCall {
+  // What every frame of sound needs stands first (docs/decisions/0109).
+  readonly #sound: CallerSound;
   readonly line: CallLine;
   readonly actions: LiveActions;
   readonly #client: CallClient;
@@ -45,7 +47,6 @@ export class LiveCall {
   readonly #random: Random;
   readonly #log: Log;
   readonly #options: LiveCallOptions;
-  readonly #sound: CallerSound;
   readonly #bargeIn: BargeIn;
   readonly #record: TurnRecord;
   readonly #announcement: Announcement;
@@ -88,7 +89,6 @@ export class LiveCall {
       format,
       log: deps.log,
       session: this.#session,
-      isMuted: () => this.actions.isMuted,
     });
     this.#announcement = this.#createAnnouncement();
     this.actions = new LiveActions({
@@ -98,6 +98,7 @@ export class LiveCall {
       format,
       session: this.#session,
       line: this.line,
+      sound: this.#sound,
       bargeIn: this.#bargeIn,
       announcement: this.#announcement,
       pipeline: input.pipeline,

@@ -26,6 +26,8 @@ type BargeInLine = Pick<
  * then it goes on where it was heard. Nothing that waits for the end of the answer happens before that is decided.
  */
 export class BargeIn {
+  /** The utterance that began last, until it has its words. */
+  #newest: Utterance | undefined;
   readonly #clock: Clock;
   readonly #line: BargeInLine;
   /** Whether an answer is being made or heard. */
@@ -33,8 +35,6 @@ export class BargeIn {
   readonly #interrupt: () => void;
   /** Utterances that wait for their words, by their item; oldest first. */
   readonly #waiting = new Map<string, Utterance>();
-  /** The last that began, until it has its words. */
-  #newest: Utterance | undefined;
   #timer: TimerHandle | undefined;
   #isAddressed = true;
 

@@ -1,5 +1,5 @@
 import { bytesPerMs, type SoundFormat, silenceOf } from '../../../media/coding.ts';
-import { InOrder } from '../../../media/line/in-order.ts';
+import { InOrder, type InOrderListener } from '../../../media/line/in-order.ts';
 import { Loudness } from '../../../media/line/loudness.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
@@ -12,46 +12,54 @@ type CallerSoundDeps = {
   readonly format: SoundFormat;
   readonly bargeIn: Pick<BargeIn, 'isMeasuring' | 'loud'>;
   readonly session: Pick<VoiceSession, 'append'>;
-  readonly isMuted: () => boolean;
 };
 
 /** Takes the sound of a call's far side in order of its audio time, and passes it to the voice session. */
-export class CallerSound {
-  readonly #deps: CallerSoundDeps;
+export class CallerSound implements InOrderListener {
   readonly #sound: InOrder;
+  #isMuted = false;
+  readonly #bargeIn: CallerSoundDeps['bargeIn'];
+  readonly #session: CallerSoundDeps['session'];
+  readonly #clock: Clock;
+  readonly #log: Log;
   readonly #bytesPerMs: number;
   readonly #loudness: Loudness;
-  /** When the last sound came; in an object, see docs/decisions/0076. */
-  readonly #arrived = { atMs: 0 };
 
-  constructor(deps: CallerSoundDeps) {
-    const { format } = deps;
-    this.#deps = deps;
+  constructor({ bargeIn, clock, format, log, session }: CallerSoundDeps) {
     this.#bytesPerMs = bytesPerMs(format);
+    const silence = silenceOf(format);
+    this.#sound = new InOrder({ bytesPerMs: this.#bytesPerMs, silence, listener: this });
+    this.#bargeIn = bargeIn;
+    this.#session = session;
+    this.#clock = clock;
+    this.#log = log;
     this.#loudness = new Loudness(format);
-    this.#sound = new InOrder({
-      bytesPerMs: this.#bytesPerMs,
-      silence: silenceOf(format),
-      take: (bytes) => this.#hear(bytes),
-    });
   }
 
   get counters(): InOrder['counters'] {
     return this.#sound.counters;
   }
 
+  /** Whether the far side is not heard any more. */
+  get isMuted(): boolean {
+    return this.#isMuted;
+  }
+
+  mute(): void {
+    this.#isMuted = true;
+  }
+
   push(atMs: number, bytes: Uint8Array): void {
-    this.#arrived.atMs = this.#deps.clock.monotonicMs();
     this.#sound.push(atMs, bytes);
   }
 
-  #hear(bytes: Uint8Array): void {
-    const { bargeIn, isMuted, log, session } = this.#deps;
-    if (isMuted()) return;
+  inOrder(bytes: Uint8Array): void {
+    if (this.#isMuted) return;
+    const bargeIn = this.#bargeIn;
     if (bargeIn.isMeasuring && this.#loudness.isLoud(bytes)) {
       bargeIn.loud(bytes.length / this.#bytesPerMs);
     }
-    const problem = session.append(bytes, this.#arrived.atMs);
-    if (problem !== undefined) log.debug({ code: problem.code }, 'sound of a call dropped');
+    const problem = this.#session.append(bytes, this.#clock.monotonicMs());
+    if (problem !== undefined) this.#log.debug({ code: problem.code }, 'sound of a call dropped');
   }
 }

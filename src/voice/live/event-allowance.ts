@@ -10,7 +10,7 @@ const OF_CLIENTS: EventRate = {
 /** Limits the events of a peer, by default those of a client: a burst at once, then a steady rate. */
 export class EventAllowance {
   readonly #rate: EventRate;
-  /** Fractions in a private field of its own would be allocated anew with every write (docs/decisions/0076). */
+  /** Fractions in a private field of its own would be allocated anew with every write (docs/decisions/0109). */
   readonly #state: { left: number; atMs: number };
 
   /** Times come from the monotonic clock. */

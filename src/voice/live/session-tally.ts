@@ -14,7 +14,6 @@ export class SessionTally {
   readonly #stages = new Map<Stage, StageSum>();
   readonly #jitter = new ArrivalJitter();
   readonly #playback = new Playback();
-  #hasArrivals = false;
   #turns = 0;
   #interruptions = 0;
   #heardMs = 0;
@@ -38,7 +37,6 @@ export class SessionTally {
 
   /** Caller audio arrived at `atMs` of the session's clock. */
   arrived(audioMs: number, atMs: number): void {
-    this.#hasArrivals = true;
     this.#jitter.arrived(atMs, audioMs);
   }
 
@@ -96,13 +94,13 @@ export class SessionTally {
 
   /** How far the caller's sound came from its audio time; undefined: none came. */
   get jitter(): Pick<ArrivalJitter, 'smoothMs' | 'mostMs'> | undefined {
-    return this.#hasArrivals ? this.#jitter : undefined;
+    return this.#jitter.hasBegun ? this.#jitter : undefined;
   }
 
   /** Returns the session's summary. Call it once, at the end: it counts the jitter. */
   close(): SessionSummary {
     this.#reportHeard();
-    if (this.#hasArrivals) this.#metrics.jitter(this.#jitter.smoothMs);
+    if (this.#jitter.hasBegun) this.#metrics.jitter(this.#jitter.smoothMs);
     const stages = [...this.#stages].map(([stage, { count, totalMs, maxMs }]) => [
       stage,
       { count, meanMs: Math.round(totalMs / count), maxMs: Math.round(maxMs) },
@@ -113,8 +111,8 @@ export class SessionTally {
       heardSeconds: seconds(this.#heardMs),
       spokenSeconds: seconds(this.#spokenMs),
       stages: Object.fromEntries(stages),
-      jitterMs: this.#hasArrivals ? tenths(this.#jitter.smoothMs) : null,
-      jitterMaxMs: this.#hasArrivals ? tenths(this.#jitter.mostMs) : null,
+      jitterMs: this.jitter ? tenths(this.jitter.smoothMs) : null,
+      jitterMaxMs: this.jitter ? tenths(this.jitter.mostMs) : null,
       underruns: this.#answers ? this.#playback.underruns : null,
       underrunMs: this.#answers ? Math.round(this.#playback.dryMs) : null,
     };

@@ -19,22 +19,23 @@ import type { UtteranceEnd } from './voice-client.ts';
  * buffers only with the first audio.
  */
 export class Listening {
-  readonly #deps: ListeningDeps;
-  readonly #tally: ListeningDeps['tally'];
-  readonly #allowance: AudioAllowance;
+  // What every frame of sound needs stands first (docs/decisions/0109).
   #transcriber: Transcriber | undefined;
+  /** Of the input format. */
+  #bytesPerMs = 1;
+  readonly #unpaid = new UnpaidSound();
+  readonly #allowance: AudioAllowance;
+  readonly #tally: ListeningDeps['tally'];
+  #receivedMs = 0;
+  readonly #awaited = new IdleWatch();
+  readonly #deps: ListeningDeps;
   /** Transcribers that take no more audio and still transcribe. */
   readonly #retiring = new Set<Transcriber>();
   #retired: Promise<void> = Promise.resolve();
-  /** Of the input format. */
-  #bytesPerMs = 1;
   /** Where in the session's audio this transcriber began. */
   #transcriberOpenedAtMs = 0;
   #itemId = '';
-  readonly #unpaid = new UnpaidSound();
-  #receivedMs = 0;
   #isCommitting = false;
-  readonly #awaited = new IdleWatch();
   #idleTimer: TimerHandle | undefined;
 
   constructor(deps: ListeningDeps) {

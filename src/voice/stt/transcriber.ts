@@ -22,22 +22,23 @@ const MOST_UTTERANCE_MS = LIMITS.utteranceSeconds * 1_000;
 
 /** Turns a stream's bytes into utterances: decode → VAD → 16 kHz → recogniser. Keeps only the audio before speech. */
 export class Transcriber {
-  readonly #clock: Clock;
-  readonly #events: TranscriberEvents;
+  // What every frame needs stands first (docs/decisions/0109).
+  #closed = false;
   readonly #intake: VoiceIntake;
   readonly #sound: RecentSound;
   readonly #detector: VoiceDetector | undefined;
+  #utterance: Utterance | undefined;
   /** How many earlier frames an utterance may begin with, and how many of them there are. */
   readonly #mostLead: number;
   #lead = 0;
   #frames = 0;
   /** Frames of the utterance that its recogniser has not been given yet. */
   #gathered = 0;
-  #utterance: Utterance | undefined;
+  readonly #clock: Clock;
+  readonly #events: TranscriberEvents;
   /** Utterances that have ended and are being decoded, oldest first. */
   readonly #ending: Utterance[] = [];
   readonly #queue: RecogniserQueue;
-  #closed = false;
   /** The words so far end in the middle of a sentence. */
   #isUnfinished = false;
 

@@ -9,9 +9,10 @@ import { noise } from './noise.ts';
 const rampFrame = (frame: number) =>
   Int16Array.from({ length: 320 }, (_, i) => (frame * 320 + i) % 30_000);
 
-const push = (windows: RecentSound, frame: number, isWanted: boolean) => {
+/** Takes a frame that is wanted as those before it were. */
+const push = (windows: RecentSound, frame: number) => {
   windows.push(rampFrame(frame));
-  windows.want(isWanted);
+  windows.catchUp();
 };
 
 describe('the windows for the model', () => {
@@ -20,7 +21,7 @@ describe('the windows for the model', () => {
     const target = new Int16Array(HEARING_WINDOW);
     let expectedEndMs = 32;
     for (let frame = 0; frame < 80; frame++) {
-      push(windows, frame, true);
+      push(windows, frame);
       for (let end = windows.pull(target); end !== undefined; end = windows.pull(target)) {
         expect(end).toBe(expectedEndMs);
         expect(target[0]).toBe(((end - 32) * 16) % 30_000);
@@ -36,8 +37,8 @@ describe('the windows for the model', () => {
       fc.property(fc.integer({ min: 7, max: 400 }), (silentFrames) => {
         const windows = new RecentSound();
         const target = new Int16Array(HEARING_WINDOW);
-        for (let frame = 0; frame < silentFrames; frame++) push(windows, frame, false);
-        push(windows, silentFrames, true);
+        for (let frame = 0; frame <= silentFrames; frame++) windows.push(rampFrame(frame));
+        windows.lookBack();
         expect(windows.pull(target)).toBe(silentFrames * 20 - 128 + 32);
         expect(windows.skippedSamples).toBe(0);
       }),
@@ -47,7 +48,7 @@ describe('the windows for the model', () => {
   it('skip what a slow model has not fetched within 256 ms, and count it', () => {
     const windows = new RecentSound();
     const target = new Int16Array(HEARING_WINDOW);
-    for (let frame = 0; frame < 100; frame++) push(windows, frame, true);
+    for (let frame = 0; frame < 100; frame++) push(windows, frame);
     expect(windows.skippedSamples).toBe(100 * 320 - 4_096);
     expect(windows.pull(target)).toBe(2_000 - 256 + 32);
     expect(() => windows.pull(new Int16Array(10))).toThrow(RangeError);
@@ -61,7 +62,7 @@ describe('the windows for the model', () => {
         fc.nat(9_000),
         (frames, keepSamples, samples) => {
           const windows = new RecentSound({ keepSamples });
-          for (let frame = 0; frame < frames; frame++) push(windows, frame, true);
+          for (let frame = 0; frame < frames; frame++) push(windows, frame);
           const kept = Math.min(frames * 320, Math.max(keepSamples, 4_096));
           if (samples > kept) {
             expect(() => windows.newest(samples)).toThrow(RangeError);
@@ -117,14 +118,12 @@ describe('the sound of a telephone', () => {
       fc.property(fc.integer({ min: 0, max: 60 }), (silentFrames) => {
         const sound = new RecentSound({ lineHz: 8_000 });
         const target = new Int16Array(HEARING_WINDOW);
-        for (let frame = 0; frame < silentFrames; frame++) {
-          pushed(sound, frame, frame + 1);
-          sound.want(false);
-        }
+        pushed(sound, 0, silentFrames);
         let at = Math.max(0, silentFrames * HEARING_FRAME - 2_048);
         for (let frame = silentFrames; frame < 120; frame++) {
           pushed(sound, frame, frame + 1);
-          sound.want(true);
+          if (frame === silentFrames) sound.lookBack();
+          else sound.catchUp();
           for (let end = sound.pull(target); end !== undefined; end = sound.pull(target)) {
             expect(end * 16).toBe(at + HEARING_WINDOW);
             expect([...target]).toEqual([...heard.subarray(at, at + HEARING_WINDOW)]);

@@ -12,6 +12,7 @@ import type { Announcement } from '../../recordings/announcement.ts';
 import type { BargeIn } from '../../voice/barge-in.ts';
 import type { AnswerLabels } from '../../voice/call-client.ts';
 import type { CallLine } from '../../voice/call-line.ts';
+import type { CallerSound } from '../../voice/caller-sound.ts';
 import { type EnteredKeys, type GatherRules, KeyEntry, keypadNote } from '../../voice/key-entry.ts';
 import { LineSounds } from '../../voice/line-sounds.ts';
 import { NamedTimers } from '../named-timers.ts';
@@ -42,6 +43,7 @@ export type LiveParts = {
   readonly format: SoundFormat;
   readonly session: VoiceSession;
   readonly line: CallLine;
+  readonly sound: Pick<CallerSound, 'isMuted' | 'mute'>;
   readonly bargeIn: BargeIn;
   readonly announcement: Pick<Announcement, 'asked' | 'isOpen'>;
   readonly pipeline: Pick<VoicePipeline, 'problemOf'>;
@@ -58,7 +60,6 @@ export class LiveActions {
   readonly #parts: LiveParts;
   readonly #keys: KeyEntry;
   readonly #timers: NamedTimers;
-  #isMuted = false;
   #isTransferring = false;
   /** Until when the carrier may be sending digits, and the media stream may be closed for it. */
   #awayUntilMs = 0;
@@ -76,7 +77,7 @@ export class LiveActions {
 
   /** Whether the far side is not heard any more, and gets no answers. */
   get isMuted(): boolean {
-    return this.#isMuted;
+    return this.#parts.sound.isMuted;
   }
 
   /** Whether the carrier connects the far side elsewhere: the stream is gone meanwhile. */
@@ -150,8 +151,8 @@ export class LiveActions {
 
   /** Stops what is said at once. From here on the far side is not heard, and gets no answers. */
   mute(): void {
-    this.#isMuted = true;
-    const { bargeIn, call, session } = this.#parts;
+    const { bargeIn, call, session, sound } = this.#parts;
+    sound.mute();
     this.#keys.close();
     bargeIn.close();
     session.clearInput();
@@ -176,7 +177,7 @@ export class LiveActions {
 
   /** An answer begins. */
   answerBegan(answerId: string, labels: AnswerLabels): void {
-    if (!this.#isMuted || labels.last !== undefined) return;
+    if (!this.isMuted || labels.last !== undefined) return;
     queueMicrotask(() => this.#parts.session.cancel(answerId));
   }
 

@@ -9,7 +9,7 @@ function ordering() {
   const line = new InOrder({
     bytesPerMs: 1,
     silence: SILENCE,
-    take: (bytes) => heard.push(...bytes),
+    listener: { inOrder: (bytes) => heard.push(...bytes) },
   });
   return { heard, line };
 }
