@@ -26,6 +26,10 @@ export function minRaw(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }
 
+export function maxRaw(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}
+
 /** A plain decimal number with or without an exponent, as JSON spells it, and no sign. */
 const DECIMAL = /^(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 

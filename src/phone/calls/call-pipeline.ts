@@ -1,7 +1,7 @@
 import type { Spender } from '../../ledger/rules/requests.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
-import type { Extension } from '../../voice/billing/session-hold.ts';
-import { MAIN_HOLD, type Reserves, type SessionHolds } from '../../voice/billing/session-holds.ts';
+import type { Extension, Reserves } from '../../voice/billing/session-hold.ts';
+import { MAIN_HOLD, type SessionHolds } from '../../voice/billing/session-holds.ts';
 import { spokenCharsOf, type TurnCap } from '../../voice/billing/turn-meter.ts';
 import type { CascadeHolds, Cascades } from '../../voice/cascade/cascade-deps.ts';
 import { createCascadePipeline } from '../../voice/cascade/cascade-pipeline.ts';
@@ -83,7 +83,7 @@ export function createCallPipeline(deps: CallPipelineDeps): VoicePipeline {
         lineSeconds: deps.lineSeconds(),
         outputTokens,
       });
-      return reservesToHold(cascade.reserves(config, outputTokens), mainRaw);
+      return { ...ofModels(cascade.reserves(config, outputTokens)), [MAIN_HOLD]: mainRaw };
     },
     takeBill(use, requests) {
       const bought = cascade
@@ -115,14 +115,8 @@ export function turnOfLineRaw(
   });
 }
 
-/** What is left of the reserves to hold, with so much in the main hold. */
-function reservesToHold(reserves: Reserves, mainRaw = reserves[MAIN_HOLD] ?? 0n): Reserves {
-  const held: Record<string, bigint> = { [MAIN_HOLD]: mainRaw };
-  for (const [name, raw] of Object.entries(reserves)) {
-    if (name !== OPERATOR && name !== MAIN_HOLD) held[name] = raw;
-  }
-  return held;
-}
+/** The reserves of the models that the agent pays. */
+const ofModels = ({ [OPERATOR]: _, [MAIN_HOLD]: __, ...reserves }: Reserves): Reserves => reserves;
 
 class BesideOperator implements CascadeHolds {
   readonly #holds: SessionHolds;
@@ -147,8 +141,8 @@ class BesideOperator implements CascadeHolds {
     return name === OPERATOR || this.#holds.holdQuietly(name, totalRaw);
   }
 
-  /** The cascade knows nothing of the line: what a turn needs of the main hold is held around it. */
+  /** The cascade knows nothing of the line: what a turn keeps in the main hold for it stays there. */
   makeWhole(reserves: Reserves, isQuiet?: boolean): Promise<Extension> {
-    return this.#holds.makeWhole(reservesToHold(reserves), isQuiet);
+    return this.#holds.makeWhole(ofModels(reserves), isQuiet);
   }
 }

@@ -1,7 +1,7 @@
 import { LIMITS } from '../../kernel/limits.ts';
 import { holdWhatFits, largestFitting } from '../../ledger/rules/hold-what-fits.ts';
-import type { Extension } from './session-hold.ts';
-import { openSessionHolds, type Reserves, type SessionHolds } from './session-holds.ts';
+import type { Extension, Reserves } from './session-hold.ts';
+import { openSessionHolds, type SessionHolds } from './session-holds.ts';
 
 type Refused = Extract<Extension, { kind: 'refused' }>;
 
@@ -22,12 +22,8 @@ export async function holdTurn(
     most,
     least: () => least,
     hold: (tokens, isQuiet) => sessionHolds.makeWhole(reservesOf(tokens), isQuiet),
-    less(tokens, _room, { short }: Refused) {
-      if (short === undefined) return undefined;
-      const { sessionHold, roomRaw } = short;
-      const fits = (fewer: number) => (reservesOf(fewer)[sessionHold] ?? 0n) <= roomRaw;
-      return largestFitting({ least, most: tokens - 1 }, fits);
-    },
+    less: (tokens, _room, { fits }: Refused) =>
+      fits && largestFitting({ least, most: tokens - 1 }, (fewer) => fits(reservesOf(fewer))),
   });
   return { verdict, outputTokens: wanted };
 }

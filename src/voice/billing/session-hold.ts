@@ -24,6 +24,9 @@ export type SessionHoldDeps = {
   readonly breaker?: Pick<CircuitBreaker, 'distrusted'>;
 };
 
+/** The amount for each hold of a session, by its name. */
+export type Reserves = Readonly<Record<string, bigint>>;
+
 export type SessionHoldOwner = HeldFor & {
   readonly kind: 'transcription' | 'realtime' | 'call';
 };
@@ -33,8 +36,8 @@ export type Extension =
   | {
       readonly kind: 'refused';
       readonly refusal: HoldRefusal;
-      /** Which of several holds was refused, and the most that it may hold for unbilled charges. */
-      readonly short?: { readonly sessionHold: string; readonly roomRaw: bigint } | undefined;
+      /** Whether less than was asked for would be held. Undefined: its size was not the reason. */
+      readonly fits?: (reserves: Reserves) => boolean;
     }
   | { readonly kind: 'lost' };
 

@@ -1,9 +1,9 @@
-import { minRaw } from '../../kernel/amount.ts';
+import { maxRaw, minRaw } from '../../kernel/amount.ts';
 import { assert } from '../../kernel/assert.ts';
 import { roomOf } from '../../ledger/rules/hold-what-fits.ts';
 import { refuseHold } from '../../models/purchase/refuse-hold.ts';
 import type { SettleOutcome } from './close-session-hold.ts';
-import type { Extension, OpenedSessionHold, SessionHold } from './session-hold.ts';
+import type { Extension, OpenedSessionHold, Reserves, SessionHold } from './session-hold.ts';
 
 /** The hold that a session is opened with. */
 export const MAIN_HOLD = '';
@@ -16,9 +16,6 @@ export type Bill = {
   readonly beyondRaw?: bigint;
   readonly usage: Readonly<Record<string, number>>;
 };
-
-/** The amount for each hold, by its name. */
-export type Reserves = Readonly<Record<string, bigint>>;
 
 /** Opens one of a session's holds. `isQuiet`: the caller may ask for less next. */
 type OpenNamed = (name: string, reserveRaw: bigint, isQuiet: boolean) => Promise<OpenedSessionHold>;
@@ -43,6 +40,8 @@ export class SessionHolds {
   readonly #holdIdOf: ((name: string) => string) | undefined;
   /** What was taken out of the main hold and is in no other. */
   #looseRaw = 0n;
+  /** What the main hold will have spent after its part of the turn that is held. No other hold takes from that. */
+  #keptUntilRaw = 0n;
   #within: Promise<unknown> = Promise.resolve();
   #isReserveSpent = false;
 
@@ -89,49 +88,100 @@ export class SessionHolds {
   }
 
   /** Holds `totalRaw` for unbilled charges in one of the holds. */
-  async hold(name: string, totalRaw: bigint, isQuiet = false): Promise<Extension> {
-    if (this.#isTaken) return LOST;
-    const sessionHold = this.#sessionHolds.get(name);
-    if (this.#hasOneReserve && this.#sessionHolds.has(MAIN_HOLD)) {
-      return this.#holdWithin(name, totalRaw, isQuiet);
-    }
-    const verdict = await (sessionHold === undefined
-      ? this.#openOnce(name, totalRaw, isQuiet)
-      : this.#extend(sessionHold, totalRaw, isQuiet));
-    if (verdict.kind !== 'refused') return verdict;
-    const room = roomOf(verdict.refusal);
-    const known = this.#sessionHolds.get(name);
-    const unspentRaw = known === undefined ? 0n : known.heldRaw - known.spentRaw;
-    const short = room && { sessionHold: name, roomRaw: unspentRaw + room.availableRaw };
-    return { ...verdict, short };
+  hold(name: string, totalRaw: bigint, isQuiet = false): Promise<Extension> {
+    return this.makeWhole({ [name]: totalRaw }, isQuiet);
   }
 
-  /** Holds a part of the one reserve. Each call sees what those before it have taken. */
-  #holdWithin(name: string, totalRaw: bigint, isQuiet: boolean): Promise<Extension> {
-    const held = this.#within.then(() => this.#takeWithin(name, totalRaw, isQuiet));
+  /** The same for speculative work; returns whether it is held. It opens no hold, and no cap suspends the agent. */
+  async holdQuietly(name: string, totalRaw: bigint): Promise<boolean> {
+    if (!this.#sessionHolds.has(name)) return false;
+    return (await this.hold(name, totalRaw, true)).kind === 'extended';
+  }
+
+  /** The same for several holds, all of which are needed: returns the first failure. */
+  async makeWhole(reserves: Reserves, isQuiet = false): Promise<Extension> {
+    if (this.#isTaken) return LOST;
+    const main = this.#hasOneReserve ? this.#sessionHolds.get(MAIN_HOLD) : undefined;
+    if (main !== undefined) return this.#holdWithin(main, reserves, isQuiet);
+    const verdicts = await Promise.all(
+      Object.entries(reserves).map(async ([name, totalRaw]) => {
+        const verdict = await this.#fill(name, totalRaw, isQuiet);
+        return this.#sized(verdict, name);
+      }),
+    );
+    return verdicts.find(({ kind }) => kind !== 'extended') ?? EXTENDED;
+  }
+
+  #fill(name: string, totalRaw: bigint, isQuiet: boolean): Promise<Extension> {
+    const sessionHold = this.#sessionHolds.get(name);
+    if (sessionHold === undefined) return this.#openOnce(name, totalRaw, isQuiet);
+    // Computed in its turn, after the charges and extensions before it.
+    const missingRaw = () => totalRaw - (sessionHold.heldRaw - sessionHold.spentRaw);
+    return this.#extend(sessionHold, missingRaw, isQuiet);
+  }
+
+  /** Says with a refusal of one hold what that hold has room for. */
+  #sized(verdict: Extension, name: string): Extension {
+    if (verdict.kind !== 'refused') return verdict;
+    const room = roomOf(verdict.refusal);
+    if (room === undefined) return verdict;
+    const roomRaw = this.#unspentRaw(name) + room.availableRaw;
+    return { ...verdict, fits: (reserves) => (reserves[name] ?? 0n) <= roomRaw };
+  }
+
+  #unspentRaw(name: string): bigint {
+    const sessionHold = this.#sessionHolds.get(name);
+    return sessionHold === undefined ? 0n : sessionHold.heldRaw - sessionHold.spentRaw;
+  }
+
+  /** Holds parts of the one reserve, where all of them fit beside each other. Each call sees what those before it took. */
+  #holdWithin(main: SessionHold, reserves: Reserves, isQuiet: boolean): Promise<Extension> {
+    const held = this.#within.then(async () => {
+      if (!this.#fitsWithin(main, reserves)) return this.#outOfReserve(main, reserves);
+      this.#keptUntilRaw = main.spentRaw + this.#keptRaw(main, reserves);
+      for (const [name, totalRaw] of Object.entries(reserves)) {
+        if (name === MAIN_HOLD) continue;
+        const verdict = await this.#takeWithin(main, name, totalRaw, isQuiet);
+        if (verdict === 'short') return this.#outOfReserve(main, reserves);
+        if (verdict.kind !== 'extended') return this.#sized(verdict, name);
+      }
+      return EXTENDED;
+    });
     this.#within = held.catch(() => {});
     return held;
   }
 
-  async #takeWithin(name: string, totalRaw: bigint, isQuiet: boolean): Promise<Extension> {
-    const main = this.#sessionHolds.get(MAIN_HOLD);
-    assert(main !== undefined, 'the reserve is held first');
-    const freeRaw = main.heldRaw - main.spentRaw;
-    if (name === MAIN_HOLD) {
-      return freeRaw >= totalRaw ? EXTENDED : this.#outOfReserve(name, freeRaw, totalRaw);
+  /** What stays in the main hold beside these: its own part of them, or else that of the turn that is held. */
+  #keptRaw(main: SessionHold, reserves: Reserves): bigint {
+    return reserves[MAIN_HOLD] ?? maxRaw(0n, this.#keptUntilRaw - main.spentRaw);
+  }
+
+  #fitsWithin(main: SessionHold, reserves: Reserves): boolean {
+    let missingRaw = 0n;
+    for (const [name, totalRaw] of Object.entries(reserves)) {
+      if (name !== MAIN_HOLD) missingRaw += maxRaw(0n, totalRaw - this.#unspentRaw(name));
     }
+    const takenRaw = maxRaw(0n, missingRaw - this.#looseRaw);
+    if (takenRaw === 0n && reserves[MAIN_HOLD] === undefined) return true;
+    return takenRaw + this.#keptRaw(main, reserves) <= main.heldRaw - main.spentRaw;
+  }
+
+  async #takeWithin(
+    main: SessionHold,
+    name: string,
+    totalRaw: bigint,
+    isQuiet: boolean,
+  ): Promise<Extension | 'short'> {
     const sessionHold = this.#sessionHolds.get(name);
-    const unspentRaw = sessionHold === undefined ? 0n : sessionHold.heldRaw - sessionHold.spentRaw;
-    const missingRaw = totalRaw - unspentRaw;
+    const missingRaw = totalRaw - this.#unspentRaw(name);
     if (missingRaw <= 0n) return EXTENDED;
     const takenRaw = missingRaw - minRaw(missingRaw, this.#looseRaw);
-    const outOfReserve = () =>
-      this.#outOfReserve(name, unspentRaw + this.#looseRaw + freeRaw, totalRaw);
-    if (takenRaw > freeRaw) return outOfReserve();
+    // What is billed meanwhile is a part of `totalRaw`.
+    const wholeRaw = (sessionHold?.heldRaw ?? 0n) + missingRaw;
     const take = () =>
       sessionHold === undefined
         ? this.#openOnce(name, totalRaw, isQuiet)
-        : this.#extend(sessionHold, totalRaw, isQuiet);
+        : this.#extend(sessionHold, () => wholeRaw - sessionHold.heldRaw, isQuiet);
     let taking: Promise<Extension> | undefined;
     const given =
       takenRaw === 0n
@@ -141,40 +191,27 @@ export class SessionHolds {
           });
     if (given === 'lost') this.#isTaken = true;
     if (given === 'lost') return LOST;
-    if (given === 'short') return outOfReserve();
+    if (given === 'short') return 'short';
     this.#looseRaw += takenRaw;
     const verdict = await (taking ?? take());
     if (verdict.kind === 'extended') this.#looseRaw -= missingRaw;
     return verdict;
   }
 
-  #outOfReserve(sessionHold: string, availableRaw: bigint, requiredRaw: bigint): Extension {
+  #outOfReserve(main: SessionHold, reserves: Reserves): Extension {
     this.#isReserveSpent = true;
+    let availableRaw = main.heldRaw - main.spentRaw + this.#looseRaw;
+    let requiredRaw = this.#keptRaw(main, reserves);
+    for (const [name, totalRaw] of Object.entries(reserves)) {
+      if (name === MAIN_HOLD) continue;
+      availableRaw += this.#unspentRaw(name);
+      requiredRaw += totalRaw;
+    }
     return {
       kind: 'refused',
       refusal: { reason: 'insufficient_balance', availableRaw, requiredRaw },
-      short: { sessionHold, roomRaw: availableRaw },
+      fits: (fewer) => this.#fitsWithin(main, fewer),
     };
-  }
-
-  /** The same for speculative work; returns whether it is held. It opens no hold, and no cap suspends the agent. */
-  async holdQuietly(name: string, totalRaw: bigint): Promise<boolean> {
-    const sessionHold = this.#isTaken ? undefined : this.#sessionHolds.get(name);
-    if (this.#hasOneReserve && sessionHold !== undefined) {
-      return (await this.#holdWithin(name, totalRaw, true)).kind === 'extended';
-    }
-    return (
-      sessionHold !== undefined &&
-      (await this.#extend(sessionHold, totalRaw, true)).kind === 'extended'
-    );
-  }
-
-  /** The same for several holds, all of which are needed: returns the first failure. */
-  async makeWhole(reserves: Reserves, isQuiet = false): Promise<Extension> {
-    const verdicts = await Promise.all(
-      Object.entries(reserves).map(([name, totalRaw]) => this.hold(name, totalRaw, isQuiet)),
-    );
-    return verdicts.find(({ kind }) => kind !== 'extended') ?? EXTENDED;
   }
 
   /** Journals all bills at once. `lost`: a hold was settled before its bill; the other bills are written. */
@@ -209,9 +246,11 @@ export class SessionHolds {
     ]);
   }
 
-  async #extend(sessionHold: SessionHold, totalRaw: bigint, isQuiet: boolean): Promise<Extension> {
-    // Computed in its turn, after the charges and extensions before it.
-    const missingRaw = () => totalRaw - (sessionHold.heldRaw - sessionHold.spentRaw);
+  async #extend(
+    sessionHold: SessionHold,
+    missingRaw: () => bigint,
+    isQuiet: boolean,
+  ): Promise<Extension> {
     const verdict = await sessionHold.extend(missingRaw, isQuiet);
     if (verdict.kind === 'lost') this.#isTaken = true;
     return verdict;

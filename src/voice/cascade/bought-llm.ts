@@ -6,7 +6,7 @@ import type { ChatRequest } from '../../models/chat/chat-request.ts';
 import { chatPriceRaw } from '../../models/chat/chat-usage.ts';
 import type { ChatRail, TokenUsage } from '../../models/providers/chat-rail.ts';
 import { holdForRaw } from '../../models/routing/plan-offers.ts';
-import type { Reserves } from '../billing/session-holds.ts';
+import type { Reserves } from '../billing/session-hold.ts';
 import type { SessionConfig } from '../session/session-config.ts';
 import { type Llm, type LlmRequest, StageFailed } from '../session/voice-pipeline.ts';
 import { type AskDeps, askSources } from './ask-sources.ts';

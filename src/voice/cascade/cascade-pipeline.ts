@@ -7,7 +7,7 @@ import { usageAttributes } from '../../models/routing/attempt-span.ts';
 import { distrust } from '../../models/routing/try-sources.ts';
 import { longestSpeechRaw } from '../../models/speech/speech-usage.ts';
 import { holdTurn } from '../billing/hold-turn.ts';
-import type { Reserves } from '../billing/session-holds.ts';
+import type { Reserves } from '../billing/session-hold.ts';
 import { MAIN_HOLD } from '../billing/session-holds.ts';
 import { charsOf, type TurnCap } from '../billing/turn-meter.ts';
 import { expectedSpeech } from '../session/expected-speech.ts';

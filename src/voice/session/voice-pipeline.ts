@@ -5,7 +5,7 @@ import type { StopSignal } from '../../kernel/stop-signal.ts';
 import type { Span } from '../../kernel/trace/span.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
 import type { Disbelieved, Metered } from '../../models/purchase/believe.ts';
-import type { Reserves } from '../billing/session-holds.ts';
+import type { Reserves } from '../billing/session-hold.ts';
 import type { TurnUse } from '../billing/turn-meter.ts';
 import type { ConversationItem } from './conversation.ts';
 import type { ConfigProblem, SessionConfig } from './session-config.ts';

@@ -34,13 +34,9 @@ export async function leastReserveRaw(
     const plan = planVoice(deps, options.voice, hasBrain);
     const cap = turnCapOf(plan);
     const meter = new CallMeter({ card: rates, line, expectsRecording: options.isRecorded });
-    const ofLineRaw = turnOfLineRaw(meter, cap, {
-      lineSeconds: OPENING_SECONDS,
-      outputTokens: Math.min(LIMITS.leastOutputTokens, cap.outputTokens),
-    });
-    // The hold of the model is opened for the longest answer, and keeps that where the line then has room for a short one.
-    const { outputTokens: most } = cap;
-    const ofModelRaw = hasBrain ? 0n : await answerRaw(deps, plan, { ...call, outputTokens: most });
+    const outputTokens = Math.min(LIMITS.leastOutputTokens, cap.outputTokens);
+    const ofLineRaw = turnOfLineRaw(meter, cap, { lineSeconds: OPENING_SECONDS, outputTokens });
+    const ofModelRaw = hasBrain ? 0n : await answerRaw(deps, plan, { ...call, outputTokens });
     const turnRaw = ofLineRaw + ofModelRaw;
     return turnRaw > leastRaw ? turnRaw : leastRaw;
   } catch (error) {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { holdTurn } from '../../../../src/voice/billing/hold-turn.ts';
+import type { Reserves } from '../../../../src/voice/billing/session-hold.ts';
 import { openSession, response } from '../../../support/realtime-session.ts';
 import { policyOf } from '../../../support/spending.ts';
 import { AGENT } from '../../../support/voice-world.ts';
@@ -16,7 +17,8 @@ function holdNameOf(mostRaw: bigint) {
       const breach = { policy: policyOf(), requiredRaw: p, spentRaw: 0n, capRaw: mostRaw };
       const room = { breach, availableRaw: mostRaw, suspended: false };
       const refusal = { reason: 'cap_exceeded', ...room } as const;
-      return { kind: 'refused', short: { sessionHold: 'p', roomRaw: mostRaw }, refusal } as const;
+      const fits = ({ p: lessRaw = 0n }: Reserves) => lessRaw <= mostRaw;
+      return { kind: 'refused', fits, refusal } as const;
     },
   };
 }

@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest';
+import { assert } from '../../../../src/kernel/assert.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import type { Source } from '../../../../src/models/catalogue/catalogue.ts';
+import { holdTurn } from '../../../../src/voice/billing/hold-turn.ts';
 import { openSessionHold } from '../../../../src/voice/billing/session-hold.ts';
 import { MAIN_HOLD, SessionHolds } from '../../../../src/voice/billing/session-holds.ts';
 import { createFakeLedger } from '../../../support/fake-ledger.ts';
@@ -57,13 +59,55 @@ it('the reserve refuses what it has not, and says that it was the reserve', asyn
   const { heldRaw, holds } = await reserved();
   await holds.journal([{ sessionHold: MAIN_HOLD, costRaw: 900n, usage: {} }]);
   expect(holds.isReserveSpent).toBe(false);
-  expect(await holds.hold('openai', 101n)).toMatchObject({
-    kind: 'refused',
-    short: { sessionHold: 'openai', roomRaw: 100n },
-  });
+  const refused = await holds.hold('openai', 101n);
+  assert(refused.kind === 'refused', 'the reserve has 100 left');
+  expect([100n, 101n].map((openai) => refused.fits?.({ openai }))).toEqual([true, false]);
   expect(await holds.hold(MAIN_HOLD, 101n)).toMatchObject({ kind: 'refused' });
   expect(holds.isReserveSpent).toBe(true);
   expect(await heldRaw()).toBe(RESERVE);
+});
+
+it('a turn is held whole or not at all: a model takes nothing that the line of the turn needs', async () => {
+  const { heldRaw, holds } = await reserved();
+  expect(await holds.makeWhole({ [MAIN_HOLD]: 600n, openai: 500n })).toMatchObject({
+    kind: 'refused',
+  });
+  expect(holds.mainFreeRaw).toBe(RESERVE);
+  expect(await holds.makeWhole({ openai: 400n, [MAIN_HOLD]: 600n })).toEqual({ kind: 'extended' });
+  expect([holds.mainFreeRaw, await heldRaw()]).toEqual([600n, RESERVE]);
+});
+
+it('near the end of the reserve a turn has the longest answer that line and model have room for together', async () => {
+  const { heldRaw, holds, ledger } = await reserved();
+  const reservesOf = (tokens: number) => ({
+    [MAIN_HOLD]: 200n + BigInt(tokens),
+    openai: 3n * BigInt(tokens),
+  });
+  expect(await holdTurn(holds, reservesOf, 500)).toEqual({
+    verdict: { kind: 'extended' },
+    outputTokens: 200,
+  });
+  const dearest = reservesOf(200);
+  await holds.journal([
+    { sessionHold: MAIN_HOLD, costRaw: dearest[MAIN_HOLD], usage: {} },
+    { sessionHold: 'openai', costRaw: dearest.openai, usage: {} },
+  ]);
+  await holds.settle({ reason: 'call_ended', status: 'success' });
+  const paidRaw = ledger.charges.reduce((sumRaw, { costRaw }) => sumRaw + costRaw, 0n);
+  expect([ledger.consumedRaw(AGENT), paidRaw, await heldRaw()]).toEqual([RESERVE, RESERVE, 0n]);
+});
+
+it('what a model needs in the middle of a turn leaves the line its part, until that is billed or held anew', async () => {
+  const { holds } = await reserved();
+  await holds.makeWhole({ [MAIN_HOLD]: 400n, openai: 300n });
+  expect(await holds.hold('openai', 601n)).toMatchObject({ kind: 'refused' });
+  expect(await holds.holdQuietly('openai', 601n)).toBe(false);
+  expect(await holds.hold('openai', 600n)).toEqual({ kind: 'extended' });
+  await holds.journal([{ sessionHold: MAIN_HOLD, costRaw: 150n, usage: {} }]);
+  expect(await holds.hold('openai', 601n)).toMatchObject({ kind: 'refused' });
+  await holds.makeWhole({ [MAIN_HOLD]: 100n });
+  expect(await holds.hold('openai', 750n)).toEqual({ kind: 'extended' });
+  expect(holds.mainFreeRaw).toBe(100n);
 });
 
 it('requests at one time are served one after another, within the reserve', async () => {
