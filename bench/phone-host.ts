@@ -72,6 +72,7 @@ async function openLive({ calls, target }: PhoneHostOrder): Promise<number> {
     cascades: railsOf(deps.catalogue, { deps, engines: asked as typeof fakes }).cascades,
     takeSession: async () => undefined,
     carrier,
+    carrierLimitUsd: undefined,
     rateCard: RATE_CARD,
     models: { stt: 'local/pocketsphinx', tts: 'local/flite', llm: 'local/guide' },
     voiceOf: async () => {

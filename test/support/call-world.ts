@@ -83,6 +83,7 @@ export async function startCallWorld(leaseMs = 60_000) {
     clock: systemClock,
     random: systemRandom,
     log: silentLog,
+    carrierLimitUsd: 50,
     rateCard: RATE_CARD,
     catalogue: CATALOGUE,
     models: { llm: 'sold/talker', ...LOCAL_CASCADE },

@@ -75,6 +75,7 @@ export function buildCalls(
             perSecond: dialsPerSecond,
             longestWaitMs: LIMITS.phone.dialWaitMs,
           }),
+    carrierLimitUsd: monthlyCarrierLimitUsd,
     rateCard: parts.rateCard,
     recordingDays: settings.phone.recordingDays,
     publicUrl: settings.publicUrl,

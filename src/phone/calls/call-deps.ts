@@ -44,6 +44,8 @@ export type CallDeps = VoiceDeps & {
   readonly carrier: Carrier;
   /** The line before the carrier. Undefined: it takes any number of calls at a time. */
   readonly dials?: DialPacer | undefined;
+  /** The spend at the carrier in a month at which the phone service stops. Undefined: at none. */
+  readonly carrierLimitUsd: number | undefined;
   readonly rateCard: RateCard;
   /** How long the carrier keeps recordings. */
   readonly recordingDays: number;

@@ -1,6 +1,7 @@
 import { LIMITS } from '../../kernel/limits.ts';
 import type { CallbackEvent, CarrierStatus, Instruction } from '../carriers/carrier.ts';
 import { recordingSaved } from '../recordings/recording-saved.ts';
+import { reachesLimit } from '../suspensions/carrier-limit.ts';
 import { stopTelephony } from '../suspensions/suspension-store.ts';
 import { addNote, noteAnsweredBy } from './actions/action-store.ts';
 import { transferNote } from './actions/transfer-note.ts';
@@ -85,11 +86,23 @@ export async function hearCarrier(deps: CallDeps, event: CallbackEvent): Promise
       await recordingSaved(deps, event);
       return;
     case 'usage':
-      await stopTelephony(sql, 'carrier_usage');
-      deps.log.error({ carrier: carrier.name }, 'the carrier has reached its limit of the month');
+      await spent(deps, event);
       return;
     default:
   }
+}
+
+async function spent(
+  { carrier, carrierLimitUsd: limitUsd, clock, log, sql }: CallDeps,
+  report: Extract<CallbackEvent, { kind: 'usage' }>,
+): Promise<void> {
+  const noted = { carrier: carrier.name, limitUsd, spentRaw: String(report.spentRaw) };
+  if (!reachesLimit(report, { limitUsd, nowMs: clock.now() })) {
+    log.warn(noted, 'the carrier reports a spend that does not reach the limit of this month');
+    return;
+  }
+  await stopTelephony(sql, 'carrier_usage');
+  log.error(noted, 'the carrier has reached its limit of the month');
 }
 
 /** The person has answered to whom a call was transferred: its conversation is over, and its line goes on at the carrier. */

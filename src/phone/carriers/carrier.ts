@@ -177,8 +177,13 @@ export type CallbackEvent =
       readonly recordingId: string;
       readonly durationSeconds: number;
     }
-  /** The carrier's spend has crossed the threshold that was configured there. */
-  | { readonly kind: 'usage'; readonly spentRaw: bigint | null }
+  /** The carrier's spend of a month has crossed a threshold that was configured there. Null: the carrier does not say. */
+  | {
+      readonly kind: 'usage';
+      readonly spentRaw: bigint | null;
+      readonly thresholdRaw: bigint | null;
+      readonly firedAtMs: number | null;
+    }
   /** Of no interest. */
   | { readonly kind: 'ignored' };
 

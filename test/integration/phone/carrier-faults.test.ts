@@ -52,8 +52,10 @@ describe('faults of the simulated carrier', () => {
     await carrier.watchSpend?.(50);
     await carrier.watchSpend?.(50);
     expect(sim.triggers).toHaveLength(1);
-    await sim.reportSpend('51.25');
-    expect(edge.events).toEqual([{ kind: 'usage', spentRaw: 51_250_000n }]);
+    const firedAtMs = Date.UTC(2026, 10, 1, 12);
+    await sim.reportSpend('51.25', firedAtMs);
+    const spent = { spentRaw: 51_250_000n, thresholdRaw: 50_000_000n };
+    expect(edge.events).toEqual([{ kind: 'usage', ...spent, firedAtMs }]);
     await carrier.watchSpend?.(undefined);
     expect(sim.triggers).toEqual([]);
   });

@@ -97,7 +97,14 @@ describe('what a carrier reports', () => {
   });
 
   it('of its spend stops the phone service of every account, also where the first number is rented later', async () => {
-    await hearCarrier(world.deps, { kind: 'usage', spentRaw: null });
+    const said = { kind: 'usage', thresholdRaw: null, firedAtMs: null } as const;
+    const suspensions = createSuspensions(world.deps);
+    const deps = { ...world.deps, carrierLimitUsd: 20 };
+    const lastMonth = { firedAtMs: Date.now() - 32 * 86_400_000, spentRaw: 21_000_000n };
+    await hearCarrier(deps, { ...said, spentRaw: 19_999_999n });
+    await hearCarrier(deps, { ...said, ...lastMonth });
+    expect((await suspensions.list({ after: '', limit: 10 })).everyAccount).toBeNull();
+    await hearCarrier(world.deps, { ...said, spentRaw: null });
     const agent = await world.agent();
     const ringing = { carrierCallId: 'LB1', from: '+14155550111', to: agent.phoneNumber };
     expect(await receiveCall(world.deps, ringing)).toEqual(REJECTED);
@@ -110,7 +117,6 @@ describe('what a carrier reports', () => {
     await expect(calls.place({ ...order, ...asked })).rejects.toMatchObject({
       error: 'telephony_suspended',
     });
-    const suspensions = createSuspensions(world.deps);
     const listed = await suspensions.list({ after: '', limit: 10 });
     expect(listed.everyAccount).toMatchObject({ reason: 'carrier_usage' });
     expect(await suspensions.liftAll('carrier_usage')).toBe(1);

@@ -14,7 +14,7 @@ export type CarrierSim = SimCarrier<SimCall, RestRequest> & {
   readonly triggers: readonly Trigger[];
   readonly posted: readonly PostedCallback[];
   /** Tells every trigger what was spent this month, in dollars. */
-  reportSpend(dollars: string): Promise<void>;
+  reportSpend(dollars: string, firedAtMs: number): Promise<void>;
 };
 
 /** A carrier on loopback that speaks Twilio's REST, its signed callbacks and its media streams. */
@@ -94,7 +94,7 @@ export async function startCarrierSim(options: CarrierSimOptions = {}): Promise<
     ...served,
     ...{ accountSid, authToken, faults, triggers, calls, requests, posted, ring },
     owned: numbers.owned,
-    async reportSpend(dollars) {
+    async reportSpend(dollars, firedAtMs) {
       for (const { sid, callbackUrl, triggerValue } of triggers) {
         await callbacksOf(faults).ask(callbackUrl, {
           AccountSid: accountSid,
@@ -104,6 +104,7 @@ export async function startCarrierSim(options: CarrierSimOptions = {}): Promise<
           Recurring: 'monthly',
           TriggerValue: triggerValue,
           CurrentValue: dollars,
+          DateFired: new Date(firedAtMs).toUTCString(),
           IdempotencyToken: `${sid}-1`,
         });
       }

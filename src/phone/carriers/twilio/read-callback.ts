@@ -9,6 +9,7 @@ import {
 import { carrierPriceRaw } from '../carrier-price.ts';
 import { type Form, fieldOf, readForm } from './form-body.ts';
 import { statusOf } from './status.ts';
+import { TRIGGER_KIND } from './usage-trigger.ts';
 
 const IGNORED: CallbackEvent = { kind: 'ignored' };
 
@@ -56,7 +57,7 @@ export function readTwilioCallback(hook: string, request: CallbackRequest): Call
     case 'recording':
       return recording(form);
     case 'usage':
-      return { kind: 'usage', spentRaw: carrierPriceRaw(fieldOf(form, 'CurrentValue')) };
+      return usage(form);
     default:
       throw new CallbackMalformed(`twilio: no hook is named "${hook}"`);
   }
@@ -114,6 +115,24 @@ function recording(form: Form): CallbackEvent {
     carrierCallId: required(form, 'CallSid'),
     recordingId: required(form, 'RecordingSid'),
     durationSeconds: wholeNumber(fieldOf(form, 'RecordingDuration')) ?? 0,
+  };
+}
+
+/** Of our triggers: the hook may be named in another one of the account. */
+function usage(form: Form): CallbackEvent {
+  const { recurring, triggerBy, usageCategory } = TRIGGER_KIND;
+  const isOurs = Object.entries({
+    UsageCategory: usageCategory,
+    TriggerBy: triggerBy,
+    Recurring: recurring,
+  }).every(([name, ours]) => (fieldOf(form, name) ?? ours) === ours);
+  if (!isOurs) return IGNORED;
+  const firedAtMs = Date.parse(fieldOf(form, 'DateFired') ?? '');
+  return {
+    kind: 'usage',
+    spentRaw: carrierPriceRaw(fieldOf(form, 'CurrentValue')),
+    thresholdRaw: carrierPriceRaw(fieldOf(form, 'TriggerValue')),
+    firedAtMs: Number.isNaN(firedAtMs) ? null : firedAtMs,
   };
 }
 

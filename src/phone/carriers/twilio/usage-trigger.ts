@@ -5,7 +5,7 @@ import type { Hooks } from './hooks.ts';
 const MOST_TRIGGERS = 100;
 
 /** Of a month's whole price. */
-const KIND = {
+export const TRIGGER_KIND = {
   usageCategory: 'totalprice',
   triggerBy: 'price',
   recurring: 'monthly',
@@ -28,7 +28,7 @@ export async function setUsageTrigger(deps: Deps, thresholdUsd: number | undefin
   if (thresholdUsd !== undefined && kept === undefined) {
     await api.ask((client) =>
       client.usage.triggers.create({
-        ...KIND,
+        ...TRIGGER_KIND,
         callbackUrl: hooks.usage,
         callbackMethod: 'POST',
         triggerValue: String(thresholdUsd),
@@ -41,7 +41,7 @@ export async function setUsageTrigger(deps: Deps, thresholdUsd: number | undefin
 
 async function findOurs({ api, hooks }: Deps) {
   const page = await api.ask((client) =>
-    client.usage.triggers.page({ ...KIND, pageSize: MOST_TRIGGERS }),
+    client.usage.triggers.page({ ...TRIGGER_KIND, pageSize: MOST_TRIGGERS }),
   );
   return page.instances.filter(({ callbackUrl }) => callbackUrl === hooks.usage);
 }

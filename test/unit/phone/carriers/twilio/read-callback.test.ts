@@ -119,12 +119,32 @@ describe('callbacks of Twilio', () => {
   });
 
   it('say what was spent', () => {
-    expect(read('usage', { CurrentValue: '50.0125', TriggerValue: '50' })).toEqual({
+    const trigger = { UsageCategory: 'totalprice', TriggerBy: 'price', Recurring: 'monthly' };
+    const fired = {
+      ...{ CurrentValue: '50.0125', TriggerValue: '50' },
+      DateFired: 'Sun, 04 Oct 2026 12:00:05 +0000',
+    };
+    expect(read('usage', { ...trigger, ...fired })).toEqual({
       kind: 'usage',
       spentRaw: 50_012_500n,
+      thresholdRaw: 50_000_000n,
+      firedAtMs: Date.UTC(2026, 9, 4, 12, 0, 5),
     });
-    expect(read('usage', { CurrentValue: 'much' })).toEqual({ kind: 'usage', spentRaw: null });
+    const unread = { spentRaw: null, thresholdRaw: null, firedAtMs: null };
+    expect(read('usage', { ...trigger, CurrentValue: 'much', DateFired: 'now' })).toEqual({
+      kind: 'usage',
+      ...unread,
+    });
   });
+
+  it.each([{ UsageCategory: 'calls' }, { TriggerBy: 'count' }, { Recurring: 'daily' }])(
+    'say nothing of our limit where their trigger is another one: %j',
+    (other) => {
+      const ours = { UsageCategory: 'totalprice', TriggerBy: 'price', Recurring: 'monthly' };
+      const fired = { CurrentValue: '50.0125', TriggerValue: '50' };
+      expect(read('usage', { ...ours, ...fired, ...other })).toEqual({ kind: 'ignored' });
+    },
+  );
 
   it('decode what a form encodes, and take the first of a parameter that comes twice', () => {
     const event = read('voice', 'CallSid=CA9&From=%2B14155550100&To=anne+%26+co&From=x');
