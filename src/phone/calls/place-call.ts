@@ -3,6 +3,7 @@ import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Hold, HoldRefusal, Spender } from '../../ledger/rules/requests.ts';
 import { breachFields, breachSentence } from '../../spend/limits/breach-fields.ts';
+import { refuseSpend } from '../../spend/limits/refuse-spend.ts';
 import { CarrierFailed } from '../carriers/carrier.ts';
 import type { DialPacer, DialPlace } from '../dialling/dial-pacer.ts';
 import { isStillHeld, type PlacedCall, placedCall } from '../dialling/placed-call-store.ts';
@@ -14,6 +15,8 @@ import type { CallDeps } from './call-deps.ts';
 import { PHONE_DESTINATION } from './call-money.ts';
 import { advanceRow, findCall, insertCall, learnCarrierCall } from './call-store.ts';
 import { hangUpQuietly } from './hang-up-quietly.ts';
+import { askLedger } from './opening/ask-ledger.ts';
+import { leastReserve } from './opening/least-reserve.ts';
 import { unsoldModel } from './opening/plan-voice.ts';
 
 export type CallOrder = {
@@ -99,7 +102,8 @@ export async function placeCall(deps: CallDeps, order: CallOrder): Promise<Place
   if (deps.dials !== undefined && place === undefined) throw notDialled(deps.dials);
   try {
     const holdId = order.workId ?? `admit:${callId}`;
-    await write(deps, call, await admit(deps, spender, { holdId, leastRaw }));
+    const hold = await admit(deps, spender, { holdId, leastRaw });
+    await write(deps, call, { hold, spender });
     const ended = place && (await waitForTurn(deps, call, place));
     if (ended !== undefined) return placedCall(ended);
     await dial(deps, call);
@@ -116,10 +120,16 @@ const MOST = { agent: LIMITS.phone.callsPerAgent, account: LIMITS.phone.callsPer
  * many calls, and where another process has released the hold: it has taken this one for dead and may place the call itself.
  * That process looks for the row only after the release, so that one of the two dials and not both.
  */
-async function write({ ledger, sql }: CallDeps, call: NewCall, hold: Hold): Promise<void> {
+async function write(
+  deps: CallDeps,
+  call: NewCall,
+  { hold, spender }: { readonly hold: Hold; readonly spender: Spender },
+): Promise<void> {
+  const { ledger, sql } = deps;
   const nothing = { hold, actualRaw: 0n, account: 'telephony', source: 'phone' } as const;
   let isOurs = true;
-  const written = await insertCall(sql, call, MOST)
+  const written = await requireAnswer(deps, call, spender)
+    .then(() => insertCall(sql, call, MOST))
     .then(async (verdict) => {
       isOurs = await isStillHeld(sql, hold.holdId);
       return verdict;
@@ -150,6 +160,18 @@ function machineOptions(
   return { detectsMachine: true, onMachine, machineMessage: message };
 }
 
+/**
+ * Throws where the spend controls of its model's maker leave no answer to a call, which would be dropped once it is picked up.
+ * Whether the balance has room is asked with the reserve.
+ */
+async function requireAnswer(deps: CallDeps, call: NewCall, spender: Spender): Promise<void> {
+  const { callId } = call;
+  const least = await leastReserve(deps, call);
+  const refusal = least && (await askLedger(deps.ledger, { callId, spender, ...least.answer }));
+  if (refusal !== undefined && refusal.reason !== 'insufficient_balance')
+    throw notAdmitted(refusal);
+}
+
 /** Holds a minute of the call, which asks the balance and every cap, until its row is written. */
 async function admit(
   { ledger }: CallDeps,
@@ -174,6 +196,9 @@ function notAdmitted(refusal: HoldRefusal) {
       return phone.callNotCovered(refusal.availableRaw.toString(), refusal.requiredRaw.toString());
     case 'cap_exceeded':
       return phone.callCapped(breachSentence(refusal.breach), breachFields(refusal));
+    case 'host_not_allowlisted':
+    case 'vendor_not_allowlisted':
+      return refuseSpend(refusal);
     case 'delegation_expired':
       return phone.creditLineExpired();
     case 'agent_suspended':

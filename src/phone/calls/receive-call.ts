@@ -14,7 +14,8 @@ import type { CallDeps } from './call-deps.ts';
 import { callRejected } from './call-events.ts';
 import { PHONE_DESTINATION } from './call-money.ts';
 import { findCarrierCall, insertCall } from './call-store.ts';
-import { leastReserveRaw } from './opening/least-reserve.ts';
+import { askLedger } from './opening/ask-ledger.ts';
+import { leastReserve } from './opening/least-reserve.ts';
 
 export type Ringing = {
   readonly carrierCallId: string;
@@ -82,26 +83,21 @@ export async function receiveCall(deps: CallDeps, ringing: Ringing): Promise<Rec
 
 /**
  * Why the owner of a number does not take a call now; undefined: it does. Asks the balance and every cap, that of a task
- * among them, for the smallest reserve that the call can be opened with: otherwise the carrier would answer a caller whose
- * call is dropped at once.
+ * and that of the maker of its model among them, for the smallest reserve that the call can be opened with: otherwise the
+ * carrier would answer a caller whose call is dropped at once.
  */
 async function refusalOf(deps: CallDeps, call: NewCall): Promise<string | undefined> {
   const { ledger, sql } = deps;
   const { accountId, agentId, callId, maxSpendRaw, taskId } = call;
   if ((await findSuspension(sql, accountId)) !== undefined) return 'telephony_suspended';
-  const leastRaw = await leastReserveRaw(deps, call);
-  if (leastRaw === undefined) return 'voice_model_unavailable';
-  if (leastRaw > maxSpendRaw) return BUDGET_EXCEEDED;
-  const asked = await ledger.hold({
-    spender: { agentId, taskId },
-    holdId: `admit:${callId}`,
-    amountRaw: leastRaw,
-    destination: PHONE_DESTINATION,
-  });
-  if (asked.kind === 'refused') return REASONS[asked.refusal.reason] ?? asked.refusal.reason;
-  const { hold } = asked;
-  await ledger.settle({ hold, actualRaw: 0n, account: 'telephony', source: 'phone' });
-  return undefined;
+  const least = await leastReserve(deps, call);
+  if (least === undefined) return 'voice_model_unavailable';
+  if (least.raw > maxSpendRaw) return BUDGET_EXCEEDED;
+  const asking = { spender: { agentId, taskId }, callId };
+  const refusal =
+    (await askLedger(ledger, { ...asking, ...least, destination: PHONE_DESTINATION })) ??
+    (await askLedger(ledger, { ...asking, ...least.answer }));
+  return refusal && (REASONS[refusal.reason] ?? refusal.reason);
 }
 
 const REASONS: Readonly<Partial<Record<HoldRefusal['reason'], string>>> = {

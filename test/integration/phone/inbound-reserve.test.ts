@@ -1,9 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findCall } from '../../../src/phone/calls/call-store.ts';
+import { createCalls } from '../../../src/phone/calls/calls.ts';
 import { endRefused } from '../../../src/phone/calls/ending/end-refused.ts';
 import { openCall } from '../../../src/phone/calls/open-call.ts';
+import { leastReserve } from '../../../src/phone/calls/opening/least-reserve.ts';
 import { receiveCall } from '../../../src/phone/calls/receive-call.ts';
+import { aCall } from '../../support/a-call.ts';
+import { aPolicy } from '../../support/a-policy.ts';
 import { startCallWorld } from '../../support/call-world.ts';
+import { insertPolicy } from '../../support/policy-arbitrary.ts';
 
 let world: Awaited<ReturnType<typeof startCallWorld>>;
 beforeAll(async () => {
@@ -21,6 +26,17 @@ const PARTS = {
 let rings = 0;
 const ringing = (to: string) => ({ carrierCallId: `LBr${++rings}`, from: '+14155550111', to });
 
+function placing() {
+  const dialled: string[] = [];
+  const { carrier } = world.deps;
+  const dial = async ({ callId }: { readonly callId: string }) => {
+    dialled.push(callId);
+    return { carrierCallId: `LB${callId}` };
+  };
+  const deps = { ...world.deps, carrier: { ...carrier, calls: { ...carrier.calls, dial } } };
+  return { dialled, calls: createCalls({ ...deps, refusalOf: async () => undefined }) };
+}
+
 const events = async (accountId: string) =>
   (
     await world.sql<{ name: string; reason: string }[]>`
@@ -35,6 +51,28 @@ async function funds(agentId: number) {
   return row;
 }
 
+async function capMaker(
+  { accountId, agentId }: { readonly accountId: string; readonly agentId: number },
+  limitRaw: bigint,
+) {
+  const cap = { kind: 'api', matchKind: 'host_exact', matchKey: 'sold' } as const;
+  await insertPolicy(world.sql, { accountId, agentId }, aPolicy({ ...cap, limitRaw }));
+  await world.sql`update agent_funds set rules_version = rules_version + 1, version = version + 1
+    where agent_id = ${agentId}`;
+}
+
+it('a call of an agent is not placed where a cap of the maker of its model leaves no answer', async () => {
+  const agent = await world.agent();
+  await capMaker(agent, 10_000n);
+  const { dialled, calls } = placing();
+  const order = { ...agent, spender: {}, to: '+14155550199', maxSpendRaw: undefined };
+  const asked = { detectsMachine: false, wantsReport: false, isRecorded: false };
+  await expect(calls.place({ ...order, ...asked })).rejects.toMatchObject({
+    error: 'policy_exceeded',
+  });
+  expect([dialled, await funds(agent.agentId)]).toMatchObject([[], { held: 0n, consumed: 0n }]);
+});
+
 describe('a call from outside', () => {
   it('is not picked up where what is left pays for a minute and for no turn of its model', async () => {
     const agent = await world.agent(30_000n);
@@ -44,6 +82,23 @@ describe('a call from outside', () => {
     expect(await events(agent.accountId)).toEqual([['call.rejected', 'budget_exceeded']]);
     expect(await world.sql`select 1 from calls where agent_id = ${agent.agentId}`).toHaveLength(0);
     expect(await funds(agent.agentId)).toEqual({ spendable: 30_000n, held: 0n, consumed: 0n });
+  });
+
+  it('is not picked up where a cap of the maker of its model leaves no answer, and is where it leaves a short one', async () => {
+    const agent = await world.agent();
+    const least = await leastReserve(world.deps, aCall());
+    const shortestRaw = least?.answer.raw ?? 0n;
+    await capMaker(agent, shortestRaw - 1n);
+    expect(await receiveCall(world.deps, ringing(agent.phoneNumber))).toMatchObject({
+      kind: 'reject',
+    });
+    expect(await events(agent.accountId)).toEqual([['call.rejected', 'budget_exceeded']]);
+    expect(await funds(agent.agentId)).toMatchObject({ held: 0n, consumed: 0n });
+    const other = await world.agent();
+    await capMaker(other, shortestRaw);
+    expect(await receiveCall(world.deps, ringing(other.phoneNumber))).toMatchObject({
+      kind: 'admitted',
+    });
   });
 
   it('costs nothing and says why where a rival has taken the room between its ring and its answer', async () => {

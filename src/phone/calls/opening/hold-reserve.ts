@@ -4,7 +4,7 @@ import type { Extension } from '../../../voice/billing/session-hold.ts';
 import { MAIN_HOLD, type SessionHolds } from '../../../voice/billing/session-holds.ts';
 import type { Call } from '../call.ts';
 import type { CallDeps } from '../call-deps.ts';
-import { leastReserveRaw } from './least-reserve.ts';
+import { leastReserve } from './least-reserve.ts';
 
 /**
  * Holds the reserve of an answered call. An outbound call holds its `maxSpendRaw`, or is refused. An inbound call has no client
@@ -19,7 +19,7 @@ export async function holdReserve(
   const { direction, maxSpendRaw } = call;
   if (direction === 'outbound') return holds.hold(MAIN_HOLD, maxSpendRaw);
   // A voice that cannot be bought any more is refused when its models are opened.
-  const needRaw = (await leastReserveRaw(deps, call)) ?? maxSpendRaw;
+  const needRaw = (await leastReserve(deps, call))?.raw ?? maxSpendRaw;
   const leastRaw = minRaw(needRaw, maxSpendRaw);
   const { verdict } = await holdWhatFits<bigint, Extension>({
     most: maxSpendRaw,

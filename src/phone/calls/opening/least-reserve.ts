@@ -1,5 +1,8 @@
+import { maxRaw } from '../../../kernel/amount.ts';
 import { ApiError } from '../../../kernel/api-error.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
+import { destinationOf } from '../../../ledger/rules/destination.ts';
+import type { Destination } from '../../../ledger/rules/requests.ts';
 import { MAIN_HOLD } from '../../../voice/billing/session-holds.ts';
 import { dearestChat } from '../../../voice/cascade/bought-llm.ts';
 import { mostTokens } from '../../../voice/cascade/cascade-pipeline.ts';
@@ -18,14 +21,20 @@ const OPENING_SECONDS = 5;
 
 type Deps = Pick<CallDeps, 'catalogue' | 'cascades' | 'models'>;
 
+export type LeastReserve = {
+  readonly raw: bigint;
+  /** The part of its first answer, which counts under the caps of the maker of its model. */
+  readonly answer: { readonly raw: bigint; readonly destination: Destination };
+};
+
 /**
  * The smallest reserve that a call is opened with: it pays for a minute, and for a first turn with the shortest answer.
  * Undefined: a model of the voice cannot be bought.
  */
-export async function leastReserveRaw(
+export async function leastReserve(
   deps: Deps,
   call: Pick<Call, 'accountId' | 'direction' | 'options' | 'rates'>,
-): Promise<bigint | undefined> {
+): Promise<LeastReserve | undefined> {
   const { options, rates } = call;
   const line = lineOf(call);
   const leastRaw = minuteRaw(rates, line, options.isRecorded);
@@ -37,8 +46,10 @@ export async function leastReserveRaw(
     const outputTokens = Math.min(LIMITS.leastOutputTokens, cap.outputTokens);
     const ofLineRaw = turnOfLineRaw(meter, cap, { lineSeconds: OPENING_SECONDS, outputTokens });
     const ofModelRaw = hasBrain ? 0n : await answerRaw(deps, plan, { ...call, outputTokens });
-    const turnRaw = ofLineRaw + ofModelRaw;
-    return turnRaw > leastRaw ? turnRaw : leastRaw;
+    return {
+      raw: maxRaw(ofLineRaw + ofModelRaw, leastRaw),
+      answer: { raw: ofModelRaw, destination: destinationOf(plan.llm.id) },
+    };
   } catch (error) {
     if (error instanceof ApiError) return undefined;
     throw error;

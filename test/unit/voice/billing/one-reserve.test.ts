@@ -2,11 +2,15 @@ import { expect, it } from 'vitest';
 import { assert } from '../../../../src/kernel/assert.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+import { createLedger } from '../../../../src/ledger/engine/ledger.ts';
+import type { Ledger } from '../../../../src/ledger/rules/ledger.ts';
 import type { Source } from '../../../../src/models/catalogue/catalogue.ts';
 import { holdTurn } from '../../../../src/voice/billing/hold-turn.ts';
 import { openSessionHold } from '../../../../src/voice/billing/session-hold.ts';
 import { MAIN_HOLD, SessionHolds } from '../../../../src/voice/billing/session-holds.ts';
 import { createFakeLedger } from '../../../support/fake-ledger.ts';
+import { ACTIVE, MemoryLedger } from '../../../support/fakes/memory-ledger.ts';
+import { policyOf } from '../../../support/spending.ts';
 
 const AGENT = 7;
 const RESERVE = 1_000n;
@@ -19,29 +23,34 @@ const source = {
 } satisfies Source;
 
 /** A session whose main hold is all that it may spend. */
-async function reserved(creditRaw = 10_000n) {
-  const ledger = createFakeLedger();
+async function reservedAt(ledger: Ledger, creditRaw = 10_000n) {
   await ledger.credit({ agentId: AGENT, amountRaw: creditRaw, reference: 'test' });
   const deps = { ledger, clock: new ManualClock(), log: silentLog };
+  const holdIdOf = (name: string) => `call${name}`;
   const holds = new SessionHolds(
     (name, reserveRaw, isQuiet) =>
       openSessionHold(
         deps,
         {
           spender: { agentId: AGENT },
-          sessionId: `call${name}`,
+          sessionId: holdIdOf(name),
           kind: 'call',
-          model: 'phone',
+          model: name === MAIN_HOLD ? 'phone' : `${name}/talker`,
           source,
         },
         reserveRaw,
         isQuiet,
       ),
-    { hasOneReserve: true },
+    { hasOneReserve: true, holdIdOf },
   );
   await holds.hold(MAIN_HOLD, RESERVE);
   const heldRaw = async () => (await ledger.funds(AGENT))?.heldRaw;
-  return { heldRaw, holds, ledger };
+  return { heldRaw, holds };
+}
+
+async function reserved(creditRaw?: bigint) {
+  const ledger = createFakeLedger();
+  return { ...(await reservedAt(ledger, creditRaw)), ledger };
 }
 
 it('what another hold needs is taken out of the main one, so that never more than the reserve is held', async () => {
@@ -95,6 +104,23 @@ it('near the end of the reserve a turn has the longest answer that line and mode
   await holds.settle({ reason: 'call_ended', status: 'success' });
   const paidRaw = ledger.charges.reduce((sumRaw, { costRaw }) => sumRaw + costRaw, 0n);
   expect([ledger.consumedRaw(AGENT), paidRaw, await heldRaw()]).toEqual([RESERVE, RESERVE, 0n]);
+});
+
+it('a cap of the maker of its model makes an answer shorter, and stops no agent while a short one fits', async () => {
+  const store = new MemoryLedger();
+  const cap = { kind: 'api', matchKind: 'host_exact', matchKey: 'openai' } as const;
+  const policy = policyOf({ ...cap, limitRaw: 120n, action: 'suspend_agent' });
+  store.addAgent(AGENT, { ...ACTIVE, policies: [policy] });
+  const ledger = createLedger({ store, clock: new ManualClock(), log: silentLog });
+  const { heldRaw, holds } = await reservedAt(ledger);
+  const reservesOf = (tokens: number) => ({ [MAIN_HOLD]: 200n, openai: BigInt(tokens) });
+  const held = await holdTurn(holds, reservesOf, 256);
+  expect(held).toMatchObject({ verdict: { kind: 'extended' }, outputTokens: 120 });
+  await holds.journal([{ sessionHold: 'openai', costRaw: 110n, usage: {} }]);
+  const { verdict } = await holdTurn(holds, reservesOf, 256);
+  expect(verdict).toMatchObject({ kind: 'refused', refusal: { reason: 'cap_exceeded' } });
+  expect(await heldRaw()).toBeLessThanOrEqual(RESERVE);
+  expect(store.require(AGENT).rules.status).toBe('suspended');
 });
 
 it('what a model needs in the middle of a turn leaves the line its part, until that is billed or held anew', async () => {

@@ -7,9 +7,13 @@ import { systemRandom } from '../../../../src/kernel/random.ts';
 import type { Model, Source } from '../../../../src/models/catalogue/catalogue.ts';
 import { createSourceRests } from '../../../../src/models/providers/circuit-breaker.ts';
 import { speechBoundRaw } from '../../../../src/models/speech/speech-usage.ts';
+import { turnCapOf } from '../../../../src/phone/calls/opening/plan-voice.ts';
 import { MAIN_HOLD, SessionHolds } from '../../../../src/voice/billing/session-holds.ts';
 import type { CascadeDeps } from '../../../../src/voice/cascade/cascade-deps.ts';
-import { createCascadePipeline } from '../../../../src/voice/cascade/cascade-pipeline.ts';
+import {
+  cascadeCap,
+  createCascadePipeline,
+} from '../../../../src/voice/cascade/cascade-pipeline.ts';
 import {
   DEFAULT_CONFIG,
   type SessionConfig,
@@ -69,4 +73,18 @@ test('the reserve for a voice covers text of any script: three bytes a character
   const input = 'x'.repeat(3 * LIMITS.cascadeSpokenChars);
   const bound = speechBoundRaw({ model: 'acme/tts', input }, source);
   expect(legsOf(rates).reserveRaw(DEFAULT_CONFIG)).toBeGreaterThanOrEqual(bound);
+});
+
+test('an answer asks its model for no more tokens than that writes, in a call, too', () => {
+  const plan = (maxOutputTokens: number | null) => {
+    const llm = { ...model('text', {}), maxOutputTokens };
+    return { model: llm, llm, stt: llm, tts: llm };
+  };
+  const most = (tokens: number | null) => [
+    cascadeCap(plan(tokens)).outputTokens,
+    turnCapOf(plan(tokens)).outputTokens,
+  ];
+  expect(most(8)).toEqual([8, 8]);
+  expect(most(1_000)).toEqual([1_000, 256]);
+  expect(most(null)).toEqual([LIMITS.cascadeOutputTokens, 256]);
 });

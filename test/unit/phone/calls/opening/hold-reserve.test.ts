@@ -17,7 +17,7 @@ import {
 } from '../../../../../src/phone/calls/call-money.ts';
 import { createCallPipeline } from '../../../../../src/phone/calls/call-pipeline.ts';
 import { holdReserve } from '../../../../../src/phone/calls/opening/hold-reserve.ts';
-import { leastReserveRaw } from '../../../../../src/phone/calls/opening/least-reserve.ts';
+import { leastReserve } from '../../../../../src/phone/calls/opening/least-reserve.ts';
 import { planVoice, turnCapOf } from '../../../../../src/phone/calls/opening/plan-voice.ts';
 import { minuteRaw, RATE_CARD } from '../../../../../src/phone/rate-card.ts';
 import { holdTurn } from '../../../../../src/voice/billing/hold-turn.ts';
@@ -76,7 +76,7 @@ async function answered(balanceRaw: bigint, more: Partial<Call> = {}) {
   return { kind, heldRaw, turn: verdict.kind };
 }
 
-const leastRaw = async (): Promise<bigint> => (await leastReserveRaw(world.deps, aCall())) ?? -1n;
+const leastRaw = async (): Promise<bigint> => (await leastReserve(world.deps, aCall()))?.raw ?? -1n;
 
 describe('the reserve of a call from outside', () => {
   it('is all that the balance leaves, up to the ceiling, and pays for a turn; with less than that nothing is held', async () => {
@@ -102,8 +102,8 @@ describe('the reserve of a call from outside', () => {
   it('pays for a minute, and for a model unless the developer’s own brain answers; nobody knows it of one that is not sold', async () => {
     const { options } = aCall();
     const voice = { ...options.voice, voiceMode: 'webhook', webhookUrl: 'https://a.test' } as const;
-    const least = (more: object) =>
-      leastReserveRaw(world.deps, aCall({ options: { ...options, ...more } }));
+    const least = async (more: object) =>
+      (await leastReserve(world.deps, aCall({ options: { ...options, ...more } })))?.raw;
     const line = { direction: 'inbound', detectsMachine: false } as const;
     const ofBrainRaw = await least({ voice });
     expect(ofBrainRaw).toBeGreaterThanOrEqual(minuteRaw(RATE_CARD, line, false));

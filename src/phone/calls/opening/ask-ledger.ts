@@ -1,0 +1,33 @@
+import type { Ledger } from '../../../ledger/rules/ledger.ts';
+import type { Destination, HoldRefusal, Spender } from '../../../ledger/rules/requests.ts';
+
+/**
+ * Asks the balance and every cap whether a call that is not there yet could have so much. Nothing stays held. Undefined: it
+ * could.
+ */
+export async function askLedger(
+  ledger: Pick<Ledger, 'hold' | 'settle'>,
+  {
+    callId,
+    destination,
+    raw,
+    spender,
+  }: {
+    readonly callId: string;
+    readonly destination: Destination;
+    readonly raw: bigint;
+    readonly spender: Spender;
+  },
+): Promise<HoldRefusal | undefined> {
+  if (raw === 0n) return undefined;
+  const asked = await ledger.hold({
+    spender,
+    holdId: `admit:${callId}.${destination.host}`,
+    amountRaw: raw,
+    destination,
+  });
+  if (asked.kind === 'refused') return asked.refusal;
+  const { hold } = asked;
+  await ledger.settle({ hold, actualRaw: 0n, account: 'telephony', source: 'phone' });
+  return undefined;
+}
