@@ -7,6 +7,7 @@ import type { Source } from '../../models/catalogue/catalogue.ts';
 import type { ChatRequest } from '../../models/chat/chat-request.ts';
 import { meterChat } from '../../models/chat/chat-usage.ts';
 import type { ChatStream, TokenUsage } from '../../models/providers/chat-rail.ts';
+import { breakTypeOf } from '../../models/routing/attempt-span.ts';
 import {
   type LlmPiece,
   type LlmReply,
@@ -37,6 +38,7 @@ export class BoughtReply implements LlmReply, UnbilledCharge {
   readonly #waiting: LlmPiece[] = [];
   #opened: OpenedChat | undefined;
   #failure: StageFailed | undefined;
+  #brokenBy: string | undefined;
   #isRefused = false;
   #wake = () => {};
   isOver = false;
@@ -105,6 +107,7 @@ export class BoughtReply implements LlmReply, UnbilledCharge {
       model: this.#body.model,
       usage: metered.usage,
       span: this.#opened.span,
+      brokenBy: this.#brokenBy,
       noted: metered,
       paidRaw: this.#opened.paidRaw,
       reported: metered.reported,
@@ -128,7 +131,10 @@ export class BoughtReply implements LlmReply, UnbilledCharge {
     } catch (cause) {
       stream.stop();
       const message = 'The model broke off in the middle of its answer.';
-      if (!this.isOver) this.#failure = new StageFailed('upstream_broke_off', message, { cause });
+      if (!this.isOver) {
+        this.#failure = new StageFailed('upstream_broke_off', message, { cause });
+        this.#brokenBy = breakTypeOf(cause);
+      }
     }
     this.#end();
   }

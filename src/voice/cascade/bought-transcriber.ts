@@ -123,17 +123,20 @@ class RailStream implements SttStream {
     span?.stop();
     share.drop();
     const { estimated, reported, usage } = meterTranscription(sound, outcome.usage, source);
+    const text = textOf(outcome.body);
     // In the same turn of the event loop as the drop: what waits for the drop finds the charge.
     tab.add({
       source,
       model: part.model.id,
       usage,
       span,
+      brokenBy: text === undefined ? 'broken' : undefined,
       paidRaw: outcome.paidRaw,
       reported,
       isEstimated: estimated || undefined,
     });
-    return textOf(outcome.body);
+    if (text !== undefined) return text;
+    throw new StageFailed('upstream_broken', 'The transcription model sent no transcript.');
   }
 
   #makeRoom(bytes: number): void {
@@ -165,12 +168,11 @@ function fieldsOf({ language, prompt }: Expected): TranscriptionCall['fields'] {
   ];
 }
 
-function textOf(body: Uint8Array): string {
+/** Undefined: there is no transcript in it. */
+function textOf(body: Uint8Array): string | undefined {
   const value = tryParseJson(body, LIMITS.upstreamJson);
-  if (isObject(value) && typeof value.text === 'string') {
-    return value.text.trim().slice(0, LIMITS.realtimeItemChars);
-  }
-  throw new StageFailed('upstream_broken', 'The transcription model sent no transcript.');
+  if (!isObject(value) || typeof value.text !== 'string') return undefined;
+  return value.text.trim().slice(0, LIMITS.realtimeItemChars);
 }
 
 /** The recogniser of this process, billed by the second heard. */

@@ -4,6 +4,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
 import type { SpeechRail, SpeechSound } from '../../models/providers/speech-rail.ts';
+import { breakTypeOf } from '../../models/routing/attempt-span.ts';
 import type { SpeechRequest } from '../../models/speech/speech-request.ts';
 import { billsTokens, meterSpeech, speechBoundRaw } from '../../models/speech/speech-usage.ts';
 import { sessionPrice } from '../billing/session-hold.ts';
@@ -78,6 +79,9 @@ export class BoughtTts implements Tts {
     else signal.addEventListener('abort', stopped, { once: true });
     try {
       yield* piecesOf(sound, text, signal);
+    } catch (error) {
+      if (error instanceof StageFailed) line.brokenBy = breakTypeOf(error.cause);
+      throw error;
     } finally {
       line.end();
       signal.removeEventListener('abort', stopped);
@@ -91,6 +95,7 @@ class SpeechLine {
   readonly #body: SpeechRequest;
   readonly #sound: SpeechSound;
   readonly #seller: Pick<TurnCharge, 'source' | 'paidRaw' | 'span'>;
+  brokenBy: string | undefined;
   isOver = false;
 
   constructor(
@@ -111,8 +116,16 @@ class SpeechLine {
   bought(): TurnCharge {
     const { paidRaw, source, span } = this.#seller;
     const { estimated, reported, usage } = meterSpeech(this.#body, this.#sound.usage(), source);
-    const isEstimated = estimated || undefined;
-    return { source, model: this.#body.model, usage, span, paidRaw, reported, isEstimated };
+    return {
+      source,
+      model: this.#body.model,
+      usage,
+      span,
+      brokenBy: this.brokenBy,
+      paidRaw,
+      reported,
+      isEstimated: estimated || undefined,
+    };
   }
 }
 

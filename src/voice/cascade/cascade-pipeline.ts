@@ -100,9 +100,9 @@ export const takeBillFrom =
     for (const { bought } of taken) {
       const { noted, paidRaw, reported, source, span } = bought;
       if (span?.isRecorded) {
-        const { isEstimated, usage } = bought;
+        const { brokenBy, isEstimated, usage } = bought;
         const attributed = { isEstimated, tokens: noted?.tokens, note: noted?.note?.() };
-        span.end({ attributes: usageAttributes(usage, attributed) });
+        span.end({ attributes: usageAttributes(usage, attributed), error: brokenBy });
       }
       if (reported?.isImpossible && paidRaw === undefined) distrust(deps, source);
     }

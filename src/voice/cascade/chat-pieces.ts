@@ -6,6 +6,7 @@ import { type AnsweredCall, AnsweredCalls } from '../../models/chat/answered-cal
 import { StreamBroken } from '../../models/providers/openai/answer-reader.ts';
 import { parseData } from '../../models/providers/openai/chat-tap.ts';
 import { SseEvents } from '../../models/providers/openai/sse-events.ts';
+import { ReportedError } from '../../models/providers/reported-error.ts';
 import type { LlmPiece } from '../session/voice-pipeline.ts';
 
 /** Parses a streamed chat into pieces: words as they come, calls when they are complete. Drops what exceeds a bound. */
@@ -57,7 +58,7 @@ export class ChatPieces {
     if (this.#isFull || !isObject(event)) return [];
     const choice = Array.isArray(event.choices) ? event.choices[0] : undefined;
     // Some upstreams then end the stream as if it were complete.
-    if (event.error) throw new StreamBroken('it told of an error');
+    if (event.error) throw new ReportedError(event.error);
     if (!isObject(choice)) return [];
     if (choice.finish_reason === 'error') throw new StreamBroken('it ended with an error');
     if (choice.finish_reason === 'length') this.#cut = 'max_output_tokens';

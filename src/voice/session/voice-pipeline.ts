@@ -32,6 +32,8 @@ export type TurnCharge = {
   readonly isSpeculated?: boolean | undefined;
   /** Of the purchase; its bill ends it. Undefined: it is not traced. */
   readonly span?: Span | undefined;
+  /** The class of the failure that broke it off, for its span. Undefined: it was bought to its end, or was not wanted any more. */
+  readonly brokenBy?: string | undefined;
   /** What its span has beyond the units that are billed. */
   readonly noted?: Pick<Metered, 'note' | 'tokens'> | undefined;
 };
