@@ -11,6 +11,7 @@ import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import { checkInvariants } from '../../src/ledger/store/check-invariants.ts';
+import { RECORDING_NOTICE } from '../../src/phone/recordings/recording.ts';
 import { callEvents } from '../support/call-receipts.ts';
 import { testDatabase } from '../support/database.ts';
 import { QuietCallee, rentNumber, sharedCarrier } from '../support/phone-world.ts';
@@ -230,3 +231,65 @@ it('a call that is being opened as its process stops goes on at another one', as
   await expect.poll(row, { timeout: 10_000 }).toMatchObject({ status: 'completed' });
   expect(await callEvents(sql, callId)).toMatchObject([{ reason: 'agent_ended' }]);
 }, 60_000);
+
+/** Stops the first server once the far side has heard more than so many frames. Resolves when the other one has the call. */
+async function stopFirstAt(
+  { carrier, first, sql }: Awaited<ReturnType<typeof twoServers>>,
+  callee: QuietCallee,
+  frames: number,
+) {
+  await expect.poll(() => callee.heardFrames, { timeout: 10_000 }).toBeGreaterThan(frames);
+  carrier.callServer(1);
+  const stopped = first[Symbol.asyncDispose]();
+  await expect
+    .poll(async () => (await sql`select streams_opened from calls`)[0]?.streams_opened)
+    .toBe(2);
+  return { stopped };
+}
+
+it('a notice that its process did not finish is told whole by the one that takes the call over, before anything is recorded', async () => {
+  const callee = new QuietCallee();
+  await using world = await twoServers(callee);
+  const { agent, first, second, sql } = world;
+  const headers = { authorization: `Bearer ${agent.agentKey}` };
+  const body = { toNumber: '+14155550199', record: true };
+  const { callId } = (await ask(`${first.url}/v1/calls`, { headers, body })).body as {
+    callId: string;
+  };
+  const recordings = () => sql`select status from call_recordings`;
+  const { stopped } = await stopFirstAt(world, callee, 5);
+  expect(await recordings()).toEqual([]);
+  const heard = async () =>
+    (
+      await sql<{ heard: string }[]>`select coalesce(heard, content) as heard from call_turns
+        where call_id = ${callId} order by seq`
+    ).map((turn) => turn.heard);
+  await expect
+    .poll(async () => (await recordings())[0], { timeout: 8_000 })
+    .toMatchObject({ status: 'recording' });
+  expect((await heard()).filter((text) => text === RECORDING_NOTICE)).toHaveLength(1);
+  await expect.poll(async () => (await heard()).at(-1)).toMatch('I have quite a lot to say.');
+  await ask(`${second.url}/v1/calls/${callId}/hangup`, { headers, method: 'POST' });
+  const ended = async () => (await sql`select terminal from calls`)[0];
+  await expect.poll(ended, { timeout: 10_000 }).toMatchObject({ terminal: true });
+  await stopped;
+  expect(await checkInvariants(sql)).toEqual([]);
+}, 60_000);
+
+it('an answer that its process did not finish is finished by the one that takes the call over', async () => {
+  const callee = new QuietCallee();
+  await using world = await twoServers(callee);
+  const { sql } = world;
+  const { callId, hangUp, read } = await callAtFirst(world);
+  const { stopped } = await stopFirstAt(world, callee, 40);
+  const turns = () => sql<{ role: string; heard: string | null; content: string }[]>`
+    select role, heard, content from call_turns where call_id = ${callId} order by seq`;
+  expect((await turns())[0]?.heard).toMatch(/^Hello/);
+  await expect.poll(async () => (await turns())[1]?.content, { timeout: 40_000 }).toMatch(/\w/);
+  // A caller who says nothing for 12 seconds is asked that.
+  expect((await turns())[1]?.content).not.toBe('Are you still there?');
+  await hangUp();
+  await expect.poll(read, { timeout: 10_000 }).toMatchObject({ terminal: true });
+  await stopped;
+  expect(await checkInvariants(sql)).toEqual([]);
+}, 120_000);

@@ -23,9 +23,9 @@ import { endUnwanted } from './ending/end-unwanted.ts';
 import type { LiveCall } from './live-call.ts';
 import { openCall } from './open-call.ts';
 import { CallPlace } from './opening/call-place.ts';
-import { isUngreeted, owedBy } from './opening/go-on.ts';
+import { CUT_OFF, isUngreeted, mayAnnounce, owedBy } from './opening/go-on.ts';
 import { openLiveCall } from './recorded/open-live-call.ts';
-import { findTurns } from './turn-store.ts';
+import { findTurns, isLastTurnCut } from './turn-store.ts';
 import type { CallTurns } from './turn-writer.ts';
 
 /** Turns of a call that another process goes on with. */
@@ -119,9 +119,11 @@ async function openSession(
   });
   const isNew = call.status === 'pending';
   const history = isNew ? [] : await findTurns(sql, call.callId, REMEMBERED_TURNS);
+  const isCut = !isNew && (await isLastTurnCut(sql, call.callId));
   const opened = await openCall(deps, call, {
     format,
     brain,
+    mayAnnounce: mayAnnounce(history),
     prompt: () => silent.prompt(),
     spoken() {
       const taken = spoken;
@@ -150,7 +152,7 @@ async function openSession(
     codec,
     format,
     history,
-    notice: isNew && call.options.isRecorded ? RECORDING_NOTICE : undefined,
+    notice: money.expectsRecording ? RECORDING_NOTICE : undefined,
     beginMessage: isUngreeted(history) ? (call.options.voice.beginMessage ?? undefined) : undefined,
     hearsKeys: brain?.digit !== undefined,
     lineLostMs: deps.lineLostMs ?? LIMITS.phone.lineLostMs,
@@ -183,10 +185,11 @@ async function openSession(
   watchMachine(deps, call, live, money.answeredBy);
   live.attach(connection);
   brain?.onUnprompted?.(() => live?.respond());
-  // Another process had it while it was transferred, or died before its answer was said.
-  const owed = owedBy(history);
+  // Another process had it while it was transferred, or stopped before its answer was said, or in the middle of that.
+  const owed = owedBy(history, isCut);
   if (owed === 'news_of_transfer') live.say(NOT_REACHED);
-  else if (owed === 'answer') live.respond();
+  if (owed === 'rest_of_answer') live.note(CUT_OFF);
+  if (owed === 'answer' || owed === 'rest_of_answer') live.respondAfterNotice();
   deps.engines.warmUp();
   return live;
 }

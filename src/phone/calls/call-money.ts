@@ -100,6 +100,8 @@ export type CallMoney = {
   readonly meter: CallMeter;
   /** What is known of the recording; undefined: nothing was announced. */
   readonly recording: { facts: Pick<Recording, 'announcedAt' | 'status'> | undefined };
+  /** The far side is yet to hear that the call is recorded. */
+  readonly expectsRecording: boolean;
   /** Names the hold that pays a model of the catalogue. */
   readonly holdNameOf: HoldNameOf;
   /** How old the line is, in seconds. */
@@ -142,6 +144,7 @@ export function createCallMoney(
   call: Call,
   {
     giveReason = async (reason) => reason,
+    mayAnnounce = call.status === 'pending',
     recording: known,
     taken,
     wallet,
@@ -150,16 +153,19 @@ export function createCallMoney(
     readonly taken: TakenSession | undefined;
     readonly wallet: string | null;
     readonly recording?: Recording | undefined;
+    /** By what was said by now, the far side may still be told that the call is recorded; by default that of a new call. */
+    readonly mayAnnounce?: boolean;
   },
 ): CallMoney {
   const { clock } = deps;
   const before = useOfJournal(taken?.usage ?? {});
   const line = lineOf(call);
+  const expectsRecording = call.options.isRecorded && known === undefined && mayAnnounce;
   const meter = new CallMeter({
     card: call.rates,
     line,
     before,
-    expectsRecording: call.options.isRecorded && call.status === 'pending',
+    expectsRecording,
     recorded: spanOf(known),
   });
   const recording: CallMoney['recording'] = { facts: known };
@@ -245,6 +251,7 @@ export function createCallMoney(
     holds,
     meter,
     recording,
+    expectsRecording,
     lineSeconds,
     secondsLeft() {
       const used = { lineSeconds: lineSeconds(), sttSeconds: 0, ttsCharacters: 0 };

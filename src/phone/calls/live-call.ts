@@ -182,6 +182,12 @@ export class LiveCall {
     this.#session.respond({ config, metadata: {}, isInConversation: true });
   }
 
+  /** The same, once the far side has heard the notice, where it is told one. */
+  respondAfterNotice(): void {
+    if (this.#announcement.isOpen) this.#announcement.asked();
+    else this.respond();
+  }
+
   /** Ends the call. The far side hears what it is hearing to its end, unless `reason` is announced. */
   end(reason: string): void {
     this.#session.fail({ code: 1000, reason });

@@ -47,6 +47,8 @@ const refusedFor = (reason: SessionEndReason) =>
 export type CallParts = {
   readonly format: SoundFormat;
   readonly brain: Brain | undefined;
+  /** By what was said by now, the far side may still be told that the call is recorded. */
+  readonly mayAnnounce: boolean;
   /** What is said to a caller who has fallen silent. */
   readonly prompt: () => string;
   readonly spoken: () => { readonly characters: number; readonly seconds: number };
@@ -71,7 +73,9 @@ export async function openCall(deps: CallDeps, call: Call, parts: CallParts): Pr
   const recording = call.options.isRecorded ? await findRecording(sql, callId) : undefined;
   const giveReason = (reason: SessionEndReason, epoch: number) =>
     giveEndReason(sql, { callId, epoch }, reason);
-  const money = createCallMoney(deps, call, { giveReason, taken, wallet, recording });
+  const { mayAnnounce } = parts;
+  const known = { taken, wallet, recording, mayAnnounce };
+  const money = createCallMoney(deps, call, { giveReason, ...known });
   if (taken === undefined) {
     const refused = refusalOf(await holdReserve(deps, call, money.holds));
     if (refused !== undefined) return refusedFor(refused);

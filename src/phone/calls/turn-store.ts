@@ -56,6 +56,14 @@ export async function noteHeard(sql: Sql, noted: readonly HeardOfTurn[]): Promis
     where t.call_id = n.call_id and t.seq = n.seq`;
 }
 
+/** Whether what was said last was stopped before the far side had heard it whole. */
+export async function isLastTurnCut(sql: Sql, callId: string): Promise<boolean> {
+  const [last] = await sql<{ isCut: boolean }[]>`
+    select heard is not null as "isCut" from call_turns
+    where call_id = ${callId} and coalesce(heard, content) <> '' order by seq desc limit 1`;
+  return last?.isCut ?? false;
+}
+
 /** The latest turns, as far as the far side has heard them. */
 export async function findTurns(sql: Sql, callId: string, limit: number): Promise<CallTurn[]> {
   const rows = await sql<CallTurn[]>`

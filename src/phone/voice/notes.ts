@@ -2,6 +2,7 @@
 export const NOTES = {
   keypad: '[keypad]',
   language: '[language]',
+  line: '[line]',
   transfer: '[transfer]',
 } as const;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { transferNote } from '../../../../../src/phone/calls/actions/transfer-note.ts';
-import { isUngreeted, owedBy } from '../../../../../src/phone/calls/opening/go-on.ts';
+import { isUngreeted, mayAnnounce, owedBy } from '../../../../../src/phone/calls/opening/go-on.ts';
 import { RECORDING_NOTICE } from '../../../../../src/phone/recordings/recording.ts';
 
 const agent = (content: string) => ({ role: 'assistant', content }) as const;
@@ -24,6 +24,28 @@ describe('a call that another process had', () => {
     ['the agent spoke last', [caller('how are you'), agent('Fine.')], 'nothing'],
     ['a transfer failed', [agent('One moment.'), caller(transferNote())], 'news_of_transfer'],
   ] as const)('is owed what the far side waits for: %s', (_, history, owed) => {
-    expect(owedBy(history)).toBe(owed);
+    expect(owedBy(history, false)).toBe(owed);
   });
+
+  it.each([
+    ['an answer', [caller('how are you'), agent('Fine, and')], 'rest_of_answer'],
+    ['a greeting', [agent('Hello, this')], 'rest_of_answer'],
+    ['the notice, which is told anew', [agent('This call')], 'nothing'],
+    ['nothing that was heard', [], 'nothing'],
+  ] as const)('is owed the rest of what was cut off: %s', (_, history, owed) => {
+    expect(owedBy(history, true)).toBe(owed);
+  });
+
+  it.each([
+    ['nothing was said', [], true],
+    ['the notice was begun', [agent('This call')], true],
+    ['the caller spoke into the notice', [agent('This call'), caller('hello?')], true],
+    ['the agent has gone on', [agent(RECORDING_NOTICE), agent('Hello.')], false],
+    ['the agent has answered', [caller('hello?'), agent('Hello.')], false],
+  ])(
+    'may still be announced as recorded, as long as its agent has said nothing else: %s',
+    (_, history, may) => {
+      expect(mayAnnounce(history)).toBe(may);
+    },
+  );
 });
