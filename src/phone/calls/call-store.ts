@@ -7,6 +7,7 @@ import type { LineFigures } from '../records/line-figures.ts';
 import { closeRecord } from '../records/record-store.ts';
 import { advanceCall, type CallStatus } from './advance-call.ts';
 import { type Call, type CallOptions, isCallId, type NewCall } from './call.ts';
+import { DROPPED } from './ending/end-store.ts';
 
 type Row = {
   id: string;
@@ -277,7 +278,8 @@ export async function putOffCall(sql: Sql, callId: string, inMs: number): Promis
 
 /**
  * Claims calls of a carrier that are due, at most `limit`: no other process gets them for `claimMs`. Calls of other carriers are
- * among them once they have been due for `othersAfterMs`: no process with their carrier claims them any more.
+ * among them once they have been due for `othersAfterMs`: no process with their carrier claims them any more. A call that was
+ * transferred is due at once where its agent is suspended or closed, or its key is revoked, and is dropped from then on.
  */
 export async function claimDueCalls(
   sql: Sql,
@@ -289,11 +291,18 @@ export async function claimDueCalls(
   }: { readonly limit: number; readonly claimMs: number; readonly othersAfterMs: number },
 ): Promise<Call[]> {
   const rows = await sql<Row[]>`
-    update calls set due_at = now() + ${claimMs} * interval '1 millisecond'
-    where id in (
-      select id from calls where due_at <= now() and not terminal
-        and (carrier = ${carrier} or due_at <= now() - ${othersAfterMs} * interval '1 millisecond')
-      order by due_at limit ${limit} for update skip locked)
+    with due (call_id, is_unwanted) as (
+      select c.id, stop.is_unwanted from calls c cross join lateral (
+        select case when c.end_reason = 'call_transfer' and c.options -> 'isDropped' is null then
+            (select a.status in ('suspended', 'closed') from agents a where a.id = c.agent_id)
+              or coalesce((select k.revoked_at is not null from agent_keys k where k.id = c.key_id), false)
+            else false end as is_unwanted) stop
+      where not c.terminal and (c.due_at <= now() or stop.is_unwanted)
+        and (c.carrier = ${carrier} or c.due_at <= now() - ${othersAfterMs} * interval '1 millisecond')
+      order by c.due_at limit ${limit} for update of c skip locked)
+    update calls set due_at = now() + ${claimMs} * interval '1 millisecond',
+      options = case when is_unwanted then options || ${DROPPED}::text::jsonb else options end
+    from due where id = call_id
     returning ${columns(sql)}`;
   return rows.map(callOf);
 }

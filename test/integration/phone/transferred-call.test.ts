@@ -176,7 +176,6 @@ describe('the line of a call that was transferred', () => {
         await world.sql`update calls set key_id = ${key?.id ?? 0} where id = ${callId}`;
         await world.sql`update agent_keys set revoked_at = now() where id = ${key?.id ?? 0}`;
       } else await world.sql`update agents set status = ${stop} where id = ${agent.agentId}`;
-      await createCallEnder(world.deps).tick();
       await world.sweep();
       expect(world.hungUp).toContain(carrierCallId);
       expect(world.hungUp).not.toContain(going.carrierCallId);
@@ -185,6 +184,18 @@ describe('the line of a call that was transferred', () => {
       expect(await world.row(callId)).toMatchObject({ terminal: true, transport_raw: 14_700n });
     },
   );
+
+  it('is looked for by the one query of the sweeper: while no call is at a process, nothing else is asked', async () => {
+    const asked: string[] = [];
+    const sql = new Proxy(world.sql, {
+      apply(target, self, args) {
+        asked.push(String(args[0]));
+        return Reflect.apply(target, self, args);
+      },
+    });
+    await createCallEnder({ ...world.deps, sql }).tick();
+    expect(asked).toEqual([]);
+  });
 
   it('is asked about some seconds after the carrier has said that it is over', async () => {
     const { callId, carrierCallId } = await transferred();

@@ -30,20 +30,13 @@ export async function findSessionEnd(
   return row;
 }
 
-const DROPPED = JSON.stringify({ isDropped: true });
+/** What the options of a call have whose transferred line is to end. */
+export const DROPPED = JSON.stringify({ isDropped: true });
 
 /** Asks for the end of a call that was transferred, whose line no process has: the sweeper has the carrier hang up now. */
 export async function dropTransferred(sql: Sql, callId: string): Promise<void> {
   await sql`update calls set options = options || ${DROPPED}::text::jsonb, due_at = now()
     where id = ${callId} and not terminal and end_reason = 'call_transfer'`;
-}
-
-/** The same for all of them whose agent is suspended or closed, or whose key is revoked. */
-export async function dropUnwantedTransfers(sql: Sql): Promise<void> {
-  await sql`update calls c set options = c.options || ${DROPPED}::text::jsonb, due_at = now()
-    where not c.terminal and c.end_reason = 'call_transfer' and c.options -> 'isDropped' is null
-      and (exists (select from agents a where a.id = c.agent_id and a.status in ('suspended', 'closed'))
-        or exists (select from agent_keys k where k.id = c.key_id and k.revoked_at is not null))`;
 }
 
 /**

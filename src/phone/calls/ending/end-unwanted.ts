@@ -1,6 +1,6 @@
 import type { Worker } from '../../../kernel/schedule.ts';
 import type { CallDeps } from '../call-deps.ts';
-import { dropUnwantedTransfers, findUnwanted } from './end-store.ts';
+import { findUnwanted } from './end-store.ts';
 
 const EVERY_MS = 2_000;
 
@@ -20,13 +20,10 @@ export async function endUnwanted(
 /**
  * Looks for such calls again and again. A process that is asked to hang up a call of another one asks the carrier, which
  * closes the media stream; where the carrier fails, the stream stays open, and nothing else tells the process that has it.
- * A call that was transferred is at no process: the sweeper ends it.
+ * A call that was transferred is at no process: the sweeper finds it.
  */
 export const createCallEnder = (deps: Pick<CallDeps, 'live' | 'sql'>): Worker => ({
   name: 'end-unwanted-calls',
   everyMs: EVERY_MS,
-  async tick() {
-    await endUnwanted(deps);
-    await dropUnwantedTransfers(deps.sql);
-  },
+  tick: () => endUnwanted(deps),
 });
