@@ -3,6 +3,7 @@ import type {
   SocketConnection,
   SocketHandler,
 } from '../http/websocket/socket-route.ts';
+import { DRAINING } from '../kernel/draining.ts';
 import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
@@ -66,7 +67,8 @@ class MediaHandler implements SocketHandler {
   }
 
   draining(): void {
-    // The call itself is drained, and closes its stream.
+    // A call that has begun is drained itself, and closes its stream.
+    if (!this.#hasStarted) this.#connection?.close(DRAINING.code, DRAINING.reason);
   }
 
   closed(): void {

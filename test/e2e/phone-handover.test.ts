@@ -13,9 +13,13 @@ import { systemRandom } from '../../src/kernel/random.ts';
 import { checkInvariants } from '../../src/ledger/store/check-invariants.ts';
 import { RECORDING_NOTICE } from '../../src/phone/recordings/recording.ts';
 import { callEvents } from '../support/call-receipts.ts';
+import { soon, startTwilioWorld } from '../support/carrier-world.ts';
 import { testDatabase } from '../support/database.ts';
+import { HANDOVER_SILENCE_MS } from '../support/handed-over.ts';
 import { QuietCallee, rentNumber, sharedCarrier } from '../support/phone-world.ts';
 import { ask, epochSeconds, settledMoney } from '../support/whole-world.ts';
+
+const GREETING = 'Hello, this is your agent, and I have quite a lot to say.';
 
 /** Two servers on one database, behind one carrier. */
 async function twoServers(callee: QuietCallee) {
@@ -45,7 +49,7 @@ async function twoServers(callee: QuietCallee) {
   });
   await rentNumber(database.sql, agent.agentId);
   await database.sql`insert into voice_settings (agent_id, begin_message)
-    values (${agent.agentId}, 'Hello, this is your agent, and I have quite a lot to say.')`;
+    values (${agent.agentId}, ${GREETING})`;
   return {
     agent,
     carrier,
@@ -60,7 +64,7 @@ async function twoServers(callee: QuietCallee) {
   };
 }
 
-it('a call goes on at another process when its own stops, under one id and with one receipt', async () => {
+it('a call goes on at another process within 2 s when its own stops, under one id and with one receipt', async () => {
   const callee = new QuietCallee();
   await using world = await twoServers(callee);
   const { agent, carrier, first, second, sql } = world;
@@ -89,6 +93,7 @@ it('a call goes on at another process when its own stops, under one id and with 
     .toBe(2);
   await stopping;
   expect(await read()).toMatchObject({ status: 'in_progress', terminal: false });
+  expect(carrier.unheardMs()).toBeLessThanOrEqual(HANDOVER_SILENCE_MS);
 
   await ask(`${second.url}/v1/calls/${callId}/hangup`, { headers, method: 'POST' });
   await expect.poll(read, { timeout: 10_000 }).toMatchObject({ terminal: true });
@@ -108,6 +113,19 @@ it('a call goes on at another process when its own stops, under one id and with 
   const seconds = Number(events[1]?.payload.durationSeconds);
   expect(legs[0]).toBe((14_700n * BigInt(seconds) + 59n) / 60n);
   expect(await checkInvariants(sql)).toEqual([]);
+}, 60_000);
+
+it('a process that stops closes the stream of its carrier itself, once what a call has bought is written', async () => {
+  const world = await startTwilioWorld({ environment: { DRAIN_SECONDS: '1' } });
+  const agent = await world.caller('stopped', {}, GREETING);
+  await agent.talking();
+  await soon(() => expect(agent.lineOf().heard.length).toBeGreaterThan(50));
+  const [stream] = agent.lineOf().streams;
+  const stoppedAtMs = agent.lineOf().sinceAnswerMs();
+  await world[Symbol.asyncDispose]();
+  const closed = await stream?.closed;
+  expect(closed?.code).toBe(1001);
+  expect((closed?.atMs ?? 0) - stoppedAtMs).toBeGreaterThanOrEqual(200);
 }, 60_000);
 
 /** A call whose media is at the first server, read and hung up at the second. */

@@ -1,6 +1,7 @@
 import { decodeMulaw, encodeMulaw } from '../../media/mulaw.ts';
+import type { Clock } from '../../src/kernel/clock.ts';
 import { LIMITS } from '../../src/kernel/limits.ts';
-import type { ManualClock } from '../../src/kernel/manual-clock.ts';
+import { ManualClock } from '../../src/kernel/manual-clock.ts';
 import { type Metrics, noMetrics } from '../../src/kernel/metrics.ts';
 import type { Brain } from '../../src/phone/calls/call-deps.ts';
 import { LiveCall } from '../../src/phone/calls/live-call.ts';
@@ -13,8 +14,8 @@ import { createVoiceMetrics } from '../../src/voice/live/voice-metrics.ts';
 import { createScriptedLlm } from '../../src/voice/session/scripted-llm.ts';
 import { DEFAULT_CONFIG } from '../../src/voice/session/session-config.ts';
 import { SERVER_VAD } from '../../src/voice/session/turn-detection.ts';
-import { openInput } from './realtime-session.ts';
-import { tone } from './voice-fakes.ts';
+import { openInputOn } from './realtime-session.ts';
+import { type FakeEngines, tone } from './voice-fakes.ts';
 import { settleAll } from './voice-world.ts';
 
 const MULAW = { encoding: 'mulaw', sampleRateHz: 8_000 } as const;
@@ -24,18 +25,22 @@ const LOUD = 500;
 
 /** A person who says what a test gives, and notes each 20 ms whether something was heard. */
 class NotingCallee implements Callee {
-  readonly #clock: ManualClock;
+  readonly #clock: Clock;
+  readonly #voice: (ms: number) => Int16Array;
   readonly #frames: Uint8Array[] = [];
-  /** When sound was heard, in milliseconds of the test's clock. */
+  /** When the frames began that were heard with sound in them, by the clock of the line. */
   readonly heardAtMs: number[] = [];
+  /** The same of the frames that were said. */
+  readonly saidAtMs: number[] = [];
   isGone = false;
 
-  constructor(clock: ManualClock) {
+  constructor(clock: Clock, voice: (ms: number) => Int16Array) {
     this.#clock = clock;
+    this.#voice = voice;
   }
 
   speak(ms: number): void {
-    const pcm = tone(ms, 8_000);
+    const pcm = this.#voice(ms);
     for (let at = 0; at + FRAME_SAMPLES <= pcm.length; at += FRAME_SAMPLES) {
       const frame = new Uint8Array(FRAME_SAMPLES);
       encodeMulaw(pcm.subarray(at, at + FRAME_SAMPLES), frame);
@@ -44,16 +49,13 @@ class NotingCallee implements Callee {
   }
 
   say(): Uint8Array | undefined {
-    return this.#frames.shift();
+    const frame = this.#frames.shift();
+    if (isLoud(frame)) this.saidAtMs.push(this.#clock.monotonicMs());
+    return frame;
   }
 
   hear(frame: Uint8Array | undefined): void {
-    if (frame === undefined) return;
-    const samples = new Int16Array(frame.length);
-    decodeMulaw(frame, samples);
-    if (samples.some((sample) => Math.abs(sample) > LOUD)) {
-      this.heardAtMs.push(this.#clock.monotonicMs());
-    }
+    if (isLoud(frame)) this.heardAtMs.push(this.#clock.monotonicMs());
   }
 
   /** How much was heard in a span, in milliseconds. */
@@ -62,32 +64,69 @@ class NotingCallee implements Callee {
   }
 }
 
+function isLoud(frame: Uint8Array | undefined): boolean {
+  if (frame === undefined) return false;
+  const samples = new Int16Array(frame.length);
+  decodeMulaw(frame, samples);
+  return samples.some((sample) => Math.abs(sample) > LOUD);
+}
+
+/** How the time of a line passes. */
+type LineTime<C extends Clock> = {
+  readonly clock: C;
+  /** Lets the line run. */
+  passes(ms: number): Promise<void>;
+};
+
+function manualTime(): LineTime<ManualClock> {
+  const clock = new ManualClock();
+  return {
+    clock,
+    async passes(ms) {
+      for (let passed = 0; passed < ms; passed += FRAME_MS) {
+        clock.advance(FRAME_MS);
+        await settleAll();
+      }
+    },
+  };
+}
+
 /** A live call of the local engines, and a person on the other side of a loopback line, on a clock that a test moves. */
-export async function phoneCall(
-  options: {
-    readonly creditRaw?: bigint;
-    readonly beginMessage?: string;
-    readonly metrics?: Metrics;
-    readonly notice?: string;
-    readonly announced?: () => void;
-    readonly notAnnounced?: () => void;
-    /** What is said to a caller who has fallen silent. */
-    readonly prompt?: () => string;
-    readonly change?: Partial<LiveCallOptions>;
-    readonly events?: Partial<LiveCallOptions['events']>;
-    readonly deps?: Partial<VoiceDeps>;
-    /** What answers in the place of the model. */
-    readonly brainOf?: (clock: ManualClock) => Brain;
-    readonly open?: (deps: VoiceDeps, options: LiveCallOptions) => LiveCall;
-  } = {},
+export const phoneCall = (options?: PhoneOptions) => phoneCallOn(manualTime(), options);
+
+type PhoneOptions = {
+  readonly creditRaw?: bigint;
+  readonly beginMessage?: string;
+  readonly metrics?: Metrics;
+  readonly notice?: string;
+  readonly announced?: () => void;
+  readonly notAnnounced?: () => void;
+  /** What is said to a caller who has fallen silent. */
+  readonly prompt?: () => string;
+  readonly change?: Partial<LiveCallOptions>;
+  readonly events?: Partial<LiveCallOptions['events']>;
+  readonly deps?: Partial<VoiceDeps>;
+  /** What answers in the place of the model. */
+  readonly brainOf?: (clock: Clock) => Brain;
+  readonly open?: (deps: VoiceDeps, options: LiveCallOptions) => LiveCall;
+  /** What the caller's voice sounds like for so long, at 8 kHz. */
+  readonly voice?: (ms: number) => Int16Array;
+  readonly engines?: FakeEngines;
+};
+
+/** The same in a time that is given. */
+export async function phoneCallOn<C extends Clock>(
+  { clock, passes }: LineTime<C>,
+  options: PhoneOptions = {},
 ) {
   const { creditRaw = 10_000_000n, metrics = noMetrics } = options;
-  const world = await openInput({
+  const world = await openInputOn(clock, {
     creditRaw,
+    engines: options.engines,
     change: { metrics: createVoiceMetrics(metrics, () => 0), ...options.deps },
   });
-  const { clock, deps, engines, input, ledger } = world;
-  const callee = new NotingCallee(clock);
+  const { deps, engines, input, ledger } = world;
+  const callee = new NotingCallee(clock, options.voice ?? ((ms) => tone(ms, 8_000)));
   engines.stt.pocketsphinx.interim = () => '';
   const brain = options.brainOf?.(clock);
   const pipeline = {
@@ -164,13 +203,6 @@ export async function phoneCall(
   call.attach(connection);
   brain?.onUnprompted?.(() => call.respond());
 
-  /** Lets the line run. */
-  async function passes(ms: number): Promise<void> {
-    for (let passed = 0; passed < ms; passed += FRAME_MS) {
-      clock.advance(FRAME_MS);
-      await settleAll();
-    }
-  }
   /** The caller says `text`, for so long, and is silent until the end of the turn is found. */
   async function says(text: string, ms = 400): Promise<void> {
     engines.stt.pocketsphinx.script.push(text);

@@ -25,6 +25,8 @@ export class QuietCallee implements Callee {
 export function sharedCarrier(calleeOf: () => Callee) {
   const servers: LoopbackServer[] = [];
   let at = 0;
+  let closedAtMs = Number.NaN;
+  let unheardMs: number | undefined;
   let hangUpsFail = 0;
   const loopback = createLoopbackCarrier({
     clock: systemClock,
@@ -37,7 +39,21 @@ export function sharedCarrier(calleeOf: () => Callee) {
       release: async () => {},
     },
     calleeOf: async () => calleeOf(),
-    server: () => servers[at] as LoopbackServer,
+    server: () => watched(servers[at] as LoopbackServer),
+  });
+  /** What a far side says before its stream is answered is lost on this carrier. */
+  const watched = (server: LoopbackServer): LoopbackServer => ({
+    ...server,
+    async answerMedia(start) {
+      const { connection } = start;
+      const close = (code: number, reason?: string) => {
+        closedAtMs = systemClock.monotonicMs();
+        connection.close(code, reason);
+      };
+      const call = await server.answerMedia({ ...start, connection: { ...connection, close } });
+      if (!Number.isNaN(closedAtMs)) unheardMs ??= systemClock.monotonicMs() - closedAtMs;
+      return call;
+    },
   });
   const carrier: Carrier = {
     ...loopback,
@@ -58,6 +74,8 @@ export function sharedCarrier(calleeOf: () => Callee) {
     callServer: (index: number) => {
       at = index;
     },
+    /** From the first close of a stream by its server to the next stream that a server takes. */
+    unheardMs: () => unheardMs,
     /** So many of the next hang-ups fail. */
     failHangUps: (count: number) => {
       hangUpsFail = count;

@@ -7,6 +7,17 @@ import { roomyPlace } from './roomy-place.ts';
 
 export const ADMIN_KEY = 'admin-key-of-the-process-tests';
 
+/** What the server processes of one place have in common, beside their database. */
+export const SECRETS: Readonly<Record<string, string>> = {
+  ADMIN_API_KEY: ADMIN_KEY,
+  JWT_SECRET: 'j'.repeat(32),
+  API_KEY_HMAC_SECRET: 'h'.repeat(32),
+  MANAGED_WALLET_APP_ID: 'local',
+  MANAGED_WALLET_APP_SECRET: 's'.repeat(32),
+  MANAGED_WALLET_AUTHORIZATION_PRIVATE_KEY: 'k'.repeat(32),
+  FACILITATOR_PRIVATE_KEY: `0x${'1'.repeat(64)}`,
+};
+
 /** Where a server process of a test lives: its environment, its files, its database. */
 export type ProcessPlace = AsyncDisposable & {
   readonly environment: Readonly<Record<string, string>>;
@@ -21,16 +32,7 @@ export async function processPlace(): Promise<ProcessPlace> {
   return {
     directory,
     target: database.target,
-    environment: {
-      DATABASE_URL: database.url,
-      ADMIN_API_KEY: ADMIN_KEY,
-      JWT_SECRET: 'j'.repeat(32),
-      API_KEY_HMAC_SECRET: 'h'.repeat(32),
-      MANAGED_WALLET_APP_ID: 'local',
-      MANAGED_WALLET_APP_SECRET: 's'.repeat(32),
-      MANAGED_WALLET_AUTHORIZATION_PRIVATE_KEY: 'k'.repeat(32),
-      FACILITATOR_PRIVATE_KEY: `0x${'1'.repeat(64)}`,
-    },
+    environment: { DATABASE_URL: database.url, ...SECRETS },
     async [Symbol.asyncDispose]() {
       await database.dispose();
       rmSync(directory, { recursive: true, force: true });

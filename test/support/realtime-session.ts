@@ -1,4 +1,5 @@
 import { assert } from '../../src/kernel/assert.ts';
+import type { Clock } from '../../src/kernel/clock.ts';
 import { LIMITS } from '../../src/kernel/limits.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { ManualClock } from '../../src/kernel/manual-clock.ts';
@@ -14,7 +15,7 @@ import type { SocketSession } from '../../src/voice/protocols/socket-session.ts'
 import { createLocalPipeline } from '../../src/voice/session/local-pipeline.ts';
 import type { SessionConfig } from '../../src/voice/session/session-config.ts';
 import type { VoiceSessionInput } from '../../src/voice/session/voice-session-input.ts';
-import { bytesOf } from './voice-fakes.ts';
+import { bytesOf, type FakeEngines } from './voice-fakes.ts';
 import { AGENT, createVoiceWorld, FakeSocket, type SentEvent, settleAll } from './voice-world.ts';
 
 export const RATE = 24_000;
@@ -27,19 +28,20 @@ type World = {
   /** In the place of what `session` reads as. */
   readonly config?: SessionConfig;
   readonly change?: Partial<VoiceDeps>;
+  /** In the place of new ones. */
+  readonly engines?: FakeEngines | undefined;
   readonly capOf?: (model: Model, source: Source) => TurnCap;
 };
 
 /** What a voice session of the local engines is opened with, over fakes and a clock that stands still. */
-export async function openInput({
-  creditRaw = PLENTY,
-  session,
-  change = {},
-  capOf = turnCap,
-  ...given
-}: World) {
-  const clock = new ManualClock();
-  const world = await createVoiceWorld({ clock, creditRaw, change });
+export const openInput = (world: World) => openInputOn(new ManualClock(), world);
+
+/** The same on a clock that is given. */
+export async function openInputOn<C extends Clock>(
+  clock: C,
+  { creditRaw = PLENTY, session, change = {}, engines, capOf = turnCap, ...given }: World,
+) {
+  const world = await createVoiceWorld({ clock, creditRaw, change, engines });
   const { deps } = world;
   const model = deps.catalogue.find('local/realtime');
   const source = model?.sources[0];

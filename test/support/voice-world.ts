@@ -25,10 +25,11 @@ export async function createVoiceWorld(options: {
   readonly clock: Clock;
   readonly creditRaw: bigint;
   readonly change?: Partial<VoiceDeps>;
+  /** In the place of new ones. */
+  readonly engines?: FakeEngines | undefined;
 }): Promise<VoiceWorld> {
-  const { clock, creditRaw } = options;
+  const { clock, creditRaw, engines = createFakeEngines() } = options;
   const ledger = createFakeLedger();
-  const engines = createFakeEngines();
   await ledger.credit({ agentId: AGENT, amountRaw: creditRaw, reference: 'world' });
   const sessions = createVoiceSessions({ clock });
   const deps: VoiceDeps = {

@@ -2,14 +2,16 @@ import { expect, it } from 'vitest';
 import { checkInvariants } from '../../src/ledger/store/check-invariants.ts';
 import { callEvents, chargedLegsRaw, expectBalanced, legsRaw } from '../support/call-receipts.ts';
 import { carrierProcesses, fundAt } from '../support/carrier-processes.ts';
+import type { SimCall } from '../support/carrier-sim/sim-call.ts';
 import { buyNumber, greetWith, TO } from '../support/carrier-world.ts';
+import { HANDOVER_SILENCE_MS, handedOver } from '../support/handed-over.ts';
 import { startServerProcess } from '../support/server-process.ts';
 import { ask } from '../support/whole-world.ts';
 
 /** At each of these times after it was placed, the process of a call is killed. */
 const KILLS_MS = [0, 60, 150, 400, 900, 1_600, 2_600];
 
-it('a call whose process is killed at any moment is settled once, and most go on at the other process', async () => {
+it('a call whose process is killed at any moment is settled once, and most go on at the other process within 2 s', async () => {
   await using processes = await carrierProcesses({
     numbers: Array.from({ length: 40 }, (_, n) => `+1415555${5_000 + n}`),
     callee: () => ({ ringMs: 100, hangsUpAtMs: 6_000 }),
@@ -60,7 +62,14 @@ it('a call whose process is killed at any moment is settled once, and most go on
     const ended = await callEvents(sql, row.id);
     const wasAnswered = call?.started_at !== null;
     expect(ended.length, `killed after ${killMs} ms`).toBe(wasAnswered ? 1 : 0);
-    if (Number(call?.streams_opened) > 1) goesOn++;
+    if (Number(call?.streams_opened) > 1) {
+      goesOn++;
+      const line = sim.calls.find(({ sid }) => sid === call?.carrier_call_id) as SimCall;
+      const { closedMs = 0, heardFromMs = Number.NaN } = (await handedOver(line)) ?? {};
+      expect(heardFromMs - closedMs, `killed after ${killMs} ms`).toBeLessThanOrEqual(
+        HANDOVER_SILENCE_MS,
+      );
+    }
     expect(legsRaw(ended[0])).toBe(await chargedLegsRaw(sql, row.id));
   }
   // Holds of models that a dead process had open are released once its lease is over.

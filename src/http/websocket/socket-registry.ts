@@ -22,6 +22,8 @@ export interface SocketRegistry {
     readonly keyId: number;
     readonly address: string;
   }): Seat;
+  /** Takes a place that counts under no cap: a socket of a carrier belongs to no agent and to no address. */
+  admit(): Seat;
   /** Closes 1008 every socket of an agent, or of one of its keys, also those still being upgraded. */
   closeAgentSockets(agentId: number, keyId?: number): void;
   /** Tells every socket, now and later, that the server is leaving. */
@@ -31,7 +33,8 @@ export interface SocketRegistry {
 }
 
 type SeatState = {
-  readonly keyId: number;
+  /** Undefined: no key has opened it. */
+  readonly keyId?: number;
   live: LiveSocket | undefined;
   verdict: { code: number; reason: string } | undefined;
 };
@@ -39,6 +42,7 @@ type SeatState = {
 /** Keeps count of sockets per agent and address, and finds them when a key is revoked. */
 export function createSocketRegistry(caps: SocketCaps): SocketRegistry {
   const byAgent = new Map<number, Set<SeatState>>();
+  const uncapped = new Set<SeatState>();
   const perAddress = new Map<string, number>();
   let draining = false;
   let size = 0;
@@ -48,7 +52,25 @@ export function createSocketRegistry(caps: SocketCaps): SocketRegistry {
     else seat.live.close(code, reason);
   };
   // A copy, because a closing socket leaves the set at once.
-  const everySeat = () => [...byAgent.values()].flatMap((seats) => [...seats]);
+  const everySeat = () => [...byAgent.values(), uncapped].flatMap((seats) => [...seats]);
+
+  /** Adds a seat to `seats`. `released` runs once. */
+  function take(seats: Set<SeatState>, seat: SeatState, released: () => void): Seat {
+    seats.add(seat);
+    size += 1;
+    return {
+      occupy(live) {
+        seat.live = live;
+        if (seat.verdict !== undefined) live.close(seat.verdict.code, seat.verdict.reason);
+        else if (draining) live.drain();
+      },
+      release() {
+        if (!seats.delete(seat)) return;
+        size -= 1;
+        released();
+      },
+    };
+  }
 
   return {
     reserve({ agentId, keyId, address }) {
@@ -59,27 +81,16 @@ export function createSocketRegistry(caps: SocketCaps): SocketRegistry {
         throw errors.request.tooManySockets(caps.perAddress, 'address');
       }
 
-      const seat: SeatState = { keyId, live: undefined, verdict: undefined };
-      byAgent.set(agentId, seats.add(seat));
+      byAgent.set(agentId, seats);
       perAddress.set(address, atAddress + 1);
-      size += 1;
-
-      return {
-        occupy(live) {
-          seat.live = live;
-          if (seat.verdict !== undefined) live.close(seat.verdict.code, seat.verdict.reason);
-          else if (draining) live.drain();
-        },
-        release() {
-          if (!seats.delete(seat)) return;
-          size -= 1;
-          if (seats.size === 0 && byAgent.get(agentId) === seats) byAgent.delete(agentId);
-          const left = (perAddress.get(address) ?? 1) - 1;
-          if (left === 0) perAddress.delete(address);
-          else perAddress.set(address, left);
-        },
-      };
+      return take(seats, { keyId, live: undefined, verdict: undefined }, () => {
+        if (seats.size === 0 && byAgent.get(agentId) === seats) byAgent.delete(agentId);
+        const left = (perAddress.get(address) ?? 1) - 1;
+        if (left === 0) perAddress.delete(address);
+        else perAddress.set(address, left);
+      });
     },
+    admit: () => take(uncapped, { live: undefined, verdict: undefined }, () => {}),
     closeAgentSockets(agentId, keyId) {
       for (const seat of [...(byAgent.get(agentId) ?? [])]) {
         if (keyId === undefined || seat.keyId === keyId) close(seat, 1008, 'credential revoked');

@@ -28,7 +28,7 @@ import type { ConnectionGate } from '../server/connection-gate.ts';
 import type { EdgeDeps } from '../server/edge-deps.ts';
 import { beginRequest, endAnswered, traceLines } from '../server/request-span.ts';
 import type { MessageLine } from './message-line.ts';
-import type { Seat, SocketRegistry } from './socket-registry.ts';
+import type { SocketRegistry } from './socket-registry.ts';
 import {
   type AgentSocket,
   type AnySocket,
@@ -131,7 +131,7 @@ async function upgrade(deps: SocketDeps, handshake: Handshake): Promise<void> {
 
   const opened =
     spec.credential === 'carrier'
-      ? await openForCarrier(handshake, spec)
+      ? await openForCarrier(deps, handshake, spec)
       : await openForAgent(deps, handshake, spec);
   const protocol = chooseProtocol(spec.protocols, request.headers);
   const session = new SocketSession({
@@ -157,16 +157,15 @@ type Opened = Pick<SessionOptions, 'handler' | 'seat' | 'agentId' | 'keyId'> & {
   readonly added: HeaderLine[];
 };
 
-const NO_SEAT: Seat = { occupy() {}, release() {} };
-
 async function openForCarrier(
+  { registry }: SocketDeps,
   { log, request, requestId, span }: Handshake,
   spec: CarrierSocket,
 ): Promise<Opened> {
   const { headers, path, query } = request;
   const url = query === '' ? path : `${path}?${query}`;
   const handler = await spec.open({ url, headers, requestId, span, log });
-  return { handler, seat: NO_SEAT, agentId: 0, keyId: 0, added: [] };
+  return { handler, seat: registry.admit(), agentId: 0, keyId: 0, added: [] };
 }
 
 async function openForAgent(

@@ -23,6 +23,7 @@ const CODEC = {
 
 /** Opens streams of one call. Closing one runs its close handler at once, as the sockets of this server do. */
 async function streams() {
+  const closed: number[] = [];
   const detached: string[] = [];
   const events = { detached: () => detached.push('detached') };
   const { call } = await phoneCall({ events });
@@ -37,7 +38,7 @@ async function streams() {
   const route = createCarrierMediaSocket(hooks as unknown as CarrierHooks, {
     publicOrigin: 'http://127.0.0.1',
   });
-  async function opened() {
+  async function opened({ starts = true } = {}) {
     const handler: SocketHandler = await route.open({
       headers: new Map(),
       log: silentLog,
@@ -47,13 +48,16 @@ async function streams() {
     const connection = {
       send: () => true,
       batch: (work: () => void) => work(),
-      close: (code: number) => handler.closed(code, ''),
+      close(code: number) {
+        closed.push(code);
+        handler.closed(code, '');
+      },
     };
     handler.opened(connection as unknown as SocketConnection);
-    handler.frame?.(new Uint8Array(), false);
+    if (starts) handler.frame?.(new Uint8Array(), false);
     return handler;
   }
-  return { detached, opened };
+  return { closed, detached, opened };
 }
 
 it('a call hears of the end of its stream, and not of one that another stream has replaced', async () => {
@@ -74,4 +78,15 @@ it('a stream that is replaced before it knows its call leaves the call to the ot
   await first;
   await settleAll();
   expect(detached).toEqual([]);
+});
+
+it('a process that stops closes a stream that names no call at once, and leaves the others to their calls', async () => {
+  const { closed, opened } = await streams();
+  const named = await opened();
+  const unnamed = await opened({ starts: false });
+  await settleAll();
+  named.draining?.();
+  expect(closed).toEqual([]);
+  unnamed.draining?.();
+  expect(closed).toEqual([1012]);
 });

@@ -50,6 +50,27 @@ describe('the registry of open sockets', () => {
     kept.occupy(live('kept'));
     expect(told).toEqual(['revoked 1008', 'kept drain']);
   });
+
+  it('counts the socket of a carrier under no cap, and reaches it when the server leaves', () => {
+    const registry = createSocketRegistry({ perAgent: 1, perAddress: 1 });
+    const told: string[] = [];
+    const seats = ['first', 'second'].map((name) => {
+      const seat = registry.admit();
+      seat.occupy({
+        close: (code) => told.push(`${name} ${code}`),
+        drain: () => told.push(`${name} drain`),
+      });
+      return seat;
+    });
+    registry.reserve({ agentId: 0, keyId: 0, address: 'a' }).release();
+    registry.closeAgentSockets(0);
+    expect([registry.size, told]).toEqual([2, []]);
+    registry.drain();
+    seats[0]?.release();
+    seats[0]?.release();
+    registry.closeAll(1012, 'leaving');
+    expect([registry.size, told]).toEqual([1, ['first drain', 'second drain', 'second 1012']]);
+  });
 });
 
 describe('what the library is told', () => {
