@@ -15,9 +15,9 @@ import { at as quantile } from './quantile.ts';
 const KINDS = ['bare', 'live'] as const;
 type Kind = (typeof KINDS)[number];
 
-const ROUNDS = 8;
-/** In which V8 compiles what calls do again and again: the code of a turn runs once in seconds. */
-const WARM_ROUNDS = 3;
+const ROUNDS = 16;
+/** In which V8 compiles what calls do again and again: a turn runs once in seconds, and its code is still compiled after 30. */
+const WARM_ROUNDS = 8;
 const ROUND_MS = 5_000;
 const CALLS = 300;
 const BAR = 2.2;
