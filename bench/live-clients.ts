@@ -12,6 +12,8 @@ export type Host = {
   /** What it has used so far, in microseconds of CPU. */
   cpu(): number;
   ask<T>(question: string): Promise<T>;
+  /** Sends a signal, and does not wait for what comes of it. */
+  signal(name: NodeJS.Signals): void;
   end(): Promise<void>;
 };
 
@@ -28,6 +30,7 @@ export async function startHost(
   const child = fork(compiled(`bench/${module}.ts`), [JSON.stringify(order)], {
     ...{ execPath: command, execArgv: options },
   });
+  const exited = once(child, 'exit');
   const { port } = await nextMessage<{ port: number }>(child);
   return {
     port,
@@ -37,10 +40,10 @@ export async function startHost(
       child.send(question);
       return answer;
     },
+    signal: (name) => void child.kill(name),
     async end() {
-      const exit = once(child, 'exit');
-      child.disconnect();
-      await exit;
+      if (child.connected) child.disconnect();
+      await exited;
     },
   };
 }

@@ -26,6 +26,8 @@ const BENCHES: readonly Bench[] = [
     name: 'turn-taking',
     run: async () => (await import('./turn-taking.bench.ts')).benchTurnTaking(),
   },
+  { name: 'barge-in', run: async () => (await import('./barge-in.bench.ts')).benchBargeIn() },
+  { name: 'handover', run: async () => (await import('./handover.bench.ts')).benchHandover() },
   { name: 'phone', run: async () => (await import('./phone.bench.ts')).benchPhone() },
   { name: 'webhooks', run: async () => (await import('./webhooks.bench.ts')).benchWebhooks() },
   { name: 'memory', run: async () => (await import('./memory.bench.ts')).benchMemory() },
