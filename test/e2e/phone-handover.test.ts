@@ -283,10 +283,12 @@ it('a notice that its process did not finish is told whole by the one that takes
         where call_id = ${callId} order by seq`
     ).map((turn) => turn.heard);
   await expect
-    .poll(async () => (await recordings())[0], { timeout: 8_000 })
+    .poll(async () => (await recordings())[0], { timeout: 20_000 })
     .toMatchObject({ status: 'recording' });
   expect((await heard()).filter((text) => text === RECORDING_NOTICE)).toHaveLength(1);
-  await expect.poll(async () => (await heard()).at(-1)).toMatch('I have quite a lot to say.');
+  await expect
+    .poll(async () => (await heard()).at(-1), { timeout: 20_000 })
+    .toMatch('I have quite a lot to say.');
   await ask(`${second.url}/v1/calls/${callId}/hangup`, { headers, method: 'POST' });
   const ended = async () => (await sql`select terminal from calls`)[0];
   await expect.poll(ended, { timeout: 10_000 }).toMatchObject({ terminal: true });
