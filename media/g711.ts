@@ -3,7 +3,7 @@ import { keepTable, kernel } from './kernel.ts';
 /** Bytes that the kernel takes at a time. */
 const BLOCK = kernel.bytes.length;
 
-/** The front of what the kernel wrote, as it was last given out: the frames of a line have one length. */
+/** The front of the kernel's output, kept from frame to frame because the frames of a line have one length. */
 let front = kernel.output.subarray(0, 0);
 
 /** Decodes one law of G.711, of which `linear` says the sample that each code stands for. */

@@ -21,7 +21,7 @@ const OTHER_WINDOWS = 2;
 export class NoiseFloor {
   #framesInWindow = 0;
   #filledOnce = false;
-  /** What each frame reads and writes: one array (docs/decisions/0109). No frame has come as long as `recent` is none. */
+  /** What each frame reads and writes: one array (docs/decisions/0109). Before the first frame `recent` is not a number. */
   readonly #state: [recent: number, thisWindow: number, otherWindows: number] = [
     Number.NaN,
     NONE,

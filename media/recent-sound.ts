@@ -40,7 +40,7 @@ export class RecentSound {
   readonly #scale: number;
   readonly #most: number;
   #written = 0;
-  /** Where in the ring the next sample goes, unless the ring is full there. */
+  /** Where in the ring the next sample goes; at the end of the ring it goes to its beginning. */
   #place = 0;
   #read = 0;
   #skippedSamples = 0;

@@ -14,9 +14,9 @@ type Observer = {
 };
 
 /**
- * Runs a machine of XState whose states have no states within them, in a fraction of the time that the interpreter of
- * XState needs for any machine (docs/decisions/0110). Effects run in the same order, an event that is sent meanwhile is
- * handled after the present one, and until then the snapshot is that of before. A machine that needs more than
+ * Runs a machine of XState whose states have no states within them, in a tenth of the time that XState's interpreter
+ * takes (docs/decisions/0110). As there, effects run in the order in which the machine names them, an event that an effect
+ * sends is handled after the present one, and until then the snapshot is that of before. A machine that needs more than
  * `flatten` knows throws a TypeError when its first actor is made.
  */
 export class FlatActor<Machine extends AnyStateMachine> {
@@ -27,7 +27,7 @@ export class FlatActor<Machine extends AnyStateMachine> {
   #status: FlatSnapshot<Machine>['status'] = 'active';
   #observer: Observer | undefined;
   readonly #events: { readonly type: string }[] = [];
-  /** Events wait: the actor has not started, or handles another one. */
+  /** The actor has not started, or handles an event: others wait. */
   #isBusy = true;
   readonly #timers: TimerHandle[] = [];
 
@@ -41,7 +41,7 @@ export class FlatActor<Machine extends AnyStateMachine> {
     this.#context = this.#machine.contextOf(input);
   }
 
-  /** Who is told once when the machine has ended, or an effect or a guard has thrown. There is one observer. */
+  /** Tells `observer` once that the machine has ended, or that an effect or a guard has thrown. A later one replaces it. */
   subscribe(observer: Observer): void {
     this.#observer = observer;
   }

@@ -4,20 +4,7 @@ import { createActor } from 'xstate';
 import { type VoiceSessionEvent, voiceSessionMachine } from '../../../machines/voice-session.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
-
-const ending = { code: 1008, reason: 'budget_exhausted' };
-const EVENTS: readonly VoiceSessionEvent[] = [
-  { type: 'response.requested' },
-  { type: 'speech.heard' },
-  { type: 'bill.due' },
-  { type: 'turn.finished' },
-  { type: 'turn.billed' },
-  { type: 'budget.spent', ending },
-  { type: 'drain.requested' },
-  { type: 'session.failed', ending: { code: 1011, reason: 'broken' } },
-  { type: 'socket.closed' },
-  { type: 'claim.lost' },
-];
+import { SESSION_EVENTS } from '../../support/session-events.ts';
 
 function start(...hearing: readonly boolean[]) {
   const looks = [...hearing];
@@ -56,7 +43,7 @@ describe('realtime session', () => {
     fc.assert(
       fc.property(
         fc.boolean(),
-        fc.array(fc.constantFrom(...EVENTS), { maxLength: 12 }),
+        fc.array(fc.constantFrom(...SESSION_EVENTS), { maxLength: 12 }),
         (isHearing, events) => {
           const { effects, actor, send } = start(isHearing);
           send(...events);
@@ -71,7 +58,7 @@ describe('realtime session', () => {
 
   it('never starts a turn before the one before it is billed', () => {
     fc.assert(
-      fc.property(fc.array(fc.constantFrom(...EVENTS), { maxLength: 20 }), (events) => {
+      fc.property(fc.array(fc.constantFrom(...SESSION_EVENTS), { maxLength: 20 }), (events) => {
         const { effects, send } = start();
         send(...events);
         const turns = effects.filter(

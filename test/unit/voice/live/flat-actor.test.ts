@@ -6,21 +6,9 @@ import { voiceSessionMachine } from '../../../../machines/voice-session.ts';
 import { voiceTurnMachine } from '../../../../machines/voice-turn.ts';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { FlatActor } from '../../../../src/voice/live/flat-actor.ts';
+import { SESSION_EVENTS } from '../../../support/session-events.ts';
 
 const ending = { code: 1008, reason: 'budget_exhausted' };
-const SESSION_EVENTS = [
-  { type: 'response.requested' },
-  { type: 'speech.heard' },
-  { type: 'bill.due' },
-  { type: 'turn.finished' },
-  { type: 'turn.billed' },
-  { type: 'budget.spent', ending },
-  { type: 'drain.requested' },
-  { type: 'session.failed', ending: { code: 1011, reason: 'broken' } },
-  { type: 'socket.closed' },
-  { type: 'claim.lost' },
-  { type: 'unknown' },
-] as const;
 const TURN_EVENTS = [
   { type: 'reply.ready' },
   { type: 'speech.finished' },
@@ -119,7 +107,7 @@ describe('a flat actor', () => {
     {
       name: 'session',
       machine: voiceSessionMachine,
-      events: SESSION_EVENTS,
+      events: [...SESSION_EVENTS, { type: 'unknown' }],
       effects: sessionEffects,
     },
     { name: 'turn', machine: voiceTurnMachine, events: TURN_EVENTS, effects: turnEffects },
