@@ -7,9 +7,9 @@ import type { LineFigures } from '../records/line-figures.ts';
 import { closeRecord } from '../records/record-store.ts';
 import { advanceCall, type CallStatus } from './advance-call.ts';
 import { type Call, type CallOptions, isCallId, type NewCall } from './call.ts';
-import { DROPPED } from './ending/end-store.ts';
 
-type Row = {
+/** A row of `callColumns`. */
+export type CallRow = {
   id: string;
   agent_id: number;
   account_id: string;
@@ -62,7 +62,7 @@ const readRates = (stored: StoredRates): RateCard =>
     ]),
   ) as unknown as RateCard;
 
-const callOf = (row: Row): Call => ({
+export const callOf = (row: CallRow): Call => ({
   callId: row.id,
   agentId: row.agent_id,
   accountId: row.account_id,
@@ -101,7 +101,7 @@ const callOf = (row: Row): Call => ({
         },
 });
 
-const columns = (sql: Queryable) => sql`
+export const callColumns = (sql: Queryable) => sql`
   id, agent_id, account_id, number_id, carrier, carrier_call_id, direction, from_number, to_number,
   status, terminal, end_reason, key_id, task_id, task_value_bps, action_id, customer_id, max_spend_raw,
   (select coalesce(k.root_id, k.id) from agent_keys k where k.id = calls.key_id) as key_root_id, rates, options,
@@ -143,7 +143,7 @@ export async function insertCall(
 /** Undefined also for a text that is no id of a call: PostgreSQL takes no NUL character, for example. */
 export async function findCall(sql: Queryable, callId: string): Promise<Call | undefined> {
   if (!isCallId(callId)) return undefined;
-  const [row] = await sql<Row[]>`select ${columns(sql)} from calls where id = ${callId}`;
+  const [row] = await sql<CallRow[]>`select ${callColumns(sql)} from calls where id = ${callId}`;
   return row && callOf(row);
 }
 
@@ -152,8 +152,8 @@ export async function findCarrierCall(
   carrier: CarrierName,
   carrierCallId: string,
 ): Promise<Call | undefined> {
-  const [row] = await sql<Row[]>`
-    select ${columns(sql)} from calls where carrier = ${carrier} and carrier_call_id = ${carrierCallId}`;
+  const [row] = await sql<CallRow[]>`
+    select ${callColumns(sql)} from calls where carrier = ${carrier} and carrier_call_id = ${carrierCallId}`;
   return row && callOf(row);
 }
 
@@ -163,7 +163,7 @@ export async function learnCarrierCall(
   callId: string,
   carrierCallId: string,
 ): Promise<CallStatus | undefined> {
-  const [row] = await sql<Row[]>`update calls set carrier_call_id = ${carrierCallId}
+  const [row] = await sql<CallRow[]>`update calls set carrier_call_id = ${carrierCallId}
     where id = ${callId} and carrier_call_id is null returning status`;
   return row?.status;
 }
@@ -203,11 +203,11 @@ export async function askForStream(sql: Sql, callId: string): Promise<boolean> {
 
 /** Admits a media stream, of which there is one for each that was asked for. Undefined: it is one too many. */
 export async function admitStream(sql: Sql, callId: string): Promise<Call | undefined> {
-  const [row] = await sql<Row[]>`
+  const [row] = await sql<CallRow[]>`
     update calls set streams_opened = streams_opened + 1
     where id = ${callId} and not terminal and streams_opened < streams_asked
       and end_reason is distinct from 'call_transfer'
-    returning ${columns(sql)}`;
+    returning ${callColumns(sql)}`;
   return row && callOf(row);
 }
 
@@ -236,13 +236,13 @@ export async function applyToCall(
   event: CallEvent,
   end: CallEnd = NOTHING_USED,
 ): Promise<Call | undefined> {
-  const [stored] = await tx<Row[]>`
-    select ${columns(tx)} from calls where id = ${callId} for no key update`;
+  const [stored] = await tx<CallRow[]>`
+    select ${callColumns(tx)} from calls where id = ${callId} for no key update`;
   const next = stored && advanceCall(callOf(stored), event);
   if (next === undefined) return undefined;
   const { endReason, status, terminal } = next;
   const { legs } = end;
-  const [row] = await tx<Row[]>`
+  const [row] = await tx<CallRow[]>`
     update calls set status = ${status}, terminal = ${terminal}, end_reason = ${endReason},
       started_at = case when ${event.type === 'media.opened'} then coalesce(started_at, now())
         else started_at end,
@@ -256,7 +256,7 @@ export async function applyToCall(
       tts_raw = case when ${terminal} then ${legs.ttsRaw.toString()}::bigint end,
       is_backstop = ${terminal && end.isBackstop}
     where id = ${callId}
-    returning ${columns(tx)}`;
+    returning ${callColumns(tx)}`;
   const call = row && callOf(row);
   if (call?.terminal) await closeRecord(tx, call, end.line);
   return call;
@@ -274,35 +274,4 @@ export const advanceRow = (
 export async function putOffCall(sql: Sql, callId: string, inMs: number): Promise<void> {
   await sql`update calls set due_at = now() + ${inMs} * interval '1 millisecond'
     where id = ${callId} and not terminal`;
-}
-
-/**
- * Claims calls of a carrier that are due, at most `limit`: no other process gets them for `claimMs`. Calls of other carriers are
- * among them once they have been due for `othersAfterMs`: no process with their carrier claims them any more. A call that was
- * transferred is due at once where its agent is suspended or closed, or its key is revoked, and is dropped from then on.
- */
-export async function claimDueCalls(
-  sql: Sql,
-  carrier: CarrierName,
-  {
-    claimMs,
-    limit,
-    othersAfterMs,
-  }: { readonly limit: number; readonly claimMs: number; readonly othersAfterMs: number },
-): Promise<Call[]> {
-  const rows = await sql<Row[]>`
-    with due (call_id, is_unwanted) as (
-      select c.id, stop.is_unwanted from calls c cross join lateral (
-        select case when c.end_reason = 'call_transfer' and c.options -> 'isDropped' is null then
-            (select a.status in ('suspended', 'closed') from agents a where a.id = c.agent_id)
-              or coalesce((select k.revoked_at is not null from agent_keys k where k.id = c.key_id), false)
-            else false end as is_unwanted) stop
-      where not c.terminal and (c.due_at <= now() or stop.is_unwanted)
-        and (c.carrier = ${carrier} or c.due_at <= now() - ${othersAfterMs} * interval '1 millisecond')
-      order by c.due_at limit ${limit} for update of c skip locked)
-    update calls set due_at = now() + ${claimMs} * interval '1 millisecond',
-      options = case when is_unwanted then options || ${DROPPED}::text::jsonb else options end
-    from due where id = call_id
-    returning ${columns(sql)}`;
-  return rows.map(callOf);
 }

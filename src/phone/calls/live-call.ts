@@ -182,7 +182,7 @@ export class LiveCall {
     this.#session.respond({ config, metadata: {}, isInConversation: true });
   }
 
-  /** The same, once the far side has heard the notice, where it is told one. */
+  /** Lets the brain answer: at once, or after the notice that the call is recorded, where that is still being said. */
   respondAfterNotice(): void {
     if (this.#announcement.isOpen) this.#announcement.asked();
     else this.respond();

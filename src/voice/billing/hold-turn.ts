@@ -1,7 +1,9 @@
+import { assert } from '../../kernel/assert.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { holdWhatFits, largestFitting } from '../../ledger/rules/hold-what-fits.ts';
+import { refuseHold } from '../../models/purchase/refuse-hold.ts';
 import type { Extension, Reserves } from './session-hold.ts';
-import { openSessionHolds, type SessionHolds } from './session-holds.ts';
+import type { SessionHolds } from './session-holds.ts';
 
 type Refused = Extract<Extension, { kind: 'refused' }>;
 
@@ -41,4 +43,24 @@ export async function openTurn(
     return held.verdict;
   });
   return outputTokens;
+}
+
+/** Holds what a session begins with. Throws the refusal, with nothing left held. */
+export async function openSessionHolds(
+  sessionHolds: SessionHolds,
+  hold: () => Promise<Extension>,
+): Promise<void> {
+  let verdict: Extension = { kind: 'lost' };
+  try {
+    verdict = await hold();
+  } finally {
+    if (verdict.kind !== 'extended') {
+      await sessionHolds.settle({ reason: 'not_opened', status: 'failed' });
+    }
+  }
+  if (verdict.kind === 'refused') throw refuseHold(verdict.refusal);
+  assert(
+    verdict.kind === 'extended',
+    'a session that is being opened is known to this process alone',
+  );
 }

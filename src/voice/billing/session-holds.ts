@@ -1,7 +1,5 @@
 import { maxRaw, minRaw } from '../../kernel/amount.ts';
-import { assert } from '../../kernel/assert.ts';
 import { roomOf } from '../../ledger/rules/hold-what-fits.ts';
-import { refuseHold } from '../../models/purchase/refuse-hold.ts';
 import type { SettleOutcome } from './close-session-hold.ts';
 import type { Extension, OpenedSessionHold, Reserves, SessionHold } from './session-hold.ts';
 
@@ -40,7 +38,10 @@ export class SessionHolds {
   readonly #holdIdOf: ((name: string) => string) | undefined;
   /** What was taken out of the main hold and is in no other. */
   #looseRaw = 0n;
-  /** What the main hold will have spent after its part of the turn that is held. No other hold takes from that. */
+  /**
+   * What the main hold will have spent once its part of the present turn is billed. Until then no other hold takes from that
+   * part.
+   */
   #keptUntilRaw = 0n;
   #within: Promise<unknown> = Promise.resolve();
   #isReserveSpent = false;
@@ -279,24 +280,4 @@ export class SessionHolds {
     await opened.sessionHold.settle(this.#ending);
     return LOST;
   }
-}
-
-/** Holds what a session begins with. Throws the refusal, with nothing left held. */
-export async function openSessionHolds(
-  sessionHolds: SessionHolds,
-  hold: () => Promise<Extension>,
-): Promise<void> {
-  let verdict: Extension = LOST;
-  try {
-    verdict = await hold();
-  } finally {
-    if (verdict.kind !== 'extended') {
-      await sessionHolds.settle({ reason: 'not_opened', status: 'failed' });
-    }
-  }
-  if (verdict.kind === 'refused') throw refuseHold(verdict.refusal);
-  assert(
-    verdict.kind === 'extended',
-    'a session that is being opened is known to this process alone',
-  );
 }

@@ -11,11 +11,11 @@ import type { CallDeps } from '../call-deps.ts';
 import { callEnded } from '../call-events.ts';
 import { isLeftToCarrier, secondsRecorded, useOfJournal } from '../call-meter.ts';
 import { chargesOf, legsWithin } from '../call-money.ts';
-import { advanceRow, applyToCall, claimDueCalls, putOffCall } from '../call-store.ts';
+import { advanceRow, applyToCall, putOffCall } from '../call-store.ts';
 import { isOfSession, reasonOf } from '../end-reason.ts';
 import { findSessionEnd, giveEndReason } from '../ending/end-store.ts';
 import { carrierEnded, isOver } from '../hear-carrier.ts';
-import { chargedLegs, isHeldByLiving, receiptSeconds } from './sweep-store.ts';
+import { chargedLegs, claimDueCalls, isHeldByLiving, receiptSeconds } from './sweep-store.ts';
 
 const BACKSTOP = 'backstop_settled';
 const EVERY_MS = 2_000;

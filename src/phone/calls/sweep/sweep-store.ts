@@ -1,9 +1,44 @@
 import { usageOfSession } from '../../../ledger/engine/take-session.ts';
 import type { Sql } from '../../../platform/postgres/sql.ts';
+import type { CarrierName } from '../../carriers/carrier.ts';
 import type { LegCosts } from '../../rate-card.ts';
+import type { Call } from '../call.ts';
 import { isLeftToCarrier } from '../call-meter.ts';
+import { type CallRow, callColumns, callOf } from '../call-store.ts';
+import { DROPPED } from '../ending/end-store.ts';
 
-/** What the sweeper reads of a call before it settles it in the place of its process. */
+/** What the sweeper claims, and what it reads of a call before it settles it in the place of its process. */
+
+/**
+ * Claims calls of a carrier that are due, at most `limit`: no other process gets them for `claimMs`. Calls of other carriers are
+ * among them once they have been due for `othersAfterMs`: no process with their carrier claims them any more. A call that was
+ * transferred is due at once where its agent is suspended or closed, or its key is revoked, and is dropped from then on.
+ */
+export async function claimDueCalls(
+  sql: Sql,
+  carrier: CarrierName,
+  {
+    claimMs,
+    limit,
+    othersAfterMs,
+  }: { readonly limit: number; readonly claimMs: number; readonly othersAfterMs: number },
+): Promise<Call[]> {
+  const rows = await sql<CallRow[]>`
+    with due (call_id, is_unwanted) as (
+      select c.id, stop.is_unwanted from calls c cross join lateral (
+        select case when c.end_reason = 'call_transfer' and c.options -> 'isDropped' is null then
+            (select a.status in ('suspended', 'closed') from agents a where a.id = c.agent_id)
+              or coalesce((select k.revoked_at is not null from agent_keys k where k.id = c.key_id), false)
+            else false end as is_unwanted) stop
+      where not c.terminal and (c.due_at <= now() or stop.is_unwanted)
+        and (c.carrier = ${carrier} or c.due_at <= now() - ${othersAfterMs} * interval '1 millisecond')
+      order by c.due_at limit ${limit} for update of c skip locked)
+    update calls set due_at = now() + ${claimMs} * interval '1 millisecond',
+      options = case when is_unwanted then options || ${DROPPED}::text::jsonb else options end
+    from due where id = call_id
+    returning ${callColumns(sql)}`;
+  return rows.map(callOf);
+}
 
 /** Whether a living process holds the session of a call, and has not left the call to its carrier. */
 export async function isHeldByLiving(sql: Sql, callId: string): Promise<boolean> {

@@ -7,12 +7,9 @@ import type { Ledger } from '../../../../src/ledger/rules/ledger.ts';
 import type { Spender } from '../../../../src/ledger/rules/requests.ts';
 import type { Source } from '../../../../src/models/catalogue/catalogue.ts';
 import { CallTimeout } from '../../../../src/platform/postgres/transient.ts';
+import { openSessionHolds } from '../../../../src/voice/billing/hold-turn.ts';
 import { openSessionHold } from '../../../../src/voice/billing/session-hold.ts';
-import {
-  MAIN_HOLD,
-  openSessionHolds,
-  SessionHolds,
-} from '../../../../src/voice/billing/session-holds.ts';
+import { MAIN_HOLD, SessionHolds } from '../../../../src/voice/billing/session-holds.ts';
 import { createFakeLedger } from '../../../support/fake-ledger.ts';
 import { ACTIVE, MemoryLedger } from '../../../support/fakes/memory-ledger.ts';
 import { policyOf } from '../../../support/spending.ts';
