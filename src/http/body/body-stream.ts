@@ -76,6 +76,7 @@ class Incoming {
 
   take(chunk: ArrayBuffer, isLast: boolean): void {
     if (this.#isReleased) return;
+    if (isLast) this.#pace.lastByteCame();
     this.#seenBytes += chunk.byteLength;
     const over =
       this.#seenBytes > this.#options.limitBytes

@@ -58,7 +58,8 @@ export function readBody(
     res.onData((chunk, isLast) => {
       if (!wanted) return;
       seenBytes += chunk.byteLength;
-      if (!isLast && chunk.byteLength > LIMITS.bodyStreamAheadBytes) {
+      if (isLast) pace.lastByteCame();
+      else if (chunk.byteLength > LIMITS.bodyStreamAheadBytes) {
         pace.pause();
         pace.resumeInTurn();
       }

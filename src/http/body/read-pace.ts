@@ -1,4 +1,5 @@
 import type { HttpResponse } from 'uWebSockets.js';
+import { soon } from '../../kernel/clock.ts';
 import { turnForLongWork } from '../../kernel/long-work.ts';
 
 /**
@@ -9,6 +10,7 @@ import { turnForLongWork } from '../../kernel/long-work.ts';
 export class ReadPace {
   readonly #res: HttpResponse;
   #isPaused = false;
+  #isHeld = false;
   #isTurnAsked = false;
   #isOver = false;
 
@@ -16,10 +18,11 @@ export class ReadPace {
     this.#res = res;
   }
 
+  /** Pauses at the end of this turn, unless the last byte comes before. */
   pause(): void {
     if (this.#isOver || this.#isPaused) return;
     this.#isPaused = true;
-    this.#res.pause();
+    soon(() => this.#hold());
   }
 
   /** Resumes in a turn that no other paused connection has, unless `mayResume` says no by then. */
@@ -30,6 +33,14 @@ export class ReadPace {
       this.#isTurnAsked = false;
       if (mayResume()) this.#resume();
     });
+  }
+
+  /**
+   * The library stops its timer of 10 s with the last byte, and every `resume` starts the timer again: a connection
+   * that is not paused by now must never be, or a slow answer finds its connection closed.
+   */
+  lastByteCame(): void {
+    this.#isPaused = false;
   }
 
   /** Resumes at once and pauses no more. Call it before the answer is written: after that the response is invalid. */
@@ -43,9 +54,16 @@ export class ReadPace {
     this.#isOver = true;
   }
 
-  #resume(): void {
+  #hold(): void {
     if (this.#isOver || !this.#isPaused) return;
+    this.#isHeld = true;
+    this.#res.pause();
+  }
+
+  #resume(): void {
     this.#isPaused = false;
+    if (this.#isOver || !this.#isHeld) return;
+    this.#isHeld = false;
     this.#res.resume();
   }
 }

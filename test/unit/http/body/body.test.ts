@@ -3,7 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { readBody } from '../../../../src/http/body/body.ts';
 import { BodyBudget } from '../../../../src/http/body/body-budget.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { turnForLongWork } from '../../../../src/kernel/long-work.ts';
 import { FakeResponse } from '../../../support/fake-response.ts';
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 const budgetOf = (bytes: number, bytesPerCaller = bytes) =>
   new BodyBudget({ bytes, bytesPerCaller });
@@ -35,17 +38,34 @@ describe('a request body', () => {
     );
   });
 
-  it('that comes fast rests until a later turn, and runs on before the answer is written', async () => {
+  it('that comes fast rests until a turn of its own, and runs on before the answer is written', async () => {
     const { response, read } = reading(10_000_000);
     const much = new Uint8Array(LIMITS.bodyStreamAheadBytes + 1);
+    void turnForLongWork();
+    void turnForLongWork();
     response.receive(much, false);
+    await turn();
     expect(response.isPaused).toBe(true);
-    await new Promise((resolve) => setImmediate(resolve));
+    await turn();
+    await turn();
     expect(response.isPaused).toBe(false);
     response.receive(much, false);
+    void turnForLongWork();
+    await turn();
     read.letGo();
     expect(response.isPaused).toBe(false);
     read.release();
+  });
+
+  it('that has come whole is never paused: to resume would start the timer of the library', async () => {
+    const { response, read } = reading(10_000_000);
+    const much = new Uint8Array(LIMITS.bodyStreamAheadBytes + 1);
+    void turnForLongWork();
+    response.receive(much, false);
+    response.receive(much, true);
+    await turn();
+    expect(response.isPaused).toBe(false);
+    expect((await read.body).kind).toBe('whole');
   });
 
   it('past its limit is held no longer, and refused when the rest has been read away', async () => {
