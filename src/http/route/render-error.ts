@@ -2,7 +2,7 @@ import { ApiError } from '../../kernel/api-error.ts';
 import { errors } from '../../kernel/errors.ts';
 import { uuidOf } from '../../kernel/ids.ts';
 import type { Log } from '../../kernel/log.ts';
-import { isTransient } from '../../platform/postgres/transient.ts';
+import { isTransient, refusesText } from '../../platform/postgres/transient.ts';
 import { type HttpAnswer, JSON_TYPE } from './answer.ts';
 
 /** The shape of refusals: that of the specification, of OpenAI's, Anthropic's or Deepgram's API, or of a JSON-RPC error. */
@@ -13,9 +13,9 @@ export const isVendorEnvelope = (envelope: Envelope | undefined): boolean =>
   envelope === 'openai' || envelope === 'anthropic' || envelope === 'deepgram';
 
 /**
- * Turns whatever was thrown into an answer. A refusal is shown as it is and a lost database as one; anything
- * else is a bug, which is logged whole and shown as `Internal error` with nothing of its text. Anthropic's envelope names
- * the request.
+ * Turns whatever was thrown into an answer. A refusal is shown as it is, a lost database and a text that PostgreSQL
+ * refuses as refusals of their own; anything else is a bug, logged whole and shown as `Internal error` with nothing of
+ * its text.
  */
 export function renderError(
   thrown: unknown,
@@ -24,7 +24,8 @@ export function renderError(
   requestId?: string,
 ): HttpAnswer {
   const refusal = thrown instanceof ApiError ? thrown : failureOf(thrown);
-  if (refusal !== thrown) log().error({ err: thrown }, 'request failed');
+  if (refusal.status >= 500 && refusal !== thrown) log().error({ err: thrown }, 'request failed');
+  else if (refusal !== thrown) log().warn({ err: thrown }, 'request refused by the database');
   else if (refusal.cause !== undefined) log().warn({ err: refusal }, 'request refused');
 
   return {
@@ -40,8 +41,10 @@ export function renderError(
   };
 }
 
-const failureOf = (thrown: unknown): ApiError =>
-  isTransient(thrown) ? errors.request.ledgerAway() : errors.request.internal();
+function failureOf(thrown: unknown): ApiError {
+  if (isTransient(thrown)) return errors.request.ledgerAway();
+  return refusesText(thrown) ? errors.request.unstorableText() : errors.request.internal();
+}
 
 const flatBody = (refusal: ApiError) => ({ error: refusal.error, ...refusal.fields });
 

@@ -27,6 +27,15 @@ export const request = {
   /** The sentence says what the list says: most clients print nothing but sentences. */
   invalid: (details: readonly ValidationDetail[]) =>
     refusal(400, 'Invalid request', describe(details), { details }),
+  unstorableText: () =>
+    request.invalid([
+      {
+        path: [],
+        message:
+          'A text of this request has a NUL character, which no row can hold. Send it without.',
+        code: 'unstorable_text',
+      },
+    ]),
   invalidBody: (message: string) => refusal(400, 'Invalid request body', message),
   notFound: (message = 'There is no such route.') => refusal(404, 'not_found', message),
   methodNotAllowed: (allow: readonly string[]) =>

@@ -53,6 +53,12 @@ export function refusesValue(error: unknown): boolean {
   return /^2[23]...$/.test(errorCode(error) ?? '');
 }
 
+/** Text that no column holds was a parameter: NUL as a character, or as an escape within JSON. Nothing was written. */
+export function refusesText(error: unknown): boolean {
+  const code = errorCode(error);
+  return code === '22021' || code === '22P05';
+}
+
 /** The SQLSTATE or the system's code, also of several addresses tried in vain. */
 export function errorCode(error: unknown): string | undefined {
   if (error instanceof AggregateError && error.errors.length > 0) return errorCode(error.errors[0]);

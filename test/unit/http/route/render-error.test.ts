@@ -38,3 +38,15 @@ it('JSON-RPC has codes of its own for what cannot be read, and for a bug, of whi
   expect(codeOf(new Error('the secret'))).toBe(-32_603);
   expect(JSON.stringify(shown(new Error('the secret'), 'jsonrpc'))).not.toContain('secret');
 });
+
+it('a text that PostgreSQL refuses is a bad request, and no other value that it refuses is', () => {
+  const refused = (code: string) => shown(Object.assign(new Error('the secret'), { code }), 'flat');
+  for (const code of ['22021', '22P05']) {
+    expect(refused(code)).toMatchObject({
+      ...{ status: 400, error: 'Invalid request' },
+      message:
+        'A text of this request has a NUL character, which no row can hold. Send it without.',
+    });
+  }
+  expect(refused('22P02')).toMatchObject({ status: 500, error: 'Internal error' });
+});
