@@ -77,17 +77,6 @@ export async function revokeDeveloperKey(
   return row && toKey(row);
 }
 
-export async function isDeveloperKeyOfAnother(
-  sql: Queryable,
-  accountId: string,
-  keyId: number,
-): Promise<boolean> {
-  const rows = await sql`
-    select 1 from developer_keys where id = ${keyId} and account_id <> ${accountId}
-  `;
-  return rows.length > 0;
-}
-
 export type KnownDeveloperKey = {
   readonly keyId: number;
   readonly accountId: string;

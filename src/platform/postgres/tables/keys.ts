@@ -18,7 +18,7 @@ const keyColumns = () => ({
   revokedAt: instant('revoked_at'),
 });
 
-/** Management keys of an account. Revoked rows stay: another account's id then differs from an absent one. */
+/** Management keys of an account. Revoked rows stay: events and `rotated_from` name them. */
 export const developerKeys = pgTable(
   'developer_keys',
   {
