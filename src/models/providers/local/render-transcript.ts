@@ -151,8 +151,10 @@ const vttCue = ({ startMs, endMs, text: said }: TranscriptSegment): string =>
   `${clock(startMs, '.')} --> ${clock(endMs, '.')}\n${said}\n`;
 
 /** `01:02:03,004` */
-function clock(ms: number, mark: ',' | '.'): string {
+function clock(timeMs: number, mark: ',' | '.'): string {
+  // Rounded before it is taken apart, or 1,999.6 ms would be a second without its milliseconds.
+  const ms = Math.round(timeMs);
   const two = (value: number) => String(Math.floor(value)).padStart(2, '0');
-  const rest = String(Math.round(ms) % 1_000).padStart(3, '0');
+  const rest = String(ms % 1_000).padStart(3, '0');
   return `${two(ms / 3_600_000)}:${two((ms / 60_000) % 60)}:${two((ms / 1_000) % 60)}${mark}${rest}`;
 }

@@ -87,6 +87,15 @@ describe('a transcript in the format that was asked for', () => {
     ]);
   });
 
+  it.each(['srt', 'vtt'] as const)(
+    'rounds the times of %s before it takes them apart',
+    async (format) => {
+      const segments = [{ startMs: 999.6, endMs: 3_599_999.5, text: 'on time' }];
+      const [, cues] = await written(format, { ...whole, segments });
+      expect(cues?.replaceAll(',', '.')).toContain('00:00:01.000 --> 01:00:00.000');
+    },
+  );
+
   it('is empty where nothing was said', async () => {
     const nothing = { ...whole, segments: [] };
     expect((await written('text', nothing))[1]).toBe('\n');
