@@ -2,6 +2,14 @@
 const STREAMINFO_AT = 8;
 const COUNT_AT = STREAMINFO_AT + 13;
 
+const HEAD_BYTES = STREAMINFO_AT + 34;
+
+/** The sample rate of a FLAC file by its first block; 0 where that block is not whole or is another one. */
+export function readFlacRate(file: Buffer): number {
+  if (file.length < HEAD_BYTES || ((file[4] as number) & 0x7f) !== 0) return 0;
+  return file.readUIntBE(STREAMINFO_AT + 10, 3) >> 4;
+}
+
 /**
  * Writes how many samples a FLAC file has into its head, where it was left open because the file was being made. The
  * count has 36 bits, of which the first four share a byte with the width of a sample.

@@ -47,6 +47,8 @@ export type FormatClaims = {
   readonly channels: number;
   readonly sampleRateHz: number;
   readonly bits: number;
+  /** Bytes of one sample of every channel, or of a block of packed samples. */
+  readonly blockBytes: number;
 };
 
 /** Finds the sound of a file held in memory, in the format that `formatOf` makes of the claims or refuses. */
@@ -81,6 +83,7 @@ function readFormat(bytes: Uint8Array, { start, size }: RiffChunk): FormatClaims
     channels: view.getUint16(start + 2, true),
     sampleRateHz: view.getUint32(start + 4, true),
     bits: view.getUint16(start + 14, true),
+    blockBytes: view.getUint16(start + 12, true),
   };
 }
 

@@ -1,7 +1,7 @@
+import { readFlacRate } from '../flac-head.ts';
 import { type Measured, measured, refused } from './measured.ts';
 import { Steps } from './steps.ts';
 
-const STREAMINFO_BYTES = 34;
 /** Samples of a block by its code; 6 and 7 stand for a number that follows. */
 const FIXED_BLOCKS = [0, 192, 576, 1_152, 2_304, 4_608, 0, 0, 256, 512, 1_024, 2_048];
 const RATES_HZ = [
@@ -33,8 +33,7 @@ export async function flacDuration(bytes: Buffer): Promise<Measured> {
 const MAX_BLOCKS = 1_024;
 
 function readHead(bytes: Buffer): { rateHz: number; framesAt: number } | undefined {
-  if (bytes.length < 8 + STREAMINFO_BYTES || ((bytes[4] as number) & 0x7f) !== 0) return undefined;
-  const rateHz = bytes.readUIntBE(18, 3) >> 4;
+  const rateHz = readFlacRate(bytes);
   if (rateHz === 0) return undefined;
   let at = 4;
   let isLast = false;

@@ -1,120 +1,114 @@
+import {
+  NO_GRANULE,
+  type OggPage,
+  type OggStreamHead,
+  pagesIn,
+  readStreamHead,
+} from '../ogg/read-pages.ts';
+import { readFlacFrame } from './flac.ts';
 import { type Measured, measured, refused } from './measured.ts';
 import { MAX_OPUS_PACKET, OPUS_HZ, opusSamples } from './opus.ts';
 import { Steps } from './steps.ts';
 
-const CAPTURE = Buffer.from('OggS');
-const PAGE_HEAD = 27;
-const NO_GRANULE = 0xffff_ffff_ffff_ffffn;
 /** The packets before the sound: its identification and its comments. */
 const OPUS_HEADERS = 2;
+/** Streams that lie side by side in one file. */
 const MAX_STREAMS = 64;
 
-type Page = {
-  readonly flags: number;
-  readonly granule: bigint;
-  readonly serial: number;
-  readonly lacing: Buffer;
-  readonly body: Buffer;
-  readonly end: number;
-};
+interface Stream {
+  page(page: OggPage): void;
+  readonly seconds: number;
+}
 
 /**
- * Ogg with Opus, each packet of which states its duration and is counted, or with Vorbis, whose duration is the granule
- * position of its last page. Chained streams add up.
+ * Ogg with Opus or FLAC, each packet of which states its duration and is counted, or with Vorbis, whose duration is the
+ * granule position of its last page. Chained streams add up, also where they share a serial number.
  */
 export async function oggDuration(bytes: Buffer): Promise<Measured> {
-  const streams = new Map<number, OpusStream | VorbisStream>();
+  const streams = new Map<number, Stream>();
   const steps = new Steps();
-  for (let at = 0; at !== -1; ) {
+  let seconds = 0;
+  let isKnown = false;
+  const end = (serial: number) => {
+    seconds += streams.get(serial)?.seconds ?? 0;
+    streams.delete(serial);
+  };
+  for (const page of pagesIn(bytes)) {
     const rest = steps.step();
     if (rest !== undefined) await rest;
     if (steps.isBeyondAny) return refused('The Ogg file has more parts than sound has.');
-    const page = readPage(bytes, at);
-    if (page === undefined) {
-      at = bytes.indexOf(CAPTURE, at + 1);
-      continue;
-    }
-    if ((page.flags & 2) !== 0 && streams.size < MAX_STREAMS) {
-      const stream = begin(page.body);
-      if (stream !== undefined) streams.set(page.serial, stream);
+    if (page === undefined) continue;
+    const head = page.begins ? readStreamHead(page.body) : undefined;
+    if (head !== undefined) {
+      end(page.serial);
+      const [oldest] = streams.keys();
+      if (oldest !== undefined && streams.size >= MAX_STREAMS) end(oldest);
+      streams.set(page.serial, streamOf(head));
+      isKnown = true;
     }
     streams.get(page.serial)?.page(page);
-    at = bytes.indexOf(CAPTURE, page.end);
   }
-  if (streams.size === 0) return refused('The Ogg file holds neither Opus nor Vorbis.');
-  let seconds = 0;
-  for (const stream of streams.values()) seconds += stream.seconds;
+  if (!isKnown) return refused('The Ogg file holds neither Opus nor Vorbis nor FLAC.');
+  for (const serial of streams.keys()) end(serial);
   return seconds > 0 ? measured(seconds) : refused('The Ogg file holds no sound.');
 }
 
-function readPage(bytes: Buffer, at: number): Page | undefined {
-  if (at + PAGE_HEAD > bytes.length || bytes.compare(CAPTURE, 0, 4, at, at + 4) !== 0) {
-    return undefined;
+function streamOf(head: OggStreamHead): Stream {
+  switch (head.codec) {
+    case 'opus':
+      return new CountedStream(OPUS_HZ, head.preSkip, opusPacket);
+    case 'flac':
+      return new CountedStream(head.rateHz, 0, (body, at) =>
+        body[at] === 0xff ? (readFlacFrame(body, at, head.rateHz)?.samples ?? 0) : 0,
+      );
+    case 'vorbis':
+      return new VorbisStream(head.rateHz);
   }
-  const lacing = bytes.subarray(at + PAGE_HEAD, at + PAGE_HEAD + (bytes[at + 26] as number));
-  const start = at + PAGE_HEAD + lacing.length;
-  let end = start;
-  for (const size of lacing) end += size;
-  // A page that is cut short still counts as far as it goes.
-  return {
-    flags: bytes[at + 5] as number,
-    granule: bytes.readBigUInt64LE(at + 6),
-    serial: bytes.readUInt32LE(at + 14),
-    lacing,
-    body: bytes.subarray(start, end),
-    end,
-  };
 }
 
-function begin(identification: Buffer): OpusStream | VorbisStream | undefined {
-  const starts = (text: string) => identification.toString('latin1', 0, text.length) === text;
-  if (identification.length >= 12 && starts('OpusHead')) {
-    return new OpusStream(identification.readUInt16LE(10));
-  }
-  if (identification.length >= 16 && starts('\x01vorbis')) {
-    const rateHz = identification.readUInt32LE(12);
-    return rateHz > 0 ? new VorbisStream(rateHz) : undefined;
-  }
-  return undefined;
-}
+/** Samples of the packet that begins here, the `index`-th of its stream. */
+type PacketSamples = (body: Buffer, at: number, size: number, index: number) => number;
 
-class OpusStream {
-  readonly #preSkip: number;
+const opusPacket: PacketSamples = (body, at, size, index) => {
+  const first = body[at];
+  if (index < OPUS_HEADERS || size === 0 || first === undefined) return 0;
+  return opusSamples(first, size > 1 ? body[at + 1] : undefined);
+};
+
+class CountedStream implements Stream {
+  readonly #rateHz: number;
+  readonly #skipped: number;
+  readonly #samplesOf: PacketSamples;
   #packets = 0;
   #samples = 0;
   #lastGranule = 0n;
   #isContinued = false;
 
-  constructor(preSkip: number) {
-    this.#preSkip = preSkip;
+  constructor(rateHz: number, skipped: number, samplesOf: PacketSamples) {
+    this.#rateHz = rateHz;
+    this.#skipped = skipped;
+    this.#samplesOf = samplesOf;
   }
 
-  page({ lacing, body, granule }: Page): void {
+  page({ lacing, body, granule }: OggPage): void {
     let at = 0;
     for (const size of lacing) {
-      if (!this.#isContinued) this.#packet(body, at, size);
+      if (!this.#isContinued) this.#samples += this.#samplesOf(body, at, size, this.#packets++);
       at += size;
       this.#isContinued = size === 255;
     }
     if (granule !== NO_GRANULE) this.#lastGranule = granule;
   }
 
-  #packet(body: Buffer, at: number, size: number): void {
-    this.#packets += 1;
-    const first = body[at];
-    if (this.#packets <= OPUS_HEADERS || size === 0 || first === undefined) return;
-    this.#samples += opusSamples(first, size > 1 ? body[at + 1] : undefined);
-  }
-
   /** The last page may cut the last packet short, and no more than that. */
   get seconds(): number {
     const granule = Number(this.#lastGranule);
     const isTrimmed = granule <= this.#samples && granule > this.#samples - MAX_OPUS_PACKET;
-    return Math.max(0, (isTrimmed ? granule : this.#samples) - this.#preSkip) / OPUS_HZ;
+    return Math.max(0, (isTrimmed ? granule : this.#samples) - this.#skipped) / this.#rateHz;
   }
 }
 
-class VorbisStream {
+class VorbisStream implements Stream {
   readonly #rateHz: number;
   #lastGranule = 0n;
 
@@ -122,7 +116,7 @@ class VorbisStream {
     this.#rateHz = rateHz;
   }
 
-  page({ granule }: Page): void {
+  page({ granule }: OggPage): void {
     if (granule !== NO_GRANULE && granule > this.#lastGranule) this.#lastGranule = granule;
   }
 

@@ -2,6 +2,7 @@
  * How long a file of sound lasts, found out from its bytes: neither its name nor its declared type is asked. What can
  * be counted is counted; what a head merely claims counts only where nothing else is to be had.
  */
+import { soundKind } from '../sound-kind.ts';
 import { adtsDuration } from './adts.ts';
 import { flacDuration } from './flac.ts';
 import { type Measured, refused } from './measured.ts';
@@ -28,16 +29,24 @@ export async function probeDuration(bytes: Uint8Array): Promise<Measured> {
 }
 
 function measure(file: Buffer): Measured | Promise<Measured> {
-  const at = (start: number, end: number) => file.toString('latin1', start, end);
-  if (at(0, 4) === 'RIFF') return wavDuration(file);
-  if (at(0, 4) === 'OggS') return oggDuration(file);
-  if (at(4, 8) === 'ftyp') return mp4Duration(file);
-  if (at(0, 4) === '\x1a\x45\xdf\xa3') return webmDuration(file);
-  const past = pastTags(file);
-  if (at(past, past + 4) === 'fLaC') return flacDuration(file.subarray(past));
-  if (((file[past + 1] ?? 0) & 0xf6) === 0xf0 && file[past] === 0xff) return adtsDuration(file);
-  if (file[past] === 0xff || past > 0) return mp3Duration(file);
-  return refused(
-    'The file is none of the kinds that are taken: wav, mp3, m4a, mp4, aac, flac, ogg, webm.',
-  );
+  switch (soundKind(file)) {
+    case 'wav':
+      return wavDuration(file);
+    case 'ogg':
+      return oggDuration(file);
+    case 'mp4':
+      return mp4Duration(file);
+    case 'webm':
+      return webmDuration(file);
+    case 'flac':
+      return flacDuration(file.subarray(pastTags(file)));
+    case 'aac':
+      return adtsDuration(file);
+    case 'mp3':
+      return mp3Duration(file);
+    case undefined:
+      return refused(
+        'The file is none of the kinds that are taken: wav, mp3, m4a, mp4, aac, flac, ogg, webm.',
+      );
+  }
 }

@@ -8,16 +8,20 @@ export type CodedFrame = {
   readonly sampleRateHz: number;
 };
 
+/** A frame and where it begins, or the number of bytes that were passed over. */
+export type Walked = { readonly at: number; readonly frame: CodedFrame } | number;
+
 /** Reads the frame that begins at a place, or says that none does. */
 export type ReadFrame = (bytes: Buffer, at: number) => CodedFrame | undefined;
 
 /** Bytes between frames that are looked through before the file is given up as none of its kind. */
 const MAX_JUNK_BYTES = 4 * 1024 * 1024;
+/** The first frame of a stream that was cut open lies within the longest frame of AAC. */
+const MAX_CUT_BYTES = 8_192;
+/** So many frames in a row are no accident. */
+const SURE_FRAMES = 4;
 
-/**
- * Adds up the frames of a file that has no directory. What is not a frame is passed over as players do: tags, padding,
- * damage. After a gap only a frame that another one follows counts, since two bytes alone look like one by accident.
- */
+/** Adds up the frames of a file that has no directory. */
 export async function walkFrames(
   bytes: Buffer,
   name: string,
@@ -26,14 +30,34 @@ export async function walkFrames(
   const samples = new Map<number, number>();
   const steps = new Steps();
   let junk = 0;
-  let isInStep = false;
-  for (let at = pastTags(bytes); at < bytes.length; ) {
+  for (const walked of framesIn(bytes, readFrame)) {
     const rest = steps.step();
     if (rest !== undefined) await rest;
     if (steps.isBeyondAny) return refused(`The ${name} file has more parts than sound has.`);
+    if (typeof walked === 'number') {
+      junk += walked;
+      if (junk > MAX_JUNK_BYTES)
+        return refused(`The ${name} file holds too much that is no sound.`);
+      continue;
+    }
+    const { frame } = walked;
+    samples.set(frame.sampleRateHz, (samples.get(frame.sampleRateHz) ?? 0) + frame.samples);
+  }
+  let seconds = 0;
+  for (const [rateHz, count] of samples) seconds += count / rateHz;
+  return seconds > 0 ? measured(seconds) : refused(`The ${name} file holds no whole frame.`);
+}
+
+/**
+ * The frames of a file in their order. What is not a frame is passed over as players do: tags, padding, damage. After a
+ * gap only a frame that another one follows counts, since two bytes alone look like one by accident.
+ */
+export function* framesIn(bytes: Buffer, readFrame: ReadFrame): Generator<Walked> {
+  let isInStep = false;
+  for (let at = pastTags(bytes); at < bytes.length; ) {
     const frame = readFrame(bytes, at);
     if (frame !== undefined && (isInStep || isFollowed(bytes, at + frame.bytes, readFrame))) {
-      samples.set(frame.sampleRateHz, (samples.get(frame.sampleRateHz) ?? 0) + frame.samples);
+      yield { at, frame };
       at += frame.bytes;
       isInStep = true;
       continue;
@@ -41,17 +65,34 @@ export async function walkFrames(
     isInStep = false;
     const next = bytes.indexOf(0xff, at + 1);
     const to = next === -1 ? bytes.length : next;
-    junk += to - at;
+    yield to - at;
     at = to;
-    if (junk > MAX_JUNK_BYTES) return refused(`The ${name} file holds too much that is no sound.`);
   }
-  let seconds = 0;
-  for (const [rateHz, count] of samples) seconds += count / rateHz;
-  return seconds > 0 ? measured(seconds) : refused(`The ${name} file holds no whole frame.`);
 }
 
 const isFollowed = (bytes: Buffer, at: number, readFrame: ReadFrame): boolean =>
   at === bytes.length || readFrame(bytes, at) !== undefined;
+
+/** Whether a file that begins within a frame goes on with frames of this kind, all of one sample rate. */
+export function goesOnWith(bytes: Buffer, readFrame: ReadFrame): boolean {
+  const end = Math.min(bytes.length, MAX_CUT_BYTES);
+  for (let at = bytes.indexOf(0xff); at !== -1 && at < end; at = bytes.indexOf(0xff, at + 1)) {
+    if (isChain(bytes, at, readFrame)) return true;
+  }
+  return false;
+}
+
+function isChain(bytes: Buffer, start: number, readFrame: ReadFrame): boolean {
+  let rateHz: number | undefined;
+  let at = start;
+  for (let frames = 0; frames < SURE_FRAMES; frames++) {
+    const frame = readFrame(bytes, at);
+    if (frame === undefined || (rateHz ?? frame.sampleRateHz) !== frame.sampleRateHz) return false;
+    rateHz = frame.sampleRateHz;
+    at += frame.bytes;
+  }
+  return true;
+}
 
 /** Editors that do not find their tag write another; nothing writes more. */
 const MAX_TAGS = 16;

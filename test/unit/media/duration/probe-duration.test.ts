@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { probeDuration } from '../../../../media/duration/probe-duration.ts';
 import * as files from '../../../support/sound-files.ts';
+import { soundVector } from '../../../support/sound-vector.ts';
 
 const WHOLE: Readonly<Record<string, readonly [Buffer, number]>> = {
   wav: [files.wavFile({ data: new Uint8Array(32_000) }), 1_000],
@@ -16,7 +17,43 @@ const WHOLE: Readonly<Record<string, readonly [Buffer, number]>> = {
   webm: [files.webmFile([0, 20, 40]), 60],
 };
 
+/** Files of other programs, by how many milliseconds those programs decode of them. */
+const REAL: Readonly<Record<string, number>> = {
+  'gsm.wav': 400,
+  'ima.wav': 511,
+  'ms.wav': 506,
+  'mp3.wav': 576,
+  'flac.ogg': 400,
+  'short.flac': 400,
+  'speech.mp3': 2_880,
+  'speech.ogg': 2_787,
+  'speech.opus': 2_787,
+  'opus.mp4': 2_793,
+};
+
 describe('the duration of a file', () => {
+  it.each(Object.entries(REAL))('of another program is measured: %s', async (name, durationMs) => {
+    expect(await probeDuration(soundVector(name))).toEqual({ kind: 'measured', durationMs });
+  });
+
+  it.each([
+    ['MP3', soundVector('speech.mp3').subarray(1_000), 2_592],
+    ['AAC', files.adtsFile(10).subarray(3), 576],
+  ])(
+    'of %s that begins within a frame is that of its whole frames',
+    async (_, file, durationMs) => {
+      expect(await probeDuration(file)).toEqual({ kind: 'measured', durationMs });
+    },
+  );
+
+  it('counts each stream of chained Ogg whose streams share a serial number', async () => {
+    const chain = (name: string, times: number) =>
+      probeDuration(Buffer.concat(Array.from({ length: times }, () => soundVector(name))));
+    expect(await chain('speech.opus', 2)).toMatchObject({ durationMs: 5_573 });
+    expect(await chain('speech.ogg', 2)).toMatchObject({ durationMs: 5_573 });
+    expect(await chain('speech.ogg', 100)).toMatchObject({ durationMs: 278_625 });
+  });
+
   it.each(Object.entries(WHOLE))(
     'is found in %s, by its bytes alone',
     async (_, [file, durationMs]) => {

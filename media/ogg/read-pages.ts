@@ -1,0 +1,70 @@
+import { readFlacRate } from '../flac-head.ts';
+
+const CAPTURE = Buffer.from('OggS');
+const PAGE_HEAD = 27;
+const BEGINS = 2;
+/** Stands on a page on which no packet ends. */
+export const NO_GRANULE = 0xffff_ffff_ffff_ffffn;
+
+export type OggPage = {
+  /** Whether the page is the first of its stream. */
+  readonly begins: boolean;
+  readonly granule: bigint;
+  readonly serial: number;
+  readonly lacing: Buffer;
+  readonly body: Buffer;
+};
+
+/** The pages of a file in their order; undefined for bytes that were passed over. */
+export function* pagesIn(bytes: Buffer): Generator<OggPage | undefined> {
+  for (let at = 0; at !== -1; ) {
+    const page = readPage(bytes, at);
+    yield page?.page;
+    at = bytes.indexOf(CAPTURE, page?.end ?? at + 1);
+  }
+}
+
+function readPage(
+  bytes: Buffer,
+  at: number,
+): { readonly page: OggPage; readonly end: number } | undefined {
+  if (at + PAGE_HEAD > bytes.length || bytes.compare(CAPTURE, 0, 4, at, at + 4) !== 0) {
+    return undefined;
+  }
+  const lacing = bytes.subarray(at + PAGE_HEAD, at + PAGE_HEAD + (bytes[at + 26] as number));
+  const start = at + PAGE_HEAD + lacing.length;
+  let end = start;
+  for (const size of lacing) end += size;
+  const page = {
+    begins: ((bytes[at + 5] as number) & BEGINS) !== 0,
+    granule: bytes.readBigUInt64LE(at + 6),
+    serial: bytes.readUInt32LE(at + 14),
+    lacing,
+    // A page that is cut short still counts as far as it goes.
+    body: bytes.subarray(start, end),
+  };
+  return { page, end };
+}
+
+/** What the first packet of a stream says of its sound. */
+export type OggStreamHead =
+  | { readonly codec: 'opus'; readonly preSkip: number; readonly channels: number }
+  | { readonly codec: 'vorbis' | 'flac'; readonly rateHz: number };
+
+/** Undefined: the stream holds something else, or its head is broken. */
+export function readStreamHead(first: Buffer): OggStreamHead | undefined {
+  const starts = (text: string) => first.toString('latin1', 0, text.length) === text;
+  if (first.length >= 12 && starts('OpusHead')) {
+    return { codec: 'opus', preSkip: first.readUInt16LE(10), channels: first[9] as number };
+  }
+  if (first.length >= 16 && starts('\x01vorbis')) {
+    const rateHz = first.readUInt32LE(12);
+    return rateHz > 0 ? { codec: 'vorbis', rateHz } : undefined;
+  }
+  if (starts('\x7fFLAC')) {
+    // Behind nine bytes of its own stands the head of a FLAC file.
+    const rateHz = readFlacRate(first.subarray(9));
+    return rateHz > 0 ? { codec: 'flac', rateHz } : undefined;
+  }
+  return undefined;
+}
