@@ -2,13 +2,16 @@ import { PROVIDER_KEY_HEADER } from '../accounts/provider-keys/provider-key-head
 import type { HeaderLine } from '../http/route/answer.ts';
 import type { Caller } from '../http/route/caller.ts';
 import { networkOf } from '../http/route/client-address.ts';
-import { type Envelope, isVendorEnvelope } from '../http/route/render-error.ts';
+import type { Envelope } from '../http/route/render-error.ts';
 import type { RateLimit } from '../http/route/route.ts';
+import type { Clock } from '../kernel/clock.ts';
 import type { RateLimitReason } from '../kernel/errors/request.ts';
-import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { BucketSize } from './address-buckets.ts';
-import { type Allowance, type RateLimiter, rateHeaders } from './rate-limit.ts';
+import { type RateLimiter, rateHeaders } from './rate-limit.ts';
+import { refusal } from './refuse.ts';
+import { createFairShares, type LeastShares } from './server-shares.ts';
+import type { SignInNetworks } from './sign-in-networks.ts';
 
 export type RateLimits = {
   readonly developerKeyPerMinute: number;
@@ -20,6 +23,7 @@ export type RateLimits = {
   readonly callerPerMinute: number;
   readonly ipPerMinute: number;
   readonly globalPerMinute: number;
+  readonly leastShares: LeastShares;
   readonly anonymousRequests: BucketSize;
   readonly failedCredentials: BucketSize;
 };
@@ -41,8 +45,8 @@ export type Counted = {
 
 export interface RateGate {
   /**
-   * Takes this request's tokens, or throws the 429. Adds the rate headers to `earned` either way. Undefined means it was
-   * decided at once.
+   * Takes this request's tokens and adds the rate headers to `earned`, or throws the 429, which has headers of its own.
+   * Undefined means it was decided at once.
    */
   admit(request: Counted, caller: Caller, earned: HeaderLine[]): Promise<void> | undefined;
   /**
@@ -59,56 +63,43 @@ type Bucket = {
 };
 
 /**
- * Builds the rate-limit step: the route's own bucket first, so that its headers are sent either way, then the
- * server-wide one of `/v1/*`. That one is of this server alone: every request asks it, and it must cost nothing.
- * Requests without a credential have a server-wide one of their own, so that they never take what callers have.
+ * Builds the rate-limit step: the route's own bucket first, so that its headers are sent either way, then the caller's share of
+ * what this server admits on `/v1/*` (docs/decisions/0114). Shares are of this process alone: every request asks for one.
  */
 export function createRateGate(
   {
+    clock,
     limiter,
     serverLimiter,
+    signIns,
     holdsProviderKeys = () => false,
   }: {
+    readonly clock: Clock;
     readonly limiter: RateLimiter;
     readonly serverLimiter: RateLimiter;
+    readonly signIns: SignInNetworks;
     readonly holdsProviderKeys?: HoldsProviderKeys | undefined;
   },
   limits: RateLimits,
 ): RateGate {
-  const serverWide = (name: string): Bucket => ({
-    name,
+  const takeFairShare = createFairShares(clock, signIns, {
     perMinute: limits.globalPerMinute,
-    reason: 'global_rate_limit',
+    leastShares: limits.leastShares,
   });
-  const global = serverWide('global');
-  const anonymous = serverWide('anonymous');
 
-  const takeHere = ({ route }: Counted, bucket: Bucket): Promise<void> | undefined =>
-    once(serverLimiter.take(bucket.name, bucket.perMinute), (allowance) => {
-      if (!allowance.allowed) throw refusal(bucket, allowance, route.envelope);
+  const take = (request: Counted, limiterOf: RateLimiter, bucket: Bucket, earned?: HeaderLine[]) =>
+    once(limiterOf.take(bucket.name, bucket.perMinute), (allowance) => {
+      if (!allowance.allowed) throw refusal(bucket.reason, allowance, request.route.envelope);
+      earned?.push(...rateHeaders(allowance));
     });
 
-  const takeGlobal = (request: Counted, { kind }: Caller): Promise<void> | undefined => {
-    const { path } = request.route;
-    // Neither a health probe nor the operator must be refused because others are busy.
-    if (!path.startsWith('/v1/') || isProbe(path) || kind === 'admin') return undefined;
-    return takeHere(request, kind === 'none' ? anonymous : global);
-  };
-
-  /** On a route without a limit of its own, so that one caller cannot take what all callers have together. */
-  const takeShare = (request: Counted, caller: Caller): Promise<void> | undefined => {
+  /** A route without a limit of its own has one for each caller. */
+  const takeOwn = (request: Counted, caller: Caller, isOwnKey: boolean, earned: HeaderLine[]) => {
+    const bucket = isOwnKey ? byokBucket(caller, limits) : bucketOf(request, caller, limits);
+    if (bucket !== undefined) return take(request, limiter, bucket, earned);
     const share = shareOf(caller, limits.callerPerMinute);
-    const own = share && takeHere(request, share);
-    return own === undefined
-      ? takeGlobal(request, caller)
-      : own.then(() => takeGlobal(request, caller));
+    return share && take(request, serverLimiter, share);
   };
-
-  const take = (request: Counted, bucket: Bucket, earned: HeaderLine[]) =>
-    once(limiter.take(bucket.name, bucket.perMinute), (allowance) => {
-      earned.push(...rateHeaders(allowance));
-      if (!allowance.allowed) throw refusal(bucket, allowance, request.route.envelope);
-    });
 
   /** Whether a call may come to be paid with a key of the caller's own. */
   const mayUseOwnKey = ({ route, request }: Counted, caller: Caller) => {
@@ -119,19 +110,17 @@ export function createRateGate(
 
   return {
     admit(request, caller, earned) {
-      return once(mayUseOwnKey(request, caller), (isOwn) => {
-        const bucket = isOwn ? byokBucket(caller, limits) : bucketOf(request, caller, limits);
-        if (bucket === undefined) return takeShare(request, caller);
-        const own = take(request, bucket, earned);
-        return own === undefined
-          ? takeGlobal(request, caller)
-          : own.then(() => takeGlobal(request, caller));
+      return once(mayUseOwnKey(request, caller), (isOwnKey) => {
+        const own = takeOwn(request, caller, isOwnKey, earned);
+        if (own !== undefined) return own.then(() => takeFairShare(request, caller, earned));
+        takeFairShare(request, caller, earned);
+        return undefined;
       });
     },
     admitPooled: (request, caller) =>
-      once(mayUseOwnKey(request, caller), (isOwn) => {
-        const bucket = isOwn ? bucketOf(request, caller, limits) : undefined;
-        return bucket && take(request, bucket, []);
+      once(mayUseOwnKey(request, caller), (isOwnKey) => {
+        const bucket = isOwnKey ? bucketOf(request, caller, limits) : undefined;
+        return bucket && take(request, limiter, bucket);
       }),
   };
 }
@@ -144,9 +133,6 @@ const once = <T>(
   value: T | Promise<T>,
   then: (value: T) => Promise<void> | undefined,
 ): Promise<void> | undefined => (value instanceof Promise ? value.then(then) : then(value));
-
-/** What load balancers and orchestrators ask, however often they like. */
-export const isProbe = (path: string): boolean => path === '/v1/health';
 
 /** Management routes count per developer key, or per account where there is no key. */
 function bucketOf(request: Counted, caller: Caller, limits: RateLimits): Bucket | undefined {
@@ -213,13 +199,3 @@ const agentBucket = (
   reason: RateLimitReason,
 ): Bucket | undefined =>
   caller.kind === 'agent' ? { name: `${kind}:${caller.agentId}`, perMinute, reason } : undefined;
-
-function refusal(bucket: Bucket, allowance: Allowance, envelope: Envelope | undefined): Error {
-  const { retryAfterSeconds, limit } = allowance;
-  if (isVendorEnvelope(envelope)) return errors.gateway.rateLimited(retryAfterSeconds);
-  return errors.request.rateLimited({
-    reason: bucket.reason,
-    retryAfterSeconds,
-    limitPerMinute: limit,
-  });
-}

@@ -66,8 +66,11 @@ export const allowanceOf = (
   retryAfterSeconds: Math.max(1, Math.ceil(window.leftMs / 1_000)),
 });
 
+/** What the headers of a request tell that was admitted. */
 export const rateHeaders = (allowance: Allowance): readonly HeaderLine[] => [
   ['x-ratelimit-limit', String(allowance.limit)],
   ['x-ratelimit-remaining', String(Math.max(0, allowance.remaining))],
   ['x-ratelimit-reset', String(allowance.resetAtSec)],
 ];
+
+export const isRateHeader = ([name]: HeaderLine): boolean => name.startsWith('x-ratelimit-');

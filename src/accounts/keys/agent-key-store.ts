@@ -80,6 +80,8 @@ export type KnownAgentKey = {
   readonly permissions: Permissions;
   readonly promptCaching: PromptCaching;
   readonly status: AgentStatus;
+  /** Its balance, free or held, is above 0. */
+  readonly hasMoney: boolean;
   /** When the delegation of a credit line ends, in Unix seconds; null of a prepaid agent, which has none. */
   readonly operatorExpiry: number | null;
 };
@@ -98,13 +100,15 @@ export async function findAgentByDigest(
       permissions: Permissions;
       prompt_caching: PromptCaching;
       status: AgentStatus;
+      has_money: boolean;
       operator_expiry: bigint | null;
     }[]
   >`
     select k.id, coalesce(k.root_id, k.id) as root_id, k.agent_id, a.account_id, k.permissions,
-      k.prompt_caching, a.status,
+      k.prompt_caching, a.status, coalesce(f.spendable_raw + f.held_raw > 0, false) as has_money,
       case when a.funding_mode = 'credit_line' then a.operator_expiry end as operator_expiry
     from agent_keys k join agents a on a.id = k.agent_id
+      left join agent_funds f on f.agent_id = a.id
     where k.digest = ${digest} and k.revoked_at is null
   `;
   if (row === undefined) return undefined;
@@ -116,6 +120,7 @@ export async function findAgentByDigest(
     permissions: row.permissions,
     promptCaching: row.prompt_caching,
     status: row.status,
+    hasMoney: row.has_money,
     operatorExpiry: row.operator_expiry === null ? null : Number(row.operator_expiry),
   };
 }

@@ -114,6 +114,7 @@ const agentCaller = (known: KnownAgentKey) =>
     permission: known.permissions,
     promptCaching: known.promptCaching,
     status: known.status,
+    hasMoney: known.hasMoney,
     operatorExpiry: known.operatorExpiry,
   }) as const;
 

@@ -1,6 +1,7 @@
 import type { ClientSecretUse } from '../../accounts/keys/client-secrets.ts';
 import { type Clock, nowSeconds } from '../../kernel/clock.ts';
 import { errors } from '../../kernel/errors.ts';
+import type { SignInNetworks } from '../../rate-limit/sign-in-networks.ts';
 import type {
   AgentCaller,
   Caller,
@@ -8,6 +9,7 @@ import type {
   DeveloperCaller,
   Permission,
 } from '../route/caller.ts';
+import { networkOf } from '../route/client-address.ts';
 import type { Asked, StrangerGate } from '../server/stranger-gate.ts';
 import type { Credentials } from './credentials.ts';
 import {
@@ -54,6 +56,7 @@ export type Authenticate = (
 type Deps = {
   readonly credentials: Credentials;
   readonly strangers: StrangerGate;
+  readonly signIns: SignInNetworks;
   readonly clock: Clock;
   /** Session cookies carry `Secure`. */
   readonly secureCookies: boolean;
@@ -71,7 +74,7 @@ const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
  * from memory passes the gate for strangers before it costs anything.
  */
 export function createAuthenticate(deps: Deps): Authenticate {
-  const { credentials, strangers } = deps;
+  const { credentials, signIns, strangers } = deps;
   const admitAgent = createAdmitAgent(deps);
 
   const developer = async (
@@ -125,12 +128,15 @@ export function createAuthenticate(deps: Deps): Authenticate {
       throw errors.credential.unauthorized();
     }
     return strangers.attempt(asking, shownOf(presented), async () => {
+      const network = networkOf(asking.clientAddress());
       const found = await developer(
         presented,
         request,
         demand.credential === 'any' ? ANY : undefined,
       );
-      requirePermission(demand, found.caller as DeveloperCaller);
+      const caller = found.caller as DeveloperCaller;
+      if (caller.via !== 'developer_key') signIns.note(caller.accountId, network);
+      requirePermission(demand, caller);
       return found;
     });
   };

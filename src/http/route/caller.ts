@@ -34,6 +34,8 @@ export type AgentCaller = {
   readonly permission: Permission;
   readonly promptCaching: PromptCaching;
   readonly status: AgentStatus;
+  /** The agent had a balance when its key was read, at most 30 s ago. */
+  readonly hasMoney?: boolean;
   /** Unix seconds at which the delegation ends; null without one, as for every prepaid agent. */
   readonly operatorExpiry: number | null;
   /** The caller came with a client secret in place of the agent's key. */

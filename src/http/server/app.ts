@@ -14,6 +14,7 @@ import {
   type RateLimits,
 } from '../../rate-limit/rate-gate.ts';
 import { createRateLimiter, type RateLimiter } from '../../rate-limit/rate-limit.ts';
+import { SignInNetworks } from '../../rate-limit/sign-in-networks.ts';
 import { createAdmitAgent, createAuthenticate } from '../auth/authenticate.ts';
 import type { Credentials } from '../auth/credentials.ts';
 import { BodyBudget } from '../body/body-budget.ts';
@@ -217,7 +218,8 @@ function wire<R extends AnyRoute, S extends AnySocket>(
     anonymous: limits.anonymousRequests,
     failedCredentials: limits.failedCredentials,
   });
-  const authentication = { ...deps, strangers };
+  const signIns = new SignInNetworks();
+  const authentication = { ...deps, strangers, signIns };
   const endpoints = endpointsOf(deps.routes, deps.sockets);
   const shared = {
     services,
@@ -227,6 +229,8 @@ function wire<R extends AnyRoute, S extends AnySocket>(
     requestId: createRequestIds(random),
     rateGate: createRateGate(
       {
+        clock,
+        signIns,
         holdsProviderKeys: deps.holdsProviderKeys,
         limiter: deps.rateLimiter ?? createRateLimiter(clock),
         serverLimiter: createRateLimiter(clock),

@@ -3,7 +3,7 @@ import { errors } from '../../kernel/errors.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Span } from '../../kernel/trace/span.ts';
 import { BodyTooLarge, SendFailed } from '../../platform/egress/send-failed.ts';
-import { isProbe } from '../../rate-limit/rate-gate.ts';
+import { isProbe } from '../../rate-limit/server-shares.ts';
 import { type BodyReading, readBody } from '../body/body.ts';
 import type { BodyBudget } from '../body/body-budget.ts';
 import { type BodyStream, streamBody } from '../body/body-stream.ts';

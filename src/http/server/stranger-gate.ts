@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { ApiError } from '../../kernel/api-error.ts';
-import type { Clock } from '../../kernel/clock.ts';
-import { errors } from '../../kernel/errors.ts';
+import { type Clock, nowSeconds } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { RecentMap } from '../../kernel/recent-map.ts';
 import { AddressBuckets, type BucketSize } from '../../rate-limit/address-buckets.ts';
+import { refusal } from '../../rate-limit/refuse.ts';
 import { networkOf } from '../route/client-address.ts';
-import { type Envelope, isVendorEnvelope } from '../route/render-error.ts';
+import type { Envelope } from '../route/render-error.ts';
 
 /** What the gate needs to know of a request; a route and a socket both have it. */
 export type Asked = {
@@ -47,7 +47,11 @@ export function createStrangerGate(clock: Clock, limits: StrangerLimits): Strang
   const take = (buckets: AddressBuckets, asked: Asked): string => {
     const network = networkOf(asked.clientAddress());
     const retryAfterSeconds = buckets.take(network);
-    if (retryAfterSeconds > 0) throw refusal(buckets, retryAfterSeconds, asked);
+    if (retryAfterSeconds > 0) {
+      const resetAtSec = nowSeconds(clock) + retryAfterSeconds;
+      const limit = { limit: buckets.perMinute, resetAtSec, retryAfterSeconds };
+      throw refusal('ip_rate_limit', limit, asked.route.envelope);
+    }
     return network;
   };
 
@@ -80,16 +84,3 @@ const markOf = (shown: string): string => createHash('sha256').update(shown).dig
 /** A 403 is about a known caller, and a database that is away says nothing about the credential. */
 const isUnproven = (thrown: unknown): thrown is ApiError =>
   thrown instanceof ApiError && (thrown.status === 401 || thrown.status === 503);
-
-function refusal(
-  { perMinute }: AddressBuckets,
-  retryAfterSeconds: number,
-  { route }: Asked,
-): ApiError {
-  if (isVendorEnvelope(route.envelope)) return errors.gateway.rateLimited(retryAfterSeconds);
-  return errors.request.rateLimited({
-    reason: 'ip_rate_limit',
-    retryAfterSeconds,
-    limitPerMinute: perMinute,
-  });
-}

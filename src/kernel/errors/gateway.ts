@@ -1,5 +1,6 @@
 import type { Fields } from '../api-error.ts';
 import { MAY_RETRY, mayRetryAfter, NO_RETRY, refusal } from './refusal.ts';
+import { type BrokenLimit, limitHeaders } from './request.ts';
 
 /** How long to stay away: whole seconds, and milliseconds where the upstream gave them. */
 export type Wait = { readonly seconds: number; readonly ms?: number | undefined };
@@ -102,12 +103,12 @@ export const gateway = {
       mayRetryAfter(retryAfterSeconds),
     ),
   noPriceableSource: (message: string) => refusal(422, 'no_priceable_source', message),
-  rateLimited: (retryAfterSeconds: number) =>
+  rateLimited: (limit: Omit<BrokenLimit, 'reason'>) =>
     refusal(
       429,
       'rate_limited',
-      `Too many requests; try again in ${retryAfterSeconds} s.`,
-      { retry_after_seconds: retryAfterSeconds },
-      mayRetryAfter(retryAfterSeconds),
+      `Too many requests; try again in ${limit.retryAfterSeconds} s.`,
+      { retry_after_seconds: limit.retryAfterSeconds },
+      limitHeaders(limit),
     ),
 };

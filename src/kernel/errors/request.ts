@@ -15,6 +15,23 @@ export type RateLimitReason =
   | 'key_rate_limit'
   | 'gateway_limit';
 
+/** A rate limit that a request was beyond. */
+export type BrokenLimit = {
+  readonly reason: RateLimitReason;
+  readonly retryAfterSeconds: number;
+  readonly limitPerMinute: number;
+  /** Unix seconds at which the limit is whole again. */
+  readonly resetAtSec: number;
+};
+
+/** The headers of a 429: those that every answer of a limited route has, and when to come back. */
+export const limitHeaders = (limit: Omit<BrokenLimit, 'reason'>): Record<string, string> => ({
+  'x-ratelimit-limit': String(limit.limitPerMinute),
+  'x-ratelimit-remaining': '0',
+  'x-ratelimit-reset': String(limit.resetAtSec),
+  ...mayRetryAfter(limit.retryAfterSeconds),
+});
+
 const DETAILS_TOLD = 5;
 
 const describe = (details: readonly ValidationDetail[]): string =>
@@ -50,11 +67,7 @@ export const request = {
     refusal(413, 'payload_too_large', `The body may have at most ${limitBytes} bytes.`, {
       limit_bytes: limitBytes,
     }),
-  rateLimited: (limit: {
-    reason: RateLimitReason;
-    retryAfterSeconds: number;
-    limitPerMinute: number;
-  }) =>
+  rateLimited: (limit: BrokenLimit) =>
     refusal(
       429,
       'rate_limit_exceeded',
@@ -65,7 +78,7 @@ export const request = {
         limit_per_minute: limit.limitPerMinute,
         remaining: 0,
       },
-      mayRetryAfter(limit.retryAfterSeconds),
+      limitHeaders(limit),
     ),
   inFlight: (key: string) =>
     refusal(

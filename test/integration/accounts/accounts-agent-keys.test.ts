@@ -80,6 +80,19 @@ describe('agent keys', () => {
     }
   });
 
+  it('say whether their agent has money, free or held', async () => {
+    const { agent, headers, path } = await accounts.edge.agentOf('funded');
+    const { id } = (await ask('POST', `${path}/keys`, { headers, body: {} })).body;
+    const known = async () => {
+      const [row] = await accounts.sql`select digest from agent_keys where id = ${id}`;
+      return findAgentByDigest(accounts.sql, row?.digest);
+    };
+    expect(await known()).toMatchObject({ hasMoney: false });
+    await accounts.sql`
+      update agent_funds set credited_raw = 5, held_raw = 5 where agent_id = ${agent.agentId}`;
+    expect(await known()).toMatchObject({ hasMoney: true });
+  });
+
   it('open no management route, and say which key does', async () => {
     const { key } = await accounts.edge.agentOf('wrong door');
     expect(await ask('GET', '/v1/developer/agents', { headers: key })).toMatchObject({

@@ -63,6 +63,9 @@ it('a flood without a credential costs its own address alone, and no caller with
   expect(JSON.parse(refused.body)).toMatchObject({
     ...{ error: 'rate_limit_exceeded', reason: 'ip_rate_limit', limit_per_minute: 60 },
   });
+  expect(refused.headers).toMatchObject({
+    ...{ 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '0' },
+  });
   // The bucket refills all the time: there is no minute to wait out.
   expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(2);
 
@@ -75,21 +78,24 @@ it('a flood without a credential costs its own address alone, and no caller with
   }
 });
 
-it('strangers at a thousand addresses exhaust what strangers have, and nothing of what callers have', async () => {
+it('strangers at a hundred addresses have each its share, a late one too, and take nothing of what callers have', async () => {
   await using edge = await startEdge({
     ...{ routes: ROUTES, credentials, trustedProxies: ['127.0.0.1'] },
-    rateLimits: { globalPerMinute: 300 },
+    rateLimits: { globalPerMinute: 300, leastShares: { funded: 9, free: 9, anonymous: 2 } },
   });
   await using proxy = clientAt('127.0.0.1', edge.port);
-  const from = (n: number) => ({ 'x-forwarded-for': `203.0.${n >> 8}.${n & 255}` });
+  const from = (n: number) => ({ 'x-forwarded-for': `203.0.113.${n}` });
   const flood = await Promise.all(
-    Array.from({ length: 1_000 }, (_, n) => proxy.ask('/v1/markets', from(n))),
+    Array.from({ length: 1_000 }, (_, n) => proxy.ask('/v1/markets', from(n % 100))),
   );
   expect(flood.filter(({ status }) => status === 200)).toHaveLength(300);
   const last = flood.find(({ status }) => status === 429);
-  expect(JSON.parse(last?.body ?? '')).toMatchObject({ reason: 'global_rate_limit' });
+  expect(JSON.parse(last?.body ?? '')).toMatchObject({
+    ...{ reason: 'global_rate_limit', limit_per_minute: 3, remaining: 0 },
+  });
 
-  const asCaller = { ...from(5_000), ...bearer(KEYS.otherAgent) };
+  expect((await proxy.ask('/v1/markets', from(200))).status).toBe(200);
+  const asCaller = { ...from(201), ...bearer(KEYS.otherAgent) };
   expect((await proxy.ask('/v1/agents/me', asCaller)).status).toBe(200);
 });
 
@@ -188,35 +194,50 @@ describe('limits that no route has of its own', () => {
   it('no caller takes what all callers have together on routes without a limit of their own', async () => {
     await using small = await startEdge({
       routes: ROUTES,
-      rateLimits: { globalPerMinute: 20, callerPerMinute: 5 },
+      rateLimits: { callerPerMinute: 5 },
     });
     const ask = async (key: string) => {
       const answer = await fetch(`${small.url}/v1/agents/me`, { headers: bearer(key) });
-      return { status: answer.status, body: await answer.json() };
+      const limit = answer.headers.get('x-ratelimit-limit');
+      return { status: answer.status, body: await answer.json(), limit };
     };
     for (let i = 0; i < 5; i++) expect((await ask(KEYS.agent)).status).toBe(200);
     for (let i = 0; i < 30; i++) {
       const refused = await ask(KEYS.agent);
       expect(refused.status).toBe(429);
       expect(refused.body).toMatchObject({ reason: 'agent_control_limit' });
+      expect(refused.limit).toBe('5');
     }
     expect((await ask(KEYS.otherAgent)).status).toBe(200);
   });
 
-  it('the server-wide one refuses what is beyond it, but neither the operator nor the health probe', async () => {
-    const small = await startEdge({ routes: ROUTES, rateLimits: { globalPerMinute: 2 } });
-    try {
-      const ask = (key: string) => fetch(`${small.url}/v1/agents/me`, { headers: bearer(key) });
-      expect((await ask(KEYS.agent)).status).toBe(200);
-      expect((await ask(KEYS.agent)).status).toBe(200);
-      const refused = await ask(KEYS.agent);
+  it('the server-wide one refuses what is beyond it with its own headers, but neither the operator nor the health probe', async () => {
+    const counted = route()({
+      ...{ method: 'GET', path: '/v1/counted', credential: 'agent', summary: 'test' },
+      rateLimit: 'proxy',
+      handle: () => ok({}),
+    });
+    await using small = await startEdge({
+      routes: [...ROUTES, counted],
+      rateLimits: { globalPerMinute: 2, leastShares: { funded: 1, free: 1, anonymous: 1 } },
+    });
+    const ask = (path: string, key: string) => fetch(small.url + path, { headers: bearer(key) });
+    const first = await ask('/v1/counted', KEYS.agent);
+    expect([first.status, first.headers.get('x-ratelimit-limit')]).toEqual([200, '3000']);
+    expect((await ask('/v1/agents/me', KEYS.agent)).status).toBe(200);
+    for (const path of ['/v1/counted', '/v1/agents/me']) {
+      const refused = await ask(path, KEYS.agent);
       expect(refused.status).toBe(429);
-      expect(await refused.json()).toMatchObject({ reason: 'global_rate_limit' });
-      expect((await fetch(`${small.url}/v1/health`)).status).toBe(200);
-      const admin = { headers: bearer(KEYS.admin) };
-      expect((await fetch(`${small.url}/v1/admin/agents`, admin)).status).toBe(200);
-    } finally {
-      await small[Symbol.asyncDispose]();
+      expect(await refused.json()).toMatchObject({ reason: 'global_rate_limit', remaining: 0 });
+      const { headers } = refused;
+      expect(headers.get('x-ratelimit-limit')).toBe('2');
+      expect(headers.get('x-ratelimit-remaining')).toBe('0');
+      const leftMs = Number(headers.get('x-ratelimit-reset')) * 1_000 - Date.now();
+      expect(leftMs).toBeGreaterThan(0);
+      expect(leftMs).toBeLessThanOrEqual(61_000);
+      expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(60);
     }
+    expect((await fetch(`${small.url}/v1/health`)).status).toBe(200);
+    expect((await ask('/v1/admin/agents', KEYS.admin)).status).toBe(200);
   });
 });

@@ -152,7 +152,11 @@ describe('live speech', () => {
 });
 
 describe('a sentence over the rate limit', () => {
-  const limited = errors.gateway.rateLimited(1);
+  const limited = errors.gateway.rateLimited({
+    retryAfterSeconds: 1,
+    limitPerMinute: 300,
+    resetAtSec: 60,
+  });
 
   it.each(['admit', 'admitPooled'])('waits for its turn at %s', async (limit) => {
     let asked = 0;

@@ -90,6 +90,7 @@ describe('a tool call', () => {
         reason: 'gateway_limit',
         retryAfterSeconds: 2,
         limitPerMinute: 3,
+        resetAtSec: 60,
       }),
       true,
     ],

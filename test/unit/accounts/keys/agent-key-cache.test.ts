@@ -17,6 +17,7 @@ function cacheOver(keys: Record<string, Partial<KnownAgentKey>>) {
       permissions: 'read_write',
       promptCaching: 'off',
       status: 'active',
+      hasMoney: false,
       operatorExpiry: null,
       ...keys[digest],
     };

@@ -3,12 +3,14 @@ import { createAuthenticate, type Demand } from '../../../../src/http/auth/authe
 import type { Credential } from '../../../../src/http/route/caller.ts';
 import { ApiError } from '../../../../src/kernel/api-error.ts';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+import { SignInNetworks } from '../../../../src/rate-limit/sign-in-networks.ts';
 import { bearer, fakeCredentials, KEYS } from '../../../support/edge.ts';
 import { strangersOf } from '../../../support/strangers.ts';
 
 const authenticate = createAuthenticate({
   credentials: fakeCredentials,
   strangers: strangersOf(),
+  signIns: new SignInNetworks(),
   clock: new ManualClock(),
   secureCookies: true,
 });

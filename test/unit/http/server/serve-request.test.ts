@@ -20,6 +20,7 @@ import { systemRandom } from '../../../../src/kernel/random.ts';
 import { BodyTooLarge, SendFailed } from '../../../../src/platform/egress/send-failed.ts';
 import { createRateGate, DEFAULT_RATE_LIMITS } from '../../../../src/rate-limit/rate-gate.ts';
 import { createRateLimiter } from '../../../../src/rate-limit/rate-limit.ts';
+import { SignInNetworks } from '../../../../src/rate-limit/sign-in-networks.ts';
 import { bearer, fakeCredentials, KEYS } from '../../../support/edge.ts';
 import { FakeResponse } from '../../../support/fake-response.ts';
 import { logLines } from '../../../support/log-lines.ts';
@@ -95,6 +96,7 @@ function edge(gatewayPerMinute = 100, other: Partial<Parameters<typeof serveRequ
   const limiter = createRateLimiter(clock);
   const metrics = createMetrics({ withProcess: false });
   const strangers = strangersOf(clock);
+  const signIns = new SignInNetworks();
   const limits = { ...DEFAULT_RATE_LIMITS, gatewayPerMinute };
   const endpoints = [buy, sum].map(
     (each): Endpoint => ({
@@ -113,10 +115,14 @@ function edge(gatewayPerMinute = 100, other: Partial<Parameters<typeof serveRequ
     authenticate: createAuthenticate({
       credentials: fakeCredentials,
       strangers,
+      signIns,
       clock,
       secureCookies: false,
     }),
-    rateGate: createRateGate({ limiter, serverLimiter: createRateLimiter(clock) }, limits),
+    rateGate: createRateGate(
+      { clock, signIns, limiter, serverLimiter: createRateLimiter(clock) },
+      limits,
+    ),
     idempotency,
     router: createRouter(endpoints),
     metrics: createHttpMetrics(metrics, {

@@ -1,0 +1,16 @@
+import { type Envelope, isVendorEnvelope } from '../http/route/render-error.ts';
+import type { RateLimitReason } from '../kernel/errors/request.ts';
+import { errors } from '../kernel/errors.ts';
+import type { Allowance } from './rate-limit.ts';
+
+/** The 429 of a request that one of the limits does not allow, with the headers of that limit. */
+export function refusal(
+  reason: RateLimitReason,
+  { limit, resetAtSec, retryAfterSeconds }: Omit<Allowance, 'allowed' | 'remaining'>,
+  envelope: Envelope | undefined,
+): Error {
+  const limited = { reason, limitPerMinute: limit, resetAtSec, retryAfterSeconds };
+  return isVendorEnvelope(envelope)
+    ? errors.gateway.rateLimited(limited)
+    : errors.request.rateLimited(limited);
+}

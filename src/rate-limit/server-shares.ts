@@ -1,0 +1,62 @@
+import type { HeaderLine } from '../http/route/answer.ts';
+import type { Caller } from '../http/route/caller.ts';
+import { networkOf } from '../http/route/client-address.ts';
+import type { Envelope } from '../http/route/render-error.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { FairShares } from './fair-shares.ts';
+import { isRateHeader } from './rate-limit.ts';
+import { refusal } from './refuse.ts';
+import type { SignInNetworks } from './sign-in-networks.ts';
+
+/** What one party may send a minute in `/v1` while all parties of its kind together send more than `perMinute`. */
+export type LeastShares = {
+  readonly funded: number;
+  readonly free: number;
+  readonly anonymous: number;
+};
+
+type Counted = {
+  readonly route: {
+    readonly path: string;
+    readonly credential: string;
+    readonly envelope?: Envelope | undefined;
+  };
+  readonly clientAddress: () => string;
+};
+
+/** What load balancers and orchestrators ask, however often they like. */
+export const isProbe = (path: string): boolean => path === '/v1/health';
+
+/**
+ * Builds the server-wide limit of `/v1/*`. Callers with money, callers without and requests without a credential are three
+ * kinds that take nothing from each other. Within a kind nobody is refused before all have sent `perMinute`, and then
+ * only who has had more than a fair share: of callers with money each account is a party, otherwise each network.
+ */
+export function createFairShares(
+  clock: Clock,
+  signIns: SignInNetworks,
+  { perMinute, leastShares }: { readonly perMinute: number; readonly leastShares: LeastShares },
+) {
+  const funded = new FairShares(clock, { perMinute, least: leastShares.funded });
+  const free = new FairShares(clock, { perMinute, least: leastShares.free });
+  const anonymous = new FairShares(clock, { perMinute, least: leastShares.anonymous });
+
+  const takeOf = (request: Counted, caller: Caller) => {
+    if (caller.kind === 'agent' && caller.hasMoney === true) return funded.take(caller.accountId);
+    const signedIn = 'accountId' in caller ? signIns.networkOf(caller.accountId) : undefined;
+    const network = signedIn ?? networkOf(request.clientAddress());
+    return (caller.kind === 'none' ? anonymous : free).take(network);
+  };
+
+  /** Throws the 429, in whose headers the share stands in place of what `earned` tells of another limit. */
+  return (request: Counted, caller: Caller, earned: HeaderLine[]): void => {
+    const { path, credential, envelope } = request.route;
+    // A carrier signs what it sends, and neither a health probe nor the operator is refused because others are busy.
+    const isShared = path.startsWith('/v1/') && !isProbe(path) && credential !== 'carrier';
+    if (!isShared || caller.kind === 'admin') return;
+    const beyond = takeOf(request, caller);
+    if (beyond === undefined) return;
+    earned.splice(0, Number.POSITIVE_INFINITY, ...earned.filter((line) => !isRateHeader(line)));
+    throw refusal('global_rate_limit', beyond, envelope);
+  };
+}

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../src/kernel/limits.ts';
+import { ManualClock } from '../../../src/kernel/manual-clock.ts';
+import { FairShares } from '../../../src/rate-limit/fair-shares.ts';
+
+/** How many of `n` requests of a party pass. */
+const passed = (shares: FairShares, party: string, n: number) =>
+  Array.from({ length: n }, () => shares.take(party)).filter((refused) => refused === undefined)
+    .length;
+
+describe('fair shares', () => {
+  it('one party alone takes all that there is', () => {
+    const shares = new FairShares(new ManualClock(), { perMinute: 100, least: 1 });
+    expect(passed(shares, 'a', 150)).toBe(100);
+  });
+
+  it('a party that comes when all is taken has an equal part, and who has had more is refused', () => {
+    const clock = new ManualClock();
+    const shares = new FairShares(clock, { perMinute: 100, least: 1 });
+    passed(shares, 'a', 100);
+    expect(passed(shares, 'b', 100)).toBe(50);
+    expect(passed(shares, 'c', 100)).toBe(33);
+    clock.advance(20_000);
+    expect(shares.take('a')).toEqual({
+      ...{ allowed: false, limit: 33, remaining: 0, retryAfterSeconds: 40 },
+      resetAtSec: Math.ceil((clock.now() + 40_000) / 1_000),
+    });
+    clock.advance(40_000);
+    expect(passed(shares, 'a', 150)).toBe(100);
+  });
+
+  it('however many parties there are, each has the least share and no more', () => {
+    const shares = new FairShares(new ManualClock(), { perMinute: 100, least: 3 });
+    const all = Array.from({ length: 200 }, (_, n) => passed(shares, `party ${n}`, 100));
+    expect(all.slice(100)).toEqual(Array.from({ length: 100 }, () => 3));
+  });
+
+  it('more parties than are remembered are still admitted', () => {
+    const shares = new FairShares(new ManualClock(), { perMinute: 100, least: 1 });
+    let refused = 0;
+    for (let n = 0; n < LIMITS.addressesCounted + 10; n++) {
+      if (shares.take(`party ${n}`) !== undefined) refused += 1;
+    }
+    expect(refused).toBe(0);
+    expect(passed(shares, 'party 0', 5)).toBe(1);
+  });
+});
