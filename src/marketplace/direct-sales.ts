@@ -41,6 +41,7 @@ export interface DirectSales {
 export function createDirectSales({
   address,
   documents,
+  ledger,
   log,
   passthroughs,
   shim,
@@ -57,7 +58,8 @@ export function createDirectSales({
     run: (sale: Sale & { readonly accountId: string }) => Promise<DirectAnswer>,
   ): Promise<RouteReply> {
     const to = { host: address.host, lastRaw: undefined, refusalOfHold: refuseHold };
-    const { accountId } = await admitCall(viewAgent(spendState, spender.agentId), spender, to);
+    const view = viewAgent(spendState, spender.agentId);
+    const { accountId } = await admitCall(ledger, view, spender, to);
     const url = address.urlOf(path);
     const sale = {
       ...call,

@@ -123,6 +123,34 @@ describe('spend controls', () => {
     expect((await payer.fetch(url)).body).toMatchObject({ available: '0', required: '10000' });
   });
 
+  it('a kill switch that is used up suspends its agent at the next call, whether or not that call costs', async () => {
+    const payer = await bench.payer('switched');
+    const url = bench.vendor.sell({ priceRaw: 10_000n });
+    const { host } = new URL(url);
+    const made = await policy(
+      { kind: 'api', matchKey: host.split(':')[0], limitRaw: '10000', action: 'suspend_agent' },
+      payer,
+    );
+    const { id } = made.body.policy as { id: number };
+    expect((await payer.fetch(url)).status).toBe(200);
+    const again = bench.vendor.sell({ priceRaw: 10_000n });
+    const refused = await payer.fetch(again);
+    expect([refused.status, refused.body]).toMatchObject([
+      402,
+      {
+        ...{ error: 'spend_limit_exceeded', code: 'policy_exceeded', kind: 'api', policyId: id },
+        ...{ available: '0', required: null, spent: '10000', limit: '10000' },
+        auto_suspended: true,
+      },
+    ]);
+    expect(bench.vendor.seen(again)).toEqual([]);
+    const after = await payer.fetch(again);
+    expect([after.status, after.body.error]).toEqual([403, 'agent_suspended']);
+    const [row] = await bench.world.sql<{ status: string; suspended_reason: string }[]>`
+      select status, suspended_reason from agents where id = ${payer.agentId}`;
+    expect(row).toEqual({ status: 'suspended', suspended_reason: `policy:${id}` });
+  });
+
   it('scale with what the task is worth, and are told of on the paid answer', async () => {
     const payer = await bench.payer('valued');
     const headers = { 'x-svc-task-id': 'T1' };

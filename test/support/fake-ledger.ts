@@ -160,6 +160,7 @@ export function createFakeLedger(): FakeLedger {
     },
 
     hold: async (request) => holdNow(request),
+    enforce: async (_, refusal) => refusal,
     settle: async (request) => settleNow(request),
     credit: async ({ agentId, amountRaw, reference }) => creditNow(agentId, amountRaw, reference),
     async withdrawAll({ agentId, reference }) {

@@ -110,6 +110,7 @@ export function buildMarketplace(
       shim,
       documents,
       spendState,
+      ledger,
       passthroughs,
     }),
     /** The server listens, at this port. */

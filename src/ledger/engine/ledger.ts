@@ -14,12 +14,14 @@ import {
 import type { Ledger } from '../rules/ledger.ts';
 import type { ExtendOperation, HoldOperation, Operation } from '../rules/operation.ts';
 import type { ReservationMove } from '../rules/payment.ts';
-import type {
-  Hold,
-  HoldRequest,
-  OpenSession,
-  SessionEnd,
-  SettleRequest,
+import {
+  type Hold,
+  type HoldRefusal,
+  type HoldRequest,
+  type OpenSession,
+  type SessionEnd,
+  type SettleRequest,
+  stopsAgent,
 } from '../rules/requests.ts';
 import type { LedgerCounters } from './ledger-counters.ts';
 import { type LedgerDeps, LedgerInbox } from './ledger-inbox.ts';
@@ -41,6 +43,7 @@ export function createLedger(deps: LedgerDeps): LiveLedger {
 
   return {
     counters: inbox.counters,
+    enforce: (agentId, refusal) => enforced(inbox, deps, agentId, refusal),
     load: () => ({ waiting: inbox.waiting, actors: inbox.actors }),
     drain: (withinMs) => inbox.drain(withinMs),
     [Symbol.asyncDispose]: () => inbox.stop(),
@@ -171,11 +174,17 @@ async function admitted(
   const resolution = await inbox.submit(operation);
   if (resolution.kind !== 'refused') return resolution;
   const { refusal } = resolution;
-  if (refusal.reason !== 'cap_exceeded') return resolution;
-  const { policy } = refusal.breach;
-  if (policy.action !== 'suspend_agent') return resolution;
-  const { agentId } = operation;
-  await inbox.submit({ kind: 'suspend', agentId, policyId: policy.id });
+  return { kind: 'refused', refusal: await enforced(inbox, deps, operation.agentId, refusal) };
+}
+
+async function enforced(
+  inbox: LedgerInbox,
+  deps: Pick<LedgerDeps, 'onSuspended'>,
+  agentId: number,
+  refusal: HoldRefusal,
+): Promise<HoldRefusal> {
+  if (!stopsAgent(refusal)) return refusal;
+  await inbox.submit({ kind: 'suspend', agentId, policyId: refusal.breach.policy.id });
   deps.onSuspended?.(agentId);
-  return { kind: 'refused', refusal: { ...refusal, suspended: true } };
+  return { ...refusal, suspended: true };
 }

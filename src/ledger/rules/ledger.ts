@@ -65,6 +65,11 @@ export type ExtendVerdict =
  */
 export interface Ledger {
   hold(request: HoldRequest): Promise<HoldVerdict>;
+  /**
+   * Carries out a refusal that was decided on committed state without asking for a hold: a cap that suspends its agent
+   * does so. Returns the refusal as it is to be told.
+   */
+  enforce(agentId: number, refusal: HoldRefusal): Promise<HoldRefusal>;
   /** Actual 0 releases the whole hold. */
   settle(request: SettleRequest): Promise<SettleVerdict>;
   /** Idempotent on `reference`. */

@@ -63,6 +63,12 @@ export type HoldRefusal =
       readonly suspended: boolean;
     };
 
+/** Whether a refusal is by a cap that suspends its agent. */
+export const stopsAgent = (
+  refusal: HoldRefusal,
+): refusal is Extract<HoldRefusal, { reason: 'cap_exceeded' }> =>
+  refusal.reason === 'cap_exceeded' && refusal.breach.policy.action === 'suspend_agent';
+
 export type HoldRequest = {
   readonly spender: Spender;
   readonly holdId: string;

@@ -2,8 +2,14 @@ import type { ApiError } from '../../kernel/api-error.ts';
 import { errors } from '../../kernel/errors.ts';
 import { type Demand, refusalOf, teamRefusalOf } from '../../ledger/rules/admit.ts';
 import { walletFreeRaw } from '../../ledger/rules/decide-payment.ts';
+import type { Ledger } from '../../ledger/rules/ledger.ts';
 import { factsOf } from '../../ledger/rules/operation.ts';
-import type { Destination, HoldRefusal, Spender } from '../../ledger/rules/requests.ts';
+import {
+  type Destination,
+  type HoldRefusal,
+  type Spender,
+  stopsAgent,
+} from '../../ledger/rules/requests.ts';
 import type { SpendState } from '../../ledger/rules/spend-state.ts';
 import { refusalOfDestination } from '../../policy/allowlist.ts';
 import { refuseSpend } from '../../spend/limits/refuse-spend.ts';
@@ -54,9 +60,10 @@ const LEAST_RAW = 1n;
 /**
  * What can be refused before anything is sent: a host that is on no list, and a cap that is used up. What depends on the
  * price is decided with the hold. What is remembered only lets through: a refusal is by what is so now. It names the
- * price that the vendor asked for last, or null where that is not known.
+ * price that the vendor asked for last, or null where that is not known. A kill switch that is used up suspends the agent.
  */
 export async function admitCall(
+  ledger: Pick<Ledger, 'enforce'>,
   view: AgentView,
   spender: Spender,
   {
@@ -70,8 +77,11 @@ export async function admitCall(
     readonly refusalOfHold?: RefusalOfHold;
   },
 ): Promise<AdmittedCall> {
-  const { known, isRemembered } = await requireAdmitted(view, (spendState) =>
-    refusalBefore(spendState, spender, { host, priceRaw: lastRaw ?? null, refusalOfHold }),
+  const { known, isRemembered } = await requireAdmitted(
+    view,
+    (spendState) => refusalBefore(spendState, spender, host),
+    async (refusal) =>
+      refusalOfHold(await ledger.enforce(spender.agentId, refusal), lastRaw ?? null),
   );
   return admitted(known, isRemembered ? view : { ...view, remembered: undefined });
 }
@@ -80,12 +90,13 @@ type RefusalOfHold = (refusal: HoldRefusal, priceRaw: bigint | null) => ApiError
 
 /** Checks the host alone, for calls that pay nothing: throws the refusal of a host that the agent may not call. */
 export async function admitHost(view: AgentView, host: string): Promise<void> {
-  await requireAdmitted(view, (spendState) => refusalOfHost(spendState, host));
+  await requireAdmitted(view, (spendState) => refusalOfHost(spendState, host), refuseSpend);
 }
 
 async function requireAdmitted(
   view: AgentView,
-  refusalBy: (spendState: SpendState) => ApiError | undefined,
+  refusalBy: (spendState: SpendState) => HoldRefusal | undefined,
+  tell: (refusal: HoldRefusal) => ApiError | Promise<ApiError>,
 ): Promise<{ readonly known: SpendState; readonly isRemembered: boolean }> {
   const { remembered } = view;
   if (remembered !== undefined && refusalBy(remembered) === undefined) {
@@ -93,7 +104,7 @@ async function requireAdmitted(
   }
   const known = await view.read();
   const refusal = refusalBy(known);
-  if (refusal !== undefined) throw refusal;
+  if (refusal !== undefined) throw await tell(refusal);
   return { known, isRemembered: false };
 }
 
@@ -125,39 +136,22 @@ export async function refusalBeforeHold(
   };
   let refusal = judge(spendState);
   if (refusal !== undefined && view.remembered !== undefined) refusal = judge(await view.read());
-  return refusal === undefined || stops(refusal) ? undefined : refusal;
+  return refusal === undefined || stopsAgent(refusal) ? undefined : refusal;
 }
 
-const stops = (refusal: HoldRefusal): boolean =>
-  refusal.reason === 'cap_exceeded' && refusal.breach.policy.action === 'suspend_agent';
-
-function refusalBefore(
-  now: SpendState,
-  spender: Spender,
-  {
-    host,
-    priceRaw,
-    refusalOfHold,
-  }: {
-    readonly host: string;
-    readonly priceRaw: bigint | null;
-    readonly refusalOfHold: RefusalOfHold;
-  },
-): ApiError | undefined {
+function refusalBefore(now: SpendState, spender: Spender, host: string): HoldRefusal | undefined {
   const unlisted = refusalOfHost(now, host);
   if (unlisted !== undefined) return unlisted;
   const { policies, teamPolicies } = now.rules;
   if (policies.length === 0 && teamPolicies.length === 0) return undefined;
   const to = { host, payee: null };
-  const refusal = refusalAt(now, { spender, to, amountRaw: LEAST_RAW, money: ANY_MONEY });
-  return refusal && refusalOfHold(refusal, priceRaw);
+  return refusalAt(now, { spender, to, amountRaw: LEAST_RAW, money: ANY_MONEY });
 }
 
-function refusalOfHost({ rules, position }: SpendState, host: string): ApiError | undefined {
+function refusalOfHost({ rules, position }: SpendState, host: string): HoldRefusal | undefined {
   const known = [...rules.policies, ...rules.teamPolicies];
   const to = { host, payee: null };
-  const unlisted = refusalOfDestination(rules.allowlistMode, known, to, position.nowSec);
-  return unlisted && refuseSpend(unlisted);
+  return refusalOfDestination(rules.allowlistMode, known, to, position.nowSec);
 }
 
 /** A call that turns out to be free needs no balance. */

@@ -1,4 +1,5 @@
 import type { Log } from '../../kernel/log.ts';
+import type { Ledger } from '../../ledger/rules/ledger.ts';
 import type { SpendStateReader } from '../../spend/limits/spend-state.ts';
 import { admitCall, viewAgent } from './admit-call.ts';
 import type { MarketAnswer, MarketCall, Marketplace } from './marketplace.ts';
@@ -8,6 +9,7 @@ import { marketHeaders } from './relay-headers.ts';
 
 export type MarketDeps = {
   readonly spendState: Pick<SpendStateReader, 'read' | 'recall'>;
+  readonly ledger: Pick<Ledger, 'enforce'>;
   readonly passthroughs: PassthroughLog;
   readonly log: Log;
 };
@@ -17,13 +19,13 @@ export type MarketDeps = {
  * it is answered where it has a charge. Throws the refusal.
  */
 export async function callMarketplace(
-  { log, passthroughs, spendState }: MarketDeps,
+  { ledger, log, passthroughs, spendState }: MarketDeps,
   market: Marketplace,
   call: Omit<MarketCall, 'accountId'>,
 ): Promise<ProxyAnswer> {
   const { spender } = call;
   const { agentId } = spender;
-  const { accountId } = await admitCall(viewAgent(spendState, agentId), spender, {
+  const { accountId } = await admitCall(ledger, viewAgent(spendState, agentId), spender, {
     host: market.host,
     lastRaw: undefined,
   });

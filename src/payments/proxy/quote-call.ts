@@ -1,5 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { errors } from '../../kernel/errors.ts';
+import type { Ledger } from '../../ledger/rules/ledger.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
 import type { CheckedDestination } from '../../platform/egress/destination-guard.ts';
 import type { GuardedAnswer } from '../../platform/egress/exchange.ts';
@@ -34,6 +35,7 @@ export type VendorCall = {
 export type QuoteDeps = {
   readonly client: Pick<GuardedClient, 'open' | 'send'>;
   readonly spendState: Pick<SpendStateReader, 'read' | 'recall'>;
+  readonly ledger: Pick<Ledger, 'enforce'>;
   readonly clock: Clock;
   readonly terms: Terms;
   readonly times: VendorTimes;
@@ -66,7 +68,10 @@ export async function quoteCall(deps: QuoteDeps, call: VendorCall): Promise<Quot
   const target = { method: request.method, url: destination.url };
   const admitting =
     source === undefined
-      ? admitCall(view, spender, { host: destination.host, lastRaw: prices.last(target) })
+      ? admitCall(deps.ledger, view, spender, {
+          host: destination.host,
+          lastRaw: prices.last(target),
+        })
       : admittedBefore(view);
   const agent = await admitting;
   const askedMs = clock.monotonicMs();

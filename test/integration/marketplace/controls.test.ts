@@ -85,6 +85,27 @@ describe('controls of the agent', () => {
     expect(market.fetched.count).toBe(before);
   });
 
+  it('a kill switch that is used up suspends its agent, by the proxy and at the address of the marketplace', async () => {
+    for (const path of ['by the proxy', 'directly']) {
+      const agent = await market.shopper(`switched ${path}`);
+      const cap = { kind: 'api', matchKey: 'market.example', limitRaw: String(TEXT_RAW) };
+      await setPolicy(agent, { ...cap, action: 'suspend_agent' });
+      expect((await agent.buy(SPEECH, { text: TEXT })).status).toBe(200);
+      const asked = market.peer.heard.length;
+      const buy = () =>
+        path === 'directly'
+          ? agent.ask(SPEECH, { body: { text: TEXT } })
+          : agent.buy(SPEECH, { text: TEXT });
+      const refused = await buy();
+      expect([path, refused.status, JSON.stringify(refused.body)]).toEqual([
+        ...[path, 402, expect.stringContaining('"auto_suspended":true')],
+      ]);
+      expect(market.peer.heard).toHaveLength(asked);
+      const after = await buy();
+      expect([after.status, after.body.error]).toEqual([403, 'agent_suspended']);
+    }
+  });
+
   it('cap sessions and tasks, and stop an agent where they are to', async () => {
     const agent = await market.shopper('stopped');
     await setPolicy(agent, {

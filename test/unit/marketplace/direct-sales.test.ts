@@ -14,6 +14,7 @@ it('sells under the address of the marketplace, with a receipt, and refuses in t
     address: createMarketAddress(() => 'https://m.example/'),
     log: silentLog,
     passthroughs: { add: (line) => void lines.push(line), flush: async () => {} },
+    ledger: { enforce: async (_, refusal) => refusal },
     spendState: standingsReader(standingsWith({})),
     documents: {
       submit: () => Promise.reject(new Error('no documents')),

@@ -1,10 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import type { Spender } from '../../../../src/ledger/rules/requests.ts';
+import {
+  type HoldRefusal,
+  type Spender,
+  stopsAgent,
+} from '../../../../src/ledger/rules/requests.ts';
 import type { SpendState } from '../../../../src/ledger/rules/spend-state.ts';
 import { admitCall, viewAgent } from '../../../../src/payments/proxy/admit-call.ts';
 import type { Policy } from '../../../../src/policy/policy.ts';
 import { aPolicy } from '../../../support/a-policy.ts';
 import { type StandingsWish, standingsReader, standingsWith } from '../../../support/standings.ts';
+
+const stopped: HoldRefusal[] = [];
+const ledger = {
+  async enforce(_: number, refusal: HoldRefusal) {
+    if (!stopsAgent(refusal)) return refusal;
+    stopped.push(refusal);
+    return { ...refusal, suspended: true };
+  },
+};
 
 const SPENDER: Spender = { agentId: 1, keyId: 1, keyRootId: 1 };
 
@@ -15,7 +28,7 @@ const admitted = (
   lastRaw?: bigint,
 ) => {
   const view = viewAgent(standingsReader(wanted && standingsWith(wanted)), SPENDER.agentId);
-  return admitCall(view, { ...SPENDER, ...spender }, { host, lastRaw });
+  return admitCall(ledger, view, { ...SPENDER, ...spender }, { host, lastRaw });
 };
 
 const refused = (status: number, error: string, fields: object = {}) =>
@@ -45,6 +58,15 @@ describe('a call before anything is sent', () => {
       refused(402, 'spend_limit_exceeded', { kind: 'api' }),
     );
     expect(await admitted({ own: [[api(), 1_000n]] }, {}, 'other.example')).toBeDefined();
+  });
+
+  it('suspends its agent where a kill switch is used up, with no money in the balance too', async () => {
+    stopped.length = 0;
+    const own = [[api({ id: 4, action: 'suspend_agent' }), 1_000n]] as const;
+    await expect(admitted({ spendableRaw: 0n, own })).rejects.toEqual(
+      refused(402, 'spend_limit_exceeded', { policyId: 4, auto_suspended: true }),
+    );
+    expect(stopped).toHaveLength(1);
   });
 
   it('is refused with the price that its vendor asked for last, and never with one that is made up', async () => {
@@ -112,7 +134,10 @@ describe('a call of an agent that is remembered', () => {
       return reader.read(agentId);
     };
     const view = viewAgent({ ...reader, read }, SPENDER.agentId);
-    const call = admitCall(view, SPENDER, { host: 'api.vendor.example', lastRaw: undefined });
+    const call = admitCall(ledger, view, SPENDER, {
+      host: 'api.vendor.example',
+      lastRaw: undefined,
+    });
     return call.then(
       ({ spendState }) => ({ spendState, reads }),
       (error: unknown) => ({ error, reads }),
