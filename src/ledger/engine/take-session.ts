@@ -18,11 +18,13 @@ export const usageOfSession = async (
 export const createTakeSession =
   ({ sql, node }: { readonly sql: Sql; readonly node: Node }): TakeSession =>
   async (sessionId) => {
-    const epoch = await claimSession(sql, node, sessionId);
-    if (epoch === undefined) return undefined;
+    const claimed = await claimSession(sql, node, sessionId);
+    if (claimed === undefined) return undefined;
+    const { epoch, key_id: keyId } = claimed;
     const hold = await findHold(sql, sessionId);
     if (hold === undefined) return undefined;
     // Read after the claim: nothing can be added any more.
     const { costRaw, usage, seq } = await readJournal(sql, sessionId);
-    return { claim: { sessionId, epoch, hold }, spentRaw: costRaw, usage, seq };
+    const claim = { sessionId, epoch, hold, ...(keyId !== null && { keyId }) };
+    return { claim, spentRaw: costRaw, usage, seq };
   };

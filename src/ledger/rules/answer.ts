@@ -51,9 +51,15 @@ export function openVerdict(request: OpenSession, resolution: Resolution): OpenS
   const verdict = holdVerdict(asked, resolution);
   if (verdict.kind === 'refused') return verdict;
   const { hold, funds } = verdict;
-  const { taskValueBps } = spender;
-  const value = taskValueBps === undefined ? {} : { taskValueBps };
-  return { kind: 'opened', claim: { sessionId, epoch: 1, hold, ...value }, funds };
+  const { keyId, taskValueBps } = spender;
+  const claim = {
+    sessionId,
+    epoch: 1,
+    hold,
+    ...(keyId !== undefined && { keyId }),
+    ...(taskValueBps !== undefined && { taskValueBps }),
+  };
+  return { kind: 'opened', claim, funds };
 }
 
 export function extendVerdict(

@@ -149,7 +149,7 @@ function decideExtend(
   const { holdId, amountRaw: fromRaw, facts } = claim.hold;
   const { spendableRaw, counters } = state;
   const demand = {
-    keyId: undefined,
+    keyId: claim.keyId,
     amountRaw: byRaw,
     facts,
     taskValueBps,

@@ -103,6 +103,8 @@ export type SessionClaim = {
   readonly sessionId: string;
   readonly epoch: number;
   readonly hold: Hold;
+  /** The agent key that opened the session; once it is revoked, nothing more is held. */
+  readonly keyId?: number;
   /** What the task is worth to its caller, which goes for later holds, too. */
   readonly taskValueBps?: number;
 };

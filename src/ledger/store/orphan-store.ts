@@ -86,16 +86,16 @@ export async function claimOrphanSessions(
   }));
 }
 
-/** Takes one living session over. Undefined: it has ended. */
+/** Takes one living session over, with the agent key that opened it. Undefined: it has ended. */
 export async function claimSession(
   sql: Sql,
   node: Node,
   sessionId: string,
-): Promise<number | undefined> {
-  const [row] = await sql<{ epoch: number }[]>`
+): Promise<{ readonly epoch: number; readonly key_id: number | null } | undefined> {
+  const [row] = await sql<{ epoch: number; key_id: number | null }[]>`
     update sessions set epoch = epoch + 1, node_id = ${node.nodeId}, lease_epoch = ${node.leaseEpoch}
-    where id = ${sessionId} and ended_at is null returning epoch`;
-  return row?.epoch;
+    where id = ${sessionId} and ended_at is null returning epoch, key_id`;
+  return row;
 }
 
 export type Journal = {

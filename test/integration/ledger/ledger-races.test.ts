@@ -4,12 +4,14 @@ import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { checkLedger } from '../../../src/ledger/engine/check-ledger.ts';
 import { createLedger, type LiveLedger } from '../../../src/ledger/engine/ledger.ts';
+import { createTakeSession } from '../../../src/ledger/engine/take-session.ts';
 import { bumpRules } from '../../../src/ledger/store/agent-funds.ts';
 import { createBalanceStore } from '../../../src/ledger/store/balances.ts';
 import { checkInvariants } from '../../../src/ledger/store/check-invariants.ts';
 import type { Sql } from '../../../src/platform/postgres/sql.ts';
 import { testDatabase } from '../../support/database.ts';
 import { seedAgent, seedAgents } from '../../support/ledger-world.ts';
+import { LIVE_SESSION } from '../../support/reaping-process.ts';
 import { DESTINATION, FACTS } from '../../support/spending.ts';
 
 const ledgerOn = (sql: Sql, nodeId: string): LiveLedger =>
@@ -137,6 +139,32 @@ describe('two ledgers on one database', () => {
     });
     const suspended = { kind: 'refused', refusal: { reason: 'agent_suspended' } };
     expect(await Promise.all([hold(0, 'e'), hold(1, 'f')])).toEqual([suspended, suspended]);
+  });
+
+  it('extend no session of a revoked key, at the process that opened it and at one that took it over', async () => {
+    await using db = await testDatabase();
+    const { sql } = db;
+    const { agentId, keyId } = await seedOne(sql);
+    const ledgers = [ledgerOn(sql, 'a'), ledgerOn(sql, 'b')];
+    await ledgers[0]?.credit({ agentId, amountRaw: 100n, reference: 'start' });
+    const opened = await ledgers[0]?.openSession({
+      ...{ ...LIVE_SESSION, spender: { agentId, keyId } },
+      ...{ sessionId: 'sess_1', reserveRaw: 10n },
+    });
+    if (opened?.kind !== 'opened') throw new Error('refused');
+    const extended = await ledgers[0]?.extend(opened.claim, 5n);
+    if (extended?.kind !== 'extended') throw new Error('refused');
+    await sql.begin(async (tx) => {
+      await tx`update agent_keys set revoked_at = now() where id = ${keyId}`;
+      await bumpRules(tx, agentId);
+    });
+    const refused = { kind: 'refused', refusal: { reason: 'key_revoked' } };
+    expect(await ledgers[0]?.extend(extended.claim, 5n)).toEqual(refused);
+    const taken = await createTakeSession({ sql, node: { nodeId: 'b', leaseEpoch: 1 } })('sess_1');
+    if (taken === undefined) throw new Error('not taken');
+    expect(await ledgers[1]?.extend(taken.claim, 5n)).toEqual(refused);
+    expect(await ledgers[0]?.funds(agentId)).toMatchObject({ spendableRaw: 85n, heldRaw: 15n });
+    expect(await checkInvariants(sql)).toEqual([]);
   });
 
   it('write charge, events and session rows in the commit of the money, and once', async () => {
