@@ -12,7 +12,7 @@ export const UNITS = [
 
 export type Unit = (typeof UNITS)[number];
 
-/** Quantities of metered work. Seconds may carry milliseconds; everything else is whole. */
+/** Quantities of metered work. Seconds and prompt tokens may carry thousandths; everything else is whole. */
 export type Usage = Readonly<Partial<Record<Unit, number>>>;
 
 /** To the thousandth, which is as fine as quantities are counted. */

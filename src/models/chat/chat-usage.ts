@@ -1,5 +1,4 @@
-import type { Rates, Unit, Usage } from '../../kernel/price.ts';
-import { priceRaw } from '../../kernel/price.ts';
+import { priceRaw, type Rates, toMillis, type Unit, type Usage } from '../../kernel/price.ts';
 import type { Source } from '../catalogue/catalogue.ts';
 import type { ChatCompletion, Reported, TokenUsage } from '../providers/chat-rail.ts';
 import { believeTokens, type Disbelieved, type Metered } from '../purchase/believe.ts';
@@ -12,9 +11,10 @@ import { estimatePrompt, tokensOf } from './estimate-chat.ts';
  */
 export function chatUsage(tokens: TokenUsage, { cacheWritePercent = 0, rates }: Source): Usage {
   const cached = rates.cached_input_token === undefined ? 0 : tokens.cachedTokens;
-  const written = Math.ceil(((tokens.cacheWriteTokens ?? 0) * cacheWritePercent) / 100);
+  const written = ((tokens.cacheWriteTokens ?? 0) * cacheWritePercent) / 100;
+  const surcharge = tokens.cacheWriteSurcharge ?? written;
   const usage: Partial<Record<Unit, number>> = {
-    text_input_token: tokens.inputTokens - cached + (tokens.cacheWriteSurcharge ?? written),
+    text_input_token: toMillis(tokens.inputTokens - cached + surcharge),
     text_output_token: tokens.outputTokens,
   };
   if (cached !== 0) usage.cached_input_token = cached;

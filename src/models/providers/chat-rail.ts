@@ -40,7 +40,7 @@ export type TokenUsage = {
   readonly outputTokens: number;
   /** Of the prompt, what was written to the upstream's cache. */
   readonly cacheWriteTokens?: number;
-  /** What that costs beyond any other prompt token, in prompt tokens. */
+  /** What that costs beyond any other prompt token, in prompt tokens and hundredths of them. */
   readonly cacheWriteSurcharge?: number;
 };
 

@@ -80,10 +80,12 @@ export class BoughtReply implements LlmReply, UnbilledCharge {
   }
 
   get tokens() {
-    const usage = this.#metered()?.usage;
-    const cached = usage?.cached_input_token ?? 0;
-    const input = (usage?.text_input_token ?? 0) + cached;
-    return { input, cached, output: usage?.text_output_token ?? 0 };
+    const tokens = this.#metered()?.tokens;
+    return {
+      input: tokens?.inputTokens ?? 0,
+      cached: tokens?.cachedTokens ?? 0,
+      output: tokens?.outputTokens ?? 0,
+    };
   }
 
   async next(): Promise<LlmPiece | undefined> {

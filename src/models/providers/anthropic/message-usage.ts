@@ -18,7 +18,7 @@ export function readMessageUsage(usage: unknown): TokenUsage | null {
   if (cachedTokens === undefined || written === undefined) return null;
   const inputTokens = fresh + cachedTokens + written;
   const surcharge = surchargeOf(written, usage.cache_creation);
-  if (!Number.isSafeInteger(inputTokens + outputTokens + surcharge)) return null;
+  if (!Number.isSafeInteger(inputTokens + outputTokens + Math.ceil(surcharge))) return null;
   return {
     inputTokens,
     cachedTokens,
@@ -39,7 +39,7 @@ function surchargeOf(written: number, kinds: unknown): number {
   const { shortPercent, hourPercent } = LIMITS.cacheWriteSurcharge;
   const said = isObject(kinds) ? (tokenCount(kinds.ephemeral_1h_input_tokens) ?? 0) : 0;
   const forAnHour = Math.min(said, written);
-  return Math.ceil(((written - forAnHour) * shortPercent + forAnHour * hourPercent) / 100);
+  return ((written - forAnHour) * shortPercent + forAnHour * hourPercent) / 100;
 }
 
 /** The same counts as the `usage` of an OpenAI completion. */

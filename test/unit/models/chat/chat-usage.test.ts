@@ -33,6 +33,24 @@ describe('the usage of a chat answer', () => {
     expect(chatPriceRaw(written, cheap)).toBe(3_479n);
   });
 
+  it('bills a part of a token that was written to a cache exactly, and rounds the price up once', () => {
+    const tokens = {
+      inputTokens: 1_001,
+      cachedTokens: 0,
+      outputTokens: 0,
+      cacheWriteTokens: 1_001,
+    };
+    const dear = source({ text_input_token: 15_000_000n, text_output_token: 75_000_000n });
+    // 1,251.25 × 15 × 1.05 is 19,707.1875; with 251 whole tokens it was 19,719.
+    for (const written of [
+      { tokens: { ...tokens, cacheWriteSurcharge: 250.25 }, at: dear },
+      { tokens, at: { ...dear, cacheWritePercent: 25 } },
+    ]) {
+      expect(chatUsage(written.tokens, written.at)).toMatchObject({ text_input_token: 1_251.25 });
+      expect(chatPriceRaw(written.tokens, written.at)).toBe(19_708n);
+    }
+  });
+
   it('bills cached tokens as prompt tokens where they have no rate', () => {
     const tokens = { inputTokens: 1_000, cachedTokens: 400, outputTokens: 100 };
     expect(chatPriceRaw(tokens, source(RATES))).toBe(3_675n);

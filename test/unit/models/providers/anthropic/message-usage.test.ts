@@ -33,8 +33,8 @@ describe('the usage of a message', () => {
         ...{ input_tokens: 1, output_tokens: 2, cache_creation_input_tokens: 1_001 },
         cache_creation: { ephemeral_5m_input_tokens: 1, ephemeral_1h_input_tokens },
       })?.cacheWriteSurcharge;
-    expect([surcharge(1_000), surcharge(0), surcharge(5_000)]).toEqual([1_001, 251, 1_001]);
-    expect(surcharge('many')).toBe(251);
+    expect([surcharge(1_000), surcharge(0), surcharge(5_000)]).toEqual([1_000.25, 250.25, 1_001]);
+    expect(surcharge('many')).toBe(250.25);
   });
 
   it('counts what was written where only its kinds are told', () => {

@@ -217,7 +217,7 @@ describe('what a stream has come to', () => {
     expect(translator.metered()).toMatchObject({ usage: null, answerChars: 0 });
     const cached = { cache_read_input_tokens: 100, cache_creation_input_tokens: 7 };
     push(translator, wire([start({ input_tokens: 25, output_tokens: 1, ...cached })]));
-    const written = { cacheWriteTokens: 7, cacheWriteSurcharge: 2 };
+    const written = { cacheWriteTokens: 7, cacheWriteSurcharge: 1.75 };
     const prompt = { inputTokens: 132, cachedTokens: 100, ...written };
     expect(translator.metered().usage).toEqual({ ...prompt, outputTokens: 1 });
     push(translator, wire([opened(0, text), says(0, 'x'.repeat(4 * 30))]));
