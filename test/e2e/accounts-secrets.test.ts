@@ -38,7 +38,7 @@ describe('secrets', () => {
     const providerKey = 'sk-proj-of-the-developer';
     await world.providerKeys.set(owner, 'openai', { key: providerKey, label: 'ours' });
     expect(await world.providerKeys.find(owner.accountId, 'openai')).toBe(providerKey);
-    const token = await world.sessions.issue(owner.wallet);
+    const { token } = await world.developers.signIn(owner);
     await world.credentials.session(token);
     await world.credentials.agentKey(heir.secret);
     await world.keyUse.flush();

@@ -7,6 +7,7 @@ type Row = {
   display_name: string | null;
   email: string | null;
   created_at: Date;
+  session_generation: number;
 };
 
 const toDeveloper = (row: Row): Developer => ({
@@ -15,6 +16,7 @@ const toDeveloper = (row: Row): Developer => ({
   displayName: row.display_name,
   email: row.email,
   createdAt: row.created_at,
+  sessionGeneration: row.session_generation,
 });
 
 export async function findDeveloper(

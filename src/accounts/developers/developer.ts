@@ -6,6 +6,8 @@ export type Developer = {
   readonly displayName: string | null;
   readonly email: string | null;
   readonly createdAt: Date;
+  /** Raised when all sessions of the account are ended. */
+  readonly sessionGeneration: number;
 };
 
 /** The account as the wire shows it. */

@@ -10,7 +10,19 @@ const Claims = z.object({
   sub: z.string().regex(/^0x[0-9a-f]{40}$/),
   iat: z.number().int(),
   exp: z.number().int(),
+  /** Tokens that were issued before sessions could be ended have neither of these. */
+  sid: z.string().max(64).default(''),
+  gen: z.number().int().default(0),
 });
+
+/** What a session token says. A renewed token says the same. */
+export type Session = {
+  readonly wallet: string;
+  /** Names the sign-in: one that is ended takes every renewed token with it. */
+  readonly id: string;
+  /** The wallet's generation of sessions at the sign-in; ending all sessions raises it. */
+  readonly generation: number;
+};
 
 export type Sessions = ReturnType<typeof createSessions>;
 
@@ -20,21 +32,27 @@ export function createSessions(deps: { readonly secret: string; readonly clock: 
   const lifetime = LIMITS.sessionTokenSeconds;
 
   return {
-    issue(wallet: string): Promise<string> {
+    issue({ wallet, id, generation }: Session): Promise<string> {
       const iat = nowSeconds(deps.clock);
-      const claims = { sub: wallet, iat, exp: iat + lifetime };
+      const claims = { sub: wallet, iat, exp: iat + lifetime, sid: id, gen: generation };
       return new CompactSign(new TextEncoder().encode(JSON.stringify(claims)))
         .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT' })
         .sign(key);
     },
 
-    /** Nothing for a token that is malformed, forged or expired. */
-    async read(token: string): Promise<{ wallet: string; pastHalf: boolean } | undefined> {
+    /**
+     * Nothing for a token that is malformed, forged, or older than seven days by its `iat`, whatever its `exp`. An `iat`
+     * ahead of this process's clock by more than clocks may differ would outlive them.
+     */
+    async read(token: string): Promise<(Session & { readonly pastHalf: boolean }) | undefined> {
       if (token.length > MAX_TOKEN_CHARS) return undefined;
       const claims = Claims.safeParse(await readPayload(token, key));
+      if (!claims.success) return undefined;
+      const { sub, iat, exp, sid, gen } = claims.data;
       const now = nowSeconds(deps.clock);
-      if (!claims.success || claims.data.exp <= now) return undefined;
-      return { wallet: claims.data.sub, pastHalf: claims.data.exp - now < lifetime / 2 };
+      const end = Math.min(exp, iat + lifetime);
+      if (end <= now || iat > now + LIMITS.signatureWindowSeconds) return undefined;
+      return { wallet: sub, id: sid, generation: gen, pastHalf: end - now < lifetime / 2 };
     },
   };
 }

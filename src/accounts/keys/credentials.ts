@@ -7,6 +7,7 @@ import type { WalletSignatures } from '../../platform/chain/wallet-signature.ts'
 import type { Sql } from '../../platform/postgres/sql.ts';
 import type { Accounts } from '../developers/accounts.ts';
 import type { Sessions } from '../developers/session.ts';
+import { findSessionAccount } from '../developers/session-store.ts';
 import { createAgentKeyCache } from './agent-key-cache.ts';
 import { findAgentByDigest, type KnownAgentKey } from './agent-key-store.ts';
 import type { ClientSecrets } from './client-secrets.ts';
@@ -85,16 +86,7 @@ export function createCredentials(deps: Deps) {
       return walletCaller('signature', accountId, wallet);
     },
 
-    async session(token: string) {
-      const session = await deps.sessions.read(token);
-      if (session === undefined || isReservedAddress(session.wallet)) {
-        throw errors.credential.invalidJwt();
-      }
-      const { accountId, wallet } = await deps.accounts.ofWallet(session.wallet);
-      const caller = walletCaller('session', accountId, wallet);
-      if (!session.pastHalf) return { caller };
-      return { caller, renewedToken: await deps.sessions.issue(wallet) };
-    },
+    session: (token: string) => readSession(deps, token),
 
     isAdminKey: (key: string): boolean =>
       secrets.adminKey !== undefined && sameSecret(key, secrets.adminKey),
@@ -102,6 +94,21 @@ export function createCredentials(deps: Deps) {
     /** To be subscribed to the invalidations. */
     forget: (notice: Notice): void => agentKeys.forget(notice),
   };
+}
+
+/** The account is read with every request, so that no process honours a session that another has ended. */
+async function readSession({ sessions, sql }: Pick<Deps, 'sessions' | 'sql'>, token: string) {
+  const session = await sessions.read(token);
+  if (session === undefined || isReservedAddress(session.wallet)) {
+    throw errors.credential.invalidJwt();
+  }
+  const accountId = await findSessionAccount(sql, session);
+  if (accountId === undefined) throw errors.credential.invalidJwt();
+  const caller = {
+    ...walletCaller('session', accountId, session.wallet),
+    sessionId: session.id,
+  };
+  return session.pastHalf ? { caller, renewedToken: await sessions.issue(session) } : { caller };
 }
 
 const agentCaller = (known: KnownAgentKey) =>

@@ -1,4 +1,6 @@
 import { type Clock, nowSeconds } from '../../kernel/clock.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { Random } from '../../kernel/random.ts';
 import type { UsdcBalances } from '../../platform/chain/usdc-balances.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import type { SpendStateReader } from '../../spend/limits/spend-state.ts';
@@ -7,6 +9,7 @@ import { findAgents } from '../agents/agent-store.ts';
 import type { Accounts } from '../developers/accounts.ts';
 import { developerRecord } from '../developers/developer.ts';
 import type { Sessions } from '../developers/session.ts';
+import { endAllSessions, endSession } from '../developers/session-store.ts';
 import type { KeyOwner } from '../keys/key.ts';
 import { findUsage } from './usage-store.ts';
 
@@ -16,6 +19,7 @@ export type Developers = ReturnType<typeof createDevelopers>;
 export function createDevelopers(deps: {
   readonly sql: Sql;
   readonly clock: Clock;
+  readonly random: Random;
   readonly accounts: Accounts;
   readonly sessions: Sessions;
   readonly balances: UsdcBalances;
@@ -27,10 +31,18 @@ export function createDevelopers(deps: {
     /** Opens a session for the wallet that has just signed. */
     async signIn(owner: KeyOwner) {
       const developer = await deps.accounts.ofWallet(owner.wallet);
+      const { wallet, sessionGeneration: generation } = developer;
+      const id = newId(deps.random, 'sess_');
       return {
         developer: developerRecord(developer),
-        token: await deps.sessions.issue(developer.wallet),
+        token: await deps.sessions.issue({ wallet, id, generation }),
       };
+    },
+
+    /** Ends the session with this id, or every session of the account where there is none. */
+    async signOut({ accountId }: KeyOwner, sessionId: string | undefined): Promise<void> {
+      if (sessionId === undefined) return endAllSessions(sql, accountId);
+      await endSession(sql, { accountId, id: sessionId, now: new Date(deps.clock.now()) });
     },
 
     async profile(owner: KeyOwner) {

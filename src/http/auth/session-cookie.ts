@@ -7,6 +7,10 @@ export function sessionCookie(token: string, { secure }: { readonly secure: bool
   return `${BRAND.sessionCookie}=${token}; ${attributes}${secure ? '; Secure' : ''}`;
 }
 
+/** The `Set-Cookie` value that makes a browser forget its session. */
+export const noSessionCookie = ({ secure }: { readonly secure: boolean }): string =>
+  `${BRAND.sessionCookie}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0${secure ? '; Secure' : ''}`;
+
 /** Finds the session token among the cookies of a request. */
 export function readSessionCookie(cookieHeader: string | undefined): string | undefined {
   if (cookieHeader === undefined) return undefined;

@@ -13,6 +13,8 @@ export type DeveloperCaller = {
   readonly wallet: string;
   readonly keyId: number | null;
   readonly permission: Permission;
+  /** Of the sign-in that a session token comes from. */
+  readonly sessionId?: string;
 };
 
 /** What a short-lived key allows the client that presents it. */

@@ -15,6 +15,8 @@ export const ACCOUNT_LIMITS = {
   adminPageAgents: 500,
   referenceChars: 255,
   sessionTokenSeconds: 7 * 24 * 3_600,
+  /** Of an account, until their tokens have expired. One more ends all sessions of the account. */
+  endedSessionsKept: 100,
 
   // What a process remembers of keys
   agentKeysCached: 10_000,

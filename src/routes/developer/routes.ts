@@ -44,6 +44,7 @@ import { setAgentStatus } from './agents/status.ts';
 import { changeVoice } from './agents/voice/change.ts';
 import { changeVoiceByPost } from './agents/voice/change-by-post.ts';
 import { readVoice } from './agents/voice/read.ts';
+import { logout } from './auth/logout.ts';
 import { verifyWallet } from './auth/verify.ts';
 import { developerBalances } from './balances.ts';
 import { recentCharges } from './charges/recent.ts';
@@ -133,6 +134,7 @@ export const DEVELOPER_ROUTES = [
   agentNumberUsage,
   testCallNumber,
   // Beside the specification
+  logout,
   readAgentSpendLimit,
   setAgentSpendLimit,
   clearAgentSpendLimit,

@@ -77,7 +77,7 @@ describe('an account of an address that has no key', () => {
     const { world } = accounts;
     const wallet = `0x${'0'.repeat(40)}`;
     const { accountId } = await world.accounts.ofWallet(wallet);
-    const token = await world.sessions.issue(wallet);
+    const token = await world.sessions.issue({ wallet, id: 'sess_1', generation: 0 });
     expect(await ask('GET', '/v1/developer/profile', { headers: bearer(token) })).toMatchObject({
       ...{ status: 401, body: { error: 'Invalid JWT' } },
     });

@@ -1,5 +1,5 @@
-import { pgTable, text } from 'drizzle-orm/pg-core';
-import { now } from '../columns.ts';
+import { integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import { instant, now } from '../columns.ts';
 
 /** One row a wallet that ever signed in. Never deleted; looked up by either key. */
 export const developers = pgTable('developers', {
@@ -9,4 +9,19 @@ export const developers = pgTable('developers', {
   displayName: text('display_name'),
   email: text('email'),
   createdAt: now('created_at'),
+  /** Session tokens of an older generation are refused. */
+  sessionGeneration: integer('session_generation').notNull().default(0),
 });
+
+/** Sessions that were ended before their tokens expired; rows go once the newest token has. */
+export const endedSessions = pgTable(
+  'ended_sessions',
+  {
+    accountId: text('account_id')
+      .notNull()
+      .references(() => developers.accountId),
+    id: text('id').notNull(),
+    expiresAt: instant('expires_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.id] })],
+);

@@ -9,6 +9,7 @@ describe('developerRecord', () => {
         wallet: `0x${'ab'.repeat(20)}`,
         displayName: null,
         email: null,
+        sessionGeneration: 0,
         createdAt: new Date(0),
       }),
     ).toEqual({

@@ -5,6 +5,7 @@ import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 
 const SECRET = 'a secret of at least thirty-two bytes';
 const WALLET = `0x${'ab'.repeat(20)}`;
+const SESSION = { wallet: WALLET, id: 'sess_1', generation: 3 };
 const DAY_MS = 24 * 3_600_000;
 const bytes = (text: string) => new TextEncoder().encode(text);
 
@@ -17,7 +18,7 @@ describe('sessions', () => {
   it('are standard JWTs of seven days that another library reads', async () => {
     const { clock, sessions } = setUp();
     const { payload, protectedHeader } = await jwtVerify(
-      await sessions.issue(WALLET),
+      await sessions.issue(SESSION),
       bytes(SECRET),
       { currentDate: new Date(clock.now()), algorithms: ['HS256'] },
     );
@@ -28,16 +29,34 @@ describe('sessions', () => {
 
   it('end at seven days to the second, and ask to be renewed past half of that', async () => {
     const { clock, sessions } = setUp();
-    const token = await sessions.issue(WALLET);
-    expect(await sessions.read(token)).toEqual({ wallet: WALLET, pastHalf: false });
+    const token = await sessions.issue(SESSION);
+    expect(await sessions.read(token)).toEqual({ ...SESSION, pastHalf: false });
     clock.advance(3.5 * DAY_MS);
-    expect(await sessions.read(token)).toEqual({ wallet: WALLET, pastHalf: false });
+    expect(await sessions.read(token)).toEqual({ ...SESSION, pastHalf: false });
     clock.advance(1_000);
-    expect(await sessions.read(token)).toEqual({ wallet: WALLET, pastHalf: true });
+    expect(await sessions.read(token)).toEqual({ ...SESSION, pastHalf: true });
     clock.advance(3.5 * DAY_MS - 2_000);
     expect(await sessions.read(token)).toBeDefined();
     clock.advance(1_000);
     expect(await sessions.read(token)).toBeUndefined();
+  });
+
+  it('are as old as their `iat`, whatever their `exp` says, and never begin later than clocks differ', async () => {
+    const { clock, sessions } = setUp();
+    const now = Math.floor(clock.now() / 1_000);
+    const signed = (iat: number, exp: number) =>
+      new SignJWT({ sub: WALLET, iat, exp })
+        .setProtectedHeader({ alg: 'HS256' })
+        .sign(bytes(SECRET));
+    const year = 365 * 86_400;
+    expect(await sessions.read(await signed(now - 604_800, now + year))).toBeUndefined();
+    expect(await sessions.read(await signed(now - 604_799, now + year))).toEqual({
+      ...{ wallet: WALLET, id: '', generation: 0, pastHalf: true },
+    });
+    expect(await sessions.read(await signed(now, now + year))).toMatchObject({ pastHalf: false });
+    expect(await sessions.read(await signed(now - 60, now))).toBeUndefined();
+    expect(await sessions.read(await signed(now + 300, now + year))).toBeDefined();
+    expect(await sessions.read(await signed(now + 301, now + year))).toBeUndefined();
   });
 
   it('are refused when forged, unsigned, of another algorithm or secret, or no token at all', async () => {
@@ -46,7 +65,7 @@ describe('sessions', () => {
     const claims = { sub: WALLET, iat: now, exp: now + 600 };
     const signed = (alg: string, secret: string) =>
       new SignJWT(claims).setProtectedHeader({ alg }).sign(bytes(secret.padEnd(64, '.')));
-    const good = await sessions.issue(WALLET);
+    const good = await sessions.issue(SESSION);
     const [head, , tail] = good.split('.');
     const forged = `${head}.${Buffer.from(JSON.stringify({ ...claims, sub: `0x${'cd'.repeat(20)}` })).toString('base64url')}.${tail}`;
     for (const token of [
