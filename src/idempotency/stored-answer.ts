@@ -7,24 +7,29 @@ type Stored = {
   readonly headers: Readonly<Record<string, string>>;
   readonly lines?: readonly HeaderLine[];
   readonly body: Uint8Array;
+  readonly requestId?: string;
 };
 
 const REPLAY = { [`${BRAND.headerPrefix}idempotent-replay`]: 'true' };
 
 /** The bytes an answer is kept as, or null for one whose body is over the bound. */
 export function encodeAnswer(
-  { status, headers, lines }: HttpAnswer,
+  { status, headers, lines, requestId }: HttpAnswer,
   body: string | Uint8Array,
   maxBodyBytes: number,
 ): Buffer | null {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   if (bytes.byteLength > maxBodyBytes) return null;
-  const stored: Stored = { status, headers, ...(lines && { lines }), body: bytes };
+  const stored: Stored = {
+    ...{ status, headers, body: bytes },
+    ...(lines && { lines }),
+    ...(requestId !== undefined && { requestId }),
+  };
   return pack(stored);
 }
 
-/** The first answer, byte for byte, and the header that says that it is a replay. */
+/** The first answer with its request id, byte for byte, and the header that says that it is a replay. */
 export function decodeReplay(bytes: Uint8Array): HttpAnswer {
-  const { status, headers, lines, body } = unpack(bytes) as Stored;
-  return { status, headers: { ...headers, ...REPLAY }, ...(lines && { lines }), body };
+  const { headers, ...first } = unpack(bytes) as Stored;
+  return { ...first, headers: { ...headers, ...REPLAY } };
 }

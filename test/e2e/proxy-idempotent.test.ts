@@ -25,7 +25,7 @@ const raw = (key: string, url: string, idempotencyKey: string, signal?: AbortSig
 /** Everything an answer says, but when it was said. */
 async function wholeOf(answer: Response) {
   const headers = [...answer.headers].filter(
-    ([name]) => !['date', 'x-request-id', 'x-svc-idempotent-replay'].includes(name),
+    ([name]) => !['date', 'x-svc-idempotent-replay'].includes(name),
   );
   return { status: answer.status, headers, body: await answer.text() };
 }
@@ -57,6 +57,9 @@ it('a key replays the paid answer byte for byte, multi-value headers included, a
   expect(second.headers.getSetCookie()).toEqual(['a=1; Path=/', 'b=2']);
   const replayed = await wholeOf(second);
   expect(replayed.body).toBe(kept.body);
+  const id = first.headers.get('x-request-id');
+  expect(id).toMatch(/^req_[0-9a-f]{24}$/);
+  expect(second.headers.get('x-request-id')).toBe(id);
   expect(replayed.status).toBe(kept.status);
   expect(bench.vendor.nonces(url)).toHaveLength(1);
   expect((await raw(agent.key, url, 'k2')).status).toBe(200);

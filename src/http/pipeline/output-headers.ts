@@ -67,9 +67,16 @@ export function commonHeaders(advisories: readonly string[] = []): readonly Head
   return [
     [`${BRAND.headerPrefix}api-version`, API_VERSION],
     ['access-control-allow-origin', '*'],
+    ['x-content-type-options', 'nosniff'],
     ['access-control-expose-headers', [...EXPOSED, ...advisories, ...EXPOSED_OTHERS].join(', ')],
   ];
 }
+
+/** Of answers to a credential. */
+export const privateHeaders = (common: readonly HeaderLine[]): readonly HeaderLine[] => [
+  ...common,
+  ['cache-control', 'no-store'],
+];
 
 const REQUESTABLE = /^[A-Za-z0-9-]+(?:\s*,\s*[A-Za-z0-9-]+){0,63}$/;
 

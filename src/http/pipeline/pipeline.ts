@@ -103,7 +103,7 @@ export async function runPipeline(
     const isKept = route.keepsRefusals === true || reply.headers['x-should-retry'] !== 'true';
     if (!isKept) await reserved?.abandon();
     const answer =
-      reserved !== undefined && isKept ? await reserved.store(final(rendered)) : rendered;
+      reserved !== undefined && isKept ? await reserved.store(kept(rendered, exchange)) : rendered;
     return { answer, earned, upstreamMs: reply.upstreamMs ?? 0 };
   } catch (thrown) {
     const isGone = thrown instanceof ClientGoneError;
@@ -116,17 +116,17 @@ export async function runPipeline(
 
     const refusal = renderError(thrown, route.envelope ?? 'flat', exchange.log, exchange.requestId);
     const answer =
-      reserved !== undefined && isKept ? await reserved.store(final(refusal)) : refusal;
+      reserved !== undefined && isKept ? await reserved.store(kept(refusal, exchange)) : refusal;
     return { answer, earned, upstreamMs: 0 };
   }
 }
 
-/** Every retry under the key gets the stored refusal, so that it asks the SDK not to retry. */
-function final(refusal: HttpAnswer): HttpAnswer {
-  const { headers } = refusal;
+/** Every retry under the key gets what is stored, with its request id; a stored refusal asks the SDK not to retry. */
+function kept(answer: HttpAnswer, { requestId }: Exchange): HttpAnswer {
+  const { headers } = answer;
   return headers['x-should-retry'] === 'true'
-    ? { ...refusal, headers: { ...headers, ...NO_RETRY } }
-    : refusal;
+    ? { ...answer, headers: { ...headers, ...NO_RETRY }, requestId }
+    : { ...answer, requestId };
 }
 
 /** Who answers for the bytes of a body. */

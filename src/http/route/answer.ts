@@ -6,6 +6,8 @@ export type HttpAnswer = {
   /** Further headers, in their order; a name may come more than once. */
   readonly lines?: readonly HeaderLine[];
   readonly body: string | Uint8Array | AsyncIterable<Uint8Array>;
+  /** Of the request that the answer was made for, where its answer is kept for replays. */
+  readonly requestId?: string | undefined;
 };
 
 export const JSON_TYPE = 'application/json';

@@ -18,7 +18,7 @@ import { SignInNetworks } from '../../rate-limit/sign-in-networks.ts';
 import { createAdmitAgent, createAuthenticate } from '../auth/authenticate.ts';
 import type { Credentials } from '../auth/credentials.ts';
 import { BodyBudget } from '../body/body-budget.ts';
-import { commonHeaders } from '../pipeline/output-headers.ts';
+import { commonHeaders, privateHeaders } from '../pipeline/output-headers.ts';
 import { createClientAddress, createIsTrustedProxy } from '../route/client-address.ts';
 import type { AnyRoute, RouteSpec } from '../route/route.ts';
 import { MessageLine } from '../websocket/message-line.ts';
@@ -258,6 +258,7 @@ function wire<R extends AnyRoute, S extends AnySocket>(
     },
     serving: {
       ...shared,
+      privateHeaders: privateHeaders(shared.commonHeaders),
       strangers,
       unknownRoute: createUnknownRoute(endpoints),
       takesTurn: createTurnBudget(LIMITS.requestsPerTurn),

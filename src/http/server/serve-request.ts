@@ -46,6 +46,8 @@ export type ServeDeps = PipelineDeps &
     /** Counts a request of this turn of the event loop; false: it has brought as many as may be answered in it. */
     readonly takesTurn: () => boolean;
     readonly bodyBudget: BodyBudget;
+    /** `commonHeaders` for answers to a credential. */
+    readonly privateHeaders: readonly HeaderLine[];
   };
 
 /** One request from its first byte to its last. */
@@ -156,16 +158,31 @@ const clientOf = ({ clientAddress }: ServeDeps, { reply, request }: Visit): stri
   clientAddress(reply.remoteAddress(), request.headers.get('x-forwarded-for'));
 
 function send(
-  { commonHeaders, isDraining }: ServeDeps,
-  { request, reply, requestId, span, body }: Visit,
+  deps: ServeDeps,
+  { request, reply, requestId, found, span, body }: Visit,
   { answer, earned }: PipelineOutcome,
 ): Promise<void> | undefined {
   body?.letGo();
   return reply.send(answer, {
-    lead: [commonHeaders, [['x-request-id', requestId]], traceLines(span), earned],
+    lead: [
+      leadOf(deps, found, answer),
+      [['x-request-id', answer.requestId ?? requestId]],
+      traceLines(span),
+      earned,
+    ],
     headOnly: request.method === 'HEAD',
-    closeConnection: isDraining() || request.framing !== 'length' || body?.brokeOff === true,
+    closeConnection: deps.isDraining() || request.framing !== 'length' || body?.brokeOff === true,
   });
+}
+
+/** No cache keeps what was answered to a credential: it may be a key. */
+function leadOf(
+  { commonHeaders, privateHeaders }: ServeDeps,
+  found: Found,
+  { headers }: HttpAnswer,
+): readonly HeaderLine[] {
+  const isPublic = found.kind !== 'route' || found.route.credential === 'none';
+  return isPublic || headers['cache-control'] !== undefined ? commonHeaders : privateHeaders;
 }
 
 type Found =

@@ -13,6 +13,7 @@ const HEADER = {
 const DROPPED = new Set([
   ...['content-length', 'alt-svc', 'clear-site-data', 'x-request-id', 'date', 'server'],
   ...['strict-transport-security', 'x-ratelimit-limit', 'x-ratelimit-remaining'],
+  'x-content-type-options',
   'x-ratelimit-reset',
 ]);
 

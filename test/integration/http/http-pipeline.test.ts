@@ -184,6 +184,23 @@ describe('what every answer carries', () => {
     }
   });
 
+  it('tells browsers to believe the media type, also of a refusal', async () => {
+    for (const path of ['/v1/named/a', '/v1/nothing']) {
+      expect((await call(path)).headers.get('x-content-type-options'), path).toBe('nosniff');
+    }
+  });
+
+  it('keeps what is answered to a credential out of every cache, and nothing that is public', async () => {
+    const cacheOf = async (path: string, headers = {}) =>
+      (await call(path, { headers })).headers.get('cache-control');
+    const session = { cookie: `svc_session=${KEYS.session}` };
+    expect(await cacheOf('/v1/developer/who', session)).toBe('no-store');
+    expect(await cacheOf('/v1/developer/who', bearer(KEYS.developer))).toBe('no-store');
+    expect(await cacheOf('/v1/developer/who'), 'of a refusal').toBe('no-store');
+    expect(await cacheOf('/v1/named/a')).toBeNull();
+    expect(await cacheOf('/v1/nothing')).toBeNull();
+  });
+
   it('names the API version and exposes the billing and rate headers to browsers', async () => {
     const { headers } = await call('/v1/nothing');
     expect(headers.get('x-svc-api-version')).toBe('1.0.0');

@@ -18,6 +18,12 @@ describe('a stored answer', () => {
     );
   });
 
+  it('keeps the request id of the request that it was made for, and an older one has none', () => {
+    const stored = encodeAnswer({ ...answer, requestId: 'req_1' }, '{}', 1_000);
+    expect(decodeReplay(stored as Buffer).requestId).toBe('req_1');
+    expect(decodeReplay(encodeAnswer(answer, '{}', 1_000) as Buffer).requestId).toBeUndefined();
+  });
+
   it('keeps text as the bytes that went out', () => {
     const stored = encodeAnswer(answer, '{"word":"naïve ☂"}', 1_000);
     const { body } = decodeReplay(stored as Buffer);

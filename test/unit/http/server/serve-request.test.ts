@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createAuthenticate } from '../../../../src/http/auth/authenticate.ts';
 import { BodyBudget } from '../../../../src/http/body/body-budget.ts';
-import { commonHeaders } from '../../../../src/http/pipeline/output-headers.ts';
+import { commonHeaders, privateHeaders } from '../../../../src/http/pipeline/output-headers.ts';
 import { ok, route, streamedBody } from '../../../../src/http/route/route.ts';
 import { createHttpMetrics } from '../../../../src/http/server/http-metrics.ts';
 import { createMetrics } from '../../../../src/http/server/metrics.ts';
@@ -134,6 +134,7 @@ function edge(gatewayPerMinute = 100, other: Partial<Parameters<typeof serveRequ
     clientAddress: (remote) => remote,
     requestId: createRequestIds(systemRandom),
     commonHeaders: commonHeaders(),
+    privateHeaders: privateHeaders(commonHeaders()),
     bodyBudget: new BodyBudget({ bytes: 1_000, bytesPerCaller: 1_000 }),
     clock,
     log: silentLog,
