@@ -1,6 +1,7 @@
 import { LIMITS } from '../kernel/limits.ts';
 import { abortSignalOf } from '../kernel/stop-signal.ts';
 import { createBytesInFlight } from '../marketplace/bytes-in-flight.ts';
+import type { FileCallerOf } from '../marketplace/fetch-file.ts';
 import type { FetchSound } from '../marketplace/fetch-sound.ts';
 import { createRoom } from '../marketplace/room.ts';
 import type { Buyer } from '../models/purchase/buyer.ts';
@@ -17,8 +18,7 @@ export interface SoundAtAddress {
 /** Fetches files at addresses, within limits of their own on the number of files and on their bytes in memory. */
 export function createSoundAtAddress(deps: {
   readonly fetchSound: FetchSound;
-  /** Throws the refusal of a host that the agent may not call. */
-  readonly admitHost: (agentId: number, host: string) => Promise<void>;
+  readonly fileCallerOf: FileCallerOf;
 }): SoundAtAddress {
   const { bytesInFlight, files } = LIMITS.deepgram;
   const room = createRoom(files);
@@ -32,7 +32,7 @@ export function createSoundAtAddress(deps: {
         try {
           const file = await deps
             .fetchSound(url, {
-              admitHost: (host) => deps.admitHost(agentId, host),
+              ...deps.fileCallerOf(spender),
               share,
               signal: abortSignalOf(signal),
             })

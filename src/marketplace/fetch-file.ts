@@ -2,10 +2,14 @@ import type { Clock } from '../kernel/clock.ts';
 import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import { joinPieces } from '../kernel/long-work.ts';
+import type { Spender } from '../ledger/rules/requests.ts';
+import { admitHost, askerOf, viewAgent } from '../payments/proxy/admit-call.ts';
 import { askVendor, openVendor } from '../payments/proxy/vendor-call.ts';
 import type { GuardedAnswer } from '../platform/egress/exchange.ts';
+import type { Asker } from '../platform/egress/fair-shares.ts';
 import type { GuardedClient } from '../platform/egress/guarded-client.ts';
 import { BodyTooLarge, SendFailed } from '../platform/egress/send-failed.ts';
+import type { SpendStateReader } from '../spend/limits/spend-state.ts';
 import type { BytesShare } from './bytes-in-flight.ts';
 import { unfit } from './vendor.ts';
 
@@ -31,6 +35,7 @@ export type FetchFile = (
 ) => Promise<FetchedFile>;
 
 export type FileCaller = {
+  readonly asker: Asker;
   /** Throws the refusal of a host that the caller's agent may not call. */
   readonly admitHost: (host: string) => Promise<void>;
   /** What the file may have of the memory of this process. */
@@ -38,6 +43,21 @@ export type FileCaller = {
   /** Fires when the client leaves. */
   readonly signal: AbortSignal;
 };
+
+/** What is known of the agent that a file is fetched for. */
+export type FileCallerOf = (spender: Spender) => Pick<FileCaller, 'admitHost' | 'asker'>;
+
+/** Reads the agent for each host on the way, and for whether it has money. */
+export function fileCallerOf(
+  spendState: Pick<SpendStateReader, 'read' | 'recall'>,
+  spender: Spender,
+): ReturnType<FileCallerOf> {
+  const view = () => viewAgent(spendState, spender.agentId);
+  return {
+    admitHost: (host) => admitHost(view(), host),
+    asker: askerOf({ remembered: undefined, read: () => view().read() }, spender),
+  };
+}
 
 const { audioFirstByteMs, audioIdleMs, audioMs, audioPace, audioRedirects, bytesInFlight } =
   LIMITS.marketplace;
@@ -86,9 +106,9 @@ async function openFile(
     untilMs,
     url,
   }: WantedFile & { readonly url: string; readonly untilMs: number },
-  { admitHost, signal }: FileCaller,
+  { admitHost, asker, signal }: FileCaller,
 ): Promise<GuardedAnswer> {
-  const destination = await openVendor(client, url);
+  const destination = await openVendor(client, url, asker);
   await admitHost(destination.host);
   const times = {
     unpaidMs: Math.max(1, untilMs - clock.monotonicMs()),

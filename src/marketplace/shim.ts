@@ -7,6 +7,7 @@ import type { MarketAnswer, MarketPrice, OnOver } from '../payments/proxy/market
 import type { OutboundRequest } from '../platform/egress/fetch.ts';
 import { refuseVendor } from './answer-failure.ts';
 import { deliveryBody } from './delivery-body.ts';
+import type { FileCallerOf } from './fetch-file.ts';
 import type { FetchSound } from './fetch-sound.ts';
 import { type MarketRooms, type Served, withShare } from './market-rooms.ts';
 import type { OpenAccount } from './open-accounts.ts';
@@ -28,8 +29,7 @@ export type ShimDeps = SellDeps &
     readonly rooms: MarketRooms;
     readonly fetchSound: FetchSound;
     readonly saleHealth: Pick<SaleHealth, 'watch'>;
-    /** Throws the refusal of a host that the agent may not call. */
-    readonly admitHost: (agentId: number, host: string) => Promise<void>;
+    readonly fileCallerOf: FileCallerOf;
   };
 
 /** A request for a service of a vendor. */
@@ -102,8 +102,7 @@ export function createShim(deps: ShimDeps): Shim {
       );
       return await withFile('files', guestOf(call), async () => {
         const { signal, spender } = call;
-        const admitHost = (host: string) => deps.admitHost(spender.agentId, host);
-        const caller = { admitHost, signal, share: call.share };
+        const caller = { ...deps.fileCallerOf(spender), signal, share: call.share };
         const file = await fetched(() => deps.fetchSound(audioUrl, caller));
         const goods = planned(deps, call, vendor, service, { ...order, file });
         return finish(call, vendor, goods);

@@ -4,6 +4,7 @@ import {
   createDestinationGuard,
   type DestinationGuardDeps,
 } from '../../src/platform/egress/destination-guard.ts';
+import { type Asker, OPERATOR } from '../../src/platform/egress/fair-shares.ts';
 import {
   createGuardedClient,
   type GuardedClient,
@@ -32,6 +33,13 @@ export function guardedClient(
   });
 }
 
+/** One of an account of its own, with money or without. */
+export const askerNamed = (agent: string, hasMoney = false, account = `of ${agent}`): Asker => ({
+  agent,
+  account,
+  hasMoney: async () => hasMoney,
+});
+
 const PATIENT = { connectMs: 5_000, firstByteMs: 5_000, idleMs: 5_000, totalMs: 10_000 };
 
 /** A request with defaults that nothing here runs into. */
@@ -58,6 +66,7 @@ export const at = (
   origin: `http://vendor.example:${port}`,
   host: 'vendor.example',
   addresses: ['127.0.0.1'],
+  asker: OPERATOR,
   ...options,
 });
 

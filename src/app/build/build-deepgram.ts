@@ -1,11 +1,10 @@
 import { createListenFiles } from '../../deepgram/listen-file.ts';
 import { createSoundAtAddress } from '../../deepgram/sound-at-address.ts';
 import { createSpeakTexts } from '../../deepgram/speak-texts.ts';
-import { createFileFetch } from '../../marketplace/fetch-file.ts';
+import { createFileFetch, fileCallerOf } from '../../marketplace/fetch-file.ts';
 import { createSoundFetch } from '../../marketplace/fetch-sound.ts';
 import type { SpeechSynthesis } from '../../models/speech/synthesize-speech.ts';
 import type { Transcriptions } from '../../models/transcription/transcribe.ts';
-import { admitHost, viewAgent } from '../../payments/proxy/admit-call.ts';
 import type { GuardedClient } from '../../platform/egress/guarded-client.ts';
 import type { SpendStateReader } from '../../spend/limits/spend-state.ts';
 import type { World } from './world.ts';
@@ -27,7 +26,7 @@ export function buildDeepgram(world: World, parts: DeepgramParts) {
     speakTexts: createSpeakTexts({ speech, catalogue }),
     soundAtAddress: createSoundAtAddress({
       fetchSound: createSoundFetch(createFileFetch({ client, clock })),
-      admitHost: (agentId, host) => admitHost(viewAgent(spendState, agentId), host),
+      fileCallerOf: (spender) => fileCallerOf(spendState, spender),
     }),
   };
 }

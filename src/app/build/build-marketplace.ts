@@ -1,10 +1,11 @@
 import { startWorkers } from '../../kernel/schedule.ts';
 import type { Teardown } from '../../kernel/teardown.ts';
+import type { Spender } from '../../ledger/rules/requests.ts';
 import { findHold } from '../../ledger/store/orphan-store.ts';
 import { createDirectSales } from '../../marketplace/direct-sales.ts';
 import { createDocumentJobs } from '../../marketplace/documents/document-jobs.ts';
 import { createVendorFiles } from '../../marketplace/documents/vendor-files.ts';
-import { createFileFetch } from '../../marketplace/fetch-file.ts';
+import { createFileFetch, fileCallerOf } from '../../marketplace/fetch-file.ts';
 import { createSoundFetch } from '../../marketplace/fetch-sound.ts';
 import { createMarketAddress } from '../../marketplace/market-address.ts';
 import { createMarketRooms } from '../../marketplace/market-rooms.ts';
@@ -25,7 +26,6 @@ import {
 import { createLocalVendor, type LocalRails } from '../../marketplace/vendors/local.ts';
 import { REMOTE_VENDORS } from '../../marketplace/vendors/vendors.ts';
 import type { Memory } from '../../memory/memory.ts';
-import { admitHost, viewAgent } from '../../payments/proxy/admit-call.ts';
 import type { PassthroughLog } from '../../payments/proxy/passthrough-log.ts';
 import { insertPassthroughs } from '../../payments/proxy/passthrough-store.ts';
 import { findOwner } from '../../payments/reservations/reservation-store.ts';
@@ -67,7 +67,7 @@ export function buildMarketplace(
     rooms: createMarketRooms(),
     vendors: [createLocalVendor(rails), ...REMOTE_VENDORS],
     tripwires: createTripwires({ ...world, claim: (of) => claimTripwire(sql, of) }),
-    admitHost: (agentId: number, host: string) => admitHost(viewAgent(spendState, agentId), host),
+    fileCallerOf: (spender: Spender) => fileCallerOf(spendState, spender),
     findOwner: (agentId: number) => findOwner(sql, agentId),
   };
   const saleHealth = createSaleHealth({ clock, note: (sales) => noteSales(sql, sales) });

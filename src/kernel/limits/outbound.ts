@@ -127,9 +127,9 @@ export const OUTBOUND_LIMITS = {
   dnsQueryMs: 1_500,
   dnsTries: 2,
   dnsTotalMs: 5_000,
-  dnsUnderWay: 512,
+  dnsUnderWay: 1_024,
   outboundConnections: 2_048,
-  outboundConnectionsPerOrigin: 256,
+  outboundConnectionsPerOrigin: 1_536,
   outboundIdleConnections: 512,
   /** Below the five seconds after which common servers close without having said so. */
   outboundKeepAliveMs: 4_000,

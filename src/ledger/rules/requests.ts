@@ -15,6 +15,8 @@ export type Funds = {
 /** Who asks to spend, as far as spend controls and attribution care. */
 export type Spender = {
   readonly agentId: number;
+  /** The developer's account, where the request names it. */
+  readonly accountId?: string;
   /** The agent key that asks; a revoked one is refused at its next hold, in every process. */
   readonly keyId?: number;
   /** The first key of its line of rotations, whose budget it spends; absent: it is the first itself. */

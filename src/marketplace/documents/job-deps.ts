@@ -5,7 +5,7 @@ import type { Ledger } from '../../ledger/rules/ledger.ts';
 import type { Hold } from '../../ledger/rules/requests.ts';
 import type { PassthroughLog } from '../../payments/proxy/passthrough-log.ts';
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
-import type { FetchFile } from '../fetch-file.ts';
+import type { FetchFile, FileCallerOf } from '../fetch-file.ts';
 import type { MarketAddress } from '../market-address.ts';
 import type { MarketRooms } from '../market-rooms.ts';
 import type { OpenAccount } from '../open-accounts.ts';
@@ -44,8 +44,7 @@ export type JobDeps = DoorDeps & {
   readonly tripwires: Tripwires;
   readonly files: VendorFiles;
   readonly fetchFile: FetchFile;
-  /** Throws the refusal of a host that the agent may not call. */
-  readonly admitHost: (agentId: number, host: string) => Promise<void>;
+  readonly fileCallerOf: FileCallerOf;
   /** The account of an agent, which gets the events of its jobs. */
   readonly findOwner: (agentId: number) => Promise<Owner | undefined>;
   /** An open hold. */

@@ -113,7 +113,7 @@ const DOCUMENT = {
 } as const;
 
 async function documentOf(
-  { admitHost, fetchFile }: JobDeps,
+  { fetchFile, fileCallerOf }: JobDeps,
   { spender }: JobCall,
   { share, signal }: Served,
   { documentBase64, documentUrl }: AskedDocument,
@@ -122,7 +122,7 @@ async function documentOf(
     share.use(documentBase64.length * LIMITS.marketplace.bytesInFlight.file);
     return Buffer.from(documentBase64, 'base64');
   }
-  const caller = { share, signal, admitHost: (host: string) => admitHost(spender.agentId, host) };
+  const caller = { ...fileCallerOf(spender), share, signal };
   return (await fetched(() => fetchFile(documentUrl ?? '', DOCUMENT, caller))).bytes;
 }
 

@@ -7,13 +7,14 @@ const TASK_VALUE = `${BRAND.headerPrefix}task-value`;
 
 /** Who spends with a call: the caller, and what its headers say that the call is for. */
 export function readSpender(
-  caller: { readonly agentId: number; readonly keyId: number; readonly keyRootId: number },
+  caller: Pick<Required<Spender>, 'agentId' | 'accountId' | 'keyId' | 'keyRootId'>,
   headers: ReadonlyMap<string, string>,
 ): Spender {
-  const { agentId, keyId, keyRootId } = caller;
+  const { accountId, agentId, keyId, keyRootId } = caller;
   const taskValueBps = readTaskValue(headers.get(TASK_VALUE));
   return {
     agentId,
+    accountId,
     keyId,
     keyRootId,
     ...(taskValueBps !== undefined && { taskValueBps }),

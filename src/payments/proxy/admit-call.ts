@@ -11,6 +11,7 @@ import {
   stopsAgent,
 } from '../../ledger/rules/requests.ts';
 import type { SpendState } from '../../ledger/rules/spend-state.ts';
+import type { Asker } from '../../platform/egress/fair-shares.ts';
 import { refusalOfDestination } from '../../policy/allowlist.ts';
 import { refuseSpend } from '../../spend/limits/refuse-spend.ts';
 import type { SpendStateReader } from '../../spend/limits/spend-state.ts';
@@ -43,6 +44,19 @@ export function viewAgent(
   reading.catch(() => {});
   return { remembered: undefined, read: () => reading };
 }
+
+/** Whose share of the connections and of the lookups a call takes. */
+export const askerOf = (
+  { read, remembered }: AgentView,
+  { accountId, agentId }: Pick<Spender, 'accountId' | 'agentId'>,
+): Asker => ({
+  account: accountId ?? `agent ${agentId}`,
+  agent: String(agentId),
+  hasMoney: async () => {
+    const isPaying = (spendState?: SpendState) => (spendState?.availableRaw ?? 0n) > 0n;
+    return isPaying(remembered) || isPaying(await read());
+  },
+});
 
 /** What is known of the agent before its call is sent on. */
 export type AdmittedCall = {

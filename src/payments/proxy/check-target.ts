@@ -1,5 +1,6 @@
 import { errors } from '../../kernel/errors.ts';
 import { isObject } from '../../kernel/json.ts';
+import type { Asker } from '../../platform/egress/fair-shares.ts';
 import type { GuardedClient } from '../../platform/egress/guarded-client.ts';
 import type { Challenge } from '../../x402/challenge.ts';
 import { chooseOffer, type PaymentOffer, type Terms } from '../../x402/offer.ts';
@@ -25,7 +26,11 @@ export type Checked =
     }
   | { readonly x402: false; readonly status: number; readonly message: string };
 
-export type TargetCheck = (url: string, signal: AbortSignal) => Promise<Checked>;
+export type TargetCheck = (
+  url: string,
+  clientNetwork: string,
+  signal: AbortSignal,
+) => Promise<Checked>;
 
 /** Asks a target with a plain GET, now. Throws the refusals of the proxy; nothing is paid or kept. */
 export const createTargetCheck =
@@ -34,8 +39,9 @@ export const createTargetCheck =
     readonly probe: Probe;
     readonly terms: Terms;
   }): TargetCheck =>
-  async (url, signal) => {
-    const probed = await deps.probe(await openVendor(deps.client, url), 'GET', signal);
+  async (url, clientNetwork, signal) => {
+    const asker = strangerOf(clientNetwork);
+    const probed = await deps.probe(await openVendor(deps.client, url, asker), 'GET', signal);
     switch (probed.kind) {
       case 'priced':
         return { x402: true, status: PAYMENT_REQUIRED, ...describe(probed.challenge, deps.terms) };
@@ -45,6 +51,12 @@ export const createTargetCheck =
         return { x402: false, status: probed.status, message: sentenceOf(probed.status) };
     }
   };
+
+const strangerOf = (network: string): Asker => ({
+  account: network,
+  agent: network,
+  hasMoney: async () => false,
+});
 
 function describe(challenge: Challenge, { chainId }: Terms) {
   const offer = chooseOffer(challenge.offers) as PaymentOffer;

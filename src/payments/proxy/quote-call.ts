@@ -9,7 +9,7 @@ import type { SpendStateReader } from '../../spend/limits/spend-state.ts';
 import type { Challenge } from '../../x402/challenge.ts';
 import type { Terms } from '../../x402/offer.ts';
 import type { AskedPrices } from '../quotes/asked-prices.ts';
-import { type AdmittedCall, admitCall, admittedBefore, viewAgent } from './admit-call.ts';
+import { type AdmittedCall, admitCall, admittedBefore, askerOf, viewAgent } from './admit-call.ts';
 import type { OutboundRequest } from './outbound-request.ts';
 import { readChallenge } from './read-challenge.ts';
 import { askVendor, openVendor, type VendorTimes } from './vendor-call.ts';
@@ -64,7 +64,7 @@ export async function quoteCall(deps: QuoteDeps, call: VendorCall): Promise<Quot
   const { request, source, spender, signal } = call;
   // Read while the name is resolved, where it is. Nothing is sent before both are judged, in their order.
   const view = viewAgent(deps.spendState, spender.agentId);
-  const destination = await openVendor(client, call.url);
+  const destination = await openVendor(client, call.url, askerOf(view, spender));
   const target = { method: request.method, url: destination.url };
   const admitting =
     source === undefined

@@ -3,6 +3,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 import { BlockedDestination, Unreachable } from '../../platform/egress/blocked-destination.ts';
 import type { CheckedDestination } from '../../platform/egress/destination-guard.ts';
 import type { GuardedAnswer } from '../../platform/egress/exchange.ts';
+import type { Asker } from '../../platform/egress/fair-shares.ts';
 import type { GuardedClient } from '../../platform/egress/guarded-client.ts';
 import type { Header } from '../../platform/egress/request-headers.ts';
 import {
@@ -35,8 +36,9 @@ export const VENDOR_TIMES: VendorTimes = {
 export async function openVendor(
   client: Pick<GuardedClient, 'open'>,
   url: string,
+  asker: Asker,
 ): Promise<CheckedDestination> {
-  const destination = await openTarget(client, url);
+  const destination = await openTarget(client, url, asker);
   if (destination !== undefined) return destination;
   throw new VendorFailed('unresolved', errors.proxy.unreachable(UNRESOLVED));
 }
@@ -45,9 +47,10 @@ export async function openVendor(
 export async function openTarget(
   client: Pick<GuardedClient, 'open'>,
   url: string,
+  asker: Asker,
 ): Promise<CheckedDestination | undefined> {
   try {
-    return await client.open(url);
+    return await client.open(url, asker);
   } catch (error) {
     if (error instanceof BlockedDestination) throw errors.proxy.blockedDestination(error.reason);
     if (error instanceof Unreachable) return undefined;

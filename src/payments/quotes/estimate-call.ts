@@ -13,6 +13,7 @@ import {
   askTarget,
   type PlannedCall,
   type ProspectDeps,
+  prospectiveAsker,
   prospectOf,
   requireSpendState,
 } from './prospect.ts';
@@ -26,7 +27,11 @@ export async function estimateCall(
   const { url, method } = wanted;
   const said =
     (await askMarket(deps, wanted)) ??
-    (await askTarget(deps, await openTarget(deps.client, url), wanted));
+    (await askTarget(
+      deps,
+      await openTarget(deps.client, url, prospectiveAsker(deps, spender)),
+      wanted,
+    ));
   const spendState = await requireSpendState(deps, spender);
   const prospect = prospectOf(said, spendState.rules.walletAddress);
   if (prospect.kind === 'failed') throw errors.proxy.preflightFailed(prospect.detail);

@@ -6,6 +6,7 @@ import { payableRaw } from '../../ledger/rules/project.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
 import { roomFor, type SpendState } from '../../ledger/rules/spend-state.ts';
 import type { CheckedDestination } from '../../platform/egress/destination-guard.ts';
+import type { Asker } from '../../platform/egress/fair-shares.ts';
 import { openTarget } from '../proxy/vendor-call.ts';
 import { type PlannedBreach, type PlannedCalls, planForecast } from './plan-forecast.ts';
 import {
@@ -15,6 +16,7 @@ import {
   type PlannedCall,
   type Prospect,
   type ProspectDeps,
+  prospectiveAsker,
   prospectOf,
   requireSpendState,
 } from './prospect.ts';
@@ -36,7 +38,7 @@ export async function forecastCalls(
   spender: Spender,
   wishes: readonly ForecastRequest[],
 ) {
-  const said = await askAll(deps, wishes);
+  const said = await askAll(deps, prospectiveAsker(deps, spender), wishes);
   const spendState = await requireSpendState(deps, spender);
   const { walletAddress } = spendState.rules;
   const prospects = said.map((asked) => prospectOf(asked, walletAddress));
@@ -66,6 +68,7 @@ export async function forecastCalls(
 /** Nothing is sent before every target is judged: one that is blocked refuses them all. */
 async function askAll(
   deps: ForecastDeps,
+  asker: Asker,
   wishes: readonly ForecastRequest[],
 ): Promise<readonly Asked[]> {
   const { clock, client } = deps;
@@ -77,7 +80,7 @@ async function askAll(
   const judged = new Map<string, Promise<CheckedDestination | undefined | 'late'>>();
   const targets = await eachOf(wishes, async ({ url }) => {
     if (deps.marketplace.matches(url)) return undefined;
-    const judgement = judged.get(url) ?? inTime(() => openTarget(client, url));
+    const judgement = judged.get(url) ?? inTime(() => openTarget(client, url, asker));
     judged.set(url, judgement);
     return judgement;
   });

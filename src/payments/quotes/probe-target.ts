@@ -1,6 +1,7 @@
 import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { CheckedDestination } from '../../platform/egress/destination-guard.ts';
+import { FairShares, takeFairly } from '../../platform/egress/fair-shares.ts';
 import type { GuardedClient, GuardedMethod } from '../../platform/egress/guarded-client.ts';
 import { type Challenge, type ParsedChallenge, parseChallenge } from '../../x402/challenge.ts';
 import type { Terms } from '../../x402/offer.ts';
@@ -22,7 +23,7 @@ export type Probe = (
 
 /**
  * Asks targets what they cost. Of an answer no more is read than can be a challenge. At most `atOnce` are asked at a
- * time, so that connections are left to calls that are paid for. Throws the refusal where no answer comes.
+ * time, in fair shares, so that connections are left to calls that are paid for. Throws the refusal where no answer comes.
  */
 export function createProbe(deps: {
   readonly client: Pick<GuardedClient, 'send'>;
@@ -30,7 +31,7 @@ export function createProbe(deps: {
   readonly atOnce: number;
 }): Probe {
   const { client, terms, atOnce } = deps;
-  let underWay = 0;
+  const shares = new FairShares(atOnce);
 
   async function ask(...[destination, method, signal]: Parameters<Probe>): Promise<Probed> {
     const request = { method, headers: ANYTHING, body: undefined };
@@ -51,12 +52,13 @@ export function createProbe(deps: {
   }
 
   return async (destination, method, signal) => {
-    if (underWay >= atOnce) throw errors.proxy.unreachable(BUSY);
-    underWay++;
+    const { asker } = destination;
+    const giveBack = await takeFairly(asker, (hasMoney) => shares.take(asker, hasMoney));
+    if (giveBack === undefined) throw errors.proxy.unreachable(BUSY);
     try {
       return await ask(destination, method, signal);
     } finally {
-      underWay--;
+      giveBack();
     }
   };
 }

@@ -4,9 +4,11 @@ import { errors } from '../../kernel/errors.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
 import type { SpendState } from '../../ledger/rules/spend-state.ts';
 import type { CheckedDestination } from '../../platform/egress/destination-guard.ts';
+import type { Asker } from '../../platform/egress/fair-shares.ts';
 import type { GuardedClient, GuardedMethod } from '../../platform/egress/guarded-client.ts';
 import type { SpendStateReader } from '../../spend/limits/spend-state.ts';
 import { chooseOffer, isPayableBy } from '../../x402/offer.ts';
+import { askerOf } from '../proxy/admit-call.ts';
 import type { MarketPrice, Marketplace } from '../proxy/marketplace.ts';
 import type { OutboundRequest } from '../proxy/outbound-request.ts';
 import { UNRESOLVED } from '../proxy/vendor-call.ts';
@@ -90,6 +92,10 @@ export function prospectOf(asked: Asked, wallet: string | null): Prospect {
 }
 
 const PAYS_ITSELF = 'Every usable offer of the target pays the wallet that would pay.';
+
+/** Whose share a question about a target takes. */
+export const prospectiveAsker = (deps: Pick<ProspectDeps, 'spendState'>, spender: Spender): Asker =>
+  askerOf({ remembered: undefined, read: () => requireSpendState(deps, spender) }, spender);
 
 /** What the agent may spend now. */
 export async function requireSpendState(

@@ -4,6 +4,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 import { type AddressKind, addressKind } from './address-kind.ts';
 import { BlockedDestination, Unreachable } from './blocked-destination.ts';
 import { createDomainAllowlist } from './domain-allowlist.ts';
+import { type Asker, OPERATOR } from './fair-shares.ts';
 import { isLocalName, isLoopbackName, isMetadataName } from './local-name.ts';
 import { parseDestination } from './parse-destination.ts';
 import type { ResolveHost } from './resolve-host.ts';
@@ -20,6 +21,8 @@ export type CheckedDestination = {
   readonly host: string;
   /** At least one; every address that the name resolved to, all of them checked. */
   readonly addresses: readonly string[];
+  /** Whose share of the connections it takes. */
+  readonly asker: Asker | typeof OPERATOR;
 };
 
 export interface DestinationGuard {
@@ -27,7 +30,7 @@ export interface DestinationGuard {
    * Resolves a name once and checks every address. Rejects with BlockedDestination for what is not called, and with
    * Unreachable for a name that does not resolve; nothing has been connected to in either case.
    */
-  admit(url: string): Promise<CheckedDestination>;
+  admit(url: string, asker?: Asker): Promise<CheckedDestination>;
 }
 
 export type DestinationGuardDeps = {
@@ -59,14 +62,17 @@ export function createDestinationGuard(deps: DestinationGuardDeps): DestinationG
     return [literal];
   }
 
-  async function judgeName(host: string): Promise<readonly string[]> {
+  async function judgeName(
+    host: string,
+    asker: CheckedDestination['asker'],
+  ): Promise<readonly string[]> {
     if (isMetadataName(host) || (isLocalName(host) && !allowLocalhost)) {
       throw new BlockedDestination('the host name is a local one');
     }
     requireListed(host);
     // Never asked of a server, which could answer otherwise.
     if (isLoopbackName(host)) return LOOPBACK;
-    const found = await resolved(host);
+    const found = await resolved(host, asker);
     if (found.length > LIMITS.outboundAddresses) {
       throw new BlockedDestination('the host name resolves to too many addresses');
     }
@@ -76,9 +82,12 @@ export function createDestinationGuard(deps: DestinationGuardDeps): DestinationG
     return found;
   }
 
-  async function resolved(host: string): Promise<readonly string[]> {
+  async function resolved(
+    host: string,
+    asker: CheckedDestination['asker'],
+  ): Promise<readonly string[]> {
     try {
-      const found = await within(clock, LIMITS.dnsTotalMs, deps.resolve(host), () => []);
+      const found = await within(clock, LIMITS.dnsTotalMs, deps.resolve(host, asker), () => []);
       if (found.length > 0) return [...found];
     } catch (cause) {
       throw new Unreachable('the host name does not resolve', { cause });
@@ -87,10 +96,11 @@ export function createDestinationGuard(deps: DestinationGuardDeps): DestinationG
   }
 
   return {
-    async admit(text) {
+    async admit(text, asker: CheckedDestination['asker'] = OPERATOR) {
       const { url, host, literal } = parseDestination(text);
-      const addresses = literal === null ? await judgeName(host) : judgeLiteral(host, literal);
-      return { url: url.href, origin: url.origin, host, addresses };
+      const addresses =
+        literal === null ? await judgeName(host, asker) : judgeLiteral(host, literal);
+      return { url: url.href, origin: url.origin, host, addresses, asker };
     },
   };
 }

@@ -31,6 +31,8 @@ export type ExchangeOptions = {
   readonly clock: Clock;
   /** The whole answer has come, and the connection may serve another. */
   readonly onDone: () => void;
+  /** The answer that was resolved is over, whole or broken off. Not called where the exchange rejects. */
+  readonly onOver: () => void;
 };
 
 /** What carries one exchange at a time. */
@@ -195,6 +197,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#isOver = true;
     if (this.#timer !== undefined) this.#options.clock.clearTimeout(this.#timer);
     this.#options.signal.removeEventListener('abort', this.#onAbort);
+    if (this.#isAnswered) this.#options.onOver();
   }
 }
 

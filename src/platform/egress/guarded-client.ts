@@ -1,8 +1,10 @@
 import { assert } from '../../kernel/assert.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { ConnectionShares } from './connection-shares.ts';
 import { CONNECTION_BOUNDS, type ConnectionBounds, Connections } from './connections.ts';
 import type { CheckedDestination, DestinationGuard } from './destination-guard.ts';
 import { exchange, type GuardedAnswer } from './exchange.ts';
+import type { Asker } from './fair-shares.ts';
 import { type Header, outgoingHeaders } from './request-headers.ts';
 import { SendFailed } from './send-failed.ts';
 import { openConnection, reuseConnection, type TakenConnection } from './take-connection.ts';
@@ -34,8 +36,8 @@ export type GuardedRequest = {
 
 /** Sends requests to addresses that a caller chose. */
 export interface GuardedClient extends AsyncDisposable {
-  /** What the guard's `admit` says. A destination serves any number of requests. */
-  open(url: string): Promise<CheckedDestination>;
+  /** What the guard's `admit` says. A destination serves any number of requests of its asker. */
+  open(url: string, asker?: Asker): Promise<CheckedDestination>;
   /**
    * Sends one request once: to an address of the destination and no other, following nothing, undoing no coding.
    * Resolves with the head of whatever answer comes. Rejects with BadRequestHeader, or with SendFailed, which says
@@ -55,7 +57,9 @@ export type GuardedClientDeps = {
 /** Connects where the guard has looked, and keeps connections by origin and address. Ends with what is under way. */
 export function createGuardedClient(deps: GuardedClientDeps): GuardedClient {
   const { guard, clock, ca } = deps;
-  const connections = new Connections({ ...CONNECTION_BOUNDS, ...deps.bounds });
+  const bounds = { ...CONNECTION_BOUNDS, ...deps.bounds };
+  const connections = new Connections(bounds);
+  const shares = new ConnectionShares(bounds);
 
   async function send(
     destination: CheckedDestination,
@@ -68,6 +72,7 @@ export function createGuardedClient(deps: GuardedClientDeps): GuardedClient {
     if (signal.aborted || connections.isClosed) {
       throw new SendFailed('aborted', { beforeBytes: true, cause: signal.reason });
     }
+    const giveBack = await shares.take(destination);
     const perform = ({ connection, lane }: TakenConnection) =>
       exchange(connection, {
         dispatch,
@@ -78,25 +83,31 @@ export function createGuardedClient(deps: GuardedClientDeps): GuardedClient {
         signal,
         clock,
         onDone: () => connections.release(lane, connection),
+        onOver: giveBack,
       });
 
-    const kept = await reuseConnection(connections, destination, maxHeaderBytes);
-    if (kept !== undefined) {
-      try {
-        return await perform(kept);
-      } catch (error) {
-        // It had closed while it was idle and nothing was written: the request has not begun.
-        const isUnsent = error instanceof SendFailed && error.beforeBytes;
-        if (!isUnsent || error.reason !== 'broken') throw error;
+    try {
+      const kept = await reuseConnection(connections, destination, maxHeaderBytes);
+      if (kept !== undefined) {
+        try {
+          return await perform(kept);
+        } catch (error) {
+          // It had closed while it was idle and nothing was written: the request has not begun.
+          const isUnsent = error instanceof SendFailed && error.beforeBytes;
+          if (!isUnsent || error.reason !== 'broken') throw error;
+        }
       }
+      const untilMs = Math.min(nowMs + timeouts.connectMs, deadlineMs);
+      const bounds = { maxHeaderBytes, untilMs, signal, clock, ca };
+      return await perform(await openConnection(connections, destination, bounds));
+    } catch (error) {
+      giveBack();
+      throw error;
     }
-    const untilMs = Math.min(nowMs + timeouts.connectMs, deadlineMs);
-    const bounds = { maxHeaderBytes, untilMs, signal, clock, ca };
-    return perform(await openConnection(connections, destination, bounds));
   }
 
   return {
-    open: (url) => guard.admit(url),
+    open: (url, asker) => guard.admit(url, asker),
     send,
     async [Symbol.asyncDispose]() {
       connections.close();

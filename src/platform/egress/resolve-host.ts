@@ -1,8 +1,12 @@
 import { Resolver } from 'node:dns/promises';
 import { LIMITS } from '../../kernel/limits.ts';
+import { type Asker, FairShares, type OPERATOR, takeFairly } from './fair-shares.ts';
 
 /** All addresses of a host name, in the order in which they are to be tried. Rejects when there is none. */
-export type ResolveHost = (host: string) => Promise<readonly string[]>;
+export type ResolveHost = (
+  host: string,
+  asker: Asker | typeof OPERATOR,
+) => Promise<readonly string[]>;
 
 /**
  * Asks the DNS servers of this machine for both families at once, IPv4 first in the answer. Not `dns.lookup`: that
@@ -11,18 +15,18 @@ export type ResolveHost = (host: string) => Promise<readonly string[]>;
 export function createResolveHost(options: { readonly servers?: readonly string[] } = {}) {
   const resolver = new Resolver({ timeout: LIMITS.dnsQueryMs, tries: LIMITS.dnsTries });
   if (options.servers !== undefined) resolver.setServers(options.servers);
-  let underWay = 0;
+  const shares = new FairShares(LIMITS.dnsUnderWay);
 
-  const resolveHost: ResolveHost = async (host) => {
-    if (underWay >= LIMITS.dnsUnderWay) throw new Error('too many lookups under way');
-    underWay++;
+  const resolveHost: ResolveHost = async (host, asker) => {
+    const giveBack = await takeFairly(asker, (hasMoney) => shares.take(asker, hasMoney));
+    if (giveBack === undefined) throw new Error('too many lookups are under way');
     try {
       const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
       const found = answers.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
       if (found.length > 0) return found;
       throw answers.find((one) => one.status === 'rejected')?.reason ?? new Error('no address');
     } finally {
-      underWay--;
+      giveBack();
     }
   };
   return resolveHost;

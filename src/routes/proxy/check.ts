@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { networkOf } from '../../http/route/client-address.ts';
 import { ok, route } from '../../http/route/route.ts';
 import { abortSignalOf } from '../../kernel/stop-signal.ts';
 import type { Prices } from '../../payments/quotes/prices.ts';
@@ -32,7 +33,8 @@ export const proxyCheck = route<{ prices: Prices }>()({
     z.object({ x402: z.literal(false), status: z.number().int(), message: z.string() }),
   ]),
 
-  async handle({ query, services, signal }) {
-    return ok(await services.prices.check(query.url, abortSignalOf(signal)));
+  async handle({ clientAddress, query, services, signal }) {
+    const network = networkOf(clientAddress);
+    return ok(await services.prices.check(query.url, network, abortSignalOf(signal)));
   },
 });

@@ -1,5 +1,6 @@
 import type { CheckedDestination } from '../../../src/platform/egress/destination-guard.ts';
 import type { GuardedAnswer } from '../../../src/platform/egress/exchange.ts';
+import { OPERATOR } from '../../../src/platform/egress/fair-shares.ts';
 import type { GuardedClient, GuardedRequest } from '../../../src/platform/egress/guarded-client.ts';
 
 export type ScriptedAnswer = {
@@ -55,5 +56,5 @@ export function scriptedClient(script: {
 /** A URL as the guard would admit it. */
 export function placeOf(url: string): CheckedDestination {
   const { href, origin, hostname } = new URL(url);
-  return { url: href, origin, host: hostname, addresses: ['192.0.2.1'] };
+  return { url: href, origin, host: hostname, addresses: ['192.0.2.1'], asker: OPERATOR };
 }

@@ -19,7 +19,7 @@ import { refusePayment } from '../../../src/payments/proxy/refuse-payment.ts';
 import { createFetch } from '../../../src/platform/egress/fetch.ts';
 import type { Sql } from '../../../src/platform/postgres/sql.ts';
 import { testDatabase } from '../database.ts';
-import { guardedClient } from '../guarded.ts';
+import { askerNamed, guardedClient } from '../guarded.ts';
 import { seedAgents } from '../ledger-world.ts';
 import { pdfOf } from '../pdf.ts';
 import { processOn } from '../reaping-process.ts';
@@ -116,7 +116,11 @@ export async function startDocumentWorld(vendorMs = 10_000) {
       tripwires: createTripwires({ ...world, claim: (of) => claimTripwire(sql, of) }),
       files: createVendorFiles({ client, clock: systemClock, fileMs: vendorMs }),
       fetchFile: createFileFetch({ client, clock: systemClock }),
-      ...{ admitHost: async () => {}, note: insertPassthroughs, vendorMs },
+      ...{ note: insertPassthroughs, vendorMs },
+      fileCallerOf: ({ agentId }) => ({
+        admitHost: async () => {},
+        asker: askerNamed(String(agentId)),
+      }),
       findHold: (id) => findHold(sql, id),
       async findOwner(agentId) {
         const [row] = await sql<{ accountId: string; wallet: string }[]>`

@@ -14,6 +14,7 @@ import {
   type ScriptedAnswer,
   scriptedClient,
 } from '../../support/fakes/scripted-client.ts';
+import { askerNamed } from '../../support/guarded.ts';
 
 const WAV = encodeWav(new Int16Array(1_600), 8_000);
 
@@ -41,7 +42,7 @@ function web(
   const leaving = new AbortController();
   const fetchSound = createSoundFetch(createFileFetch({ client, clock }));
   const share = createBytesInFlight(room)('acct_1');
-  const caller = { admitHost, share, signal: leaving.signal };
+  const caller = { admitHost, asker: askerNamed('a'), share, signal: leaving.signal };
   return {
     ...{ opened, sent, leaving },
     get: (url: string) => fetchSound(url, caller),

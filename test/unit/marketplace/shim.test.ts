@@ -10,6 +10,7 @@ import { createShim, type ShimCall, type ShimDeps } from '../../../src/marketpla
 import type { Delivery, Vendor } from '../../../src/marketplace/vendor.ts';
 import { refusePayment } from '../../../src/payments/proxy/refuse-payment.ts';
 import { createFakeLedger } from '../../support/fake-ledger.ts';
+import { askerNamed } from '../../support/guarded.ts';
 
 const PRICE = { usd: '10', per: 1_000_000, unit: 'character' } as const;
 
@@ -37,7 +38,7 @@ async function shop(deliver: () => Promise<Delivery>, more: Partial<ShimDeps> = 
     saleHealth: { watch: (_, ask) => ask() },
     fetch: () => Promise.reject(new Error('no network')),
     fetchSound: () => Promise.reject(new Error('no files')),
-    admitHost: async () => {},
+    fileCallerOf: () => ({ admitHost: async () => {}, asker: askerNamed('a') }),
     ...more,
   });
   const buy = (call: Partial<ShimCall> = {}) =>

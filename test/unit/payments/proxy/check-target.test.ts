@@ -19,7 +19,7 @@ function checkOf(script: Parameters<typeof scriptedClient>[0]) {
   const { client, sent } = scriptedClient(script);
   const probe = createProbe({ client, terms: TERMS, atOnce: 1 });
   const check = createTargetCheck({ client, probe, terms: TERMS });
-  return { sent, ask: () => check('https://vendor.example/paid', STAYS) };
+  return { sent, ask: () => check('https://vendor.example/paid', '192.0.2.0', STAYS) };
 }
 
 const answered = (answer: ScriptedAnswer) => checkOf({ send: () => fakeAnswer(answer) }).ask();

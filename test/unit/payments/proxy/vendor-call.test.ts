@@ -13,6 +13,7 @@ import {
 } from '../../../../src/platform/egress/blocked-destination.ts';
 import { BadRequestHeader, SendFailed } from '../../../../src/platform/egress/send-failed.ts';
 import { fakeAnswer, placeOf, scriptedClient } from '../../../support/fakes/scripted-client.ts';
+import { askerNamed } from '../../../support/guarded.ts';
 
 const URL_ = 'https://vendor.example/paid';
 const REQUEST = { method: 'POST', headers: [['a', 'b']], body: 'c' } as const;
@@ -24,6 +25,8 @@ const opening = (error: Error) =>
       throw error;
     },
   }).client;
+
+const ASKER = askerNamed('a');
 
 const asking = (error: Error, signal = STAYS) => {
   const { client } = scriptedClient({
@@ -38,7 +41,7 @@ describe('a target', () => {
   it('that is not called is refused with a reason', async () => {
     const client = opening(new BlockedDestination('the host name is a local one'));
     for (const open of [openVendor, openTarget]) {
-      await expect(open(client, URL_)).rejects.toMatchObject({
+      await expect(open(client, URL_, ASKER)).rejects.toMatchObject({
         ...{ status: 400, error: 'blocked_destination' },
         fields: { detail: 'the host name is a local one' },
       });
@@ -47,15 +50,15 @@ describe('a target', () => {
 
   it('whose name does not resolve is out of reach for a call, and told to who only asks', async () => {
     const client = opening(new Unreachable('no'));
-    await expect(openVendor(client, URL_)).rejects.toMatchObject({
+    await expect(openVendor(client, URL_, ASKER)).rejects.toMatchObject({
       ...{ status: 502, error: 'Failed to reach target URL', fault: 'unresolved' },
     });
-    expect(await openTarget(client, URL_)).toBeUndefined();
+    expect(await openTarget(client, URL_, ASKER)).toBeUndefined();
   });
 
   it('is not made a refusal of where it is a bug', async () => {
     const bug = new TypeError('bug');
-    await expect(openVendor(opening(bug), URL_)).rejects.toBe(bug);
+    await expect(openVendor(opening(bug), URL_, ASKER)).rejects.toBe(bug);
     await expect(asking(bug)).rejects.toBe(bug);
   });
 });

@@ -75,10 +75,11 @@ describe('asking a target for its price', () => {
     await expect(probe(TARGET, 'GET', STAYS)).rejects.toMatchObject({
       ...{ status: 502, error: 'Failed to reach target URL' },
     });
-    expect(sent).toHaveLength(2);
+    await expect.poll(() => sent).toHaveLength(2);
     for (const done of finish) done();
     await Promise.all(running);
     const next = probe(TARGET, 'GET', STAYS);
+    await expect.poll(() => finish).toHaveLength(3);
     finish.at(-1)?.();
     expect(await next).toMatchObject({ status: 200 });
   });

@@ -11,6 +11,7 @@ import {
   createDestinationGuard,
   type DestinationGuardDeps,
 } from '../../../../src/platform/egress/destination-guard.ts';
+import { OPERATOR } from '../../../../src/platform/egress/fair-shares.ts';
 import { ODD_SPELLINGS, PLAIN } from '../../../support/address-spellings.ts';
 import { MISSPELLED } from '../../../support/misspelled-urls.ts';
 import { PUBLIC_URLS } from '../../../support/public-urls.ts';
@@ -99,6 +100,7 @@ describe('public URLs', () => {
       const destination = await guard.admit(url);
       const isAddress = host.startsWith('[') || /^[\d.]+$/.test(host);
       expect(destination).toEqual({
+        asker: OPERATOR,
         url: normal ?? url,
         origin: new URL(normal ?? url).origin,
         host,

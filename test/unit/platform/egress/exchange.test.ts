@@ -34,6 +34,7 @@ function begin(options: Partial<ExchangeOptions> = {}) {
     signal: stop.signal,
     clock,
     onDone: () => told.push('done'),
+    onOver: () => {},
     ...options,
   });
   const outcome: Promise<GuardedAnswer | Error> = answered.catch((error: Error) => error);

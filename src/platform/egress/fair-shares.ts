@@ -1,0 +1,100 @@
+/** Who has this server look a name up or connect. */
+export type Asker = {
+  /** Agents of one account share what it may have; whoever has no account counts by its network. */
+  readonly account: string;
+  readonly agent: string;
+  /** Asked only when the open half is used up. */
+  readonly hasMoney: () => Promise<boolean>;
+};
+
+/** This server itself, for what has bounds of its own. */
+export const OPERATOR: unique symbol = Symbol('operator');
+
+/** Gives a place back; safe to call more than once. */
+export type GiveBack = () => void;
+
+/**
+ * Divides a number of places. One half is open to everybody, the other to askers with money once the first is used up.
+ * In either half an account never has more than it leaves to all others, and an agent never more than three times what
+ * it leaves to its account: newcomers find a place, however many greedy accounts came before.
+ */
+export class FairShares {
+  readonly #open: Half;
+  readonly #paid: Half;
+
+  constructor(places: number) {
+    const half = Math.ceil(places / 2);
+    this.#open = new Half(half);
+    this.#paid = new Half(places - half);
+  }
+
+  get isIdle(): boolean {
+    return this.#open.held + this.#paid.held === 0;
+  }
+
+  /** Undefined: there is no place for this asker now. */
+  take(asker: Asker | typeof OPERATOR, hasMoney: boolean): GiveBack | undefined {
+    if (asker === OPERATOR) return this.#open.takeAny() ?? this.#paid.takeAny();
+    return this.#open.take(asker) ?? (hasMoney ? this.#paid.take(asker) : undefined);
+  }
+}
+
+/** Calls `take`, which must not wait, and asks whether the asker has money only where that decides. */
+export async function takeFairly(
+  asker: Asker | typeof OPERATOR,
+  take: (hasMoney: boolean) => GiveBack | undefined,
+): Promise<GiveBack | undefined> {
+  const place = take(false);
+  if (place !== undefined || asker === OPERATOR) return place;
+  return (await asker.hasMoney()) ? take(true) : undefined;
+}
+
+class Half {
+  readonly #places: number;
+  held = 0;
+  /** Only of those that hold something. */
+  readonly #byAccount = new Map<string, number>();
+  readonly #byAgent = new Map<string, number>();
+
+  constructor(places: number) {
+    this.#places = places;
+  }
+
+  takeAny(): GiveBack | undefined {
+    if (this.held >= this.#places) return undefined;
+    this.held++;
+    return once(() => this.held--);
+  }
+
+  take({ account, agent }: Asker): GiveBack | undefined {
+    const ofAccount = (this.#byAccount.get(account) ?? 0) + 1;
+    const ofAgent = (this.#byAgent.get(agent) ?? 0) + 1;
+    const free = this.#places - this.held;
+    if (ofAccount > free) return undefined;
+    // Of what the account and the free places come to, half is the account's.
+    const leftToAccount = Math.floor((free + ofAccount - 1) / 2) - ofAccount + 1;
+    if (ofAgent > 1 && ofAgent > 3 * leftToAccount) return undefined;
+    this.held++;
+    this.#byAccount.set(account, ofAccount);
+    this.#byAgent.set(agent, ofAgent);
+    return once(() => {
+      this.held--;
+      lessen(this.#byAccount, account);
+      lessen(this.#byAgent, agent);
+    });
+  }
+}
+
+function lessen(counts: Map<string, number>, of: string): void {
+  const left = (counts.get(of) ?? 1) - 1;
+  if (left > 0) counts.set(of, left);
+  else counts.delete(of);
+}
+
+function once(work: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (!isDone) work();
+    isDone = true;
+  };
+}
