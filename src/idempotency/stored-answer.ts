@@ -21,9 +21,11 @@ export function encodeAnswer(
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   if (bytes.byteLength > maxBodyBytes) return null;
   const stored: Stored = {
-    ...{ status, headers, body: bytes },
+    status,
+    headers,
     ...(lines && { lines }),
-    ...(requestId !== undefined && { requestId }),
+    body: bytes,
+    ...(requestId === undefined ? {} : { requestId }),
   };
   return pack(stored);
 }
