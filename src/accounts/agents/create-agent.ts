@@ -11,8 +11,9 @@ export type AgentRequest = {
   readonly name: string;
   /** Absent: a prepaid agent, which borrows nothing. */
   readonly borrowLimitRaw?: bigint | undefined;
-  readonly maxRateBps: number;
-  readonly expirySeconds: number;
+  /** The bounds of what is borrowed. A prepaid agent needs none. */
+  readonly maxRateBps?: number | undefined;
+  readonly expirySeconds?: number | undefined;
 };
 
 /**
@@ -52,8 +53,8 @@ async function reserve(
       name: wanted.name,
       fundingMode: wanted.borrowLimitRaw === undefined ? 'wallet' : 'credit_line',
       borrowLimitRaw: wanted.borrowLimitRaw ?? null,
-      maxRateBps: wanted.maxRateBps,
-      expirySeconds: wanted.expirySeconds,
+      maxRateBps: wanted.maxRateBps ?? LIMITS.prepaidAgent.maxRateBps,
+      expirySeconds: wanted.expirySeconds ?? LIMITS.prepaidAgent.expirySeconds,
       provisionNextAt: new Date(deps.clock.now() + LIMITS.provisionLeaseMs),
     });
     if (agent === undefined) throw errors.agents.nameConflict(wanted.name);

@@ -8,6 +8,8 @@ export const ACCOUNT_LIMITS = {
   agentNameChars: 64,
   maxRateBps: 10_000,
   expirySeconds: { min: 60, max: 31_536_000 },
+  /** What a prepaid agent is recorded with, as the published command line asks for; nothing is delegated for it. */
+  prepaidAgent: { maxRateBps: 1_000, expirySeconds: 31_536_000 },
   signatureWindowSeconds: 300,
   signatureHexChars: 8_192,
   closedAgentsListed: 200,

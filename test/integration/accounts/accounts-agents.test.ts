@@ -70,6 +70,35 @@ describe('agents', () => {
     }
   });
 
+  it('a prepaid agent is made of a name alone, and an agent that borrows needs its two bounds', async () => {
+    const headers = await accounts.edge.developer('lends nothing');
+    const create = (body: object) => ask('POST', '/v1/developer/agents', { headers, body });
+    expect(await create({ name: 'prepaid' })).toMatchObject({
+      status: 201,
+      body: {
+        fundingMode: 'wallet',
+        maxRateBps: 1_000,
+        operatorExpiry: String(Math.floor(accounts.world.clock.now() / 1_000) + 31_536_000),
+      },
+    });
+    const message = 'is required beside borrowLimitRaw: an agent that borrows has a bound for it';
+    expect(await create({ name: 'borrows', borrowLimitRaw: '5000000' })).toMatchObject({
+      status: 400,
+      body: {
+        error: 'Invalid request',
+        details: [
+          { path: ['maxRateBps'], message },
+          { path: ['expirySeconds'], message },
+        ],
+      },
+    });
+    const bounded = { borrowLimitRaw: '5000000', maxRateBps: 300, expirySeconds: 3_600 };
+    expect(await create({ name: 'borrows', ...bounded })).toMatchObject({
+      status: 201,
+      body: { fundingMode: 'credit_line', maxRateBps: 300 },
+    });
+  });
+
   it('of another developer read as absent', async () => {
     const { path, minted } = await accounts.edge.agentOf('owns it');
     const headers = await accounts.edge.developer('does not own it');

@@ -50,7 +50,7 @@ export async function fundAgent(
   });
   const agent = await api.call<{ agentId: number }>('POST', '/v1/developer/agents', {
     headers: bearer(developerKey.key),
-    body: { name: options.name, maxRateBps: 1_000, expirySeconds: 31_536_000 },
+    body: { name: options.name },
   });
   const minted = await api.call<{ key: string; keyPrefix: string }>(
     'POST',

@@ -5,23 +5,37 @@ import { parseAmountRaw } from '../../../kernel/amount.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { AgentRecord } from './agent-shape.ts';
 
-const Body = z.object({
-  name: z
-    .string()
-    .min(1)
-    .max(LIMITS.agentNameChars)
-    .regex(/^[A-Za-z0-9 _-]*$/, 'may hold letters, digits, space, _ and -'),
-  /** Absent: a prepaid agent. */
-  borrowLimitRaw: z
-    .string()
-    .refine((text) => text !== '0' && parseAmountRaw(text) !== undefined, {
-      message: 'must be raw USDC above zero, in digits',
-    })
-    .transform((text) => BigInt(text))
-    .optional(),
-  maxRateBps: z.number().int().min(1).max(LIMITS.maxRateBps),
-  expirySeconds: z.number().int().min(LIMITS.expirySeconds.min).max(LIMITS.expirySeconds.max),
-});
+const Body = z
+  .object({
+    name: z
+      .string()
+      .min(1)
+      .max(LIMITS.agentNameChars)
+      .regex(/^[A-Za-z0-9 _-]*$/, 'may hold letters, digits, space, _ and -'),
+    /** Absent: a prepaid agent. */
+    borrowLimitRaw: z
+      .string()
+      .refine((text) => text !== '0' && parseAmountRaw(text) !== undefined, {
+        message: 'must be raw USDC above zero, in digits',
+      })
+      .transform((text) => BigInt(text))
+      .optional(),
+    maxRateBps: z.number().int().min(1).max(LIMITS.maxRateBps).optional(),
+    expirySeconds: z
+      .number()
+      .int()
+      .min(LIMITS.expirySeconds.min)
+      .max(LIMITS.expirySeconds.max)
+      .optional(),
+  })
+  .superRefine((body, context) => {
+    if (body.borrowLimitRaw === undefined) return;
+    for (const name of ['maxRateBps', 'expirySeconds'] as const) {
+      if (body[name] !== undefined) continue;
+      const message = 'is required beside borrowLimitRaw: an agent that borrows has a bound for it';
+      context.addIssue({ code: 'custom', path: [name], message });
+    }
+  });
 
 /** Creates an agent with its own wallet and an empty balance. */
 export const createAgent = route<{ agents: Agents }>()({
