@@ -7,21 +7,21 @@ export const WALLETS_SECTION = {
     description:
       'The wallet provider. `local` derives wallets from the authorization key and keeps them here, ' +
       'encrypted under the app secret. Any other id is an app at a provider.',
-    unset: '`local` in development; else agent routes answer 503',
+    unset: '`local` in development; else no agent can be made',
   }),
   MANAGED_WALLET_APP_SECRET: text().meta({
     description: 'The secret of the app.',
-    unset: 'made in development; else agent routes answer 503',
+    unset: 'made in development; else no agent can be made',
   }),
   MANAGED_WALLET_AUTHORIZATION_PRIVATE_KEY: text().meta({
     description: 'Signs the requests to the provider.',
     takes: 'P-256, PKCS#8 in base64 or PEM',
-    unset: 'made in development; else agent routes answer 503',
+    unset: 'made in development; else no agent can be made',
   }),
   MANAGED_WALLET_BASE_URL: optional(z.url({ protocol: /^https?$/ })).meta({
     description: 'Where the provider is.',
     takes: 'an http or https URL',
-    unset: 'an app id other than `local` warns at start, and agent routes answer 503',
+    unset: 'with an app id other than `local`, no agent can be made',
   }),
   MANAGED_WALLET_HEADER_PREFIX: unlessEmpty(
     z

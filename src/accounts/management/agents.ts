@@ -93,7 +93,10 @@ export function createAgents(deps: AgentsDeps) {
     },
 
     /** As `close`, by the agent itself. */
-    closeSelf: async (agentId: number) => closeAgent(deps, await requireCaller(agentId)),
+    async closeSelf(agentId: number) {
+      requireFeatures(deps);
+      return closeAgent(deps, await requireCaller(agentId));
+    },
 
     /** The balance as the agent itself sees it. */
     balance: async (agentId: number) => readBalance(deps, await requireCaller(agentId)),
@@ -118,6 +121,7 @@ function sessionSpend({ session }: Agent) {
   return { limitRaw: session.limitRaw.toString(), startedAtUnix };
 }
 
+/** The record of an agent is made of its wallet. What else an agent has is served without a wallet provider. */
 function requireFeatures(deps: ProvisionDeps): void {
   if (deps.wallets === undefined) throw errors.agents.featuresUnavailable();
 }

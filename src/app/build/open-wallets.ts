@@ -6,15 +6,14 @@ import { createWalletProvider } from '../../accounts/wallets/wallet-provider.ts'
 import { ConfigError } from '../../config/config.ts';
 import type { World } from './world.ts';
 
-/** Who holds the wallets. A setting missing: no provider, and agent routes answer 503, as the specification says. */
+/** Opens the holder of the wallets. Undefined where a setting is missing; the start names it. */
 export function openWallets(
-  world: Pick<World, 'settings' | 'sql' | 'random' | 'log' | 'fetch'>,
+  world: Pick<World, 'settings' | 'sql' | 'random' | 'fetch'>,
 ): ManagedWallets | undefined {
-  const { sql, random, log, fetch } = world;
+  const { sql, random, fetch } = world;
   const { appId, appSecret, authorizationPrivateKey, baseUrl, headerPrefix } =
     world.settings.managedWallet;
   if (appId === undefined || appSecret === undefined || authorizationPrivateKey === undefined) {
-    log.warn('managed wallets are not configured; agent routes answer 503');
     return undefined;
   }
   if (appId === 'local') {
@@ -25,10 +24,7 @@ export function openWallets(
       appSecret,
     });
   }
-  if (baseUrl === undefined) {
-    log.warn('MANAGED_WALLET_BASE_URL is not set; agent routes answer 503');
-    return undefined;
-  }
+  if (baseUrl === undefined) return undefined;
   const signingKey = readSigningKey(authorizationPrivateKey);
   if (signingKey === undefined) {
     throw new ConfigError(

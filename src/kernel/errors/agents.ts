@@ -1,3 +1,4 @@
+import { notConfigured } from './not-configured.ts';
 import { MAY_RETRY, NO_RETRY, refusal } from './refusal.ts';
 
 export const agents = {
@@ -55,20 +56,17 @@ export const agents = {
       NO_RETRY,
     ),
   featuresUnavailable: () =>
-    refusal(
-      503,
+    notConfigured(
       'agent_features_unavailable',
-      'No wallet provider is configured on this server.',
-      {},
-      NO_RETRY,
+      'This server keeps no wallets for agents.',
+      'MANAGED_WALLET_APP_ID, MANAGED_WALLET_APP_SECRET and MANAGED_WALLET_AUTHORIZATION_PRIVATE_KEY, ' +
+        'and MANAGED_WALLET_BASE_URL where the app id is not local',
     ),
   creationUnavailable: () =>
-    refusal(
-      503,
+    notConfigured(
       'agent_creation_unavailable',
-      'No facilitator key is configured on this server.',
-      {},
-      NO_RETRY,
+      'This server cannot delegate for agents.',
+      'FACILITATOR_PRIVATE_KEY',
     ),
   winddownUnavailable: () =>
     refusal(

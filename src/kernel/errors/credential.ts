@@ -1,3 +1,4 @@
+import { notConfigured } from './not-configured.ts';
 import { mayRetryAfter, refusal } from './refusal.ts';
 
 const MINT_AGENT_KEY = {
@@ -78,6 +79,12 @@ export const credential = {
       { next: RENEW_DELEGATION },
     ),
   agentNotReady: () => refusal(403, 'agent_not_active', 'This agent is still being provisioned.'),
+  signatureNeedsChain: () =>
+    notConfigured(
+      'signature_check_unavailable',
+      'This server cannot check the signature of a contract wallet.',
+      'RPC_URL',
+    ),
   signatureUncheckable: () =>
     refusal(
       503,

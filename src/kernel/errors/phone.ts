@@ -1,3 +1,4 @@
+import { notConfigured } from './not-configured.ts';
 import { MAY_RETRY, mayRetryAfter, NO_RETRY, refusal } from './refusal.ts';
 
 /** Refusals of phone numbers and calls (spec, Errors; contract B §3). */
@@ -152,12 +153,10 @@ export const phone = {
       NO_RETRY,
     ),
   telephonyUnavailable: () =>
-    refusal(
-      503,
+    notConfigured(
       'telephony_unavailable',
-      'This server has no phone service: no carrier is configured.',
-      {},
-      NO_RETRY,
+      'This server has no carrier for calls.',
+      'TWILIO_ACCOUNT_SID and TWILIO_AUTH_TOKEN, or TELNYX_API_KEY, TELNYX_PUBLIC_KEY and TELNYX_CONNECTION_ID',
     ),
   noTestCallers: () =>
     refusal(

@@ -1,4 +1,5 @@
-import { NO_RETRY, refusal } from './refusal.ts';
+import { notConfigured } from './not-configured.ts';
+import { refusal } from './refusal.ts';
 
 export const providerKeys = {
   notFound: (provider: string) =>
@@ -12,11 +13,9 @@ export const providerKeys = {
       { supportedProviders },
     ),
   unavailable: () =>
-    refusal(
-      503,
+    notConfigured(
       'provider_keys_unavailable',
-      'This server stores no provider keys: PROVIDER_KEY_SECRET is not configured.',
-      {},
-      NO_RETRY,
+      'This server cannot seal provider keys.',
+      'PROVIDER_KEY_SECRET',
     ),
 };

@@ -1,4 +1,5 @@
 import { LIMITS } from '../limits.ts';
+import { notConfigured } from './not-configured.ts';
 import { NO_RETRY, refusal } from './refusal.ts';
 
 /** Refusals of webhooks and of their log (spec, Errors; contract A §14). */
@@ -63,11 +64,9 @@ export const webhooks = {
       },
     }),
   unavailable: () =>
-    refusal(
-      503,
+    notConfigured(
       'webhooks_unavailable',
-      'This server keeps no webhooks: PROVIDER_KEY_SECRET, which seals their secrets, is not configured.',
-      {},
-      NO_RETRY,
+      'This server cannot seal the secrets of webhooks.',
+      'PROVIDER_KEY_SECRET',
     ),
 };

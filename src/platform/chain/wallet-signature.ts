@@ -74,7 +74,7 @@ async function askContract(
     // Plain signatures have 65 bytes; where no contract can be asked, such a one is simply another wallet's.
     throw signature.length === 65
       ? errors.credential.invalidSignature()
-      : errors.credential.signatureUncheckable();
+      : errors.credential.signatureNeedsChain();
   }
   if (!(await contractAccepts(deps.rpc, deps.log, wallet, hash, signature))) {
     throw errors.credential.invalidSignature();

@@ -6,6 +6,7 @@ import { LIMITS } from '../../../src/kernel/limits.ts';
 import { openSealed } from '../../../src/kernel/seal.ts';
 import { addressOfPrivateKey } from '../../../src/platform/chain/account.ts';
 import { accountsWorld, agentWish } from '../../support/accounts.ts';
+import { accountsEdge, PREPAID } from '../../support/accounts-edge.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 
 let db: TestDatabase;
@@ -217,6 +218,45 @@ describe('provisioning', () => {
       error: 'agent_creation_unavailable',
     });
     expect(await gasless.agents.list(accountId)).toEqual([]);
+  });
+});
+
+describe('a server without wallet variables', () => {
+  it('a server without wallet variables refuses the routes of the agent record, and serves every other', async () => {
+    const whole = accountsWorld(db.sql);
+    await using before = await accountsEdge(whole);
+    const { headers, key, minted, path } = await before.agentOf('lost its wallet');
+    await using edge = await accountsEdge(accountsWorld(db.sql, { wallets: undefined }));
+    const statusOf = async (method: string, place: string, body?: unknown) => {
+      const by = place.startsWith('/v1/agents') ? key : headers;
+      const answer = await edge.ask(method, place, { headers: by, body });
+      return [method, place, answer.status, answer.body.error ?? ''];
+    };
+    const list = '/v1/developer/agents';
+    const refused = [
+      await statusOf('POST', list, PREPAID),
+      await statusOf('GET', list),
+      await statusOf('GET', `${list}/rollup`),
+      await statusOf('GET', path),
+      await statusOf('PATCH', `${path}/status`, { status: 'suspended' }),
+      await statusOf('POST', `${path}/renew-delegation`, {}),
+      await statusOf('POST', `${path}/close`),
+      await statusOf('POST', '/v1/agents/close'),
+    ];
+    for (const row of refused) expect(row.slice(2)).toEqual([503, 'agent_features_unavailable']);
+
+    const served = [
+      await statusOf('GET', `${path}/keys`),
+      await statusOf('POST', `${path}/keys`),
+      await statusOf('GET', `${path}/policies`),
+      await statusOf('GET', `${path}/spend-limit`),
+      await statusOf('GET', '/v1/agents/balance'),
+      await statusOf('GET', '/v1/agents/policies'),
+      await statusOf('DELETE', `${path}/keys/${minted.id}`),
+    ];
+    for (const [, place, status] of served) {
+      expect([200, 201], String(place)).toContain(status);
+    }
   });
 });
 

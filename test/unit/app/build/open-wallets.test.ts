@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { openWallets } from '../../../../src/app/build/open-wallets.ts';
 import type { Settings } from '../../../../src/app/local-secrets.ts';
 import { ConfigError, readConfig } from '../../../../src/config/config.ts';
-import { silentLog } from '../../../../src/kernel/log.ts';
 import { systemRandom } from '../../../../src/kernel/random.ts';
 import type { Sql } from '../../../../src/platform/postgres/sql.ts';
 
@@ -24,7 +23,7 @@ async function opened(environment: Record<string, string>) {
   const wallets = openWallets({
     settings: readConfig(environment) as Settings,
     sql: (() => Promise.resolve([])) as unknown as Sql,
-    ...{ random: systemRandom, log: silentLog },
+    random: systemRandom,
     fetch: ({ url, headers }) => {
       asked.push(`${url.split('?')[0]} ${Object.keys(headers ?? {}).join(' ')}`);
       return Promise.reject(new Error('away'));
