@@ -1,0 +1,52 @@
+import type { Credential } from '../../../http/route/caller.ts';
+import type { AnyRoute } from '../../../http/route/route.ts';
+import { ROUTES } from '../../../routes/index.ts';
+import { EVENT_KINDS } from '../../../webhooks/catalogue.ts';
+
+const INTRODUCTION = `# Routes and events
+
+<!-- Written by \`npm run docs:routes\`. Change the routes or the catalogue of events and run that again. -->
+
+Every route, by its first words, and every event that a webhook can subscribe to. \`GET /.well-known/openapi.yaml\` has the shapes
+of both. The WebSockets are in [sockets.md](api-behaviour/sockets.md), and what is not served in
+[not-served.md](api-behaviour/not-served.md).
+
+| Credential | Is |
+|---|---|
+| agent | an agent key, \`Authorization: Bearer svc_…\` |
+| management | a developer key \`svc_live_…\`, a wallet signature or a session |
+| signature | a wallet signature |
+| admin | \`X-Admin-Key\` |
+| any | any of them |
+| none | no credential |
+`;
+
+type Listed = Pick<AnyRoute, 'method' | 'path' | 'summary'> & { readonly credential: Credential };
+
+/** Routes below the same two words, such as \`/v1/developer/agents\`, stand under one heading. */
+const headingOf = ({ path }: Listed): string =>
+  path.startsWith('/v1/developer/') || path.startsWith('/v1/admin/')
+    ? path.split('/').slice(0, 4).join('/')
+    : path.split('/').slice(0, 3).join('/');
+
+/** The path as the documentation writes it, with its parameters in braces. */
+export const documentedPath = (path: string): string => path.replaceAll(/:(\w+)/g, '{$1}');
+
+/** The text of docs/routes.md. */
+export function routesPage(): string {
+  const byHeading = new Map<string, string[]>();
+  for (const route of [...ROUTES].sort((a, b) => a.path.localeCompare(b.path, 'en'))) {
+    const { credential, method, path, summary } = route as Listed;
+    const rows = byHeading.get(headingOf(route)) ?? [];
+    rows.push(`| \`${method} ${documentedPath(path)}\` | ${credential} | ${summary} |`);
+    byHeading.set(headingOf(route), rows);
+  }
+  const grouped = [...byHeading].filter(([, rows]) => rows.length > 1);
+  const alone = [...byHeading].flatMap(([, rows]) => (rows.length > 1 ? [] : rows));
+  const sections = [...grouped, ['Others', alone] as const].map(
+    ([heading, rows]) =>
+      `\n## ${heading}\n\n| Route | Credential | Does |\n|---|---|---|\n${rows.join('\n')}\n`,
+  );
+  const events = EVENT_KINDS.map(({ name, description }) => `| \`${name}\` | ${description} |\n`);
+  return `${INTRODUCTION}${sections.join('')}\n## Events\n\n| Event | When |\n|---|---|\n${events.join('')}`;
+}
