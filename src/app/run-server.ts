@@ -8,7 +8,9 @@ import { createLog, type Log } from '../kernel/log.ts';
 import { systemRandom } from '../kernel/random.ts';
 import { DatabaseUnreachable } from '../platform/postgres/await-server.ts';
 import { EmbeddedDatabaseError } from '../platform/postgres/embedded/embedded-error.ts';
-import { completeSettings, type LocalParts } from './local-secrets.ts';
+import { announce, describeStart } from './announce.ts';
+import { completeSettings } from './local-secrets.ts';
+import { readableLine } from './readable-line.ts';
 import { type Server, startServer } from './server.ts';
 
 /** Problems of the place and not of the program: their own sentence says it all. */
@@ -26,12 +28,16 @@ const SAME_SIGNAL_MS = 1_000;
 /** Environment in, server up, signals obeyed. `refuse` gets one sentence when the server cannot start. */
 export async function runServer(refuse: (sentence: string) => void): Promise<void> {
   const stopping = new AbortController();
+  const terminal = process.stdout.isTTY ? process.stdout : undefined;
   favourMedia();
   try {
     const config = readConfig();
     checkTrustedProxies(config.trustedProxies);
     const parts = completeSettings(config, systemRandom);
-    const log = createLog(config.logLevel);
+    const log = createLog(
+      config.logLevel,
+      terminal && ((json) => readableLine(json, terminal.hasColors())),
+    );
     writeLastWords(log);
     stopOnSignal(stopping, log);
     const server = await startServer({
@@ -42,7 +48,7 @@ export async function runServer(refuse: (sentence: string) => void): Promise<voi
       secret: readSecret,
       signal: stopping.signal,
     });
-    announce(log, server, parts);
+    announce(log, describeStart(server, parts), terminal);
     await stopped(stopping.signal);
     await end(server, log);
   } catch (error) {
@@ -51,30 +57,6 @@ export async function runServer(refuse: (sentence: string) => void): Promise<voi
     if (PLAIN_PROBLEMS.some((kind) => error instanceof kind)) refuse((error as Error).message);
     else refuse(error instanceof Error ? (error.stack ?? error.message) : String(error));
   }
-}
-
-/** Says what is real and what stands in for it: a line for machines, and a few for a terminal. */
-function announce(log: Log, server: Server, { settings, local }: LocalParts): void {
-  const { environment } = settings;
-  const database =
-    settings.database.kind === 'url'
-      ? 'PostgreSQL'
-      : `embedded PostgreSQL in ${settings.database.path}`;
-  const chain = settings.chain.rpcUrl === undefined ? 'none: no chain traffic' : 'RPC';
-  const wallets = settings.managedWallet.appId ?? 'none';
-  const { url } = server;
-  log.info({ url, environment, database, chain, wallets, madeHere: local }, 'listening');
-  if (process.stdout.isTTY !== true) return;
-  const rows = [
-    ['listening', `${url} (${environment})`],
-    ['database', database],
-    ['chain', chain],
-    ['wallets', wallets],
-    ['made here', local.length === 0 ? 'nothing' : local.join(', ')],
-    ['try', 'npm run agent -- --name x --usd 5'],
-  ] as const;
-  const text = rows.map(([name, value]) => `  ${name.padEnd(10)} ${value}\n`).join('');
-  process.stdout.write(`\n${text}\n`);
 }
 
 /**

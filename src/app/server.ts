@@ -51,6 +51,8 @@ export type Server = AsyncDisposable & {
   readonly url: string;
   readonly port: number;
   readonly database: Database;
+  /** Whether a model of a vendor can be used, besides those that run inside the server. */
+  readonly hasVendorModels: boolean;
 };
 
 /** Builds the world, brings the schema up to date and listens. Rejects with nothing left half-started. */
@@ -118,8 +120,7 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
   const status = createStatusBoard({ ...chain, clock, health });
   const pays = chain.rpc !== undefined && accounts.wallets !== undefined;
   const capabilities = { ...CAPABILITIES, telephony: phone.hasPhone, x402Facilitator: pays };
-  const board = { health, status, capabilities };
-  const own = { ...webhooks, ...kept, ...phone, ...board };
+  const own = { ...webhooks, ...kept, ...phone, health, status, capabilities };
   const services = { ...purchases.services, ...own };
   const live = { voice, ...gateway };
   const http = teardown.use('http', await openEdge(world, live, accounts, requests, services));
@@ -135,6 +136,7 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
     url: settings.publicUrl ?? `${settings.tls ? 'https' : 'http'}://${settings.host}:${port}`,
     port,
     database,
+    hasVendorModels: catalogue.models.some(({ id }) => !id.startsWith('local/')),
     [Symbol.asyncDispose]: () => teardown[Symbol.asyncDispose](),
   };
 }

@@ -5,17 +5,27 @@ export type Log = Logger;
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
-/** Buffers 4 KiB and writes asynchronously: a slow reader of standard output must not hold the loop. */
-export function createLog(level: (typeof LOG_LEVELS)[number]): Log {
-  return pino(
-    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
-    destination({
-      dest: 1,
-      sync: false,
-      minLength: level === 'silent' ? 0 : 4_096,
-      periodicFlush: 200,
-    }),
-  );
+/**
+ * Buffers 4 KiB and writes asynchronously: a slow reader of standard output must not hold the loop. `readable` turns
+ * each JSON line into one for a terminal, which is written at once.
+ */
+export function createLog(
+  level: (typeof LOG_LEVELS)[number],
+  readable?: (json: string) => string,
+): Log {
+  const out = destination({
+    dest: 1,
+    sync: false,
+    minLength: level === 'silent' || readable ? 0 : 4_096,
+    periodicFlush: readable ? 0 : 200,
+  });
+  const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
+  if (readable === undefined) return pino(options, out);
+  const stream = {
+    write: (json: string) => out.write(readable(json)),
+    flush: (done: () => void) => out.flush(done),
+  };
+  return pino(options, stream);
 }
 
 export const silentLog: Log = pino({ level: 'silent' });

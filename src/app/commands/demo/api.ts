@@ -30,11 +30,23 @@ export function createApi(baseUrl: string): Api {
       });
       const text = await response.body.text();
       if (response.statusCode >= 400) {
-        throw new ApiFailure(`${method} ${path} answered ${response.statusCode}: ${text}`);
+        throw new ApiFailure(
+          `${method} ${path} answered ${response.statusCode}: ${sentenceOf(text)}`,
+        );
       }
       return JSON.parse(text) as T;
     },
   };
+}
+
+/** The sentence of an error body, or the body where it has none. */
+function sentenceOf(text: string): string {
+  try {
+    const { message } = JSON.parse(text) as { readonly message?: unknown };
+    return typeof message === 'string' ? message : text;
+  } catch {
+    return text;
+  }
 }
 
 export const bearer = (key: string) => ({ authorization: `Bearer ${key}` });

@@ -5,7 +5,6 @@ export type FundedAgent = {
   readonly agentId: number;
   readonly agentKey: string;
   readonly developerKey: string;
-  readonly walletAddress: string;
   readonly spendableRaw: bigint;
 };
 
@@ -26,6 +25,21 @@ async function newWalletSignature(nowSeconds: number) {
   };
 }
 
+/** Signs a new wallet in and answers a key of its account that may write. */
+async function openAccount(
+  api: Api,
+  { name, nowSeconds, said }: { name: string; nowSeconds: number; said(line: string): void },
+): Promise<string> {
+  const { address, headers } = await newWalletSignature(nowSeconds);
+  await api.call('POST', '/v1/developer/auth/verify', { headers });
+  said(`wallet ${address} signed in: a new account`);
+  const made = await api.call<{ key: string }>('POST', '/v1/developer/keys', {
+    headers,
+    body: { label: name, permissions: 'read_write' },
+  });
+  return made.key;
+}
+
 /**
  * Does over HTTP what a developer would: a wallet signs in, makes a developer key, an agent and an agent
  * key; the operator credits the agent.
@@ -37,25 +51,20 @@ export async function fundAgent(
     amountRaw: bigint;
     adminApiKey: string;
     nowSeconds: number;
+    /** The key of the account that gets the agent. Without one, a new account is made. */
+    developerKey?: string | undefined;
     said(line: string): void;
   },
 ): Promise<FundedAgent> {
-  const { address, headers } = await newWalletSignature(options.nowSeconds);
-  await api.call('POST', '/v1/developer/auth/verify', { headers });
-  options.said(`wallet ${address} signed in`);
-
-  const developerKey = await api.call<{ key: string }>('POST', '/v1/developer/keys', {
-    headers,
-    body: { label: options.name, permissions: 'read_write' },
-  });
+  const developerKey = options.developerKey ?? (await openAccount(api, options));
   const agent = await api.call<{ agentId: number }>('POST', '/v1/developer/agents', {
-    headers: bearer(developerKey.key),
+    headers: bearer(developerKey),
     body: { name: options.name },
   });
   const minted = await api.call<{ key: string; keyPrefix: string }>(
     'POST',
     `/v1/developer/agents/${agent.agentId}/keys`,
-    { headers: bearer(developerKey.key), body: { label: options.name } },
+    { headers: bearer(developerKey), body: { label: options.name } },
   );
   options.said(`agent ${agent.agentId} ("${options.name}") has key ${minted.keyPrefix}`);
 
@@ -70,8 +79,7 @@ export async function fundAgent(
   return {
     agentId: agent.agentId,
     agentKey: minted.key,
-    developerKey: developerKey.key,
-    walletAddress: address,
+    developerKey,
     spendableRaw,
   };
 }
