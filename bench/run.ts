@@ -10,6 +10,7 @@ type Bench = { readonly name: string; run(): Promise<readonly BenchRow[]> };
 
 const BENCHES: readonly Bench[] = [
   { name: 'ledger', run: async () => (await import('./ledger.bench.ts')).benchLedger() },
+  { name: 'lone', run: async () => (await import('./lone.bench.ts')).benchLone() },
   { name: 'growth', run: async () => (await import('./growth.bench.ts')).benchGrowth() },
   { name: 'sockets', run: async () => (await import('./sockets.bench.ts')).benchSockets() },
   { name: 'realtime', run: async () => (await import('./realtime.bench.ts')).benchRealtime() },

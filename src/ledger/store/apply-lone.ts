@@ -1,11 +1,18 @@
 import type { Queryable } from '../../platform/postgres/sql.ts';
-import type { AgentBatch, BalanceState, Change, HoldChange } from '../rules/change.ts';
+import type { AgentBatch, Change, HoldChange } from '../rules/change.ts';
 import type { Node } from '../rules/node.ts';
 import type { Posting } from '../rules/posting.ts';
 import { encodeCounters } from './counter-codec.ts';
 import { accountArray, amountArray } from './encode-batch.ts';
 import { isLoneCompanion, writeLoneCompanion } from './lone-companions.ts';
-import { AloneStatement, bigint, type Cell, integer, text } from './lone-statement.ts';
+import {
+  AloneStatement,
+  bigint,
+  type Cell,
+  integer,
+  type SharedCells,
+  text,
+} from './lone-statement.ts';
 
 /**
  * Carries one operation of one agent out as one statement, for half of what a batch costs, and says whether it stands.
@@ -30,83 +37,101 @@ export async function applyAlone(
   if (companions.filter(({ row }) => row === 'charge').length > 1) return false;
 
   const statement = new AloneStatement();
-  moveAgent(statement, part, change);
-  if (posting !== null) post(statement, part.agentId, posting);
-  if (hold !== null) changeHold(statement, part.agentId, hold, node);
-  for (const companion of companions)
-    writeLoneCompanion(statement, part.agentId, posting?.id ?? '', companion);
+  const shared = sharedCells(part.agentId, change);
+  moveAgent(statement, part, change, shared);
+  if (posting !== null) post(statement, posting, shared);
+  if (hold !== null) changeHold(statement, hold, node, shared);
+  for (const companion of companions) writeLoneCompanion(statement, shared, companion);
+  statement.add` select 1 from agent`;
   return await statement.run(sql);
 }
 
-const FUNDS = {
-  spendable_raw: 'spendableRaw',
-  held_raw: 'heldRaw',
-  credited_raw: 'creditedRaw',
-  consumed_raw: 'consumedRaw',
-  wallet_raw: 'walletRaw',
-  promised_raw: 'promisedRaw',
-} as const satisfies Record<string, keyof BalanceState>;
+const sharedCells = (agentId: number, { hold, posting }: Change): SharedCells => ({
+  agent: integer(agentId),
+  posting: text(posting?.id ?? ''),
+  hold: text(hold?.holdId ?? null),
+  amount: bigint(hold?.fromRaw ?? hold?.toRaw ?? null),
+});
 
+/** Moves the agent's row if it is as it was. Every later clause of the statement follows from that. */
 function moveAgent(
   statement: AloneStatement,
-  { agentId, before, after, counted }: AgentBatch,
+  { before, after, counted }: AgentBatch,
   { posting, hold, guard }: Change,
+  shared: SharedCells,
 ): void {
-  const put = (cell: Cell) => statement.cell(cell);
-  const set = Object.entries(FUNDS).map(
-    ([column, name]) => `${column} = f.${column} + ${put(bigint(after[name] - before[name]))}`,
-  );
-  if (counted) set.push(`counters = ${put(text(encodeCounters(after.counters)))}`);
-  const agent = put(integer(agentId));
-  const where = [`f.agent_id = ${agent}`, `f.version = ${put(bigint(before.version))}`];
-  if (posting !== null) {
-    where.push(`not exists (select from postings p where p.id = ${put(text(posting.id))})`);
-  }
+  const by = (name: 'spendableRaw' | 'creditedRaw' | 'consumedRaw' | 'walletRaw' | 'promisedRaw') =>
+    bigint(after[name] - before[name]);
+  statement.add`with agent as (update agent_funds f set version = f.version + 1`;
+  if (after.spendableRaw !== before.spendableRaw)
+    statement.add`, spendable_raw = f.spendable_raw + ${by('spendableRaw')}`;
+  moveHeld(statement, after.heldRaw - before.heldRaw, hold, shared);
+  if (after.creditedRaw !== before.creditedRaw)
+    statement.add`, credited_raw = f.credited_raw + ${by('creditedRaw')}`;
+  if (after.consumedRaw !== before.consumedRaw)
+    statement.add`, consumed_raw = f.consumed_raw + ${by('consumedRaw')}`;
+  if (after.walletRaw !== before.walletRaw)
+    statement.add`, wallet_raw = f.wallet_raw + ${by('walletRaw')}`;
+  if (after.promisedRaw !== before.promisedRaw)
+    statement.add`, promised_raw = f.promised_raw + ${by('promisedRaw')}`;
+  if (counted) statement.add`, counters = ${text(encodeCounters(after.counters))}`;
+  statement.add` where f.agent_id = ${shared.agent} and f.version = ${bigint(before.version)}`;
+  if (posting !== null)
+    statement.add` and not exists (select from postings p where p.id = ${shared.posting})`;
   // Found by their keys and nothing else, or all rows of the agent would be read for one.
   if (hold !== null && hold.fromRaw !== null) {
-    where.push(`(select d.agent_id = ${agent} and d.amount_raw = ${put(bigint(hold.fromRaw))}
-      from holds d where d.id = ${put(text(hold.holdId))})`);
+    statement.add` and (select d.agent_id = ${shared.agent} and d.amount_raw = ${shared.amount}
+      from holds d where d.id = ${shared.hold})`;
   }
   if (guard?.row === 'reservation') {
-    where.push(`(select r.agent_id = ${agent} and r.state = ${put(text(guard.state))}
-      from reservations r where r.nonce = ${put(text(guard.id))})`);
+    statement.add` and (select r.agent_id = ${shared.agent} and r.state = ${text(guard.state)}
+      from reservations r where r.nonce = ${text(guard.id)})`;
   }
-  statement.moveAgent(set.join(', '), where);
+  statement.add` returning f.agent_id)`;
 }
 
-const post = (statement: AloneStatement, agentId: number, posting: Posting): void =>
-  statement.insert('postings', {
-    id: text(posting.id),
-    agent_id: integer(agentId),
-    code: text(posting.code),
-    asked_raw: bigint(posting.askedRaw),
-    debits: ['text[]', accountArray(posting.entries, 'debit')],
-    credits: ['text[]', accountArray(posting.entries, 'credit')],
-    amounts: ['bigint[]', amountArray(posting.entries)],
-  });
+function moveHeld(
+  statement: AloneStatement,
+  byRaw: bigint,
+  hold: HoldChange | null,
+  { amount }: SharedCells,
+): void {
+  if (byRaw === 0n) return;
+  if (byRaw === hold?.toRaw) statement.add`, held_raw = f.held_raw + ${amount}`;
+  else if (-byRaw === hold?.fromRaw) statement.add`, held_raw = f.held_raw - ${amount}`;
+  else statement.add`, held_raw = f.held_raw + ${bigint(byRaw)}`;
+}
+
+function post(
+  statement: AloneStatement,
+  { askedRaw, code, entries }: Posting,
+  { agent, posting }: SharedCells,
+): void {
+  const debits: Cell = ['text[]', accountArray(entries, 'debit')];
+  const credits: Cell = ['text[]', accountArray(entries, 'credit')];
+  const amounts: Cell = ['bigint[]', amountArray(entries)];
+  statement.clause`
+    insert into postings (id, agent_id, code, asked_raw, debits, credits, amounts)
+    select ${posting}, ${agent}, ${text(code)}, ${bigint(askedRaw)}, ${debits}, ${credits}, ${amounts}
+    from agent`;
+}
 
 function changeHold(
   statement: AloneStatement,
-  agentId: number,
-  { holdId, fromRaw, toRaw, sessionId, facts }: HoldChange,
+  { fromRaw, sessionId, facts }: HoldChange,
   { nodeId, leaseEpoch }: Node,
+  { agent, amount, hold }: SharedCells,
 ): void {
-  const id = text(holdId);
   if (fromRaw !== null) {
-    statement.change(`delete from holds d using agent a where d.id = ${statement.cell(id)}`);
+    statement.clause`delete from holds d using agent a where d.id = ${hold}`;
     return;
   }
-  statement.insert('holds', {
-    id,
-    agent_id: integer(agentId),
-    amount_raw: bigint(toRaw),
-    kind: text(sessionId === null ? 'request' : 'session'),
-    session_id: text(sessionId),
-    node_id: text(nodeId),
-    lease_epoch: integer(leaseEpoch),
-    key_root_id: integer(facts.keyRootId),
-    task_id: text(facts.taskId),
-    host: text(facts.host),
-    payee: text(facts.payee),
-  });
+  const kind = text(sessionId === null ? 'request' : 'session');
+  const { host, keyRootId, payee, taskId } = facts;
+  statement.clause`
+    insert into holds (id, agent_id, amount_raw, kind, session_id, node_id, lease_epoch,
+      key_root_id, task_id, host, payee)
+    select ${hold}, ${agent}, ${amount}, ${kind}, ${text(sessionId)}, ${text(nodeId)},
+      ${integer(leaseEpoch)}, ${integer(keyRootId)}, ${text(taskId)}, ${text(host)}, ${text(payee)}
+    from agent`;
 }

@@ -3,57 +3,94 @@ import type { Queryable } from '../../platform/postgres/sql.ts';
 type Type = 'integer' | 'smallint' | 'bigint' | 'boolean' | 'text' | 'text[]' | 'bigint[]' | 'json';
 type Value = string | number | bigint | boolean | null;
 
-/** A value with its type, or what the database is to find out for itself. */
-export type Cell = readonly [type: Type, value: Value] | { readonly sql: string };
+/** A value with its type. The same cell in several places of a statement is one parameter of it. */
+export type Cell = readonly [type: Type, value: Value];
 
 export const text = (value: string | null): Cell => ['text', value];
 export const integer = (value: number | null): Cell => ['integer', value];
 export const bigint = (value: bigint | number | null): Cell => ['bigint', value];
 
+/** Cells that several clauses of one operation name. */
+export type SharedCells = Readonly<Record<'agent' | 'posting' | 'hold' | 'amount', Cell>>;
+
+/** The text of all statements with the same pieces, and which of their cells are its parameters. */
+type Shape = { readonly text: string; readonly picks: readonly number[] };
+/** What may follow the pieces so far. Pieces are literals of the source: there are no more steps than ways through it. */
+type Step = { readonly next: Map<Piece, Step>; shape?: Shape };
+type Piece = TemplateStringsArray;
+
+const FIRST: Step = { next: new Map() };
+
 /**
- * One statement that moves one agent's row if it is as it was, and writes everything else only if it did. The same kind
- * of work makes the same text, so that the database plans each kind once a connection.
+ * One statement, put together of pieces of SQL. The same pieces make the same text, which is written once in a process and
+ * planned once a connection.
  */
 export class AloneStatement {
-  readonly #values: Value[] = [];
-  #clauses = '';
+  readonly #cells: Cell[] = [];
+  readonly #pieces: Piece[] = [];
+  #step = FIRST;
 
-  /** The place of a value in the text. */
-  cell(cell: Cell): string {
-    if ('sql' in cell) return cell.sql;
-    const [type, value] = cell;
-    const place = `$${this.#values.push(value)}`;
-    // The driver would write a value that the server calls JSON as JSON once more.
-    return type === 'json' ? `${place}::text::jsonb` : `${place}::${type}`;
+  /** Appends a piece with its cells. */
+  add(piece: Piece, ...cells: readonly Cell[]): void {
+    for (const cell of cells) this.#cells.push(cell);
+    this.#pieces.push(piece);
+    let step = this.#step.next.get(piece);
+    if (step === undefined) {
+      step = { next: new Map() };
+      this.#step.next.set(piece, step);
+    }
+    this.#step = step;
   }
 
-  /** Moves the agent's row; everything that is added afterwards follows from that. */
-  moveAgent(set: string, where: readonly string[]): void {
-    this.#clauses = `with agent as (
-      update agent_funds f set version = f.version + 1, ${set}
-      where ${where.join(' and ')} returning f.agent_id)`;
+  /** Appends a clause under a name that no other clause has. */
+  clause(piece: Piece, ...cells: readonly Cell[]): void {
+    this.open();
+    this.add(piece, ...cells);
+    this.close();
   }
 
-  /** One more row, where the agent's row has moved. */
-  insert(table: string, columns: Readonly<Record<string, Cell>>, onConflict = ''): void {
-    const cells = Object.values(columns).map((cell) => this.cell(cell));
-    this.#add(`insert into ${table} (${Object.keys(columns).join(', ')})
-      select ${cells.join(', ')} from agent ${onConflict}`);
+  /** Begins a clause of several pieces. */
+  open(): void {
+    this.add(OPEN);
   }
 
-  /** A change of other rows; it must look at `agent`, which has a row only where the agent's has moved. */
-  change(clause: string): void {
-    this.#add(clause);
+  close(): void {
+    this.add(CLOSE);
   }
 
-  #add(clause: string): void {
-    this.#clauses += `, c${this.#values.length} as (${clause})`;
-  }
-
-  /** Whether the agent's row has moved, and all the rest was written with it. */
+  /** Runs it. True: it has returned a row. */
   async run(sql: Queryable): Promise<boolean> {
-    const statement = `${this.#clauses} select 1 from agent`;
-    const rows = await sql.unsafe(statement, this.#values as never[], { prepare: true });
+    this.#step.shape ??= shapeOf(this.#pieces, this.#cells);
+    const { text, picks } = this.#step.shape;
+    const values = picks.map((at) => (this.#cells[at] as Cell)[1]);
+    const rows = await sql.unsafe(text, values as never[], { prepare: true });
     return rows.length > 0;
   }
 }
+
+const piece = (literal: Piece): Piece => literal;
+const OPEN = piece`, named as (`;
+const CLOSE = piece`)`;
+
+function shapeOf(pieces: readonly Piece[], cells: readonly Cell[]): Shape {
+  const places = new Map<Cell, string>();
+  const picks: number[] = [];
+  let text = '';
+  let at = 0;
+  for (const [index, piece] of pieces.entries()) {
+    for (const [i, sql] of piece.entries()) {
+      if (i > 0) {
+        const cell = cells[at] as Cell;
+        if (!places.has(cell)) places.set(cell, placeOf(cell, picks.push(at)));
+        text += places.get(cell);
+        at++;
+      }
+      text += piece === OPEN ? `, c${index} as (` : sql;
+    }
+  }
+  return { text, picks };
+}
+
+/** The driver would write a value that the server calls JSON as JSON once more. */
+const placeOf = ([type]: Cell, number: number): string =>
+  type === 'json' ? `$${number}::text::jsonb` : `$${number}::${type}`;
