@@ -203,10 +203,25 @@ export async function startCallWorld(leaseMs = 60_000) {
     recordings,
     sql,
     sweep: () => sweeper.tick(),
-    /** What the carrier says of a call. */
-    record(carrierCallId: string, status: CarrierStatus, durationSeconds: number | null = null) {
+    /** What the carrier says of a call, which is true: an answered call began that long ago. */
+    async record(
+      carrierCallId: string,
+      status: CarrierStatus,
+      durationSeconds: number | null = null,
+    ): Promise<void> {
+      this.say(carrierCallId, status, durationSeconds);
+      await sql`
+        update calls set started_at = least(started_at,
+          coalesce(ended_at, now()) - ${durationSeconds ?? 0} * interval '1 second')
+        where carrier_call_id = ${carrierCallId} and started_at is not null`;
+    },
+    /** What the carrier says of a call, whatever is true. */
+    say(carrierCallId: string, status: CarrierStatus, durationSeconds: number | null) {
       records.set(carrierCallId, { carrierCallId, status, durationSeconds, priceRaw: null });
     },
+    /** An answered call began so many seconds ago. */
+    began: (callId: string, seconds: number) => sql`
+      update calls set started_at = now() - ${seconds} * interval '1 second' where id = ${callId}`,
     /** The process that held the call is gone. */
     loseProcess: (callId: string) => sql`update sessions set node_id = 'gone' where id = ${callId}`,
     due: (callId: string) => sql`update calls set due_at = now() where id = ${callId}`,

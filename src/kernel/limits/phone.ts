@@ -34,6 +34,8 @@ export const PHONE_LIMITS = {
   /** A call waits so long for its turn at a carrier. */
   dialWaitMs: 10_000,
   longestCallSeconds: 3_600,
+  /** No carrier keeps a call for longer; what it tells beyond that is no bill of it. */
+  longestToldSeconds: 86_400,
   /** A carrier counts from the answer, and cuts a call so much later: its last words come first. */
   carrierMarginSeconds: 60,
   /** How long after its longest life a call may be open before the carrier is asked about it. */

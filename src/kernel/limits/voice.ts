@@ -138,7 +138,7 @@ export const VOICE_LIMITS = {
   liveCommentaries: 8,
   /** How often the hold of a session at an upstream is compared with the time. */
   liveCheckMs: 1_000,
-  /** By so much the upstream's count of seconds may be above the time that passed here. */
+  /** By so much the seconds that another side counts may be above the time that passed here. */
   liveRoundingSeconds: 1,
 
   // Live transcription at an upstream

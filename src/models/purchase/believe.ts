@@ -31,6 +31,17 @@ export type Metered = {
 export const isImpossible = (reported: number, most: number): boolean =>
   reported > LIMITS.impossibleUse.times * most + LIMITS.impossibleUse.units;
 
+/**
+ * Seconds that another side has counted, as far as they are billed: none below zero, and none beyond the time that has passed
+ * here and a second for rounding (docs/decisions/0096).
+ */
+export const believedSeconds = (told: number, passedSeconds: number): number =>
+  Math.min(Math.max(0, told), mostSeconds(passedSeconds));
+
+/** The most seconds that are believed of so much time. */
+export const mostSeconds = (passedSeconds: number): number =>
+  Math.max(0, passedSeconds) + LIMITS.liveRoundingSeconds;
+
 /** Keeps each unit that an upstream reports within the most that its request can have had of it. */
 export function believe(
   reported: Usage,

@@ -168,7 +168,10 @@ export async function learnCarrierCall(
   return row?.status;
 }
 
-/** Notes the carrier's word, unless a later one is known. The summary of a transfer is erased once the carrier's call is over. */
+/**
+ * Notes the carrier's word, unless a later one is known. With its last one the line is over, and the summary of a transfer is
+ * erased.
+ */
 export async function noteCarrierStatus(
   sql: Sql,
   callId: string,
@@ -179,7 +182,8 @@ export async function noteCarrierStatus(
   }: { readonly status: CarrierStatus; readonly sequence: number; readonly isLast: boolean },
 ): Promise<void> {
   await sql`update calls set carrier_status = ${status}, carrier_sequence = ${sequence},
-      transfer_summary = case when ${isLast} then null else transfer_summary end
+      transfer_summary = case when ${isLast} then null else transfer_summary end,
+      ended_at = case when ${isLast} then coalesce(ended_at, now()) else ended_at end
     where id = ${callId} and carrier_sequence < ${sequence}`;
 }
 
@@ -246,7 +250,7 @@ export async function applyToCall(
     update calls set status = ${status}, terminal = ${terminal}, end_reason = ${endReason},
       started_at = case when ${event.type === 'media.opened'} then coalesce(started_at, now())
         else started_at end,
-      ended_at = case when ${terminal} then now() end,
+      ended_at = case when ${terminal} then coalesce(ended_at, now()) else ended_at end,
       due_at = case when ${terminal} then null else due_at end,
       price_due_at = case when ${terminal} and started_at is not null
         then now() + ${LIMITS.phone.carrierPrice.shortestWaitMs} * interval '1 millisecond' end,

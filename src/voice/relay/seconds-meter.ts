@@ -2,7 +2,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 import type { Usage } from '../../kernel/price.ts';
 import { largestFitting } from '../../ledger/rules/hold-what-fits.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
-import { isImpossible } from '../../models/purchase/believe.ts';
+import { believedSeconds, isImpossible, mostSeconds } from '../../models/purchase/believe.ts';
 import {
   type OpenedSessionHold,
   openLargestHold,
@@ -102,10 +102,10 @@ export class SecondsMeter {
   report(seconds: number): Promise<void> {
     if (this.#isOver) return this.#lastEntry;
     this.#startedAtMs ??= this.#deps.clock.monotonicMs();
-    const most = this.#passedSince(this.#openedAtMs) + LIMITS.liveRoundingSeconds;
+    const passed = this.#passedSince(this.#openedAtMs);
     this.#mostReported = Math.max(this.#mostReported, seconds);
-    this.#isImpossible ||= isImpossible(seconds, most);
-    return this.#bill(Math.min(seconds, most));
+    this.#isImpossible ||= isImpossible(seconds, mostSeconds(passed));
+    return this.#bill(believedSeconds(seconds, passed));
   }
 
   /**

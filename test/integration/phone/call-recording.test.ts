@@ -209,7 +209,7 @@ it('a call whose process was lost pays the recording from its begin, and says th
   await until({ beganMs: expect.any(Number) });
   await world.sql`update call_recordings set began_ms = 20000 where call_id = ${callId}`;
   await world.loseProcess(callId);
-  world.record(carrierCallId, 'completed', 60);
+  await world.record(carrierCallId, 'completed', 60);
   await world.due(callId);
   await world.sweep();
   expect(await world.ended(callId)).toMatchObject([

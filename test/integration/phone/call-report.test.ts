@@ -138,7 +138,7 @@ describe('the report of a call', () => {
   it('comes also where the process of the call was lost, once', async () => {
     const { agent, callId, carrierCallId } = await spokenCall();
     await world.loseProcess(callId);
-    world.record(carrierCallId, 'completed', 61);
+    await world.record(carrierCallId, 'completed', 61);
     await world.due(callId);
     await Promise.all([world.sweep(), world.sweep()]);
     await world.sweep();

@@ -52,7 +52,7 @@ describe('a call whose session has ended', () => {
     expect(await world.row(callId)).toMatchObject({ status: 'in_progress', terminal: false });
     // The carrier has ended it by then, a minute ago.
     await world.sql`update calls set started_at = now() - interval '2 minutes' where id = ${callId}`;
-    world.record(carrierCallId, 'completed', 6);
+    await world.record(carrierCallId, 'completed', 6);
     await world.due(callId);
     await world.sweep();
     expect(await world.row(callId)).toMatchObject({ terminal: true, is_backstop: true });

@@ -28,7 +28,7 @@ describe('a call that no process ends', () => {
     const { callId, carrierCallId } = await world.call(agent, { answered: true });
     const { ledger } = world.main;
     await world.loseProcess(callId);
-    world.record(carrierCallId, 'completed', 61);
+    await world.record(carrierCallId, 'completed', 61);
     await Promise.all([world.sweep(), world.sweep(), world.sweep()]);
     expect(await world.row(callId)).toMatchObject({
       status: 'completed',
@@ -65,7 +65,7 @@ describe('a call that no process ends', () => {
     const reserveRaw = 19_200n;
     const { callId, carrierCallId } = await world.call(agent, { answered: true, reserveRaw });
     await world.loseProcess(callId);
-    world.record(carrierCallId, 'completed', 3_600);
+    await world.record(carrierCallId, 'completed', 3_600);
     await world.sweep();
     expect(await world.row(callId)).toMatchObject({ transport_raw: reserveRaw, terminal: true });
     expect(await world.main.ledger.funds(agent.agentId)).toMatchObject({
@@ -80,7 +80,7 @@ describe('a call that no process ends', () => {
   it('is left to its process while that lives', async () => {
     const agent = await world.agent();
     const { callId, carrierCallId } = await world.call(agent, { answered: true });
-    world.record(carrierCallId, 'completed', 1);
+    await world.record(carrierCallId, 'completed', 1);
     await world.sweep();
     expect(await world.row(callId)).toMatchObject({ status: 'in_progress', terminal: false });
     await world.sql`update calls set started_at = now() - interval '2 minutes' where id = ${callId}`;
@@ -99,7 +99,7 @@ describe('a call that no process ends', () => {
     async (said, status, reason) => {
       const agent = await world.agent();
       const { callId, carrierCallId } = await world.call(agent);
-      world.record(carrierCallId, said);
+      await world.record(carrierCallId, said);
       await world.sweep();
       expect(await world.row(callId)).toMatchObject({
         status,
@@ -116,7 +116,7 @@ describe('a call that no process ends', () => {
     const { callId, carrierCallId } = await world.call(agent, { answered: true });
     await world.sql`update calls set status = 'pending', started_at = null where id = ${callId}`;
     await world.loseProcess(callId);
-    world.record(carrierCallId, 'completed', 3);
+    await world.record(carrierCallId, 'completed', 3);
     await world.sweep();
     expect(await world.row(callId)).toMatchObject({ status: 'pending', terminal: true });
     expect(await world.main.ledger.funds(agent.agentId)).toMatchObject({
@@ -136,7 +136,7 @@ describe('a call that no process ends', () => {
     const agent = await world.agent();
     const { callId, carrierCallId } = await world.call(agent, { answered: true });
     await world.loseProcess(callId);
-    world.record(carrierCallId, 'in-progress');
+    await world.record(carrierCallId, 'in-progress');
     await world.sweep();
     expect(world.hungUp).not.toContain(carrierCallId);
     await world.sql`update calls set started_at = now() - interval '2 hours' where id = ${callId}`;
@@ -144,7 +144,7 @@ describe('a call that no process ends', () => {
     await world.sweep();
     expect(world.hungUp).toContain(carrierCallId);
     expect(await world.row(callId)).toMatchObject({ terminal: false });
-    world.record(carrierCallId, 'completed', 7_200);
+    await world.record(carrierCallId, 'completed', 7_200);
     await world.due(callId);
     await world.sweep();
     expect(await world.row(callId)).toMatchObject({ terminal: true });
@@ -168,13 +168,13 @@ describe('a call that no process ends', () => {
       const { agent, callId, carrierCallId } = call;
       await world.loseProcess(callId);
       await answer(call);
-      world.record(carrierCallId, 'in-progress');
+      await world.record(carrierCallId, 'in-progress');
       await world.due(callId);
       await world.sweep();
       expect(await world.row(callId)).toMatchObject({ status: 'ending', terminal: false });
       expect(await world.main.ledger.funds(agent.agentId)).toMatchObject({ heldRaw: 2_000_000n });
       expect(world.hungUp).not.toContain(carrierCallId);
-      world.record(carrierCallId, 'completed', seconds);
+      await world.record(carrierCallId, 'completed', seconds);
       await world.due(callId);
       await world.sweep();
       await world.expectBackstop(call, { seconds, raw });
@@ -194,7 +194,7 @@ describe('a call that no process ends', () => {
     it('is left to its process while that lives', async () => {
       const call = await transferred();
       await answer(call);
-      world.record(call.carrierCallId, 'in-progress');
+      await world.record(call.carrierCallId, 'in-progress');
       await world.due(call.callId);
       await world.sweep();
       expect(await world.row(call.callId)).toMatchObject({ status: 'ending', terminal: false });
@@ -261,7 +261,7 @@ describe('a call that no process ends', () => {
         },
       ],
     });
-    world.record(carrierCallId, 'completed', 2);
+    await world.record(carrierCallId, 'completed', 2);
     await world.sweep();
     expect(await world.row(callId)).toMatchObject({
       ...{ status: 'completed', terminal: true, end_reason: 'call_ended', is_backstop: false },
@@ -278,7 +278,7 @@ describe('a call whose process did not hear that it had begun, and closed it uno
     const taken = await world.deps.takeSession(callId);
     const money = createCallMoney(world.deps, await found(callId), { taken, wallet: null });
     expect(await money.release()).toBe(true);
-    world.record(carrierCallId, 'completed', 3);
+    await world.record(carrierCallId, 'completed', 3);
     await Promise.all([world.sweep(), world.sweep()]);
     const end = { status: 'completed', terminal: true, end_reason: 'error' };
     expect(await world.row(callId)).toMatchObject({ ...end, duration_seconds: 3 });
@@ -309,7 +309,7 @@ describe('a hang-up that the carrier fails', () => {
     const agent = await world.agent();
     const { callId, carrierCallId } = await world.call(agent, { answered });
     if (answered) await world.loseProcess(callId);
-    world.record(carrierCallId, answered ? 'in-progress' : 'ringing');
+    await world.record(carrierCallId, answered ? 'in-progress' : 'ringing');
     world.hangUps.fails = 2;
     const ending = await createCalls(world.deps).hangUp(agent.agentId, callId);
     expect(ending).toMatchObject({ status: 'ending', terminal: false });
@@ -321,7 +321,7 @@ describe('a hang-up that the carrier fails', () => {
       expect(world.hungUp.includes(carrierCallId)).toBe(asked);
       if (!asked) expect(await dueInMs(callId)).toBeLessThanOrEqual(hangUpAgainMs.next);
     }
-    world.record(carrierCallId, answered ? 'completed' : 'canceled', answered ? 1 : null);
+    await world.record(carrierCallId, answered ? 'completed' : 'canceled', answered ? 1 : null);
     await world.due(callId);
     await world.sweep();
     expect(await world.row(callId)).toMatchObject({ terminal: true });
@@ -343,7 +343,7 @@ describe('a hang-up that the carrier fails', () => {
   it('ends a call at the process of its media, which another process was asked to hang up', async () => {
     const agent = await world.agent();
     const { callId, carrierCallId } = await world.call(agent, { answered: true });
-    world.record(carrierCallId, 'in-progress');
+    await world.record(carrierCallId, 'in-progress');
     world.hangUps.fails = 1;
     await createCalls(world.deps).hangUp(agent.agentId, callId);
     const ends: string[] = [];
@@ -357,7 +357,7 @@ describe('a hang-up that the carrier fails', () => {
   it('is not made of a call that was transferred, whose line goes on at the carrier', async () => {
     const agent = await world.agent();
     const { callId, carrierCallId } = await world.call(agent, { answered: true });
-    world.record(carrierCallId, 'in-progress');
+    await world.record(carrierCallId, 'in-progress');
     await hearCarrier(world.deps, { kind: 'transferred', callId, carrierCallId });
     await world.due(callId);
     await world.sweep();

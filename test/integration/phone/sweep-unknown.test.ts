@@ -30,7 +30,7 @@ describe('a call of which the carrier says nothing', () => {
     ['does not say how long it was', 'completed'],
   ] as const)('is left to a living process, where the carrier %s', async (_, said) => {
     const call = await living('50 minutes');
-    if (said !== undefined) world.record(call.carrierCallId, said);
+    if (said !== undefined) await world.record(call.carrierCallId, said);
     await world.sweep();
     expect(await world.row(call.callId)).toMatchObject({ status: 'in_progress', terminal: false });
     await world.loseProcess(call.callId);
@@ -51,7 +51,7 @@ describe('a call of another carrier than that of the process', () => {
   async function elsewhere() {
     const call = await living('10 minutes');
     await world.sql`update calls set carrier = 'twilio' where id = ${call.callId}`;
-    world.record(call.carrierCallId, 'completed', 61);
+    await world.record(call.carrierCallId, 'completed', 61);
     return call;
   }
 
@@ -77,7 +77,7 @@ describe('a call of another carrier than that of the process', () => {
   it('has failed where it was never answered, and takes no place of its agent', async () => {
     const { callId, carrierCallId } = await world.call(await world.agent());
     await world.sql`update calls set carrier = 'twilio' where id = ${callId}`;
-    world.record(carrierCallId, 'ringing');
+    await world.record(carrierCallId, 'ringing');
     await dueSince(callId, '61 seconds');
     await world.sweep();
     expect(await world.row(callId)).toMatchObject({ status: 'failed', terminal: true });

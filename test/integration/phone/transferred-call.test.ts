@@ -22,7 +22,7 @@ afterAll(() => world[Symbol.asyncDispose]());
 async function transferred() {
   const agent = await world.agent();
   const { callId, carrierCallId } = await world.call(agent, { answered: true });
-  world.record(carrierCallId, 'in-progress');
+  await world.record(carrierCallId, 'in-progress');
   const call = await findCall(world.sql, callId);
   const taken = await world.deps.takeSession(callId);
   if (call === undefined || taken === undefined) throw new Error('the call lives');
@@ -77,7 +77,7 @@ describe('a call that was transferred', () => {
   ])('is settled once by the carrier’s duration and what was said before, %s', async (_, lost) => {
     const { agent, callId, carrierCallId } = await transferred();
     if (lost) await world.loseProcess(callId);
-    world.record(carrierCallId, 'completed', 600);
+    await world.record(carrierCallId, 'completed', 600);
     await world.due(callId);
     const others = [1, 2].map(() => createCallSweeper(world.deps).tick());
     await Promise.all([world.sweep(), ...others]);
@@ -110,7 +110,7 @@ describe('a call that was transferred', () => {
 
   it('has its row written from its receipt where the sweeper died between the two', async () => {
     const { callId, carrierCallId } = await transferred();
-    world.record(carrierCallId, 'completed', 600);
+    await world.record(carrierCallId, 'completed', 600);
     await sweptAfter(callId);
     await world.sql`update calls set status = 'ending', terminal = false, duration_seconds = null,
       transport_raw = null, due_at = now() where id = ${callId}`;
@@ -136,10 +136,22 @@ describe('a call that was transferred', () => {
     expect(await world.row(callId)).toMatchObject({ terminal: true, transport_raw: 2_940n });
   });
 
+  it('costs no more than the time until its line was over, however long the carrier says that it was', async () => {
+    const { callId, carrierCallId } = await transferred();
+    await world.began(callId, 30);
+    world.say(carrierCallId, 'completed', 86_400);
+    await sweptAfter(callId);
+    const row = await world.row(callId);
+    const seconds = Number(row?.duration_seconds);
+    expect(row).toMatchObject({ terminal: true, transport_raw: BigInt(seconds) * 245n });
+    expect(seconds).toBeGreaterThanOrEqual(31);
+    expect(seconds).toBeLessThanOrEqual(34);
+  });
+
   it('costs what was used before the transfer where the carrier says less, or nothing', async () => {
     const [short, unknown] = [await transferred(), await transferred()];
-    world.record(short.carrierCallId, 'completed', 3);
-    world.record(unknown.carrierCallId, 'completed');
+    await world.record(short.carrierCallId, 'completed', 3);
+    await world.record(unknown.carrierCallId, 'completed');
     for (const { callId } of [short, unknown]) {
       await sweptAfter(callId);
       expect(await world.row(callId)).toMatchObject({ terminal: true, transport_raw: 2_940n });
@@ -158,7 +170,7 @@ describe('the line of a call that was transferred', () => {
     await sweptAfter(callId);
     expect(world.hungUp).toContain(carrierCallId);
     // The reason is the first that came.
-    world.record(carrierCallId, 'completed', 60);
+    await world.record(carrierCallId, 'completed', 60);
     await sweptAfter(callId);
     expect(await world.ended(callId)).toMatchObject([
       { reason: 'call_transfer', durationSeconds: 60 },
@@ -179,7 +191,7 @@ describe('the line of a call that was transferred', () => {
       await world.sweep();
       expect(world.hungUp).toContain(carrierCallId);
       expect(world.hungUp).not.toContain(going.carrierCallId);
-      world.record(carrierCallId, 'completed', 60);
+      await world.record(carrierCallId, 'completed', 60);
       await sweptAfter(callId);
       expect(await world.row(callId)).toMatchObject({ terminal: true, transport_raw: 14_700n });
     },

@@ -2,6 +2,7 @@ import { minRaw } from '../../../kernel/amount.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { Worker } from '../../../kernel/schedule.ts';
 import { insertEvents } from '../../../ledger/store/agent-funds.ts';
+import { believedSeconds } from '../../../models/purchase/believe.ts';
 import { type LegCosts, legCosts, sumOf } from '../../rate-card.ts';
 import { spanOf } from '../../recordings/recording.ts';
 import { findRecording } from '../../recordings/recording-store.ts';
@@ -15,7 +16,13 @@ import { advanceRow, applyToCall, putOffCall } from '../call-store.ts';
 import { isOfSession, reasonOf } from '../end-reason.ts';
 import { findSessionEnd, giveEndReason } from '../ending/end-store.ts';
 import { carrierEnded, isOver } from '../hear-carrier.ts';
-import { chargedLegs, claimDueCalls, isHeldByLiving, receiptSeconds } from './sweep-store.ts';
+import {
+  chargedLegs,
+  claimDueCalls,
+  isHeldByLiving,
+  noteLineOver,
+  receiptSeconds,
+} from './sweep-store.ts';
 
 const BACKSTOP = 'backstop_settled';
 const EVERY_MS = 2_000;
@@ -83,7 +90,24 @@ async function sweepCall(deps: CallDeps, call: Call): Promise<void> {
     return;
   }
   if (startedAt === null) await carrierEnded(deps, call, record.status);
-  else await backstop(deps, call, record.durationSeconds);
+  else await backstop(deps, call, await wordOf(deps, call, record.durationSeconds));
+}
+
+/** What the carrier says of the length of a line, and what of that is billed. */
+type LineWord = { readonly toldSeconds: number; readonly billedSeconds: number };
+
+/** Null where the carrier says no length. */
+async function wordOf(
+  { sql }: CallDeps,
+  { callId }: Call,
+  durationSeconds: number | null,
+): Promise<LineWord | null> {
+  const passedSeconds = await noteLineOver(sql, callId);
+  if (durationSeconds === null) return null;
+  return {
+    toldSeconds: Math.min(durationSeconds, LIMITS.phone.longestToldSeconds),
+    billedSeconds: believedSeconds(durationSeconds, passedSeconds),
+  };
 }
 
 /** The person has answered to whom the call was transferred: its line goes on at the carrier. */
@@ -103,14 +127,15 @@ function isTooOld({ clock }: CallDeps, { createdAt, startedAt }: Call): boolean 
 }
 
 /**
- * Settles a call by the carrier's duration, or by the journal where the carrier has none. Of a call whose process was lost,
- * speech and recognition are not charged; of one that was transferred they are in the journal.
+ * Settles a call by the carrier's duration, as far as the clock bears it out, or by the journal where the carrier has none. What
+ * the carrier tells beyond that is its shortfall. Of a call whose process was lost, speech and recognition are not charged; of
+ * one that was transferred they are in the journal.
  */
-async function backstop(deps: CallDeps, call: Call, durationSeconds: number | null): Promise<void> {
+async function backstop(deps: CallDeps, call: Call, word: LineWord | null): Promise<void> {
   const { clock, ledger, sql, takeSession } = deps;
   const { callId } = call;
   // Where its length is not known, it may go on for as long as any.
-  const longestSeconds = durationSeconds ?? LIMITS.phone.longestCallSeconds;
+  const longestSeconds = word?.billedSeconds ?? LIMITS.phone.longestCallSeconds;
   const agoMs = clock.now() - (call.startedAt?.getTime() ?? 0) - longestSeconds * 1_000;
   if (agoMs < PATIENCE_MS && (await isHeldByLiving(sql, callId))) {
     await putOffCall(sql, callId, LIMITS.phone.sweepGraceMs / 6);
@@ -118,21 +143,24 @@ async function backstop(deps: CallDeps, call: Call, durationSeconds: number | nu
   }
   const taken = await takeSession(callId);
   if (taken === undefined) {
-    await writeSettled(deps, call, durationSeconds);
+    await writeSettled(deps, call, word && Math.ceil(word.billedSeconds));
     return;
   }
   const known = useOfJournal(taken.usage);
   const isLeft = isLeftToCarrier(taken.usage);
-  const toldSeconds = durationSeconds ?? known.lineSeconds;
-  const lineSeconds = isLeft ? Math.max(known.lineSeconds, toldSeconds) : toldSeconds;
+  const wordSeconds = word?.billedSeconds ?? known.lineSeconds;
+  const lineSeconds = isLeft ? Math.max(known.lineSeconds, wordSeconds) : wordSeconds;
   const recording = await findRecording(sql, callId);
   const recordedSeconds = secondsRecorded(spanOf(recording), lineSeconds);
   const said = isLeft ? known : { sttSeconds: 0, ttsCharacters: 0 };
   const use = { ...said, lineSeconds, recordedSeconds };
-  const legs = legCosts(call.rates, lineOf(call), use);
-  const actualRaw = sumOf(legs);
+  const line = lineOf(call);
+  const legs = legCosts(call.rates, line, use);
+  const billableRaw = sumOf(legs);
+  const toldSeconds = Math.max(lineSeconds, word?.toldSeconds ?? 0);
+  const actualRaw = sumOf(legCosts(call.rates, line, { ...use, lineSeconds: toldSeconds }));
   const heldRaw = taken.claim.hold.amountRaw;
-  const charged = legsWithin(legs, minRaw(actualRaw, heldRaw));
+  const charged = legsWithin(legs, minRaw(billableRaw, heldRaw));
   const wallet = await findWallet(sql, call.agentId);
   const { epoch } = taken.claim;
   const given = isLeft ? await giveEndReason(sql, { callId, epoch }, 'call_transfer') : BACKSTOP;
@@ -142,6 +170,7 @@ async function backstop(deps: CallDeps, call: Call, durationSeconds: number | nu
     claim: taken.claim,
     reason,
     actualRaw,
+    billableRaw,
     account: 'telephony',
     source: call.carrier,
     charges: () => chargesOf(call, charged, { status, ageMs: lineSeconds * 1_000 }),

@@ -40,6 +40,17 @@ export async function claimDueCalls(
   return rows.map(callOf);
 }
 
+/**
+ * Notes that the line of an answered call is over, unless that is known, and answers how long it was by the clock of the
+ * database, in seconds.
+ */
+export async function noteLineOver(sql: Sql, callId: string): Promise<number> {
+  const [row] = await sql<{ seconds: number }[]>`
+    update calls set ended_at = coalesce(ended_at, now()) where id = ${callId}
+    returning extract(epoch from ended_at - started_at)::float8 as seconds`;
+  return row?.seconds ?? 0;
+}
+
 /** Whether a living process holds the session of a call, and has not left the call to its carrier. */
 export async function isHeldByLiving(sql: Sql, callId: string): Promise<boolean> {
   const rows = await sql`
