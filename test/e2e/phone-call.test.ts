@@ -135,6 +135,11 @@ describe.concurrent('a call', () => {
     const { charged } = await settledMoney(world.sql, agent.agentId);
     expect(charged).toBeLessThanOrEqual(19_200n);
     expect(charged).toBeGreaterThan(0n);
+    // It is over once its last words were heard, and its line costs the time that it took and no more.
+    const [passed] = await world.sql<{ seconds: number }[]>`
+      select extract(epoch from ended_at - started_at)::float8 as seconds from calls where id = ${callId}`;
+    expect(Number(ended?.durationSeconds)).toBeLessThanOrEqual(Math.ceil(passed?.seconds ?? 0));
+    expect(Number(ended?.durationSeconds)).toBeGreaterThanOrEqual((passed?.seconds ?? 0) - 1);
   }, 120_000);
 });
 

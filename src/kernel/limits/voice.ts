@@ -138,6 +138,8 @@ export const VOICE_LIMITS = {
   liveCommentaries: 8,
   /** How often the hold of a session at an upstream is compared with the time. */
   liveCheckMs: 1_000,
+  /** A session that is over waits so long for its caller to hear the last words, before it is settled. */
+  heardOutMs: 20_000,
   /** By so much the seconds that another side counts may be above the time that passed here. */
   liveRoundingSeconds: 1,
 

@@ -113,7 +113,7 @@ async function openSession(
     isGathering: () => live?.actions.isGathering === true,
     giveUp: () => live?.end('inactivity'),
   });
-  let spoken = { characters: 0, seconds: 0 };
+  let spoken = 0;
   const brain = deps.openBrain(call, {
     traceHeaders: span && (() => (trace?.span ?? span).headers),
   });
@@ -127,7 +127,7 @@ async function openSession(
     prompt: () => silent.prompt(),
     spoken() {
       const taken = spoken;
-      spoken = { characters: 0, seconds: 0 };
+      spoken = 0;
       return taken;
     },
   }).catch((error: unknown) => {
@@ -157,8 +157,8 @@ async function openSession(
     hearsKeys: brain?.digit !== undefined,
     lineLostMs: deps.lineLostMs ?? LIMITS.phone.lineLostMs,
     longestMs: LIMITS.phone.longestCallSeconds * 1_000 - money.lineSeconds() * 1_000,
-    spoke(more) {
-      spoken = more;
+    spoke(characters) {
+      spoken += characters;
     },
     events: {
       said(turn) {

@@ -23,7 +23,7 @@ const CHARS_PER_SECOND = 12;
 
 /** What a call says before it is ended for want of money: its cost is a part of what every turn holds. */
 export const LAST_WORDS = 'I have to end this call now. Goodbye.';
-export const LAST_WORDS_SECONDS = 4;
+const LAST_WORDS_SECONDS = 4;
 
 export type CallPipelineDeps = Pick<
   VoiceDeps,
@@ -46,8 +46,8 @@ export type CallPipelineDeps = Pick<
   readonly meter: CallMeter;
   /** How old the line is. */
   readonly lineSeconds: () => number;
-  /** Speech of the call that no answer has said, and is to be billed. */
-  readonly takeSpoken: () => { readonly characters: number; readonly seconds: number };
+  /** The characters that the call has spoken beside its answers, and that are to be billed. */
+  readonly takeSpoken: () => number;
 };
 
 /**
@@ -89,11 +89,10 @@ export function createCallPipeline(deps: CallPipelineDeps): VoicePipeline {
       const bought = cascade
         .takeBill(use, requests)
         .filter(({ sessionHold }) => sessionHold !== OPERATOR);
-      const { characters, seconds } = deps.takeSpoken();
       const priced = meter.charge({
-        lineSeconds: deps.lineSeconds() + seconds,
+        lineSeconds: deps.lineSeconds(),
         sttSeconds: use.heardMs / 1_000,
-        ttsCharacters: use.spokenChars + characters,
+        ttsCharacters: use.spokenChars + deps.takeSpoken(),
       });
       return [...bought, { source, usage: {}, priced }];
     },

@@ -6,7 +6,7 @@ import type { SessionConfig } from '../../voice/session/session-config.ts';
 import { type SpeechDeltas, SpeechEncoder } from '../../voice/session/speech-encoder.ts';
 import type { VoicePipeline } from '../../voice/session/voice-pipeline.ts';
 import type { CallLine } from '../voice/call-line.ts';
-import { LAST_WORDS, LAST_WORDS_SECONDS } from './call-pipeline.ts';
+import { LAST_WORDS } from './call-pipeline.ts';
 import { reasonOf } from './end-reason.ts';
 
 const LONGEST_MS = 5_000;
@@ -29,12 +29,12 @@ type LastWordsParts = {
 
 /**
  * Runs `over` once the far side has heard to its end what it is hearing; at once where the agent was stopped. Where the
- * ending is announced it hears `LAST_WORDS` in place of that, which are reported to `spoke` before.
+ * ending is announced it hears `LAST_WORDS` in place of that, which are reported to `spoke` with their first sound.
  */
 export function playOut(
   parts: LastWordsParts & {
     readonly log: Log;
-    readonly spoke: (spoken: { readonly characters: number; readonly seconds: number }) => void;
+    readonly spoke: (characters: number) => void;
   },
   reason: string,
   over: () => void,
@@ -53,24 +53,29 @@ export function playOut(
     return;
   }
   call.cutShort();
-  spoke({ characters: LAST_WORDS.length, seconds: LAST_WORDS_SECONDS });
-  sayLastWords(parts)
+  sayLastWords(parts, () => spoke(LAST_WORDS.length))
     .catch((err: unknown) => log.warn({ err }, 'the last words of a call were not said'))
     .finally(whenPlayed);
 }
 
 /** Tells the caller that the call is over, after its voice session has ended. */
-async function sayLastWords({ call, clock, format, pipeline }: LastWordsParts): Promise<void> {
+async function sayLastWords(
+  { call, clock, format, pipeline }: LastWordsParts,
+  begun: () => void,
+): Promise<void> {
   const { config, line } = call;
   const encoder = new SpeechEncoder(format);
   const stopped = new AbortController();
   const { signal } = stopped;
   const timer = clock.setTimeout(() => stopped.abort(), LONGEST_MS);
   const { speed, voice } = config;
+  let isBegun = false;
   try {
     const speech = pipeline.voice.speak({ text: LAST_WORDS, voice, speed, signal });
     for await (const { pcm, sampleRateHz } of speech) {
-      if (signal.aborted) return;
+      if (signal.aborted || !line.isAttached) return;
+      if (!isBegun) begun();
+      isBegun = true;
       playAll(line, encoder.piece(pcm, sampleRateHz));
     }
     playAll(line, encoder.end());

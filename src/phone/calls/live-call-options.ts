@@ -41,6 +41,6 @@ export type LiveCallOptions = {
   /** A stream that broke may come back within so long. */
   readonly lineLostMs: number;
   readonly events: LiveCallEvents;
-  /** Speech beside the answers, to be billed. */
-  readonly spoke: (spoken: { readonly characters: number; readonly seconds: number }) => void;
+  /** So many characters were spoken beside the answers, and are to be billed. */
+  readonly spoke: (characters: number) => void;
 };

@@ -162,6 +162,7 @@ export class LiveCall {
   /** This stream, by default the present one, is gone; the carrier may open another within `lineLostMs`. */
   detached(connection?: LineConnection): void {
     if (!this.#isOver) this.#handover.detached(connection);
+    else this.#handover.gone(connection);
   }
 
   /** Keeps something in the history that the brain has to know. */
@@ -203,7 +204,10 @@ export class LiveCall {
 
   /** The far side is gone, and has heard nothing more. */
   hungUp(): void {
-    if (this.#isOver) return;
+    if (this.#isOver) {
+      this.#handover.gone(undefined);
+      return;
+    }
     this.line.forgetAfterPlayed();
     this.cutShort();
     this.#session.clientGone();
@@ -240,7 +244,7 @@ export class LiveCall {
       said: (text: string, itemId: string) => this.#record.said(text, itemId),
       answerDone: (cause: TurnCause | undefined, labels: AnswerLabels) =>
         this.#answered(cause, labels),
-      ended: (ending: Ending) => this.#ended(ending),
+      ended: (ending: Ending, heardOut: () => void) => this.#ended(ending, heardOut),
     };
   }
 
@@ -291,8 +295,11 @@ export class LiveCall {
     this.#session.conversation.add(writtenMessage(id, role, content));
   }
 
-  /** The session is over. What the far side still hears is heard to its end; some endings are announced. */
-  #ended(ending: Ending): void {
+  /**
+   * The session is over. What the far side still hears is heard to its end; some endings are announced. The call is billed and
+   * settled after that.
+   */
+  #ended(ending: Ending, heardOut: () => void): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#announcement.giveUp();
@@ -301,6 +308,9 @@ export class LiveCall {
     this.#timers.close();
     const { events, format, input, spoke } = this.#options;
     const sound = { clock: this.#clock, log: this.#log, pipeline: input.pipeline, format, spoke };
-    playOut({ call: this, ...sound }, ending.reason, () => events.over(ending));
+    playOut({ call: this, ...sound }, ending.reason, () => {
+      events.over(ending);
+      heardOut();
+    });
   }
 }

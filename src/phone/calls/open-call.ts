@@ -51,7 +51,8 @@ export type CallParts = {
   readonly mayAnnounce: boolean;
   /** What is said to a caller who has fallen silent. */
   readonly prompt: () => string;
-  readonly spoken: () => { readonly characters: number; readonly seconds: number };
+  /** Takes the characters that the call has spoken beside its answers. */
+  readonly spoken: () => number;
 };
 
 /** Opens the money and the pipeline of a call whose media stream is there: a new one, or one that another process had. */

@@ -39,7 +39,8 @@ export type CallEvents = {
   /** All that an answer has said, as far as it was sent. */
   readonly said: (text: string, itemId: string) => void;
   readonly answerDone: (cause: TurnCause | undefined, labels: AnswerLabels) => void;
-  readonly ended: (ending: Ending) => void;
+  /** The session is over; `heardOut` is called once the far side has heard the last words, or is gone. */
+  readonly ended: (ending: Ending, heardOut: () => void) => void;
 };
 
 /** The far side of a call as the client of its voice session: answers go out on its line. */
@@ -49,6 +50,9 @@ export class CallClient implements VoiceClient {
   readonly #random: Random;
   readonly #line: CallLine;
   readonly #events: CallEvents;
+  /** Resolves once the far side has heard the last words, or is gone. */
+  readonly heardOut: Promise<void>;
+  #heardOutNow = () => {};
   /** The message that is being spoken, of which more may come. */
   #openItemId: string | undefined;
 
@@ -62,6 +66,9 @@ export class CallClient implements VoiceClient {
     this.#random = options.random;
     this.#line = options.line;
     this.#events = options.events;
+    this.heardOut = new Promise((resolve) => {
+      this.#heardOutNow = resolve;
+    });
   }
 
   /** A line is never idle: its silence is sound as well. */
@@ -146,7 +153,7 @@ export class CallClient implements VoiceClient {
   }
 
   end(ending: Ending): void {
-    this.#events.ended(ending);
+    this.#events.ended(ending, this.#heardOutNow);
   }
 }
 

@@ -53,6 +53,14 @@ export class StreamHandover {
     timers.after('lost', lineLostMs + actions.awayMs, () => call.hungUp());
   }
 
+  /** The stream of a call that is over is gone: its line ends now, and the last words with it. */
+  gone(connection: LineConnection | undefined): void {
+    const { events, line } = this.#deps;
+    if (!line.isAttached || (connection !== undefined && line.hasReplaced(connection))) return;
+    events.detached();
+    line.detach();
+  }
+
   /** The process stops: the stream is closed, and another process may go on with the call. */
   drain(): void {
     const { actions, announcement, call, line, lineLostMs, session, timers } = this.#deps;

@@ -1,15 +1,20 @@
 import type { Ending } from '../../../machines/transcription-stream.ts';
+import { type Clock, within } from '../../kernel/clock.ts';
+import { LIMITS } from '../../kernel/limits.ts';
 import type { VoiceLife } from '../live/voice-life.ts';
 import type { TurnCycle } from './turn-cycle.ts';
 import type { VoicePipeline } from './voice-pipeline.ts';
 
 type SettlementDeps = {
+  readonly clock: Clock;
+  /** Resolves once the caller has heard the last words. Undefined: there are none. */
+  readonly heardOut: Promise<void> | undefined;
   readonly life: VoiceLife;
   readonly pipeline: Pick<VoicePipeline, 'paymentsKnown'>;
   readonly turns: Pick<TurnCycle, 'billRest'>;
 };
 
-/** Settles a session once its payments in progress are known, or earlier where it is abandoned. */
+/** Settles a session once its caller has heard the last words and its payments in progress are known, or when it is abandoned. */
 export class Settlement {
   readonly #deps: SettlementDeps;
   #abandon = () => {};
@@ -21,7 +26,7 @@ export class Settlement {
     this.#deps = deps;
   }
 
-  /** Waits no longer for payments in progress. */
+  /** Waits no longer. */
   abandon(): void {
     this.#abandon();
   }
@@ -30,9 +35,14 @@ export class Settlement {
     const { life, pipeline, turns } = this.#deps;
     turns.billRest();
     // These charges are in the journal by then, whatever happens to this process.
-    Promise.race([pipeline.paymentsKnown(), this.#abandoned])
+    Promise.race([Promise.all([pipeline.paymentsKnown(), this.#heardOut()]), this.#abandoned])
       .then(() => turns.billRest())
       .catch((error: unknown) => life.logError(error, 'the last payments were not billed'))
       .finally(() => life.settle(ending));
+  }
+
+  async #heardOut(): Promise<void> {
+    const { clock, heardOut } = this.#deps;
+    if (heardOut !== undefined) await within(clock, LIMITS.heardOutMs, heardOut, () => {});
   }
 }

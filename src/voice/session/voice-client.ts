@@ -64,6 +64,8 @@ export interface VoiceClient {
   clearPlayback(): readonly Played[];
   /** Ends the session: sends the reason and closes. `ending.code` is the close code of a WebSocket. */
   end(ending: Ending): void;
+  /** Resolves once the caller has heard what is said after `end`, which is billed as well. Absent: nothing is. */
+  readonly heardOut?: Promise<void>;
 }
 
 /** One answer as the client receives it. `done` comes last, once the turn is in the journal. */

@@ -74,7 +74,13 @@ export class VoiceSession {
       trace: deps.trace,
       turns: this.#turns,
     });
-    this.#settlement = new Settlement({ life: this.#life, pipeline, turns: this.#turns });
+    this.#settlement = new Settlement({
+      clock,
+      heardOut: client.heardOut,
+      life: this.#life,
+      pipeline,
+      turns: this.#turns,
+    });
     const effects = this.#effects();
     const actorInput = { effects, turnMs: client.turnMs };
     const actor = new FlatActor(voiceSessionMachine, { clock, input: actorInput });

@@ -69,7 +69,7 @@ async function answered(balanceRaw: bigint, more: Partial<Call> = {}) {
     ...{ ...deps, plan, cap, ownKeys: NO_OWN_KEYS, brain: undefined, prompt: () => '' },
     ...{ source: phoneSource(call), spender: spenderOf(call), sessionHolds: money.holds },
     ...{ holdNameOf: money.holdNameOf, meter: money.meter, lineSeconds: () => 4 },
-    takeSpoken: () => ({ characters: 0, seconds: 0 }),
+    takeSpoken: () => 0,
   });
   const reservesOf = (tokens: number) => pipeline.reserves(DEFAULT_CONFIG, tokens);
   const { verdict } = await holdTurn(money.holds, reservesOf, cap.outputTokens);

@@ -30,7 +30,7 @@ async function recorded(
     beginMessage: 'Hello there.',
     deps: { tapes, random },
     open: openLiveCall,
-    change: { spoke: ({ characters }) => spoken.push(characters) },
+    change: { spoke: (characters) => spoken.push(characters) },
     events: {
       digit: (digit) => digits.push(digit),
       entered: (keys) => entered.push(keys),
