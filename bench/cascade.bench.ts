@@ -9,7 +9,7 @@ import { DONE, usageEvent, wordEvents } from '../test/support/stream-upstream.ts
 import { bytesOf, silence, tone } from '../test/support/voice-fakes.ts';
 import { type BenchRow, benchRow, verdict } from './bench-row.ts';
 import type { CascadeHostOrder } from './cascade-host.ts';
-import { canPin, stayBeside, underTest } from './cores.ts';
+import { canPin, nodeUnderTest, stayBeside } from './cores.ts';
 import { processCpu } from './cpu.ts';
 import { at, median } from './quantile.ts';
 
@@ -140,7 +140,7 @@ class Caller {
 }
 
 async function openHost(order: CascadeHostOrder) {
-  const [command, options] = underTest(process.execPath, []);
+  const [command, options] = nodeUnderTest();
   const module = compiled('bench/cascade-host.ts');
   const child = fork(module, [JSON.stringify(order)], { execPath: command, execArgv: options });
   const { port } = await nextMessage<{ port: number }>(child);

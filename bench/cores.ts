@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { NODE_OPTIONS } from '../src/app/node-options.ts';
 
 /** The server under test has a core to itself; its callers, its upstream and the database share another. */
 export const UNDER_TEST = '0';
@@ -20,6 +21,10 @@ export const canPin = taskset('-c', BESIDE, 'true') !== undefined;
 /** A command as it is started on the core of the server under test. */
 export const underTest = (command: string, options: readonly string[]): [string, string[]] =>
   canPin ? [PROGRAM, ['-c', UNDER_TEST, command, ...options]] : [command, [...options]];
+
+/** Node.js with the options of a server, on that core, or on all of them. */
+export const nodeUnderTest = (isPinned = true): [string, string[]] =>
+  isPinned ? underTest(process.execPath, NODE_OPTIONS) : [process.execPath, [...NODE_OPTIONS]];
 
 /** Keeps this process, and what it starts meanwhile, off that core; until it is disposed of. */
 export function stayBeside(): Disposable {

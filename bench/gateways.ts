@@ -10,7 +10,7 @@ import { compiled } from '../test/support/compiled.ts';
 import { AGENT_KEY } from '../test/support/gateway-world.ts';
 import { seedAgent } from '../test/support/ledger-world.ts';
 import { nextMessage } from '../test/support/next-message.ts';
-import { stayBeside, underTest } from './cores.ts';
+import { nodeUnderTest, stayBeside } from './cores.ts';
 import { databaseCpuOf, processCpu } from './cpu.ts';
 import { openPortkey } from './portkey.ts';
 
@@ -128,7 +128,7 @@ export async function openPeer(module: string) {
 }
 
 export async function openHost(order: HostOrder): Promise<Host> {
-  const [command, options] = underTest(process.execPath, []);
+  const [command, options] = nodeUnderTest();
   const module = compiled('bench/gateway-host.ts');
   const child = fork(module, [JSON.stringify(order)], { execPath: command, execArgv: options });
   const { port } = await nextMessage<{ port: number }>(child);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import WebSocket from 'ws';
 import { compiled } from '../test/support/compiled.ts';
 import { nextMessage } from '../test/support/next-message.ts';
-import { underTest } from './cores.ts';
+import { nodeUnderTest } from './cores.ts';
 import { processCpu } from './cpu.ts';
 
 /** A server of live sessions, compiled, in a process and on the core that is measured. */
@@ -26,7 +26,7 @@ export async function startHost(
   order: object,
   { isPinned = true }: { readonly isPinned?: boolean } = {},
 ): Promise<Host> {
-  const [command, options] = isPinned ? underTest(process.execPath, []) : [process.execPath, []];
+  const [command, options] = nodeUnderTest(isPinned);
   const child = fork(compiled(`bench/${module}.ts`), [JSON.stringify(order)], {
     ...{ execPath: command, execArgv: options },
   });

@@ -1,4 +1,5 @@
 import { type Random, randomHex } from '../../../kernel/random.ts';
+import { NODE_OPTIONS } from '../../node-options.ts';
 
 /** The environment of a production server that can make agents, with secrets of its own and what else may be set. */
 export const productionFile = (random: Random, databaseDirectory: string): string => {
@@ -6,6 +7,8 @@ export const productionFile = (random: Random, databaseDirectory: string): strin
   return `# The environment of a production server: node --env-file=FILE dist/src/main.js
 # docs/configuration.md has every variable.
 NODE_ENV=production
+# A young generation of up to 64 MB saves a sixth of the CPU of a busy server. Take it out where memory is short.
+NODE_OPTIONS=${NODE_OPTIONS.join(' ')}
 
 # A directory holds an embedded PostgreSQL. postgres://user:password@host/database names a server in its place.
 DATABASE_URL=${databaseDirectory}
