@@ -6,6 +6,7 @@ import { StreamBroken } from './answer-reader.ts';
 import { ChatTap, readData } from './chat-tap.ts';
 import { EventReader } from './event-reader.ts';
 import { renameModel } from './rename-model.ts';
+import { withoutNullUsage } from './stream/null-usage.ts';
 
 const DATA = Buffer.from('data:');
 const ERROR = Buffer.from('"error"');
@@ -15,6 +16,7 @@ export class RelayedChat implements ChatStream {
   readonly #events: EventReader;
   readonly #tap: ChatTap;
   readonly #servedAs: string | undefined;
+  readonly #wantsUsage: boolean;
   #first: Uint8Array | undefined;
   #hasBegun = false;
 
@@ -28,6 +30,7 @@ export class RelayedChat implements ChatStream {
     this.#events = new EventReader(answer);
     this.#tap = new ChatTap(wantsUsage);
     this.#servedAs = servedAs;
+    this.#wantsUsage = wantsUsage;
   }
 
   /**
@@ -59,7 +62,9 @@ export class RelayedChat implements ChatStream {
           this.#events.finish();
           break;
         }
-        if (fate === 'relayed') relayed.push(renameModel(event, this.#servedAs));
+        if (fate !== 'relayed') continue;
+        const asked = this.#wantsUsage ? event : withoutNullUsage(event);
+        relayed.push(renameModel(asked, this.#servedAs));
       }
       if (relayed.length > 0) return relayed.length === 1 ? relayed[0] : Buffer.concat(relayed);
     }

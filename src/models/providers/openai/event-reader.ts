@@ -5,12 +5,14 @@ import type { OpenedAnswer } from '../open-answer.ts';
 import { AnswerReader, StreamBroken } from './answer-reader.ts';
 import { dataLines } from './data-lines.ts';
 import { SseEvents } from './sse-events.ts';
+import { LineEnds } from './stream/line-ends.ts';
 
 const { sseEventsPerTurn: MOST } = LIMITS;
 
 /** Reads an opened answer as server-sent events, of each its data alone. */
 export class EventReader {
   readonly #answer: AnswerReader;
+  readonly #lineEnds = new LineEnds();
   readonly #events = new SseEvents();
   /** Whole events that are not read yet. */
   #whole: Buffer[] = [];
@@ -60,7 +62,7 @@ export class EventReader {
 
   #split(piece: Buffer): Buffer[] {
     try {
-      return this.#events.push(piece);
+      return this.#events.push(this.#lineEnds.push(piece));
     } catch (error) {
       this.stop();
       throw new StreamBroken('an event is too large', { cause: error });

@@ -25,6 +25,15 @@ describe('the events of an answer', () => {
     expect([await read(), told.stops]).toEqual([undefined, 0]);
   });
 
+  it('are told apart behind a byte order mark and where lines end with a carriage return alone', async () => {
+    const { read } = reading('\ufeffdata: 1\r\rda', 'ta: 2\r', '\r');
+    expect([await read(), await read(), await read()]).toEqual([
+      ['data: 1\n\n'],
+      [],
+      ['data: 2\n\n'],
+    ]);
+  });
+
   it('break where it breaks', async () => {
     const { read } = reading('data: 1\n\n', new Error('gone'));
     await read();

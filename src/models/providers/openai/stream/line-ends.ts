@@ -1,0 +1,53 @@
+const LF = 0x0a;
+const CR = 0x0d;
+const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/**
+ * Removes a byte order mark at the beginning of an event stream and makes every carriage return that ends a line a line
+ * feed, as the standard has readers do. A piece without either passes without a copy: nearly all do, with `\r\n` too.
+ */
+export class LineEnds {
+  #isBegun = false;
+  /** What may be the first bytes of the mark. */
+  #head: Buffer | undefined;
+  #endedWithReturn = false;
+
+  push(piece: Buffer): Buffer {
+    let rest = this.#isBegun ? piece : this.#begin(piece);
+    if (this.#endedWithReturn && rest.length > 0) {
+      // The return has been taken for the end of the line already.
+      if (rest[0] === LF) rest = rest.subarray(1);
+      this.#endedWithReturn = false;
+    }
+    const lone = loneReturn(rest, 0);
+    return lone === -1 ? rest : this.#withFeeds(rest, lone);
+  }
+
+  #begin(piece: Buffer): Buffer {
+    const first = this.#head === undefined ? piece : Buffer.concat([this.#head, piece]);
+    const mark = first.subarray(0, BOM.length);
+    if (mark.length < BOM.length && mark.equals(BOM.subarray(0, mark.length))) {
+      this.#head = first;
+      return Buffer.alloc(0);
+    }
+    this.#isBegun = true;
+    this.#head = undefined;
+    return mark.equals(BOM) ? first.subarray(BOM.length) : first;
+  }
+
+  #withFeeds(bytes: Buffer, lone: number): Buffer {
+    this.#endedWithReturn = bytes[bytes.length - 1] === CR;
+    const copy = Buffer.from(bytes);
+    for (let at = lone; at < copy.length; at++) {
+      if (copy[at] === CR && copy[at + 1] !== LF) copy[at] = LF;
+    }
+    return copy;
+  }
+}
+
+/** The place of the next carriage return that no line feed follows in these bytes. */
+function loneReturn(bytes: Buffer, from: number): number {
+  let at = bytes.indexOf(CR, from);
+  while (at !== -1 && bytes[at + 1] === LF) at = bytes.indexOf(CR, at + 2);
+  return at;
+}

@@ -1,0 +1,45 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { LineEnds } from '../../../../../../src/models/providers/openai/stream/line-ends.ts';
+
+const read = (...pieces: readonly string[]): string[] => {
+  const ends = new LineEnds();
+  return pieces.map((piece) => ends.push(Buffer.from(piece, 'latin1')).toString('latin1'));
+};
+
+describe('the bytes of an event stream', () => {
+  it('lose a byte order mark at their beginning alone, wherever it is cut', () => {
+    expect(read('\xef\xbb\xbfdata: 1\n\n\xef\xbb\xbf')).toEqual(['data: 1\n\n\xef\xbb\xbf']);
+    expect(read('\xef', '\xbb', '\xbfdata')).toEqual(['', '', 'data']);
+    expect(read('\xef', '\xbbdata')).toEqual(['', '\xef\xbbdata']);
+    expect(read('')).toEqual(['']);
+  });
+
+  it('have line feeds for carriage returns, and keep line feeds behind them', () => {
+    expect(read('data: 1\r\rdata: 2\r\n\r\n')).toEqual(['data: 1\n\ndata: 2\r\n\r\n']);
+    expect(read('data: 1\r\n\r', '\ndata: 2\r', 'data: 3\r', '', '\n')).toEqual([
+      ...['data: 1\r\n\n', 'data: 2\n', 'data: 3\n', '', ''],
+    ]);
+  });
+
+  it('say the same lines wherever they are cut', () => {
+    const signs = fc.array(fc.constantFrom('a', '\r', '\n', '\xef'), { maxLength: 30 });
+    fc.assert(
+      fc.property(signs, fc.array(fc.nat(30)), (text, cuts) => {
+        const whole = text.join('');
+        const places = [0, ...cuts.map((cut) => cut % (whole.length + 1)), whole.length];
+        places.sort((a, b) => a - b);
+        const pieces = places.slice(1).map((to, i) => whole.slice(places[i], to));
+        const lines = (said: readonly string[]) => said.join('').split(/\r\n|\n|\r/);
+        // A first byte of the mark without the rest is held back until more comes.
+        fc.pre(!/^\xef?$/.test(whole));
+        expect(lines(read(...pieces))).toEqual(whole.split(/\r\n|\n|\r/));
+      }),
+    );
+  });
+
+  it('are not copied where nothing changes', () => {
+    const piece = Buffer.from('data: 1\r\n\r\n');
+    expect(new LineEnds().push(piece)).toBe(piece);
+  });
+});
