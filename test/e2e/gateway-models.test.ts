@@ -109,6 +109,9 @@ describe('GET /v1/models/{id}', () => {
       const one = await ask(`${world.url}/v1/models/acme%2Ffast-1${query}`, developer);
       expect(one.status).toBe(200);
       expect(one.body).toEqual(entries.find(({ id }) => id === 'acme/fast-1'));
+      expect((await ask(`${world.url}/v1/models/acme/fast-1${query}`, developer)).body).toEqual(
+        one.body,
+      );
       expect('pricing' in one.body).toBe(query !== '');
     }
   });

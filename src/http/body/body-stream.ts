@@ -17,6 +17,8 @@ export type BodyStream = {
   readonly brokeOff: boolean;
   /** Counts it as this caller's from now on. Past the caller's bound it is refused. */
   belongsTo(caller: string): void;
+  /** Counts bytes that were made of it as held, too. */
+  hold(bytes: number): OverBudget | undefined;
   /** To be called before the answer is written, after which nothing of it may be touched. */
   letGo(): void;
   /** Gives the held bytes back to the budget; safe to call more than once. */
@@ -43,6 +45,7 @@ export function streamBody(res: HttpResponse, options: Options): BodyStream {
       return incoming.brokeOff;
     },
     belongsTo: (caller) => incoming.belongsTo(caller),
+    hold: (bytes) => incoming.hold(bytes),
     letGo: () => incoming.letGo(),
     release: () => incoming.release(),
   };
@@ -72,6 +75,10 @@ class Incoming {
     if (this.#broken !== undefined) return;
     const over = this.#share.belongsTo(caller);
     if (over !== undefined) this.break(over);
+  }
+
+  hold(bytes: number): OverBudget | undefined {
+    return this.#isReleased ? 'overloaded' : this.#share.take(bytes);
   }
 
   take(chunk: ArrayBuffer, isLast: boolean): void {

@@ -17,6 +17,8 @@ export type BodyReading = {
   readonly brokeOff: boolean;
   /** Counts it as this caller's from now on. Past the caller's bound it is refused. */
   belongsTo(caller: string): void;
+  /** Counts bytes that were made of it as held, too. */
+  hold(bytes: number): OverBudget | undefined;
   /** Resumes the connection. Call it before the answer is written: after that the response is invalid. */
   letGo(): void;
   /** Gives the held bytes back to the budget; safe to call more than once. */
@@ -87,6 +89,7 @@ export function readBody(
       refused = share.belongsTo(caller);
       if (refused !== undefined) drop();
     },
+    hold: (bytes: number) => (wanted ? share.take(bytes) : 'overloaded'),
     letGo: () => {
       wanted = false;
       pace.letGo();

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { LIMITS } from '../../kernel/limits.ts';
 import { joinPieces } from '../../kernel/long-work.ts';
+import { decodedValue, readParameters } from './header-parameters.ts';
 
 /** A form as RFC 7578 has it: its fields in their order, and its one file. */
 export type MultipartForm = {
@@ -175,7 +176,7 @@ class MultipartReader {
     if (kind.trim().toLowerCase() !== 'form-data' || field === undefined) {
       throw malformed('a part has no name');
     }
-    const fileName = named.get('filename');
+    const fileName = named.get('filename') ?? decodedValue(named.get('filename*'));
     if (fileName !== undefined && this.#file !== undefined) throw malformed('it has two files');
     const { fileBytes, fieldsBytes } = this.#bounds;
     const most = fileName === undefined ? fieldsBytes - this.#fieldsBytes : fileBytes;
@@ -276,15 +277,4 @@ function readHeaders(head: string): Map<string, string> {
     if (name !== '') headers.set(name.trim().toLowerCase(), value.trim());
   }
   return headers;
-}
-
-const PARAMETER = /\s*([^\s=;]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;]*))\s*(?:;|$)/gy;
-
-/** `name="a"; filename="b"`. Only quotes and backslashes are escaped, so that a path of Windows survives. */
-function readParameters(text: string): Map<string, string> {
-  const parameters = new Map<string, string>();
-  for (const [, name = '', quoted, plain = ''] of text.matchAll(PARAMETER)) {
-    parameters.set(name.toLowerCase(), quoted?.replace(/\\(["\\])/g, '$1') ?? plain);
-  }
-  return parameters;
 }

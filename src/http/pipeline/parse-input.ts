@@ -61,15 +61,22 @@ export function decodeParams(
 export const decodeQuery = (query: string): Record<string, string> =>
   query === '' ? {} : Object.fromEntries(new URLSearchParams(query));
 
+const MARK_BYTES = 3;
+
+/** Some clients begin UTF-8 with a byte order mark. */
+const hasMark = (bytes: Buffer): boolean =>
+  bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+
 /**
  * Reads a JSON body. No body at all reads as `{}`, since many clients post nothing where all is optional. Of a long one,
  * whatever else is ready runs between the look at its bounds, the reading and what follows.
  */
 export async function decodeJson(route: AnyRoute, bytes: Buffer): Promise<unknown> {
-  if (bytes.length === 0) return {};
-  if (!isUtf8(bytes)) throw badJson(route, 'The body is not valid UTF-8.', 'invalid_utf8');
+  const json = bytes.subarray(hasMark(bytes) ? MARK_BYTES : 0);
+  if (json.length === 0) return {};
+  if (!isUtf8(json)) throw badJson(route, 'The body is not valid UTF-8.', 'invalid_utf8');
   try {
-    return await parseJsonInTurns(bytes, route.json);
+    return await parseJsonInTurns(json, route.json);
   } catch (problem) {
     if (problem instanceof JsonTooLong) throw errors.request.payloadTooLarge(problem.limitBytes);
     const tooComplex = problem instanceof JsonTooComplex ? problem.message : undefined;

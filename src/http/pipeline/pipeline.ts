@@ -6,16 +6,13 @@ import type {
 import { ApiError } from '../../kernel/api-error.ts';
 import { NO_RETRY } from '../../kernel/errors/refusal.ts';
 import { errors } from '../../kernel/errors.ts';
-import { isLongJson } from '../../kernel/json/parse-json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
-import { turnForLongWork } from '../../kernel/long-work.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import type { Attributes, Span } from '../../kernel/trace/span.ts';
 import type { RateGate } from '../../rate-limit/rate-gate.ts';
 import { isProbe } from '../../rate-limit/server-shares.ts';
 import type { Authenticate, Demand } from '../auth/authenticate.ts';
-import type { BodyBreak } from '../body/body-stream.ts';
 import type { HeaderLine, HttpAnswer } from '../route/answer.ts';
 import type { Caller } from '../route/caller.ts';
 import { networkOf } from '../route/client-address.ts';
@@ -23,7 +20,8 @@ import { renderError } from '../route/render-error.ts';
 import type { AnyRoute, AskRoute, Context, RouteReply } from '../route/route.ts';
 import type { Exchange } from './exchange.ts';
 import { exchangeWithin } from './exchange-within.ts';
-import { decodeJson, decodeParams, decodeQuery, parseShape, refuseInput } from './parse-input.ts';
+import { ClientGoneError, parseBody } from './parse-body.ts';
+import { decodeParams, decodeQuery, parseShape, refuseInput } from './parse-input.ts';
 import { renderReply } from './render-reply.ts';
 
 export type PipelineDeps = {
@@ -39,11 +37,6 @@ export type PipelineOutcome = {
   readonly earned: readonly HeaderLine[];
   readonly upstreamMs: number;
 };
-
-/** The client left while its body was still arriving; there is no connection to answer on. */
-export class ClientGoneError extends Error {
-  override readonly name = 'ClientGoneError';
-}
 
 /** What a route demands, with the defaults that its verb and credential imply. */
 const demandOf = (route: AnyRoute): Demand => ({
@@ -258,30 +251,3 @@ class RequestContext implements Context<any, any, any, any, any> {
     return (call) => runPipeline(this.#deps, exchangeWithin(this.#exchange, call));
   }
 }
-
-async function parseBody({ route, body }: Exchange): Promise<unknown> {
-  if (body === undefined) return undefined;
-  if ('given' in body) return parseShape(route.body, body.given, route.envelope ?? 'flat');
-  if ('chunks' in body) return body.chunks((how) => refusalOf(route, how));
-  const read = await body.body;
-  if (read.kind !== 'whole') throw refusalOf(route, read.kind);
-  const value = await decodeJson(route, read.bytes);
-  const shaped = parseShape(route.body, value, route.envelope ?? 'flat');
-  if (isLongJson(read.bytes)) await turnForLongWork();
-  return shaped;
-}
-
-function refusalOf(route: AnyRoute, how: BodyBreak): Error {
-  switch (how) {
-    case 'gone':
-      return new ClientGoneError('the client left before its body had arrived');
-    case 'overloaded':
-      return errors.request.overloaded();
-    case 'crowded':
-      return errors.request.bodiesInFlight(LIMITS.bodyBytesPerCaller);
-    case 'too_large':
-      return errors.request.payloadTooLarge(bodyLimit(route));
-  }
-}
-
-export const bodyLimit = (route: AnyRoute): number => route.maxBodyBytes ?? LIMITS.jsonBodyBytes;

@@ -105,6 +105,8 @@ export type RouteSpec<Services, C extends Credential, P, Q, B> = {
   readonly method: Method;
   /** `:name` marks a parameter. */
   readonly path: `/${string}`;
+  /** The last parameter of the path is an id that may have slashes, as they are or as `%2F`. */
+  readonly endsInId?: boolean;
   readonly credential: C;
   /** One line for the API description. */
   readonly summary: string;

@@ -277,6 +277,7 @@ function endpointsOf(routes: readonly AnyRoute[], sockets: readonly AnySocket[])
   return [
     ...routes.map((route) => ({
       kind: 'route' as const,
+      endsInId: route.endsInId,
       method: route.method,
       path: route.path,
       envelope: route.envelope ?? 'flat',

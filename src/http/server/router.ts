@@ -1,4 +1,7 @@
-/** Finds what answers a path. Case and trailing slashes matter; parameters match one whole segment. */
+/**
+ * Finds what answers a path. Case and trailing slashes matter; a parameter matches one whole segment. The last one
+ * of a route with `endsInId` matches all segments from there on, since an id may have slashes.
+ */
 
 export type Matched<T> = {
   readonly byMethod: ReadonlyMap<string, T>;
@@ -6,7 +9,11 @@ export type Matched<T> = {
   readonly rawParams: readonly (readonly [name: string, value: string])[];
 };
 
-export type Routable = { readonly method: string; readonly path: string };
+export type Routable = {
+  readonly method: string;
+  readonly path: string;
+  readonly endsInId?: boolean | undefined;
+};
 
 type Pattern<T> = {
   readonly segments: readonly string[];
@@ -21,6 +28,7 @@ export interface Router<T> {
 export function createRouter<T extends Routable>(routes: readonly T[]): Router<T> {
   const fixed = new Map<string, Matched<T>>();
   const patterns = new Map<number, Pattern<T>[]>();
+  const rests: Pattern<T>[] = [];
 
   for (const route of routes) {
     const byMethod = route.path.includes('/:')
@@ -31,6 +39,9 @@ export function createRouter<T extends Routable>(routes: readonly T[]): Router<T
     if (target.has(route.method))
       throw new Error(`two routes answer ${route.method} ${route.path}`);
     target.set(route.method, route);
+    if (route.endsInId === true) {
+      rests.push({ segments: route.path.split('/'), byMethod: new Map([[route.method, route]]) });
+    }
   }
 
   return {
@@ -39,8 +50,7 @@ export function createRouter<T extends Routable>(routes: readonly T[]): Router<T
       if (exact !== undefined) return exact;
       const segments = path.split('/');
       const candidates = patterns.get(segments.length);
-      if (candidates === undefined) return undefined;
-      return matchPattern(candidates, segments);
+      return matchPattern(candidates ?? [], segments) ?? matchRest(rests, path);
     },
   };
 }
@@ -83,6 +93,17 @@ function matchPattern<T>(
       return value !== '';
     });
     if (fits) return { byMethod, rawParams };
+  }
+  return undefined;
+}
+
+/** What stands in the place of the id is one value, slashes and all. */
+function matchRest<T>(rests: readonly Pattern<T>[], path: string): Matched<T> | undefined {
+  for (const { segments, byMethod } of rests) {
+    const before = `${segments.slice(0, -1).join('/')}/`;
+    const value = path.startsWith(before) ? path.slice(before.length) : '';
+    if (value === '' || value.split('/').includes('')) continue;
+    return { byMethod, rawParams: [[(segments.at(-1) ?? '').slice(1), value]] };
   }
   return undefined;
 }

@@ -8,13 +8,8 @@ import { type BodyReading, readBody } from '../body/body.ts';
 import type { BodyBudget } from '../body/body-budget.ts';
 import { type BodyStream, streamBody } from '../body/body-stream.ts';
 import { preflightHeaders } from '../pipeline/output-headers.ts';
-import {
-  bodyLimit,
-  ClientGoneError,
-  type PipelineDeps,
-  type PipelineOutcome,
-  runPipeline,
-} from '../pipeline/pipeline.ts';
+import { bodyLimit, ClientGoneError } from '../pipeline/parse-body.ts';
+import { type PipelineDeps, type PipelineOutcome, runPipeline } from '../pipeline/pipeline.ts';
 import { ReplyWriter } from '../pipeline/reply.ts';
 import {
   copyRequest,
@@ -33,7 +28,11 @@ import type { UnknownRoute } from './unknown-route.ts';
 
 /** A route, or the path of a socket that was asked without an upgrade. */
 export type Endpoint =
-  | (Place & { readonly kind: 'route'; readonly route: AnyRoute })
+  | (Place & {
+      readonly kind: 'route';
+      readonly route: AnyRoute;
+      readonly endsInId?: boolean | undefined;
+    })
   | (Place & { readonly kind: 'socket' });
 
 type Place = { readonly method: string; readonly path: string; readonly envelope: Envelope };

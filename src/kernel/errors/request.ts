@@ -67,6 +67,14 @@ export const request = {
     refusal(413, 'payload_too_large', `The body may have at most ${limitBytes} bytes.`, {
       limit_bytes: limitBytes,
     }),
+  unsupportedCoding: (coding: string, supported: readonly string[]) =>
+    refusal(
+      415,
+      'unsupported_content_encoding',
+      `The Content-Encoding "${coding}" is not decoded here. Send ${supported.join(', ')} or no coding.`,
+      { supported },
+      { 'accept-encoding': supported.join(', ') },
+    ),
   rateLimited: (limit: BrokenLimit) =>
     refusal(
       429,

@@ -6,13 +6,14 @@ import type { Catalogue } from '../../models/catalogue/catalogue.ts';
 import { describerFor } from '../../models/catalogue/list-models.ts';
 import { ModelsQuery } from './models-query.ts';
 
-/** Clients send the slash of an id as `%2F`, so that it is one segment of the path. */
+/** Some clients send the slash of an id as `%2F`, others as it is. */
 const Params = z.object({ id: z.string() });
 
 /** One model, in the shape of its entry in the list, which is another for Deepgram's clients. */
 export const modelDetail = route<{ catalogue: Catalogue }>()({
   method: 'GET',
   path: '/v1/models/:id',
+  endsInId: true,
   credential: 'any',
   summary: 'Describe one model of the gateway',
   envelope: 'openai',

@@ -38,6 +38,15 @@ const tricky = fc
   .filter((bytes) => !Buffer.concat([Buffer.from('\r\n'), bytes]).includes('\r\n--edge'));
 
 describe('a form that is read while it arrives', () => {
+  it('has the name of a file that says it in the extended way alone', async () => {
+    const { file, fields } = await read(
+      form(part(`name="file"; filename*=UTF-8''na%C3%AFve.wav`, 'sound')),
+    );
+    expect([file?.fileName, file?.bytes.toString(), fields]).toEqual(['naïve.wav', 'sound', []]);
+    const both = form(part(`name="file"; filename*=UTF-8''a.wav; filename="b.wav"`, 'sound'));
+    expect((await read(both)).file?.fileName).toBe('b.wav');
+  });
+
   it('comes out as it went in, wherever it is cut', () =>
     fc.assert(
       fc.asyncProperty(

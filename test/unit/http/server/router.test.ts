@@ -9,6 +9,8 @@ const routes = [
   { method: 'GET', path: '/v1/items/self' },
   { method: 'GET', path: '/v1/items/:id/parts/:part' },
   { method: 'GET', path: '/v1/:kind/list' },
+  { method: 'GET', path: '/v1/models/:id', endsInId: true },
+  { method: 'GET', path: '/v1/models/own/list' },
 ];
 const router = createRouter(routes);
 
@@ -27,6 +29,15 @@ describe('the router', () => {
       ['id', 'a%2Fb'],
       ['part', 'c'],
     ]);
+  });
+
+  it('gives an id that ends a path all segments, where no other path fits', () => {
+    expect(router.find('/v1/models/a')?.rawParams).toEqual([['id', 'a']]);
+    expect(router.find('/v1/models/a/b%2Fc/d')?.rawParams).toEqual([['id', 'a/b%2Fc/d']]);
+    expect(router.find('/v1/models/own/list')?.rawParams).toEqual([]);
+    for (const path of ['/v1/models/', '/v1/models/a/', '/v1/models//a', '/v1/modelsa/b']) {
+      expect(router.find(path), path).toBeUndefined();
+    }
   });
 
   it('knows no path with an empty parameter, another case or a slash too many', () => {

@@ -1,0 +1,83 @@
+import type { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import * as zlib from 'node:zlib';
+import { errors } from '../../kernel/errors.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+
+export type Coding = 'gzip' | 'deflate' | 'br' | 'zstd';
+
+/** The bytes are not what their Content-Encoding says. */
+export class BadCoding extends Error {
+  override readonly name = 'BadCoding';
+}
+
+const OPTIONS = { chunkSize: LIMITS.bodyStreamAheadBytes };
+
+/** Absent before Node 22.15. */
+const { createZstdDecompress } = zlib as {
+  readonly createZstdDecompress?: (options: typeof OPTIONS) => Transform;
+};
+
+const DECODERS: Readonly<Partial<Record<Coding, (firstByte: number) => Transform>>> = {
+  gzip: () => zlib.createGunzip(OPTIONS),
+  // Some clients leave the wrapper of zlib out; its first byte has 8 in the low half.
+  deflate: (firstByte) =>
+    (firstByte & 0x0f) === 8 ? zlib.createInflate(OPTIONS) : zlib.createInflateRaw(OPTIONS),
+  br: () => zlib.createBrotliDecompress(OPTIONS),
+  ...(createZstdDecompress !== undefined && { zstd: () => createZstdDecompress(OPTIONS) }),
+};
+
+const KNOWN = Object.keys(DECODERS) as Coding[];
+
+/** How a body was compressed; undefined: not at all. Throws the 415 of a coding that is not decoded here. */
+export function codingOf(contentEncoding: string | undefined): Coding | undefined {
+  if (contentEncoding === undefined) return undefined;
+  const names = contentEncoding.split(',').map((name) => name.trim().toLowerCase());
+  const [name, ...more] = names.filter((each) => each !== '' && each !== 'identity');
+  if (name === undefined) return undefined;
+  const coding = KNOWN.find((known) => known === name || `x-${known}` === name);
+  if (coding !== undefined && more.length === 0) return coding;
+  throw errors.request.unsupportedCoding(contentEncoding, KNOWN);
+}
+
+/**
+ * Undoes the coding of a body while it arrives, in the threads of the process. `onBytes` hears the length of each piece
+ * that comes out; what it throws ends the decoding. Throws BadCoding, and whatever the body throws.
+ */
+export async function* decoded(
+  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  coding: Coding,
+  onBytes: (bytes: number) => void,
+): AsyncGenerator<Buffer> {
+  const source = piecesOf(body);
+  const first = await source.next();
+  if (first.done === true) return;
+  const decoder = DECODERS[coding]?.(first.value[0] as number);
+  if (decoder === undefined) throw new BadCoding(coding);
+  // Its failures reach the reader of the decoder.
+  pipeline(behind(first.value, source), decoder).catch(() => {});
+  try {
+    for await (const piece of decoder as AsyncIterable<Buffer>) {
+      onBytes(piece.byteLength);
+      yield piece;
+    }
+  } catch (error) {
+    // The errors of zlib, and no others here, have a number.
+    if (typeof (error as { errno?: unknown }).errno !== 'number') throw error;
+    throw new BadCoding(coding, { cause: error });
+  }
+}
+
+async function* piecesOf(
+  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  for await (const piece of body) if (piece.byteLength > 0) yield piece;
+}
+
+async function* behind(
+  first: Uint8Array,
+  rest: AsyncGenerator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  yield first;
+  yield* rest;
+}

@@ -1,0 +1,80 @@
+import { errors } from '../../kernel/errors.ts';
+import { isLongJson } from '../../kernel/json/parse-json.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { joinPieces, turnForLongWork } from '../../kernel/long-work.ts';
+import type { BodyReading } from '../body/body.ts';
+import type { BodyBreak, BodyStream } from '../body/body-stream.ts';
+import { BadCoding, type Coding, codingOf, decoded } from '../body/content-coding.ts';
+import type { AnyRoute } from '../route/route.ts';
+import type { Exchange } from './exchange.ts';
+import { decodeJson, parseShape, refuseInput } from './parse-input.ts';
+
+/** The client left while its body was still arriving; there is no connection to answer on. */
+export class ClientGoneError extends Error {
+  override readonly name = 'ClientGoneError';
+}
+
+/** The body of a request as its route takes it, any Content-Encoding undone. Throws the refusal. */
+export async function parseBody({ route, body, request }: Exchange): Promise<unknown> {
+  if (body === undefined) return undefined;
+  if ('given' in body) return parseShape(route.body, body.given, route.envelope ?? 'flat');
+  const coding = codingOf(request.headers.get('content-encoding'));
+  if ('chunks' in body) {
+    const chunks = body.chunks((how) => refusalOf(route, how));
+    return coding === undefined ? chunks : undone(route, body, chunks, coding);
+  }
+  const read = await body.body;
+  if (read.kind !== 'whole') throw refusalOf(route, read.kind);
+  const bytes =
+    coding === undefined ? read.bytes : await gathered(undone(route, body, [read.bytes], coding));
+  const value = await decodeJson(route, bytes);
+  const shaped = parseShape(route.body, value, route.envelope ?? 'flat');
+  if (isLongJson(bytes)) await turnForLongWork();
+  return shaped;
+}
+
+/** What comes out has the bounds of any body of the route, and counts as held like what came in. */
+async function* undone(
+  route: AnyRoute,
+  body: BodyReading | BodyStream,
+  pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  coding: Coding,
+): AsyncGenerator<Buffer> {
+  const limitBytes = bodyLimit(route);
+  let bytes = 0;
+  const onBytes = (more: number) => {
+    bytes += more;
+    if (bytes > limitBytes) throw refusalOf(route, 'too_large');
+    const over = body.hold(more);
+    if (over !== undefined) throw refusalOf(route, over);
+  };
+  try {
+    yield* decoded(pieces, coding, onBytes);
+  } catch (error) {
+    if (!(error instanceof BadCoding)) throw error;
+    const message = `is not ${coding}, as its Content-Encoding says; send it as it is without one`;
+    const detail = { path: [], message: `The body ${message}.`, code: 'invalid_content_encoding' };
+    throw refuseInput([detail], route.envelope ?? 'flat');
+  }
+}
+
+async function gathered(pieces: AsyncIterable<Buffer>): Promise<Buffer> {
+  const all: Buffer[] = [];
+  for await (const piece of pieces) all.push(piece);
+  return joinPieces(all);
+}
+
+function refusalOf(route: AnyRoute, how: BodyBreak): Error {
+  switch (how) {
+    case 'gone':
+      return new ClientGoneError('the client left before its body had arrived');
+    case 'overloaded':
+      return errors.request.overloaded();
+    case 'crowded':
+      return errors.request.bodiesInFlight(LIMITS.bodyBytesPerCaller);
+    case 'too_large':
+      return errors.request.payloadTooLarge(bodyLimit(route));
+  }
+}
+
+export const bodyLimit = (route: AnyRoute): number => route.maxBodyBytes ?? LIMITS.jsonBodyBytes;
