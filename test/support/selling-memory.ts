@@ -63,7 +63,7 @@ async function sellerOn(sql: Sql, upstream: OpenAiUpstream, options: SellerOptio
   const { ledger, node } = money;
   const gateway = gatewayServices({ catalogue, ledger, limits: { totalMs: 5_000 } });
   const owner = (agentId: number) => findOwner(sql, agentId);
-  const models = through(createMemoryModels({ ...gateway.services, findOwner: owner }));
+  const models = through(createMemoryModels({ ...gateway.services, catalogue, findOwner: owner }));
   const works = createIdempotencyKeys({ sql, node, windowMs: 60_000 });
   const sells = (model: string) => catalogue.find(model)?.modality === 'embedding';
   const embedders = embeddersOf(wordEmbedder, {

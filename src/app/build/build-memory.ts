@@ -74,7 +74,11 @@ function buildShop(world: World, { gateway, node, voice }: MemoryParts) {
   const inferModel = infer && soldAs(catalogue, 'MEMORY_INFER_MODEL', infer, 'text');
   const sells = (model: string) => catalogue.find(model)?.modality === 'embedding';
   const models = lateModels(() =>
-    createMemoryModels({ ...gateway(), findOwner: (agentId) => findOwner(sql, agentId) }),
+    createMemoryModels({
+      ...gateway(),
+      catalogue,
+      findOwner: (agentId) => findOwner(sql, agentId),
+    }),
   );
   const works = createIdempotencyKeys({ sql, node, windowMs: LIMITS.idempotencyWindowMs });
   return {

@@ -10,6 +10,7 @@ import {
   type Models,
   type Purchase,
 } from '../../memory/purchase/models.ts';
+import type { Catalogue } from '../../models/catalogue/catalogue.ts';
 import type { ChatCompletions } from '../../models/chat/complete-chat.ts';
 import type { Embeddings } from '../../models/embeddings/buy-embeddings.ts';
 import { readUnitVectors } from '../../models/embeddings/read-vectors.ts';
@@ -17,6 +18,7 @@ import type { Relayed } from '../../models/purchase/answer.ts';
 import type { Buyer } from '../../models/purchase/buyer.ts';
 
 export type MemoryModelDeps = {
+  readonly catalogue: Pick<Catalogue, 'find' | 'findKeyed'>;
   readonly chat: ChatCompletions;
   readonly embeddings: Embeddings;
   /** The account of an agent, whose stored provider keys may pay. */
@@ -24,7 +26,16 @@ export type MemoryModelDeps = {
 };
 
 /** The models that the gateway sells, as the memory store buys them: for an agent, at the agent's cost. */
-export function createMemoryModels({ chat, embeddings, findOwner }: MemoryModelDeps): Models {
+export function createMemoryModels({
+  catalogue,
+  chat,
+  embeddings,
+  findOwner,
+}: MemoryModelDeps): Models {
+  const takesTemperature = (model: string): boolean => {
+    const { sources = [] } = catalogue.find(model) ?? catalogue.findKeyed(model) ?? {};
+    return sources.every(({ sampling }) => sampling === undefined || sampling === 'either');
+  };
   const buyerOf = async (purchase: Purchase): Promise<Buyer> => {
     const { admitPooled = () => undefined, signal, span, spender, workId } = purchase;
     const owner = await findOwner(spender.agentId);
@@ -59,7 +70,13 @@ export function createMemoryModels({ chat, embeddings, findOwner }: MemoryModelD
         { role: 'system' as const, content: system },
         { role: 'user' as const, content: prompt },
       ];
-      const body = { model, messages, max_completion_tokens: maxTokens, temperature: 0 };
+      const body = {
+        model,
+        messages,
+        max_completion_tokens: maxTokens,
+        // Some models refuse it, and a vendor of the caller's dialect is asked in the caller's words.
+        ...(takesTemperature(model) && { temperature: 0 }),
+      };
       const answer = await chat.complete({
         body,
         buyer: await buyerOf(purchase),
