@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { listenOnLoopback } from './listen-on-loopback.ts';
+import { objectionTo } from './strict/judge.ts';
 import { vectorList } from './vector-list.ts';
 
 /** What the peer does with the next request, beyond answering it. */
@@ -54,7 +55,7 @@ export type OpenAiUpstream = AsyncDisposable & {
   readonly faults: Fault[];
 };
 
-/** A peer that speaks the OpenAI protocol of chat and embeddings on loopback and fails on request. */
+/** A peer that speaks the OpenAI protocol of chat and embeddings on loopback, refuses what the vendor refuses, and fails on request. */
 export async function openAiUpstream(): Promise<OpenAiUpstream> {
   const seen: Seen[] = [];
   const faults: Fault[] = [];
@@ -72,10 +73,16 @@ export async function openAiUpstream(): Promise<OpenAiUpstream> {
   };
 
   const server = createServer((request, response) => {
-    void readBody(request).then((body) => {
-      const { headers } = request;
+    void readText(request).then((text) => {
+      const { headers, url: path = '' } = request;
       const { authorization } = headers;
-      seen.push({ path: request.url ?? '', authorization, headers, body });
+      const body = JSON.parse(text) as Record<string, unknown>;
+      seen.push({ path, authorization, headers, body });
+      const message = objectionTo({ headers, path, text });
+      if (message !== undefined) {
+        answer(response, 400, { error: { message, type: 'invalid_request_error' } });
+        return;
+      }
       const fault = faults.shift();
       const good = () =>
         request.url?.endsWith('/embeddings') ? vectorList(peer, body) : completion(peer, body);
@@ -88,10 +95,10 @@ export async function openAiUpstream(): Promise<OpenAiUpstream> {
   return Object.assign(peer, await listenOnLoopback(server));
 }
 
-async function readBody(request: IncomingMessage): Promise<Record<string, unknown>> {
+async function readText(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
-  return JSON.parse(Buffer.concat(chunks).toString('utf8')) as Record<string, unknown>;
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 function completion(peer: { usage: Usage | undefined; content: string }, body: object) {

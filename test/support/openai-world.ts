@@ -5,7 +5,6 @@ import { BUILTIN_MODELS } from '../../src/models/catalogue/builtin/models.ts';
 import { BUILTIN_PROVIDERS } from '../../src/models/catalogue/builtin/providers.ts';
 import { createFakeLedger } from './fake-ledger.ts';
 import { AGENT_KEY, gatewayWorld } from './gateway-world.ts';
-import { openAiObjection } from './openai-objections.ts';
 import { responsesUpstream } from './responses-upstream.ts';
 
 const AGENT = 1;
@@ -24,7 +23,7 @@ const COMPLETION = {
 
 /** The built-in models of OpenAI at a peer that refuses what the vendor refuses; an agent with ten dollars, and Anthropic's SDK for it. */
 export async function openAiWorld() {
-  const upstream = await responsesUpstream({ chat: COMPLETION, objectionTo: openAiObjection });
+  const upstream = await responsesUpstream({ chat: COMPLETION });
   const ledger = createFakeLedger();
   await ledger.credit({ agentId: AGENT, amountRaw: FUNDS, reference: 'start' });
   const { baseUrl } = upstream;

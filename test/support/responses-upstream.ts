@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import { listenOnLoopback } from './listen-on-loopback.ts';
+import { objectionTo } from './strict/judge.ts';
 
 /** An item of an answer, as the peer is told to give it. */
 export type ToldItem =
@@ -36,25 +37,24 @@ const event = (type: string, fields: object, sequence_number: number) =>
 
 /**
  * A peer that speaks OpenAI's Responses protocol on loopback, whole and streamed, with the events and in the order of
- * https://developers.openai.com/api/reference/resources/responses/streaming-events.
+ * https://developers.openai.com/api/reference/resources/responses/streaming-events. It refuses what the vendor refuses.
  */
 export async function responsesUpstream({
   chat,
-  objectionTo,
 }: {
   /** The completion that it answers chats with. Undefined: it has no chat. */
   readonly chat?: object;
-  /** The sentence of a 400. */
-  readonly objectionTo?: (path: string, body: Record<string, unknown>) => string | undefined;
 } = {}): Promise<ResponsesUpstream> {
   const seen: { path: string; body: Record<string, unknown> }[] = [];
   let scriptOf = (_: Record<string, unknown>): Script => ({ items: [{ say: ['Good morning.'] }] });
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    const body = JSON.parse(Buffer.concat(chunks).toString()) as Record<string, unknown>;
-    seen.push({ path: request.url ?? '', body });
-    const message = objectionTo?.(request.url ?? '', body);
+    const text = Buffer.concat(chunks).toString();
+    const body = JSON.parse(text) as Record<string, unknown>;
+    const { headers, url: path = '' } = request;
+    seen.push({ path, body });
+    const message = objectionTo({ headers, path, text });
     if (message !== undefined) {
       const error = { message, type: 'invalid_request_error' };
       response.writeHead(400, { 'content-type': 'application/json' });

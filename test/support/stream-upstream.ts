@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { listenOnLoopback } from './listen-on-loopback.ts';
+import { type ChatVendor, objectionTo } from './strict/judge.ts';
 
 /** How a streamed answer is written: what is flushed at a time, and how it ends. */
 export type StreamScript = {
@@ -27,22 +28,27 @@ export type StreamUpstream = AsyncDisposable & {
   play(script: StreamScript | ((asked: Asked) => StreamScript)): void;
 };
 
-/** A peer that answers what it is told, piece by piece; each piece is a write of its own. */
-export async function streamUpstream(): Promise<StreamUpstream> {
+/**
+ * A peer that answers what it is told, piece by piece; each piece is a write of its own. It refuses what the vendor refuses whose
+ * path is asked; `vendor` is who sells its chat.
+ */
+export async function streamUpstream(vendor?: ChatVendor): Promise<StreamUpstream> {
   const seen: Asked[] = [];
   const authorizations: (string | undefined)[] = [];
   const abandoned = { count: 0 };
   const sent = { bytes: 0 };
   let scriptOf = (_asked: Asked): StreamScript => ({ pieces: [] });
   const server = createServer(async (request, response) => {
-    const asked = await readAsked(request);
+    const { asked, text } = await readAsked(request);
     seen.push(asked);
     authorizations.push(request.headers.authorization);
     response.socket?.setNoDelay(true);
     response.once('close', () => {
       if (!response.writableFinished) abandoned.count++;
     });
-    await write(response, scriptOf(asked), sent);
+    const { headers, url: path = '' } = request;
+    const objection = text === undefined ? undefined : objectionTo({ headers, path, text }, vendor);
+    await write(response, objection === undefined ? scriptOf(asked) : refusal(objection), sent);
   });
   return {
     ...(await listenOnLoopback(server)),
@@ -53,13 +59,26 @@ export async function streamUpstream(): Promise<StreamUpstream> {
   };
 }
 
-async function readAsked(request: IncomingMessage): Promise<Asked> {
+const refusal = (message: string): StreamScript => ({
+  status: 400,
+  headers: { 'content-type': 'application/json' },
+  pieces: [JSON.stringify({ error: { message, type: 'invalid_request_error' } })],
+});
+
+/** What was asked for, and its text where that is JSON. */
+async function readAsked(
+  request: IncomingMessage,
+): Promise<{ readonly asked: Asked; readonly text?: string }> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const type = request.headers['content-type'] ?? '';
-  const body = new Response(Buffer.concat(chunks), { headers: { 'content-type': type } });
-  if (type.startsWith('application/json')) return (await body.json()) as Asked;
-  return Object.fromEntries(await body.formData());
+  const bytes = Buffer.concat(chunks);
+  if (type.startsWith('application/json')) {
+    const text = bytes.toString();
+    return { asked: JSON.parse(text) as Asked, text };
+  }
+  const body = new Response(bytes, { headers: { 'content-type': type } });
+  return { asked: Object.fromEntries(await body.formData()) };
 }
 
 async function write(
