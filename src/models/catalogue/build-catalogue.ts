@@ -42,6 +42,7 @@ const sourceOf = (entry: SourceEntry): Source => ({
   cacheLeastTokens: entry.cacheLeastTokens,
   imageTokens: entry.imageTokens,
   efforts: entry.efforts,
+  sampling: entry.sampling,
 });
 
 export type UnpricedSource = {
@@ -65,11 +66,11 @@ export function buildCatalogue(entries: {
   const open = new Set<string>();
   for (const [id, entry] of entries.providers) {
     const { apiKeyEnv, baseUrl, capMember, dialect, vendor = id } = entry;
-    const { chatMembers, signsCalls, speaksResponses, thoughts } = entry;
+    const { callIds, chatMembers, signsCalls, speaksResponses, strictOrder, thoughts } = entry;
     const apiKey = apiKeyEnv === undefined ? null : entries.secret(apiKeyEnv);
     if (apiKey !== undefined) open.add(id);
-    const habits = { capMember, chatMembers, signsCalls, speaksResponses, thoughts };
-    const opened = { baseUrl, ...habits, apiKey: apiKey ?? null };
+    const habits = { callIds, capMember, chatMembers, signsCalls, speaksResponses, strictOrder };
+    const opened = { baseUrl, thoughts, ...habits, apiKey: apiKey ?? null };
     providers.set(id, { id, vendor, dialect, ...opened });
   }
 

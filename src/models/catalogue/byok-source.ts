@@ -15,8 +15,9 @@ export const byokSource = (
   {
     cacheLeastTokens,
     efforts,
+    sampling,
     thinkingSwitch,
-  }: Pick<Source, 'cacheLeastTokens' | 'efforts' | 'thinkingSwitch'> = {},
+  }: Pick<Source, 'cacheLeastTokens' | 'efforts' | 'sampling' | 'thinkingSwitch'> = {},
 ): Source => ({
   rail: 'byok',
   provider,
@@ -26,6 +27,7 @@ export const byokSource = (
   ...(cacheLeastTokens !== undefined && { cacheLeastTokens }),
   ...(thinkingSwitch !== undefined && { thinkingSwitch }),
   ...(efforts !== undefined && { efforts }),
+  ...(sampling !== undefined && { sampling }),
 });
 
 /** The vendor that a provider is an address of. A provider that the catalogue no longer has is one by itself. */

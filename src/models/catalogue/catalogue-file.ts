@@ -3,6 +3,8 @@ import { LIMITS } from '../../kernel/limits.ts';
 import { parseRate, UNITS } from '../../kernel/price.ts';
 import { CHAT_MEMBERS } from '../providers/chat-members.ts';
 import { EFFORTS } from '../providers/efforts.ts';
+import { CALL_ID_FORMS, type CallIdFormName } from '../providers/fit/call-ids.ts';
+import { SAMPLINGS } from '../providers/sampling.ts';
 import { missingRates } from './billed-units.ts';
 import type { ModelEntry, ProviderEntry } from './builtin/builtin-model.ts';
 import { CERTAINTIES, MODALITIES, type Modality, RAILS } from './catalogue.ts';
@@ -41,6 +43,8 @@ const ProviderShape = z.strictObject({
   speaksResponses: z.boolean().optional(),
   thoughts: z.enum(['taken', 'demanded']).optional(),
   signsCalls: z.boolean().optional(),
+  strictOrder: z.boolean().optional(),
+  callIds: z.enum(Object.keys(CALL_ID_FORMS) as [CallIdFormName, ...CallIdFormName[]]).optional(),
   vendor: name.optional(),
 });
 
@@ -59,6 +63,7 @@ const SourceShape = z
     imageTokens: tokens.optional(),
     thinkingSwitch: z.boolean().optional(),
     efforts: z.array(z.enum(EFFORTS)).min(1).max(EFFORTS.length).optional(),
+    sampling: z.enum(SAMPLINGS).optional(),
     price: z
       .strictObject({
         source: z.string().min(1).max(256),

@@ -1,6 +1,8 @@
 import type { Rates } from '../../kernel/price.ts';
 import type { ChatMember } from '../providers/chat-members.ts';
 import type { Effort } from '../providers/efforts.ts';
+import type { CallIdFormName } from '../providers/fit/call-ids.ts';
+import type { Sampling } from '../providers/sampling.ts';
 import type { CapMember, TakenThoughts } from '../providers/upstream-pool.ts';
 import type { Retirement } from './retirement.ts';
 
@@ -55,6 +57,8 @@ export type Source = Surcharges & {
   readonly price?: PriceNote | undefined;
   /** The efforts that it takes of a translated request. Absent: not known, or none, so that it is sent none. */
   readonly efforts?: readonly Effort[] | undefined;
+  /** What it takes of `temperature` and `top_p` of a translated request. Absent: both. */
+  readonly sampling?: Sampling | undefined;
 };
 
 /** The models that together make a voice session. */
@@ -106,6 +110,10 @@ export type Provider = {
   readonly thoughts?: TakenThoughts | undefined;
   /** It signs the calls of its answers as Google does, and refuses them without their signatures. */
   readonly signsCalls?: boolean | undefined;
+  /** What it takes as the id of a call in chat. Absent: any text. */
+  readonly callIds?: CallIdFormName | undefined;
+  /** It refuses a chat in which the user speaks right behind the results of tools, or instructions stand behind an answer. */
+  readonly strictOrder?: boolean | undefined;
   /** This server's own; null where none is asked for, or where callers have to bring theirs. */
   readonly apiKey: string | null;
 };

@@ -59,9 +59,19 @@ export type CallOrder = Omit<ChatCall, 'body' | 'spentRaw'> & Pick<Source, 'thin
 
 /** What a rail is asked: the call, with what is sent and the name that the answer gives the model. */
 export const chatCall = (
-  { agentId, breakpoints, efforts, heldRaw, model, paymentMethod }: CallOrder,
+  { agentId, breakpoints, efforts, heldRaw, model, paymentMethod, sampling }: CallOrder,
   { body, servedAs }: Pick<ChatCall, 'body' | 'servedAs'>,
-): ChatCall => ({ agentId, heldRaw, model, servedAs, paymentMethod, breakpoints, efforts, body });
+): ChatCall => ({
+  agentId,
+  heldRaw,
+  model,
+  servedAs,
+  paymentMethod,
+  breakpoints,
+  efforts,
+  sampling,
+  body,
+});
 
 /** What a purchase of a chat depends on, in any dialect. */
 export type ChatDeps<R> = BuyDeps<R> & { readonly promptHolders: PromptHolders };
@@ -106,6 +116,7 @@ function wantChat<R, T>(
           breakpoints: caching.breakpointsAt(source),
           thinkingSwitch: source.thinkingSwitch,
           efforts: source.efforts,
+          sampling: source.sampling,
         };
         return question.ask(rail, call, isTheirs ? undefined : bound.outputCap, signal);
       },

@@ -14,6 +14,7 @@ import type {
   MessagesCall,
   MessagesRail,
 } from '../providers/chat-rail.ts';
+import { inStrictOrder } from '../providers/fit/strict-order.ts';
 import { type Completed, failed, type Outcome } from '../providers/outcome.ts';
 import type { ResponsesRail } from '../providers/responses/responses-rail.ts';
 import type { AnyRail } from '../responses/responses-rails.ts';
@@ -24,6 +25,7 @@ import { completionOfResponse } from './from-responses/completion-of-response.ts
 import { ResponseChunks } from './from-responses/response-chunks.ts';
 import type { MessagesRequest } from './messages-request.ts';
 import { withOwnToolIds } from './own-tool-ids.ts';
+import { cutNames } from './to-chat/cut-names.ts';
 import { translateToChat } from './to-chat/translate-request.ts';
 import { fitsResponses, translateToResponses } from './to-responses/translate-chat.ts';
 
@@ -85,7 +87,8 @@ async function translated(
   const efforts = rail.speaks === 'chat' || asksResponse ? call.efforts : undefined;
   let chat: ChatRequest;
   try {
-    chat = withOwnCallIds(translateToChat(asked, efforts), chatRail.signsCalls ?? false);
+    const taken = { efforts, sampling: call.sampling };
+    chat = withOwnCallIds(translateToChat(asked, taken), chatRail.signsCalls ?? false);
   } catch (error) {
     return unfitOutcome(error);
   }
@@ -104,9 +107,11 @@ async function askForChat(
   const thinker = { thoughts: rail.thoughts, thinkingSwitch };
   const wish = thinkingWish(asked);
   const wantsThoughts = wish !== 'off' || mustShowThoughts(chat, thinker);
-  const reading = { spareId, wantsThoughts, servedAs, signsCalls: rail.signsCalls ?? false };
+  const names = cutNames(asked);
+  const reading = { spareId, wantsThoughts, servedAs, signsCalls: rail.signsCalls ?? false, names };
   // The message names the model: the chat under it need not.
-  const call = chatCall(given, { body: forThinker(chat, wish, thinker), servedAs: undefined });
+  const body = forThinker(rail.strictOrder === true ? inStrictOrder(chat) : chat, wish, thinker);
+  const call = chatCall(given, { body, servedAs: undefined });
   if (asked.stream === true) {
     const outcome = await rail.stream(call, signal);
     if (outcome.kind !== 'completed') return outcome;
@@ -123,7 +128,8 @@ async function askForResponse(
   chat: ChatRequest,
   signal: StopSignal,
 ): Promise<Outcome<ChatAnswer>> {
-  const reading = { spareId, wantsThoughts: thinkingWish(asked) !== 'off', servedAs };
+  const names = cutNames(asked);
+  const reading = { spareId, wantsThoughts: thinkingWish(asked) !== 'off', servedAs, names };
   const call = { body: translateToResponses(chat, model), dress: withoutEcho, paymentMethod };
   if (asked.stream === true) {
     const outcome = await rail.stream(call, signal);

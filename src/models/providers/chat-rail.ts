@@ -4,6 +4,7 @@ import type { ChatMember } from './chat-members.ts';
 import type { Effort } from './efforts.ts';
 import type { Outcome } from './outcome.ts';
 import type { PaymentMethod } from './payment-method.ts';
+import type { Sampling } from './sampling.ts';
 import type { TakenThoughts } from './upstream-pool.ts';
 
 /** One chat request, to be bought from one upstream. */
@@ -23,6 +24,8 @@ export type ChatCall = {
   readonly breakpoints?: Breakpoints | undefined;
   /** The efforts that the model takes of a translated request; undefined: not known, or none. */
   readonly efforts?: readonly Effort[] | undefined;
+  /** What the model takes of `temperature` and `top_p`; undefined: both, or not known. */
+  readonly sampling?: Sampling | undefined;
   /** The caller's request as it came; a rail changes the model's name, and the cap's where its upstream has another. */
   readonly body: Readonly<Record<string, unknown>>;
 };
@@ -96,6 +99,8 @@ export interface ChatRail {
   readonly thoughts?: TakenThoughts | undefined;
   /** What it takes of the members that only some vendors take. Unset: none. */
   readonly chatMembers?: readonly ChatMember[] | undefined;
+  /** Set where the upstream keeps to a strict order of roles. */
+  readonly strictOrder?: boolean | undefined;
   /** Set where the upstream signs its calls, and takes them back under their signatures alone. */
   readonly signsCalls?: boolean | undefined;
   complete(call: ChatCall, signal: StopSignal): Promise<ChatOutcome>;

@@ -4,6 +4,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import type { ChatMember } from './chat-members.ts';
+import type { CallIdFormName } from './fit/call-ids.ts';
 import { type OpenedAnswer, openAnswer } from './open-answer.ts';
 import { StreamBroken } from './openai/answer-reader.ts';
 import {
@@ -33,6 +34,9 @@ export type Upstream = {
   readonly thoughts?: TakenThoughts | undefined;
   /** It signs its calls, as Google's OpenAI-compatible address does. */
   readonly signsCalls?: boolean | undefined;
+  /** What it takes as the id of a call in chat. Undefined: any text. */
+  readonly callIds?: CallIdFormName | undefined;
+  readonly strictOrder?: boolean | undefined;
 };
 
 /** What a cap on a chat's answer is called where the usual `max_tokens` is refused, as OpenAI's newer models do. */

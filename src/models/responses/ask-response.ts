@@ -1,12 +1,15 @@
 import type { Json } from '../../kernel/json.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import { withCap } from '../chat/bound-chat.ts';
+import type { ChatRequest } from '../chat/chat-request.ts';
 import { meterTokens } from '../chat/chat-usage.ts';
 import { withOwnCallIds, withOwnId } from '../chat/own-call-ids.ts';
 import { mayCarry } from '../chat/signed-call.ts';
 import { forThinker } from '../chat/thoughts.ts';
 import { type CallOrder, chatCall } from '../chat/want-chat.ts';
 import type { ChatRail } from '../providers/chat-rail.ts';
+import { withObjectArguments } from '../providers/fit/chat-arguments.ts';
+import { inStrictOrder } from '../providers/fit/strict-order.ts';
 import { failed, type Outcome } from '../providers/outcome.ts';
 import type {
   ResponseEvents,
@@ -16,7 +19,7 @@ import type {
 import { type Conversation, isUnsealed, sentItem } from './input-items.ts';
 import type { AnyRail } from './responses-rails.ts';
 import type { InputItem, ResponsesRequest } from './responses-request.ts';
-import { withTakenMembers } from './translate/request-members.ts';
+import { withTakenMembers, withTakenSampling } from './translate/request-members.ts';
 import type { TranslatedRequest } from './translate/translate-request.ts';
 import {
   TranslatedResponse,
@@ -134,7 +137,8 @@ async function askForChat(
   // The response names the model: the chat under it need not.
   const { chatMembers, signsCalls = false } = rail;
   const own = withOwnCallIds(withTakenMembers(chat, chatMembers), signsCalls);
-  const capped = outputCap === undefined ? own : withCap(own, outputCap);
+  const taken = fitToVendor(own, rail, asked);
+  const capped = outputCap === undefined ? taken : withCap(taken, outputCap);
   const wish = reasoning?.effort === 'none' ? 'off' : undefined;
   const { thinkingSwitch } = asked;
   const body = forThinker(capped, wish, { thoughts: rail.thoughts, thinkingSwitch });
@@ -154,6 +158,17 @@ async function askForChat(
   if (whole === undefined) return failed('broken', 'not a completion', status);
   const { answerChars, echo, note, response, usage } = whole;
   return { kind, status, headers, paidRaw, response, echo, usage, answerChars, note };
+}
+
+/** A translated chat as the vendors of this dialect take it; the rail of the Messages dialect fits its requests itself. */
+function fitToVendor(
+  chat: ChatRequest,
+  { messages, strictOrder }: ChatRail,
+  { sampling }: CallOrder,
+): ChatRequest {
+  if (messages !== undefined) return chat;
+  const sent = withObjectArguments(withTakenSampling(chat, sampling));
+  return strictOrder === true ? inStrictOrder(sent) : sent;
 }
 
 /** What the members of a chat request are called in a request for a response. */

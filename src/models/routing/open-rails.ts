@@ -31,10 +31,11 @@ export function openRails<R>(deps: {
     const provider = catalogue.provider(id);
     if (provider === undefined || provider.baseUrl === null) return undefined;
     const { apiKey, baseUrl, dialect } = provider;
-    const { capMember, chatMembers, signsCalls, speaksResponses, thoughts } = provider;
+    const { callIds, capMember, chatMembers, signsCalls, speaksResponses, strictOrder, thoughts } =
+      provider;
     if (paidCalls !== undefined && dialect !== 'openai') return undefined;
-    const habits = { capMember, chatMembers, signsCalls, speaksResponses, thoughts };
-    return open(dialect, { baseUrl, apiKey, paidCalls, ...habits });
+    const habits = { callIds, capMember, chatMembers, signsCalls, speaksResponses, strictOrder };
+    return open(dialect, { baseUrl, apiKey, paidCalls, thoughts, ...habits });
   }
 
   return {

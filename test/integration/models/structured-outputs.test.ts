@@ -75,10 +75,9 @@ describe('an answer by a schema', () => {
       const answer = await world.gateway.request('/responses', { body });
       return [answer.status, await answer.json()];
     };
-    for (const asked of [{ type: 'json_object' }, { type: 'json_schema', name: 'x' }]) {
-      const param = asked.type === 'json_object' ? 'text.format' : 'text.format.schema';
-      expect(await respond(asked)).toMatchObject([400, { error: { param } }]);
-    }
+    expect(await respond({ type: 'json_schema', name: 'x' })).toMatchObject([
+      ...[400, { error: { param: 'text.format.schema' } }],
+    ]);
     expect(sent()).toEqual([]);
   });
 });

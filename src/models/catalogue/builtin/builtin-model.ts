@@ -1,6 +1,8 @@
 import type { Unit } from '../../../kernel/price.ts';
 import type { ChatMember } from '../../providers/chat-members.ts';
 import type { Effort } from '../../providers/efforts.ts';
+import type { CallIdFormName } from '../../providers/fit/call-ids.ts';
+import type { Sampling } from '../../providers/sampling.ts';
 import type { CapMember, TakenThoughts } from '../../providers/upstream-pool.ts';
 import type { Cascade, Dialect, Modality, PriceNote, Rail, Surcharges } from '../catalogue.ts';
 
@@ -17,6 +19,7 @@ export type SourceEntry = Surcharges & {
   /** Every built-in rate has one, but those of the engines of this server. */
   readonly price?: PriceNote | undefined;
   readonly efforts?: readonly Effort[] | undefined;
+  readonly sampling?: Sampling | undefined;
 };
 
 /** A model as data, before it is known which of its sources this server has credentials for. */
@@ -47,6 +50,8 @@ export type ProviderEntry = {
   readonly speaksResponses?: boolean | undefined;
   readonly thoughts?: TakenThoughts | undefined;
   readonly signsCalls?: boolean | undefined;
+  readonly callIds?: CallIdFormName | undefined;
+  readonly strictOrder?: boolean | undefined;
   /** The provider that is the same vendor under its main address; a key stored for that one opens this one, too. */
   readonly vendor?: string | undefined;
 };
@@ -96,6 +101,7 @@ export const direct = (
     readonly thinkingSwitch?: boolean;
     readonly price?: PriceNote;
     readonly efforts?: readonly Effort[];
+    readonly sampling?: Sampling;
   } = {},
 ): ModelEntry => {
   const [maker = '', ...name] = id.split('/');

@@ -1,5 +1,6 @@
 import { assert } from '../../../kernel/assert.ts';
 import type { Effort } from '../../providers/efforts.ts';
+import type { Sampling } from '../../providers/sampling.ts';
 import { CERTAINTIES, type Certainty, type Surcharges } from '../catalogue.ts';
 import { direct, type ModelEntry, tokens } from './builtin-model.ts';
 
@@ -23,6 +24,7 @@ export function chatTable(
     readonly marginBps?: number;
     readonly thinkingSwitch?: boolean;
     readonly efforts?: readonly Effort[];
+    readonly sampling?: Sampling;
   } = {},
 ): ModelEntry[] {
   return lines.map((line) => {

@@ -12,6 +12,7 @@ export const BUILTIN_PROVIDERS: Readonly<Record<string, ProviderEntry>> = {
     dialect: 'openai',
     capMember: 'max_completion_tokens',
     speaksResponses: true,
+    callIds: 'forty',
   },
   'openai-realtime': {
     baseUrl: 'wss://api.openai.com/v1',
@@ -35,12 +36,15 @@ export const BUILTIN_PROVIDERS: Readonly<Record<string, ProviderEntry>> = {
     apiKeyEnv: 'GEMINI_API_KEY',
     dialect: 'openai',
     signsCalls: true,
+    callIds: 'unique',
   },
   mistral: {
     baseUrl: 'https://api.mistral.ai/v1',
     apiKeyEnv: 'MISTRAL_API_KEY',
     dialect: 'openai',
     chatMembers: ['prompt_cache_key'],
+    callIds: 'nine',
+    strictOrder: true,
   },
   sarvam: {
     baseUrl: 'https://api.sarvam.ai/v1',

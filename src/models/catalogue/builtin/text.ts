@@ -21,9 +21,13 @@ const SWITCHED = { thinkingSwitch: true };
 // Which efforts a model takes over the Responses API: for GPT-5.6, GPT-6 Luna and Sol as docs.oxen.ai has it, for GPT-6.1 as
 // dev.to/aihubmix has it, for GPT-6 Astra as models.dev has it, for older ones as learn.microsoft.com (azure/ai-projects) and
 // reference.langchain.com have it (read on 2026-11-27). The GPT-4o models do not think. Over chat completions none takes `max`.
-const GPT_5 = { efforts: effortsBetween('none', 'xhigh').filter((effort) => effort !== 'minimal') };
-const GPT_6 = { efforts: effortsBetween('none', 'max').filter((effort) => effort !== 'minimal') };
-const ALWAYS_THINKING = { efforts: effortsBetween('low', 'max') };
+// They take `temperature` and `top_p` only without thinking (https://github.com/vercel/ai/issues/10932, read on 2026-11-28).
+const THINKING = { sampling: 'unless_thinking' } as const;
+const UP_TO_XHIGH = effortsBetween('none', 'xhigh').filter((effort) => effort !== 'minimal');
+const UP_TO_MAX = effortsBetween('none', 'max').filter((effort) => effort !== 'minimal');
+const GPT_5 = { ...THINKING, efforts: UP_TO_XHIGH };
+const GPT_6 = { ...THINKING, efforts: UP_TO_MAX };
+const ALWAYS_THINKING = { ...THINKING, efforts: effortsBetween('low', 'max') };
 
 const OPENAI: readonly ModelEntry[] = [
   ...chatTable('openai', [
@@ -42,7 +46,7 @@ const OPENAI: readonly ModelEntry[] = [
     [
       'gpt-5.3-codex  1.75  14  0.175  400_000  128_000  list  models.dev+truefoundry/models  2026-11-24',
     ],
-    { efforts: effortsBetween('low', 'xhigh') },
+    { ...THINKING, efforts: effortsBetween('low', 'xhigh') },
   ),
   ...chatTable(
     'openai',
@@ -94,30 +98,35 @@ const LONGEST_CACHED = { cacheLeastTokens: 4_096 };
 const OF_CLAUDE = effortsBetween('low', 'max');
 const NO_XHIGH = OF_CLAUDE.filter((effort) => effort !== 'xhigh');
 
+// Which models take `temperature` and `top_p`, as platform.claude.com/docs/en/about-claude/models/migration-guide and the pages of
+// the models have it (read on 2026-11-28): those of version 4.5 and 4.6 one of the two, those from Opus 4.7 on neither.
+const ONE_SAMPLED = { sampling: 'either' } as const;
+const UNSAMPLED = { efforts: OF_CLAUDE, sampling: 'neither' } as const;
+
 const ANTHROPIC: readonly ModelEntry[] = [
   ...chatTable(
     'anthropic',
     [
       'claude-haiku-4-5  1  5  0.1  200_000  64_000  list  platform.claude.com/docs/en/models/haiku-4-5/overview  2026-11-24',
     ],
-    LONGEST_CACHED,
+    { ...ONE_SAMPLED, ...LONGEST_CACHED },
   ),
   ...chatTable(
     'anthropic',
     ['claude-opus-4-6  5  25  0.5  -  128_000  list  models.dev+truefoundry/models  2026-11-24'],
-    { efforts: NO_XHIGH, ...LONGEST_CACHED },
+    { ...ONE_SAMPLED, efforts: NO_XHIGH, ...LONGEST_CACHED },
   ),
   ...chatTable(
     'anthropic',
     ['claude-sonnet-4-6  3  15  0.3  -  64_000  list  models.dev+truefoundry/models  2026-11-24'],
-    { efforts: NO_XHIGH },
+    { ...ONE_SAMPLED, efforts: NO_XHIGH },
   ),
   ...chatTable(
     'anthropic',
     [
       'claude-opus-4-7    5   25  0.5   1_000_000  128_000  list  models.dev+truefoundry/models                                          2026-11-24',
     ],
-    { efforts: OF_CLAUDE, ...LONG_CACHED },
+    { ...UNSAMPLED, ...LONG_CACHED },
   ),
   ...chatTable(
     'anthropic',
@@ -125,7 +134,7 @@ const ANTHROPIC: readonly ModelEntry[] = [
       'claude-opus-5      5   25  0.5   1_000_000  128_000  list  platform.claude.com/docs/en/models/opus-5/overview                     2026-11-24',
       'claude-fable-5     10  50  1     1_000_000  128_000  list  platform.claude.com/docs/en/models/opus-5/overview+truefoundry/models  2026-11-24',
     ],
-    { efforts: OF_CLAUDE, ...SHORT_CACHED },
+    { ...UNSAMPLED, ...SHORT_CACHED },
   ),
   ...chatTable(
     'anthropic',
@@ -136,14 +145,14 @@ const ANTHROPIC: readonly ModelEntry[] = [
       'claude-opus-5-5    4   20  0.2   1_000_000  128_000  list  platform.claude.com/docs/en/models/opus-5/overview+truefoundry/models  2026-11-24',
       'claude-fable-5-1   10  50  0.25  1_000_000  128_000  list  platform.claude.com/docs/en/models/opus-5/overview+truefoundry/models  2026-11-24',
     ],
-    { efforts: OF_CLAUDE },
+    UNSAMPLED,
   ),
   ...chatTable(
     'anthropic',
     [
       'claude-haiku-5-5  0.1  0.5  0.01  1_000_000  128_000  list  platform.claude.com/docs/en/models/haiku-5-5/overview+apidog.com  2026-11-24',
     ],
-    { efforts: OF_CLAUDE, ...LONG_HAIKU },
+    { ...UNSAMPLED, ...LONG_HAIKU },
   ),
 ];
 

@@ -22,20 +22,30 @@ export class CallBlocks {
   readonly #writer: MessageWriter;
   readonly #calls: AnsweredCalls;
   readonly #signsCalls: boolean;
+  readonly #names: ReadonlyMap<string, string> | undefined;
   readonly #idOf: IdOf;
   readonly #blocks = new Map<AnsweredCall, Block>();
   /** Calls that are not over. The first is the block that is open. */
   #open: Block[] = [];
   #heldChars = 0;
 
-  /** `signsCalls`: the ids of calls carry the signatures of the upstream. */
+  /** `signsCalls`: the ids of calls carry the signatures of the upstream; `names`: those of tools that the caller calls otherwise. */
   constructor(
     writer: MessageWriter,
-    { idOf, signsCalls }: { readonly idOf: IdOf; readonly signsCalls: boolean },
+    {
+      idOf,
+      names,
+      signsCalls,
+    }: {
+      readonly idOf: IdOf;
+      readonly names?: ReadonlyMap<string, string> | undefined;
+      readonly signsCalls: boolean;
+    },
   ) {
     this.#writer = writer;
     this.#idOf = idOf;
     this.#signsCalls = signsCalls;
+    this.#names = names;
     this.#calls = new AnsweredCalls({ waitsForSignature: signsCalls });
   }
 
@@ -71,8 +81,12 @@ export class CallBlocks {
     const block = { call, id, held: '' };
     this.#blocks.set(call, block);
     if (this.#open[0]?.call.isWhole === true) this.#next();
-    if (this.#open.push(block) === 1) this.#writer.startCall(id, call.name);
+    if (this.#open.push(block) === 1) this.#start(block);
     return block;
+  }
+
+  #start({ call, id }: Block): void {
+    this.#writer.startCall(id, this.#names?.get(call.name) ?? call.name);
   }
 
   /** Throws where it goes on behind its end, or too much is held. */
@@ -97,7 +111,7 @@ export class CallBlocks {
     if (over !== undefined) over.call.isOver = true;
     this.#open.shift();
     if (next === undefined) return;
-    this.#writer.startCall(next.id, next.call.name);
+    this.#start(next);
     this.#writer.input(next.held);
     this.#heldChars -= next.held.length;
     next.held = '';

@@ -21,12 +21,14 @@ export type Reading = {
   readonly servedAs?: string | undefined;
   /** The upstream signs its calls: their ids carry the signatures. */
   readonly signsCalls?: boolean | undefined;
+  /** The caller's names of tools whose names were cut, by the names that the upstream knows. */
+  readonly names?: ReadonlyMap<string, string> | undefined;
 };
 
 /** Puts the first choice of a completion into the shape of a message. Undefined: it has none. */
 export async function messageOfCompletion(
   { body, json }: Pick<ChatCompletion, 'body' | 'json'>,
-  { servedAs, signsCalls, spareId, wantsThoughts }: Reading,
+  { names, servedAs, signsCalls, spareId, wantsThoughts }: Reading,
   usage: TokenUsage,
 ): Promise<Json | undefined> {
   const completion = json ?? (await readJson(body));
@@ -34,7 +36,7 @@ export async function messageOfCompletion(
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
   if (!isObject(completion) || !isObject(choice) || !isObject(choice.message)) return undefined;
   const id = messageIdOf(completion.id, spareId);
-  const content = await blocksOf(choice.message, { id, signsCalls, wantsThoughts });
+  const content = await blocksOf(choice.message, { id, names, signsCalls, wantsThoughts });
   const hasCalls = content.some(({ type }) => type === 'tool_use');
   return {
     id,
@@ -57,9 +59,10 @@ async function blocksOf(
   message: Json,
   {
     id,
+    names,
     signsCalls,
     wantsThoughts,
-  }: Pick<Reading, 'signsCalls' | 'wantsThoughts'> & { readonly id: string },
+  }: Pick<Reading, 'names' | 'signsCalls' | 'wantsThoughts'> & { readonly id: string },
 ): Promise<Json[]> {
   const blocks: Json[] = [];
   let charsInTurn = 0;
@@ -78,10 +81,11 @@ async function blocksOf(
       await turnForLongWork();
     }
     const own = toolIdOf(call.id, id, index);
+    const name = textMember(called, 'name');
     blocks.push({
       type: 'tool_use',
       id: signsCalls === true ? signedId(own, signatureOf(call)) : own,
-      name: textMember(called, 'name'),
+      name: names?.get(name) ?? name,
       input: await readArguments(called.arguments),
     });
   }

@@ -57,6 +57,7 @@ export class MessageStream implements ChatStream {
     this.#calls = new CallBlocks(this.#writer, {
       idOf: (given, place) => toolIdOf(given, this.#id ?? '', place),
       signsCalls: reading.signsCalls === true,
+      names: reading.names,
     });
   }
 

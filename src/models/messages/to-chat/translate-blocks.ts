@@ -1,6 +1,7 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { UNTITLED_FILE } from '../../providers/anthropic/document-block.ts';
 import { unfit } from '../../providers/anthropic/unfit-request.ts';
+import { shownType } from '../../providers/fit/shown-type.ts';
 import { blocksOf, sourceOf } from '../read-block.ts';
 
 /** A part of a user's message. */
@@ -64,7 +65,8 @@ function imagePart(block: Json, at: string): Part {
   const { data, media_type: type, type: kind, url } = sourceOf(block);
   if (kind === 'url' && typeof url === 'string') return { type: 'image_url', image_url: { url } };
   if (kind === 'base64' && typeof type === 'string' && typeof data === 'string') {
-    return { type: 'image_url', image_url: { url: `data:${type};base64,${data}` } };
+    const shown = shownType(data) ?? type;
+    return { type: 'image_url', image_url: { url: `data:${shown};base64,${data}` } };
   }
   return unfit(`${at}.source must be a URL or base64: this model sees no other files.`);
 }

@@ -2,6 +2,7 @@ import { isObject, type Json } from '../../../kernel/json.ts';
 import type { ChatRequest } from '../../chat/chat-request.ts';
 import { unfit } from '../../providers/anthropic/unfit-request.ts';
 import type { Effort } from '../../providers/efforts.ts';
+import { type Sampling, untakenSampling } from '../../providers/sampling.ts';
 import { findUnserved, isSet, type UnservedFeature } from '../../providers/unserved-features.ts';
 import type { CountRequest, MessagesRequest } from '../messages-request.ts';
 import { mayBeStrict } from './strict-schema.ts';
@@ -10,17 +11,24 @@ import { translateToolFields } from './translate-tools.ts';
 import { translateTurn } from './translate-turn.ts';
 import { wishedEffort } from './wished-effort.ts';
 
+/** What the model takes of a translated request. */
+type Taken = {
+  readonly efforts?: readonly Effort[] | undefined;
+  readonly sampling?: Sampling | undefined;
+};
+
 /**
  * Puts a Messages request into the words of the OpenAI dialect; throws UnfitRequest where it has none. Thoughts stand in it that not
- * every source takes. Its effort is one of those that the model takes. What only leans on how a model works is left out: budgets of
+ * every source takes. Its effort is one of those that the model takes, and so are `temperature` and `top_p`. What only leans on how a model works is left out: budgets of
  * thoughts, marks for a cache, edits of the context, whom a request is for.
  */
 export function translateToChat(
   request: MessagesRequest,
-  efforts?: readonly Effort[],
+  { efforts, sampling }: Taken = {},
 ): ChatRequest {
   refuseUnknown(request);
   const effort = wishedEffort(request, efforts);
+  const untaken = untakenSampling(request, sampling, effort);
   const { max_tokens, messages, model, stop_sequences: stop, stream, system } = request;
   const instructions = joinTexts(system, 'system', '\n\n');
   return {
@@ -33,8 +41,8 @@ export function translateToChat(
     ...translateToolFields(request),
     ...formatOf(request),
     reasoning_effort: effort,
-    temperature: request.temperature ?? undefined,
-    top_p: request.top_p ?? undefined,
+    temperature: untaken === 'both' ? undefined : (request.temperature ?? undefined),
+    top_p: untaken === undefined ? (request.top_p ?? undefined) : undefined,
     stop: (stop ?? []).length > 0 ? stop : undefined,
     stream: stream === true ? true : undefined,
   };

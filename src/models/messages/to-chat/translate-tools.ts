@@ -1,5 +1,7 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { unfit } from '../../providers/anthropic/unfit-request.ts';
+import { objectSchema } from '../../providers/fit/object-schema.ts';
+import { shortName } from '../../providers/fit/tool-name.ts';
 import type { MessagesRequest } from '../messages-request.ts';
 import { offeredTools } from './offered-tools.ts';
 import { mayBeStrict, type SchemaRoom, schemaRoom } from './strict-schema.ts';
@@ -28,16 +30,17 @@ export function translateToolFields(request: MessagesRequest): ToolFields {
 
 function translateTool(tool: unknown, at: string, room: SchemaRoom): Json {
   if (!isObject(tool)) return unfit(`${at} must be an object.`);
-  const { description, input_schema: parameters, name, strict, type } = tool;
+  const { description, input_schema: schema, name, strict, type } = tool;
   if (type !== undefined && type !== null && type !== 'custom') {
     return unfit(`${at}.type must be "custom": this model knows no tools of its own.`);
   }
   if (typeof name !== 'string') return unfit(`${at}.name must be a string.`);
-  if (!isObject(parameters)) return unfit(`${at}.input_schema must be an object.`);
+  if (!isObject(schema)) return unfit(`${at}.input_schema must be an object.`);
+  const parameters = objectSchema(schema);
   return {
     type: 'function',
     function: {
-      name,
+      name: shortName(name),
       ...(typeof description === 'string' && { description }),
       parameters,
       ...(strict === true && { strict: mayBeStrict(parameters, room) }),
@@ -53,7 +56,9 @@ function translateChoice({ name, type }: Json): unknown {
     case 'any':
       return 'required';
     case 'tool':
-      if (typeof name === 'string') return { type: 'function', function: { name } };
+      if (typeof name === 'string') {
+        return { type: 'function', function: { name: shortName(name) } };
+      }
       return unfit('tool_choice.name must be a string.');
     default:
       return unfit('tool_choice.type must be auto, any, tool or none.');

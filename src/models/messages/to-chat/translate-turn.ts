@@ -2,7 +2,9 @@ import type { Json } from '../../../kernel/json.ts';
 import type { ChatRequest } from '../../chat/chat-request.ts';
 import { textMember } from '../../providers/anthropic/read-json.ts';
 import { writeArguments } from '../../providers/anthropic/translate-answer.ts';
+import { isBlank } from '../../providers/anthropic/translate-content.ts';
 import { unfit } from '../../providers/anthropic/unfit-request.ts';
+import { shortName } from '../../providers/fit/tool-name.ts';
 import type { MessagesRequest } from '../messages-request.ts';
 import { isToolChange } from './offered-tools.ts';
 import {
@@ -44,8 +46,9 @@ function assistantMessage(content: unknown, at: string): ChatMessage[] {
     else if (block.type === 'tool_use') calls.push(toolCall(block, place));
     else unfit(`${place}.type has no place in a request to this model.`);
   }
-  if (text === '' && calls.length === 0) return [];
-  const said = text === '' ? null : text;
+  // A client gives blank texts back as it got them; alone they say nothing.
+  const said = isBlank(text) ? null : text;
+  if (said === null && calls.length === 0) return [];
   return [
     {
       role: 'assistant',
@@ -61,7 +64,7 @@ function toolCall({ id, input, name }: Json, at: string): Json {
   if (typeof name !== 'string') return unfit(`${at}.name must be a string.`);
   const text = writeArguments(input);
   if (text === undefined) return unfit(`${at}.input is nested too deeply.`);
-  return { id, type: 'function', function: { name, arguments: text } };
+  return { id, type: 'function', function: { name: shortName(name), arguments: text } };
 }
 
 /**
@@ -79,7 +82,7 @@ function userMessages(content: unknown, at: string): ChatMessage[] {
       parts.push(...others);
     }
   }
-  const said = parts.filter((part) => !isTextPart(part) || part.text !== '');
+  const said = parts.filter((part) => !isTextPart(part) || !isBlank(part.text));
   if (said.length === 0) return results;
   const [first] = said;
   const isText = said.length === 1 && first !== undefined && isTextPart(first);

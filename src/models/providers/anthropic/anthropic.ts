@@ -1,6 +1,7 @@
 import { type Clock, nowSeconds } from '../../../kernel/clock.ts';
 import { isLongJson } from '../../../kernel/json/parse-json.ts';
 import { parseJsonInTurns } from '../../../kernel/json/parse-json-in-turns.ts';
+import { wellFormed } from '../../../kernel/json/well-formed.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { turnForLongWork } from '../../../kernel/long-work.ts';
 import type { ChatCall, ChatCompletion, ChatRail } from '../chat-rail.ts';
@@ -38,11 +39,16 @@ export function createAnthropicRail(deps: {
     headers: { 'anthropic-version': PROTOCOL_VERSION },
   });
   const sent = (
-    { body, breakpoints, efforts, model, paymentMethod }: ChatCall,
+    { body, breakpoints, efforts, model, paymentMethod, sampling }: ChatCall,
     stream: boolean,
   ) => ({
-    body: JSON.stringify(
-      placeBreakpoints(translateRequest({ ...body, model, stream }, efforts), breakpoints),
+    body: wellFormed(
+      JSON.stringify(
+        placeBreakpoints(
+          translateRequest({ ...body, model, stream }, { efforts, sampling }),
+          breakpoints,
+        ),
+      ),
     ),
     paymentMethod,
   });

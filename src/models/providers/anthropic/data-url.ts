@@ -5,7 +5,7 @@ const HEAD_CHARS = 64;
 export function readDataUrl(
   url: string,
 ): { readonly mediaType: string; readonly data: string } | undefined {
-  const head = /^data:([a-z/]+);base64,/i.exec(url.slice(0, HEAD_CHARS));
+  const head = /^data:([\w.+/-]+);base64,/i.exec(url.slice(0, HEAD_CHARS));
   if (head === null) return undefined;
   const [all, type = ''] = head;
   return { mediaType: type.toLowerCase(), data: url.slice(all.length) };

@@ -1,4 +1,5 @@
 import { isObject } from '../../../kernel/json.ts';
+import { shownType } from '../fit/shown-type.ts';
 import type { CacheMark } from './cache-mark.ts';
 import { readDataUrl } from './data-url.ts';
 import { unfit } from './unfit-request.ts';
@@ -30,7 +31,8 @@ export function documentBlock(file: unknown, place: string): DocumentBlock {
   }
   const url = readDataUrl(given);
   const data = given.startsWith(PDF_BASE64) ? given : url?.data;
-  if (data === undefined || (url !== undefined && url.mediaType !== PDF)) {
+  const type = url && (shownType(url.data) ?? url.mediaType);
+  if (data === undefined || (type !== undefined && type !== PDF)) {
     return unfit(`${place}.file_data must be a PDF, in base64 or as a base64 data: URL.`);
   }
   const source = { type: 'base64' as const, media_type: PDF, data } as const;

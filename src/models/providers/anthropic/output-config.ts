@@ -1,5 +1,6 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { type Effort, nearestEffort } from '../efforts.ts';
+import { closedSchema } from '../fit/closed-schema.ts';
 import { unfit } from './unfit-request.ts';
 
 export type OutputConfig = {
@@ -10,7 +11,7 @@ export type OutputConfig = {
 /**
  * The format that a chat request wants of its answer, and how much the model may think about it, in the dialect's one member
  * for both; undefined where neither is said. The dialect always keeps to a schema, so that `strict` says nothing there, and
- * has no place for its name. What a schema may say is for the upstream to judge.
+ * has no place for its name.
  */
 export function outputConfig(
   request: Json,
@@ -28,6 +29,6 @@ function formatOf(format: unknown): OutputConfig['format'] {
   const { json_schema: named } = format;
   const schema = isObject(named) ? named.schema : undefined;
   return isObject(schema)
-    ? { type: 'json_schema', schema }
+    ? { type: 'json_schema', schema: closedSchema(schema) }
     : unfit('response_format.json_schema.schema must be an object.');
 }

@@ -1,5 +1,7 @@
+import { wellFormed } from '../../../kernel/json/well-formed.ts';
 import { isObject } from '../../../kernel/json.ts';
 import type { ChatCompletion, ChatStream, MessagesCall, MessagesRail } from '../chat-rail.ts';
+import { withFittingBlocks } from '../fit/message-blocks.ts';
 import type { OpenedAnswer } from '../open-answer.ts';
 import type { CollectedAnswer } from '../openai/collect-answer.ts';
 import { renameModel } from '../openai/rename-model.ts';
@@ -17,7 +19,9 @@ export function createMessagesRail(pool: UpstreamPool): MessagesRail {
   const sent = (call: MessagesCall, path?: string) => {
     const { body, breakpoints, headers, model, paymentMethod } = call;
     return {
-      body: JSON.stringify(placeBreakpoints({ ...body, model }, breakpoints)),
+      body: wellFormed(
+        JSON.stringify(placeBreakpoints(withFittingBlocks({ ...body, model }), breakpoints)),
+      ),
       headers,
       paymentMethod,
       ...(path !== undefined && { path }),

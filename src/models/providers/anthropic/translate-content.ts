@@ -1,4 +1,5 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
+import { shownType } from '../fit/shown-type.ts';
 import { type CacheMark, cacheMark } from './cache-mark.ts';
 import { readDataUrl } from './data-url.ts';
 import { type DocumentBlock, documentBlock } from './document-block.ts';
@@ -16,7 +17,7 @@ export type ImageBlock = CacheMark & {
 /** What a user shows, and what a tool results in. */
 export type ContentBlock = TextBlock | ImageBlock | DocumentBlock;
 
-/** The text of a message that may hold nothing else. Empty texts are left out: the dialect refuses them. */
+/** The text of a message that may hold nothing else. Blank texts are left out: the dialect refuses them. */
 export function translateText(content: unknown, at: string): TextBlock[] {
   return translateParts(content, at, (part, place) => {
     const text = part.type === 'refusal' ? part.refusal : part.text;
@@ -54,11 +55,14 @@ function translateParts<T extends object>(
       if (!isObject(part)) return unfit(`${place} must be an object.`);
       return { ...translate(part, place), ...cacheMark(part, place) };
     })
-    .filter((block) => !isEmptyText(block));
+    .filter((block) => !isBlankText(block));
 }
 
-const isEmptyText = (block: unknown) =>
-  isObject(block) && block.type === 'text' && block.text === '';
+/** Whether a text has nothing but white space. */
+export const isBlank = (text: string): boolean => !/\S/.test(text);
+
+export const isBlankText = (block: unknown): boolean =>
+  isObject(block) && block.type === 'text' && typeof block.text === 'string' && isBlank(block.text);
 
 function textBlock(text: unknown, place: string): TextBlock {
   return typeof text === 'string'
@@ -79,7 +83,7 @@ function imageBlock(image: unknown, place: string): ImageBlock {
   if (typeof url !== 'string') return unfit(`${place}.url must be a string.`);
   if (/^https?:\/\//i.test(url)) return { type: 'image', source: { type: 'url', url } };
   const read = readDataUrl(url);
-  const mediaType = read && MEDIA_TYPES.get(read.mediaType);
+  const mediaType = read && MEDIA_TYPES.get(shownType(read.data) ?? read.mediaType);
   if (read === undefined || mediaType === undefined) {
     return unfit(
       `${place}.url must be an http(s) URL, or a base64 data: URL of a JPEG, PNG, GIF or WebP.`,

@@ -1,8 +1,10 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
+import { ANTHROPIC_CALL_IDS, CallIds } from '../fit/call-ids.ts';
 import type { CacheMark } from './cache-mark.ts';
 import { CallArguments } from './call-arguments.ts';
 import {
   type ContentBlock,
+  isBlank,
   type TextBlock,
   translateContent,
   translateText,
@@ -43,7 +45,7 @@ export type Conversation = {
 export function translateMessages(messages: unknown): Conversation {
   if (!Array.isArray(messages)) return unfit('messages must be a list.');
   const system: TextBlock[] = [];
-  const read = new CallArguments();
+  const calls: Calls = { ids: undefined, read: new CallArguments() };
   const turns: { role: AnthropicTurn['role']; content: Block[] }[] = [];
   const say = (role: AnthropicTurn['role'], blocks: readonly Block[]) => {
     if (blocks.length === 0) return;
@@ -67,44 +69,61 @@ export function translateMessages(messages: unknown): Conversation {
         say('user', translateContent(message.content, at));
         break;
       case 'assistant':
-        say('assistant', assistantBlocks(message, at, read));
+        say('assistant', assistantBlocks(message, at, calls));
         break;
       case 'tool':
-        say('user', [toolResult(message, at)]);
+        say('user', [toolResult(message, at, calls)]);
         break;
       default:
         unfit(`${at}.role must be system, developer, user, assistant or tool.`);
     }
   }
   if (turns.length === 0) unfit('messages must hold something that a user or an assistant said.');
+  trimEnd(turns.at(-1));
   return { system, turns };
 }
 
-function assistantBlocks(message: Json, at: string, read: CallArguments): Block[] {
+/** What is known of the calls before. */
+type Calls = { ids: CallIds | undefined; readonly read: CallArguments };
+
+function idsOf(calls: Calls): CallIds {
+  calls.ids ??= new CallIds(ANTHROPIC_CALL_IDS);
+  return calls.ids;
+}
+
+/** An answer that the model is to go on with may not end with white space. */
+function trimEnd(turn: { role: AnthropicTurn['role']; content: Block[] } | undefined): void {
+  const last = turn?.role === 'assistant' ? turn.content.at(-1) : undefined;
+  if (last?.type !== 'text') return;
+  turn?.content.splice(-1, 1, { ...last, text: last.text.trimEnd() });
+}
+
+function assistantBlocks(message: Json, at: string, known: Calls): Block[] {
   if (isObject(message.audio)) unfit(`${at}.audio cannot be sent: this model takes no audio.`);
   if (isObject(message.function_call)) unfit(`${at}.function_call is not taken; use tool_calls.`);
   const blocks: Block[] = translateText(message.content, at);
   const { refusal, tool_calls: calls } = message;
-  if (typeof refusal === 'string' && refusal !== '') blocks.push({ type: 'text', text: refusal });
+  if (typeof refusal === 'string' && !isBlank(refusal))
+    blocks.push({ type: 'text', text: refusal });
   if (calls === undefined || calls === null) return blocks;
   if (!Array.isArray(calls)) return unfit(`${at}.tool_calls must be a list.`);
   for (const [index, call] of (calls as unknown[]).entries()) {
-    blocks.push(toolUse(call, `${at}.tool_calls[${index}]`, read));
+    blocks.push(toolUse(call, `${at}.tool_calls[${index}]`, known));
   }
   return blocks;
 }
 
-function toolUse(call: unknown, at: string, read: CallArguments): ToolUseBlock {
+function toolUse(call: unknown, at: string, calls: Calls): ToolUseBlock {
   const { id, function: called } = isObject(call) ? call : {};
   if (typeof id !== 'string') return unfit(`${at}.id must be a string.`);
   if (!isObject(called)) return unfit(`${at}.function is missing; no other calls are taken.`);
   const { name, arguments: text } = called;
   if (typeof name !== 'string') return unfit(`${at}.function.name must be a string.`);
-  return { type: 'tool_use', id, name, input: read.object(text, `${at}.function.arguments`) };
+  return { type: 'tool_use', id: idsOf(calls).call(id), name, input: calls.read.object(text) };
 }
 
 /** A result is kept in the cache as a whole, so that the mark of a part of it becomes its own. */
-function toolResult(message: Json, at: string): ToolResultBlock {
+function toolResult(message: Json, at: string, calls: Calls): ToolResultBlock {
   const { tool_call_id: id } = message;
   if (typeof id !== 'string') return unfit(`${at}.tool_call_id must be a string.`);
   let mark: CacheMark = {};
@@ -112,5 +131,6 @@ function toolResult(message: Json, at: string): ToolResultBlock {
     if (cache_control !== undefined) mark = { cache_control };
     return block;
   });
-  return { type: 'tool_result', tool_use_id: id, ...(content.length > 0 && { content }), ...mark };
+  const tool_use_id = idsOf(calls).result(id);
+  return { type: 'tool_result', tool_use_id, ...(content.length > 0 && { content }), ...mark };
 }

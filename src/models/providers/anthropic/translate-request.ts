@@ -1,9 +1,10 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { Effort } from '../efforts.ts';
+import { type Sampling, untakenSampling } from '../sampling.ts';
 import { findUnserved, isSet, UNSERVED, type UnservedFeature } from '../unserved-features.ts';
 import { type OutputConfig, outputConfig } from './output-config.ts';
-import type { TextBlock } from './translate-content.ts';
+import { isBlank, type TextBlock } from './translate-content.ts';
 import { type AnthropicTurn, translateMessages } from './translate-messages.ts';
 import { type ToolFields, translateTools } from './translate-tools.ts';
 import { unfit } from './unfit-request.ts';
@@ -24,16 +25,28 @@ export type MessagesRequest = ToolFields & {
 /**
  * Puts an OpenAI chat request into the words of the Messages dialect; throws UnfitRequest where it has
  * none. What promises nothing (a `seed`, a `prediction`) is left out, and so is `reasoning_effort` where it is not known
- * which `efforts` the model takes.
+ * which `efforts` the model takes, and what it does not take of `temperature` and `top_p`.
  */
-export function translateRequest(request: Json, efforts?: readonly Effort[]): MessagesRequest {
+export function translateRequest(
+  request: Json,
+  {
+    efforts,
+    sampling,
+  }: {
+    readonly efforts?: readonly Effort[] | undefined;
+    readonly sampling?: Sampling | undefined;
+  } = {},
+): MessagesRequest {
   refuseUnknown(request);
-  const { system, turns } = translateMessages(request.messages);
+  const { system: told, turns } = translateMessages(request.messages);
+  const { response_format: format } = request;
+  const system = isObject(format) && format.type === 'json_object' ? [...told, IN_WORDS] : told;
   const temperature = optionalNumber(request, 'temperature');
   const topP = optionalNumber(request, 'top_p');
   const stop = stopSequences(request.stop);
   const { user } = request;
   const config = outputConfig(request, efforts);
+  const untaken = untakenSampling(request, sampling, config?.effort);
   return {
     model: request.model,
     max_tokens: maxTokens(request),
@@ -41,8 +54,9 @@ export function translateRequest(request: Json, efforts?: readonly Effort[]): Me
     ...(system.length > 0 && { system }),
     ...translateTools(request),
     // OpenAI's scale goes to 2, this one to 1.
-    ...(temperature !== undefined && { temperature: Math.min(Math.max(temperature, 0), 1) }),
-    ...(topP !== undefined && { top_p: topP }),
+    ...(temperature !== undefined &&
+      untaken !== 'both' && { temperature: Math.min(Math.max(temperature, 0), 1) }),
+    ...(topP !== undefined && untaken === undefined && { top_p: topP }),
     ...(stop.length > 0 && { stop_sequences: stop }),
     ...(typeof user === 'string' && user !== '' && { metadata: { user_id: user } }),
     ...(config && { output_config: config }),
@@ -50,7 +64,13 @@ export function translateRequest(request: Json, efforts?: readonly Effort[]): Me
   };
 }
 
-const FORMATS: ReadonlySet<unknown> = new Set(['text', 'json_schema']);
+const FORMATS: ReadonlySet<unknown> = new Set(['text', 'json_schema', 'json_object']);
+
+/** The dialect has no format for an object without a schema, so that the model is told in words. */
+const IN_WORDS: TextBlock = {
+  type: 'text',
+  text: 'Answer with one valid JSON object, and write nothing before or after it.',
+};
 
 /** What this dialect has no word for, beside what no other one has. */
 const UNKNOWN: readonly UnservedFeature[] = [
@@ -64,7 +84,7 @@ const UNKNOWN: readonly UnservedFeature[] = [
   {
     field: 'response_format',
     asked: (format) => isObject(format) && !FORMATS.has(format.type),
-    why: 'this model keeps to a json_schema, and to no other format',
+    why: 'this model keeps to a json_schema or a json_object, and to no other format',
   },
 ];
 
@@ -86,10 +106,13 @@ function optionalNumber(request: Json, field: string): number | undefined {
   return typeof value === 'number' ? value : unfit(`${field} must be a number.`);
 }
 
+/** The dialect refuses sequences of white space alone: without them an answer is longer, and not refused. */
 function stopSequences(stop: unknown): readonly string[] {
   if (!isSet(stop)) return [];
   const list = Array.isArray(stop) ? (stop as unknown[]) : [stop];
-  return list.map((text) =>
-    typeof text === 'string' ? text : unfit('stop must be a string or a list of strings.'),
-  );
+  return list
+    .map((text) =>
+      typeof text === 'string' ? text : unfit('stop must be a string or a list of strings.'),
+    )
+    .filter((text) => !isBlank(text));
 }

@@ -1,4 +1,6 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
+import { closedSchema } from '../fit/closed-schema.ts';
+import { objectSchema } from '../fit/object-schema.ts';
 import { type CacheMark, cacheMark } from './cache-mark.ts';
 import { unfit } from './unfit-request.ts';
 
@@ -48,13 +50,19 @@ function translateDefinitions(tools: unknown): Tool[] {
     return {
       name,
       ...(typeof description === 'string' && { description }),
-      input_schema: isObject(parameters) ? parameters : NO_PARAMETERS,
+      input_schema: schemaOf(parameters, strict === true),
       ...(strict === true && { strict }),
       // Callers put it at either place.
       ...cacheMark(definition, `${at}.function`),
       ...cacheMark(tool, at),
     };
   });
+}
+
+function schemaOf(parameters: unknown, isStrict: boolean): Json {
+  if (!isObject(parameters)) return isStrict ? closedSchema(NO_PARAMETERS) : NO_PARAMETERS;
+  const schema = objectSchema(parameters);
+  return isStrict ? closedSchema(schema) : schema;
 }
 
 function translateChoice(choice: unknown): ToolChoice | undefined {

@@ -1,6 +1,9 @@
 import type { Clock } from '../../../kernel/clock.ts';
+import { wellFormed } from '../../../kernel/json/well-formed.ts';
 import { isObject } from '../../../kernel/json.ts';
 import type { ChatCall, ChatCompletion, ChatRail, ChatStream } from '../chat-rail.ts';
+import { CALL_ID_FORMS } from '../fit/call-ids.ts';
+import { withFittingIds } from '../fit/chat-call-ids.ts';
 import type { OpenedAnswer } from '../open-answer.ts';
 import { openPool } from '../open-pool.ts';
 import { begun, openedStream } from '../opened-stream.ts';
@@ -28,10 +31,11 @@ export function createOpenAiRail(deps: {
     chatMembers: deps.upstream.chatMembers,
     thoughts: deps.upstream.thoughts,
     signsCalls: deps.upstream.signsCalls,
+    strictOrder: deps.upstream.strictOrder,
     complete: (call, signal) =>
       pool.whole(
         () => ({
-          body: JSON.stringify({ ...spelled(call), model: call.model }),
+          body: wellFormed(JSON.stringify({ ...spelled(call), model: call.model })),
           paymentMethod: call.paymentMethod,
         }),
         signal,
@@ -40,7 +44,7 @@ export function createOpenAiRail(deps: {
     stream: (call, signal) =>
       pool.opened(
         () => ({
-          body: JSON.stringify(streamedBody(spelled(call), call.model)),
+          body: wellFormed(JSON.stringify(streamedBody(spelled(call), call.model))),
           paymentMethod: call.paymentMethod,
         }),
         signal,
@@ -50,10 +54,14 @@ export function createOpenAiRail(deps: {
   };
 }
 
-/** A request with its token limit under the upstream's name for it; unchanged with a key of the caller's own. */
+/**
+ * A request with ids of calls that the upstream takes, and with its token limit under the upstream's name for it; that one stays as it
+ * is with a key of the caller's own.
+ */
 const spellingOf =
-  ({ capMember }: Upstream) =>
-  ({ body, paymentMethod }: ChatCall): ChatCall['body'] => {
+  ({ callIds, capMember }: Upstream) =>
+  ({ body: given, paymentMethod }: ChatCall): ChatCall['body'] => {
+    const body = callIds === undefined ? given : withFittingIds(given, CALL_ID_FORMS[callIds]);
     const { max_tokens: cap, ...rest } = body;
     const isCapped = cap != null && rest.max_completion_tokens == null;
     if (capMember === undefined || !isCapped || paymentMethod?.ownKey !== undefined) return body;

@@ -1,7 +1,9 @@
 import type { Clock } from '../../../kernel/clock.ts';
 import { parseJsonInTurns } from '../../../kernel/json/parse-json-in-turns.ts';
+import { wellFormed } from '../../../kernel/json/well-formed.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
+import { withFittingCallIds } from '../fit/item-call-ids.ts';
 import { openPool } from '../open-pool.ts';
 import type { CollectedAnswer } from '../openai/collect-answer.ts';
 import { bearer } from '../openai/openai.ts';
@@ -24,7 +26,7 @@ export function createResponsesRail(deps: {
   const limits = { queueBytes, ...deps.limits };
   const pool = openPool({ ...deps, limits, path: '/responses', credential: bearer });
   const sent = ({ body, paymentMethod }: ResponsesCall) => ({
-    body: JSON.stringify(body),
+    body: wellFormed(JSON.stringify(withFittingCallIds(body))),
     paymentMethod,
   });
   return {

@@ -1,5 +1,6 @@
 import type { ChatRequest } from '../../chat/chat-request.ts';
 import { CHAT_MEMBERS, type ChatMember } from '../../providers/chat-members.ts';
+import { type Sampling, untakenSampling } from '../../providers/sampling.ts';
 import { isSet } from '../../providers/unserved-features.ts';
 import { asksMorePasses } from '../../routing/unpriced-features.ts';
 import type { ResponsesRequest } from '../responses-request.ts';
@@ -55,6 +56,16 @@ export function withTakenMembers(
     sent[member] = undefined;
   }
   return sent;
+}
+
+/** The same, without what the model does not take of `temperature` and `top_p`. */
+export function withTakenSampling(chat: ChatRequest, sampling: Sampling | undefined): ChatRequest {
+  const { reasoning_effort: effort } = chat;
+  const untaken = untakenSampling(chat, sampling, effort === 'none' ? effort : undefined);
+  if (untaken === undefined) return chat;
+  return untaken === 'top_p'
+    ? { ...chat, top_p: undefined }
+    : { ...chat, temperature: undefined, top_p: undefined };
 }
 
 /**

@@ -1,3 +1,5 @@
+import { shortName } from '../../providers/fit/tool-name.ts';
+
 /** A tool as a request for a response names it. `search` finds further tools; like all of these, the caller runs it. */
 export type CalledTool = {
   readonly kind: 'function' | 'custom' | 'search';
@@ -12,6 +14,6 @@ export type ToolNames = ReadonlyMap<string, CalledTool>;
 /** The tool of type `tool_search` has no other name. */
 export const SEARCH_TOOL: CalledTool = { kind: 'search', name: 'tool_search' };
 
-/** The name in chat of a tool. */
+/** The name in chat of a tool. One that is too long for chat is cut. */
 export const chatName = ({ name, namespace }: Pick<CalledTool, 'name' | 'namespace'>): string =>
-  namespace === undefined ? name : `${namespace}__${name}`;
+  shortName(namespace === undefined ? name : `${namespace}__${name}`);

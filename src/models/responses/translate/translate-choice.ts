@@ -35,7 +35,7 @@ function finderOf(names: ToolNames): Finder {
     if (typeof namespace === 'string') return chatName({ name, namespace });
     const listed = names.get(name);
     const isListed = listed !== undefined && listed.namespace === undefined;
-    return isListed ? name : (alone.get(name) ?? name);
+    return isListed ? name : (alone.get(name) ?? chatName({ name }));
   };
 }
 

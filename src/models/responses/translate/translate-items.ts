@@ -129,6 +129,8 @@ function addMessage(talk: Talk, item: InputItem, at: string): void {
     addThought(talk, last);
     return;
   }
+  // Vendors refuse a message without words.
+  if (parts.length === 0 || (role === 'assistant' && text === '')) return;
   const isPlain = text !== undefined && (parts.length === 1 || role === 'assistant');
   const message: Message = { role, content: isPlain ? text : parts };
   if (role === 'assistant') addThought(talk, message);

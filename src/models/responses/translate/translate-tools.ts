@@ -1,4 +1,5 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
+import { objectSchema } from '../../providers/fit/object-schema.ts';
 import type { InputItem, ResponsesRequest } from '../responses-request.ts';
 import { functionOfCustom } from './custom-tool.ts';
 import { type Misfits, NOT_HERE } from './misfit.ts';
@@ -11,9 +12,6 @@ export type TranslatedTools = {
   readonly members: Json;
   readonly names: ToolNames;
 };
-
-/** The longest that OpenAI takes for the name of a function in chat. */
-const NAME_CHARS = 64;
 
 /**
  * The tools of a chat request, and which of them may or must be called: those of the request, then those that items of its
@@ -90,12 +88,8 @@ class FunctionList {
     const known = this.names.get(name);
     if (known !== undefined && isAgain && isSameTool(known, called)) return;
     const isOwn = known === undefined || (isPlain(known) && isPlain(called));
-    if (!isOwn || (called.namespace !== undefined && name.length > NAME_CHARS)) {
-      this.#misfits.note(
-        at,
-        `needs a name of its own in chat, of ${NAME_CHARS} characters at most with that of its namespace`,
-      );
-    }
+    if (!isOwn)
+      this.#misfits.note(at, 'needs a name of its own in chat, with that of its namespace');
     this.names.set(name, called);
     this.functions.push({ type: 'function', function: { ...definition, name } });
   }
@@ -125,6 +119,8 @@ const searchOf = (tool: Json): Definition | undefined =>
 const functionOf = ({ description, name, parameters, strict }: Json): Json => ({
   name,
   ...(isSet(description) && { description }),
-  ...(isSet(parameters) && { parameters }),
+  ...(isSet(parameters) && {
+    parameters: isObject(parameters) ? objectSchema(parameters) : parameters,
+  }),
   ...(isSet(strict) && { strict }),
 });

@@ -76,13 +76,13 @@ describe('turns of the system in a conversation', () => {
     ['and stay', [user(), effort('low'), assistant, user()], 'low'],
   ])('change the effort %s', (_, turns, expected) => {
     const request = requestOf(turns, { output_config: { effort: 'high' } });
-    expect(translateToChat(request, EFFORTS).reasoning_effort).toBe(expected);
+    expect(translateToChat(request, { efforts: EFFORTS }).reasoning_effort).toBe(expected);
   });
 });
 
 describe('the effort of a request that is translated', () => {
   const asked = (more: object, taken = EFFORTS.slice(0)) =>
-    translateToChat(requestOf([user()], more), taken).reasoning_effort;
+    translateToChat(requestOf([user()], more), { efforts: taken }).reasoning_effort;
 
   it('is none where thinking is disabled, if the model takes that', () => {
     const off = { thinking: { type: 'disabled' } };

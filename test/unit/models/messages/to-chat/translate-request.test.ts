@@ -90,7 +90,7 @@ describe('a Messages request in the words of the OpenAI dialect', () => {
     expect(chatOf('x', { tools: [{ ...tool, strict: true, type: 'custom' }] }).tools).toEqual([
       {
         type: 'function',
-        function: { name: 'f', parameters: { type: 'object' }, strict: false },
+        function: { name: 'f', parameters: { type: 'object', properties: {} }, strict: false },
       },
     ]);
     expect(chatOf('x', { tools: [], tool_choice: { type: 'auto' } })).not.toHaveProperty('tools');

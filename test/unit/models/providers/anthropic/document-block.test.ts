@@ -20,10 +20,16 @@ describe('a file that a user shows', () => {
     });
   });
 
+  it('is a PDF where its first bytes are those of one, whatever it is said to be', () => {
+    expect(blockOf({ file_data: 'data:text/plain;base64,JVBERi0=' })).toMatchObject({
+      source: { media_type: 'application/pdf', data: 'JVBERi0=' },
+    });
+  });
+
   it('is refused by its place where it is another, or lies at a vendor', () => {
     const refused = [
       ...[{ file_id: 'file-1' }, undefined, 'x', { file_data: 7 }, { file_data: '' }],
-      { file_data: 'data:text/plain;base64,JVBERi0=' },
+      { file_data: 'data:text/plain;base64,AAAA' },
       { file_data: 'data:application/pdf,secret' },
       { file_data: 'https://secret.example/a.pdf' },
       { file_data: Buffer.from('secret').toString('base64'), filename: 'a.pdf' },

@@ -35,8 +35,21 @@ describe('the parts of a message', () => {
     expect(() => translateText(odd, 'm')).toThrow(/^m\.content\[0\]\.cache_control must be/);
   });
 
+  it('carry an image under the type that its first bytes show, whatever it is said to be', () => {
+    const png = 'iVBORw0KGgoAAAANSUhEUgAA';
+    expect(sourceOf(`data:image/jpeg;base64,${png}`)).toEqual({
+      type: 'image',
+      source: { type: 'base64', media_type: 'image/png', data: png },
+    });
+    const webp = 'UklGRiQRAABXRUJQVlA4TBcR';
+    expect(sourceOf(`data:application/octet-stream;base64,${webp}`)).toMatchObject({
+      source: { media_type: 'image/webp' },
+    });
+  });
+
   it('carry an image of a data URL as it is, under the name of its kind', () => {
-    const base64 = (media_type: string) => ({ type: 'base64', media_type, data: 'iVBORw0KGgo=' });
+    const data = 'AAAAAAAAAAAAAAAA';
+    const base64 = (media_type: string) => ({ type: 'base64', media_type, data });
     const cases = [
       ['image/png', 'image/png'],
       ['IMAGE/JPEG', 'image/jpeg'],
@@ -44,7 +57,7 @@ describe('the parts of a message', () => {
       ['image/webp', 'image/webp'],
     ] as const;
     for (const [sent, kind] of cases) {
-      expect(sourceOf(`data:${sent};base64,iVBORw0KGgo=`)).toEqual({
+      expect(sourceOf(`data:${sent};base64,${data}`)).toEqual({
         type: 'image',
         source: base64(kind),
       });

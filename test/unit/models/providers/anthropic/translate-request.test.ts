@@ -7,6 +7,7 @@ import {
   type Effort,
   effortsBetween,
 } from '../../../../../src/models/providers/efforts.ts';
+import type { Sampling } from '../../../../../src/models/providers/sampling.ts';
 
 const hello = [{ role: 'user', content: 'Hello' }];
 const translate = (more: object = {}) =>
@@ -78,7 +79,8 @@ describe('the format of an answer', () => {
 describe('the effort of a request', () => {
   const ALL = effortsBetween('low', 'max');
   const asked = (reasoning_effort: unknown, efforts?: readonly Effort[]) =>
-    translateRequest({ model: 'claude', messages: hello, reasoning_effort }, efforts).output_config;
+    translateRequest({ model: 'claude', messages: hello, reasoning_effort }, { efforts })
+      .output_config;
 
   it('is the same word where the model takes it, else the nearest below that it takes', () => {
     const taken = (efforts: readonly Effort[]) =>
@@ -101,10 +103,50 @@ describe('the effort of a request', () => {
     const json_schema = { schema: { type: 'object' } };
     const response_format = { type: 'json_schema', json_schema };
     const request = { model: 'm', messages: hello, response_format, reasoning_effort: 'low' };
-    expect(translateRequest(request, ALL).output_config).toEqual({
-      format: { type: 'json_schema', schema: { type: 'object' } },
+    expect(translateRequest(request, { efforts: ALL }).output_config).toEqual({
+      format: { type: 'json_schema', schema: { type: 'object', additionalProperties: false } },
       effort: 'low',
     });
+  });
+});
+
+describe('an answer that is to be one JSON object without a schema', () => {
+  it('is asked for in words, behind the instructions', () => {
+    const messages = [{ role: 'system', content: 'Be brief.' }, ...hello];
+    const response_format = { type: 'json_object' };
+    const { output_config, system } = translateRequest({ model: 'm', messages, response_format });
+    expect(output_config).toBeUndefined();
+    expect(system).toEqual([
+      { type: 'text', text: 'Be brief.' },
+      {
+        type: 'text',
+        text: 'Answer with one valid JSON object, and write nothing before or after it.',
+      },
+    ]);
+  });
+});
+
+describe('what a request says of sampling', () => {
+  const asked = { model: 'm', messages: hello, temperature: 1.5, top_p: 0.5 };
+  const taken = (sampling?: Sampling) => {
+    const { temperature, top_p } = translateRequest(asked, { sampling });
+    return { temperature, top_p };
+  };
+
+  it('is sent as far as the model takes it', () => {
+    expect(taken()).toEqual({ temperature: 1, top_p: 0.5 });
+    expect(taken('either')).toEqual({ temperature: 1 });
+    expect(taken('neither')).toEqual({});
+    expect(taken('unless_thinking')).toEqual({});
+  });
+});
+
+describe('stop sequences', () => {
+  it('are sent without those of white space alone', () => {
+    const stop = ['\n\n', 'END', ' '];
+    expect(translateRequest({ model: 'm', messages: hello, stop }).stop_sequences).toEqual(['END']);
+    const { stop_sequences: none } = translateRequest({ model: 'm', messages: hello, stop: '\n' });
+    expect(none).toBeUndefined();
   });
 });
 
@@ -117,7 +159,6 @@ describe('a request that cannot be served', () => {
       ['logit_bias', { logit_bias: { 50256: -100 } }],
       ['audio', { audio: { voice: 'x' } }],
       ['modalities', { modalities: ['text', 'audio'] }],
-      ['response_format', { response_format: { type: 'json_object' } }],
       ['response_format', { response_format: { type: 'grammar' } }],
       [
         'response_format.json_schema.schema',

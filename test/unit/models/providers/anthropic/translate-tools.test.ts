@@ -15,11 +15,26 @@ describe('the tools of a request', () => {
     const loose = { type: 'function', function: { name: 'loose', parameters, strict: false } };
     expect(translateTools({ tools: [weather, loose, bare] })).toEqual({
       tools: [
-        { name: 'weather', description: 'Tells it.', input_schema: parameters, strict: true },
+        {
+          ...{ name: 'weather', description: 'Tells it.', strict: true },
+          input_schema: { ...parameters, additionalProperties: false },
+        },
         { name: 'loose', input_schema: parameters },
         { name: 'now', input_schema: { type: 'object', properties: {} } },
       ],
     });
+  });
+
+  it('have a schema of an object where theirs says nothing of its type or its properties', () => {
+    const named = (given: object) => ({
+      type: 'function',
+      function: { name: 'f', parameters: given },
+    });
+    const schemaOf = (given: object) => translateTools({ tools: [named(given)] }).tools?.[0];
+    const nothing = { name: 'f', input_schema: { type: 'object', properties: {} } };
+    expect([{}, { type: 'object' }, { type: null }].map(schemaOf)).toEqual(Array(3).fill(nothing));
+    const { properties } = parameters;
+    expect(schemaOf({ properties })).toEqual({ name: 'f', input_schema: parameters });
   });
 
   it('keep the mark of what is to be cached, at either place where callers put it', () => {

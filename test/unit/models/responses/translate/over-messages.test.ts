@@ -12,7 +12,10 @@ import { translateRequest as toChat } from '../../../../../src/models/responses/
 import { translateCompletion } from '../../../../../src/models/responses/translate/translated-response.ts';
 import { BARE_HEAD } from '../../../../support/chat-answer.ts';
 
-const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
+/** Texts that say something: blank ones are left out. */
+const words = fc
+  .string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
+  .filter((text) => text.trim() !== '');
 const members = fc.dictionary(fc.constantFrom('city', 'days'), fc.jsonValue({ maxDepth: 2 }));
 
 /** Calls of all kinds of tools, each with what stands for it in the Messages dialect. */

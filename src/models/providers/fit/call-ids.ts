@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto';
+
+/** What a vendor takes as the id of a call. */
+export type CallIdForm = {
+  fits(id: string): boolean;
+  /** An id that fits, of the hexadecimal digits of a hash. */
+  made(digits: string): string;
+};
+
+const DIGITS = 24;
+const made = (digits: string): string => `call_${digits.slice(0, DIGITS)}`;
+const upTo = (chars: number): CallIdForm => ({
+  fits: (id) => id !== '' && id.length <= chars,
+  made,
+});
+
+const DASHED = /^[a-zA-Z0-9_-]+$/;
+const NINE = /^[a-zA-Z0-9]{9}$/;
+
+/** Forms that differ by vendor, as the catalogue names them. */
+export const CALL_ID_FORMS = {
+  /** Any text, but each one once. */
+  unique: { fits: (id) => id !== '', made },
+  /** OpenAI's chat completions (https://github.com/vercel/ai/issues/5171). */
+  forty: upTo(40),
+  /** Mistral (https://github.com/mistralai/mistral-common, MistralRequestValidatorV3). */
+  nine: { fits: (id) => NINE.test(id), made: (digits) => digits.slice(0, 9) },
+} as const satisfies Readonly<Record<string, CallIdForm>>;
+
+export type CallIdFormName = keyof typeof CALL_ID_FORMS;
+
+/** OpenAI's Responses (https://github.com/openai/openai-openapi, FunctionCallOutputItemParam). */
+export const RESPONSE_CALL_IDS = upTo(64);
+
+/** Anthropic (https://github.com/CommandCodeAI/command-code/issues/323 has the vendor's error). */
+export const ANTHROPIC_CALL_IDS: CallIdForm = { fits: (id) => DASHED.test(id), made };
+
+/**
+ * Gives the calls of one conversation ids that a vendor takes, each another one. An id that fits and stands there for the first
+ * time stays. The others are derived from the id and its place among its likes, so that a longer conversation begins with the same.
+ */
+export class CallIds {
+  readonly #form: CallIdForm;
+  readonly #used = new Set<string>();
+  /** Given ids of calls that have no result yet. */
+  readonly #unanswered = new Set<string>();
+  /** For given ids that were changed: those of the calls without a result, in their order. */
+  readonly #changed = new Map<string, string[]>();
+
+  constructor(form: CallIdForm) {
+    this.#form = form;
+  }
+
+  /** The id of the next call. */
+  call(given: string): string {
+    const isFirst = !this.#used.has(given) && this.#form.fits(given);
+    const id = isFirst ? given : this.#another(given);
+    if (!isFirst) {
+      const open = this.#changed.get(given) ?? (this.#unanswered.has(given) ? [given] : []);
+      open.push(id);
+      this.#changed.set(given, open);
+    }
+    this.#used.add(id);
+    this.#unanswered.add(given);
+    return id;
+  }
+
+  /** The id of the call that the next result answers. */
+  result(given: string): string {
+    const open = this.#changed.get(given);
+    const id = open?.shift();
+    if (open === undefined || open.length === 0) {
+      this.#changed.delete(given);
+      this.#unanswered.delete(given);
+    }
+    return id ?? (this.#form.fits(given) ? given : this.#hashed(given, 0));
+  }
+
+  #another(given: string): string {
+    for (let nth = 0; ; nth++) {
+      const id = this.#hashed(given, nth);
+      if (!this.#used.has(id)) return id;
+    }
+  }
+
+  #hashed(given: string, nth: number): string {
+    return this.#form.made(createHash('sha256').update(`${nth} ${given}`).digest('hex'));
+  }
+}
+
+/** Whether one of these ids has to be changed. */
+export function hasOddId(form: CallIdForm, ids: Iterable<string>): boolean {
+  const seen = new Set<string>();
+  for (const id of ids) {
+    if (seen.has(id) || !form.fits(id)) return true;
+    seen.add(id);
+  }
+  return false;
+}

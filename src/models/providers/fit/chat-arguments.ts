@@ -1,0 +1,38 @@
+import { tryParseJson } from '../../../kernel/json/parse-json.ts';
+import { isObject, type Json } from '../../../kernel/json.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+
+/**
+ * A translated chat whose calls have arguments that are the JSON of an object: vendors refuse others, which models write and which a
+ * cap cuts off. The same chat where all of them are; other text stands under the member that Anthropic names for it.
+ */
+export function withObjectArguments<C extends { readonly messages: readonly Json[] }>(chat: C): C {
+  const { messages } = chat;
+  if (!messages.some(({ tool_calls: calls }) => hasOdd(calls))) return chat;
+  const fitting = messages.map((message) => {
+    const { role, tool_calls: calls } = message;
+    return hasOdd(calls)
+      ? Object.assign({ role }, message, { tool_calls: calls.map(fittingCall) })
+      : message;
+  });
+  return Object.assign({ messages: fitting }, chat, { messages: fitting });
+}
+
+const hasOdd = (calls: unknown): calls is readonly unknown[] =>
+  Array.isArray(calls) && calls.some((call) => textOf(call) !== undefined);
+
+/** The arguments of a call, where they are no JSON of an object. */
+function textOf(call: unknown): string | undefined {
+  const called = isObject(call) && isObject(call.function) ? call.function : undefined;
+  const text = called?.arguments;
+  if (typeof text !== 'string') return undefined;
+  const told = tryParseJson(text, LIMITS.responses.callJson);
+  return isObject(told) && !Array.isArray(told) ? undefined : text;
+}
+
+function fittingCall(call: unknown): unknown {
+  const text = textOf(call);
+  if (text === undefined || !isObject(call)) return call;
+  const told = text.trim() === '' ? {} : { INVALID_JSON: text };
+  return { ...call, function: { ...(call.function as Json), arguments: JSON.stringify(told) } };
+}

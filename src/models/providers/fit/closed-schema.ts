@@ -1,0 +1,82 @@
+import { isObject, type Json } from '../../../kernel/json.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+
+/** String formats that Claude models keep to (https://platform.claude.com/docs/en/build-with-claude/structured-outputs). */
+const FORMATS: ReadonlySet<unknown> = new Set([
+  ...['date-time', 'time', 'date', 'duration', 'email', 'hostname'],
+  ...['uri', 'ipv4', 'ipv6', 'uuid'],
+]);
+
+/** Keywords that they keep to, whatever their value. */
+const KEPT: ReadonlySet<string> = new Set([
+  ...['type', 'title', 'description', 'default', 'required'],
+]);
+
+/** Keywords that say nothing of a value. */
+const SILENT: ReadonlySet<string> = new Set(['$schema', '$id', '$comment', 'additionalProperties']);
+
+const MAPS: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions']);
+
+/** `oneOf` becomes `anyOf`: the one that is kept to, and says the same of all but what fits twice. */
+const LISTS: ReadonlyMap<string, string> = new Map([
+  ['anyOf', 'anyOf'],
+  ['oneOf', 'anyOf'],
+  ['allOf', 'allOf'],
+]);
+
+/**
+ * A schema that a Claude model can be bound to: its objects allow no other members than they name, and what such a model cannot be
+ * bound to (bounds of numbers and lengths, for one) stands in the descriptions, as the vendor's own SDKs do it. The same schema where
+ * it is too large to be looked through: the vendor judges it then.
+ */
+export function closedSchema(schema: Json): Json {
+  const room = { left: LIMITS.strictSchema.parts };
+  const closed = closedPart(schema, room, 0);
+  return room.left < 0 ? schema : closed;
+}
+
+function closedPart(part: Json, room: { left: number }, depth: number): Json {
+  if (--room.left < 0 || depth > LIMITS.strictSchema.depth) {
+    room.left = -1;
+    return part;
+  }
+  // Nothing may stand beside a reference but what it may refer to.
+  const isReference = typeof part.$ref === 'string';
+  const within = (one: unknown) => (isObject(one) ? closedPart(one, room, depth + 1) : one);
+  const closed: Record<string, unknown> = {};
+  const told: string[] = [];
+  for (const [keyword, value] of Object.entries(part)) {
+    const list = LISTS.get(keyword);
+    if (MAPS.has(keyword) && isObject(value)) {
+      closed[keyword] = Object.fromEntries(
+        Object.entries(value).map(([name, one]) => [name, within(one)]),
+      );
+    } else if (isReference) {
+      if (keyword === '$ref') closed.$ref = value;
+    } else if (list !== undefined && Array.isArray(value) && !(list in closed)) {
+      closed[list] = value.map(within);
+    } else if (keyword === 'items' && isObject(value)) closed.items = within(value);
+    else if (isKept(keyword, value)) closed[keyword] = value;
+    else if (!SILENT.has(keyword)) told.push(`${keyword}: ${JSON.stringify(value)}`);
+  }
+  if (isObjectSchema(part) && !isReference) closed.additionalProperties = false;
+  if (told.length > 0) closed.description = describedBy(part.description, told);
+  return closed;
+}
+
+const isPlain = (value: unknown): boolean => value === null || typeof value !== 'object';
+
+/** Values that are objects, and more than one element at least, are nothing that they keep to. */
+const isKept = (keyword: string, value: unknown): boolean =>
+  KEPT.has(keyword) ||
+  (keyword === 'const' && isPlain(value)) ||
+  (keyword === 'enum' && Array.isArray(value) && value.every(isPlain)) ||
+  (keyword === 'minItems' && (value === 0 || value === 1)) ||
+  (keyword === 'format' && FORMATS.has(value));
+
+const isObjectSchema = ({ properties, type }: Json): boolean =>
+  type === 'object' || (Array.isArray(type) && type.includes('object')) || properties !== undefined;
+
+const describedBy = (description: unknown, told: readonly string[]): string =>
+  (typeof description === 'string' && description !== '' ? `${description}\n\n` : '') +
+  `{${told.join(', ')}}`;

@@ -1,0 +1,13 @@
+/** How base64 begins of bytes that begin as each type of file does. */
+const HEADS: readonly (readonly [type: string, head: RegExp])[] = [
+  ['image/jpeg', /^\/9j\//],
+  ['image/png', /^iVBORw0KGg/],
+  ['image/gif', /^R0lGOD[dl]h/],
+  // "RIFF", four bytes of length, "WEBP".
+  ['image/webp', /^UklGR.{6}XRUJQ/],
+  ['application/pdf', /^JVBERi/],
+];
+
+/** The media type that the first bytes of a base64 text show. Undefined: none that is known. */
+export const shownType = (base64: string): string | undefined =>
+  HEADS.find(([, head]) => head.test(base64))?.[0];

@@ -1,0 +1,12 @@
+import { createHash } from 'node:crypto';
+
+/** The longest that OpenAI takes for the name of a function in chat. */
+const NAME_CHARS = 64;
+const HASH_CHARS = 8;
+
+/** The name of a function in chat: one that is too long ends with a hash of the rest. */
+export function shortName(name: string): string {
+  if (name.length <= NAME_CHARS) return name;
+  const hash = createHash('sha256').update(name).digest('hex').slice(0, HASH_CHARS);
+  return `${name.slice(0, NAME_CHARS - HASH_CHARS - 1)}_${hash}`;
+}
