@@ -1,6 +1,5 @@
 import type { FairLine } from '../engines/threads/fair-line.ts';
 import { isoTime } from '../kernel/clock.ts';
-import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Queryable, Sql } from '../platform/postgres/sql.ts';
 import { deleteItems, type ItemStanding, listItems, readStatuses } from './item-store.ts';
@@ -80,7 +79,7 @@ export async function removeItems(
   const wanted = [...new Set(ids)];
   const subTenant = subTenantId ?? null;
   const write = async (tx: Queryable) => {
-    if (!(await lockTenant(tx, agentId))) throw errors.memory.tenantNotFound();
+    if (!(await lockTenant(tx, agentId))) return [];
     const space = await findSpace(tx, agentId, subTenant);
     return space === undefined ? [] : deleteItems(tx, space, { ids: wanted, type: type ?? null });
   };

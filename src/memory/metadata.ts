@@ -34,7 +34,9 @@ export function queryTerms(spaceId: number, fields: readonly string[], query: st
   const { queryTerms: most, queryWords } = LIMITS.memory;
   const names = [...new Set(fields)];
   const each = Math.min(queryWords, Math.floor(most / Math.max(1, names.length)));
-  const words = [...new Set(wordsOf(query))].slice(0, each);
+  // Metadata that was indexed before its letters were composed has such words cut at their marks.
+  const cut = query.normalize('NFD').replace(/\p{M}+/gu, ' ');
+  const words = [...new Set([...wordsOf(query), ...wordsOf(cut)])].slice(0, each);
   return names.flatMap((field) => words.map((word) => wordTerm(spaceId, field, word)));
 }
 

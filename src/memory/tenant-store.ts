@@ -22,7 +22,7 @@ const columns = (sql: Queryable) => sql`
   s.version::float8 as version, s.forgotten_version::float8 as "forgottenVersion",
   coalesce(s.schema, d.schema) as schema`;
 
-/** A namespace of an agent's store; undefined where nothing was put there. Throws `tenant_not_found` without a store. */
+/** A namespace of an agent's store; undefined where nothing was put there, or where the agent has no store. */
 export async function findSpace(
   sql: Queryable,
   agentId: number,
@@ -35,8 +35,7 @@ export async function findSpace(
     left join memory_spaces d on d.agent_id = t.agent_id and d.sub_tenant = ''
       and d.deleted_at is null
     where t.agent_id = ${agentId}`;
-  if (row === undefined) throw errors.memory.tenantNotFound();
-  return row.id === null ? undefined : spaceOf(row as SpaceRow);
+  return row === undefined || row.id === null ? undefined : spaceOf(row as SpaceRow);
 }
 
 export type TenantSize = {

@@ -1,6 +1,7 @@
-/** The words of a text in small letters, without punctuation. */
+/** The words of a text in small letters, without punctuation and in composed characters. */
 export function wordsOf(text: string): string[] {
   return text
+    .normalize('NFC')
     .toLowerCase()
     .replace(/['’]/g, '')
     .split(/[^\p{L}\p{N}]+/u)

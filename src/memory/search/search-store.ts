@@ -4,6 +4,7 @@ import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 import type { IndexedRow } from '../index/pack-rows.ts';
 import type { Found } from '../index/space-query.ts';
 import type { ItemType, Metadata } from '../memory-shape.ts';
+import { wordQuery } from './word-query.ts';
 
 /** What of a namespace a query may find. */
 export type Scope = {
@@ -28,21 +29,14 @@ const within = (sql: Queryable, scope: Scope) => sql`
  */
 const newest = (sql: Queryable) => sql`order by c.id + 0 desc`;
 
-/** What has no space in it may be many words all the same. */
-const CHARS_A_WORD = 16;
-
 /**
  * Chunks by the words of a query: those that have all of them first, then those that have any, each by how many of the
  * words it has and how often; of more than `rankedMatches` the newest. A query with a negation is taken as it is
  * written. Scores are from 0 to 1.
  */
 export async function findByWords(sql: Queryable, scope: Scope, query: string): Promise<Found[]> {
-  const { candidates, queryWords, rankedMatches } = LIMITS.memory;
-  const words = query
-    .slice(0, CHARS_A_WORD * queryWords)
-    .trim()
-    .split(/\s+/, queryWords)
-    .join(' ');
+  const { candidates, rankedMatches } = LIMITS.memory;
+  const words = wordQuery(query);
   // The namespace is a word of every chunk: the index meets the words within it alone.
   const space = `'space ${scope.spaceId}'`;
   const matching = (which: 'every_word' | 'any_word') => sql`

@@ -122,7 +122,13 @@ describe('the door', () => {
       400,
       'Invalid request',
     ],
-    ['a memory that is empty', '/v1/db/vectordb/query', { query: 'a' }, 404, 'tenant_not_found'],
+    [
+      'a memory that is not there',
+      '/v1/db/vectordb/tenant/delete',
+      { confirm: true },
+      404,
+      'tenant_not_found',
+    ],
     [
       'a place that is not called',
       '/v1/stt/deepgram',

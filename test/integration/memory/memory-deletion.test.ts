@@ -149,11 +149,19 @@ describe('a store that is deleted', () => {
     }
     await other.loader.followAll();
     expect(other.index.bytes).toBe(0);
-    for (const op of ['query', 'list', 'status', 'delete', 'tenant/delete'] as const) {
-      const body = { query: 'x', ids: ['mem_x'], confirm: true };
-      const gone = await w.ask(w.agentId, op, body);
-      expect(gone, op).toMatchObject({ status: 404, body: { error: 'tenant_not_found' } });
+    const ofNothing = {
+      query: { chunks: [] },
+      list: { items: [], total: 0, limit: 20, offset: 0 },
+      status: { statuses: [{ id: 'mem_x', status: 'not_found' }] },
+      delete: { deleted: [], not_found: ['mem_x'] },
+    };
+    for (const [op, data] of Object.entries(ofNothing)) {
+      const gone = await w.ask(w.agentId, op as 'query', { query: 'x', ids: ['mem_x'] });
+      expect([gone.status, gone.body.result?.data], op).toEqual([200, data]);
     }
+    expect(await w.ask(w.agentId, 'tenant/delete', { confirm: true })).toMatchObject({
+      ...{ status: 404, body: { error: 'tenant_not_found' } },
+    });
     const status = await w.ask(w.agentId, 'tenant/status', {});
     expect(status.body.result.data).toMatchObject({ status: 'absent' });
     // And may be made again, empty.
@@ -167,7 +175,7 @@ describe('a store that is deleted', () => {
       await tx`update agents set status = 'closed' where id = ${w.agentId}`;
       await forgetAtClose(tx, w.agentId);
     });
-    expect((await w.ask(w.agentId, 'query', w.query)).status).toBe(404);
+    expect((await w.ask(w.agentId, 'query', w.query)).body.result.data).toEqual({ chunks: [] });
     const memories = [{ text: 'late' }];
     const late = await w.ask(w.agentId, 'ingest', { type: 'memory', memories });
     expect(late.status).toBe(404);

@@ -160,11 +160,16 @@ export const memoryChunks = pgTable(
     type: text('type').notNull(),
     /** Its first line is the text of the memory, or of this piece of it. */
     content: text('content').notNull(),
-    /** The namespace stands among the words, so that the index finds a word within it and reads no other. */
+    /**
+     * The namespace stands among the words, so that the index finds a word within it and reads no other. What joins words
+     * to a path or an address is a space here, as in `word-query.ts`.
+     */
     words: tsvector('words')
       .notNull()
       .generatedAlwaysAs(
-        sql`to_tsvector('english', content) || array_to_tsvector(array['space ' || space_id::text])`,
+        sql.raw(`to_tsvector('english', regexp_replace(normalize(content, NFC),
+          '[/\\\\_@<>:=?#~]|(?<![0-9])[.]|[.](?![0-9])', ' ', 'g'))
+          || array_to_tsvector(array['space ' || space_id::text])`),
       ),
     /** Words and values of the metadata, each with its namespace and field. */
     terms: text('terms').array().notNull(),

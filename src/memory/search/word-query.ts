@@ -1,0 +1,34 @@
+import { LIMITS } from '../../kernel/limits.ts';
+
+/**
+ * What stands between the words of a path, a file name, an address or a type. PostgreSQL's parser takes such a thing for
+ * one word, so that the index has a space for each of these, as in the column `words`. A point between digits stays.
+ */
+const BETWEEN_WORDS = /[/\\_@<>:=?#~]|(?<![0-9])\.|\.(?![0-9])/g;
+
+/** What has no space in it may be many words all the same. */
+const CHARS_A_WORD = 16;
+
+/**
+ * A query in the form of web searches whose words are cut as those of the index are: a path becomes the phrase of its
+ * words. At most `queryWords` of them count.
+ */
+export function wordQuery(query: string): string {
+  const { queryWords } = LIMITS.memory;
+  let left = queryWords;
+  const wordsOf = (text: string): string => {
+    const words = text.replace(BETWEEN_WORDS, ' ').split(/\s+/).filter(Boolean).slice(0, left);
+    left -= words.length;
+    return words.join(' ');
+  };
+  const phrase = (sign: string, text: string): string => {
+    const words = wordsOf(text);
+    return words.includes(' ') ? `${sign}"${words}"` : words && sign + words;
+  };
+  return query
+    .slice(0, CHARS_A_WORD * queryWords)
+    .normalize('NFC')
+    .replace(/(-?)(?:"([^"]*)"|([^\s"]+))/g, (_, sign: string, quoted?: string, plain?: string) =>
+      phrase(sign, quoted ?? plain ?? ''),
+    );
+}
