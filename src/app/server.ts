@@ -5,6 +5,7 @@ import { createHealthChecks, type HealthChecks } from '../http/server/health-che
 import { createMetrics } from '../http/server/metrics.ts';
 import { createStatusBoard, type StatusBoard } from '../http/server/public-status.ts';
 import { assert } from '../kernel/assert.ts';
+import { MessageLine } from '../kernel/messages/message-line.ts';
 import { Teardown } from '../kernel/teardown.ts';
 import { createMcpServer } from '../mcp/mcp-server.ts';
 import type { Memory } from '../memory/memory.ts';
@@ -91,10 +92,11 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
 
   const metrics = createMetrics({ withProcess: true });
   const tracer = await openTracing({ clock, log, metrics }, settings.tracing, teardown);
-  const { fetch, fetchStream, close: closeOutbound } = createFetch();
+  const { close: closeOutbound, ...outbound } = createFetch();
   teardown.defer('outbound', closeOutbound);
   const { sql, ledgerSql } = database;
-  const world: World = { ...deps, sql, ledgerSql, metrics, tracer, catalogue, fetch, fetchStream };
+  const line = new MessageLine(clock);
+  const world: World = { ...deps, sql, ledgerSql, metrics, tracer, catalogue, line, ...outbound };
   const parts = await buildLedger(world, teardown);
   const { ledger } = parts;
   const chain = await buildChain(world, teardown);

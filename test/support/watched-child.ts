@@ -10,7 +10,12 @@ import { systemRandom } from '../../src/kernel/random.ts';
 import type { DatabaseTarget } from '../../src/platform/postgres/sql.ts';
 import { threadCpuMs } from './thread-cpu.ts';
 
-export type WatchedWord = { readonly url: string; readonly keys: readonly string[] };
+export type WatchedWord = {
+  readonly url: string;
+  readonly keys: readonly string[];
+  /** The key of an agent that can pay for nothing. */
+  readonly poorKey: string;
+};
 /** What it did in one go at most, in milliseconds of its processor, and how much memory it had at most. */
 export type Watched = { readonly stallMs: number; readonly rssBytes: number };
 export type WatchedOrder = 'begin' | 'end' | { readonly workForMs: number };
@@ -28,11 +33,11 @@ const server = await startServer({
 const api = createApi(server.url);
 const { adminApiKey } = settings;
 const nowSeconds = Math.floor(Date.now() / 1_000);
+const keyOf = async (name: string, amountRaw: bigint): Promise<string> =>
+  (await fundAgent(api, { name, amountRaw, adminApiKey, nowSeconds, said: () => {} })).agentKey;
+const poorKey = await keyOf('poor', 1n);
 const keys: string[] = [];
-for (let i = 0; i < AGENTS; i++) {
-  const order = { name: `agent ${i}`, amountRaw: 5_000_000n, adminApiKey, nowSeconds };
-  keys.push((await fundAgent(api, { ...order, said: () => {} })).agentKey);
-}
+for (let i = 0; i < AGENTS; i++) keys.push(await keyOf(`agent ${i}`, 5_000_000n));
 
 let lastMs = threadCpuMs();
 let stallMs = 0;
@@ -59,4 +64,4 @@ process.on('message', (order: WatchedOrder) => {
   process.send?.({ stallMs, rssBytes } satisfies Watched);
 });
 process.on('disconnect', () => process.exit(0));
-process.send?.({ url: server.url, keys } satisfies WatchedWord);
+process.send?.({ url: server.url, keys, poorKey } satisfies WatchedWord);

@@ -13,6 +13,7 @@ import type { Watched, WatchedOrder, WatchedWord } from './watched-child.ts';
 export type WatchedServer = AsyncDisposable & {
   readonly url: string;
   readonly keys: readonly string[];
+  readonly poorKey: string;
   /** How long its event loop stood still at most, as on a machine of its own, and by how much its memory grew. */
   watch(work: () => Promise<unknown>): Promise<Watched>;
   /** Has it work for so long without a pause, and answers what the watch has seen of that. */
@@ -52,14 +53,14 @@ export async function startWatchedServer(upstreamUrl: string): Promise<WatchedSe
       DATABASE_URL: join(directory, 'db'),
     },
   });
-  const { url, keys } = await nextMessage<WatchedWord>(child);
+  const { url, keys, poorKey } = await nextMessage<WatchedWord>(child);
   const ask = (order: WatchedOrder): Promise<Watched> => {
     const told = nextMessage<Watched>(child);
     child.send(order);
     return told;
   };
   return {
-    ...{ url, keys },
+    ...{ url, keys, poorKey },
     async watch(work) {
       const slow = slowness();
       const before = await ask('begin');

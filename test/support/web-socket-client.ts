@@ -14,8 +14,13 @@ export class TestSocket {
   readonly binaries: Buffer[] = [];
   readonly closed: Promise<Closed>;
 
-  constructor(url: string, protocols: string[] = [], headers: Record<string, string> = {}) {
-    this.ws = new WebSocket(url, protocols, { headers, perMessageDeflate: false });
+  constructor(
+    url: string,
+    protocols: string[] = [],
+    headers: Record<string, string> = {},
+    ca?: string,
+  ) {
+    this.ws = new WebSocket(url, protocols, { headers, ca, perMessageDeflate: false });
     this.ws.on('message', (data: Buffer, isBinary: boolean) => {
       if (isBinary) this.binaries.push(data);
       else this.texts.push(data.toString());

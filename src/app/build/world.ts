@@ -1,6 +1,7 @@
 import type { MetricsRegistry } from '../../http/server/metrics.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
+import type { MessageLine } from '../../kernel/messages/message-line.ts';
 import type { Random } from '../../kernel/random.ts';
 import type { Tracer } from '../../kernel/trace/span.ts';
 import type { Catalogue } from '../../models/catalogue/catalogue.ts';
@@ -52,6 +53,8 @@ export type World = ServerDeps & {
   /** Undefined: nothing is traced. */
   readonly tracer: Tracer | undefined;
   readonly catalogue: Catalogue;
+  /** Of all sockets, those of callers and those at upstreams. */
+  readonly line: MessageLine;
   /** Sends all outbound requests. */
   readonly fetch: Fetch;
   readonly fetchStream: FetchStream;

@@ -4,6 +4,7 @@ import { type Clock, sleep } from '../../kernel/clock.ts';
 import { DRAINING } from '../../kernel/draining.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
+import type { MessageLine } from '../../kernel/messages/message-line.ts';
 import type { Metrics } from '../../kernel/metrics.ts';
 import type { Random } from '../../kernel/random.ts';
 import type { Tracer } from '../../kernel/trace/span.ts';
@@ -21,7 +22,6 @@ import { BodyBudget } from '../body/body-budget.ts';
 import { commonHeaders, privateHeaders } from '../pipeline/output-headers.ts';
 import { createClientAddress, createIsTrustedProxy } from '../route/client-address.ts';
 import type { AnyRoute, RouteSpec } from '../route/route.ts';
-import { MessageLine } from '../websocket/message-line.ts';
 import {
   createSocketRegistry,
   type SocketCaps,
@@ -70,6 +70,8 @@ export type HttpServerDeps<R extends AnyRoute, S extends AnySocket> = {
   readonly random: Random;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Shared with the sockets that this server opens itself. */
+  readonly line: MessageLine;
   /** Undefined: no request is traced. */
   readonly tracer?: Tracer | undefined;
   readonly secureCookies: boolean;
@@ -253,7 +255,7 @@ function wire<R extends AnyRoute, S extends AnySocket>(
       registry,
       gate,
       connections,
-      line: new MessageLine(clock),
+      line: deps.line,
       admitAgent: createAdmitAgent(authentication),
     },
     serving: {

@@ -1,10 +1,11 @@
-import type { WebSocket } from 'uWebSockets.js';
+import type { HttpResponse, WebSocket } from 'uWebSockets.js';
 import type { Clock } from '../../kernel/clock.ts';
 import { DRAINING } from '../../kernel/draining.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
-import { MessageBudget } from './message-budget.ts';
-import type { MessageLine } from './message-line.ts';
+import { MessageBudget } from '../../kernel/messages/message-budget.ts';
+import type { MessageSource } from '../../kernel/messages/message-lane.ts';
+import type { MessageLine } from '../../kernel/messages/message-line.ts';
 import type { LiveSocket, Seat } from './socket-registry.ts';
 import type { SocketConnection, SocketHandler } from './socket-route.ts';
 
@@ -24,6 +25,9 @@ export type SessionOptions = {
   readonly log: Log;
 };
 
+/** Stops and continues the reading of a connection. Of its HTTP response, for want of methods of the socket (docs/decisions/0111). */
+export type ReadPause = Pick<HttpResponse, 'pause' | 'resume'>;
+
 type SendOptions = { readonly droppable?: boolean; readonly asText?: boolean };
 
 /** The library's user data: one object that stays with the socket. */
@@ -33,17 +37,22 @@ export type SocketData = { readonly session: SocketSession };
  * One socket between the library and its handler, to which it is its connection. It owns the rule that a handler's
  * throw closes the socket and nothing else, and that a closed socket is never touched again.
  */
-export class SocketSession implements SocketConnection {
+export class SocketSession implements SocketConnection, MessageSource {
   // What every message needs stands first (docs/decisions/0109).
   #socket: WebSocket<SocketData> | undefined;
   readonly #maxMessageBytes: number;
   readonly #clock: Clock;
   readonly #budget: MessageBudget;
-  /** Messages that wait for a later turn. */
-  #waiting = 0;
   readonly #line: MessageLine;
   readonly #handler: SocketHandler;
+  /** Messages that wait for a later turn. */
+  #waiting = 0;
   #waitingBytes = 0;
+  #reading: ReadPause | undefined;
+  #isHeldBack = false;
+  #isPaused = false;
+  /** How the client left, while messages that it sent before still wait. */
+  #left: { readonly code: number; readonly reason: string } | undefined;
   /** Closed by this side: nothing more that the client has sent is of interest. */
   #isEnded = false;
   #isOver = false;
@@ -62,7 +71,7 @@ export class SocketSession implements SocketConnection {
     this.#handler = options.handler;
     this.#maxMessageBytes = options.maxMessageBytes;
     this.#clock = options.clock;
-    this.#budget = new MessageBudget(options.clock.monotonicMs());
+    this.#budget = new MessageBudget(options.clock.monotonicMs(), LIMITS.socketRates);
     this.#line = options.line;
     this.#seat = options.seat;
     this.#log = options.log;
@@ -76,8 +85,19 @@ export class SocketSession implements SocketConnection {
     return this.#socket?.getBufferedAmount() ?? 0;
   }
 
+  /** Without an agent each socket is an owner of its own. */
+  get owner(): number | object {
+    return this.agentId === 0 ? this : this.agentId;
+  }
+
+  /** The connection will be read by means of its response, whose methods outlive the upgrade. */
+  readBy({ pause, resume }: ReadPause): void {
+    this.#reading = { pause, resume };
+  }
+
   opened(socket: WebSocket<SocketData>): void {
     this.#socket = socket;
+    this.#line.join(this);
     this.#guard(() => this.#handler.opened(this));
     if (!this.#isOver) this.#seat.occupy(this.#live());
   }
@@ -89,38 +109,75 @@ export class SocketSession implements SocketConnection {
       return;
     }
     const nowMs = this.#clock.monotonicMs();
-    const excess = this.#budget.arrived(data.byteLength, nowMs);
-    if (excess !== undefined) {
-      this.close(1008, excess);
-      return;
-    }
-    if (this.#waiting === 0 && this.#line.hasTime(nowMs))
-      this.#take(new Uint8Array(data), isBinary, nowMs);
+    if (!this.#budget.arrived(data.byteLength, nowMs)) this.close(1008, TOO_MANY_BYTES);
+    else if (this.#line.hasTime(nowMs)) this.#take(new Uint8Array(data), isBinary, nowMs);
     else this.#wait(data, isBinary);
   }
 
+  /** A ping, which the library has answered, or a pong. */
+  controlFrame(): void {
+    if (this.#socket === undefined) return;
+    const isWithin = this.#budget.arrived(LIMITS.socketPingBytes, this.#clock.monotonicMs());
+    if (!isWithin) this.close(1008, TOO_MANY_BYTES);
+  }
+
+  waited(bytes: Uint8Array, isBinary: boolean): void {
+    this.#waiting--;
+    this.#waitingBytes -= bytes.byteLength;
+    if (!this.#isEnded && !this.#isOver) this.#take(bytes, isBinary, this.#clock.monotonicMs());
+    if (this.#waiting > 0) return;
+    this.#flow();
+    if (this.#left !== undefined) this.closed(this.#left.code, this.#left.reason);
+  }
+
+  holdBack(): void {
+    this.#isHeldBack = true;
+    this.#flow();
+  }
+
+  letGo(): void {
+    this.#isHeldBack = false;
+    this.#flow();
+  }
+
   #wait(data: ArrayBuffer, isBinary: boolean): void {
+    const { ahead, socket } = LIMITS.socketsWaiting;
+    this.#waiting++;
     this.#waitingBytes += data.byteLength;
-    if (this.#waitingBytes > LIMITS.socketWaitingBytes) {
+    if (this.#waiting > socket.messages || this.#waitingBytes > socket.bytes) {
       this.close(1008, 'messages come faster than they are handled');
       return;
     }
-    this.#waiting++;
-    const bytes = this.#line.keep(data);
-    this.#line.later(() => {
-      this.#waiting--;
-      this.#waitingBytes -= bytes.byteLength;
-      if (this.#isEnded || this.#isOver) return;
-      this.#take(bytes, isBinary, this.#clock.monotonicMs());
-    });
+    this.#line.wait(this, this.#line.keep(data), isBinary);
+    if (this.#waiting > ahead.messages || this.#waitingBytes > ahead.bytes) this.#pause();
+  }
+
+  /** Reads on, unless the line or messages of this socket say otherwise. */
+  #flow(): void {
+    if (this.#isHeldBack && !this.#isEnded) this.#pause();
+    else if (this.#isPaused && (this.#waiting === 0 || this.#isEnded)) this.#resume();
+  }
+
+  /** The library cannot resume a socket that has unsent bytes (docs/decisions/0111). */
+  #pause(): void {
+    const socket = this.#socket;
+    if (this.#isPaused || socket === undefined || socket.getBufferedAmount() > 0) return;
+    this.#isPaused = true;
+    this.#reading?.pause.call(socket);
+  }
+
+  /** A socket with unsent bytes is read again by itself. */
+  #resume(): void {
+    this.#isPaused = false;
+    const socket = this.#socket;
+    if (socket?.getBufferedAmount() === 0) this.#reading?.resume.call(socket);
   }
 
   #take(bytes: Uint8Array, isBinary: boolean, startedMs: number): void {
     this.#handle(bytes, isBinary);
     const nowMs = this.#clock.monotonicMs();
     this.#line.used(startedMs, nowMs);
-    const overwork = this.#budget.handled(startedMs, nowMs);
-    if (overwork !== undefined) this.close(1008, overwork);
+    if (!this.#budget.handled(startedMs, nowMs)) this.close(1008, TOO_MUCH_WORK);
   }
 
   #handle(bytes: Uint8Array, isBinary: boolean): void {
@@ -144,10 +201,11 @@ export class SocketSession implements SocketConnection {
     if (this.#isOver) return;
     // What a client has sent before it left is heard before its leaving is.
     if (this.#waiting > 0 && !this.#isEnded) {
-      this.#line.later(() => this.closed(code, reason));
+      this.#left = { code, reason };
       return;
     }
     this.#isOver = true;
+    this.#line.leave(this);
     this.#seat.release();
     try {
       this.#handler.closed(code, reason);
@@ -174,6 +232,8 @@ export class SocketSession implements SocketConnection {
 
   close(code: number, reason = ''): void {
     this.#isEnded = true;
+    // The library sees the client's own goodbye only while it reads.
+    this.#flow();
     this.#socket?.end(code, cutReason(reason));
   }
 
@@ -206,6 +266,11 @@ export class SocketSession implements SocketConnection {
     this.close(1011, 'internal error');
   }
 }
+
+const MIB = 1024 * 1024;
+const { bytes: BYTES, busyMs: BUSY_MS } = LIMITS.socketRates;
+const TOO_MANY_BYTES = `more than ${BYTES.burst / MIB} MiB at once and ${BYTES.perSecond / MIB} MiB a second`;
+const TOO_MUCH_WORK = `messages take the server more than ${BUSY_MS.perSecond} ms a second to handle`;
 
 /** A close frame has room for 123 bytes of text, and must not end inside a character. */
 export function cutReason(reason: string): string {

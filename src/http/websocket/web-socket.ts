@@ -8,6 +8,7 @@ import type {
 import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
+import type { MessageLine } from '../../kernel/messages/message-line.ts';
 import { abortSignalOf } from '../../kernel/stop-signal.ts';
 import type { Span } from '../../kernel/trace/span.ts';
 import type { RateGate } from '../../rate-limit/rate-gate.ts';
@@ -27,7 +28,6 @@ import { renderError } from '../route/render-error.ts';
 import type { ConnectionGate } from '../server/connection-gate.ts';
 import type { EdgeDeps } from '../server/edge-deps.ts';
 import { beginRequest, endAnswered, traceLines } from '../server/request-span.ts';
-import type { MessageLine } from './message-line.ts';
 import type { SocketRegistry } from './socket-registry.ts';
 import {
   type AgentSocket,
@@ -72,6 +72,8 @@ export function socketBehavior(deps: SocketDeps, spec: AnySocket): WebSocketBeha
     upgrade: (res, req, context) => beginUpgrade(deps, spec, res, req, context),
     open: (ws) => sessionOf(ws).opened(ws),
     message: (ws, data, isBinary) => sessionOf(ws).message(data, isBinary),
+    ping: (ws) => sessionOf(ws).controlFrame(),
+    pong: (ws) => sessionOf(ws).controlFrame(),
     drain: (ws) => sessionOf(ws).drained(),
     close: (ws, code, reason) => {
       deps.connections.upgradedClosed();
@@ -244,6 +246,7 @@ function handOver(
     const lines = [...(own ?? []), ...added, ...traceLines(span)];
     endAnswered(span, 101);
     for (const [name, value] of lines) res.writeHeader(name, value);
+    session.readBy(res);
     res.upgrade<SocketData>(
       { session },
       headers.get('sec-websocket-key') ?? '',

@@ -4,14 +4,40 @@ export const VOICE_LIMITS = {
   socketMessageBytes: 1024 * 1024,
   /** The library buffers what is unfinished up to here, and cuts off without a frame what is longer. */
   socketHardMessageBytes: 1024 * 1024 + 64 * 1024,
-  /** Of one socket: two minutes of sound at once, and then ten times as fast as any is played. */
-  socketBytes: { burst: 16 * 1024 * 1024, perSecond: 1024 * 1024 },
-  /** Of one socket: how long this process may be at its messages. Fifty frames of sound a second take about five. */
-  socketBusyMs: { burst: 500, perSecond: 100 },
+  /**
+   * Of one socket: two minutes of sound at once, and then ten times as fast as any is played; and how long this process may be
+   * at its messages, of which fifty frames of sound a second take about five.
+   */
+  socketRates: {
+    bytes: { burst: 16 * 1024 * 1024, perSecond: 1024 * 1024 },
+    busyMs: { burst: 500, perSecond: 100 },
+  },
+  /** What a shorter message counts, and a ping or a pong: the server has as much work with them. */
+  socketLeastBytes: 256,
+  socketPingBytes: 4 * 1024,
   /** Of all sockets, in one turn of the event loop; further messages wait for the next one. */
   socketMsPerTurn: 5,
-  /** What may wait of the messages of one socket. */
-  socketWaitingBytes: 16 * 1024 * 1024,
+  /**
+   * Messages that wait. A socket that has brought more than `socket`, or than `link` where this server is the client, closes. One that is `ahead` is not read until they are
+   * handled; nor are all sockets of an agent beyond `owner`, and all of the server beyond `all`.
+   */
+  socketsWaiting: {
+    socket: { messages: 8_192, bytes: 16 * 1024 * 1024 },
+    link: { messages: 4_096 },
+    ahead: { messages: 64, bytes: 256 * 1024 },
+    owner: { messages: 2_048, bytes: 8 * 1024 * 1024 },
+    all: { messages: 8_192, bytes: 64 * 1024 * 1024 },
+  },
+  /** Of a socket at an upstream or an application. It rests while it is over them. */
+  linkRates: {
+    bytes: { burst: 16 * 1024 * 1024, perSecond: 4 * 1024 * 1024 },
+    busyMs: { burst: 250, perSecond: 100 },
+  },
+  /** The same of all such sockets of an agent. */
+  agentLinkRates: {
+    bytes: { burst: 64 * 1024 * 1024, perSecond: 32 * 1024 * 1024 },
+    busyMs: { burst: 1_000, perSecond: 600 },
+  },
   socketBackpressureBytes: 1024 * 1024,
   /** Unless `SOCKETS_PER_AGENT` says otherwise. */
   socketsPerAgent: 100,

@@ -255,7 +255,7 @@ describe('messages', () => {
 
   it('that bring more bytes than a socket may close 1008, and the reason says how many that are', async () => {
     const socket = await connect();
-    const most = (2 * LIMITS.socketBytes.burst) / MIB;
+    const most = (2 * LIMITS.socketRates.bytes.burst) / MIB;
     // The test waits for each: bytes that are not read yet would break the connection before its close is read.
     for (let sent = 1; sent <= most && seen.closed.length === 0; sent++) {
       socket.ws.send(Buffer.alloc(MIB));

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+import { MessageBudget } from '../../../../src/kernel/messages/message-budget.ts';
+
+const { linkRates, socketRates } = LIMITS;
+const { bytes, busyMs } = socketRates;
+
+describe('a message budget', () => {
+  it('takes a burst of bytes at once, then a steady number of bytes a second', () => {
+    const clock = new ManualClock();
+    const budget = new MessageBudget(clock.monotonicMs(), socketRates);
+    const arrived = (count: number) => budget.arrived(count, clock.monotonicMs());
+    expect(arrived(bytes.burst)).toBe(true);
+    clock.advance(1_000);
+    expect(arrived(bytes.perSecond)).toBe(true);
+    expect(arrived(1)).toBe(false);
+  });
+
+  it('counts every message as 256 bytes or more: 65,536 messages of two bytes are the burst', () => {
+    const clock = new ManualClock();
+    const budget = new MessageBudget(clock.monotonicMs(), socketRates);
+    let taken = 0;
+    while (budget.arrived(2, clock.monotonicMs())) taken++;
+    expect(taken).toBe(65_536);
+    clock.advance(1_000);
+    let later = 0;
+    while (budget.arrived(2, clock.monotonicMs())) later++;
+    // One message went into debt.
+    expect(later).toBe(4_095);
+  });
+
+  it('counts the time that messages take, whatever their number', () => {
+    const clock = new ManualClock();
+    const budget = new MessageBudget(clock.monotonicMs(), socketRates);
+    const busy = (ms: number) => {
+      const startedMs = clock.monotonicMs();
+      clock.advance(ms);
+      return budget.handled(startedMs, clock.monotonicMs());
+    };
+    // Half a burst, and what flowed back meanwhile.
+    expect(busy(busyMs.burst / 2)).toBe(true);
+    expect(busy(busyMs.burst / 2)).toBe(true);
+    expect(busy(busyMs.burst / 2)).toBe(false);
+  });
+
+  it('tells how long it takes until a debt of bytes and a debt of time are paid back', () => {
+    const clock = new ManualClock();
+    const budget = new MessageBudget(clock.monotonicMs(), linkRates);
+    const { burst, perSecond } = linkRates.bytes;
+    expect(budget.debtMs).toBe(0);
+    expect(budget.spend(burst + perSecond / 2, clock.monotonicMs(), clock.monotonicMs())).toBe(
+      false,
+    );
+    expect(budget.debtMs).toBe(500);
+    const startedMs = clock.monotonicMs();
+    clock.advance(500);
+    // Half a second used 250 ms more than the burst of time, and brought 50 ms back.
+    expect(budget.spend(0, startedMs, clock.monotonicMs())).toBe(false);
+    expect(budget.debtMs).toBeCloseTo(2_000 + 500, 0);
+  });
+
+  it('never runs dry over 120 messages of sound a second', () => {
+    const clock = new ManualClock();
+    const budget = new MessageBudget(clock.monotonicMs(), socketRates);
+    for (let frame = 0; frame < 120 * 60; frame++) {
+      const startedMs = clock.monotonicMs();
+      // 20 ms of two channels at 48 kHz, in base64.
+      expect(budget.arrived(5_120, startedMs)).toBe(true);
+      clock.advance(0.5);
+      expect(budget.handled(startedMs, clock.monotonicMs())).toBe(true);
+      clock.advance(1_000 / 120 - 0.5);
+    }
+  });
+});
