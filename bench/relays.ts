@@ -1,6 +1,7 @@
 import type { Credentials } from '../src/http/auth/credentials.ts';
 import { systemClock } from '../src/kernel/clock.ts';
 import { silentLog } from '../src/kernel/log.ts';
+import { MessageLine } from '../src/kernel/messages/message-line.ts';
 import { systemRandom } from '../src/kernel/random.ts';
 import { buildCatalogue } from '../src/models/catalogue/build-catalogue.ts';
 import type { ModelEntry, ProviderEntry } from '../src/models/catalogue/builtin/builtin-model.ts';
@@ -39,7 +40,8 @@ export function relaysTo(upstreamPort: number) {
     models,
     secret: () => undefined,
   });
-  const shared = { clock: systemClock, random: systemRandom, log: silentLog, catalogue };
+  const line = new MessageLine(systemClock);
+  const shared = { clock: systemClock, random: systemRandom, log: silentLog, catalogue, line };
   const breaker = createSourceRests(shared);
   const providerKeys = { find: async () => undefined, noteUse: async () => {} };
   return {

@@ -92,7 +92,7 @@ function relayKindOf(
     idPrefix: ID_PREFIX,
     reserveRaw: (_, source) => (isBilledByToken(source) ? undefined : firstSliceRaw(source)),
     openHold: openStreamHold,
-    async connect(rail, { ownKey, source }, signal) {
+    async connect(rail, { agentId, ownKey, source }, signal) {
       const fitting = listenOptions(asked, ownKey !== undefined);
       if (fitting.kind === 'unfit') return fitting;
       const channels = isOfTurns ? {} : { channels: '1' };
@@ -100,7 +100,7 @@ function relayKindOf(
       const spoken = language === undefined ? sound : { ...sound, language };
       const options = [...fitting.options, ...Object.entries(spoken)];
       const { upstreamModel: model } = source;
-      return rail.connect({ model, ownKey, options, isOfTurns }, signal);
+      return rail.connect({ agentId, model, ownKey, options, isOfTurns }, signal);
     },
   };
 }

@@ -1,5 +1,6 @@
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
+import { MessageLine } from '../../src/kernel/messages/message-line.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import { Teardown } from '../../src/kernel/teardown.ts';
 import type { Ledger } from '../../src/ledger/rules/ledger.ts';
@@ -56,7 +57,8 @@ export async function listenWorld(
   const upstream = teardown.use('upstream', await listenUpstream());
   const second = teardown.use('second', await listenUpstream());
   const catalogue = buildCatalogue({ ...entriesOf(upstream, second), secret: () => 'sk-server' });
-  const shared = { clock: systemClock, random: systemRandom, log: silentLog, catalogue };
+  const line = new MessageLine(systemClock);
+  const shared = { clock: systemClock, random: systemRandom, log: silentLog, catalogue, line };
   const rails = teardown.use(
     'rails',
     createListenRails({ ...shared, ...(connectMs && { connectMs }) }),

@@ -1,4 +1,5 @@
 import { ManualClock } from '../../src/kernel/manual-clock.ts';
+import { MessageLine } from '../../src/kernel/messages/message-line.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import { createRelayLlm } from '../../src/phone/voice/relay/relay-llm.ts';
 import { createDestinationGuard } from '../../src/platform/egress/destination-guard.ts';
@@ -15,8 +16,9 @@ export async function relayBrainWorld({ allowLocalhost = true, url = '' } = {}) 
     domainAllowlist: [],
   });
   const llm = createRelayLlm(
-    { guard, clock, random: systemRandom },
+    { guard, clock, random: systemRandom, line: new MessageLine(clock) },
     {
+      agentId: 1,
       callId: 'CA1',
       from: '+14155550100',
       to: '+14155550199',

@@ -1,3 +1,4 @@
+import { MessageLine } from '../../src/kernel/messages/message-line.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import type { Brain } from '../../src/phone/calls/call-deps.ts';
 import { openBrain } from '../../src/phone/voice/open-brain.ts';
@@ -19,9 +20,14 @@ export async function relayCall(options: Parameters<typeof phoneCall>[0] = {}) {
         domainAllowlist: [],
       });
       const voice = { voiceMode: 'webhook', webhookUrl: app.url };
-      const parties = { callId: 'CA1', from: '+14155550100', to: '+14155550199' };
+      const parties = { agentId: 1, callId: 'CA1', from: '+14155550100', to: '+14155550199' };
       const call = { ...parties, direction: 'inbound', options: { voice } } as never;
-      brain = openBrain({ clock, guard, random: systemRandom, client: {} as never }, call, {});
+      const line = new MessageLine(clock);
+      brain = openBrain(
+        { clock, guard, line, random: systemRandom, client: {} as never },
+        call,
+        {},
+      );
       if (brain === undefined) throw new Error('the call has a brain of its own');
       return brain;
     },

@@ -10,7 +10,7 @@ import { createWebhookLlm } from './webhook/webhook-llm.ts';
  */
 export function openBrain(
   deps: RelayLlmDeps & { readonly client: GuardedClient },
-  call: Pick<Call, 'callId' | 'from' | 'to' | 'direction' | 'options'>,
+  call: Pick<Call, 'callId' | 'agentId' | 'from' | 'to' | 'direction' | 'options'>,
   { traceHeaders }: BrainOptions,
 ): Brain | undefined {
   const { voiceMode, webhookUrl: url } = call.options.voice;

@@ -22,7 +22,7 @@ export type WebSocketBounds = {
 
 /**
  * Opens a WebSocket to a place that a caller chose: to an address that the guard has checked and no other, following
- * nothing. It is paused, so that nothing is missed. Rejects with BlockedDestination, Unreachable or SendFailed.
+ * nothing. It is paused, so that nothing is missed, and leaves pings to be answered. Rejects with BlockedDestination, Unreachable or SendFailed.
  */
 export async function openWebSocket(
   { ca, clock, guard }: WebSocketDeps,
@@ -38,6 +38,7 @@ export async function openWebSocket(
     headers: { ...headers },
     maxPayload: maxMessageBytes,
     perMessageDeflate: false,
+    autoPong: false,
   });
   return shakenHands(ws, { untilMs, signal, clock });
 }

@@ -59,7 +59,7 @@ export type RelayKind<R> = {
   ) => Promise<OpenedSessionHold>;
   readonly connect: (
     rail: R,
-    seller: Seller,
+    seller: Seller & { readonly agentId: number },
     signal: StopSignal,
   ) => Promise<Outcome<{ readonly socket: UpstreamSocket }>>;
 };
@@ -73,8 +73,8 @@ export const REALTIME_RELAY: RelayKind<RealtimeRail> = {
     isBilledByTime(source) ? heldTimeRaw({ source }) : relayTurnRaw(model, source, 0),
   openHold: (deps, owner, model) =>
     isBilledByTime(owner.source) ? openTimeHold(deps, owner) : openTurnHold(deps, owner, model),
-  connect: (rail, { ownKey, source }, signal) =>
-    rail.connect({ model: source.upstreamModel, ownKey }, signal),
+  connect: (rail, { agentId, ownKey, source }, signal) =>
+    rail.connect({ agentId, model: source.upstreamModel, ownKey }, signal),
 };
 
 /** A live session, billed by the seconds that its upstream reports. */
@@ -180,7 +180,7 @@ async function openAt<R>(
     if (ownKey !== undefined && providerKey === undefined) {
       await deps.relays.providerKeys.noteUse(accountId, source.provider);
     }
-    const outcome = await connect(rail, offer, signal);
+    const outcome = await connect(rail, { ...offer, agentId: spender.agentId }, signal);
     if (outcome.kind === 'completed') {
       return { ...outcome, relay: { owner, model, sessionHold, upstream: outcome.socket } };
     }

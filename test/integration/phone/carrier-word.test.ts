@@ -202,6 +202,10 @@ it('an agent in hosted mode has no brain of its own', async () => {
   >`select options from calls where id = ${callId}`;
   const call = { callId, options: row?.options } as never;
   expect(
-    openBrain({ ...world.deps, client: {} as never, guard: {} as never }, call, {}),
+    openBrain(
+      { ...world.deps, client: {} as never, guard: {} as never, line: {} as never },
+      call,
+      {},
+    ),
   ).toBeUndefined();
 });

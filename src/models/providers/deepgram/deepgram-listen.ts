@@ -10,7 +10,7 @@ export function createDeepgramListenRail(
   const { upstream } = deps;
   const opener = createSocketOpener(deps);
   return {
-    connect({ isOfTurns = false, model, options, ownKey }, signal) {
+    connect({ agentId, isOfTurns = false, model, options, ownKey }, signal) {
       const key = ownKey ?? upstream.apiKey;
       const url = socketUrl(upstream.baseUrl, 'listen');
       if (isOfTurns) url.pathname = url.pathname.replace(/\/v1\/listen$/, '/v2/listen');
@@ -18,7 +18,7 @@ export function createDeepgramListenRail(
       url.searchParams.set('model', model);
       const authorization = key === null ? null : `Token ${key}`;
       const maxFrameBytes = LIMITS.listenFrameBytes;
-      return opener.open({ url, authorization, maxFrameBytes, greets: false }, signal);
+      return opener.open({ url, agentId, authorization, maxFrameBytes, greets: false }, signal);
     },
     [Symbol.asyncDispose]: () => opener[Symbol.asyncDispose](),
   };

@@ -13,12 +13,12 @@ export function createOpenAiLiveRail(
   const { upstream } = deps;
   const opener = createSocketOpener(deps);
   return {
-    connect({ ownKey }, signal) {
+    connect({ agentId, ownKey }, signal) {
       const key = ownKey ?? upstream.apiKey;
       const url = socketUrl(upstream.baseUrl, 'live/sessions');
       const authorization = key === null ? null : `Bearer ${key}`;
       const maxFrameBytes = LIMITS.relayFrameBytes;
-      return opener.open({ url, authorization, maxFrameBytes, greets: false }, signal);
+      return opener.open({ url, agentId, authorization, maxFrameBytes, greets: false }, signal);
     },
     [Symbol.asyncDispose]: () => opener[Symbol.asyncDispose](),
   };

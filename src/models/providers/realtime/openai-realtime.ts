@@ -10,13 +10,13 @@ export function createOpenAiRealtimeRail(
   const { upstream } = deps;
   const opener = createSocketOpener(deps);
   return {
-    connect({ model, ownKey }, signal) {
+    connect({ agentId, model, ownKey }, signal) {
       const key = ownKey ?? upstream.apiKey;
       const url = socketUrl(upstream.baseUrl, 'realtime');
       url.searchParams.set('model', model);
       const authorization = key === null ? null : `Bearer ${key}`;
       const maxFrameBytes = LIMITS.relayFrameBytes;
-      return opener.open({ url, authorization, maxFrameBytes, greets: true }, signal);
+      return opener.open({ url, agentId, authorization, maxFrameBytes, greets: true }, signal);
     },
     [Symbol.asyncDispose]: () => opener[Symbol.asyncDispose](),
   };

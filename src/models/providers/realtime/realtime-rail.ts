@@ -24,6 +24,7 @@ export interface UpstreamSocket {
 }
 
 export type RealtimeCall = {
+  readonly agentId: number;
   /** The upstream's name of the model. */
   readonly model: string;
   /** The buyer's own key, in the place of this server's. */

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import WebSocket from 'ws';
 import type { Clock } from '../../../kernel/clock.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
+import type { MessageLine } from '../../../kernel/messages/message-line.ts';
 import type { Random } from '../../../kernel/random.ts';
 import type { StopSignal } from '../../../kernel/stop-signal.ts';
 import { failed, type Outcome } from '../outcome.ts';
@@ -9,10 +10,11 @@ import { waitOf } from '../reset-time.ts';
 import { awaitFirstSign } from './first-sign.ts';
 import { createMaskSource } from './mask-source.ts';
 import type { UpstreamSocket } from './realtime-rail.ts';
-import { LiveUpstream } from './upstream-socket.ts';
+import { LiveUpstream, type UpstreamDeps } from './upstream-socket.ts';
 
 export type SocketOpenerDeps = {
   readonly clock: Clock;
+  readonly line: MessageLine;
   readonly random: Random;
   readonly connectMs?: number;
 };
@@ -24,6 +26,7 @@ export interface SocketOpener extends AsyncDisposable {
   open(
     target: {
       readonly url: URL;
+      readonly agentId: number;
       readonly authorization: string | null;
       readonly maxFrameBytes: number;
       /** Whether its protocol has the upstream speak first, unasked. It has as long for that as for the upgrade. */
@@ -40,25 +43,26 @@ const NO_BODY = new Uint8Array();
  * off.
  */
 export function createSocketOpener(deps: SocketOpenerDeps): SocketOpener {
-  const { clock, connectMs = LIMITS.upstreamConnectMs } = deps;
+  const { clock, connectMs = LIMITS.upstreamConnectMs, line } = deps;
   const generateMask = createMaskSource(deps.random);
   /** Bounded by the live sessions. */
   const open = new Set<WebSocket>();
 
   return {
-    async open({ authorization, greets, maxFrameBytes, url }, signal) {
+    async open({ agentId, authorization, greets, maxFrameBytes, url }, signal) {
       if (signal.aborted) return { kind: 'aborted' };
       const ws = new WebSocket(url, {
         headers: authorization === null ? {} : { authorization },
         handshakeTimeout: connectMs,
         maxPayload: maxFrameBytes,
         perMessageDeflate: false,
+        autoPong: false,
         generateMask,
       });
       open.add(ws);
       ws.once('close', () => open.delete(ws));
       const ms = greets ? connectMs : LIMITS.listenOpeningMs;
-      return connected(ws, { clock, greets, ms }, signal);
+      return connected(ws, { agentId, clock, greets, line, ms }, signal);
     },
     async [Symbol.asyncDispose]() {
       for (const ws of open) ws.terminate();
@@ -76,7 +80,7 @@ export function socketUrl(baseUrl: string, path: string): URL {
 
 function connected(
   ws: WebSocket,
-  opening: Parameters<typeof awaitFirstSign>[1],
+  opening: UpstreamDeps & Parameters<typeof awaitFirstSign>[1],
   signal: StopSignal,
 ): Promise<Connected> {
   return new Promise((resolve) => {
@@ -91,7 +95,7 @@ function connected(
     };
     // Of the open socket nothing may be missed: it is paused in the same turn.
     ws.once('open', () => {
-      const socket = new LiveUpstream(ws, opening.clock);
+      const socket = new LiveUpstream(ws, opening);
       void awaitFirstSign(socket, opening).then((failure) =>
         settle(failure ?? { kind: 'completed', status: 101, socket }),
       );

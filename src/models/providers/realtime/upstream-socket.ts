@@ -1,7 +1,12 @@
 import type WebSocket from 'ws';
-import type { Clock, TimerHandle } from '../../../kernel/clock.ts';
+import { type Clock, soon, type TimerHandle } from '../../../kernel/clock.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
+import { MessageBudget } from '../../../kernel/messages/message-budget.ts';
+import type { MessageSource } from '../../../kernel/messages/message-lane.ts';
+import type { MessageLine } from '../../../kernel/messages/message-line.ts';
 import type { UpstreamListener, UpstreamSocket } from './realtime-rail.ts';
+
+const { ahead, link: most } = LIMITS.socketsWaiting;
 
 /** The code where no close frame came. */
 const WITHOUT_A_FRAME = 1006;
@@ -13,46 +18,71 @@ type First =
   | { readonly kind: 'frame'; readonly bytes: Buffer }
   | { readonly kind: 'closed'; readonly code: number };
 
+type Early = { readonly bytes: Buffer; readonly isBinary: boolean };
+
+export type UpstreamDeps = {
+  readonly clock: Clock;
+  readonly line: MessageLine;
+  /** The agent that the socket was opened for. */
+  readonly agentId: number;
+};
+
+const FLOODED = { code: 1008, reason: 'messages come faster than they are handled' } as const;
+
 /**
  * An open WebSocket to an upstream, kept paused until it has a listener or its first message is asked for. One that neither
- * says nor answers anything for two pings in a row is taken for gone.
+ * says nor answers anything for two pings in a row is taken for gone. One that is over its budget, or whose agent is over the
+ * one of all its upstreams, is not read until it has some again.
  */
-export class LiveUpstream implements UpstreamSocket {
+export class LiveUpstream implements UpstreamSocket, MessageSource {
   readonly #ws: WebSocket;
   readonly #clock: Clock;
+  readonly #line: MessageLine;
+  readonly #budget: MessageBudget;
+  readonly #shared: MessageBudget;
+  readonly owner: number;
   #listener: UpstreamListener | undefined;
   /** What it sent before a listener was set: it is paused at the first, and at most what was read with that follows. */
-  #early: { readonly bytes: Buffer; readonly isBinary: boolean }[] | undefined = [];
+  #early: Early[] | undefined = [];
   #firstCame: (first: First) => void = () => {};
+  #waiting = 0;
+  #waitingBytes = 0;
   #closed: { readonly code: number; readonly reason: string } | undefined;
   #heard = true;
   #isPaused = true;
+  #isHeldBack = false;
   #isOverlong = false;
+  #isFlooding = false;
+  /** Set while it is over its budget. */
+  #rest: TimerHandle | undefined;
+  #ping: Buffer | undefined;
   #timer: TimerHandle;
 
-  constructor(ws: WebSocket, clock: Clock) {
+  constructor(ws: WebSocket, { agentId, clock, line }: UpstreamDeps) {
+    const nowMs = clock.monotonicMs();
     this.#ws = ws;
     this.#clock = clock;
+    this.#line = line;
+    this.owner = agentId;
+    this.#budget = new MessageBudget(nowMs, LIMITS.linkRates);
     ws.pause();
+    this.#shared = line.join(this).links(nowMs);
     ws.on('message', (data: Buffer, isBinary: boolean) => {
       this.#heard = true;
-      if (this.#early === undefined) {
-        this.#listener?.frame(data, isBinary);
-        return;
-      }
-      this.#early.push({ bytes: data, isBinary });
-      this.pause();
-      this.#firstCame({ kind: 'frame', bytes: data });
+      if (this.#early === undefined) this.#arrived(data, isBinary);
+      else this.#cameEarly(this.#early, data, isBinary);
     });
+    ws.on('ping', (data: Buffer) => this.#pinged(data));
     ws.on('pong', () => {
       this.#heard = true;
+      this.#spend(LIMITS.socketPingBytes);
     });
     ws.on('close', (code, reason) => this.#over(code, reason.toString('utf8')));
     // The close that follows reports everything except that a frame was too long.
     ws.on('error', ({ code }: Error & { code?: string }) => {
       this.#isOverlong = code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
     });
-    this.#timer = clock.setTimeout(() => this.#ping(), LIMITS.relayPingMs);
+    this.#timer = clock.setTimeout(() => this.#look(), LIMITS.relayPingMs);
   }
 
   get unsentBytes(): number {
@@ -73,9 +103,8 @@ export class LiveUpstream implements UpstreamSocket {
     const early = this.#early ?? [];
     this.#early = undefined;
     if (this.#closed === undefined) this.resume();
-    // Any of them may end the session.
-    for (const { bytes, isBinary } of early) this.#listener?.frame(bytes, isBinary);
-    if (this.#closed !== undefined) this.#listener?.closed(this.#closed.code, this.#closed.reason);
+    for (const { bytes, isBinary } of early) this.#arrived(bytes, isBinary);
+    this.#tellEnd();
   }
 
   send(bytes: Uint8Array, isBinary: boolean): void {
@@ -84,13 +113,32 @@ export class LiveUpstream implements UpstreamSocket {
 
   pause(): void {
     this.#isPaused = true;
-    this.#ws.pause();
+    this.#flow();
   }
 
   resume(): void {
     this.#isPaused = false;
     this.#heard = true;
-    this.#ws.resume();
+    this.#flow();
+  }
+
+  holdBack(): void {
+    this.#isHeldBack = true;
+    this.#flow();
+  }
+
+  letGo(): void {
+    this.#isHeldBack = false;
+    this.#flow();
+  }
+
+  waited(bytes: Uint8Array, isBinary: boolean): void {
+    this.#waiting--;
+    this.#waitingBytes -= bytes.byteLength;
+    this.#take(bytes as Buffer, isBinary, this.#clock.monotonicMs());
+    if (this.#waiting > 0) return;
+    this.#flow();
+    this.#tellEnd();
   }
 
   /** The listener gets nothing from here on. */
@@ -98,28 +146,127 @@ export class LiveUpstream implements UpstreamSocket {
     this.#listener = undefined;
     this.#early = undefined;
     if (this.#closed !== undefined) return;
+    // A close in good order takes reading.
+    if (this.#rest !== undefined) {
+      this.#ws.terminate();
+      return;
+    }
     this.resume();
     this.#ws.close(1000);
     this.#clock.clearTimeout(this.#timer);
     this.#timer = this.#clock.setTimeout(() => this.#ws.terminate(), LIMITS.relayCloseMs);
   }
 
-  #ping(): void {
+  #cameEarly(early: Early[], bytes: Buffer, isBinary: boolean): void {
+    if (early.length >= most.messages) {
+      this.#flooded();
+      return;
+    }
+    early.push({ bytes, isBinary });
+    this.pause();
+    this.#firstCame({ kind: 'frame', bytes });
+  }
+
+  #arrived(bytes: Buffer, isBinary: boolean): void {
+    const nowMs = this.#clock.monotonicMs();
+    if (this.#line.hasTime(nowMs)) this.#take(bytes, isBinary, nowMs);
+    else this.#wait(bytes, isBinary);
+  }
+
+  #wait(bytes: Buffer, isBinary: boolean): void {
+    if (this.#waiting >= most.messages) {
+      this.#flooded();
+      return;
+    }
+    this.#waiting++;
+    this.#waitingBytes += bytes.byteLength;
+    this.#line.wait(this, bytes, isBinary);
+    if (this.#waiting > ahead.messages || this.#waitingBytes > ahead.bytes) this.#flow();
+  }
+
+  #take(bytes: Buffer, isBinary: boolean, startedMs: number): void {
+    this.#listener?.frame(bytes, isBinary);
+    const nowMs = this.#clock.monotonicMs();
+    this.#line.used(startedMs, nowMs);
+    const isWithin = this.#budget.spend(bytes.byteLength, startedMs, nowMs);
+    if (!this.#shared.spend(bytes.byteLength, startedMs, nowMs) || !isWithin) this.#tire();
+  }
+
+  #spend(bytes: number): void {
+    const nowMs = this.#clock.monotonicMs();
+    const isWithin = this.#budget.spend(bytes, nowMs, nowMs);
+    if (!this.#shared.spend(bytes, nowMs, nowMs) || !isWithin) this.#tire();
+  }
+
+  /** Rests until both budgets have something left. One that is being closed has nothing more to say. */
+  #tire(): void {
+    if (this.#rest !== undefined || this.#closed !== undefined) return;
+    if (this.#listener === undefined && this.#early === undefined) {
+      this.#ws.terminate();
+      return;
+    }
+    const ms = Math.max(1, this.#budget.debtMs, this.#shared.debtMs);
+    this.#rest = this.#clock.setTimeout(() => {
+      this.#rest = undefined;
+      this.#heard = true;
+      this.#flow();
+    }, ms);
+    this.#flow();
+  }
+
+  #flow(): void {
+    const isAhead = this.#waiting > ahead.messages || this.#waitingBytes > ahead.bytes;
+    const isHeld = this.#isPaused || this.#isHeldBack || isAhead;
+    if (isHeld || this.#rest !== undefined) this.#ws.pause();
+    else this.#ws.resume();
+  }
+
+  #flooded(): void {
+    this.#isFlooding = true;
+    this.#ws.terminate();
+  }
+
+  /** Answers the last ping of those that come in one turn. */
+  #pinged(data: Buffer): void {
+    this.#heard = true;
+    this.#spend(LIMITS.socketPingBytes);
+    if (this.#ping === undefined) {
+      soon(() => {
+        const ping = this.#ping;
+        this.#ping = undefined;
+        if (this.#ws.readyState === this.#ws.OPEN) this.#ws.pong(ping);
+      });
+    }
+    this.#ping = data;
+  }
+
+  #look(): void {
     // While the socket is paused, it reads no pong.
-    if (!this.#heard && !this.#isPaused) {
+    if (!this.#heard && !this.#ws.isPaused) {
       this.#ws.terminate();
       return;
     }
     this.#heard = false;
     if (this.#ws.readyState === this.#ws.OPEN) this.#ws.ping();
-    this.#timer = this.#clock.setTimeout(() => this.#ping(), LIMITS.relayPingMs);
+    this.#timer = this.#clock.setTimeout(() => this.#look(), LIMITS.relayPingMs);
   }
 
   #over(code: number, reason: string): void {
     this.#clock.clearTimeout(this.#timer);
+    if (this.#rest !== undefined) this.#clock.clearTimeout(this.#rest);
+    this.#line.leave(this);
     const received = code === 0 ? WITHOUT_A_FRAME : code;
-    this.#closed = { code: this.#isOverlong ? FRAME_TOO_LONG : received, reason };
+    if (this.#isFlooding) this.#closed = FLOODED;
+    else this.#closed = { code: this.#isOverlong ? FRAME_TOO_LONG : received, reason };
     this.#firstCame({ kind: 'closed', code: this.#closed.code });
-    this.#listener?.closed(this.#closed.code, reason);
+    this.#tellEnd();
+  }
+
+  /** Messages from before the close are handled first. */
+  #tellEnd(): void {
+    if (this.#closed === undefined || this.#waiting > 0) return;
+    const listener = this.#listener;
+    this.#listener = undefined;
+    listener?.closed(this.#closed.code, this.#closed.reason);
   }
 }

@@ -1,10 +1,12 @@
 import { LIMITS } from '../../../kernel/limits.ts';
+import type { MessageLine } from '../../../kernel/messages/message-line.ts';
 import { LiveUpstream } from '../../../models/providers/realtime/upstream-socket.ts';
 import { openWebSocket, type WebSocketDeps } from '../../../platform/egress/open-web-socket.ts';
 import { EventAllowance } from '../../../voice/live/event-allowance.ts';
 import { type RelayMessage, readRelayMessage } from './relay-message.ts';
 
 export type RelayLinkDeps = WebSocketDeps & {
+  readonly line: MessageLine;
   /** The headers by which the application may continue the trace of the call. */
   readonly traceHeaders?: (() => Readonly<Record<string, string>>) | undefined;
 };
@@ -30,6 +32,7 @@ const DONE: ReadonlySet<number> = new Set([1000, 1005]);
  */
 export class RelayLink {
   readonly #deps: RelayLinkDeps;
+  readonly #agentId: number;
   readonly #url: string;
   readonly #setup: string;
   readonly #events: RelayLinkEvents;
@@ -42,10 +45,15 @@ export class RelayLink {
 
   constructor(
     deps: RelayLinkDeps,
-    { setup, url }: { readonly url: string; readonly setup: object },
+    {
+      agentId,
+      setup,
+      url,
+    }: { readonly agentId: number; readonly url: string; readonly setup: object },
     events: RelayLinkEvents,
   ) {
     this.#deps = deps;
+    this.#agentId = agentId;
     this.#url = url;
     this.#setup = JSON.stringify(setup);
     this.#events = events;
@@ -85,7 +93,7 @@ export class RelayLink {
       this.#fail('The relay application could not be connected to.');
       return;
     }
-    const socket = new LiveUpstream(ws, this.#deps.clock);
+    const socket = new LiveUpstream(ws, { ...this.#deps, agentId: this.#agentId });
     this.#socket = socket;
     this.#write(socket, this.#setup);
     for (const text of this.#outbox.splice(0)) this.#write(socket, text);

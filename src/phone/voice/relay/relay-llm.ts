@@ -70,7 +70,7 @@ class RelaySession implements RelayLlm {
     const setup = relaySetup(call, deps.random);
     this.#link = new RelayLink(
       deps,
-      { url: call.url, setup },
+      { agentId: call.agentId, url: call.url, setup },
       {
         message: (message) => this.#take(message),
         ended: () => this.#gone(),

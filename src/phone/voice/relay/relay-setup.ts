@@ -2,6 +2,7 @@ import { type Random, randomHex } from '../../../kernel/random.ts';
 import type { CallParties } from '../call-parties.ts';
 
 export type RelayCall = CallParties & {
+  readonly agentId: number;
   /** `wss:`. */
   readonly url: string;
   /** What the application is given beside the parties. */

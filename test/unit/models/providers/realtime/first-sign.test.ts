@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
+import { MessageLine } from '../../../../../src/kernel/messages/message-line.ts';
 import { systemRandom } from '../../../../../src/kernel/random.ts';
 import { createDeepgramListenRail } from '../../../../../src/models/providers/deepgram/deepgram-listen.ts';
 import { createOpenAiRealtimeRail } from '../../../../../src/models/providers/realtime/openai-realtime.ts';
@@ -19,12 +20,18 @@ function rails() {
   const clock = new ManualClock();
   const { baseUrl } = upstream;
   const deps = {
-    ...{ upstream: { baseUrl, apiKey: 'sk-1' }, clock, random: systemRandom },
+    ...{
+      upstream: { baseUrl, apiKey: 'sk-1' },
+      clock,
+      line: new MessageLine(clock),
+      random: systemRandom,
+    },
     connectMs: CONNECT_MS,
   };
   const { signal } = new AbortController();
-  const greeting = () => createOpenAiRealtimeRail(deps).connect({ model: 'm' }, signal);
-  const silent = () => createDeepgramListenRail(deps).connect({ model: 'm', options: [] }, signal);
+  const greeting = () => createOpenAiRealtimeRail(deps).connect({ agentId: 1, model: 'm' }, signal);
+  const silent = () =>
+    createDeepgramListenRail(deps).connect({ agentId: 1, model: 'm', options: [] }, signal);
   return { clock, greeting, silent };
 }
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
+import { MessageLine } from '../../../../../src/kernel/messages/message-line.ts';
 import { systemRandom } from '../../../../../src/kernel/random.ts';
 import { createOpenAiRealtimeRail } from '../../../../../src/models/providers/realtime/openai-realtime.ts';
 import { type RealtimeUpstream, realtimeUpstream } from '../../../../support/realtime-upstream.ts';
@@ -15,10 +16,16 @@ function rail(apiKey: string | null = 'sk-1', query = '') {
   const clock = new ManualClock();
   const baseUrl = upstream.baseUrl + query;
   const opened = createOpenAiRealtimeRail({
-    ...{ upstream: { baseUrl, apiKey }, clock, random: systemRandom, connectMs: 2_000 },
+    ...{
+      upstream: { baseUrl, apiKey },
+      clock,
+      line: new MessageLine(clock),
+      random: systemRandom,
+      connectMs: 2_000,
+    },
   });
   const connect = (ownKey?: string, signal = new AbortController().signal) =>
-    opened.connect({ model: 'a b', ownKey }, signal);
+    opened.connect({ agentId: 1, model: 'a b', ownKey }, signal);
   return { clock, opened, connect };
 }
 
