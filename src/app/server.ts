@@ -95,14 +95,13 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
   const { close: closeOutbound, ...outbound } = createFetch();
   teardown.defer('outbound', closeOutbound);
   const { sql, ledgerSql } = database;
-  const line = new MessageLine(clock);
-  const world: World = { ...deps, sql, ledgerSql, metrics, tracer, catalogue, line, ...outbound };
+  const sending = { ...outbound, line: new MessageLine(clock) };
+  const world: World = { ...deps, sql, ledgerSql, metrics, tracer, catalogue, ...sending };
   const parts = await buildLedger(world, teardown);
-  const { ledger } = parts;
   const chain = await buildChain(world, teardown);
   signal?.throwIfAborted();
   const accounts = buildAccounts(world, parts, chain, teardown);
-  const voice = await buildVoice(world, ledger, teardown);
+  const voice = await buildVoice(world, parts.ledger, teardown);
   const health = createHealthChecks(clock, {
     db: database.ping,
     managedWallet: accounts.wallets === undefined ? undefined : async () => {},
@@ -128,7 +127,7 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
   const http = teardown.use('http', await openEdge(world, live, accounts, requests, services));
   const { credentials, invalidations } = accounts;
   parts.whenSuspended((agentId) => invalidations.notify({ kind: 'agent_stopped', agentId }));
-  invalidations.subscribe((notice) => forget(notice, { credentials, http, ledger, phone }));
+  invalidations.subscribe((notice) => forget(notice, { ...parts, credentials, http, phone }));
   startAccountWorkers(world, accounts, health, teardown);
 
   const port = await http.listen({ host: settings.host, port: deps.port ?? settings.port });
