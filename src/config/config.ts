@@ -3,7 +3,12 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { z } from 'zod';
 import { LIMITS } from '../kernel/limits.ts';
 import { MAINNET } from './chain-section.ts';
-import { DEFAULT_DATABASE_PATH, DEFAULT_PORT, Environment } from './environment.ts';
+import {
+  DEFAULT_DATABASE_PATH,
+  DEFAULT_PORT,
+  Environment,
+  withoutIdleThresholds,
+} from './environment.ts';
 import { assembleTracing } from './tracing-section.ts';
 
 /** A setting that the server refuses to start with. The message names the variable. */
@@ -15,7 +20,7 @@ export type Config = ReturnType<typeof assemble>;
 
 /** Reads the environment once. Throws ConfigError, naming the variable, before anything has started. */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
-  const parsed = Environment.safeParse(environment);
+  const parsed = Environment.safeParse(withoutIdleThresholds(environment));
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
     const name = String(issue?.path[0] ?? 'environment');

@@ -159,7 +159,7 @@ export const SECTIONS = {
     }),
     BUDGET_ADVISORY_NEAR_LIMIT_BPS: optional(share).meta({
       description:
-        'The used share of a cap, in basis points, from which the header says `near_limit`.',
+        'The used share of a cap, in basis points, from which the header says `near_limit`. Ignored while the header is off.',
       unset: 'never',
     }),
     RATELIMIT_ADVISORY_ENABLED: flag().meta({
@@ -170,7 +170,7 @@ export const SECTIONS = {
     }),
     RATELIMIT_ADVISORY_NEAR_LIMIT_BPS: optional(share).meta({
       description:
-        'The used share of a limit, in basis points, from which the header says `near_limit`.',
+        'The used share of a limit, in basis points, from which the header says `near_limit`. Ignored while the header is off.',
       unset: 'never',
     }),
   },
@@ -207,6 +207,16 @@ export const SECTIONS = {
     INDEXER_ADMIN_SECRET: text().describe('The credential for managing it.'),
   },
 } as const;
+
+/** The threshold of an advisory that is off is ignored, whatever its value. */
+export function withoutIdleThresholds(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const isOn = (name: string) => flag().parse(environment[name]);
+  return {
+    ...environment,
+    ...(!isOn('BUDGET_ADVISORY_ENABLED') && { BUDGET_ADVISORY_NEAR_LIMIT_BPS: undefined }),
+    ...(!isOn('RATELIMIT_ADVISORY_ENABLED') && { RATELIMIT_ADVISORY_NEAR_LIMIT_BPS: undefined }),
+  };
+}
 
 /** The same without headings. Credentials of providers are read by the names that the catalogue gives them. */
 export const Environment = z.object({

@@ -126,6 +126,18 @@ describe('readConfig', () => {
     expect(refusal({ FACILITATOR_PRIVATE_KEY: '0x12' })).toContain('FACILITATOR_PRIVATE_KEY');
   });
 
+  it('ignores the threshold of an advisory that is off, and refuses a wrong one where it is on', () => {
+    for (const name of ['BUDGET_ADVISORY', 'RATELIMIT_ADVISORY']) {
+      const wrong = { [`${name}_NEAR_LIMIT_BPS`]: '20000' };
+      const { budgetAdvisory, rateLimitAdvisory } = readConfig(wrong);
+      expect(budgetAdvisory).toEqual({ enabled: false, nearLimitBps: undefined });
+      expect(rateLimitAdvisory).toEqual({ enabled: false, nearLimitBps: undefined });
+      expect(() => readConfig({ ...wrong, [`${name}_ENABLED`]: '1' })).toThrow(
+        `Invalid ${name}_NEAR_LIMIT_BPS "20000"`,
+      );
+    }
+  });
+
   it('lets tests wait for no block and travel in time, and production not', () => {
     expect(readConfig({}).chain).toMatchObject({
       ...{ chainId: 8_453, confirmations: 4, reconcileSeconds: 15, clockSkewSeconds: 30 },
