@@ -72,6 +72,15 @@ export const phone = {
   callerNotActive: () => refusal(403, 'agent_not_active', 'This agent may not place calls now.'),
   numberExists: (record: unknown) =>
     refusal(409, 'number_exists', 'This agent has a number already.', { number: record }, NO_RETRY),
+  /** The number of a purchase under way may never be the agent's, so that it is not told. */
+  numberBeingBought: () =>
+    refusal(
+      409,
+      'number_exists',
+      'Another purchase of a number for this agent is under way. Read its numbers in some seconds.',
+      { number: null },
+      mayRetryAfter(5),
+    ),
   noNumbersAvailable: (message: string) =>
     refusal(409, 'no_numbers_available', message, {}, NO_RETRY),
   agentUnavailable: () =>

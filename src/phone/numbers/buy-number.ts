@@ -103,7 +103,9 @@ async function buyOffered(
 /** An agent has one number. */
 async function requirePlace({ sql }: BuyDeps, agentId: number): Promise<void> {
   const living = await findLiving(sql, agentId);
-  if (living !== undefined) throw errors.phone.numberExists(numberRecord(living));
+  if (living === undefined) return;
+  if (living.status === 'buying') throw errors.phone.numberBeingBought();
+  throw errors.phone.numberExists(numberRecord(living));
 }
 
 function requireReady({ status, walletAddress }: Agent): void {
