@@ -173,6 +173,10 @@ export const EVENT_KINDS: readonly EventKind[] = [
     taskId: z.string().nullable(),
     customerId: z.string().nullable(),
     answeredBy: z.string().optional(),
+    backstop: z
+      .literal(true)
+      .optional()
+      .describe('Present where the media session was lost and the carrier settled the call'),
     recording: recorded.optional(),
   }),
   ofCall('call.report.ready', 'Call report ready', 'The report of a call can be read.', {

@@ -37,7 +37,7 @@ export function createCapHitReports(deps: {
       if (owner === undefined) return;
       const amounts = { required: textOf(required), spent: textOf(spent), limit: textOf(limit) };
       const policy = typeof policyId === 'number' ? policyId : null;
-      const host = URL.canParse(url) ? new URL(url).host : '';
+      const host = URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, '') : '';
       const hit = {
         ...owner,
         ...amounts,

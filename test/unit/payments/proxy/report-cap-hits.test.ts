@@ -21,7 +21,7 @@ function world() {
   return { clock, report, state, written };
 }
 
-const CALL = { agentId: 7, url: 'https://vendor.example/a' };
+const CALL = { agentId: 7, url: 'https://vendor.example:8443/a' };
 const hit = (policyId?: number) =>
   errors.proxy.spendLimitExceeded('no', { policyId, required: '10', spent: '95', limit: '100' });
 
