@@ -1,8 +1,8 @@
 import type { EventRow } from '../ledger/rules/companion.ts';
 
 /**
- * `webhook.deactivated`: the server switched an endpoint off. It is no member of the catalogue, whose names cannot be
- * subscribed to without it: every other endpoint of the account with the scope `global` receives it.
+ * `webhook.deactivated`: the server switched an endpoint off. It is no member of the catalogue, so that only endpoints of
+ * the account which subscribed to `*`, with the scope `global`, receive it.
  */
 export const webhookDeactivated = (endpoint: {
   readonly id: number;

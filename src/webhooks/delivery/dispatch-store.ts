@@ -40,7 +40,6 @@ export async function dispatchEvents(sql: Sql, limit: number): Promise<Dispatche
         b.agent_wallet, b.correlation_id, date_trunc('milliseconds', now())
       from placed b join webhooks w on w.active and w.created_at <= b.created_at and (
         b.webhook_id = w.id
-        or (b.name = 'webhook.deactivated' and w.account_id = b.account_id and w.scope = 'global')
         or (b.webhook_id is null
           and (b.account_id is null or b.account_id = w.account_id)
           and exists (select 1 from unnest(w.events) as p(pattern) where p.pattern = '*'

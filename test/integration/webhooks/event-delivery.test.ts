@@ -175,22 +175,25 @@ describe('an endpoint', () => {
     expect(row).toEqual({ queued: 20, whole: 20 });
   });
 
-  it('that answers 410 is switched off at once, and the other endpoints of its owner hear of it', async () => {
+  it('an endpoint that answers 410 is switched off at once, and endpoints of its owner that subscribed to all events hear of it', async () => {
     await using w = await opened();
     w.receiver.answers(({ path }, response) => {
       response.writeHead(path === '/gone' ? 410 : 200).end();
     });
     const { id } = await w.register('/gone');
-    await w.register('/other', { events: ['call.*'] });
+    await w.register('/other', { events: ['*'] });
+    await w.register('/calls', { events: ['call.*', 'credit.warning'] });
     await w.happened(w.accountId);
     await w.tick();
     await w.tick();
     const [webhook] = await w.webhooks.list(w.accountId);
     expect(webhook).toMatchObject({ active: false, inactiveReason: expect.stringMatching('410') });
-    const told = w.receiver.received.filter(({ path }) => path === '/other');
-    expect(told.map(({ event }) => event)).toMatchObject([
-      { event: 'webhook.deactivated', webhookId: id },
+    const told = w.receiver.received.filter(({ path }) => path !== '/gone');
+    const notices = told.filter(({ event }) => event.event === 'webhook.deactivated');
+    expect(notices).toMatchObject([
+      { path: '/other', event: { event: 'webhook.deactivated', webhookId: id } },
     ]);
+    expect(told.filter(({ path }) => path === '/calls')).toEqual([]);
     expect((await w.statuses())[0]).toEqual(['failed', 1, 'HTTP 410']);
   });
 
