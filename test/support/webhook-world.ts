@@ -30,6 +30,7 @@ export async function webhookWorld({ attemptMs = 10_000, processes = 1 } = {}) {
     clock,
     allowLocalhost: true,
     domainAllowlist: [],
+    needsTls: true,
   });
   const bounds = { perOrigin: 2 * processes * LIMITS.webhooks.inFlight };
   const client = createGuardedClient({ guard, clock, bounds });
@@ -38,7 +39,7 @@ export async function webhookWorld({ attemptMs = 10_000, processes = 1 } = {}) {
   const deps = { sql, clock, now, send, openSecrets, log: silentLog, metrics: noMetrics };
   const deliverers = Array.from({ length: processes }, () => new EventDelivery(deps));
   const webhooks = createWebhooks({
-    ...{ sql, guard, random: systemRandom, allowsHttp: true, sealingSecret: SEALING_SECRET },
+    ...{ sql, guard, random: systemRandom, sealingSecret: SEALING_SECRET },
   });
   const idle = async () => {
     for (const deliverer of deliverers) await deliverer.idle();

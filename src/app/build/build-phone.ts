@@ -51,12 +51,12 @@ export function buildPhone(
     clock,
     allowLocalhost,
     domainAllowlist: [],
+    needsTls: true,
   });
   const voiceSettings = createVoiceSettings({
     sql,
     catalogue,
     isOff: carrier === undefined,
-    allowsPlain: allowLocalhost,
     guard,
   });
   const calling = { ...parts, ledger: ledgerParts, guard, voiceOf: voiceSettings.ofCall };

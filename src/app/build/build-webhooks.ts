@@ -28,7 +28,8 @@ export function buildWebhooks(
   const { allowLocalhost } = settings.x402;
   const resolve = createResolveHost();
   // The list of vendors that may be paid does not say where a developer's own events may go.
-  const guard = createDestinationGuard({ resolve, clock, allowLocalhost, domainAllowlist: [] });
+  const rules = { allowLocalhost, domainAllowlist: [], needsTls: true };
+  const guard = createDestinationGuard({ resolve, clock, ...rules });
   // Also where all endpoints are at one host: each attempt under way, and tries by hand beside them.
   const bounds = { perOrigin: 2 * LIMITS.webhooks.inFlight };
   const client = teardown.use('webhook client', createGuardedClient({ guard, clock, bounds }));
@@ -42,7 +43,7 @@ export function buildWebhooks(
     teardown.use('webhook workers', startWorkers(world, workers));
   }
   return {
-    webhooks: createWebhooks({ ...world, guard, allowsHttp: allowLocalhost, sealingSecret }),
+    webhooks: createWebhooks({ ...world, guard, sealingSecret }),
     webhookTries: createWebhookTries({ ...world, send, now, openSecrets }),
     webhookRecoveries: createWebhookRecoveries(world),
     webhookLog: createWebhookLog(world),

@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { within } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { type AddressKind, addressKind } from './address-kind.ts';
-import { BlockedDestination, Unreachable } from './blocked-destination.ts';
+import { BlockedDestination, PlainHttp, Unreachable } from './blocked-destination.ts';
 import { createDomainAllowlist } from './domain-allowlist.ts';
 import { type Asker, OPERATOR } from './fair-shares.ts';
 import { isLocalName, isLoopbackName, isMetadataName } from './local-name.ts';
@@ -40,6 +40,8 @@ export type DestinationGuardDeps = {
   readonly allowLocalhost: boolean;
   /** Empty: every public destination. */
   readonly domainAllowlist: readonly string[];
+  /** Admits plain http to local addresses alone, which `allowLocalhost` opens. */
+  readonly needsTls?: boolean;
 };
 
 const LOOPBACK = ['127.0.0.1', '::1'];
@@ -98,8 +100,12 @@ export function createDestinationGuard(deps: DestinationGuardDeps): DestinationG
   return {
     async admit(text, asker: CheckedDestination['asker'] = OPERATOR) {
       const { url, host, literal } = parseDestination(text);
+      const isPlain = deps.needsTls === true && url.protocol === 'http:';
+      if (isPlain && !allowLocalhost) throw new PlainHttp();
       const addresses =
         literal === null ? await judgeName(host, asker) : judgeLiteral(host, literal);
+      const isPublic = addresses.some((address) => addressKind(address) === 'public');
+      if (isPlain && isPublic) throw new PlainHttp();
       return { url: url.href, origin: url.origin, host, addresses, asker };
     },
   };

@@ -3,7 +3,11 @@ import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Random } from '../../kernel/random.ts';
 import { seal } from '../../kernel/seal.ts';
-import { BlockedDestination, Unreachable } from '../../platform/egress/blocked-destination.ts';
+import {
+  BlockedDestination,
+  PlainHttp,
+  Unreachable,
+} from '../../platform/egress/blocked-destination.ts';
 import type { DestinationGuard } from '../../platform/egress/destination-guard.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import { EVENT_KINDS, isKnownPattern } from '../catalogue.ts';
@@ -24,8 +28,6 @@ export type WebhooksDeps = {
   readonly sql: Sql;
   readonly random: Random;
   readonly guard: DestinationGuard;
-  /** Also admits http. */
-  readonly allowsHttp: boolean;
   /** What seals the signing secrets; undefined: this server keeps no webhooks. */
   readonly sealingSecret: string | undefined;
 };
@@ -154,13 +156,12 @@ function requireScope({ scope = 'global', scopeValue }: WantedWebhook): {
 }
 
 /** The URL in its normal form, once it is known to lead to a public place. */
-async function requireUrl({ allowsHttp, guard }: WebhooksDeps, url: string): Promise<string> {
-  if (!/^https:/i.test(url) && !(allowsHttp && /^http:/i.test(url))) {
-    throw errors.webhooks.urlNotHttps();
-  }
+async function requireUrl({ guard }: WebhooksDeps, url: string): Promise<string> {
+  if (!/^https?:/i.test(url)) throw errors.webhooks.urlNotHttps();
   try {
     return (await guard.admit(url)).url;
   } catch (error) {
+    if (error instanceof PlainHttp) throw errors.webhooks.urlNotHttps();
     if (error instanceof BlockedDestination) {
       throw errors.webhooks.blockedDestination(error.reason);
     }

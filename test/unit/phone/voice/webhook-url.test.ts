@@ -9,12 +9,12 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
 };
 
 const deps = (allowLocalhost: boolean) => ({
-  allowsPlain: allowLocalhost,
   guard: createDestinationGuard({
     resolve: async (host) => PLACES[host] ?? [],
     clock: new ManualClock(),
     allowLocalhost,
     domainAllowlist: [],
+    needsTls: true,
   }),
 });
 
@@ -49,7 +49,14 @@ describe('the URL of a voice webhook', () => {
     expect(await outcome(url)).toBe('invalid_webhook_url');
   });
 
+  it('a plain URL of a public name is refused also where this server allows local destinations', async () => {
+    expect(await outcome('http://example.com/', true)).toBe('invalid_webhook_url');
+    expect(await outcome('ws://example.com/', true)).toBe('invalid_webhook_url');
+    expect(await outcome('http://93.184.216.34/', true)).toBe('invalid_webhook_url');
+  });
+
   it('may be plain and local where this server allows local destinations', async () => {
     expect(await outcome('ws://127.0.0.1:9000/relay', true)).toBe('ws://127.0.0.1:9000/relay');
+    expect(await outcome('http://inside.example.com/', true)).toBe('http://inside.example.com/');
   });
 });
