@@ -98,7 +98,10 @@ async function openLive({ calls, target }: PhoneHostOrder): Promise<number> {
     openMedia: () => carrier.openMedia(),
     answerMedia: (start) => answerMedia(callDeps, start),
   };
-  const socket = createCarrierMediaSocket(hooks, { publicOrigin: 'http://127.0.0.1' });
+  const socket = createCarrierMediaSocket(hooks, {
+    clock: systemClock,
+    publicOrigin: 'http://127.0.0.1',
+  });
   const timed: CarrierSocket = {
     ...socket,
     open: async (context) => timedHandler(await socket.open(context), lateness),

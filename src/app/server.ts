@@ -223,7 +223,7 @@ function openEdge(
     createSpeakSocket({ ...world, speech: services.speech }),
     createSpeakTurnsSocket({ ...world, speech: services.speech }),
     createResponsesSocket({ ...world, responses: services.responses }),
-    createCarrierMediaSocket(services.carrierHooks, { publicOrigin }),
+    createCarrierMediaSocket(services.carrierHooks, { ...world, publicOrigin }),
   ];
   return createHttpServer({
     routes: ROUTES,

@@ -3,6 +3,7 @@ import type {
   SocketConnection,
   SocketHandler,
 } from '../http/websocket/socket-route.ts';
+import type { Clock, TimerHandle } from '../kernel/clock.ts';
 import { DRAINING } from '../kernel/draining.ts';
 import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
@@ -16,45 +17,76 @@ const PATH = '/v1/telephony/:carrier/media';
 /** Messages of a stream whose call is being opened: what the far side says meanwhile is heard afterwards. */
 const MOST_WAITING = 100;
 
-/** The media streams of carriers. Without the signature of its carrier an upgrade is a 403. */
+type Deps = {
+  readonly clock: Clock;
+  readonly publicOrigin: string;
+  /** Most open sockets whose `start` message has not come. */
+  readonly mostUnstarted?: number;
+};
+
+/**
+ * The media streams of carriers. Without the signature of its carrier an upgrade is a 403. A carrier names the call in its
+ * first message, `start`: a socket on which it does not come within `LIMITS.phone.mediaStartMs` is closed.
+ */
 export function createCarrierMediaSocket(
   hooks: CarrierHooks,
-  { publicOrigin }: { readonly publicOrigin: string },
+  { clock, publicOrigin, mostUnstarted = LIMITS.phone.mediaUnstarted }: Deps,
 ): CarrierSocket {
   const origin = publicOrigin.replace(/^http/, 'ws');
+  const unstarted = new Set<MediaHandler>();
   return {
     path: PATH,
     credential: 'carrier',
     summary: 'The sound of a call, from and to its carrier',
     protocols: [],
     maxMessageBytes: LIMITS.phone.mediaMessageBytes,
-    open({ headers, log, url }) {
+    open({ believe, headers, log, url }) {
       const carrier = url.split('/')[3] ?? '';
       const request = { url: `${origin}${url}`, headers: Object.fromEntries(headers) };
       if (!hooks.isGenuineUpgrade(carrier, request)) throw errors.phone.forgedCallback();
-      return new MediaHandler(hooks, hooks.openMedia(carrier), log);
+      believe();
+      if (unstarted.size >= mostUnstarted) throw errors.request.tooManySessions(mostUnstarted);
+      return new MediaHandler({ hooks, codec: hooks.openMedia(carrier), clock, log, unstarted });
     },
   };
 }
 
+type MediaDeps = {
+  readonly hooks: CarrierHooks;
+  readonly codec: MediaCodec;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The handlers that wait for `start`; a handler keeps itself in it. */
+  readonly unstarted: Set<MediaHandler>;
+};
+
 class MediaHandler implements SocketHandler {
   readonly #hooks: CarrierHooks;
   readonly #codec: MediaCodec;
+  readonly #clock: Clock;
   readonly #log: Log;
+  readonly #unstarted: Set<MediaHandler>;
+  #deadline: TimerHandle | undefined;
   #connection: SocketConnection | undefined;
   #call: LiveCall | undefined;
   /** Copies of what came before the call was open; undefined: it is open, or is not to be. */
   #waiting: MediaEvent[] | undefined = [];
   #hasStarted = false;
 
-  constructor(hooks: CarrierHooks, codec: MediaCodec, log: Log) {
+  constructor({ clock, codec, hooks, log, unstarted }: MediaDeps) {
     this.#hooks = hooks;
     this.#codec = codec;
+    this.#clock = clock;
     this.#log = log;
+    this.#unstarted = unstarted;
+    unstarted.add(this);
   }
 
   opened(connection: SocketConnection): void {
     this.#connection = connection;
+    this.#deadline = this.#clock.setTimeout(() => {
+      connection.close(1008, 'no start message came');
+    }, LIMITS.phone.mediaStartMs);
   }
 
   message(): void {}
@@ -72,6 +104,7 @@ class MediaHandler implements SocketHandler {
   }
 
   closed(): void {
+    this.#endWait();
     const connection = this.#connection;
     this.#connection = undefined;
     this.#waiting = undefined;
@@ -85,6 +118,7 @@ class MediaHandler implements SocketHandler {
       return;
     }
     this.#hasStarted = true;
+    this.#endWait();
     this.#hooks
       .answerMedia({ callId, codec: this.#codec, format, connection })
       .then((call) => this.#ready(call, connection))
@@ -92,6 +126,12 @@ class MediaHandler implements SocketHandler {
         this.#log.error({ err, callId }, 'a call could not be opened');
         connection.close(1011, 'internal error');
       });
+  }
+
+  #endWait(): void {
+    this.#unstarted.delete(this);
+    if (this.#deadline !== undefined) this.#clock.clearTimeout(this.#deadline);
+    this.#deadline = undefined;
   }
 
   #ready(call: LiveCall | undefined, connection: SocketConnection): void {

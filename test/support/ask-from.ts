@@ -6,14 +6,20 @@ export type AskedAnswer = {
   readonly body: string;
 };
 
+type Sent = { readonly method?: string; readonly body?: string };
+
 /** A client at one address of this machine, which keeps its connections as SDKs do. `await using` it. */
 export function clientAt(localAddress: string, port: number) {
   const agent = new Agent({ keepAlive: true, maxSockets: 64 });
   return {
-    ask: (path: string, headers: Record<string, string> = {}): Promise<AskedAnswer> =>
+    ask: (
+      path: string,
+      headers: Record<string, string> = {},
+      { method = 'GET', body: sent }: Sent = {},
+    ): Promise<AskedAnswer> =>
       new Promise((resolve, reject) => {
         const asked = request(
-          { host: '127.0.0.1', port, path, headers, localAddress, agent },
+          { host: '127.0.0.1', port, method, path, headers, localAddress, agent },
           (answer) => {
             let body = '';
             answer
@@ -25,7 +31,7 @@ export function clientAt(localAddress: string, port: number) {
               );
           },
         );
-        asked.on('error', reject).end();
+        asked.on('error', reject).end(sent);
       }),
     async [Symbol.asyncDispose]() {
       agent.destroy();

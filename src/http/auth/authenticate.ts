@@ -2,12 +2,13 @@ import type { ClientSecretUse } from '../../accounts/keys/client-secrets.ts';
 import { type Clock, nowSeconds } from '../../kernel/clock.ts';
 import { errors } from '../../kernel/errors.ts';
 import type { SignInNetworks } from '../../rate-limit/sign-in-networks.ts';
-import type {
-  AgentCaller,
-  Caller,
-  Credential,
-  DeveloperCaller,
-  Permission,
+import {
+  type AgentCaller,
+  type Caller,
+  CarrierCaller,
+  type Credential,
+  type DeveloperCaller,
+  type Permission,
 } from '../route/caller.ts';
 import { networkOf } from '../route/client-address.ts';
 import type { Asked, StrangerGate } from '../server/stranger-gate.ts';
@@ -116,6 +117,7 @@ export function createAuthenticate(deps: Deps): Authenticate {
       return ANONYMOUS;
     }
     if (demand.credential === 'admin') return admin(deps, asking);
+    if (demand.credential === 'carrier') return { caller: new CarrierCaller() };
 
     const presented = presentedCredential(request.headers, demand);
     if (demand.credential === 'agent' || presented.kind === 'agent_key') {

@@ -18,16 +18,19 @@ import type { Caller } from '../route/caller.ts';
 import { networkOf } from '../route/client-address.ts';
 import { renderError } from '../route/render-error.ts';
 import type { AnyRoute, AskRoute, Context, RouteReply } from '../route/route.ts';
+import type { StrangerGate } from '../server/stranger-gate.ts';
 import type { Exchange } from './exchange.ts';
 import { exchangeWithin } from './exchange-within.ts';
 import { ClientGoneError, parseBody } from './parse-body.ts';
 import { decodeParams, decodeQuery, parseShape, refuseInput } from './parse-input.ts';
+import { refusalOfCarrier } from './refusal-of-carrier.ts';
 import { renderReply } from './render-reply.ts';
 
 export type PipelineDeps = {
   readonly services: unknown;
   readonly authenticate: Authenticate;
   readonly rateGate: RateGate;
+  readonly strangers: Pick<StrangerGate, 'countFailure'>;
   readonly idempotency: IdempotencyStore | undefined;
 };
 
@@ -62,6 +65,7 @@ export async function runPipeline(
   const earned: HeaderLine[] = [];
   let reserved: FreshWork | undefined;
   let admitted = false;
+  let caller: Caller | undefined;
   try {
     const { rateGate } = deps;
     const found = deps.authenticate(demandOf(route), exchange);
@@ -70,28 +74,33 @@ export async function runPipeline(
       earned.push(['set-cookie', authenticated.setCookie]);
     }
 
-    exchange.span?.set(callerAttributes(authenticated.caller));
-    exchange.body?.belongsTo(holderOf(authenticated.caller, exchange));
-    const begun = beginIdempotent(deps, exchange, authenticated.caller);
+    const known = authenticated.caller;
+    caller = known;
+    exchange.span?.set(callerAttributes(known));
+    exchange.body?.belongsTo(holderOf(known, exchange));
+    const begun = beginIdempotent(deps, exchange, known);
     const verdict = begun === undefined ? undefined : await begun;
     if (verdict?.kind === 'replay') return { answer: verdict.answer, earned, upstreamMs: 0 };
     reserved = verdict;
 
-    const limited = rateGate.admit(exchange, authenticated.caller, earned);
+    const limited = rateGate.admit(exchange, known, earned);
     if (limited !== undefined) await limited;
     admitted = true;
 
-    const { caller } = authenticated;
     const admitPooled = () => {
       // Before anything is held under a key: a refusal here is like one at the rate limit, and is not stored.
       admitted = false;
-      const limited = rateGate.admitPooled(exchange, caller);
+      const limited = rateGate.admitPooled(exchange, known);
       admitted = limited === undefined;
       return limited?.then(() => {
         admitted = true;
       });
     };
-    const reply = await handle(deps, exchange, { caller, workId: reserved?.workId, admitPooled });
+    const reply = await handle(deps, exchange, {
+      caller: known,
+      workId: reserved?.workId,
+      admitPooled,
+    });
     const rendered = renderReply(reply);
     const isKept = route.keepsRefusals === true || reply.headers['x-should-retry'] !== 'true';
     if (!isKept) await reserved?.abandon();
@@ -107,7 +116,10 @@ export async function runPipeline(
     if (!isKept) await reserved?.abandon();
     if (isGone) throw thrown;
 
-    const refusal = renderError(thrown, route.envelope ?? 'flat', exchange.log, exchange.requestId);
+    const refused =
+      caller?.kind === 'carrier' ? refusalOfCarrier(deps, exchange, caller, thrown) : thrown;
+    const { log, requestId } = exchange;
+    const refusal = renderError(refused, route.envelope ?? 'flat', log, requestId);
     const answer =
       reserved !== undefined && isKept ? await reserved.store(kept(refusal, exchange)) : refusal;
     return { answer, earned, upstreamMs: 0 };

@@ -47,6 +47,23 @@ export type AgentCaller = {
 export type AdminCaller = { readonly kind: 'admin' };
 export type NoCaller = { readonly kind: 'none' };
 
+/**
+ * A carrier, which signs its whole request. The route judges the signature and calls `believe` where it is good: whatever is
+ * refused before that counts as forged at its network.
+ */
+export class CarrierCaller {
+  readonly kind = 'carrier';
+  #isBelieved = false;
+
+  get isBelieved(): boolean {
+    return this.#isBelieved;
+  }
+
+  believe(): void {
+    this.#isBelieved = true;
+  }
+}
+
 /** Which callers a route takes. `signature` is the verify route's own: a fresh wallet signature only. */
 export type CallerOf = {
   none: NoCaller;
@@ -55,6 +72,7 @@ export type CallerOf = {
   agent: AgentCaller;
   any: DeveloperCaller | AgentCaller;
   admin: AdminCaller;
+  carrier: CarrierCaller;
 };
 
 export type Credential = keyof CallerOf;

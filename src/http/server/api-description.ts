@@ -282,4 +282,5 @@ const SECURITY: Readonly<Record<Credential, readonly Json[]>> = {
   agent: [{ agentKey: [] }],
   any: [{ agentKey: [] }, ...MANAGEMENT],
   admin: [{ adminKey: [] }],
+  carrier: [],
 };

@@ -247,6 +247,7 @@ function wire<R extends AnyRoute, S extends AnySocket>(
     }),
     clientAddress: createClientAddress(deps.trustedProxies ?? []),
     commonHeaders: commonHeaders(deps.advisoryHeaders),
+    strangers,
     isDraining: () => state.draining,
   };
   return {
@@ -261,7 +262,6 @@ function wire<R extends AnyRoute, S extends AnySocket>(
     serving: {
       ...shared,
       privateHeaders: privateHeaders(shared.commonHeaders),
-      strangers,
       unknownRoute: createUnknownRoute(endpoints),
       takesTurn: createTurnBudget(LIMITS.requestsPerTurn),
       authenticate: createAuthenticate(authentication),

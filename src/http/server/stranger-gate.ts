@@ -34,7 +34,7 @@ export interface StrangerGate {
    * proved good here before is always checked, whatever others at its network do.
    */
   attempt<T>(asked: Asked, shown: string, check: () => Promise<T>): Promise<T>;
-  /** Counts a credential that failed without costing anything. Throws the 429 in place of its refusal. */
+  /** Counts a credential that was judged and has failed. Throws the 429 in place of its refusal. */
   countFailure(asked: Asked): void;
 }
 

@@ -116,8 +116,9 @@ export type SocketSpec<Services, Q extends ZodType | undefined> = {
 export type AgentSocket<Services = any> = SocketSpec<Services, any>;
 
 /**
- * A socket of carriers. They have no key and sign the whole request instead: `open` believes nothing before it has
- * checked that. It is bounded by the sessions of the process, and by no cap of an agent or an address.
+ * A socket of carriers. They have no key and sign the whole request instead: `open` calls `believe` once it has found the
+ * signature good, and an upgrade that is refused before that counts as forged at its network. Open sockets are under no cap
+ * of an agent or an address.
  */
 export type CarrierSocket = {
   readonly path: `/${string}`;
@@ -130,6 +131,7 @@ export type CarrierSocket = {
 };
 
 export type CarrierContext = {
+  readonly believe: () => void;
   /** Path and query, as they came. */
   readonly url: string;
   /** Handshake headers, names in lower case. */

@@ -15,6 +15,7 @@ import type { RateGate } from '../../rate-limit/rate-gate.ts';
 import type { createAdmitAgent } from '../auth/authenticate.ts';
 import { chooseProtocol, socketCredential } from '../auth/socket-credential.ts';
 import { decodeQuery, parseShape } from '../pipeline/parse-input.ts';
+import { refusalOfCarrier } from '../pipeline/refusal-of-carrier.ts';
 import { ReplyWriter } from '../pipeline/reply.ts';
 import {
   copyRequest,
@@ -23,17 +24,20 @@ import {
   untilParserIsDone,
 } from '../pipeline/request.ts';
 import type { HeaderLine } from '../route/answer.ts';
+import { CarrierCaller } from '../route/caller.ts';
 import { networkOf } from '../route/client-address.ts';
 import { renderError } from '../route/render-error.ts';
 import type { ConnectionGate } from '../server/connection-gate.ts';
 import type { EdgeDeps } from '../server/edge-deps.ts';
 import { beginRequest, endAnswered, traceLines } from '../server/request-span.ts';
+import type { StrangerGate } from '../server/stranger-gate.ts';
 import type { SocketRegistry } from './socket-registry.ts';
 import {
   type AgentSocket,
   type AnySocket,
   type CarrierSocket,
   envelopeOf,
+  type SocketHandler,
 } from './socket-route.ts';
 import { type SessionOptions, type SocketData, SocketSession } from './socket-session.ts';
 import type { UpgradeGate } from './upgrade-gate.ts';
@@ -42,6 +46,7 @@ export type SocketDeps = EdgeDeps & {
   readonly services: unknown;
   readonly admitAgent: ReturnType<typeof createAdmitAgent>;
   readonly rateGate: RateGate;
+  readonly strangers: Pick<StrangerGate, 'countFailure'>;
   readonly registry: SocketRegistry;
   readonly gate: UpgradeGate;
   readonly connections: ConnectionGate;
@@ -160,13 +165,21 @@ type Opened = Pick<SessionOptions, 'handler' | 'seat' | 'agentId' | 'keyId'> & {
 };
 
 async function openForCarrier(
-  { registry }: SocketDeps,
-  { log, request, requestId, span }: Handshake,
+  { registry, strangers }: SocketDeps,
+  { clientAddress, log, request, requestId, span }: Handshake,
   spec: CarrierSocket,
 ): Promise<Opened> {
   const { headers, path, query } = request;
   const url = query === '' ? path : `${path}?${query}`;
-  const handler = await spec.open({ url, headers, requestId, span, log });
+  const carrier = new CarrierCaller();
+  const believe = () => carrier.believe();
+  let handler: SocketHandler;
+  try {
+    handler = await spec.open({ believe, url, headers, requestId, span, log });
+  } catch (refusal) {
+    const asked = { route: {}, clientAddress: () => clientAddress };
+    throw refusalOfCarrier({ strangers }, asked, carrier, refusal);
+  }
   return { handler, seat: registry.admit(), agentId: 0, keyId: 0, added: [] };
 }
 

@@ -105,6 +105,9 @@ export const PHONE_LIMITS = {
   webhookUrlChars: 2_048,
   /** Of one message of a carrier's media stream: the longest chunk of a carrier, 30 s of G.711 in base64, and its frame. */
   mediaMessageBytes: 524_288,
+  /** A media stream whose first message, `start`, has not come by then is closed; and how many may wait for it. */
+  mediaStartMs: 10_000,
+  mediaUnstarted: 1_000,
   /** Media streams that a call may be asked for in vain, one after another, and in all. */
   streamsMissed: 5,
   streamsPerCall: 200,
@@ -154,7 +157,8 @@ export const PHONE_LIMITS = {
   soundFetchMs: 10_000,
   soundSeconds: 300,
   soundsWaiting: 4,
-  callbackBytes: 65_536,
+  /** Telnyx sends a few KiB, with the signed addresses of a recording; Twilio less than 3, without add-ons. */
+  callbackBytes: 16_384,
   callbackParameters: 200,
   /** A callback of a carrier that signs a time is refused when that is further away. */
   callbackAgeMs: 300_000,

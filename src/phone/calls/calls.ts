@@ -24,10 +24,17 @@ export interface Calls {
   hangUp(agentId: number, callId: string): Promise<ReadCall>;
 }
 
+/** A callback whose body is read only where its headers have a signature. */
+export type ShownCallback = Omit<CallbackRequest, 'body'> & {
+  readonly readBody: () => Promise<Uint8Array>;
+  /** Called once the signature was found good, before anything of the callback is heard. */
+  readonly believe: () => void;
+};
+
 /** What carriers call. */
 export interface CarrierHooks {
   /** Takes a callback. Throws the refusal of one that the carrier has not signed, or would not send. */
-  callback(carrier: string, hook: string, request: CallbackRequest): Promise<CallbackAnswer>;
+  callback(carrier: string, hook: string, request: ShownCallback): Promise<CallbackAnswer>;
   /** Whether a carrier has signed the upgrade to its media stream. */
   isGenuineUpgrade(carrier: string, request: Omit<CallbackRequest, 'body'>): boolean;
   openMedia(carrier: string): ReturnType<CallDeps['carrier']['openMedia']>;
@@ -78,11 +85,14 @@ export function createCarrierHooks(deps: CallDeps | undefined): CarrierHooks {
     return deps;
   };
   return {
-    async callback(name, hook, request) {
+    async callback(name, hook, { believe, readBody, ...head }) {
       const hooks = hooked(name);
       const { callbacks } = hooks.carrier;
       if (callbacks === undefined) throw errors.phone.telephonyUnavailable();
+      if (!callbacks.hasSignature(head.headers)) throw errors.phone.forgedCallback();
+      const request = { ...head, body: await readBody() };
       if (!callbacks.isGenuine(request)) throw errors.phone.forgedCallback();
+      believe();
       const event = readEvent(() => callbacks.read(hook, request));
       if (event.kind === 'answered') {
         return callbacks.instruct(event, await directCall(hooks, event));

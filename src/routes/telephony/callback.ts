@@ -8,22 +8,22 @@ import type { CarrierHooks } from '../../phone/calls/calls.ts';
 export const carrierCallback = route<{ carrierHooks: CarrierHooks; publicOrigin: string }>()({
   method: 'POST',
   path: '/v1/telephony/:carrier/:hook',
-  credential: 'none',
+  credential: 'carrier',
   summary: 'Callback of a carrier',
   rateLimit: 'none',
-  params: z.object({ carrier: z.string().max(16), hook: z.string().max(32) }),
+  params: z.object({ carrier: z.string(), hook: z.string() }),
   body: streamedBody('*/*'),
   maxBodyBytes: LIMITS.phone.callbackBytes,
 
-  async handle({ body, headers, params, services, url }) {
-    const bytes = await readAll(body);
+  async handle({ body, caller, headers, params, services, url }) {
     const { contentType, status, ...answer } = await services.carrierHooks.callback(
       params.carrier,
       params.hook,
       {
         url: `${services.publicOrigin}${url}`,
         headers: Object.fromEntries(headers),
-        body: bytes,
+        readBody: () => readAll(body),
+        believe: () => caller.believe(),
       },
     );
     return {

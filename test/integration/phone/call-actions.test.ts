@@ -211,6 +211,7 @@ it('a summary is told by any process, and none where there is none', async () =>
   const carrier = {
     ...other.carrier,
     callbacks: {
+      hasSignature: () => true,
       isGenuine: () => true,
       read: () => ({ kind: 'whisper', callId }),
       whisper: answered,
@@ -218,7 +219,12 @@ it('a summary is told by any process, and none where there is none', async () =>
   } as unknown as CallDeps['carrier'];
   const hooks = createCarrierHooks({ ...other, carrier });
   const whispered = async () =>
-    (await hooks.callback('loopback', 'whisper', { url: '', headers: {}, body: Buffer.of() })).body;
+    (
+      await hooks.callback('loopback', 'whisper', {
+        ...{ url: '', headers: {}, believe: () => {} },
+        readBody: async () => Buffer.of(),
+      })
+    ).body;
   expect(await whispered()).toBe('null');
   await noteTransferSummary(world.sql, callId, 'A refund.');
   expect(await findTransferSummary(world.sql, callId)).toBe('A refund.');

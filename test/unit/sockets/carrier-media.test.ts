@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { SocketConnection, SocketHandler } from '../../../src/http/websocket/socket-route.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
+import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import type { CarrierHooks } from '../../../src/phone/calls/calls.ts';
 import { createCarrierMediaSocket } from '../../../src/sockets/carrier-media.ts';
 import { phoneCall } from '../../support/phone-line.ts';
@@ -23,6 +24,7 @@ const CODEC = {
 
 /** Opens streams of one call. Closing one runs its close handler at once, as the sockets of this server do. */
 async function streams() {
+  const clock = new ManualClock();
   const closed: number[] = [];
   const detached: string[] = [];
   const events = { detached: () => detached.push('detached') };
@@ -36,10 +38,11 @@ async function streams() {
     },
   } satisfies Partial<CarrierHooks>;
   const route = createCarrierMediaSocket(hooks as unknown as CarrierHooks, {
-    publicOrigin: 'http://127.0.0.1',
+    ...{ clock, mostUnstarted: 2, publicOrigin: 'http://127.0.0.1' },
   });
   async function opened({ starts = true } = {}) {
     const handler: SocketHandler = await route.open({
+      believe: () => {},
       headers: new Map(),
       log: silentLog,
       requestId: 'req_1',
@@ -57,7 +60,7 @@ async function streams() {
     if (starts) handler.frame?.(new Uint8Array(), false);
     return handler;
   }
-  return { closed, detached, opened };
+  return { clock, closed, detached, opened };
 }
 
 it('a call hears of the end of its stream, and not of one that another stream has replaced', async () => {
@@ -89,4 +92,26 @@ it('a process that stops closes a stream that names no call at once, and leaves 
   expect(closed).toEqual([]);
   unnamed.draining?.();
   expect(closed).toEqual([1012]);
+});
+
+it('a stream that names no call within ten seconds is closed, and one that does is left alone', async () => {
+  const { clock, closed, opened } = await streams();
+  await opened();
+  await opened({ starts: false });
+  clock.advance(9_999);
+  expect(closed).toEqual([]);
+  clock.advance(1);
+  expect(closed).toEqual([1008]);
+});
+
+it('no more streams wait for their first message than may, and a place is free again when one starts or ends', async () => {
+  const { opened } = await streams();
+  const first = await opened({ starts: false });
+  const second = await opened({ starts: false });
+  await expect(opened()).rejects.toMatchObject({ status: 503, error: 'server_overloaded' });
+  first.frame?.(new Uint8Array(), false);
+  second.closed(1006, '');
+  await opened({ starts: false });
+  await opened({ starts: false });
+  await expect(opened()).rejects.toMatchObject({ status: 503 });
 });

@@ -5,7 +5,7 @@ import type { TelnyxApi } from './api.ts';
 import { encodeClientState } from './client-state.ts';
 import type { Hooks } from './hooks.ts';
 import { readTelnyxCallback } from './read-callback.ts';
-import { isSignedByTelnyx } from './signature.ts';
+import { isSignedByTelnyx, telnyxSignature } from './signature.ts';
 import { streamAgainOptions, streamOptions } from './stream-options.ts';
 
 type Asked = Extract<CallbackEvent, { kind: 'answered' }>;
@@ -62,6 +62,7 @@ export function createTelnyxCallbacks(deps: {
   }
 
   return {
+    hasSignature: (headers) => telnyxSignature(deps, headers) !== undefined,
     isGenuine: (request) => isSignedByTelnyx(deps, request),
     isGenuineUpgrade: (request) => hooks.isGenuineUpgrade(request),
     read: readTelnyxCallback,

@@ -21,20 +21,29 @@ export function telnyxPublicKey(base64: string): KeyObject {
   throw new Error('TELNYX_PUBLIC_KEY is no Ed25519 key in base64');
 }
 
-/** Whether Telnyx has signed this request, and lately. */
-export function isSignedByTelnyx(
-  deps: { readonly publicKey: KeyObject; readonly clock: Clock },
-  { headers, body }: CallbackRequest,
-): boolean {
+type Deps = { readonly publicKey: KeyObject; readonly clock: Clock };
+
+/** The time and the signature in the headers of Telnyx. Undefined: one is missing, malformed, or of another hour. */
+export function telnyxSignature(
+  { clock }: Pick<Deps, 'clock'>,
+  headers: CallbackRequest['headers'],
+): { readonly timestamp: string; readonly bytes: Buffer } | undefined {
   const timestamp = headers['telnyx-timestamp'];
   const signature = headers['telnyx-signature-ed25519'];
-  if (timestamp === undefined || signature === undefined) return false;
-  if (body.length > LIMITS.phone.callbackBytes || !/^\d{1,12}$/.test(timestamp)) return false;
-  const ageMs = Math.abs(nowSeconds(deps.clock) - Number(timestamp)) * 1_000;
-  if (ageMs > LIMITS.phone.callbackAgeMs) return false;
+  if (timestamp === undefined || signature === undefined) return undefined;
+  if (!/^\d{1,12}$/.test(timestamp)) return undefined;
+  const ageMs = Math.abs(nowSeconds(clock) - Number(timestamp)) * 1_000;
+  if (ageMs > LIMITS.phone.callbackAgeMs) return undefined;
   const bytes = Buffer.from(signature, 'base64');
   // Node reads base64 leniently: only one spelling of a signature is good.
-  if (bytes.length !== SIGNATURE_BYTES || bytes.toString('base64') !== signature) return false;
-  const signed = Buffer.concat([Buffer.from(`${timestamp}|`), body]);
-  return verify(null, signed, deps.publicKey, bytes);
+  const isWhole = bytes.length === SIGNATURE_BYTES && bytes.toString('base64') === signature;
+  return isWhole ? { timestamp, bytes } : undefined;
+}
+
+/** Whether Telnyx has signed this request, and lately. */
+export function isSignedByTelnyx(deps: Deps, { headers, body }: CallbackRequest): boolean {
+  const shown = telnyxSignature(deps, headers);
+  if (shown === undefined || body.length > LIMITS.phone.callbackBytes) return false;
+  const signed = Buffer.concat([Buffer.from(`${shown.timestamp}|`), body]);
+  return verify(null, signed, deps.publicKey, shown.bytes);
 }

@@ -1,7 +1,7 @@
 import type { CallbackAnswer, CarrierCallbacks, Instruction } from '../carrier.ts';
 import type { Hooks } from './hooks.ts';
 import { readTwilioCallback } from './read-callback.ts';
-import { isSignedByTwilio, isUpgradeSignedByTwilio } from './signature.ts';
+import { hasTwilioSignature, isSignedByTwilio, isUpgradeSignedByTwilio } from './signature.ts';
 import { HANG_UP, NOTHING, rejectTwiml, streamTwiml, whisperTwiml } from './twiml.ts';
 
 /** Callbacks of Twilio: forms that it signs with the token of the account, and answers in TwiML. */
@@ -11,6 +11,7 @@ export function createTwilioCallbacks(deps: {
 }): CarrierCallbacks {
   const { authToken, hooks } = deps;
   return {
+    hasSignature: hasTwilioSignature,
     isGenuine: (request) => isSignedByTwilio(authToken, request),
     isGenuineUpgrade: (request) => isUpgradeSignedByTwilio(authToken, request),
     read: readTwilioCallback,

@@ -5,6 +5,12 @@ import { type Form, readForm } from './form-body.ts';
 const HEADER = 'x-twilio-signature';
 const NO_PARAMETERS: Form = new Map();
 
+/** A SHA-1 in base64. */
+const SIGNATURE = /^[A-Za-z0-9+/]{27}=$/;
+
+export const hasTwilioSignature = (headers: CallbackRequest['headers']): boolean =>
+  SIGNATURE.test(headers[HEADER] ?? '');
+
 /** Whether Twilio has signed this request with the token of the account. */
 export function isSignedByTwilio(authToken: string, request: CallbackRequest): boolean {
   const bodyHash = new URLSearchParams(queryOf(request.url)).get('bodySHA256');

@@ -1,0 +1,18 @@
+import type { CarrierCaller } from '../route/caller.ts';
+import type { Asked, StrangerGate } from '../server/stranger-gate.ts';
+
+/** Counts a refusal of what no carrier has signed. Returns the refusal, or the 429 in its place. */
+export function refusalOfCarrier(
+  { strangers }: { readonly strangers: Pick<StrangerGate, 'countFailure'> },
+  asked: Asked,
+  { isBelieved }: CarrierCaller,
+  refusal: unknown,
+): unknown {
+  if (isBelieved) return refusal;
+  try {
+    strangers.countFailure(asked);
+  } catch (limited) {
+    return limited;
+  }
+  return refusal;
+}
