@@ -103,6 +103,7 @@ export function proxyWorld({ unpaid = demand({}), paid = { body: 'bought' } }: V
     passthroughs: { add: (line) => void passed.push(line), flush: async () => {} },
     reportCapHit: async (_, refusal) => void refusals.push(refusal),
     marketplace: undefined,
+    callsPerMinute: 3_000,
     prices: createAskedPrices(),
     judge: { wait: async () => ({ kind: 'undecided' }) },
     onStep: (step) => {

@@ -81,6 +81,7 @@ export function buildPayments(
     client,
     budgets,
     marketplace,
+    callsPerMinute: settings.agentProxyPerMinute,
     passthroughs,
     times,
     refusalOfHold: refusePayment,

@@ -38,12 +38,18 @@ export const proxy = {
         },
       },
     ),
-  tooManyCalls: (most: number) =>
+  tooManyCalls: (most: number, limitPerMinute: number) =>
     refusal(
       429,
       'rate_limit_exceeded',
       `This agent has ${most} calls under way, as many as it may; try again when one has ended.`,
-      { reason: 'agent_proxy_limit', retry_after_seconds: 1, remaining: 0, limit: most },
+      {
+        reason: 'agent_proxy_limit',
+        retry_after_seconds: 1,
+        limit_per_minute: limitPerMinute,
+        remaining: 0,
+        limit: most,
+      },
       mayRetryAfter(1),
     ),
   unreachable: (detail: string) =>

@@ -41,11 +41,13 @@ export type ProxyDeps = QuoteDeps &
     readonly reportCapHit: ReportCapHit;
     /** What this server sells itself. Undefined: nothing. */
     readonly marketplace: Marketplace | undefined;
+    /** The rate limit of an agent's calls. */
+    readonly callsPerMinute: number;
   };
 
 /** Sends agents' requests to vendors and pays those that ask for it. */
 export function createProxy(deps: ProxyDeps): VendorProxy {
-  const slots = createCallSlots();
+  const slots = createCallSlots({ perMinute: deps.callsPerMinute });
 
   async function send({
     onOver,

@@ -4,10 +4,16 @@ import { LIMITS } from '../../kernel/limits.ts';
 type Bodied = { readonly body: AsyncIterable<Uint8Array> | Uint8Array };
 
 /**
- * How many calls one agent has under way at vendors, each from its beginning to the last byte of its answer: one that
- * calls slow places must not take the connections of all others.
+ * Counts the calls that each agent has under way at vendors, from their beginning to the last byte of their answers: an agent
+ * that calls slow places must not take the connections of all others. `perMinute` is the rate limit that refusals tell.
  */
-export function createCallSlots(most: number = LIMITS.proxyCallsPerAgent) {
+export function createCallSlots({
+  most = LIMITS.proxyCallsPerAgent,
+  perMinute,
+}: {
+  readonly most?: number;
+  readonly perMinute: number;
+}) {
   const underWay = new Map<number, number>();
   const leave = (agentId: number) => {
     const left = (underWay.get(agentId) ?? 1) - 1;
@@ -19,7 +25,7 @@ export function createCallSlots(most: number = LIMITS.proxyCallsPerAgent) {
     /** Throws a 429 where the agent has as many under way as it may. */
     async take<T extends Bodied>(agentId: number, work: () => Promise<T>): Promise<T> {
       const taken = underWay.get(agentId) ?? 0;
-      if (taken >= most) throw errors.proxy.tooManyCalls(most);
+      if (taken >= most) throw errors.proxy.tooManyCalls(most, perMinute);
       underWay.set(agentId, taken + 1);
       let isOver = false;
       const over = () => {

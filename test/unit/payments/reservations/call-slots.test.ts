@@ -6,11 +6,17 @@ async function* chunks() {
   yield bytes;
   yield bytes;
 }
-const full = { status: 429, error: 'rate_limit_exceeded' };
+const full = {
+  ...{ status: 429, error: 'rate_limit_exceeded' },
+  fields: {
+    ...{ message: expect.any(String), detail: expect.any(String), reason: 'agent_proxy_limit' },
+    ...{ retry_after_seconds: 1, limit_per_minute: 30, remaining: 0, limit: 1 },
+  },
+};
 
 describe('the calls that an agent has under way', () => {
   it('are bounded for each agent alone, and free again when they fail or are whole', async () => {
-    const slots = createCallSlots(1);
+    const slots = createCallSlots({ most: 1, perMinute: 30 });
     let end = (_: { body: Uint8Array }) => {};
     const first = slots.take(1, () => new Promise<{ body: Uint8Array }>((done) => (end = done)));
     await expect(slots.take(1, async () => ({ body: bytes }))).rejects.toMatchObject(full);
@@ -23,7 +29,7 @@ describe('the calls that an agent has under way', () => {
   });
 
   it('last until the body is read to its end, left, or broken', async () => {
-    const slots = createCallSlots(1);
+    const slots = createCallSlots({ most: 1, perMinute: 30 });
     const read = await slots.take(1, async () => ({ body: chunks() }));
     await expect(slots.take(1, async () => ({ body: bytes }))).rejects.toMatchObject(full);
     let seen = 0;
