@@ -21,7 +21,7 @@ export type CapState = {
   readonly capRaw: bigint;
   /** Never negative: a cap that was lowered below what is spent leaves nothing. */
   readonly remainingRaw: bigint;
-  /** Unix milliseconds at which time alone leaves more room; null: never, or nothing has been settled. */
+  /** Unix milliseconds at which time alone leaves more room; null: never, or nothing counts. */
   readonly windowResetsAtMs: number | null;
 };
 

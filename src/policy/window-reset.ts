@@ -8,14 +8,14 @@ export const windowResetMs = (policy: Policy, counter: Counter, nowMs: number): 
 
 /**
  * When something that counts in this bucket will count no more, in Unix milliseconds: the oldest bucket of a rolling
- * window that holds anything leaves it, a calendar period ends, a cap for once expires. Null where nothing leaves by
- * itself, or nothing was settled yet.
+ * window that anything counts in leaves it, a calendar period ends, a cap for once expires. Null where nothing leaves by
+ * itself, or nothing counts.
  */
 export function windowResetIn(policy: Policy, counter: Counter, bucket: number): number | null {
   const { window, expiresAtSec } = policy;
   switch (window.kind) {
     case 'rolling': {
-      const oldest = oldestSettled(rollTo(counter, bucket));
+      const oldest = oldestCounted(rollTo(counter, bucket));
       if (oldest === undefined) return null;
       return bucketStartMs(window, oldest + counter.buckets.length) ?? null;
     }
@@ -28,9 +28,9 @@ export function windowResetIn(policy: Policy, counter: Counter, bucket: number):
   }
 }
 
-/** The oldest bucket that anything was settled in. */
-function oldestSettled({ buckets, head, settledRaw }: Counter): number | undefined {
-  if (settledRaw === 0n) return undefined;
+/** The oldest bucket that anything counts in. What is held settles in this bucket, or in a later one. */
+function oldestCounted({ buckets, head, heldRaw, settledRaw }: Counter): number | undefined {
+  if (settledRaw === 0n) return heldRaw === 0n ? undefined : head;
   const span = buckets.length;
   for (let bucket = Math.max(0, head - span + 1); bucket <= head; bucket++) {
     if (buckets[bucket % span] !== 0n) return bucket;

@@ -10,10 +10,16 @@ describe('when a window resets', () => {
   const rolling = aPolicy({ window: { kind: 'rolling', seconds: 5_900 } });
   const empty = emptyCounter(rolling.id, 60);
 
-  it('is never where nothing was settled in a rolling window', () => {
+  it('is never where nothing counts in a rolling window', () => {
     expect(windowResetMs(rolling, empty, NOW)).toBeNull();
-    const held = count(empty, bucketAt(rolling, NOW), { heldRaw: 5n, settledRaw: 0n });
-    expect(windowResetMs(rolling, held, NOW)).toBeNull();
+  });
+
+  it('is a whole window from now where all that counts is held', () => {
+    const bucket = bucketAt(rolling, NOW);
+    const held = count(empty, bucket, { heldRaw: 5n, settledRaw: 0n });
+    expect(windowResetMs(rolling, held, NOW)).toBe((bucket + 60) * widthMs(5_900));
+    const later = NOW + widthMs(5_900);
+    expect(windowResetMs(rolling, held, later)).toBe((bucket + 61) * widthMs(5_900));
   });
 
   it('is when the oldest bucket that holds anything leaves, and not before', () => {
