@@ -1,5 +1,6 @@
 /** What the scope of a webhook is compared with. */
-export type WebhookScope = 'global' | 'wallet' | 'agent' | 'loan';
+export const WEBHOOK_SCOPES = ['global', 'wallet', 'agent', 'loan'] as const;
+export type WebhookScope = (typeof WEBHOOK_SCOPES)[number];
 
 export type Webhook = {
   readonly id: number;

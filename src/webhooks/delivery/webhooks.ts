@@ -14,7 +14,7 @@ import { EVENT_KINDS, isKnownPattern } from '../catalogue.ts';
 import { countDeliveries } from './log-store.ts';
 import { requireWebhook } from './require-webhook.ts';
 import { newWebhookSecret } from './sign-delivery.ts';
-import { secretPlace, type Webhook, type WebhookScope } from './webhook.ts';
+import { secretPlace, WEBHOOK_SCOPES, type Webhook, type WebhookScope } from './webhook.ts';
 import {
   deleteWebhook,
   findWebhooks,
@@ -34,8 +34,8 @@ export type WebhooksDeps = {
 
 export type WantedWebhook = {
   readonly url: string;
-  readonly events: unknown;
-  readonly scope?: string | undefined;
+  readonly events?: unknown;
+  readonly scope?: unknown;
   readonly scopeValue?: unknown;
   readonly description?: string | null | undefined;
   readonly maxPerSecond?: number | null | undefined;
@@ -53,7 +53,6 @@ type Place = Pick<Webhook, 'accountId' | 'id'>;
 
 export type Webhooks = ReturnType<typeof createWebhooks>;
 
-const SCOPES: readonly string[] = ['global', 'wallet', 'agent', 'loan'];
 const Patterns = z.array(z.string().max(128)).min(1).max(LIMITS.webhooks.patterns);
 
 /** Endpoints of developers that receive events, and their secrets. */
@@ -134,8 +133,8 @@ function requireScope({ scope = 'global', scopeValue }: WantedWebhook): {
   readonly scope: WebhookScope;
   readonly scopeValue: string | null;
 } {
-  if (!SCOPES.includes(scope)) {
-    throw errors.webhooks.invalidScope(`scope: use one of ${SCOPES.join(', ')}.`);
+  if (!isScope(scope)) {
+    throw errors.webhooks.invalidScope(`scope: use one of ${WEBHOOK_SCOPES.join(', ')}.`);
   }
   const isGiven = scopeValue !== undefined && scopeValue !== null && scopeValue !== '';
   if (scope === 'global') {
@@ -143,7 +142,8 @@ function requireScope({ scope = 'global', scopeValue }: WantedWebhook): {
     return { scope, scopeValue: null };
   }
   if (!isGiven) throw errors.webhooks.scopeValueRequired(scope);
-  const text = String(scopeValue).toLowerCase();
+  const isText = typeof scopeValue === 'string' || typeof scopeValue === 'number';
+  const text = isText ? String(scopeValue).toLowerCase() : '';
   const fits = scope === 'loan' ? /^\d{1,20}$/.test(text) : /^0x[0-9a-f]{40}$/.test(text);
   if (!fits) {
     throw errors.webhooks.invalidScope(
@@ -152,8 +152,11 @@ function requireScope({ scope = 'global', scopeValue }: WantedWebhook): {
         : 'scopeValue: name a wallet by its 0x address.',
     );
   }
-  return { scope: scope as WebhookScope, scopeValue: text };
+  return { scope, scopeValue: text };
 }
+
+const isScope = (scope: unknown): scope is WebhookScope =>
+  WEBHOOK_SCOPES.some((known) => known === scope);
 
 /** The URL in its normal form, once it is known to lead to a public place. */
 async function requireUrl({ guard }: WebhooksDeps, url: string): Promise<string> {

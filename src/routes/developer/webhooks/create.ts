@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { created, route } from '../../../http/route/route.ts';
-import { webhookRecord } from '../../../webhooks/delivery/webhook.ts';
+import { WEBHOOK_SCOPES, webhookRecord } from '../../../webhooks/delivery/webhook.ts';
 import type { Webhooks } from '../../../webhooks/delivery/webhooks.ts';
 import { WebhookRecord, webhookRequest } from './webhook-shape.ts';
 
@@ -11,11 +11,16 @@ export const createWebhook = route<{ webhooks: Webhooks }>()({
   credential: 'management',
   summary: 'Register a webhook',
   status: 201,
-  body: z.object({
-    ...webhookRequest,
-    scope: z.string().optional(),
-    scopeValue: z.union([z.string(), z.number()]).nullish(),
-  }),
+  body: z
+    .object({
+      ...webhookRequest,
+      scope: z.unknown().optional().meta({ enum: WEBHOOK_SCOPES }),
+      scopeValue: z
+        .unknown()
+        .optional()
+        .meta({ type: ['string', 'number', 'null'] }),
+    })
+    .meta({ required: ['url', 'events'] }),
   response: z.object({ webhook: WebhookRecord.extend({ secret: z.string() }) }),
 
   async handle({ body, caller, services }) {

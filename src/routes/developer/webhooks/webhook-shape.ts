@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { ManualDelivery } from '../../../webhooks/delivery/deliveries.ts';
 import type { LoggedDelivery, Recovery } from '../../../webhooks/delivery/delivery.ts';
+import { WEBHOOK_SCOPES } from '../../../webhooks/delivery/webhook.ts';
 
 const { descriptionChars, maxPerSecond, urlChars } = LIMITS.webhooks;
 
@@ -15,8 +16,11 @@ export const WebhookParams = z.object({
 
 export const webhookRequest = {
   url: z.string().min(1).max(urlChars),
-  /** Read by the use case: whatever is wrong with it has one spelling. */
-  events: z.unknown().meta({ type: 'array', items: { type: 'string' } }),
+  /** Judged by the use case: whatever is wrong with the member, and that it is missing, has one spelling. */
+  events: z
+    .unknown()
+    .optional()
+    .meta({ type: 'array', items: { type: 'string' } }),
   description: z.string().max(descriptionChars).nullish(),
   maxPerSecond: z.int().min(1).max(maxPerSecond).nullish(),
 };
@@ -25,7 +29,7 @@ export const WebhookRecord = z.object({
   id: z.number(),
   url: z.string(),
   events: z.array(z.string()),
-  scope: z.enum(['global', 'wallet', 'agent', 'loan']),
+  scope: z.enum(WEBHOOK_SCOPES),
   scopeValue: z.string().nullable(),
   active: z.boolean(),
   inactiveReason: z.string().nullable(),
