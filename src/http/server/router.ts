@@ -24,6 +24,15 @@ export interface Router<T> {
   find(path: string): Matched<T> | undefined;
 }
 
+/** What SDKs of other vendors put before the same paths: groq-sdk, and OpenAI's SDK as set up for Gemini. */
+const PREFIXES = ['/openai/v1/', '/v1beta/openai/'];
+
+/** The path behind a vendor's prefix, under `/v1`. Undefined: it has none. */
+function withoutPrefix(path: string): string | undefined {
+  const prefix = PREFIXES.find((known) => path.startsWith(known));
+  return prefix && `/v1/${path.slice(prefix.length)}`;
+}
+
 /** Builds a router. Two routes of the same method and shape are a mistake and throw. */
 export function createRouter<T extends Routable>(routes: readonly T[]): Router<T> {
   const fixed = new Map<string, Matched<T>>();
@@ -44,15 +53,17 @@ export function createRouter<T extends Routable>(routes: readonly T[]): Router<T
     }
   }
 
-  return {
-    find(path) {
-      const exact = fixed.get(path);
-      if (exact !== undefined) return exact;
-      const segments = path.split('/');
-      const candidates = patterns.get(segments.length);
-      return matchPattern(candidates ?? [], segments) ?? matchRest(rests, path);
-    },
+  const find = (path: string): Matched<T> | undefined => {
+    const exact = fixed.get(path);
+    if (exact !== undefined) return exact;
+    const segments = path.split('/');
+    const candidates = patterns.get(segments.length);
+    const matched = matchPattern(candidates ?? [], segments) ?? matchRest(rests, path);
+    if (matched !== undefined) return matched;
+    const inner = withoutPrefix(path);
+    return inner === undefined ? undefined : find(inner);
   };
+  return { find };
 }
 
 /** One shape has one spelling of its parameters, so that every verb on it reads the same. */

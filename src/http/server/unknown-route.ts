@@ -21,6 +21,18 @@ const KIN: Readonly<Record<string, string>> = {
   '/v1/realtime/transcription_sessions': '/v1/realtime/client_secrets',
 };
 
+/** Paths of vendors whose interface is not served, and the base URL that serves the same clients. */
+const FOREIGN: readonly (readonly [RegExp, string])[] = [
+  [
+    /^\/v1(alpha|beta)?\/(\w+\/)?models\/[^/]+:\w+$/,
+    "Gemini's own API is not served: use a client of OpenAI with the base URL <this server>/v1beta/openai/ or <this server>/v1.",
+  ],
+  [
+    /^\/openai\/deployments\//,
+    'Azure puts the model into the path: use a client of OpenAI with the base URL <this server>/v1 and name the model in the body.',
+  ],
+];
+
 /**
  * Refuses a path that no route has, naming the route it was probably meant for; under `/v1` the nearest is named however
  * far it is. Clients of OpenAI's API read errors in its envelope alone, so that every path under `/v1` is refused in it,
@@ -40,6 +52,8 @@ export function createUnknownRoute(routes: readonly Known[]) {
     const family = familyOf(isUnderV1 ? path.replace(/^\/v1\/v1\//, '/v1/') : belowV1(path));
     const envelope = families.get(family) ?? (isUnderV1 ? 'openai' : 'flat');
     const refusal = () => {
+      const foreign = FOREIGN.find(([pattern]) => pattern.test(path))?.[1];
+      if (foreign !== undefined) return errors.request.notFound(foreign);
       const nearest = nearestTo(known, method, path);
       const isNear = nearest !== undefined && isSlip(nearest, path);
       const asked = `${method} ${path.slice(0, LIMITS.badPathChars)}`;

@@ -22,6 +22,16 @@ describe('the router', () => {
     expect(router.find('/v1/things/list')?.rawParams).toEqual([['kind', 'things']]);
   });
 
+  it('the router finds a path behind the prefix of another vendor, and no prefix before that', () => {
+    const own = router.find('/v1/items/5');
+    expect(router.find('/openai/v1/items/5')).toEqual(own);
+    expect(router.find('/v1beta/openai/items/5')).toEqual(own);
+    expect(router.find('/v1beta/openai/models/a/b')?.rawParams).toEqual([['id', 'a/b']]);
+    for (const path of ['/openai/items/5', '/v1beta/items/5', '/x/openai/v1/items/5']) {
+      expect(router.find(path), path).toBeUndefined();
+    }
+  });
+
   it('gathers the verbs of one shape and leaves parameters encoded', () => {
     expect([...(router.find('/v1/items')?.byMethod.keys() ?? [])]).toEqual(['GET', 'POST']);
     const found = router.find('/v1/items/a%2Fb/parts/c');

@@ -19,7 +19,7 @@ describe('a path that no route has', () => {
     ['POST', '/v1/chat/completion', 'POST /v1/chat/completions'],
     ['POST', '/chat/completions', 'POST /v1/chat/completions'],
     ['POST', '/v1/v1/chat/completions', 'POST /v1/chat/completions'],
-    ['POST', '/openai/v1/chat/completions', 'POST /v1/chat/completions'],
+    ['POST', '/openai/v1/chat/completion', 'POST /v1/chat/completions'],
     ['POST', '/v1/responses', 'POST /v1/chat/completions'],
     ['POST', '/v1/audio/translations', 'POST /v1/audio/transcriptions'],
     ['GET', '/models', 'GET /v1/models'],
@@ -28,6 +28,15 @@ describe('a path that no route has', () => {
     ['GET', '/v1/developer/agents/12/policys', 'GET /v1/developer/agents/:id/policies'],
   ])('is told which route was probably meant: %s %s', (method, path, meant) => {
     expect(messageOf(method, path)).toContain(`did you mean ${meant}?`);
+  });
+
+  it('a path of another vendor that is no prefix of a route is told the base URL to use', () => {
+    expect(messageOf('POST', '/v1beta/models/gemini-3-pro:streamGenerateContent')).toBe(
+      "Gemini's own API is not served: use a client of OpenAI with the base URL <this server>/v1beta/openai/ or <this server>/v1.",
+    );
+    expect(messageOf('POST', '/openai/deployments/gpt/chat/completions')).toBe(
+      'Azure puts the model into the path: use a client of OpenAI with the base URL <this server>/v1 and name the model in the body.',
+    );
   });
 
   it('is told where all routes stand when none is near, and under /v1 the nearest beside', () => {
