@@ -1,4 +1,5 @@
 import { type RealtimeUpstream, realtimeUpstream, type UpstreamPeer } from './realtime-upstream.ts';
+import { deepgramObjection } from './strict/deepgram-rules.ts';
 
 /** What an upstream of this protocol does that is not as it should be. */
 export type ListenScript = {
@@ -19,10 +20,11 @@ const FINAL = { is_final: true, speech_final: true };
 
 /**
  * A peer that speaks Deepgram's live protocol on loopback. It hears a word each half second of sound, `w1 w2 …`, sends
- * them as interim results, as final ones on Finalize, and reports the seconds that it heard at the end.
+ * them as interim results, as final ones on Finalize, and reports the seconds that it heard at the end. It refuses queries that the
+ * vendor refuses.
  */
 export async function listenUpstream(): Promise<ListenUpstream> {
-  const upstream = await realtimeUpstream();
+  const upstream = await realtimeUpstream(deepgramObjection);
   const script: ListenScript = {
     totals: (seconds) => [seconds],
     closeCode: 1000,

@@ -35,8 +35,13 @@ export type RealtimeUpstream = AsyncDisposable & {
   peer(index?: number): Promise<UpstreamPeer>;
 };
 
-/** A peer that speaks the OpenAI realtime protocol on loopback, event by event as a test scripts it. */
-export async function realtimeUpstream(): Promise<RealtimeUpstream> {
+/**
+ * A peer that speaks the OpenAI realtime protocol on loopback, event by event as a test scripts it. `objectionTo` is why a vendor of
+ * another protocol refuses the address that is asked.
+ */
+export async function realtimeUpstream(
+  objectionTo: (url: URL) => string | undefined = () => undefined,
+): Promise<RealtimeUpstream> {
   const server = createServer();
   const sockets = new WebSocketServer({ noServer: true });
   const peers: UpstreamPeer[] = [];
@@ -57,7 +62,8 @@ export async function realtimeUpstream(): Promise<RealtimeUpstream> {
   const silent: Duplex[] = [];
   server.on('upgrade', (request, socket, head) => {
     asked.count++;
-    const status = refusals.shift();
+    const objection = objectionTo(new URL(request.url ?? '', 'http://vendor'));
+    const status = objection === undefined ? refusals.shift() : 400;
     if (status === undefined) {
       sockets.handleUpgrade(request, socket, head, (ws) => {
         const peer = peerOf(ws, request);

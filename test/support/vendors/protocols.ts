@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { deepgramObjection } from '../strict/deepgram-rules.ts';
 import type { Heard, Protocol, Said } from './vendor-peer.ts';
 
 /** Sound of a text, by which a test sees that its own words have come to the vendor. */
@@ -85,10 +86,14 @@ export const PROTOCOLS: Readonly<Record<string, Protocol>> = {
   deepgram: {
     isOpened: inHeader('authorization', `Token ${KEY}`),
     answer(heard) {
+      const objection = deepgramObjection(heard.url);
+      if (objection !== undefined) throw new Error(objection);
       if (at(heard) === 'POST /speak') {
         const asked = heard.url.searchParams;
         if (!asked.get('model')?.startsWith('aura-2-')) throw new Error('model');
         const text = read(heard)('text');
+        // https://developers.deepgram.com/docs/tts-rest (input limits)
+        if (text.trim() === '' || text.length > 2_000) throw new Error('text');
         return asked.get('encoding') === 'linear16' ? pcm(text) : mp3(text);
       }
       if (at(heard) !== 'POST /listen' || heard.url.searchParams.get('model') === null) return;

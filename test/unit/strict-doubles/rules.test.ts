@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { DEEPGRAM_RULES, deepgramObjection } from '../../support/strict/deepgram-rules.ts';
 import { ALL_RULES } from '../../support/strict/judge.ts';
 import { JSON_RULES, type Rule } from '../../support/strict/rule.ts';
 
@@ -35,6 +36,16 @@ describe('the rules of the strict upstreams', () => {
   it.each(rows)('rule $at of $vendor names the page of its vendor', ({ rule }) => {
     expect(rule.source).toMatch(/^https:\/\//);
   });
+
+  it.each(DEEPGRAM_RULES)(
+    'the query $broken is refused by Deepgram',
+    ({ broken, objection, source }) => {
+      const url = new URL(broken, 'http://vendor');
+      expect(objection(url.searchParams, url.pathname)).toBeTypeOf('string');
+      expect(deepgramObjection(url)).toBeTypeOf('string');
+      expect(source).toMatch(/^https:\/\//);
+    },
+  );
 
   it('half of a pair of surrogates is refused whatever the vendor', () => {
     const [lone] = JSON_RULES;
