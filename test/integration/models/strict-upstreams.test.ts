@@ -158,6 +158,24 @@ describe('a request that is translated', () => {
     },
   );
 
+  it.each(TRANSLATED.filter(([dialect]) => dialect !== 'chat'))(
+    'is taken in %s by %s with a tool that takes a list of anything',
+    async (dialect, model) => {
+      await using w = await strictWorld();
+      const properties = { list: { type: 'array' }, deep: { anyOf: [{ type: 'array' }] } };
+      const schema = { type: 'object', properties };
+      const tool =
+        dialect === 'responses'
+          ? { type: 'function', name: 'a', parameters: schema }
+          : { name: 'a', input_schema: schema };
+      const sent = await w.ask(dialect, model, { ...said(dialect), tools: [tool] });
+      const list = { type: 'array', items: {} };
+      expect(schemasIn(sent)).toEqual([
+        { type: 'object', properties: { list, deep: { anyOf: [list] } } },
+      ]);
+    },
+  );
+
   it.each(TRANSLATED)('is taken in %s by %s with temperature and top_p', async (dialect, model) => {
     await using w = await strictWorld();
     const sent = await w.ask(dialect, model, { ...said(dialect), temperature: 0, top_p: 0.5 });

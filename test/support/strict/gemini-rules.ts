@@ -1,5 +1,5 @@
 import { CHAT_ORDER } from './openai-chat-rules.ts';
-import { firstOf, isObject, type Json, listOf, type Rule } from './rule.ts';
+import { firstOf, isObject, type Json, listOf, type Rule, schemasIn } from './rule.ts';
 
 const HELLO: Json = { role: 'user', content: 'Hello' };
 const ASKED = { model: 'gemini-3.5-flash', messages: [HELLO] };
@@ -33,6 +33,21 @@ export const GEMINI_RULES: readonly Rule[] = [
       firstOf(listOf(body.tools), ({ function: one }, at) =>
         isObject(one) && !/^[a-zA-Z_][\w.:-]{0,63}$/.test(String(one.name))
           ? `tools[0].function_declarations[${at}].name: [FIELD_INVALID] Invalid function name.`
+          : undefined,
+      ),
+  },
+  {
+    source: 'https://ai.google.dev/api/caching#Schema (items of an array)',
+    broken: {
+      ...ASKED,
+      tools: [{ type: 'function', function: { name: 'a', parameters: { type: 'array' } } }],
+    },
+    objection: ({ body }) =>
+      firstOf(listOf(body.tools), ({ function: one }) =>
+        [...schemasIn(isObject(one) ? one.parameters : undefined)].some(
+          ({ items, type }) => type === 'array' && items === undefined,
+        )
+          ? 'GenerateContentRequest.tools[0].function_declarations[0].parameters.items: missing field.'
           : undefined,
       ),
   },

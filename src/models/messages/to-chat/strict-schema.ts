@@ -1,5 +1,6 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
+import { type SchemaRoom, schemaRoom } from '../../providers/fit/object-schema.ts';
 
 /** Keywords that OpenAI refuses in a strict schema, by https://developers.openai.com/api/docs/guides/structured-outputs. */
 const REFUSED = [
@@ -12,11 +13,6 @@ const MAPS = ['properties', '$defs', 'definitions'] as const;
 
 /** Keywords without which a schema allows any value, which a strict one may not. */
 const NARROWING = ['type', '$ref', 'anyOf', 'enum', 'const'] as const;
-
-/** How many parts of all the schemas of one request may still be looked at: an attacker sends many, or large ones. */
-export type SchemaRoom = { left: number };
-
-export const schemaRoom = (): SchemaRoom => ({ left: LIMITS.strictSchema.parts });
 
 /**
  * Whether OpenAI takes a schema as strict: each of its objects requires all its properties and allows no others. The vendor

@@ -1,10 +1,10 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { unfit } from '../../providers/anthropic/unfit-request.ts';
-import { objectSchema } from '../../providers/fit/object-schema.ts';
+import { completeSchema, type SchemaRoom, schemaRoom } from '../../providers/fit/object-schema.ts';
 import { shortName } from '../../providers/fit/tool-name.ts';
 import type { MessagesRequest } from '../messages-request.ts';
 import { offeredTools } from './offered-tools.ts';
-import { mayBeStrict, type SchemaRoom, schemaRoom } from './strict-schema.ts';
+import { mayBeStrict } from './strict-schema.ts';
 
 type ToolFields = {
   readonly tools?: readonly Json[];
@@ -20,15 +20,18 @@ export function translateToolFields(request: MessagesRequest): ToolFields {
     if (choice?.type === 'any' || choice?.type === 'tool') unfit('tool_choice needs tools.');
     return {};
   }
-  const room = schemaRoom();
+  const rooms: Rooms = { items: schemaRoom(), strict: schemaRoom() };
   return {
-    tools: tools.map(([tool, place]) => translateTool(tool, place, room)),
+    tools: tools.map(([tool, place]) => translateTool(tool, place, rooms)),
     ...(choice !== undefined && choice !== null && { tool_choice: translateChoice(choice) }),
     ...(choice?.disable_parallel_tool_use === true && { parallel_tool_calls: false }),
   };
 }
 
-function translateTool(tool: unknown, at: string, room: SchemaRoom): Json {
+/** One for each look at the schemas. */
+type Rooms = { readonly items: SchemaRoom; readonly strict: SchemaRoom };
+
+function translateTool(tool: unknown, at: string, rooms: Rooms): Json {
   if (!isObject(tool)) return unfit(`${at} must be an object.`);
   const { description, input_schema: schema, name, strict, type } = tool;
   if (type !== undefined && type !== null && type !== 'custom') {
@@ -36,14 +39,14 @@ function translateTool(tool: unknown, at: string, room: SchemaRoom): Json {
   }
   if (typeof name !== 'string') return unfit(`${at}.name must be a string.`);
   if (!isObject(schema)) return unfit(`${at}.input_schema must be an object.`);
-  const parameters = objectSchema(schema);
+  const parameters = completeSchema(schema, rooms.items);
   return {
     type: 'function',
     function: {
       name: shortName(name),
       ...(typeof description === 'string' && { description }),
       parameters,
-      ...(strict === true && { strict: mayBeStrict(parameters, room) }),
+      ...(strict === true && { strict: mayBeStrict(parameters, rooms.strict) }),
     },
   };
 }

@@ -1,4 +1,5 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
 
 /** A schema of parameters that says what every vendor asks for: it is an object, and has `properties`. The same where it says so. */
 export function objectSchema(schema: Json): Json {
@@ -9,4 +10,63 @@ export function objectSchema(schema: Json): Json {
     type: 'object',
     properties: isObject(properties) ? properties : {},
   });
+}
+
+/** Keywords of which each member is a schema, and those that are lists of schemas. */
+const MAPS = ['properties', '$defs', 'definitions'] as const;
+const LISTS = ['anyOf', 'oneOf', 'allOf'] as const;
+
+/** How many parts of all the schemas of one request may still be looked at: an attacker sends many, or large ones. */
+export type SchemaRoom = { left: number };
+
+export const schemaRoom = (): SchemaRoom => ({ left: LIMITS.strictSchema.parts });
+
+/**
+ * The same for vendors that refuse lists without `items`, as OpenAI and Google do: any value may stand in such a list. What is beyond the
+ * room stays as it is.
+ */
+export function completeSchema(schema: Json, room: SchemaRoom): Json {
+  const complete = objectSchema(schema);
+  return lacksItems(complete, room, 0) ? withItems(complete) : complete;
+}
+
+const isList = ({ items, type }: Json): boolean => type === 'array' && items === undefined;
+
+/** Whether a part that is looked at lacks them. */
+function lacksItems(part: Json, room: SchemaRoom, depth: number): boolean {
+  if (--room.left < 0 || depth > LIMITS.strictSchema.depth) return false;
+  if (isList(part)) return true;
+  const { items } = part;
+  const lacks = (one: unknown) => isObject(one) && lacksItems(one, room, depth + 1);
+  if (lacks(items)) return true;
+  for (const keyword of MAPS) {
+    const map = part[keyword];
+    if (!isObject(map)) continue;
+    for (const name in map) if (lacks(map[name])) return true;
+  }
+  for (const keyword of LISTS) {
+    const list = part[keyword];
+    if (Array.isArray(list) && list.some(lacks)) return true;
+  }
+  return false;
+}
+
+function withItems(part: Json, depth = 0): Json {
+  if (depth > LIMITS.strictSchema.depth) return part;
+  const within = (one: unknown) => (isObject(one) ? withItems(one, depth + 1) : one);
+  const complete: Record<string, unknown> = { ...part };
+  if (isList(part)) complete.items = {};
+  else if (isObject(part.items)) complete.items = within(part.items);
+  for (const keyword of MAPS) {
+    const map = part[keyword];
+    if (!isObject(map)) continue;
+    complete[keyword] = Object.fromEntries(
+      Object.entries(map).map(([name, one]) => [name, within(one)]),
+    );
+  }
+  for (const keyword of LISTS) {
+    const list = part[keyword];
+    if (Array.isArray(list)) complete[keyword] = list.map(within);
+  }
+  return complete;
 }

@@ -1,5 +1,5 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
-import { objectSchema } from '../../providers/fit/object-schema.ts';
+import { completeSchema, schemaRoom } from '../../providers/fit/object-schema.ts';
 import type { InputItem, ResponsesRequest } from '../responses-request.ts';
 import { functionOfCustom } from './custom-tool.ts';
 import { type Misfits, NOT_HERE } from './misfit.ts';
@@ -50,6 +50,7 @@ class FunctionList {
   readonly functions: Json[] = [];
   readonly names = new Map<string, CalledTool>();
   readonly #misfits: Misfits;
+  readonly #room = schemaRoom();
 
   constructor(misfits: Misfits) {
     this.#misfits = misfits;
@@ -91,7 +92,13 @@ class FunctionList {
     if (!isOwn)
       this.#misfits.note(at, 'needs a name of its own in chat, with that of its namespace');
     this.names.set(name, called);
-    this.functions.push({ type: 'function', function: { ...definition, name } });
+    const { parameters } = definition;
+    const complete = isObject(parameters) ? completeSchema(parameters, this.#room) : parameters;
+    const named =
+      complete === parameters
+        ? { ...definition, name }
+        : { ...definition, name, parameters: complete };
+    this.functions.push({ type: 'function', function: named });
   }
 }
 
@@ -119,8 +126,6 @@ const searchOf = (tool: Json): Definition | undefined =>
 const functionOf = ({ description, name, parameters, strict }: Json): Json => ({
   name,
   ...(isSet(description) && { description }),
-  ...(isSet(parameters) && {
-    parameters: isObject(parameters) ? objectSchema(parameters) : parameters,
-  }),
+  ...(isSet(parameters) && { parameters }),
   ...(isSet(strict) && { strict }),
 });

@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { MessagesRequest } from '../../../../../src/models/messages/messages-request.ts';
-import {
-  mayBeStrict,
-  schemaRoom,
-} from '../../../../../src/models/messages/to-chat/strict-schema.ts';
+import { mayBeStrict } from '../../../../../src/models/messages/to-chat/strict-schema.ts';
 import { translateToChat } from '../../../../../src/models/messages/to-chat/translate-request.ts';
+import { schemaRoom } from '../../../../../src/models/providers/fit/object-schema.ts';
 
 const text = { type: 'string' };
 const closed = (properties: object, required = Object.keys(properties)) => ({
