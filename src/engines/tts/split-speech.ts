@@ -5,6 +5,13 @@ import { headOf } from '../../kernel/storable.ts';
  * first alone: a long one would otherwise be read to its end from each.
  */
 const SENTENCE_END = /(?<![.!?…])[.!?…]+["'”’)\]]*\s+|\n+/g;
+/** Titles, saints and streets, initials and the like: a full stop after one of them ends no sentence. */
+const ABBREVIATED =
+  /(?:^|[\s("'“‘[])(?:Drs?|Mrs?|Ms|Mx|Profs?|St|Ste|Mt|Ft|Gen|Col|Capt|Lt|Sgt|Rev|Hon|Gov|Sen|Rep|Pres|vs|e\.g|i\.e|cf|[A-HJ-Z]|U\.[KNS])$/;
+/** These only before a number. */
+const NUMBERED = /(?:^|[\s(])(?:[Nn]os?|[Ff]igs?|[Vv]ol|[Cc]h|pp?|approx|ca|Jan|Feb|Mar|Apr|Aug|Sept?|Oct|Nov|Dec)$/;
+const ABBREVIATION_CHARS = 8;
+
 /** Where a long sentence may breathe, best first. */
 const BREATHS = [/[;:]\s/g, /[,)—–]\s?/g, /\s/g];
 
@@ -83,11 +90,18 @@ function cutAfter(text: string, mark: RegExp): string[] {
   let from = 0;
   for (const match of text.matchAll(mark)) {
     const end = match.index + match[0].length;
+    if (mark === SENTENCE_END && isAbbreviation(text, match.index, end)) continue;
     parts.push(text.slice(from, end));
     from = end;
   }
   parts.push(text.slice(from));
   return parts;
+}
+
+function isAbbreviation(text: string, at: number, end: number): boolean {
+  if (!/^\.[^\S\n]+$/.test(text.slice(at, end))) return false;
+  const before = text.slice(Math.max(0, at - ABBREVIATION_CHARS), at);
+  return ABBREVIATED.test(before) || (NUMBERED.test(before) && /\d/.test(text.charAt(end)));
 }
 
 /** The last good place within `chars`, but none in the first third: a stub is worse than a bad cut. */

@@ -73,8 +73,9 @@ const FILLER = new Set(
     /\s+/,
   ),
 );
+/** An opening word ends with a mark and a space: that of "no-code" or of "No. 5" is none. */
 const OPENING =
-  /^(?:(?:hi|hello|hey|oh|ah|ok|okay|well|so|um|uh|hmm|yeah|yes|no|sure|thanks|thank you|please|anyway|by the way|fyi)(?:\s+(?:there|again|everyone|all))?[,!.:;—–-]+\s*)+/i;
+  /^(?:(?:hi|hello|hey|oh|ah|ok|okay|well|so|um|uh|hmm|yeah|yes|no|sure|thanks|thank you|please|anyway|by the way|fyi)(?:\s+(?:there|again|everyone|all))?(?:\s*[,!.:;—–]+|\s+-+)(?:\s+|$)(?!\d))+/i;
 
 /** The sentences of a text that say something, without the words that they open with. All of it where none does. */
 function factsIn(text: string): string[] {
@@ -108,5 +109,6 @@ function goingOn(sentences: string[], next: string): string[] {
 function stripped(sentence: string): string {
   const rest = sentence.replace(OPENING, '').trim();
   if (rest === '') return sentence;
-  return rest.charAt(0).toUpperCase() + rest.slice(1);
+  // A word such as "iPhone" keeps its letters.
+  return /^\p{Ll}+(?!\p{Lu})\b/u.test(rest) ? rest.charAt(0).toUpperCase() + rest.slice(1) : rest;
 }

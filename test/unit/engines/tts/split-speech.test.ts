@@ -20,6 +20,20 @@ describe('split speech', () => {
     expect(splitSpeech('Exactly 4.992650 USDC.', BOUNDS)).toEqual(['Exactly 4.992650 USDC.']);
   });
 
+  it('does not cut behind a title, a saint, an initial or a number sign', () => {
+    for (const text of [
+      'Dr. Smith lives in St. Louis.',
+      'Ask Mrs. J. Doe of the U.S. Army.',
+      'It is No. 5 of Vol. 2.',
+      'Tea, e.g. Earl Grey.',
+    ]) {
+      expect(splitSpeech(text, { firstChars: 100, chars: 100 })).toEqual([text]);
+    }
+    expect(splitSpeech('She said no. Then I left. It was I. Done.', BOUNDS)).toEqual([
+      ...['She said no.', 'Then I left.', 'It was I.', 'Done.'],
+    ]);
+  });
+
   it('cuts a long sentence at a clause, and the first one sooner', () => {
     const chunks = splitSpeech(
       'When it rains in the hills, the river rises; when the river rises, the old bridge is closed to carts and horses alike',

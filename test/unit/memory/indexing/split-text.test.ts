@@ -32,6 +32,25 @@ describe('an item', () => {
     ]);
   });
 
+  it('whose facts are inferred keeps the words of each sentence and its abbreviations', () => {
+    for (const text of [
+      'No-code tools are what she sells.',
+      'Dr. Smith lives in St. Louis.',
+      'No. 5 is her favourite perfume.',
+      'Well-known brands bore her.',
+      'iPhone is her only telephone.',
+      'So-called experts annoy her.',
+    ]) {
+      expect(splitItem({ ...memory, infer: true, text })).toEqual([text]);
+    }
+    const text = 'Hello there! No, she sells tools. Oh - iPads break often. Well: the roof leaks.';
+    expect(splitItem({ ...memory, infer: true, text })).toEqual([
+      'She sells tools.',
+      'iPads break often.',
+      'The roof leaks.',
+    ]);
+  });
+
   it('in which no fact is found stays as it is', () => {
     expect(splitItem({ ...memory, infer: true, text: 'Hello, how are you?' })).toEqual([
       'Hello, how are you?',
