@@ -17,6 +17,7 @@ import { chooseTool } from './guide-tool.ts';
 import { fillSchema } from './schema/fill-schema.ts';
 import { readQuestion } from './schema/question-words.ts';
 import { SchemaRefused } from './schema/schema-work.ts';
+import { withoutAgentBlocks } from './without-agent-blocks.ts';
 
 export type GuideRequest = Parameters<GuideEngine['reply']>[0];
 
@@ -74,7 +75,7 @@ async function say(
   const most = LIMITS.engines.guideQuestionChars;
   const lastAsked = messages.findLast(({ role }) => role === 'user')?.content ?? '';
   // The question most likely stands at its end.
-  const question = lastAsked.trim().slice(-most);
+  const question = withoutAgentBlocks(lastAsked).trim().slice(-most);
   const results = resultsOf(messages);
 
   const mayCall = results === undefined && hasWords(question);

@@ -3,15 +3,31 @@ import { stem, wordsOf } from './guide-words.ts';
 /** The parts of a tool that describe its purpose. */
 type Described = { readonly name: string; readonly description: string };
 
+const stems = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/).map(stem));
+
 /** Words that name no subject, whether in a question or in a tool. */
-export const PLAIN_WORDS: ReadonlySet<string> = new Set(
+export const PLAIN_WORDS: ReadonlySet<string> = stems(
   `a an and any are as at be by can could do does for from get give has have how i in is it its let
   look make me my of on or please return returns run set show tell that the their then there this to
   tool up use used using was what when where which who will with would you your call function fetch
-  find about current given`
-    .split(/\s+/)
-    .map(stem),
+  find about current given`,
 );
+
+/** Words for what tools of coding agents do. A name of nothing else says no subject: any question may have them. */
+const DEEDS = stems(
+  `add agent apply ask batch change command copy create cut delete edit enter exec execute exit file grep glob
+  input insert kill list mode move multi new notebook open output plan question read remove replace request search
+  send shell skill spawn stop task terminal todo update user view wait web write`,
+);
+
+/** What such tools do it to. */
+const THINGS = stems(
+  `agent cell command commit diff directory file folder list notebook page patch path pattern plan repository
+  shell subagent terminal url website`,
+);
+
+const BRIEF_CHARS = 300;
+const FILE_NAME = /(?:^|[\s"'`/(])[\w-]+\.[a-z]\w{0,4}\b/i;
 
 const subjects = (text: string) =>
   new Set(
@@ -21,9 +37,10 @@ const subjects = (text: string) =>
   );
 
 /**
- * The one tool that a question clearly means: every subject in the tool's name is spoken of, or
- * one of them and two of its description. Two equally good tools are none. Where one must be called, it is otherwise
- * the one that the question speaks of most, the first of several.
+ * The one tool that a question clearly means: it names the tool, or speaks of every subject in its name, or of one of
+ * them and two of its description's first sentence. A name of deeds alone, such as `Write`, needs a thing of that
+ * sentence besides. Two equally good tools are none. Where one must be called, it is otherwise the one that the question
+ * speaks of most, the first of several.
  */
 export function chooseTool<T extends Described>(
   question: string,
@@ -31,17 +48,45 @@ export function chooseTool<T extends Described>(
   mustCall = false,
 ): T | undefined {
   const asked = subjects(question);
-  const scored = tools.map((tool) => ({ tool, ...scoreTool(asked, tool) }));
+  if (FILE_NAME.test(question)) asked.add(stem('file'));
+  const scored = tools.map((tool) => ({ tool, ...scoreTool(question, asked, tool) }));
   const [first, second] = scored.toSorted((a, b) => b.clearly - a.clearly);
   if (first !== undefined && first.clearly > (second?.clearly ?? 0)) return first.tool;
   return mustCall ? scored.toSorted((a, b) => b.spokenOf - a.spokenOf)[0]?.tool : undefined;
 }
 
-function scoreTool(asked: ReadonlySet<string>, { name, description }: Described) {
+function scoreTool(question: string, asked: ReadonlySet<string>, { name, description }: Described) {
   const named = subjects(name);
+  const brief = subjects(firstSentence(description));
   const inName = [...named].filter((word) => asked.has(word)).length;
   const spokenOf = [...subjects(`${name} ${description}`)].filter((word) => asked.has(word)).length;
-  const described = spokenOf - inName;
-  const isClear = inName > 0 && (inName === named.size || described >= 2);
-  return { spokenOf, clearly: isClear ? inName + spokenOf : 0 };
+  const described = [...brief].filter((word) => asked.has(word) && !named.has(word));
+  const hasSubject = [...named].some((word) => asked.has(word) && !DEEDS.has(word));
+  const isWhole = named.size > 0 && inName === named.size;
+  const isClear = hasSubject
+    ? isWhole || described.length >= 2
+    : isWhole && described.some((word) => THINGS.has(word));
+  const clearly = isClear ? inName + described.length : 0;
+  return { spokenOf, clearly: isNamed(question, name) ? clearly + NAMED : clearly };
+}
+
+/** More than any number of words. */
+const NAMED = 1_000_000;
+
+const firstSentence = (text: string): string =>
+  /^\s*(?:[^.\n]|\.(?=\S))*/.exec(text.slice(0, BRIEF_CHARS))?.[0] ?? '';
+
+/** Whether a question has the name of a tool as such: a joined one as it is written, a plain word only as that of a tool. */
+function isNamed(question: string, name: string): boolean {
+  const isJoined = /[_-]|[a-z][A-Z]/.test(name);
+  for (let at = question.indexOf(name); at !== -1; at = question.indexOf(name, at + 1)) {
+    const before = question.slice(Math.max(0, at - 16), at);
+    const after = question.slice(at + name.length, at + name.length + 16);
+    if (/\w$/.test(before) || /^\w/.test(after)) continue;
+    if (isJoined || /^[`"']?\s+(?:tool|function)\b/i.test(after)) return true;
+    if (/\b(?:call|use|using|invoke)\s+(?:the\s+)?[`"']?$/i.test(before) && !/^\s+\w/.test(after)) {
+      return true;
+    }
+  }
+  return false;
 }

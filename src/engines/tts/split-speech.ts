@@ -9,7 +9,8 @@ const SENTENCE_END = /(?<![.!?…])[.!?…]+["'”’)\]]*\s+|\n+/g;
 const ABBREVIATED =
   /(?:^|[\s("'“‘[])(?:Drs?|Mrs?|Ms|Mx|Profs?|St|Ste|Mt|Ft|Gen|Col|Capt|Lt|Sgt|Rev|Hon|Gov|Sen|Rep|Pres|vs|e\.g|i\.e|cf|[A-HJ-Z]|U\.[KNS])$/;
 /** These only before a number. */
-const NUMBERED = /(?:^|[\s(])(?:[Nn]os?|[Ff]igs?|[Vv]ol|[Cc]h|pp?|approx|ca|Jan|Feb|Mar|Apr|Aug|Sept?|Oct|Nov|Dec)$/;
+const NUMBERED =
+  /(?:^|[\s(])(?:[Nn]os?|[Ff]igs?|[Vv]ol|[Cc]h|pp?|approx|ca|Jan|Feb|Mar|Apr|Aug|Sept?|Oct|Nov|Dec)$/;
 const ABBREVIATION_CHARS = 8;
 
 /** Where a long sentence may breathe, best first. */

@@ -1,0 +1,28 @@
+/** As far back as blocks are looked for. */
+const CHARS_READ = 65_536;
+const TAG = /<(\/?)([a-z]+[-_][a-z_-]+)>/g;
+
+/**
+ * A text without the blocks that coding agents put beside a question, such as `<system-reminder>` and
+ * `<environment_context>`: nobody has asked them. Of a long text its end.
+ */
+export function withoutAgentBlocks(text: string): string {
+  const read = text.slice(-CHARS_READ);
+  let kept = '';
+  let from = 0;
+  let open: string | undefined;
+  for (const { 0: tag, 1: slash, 2: name, index } of read.matchAll(TAG)) {
+    const isOpening = slash === '';
+    if (open === undefined) {
+      // What ends here began before the part that is read.
+      if (isOpening) kept += read.slice(from, index);
+      else kept = '';
+      from = isOpening ? index : index + tag.length;
+      open = isOpening ? name : undefined;
+    } else if (!isOpening && name === open) {
+      from = index + tag.length;
+      open = undefined;
+    }
+  }
+  return kept + read.slice(from);
+}
