@@ -4,7 +4,7 @@ import type { Log } from '../kernel/log.ts';
 import type { LocalParts } from './local-secrets.ts';
 import type { Server } from './server.ts';
 
-/** What a start tells: where the server is, what it runs on, and which features are off. */
+/** The report of a start: where the server is, what it runs on, and which features are off. */
 type Started = {
   readonly url: string;
   readonly environment: string;

@@ -24,7 +24,7 @@ export interface Router<T> {
   find(path: string): Matched<T> | undefined;
 }
 
-/** What SDKs of other vendors put before the same paths: groq-sdk, and OpenAI's SDK as set up for Gemini. */
+/** Prefixes that SDKs put before the same paths: groq-sdk, and OpenAI's SDK as set up for Gemini. */
 const PREFIXES = ['/openai/v1/', '/v1beta/openai/'];
 
 /** The path behind a vendor's prefix, under `/v1`. Undefined: it has none. */
