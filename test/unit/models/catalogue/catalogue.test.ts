@@ -29,6 +29,7 @@ const ARGUMENTS: Readonly<Record<string, readonly unknown[]>> = {
   rateLimited: [{ retryAfterSeconds: 1 }],
   upstreamRateLimited: [{ seconds: 1 }],
   upstreamRefused: [400, 'why', {}],
+  unsupportedCoding: ['deflate', ['gzip']],
 };
 
 const refusals = Object.values(errors).flatMap((group) =>
