@@ -74,7 +74,7 @@ export function createMemoryModels({
         model,
         messages,
         max_completion_tokens: maxTokens,
-        // Some models refuse it, and a vendor of the caller's dialect is asked in the caller's words.
+        // Chat is relayed as it comes, and some models refuse a temperature.
         ...(takesTemperature(model) && { temperature: 0 }),
       };
       const answer = await chat.complete({

@@ -1,10 +1,10 @@
-/** How `JSON.stringify` begins the escape of half a pair of surrogates; whole pairs stand unescaped in its texts. */
+/** The beginning of the escape that `JSON.stringify` writes for a lone surrogate. It writes pairs unescaped. */
 const ESCAPE = '\\ud';
 
-/** A backslash that is escaped itself, or half a pair. */
+/** An escaped backslash, or the escape of a lone surrogate. */
 const HALF_OR_BACKSLASH = /\\(?:\\|ud[89a-f][0-9a-f]{2})/g;
 
-/** A text that `JSON.stringify` wrote, with U+FFFD for each half of a pair of surrogates: vendors refuse JSON that has one. */
+/** Replaces lone surrogates by U+FFFD in a text that `JSON.stringify` wrote: vendors refuse JSON with lone surrogates. */
 export const wellFormed = (text: string): string =>
   text.includes(ESCAPE)
     ? text.replace(HALF_OR_BACKSLASH, (found) => (found === '\\\\' ? found : '\ufffd'))

@@ -57,7 +57,7 @@ export type Source = Surcharges & {
   readonly price?: PriceNote | undefined;
   /** The efforts that it takes of a translated request. Absent: not known, or none, so that it is sent none. */
   readonly efforts?: readonly Effort[] | undefined;
-  /** What it takes of `temperature` and `top_p` of a translated request. Absent: both. */
+  /** Whether a translated request may have `temperature` and `top_p`. Absent: it may have both. */
   readonly sampling?: Sampling | undefined;
 };
 
@@ -110,7 +110,7 @@ export type Provider = {
   readonly thoughts?: TakenThoughts | undefined;
   /** It signs the calls of its answers as Google does, and refuses them without their signatures. */
   readonly signsCalls?: boolean | undefined;
-  /** What it takes as the id of a call in chat. Absent: any text. */
+  /** The form of the ids of calls that its chat accepts. Absent: any text. */
   readonly callIds?: CallIdFormName | undefined;
   /** It refuses a chat in which the user speaks right behind the results of tools, or instructions stand behind an answer. */
   readonly strictOrder?: boolean | undefined;

@@ -24,7 +24,7 @@ export type ChatCall = {
   readonly breakpoints?: Breakpoints | undefined;
   /** The efforts that the model takes of a translated request; undefined: not known, or none. */
   readonly efforts?: readonly Effort[] | undefined;
-  /** What the model takes of `temperature` and `top_p`; undefined: both, or not known. */
+  /** Whether a translated request may have `temperature` and `top_p`. Undefined: both, or not known. */
   readonly sampling?: Sampling | undefined;
   /** The caller's request as it came; a rail changes the model's name, and the cap's where its upstream has another. */
   readonly body: Readonly<Record<string, unknown>>;

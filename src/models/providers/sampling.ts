@@ -1,8 +1,8 @@
 import type { Effort } from './efforts.ts';
 
 /**
- * What models take of `temperature` and `top_p`, where they do not take both: neither, either of them alone, or both only where they
- * are told not to think.
+ * Models that refuse `temperature` and `top_p`: both members (`neither`), the two together (`either`), or both members while they
+ * think (`unless_thinking`).
  */
 export const SAMPLINGS = ['neither', 'either', 'unless_thinking'] as const;
 
@@ -12,10 +12,7 @@ type Sampled = { readonly temperature?: unknown; readonly top_p?: unknown };
 
 const isSet = (value: unknown): boolean => value !== undefined && value !== null;
 
-/**
- * The member that is to be left out of a translated request, or both: vendors refuse what a model does not take. Undefined: the
- * model takes what is asked.
- */
+/** Returns the members that a translated request must leave out for a model of this kind; undefined if the model takes all that it has. */
 export function untakenSampling(
   { temperature, top_p: topP }: Sampled,
   sampling: Sampling | undefined,

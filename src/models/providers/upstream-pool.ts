@@ -34,7 +34,7 @@ export type Upstream = {
   readonly thoughts?: TakenThoughts | undefined;
   /** It signs its calls, as Google's OpenAI-compatible address does. */
   readonly signsCalls?: boolean | undefined;
-  /** What it takes as the id of a call in chat. Undefined: any text. */
+  /** The form of the ids of calls that its chat accepts. Undefined: any text. */
   readonly callIds?: CallIdFormName | undefined;
   readonly strictOrder?: boolean | undefined;
 };

@@ -3,7 +3,7 @@ import { shortName } from '../../providers/fit/tool-name.ts';
 import type { MessagesRequest } from '../messages-request.ts';
 import { definedTool } from '../read-block.ts';
 
-/** The tools of a request whose names are too long for chat, by the names that they have there. Undefined: there are none. */
+/** Returns the names of tools that chat cuts, by their cut names; undefined if chat cuts none. */
 export function cutNames({
   messages,
   tools,

@@ -11,7 +11,7 @@ import { translateToolFields } from './translate-tools.ts';
 import { translateTurn } from './translate-turn.ts';
 import { wishedEffort } from './wished-effort.ts';
 
-/** What the model takes of a translated request. */
+/** Members of a translated request that the model accepts. */
 type Taken = {
   readonly efforts?: readonly Effort[] | undefined;
   readonly sampling?: Sampling | undefined;

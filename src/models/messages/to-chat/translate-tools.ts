@@ -28,7 +28,7 @@ export function translateToolFields(request: MessagesRequest): ToolFields {
   };
 }
 
-/** One for each look at the schemas. */
+/** Room for the two passes over the schemas of a request. */
 type Rooms = { readonly items: SchemaRoom; readonly strict: SchemaRoom };
 
 function translateTool(tool: unknown, at: string, rooms: Rooms): Json {

@@ -83,7 +83,7 @@ export function translateMessages(messages: unknown): Conversation {
   return { system, turns };
 }
 
-/** What is known of the calls before. */
+/** The ids and the arguments of the calls so far. */
 type Calls = { ids: CallIds | undefined; readonly read: CallArguments };
 
 function idsOf(calls: Calls): CallIds {
@@ -91,7 +91,7 @@ function idsOf(calls: Calls): CallIds {
   return calls.ids;
 }
 
-/** An answer that the model is to go on with may not end with white space. */
+/** The dialect refuses white space at the end of an assistant's message that the model continues. */
 function trimEnd(turn: { role: AnthropicTurn['role']; content: Block[] } | undefined): void {
   const last = turn?.role === 'assistant' ? turn.content.at(-1) : undefined;
   if (last?.type !== 'text') return;

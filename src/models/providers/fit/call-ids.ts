@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 
-/** What a vendor takes as the id of a call. */
+/** The form of the ids that a vendor accepts for calls. */
 export type CallIdForm = {
   fits(id: string): boolean;
-  /** An id that fits, of the hexadecimal digits of a hash. */
+  /** Makes an id that fits from the hexadecimal digits of a hash. */
   made(digits: string): string;
 };
 
@@ -17,9 +17,9 @@ const upTo = (chars: number): CallIdForm => ({
 const DASHED = /^[a-zA-Z0-9_-]+$/;
 const NINE = /^[a-zA-Z0-9]{9}$/;
 
-/** Forms that differ by vendor, as the catalogue names them. */
+/** The forms of chat vendors, by the names that the catalogue has for them. */
 export const CALL_ID_FORMS = {
-  /** Any text, but each one once. */
+  /** Any text, once in a conversation. */
   unique: { fits: (id) => id !== '', made },
   /** OpenAI's chat completions (https://github.com/vercel/ai/issues/5171). */
   forty: upTo(40),
@@ -36,22 +36,22 @@ export const RESPONSE_CALL_IDS = upTo(64);
 export const ANTHROPIC_CALL_IDS: CallIdForm = { fits: (id) => DASHED.test(id), made };
 
 /**
- * Gives the calls of one conversation ids that a vendor takes, each another one. An id that fits and stands there for the first
- * time stays. The others are derived from the id and its place among its likes, so that a longer conversation begins with the same.
+ * Gives each call of one conversation an id of its own that the vendor accepts. The first use of an id that fits stays. All others
+ * are hashed from the client's id and a count, so that the same conversation gets the same ids in its next turn.
  */
 export class CallIds {
   readonly #form: CallIdForm;
   readonly #used = new Set<string>();
-  /** Given ids of calls that have no result yet. */
+  /** The clients' ids of calls without a result. */
   readonly #unanswered = new Set<string>();
-  /** For given ids that were changed: those of the calls without a result, in their order. */
+  /** By the client's id: the changed ids of its calls without a result, in their order. */
   readonly #changed = new Map<string, string[]>();
 
   constructor(form: CallIdForm) {
     this.#form = form;
   }
 
-  /** The id of the next call. */
+  /** Returns the id to send for the next call. */
   call(given: string): string {
     const isFirst = !this.#used.has(given) && this.#form.fits(given);
     const id = isFirst ? given : this.#another(given);
@@ -65,7 +65,7 @@ export class CallIds {
     return id;
   }
 
-  /** The id of the call that the next result answers. */
+  /** Returns the id to send with the next result. */
   result(given: string): string {
     const open = this.#changed.get(given);
     const id = open?.shift();
@@ -88,7 +88,7 @@ export class CallIds {
   }
 }
 
-/** Whether one of these ids has to be changed. */
+/** Returns true if one of the ids stands twice or does not fit. */
 export function hasOddId(form: CallIdForm, ids: Iterable<string>): boolean {
   const seen = new Set<string>();
   for (const id of ids) {

@@ -3,8 +3,8 @@ import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 
 /**
- * A translated chat whose calls have arguments that are the JSON of an object: vendors refuse others, which models write and which a
- * cap cuts off. The same chat where all of them are; other text stands under the member that Anthropic names for it.
+ * Returns a translated chat whose calls have JSON objects as arguments. Models write broken JSON and a cap cuts it off, and vendors
+ * refuse it: such text stands under `INVALID_JSON`, the member that Anthropic names. Returns the same object if all arguments fit.
  */
 export function withObjectArguments<C extends { readonly messages: readonly Json[] }>(chat: C): C {
   const { messages } = chat;
@@ -21,7 +21,7 @@ export function withObjectArguments<C extends { readonly messages: readonly Json
 const hasOdd = (calls: unknown): calls is readonly unknown[] =>
   Array.isArray(calls) && calls.some((call) => textOf(call) !== undefined);
 
-/** The arguments of a call, where they are no JSON of an object. */
+/** Returns the arguments of a call if they are not the JSON of an object. */
 function textOf(call: unknown): string | undefined {
   const called = isObject(call) && isObject(call.function) ? call.function : undefined;
   const text = called?.arguments;

@@ -1,7 +1,7 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { type CallIdForm, CallIds, hasOddId } from './call-ids.ts';
 
-/** A chat whose calls, and the results of them, have ids that its vendor takes. The same chat where all of them fit. */
+/** Returns the chat with ids that its vendor accepts, on calls and on their results. Returns the same object if all ids fit. */
 export function withFittingIds(chat: Json, form: CallIdForm): Json {
   const { messages } = chat;
   if (!Array.isArray(messages) || !messages.some(hasCalls)) return chat;

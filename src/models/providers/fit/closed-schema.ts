@@ -1,23 +1,23 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 
-/** String formats that Claude models keep to (https://platform.claude.com/docs/en/build-with-claude/structured-outputs). */
+/** String formats that structured outputs of Claude enforce (https://platform.claude.com/docs/en/build-with-claude/structured-outputs). */
 const FORMATS: ReadonlySet<unknown> = new Set([
   ...['date-time', 'time', 'date', 'duration', 'email', 'hostname'],
   ...['uri', 'ipv4', 'ipv6', 'uuid'],
 ]);
 
-/** Keywords that they keep to, whatever their value. */
+/** Keywords that structured outputs enforce with any value. */
 const KEPT: ReadonlySet<string> = new Set([
   ...['type', 'title', 'description', 'default', 'required'],
 ]);
 
-/** Keywords that say nothing of a value. */
+/** Keywords that are dropped: they constrain nothing, or are written anew. */
 const SILENT: ReadonlySet<string> = new Set(['$schema', '$id', '$comment', 'additionalProperties']);
 
 const MAPS: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions']);
 
-/** `oneOf` becomes `anyOf`: the one that is kept to, and says the same of all but what fits twice. */
+/** `oneOf` becomes `anyOf`, which is enforced and differs only for values that match two branches. */
 const LISTS: ReadonlyMap<string, string> = new Map([
   ['anyOf', 'anyOf'],
   ['oneOf', 'anyOf'],
@@ -25,9 +25,9 @@ const LISTS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * A schema that a Claude model can be bound to: its objects allow no other members than they name, and what such a model cannot be
- * bound to (bounds of numbers and lengths, for one) stands in the descriptions, as the vendor's own SDKs do it. The same schema where
- * it is too large to be looked through: the vendor judges it then.
+ * Returns a schema that structured outputs of Claude accept, as the vendor's SDKs make it: objects are closed, and keywords that are
+ * not enforced (bounds of numbers and lengths, for example) move into the description. A schema with more than
+ * `LIMITS.strictSchema.parts` parts is returned unchanged.
  */
 export function closedSchema(schema: Json): Json {
   const room = { left: LIMITS.strictSchema.parts };
@@ -40,7 +40,7 @@ function closedPart(part: Json, room: { left: number }, depth: number): Json {
     room.left = -1;
     return part;
   }
-  // Nothing may stand beside a reference but what it may refer to.
+  // Only definitions may stand beside a reference.
   const isReference = typeof part.$ref === 'string';
   const within = (one: unknown) => (isObject(one) ? closedPart(one, room, depth + 1) : one);
   const closed: Record<string, unknown> = {};
@@ -66,7 +66,7 @@ function closedPart(part: Json, room: { left: number }, depth: number): Json {
 
 const isPlain = (value: unknown): boolean => value === null || typeof value !== 'object';
 
-/** Values that are objects, and more than one element at least, are nothing that they keep to. */
+/** `const` and `enum` are enforced for plain values, and `minItems` for 0 and 1. */
 const isKept = (keyword: string, value: unknown): boolean =>
   KEPT.has(keyword) ||
   (keyword === 'const' && isPlain(value)) ||

@@ -1,7 +1,7 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { CallIds, hasOddId, RESPONSE_CALL_IDS } from './call-ids.ts';
 
-/** A request for a response whose calls, and the outputs of them, have ids that OpenAI takes. The same where all of them fit. */
+/** Returns the request with ids that OpenAI accepts, on calls and on their outputs. Returns the same object if all ids fit. */
 export function withFittingCallIds(request: Json): Json {
   const { input } = request;
   if (!Array.isArray(input) || !input.some(isNamed)) return request;

@@ -4,8 +4,8 @@ import { ANTHROPIC_CALL_IDS, CallIds, hasOddId } from './call-ids.ts';
 import { shownType } from './shown-type.ts';
 
 /**
- * A Messages request without what the vendor refuses and clients give back as they got it: ids of calls that another vendor made,
- * blank texts, and images under a type that their first bytes belie. The same request where there is none of it.
+ * Returns a relayed Messages request that the vendor accepts although its conversation began with another vendor: ids of calls are
+ * replaced, blank texts dropped, and media types of images set by the first bytes. Returns the same object if all of it fits.
  */
 export function withFittingBlocks<R extends Json>(request: R): R {
   const { messages } = request;
@@ -26,7 +26,7 @@ export function withFittingBlocks<R extends Json>(request: R): R {
   return { ...request, messages: fitting };
 }
 
-/** The ids of all calls. Undefined: there are none. */
+/** Returns the ids of all calls; undefined without calls. */
 function idsOf(messages: readonly unknown[]): readonly string[] | undefined {
   let ids: string[] | undefined;
   for (const turn of messages) {
@@ -48,7 +48,7 @@ const hasOdd = (content: unknown): boolean =>
       isBlankText(block) || (isObject(block) && (isMislabelled(block) || hasOdd(block.content))),
   );
 
-/** The type of an image, where it is another one than it says. */
+/** Returns the media type that the first bytes show if the image names another one. */
 function typeBeliedBy({ source, type }: Json): string | undefined {
   if (type !== 'image' || !isObject(source) || source.type !== 'base64') return undefined;
   const shown = typeof source.data === 'string' ? shownType(source.data) : undefined;

@@ -1,7 +1,7 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 
-/** A schema of parameters that says what every vendor asks for: it is an object, and has `properties`. The same where it says so. */
+/** Returns a schema of parameters with `type: object` and `properties`, which every vendor requires. Returns the same object if it has both. */
 export function objectSchema(schema: Json): Json {
   const { properties, type } = schema;
   if (type === 'object' && isObject(properties)) return schema;
@@ -12,18 +12,18 @@ export function objectSchema(schema: Json): Json {
   });
 }
 
-/** Keywords of which each member is a schema, and those that are lists of schemas. */
+/** Keywords that hold a map of schemas, and keywords that hold a list of schemas. */
 const MAPS = ['properties', '$defs', 'definitions'] as const;
 const LISTS = ['anyOf', 'oneOf', 'allOf'] as const;
 
-/** How many parts of all the schemas of one request may still be looked at: an attacker sends many, or large ones. */
+/** Parts of the schemas of one request that may still be read: an attacker sends many, or large ones. */
 export type SchemaRoom = { left: number };
 
 export const schemaRoom = (): SchemaRoom => ({ left: LIMITS.strictSchema.parts });
 
 /**
- * The same for vendors that refuse lists without `items`, as OpenAI and Google do: any value may stand in such a list. What is beyond the
- * room stays as it is.
+ * Does the same, and adds `items: {}` to arrays without `items`, which OpenAI and Google refuse. A schema with more parts than `room` has
+ * left keeps its arrays.
  */
 export function completeSchema(schema: Json, room: SchemaRoom): Json {
   const complete = objectSchema(schema);
@@ -32,7 +32,7 @@ export function completeSchema(schema: Json, room: SchemaRoom): Json {
 
 const isList = ({ items, type }: Json): boolean => type === 'array' && items === undefined;
 
-/** Whether a part that is looked at lacks them. */
+/** Returns true if an array within the room lacks `items`. */
 function lacksItems(part: Json, room: SchemaRoom, depth: number): boolean {
   if (--room.left < 0 || depth > LIMITS.strictSchema.depth) return false;
   if (isList(part)) return true;

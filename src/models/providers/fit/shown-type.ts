@@ -1,4 +1,4 @@
-/** How base64 begins of bytes that begin as each type of file does. */
+/** The first characters in base64 of each type of file. */
 const HEADS: readonly (readonly [type: string, head: RegExp])[] = [
   ['image/jpeg', /^\/9j\//],
   ['image/png', /^iVBORw0KGg/],
@@ -8,6 +8,6 @@ const HEADS: readonly (readonly [type: string, head: RegExp])[] = [
   ['application/pdf', /^JVBERi/],
 ];
 
-/** The media type that the first bytes of a base64 text show. Undefined: none that is known. */
+/** Returns the media type that the first bytes of a base64 text show; undefined for an unknown type. */
 export const shownType = (base64: string): string | undefined =>
   HEADS.find(([, head]) => head.test(base64))?.[0];

@@ -2,12 +2,13 @@ import type { Json } from '../../../kernel/json.ts';
 
 type Message = Json & { readonly role: string };
 
-/** What the assistant says between the results of tools and the user's next message, where the client has nothing there. */
+/** The assistant's message between the results of tools and the user's next message. */
 const ANSWER: Message = { role: 'assistant', content: 'OK.' };
 
 /**
- * A translated chat in the order that Mistral asks for (https://github.com/mistralai/mistral-common, `_validate_message_order`): the
- * assistant speaks behind the results of tools, instructions stand before all answers, and an answer to go on with is marked so.
+ * Returns a translated chat in the order that Mistral requires (https://github.com/mistralai/mistral-common, `_validate_message_order`):
+ * an assistant's message follows the results of tools, late instructions become messages of the user, and an assistant's message at the
+ * end has `prefix`. Returns the same object if it has that order.
  */
 export function inStrictOrder<C extends { readonly messages: readonly Message[] }>(chat: C): C {
   const { messages } = chat;

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 const NAME_CHARS = 64;
 const HASH_CHARS = 8;
 
-/** The name of a function in chat: one that is too long ends with a hash of the rest. */
+/** Returns the name of a function in chat. A name over 64 characters is cut and ends with a hash of the whole. */
 export function shortName(name: string): string {
   if (name.length <= NAME_CHARS) return name;
   const hash = createHash('sha256').update(name).digest('hex').slice(0, HASH_CHARS);

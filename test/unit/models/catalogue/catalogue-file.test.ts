@@ -91,6 +91,19 @@ describe('a catalogue file', () => {
     }
   });
 
+  it('may say which ids, orders and samplings a vendor accepts', () => {
+    const habits = { callIds: 'nine', strictOrder: true };
+    const file = parse({
+      providers: { up: { ...provider, ...habits } },
+      models: [{ ...model, sources: [{ ...source, sampling: 'neither' }] }],
+    })();
+    expect(file.providers.up).toMatchObject(habits);
+    expect(file.models[0]?.sources).toMatchObject([{ sampling: 'neither' }]);
+    expect(parse({ providers: { up: { ...provider, callIds: 'ten' } } })).toThrow(
+      /^providers\.up\.callIds: /,
+    );
+  });
+
   it('may name a provider as one more address of a vendor', () => {
     const eu = { baseUrl: 'https://eu.acme.example/v1', apiKeyEnv: 'ACME', dialect: 'openai' };
     const [known = ''] = BUILTIN;
