@@ -145,6 +145,8 @@ export type RouteSpec<Services, C extends Credential, P, Q, B> = {
   readonly keyHeader?: 'x-api-key';
   /** How refusals look: `flat` by default, a vendor's on the inference gateway, `jsonrpc` where the body is JSON-RPC. */
   readonly envelope?: Envelope;
+  /** Clients that send `anthropic-version` read its refusals in Anthropic's envelope. */
+  readonly alsoAnthropic?: true;
   /** A body that is not JSON reads as this refusal; the specification spells it differently per area. */
   readonly badJson?: () => Error;
   handle(context: Context<Services, C, P, Q, B>): Promise<RouteReply> | RouteReply;

@@ -18,6 +18,7 @@ import {
   untilParserIsDone,
 } from '../pipeline/request.ts';
 import { type HeaderLine, type HttpAnswer, JSON_TYPE } from '../route/answer.ts';
+import { inDialect } from '../route/in-dialect.ts';
 import { type Envelope, renderError } from '../route/render-error.ts';
 import { type AnyRoute, isStreamed } from '../route/route.ts';
 import type { EdgeDeps } from './edge-deps.ts';
@@ -224,7 +225,8 @@ function choose({ router, unknownRoute }: ServeDeps, request: IncomingRequest): 
   const { byMethod, rawParams } = matched;
   const endpoint = byMethod.get(request.method === 'HEAD' ? 'GET' : request.method);
   if (endpoint?.kind === 'route') {
-    return { kind: 'route', path: endpoint.path, route: endpoint.route, rawParams };
+    const route = inDialect(endpoint.route, request.headers);
+    return { kind: 'route', path: endpoint.path, route, rawParams };
   }
   if (endpoint?.kind === 'socket') {
     const { path, envelope } = endpoint;

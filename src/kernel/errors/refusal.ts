@@ -1,6 +1,9 @@
 import { ApiError, type Fields } from '../api-error.ts';
 
-/** One refusal: its status, its wire spelling, and a sentence for the caller. */
+/**
+ * One refusal: its status, its wire spelling, and a sentence for the caller. A refused credential or permission is refused
+ * again, so that a 401 or 403 asks clients not to retry: some of them repeat those as well.
+ */
 export function refusal(
   status: number,
   error: string,
@@ -8,8 +11,12 @@ export function refusal(
   fields: Fields = {},
   headers: Record<string, string> = {},
 ): ApiError {
-  // Half of the clients read `message`, the other half `detail`, so both carry the sentence.
-  return new ApiError(status, error, { fields: { message, detail: message, ...fields }, headers });
+  const isOfCaller = status === 401 || status === 403;
+  return new ApiError(status, error, {
+    // Half of the clients read `message`, the other half `detail`, so both carry the sentence.
+    fields: { message, detail: message, ...fields },
+    headers: isOfCaller ? { ...NO_RETRY, ...headers } : headers,
+  });
 }
 
 /**

@@ -1,22 +1,27 @@
 import { z } from 'zod';
 import { describeListed, findListed, isDeepgramClient } from '../../deepgram/describe-models.ts';
+import { isAnthropicClient } from '../../http/route/in-dialect.ts';
 import { ok, route } from '../../http/route/route.ts';
+import type { Clock } from '../../kernel/clock.ts';
 import { errors } from '../../kernel/errors.ts';
 import type { Catalogue } from '../../models/catalogue/catalogue.ts';
 import { describerFor } from '../../models/catalogue/list-models.ts';
+import { describeForMessages } from '../../models/messages/model-list.ts';
 import { ModelsQuery } from './models-query.ts';
 
 /** Some clients send the slash of an id as `%2F`, others as it is. */
 const Params = z.object({ id: z.string() });
 
-/** One model, in the shape of its entry in the list, which is another for Deepgram's clients. */
-export const modelDetail = route<{ catalogue: Catalogue }>()({
+/** One model, in the shape of its entry in the list, which is another for clients of Anthropic and of Deepgram. */
+export const modelDetail = route<{ catalogue: Catalogue; clock: Clock }>()({
   method: 'GET',
   path: '/v1/models/:id',
   endsInId: true,
   credential: 'any',
   summary: 'Describe one model of the gateway',
   envelope: 'openai',
+  alsoAnthropic: true,
+  keyHeader: 'x-api-key',
   acceptsTokenScheme: true,
   rateLimit: 'none',
   params: Params,
@@ -31,6 +36,7 @@ export const modelDetail = route<{ catalogue: Catalogue }>()({
     if (model === undefined) {
       throw errors.gateway.modelNotFound(params.id, services.catalogue.suggest(params.id));
     }
+    if (isAnthropicClient(headers)) return ok(describeForMessages(model, services.clock.now()));
     return ok(describerFor(query.include)(model));
   },
 });

@@ -1,4 +1,12 @@
 import { z } from 'zod';
+import { LIMITS } from '../../kernel/limits.ts';
 
-/** What more than the plain, compatible entry is asked for: `pricing`. */
-export const ModelsQuery = z.object({ include: z.string().max(100).optional() });
+const Id = z.string().max(LIMITS.modelIdChars).optional();
+
+/** `include` asks for more than the plain, compatible entry: `pricing`. The others are of Anthropic's clients alone. */
+export const ModelsQuery = z.object({
+  include: z.string().max(100).optional(),
+  limit: z.string().max(16).optional(),
+  after_id: Id,
+  before_id: Id,
+});

@@ -17,10 +17,11 @@ const refusals = Object.entries(errors).flatMap(([family, entries]) =>
 
 const retryOf = ({ headers }: ApiError) => headers['x-should-retry'];
 
-/** What the OpenAI SDKs repeat of their own accord. */
-const isRepeated = ({ status }: ApiError) => [408, 409, 429].includes(status) || status >= 500;
+/** What the OpenAI SDKs repeat of their own accord, and what Claude Code repeats beside it. */
+const isRepeated = ({ status }: ApiError) =>
+  [401, 403, 408, 409, 429].includes(status) || status >= 500;
 
-describe('every refusal that the SDKs would repeat', () => {
+describe('every refusal that clients would repeat', () => {
   it('says whether they may', () => {
     const silent = refusals.filter(([, one]) => isRepeated(one) && retryOf(one) === undefined);
     expect(silent.map(([name]) => name)).toEqual([]);
@@ -37,6 +38,12 @@ describe('every refusal that the SDKs would repeat', () => {
     }
   });
 
+  it('may not where a credential or a permission is refused', () => {
+    const refused = refusals.filter(([, { status }]) => status === 401 || status === 403);
+    expect(refused.length).toBeGreaterThan(25);
+    for (const [name, one] of refused) expect([name, retryOf(one)]).toEqual([name, 'false']);
+  });
+
   it('may not where a second try could pay twice', () => {
     const paying = ['proxy.ambiguous', 'proxy.notAccepted', 'request.paidButLost'];
     const keyed = ['request.inFlight', 'request.keyReused', 'request.notReplayable'];
@@ -48,7 +55,7 @@ describe('every refusal that the SDKs would repeat', () => {
   });
 });
 
-it('no other refusal says anything of another try: the SDKs do not repeat it', () => {
+it('no other refusal says anything of another try: no client repeats it', () => {
   const others = refusals.filter(([name, one]) => !isRepeated(one) && name !== 'proxy.notAccepted');
   expect(others.filter(([, one]) => retryOf(one) !== undefined).map(([name]) => name)).toEqual([]);
 });

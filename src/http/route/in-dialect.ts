@@ -1,0 +1,11 @@
+import type { AnyRoute } from './route.ts';
+
+/** Anthropic's API demands this header of every request; clients of other APIs do not send it. */
+export const isAnthropicClient = (headers: ReadonlyMap<string, string>): boolean =>
+  headers.has('anthropic-version');
+
+/** The route in the dialect of the client. */
+export const inDialect = (route: AnyRoute, headers: ReadonlyMap<string, string>): AnyRoute =>
+  route.alsoAnthropic === true && isAnthropicClient(headers)
+    ? { ...route, envelope: 'anthropic' }
+    : route;

@@ -1,0 +1,74 @@
+import { errors } from '../../kernel/errors.ts';
+import type { Model } from '../catalogue/catalogue.ts';
+
+/** The page that a client of Anthropic's API asks for: https://platform.claude.com/docs/en/api/models-list. */
+export type PageQuery = {
+  readonly limit?: string | undefined;
+  readonly after_id?: string | undefined;
+  readonly before_id?: string | undefined;
+};
+
+const LIMIT = { usual: 20, most: 1_000 };
+
+/** The vendor's word for a time of release that is not known. */
+const EPOCH = '1970-01-01T00:00:00Z';
+
+/** One model as Anthropic lists it. What the catalogue does not know is null. */
+export const describeForMessages = (model: Model, nowMs: number) => ({
+  type: 'model',
+  id: model.id,
+  display_name: model.displayName ?? model.id,
+  created_at: EPOCH,
+  capabilities: null,
+  line: null,
+  lifecycle: lifecycleOf(model, nowMs),
+  deprecated_at: null,
+  retires_at: model.retirement === undefined ? null : shutdownOf(model.retirement.shutdownDate),
+  max_input_tokens: model.contextWindow,
+  max_tokens: model.maxOutputTokens,
+});
+
+/** A page of the models that `/v1/messages` serves. Throws the refusal of a limit or a cursor that means none. */
+export function pageForMessages(models: readonly Model[], query: PageQuery, nowMs: number) {
+  const limit = limitOf(query.limit);
+  const all = models.filter(({ modality }) => modality === 'text');
+  const { after_id: afterId, before_id: beforeId } = query;
+  const from = afterId === undefined ? 0 : indexOf(all, afterId, 'after_id') + 1;
+  const until = beforeId === undefined ? all.length : indexOf(all, beforeId, 'before_id');
+  const isBackward = beforeId !== undefined && afterId === undefined;
+  const start = isBackward ? Math.max(0, until - limit) : from;
+  const end = isBackward ? until : Math.min(until, from + limit);
+  const page = all.slice(start, end);
+  return {
+    data: page.map((model) => describeForMessages(model, nowMs)),
+    has_more: isBackward ? start > 0 : end < until,
+    first_id: page[0]?.id ?? null,
+    last_id: page.at(-1)?.id ?? null,
+  };
+}
+
+function limitOf(text: string | undefined): number {
+  if (text === undefined) return LIMIT.usual;
+  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  if (limit >= 1 && limit <= LIMIT.most) return limit;
+  throw errors.gateway.invalidRequest(
+    `limit is ${JSON.stringify(text)}; send a whole number from 1 to ${LIMIT.most}.`,
+    'limit',
+  );
+}
+
+function indexOf(models: readonly Model[], id: string, param: string): number {
+  const index = models.findIndex((model) => model.id === id);
+  if (index !== -1) return index;
+  throw errors.gateway.invalidRequest(
+    `${param} is "${id}", which names no model; send the first_id or last_id of another page.`,
+    param,
+  );
+}
+
+const shutdownOf = (day: string): string => `${day}T00:00:00Z`;
+
+function lifecycleOf({ retirement }: Model, nowMs: number): string {
+  if (retirement === undefined) return 'active';
+  return Date.parse(shutdownOf(retirement.shutdownDate)) <= nowMs ? 'retired' : 'deprecated';
+}
