@@ -4,12 +4,14 @@ export const ADTS_RATES_HZ = [
 ];
 const HEAD_BYTES = 7;
 const LOW_COMPLEXITY = 1;
-const MONO = 1;
 /** Says that the bit rate varies. */
 const FULLNESS_UNKNOWN = 0x7ff;
 
-/** One frame of mono low-complexity AAC with the header that lets a stream of them be joined anywhere. */
-export function adtsFrame(payload: Uint8Array, sampleRateHz: number): Uint8Array {
+/** What fits into a frame: its length has 13 bits. */
+export const MOST_ADTS_PAYLOAD = 0x1fff - HEAD_BYTES;
+
+/** One frame of low-complexity AAC with the header that lets a stream of them be joined anywhere. */
+export function adtsFrame(payload: Uint8Array, sampleRateHz: number, channels = 1): Uint8Array {
   const rate = ADTS_RATES_HZ.indexOf(sampleRateHz);
   if (rate < 0) throw new RangeError(`AAC has no rate of ${sampleRateHz} Hz`);
   const bytes = HEAD_BYTES + payload.length;
@@ -17,8 +19,8 @@ export function adtsFrame(payload: Uint8Array, sampleRateHz: number): Uint8Array
   frame[0] = 0xff;
   // MPEG-4, and no checksum.
   frame[1] = 0xf1;
-  frame[2] = (LOW_COMPLEXITY << 6) | (rate << 2) | (MONO >> 2);
-  frame[3] = ((MONO & 3) << 6) | (bytes >> 11);
+  frame[2] = (LOW_COMPLEXITY << 6) | (rate << 2) | (channels >> 2);
+  frame[3] = ((channels & 3) << 6) | (bytes >> 11);
   frame[4] = (bytes >> 3) & 0xff;
   frame[5] = ((bytes & 7) << 5) | (FULLNESS_UNKNOWN >> 6);
   frame[6] = (FULLNESS_UNKNOWN & 63) << 2;

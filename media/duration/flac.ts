@@ -13,26 +13,38 @@ const RATES_HZ = [
  * headers are recognised by their checksum and by the sample rate of STREAMINFO.
  */
 export async function flacDuration(bytes: Buffer): Promise<Measured> {
-  const head = readHead(bytes);
+  const head = readFlacHead(bytes);
   if (head === undefined) return refused('The FLAC file has no whole STREAMINFO.');
   const { rateHz, framesAt } = head;
   let samples = 0;
   const steps = new Steps();
-  for (let at = bytes.indexOf(0xff, framesAt); at !== -1; at = bytes.indexOf(0xff, at)) {
+  for (const frame of flacFramesIn(bytes, rateHz, framesAt)) {
     const rest = steps.step();
     if (rest !== undefined) await rest;
-    const second = bytes[at + 1];
-    const frame = second === 0xf8 || second === 0xf9 ? readFlacFrame(bytes, at, rateHz) : undefined;
     samples += frame?.samples ?? 0;
-    at += frame?.headBytes ?? 1;
   }
   return samples > 0 ? measured(samples / rateHz) : refused('The FLAC file holds no frame.');
+}
+
+/** The frames whose headers are recognised, each with where it begins; undefined for a place that only looked like one. */
+export function* flacFramesIn(
+  bytes: Buffer,
+  rateHz: number,
+  framesAt: number,
+): Generator<{ readonly at: number; readonly samples: number } | undefined> {
+  for (let at = bytes.indexOf(0xff, framesAt); at !== -1; at = bytes.indexOf(0xff, at)) {
+    const second = bytes[at + 1];
+    const frame = second === 0xf8 || second === 0xf9 ? readFlacFrame(bytes, at, rateHz) : undefined;
+    yield frame && { at, samples: frame.samples };
+    at += frame?.headBytes ?? 1;
+  }
 }
 
 /** Of metadata: the format has seven kinds of them, and pictures may be many. */
 const MAX_BLOCKS = 1_024;
 
-function readHead(bytes: Buffer): { rateHz: number; framesAt: number } | undefined {
+/** The sample rate, and where the frames begin; undefined where the head is not whole. */
+export function readFlacHead(bytes: Buffer): { rateHz: number; framesAt: number } | undefined {
   const rateHz = readFlacRate(bytes);
   if (rateHz === 0) return undefined;
   let at = 4;

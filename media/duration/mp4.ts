@@ -1,8 +1,6 @@
+import { type Box, boxesOf, find, fragmentDefault, uint32 } from '../mp4/boxes.ts';
 import { type Measured, measured, refused } from './measured.ts';
 
-type Box = { readonly type: string; readonly data: Buffer };
-
-const MAX_BOXES = 100_000;
 const MAX_TRACKS = 16;
 
 /**
@@ -80,17 +78,11 @@ function fragmentUnits(top: readonly Box[], movie: readonly Box[], trackId: numb
       const parts = boxesOf(run.data);
       const head = find(parts, 'tfhd');
       if (head === undefined || uint32(head, 4) !== trackId) continue;
-      const each = defaultDuration(head) ?? defaults[0] ?? 0;
+      const each = fragmentDefault(head, 0x08) ?? defaults[0] ?? 0;
       for (const { type, data } of parts) if (type === 'trun') units += runUnits(data, each);
     }
   }
   return units;
-}
-
-function defaultDuration(head: Buffer): number | undefined {
-  const flags = uint32(head, 0);
-  if ((flags & 0x08) === 0) return undefined;
-  return uint32(head, 8 + ((flags & 0x01) === 0 ? 0 : 8) + ((flags & 0x02) === 0 ? 0 : 4));
 }
 
 function runUnits(run: Buffer, each: number): number {
@@ -104,30 +96,4 @@ function runUnits(run: Buffer, each: number): number {
     units += run.readUInt32BE(at);
   }
   return units;
-}
-
-const uint32 = (data: Buffer, at: number): number =>
-  at + 4 <= data.length ? data.readUInt32BE(at) : 0;
-
-const find = (boxes: readonly Box[], type: string): Buffer | undefined =>
-  boxes.find((box) => box.type === type)?.data;
-
-/** The boxes that stand side by side. One that claims more than there is ends with what there is. */
-function boxesOf(bytes: Buffer | undefined): Box[] {
-  const boxes: Box[] = [];
-  if (bytes === undefined) return boxes;
-  for (let at = 0; at + 8 <= bytes.length && boxes.length < MAX_BOXES; ) {
-    const stated = bytes.readUInt32BE(at);
-    const isLong = stated === 1 && at + 16 <= bytes.length;
-    const head = isLong ? 16 : 8;
-    const size = isLong ? Number(bytes.readBigUInt64BE(at + 8)) : stated;
-    const end = stated === 0 ? bytes.length : Math.min(at + size, bytes.length);
-    if (end < at + head) break;
-    boxes.push({
-      type: bytes.toString('latin1', at + 4, at + 8),
-      data: bytes.subarray(at + head, end),
-    });
-    at = end;
-  }
-  return boxes;
 }

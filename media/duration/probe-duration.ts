@@ -2,7 +2,7 @@
  * How long a file of sound lasts, found out from its bytes: neither its name nor its declared type is asked. What can
  * be counted is counted; what a head merely claims counts only where nothing else is to be had.
  */
-import { soundKind } from '../sound-kind.ts';
+import { soundKind } from '../coded/sound-kind.ts';
 import { adtsDuration } from './adts.ts';
 import { flacDuration } from './flac.ts';
 import { type Measured, refused } from './measured.ts';

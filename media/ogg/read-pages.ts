@@ -3,12 +3,14 @@ import { readFlacRate } from '../flac-head.ts';
 const CAPTURE = Buffer.from('OggS');
 const PAGE_HEAD = 27;
 const BEGINS = 2;
+const ENDS = 4;
 /** Stands on a page on which no packet ends. */
 export const NO_GRANULE = 0xffff_ffff_ffff_ffffn;
 
 export type OggPage = {
   /** Whether the page is the first of its stream. */
   readonly begins: boolean;
+  readonly ends: boolean;
   readonly granule: bigint;
   readonly serial: number;
   readonly lacing: Buffer;
@@ -35,8 +37,10 @@ function readPage(
   const start = at + PAGE_HEAD + lacing.length;
   let end = start;
   for (const size of lacing) end += size;
+  const flags = bytes[at + 5] as number;
   const page = {
-    begins: ((bytes[at + 5] as number) & BEGINS) !== 0,
+    begins: (flags & BEGINS) !== 0,
+    ends: (flags & ENDS) !== 0,
     granule: bytes.readBigUInt64LE(at + 6),
     serial: bytes.readUInt32LE(at + 14),
     lacing,

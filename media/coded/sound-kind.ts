@@ -1,6 +1,6 @@
-import { readAdtsFrame } from './duration/adts.ts';
-import { readMp3Frame } from './duration/mp3.ts';
-import { goesOnWith, pastTags } from './duration/walk-frames.ts';
+import { readAdtsFrame } from '../duration/adts.ts';
+import { readMp3Frame } from '../duration/mp3.ts';
+import { goesOnWith, pastTags } from '../duration/walk-frames.ts';
 
 /** How a file of sound is built. */
 export type SoundKind = 'wav' | 'ogg' | 'mp4' | 'webm' | 'flac' | 'aac' | 'mp3';
