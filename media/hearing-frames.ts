@@ -1,62 +1,101 @@
 import { HEARING_FRAME, HEARING_HZ } from './hearing.ts';
 import { Resampler } from './resample.ts';
-import { monoBlocks, type WavSound } from './wav-sound.ts';
+
+/** A piece of mono sound at the rate that its file has. */
+export type SoundBlock = { readonly rateHz: number; readonly samples: Int16Array };
 
 /** What the resampler takes. */
 const RATE_HZ = { min: 8_000, max: 48_000 };
-/** Frames of the file that are decoded at a time: some tens of milliseconds. */
-const BLOCK_FRAMES = 2_048;
 
-/** A file's sound as it is heard: frames of 20 ms at 16 kHz, the last one filled up with silence. */
-export function* hearingFrames(wav: WavSound): Generator<Int16Array> {
-  const { sampleRateHz } = wav;
-  const down = Math.ceil(sampleRateHz / RATE_HZ.max);
-  const up = Math.ceil(RATE_HZ.min / sampleRateHz);
-  const resampler = new Resampler(Math.round((sampleRateHz * up) / down), HEARING_HZ);
-  const rest = new Framer();
-  let last = 0;
-  for (const block of monoBlocks(wav, BLOCK_FRAMES * down)) {
-    const near = up > 1 ? stretched(block, up, last) : averaged(block, down);
-    last = block.at(-1) ?? last;
-    const heard = new Int16Array(resampler.outputSamples(near.length));
-    resampler.push(near, heard);
-    yield* rest.push(heard);
+/** Makes sound as it is heard of a file's blocks: whole frames of 20 ms at 16 kHz, the last one filled up with silence. */
+export class HearingFrames {
+  #rate: HeardRate | undefined;
+  /** Samples of a frame that is not full. */
+  #rest = new Int16Array(0);
+
+  /** The frames that this block completes, one behind the other. */
+  push({ rateHz, samples }: SoundBlock): Int16Array {
+    const before = this.#rate?.fromHz === rateHz ? [] : this.#leaveRate();
+    this.#rate ??= new HeardRate(rateHz);
+    return this.#cut([...before, this.#rate.push(samples)]);
   }
-  const tail = new Int16Array(resampler.outputSamples(resampler.lookaheadSamples));
-  resampler.flush(tail);
-  yield* rest.push(tail);
-  yield* rest.end();
+
+  /** The rest of the sound. */
+  end(): Int16Array {
+    const frames = this.#cut(this.#leaveRate());
+    if (this.#rest.length === 0) return frames;
+    const last = new Int16Array(frames.length + HEARING_FRAME);
+    last.set(frames);
+    last.set(this.#rest, frames.length);
+    this.#rest = new Int16Array(0);
+    return last;
+  }
+
+  #leaveRate(): Int16Array[] {
+    const rate = this.#rate;
+    this.#rate = undefined;
+    return rate === undefined ? [] : [rate.flush()];
+  }
+
+  #cut(parts: readonly Int16Array[]): Int16Array {
+    const all = joined([this.#rest, ...parts]);
+    const whole = all.length - (all.length % HEARING_FRAME);
+    this.#rest = all.slice(whole);
+    return all.subarray(0, whole);
+  }
 }
 
-class Framer {
-  #frame = new Int16Array(HEARING_FRAME);
-  #filled = 0;
+function joined(parts: readonly Int16Array[]): Int16Array {
+  const all = new Int16Array(parts.reduce((samples, part) => samples + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
 
-  *push(samples: Int16Array): Generator<Int16Array> {
-    for (let at = 0; at < samples.length; ) {
-      const count = Math.min(HEARING_FRAME - this.#filled, samples.length - at);
-      this.#frame.set(samples.subarray(at, at + count), this.#filled);
-      this.#filled += count;
-      at += count;
-      if (this.#filled === HEARING_FRAME) yield this.#take();
-    }
+/** A stretch of sound at one rate on its way to the rate at which speech is heard. */
+class HeardRate {
+  readonly fromHz: number;
+  readonly #down: number;
+  readonly #up: number;
+  readonly #resampler: Resampler;
+  #last = 0;
+  /** Samples of a group that is not whole. */
+  #rest = new Int16Array(0);
+
+  constructor(fromHz: number) {
+    this.fromHz = fromHz;
+    this.#down = Math.ceil(fromHz / RATE_HZ.max);
+    this.#up = Math.ceil(RATE_HZ.min / fromHz);
+    this.#resampler = new Resampler(Math.round((fromHz * this.#up) / this.#down), HEARING_HZ);
   }
 
-  *end(): Generator<Int16Array> {
-    if (this.#filled > 0) yield this.#take();
+  push(samples: Int16Array): Int16Array {
+    const near = this.#up > 1 ? stretched(samples, this.#up, this.#last) : this.#averaged(samples);
+    this.#last = samples.at(-1) ?? this.#last;
+    const heard = new Int16Array(this.#resampler.outputSamples(near.length));
+    this.#resampler.push(near, heard);
+    return heard;
   }
 
-  #take(): Int16Array {
-    const frame = this.#frame;
-    this.#frame = new Int16Array(HEARING_FRAME);
-    this.#filled = 0;
-    return frame;
+  flush(): Int16Array {
+    const tail = new Int16Array(this.#resampler.outputSamples(this.#resampler.lookaheadSamples));
+    this.#resampler.flush(tail);
+    return tail;
+  }
+
+  #averaged(samples: Int16Array): Int16Array {
+    if (this.#down === 1) return samples;
+    const all = joined([this.#rest, samples]);
+    this.#rest = all.slice(all.length - (all.length % this.#down));
+    return averaged(all, this.#down);
   }
 }
 
 /** Rates above what the resampler takes: whole groups of samples become one. Speech lies far below. */
 function averaged(samples: Int16Array, group: number): Int16Array {
-  if (group === 1) return samples;
   const fewer = new Int16Array(Math.floor(samples.length / group));
   for (let i = 0; i < fewer.length; i++) {
     let sum = 0;

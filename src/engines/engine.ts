@@ -127,6 +127,24 @@ export interface SoundEncoding {
   open(format: EncodedFormat): Promise<EncodedSound>;
 }
 
+/** The sound of a file while it is being decoded. One call at a time. */
+export interface DecodedFile {
+  /** Whole frames of 20 ms at 16 kHz, some seconds of them; undefined at the end. Rejects with EngineInputRefused. */
+  next(): Promise<Int16Array | undefined>;
+  /** How long the sound is as far as it was decoded, in milliseconds. */
+  readonly soundMs: number;
+  /** Gives the decoder back. Safe to call twice. */
+  close(): void;
+}
+
+export interface SoundDecoding {
+  /**
+   * `statedMs`: how long the sound is by what the file says. Rejects with EngineBusy or EngineMissing, and with
+   * EngineInputRefused for a file whose first seconds cannot be decoded.
+   */
+  open(file: Buffer, statedMs: number): Promise<DecodedFile>;
+}
+
 /** A text, or one in the tokens of OpenAI's encoder for embeddings (cl100k). */
 export type EmbeddedText = string | readonly number[];
 
@@ -208,7 +226,7 @@ export interface TokenCounter {
 }
 
 export type EngineName =
-  | ('pocketsphinx' | 'grammar' | 'flite' | 'use-lite' | 'vad' | 'guide')
+  | ('pocketsphinx' | 'grammar' | 'flite' | 'use-lite' | 'vad' | 'guide' | 'decoders')
   | EncodedFormat;
 
 /** The engines of this process, loaded on first use. `missing` answers without loading anything. */
@@ -216,6 +234,7 @@ export interface LocalEngines extends AsyncDisposable {
   readonly stt: { readonly pocketsphinx: SttEngine; readonly grammar: SttEngine };
   readonly tts: { readonly flite: TtsEngine };
   readonly encoding: SoundEncoding;
+  readonly decoding: SoundDecoding;
   readonly embedding: { readonly useLite: EmbeddingEngine };
   readonly vad: VadEngine;
   readonly guide: GuideEngine;

@@ -8,6 +8,8 @@ import type { GrammarOptions } from './asr/grammar-worker.ts';
 import type { PocketsphinxOptions } from './asr/pocketsphinx-worker.ts';
 import { DECODER_CALLS_IN_FLIGHT, type SttContract } from './asr/stt-contract.ts';
 import { createSttEngine } from './asr/stt-engine.ts';
+import type { DecodingContract } from './decoding/decoding-worker.ts';
+import { createSoundDecoding } from './decoding/sound-decoding.ts';
 import type { EngineName, LocalEngines } from './engine.ts';
 import type { TextContract, TextOptions } from './guide/text-worker.ts';
 import { createGuide, createTokenCounter, createUseLite } from './text-engines.ts';
@@ -38,6 +40,7 @@ export type LocalEnginesDeps = {
 
 /** The folder of each engine's worker. */
 const WORKER_FOLDERS = {
+  decoding: 'decoding',
   encoder: 'tts',
   flite: 'tts',
   grammar: 'asr',
@@ -79,6 +82,10 @@ export function createLocalEngines(deps: LocalEnginesDeps): LocalEngines {
     () => ({ scripts: files.encoderScripts() }),
     { maxInFlight: LIMITS.engines.encoding.callsInFlight, niceness },
   );
+  const decoder = makeClient<DecodingContract, null>('decoding', () => null, {
+    maxInFlight: LIMITS.engines.decoding.callsInFlight,
+    niceness: LIMITS.engines.niceness.decoder,
+  });
   const text = makeClient<TextContract, TextOptions>(
     'text',
     () => ({ useLite: files.missing('use-lite') === undefined }),
@@ -105,6 +112,7 @@ export function createLocalEngines(deps: LocalEnginesDeps): LocalEngines {
     },
     tts: { flite: createFlite({ client: flite, requirePresent: requirePresent('flite') }) },
     encoding: createSoundEncoding({ client: encoder, missing: files.missing }),
+    decoding: createSoundDecoding({ client: decoder, requirePresent: requirePresent('decoders') }),
     embedding: {
       useLite: createUseLite({ ...asText, requirePresent: requirePresent('use-lite') }),
     },
@@ -120,7 +128,7 @@ export function createLocalEngines(deps: LocalEnginesDeps): LocalEngines {
       flite.call('speak', { text: 'ready', voice: 'rms', stretch: 1 }).catch(() => {});
     },
     async [Symbol.asyncDispose]() {
-      const parts = [pools.pocketsphinx, pools.grammar, flite, encoder, text, silero];
+      const parts = [pools.pocketsphinx, pools.grammar, flite, encoder, decoder, text, silero];
       await Promise.all(parts.map((part) => part[Symbol.asyncDispose]()));
     },
   };

@@ -118,6 +118,13 @@ describe.each([
     expect(told).toBe(`${heard}`);
   });
 
+  it('transcribes what it speaks without a format', async () => {
+    const { content } = await session.call('speak', { text: 'Good morning.' });
+    expect(content[0]?.mimeType).toBe('audio/mpeg');
+    const heard = await session.call('transcribe', { audio: content[0]?.data });
+    expect(heard.structuredContent).toMatchObject({ text: expect.stringContaining('morning') });
+  });
+
   it('asks a model', async () => {
     const told = await session.call('think', QUESTION);
     expect(told.content[0]?.text).toContain('5');

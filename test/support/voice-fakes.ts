@@ -10,6 +10,7 @@ import {
   type VadEngine,
 } from '../../src/engines/engine.ts';
 import type { StopSignal } from '../../src/kernel/stop-signal.ts';
+import { decodingHere } from './decoding-here.ts';
 
 /** Hears `w1 w2 …`: one interim word for each half second of audio, all of them final at the end. */
 class FakeStt implements SttEngine {
@@ -135,7 +136,7 @@ function usualAnswer(
 
 export type FakeEngines = Pick<
   LocalEngines,
-  'stt' | 'tts' | 'vad' | 'guide' | 'missing' | 'warmUp'
+  'stt' | 'tts' | 'vad' | 'decoding' | 'guide' | 'missing' | 'warmUp'
 > & {
   readonly stt: { readonly pocketsphinx: FakeStt; readonly grammar: FakeStt };
   readonly tts: { readonly flite: FakeTts };
@@ -150,6 +151,7 @@ export function createFakeEngines(): FakeEngines {
     stt: { pocketsphinx: new FakeStt(), grammar: new FakeStt() },
     tts: { flite: new FakeTts() },
     vad: new FakeVad(),
+    decoding: decodingHere,
     guide: new FakeGuide(),
     gone,
     warmUp: () => {},

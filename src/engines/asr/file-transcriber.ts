@@ -3,7 +3,14 @@ import { RecentSound } from '../../../media/recent-sound.ts';
 import type { VadEvent } from '../../../media/vad.ts';
 import { soon } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import type { SttEngine, SttStream, TimedWord, Transcript, VadEngine } from '../engine.ts';
+import type {
+  DecodedFile,
+  SttEngine,
+  SttStream,
+  TimedWord,
+  Transcript,
+  VadEngine,
+} from '../engine.ts';
 import type { SpeechGates } from '../vad/fvad-gate.ts';
 import { VoiceDetector } from '../vad/vad-detector.ts';
 import { shiftWords } from './shift-words.ts';
@@ -32,18 +39,18 @@ export type FileEarDeps = {
 
 /** Hears a file as fast as it can be decoded, one stretch of speech after another. */
 export interface FileTranscriber {
-  /** The next stretch in which words were transcribed; undefined at the end. Throws where the recogniser fails. */
+  /** The next stretch in which words were transcribed; undefined at the end. Throws where a recogniser or decoder fails. */
   next(): Promise<HeardSpeech | undefined>;
-  /** How much of the file has been listened to. */
+  /** How much of the file has been listened to: at the end, how long its sound is. */
   readonly heardMs: number;
-  /** Gives the recogniser back. Safe to call twice. */
+  /** Gives the recogniser and the decoder back. Safe to call twice. */
   close(): void;
 }
 
-/** Takes a recogniser: rejects with EngineBusy, EngineMissing or EngineInputRefused. */
+/** Takes a recogniser: rejects with EngineBusy, EngineMissing or EngineInputRefused, and then leaves `file` to its caller. */
 export async function openFileTranscriber(
   deps: FileEarDeps,
-  frames: Iterator<Int16Array>,
+  file: DecodedFile,
   grammar?: string,
 ): Promise<FileTranscriber> {
   const heard: Transcript[] = [];
@@ -60,7 +67,7 @@ export async function openFileTranscriber(
     },
     ...(grammar === undefined ? {} : { grammar }),
   });
-  const ear = new Ear(deps, stt, frames, () => heard.splice(0));
+  const ear = new Ear(deps, stt, file, () => heard.splice(0));
   return {
     async next() {
       const speech = await ear.next(() => {
@@ -77,11 +84,14 @@ export async function openFileTranscriber(
 
 class Ear {
   readonly #stt: SttStream;
-  readonly #frames: Iterator<Int16Array>;
+  readonly #file: DecodedFile;
   readonly #takeHeard: () => readonly Transcript[];
   readonly #sound = new RecentSound();
   readonly #detector: VoiceDetector;
   #lead: Int16Array[] = [];
+  /** What was decoded, and how much of it was listened to; undefined at the end of the file. */
+  #decoded: Int16Array | undefined = new Int16Array(0);
+  #at = 0;
   #count = 0;
   #startMs: number | undefined;
   #ended: { readonly startMs: number; readonly endMs: number } | undefined;
@@ -90,11 +100,11 @@ class Ear {
   constructor(
     { gates, vad }: FileEarDeps,
     stt: SttStream,
-    frames: Iterator<Int16Array>,
+    file: DecodedFile,
     takeHeard: () => readonly Transcript[],
   ) {
     this.#stt = stt;
-    this.#frames = frames;
+    this.#file = file;
     this.#takeHeard = takeHeard;
     this.#detector = new VoiceDetector({
       sound: this.#sound,
@@ -105,11 +115,14 @@ class Ear {
   }
 
   get heardMs(): number {
-    return this.#count * FRAME_MS;
+    // The last frame may be filled up.
+    return Math.min(this.#count * FRAME_MS, this.#file.soundMs);
   }
 
   async next(mustWork: () => void): Promise<HeardSpeech | undefined> {
     while (!this.#isOver) {
+      if (this.#at === this.#decoded?.length) await this.#decode();
+      if (this.#isOver) break;
       this.#listen();
       const ended = this.#ended;
       this.#ended = undefined;
@@ -129,18 +142,25 @@ class Ear {
     this.#isOver = true;
     this.#detector.close();
     this.#stt.close();
+    this.#file.close();
+  }
+
+  async #decode(): Promise<void> {
+    this.#decoded = await this.#file.next();
+    this.#at = 0;
   }
 
   #listen(): void {
     for (let i = 0; i < FRAMES_A_TURN && this.#ended === undefined; i++) {
-      const next = this.#frames.next();
-      if (next.done === true) {
+      if (this.#at === this.#decoded?.length) return;
+      if (this.#decoded === undefined) {
         // Speech that lasts to the very end ends with it. The model may yet speak of the last frames.
         if (this.#startMs !== undefined) this.#end(this.heardMs);
         else if (i === 0) this.#isOver = true;
         return;
       }
-      this.#hear(next.value);
+      this.#hear(this.#decoded.subarray(this.#at, this.#at + HEARING_FRAME));
+      this.#at += HEARING_FRAME;
     }
   }
 

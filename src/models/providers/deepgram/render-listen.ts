@@ -38,6 +38,7 @@ export async function renderListen(whole: WholeTranscript, call: Call): Promise<
   const best = { transcript, confidence: transcript === '' ? 0 : 1, words };
   const { uttSplitMs } = wishes;
   return answer(call, {
+    durationMs: whole.durationMs,
     warnings: warningsOf(wishes),
     results: {
       channels: [{ alternatives: [best], detected_language: languageOf(whole, wishes) }],
@@ -48,18 +49,23 @@ export async function renderListen(whole: WholeTranscript, call: Call): Promise<
 
 /** Puts our own metadata before the results that an upstream of this protocol wrote. */
 export const relayListen = (results: unknown, call: Call): Promise<Rendered> =>
-  answer(call, { warnings: [], results });
+  answer(call, { durationMs: call.file.durationMs, warnings: [], results });
 
 async function answer(
   call: Call,
-  { results, warnings }: { readonly results: unknown; readonly warnings: readonly object[] },
+  told: {
+    readonly durationMs: number;
+    readonly results: unknown;
+    readonly warnings: readonly object[];
+  },
 ): Promise<Rendered> {
+  const { durationMs, results, warnings } = told;
   const { model, ...known } = requireWishes(call).metadata;
   const uuid = uuidOf(model);
   const metadata = {
     transaction_key: 'deprecated',
     ...known,
-    duration: call.file.durationMs / 1_000,
+    duration: durationMs / 1_000,
     channels: 1,
     models: [uuid],
     model_info: { [uuid]: { name: model, version: 'latest', arch: call.model } },

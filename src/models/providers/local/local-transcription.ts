@@ -1,12 +1,10 @@
-import { hearingFrames } from '../../../../media/hearing-frames.ts';
-import { isRiffWave } from '../../../../media/riff.ts';
-import { parseWavSound, type WavSound } from '../../../../media/wav-sound.ts';
 import {
   type FileTranscriber,
   type HeardSpeech,
   openFileTranscriber,
 } from '../../../engines/asr/file-transcriber.ts';
 import {
+  type DecodedFile,
   EngineBusy,
   EngineInputRefused,
   EngineMissing,
@@ -27,7 +25,7 @@ import { createAgentSlots, type TakeAgentSlot } from './agent-slots.ts';
 import { textOf, usageOf } from './render-transcript.ts';
 
 export type LocalTranscriptionDeps = {
-  readonly engines: Pick<LocalEngines, 'stt' | 'vad'>;
+  readonly engines: Pick<LocalEngines, 'decoding' | 'stt' | 'vad'>;
   /** Without it loudness alone is the gate. */
   readonly gates: SpeechGates | undefined;
 };
@@ -38,7 +36,8 @@ type Unserved = Exclude<Outcome<never>, { kind: 'completed' }>;
 
 const LANGUAGE = 'english';
 
-/** The recognisers of this process behind the interface of a remote upstream. They read WAV and hear English. */
+/** The recognisers of this process behind the interface of a remote upstream. They hear English, in every kind of file that a duration is
+ * measured of but WAV with GSM or ADPCM inside. */
 export function createLocalTranscriptionRail({
   engines,
   gates,
@@ -59,7 +58,8 @@ export function createLocalTranscriptionRail({
       try {
         const segments = await hearAll(opened);
         if (signal.aborted) return { kind: 'aborted' };
-        const { durationMs } = call.file;
+        // What was decoded counts, whatever the file says of its length.
+        const durationMs = opened.heardMs;
         const heard = { segments, durationMs, language: LANGUAGE };
         const whole = await renderFor(heard, format, call);
         const usage = { seconds: durationMs / 1_000, tokens: null };
@@ -79,7 +79,7 @@ export function createLocalTranscriptionRail({
         opened.close();
         return { kind: 'aborted' };
       }
-      return { kind: 'completed', status: 200, stream: new HeardTranscript(opened, call) };
+      return { kind: 'completed', status: 200, stream: new HeardTranscript(opened) };
     },
   };
 }
@@ -91,19 +91,24 @@ async function openEar(
   if (language !== undefined && !/^en(glish)?\b/i.test(language)) {
     return unfit(`"local/${model}" hears English only.`, 'language');
   }
-  const wav = readWav(file.bytes, file.durationMs);
-  if (wav.kind === 'unfit') return wav;
+  const most = LIMITS.localTranscriptionSeconds;
+  if (file.durationMs > most * 1_000) {
+    return unfit(`The local engines take at most ${most} s of sound at a time.`, 'file');
+  }
   const isGrammar = model === 'grammar';
   const stt = isGrammar ? engines.stt.grammar : engines.stt.pocketsphinx;
   const giveBack = takeSlot(agentId);
   if (giveBack === undefined) {
     return failed('busy', 'too many files of one agent', null, LIMITS.engines.decoderRetrySeconds);
   }
+  let decoded: DecodedFile | undefined;
   try {
+    decoded = await engines.decoding.open(file.bytes, file.durationMs);
     const ear = { stt, vad: engines.vad, gates };
     const grammar = isGrammar ? (prompt ?? '') : undefined;
-    return givingBack(await openFileTranscriber(ear, hearingFrames(wav), grammar), giveBack);
+    return givingBack(await openFileTranscriber(ear, decoded, grammar), giveBack);
   } catch (error) {
+    decoded?.close();
     giveBack();
     return failureOf(error);
   }
@@ -131,18 +136,6 @@ const unfit = (detail: string, param: string) => ({ kind: 'unfit', detail, param
 
 const NO_SPEAKERS = unfit('The local engines do not tell speakers apart.', 'response_format');
 
-function readWav(bytes: Buffer, durationMs: number): WavSound | ReturnType<typeof unfit> {
-  if (!isRiffWave(bytes)) {
-    return unfit('The local engines read wav files only; send the sound as wav.', 'file');
-  }
-  const most = LIMITS.localTranscriptionSeconds;
-  if (durationMs > most * 1_000) {
-    return unfit(`The local engines take at most ${most} s of sound at a time.`, 'file');
-  }
-  const wav = parseWavSound(bytes);
-  return wav.kind === 'parsed' ? wav : unfit(`The wav file cannot be read: ${wav.reason}.`, 'file');
-}
-
 async function hearAll(ear: FileTranscriber): Promise<HeardSpeech[]> {
   const segments: HeardSpeech[] = [];
   for (;;) {
@@ -157,20 +150,18 @@ function failureOf(error: unknown): Unserved {
   if (error instanceof EngineBusy) {
     return failed('busy', error.message, null, error.retryAfterSeconds);
   }
-  if (error instanceof EngineInputRefused) return unfit(error.message, 'prompt');
+  if (error instanceof EngineInputRefused) return unfit(error.message, error.param ?? 'prompt');
   return failed('broken', error instanceof Error ? error.message : String(error));
 }
 
 /** A file's transcript while it is being heard: an event for each stretch of speech. */
 class HeardTranscript implements TranscriptStream {
   readonly #ear: FileTranscriber;
-  readonly #durationMs: number;
   readonly #segments: HeardSpeech[] = [];
   #isDone = false;
 
-  constructor(ear: FileTranscriber, { file }: TranscriptionCall) {
+  constructor(ear: FileTranscriber) {
     this.#ear = ear;
-    this.#durationMs = file.durationMs;
   }
 
   async next(): Promise<Uint8Array | undefined> {
@@ -179,17 +170,16 @@ class HeardTranscript implements TranscriptStream {
     if (this.#isDone) return undefined;
     if (speech === undefined) {
       this.#isDone = true;
-      const durationMs = this.#durationMs;
+      const durationMs = this.#ear.heardMs;
       return doneEvent(textOf({ segments: this.#segments }), usageOf({ durationMs }));
     }
     this.#segments.push(speech);
     return deltaEvent(this.#segments.length === 1 ? speech.text : ` ${speech.text}`);
   }
 
-  /** A reader that leaves pays for what was listened to, the frame that fills up the file's end aside. */
+  /** A reader that leaves pays for what was listened to. */
   metered() {
-    const heardMs = Math.min(this.#ear.heardMs, this.#durationMs);
-    return { seconds: heardMs / 1_000, tokens: null };
+    return { seconds: this.#ear.heardMs / 1_000, tokens: null };
   }
 
   stop(): void {

@@ -5,13 +5,10 @@ import {
   openFileTranscriber,
 } from '../../../../src/engines/asr/file-transcriber.ts';
 import { EngineBusy, type SttEngine } from '../../../../src/engines/engine.ts';
+import { decodedFile } from '../../../support/decoding-here.ts';
 import { createFakeEngines, silence, tone } from '../../../support/voice-fakes.ts';
 
-function* framesOf(...parts: Int16Array[]): Generator<Int16Array> {
-  for (const part of parts) {
-    for (let at = 0; at + 320 <= part.length; at += 320) yield part.slice(at, at + 320);
-  }
-}
+const framesOf = (...parts: Int16Array[]) => decodedFile(parts);
 
 const quiet = (ms: number) => silence(ms, 16_000);
 const voice = (ms: number) => tone(ms, 16_000);

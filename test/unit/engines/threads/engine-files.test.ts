@@ -11,7 +11,7 @@ describe('engine files', () => {
   it('finds every engine of this installation', () => {
     const files = createEngineFiles();
     const engines = [
-      ...(['pocketsphinx', 'grammar', 'flite', 'use-lite', 'vad', 'guide'] as const),
+      ...(['pocketsphinx', 'grammar', 'flite', 'use-lite', 'vad', 'guide', 'decoders'] as const),
       ...ENCODED_FORMATS,
     ];
     expect(engines.map(files.missing)).toEqual(engines.map(() => undefined));

@@ -36,6 +36,17 @@ describe('a file for the local recogniser', () => {
     expect(stt.inUse).toBe(0);
   });
 
+  it('is metered by the sound that was decoded, whatever its head states', async () => {
+    const { rail } = world();
+    const file = { ...call().file, durationMs: 60_000 };
+    const outcome = await rail.transcribe(call({ file }), stays());
+    expect(outcome).toMatchObject({ usage: { seconds: 6 } });
+    const more = { ...file, durationMs: 4_000 };
+    expect(await rail.transcribe(call({ file: more }), stays())).toMatchObject({
+      ...{ kind: 'unfit', param: 'file', detail: expect.stringContaining('more sound') },
+    });
+  });
+
   it('is streamed a stretch at a time, and metered by what was listened to', async () => {
     const { rail, stt } = world();
     stt.script.push('good', 'morning');
@@ -96,7 +107,7 @@ describe('a file for the local recogniser', () => {
     ];
     const outcomes = await Promise.all(wishes.map((wanted) => rail.transcribe(wanted, stays())));
     expect(outcomes).toMatchObject([
-      { kind: 'unfit', param: 'file', detail: expect.stringContaining('wav') },
+      { kind: 'unfit', param: 'file', detail: 'The file holds no sound that can be decoded.' },
       { kind: 'unfit', param: 'file' },
       { kind: 'unfit', param: 'language' },
       { kind: 'unfit', param: 'response_format' },

@@ -1,0 +1,59 @@
+import { SoundRefused } from '../../../media/coded/packets.ts';
+import { assert } from '../../kernel/assert.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { EngineInputRefused } from '../engine.ts';
+import { serveWorker, type Transfer } from '../threads/worker-host.ts';
+import { type HeardBatch, HeardFile } from './heard-file.ts';
+
+/** Files are named by their client. */
+export type DecodingContract = {
+  /** Answers the first batch. */
+  readonly open: {
+    readonly in: { readonly file: number; readonly bytes: Uint8Array; readonly statedMs: number };
+    readonly out: HeardBatch;
+  };
+  readonly next: { readonly in: { readonly file: number }; readonly out: HeardBatch };
+  /** Of a file that is not there too. */
+  readonly close: { readonly in: { readonly file: number }; readonly out: null };
+};
+
+const files = new Map<number, HeardFile>();
+const { complaints: mostComplaints } = LIMITS.engines.decoding;
+let complaints = 0;
+
+// Programs tell of each damaged packet there. One of them tries again for ever what it cannot read: this ends it.
+const complain = () => {
+  if (++complaints > mostComplaints) throw new Error('the decoder complains without end');
+};
+Object.assign(console, { error: complain, warn: complain, log: complain });
+
+async function batchOf(file: number, transfer: Transfer): Promise<HeardBatch> {
+  const heard = files.get(file);
+  if (heard === undefined) throw new Error('the decoder of this file is gone');
+  complaints = 0;
+  try {
+    const batch = await heard.next();
+    if (batch.isEnd) files.delete(file);
+    transfer(batch.pcm.buffer);
+    return batch;
+  } catch (error) {
+    files.delete(file);
+    // Each stream has a program of its own, so that one which broke is forgotten with its file.
+    const reason =
+      error instanceof SoundRefused ? error.message : 'The sound of the file cannot be decoded.';
+    throw new EngineInputRefused(reason, 'file');
+  }
+}
+
+serveWorker<DecodingContract>({
+  open({ bytes, file, statedMs }, transfer) {
+    assert(files.size < LIMITS.engines.decoding.files, 'the client bounds the files');
+    files.set(file, new HeardFile(Buffer.from(bytes.buffer), statedMs));
+    return batchOf(file, transfer);
+  },
+  next: ({ file }, transfer) => batchOf(file, transfer),
+  close({ file }) {
+    files.delete(file);
+    return null;
+  },
+});

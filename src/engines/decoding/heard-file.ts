@@ -1,0 +1,69 @@
+import { SoundRefused } from '../../../media/coded/packets.ts';
+import { HearingFrames, type SoundBlock } from '../../../media/hearing-frames.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { monoSound } from './mono-sound.ts';
+
+/** What is decoded of a file at a time. */
+export type HeardBatch = {
+  /** Whole frames of 20 ms at 16 kHz; may be none though there is more. */
+  readonly pcm: Int16Array;
+  /** How long the sound is so far, without what fills up its last frame. */
+  readonly soundMs: number;
+  readonly isEnd: boolean;
+};
+
+const { batchBlocks, batchSamples, slackMs } = LIMITS.engines.decoding;
+
+/** A file's sound as it is heard, made in batches whose work is bounded. */
+export class HeardFile {
+  readonly #blocks: AsyncGenerator<SoundBlock>;
+  readonly #frames = new HearingFrames();
+  readonly #mostMs: number;
+  #seconds = 0;
+
+  /** `statedMs`: how long the sound is by what its file says. One that goes on beyond is refused. */
+  constructor(file: Buffer, statedMs: number) {
+    this.#blocks = monoSound(file);
+    this.#mostMs = statedMs + slackMs;
+  }
+
+  /** Throws SoundRefused. */
+  async next(): Promise<HeardBatch> {
+    const parts: Int16Array[] = [];
+    let samples = 0;
+    for (let blocks = 0; blocks < batchBlocks && samples < batchSamples; blocks++) {
+      const block = await this.#blocks.next();
+      const part = block.done === true ? this.#end() : this.#heard(block.value);
+      parts.push(part);
+      samples += part.length;
+      if (block.done === true) return this.#batch(parts, samples, true);
+    }
+    return this.#batch(parts, samples, false);
+  }
+
+  #heard(block: SoundBlock): Int16Array {
+    if (block.samples.length === 0) return block.samples;
+    this.#seconds += block.samples.length / block.rateHz;
+    if (this.#seconds * 1_000 > this.#mostMs) {
+      throw new SoundRefused(
+        'The file holds more sound than it states. Send it as it was written.',
+      );
+    }
+    return this.#frames.push(block);
+  }
+
+  #end(): Int16Array {
+    if (this.#seconds === 0) throw new SoundRefused('The file holds no sound that can be decoded.');
+    return this.#frames.end();
+  }
+
+  #batch(parts: readonly Int16Array[], samples: number, isEnd: boolean): HeardBatch {
+    const pcm = new Int16Array(samples);
+    let at = 0;
+    for (const part of parts) {
+      pcm.set(part, at);
+      at += part.length;
+    }
+    return { pcm, soundMs: Math.ceil(this.#seconds * 1_000 - 1e-6), isEnd };
+  }
+}

@@ -1,0 +1,13 @@
+import { MPEGDecoder } from 'mpg123-decoder';
+import { BATCH_PACKETS } from '../../../media/coded/packets.ts';
+import { type OpenDecoder, promptDecoder } from './packet-decoder.ts';
+
+/** MPEG audio of layers 1 to 3. What an Info frame says of silence that the encoder added is cut off. */
+export const openMp3: OpenDecoder = async () => {
+  const decoder = new MPEGDecoder();
+  await decoder.ready;
+  return promptDecoder(BATCH_PACKETS, (packets) => {
+    const { channelData, sampleRate } = decoder.decodeFrames([...packets]);
+    return { rateHz: sampleRate, channels: channelData };
+  });
+};
