@@ -33,6 +33,10 @@ export const newAccountId = (random: Random): string => `acct_${randomHex(random
 /** An identifier such as `sess_…` or `chatcmpl-…`: the prefix, then 24 hex digits. */
 export const newId = (random: Random, prefix: string): string => prefix + randomHex(random, 12);
 
+/** The id of a name: as long as one of chance, and the same one at every server. */
+export const idOf = (prefix: string, name: string): string =>
+  prefix + createHash('sha256').update(name).digest('hex').slice(0, 24);
+
 /** The UUID of a name, for protocols that name things so (RFC 9562, version 8): the same one at every server. */
 export function uuidOf(name: string): string {
   const hex = createHash('sha256').update(name).digest('hex');

@@ -42,12 +42,17 @@ const INSTRUCTIONS =
   'Tools of a server that sells models, speech and paid HTTP calls to agents, from one prepaid balance. ' +
   'Every paid result has its cost. Send `_meta.idempotencyKey` with a paid call to be able to repeat it without paying twice.';
 
+/** All tools, in the order in which they are listed. */
+export const createTools = (memory: Memory | undefined): readonly Tool[] => [
+  ...[balance, estimate, callVendor, speak, transcribe, think],
+  ...(memory === undefined ? [] : createMemoryTools(memory)),
+];
+
 /** Serves MCP without sessions: of each request a protocol server of its own, made by the SDK, with the same tools. */
 export function createMcpServer({ clock, log, memory, publicUrl }: McpDeps): McpServer {
   // The SDK makes its schemas when they are first used, which would hold the first request up for 70 ms.
   preloadSchemas();
-  const tools = [balance, estimate, callVendor, speak, transcribe, think];
-  if (memory !== undefined) tools.push(...createMemoryTools(memory));
+  const tools = createTools(memory);
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   const listed = tools.map(listedTool);
   const checkOrigin = createCheckOrigin(publicUrl);

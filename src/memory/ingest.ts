@@ -1,12 +1,12 @@
 import type { FairLine } from '../engines/threads/fair-line.ts';
 import type { ValidationDetail } from '../kernel/errors/request.ts';
 import { errors } from '../kernel/errors.ts';
-import { newId } from '../kernel/ids.ts';
+import { idOf, newId } from '../kernel/ids.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Queryable, Sql } from '../platform/postgres/sql.ts';
 import { type Embedders, requireEmbedding, spaceOf } from './embedder.ts';
-import { bytesOf, insertItems, type NewItem } from './item-store.ts';
+import { bytesOf, findItems, insertItems, type NewItem } from './item-store.ts';
 import { type MemoryCaller, spenderOf } from './memory-caller.ts';
 import type { Bodies, Document } from './memory-shape.ts';
 import { checkMetadata } from './metadata.ts';
@@ -28,10 +28,13 @@ export async function ingest(
   deps: IngestDeps,
   caller: MemoryCaller,
   body: Bodies['ingest'],
-): Promise<{ readonly results: readonly object[] }> {
+): Promise<Ingested> {
   const { embedders, random, sql, writes } = deps;
-  const { agentId } = caller;
-  const items = itemsOf(body, () => newId(random, 'mem_'));
+  const { agentId, workId } = caller;
+  let count = 0;
+  const items = itemsOf(body, () =>
+    workId === undefined ? newId(random, 'mem_') : keyedId(workId, count++),
+  );
   const place = { agentId, subTenant: body.subTenantId ?? null };
   const write = async (tx: Queryable) => {
     const { spaces, ...kept } = await lockOrMakeTenant(tx, agentId);
@@ -47,8 +50,28 @@ export async function ingest(
     await insertItems(tx, space, items, spenderOf(caller));
   };
   await turnOf(writes, agentId, () => sql.begin(write));
-  return { results: items.map(({ id }) => ({ id, status: 'queued' })) };
+  return ingestedAs(items.map(({ id }) => id));
 }
+
+type Ingested = { readonly results: readonly object[] };
+
+/** What the work under an `Idempotency-Key` has written, as it answered. Undefined: nothing, or it was deleted. */
+export async function findIngested(
+  sql: Sql,
+  agentId: number,
+  workId: string,
+): Promise<Ingested | undefined> {
+  const ids = Array.from({ length: LIMITS.memory.itemsPerIngest }, (_, n) => keyedId(workId, n));
+  const found = await findItems(sql, agentId, ids);
+  return found.length === 0 ? undefined : ingestedAs(found);
+}
+
+const ingestedAs = (ids: readonly string[]): Ingested => ({
+  results: ids.map((id) => ({ id, status: 'queued' })),
+});
+
+/** The id of one of the items that the work under an `Idempotency-Key` writes. */
+const keyedId = (workId: string, n: number): string => idOf('mem_', `${workId}/${n}`);
 
 function requireRoom(kept: Pick<TenantSize, 'items' | 'bytes'>, items: readonly NewItem[]): void {
   const { bytesPerAgent, itemsPerAgent } = LIMITS.memory;

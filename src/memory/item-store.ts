@@ -63,6 +63,18 @@ export async function insertItems(
 const countOf = (items: readonly { readonly type: ItemType }[], wanted: ItemType): number =>
   items.filter(({ type }) => type === wanted).length;
 
+/** Which of these items an agent has, in the order in which they are named. */
+export async function findItems(
+  sql: Queryable,
+  agentId: number,
+  ids: readonly string[],
+): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select x.id from unnest(${textArray(ids)}::text[]) with ordinality as x(id, place)
+      join memory_items i on i.id = x.id and i.agent_id = ${agentId} order by x.place`;
+  return rows.map(({ id }) => id);
+}
+
 export async function readStatuses(
   sql: Queryable,
   spaceId: number,

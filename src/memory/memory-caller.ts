@@ -8,7 +8,7 @@ export type MemoryCaller = {
   readonly spender?: Spender | undefined;
   /** It asks with a key that spends nothing. */
   readonly isReadOnly?: boolean | undefined;
-  /** Becomes the id of the hold of what a query buys. */
+  /** Names the work under an `Idempotency-Key`: the hold of what a query buys, and the items that are written. */
   readonly workId?: string | undefined;
   /** Counts a query that buys as one that the pool of models serves. Throws the 429. */
   readonly admitPooled?: (() => Promise<void> | undefined) | undefined;

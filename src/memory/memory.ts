@@ -9,7 +9,7 @@ import { parseJsonInTurns } from '../kernel/json/parse-json-in-turns.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Indexer } from './indexing/indexer.ts';
-import { ingest } from './ingest.ts';
+import { findIngested, ingest } from './ingest.ts';
 import { itemPage, itemStatuses, removeItems } from './keep-items.ts';
 import type { MemoryCaller } from './memory-caller.ts';
 import { BODIES, type Bodies } from './memory-shape.ts';
@@ -41,6 +41,8 @@ export interface Memory {
     body: unknown,
     signal: AbortSignal,
   ): Promise<MemoryAnswer>;
+  /** The answer of an `ingest` under an `Idempotency-Key` whose process was lost. Undefined: it has written nothing. */
+  recall(agentId: number, workId: string): Promise<MemoryAnswer | undefined>;
 }
 
 export type MemoryDeps = QueryDeps & {
@@ -90,11 +92,13 @@ export function createMemory(deps: MemoryDeps): Memory {
     signal: AbortSignal,
   ) => operations[op](caller, checked(op, await readBody(body)), signal);
   return {
+    async recall(agentId, workId) {
+      const data = await read(agentId, () => findIngested(sql, agentId, workId));
+      return data && succeeded({ data });
+    },
     async run(op, caller, body, signal) {
       try {
-        const { bill, data } = await carryOut(op, caller, body, signal);
-        const headers = bill?.headers ?? {};
-        return { status: 200, body: { result: { success: true, data } }, headers, bill };
+        return succeeded(await carryOut(op, caller, body, signal));
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         const { fields, headers, status } = error;
@@ -103,6 +107,13 @@ export function createMemory(deps: MemoryDeps): Memory {
     },
   };
 }
+
+const succeeded = ({ bill, data }: Told): MemoryAnswer => ({
+  status: 200,
+  body: { result: { success: true, data } },
+  headers: bill?.headers ?? {},
+  bill,
+});
 
 const free =
   <B>(find: (caller: MemoryCaller, body: B) => Promise<object>) =>

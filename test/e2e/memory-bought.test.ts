@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connectModern } from '../support/mcp-client.ts';
 import { type OpenAiUpstream, openAiUpstream } from '../support/openai-upstream.ts';
 import { ask, moneyOf, startWorld, type WholeWorld } from '../support/whole-world.ts';
 
@@ -61,6 +62,47 @@ describe('a server whose memories are embedded by a model that is sold', () => {
     expect(await moneyOf(w.sql, agentId)).toMatchObject({ charged: 1_575n, held: 0n });
     const free = await call('query', { query: 'car', mode: 'keyword' });
     expect(free.headers.get('x-svc-cost-usdc')).toBeNull();
+  });
+
+  it('writes and charges once for any number of requests under one Idempotency-Key, on routes and by tools of MCP', async () => {
+    const { agentId, agentKey } = await w.fund('repeater');
+    const call = (op: string, key: string, body: unknown) =>
+      ask(`${w.url}/v1/db/vectordb/${op}`, {
+        headers: { authorization: `Bearer ${agentKey}`, 'idempotency-key': key },
+        body,
+      });
+    const money = () => moneyOf(w.sql, agentId);
+    const written = { type: 'memory', memories: [{ text: 'a red car' }, { text: 'a blue boat' }] };
+    const first = await call('ingest', 'write', written);
+    expect(first.status).toBe(200);
+    for (let n = 1; n < 8; n++) {
+      expect((await call('ingest', 'write', written)).body).toEqual(first.body);
+    }
+    await expect.poll(money, { timeout: 20_000 }).toMatchObject({ charged: 1_050n, held: 0n });
+    const [count] = await w.sql<{ items: number }[]>`
+      select count(*)::int as items from memory_items where agent_id = ${agentId}`;
+    expect(count?.items).toBe(2);
+
+    const query = { query: 'which car', mode: 'semantic' };
+    const found = await call('query', 'ask', query);
+    expect(found.headers.get('x-svc-cost-usdc')).toBe('525');
+    for (let n = 1; n < 8; n++) {
+      const again = await call('query', 'ask', query);
+      expect([again.status, again.body]).toEqual([200, found.body]);
+    }
+    expect(await money()).toMatchObject({ charged: 1_575n, held: 0n });
+
+    await using session = await connectModern({ url: w.url, key: agentKey });
+    const told = await session.call('recall', query, 'recalled');
+    expect(told.structuredContent).toMatchObject({ costRaw: '525' });
+    for (let n = 1; n < 8; n++) {
+      const again = await session.call('recall', query, 'recalled');
+      expect(again.structuredContent).toEqual({ ...told.structuredContent, replayed: true });
+    }
+    expect(await money()).toMatchObject({ charged: 2_100n, held: 0n });
+    // One key is one with the same key on the route behind the tool.
+    expect((await call('query', 'recalled', query)).status).toBe(200);
+    expect(await money()).toMatchObject({ charged: 2_100n, held: 0n });
   });
 
   it('does not start with a model that the catalogue does not sell', async () => {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { type AnyRoute, route } from '../../http/route/route.ts';
+import { type AnyRoute, type LostWork, route } from '../../http/route/route.ts';
 import { parseObject } from '../../kernel/json/parse-json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Memory } from '../../memory/memory.ts';
-import { askMemory } from '../../routes/db/vectordb/ask-memory.ts';
+import { askMemory, isKeyed } from '../../routes/db/vectordb/ask-memory.ts';
 import { present, type Tool, tool } from '../tool.ts';
 import { costOf, toolResult } from '../tool-result.ts';
 
@@ -67,7 +67,11 @@ const memoryRoute = (memory: Memory, op: 'ingest' | 'query'): AnyRoute =>
     credential: 'agent',
     summary: `The memory's ${op}`,
     permission: op === 'query' ? 'read' : 'read_write',
-    idempotent: op === 'ingest',
+    idempotent: isKeyed(op),
+    ...(op === 'ingest' && {
+      recall: ({ caller, workId }: LostWork<unknown, 'agent'>) =>
+        memory.recall(caller.agentId, workId),
+    }),
     body: z.unknown(),
 
     handle: (context) => askMemory(memory, op, context.body, context),

@@ -11,6 +11,7 @@ export const buyOwnNumber = route<{ numbers: Numbers }>()({
   credential: 'agent',
   summary: 'Rent a phone number for the calling agent',
   rateLimit: 'control',
+  idempotent: true,
   body: BuyBody,
   status: 201,
   response: OneNumber,

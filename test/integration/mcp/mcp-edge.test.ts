@@ -20,6 +20,7 @@ const ran: Ran[] = [];
 /** Calls that wait in the memory until they are let go. */
 const waiting: (() => void)[] = [];
 const memory: Memory = {
+  recall: async () => undefined,
   async run(op, { agentId }, body) {
     ran.push({ op, agentId, body });
     const { query } = body as { query?: string };

@@ -46,6 +46,23 @@ describe('memories whose vectors are bought', () => {
     expect(charges).toHaveLength(3);
   });
 
+  it('are known by the work under a key that wrote them, where the process of that was lost', async () => {
+    await using w = await sellingMemory();
+    const { signal } = new AbortController();
+    const body = { type: 'memory', memories: [{ text: 'a' }, { text: 'b' }, { text: 'c' }] };
+    expect(await w.memory.recall(w.agentId, 'work_1')).toBeUndefined();
+    const told = await w.memory.run(
+      'ingest',
+      { agentId: w.agentId, workId: 'work_1' },
+      body,
+      signal,
+    );
+    expect(await w.memory.recall(w.agentId, 'work_1')).toEqual(told);
+    expect(await w.memory.recall(w.agentId, 'work_2')).toBeUndefined();
+    expect(await w.memory.recall(w.agentId + 1, 'work_1')).toBeUndefined();
+    await w.indexer.idle();
+  });
+
   it('are traced, each as work of its own, and a query below its request', async () => {
     const traces: RecordedSpan[] = [];
     const start: Tracer['start'] = (name, begun) => {

@@ -22,6 +22,7 @@ function market(
     address: createMarketAddress(() => BASE),
     clock,
     memory: {
+      recall: async () => undefined,
       async run(op, { agentId }, body) {
         runs.push({ op, agentId, body });
         if (answer instanceof Error) throw answer;

@@ -8,6 +8,9 @@ type Asked = Pick<
   'admitPooled' | 'caller' | 'headers' | 'signal' | 'span' | 'workId'
 >;
 
+/** Whether an operation takes an `Idempotency-Key`: a query may buy, and so may the indexing of what is written. */
+export const isKeyed = (op: MemoryOp): boolean => op === 'ingest' || op === 'query';
+
 /** Carries out an operation of the memory store for a request with an agent's key. */
 export async function askMemory(
   memory: Memory,

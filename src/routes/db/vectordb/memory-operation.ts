@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { Context, RouteReply } from '../../../http/route/route.ts';
+import type { Context, LostWork, RouteReply } from '../../../http/route/route.ts';
 import { errors } from '../../../kernel/errors.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { Memory, MemoryOp } from '../../../memory/memory.ts';
 import { BODIES } from '../../../memory/memory-shape.ts';
-import { askMemory } from './ask-memory.ts';
+import { askMemory, isKeyed } from './ask-memory.ts';
 
 const Answer = z.object({
   result: z.object({ success: z.literal(true), data: z.looseObject({}) }),
@@ -18,6 +18,11 @@ export const memoryOperation = <Op extends MemoryOp>(op: Op) => ({
   maxBodyBytes: LIMITS.memory.bodyBytes,
   json: LIMITS.memory.bodyJson,
   badJson: errors.memory.invalidJson,
+  idempotent: isKeyed(op),
+  ...(op === 'ingest' && {
+    recall: ({ caller, services, workId }: LostWork<{ memory: Memory }, 'agent'>) =>
+      services.memory.recall(caller.agentId, workId),
+  }),
   body: BODIES[op],
   response: Answer,
 

@@ -11,6 +11,7 @@ export const buyAgentNumber = route<{ numbers: Numbers }>()({
   credential: 'management',
   summary: 'Rent a phone number for an agent',
   params: AgentParams,
+  idempotent: true,
   body: BuyBody,
   status: 201,
   response: OneNumber,

@@ -14,6 +14,7 @@ export const testRingNumber = route<{ numbers: Numbers; testRing: TestRing }>()(
   path: '/v1/developer/agents/:agentId/numbers/:numberId/test-ring',
   credential: 'management',
   summary: 'Have a stranger call a number, over the loopback carrier',
+  idempotent: true,
   rateLimit: 'try',
   status: 202,
   params: NumberParams,
