@@ -4,7 +4,8 @@
  */
 
 const RAW_DECIMALS = 6;
-const MAX_RAW = 2n ** 63n - 1n;
+/** The most that a column of the database holds. */
+export const MAX_RAW = 2n ** 63n - 1n;
 
 /** A usable amount of raw USDC: digits only, no sign, no exponent, and it fits a database bigint. */
 export function parseAmountRaw(text: string): bigint | undefined {

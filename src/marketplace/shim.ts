@@ -120,16 +120,23 @@ export function createShim(deps: ShimDeps): Shim {
   };
 }
 
-/** A file is fetched for an agent that could pay for the shortest, and for no other. */
+/**
+ * A file is fetched for an agent that could pay `priceRaw`, that of the shortest, and for no other. The refusal tells what would
+ * be held: `heldRaw`, where that is more.
+ */
 export async function requireFunds(
   { ledger }: { readonly ledger: Pick<Ledger, 'funds'> },
   { refusalOfHold, spender }: Pick<Sale, 'refusalOfHold' | 'spender'>,
-  { priceRaw }: Pick<Goods, 'priceRaw'>,
+  { heldRaw, priceRaw }: Pick<Goods, 'priceRaw'> & { readonly heldRaw?: bigint },
 ) {
   const funds = priceRaw === 0n ? undefined : await ledger.funds(spender.agentId);
   if (funds === undefined || funds.spendableRaw >= priceRaw) return;
   const { spendableRaw: availableRaw } = funds;
-  throw refusalOfHold({ reason: 'insufficient_balance', availableRaw, requiredRaw: priceRaw });
+  throw refusalOfHold({
+    reason: 'insufficient_balance',
+    availableRaw,
+    requiredRaw: heldRaw ?? priceRaw,
+  });
 }
 
 const soundBytes = (delivery: Delivery) => ('audio' in delivery ? delivery.audio.length : 0);

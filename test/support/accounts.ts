@@ -134,6 +134,7 @@ export function accountsWorld(sql: Sql, overrides: Overrides = {}) {
     attribution: createAttribution({ sql }),
     ledgerSync: createLedgerSync({ sql }),
     admin: createAdmin(agentsDeps),
+    ledger,
 
     /** The account of a wallet, as a credential would tell it. */
     async owner(name: string): Promise<TestWallet & { accountId: string; wallet: string }> {

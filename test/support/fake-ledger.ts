@@ -1,4 +1,4 @@
-import { minRaw } from '../../src/kernel/amount.ts';
+import { MAX_RAW, minRaw } from '../../src/kernel/amount.ts';
 import type { ChargeRow } from '../../src/ledger/rules/companion.ts';
 import type {
   CreditVerdict,
@@ -134,6 +134,7 @@ export function createFakeLedger(): FakeLedger {
       return { kind: 'already_credited', funds: fundsOf(accountOf(agentId)) };
     }
     const account = accountOf(agentId);
+    if (account.spendableRaw + amountRaw > MAX_RAW) return { kind: 'too_large' };
     account.spendableRaw += amountRaw;
     credits.set(reference, { agentId, amountRaw });
     return { kind: 'credited', funds: fundsOf(account) };

@@ -68,6 +68,8 @@ export function createAdmin(deps: AgentsDeps) {
         }
         case 'conflict':
           throw errors.admin.referenceConflict();
+        case 'too_large':
+          throw errors.admin.creditTooLarge(amountRaw.toString());
         case 'agent_unknown':
           throw errors.admin.notFound();
         default:

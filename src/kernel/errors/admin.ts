@@ -1,3 +1,4 @@
+import { MAX_RAW } from '../amount.ts';
 import { NO_RETRY, refusal } from './refusal.ts';
 
 export const admin = {
@@ -7,6 +8,14 @@ export const admin = {
   invalidAddress: () =>
     refusal(400, 'Invalid address', 'Name an agent by its number or its 0x wallet address.'),
   notFound: (what = 'There is no such agent.') => refusal(404, 'Not found', what),
+  creditTooLarge: (amountRaw: string) =>
+    refusal(
+      400,
+      'credit_too_large',
+      `A credit of ${amountRaw} would bring all credits of this agent above ${MAX_RAW}. Credit less, or another agent.`,
+      {},
+      NO_RETRY,
+    ),
   referenceConflict: () =>
     refusal(
       409,

@@ -96,6 +96,8 @@ export function creditVerdict(resolution: Resolution): CreditVerdict {
       return { kind: 'already_credited', funds: resolution.funds };
     case 'agent_unknown':
       return { kind: 'agent_unknown' };
+    case 'refused':
+      return { kind: 'too_large' };
     default:
       return { kind: 'conflict' };
   }

@@ -1,3 +1,4 @@
+import { MAX_RAW } from '../../kernel/amount.ts';
 import { refusalOf } from './admit.ts';
 import {
   creditPosting,
@@ -61,8 +62,12 @@ export function decide(
     case 'credit': {
       const { agentId, amountRaw, reference, deposit } = operation;
       const walletRaw = deposit ? amountRaw : 0n;
+      const posting = creditPosting(agentId, reference, amountRaw, deposit);
+      if (state.creditedRaw + amountRaw > MAX_RAW) {
+        return refused({ reason: 'balance_full' }, posting);
+      }
       return changed({
-        posting: creditPosting(agentId, reference, amountRaw, deposit),
+        posting,
         delta: { ...NOTHING, spendableRaw: amountRaw, creditedRaw: amountRaw, walletRaw },
         companions: operation.events.map((event) => ({ row: 'event', event })),
       });

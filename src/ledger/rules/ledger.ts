@@ -48,6 +48,8 @@ export type CreditVerdict =
   | { readonly kind: 'already_credited'; readonly funds: Funds }
   /** The same reference with another amount. */
   | { readonly kind: 'conflict' }
+  /** More than the balance can have. Nothing was credited. */
+  | { readonly kind: 'too_large' }
   | { readonly kind: 'agent_unknown' };
 
 export type OpenSessionVerdict =

@@ -55,6 +55,8 @@ export type HoldRefusal =
     }
   | { readonly reason: 'agent_suspended' | 'agent_closed' | 'agent_not_active' | 'agent_unknown' }
   | { readonly reason: 'delegation_expired' | 'key_revoked' }
+  /** Of a credit alone: all that the agent was ever credited with would be more than an amount can be. */
+  | { readonly reason: 'balance_full' }
   | AllowlistRefusal
   | {
       readonly reason: 'cap_exceeded';

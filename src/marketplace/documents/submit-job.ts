@@ -43,7 +43,11 @@ export function submitJob(deps: JobDeps, call: JobCall): Promise<MarketAnswer> {
     try {
       const guest = { accountId: call.accountId, agentId: call.spender.agentId };
       // Refuses whatever can be refused without the file, before the file is fetched.
-      await requireFunds(deps, call, { priceRaw: priceRaw(documents, 1) });
+      await requireFunds(deps, call, {
+        priceRaw: priceRaw(documents, 1),
+        // A PDF may hide pages, so that all are held for one (`countPages`).
+        heldRaw: priceRaw(documents, LIMITS.marketplace.documents.pages),
+      });
       return await deps.rooms.withFile('files', guest, async () => {
         const bytes = await documentOf(deps, call, served, asked);
         const document = await judge(bytes, served.signal);

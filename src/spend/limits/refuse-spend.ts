@@ -1,4 +1,5 @@
 import type { ApiError } from '../../kernel/api-error.ts';
+import { assert } from '../../kernel/assert.ts';
 import { errors } from '../../kernel/errors.ts';
 import type { HoldRefusal } from '../../ledger/rules/requests.ts';
 import { breachFields, breachSentence, isSessionLimit } from './breach-fields.ts';
@@ -31,5 +32,7 @@ export function refuseSpend(refusal: HoldRefusal): ApiError {
     case 'agent_unknown':
     case 'key_revoked':
       return errors.credential.invalidKey();
+    case 'balance_full':
+      assert(false, 'only a credit fills a balance');
   }
 }

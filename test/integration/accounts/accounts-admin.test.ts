@@ -55,6 +55,20 @@ describe('the operator', () => {
     });
   });
 
+  it('is told in words that a credit would bring a balance above what one can be', async () => {
+    const { agent } = await accounts.edge.agentOf('brimful');
+    const path = `/v1/admin/agents/${agent.id}/credit`;
+    const credit = (amountRaw: string) =>
+      ask('POST', path, { headers: ADMIN, body: { amountRaw, reference: `brim-${amountRaw}` } });
+    const known = { agentId: agent.id, reference: 'brim' };
+    await accounts.world.ledger.credit({ ...known, amountRaw: 2n ** 63n - 6n });
+    expect(await credit('6')).toMatchObject({
+      status: 400,
+      body: { error: 'credit_too_large', message: expect.stringContaining('9223372036854775807') },
+    });
+    expect(await credit('5')).toMatchObject({ status: 200, body: { credited: true } });
+  });
+
   it('lists, suspends and closes any agent, by number or by wallet', async () => {
     const { agent, key } = await accounts.edge.agentOf('operated');
     const page = `/v1/admin/agents?limit=1&cursor=${agent.id - 1}`;

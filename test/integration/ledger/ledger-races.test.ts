@@ -141,6 +141,20 @@ describe('two ledgers on one database', () => {
     expect(await Promise.all([hold(0, 'e'), hold(1, 'f')])).toEqual([suspended, suspended]);
   });
 
+  it('refuse a credit beyond what a balance can be, and go on', async () => {
+    await using db = await testDatabase();
+    const { agentId } = await seedOne(db.sql);
+    const ledger = ledgerOn(db.sql, 'a');
+    const credit = async (amountRaw: bigint, reference: string) =>
+      (await ledger.credit({ agentId, amountRaw, reference })).kind;
+    expect(await credit(2n ** 63n - 6n, 'most')).toBe('credited');
+    expect(await credit(6n, 'more')).toBe('too_large');
+    expect(await credit(2n ** 63n - 6n, 'most')).toBe('already_credited');
+    expect(await credit(5n, 'rest')).toBe('credited');
+    expect(await ledger.funds(agentId)).toMatchObject({ spendableRaw: 2n ** 63n - 1n });
+    expect(await checkInvariants(db.sql)).toEqual([]);
+  });
+
   it('extend no session of a revoked key, at the process that opened it and at one that took it over', async () => {
     await using db = await testDatabase();
     const { sql } = db;

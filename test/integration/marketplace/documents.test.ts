@@ -166,6 +166,13 @@ describe('a document', () => {
   });
 
   it('is refused where the balance does not cover it, and the vendor hears of none', async () => {
+    // Refused before or after its document is read, it tells what would be held.
+    const poorer = await world.agent(1n);
+    const requiredRaw = HELD;
+    await expect(world.submit(poorer)).rejects.toMatchObject({
+      status: 402,
+      fields: { available: '1', required: `${requiredRaw}` },
+    });
     const agent = await world.agent(HELD - 1n);
     const before = world.peer.jobs.length;
     await expect(world.submit(agent)).rejects.toMatchObject({ status: 402 });

@@ -49,6 +49,17 @@ const settle = (heldRaw: bigint, actualRaw: bigint): Operation => ({
 const amount = fc.bigInt({ min: 0n, max: 1_000n });
 
 describe('decide', () => {
+  it('takes a credit up to the most that a column holds, and refuses one beyond', () => {
+    const most = 2n ** 63n - 1n;
+    const credit = (amountRaw: bigint): Operation => ({
+      ...{ kind: 'credit', agentId: 7, amountRaw, reference: 'r', events: [], deposit: false },
+    });
+    expect(decide(state(most - 5n), credit(5n), WORLD).kind).toBe('change');
+    expect(decide(state(most - 5n), credit(6n), WORLD)).toMatchObject({
+      ...{ kind: 'refused', refusal: { reason: 'balance_full' } },
+    });
+  });
+
   it('keeps credits = spendable + held + consumed and both balances at or above zero', () => {
     fc.assert(
       fc.property(
