@@ -7,7 +7,7 @@ const LOW_COMPLEXITY = 1;
 /** Says that the bit rate varies. */
 const FULLNESS_UNKNOWN = 0x7ff;
 
-/** What fits into a frame: its length has 13 bits. */
+/** Longest payload of a frame, whose length has 13 bits. */
 export const MOST_ADTS_PAYLOAD = 0x1fff - HEAD_BYTES;
 
 /** One frame of low-complexity AAC with the header that lets a stream of them be joined anywhere. */

@@ -10,7 +10,7 @@ export type CodedStream = {
   /** The rate that the file states; 0 where only the packets state one. */
   readonly rateHz: number;
   readonly channels: number;
-  /** What a decoder must know before the first packet. Empty: each packet says all by itself. */
+  /** Headers that a decoder needs before the first packet. Empty: each packet has its own header. */
   readonly setup: readonly Buffer[];
   /** Decoded samples at the beginning that are not played. */
   readonly skippedSamples: number;

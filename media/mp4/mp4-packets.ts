@@ -119,7 +119,7 @@ function* fragmentPackets(
   }
 }
 
-/** How many bytes each sample of a run has. */
+/** The size of each sample of a run. */
 function* runSizes(run: Buffer, eachBytes: number): Generator<number> {
   const flags = uint32(run, 0);
   const count = uint32(run, 4);

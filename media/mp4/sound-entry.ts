@@ -3,11 +3,11 @@ import { boxesOf, find, uint32 } from './boxes.ts';
 
 /** Bytes of a sound sample entry before its boxes, by the version that QuickTime gave it. */
 const ENTRY_BYTES = [28, 44, 64];
-/** What the second descriptor of an `esds` box names its codec by. */
+/** Codec numbers of the decoder's descriptor in an `esds` box. */
 const OBJECT_TYPE = { aac: [0x40, 0x66, 0x67, 0x68], mp3: [0x69, 0x6b] };
 const OPUS_HEAD_BYTES = 11;
 
-/** How the sound of a track is coded, by its sample description; undefined where no decoder here reads it. */
+/** Reads the sample description of a track. Undefined: no decoder here reads its codec. */
 export function streamOfEntry(description: Buffer | undefined): CodedStream | undefined {
   const [entry] = boxesOf(description?.subarray(8));
   if (entry === undefined || entry.data.length < 28) return undefined;
@@ -46,7 +46,7 @@ export function streamOfEntry(description: Buffer | undefined): CodedStream | un
   }
 }
 
-/** `dOps` is the head of an Ogg stream with its numbers the other way round. */
+/** `dOps` is the head of an Ogg stream with big-endian numbers. */
 function opusHead(dOps: Buffer): Buffer {
   const head = Buffer.concat([Buffer.from('OpusHead'), dOps]);
   head[8] = 1;
@@ -58,7 +58,7 @@ function opusHead(dOps: Buffer): Buffer {
 
 const withFlacMark = (blocks: Buffer): Buffer => Buffer.concat([Buffer.from('fLaC'), blocks]);
 
-/** Descriptors lie within each other: of the stream (3), of its decoder (4) and what that one is told (5). */
+/** Descriptors lie within each other: stream (3), decoder (4), decoder's setup (5). */
 function readDescriptors(bytes: Buffer): Pick<CodedStream, 'codec' | 'setup'> | undefined {
   let at = 0;
   let objectType: number | undefined;

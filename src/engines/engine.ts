@@ -139,7 +139,7 @@ export interface DecodedFile {
 
 export interface SoundDecoding {
   /**
-   * `statedMs`: how long the sound is by what the file says. Rejects with EngineBusy or EngineMissing, and with
+   * `statedMs`: the duration that was measured in the file. Rejects with EngineBusy or EngineMissing, and with
    * EngineInputRefused for a file whose first seconds cannot be decoded.
    */
   open(file: Buffer, statedMs: number): Promise<DecodedFile>;

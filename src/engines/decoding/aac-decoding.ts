@@ -7,7 +7,7 @@ import { BATCH_PACKETS, type CodedStream, SoundRefused } from '../../../media/co
 import { readAdtsFrame } from '../../../media/duration/adts.ts';
 import type { DecodedSound, OpenDecoder, PacketDecoder } from './packet-decoder.ts';
 
-/** FFmpeg, as far as it reads files of sound. It decodes whole files, so it is given one of some frames at a time. */
+/** FFmpeg's readers of sound files. They decode whole files, so each call gets a file of `FILE_FRAMES` frames. */
 type Program = {
   readonly FS: { writeFile(path: string, bytes: Int8Array): void };
   decodeAudio(
@@ -23,16 +23,16 @@ type Floats = { size(): number; get(index: number): number; delete(): void };
 const PACKAGE = '@humansignal/audio-file-decoder';
 const PATH = 'audio';
 const FRAME_SAMPLES = 1_024;
-/** Frames of one file: some 5 s. */
+/** Frames of one such file: 6 s at 44.1 kHz. */
 const FILE_FRAMES = 256;
-/** The frames before them, which the decoder needs to be where it would be. It drops the sound of the first one. */
+/** Frames of the previous file that are decoded again, since a frame overlaps its neighbours. The sound of the first is dropped. */
 const LEAD_FRAMES = 8;
-/** The program takes a file of two frames for none. */
+/** FFmpeg does not recognise a file of two frames. */
 const LEAST_FRAMES = 3;
 
 export const openAac: OpenDecoder = async (stream) => new AacDecoder(framing(stream));
 
-/** Makes ADTS frames of packets, which they are already where no container told what they are. */
+/** Puts ADTS headers before packets from a container. Packets without a `setup` have them already. */
 function framing({ setup: [config] }: CodedStream): (packet: Uint8Array) => Uint8Array {
   if (config === undefined) return (packet) => packet;
   const sound = readAacConfig(config);
@@ -71,7 +71,7 @@ class AacDecoder implements PacketDecoder {
     const file = [...Array<Uint8Array>(missing).fill(first), ...lead, ...frames];
     const samples = await this.#decodeFile(Buffer.concat(file));
     if (samples === undefined) return undefined;
-    // Twice as many where the upper half of the spectrum was rebuilt, which the header does not say.
+    // HE-AAC has twice the samples and twice the rate of its header.
     const times = samples.length > (file.length - 1) * FRAME_SAMPLES ? 2 : 1;
     const before = Math.max(0, missing + lead.length - 1);
     const sound = samples.subarray(before * FRAME_SAMPLES * times);
@@ -90,7 +90,7 @@ class AacDecoder implements PacketDecoder {
       if (status.status < 0) this.#program = undefined;
       return floats.length > 0 ? floats : undefined;
     } catch {
-      // It throws texts, and traps where it went on after an error: the next frames have a program of their own.
+      // FFmpeg throws texts, and traps when it is used after an error: the next frames get a new program.
       this.#program = undefined;
       return undefined;
     }
@@ -113,7 +113,7 @@ async function startProgram(file: Buffer): Promise<Program> {
     const decoder = await getAudioDecoder(await wasmUrl, Uint8Array.from(file).buffer);
     return (decoder as unknown as { readonly _module: Program })._module;
   } finally {
-    // Each program adds two, which would keep it for as long as the process lives.
+    // Each program adds two listeners, which would keep its memory until the process ends.
     for (const [event, added] of listeners()) {
       const before = known.get(event) ?? [];
       for (const one of added) if (!before.includes(one)) process.removeListener(event, one);

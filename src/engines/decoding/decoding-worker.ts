@@ -13,7 +13,7 @@ export type DecodingContract = {
     readonly out: HeardBatch;
   };
   readonly next: { readonly in: { readonly file: number }; readonly out: HeardBatch };
-  /** Of a file that is not there too. */
+  /** Succeeds for an unknown file too. */
   readonly close: { readonly in: { readonly file: number }; readonly out: null };
 };
 
@@ -21,7 +21,7 @@ const files = new Map<number, HeardFile>();
 const { complaints: mostComplaints } = LIMITS.engines.decoding;
 let complaints = 0;
 
-// Programs tell of each damaged packet there. One of them tries again for ever what it cannot read: this ends it.
+// Decoders report damaged packets on the console. mpg123-decoder retries some errors for ever: the throw ends its loop.
 const complain = () => {
   if (++complaints > mostComplaints) throw new Error('the decoder complains without end');
 };
@@ -38,7 +38,7 @@ async function batchOf(file: number, transfer: Transfer): Promise<HeardBatch> {
     return batch;
   } catch (error) {
     files.delete(file);
-    // Each stream has a program of its own, so that one which broke is forgotten with its file.
+    // Each stream has its own program, so a program that broke is dropped with its file.
     const reason =
       error instanceof SoundRefused ? error.message : 'The sound of the file cannot be decoded.';
     throw new EngineInputRefused(reason, 'file');

@@ -3,7 +3,7 @@ import { HearingFrames, type SoundBlock } from '../../../media/hearing-frames.ts
 import { LIMITS } from '../../kernel/limits.ts';
 import { monoSound } from './mono-sound.ts';
 
-/** What is decoded of a file at a time. */
+/** A few seconds of a decoded file. */
 export type HeardBatch = {
   /** Whole frames of 20 ms at 16 kHz; may be none though there is more. */
   readonly pcm: Int16Array;
@@ -21,7 +21,7 @@ export class HeardFile {
   readonly #mostMs: number;
   #seconds = 0;
 
-  /** `statedMs`: how long the sound is by what its file says. One that goes on beyond is refused. */
+  /** `statedMs`: the duration that was measured before decoding. Sound beyond it is refused. */
   constructor(file: Buffer, statedMs: number) {
     this.#blocks = monoSound(file);
     this.#mostMs = statedMs + slackMs;

@@ -26,7 +26,7 @@ export const openOpus: OpenDecoder = async (stream) => {
   });
 };
 
-/** Which channel is in which of the coupled streams; one or two channels need no map. */
+/** The channel map of a multistream; one or two channels need none. */
 function mapOf({ channels, setup: [head = Buffer.alloc(0)] }: CodedStream) {
   if ((head[FAMILY_AT] ?? 0) === 0 && channels <= 2) return {};
   const [streamCount = 0, coupledStreamCount = 0, ...map] = head.subarray(FAMILY_AT + 1);

@@ -1,25 +1,25 @@
 import type { CodedStream } from '../../../media/coded/packets.ts';
 
-/** What packets sound like: samples in -1..1, an array for each channel. */
+/** Decoded samples in -1..1, an array for each channel. */
 export type DecodedSound = {
   readonly rateHz: number;
   readonly channels: readonly Float32Array[];
 };
 
-/** The decoder of one stream. What it throws but SoundRefused means that its program broke, and it is not used again. */
+/** The decoder of one stream. After any error but SoundRefused its program is broken and is not used again. */
 export interface PacketDecoder {
   /** Packets that may be decoded together, so that their sound stays within some megabytes. */
   readonly packetsAtOnce: number;
   /** Undefined: nothing sounds yet. Packets that are damaged are passed over. */
   decode(packets: readonly Uint8Array[]): Promise<DecodedSound | undefined>;
-  /** What was kept back until more packets come. */
+  /** Decodes the packets that `decode` kept back. */
   finish(): Promise<DecodedSound | undefined>;
 }
 
-/** Throws SoundRefused where the stream states what cannot be. */
+/** Throws SoundRefused for a stream whose setup is invalid. */
 export type OpenDecoder = (stream: CodedStream) => Promise<PacketDecoder>;
 
-/** More are an attack on the memory: no format of sound for ears has them. */
+/** Sound for ears has at most 7.1 channels; more would only cost memory. */
 export const MOST_CHANNELS = 8;
 
 /** A decoder whose program keeps nothing back. */

@@ -9,7 +9,7 @@ type Packets = {
   decodePackets(packets: readonly Uint8Array[]): { readonly channelData: readonly Float32Array[] };
 };
 
-/** What the decoder has room for. */
+/** Size of the decoder's input buffer. */
 const PACKET_BYTES = 128 * 1024;
 const CHANNELS_AT = 11;
 

@@ -58,12 +58,12 @@ export const ENGINE_LIMITS = {
     files: 8,
     /** One call of each file, and the end of each. */
     callsInFlight: 16,
-    /** Of one call: some seconds of sound, or so many pieces of work without any. */
+    /** One call ends after 5 s of sound, or after 64 blocks without sound. */
     batchSamples: 80_000,
     batchBlocks: 64,
-    /** What an encoder may have added in front of the sound and behind it. */
+    /** A file may sound this much longer than it states: encoders add silence at both ends. */
     slackMs: 1_000,
-    /** Damaged packets that a program may tell of in one call. */
+    /** Damaged packets that a decoder may report in one call. */
     complaints: 20_000,
   },
   /** Of one agent at a time: others are spoken for, too. */

@@ -36,8 +36,10 @@ type Unserved = Exclude<Outcome<never>, { kind: 'completed' }>;
 
 const LANGUAGE = 'english';
 
-/** The recognisers of this process behind the interface of a remote upstream. They hear English, in every kind of file that a duration is
- * measured of but WAV with GSM or ADPCM inside. */
+/**
+ * The recognisers of this process behind the interface of a remote upstream. They hear English, and read every kind of
+ * file whose duration is measured, except WAV with GSM or ADPCM inside.
+ */
 export function createLocalTranscriptionRail({
   engines,
   gates,
@@ -58,7 +60,7 @@ export function createLocalTranscriptionRail({
       try {
         const segments = await hearAll(opened);
         if (signal.aborted) return { kind: 'aborted' };
-        // What was decoded counts, whatever the file says of its length.
+        // The decoded duration counts, not the one that the file states.
         const durationMs = opened.heardMs;
         const heard = { segments, durationMs, language: LANGUAGE };
         const whole = await renderFor(heard, format, call);
