@@ -31,7 +31,7 @@ export const VOICE_LIMITS = {
   /** Of a socket at an upstream or an application. It rests while it is over them. */
   linkRates: {
     bytes: { burst: 16 * 1024 * 1024, perSecond: 4 * 1024 * 1024 },
-    busyMs: { burst: 250, perSecond: 100 },
+    busyMs: { burst: 100, perSecond: 100 },
   },
   /** The same of all such sockets of an agent. */
   agentLinkRates: {

@@ -10,6 +10,11 @@ const { ahead, link: most } = LIMITS.socketsWaiting;
 
 /** The code where no close frame came. */
 const WITHOUT_A_FRAME = 1006;
+/** The upstream's own fault, so that nobody pays for the turn that it cuts. */
+const FLOODED = {
+  code: WITHOUT_A_FRAME,
+  reason: 'messages come faster than they are handled',
+} as const;
 /** The close code for a frame that is too long, which a client can provoke. */
 const FRAME_TOO_LONG = 1009;
 
@@ -26,8 +31,6 @@ export type UpstreamDeps = {
   /** The agent that the socket was opened for. */
   readonly agentId: number;
 };
-
-const FLOODED = { code: 1008, reason: 'messages come faster than they are handled' } as const;
 
 /**
  * An open WebSocket to an upstream, kept paused until it has a listener or its first message is asked for. One that neither
