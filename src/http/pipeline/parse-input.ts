@@ -72,8 +72,8 @@ const hasMark = (bytes: Buffer): boolean =>
  * whatever else is ready runs between the look at its bounds, the reading and what follows.
  */
 export async function decodeJson(route: AnyRoute, bytes: Buffer): Promise<unknown> {
+  if (bytes.length === 0) return {};
   const json = bytes.subarray(hasMark(bytes) ? MARK_BYTES : 0);
-  if (json.length === 0) return {};
   if (!isUtf8(json)) throw badJson(route, 'The body is not valid UTF-8.', 'invalid_utf8');
   try {
     return await parseJsonInTurns(json, route.json);
