@@ -222,7 +222,7 @@ describe('the memory of an agent', () => {
     await expect
       .poll(async () => (await chunksOf(agent))?.[0]?.chunk_content.split('\n')[0])
       .toBe(text);
-    expect(await chunksOf(stranger)).toBeUndefined();
+    expect(await chunksOf(stranger)).toEqual([]);
     const { body } = await agent.ask('/v1/agents/transactions');
     expect(body.transactions).toContainEqual(
       expect.objectContaining({
