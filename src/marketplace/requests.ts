@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { LIMITS } from '../kernel/limits.ts';
 
-const { mostTextChars, nameChars, optionChars, options } = LIMITS.marketplace;
+const { mostTextChars, nameChars, optionChars, optionItems, options } = LIMITS.marketplace;
+
+const Option = z.union([z.string().max(optionChars), z.number(), z.boolean()]);
 
 const name = () => z.string().min(1).max(nameChars).nullish();
 const words = () =>
@@ -31,7 +33,7 @@ const SttBody = z.object({
   options: z
     .record(
       z.string().regex(/^[A-Za-z0-9_]{1,64}$/, 'must be the name of an option'),
-      z.union([z.string().max(optionChars), z.number(), z.boolean()]),
+      z.union([Option, z.array(Option).max(optionItems)]),
     )
     .refine((given) => Object.keys(given).length <= options, `must have at most ${options} options`)
     .nullish(),

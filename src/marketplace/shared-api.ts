@@ -21,11 +21,26 @@ export const speakBy = (api: SpeechApi, prices: Prices): Service<'tts'> => ({
   },
 });
 
-/** The same for transcripts. Some vendors tell how many seconds they have heard, under this name. */
-export const hearBy = (api: HearingApi, prices: Prices, secondsIn?: string): Service<'stt'> => ({
-  plan({ file, language_code: language, model: asked }) {
+/**
+ * The same for transcripts. Some vendors tell how many seconds they have heard, under the name `secondsIn`; some take
+ * `options` as members of their order.
+ */
+export const hearBy = (
+  api: HearingApi,
+  prices: Prices,
+  secondsIn?: string,
+  taken?: ReadonlySet<string>,
+): Service<'stt'> => ({
+  ...(taken !== undefined && { options: (name) => taken.has(name) }),
+  plan({ file, language_code: language, model: asked, options }) {
     const { model, price } = modelOf(asked, prices);
-    const heard = { file, model, wantsWords: false, ...(language && { language }) };
+    const heard = {
+      file,
+      model,
+      wantsWords: false,
+      ...(language && { language }),
+      ...(options && { members: options }),
+    };
     return {
       price,
       async ask(door) {

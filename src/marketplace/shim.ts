@@ -18,7 +18,14 @@ import { NO_FILE, readBody, requireShort } from './read-order.ts';
 import type { ServiceName } from './requests.ts';
 import type { SaleHealth } from './sale-health.ts';
 import { type Goods, type Sale, type SellDeps, type Sold, sell } from './sell.ts';
-import type { Delivery, Order, Plan, Service, ShimDoor, Vendor } from './vendor.ts';
+import {
+  type Delivery,
+  type Order,
+  planOf,
+  type Service,
+  type ShimDoor,
+  type Vendor,
+} from './vendor.ts';
 import { type DoorDeps, openDoor } from './vendor-door.ts';
 
 export type ShimDeps = SellDeps &
@@ -189,7 +196,7 @@ function planned(
 ): Goods {
   try {
     const points = 'file' in order ? 0 : requireShort(order, service.mostChars);
-    const plan: Plan = service.plan(order as never);
+    const plan = planOf(service, order);
     const { marginBps } = LIMITS.marketplace;
     const durationMs = 'file' in order ? order.file.durationMs : 0;
     const characters = plan.characters ?? points;

@@ -49,6 +49,8 @@ export type Plan = {
 export type Service<S extends ServiceName> = {
   /** The longest text in code points. */
   readonly mostChars?: number;
+  /** Names of the options that go to the vendor. Absent: none does. */
+  readonly options?: (name: string) => boolean;
   /** Throws the refusal of an order that has no price here. */
   readonly plan: (order: Order[S]) => Plan;
 };
@@ -119,19 +121,33 @@ export class VendorAnsweredOther extends VendorFailed {
 export const unfit = (member: string, message: string) =>
   errors.request.invalid([{ path: [member], message, code: 'invalid_value' }]);
 
+/** Why a vendor does not take a model that it once had, by the name of the model. */
+type Ended = Readonly<Record<string, string>>;
+
 /** The price of a model by its name. Throws the refusal of one without a price, which names those that have one. */
 export function modelOf(
   model: string | null | undefined,
   prices: Readonly<Record<string, ListPrice>>,
-  member = 'model',
+  { member = 'model', ended = {} }: { readonly member?: string; readonly ended?: Ended } = {},
 ): { readonly model: string; readonly price: ListPrice } {
   const [usual = ''] = Object.keys(prices);
   const name = model ?? usual;
   const price = Object.hasOwn(prices, name) ? prices[name] : undefined;
-  if (price === undefined) {
-    throw unfit(member, `must be one of ${Object.keys(prices).join(', ')}`);
-  }
-  return { model: name, price };
+  if (price !== undefined) return { model: name, price };
+  const why = Object.hasOwn(ended, name) ? `${ended[name]}; it ` : '';
+  throw unfit(member, `${why}must be one of ${Object.keys(prices).join(', ')}`);
+}
+
+/** The plan of an order. Throws the refusal of one that the vendor does not take, also by an option that it is not sent. */
+export function planOf(service: Service<ServiceName>, order: object): Plan {
+  const given =
+    'options' in order ? (order.options as Readonly<Record<string, unknown>> | null) : {};
+  const { options: takes } = service;
+  const name = Object.keys(given ?? {}).find((option) => takes?.(option) !== true);
+  if (name === undefined) return service.plan(order as never);
+  const why =
+    takes === undefined ? 'this vendor takes none' : 'it changes the bill or is not known here';
+  throw unfit('options', `must not have ${name}: ${why}`);
 }
 
 /** A name that goes into a path or a document. Throws the refusal of one with other characters. */

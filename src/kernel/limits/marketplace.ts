@@ -10,6 +10,7 @@ export const MARKETPLACE_LIMITS = {
   nameChars: 128,
   options: 32,
   optionChars: 256,
+  optionItems: 100,
   /** Of a path below the address of the marketplace. */
   pathChars: 256,
 

@@ -31,7 +31,11 @@ export const LIST = {
   assemblyai: { stt: perHour('0.21') },
   rime: { tts: perThousand('0.05') },
   xai: { tts: perMillion('15'), stt: perHour('0.10') },
-  inworld: { tts: perMillion('25') },
+  inworld: {
+    tts: perMillion('25'),
+    /** By the vendor's own page, https://inworld.ai/pricing. */
+    tts2: perMillion('35'),
+  },
   minimax: { turbo: perMillion('60'), hd: perMillion('100') },
   polly: {
     neural: perMillion('16'),

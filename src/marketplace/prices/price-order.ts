@@ -5,7 +5,7 @@ import type { MarketPrice } from '../../payments/proxy/marketplace.ts';
 import { OwnRefusal } from '../own-refusal.ts';
 import { NO_FILE, readBody, requireShort } from '../read-order.ts';
 import type { ServiceName } from '../requests.ts';
-import type { Service } from '../vendor.ts';
+import { planOf, type Service } from '../vendor.ts';
 import { listPriceRaw } from './price.ts';
 
 /** What a request needs besides the members that decide its price: the shortest text, a file and languages of the vendor's. */
@@ -33,10 +33,10 @@ export function priceOrder(
   try {
     if ('audioUrl' in asked) {
       const { audioUrl: _, ...order } = asked;
-      return perList(service.plan({ ...order, file: NO_FILE } as never));
+      return perList(planOf(service, { ...order, file: NO_FILE }));
     }
     const points = requireShort(asked, service.mostChars);
-    const plan = service.plan(asked as never);
+    const plan = planOf(service, asked);
     if (!('text' in given || 'input' in given)) return perList(plan);
     const priceRaw = listPriceRaw(plan.price, (plan.characters ?? points) * 1_000, marginBps);
     return priceRaw === 0n ? { kind: 'free' } : { kind: 'sold', priceRaw };

@@ -7,9 +7,18 @@ const { stt } = LIST.assemblyai;
 
 const MODELS = { 'universal-3-5-pro': stt, 'universal-3-pro': stt };
 
+/**
+ * Options without a price of their own (https://www.assemblyai.com/docs/api-reference/transcripts/submit). Speaker labels,
+ * key terms, summaries and the like are billed apart, and a webhook sends the transcript elsewhere.
+ */
+const OPTIONS: ReadonlySet<string> = new Set([
+  ...['punctuate', 'format_text', 'disfluencies', 'filter_profanity', 'speech_threshold'],
+  ...['language_confidence_threshold', 'word_boost', 'boost_param'],
+]);
+
 export const assemblyai: Vendor = {
   name: 'assemblyai',
   title: 'AssemblyAI',
   account: keyed('ASSEMBLYAI_API_KEY', 'https://api.assemblyai.com/v2', assemblyaiApi.credential),
-  services: { stt: hearBy(assemblyaiApi.hearing, MODELS, 'audio_duration') },
+  services: { stt: hearBy(assemblyaiApi.hearing, MODELS, 'audio_duration', OPTIONS) },
 };

@@ -6,9 +6,9 @@ import { soundOf, transcript } from '../read-delivery.ts';
 import { reportedCharacters, reportedSeconds } from '../tripwires/departure.ts';
 import { keyed, modelOf, type Order, unfit, type Vendor } from '../vendor.ts';
 
-/** Changes the bill, sends the transcript elsewhere, or names the model a second time. */
+/** Changes the bill, or sends the transcript elsewhere. */
 const NOT_PASSED = new Set([
-  ...['model', 'version', 'callback', 'callback_method', 'multichannel', 'channels', 'encoding'],
+  ...['version', 'callback', 'callback_method', 'multichannel', 'channels', 'encoding'],
   ...['summarize', 'topics', 'custom_topic', 'custom_topic_mode', 'intents', 'custom_intent'],
   ...['custom_intent_mode', 'sentiment', 'mip_opt_out', 'redact', 'keyterm', 'extra'],
 ]);
@@ -42,8 +42,9 @@ export const deepgram: Vendor = {
       },
     },
     stt: {
+      options: (name) => !NOT_PASSED.has(name),
       plan(order) {
-        const { model, price } = modelOf(order.model, STT_MODELS);
+        const { model, price } = modelOf(modelAsked(order), STT_MODELS);
         const query = queryOf(order, model);
         return {
           price,
@@ -64,12 +65,22 @@ export const deepgram: Vendor = {
   },
 };
 
+/** The model may be named among the options, as in the vendor's own query. */
+function modelAsked({ model, options }: Order['stt']): string | null | undefined {
+  const named = options?.model;
+  if (named === undefined) return model;
+  if (typeof named !== 'string' || (model ?? named) !== named) {
+    throw unfit('options', 'must name the same model as model');
+  }
+  return named;
+}
+
 function queryOf({ language_code, options }: Order['stt'], model: string): URLSearchParams {
   const query = new URLSearchParams({ model });
   if (typeof language_code === 'string') query.set('language', language_code);
   for (const [name, value] of Object.entries(options ?? {})) {
-    if (NOT_PASSED.has(name)) throw unfit('options', `must not have ${name}`);
-    query.set(name, String(value));
+    if (name === 'model') continue;
+    for (const one of Array.isArray(value) ? value : [value]) query.append(name, String(one));
   }
   return query;
 }

@@ -6,13 +6,14 @@ import { codedSound } from '../read-delivery.ts';
 import { reportedCharacters } from '../tripwires/departure.ts';
 import { keyed, modelOf, nameOf, type Vendor } from '../vendor.ts';
 
-const { tts } = LIST.inworld;
+const { tts, tts2 } = LIST.inworld;
 
 const MODELS = {
   'inworld-tts-1.5-max': tts,
   'inworld-tts-1.5-mini': tts,
   'inworld-tts-1-max': tts,
   'inworld-tts-1': tts,
+  'inworld-tts-2': tts2,
 };
 
 /** Inworld: https://docs.inworld.ai/api-reference/ttsAPI. Its key is handed out in base64. */

@@ -30,7 +30,7 @@ export const polly: Vendor = {
     tts: {
       mostChars: 3_000,
       plan({ engine: asked, target_language_code: language, text, voice }) {
-        const { model: engine, price } = modelOf(asked, ENGINES, 'engine');
+        const { model: engine, price } = modelOf(asked, ENGINES, { member: 'engine' });
         const body = {
           Engine: engine,
           OutputFormat: 'mp3',

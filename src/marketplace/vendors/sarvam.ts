@@ -7,6 +7,11 @@ import { sarvamDocuments } from './sarvam-documents.ts';
 
 const { lid, stt, translate, tts } = LIST.sarvam;
 
+const ENDED = {
+  'bulbul:v2':
+    'is no model of Sarvam any more (https://docs.sarvam.ai/api/api-guides-tutorials/text-to-speech/how-to/choose-a-model)',
+};
+
 const HEARERS = { 'saaras:v3': stt, 'saarika:v2.5': stt };
 
 /** What it answers at once. */
@@ -25,7 +30,7 @@ export const sarvam: Vendor = {
     tts: {
       mostChars: 2_500,
       plan({ model: asked, target_language_code, text, voice }) {
-        const { model, price } = modelOf(asked, { 'bulbul:v3': tts });
+        const { model, price } = modelOf(asked, { 'bulbul:v3': tts }, { ended: ENDED });
         const body = {
           text,
           model,

@@ -35,6 +35,7 @@ const TTS: readonly [vendor: string, usdPerMillion: number, more?: Record<string
   ['rime', 50, { model: 'arcana', voice: 'celeste' }],
   ['xai', 15],
   ['inworld', 25],
+  ['inworld', 35, { model: 'inworld-tts-2' }],
   ['minimax', 60],
   ['minimax', 100, { model: 'speech-2.8-hd' }],
   ['polly', 16],
@@ -75,10 +76,12 @@ const STT: readonly [vendor: string, ms: number, raw: number, more?: Record<stri
   ['deepgram', 1_500, 8_085],
   ['deepgram', 60_000, 8_085, { model: 'nova-3', options: { smart_format: true } }],
   ['deepgram', 60_001, 16_170],
+  ['deepgram', 1_500, 8_085, { options: { model: 'nova-3', search: ['a', 'b'] } }],
   ['elevenlabs', 1_500, heard(0.22, 1.5)],
   ['cartesia', 1_500, heard(0.135, 1.5)],
   ['azure', 1_500, heard(0.36, 1.5), { language_code: 'de-DE' }],
   ['assemblyai', 1_500, heard(0.21, 1.5)],
+  ['assemblyai', 1_500, heard(0.21, 1.5), { options: { punctuate: false, word_boost: ['a'] } }],
   ['xai', 1_500, heard(0.1, 1.5)],
   ['speechmatics', 1_500, heard(0.24, 1.5)],
   ['sarvam', 1_500, heard(0.36, 1.5)],
@@ -93,6 +96,58 @@ describe('transcripts of each vendor', () => {
     expect(result.text).toMatch(/^heard [0-9a-f]{16}\.?$/);
     expect(told.headers.get('x-svc-cost-usdc')).toBe(String(raw));
     expect(told.headers.get('x-svc-payment')).toBe('internal');
+  });
+});
+
+describe('options of a transcript', () => {
+  const bodyOf = (path: string) => {
+    const asked = market.peer.heard.findLast(({ url }) => url.pathname.endsWith(path));
+    return { query: asked?.url.searchParams, body: asked?.body.toString() ?? '' };
+  };
+
+  it('go to the vendor as they came: lists as such, and the model among them once', async () => {
+    const audioUrl = market.sound(1_500);
+    const options = { model: 'nova-3', search: ['a', 'b'], smart_format: true };
+    await agent.buy('/v1/stt/deepgram', { audioUrl, options });
+    const { query } = bodyOf('/listen');
+    expect(query?.getAll('model')).toEqual(['nova-3']);
+    expect(query?.getAll('search')).toEqual(['a', 'b']);
+    await agent.buy('/v1/stt/assemblyai', {
+      audioUrl,
+      options: { punctuate: false, word_boost: ['a', 'b'] },
+    });
+    expect(JSON.parse(bodyOf('/transcript').body)).toMatchObject({
+      ...{ punctuate: false, word_boost: ['a', 'b'], speech_models: ['universal-3-5-pro'] },
+    });
+  });
+
+  it.each([
+    ['stt/deepgram', { options: { model: 'nova-2' } }, 'model: must be one of nova-3'],
+    [
+      'stt/deepgram',
+      { model: 'nova-3', options: { model: 'nova-2' } },
+      'options: must name the same model as model',
+    ],
+    [
+      'stt/assemblyai',
+      { options: { speaker_labels: true } },
+      'options: must not have speaker_labels: it changes the bill or is not known here',
+    ],
+    [
+      'stt/speechmatics',
+      { options: { diarization: 'speaker' } },
+      'options: must not have diarization: this vendor takes none',
+    ],
+    [
+      'tts/sarvam',
+      { model: 'bulbul:v2' },
+      'model: is no model of Sarvam any more (https://docs.sarvam.ai/api/api-guides-tutorials/text-to-speech/how-to/choose-a-model); it must be one of bulbul:v3',
+    ],
+  ])('of %s that are not taken are told and not ignored: %j', async (path, more, message) => {
+    const wish = path.startsWith('stt') ? { audioUrl: market.sound(1_500) } : { text: TEXT };
+    const told = await agent.buy(`/v1/${path}`, { ...wish, ...more });
+    expect([told.status, told.body.message]).toEqual([400, message]);
+    expect(told.headers.get('x-svc-cost-usdc')).toBe('0');
   });
 });
 

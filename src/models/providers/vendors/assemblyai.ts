@@ -10,7 +10,7 @@ export const assemblyaiApi = {
   name: 'assemblyai',
   credential: (key) => ({ authorization: key }),
   hearing: {
-    async hear(door, { file, language, model }) {
+    async hear(door, { file, language, members, model }) {
       const uploaded = await objectOf(
         await door.send({
           method: 'POST',
@@ -20,6 +20,7 @@ export const assemblyaiApi = {
         }),
       );
       const order = {
+        ...members,
         audio_url: uploaded.upload_url,
         speech_models: [model],
         ...(language === undefined ? { language_detection: true } : { language_code: language }),

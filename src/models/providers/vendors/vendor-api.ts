@@ -90,6 +90,8 @@ export type HeardSound = {
   readonly wantsWords: boolean;
   /** Further parameters, for a vendor that speaks Deepgram's protocol. */
   readonly options?: readonly (readonly [name: string, value: string])[];
+  /** Further members of the order, for a vendor that takes such. */
+  readonly members?: Json;
 };
 
 /** A word, its times, and what stands between the one before and it. */
