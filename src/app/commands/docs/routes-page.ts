@@ -18,6 +18,7 @@ of both. The WebSockets are in [sockets.md](api-behaviour/sockets.md), and what 
 | signature | a wallet signature |
 | admin | \`X-Admin-Key\` |
 | any | any of them |
+| carrier | the carrier's signature of the whole request |
 | none | no credential |
 `;
 
