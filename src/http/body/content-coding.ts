@@ -37,7 +37,7 @@ export function codingOf(contentEncoding: string | undefined): Coding | undefine
   if (name === undefined) return undefined;
   const coding = KNOWN.find((known) => known === name || `x-${known}` === name);
   if (coding !== undefined && more.length === 0) return coding;
-  throw errors.request.unsupportedCoding(contentEncoding, KNOWN);
+  throw errors.request.unsupportedCoding(contentEncoding, KNOWN.join(', '));
 }
 
 /**

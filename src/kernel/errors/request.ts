@@ -67,13 +67,13 @@ export const request = {
     refusal(413, 'payload_too_large', `The body may have at most ${limitBytes} bytes.`, {
       limit_bytes: limitBytes,
     }),
-  unsupportedCoding: (coding: string, supported: readonly string[]) =>
+  unsupportedCoding: (coding: string, supported: string) =>
     refusal(
       415,
       'unsupported_content_encoding',
-      `The Content-Encoding "${coding}" is not decoded here. Send ${supported.join(', ')} or no coding.`,
+      `The Content-Encoding "${coding}" is not decoded here. Send ${supported} or no coding.`,
       { supported },
-      { 'accept-encoding': supported.join(', ') },
+      { 'accept-encoding': supported },
     ),
   rateLimited: (limit: BrokenLimit) =>
     refusal(

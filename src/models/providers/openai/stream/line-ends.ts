@@ -19,8 +19,7 @@ export class LineEnds {
       if (rest[0] === LF) rest = rest.subarray(1);
       this.#endedWithReturn = false;
     }
-    const lone = loneReturn(rest, 0);
-    return lone === -1 ? rest : this.#withFeeds(rest, lone);
+    return hasLoneReturn(rest) ? this.#withFeeds(rest) : rest;
   }
 
   #begin(piece: Buffer): Buffer {
@@ -35,19 +34,25 @@ export class LineEnds {
     return mark.equals(BOM) ? first.subarray(BOM.length) : first;
   }
 
-  #withFeeds(bytes: Buffer, lone: number): Buffer {
+  /** More than two line ends in a row say no more than two: an event of nothing else would be millions of events. */
+  #withFeeds(bytes: Buffer): Buffer {
     this.#endedWithReturn = bytes[bytes.length - 1] === CR;
-    const copy = Buffer.from(bytes);
-    for (let at = lone; at < copy.length; at++) {
-      if (copy[at] === CR && copy[at + 1] !== LF) copy[at] = LF;
+    const copy = Buffer.allocUnsafe(bytes.length);
+    let length = 0;
+    let feeds = 0;
+    for (let at = 0; at < bytes.length; at++) {
+      const byte = bytes[at] as number;
+      if (byte !== CR && byte !== LF) feeds = 0;
+      else if ((byte === CR && bytes[at + 1] === LF) || ++feeds > 2) continue;
+      copy[length++] = byte === CR ? LF : byte;
     }
-    return copy;
+    return copy.subarray(0, length);
   }
 }
 
-/** The place of the next carriage return that no line feed follows in these bytes. */
-function loneReturn(bytes: Buffer, from: number): number {
-  let at = bytes.indexOf(CR, from);
+/** Whether a carriage return comes that no line feed follows in these bytes. */
+function hasLoneReturn(bytes: Buffer): boolean {
+  let at = bytes.indexOf(CR);
   while (at !== -1 && bytes[at + 1] === LF) at = bytes.indexOf(CR, at + 2);
-  return at;
+  return at !== -1;
 }
