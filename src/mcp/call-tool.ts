@@ -2,6 +2,7 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { AskRoute } from '../http/route/route.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { errors } from '../kernel/errors.ts';
+import { copyDigits } from '../kernel/json/digits.ts';
 import { isLongJson } from '../kernel/json/parse-json.ts';
 import type { Json } from '../kernel/json.ts';
 import { LIMITS } from '../kernel/limits.ts';
@@ -67,7 +68,8 @@ async function makeCall(
   try {
     const parsed = tool.input.safeParse(call.args ?? {});
     if (!parsed.success) throw errors.request.invalid(parsed.error.issues.slice(0, 20).map(detail));
-    return await tool.call(parsed.data, askingFor(call, over.signal, onAnswer));
+    const args = copyDigits(call.args, parsed.data);
+    return await tool.call(args, askingFor(call, over.signal, onAnswer));
   } catch (thrown) {
     if (!(thrown instanceof RouteRefused)) return thrownResult(thrown, log);
     const hasLeft = thrown.answer.status === errors.request.clientClosed().status;

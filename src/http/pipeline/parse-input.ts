@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { ZodError, ZodType } from 'zod';
 import type { ValidationDetail } from '../../kernel/errors/request.ts';
 import { errors } from '../../kernel/errors.ts';
+import { copyDigits } from '../../kernel/json/digits.ts';
 import { JsonTooComplex, JsonTooLong } from '../../kernel/json/parse-json.ts';
 import { parseJsonInTurns } from '../../kernel/json/parse-json-in-turns.ts';
 import { type Envelope, isVendorEnvelope } from '../route/render-error.ts';
@@ -35,7 +36,7 @@ export function parseShape(
   if (schema === undefined) return undefined;
   const parsed = schema.safeParse(value);
   if (!parsed.success) throw refuseInput(detailsOf(parsed.error), envelope);
-  return parsed.data;
+  return copyDigits(value, parsed.data);
 }
 
 /** Undoes percent-encoding of path parameters; an escape that is none is the caller's mistake. */

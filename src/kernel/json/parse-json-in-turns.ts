@@ -1,10 +1,12 @@
 import { LIMITS } from '../limits.ts';
 import { turnForLongWork } from '../long-work.ts';
+import { DigitReader, findOdd } from './digits.ts';
 import {
   checkJsonBounds,
   isLongJson,
   type JsonBounds,
   parseBoundedJson,
+  SHORT_JSON,
   TextEnds,
   textOfJson,
 } from './parse-json.ts';
@@ -18,21 +20,47 @@ const CLOSE_OBJECT = 0x7d;
 
 /**
  * The same as `parseBoundedJson`, of a long text in several turns of the event loop. What has more parts than are built in
- * one is built from pieces, each in a turn of its own. Throws JsonTooComplex, or SyntaxError where it is no JSON.
+ * one is built from pieces, each in a turn of its own. Digits are kept for `writeDigits`. Throws JsonTooComplex, or
+ * SyntaxError where it is no JSON.
  */
 export async function parseJsonInTurns(
   json: Buffer,
   bounds: JsonBounds = LIMITS.requestJson,
 ): Promise<unknown> {
-  if (!isLongJson(json)) return parseBoundedJson(json, bounds);
+  if (isLongJson(json)) return parseLong(json, bounds);
+  const text = textOfJson(json);
+  const value = parseBoundedJson(json.length <= SHORT_JSON ? text : json, bounds);
+  if (findOdd(text).kind === 'odd') new DigitReader(text, value).read(text.length);
+  return value;
+}
+
+async function parseLong(json: Buffer, bounds: JsonBounds): Promise<unknown> {
   await turnForLongWork();
   const { members, values } = checkJsonBounds(json, bounds);
-  if (members + values > LIMITS.jsonPartsPerTurn) return build(json, bounds.depth);
+  if (members + values > LIMITS.jsonPartsPerTurn) {
+    const built = await build(json, bounds.depth);
+    await turnForLongWork();
+    return keepDigits(textOfJson(json), built);
+  }
   await turnForLongWork();
   const text = textOfJson(json);
   await turnForLongWork();
   const value: unknown = JSON.parse(text);
+  return keepDigits(text, value);
+}
+
+async function keepDigits(text: string, value: unknown): Promise<unknown> {
   await turnForLongWork();
+  let found = findOdd(text, 0, LIMITS.jsonPartsPerTurn);
+  while (found.kind === 'more') {
+    await turnForLongWork();
+    found = findOdd(text, found.from, LIMITS.jsonPartsPerTurn);
+  }
+  if (found.kind === 'none') return value;
+  const digits = new DigitReader(text, value);
+  for (let until = LIMITS.jsonBytesPerTurn; !digits.read(until); until += LIMITS.jsonBytesPerTurn) {
+    await turnForLongWork();
+  }
   return value;
 }
 

@@ -62,7 +62,7 @@ const bytesOf = (json: Uint8Array): Buffer =>
   Buffer.from(json.buffer, json.byteOffset, json.byteLength);
 
 /** Of a longer one, the bytes are looked at before they are made a text. */
-const SHORT_JSON = 16 * 1024;
+export const SHORT_JSON = 16 * 1024;
 /** The most bytes of a character. */
 const UTF8_BYTES = 4;
 

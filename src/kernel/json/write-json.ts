@@ -1,5 +1,6 @@
 import type { Json } from '../json.ts';
 import { joinPieces, turnForLongWork } from '../long-work.ts';
+import { digitsOf, writeDigits } from './digits.ts';
 
 /** Values that are written in some milliseconds. */
 const VALUES_PER_TURN = 4_000;
@@ -9,7 +10,7 @@ const CHARS_PER_VALUE = 1_024;
 /** The text that `JSON.stringify` makes of plain data, in pieces. Of data with many parts, some are written in each turn. */
 export async function writeJsonInTurns(value: unknown): Promise<readonly Buffer[]> {
   // Nearly all are short: a promise for each of their parts would cost more than writing them.
-  if (isShort(value)) return [Buffer.from(JSON.stringify(value))];
+  if (isShort(value)) return [Buffer.from(writeDigits(value))];
   const out = new Pieces();
   await write(out, value);
   return out.end();
@@ -23,7 +24,7 @@ export function writeWhole(value: unknown): Buffer | Promise<Buffer>;
 export function writeWhole(object: Json, more: string): Buffer | Promise<Buffer>;
 export function writeWhole(value: unknown, more = ''): Buffer | Promise<Buffer> {
   if (!isShort(value)) return writeLong(value, more);
-  const text = JSON.stringify(value);
+  const text = writeDigits(value);
   return more === '' ? Buffer.from(text) : bytesOf(text, more);
 }
 
@@ -79,7 +80,7 @@ class Pieces {
 async function write(out: Pieces, value: unknown): Promise<void> {
   const left = valuesLeft(value, VALUES_PER_TURN);
   if (left >= 0 || typeof value !== 'object' || value === null) {
-    return out.add(JSON.stringify(value), VALUES_PER_TURN - left);
+    return out.add(writeDigits(value), VALUES_PER_TURN - left);
   }
   // The look at an object of very many members takes as long as some thousand of them.
   await turnForLongWork();
@@ -88,10 +89,10 @@ async function write(out: Pieces, value: unknown): Promise<void> {
 
 async function writeList(out: Pieces, list: readonly unknown[]): Promise<void> {
   let sign = '[';
-  for (const item of list) {
+  for (const [at, item] of list.entries()) {
     await out.add(sign);
     // As `JSON.stringify` does with undefined.
-    await write(out, item ?? null);
+    await writeMember(out, list, String(at), item ?? null);
     sign = ',';
   }
   await out.add(']');
@@ -103,10 +104,15 @@ async function writeObject(out: Pieces, object: Json, end = '}'): Promise<void> 
     // As `JSON.stringify` does.
     if (object[name] === undefined) continue;
     await out.add(`${sign}${JSON.stringify(name)}:`);
-    await write(out, object[name]);
+    await writeMember(out, object, name, object[name]);
     sign = ',';
   }
   await out.add(sign === '{' ? `{${end}` : end);
+}
+
+function writeMember(out: Pieces, of: object, name: string, value: unknown): Promise<void> {
+  const digits = typeof value === 'number' ? digitsOf(of, name) : undefined;
+  return digits === undefined ? write(out, value) : out.add(digits, 1);
 }
 
 /** How many values are left of so many when those of `value` are taken away; negative where it has more. */

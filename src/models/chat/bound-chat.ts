@@ -1,3 +1,4 @@
+import { copyDigits } from '../../kernel/json/digits.ts';
 import { isObject } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { largestFitting, type Room } from '../../ledger/rules/hold-what-fits.ts';
@@ -87,7 +88,10 @@ export function leastBound(
 }
 
 /** The request as it is sent: its cap in the caller's own words, or in those that every upstream knows. */
-export function withCap(request: ChatRequest, outputCap: number): ChatRequest {
+export const withCap = (request: ChatRequest, outputCap: number): ChatRequest =>
+  copyDigits(request, capOf(request, outputCap));
+
+function capOf(request: ChatRequest, outputCap: number): ChatRequest {
   const { max_tokens: short, max_completion_tokens: long } = request;
   if (long !== undefined && long !== null) {
     const both = short === undefined || short === null ? {} : { max_tokens: outputCap };

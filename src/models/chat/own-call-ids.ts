@@ -1,3 +1,4 @@
+import { copyDigits } from '../../kernel/json/digits.ts';
 import { isObject, type Json } from '../../kernel/json.ts';
 import type { ChatRequest } from './chat-request.ts';
 import { bareId, mayCarry, ownId, signed } from './signed-call.ts';
@@ -27,7 +28,7 @@ export function withOwnCallIds(chat: ChatRequest, signsCalls: boolean): ChatRequ
   own.messages = messages.map((message) =>
     hasCarried(message) ? withOwnIds(message, signsCalls) : message,
   );
-  return own;
+  return copyDigits(chat, own);
 }
 
 const callsOf = ({ tool_calls: calls }: Message): readonly unknown[] =>

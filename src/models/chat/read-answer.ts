@@ -1,3 +1,4 @@
+import { writeDigits } from '../../kernel/json/digits.ts';
 import { isObject } from '../../kernel/json.ts';
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -10,4 +11,4 @@ export const contentText = (content: unknown): string =>
 
 /** The arguments of a call, or a piece of them. Some vendors give the object itself. */
 export const argumentsText = (value: unknown): string =>
-  typeof value === 'object' && value !== null ? JSON.stringify(value) : textOf(value);
+  typeof value === 'object' && value !== null ? writeDigits(value) : textOf(value);

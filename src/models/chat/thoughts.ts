@@ -1,3 +1,4 @@
+import { copyDigits } from '../../kernel/json/digits.ts';
 import type { ChatRail } from '../providers/chat-rail.ts';
 import type { ChatRequest } from './chat-request.ts';
 import type { CallOrder } from './want-chat.ts';
@@ -37,15 +38,16 @@ export function forThinker(
   const messages = [...kept];
   // DeepSeek refuses an effort beside the switch that is off.
   if (isOff) {
-    return {
+    return copyDigits(chat, {
       model,
       ...rest,
       messages,
       thinking: { type: 'disabled' },
       reasoning_effort: undefined,
-    };
+    });
   }
-  return { model, ...rest, messages, ...(isOn && { thinking: { type: 'enabled' } }) };
+  const on = isOn && { thinking: { type: 'enabled' } };
+  return copyDigits(chat, { model, ...rest, messages, ...on });
 }
 
 /**

@@ -1,3 +1,4 @@
+import { copyDigits } from '../../kernel/json/digits.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import type { Source } from '../catalogue/catalogue.ts';
 import { requireOffers } from '../catalogue/require-model.ts';
@@ -52,7 +53,7 @@ export type ChatQuestion<R = ChatRail, T = ChatAnswer> = {
 
 /** The request to the model of this name. */
 export const withModel = <Q extends { readonly model: string }>(request: Q, model: string): Q =>
-  request.model === model ? request : { ...request, model };
+  request.model === model ? request : copyDigits(request, { ...request, model });
 
 /** A call without its body. Nothing of what is held for a single request is spent before it. */
 export type CallOrder = Omit<ChatCall, 'body' | 'spentRaw'> & Pick<Source, 'thinkingSwitch'>;

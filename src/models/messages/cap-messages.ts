@@ -1,3 +1,4 @@
+import { copyDigits } from '../../kernel/json/digits.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { MessagesRequest } from './messages-request.ts';
 
@@ -17,9 +18,10 @@ export const leastAnswerOf = ({ thinking }: MessagesRequest): number =>
 export function withMessagesCap(request: MessagesRequest, outputCap: number): MessagesRequest {
   if (outputCap >= request.max_tokens) return request;
   const { thinking } = request;
-  const capped = { ...request, max_tokens: outputCap };
+  const capped = copyDigits(request, { ...request, max_tokens: outputCap });
   const budget = thinking?.budget_tokens;
   if (thinking?.type !== 'enabled' || typeof budget !== 'number') return capped;
   const room = Math.max(LEAST_THOUGHTS, outputCap - LIMITS.leastOutputTokens);
-  return { ...capped, thinking: { ...thinking, budget_tokens: Math.min(budget, room) } };
+  const budgeted = { ...thinking, budget_tokens: Math.min(budget, room) };
+  return copyDigits(capped, { ...capped, thinking: budgeted });
 }

@@ -1,3 +1,4 @@
+import { copyDigits } from '../../kernel/json/digits.ts';
 import { isObject } from '../../kernel/json.ts';
 import type { CountRequest } from './messages-request.ts';
 
@@ -14,7 +15,7 @@ export function withoutForeignThoughts<R extends CountRequest>(request: R): R {
     const own = content.filter((block) => !isForeign(block));
     return own.length > 0 ? [{ ...message, content: own }] : [];
   });
-  return { ...request, messages: kept };
+  return copyDigits(request, { ...request, messages: kept });
 }
 
 const hasForeign = (content: unknown): content is readonly unknown[] =>

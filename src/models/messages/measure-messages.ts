@@ -1,3 +1,4 @@
+import { writeDigits } from '../../kernel/json/digits.ts';
 import { isObject, type Json } from '../../kernel/json.ts';
 import type { ChatRequest } from '../chat/chat-request.ts';
 import type { CountRequest } from './messages-request.ts';
@@ -43,9 +44,7 @@ const asFunction = (tool: unknown): unknown =>
 
 const asCall = ({ id, input, name }: Json): Json => ({
   content: null,
-  tool_calls: [
-    { id, type: 'function', function: { name, arguments: JSON.stringify(input ?? {}) } },
-  ],
+  tool_calls: [{ id, type: 'function', function: { name, arguments: writeDigits(input ?? {}) } }],
 });
 
 const asFormat = (schema: unknown): Json => ({

@@ -1,3 +1,4 @@
+import { copyDigits } from '../../kernel/json/digits.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import { withCap } from '../chat/bound-chat.ts';
@@ -67,7 +68,7 @@ function askInItsWords(
   const { id, isKept } = head;
   const given: Json = request;
   // A copy that begins with a member of its own shares its hidden class with all others (0075).
-  const body: Record<string, unknown> = { model, ...given };
+  const body: Record<string, unknown> = copyDigits(given, { model, ...given });
   body.model = model;
   body.max_output_tokens = outputCap ?? request.max_output_tokens;
   body.store = false;

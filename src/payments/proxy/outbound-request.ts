@@ -1,5 +1,6 @@
 import { errors } from '../../kernel/errors.ts';
 import { BRAND } from '../../kernel/ids.ts';
+import { writeDigits } from '../../kernel/json/digits.ts';
 import { endToEndHeaders, type Header, isHeader } from '../../platform/egress/request-headers.ts';
 import type { ProxyRequest } from './proxy-request.ts';
 
@@ -35,7 +36,7 @@ export function outboundRequest({ method, headers, body }: ProxyRequest): Outbou
   if (isJson && !lines.some(([name]) => name === 'content-type')) {
     lines.push(['content-type', 'application/json']);
   }
-  const text = isJson ? JSON.stringify(body) : isText ? body : undefined;
+  const text = isJson ? writeDigits(body) : isText ? body : undefined;
   return { method, headers: lines, body: text === '' ? undefined : text };
 }
 

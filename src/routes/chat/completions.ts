@@ -1,4 +1,5 @@
 import { route } from '../../http/route/route.ts';
+import { copyDigits } from '../../kernel/json/digits.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { ChatRequest } from '../../models/chat/chat-request.ts';
 import type { ChatCompletions } from '../../models/chat/complete-chat.ts';
@@ -26,7 +27,7 @@ export const chatCompletions = route<{ chat: ChatCompletions }>()({
     const { max_price, models, provider, usage, ...body } = context.body;
     return context.services.chat.complete({
       buyer: readBuyer(context),
-      body,
+      body: copyDigits(context.body, body),
       wishes: readWishes({ max_price, models, provider }),
       tellsCost: usage?.include === true,
     });

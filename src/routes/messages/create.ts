@@ -1,5 +1,6 @@
 import { REQUEST_ID_HEADER } from '../../http/route/render-error.ts';
 import { route } from '../../http/route/route.ts';
+import { copyDigits } from '../../kernel/json/digits.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { MessagesGateway } from '../../models/messages/buy-messages.ts';
 import { MessagesRequest } from '../../models/messages/messages-request.ts';
@@ -27,7 +28,7 @@ export const createMessage = route<{ messages: MessagesGateway }>()({
     const { max_price, models, provider, usage, ...body } = context.body;
     const wishes = readWishes({ max_price, models, provider });
     const answer = await context.services.messages.create({
-      body,
+      body: copyDigits(context.body, body),
       protocol,
       wishes,
       buyer: readBuyer(context),

@@ -1,4 +1,5 @@
 import { route } from '../../http/route/route.ts';
+import { copyDigits } from '../../kernel/json/digits.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { readBuyer } from '../../models/purchase/buyer.ts';
 import type { Responses } from '../../models/responses/responses.ts';
@@ -24,6 +25,7 @@ export const createResponse = route<{ responses: Responses }>()({
     const wishes = readWishes({ max_price, models, provider });
     const tellsCost = usage?.include === true;
     const buyer = readBuyer(context);
-    return context.services.responses.create({ buyer, body, wishes, tellsCost });
+    const request = copyDigits(context.body, body);
+    return context.services.responses.create({ buyer, body: request, wishes, tellsCost });
   },
 });

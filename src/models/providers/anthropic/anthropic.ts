@@ -1,7 +1,6 @@
 import { type Clock, nowSeconds } from '../../../kernel/clock.ts';
 import { isLongJson } from '../../../kernel/json/parse-json.ts';
 import { parseJsonInTurns } from '../../../kernel/json/parse-json-in-turns.ts';
-import { wellFormed } from '../../../kernel/json/well-formed.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { turnForLongWork } from '../../../kernel/long-work.ts';
 import type { ChatCall, ChatCompletion, ChatRail } from '../chat-rail.ts';
@@ -12,6 +11,7 @@ import { renameModel } from '../openai/rename-model.ts';
 import { openedStream } from '../opened-stream.ts';
 import { failed, type Outcome } from '../outcome.ts';
 import { createUpstreamPool, type Upstream, type UpstreamLimits } from '../upstream-pool.ts';
+import { writeSentJson } from '../fit/write-sent.ts';
 import { placeBreakpoints } from './place-breakpoints.ts';
 import { createMessagesRail } from './relay-messages.ts';
 import { translateAnswer, translateError } from './translate-answer.ts';
@@ -42,12 +42,11 @@ export function createAnthropicRail(deps: {
     { body, breakpoints, efforts, model, paymentMethod, sampling }: ChatCall,
     stream: boolean,
   ) => ({
-    body: wellFormed(
-      JSON.stringify(
-        placeBreakpoints(
-          translateRequest({ ...body, model, stream }, { efforts, sampling }),
-          breakpoints,
-        ),
+    body: writeSentJson(
+      body,
+      placeBreakpoints(
+        translateRequest({ ...body, model, stream }, { efforts, sampling }),
+        breakpoints,
       ),
     ),
     paymentMethod,

@@ -1,3 +1,4 @@
+import { parseDigits } from '../../../kernel/json/digits.ts';
 import { checkJsonBounds } from '../../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
@@ -28,7 +29,7 @@ export class CallArguments {
       const { members, values } = checkJsonBounds(Buffer.from(text));
       this.#values += values;
       this.#members += members;
-      if (this.#values <= MOST_VALUES && this.#members <= MOST_MEMBERS) return JSON.parse(text);
+      if (this.#values <= MOST_VALUES && this.#members <= MOST_MEMBERS) return parseDigits(text);
     } catch {
       return undefined;
     }

@@ -1,4 +1,3 @@
-import { wellFormed } from '../../../kernel/json/well-formed.ts';
 import { isObject } from '../../../kernel/json.ts';
 import type { ChatCompletion, ChatStream, MessagesCall, MessagesRail } from '../chat-rail.ts';
 import { withFittingBlocks } from '../fit/message-blocks.ts';
@@ -9,6 +8,7 @@ import { begun, openedStream } from '../opened-stream.ts';
 import { failed, type Outcome } from '../outcome.ts';
 import { tokenCount } from '../token-count.ts';
 import { contentTypeOf, type UpstreamPool } from '../upstream-pool.ts';
+import { writeSentJson } from '../fit/write-sent.ts';
 import { placeBreakpoints } from './place-breakpoints.ts';
 import { jsonOf } from './read-json.ts';
 import { readMessage } from './read-message.ts';
@@ -19,8 +19,9 @@ export function createMessagesRail(pool: UpstreamPool): MessagesRail {
   const sent = (call: MessagesCall, path?: string) => {
     const { body, breakpoints, headers, model, paymentMethod } = call;
     return {
-      body: wellFormed(
-        JSON.stringify(placeBreakpoints(withFittingBlocks({ ...body, model }), breakpoints)),
+      body: writeSentJson(
+        body,
+        placeBreakpoints(withFittingBlocks({ ...body, model }), breakpoints),
       ),
       headers,
       paymentMethod,

@@ -1,3 +1,4 @@
+import { writeDigits } from '../../../kernel/json/digits.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 import type { TokenUsage } from '../chat-rail.ts';
 import { completionUsage, readMessageUsage } from './message-usage.ts';
@@ -76,7 +77,7 @@ function readContent(blocks: readonly unknown[]) {
 /** The text of a tool's arguments; undefined where they are nested too deeply to be written. */
 export function writeArguments(input: unknown): string | undefined {
   try {
-    return JSON.stringify(input ?? {});
+    return writeDigits(input ?? {});
   } catch {
     return undefined;
   }

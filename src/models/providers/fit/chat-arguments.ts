@@ -1,3 +1,4 @@
+import { copyDigits } from '../../../kernel/json/digits.ts';
 import { tryParseJson } from '../../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
@@ -15,7 +16,7 @@ export function withObjectArguments<C extends { readonly messages: readonly Json
       ? Object.assign({ role }, message, { tool_calls: calls.map(fittingCall) })
       : message;
   });
-  return Object.assign({ messages: fitting }, chat, { messages: fitting });
+  return copyDigits(chat, Object.assign({ messages: fitting }, chat, { messages: fitting }));
 }
 
 const hasOdd = (calls: unknown): calls is readonly unknown[] =>

@@ -1,3 +1,4 @@
+import { copyDigits } from '../../../kernel/json/digits.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 
@@ -6,10 +7,11 @@ export function objectSchema(schema: Json): Json {
   const { properties, type } = schema;
   if (type === 'object' && isObject(properties)) return schema;
   if (typeof type === 'string' && type !== 'object') return schema;
-  return Object.assign({ type: 'object' }, schema, {
+  const whole = Object.assign({ type: 'object' }, schema, {
     type: 'object',
     properties: isObject(properties) ? properties : {},
   });
+  return copyDigits(schema, whole);
 }
 
 /** Keywords that hold a map of schemas, and keywords that hold a list of schemas. */

@@ -1,3 +1,4 @@
+import { copyDigits } from '../../../kernel/json/digits.ts';
 import type { Json } from '../../../kernel/json.ts';
 
 type Message = Json & { readonly role: string };
@@ -23,7 +24,7 @@ export function inStrictOrder<C extends { readonly messages: readonly Message[] 
   }
   const last = ordered.at(-1);
   if (last?.role === 'assistant') ordered.splice(-1, 1, { ...last, prefix: true });
-  return Object.assign({ messages: ordered }, chat, { messages: ordered });
+  return copyDigits(chat, Object.assign({ messages: ordered }, chat, { messages: ordered }));
 }
 
 const isInstruction = ({ role }: Message): boolean => role === 'system' || role === 'developer';

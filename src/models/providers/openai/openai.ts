@@ -1,5 +1,4 @@
 import type { Clock } from '../../../kernel/clock.ts';
-import { wellFormed } from '../../../kernel/json/well-formed.ts';
 import { isObject } from '../../../kernel/json.ts';
 import type { ChatCall, ChatCompletion, ChatRail, ChatStream } from '../chat-rail.ts';
 import { CALL_ID_FORMS } from '../fit/call-ids.ts';
@@ -9,6 +8,7 @@ import { openPool } from '../open-pool.ts';
 import { begun, openedStream } from '../opened-stream.ts';
 import { failed, type Outcome } from '../outcome.ts';
 import { contentTypeOf, type Upstream, type UpstreamLimits } from '../upstream-pool.ts';
+import { writeSentJson } from '../fit/write-sent.ts';
 import { RelayedChat } from './chat-stream.ts';
 import type { CollectedAnswer } from './collect-answer.ts';
 import { readCompletion } from './read-completion.ts';
@@ -35,7 +35,7 @@ export function createOpenAiRail(deps: {
     complete: (call, signal) =>
       pool.whole(
         () => ({
-          body: wellFormed(JSON.stringify({ ...spelled(call), model: call.model })),
+          body: writeSentJson(call.body, { ...spelled(call), model: call.model }),
           paymentMethod: call.paymentMethod,
         }),
         signal,
@@ -44,7 +44,7 @@ export function createOpenAiRail(deps: {
     stream: (call, signal) =>
       pool.opened(
         () => ({
-          body: wellFormed(JSON.stringify(streamedBody(spelled(call), call.model))),
+          body: writeSentJson(call.body, streamedBody(spelled(call), call.model)),
           paymentMethod: call.paymentMethod,
         }),
         signal,

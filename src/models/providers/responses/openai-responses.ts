@@ -1,6 +1,5 @@
 import type { Clock } from '../../../kernel/clock.ts';
 import { parseJsonInTurns } from '../../../kernel/json/parse-json-in-turns.ts';
-import { wellFormed } from '../../../kernel/json/well-formed.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { withFittingCallIds } from '../fit/item-call-ids.ts';
@@ -11,6 +10,7 @@ import { begun, openedStream } from '../opened-stream.ts';
 import { failed, type Outcome } from '../outcome.ts';
 import { outcomeOf, ReportedError } from '../reported-error.ts';
 import type { Upstream, UpstreamLimits } from '../upstream-pool.ts';
+import { writeSentJson } from '../fit/write-sent.ts';
 import { RelayedResponse } from './relayed-response.ts';
 import { responseNote } from './response-note.ts';
 import { readResponseUsage } from './response-usage.ts';
@@ -26,7 +26,7 @@ export function createResponsesRail(deps: {
   const limits = { queueBytes, ...deps.limits };
   const pool = openPool({ ...deps, limits, path: '/responses', credential: bearer });
   const sent = ({ body, paymentMethod }: ResponsesCall) => ({
-    body: wellFormed(JSON.stringify(withFittingCallIds(body))),
+    body: writeSentJson(body, withFittingCallIds(body)),
     paymentMethod,
   });
   return {

@@ -1,0 +1,188 @@
+/**
+ * Numbers of JSON whose text JavaScript would not write again: beyond 2^53, `1.0`, `1e5`, `-0`. Their values are numbers
+ * like any other. The text is kept beside the object or list that has them, and `writeDigits` writes it again.
+ */
+type Digits = Map<string, string>;
+
+const kept = new WeakMap<object, Digits>();
+/** Objects and lists with kept digits that are still alive. While there are none, writing costs nothing more. */
+let alive = 0;
+const forgotten = new FinalizationRegistry<void>(() => {
+  alive--;
+});
+
+/** A number that may be spelled oddly, behind what stands before a value. */
+const CANDIDATE = /[:,[]\s*(-0(?![.\d])|-?\d{16}|-?\d+[.eE])/g;
+const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/y;
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const MINUS = 0x2d;
+const ZERO = 0x30;
+const NINE = 0x39;
+const OPEN_LIST = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_LIST = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+const isOdd = (token: string): boolean => String(Number(token)) !== token;
+
+function numberAt(text: string, at: number): string {
+  NUMBER.lastIndex = at;
+  return NUMBER.exec(text)?.[0] ?? '';
+}
+
+/** Looks for a number with an odd spelling from a place on, at `most` candidates: where it is, or where to go on. */
+export function findOdd(text: string, from = 0, most = Number.POSITIVE_INFINITY) {
+  CANDIDATE.lastIndex = from;
+  for (let looked = 0; looked < most; looked++) {
+    const found = CANDIDATE.exec(text);
+    if (found === null) return { kind: 'none' } as const;
+    const start = found.index + found[0].length - (found[1] ?? '').length;
+    if (isOdd(numberAt(text, start))) return { kind: 'odd' } as const;
+  }
+  return { kind: 'more', from: CANDIDATE.lastIndex } as const;
+}
+
+/** `JSON.parse` of a short text, digits kept. */
+export function parseDigits(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  if (findOdd(text).kind === 'odd') new DigitReader(text, value).read(text.length);
+  return value;
+}
+
+type Level = { container: unknown; readonly isList: boolean; key: string; takesKey: boolean };
+
+/** Walks over the text of a value that was parsed, and keeps its odd digits. */
+export class DigitReader {
+  readonly #text: string;
+  readonly #value: unknown;
+  readonly #levels: Level[] = [];
+  #at = 0;
+
+  constructor(text: string, value: unknown) {
+    this.#text = text;
+    this.#value = value;
+  }
+
+  /** Reads on to a place. False: there is more. */
+  read(until: number): boolean {
+    const end = Math.min(until, this.#text.length);
+    while (this.#at < end) this.#step(this.#text.charCodeAt(this.#at));
+    return this.#at >= this.#text.length;
+  }
+
+  #step(sign: number): void {
+    const level = this.#levels.at(-1);
+    if (sign === QUOTE) this.#string(level);
+    else if (sign === OPEN_OBJECT || sign === OPEN_LIST) this.#open(sign === OPEN_LIST);
+    else if (sign === MINUS || (sign >= ZERO && sign <= NINE)) this.#number(level);
+    else {
+      if (sign === CLOSE_OBJECT || sign === CLOSE_LIST) this.#levels.pop();
+      else if (sign === COMMA && level?.isList) level.key = String(Number(level.key) + 1);
+      else if (sign === COMMA && level !== undefined) level.takesKey = true;
+      this.#at++;
+    }
+  }
+
+  #string(level: Level | undefined): void {
+    const from = this.#at;
+    let end = this.#text.indexOf('"', from + 1);
+    while (end !== -1 && this.#isEscaped(end)) end = this.#text.indexOf('"', end + 1);
+    this.#at = end === -1 ? this.#text.length : end + 1;
+    if (level?.takesKey !== true) return;
+    level.key = JSON.parse(this.#text.slice(from, this.#at)) as string;
+    level.takesKey = false;
+  }
+
+  #isEscaped(at: number): boolean {
+    let before = at - 1;
+    while (this.#text.charCodeAt(before) === BACKSLASH) before--;
+    return (at - before) % 2 === 0;
+  }
+
+  #open(isList: boolean): void {
+    const level = this.#levels.at(-1);
+    const container = level === undefined ? this.#value : memberOf(level.container, level.key);
+    // Of a name that came twice the last value stands, which may be another.
+    const isKnown = isContainer(container) && Array.isArray(container) === isList;
+    const key = isList ? '0' : '';
+    this.#levels.push({
+      container: isKnown ? container : undefined,
+      isList,
+      key,
+      takesKey: !isList,
+    });
+    this.#at++;
+  }
+
+  #number(level: Level | undefined): void {
+    const token = numberAt(this.#text, this.#at);
+    this.#at += Math.max(1, token.length);
+    if (isContainer(level?.container) && isOdd(token)) keep(level.container, level.key, token);
+  }
+}
+
+const isContainer = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null;
+
+const memberOf = (container: unknown, key: string): unknown =>
+  isContainer(container) && Object.hasOwn(container, key)
+    ? (container as Record<string, unknown>)[key]
+    : undefined;
+
+function keep(container: object, key: string, token: string): void {
+  if (!Object.is(memberOf(container, key), Number(token))) return;
+  let digits = kept.get(container);
+  if (digits === undefined) {
+    digits = new Map();
+    kept.set(container, digits);
+    forgotten.register(container, undefined);
+    alive++;
+  }
+  digits.set(key, token);
+}
+
+/** The digits of a member as they came; undefined where they are those that the language writes. */
+export function digitsOf(container: object, key: string): string | undefined {
+  if (alive === 0) return undefined;
+  const token = kept.get(container)?.get(key);
+  return token !== undefined && Object.is(memberOf(container, key), Number(token))
+    ? token
+    : undefined;
+}
+
+/** Keeps the digits for a copy, member by member as far down as both have objects or lists, and returns the copy. */
+export function copyDigits<T>(from: unknown, copy: T): T {
+  if (alive > 0) copyDown(from, copy);
+  return copy;
+}
+
+function copyDown(from: unknown, copy: unknown): void {
+  if (from === copy || !isContainer(from) || !isContainer(copy)) return;
+  for (const [key, token] of kept.get(from) ?? []) keep(copy, key, token);
+  for (const key of Object.keys(copy)) copyDown(memberOf(from, key), memberOf(copy, key));
+}
+
+function hasDigits(value: unknown): boolean {
+  if (!isContainer(value)) return false;
+  return kept.has(value) || Object.values(value).some(hasDigits);
+}
+
+const FILLER = '\ufdd0';
+
+/** `JSON.stringify` of plain data, digits as they came. */
+export function writeDigits(value: unknown): string {
+  const text = JSON.stringify(value);
+  if (alive === 0 || !hasDigits(value)) return text;
+  const longest = (text.match(/\ufdd0+/g) ?? []).reduce(
+    (most, { length }) => Math.max(most, length),
+    0,
+  );
+  const mark = FILLER.repeat(longest + 1);
+  const marked = JSON.stringify(value, function (this: object, key, item: unknown) {
+    const digits = typeof item === 'number' ? digitsOf(this, key) : undefined;
+    return digits === undefined ? item : mark + digits;
+  });
+  return marked.replace(new RegExp(`"${mark}([-+.eE\\d]+)"`, 'g'), '$1');
+}

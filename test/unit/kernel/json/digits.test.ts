@@ -1,0 +1,99 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  copyDigits,
+  digitsOf,
+  findOdd,
+  parseDigits,
+  writeDigits,
+} from '../../../../src/kernel/json/digits.ts';
+import { parseJsonInTurns } from '../../../../src/kernel/json/parse-json-in-turns.ts';
+import { writeWhole } from '../../../../src/kernel/json/write-json.ts';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+
+const ODD = '{"a":1.0,"b":[12345678901234567890,-0,{"c":1e5}],"1":0.10,"d\\"":9007199254740993}';
+
+const number = fc.constantFrom(
+  ...['0', '-0', '1', '1.0', '1.50', '0.7', '1e5', '1E+2', '12345678901234567890', '1e999', '-7'],
+);
+const { json } = fc.letrec<{ json: string }>((tie) => ({
+  json: fc.oneof(
+    { maxDepth: 4 },
+    number,
+    fc.string().map((text) => JSON.stringify(text)),
+    fc.constantFrom('true', 'null', '"\ufdd0\ufdd012"', '"\\"1.0"', '"\\\\"'),
+    fc.array(tie('json'), { maxLength: 4 }).map((items) => `[${items.join(',')}]`),
+    fc
+      .uniqueArray(fc.tuple(fc.constantFrom('a', '1', '__proto__', 'toJSON', 'é"'), tie('json')), {
+        selector: ([name]) => name,
+        maxLength: 4,
+      })
+      .map((members) => [...members].sort(([a], [b]) => Number(b === '1') - Number(a === '1')))
+      .map((members) => `{${members.map(([k, v]) => `${JSON.stringify(k)}:${v}`).join(',')}}`),
+  ),
+}));
+
+describe('JSON that is read and written again', () => {
+  it('has every number as it was spelled, and numbers for values', () => {
+    const value = parseDigits(ODD) as { a: number; b: number[] };
+    expect(value.a).toBe(1);
+    expect(value.b[0]).toBe(Number('12345678901234567890'));
+    expect(writeDigits(value)).toBe(
+      '{"1":0.10,"a":1.0,"b":[12345678901234567890,-0,{"c":1e5}],"d\\"":9007199254740993}',
+    );
+    expect(JSON.stringify(value)).toContain('"a":1,');
+  });
+
+  it('is the same text, whatever it has', () => {
+    fc.assert(
+      fc.property(json, (text) => {
+        const whole = `{"value":${text}}`;
+        expect(writeDigits(parseDigits(whole))).toBe(whole);
+      }),
+    );
+  });
+
+  it('has a number that was changed as it is now', () => {
+    const value = parseDigits('{"a":1.0,"b":2.0}') as Record<string, number>;
+    value.a = 3;
+    expect(writeDigits(value)).toBe('{"a":3,"b":2.0}');
+    expect([digitsOf(value, 'a'), digitsOf(value, 'b')]).toEqual([undefined, '2.0']);
+  });
+
+  it('keeps digits for a copy where it has the same members', () => {
+    const value = parseDigits('{"a":1.0,"list":[{"b":2.0}],"c":3.0}') as Record<string, unknown>;
+    const copy = { ...structuredClone(value), c: 4, d: 5 };
+    expect(writeDigits(copyDigits(value, copy))).toBe('{"a":1.0,"list":[{"b":2.0}],"c":4,"d":5}');
+  });
+
+  it('says the last of values that have one name', () => {
+    const text = '{"a":{"b":1.0},"a":[2.0],"c":3.0,"c":"x"}';
+    expect(writeDigits(parseDigits(text))).toBe('{"a":[2.0],"c":"x"}');
+  });
+
+  it('is long, and has its digits all the same', async () => {
+    const item = `{"id":12345678901234567890,"text":"${'x'.repeat(200)}","many":[1.0,2,3.50]}`;
+    const text = `[${Array.from({ length: 3_000 }, () => item).join(',')}]`;
+    expect(text.length).toBeGreaterThan(LIMITS.jsonBytesPerTurn);
+    const value = await parseJsonInTurns(Buffer.from(text), LIMITS.upstreamJson);
+    expect((await writeWhole(value)).toString() === text).toBe(true);
+    const flat = `[${Array.from({ length: 20_000 }, (_, i) => `${i}.0`).join(',')}]`;
+    const numbers = await parseJsonInTurns(Buffer.from(flat), LIMITS.upstreamJson);
+    expect((await writeWhole(numbers)).toString() === flat).toBe(true);
+  });
+});
+
+describe('the look for odd numbers', () => {
+  it('finds none in what JavaScript writes as it is', () => {
+    for (const text of ['{"a":0.7,"b":[-1.5,1e+21,0]}', '[9007199254740992]', '{}']) {
+      expect(findOdd(text).kind, text).toBe('none');
+    }
+  });
+
+  it('stops after some candidates, and goes on from there', () => {
+    const text = '[0.5,0.5,0.5,1.0]';
+    const first = findOdd(text, 0, 2);
+    expect(first.kind).toBe('more');
+    expect(findOdd(text, first.kind === 'more' ? first.from : 0, 9).kind).toBe('odd');
+  });
+});
