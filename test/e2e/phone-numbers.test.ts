@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buyAgentNumber } from '../../src/routes/developer/agents/numbers/buy.ts';
 import { searchAgentNumbers } from '../../src/routes/developer/agents/numbers/search.ts';
-import { bearer, KEYS, startEdge } from '../support/edge.ts';
+import { bearer, KEYS } from '../support/edge.ts';
+import { startKeyedEdge } from '../support/keyed-edge.ts';
 import { startNumberWorld } from '../support/number-world.ts';
 import {
   type Ask,
@@ -266,8 +267,7 @@ describe('a purchase is refused', () => {
     // The developer that the keys of the edge belong to.
     await sql`insert into developers (account_id, wallet) values ('acct_0123456789ab', '0xaa')`;
     await sql`update agents set account_id = 'acct_0123456789ab'`;
-    await using edge = await startEdge({
-      routes: [buyAgentNumber, searchAgentNumbers],
+    await using edge = await startKeyedEdge(sql, [buyAgentNumber, searchAgentNumbers], {
       services: { numbers: numbers.numbers },
     });
     const path = `${edge.url}/v1/developer/agents/${agent.agentId}/numbers`;
