@@ -121,7 +121,7 @@ export class VendorAnsweredOther extends VendorFailed {
 export const unfit = (member: string, message: string) =>
   errors.request.invalid([{ path: [member], message, code: 'invalid_value' }]);
 
-/** Why a vendor does not take a model that it once had, by the name of the model. */
+/** Reasons for refusing models that a vendor has ended, by their names. */
 type Ended = Readonly<Record<string, string>>;
 
 /** The price of a model by its name. Throws the refusal of one without a price, which names those that have one. */

@@ -20,7 +20,7 @@ const DEEDS = stems(
   send shell skill spawn stop task terminal todo update user view wait web write`,
 );
 
-/** What such tools do it to. */
+/** Objects of those deeds. */
 const THINGS = stems(
   `agent cell command commit diff directory file folder list notebook page patch path pattern plan repository
   shell subagent terminal url website`,
@@ -70,13 +70,13 @@ function scoreTool(question: string, asked: ReadonlySet<string>, { name, descrip
   return { spokenOf, clearly: isNamed(question, name) ? clearly + NAMED : clearly };
 }
 
-/** More than any number of words. */
+/** Score of a named tool, above every count of words. */
 const NAMED = 1_000_000;
 
 const firstSentence = (text: string): string =>
   /^\s*(?:[^.\n]|\.(?=\S))*/.exec(text.slice(0, BRIEF_CHARS))?.[0] ?? '';
 
-/** Whether a question has the name of a tool as such: a joined one as it is written, a plain word only as that of a tool. */
+/** True where a question has a tool's name: `apply_patch` as it is written, `Write` only as "the Write tool" or "use Write". */
 function isNamed(question: string, name: string): boolean {
   const isJoined = /[_-]|[a-z][A-Z]/.test(name);
   for (let at = question.indexOf(name); at !== -1; at = question.indexOf(name, at + 1)) {

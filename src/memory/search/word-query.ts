@@ -1,12 +1,12 @@
 import { LIMITS } from '../../kernel/limits.ts';
 
 /**
- * What stands between the words of a path, a file name, an address or a type. PostgreSQL's parser takes such a thing for
- * one word, so that the index has a space for each of these, as in the column `words`. A point between digits stays.
+ * Marks between the words of a path, a file name, an address or a type. PostgreSQL's parser takes such a text for one
+ * word, so that the column `words` has a space for each mark. A point between digits stays.
  */
 const BETWEEN_WORDS = /[/\\_@<>:=?#~]|(?<![0-9])\.|\.(?![0-9])/g;
 
-/** What has no space in it may be many words all the same. */
+/** Bound of a text without spaces, which may have many words. */
 const CHARS_A_WORD = 16;
 
 /**
