@@ -29,8 +29,6 @@ export const LEDGER_LIMITS = {
   ledgerActors: 10_000,
   /** How old what a process knows of an agent may be, where it only lets through what is decided again later. */
   ledgerRecallMs: 1_000,
-  /** How long a deferrable step waits to share a batch on its way to the database. */
-  ledgerPatienceMs: 10,
   journalEntriesPerCall: 1_000,
   /** Sessions, and holds, of dead processes that are resolved at once, and how often in a row. */
   orphansPerPass: 50,

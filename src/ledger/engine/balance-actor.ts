@@ -1,7 +1,7 @@
 import { type Actor, createActor } from 'xstate';
 import { balanceMachine } from '../../../machines/balance.ts';
 import { assert } from '../../kernel/assert.ts';
-import type { Clock, TimerHandle } from '../../kernel/clock.ts';
+import type { Clock } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import { answerWithin, CallTimeout, isTransient } from '../../platform/postgres/transient.ts';
@@ -51,8 +51,6 @@ export class BalanceActor implements BatchSource {
   #taken = NONE;
   #gone = false;
   #readMs = 0;
-  /** Runs while every operation that waits is deferrable. */
-  #later: TimerHandle | undefined;
   /** When the database spoke last. */
   #toldMs = 0;
   /** The rules changed while a batch was under way. */
@@ -78,19 +76,10 @@ export class BalanceActor implements BatchSource {
     this.#machine.start();
   }
 
-  submit(pending: Pending, isDeferrable: boolean): void {
+  submit(pending: Pending): void {
     this.#queue.push(pending);
-    if (isDeferrable)
-      this.#later ??= this.#deps.clock.setTimeout(this.flush, LIMITS.ledgerPatienceMs);
-    else this.flush();
-  }
-
-  /** Offers what waits now, deferrable or not. */
-  readonly flush = (): void => {
-    if (this.#later !== undefined) this.#deps.clock.clearTimeout(this.#later);
-    this.#later = undefined;
     if (!this.#gone) this.#offer();
-  };
+  }
 
   plan(limit: number): AgentBatch | undefined {
     if (this.#queue.length === 0 || this.#taken.length > 0) return undefined;
@@ -146,7 +135,6 @@ export class BalanceActor implements BatchSource {
   }
 
   stop(): void {
-    if (this.#later !== undefined) this.#deps.clock.clearTimeout(this.#later);
     this.#gone = true;
     this.#machine.stop();
   }

@@ -80,10 +80,9 @@ export class LedgerInbox {
   }
 
   /**
-   * Resolves once the database has answered. Rejects at once when too much waits, but for a settlement. A deferrable
-   * operation goes with the agent's next one that is not, or by itself after `LIMITS.ledgerPatienceMs`.
+   * Resolves once the database has answered. Rejects at once when too much waits, but for a settlement.
    */
-  submit(operation: Operation, isDeferrable = false): Promise<Resolution> {
+  submit(operation: Operation): Promise<Resolution> {
     if (this.#stopped) return Promise.reject(errors.request.ledgerAway());
     const isFull = this.#waiting.count >= LIMITS.ledgerInboxOperations;
     // A settlement refused would leave its hold open for good. There is one a hold: holds bound them.
@@ -92,7 +91,7 @@ export class LedgerInbox {
       this.counters.refusedFull++;
       return Promise.reject(errors.request.ledgerFull());
     }
-    return this.#enter(operation, isDeferrable);
+    return this.#enter(operation);
   }
 
   forget(agentId: number): void {
@@ -108,9 +107,7 @@ export class LedgerInbox {
 
   /** Resolves once the newest operation of the agent is over, however it ends; who asks for more meanwhile is not waited for. */
   async settled(agentId: number): Promise<void> {
-    const actor = this.#actors.find(agentId);
-    actor?.flush();
-    await actor?.newest?.catch(() => {});
+    await this.#actors.find(agentId)?.newest?.catch(() => {});
   }
 
   /** Resolves when nothing waits any more, or after `withinMs`. */
@@ -131,12 +128,12 @@ export class LedgerInbox {
     }
   }
 
-  #enter(operation: Operation, isDeferrable = false): Promise<Resolution> {
+  #enter(operation: Operation): Promise<Resolution> {
     if (this.#sweep === undefined) this.#watch();
     const now = this.#clock.monotonicMs();
     const actor = this.#actors.of(operation.agentId);
     const over = new Promise<Resolution>((resolve, reject) => {
-      actor.submit(new Pending(operation, now, this.#waiting, resolve, reject), isDeferrable);
+      actor.submit(new Pending(operation, now, this.#waiting, resolve, reject));
     });
     actor.newest = over;
     return over;

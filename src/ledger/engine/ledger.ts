@@ -67,9 +67,9 @@ export function createLedger(deps: LedgerDeps): LiveLedger {
       return (await inbox.read(() => deps.store.load(agentId)))?.state;
     },
     ...sessionsIn(inbox, admit),
-    async advance({ agentId, holdId, move, isDeferrable: patient }) {
+    async advance({ agentId, holdId, move }) {
       assert(isLive(move.from) && isLive(move.to), 'what ends a payment resolves its hold');
-      const resolution = await inbox.submit({ kind: 'advance', agentId, holdId, move }, patient);
+      const resolution = await inbox.submit({ kind: 'advance', agentId, holdId, move });
       return isDone(resolution) ? 'moved' : 'lost';
     },
     async sweep({ agentId, payout, leastRaw }) {

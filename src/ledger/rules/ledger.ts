@@ -96,13 +96,12 @@ export interface Ledger {
 
   /**
    * Moves a reservation on while its hold stays open. `moved`: it is where the move ends. `lost`: it is neither there
-   * nor where the move starts. A deferrable move shares the next batch of its agent, or goes by itself soon after.
+   * nor where the move starts.
    */
   advance(request: {
     agentId: number;
     holdId: string;
     move: ReservationMove;
-    isDeferrable?: boolean;
   }): Promise<'moved' | 'lost'>;
   /** Plans the payout of what a wallet holds beyond all claims; nothing where that is less than `leastRaw`. */
   sweep(request: { agentId: number; payout: NewPayout; leastRaw: bigint }): Promise<void>;

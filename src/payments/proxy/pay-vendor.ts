@@ -31,8 +31,7 @@ export async function payVendor(
   const outcome = await readOutcome(deps.log, sent);
   const { event, learnt, row } = outcome;
   const isPaid = outcome.kind === 'taken' && deps.clock.now() < row.validBefore * 1_000;
-  const more = { learnt, isDeferrable: isPaid };
-  const booking = booked(deps, row, advanceReservation(deps, row, event, more));
+  const booking = booked(deps, row, advanceReservation(deps, row, event, { learnt }));
   // The chain decides whether or not our note of it stands, so that is not waited for.
   if (isPaid) return { answer: outcome.answer, row };
   await booking;

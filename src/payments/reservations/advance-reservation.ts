@@ -21,8 +21,6 @@ export type AdvanceDeps = {
 type More = {
   readonly learnt?: ReservationMove['learnt'];
   readonly events?: readonly EventRow[];
-  /** No caller waits for it: it may share the next batch. Ignored where it ends the payment. */
-  readonly isDeferrable?: boolean;
 };
 
 /** So many steps lost to other processes are a bug: a reservation has only three steps. */
@@ -64,12 +62,10 @@ async function carryOut(
   row: Reservation,
   move: ReservationMove,
   effect: 'consume' | 'release' | undefined,
-  { events = [], isDeferrable: patient = false }: More,
+  { events = [] }: More,
 ): Promise<boolean> {
   const { agentId, holdId } = row;
-  if (effect === undefined) {
-    return (await ledger.advance({ agentId, holdId, move, isDeferrable: patient })) === 'moved';
-  }
+  if (effect === undefined) return (await ledger.advance({ agentId, holdId, move })) === 'moved';
   const consumed = effect === 'consume';
   const full = { ...row, responseStatusCode: statusOf(row, move), latencyMs: latencyOf(row, move) };
   const charge = chargeOf(full, consumed ? 'success' : 'failed');

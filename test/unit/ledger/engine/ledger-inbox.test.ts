@@ -3,9 +3,7 @@ import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { LedgerInbox } from '../../../../src/ledger/engine/ledger-inbox.ts';
-import type { AgentBatch } from '../../../../src/ledger/rules/change.ts';
 import { ACTIVE } from '../../../support/fakes/memory-ledger.ts';
-import { letRun } from '../../../support/payment-book.ts';
 import { DESTINATION } from '../../../support/spending.ts';
 
 const never = () => new Promise<never>(() => {});
@@ -81,55 +79,6 @@ describe('what is remembered of an agent', () => {
     const { inbox } = await remembering();
     inbox.forget(1);
     expect(inbox.recall(1)).toBeUndefined();
-  });
-});
-
-describe('a deferrable operation', () => {
-  const step = (n: number) =>
-    ({
-      ...({ kind: 'advance', agentId: 1, holdId: `h${n}` } as const),
-      move: { nonce: `n${n}`, from: 'reserved', to: 'sent' },
-    }) as const;
-
-  async function counting() {
-    const clock = new ManualClock();
-    const batches: number[] = [];
-    const store = {
-      load: async () => ({ state: STATE, rules: ACTIVE }),
-      async apply(parts: readonly AgentBatch[]) {
-        batches.push(...parts.map(({ changes }) => changes.length));
-        return parts.map((part) => ({ kind: 'applied', state: part.after }) as const);
-      },
-      fenced: never,
-    };
-    const inbox = new LedgerInbox({ store, clock, log: silentLog, soon: queueMicrotask });
-    await inbox.submit(step(0));
-    batches.length = 0;
-    return { clock, batches, inbox };
-  }
-
-  it('goes with the next operation of its agent', async () => {
-    const { batches, inbox } = await counting();
-    const isDeferrable = inbox.submit(step(1), true);
-    await letRun();
-    expect(batches).toEqual([]);
-    await inbox.submit(holdOf(9));
-    expect(await isDeferrable).toMatchObject({ kind: 'applied' });
-    expect(batches).toEqual([2]);
-  });
-
-  it('goes by itself when no other operation comes, or when a caller awaits `settled`', async () => {
-    const { clock, batches, inbox } = await counting();
-    const isDeferrable = inbox.submit(step(1), true);
-    clock.advance(LIMITS.ledgerPatienceMs - 1);
-    await letRun();
-    expect(batches).toEqual([]);
-    clock.advance(1);
-    await isDeferrable;
-    expect(batches).toEqual([1]);
-    void inbox.submit(step(2), true);
-    await inbox.settled(1);
-    expect(batches).toEqual([1, 1]);
   });
 });
 
