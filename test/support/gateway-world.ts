@@ -150,6 +150,7 @@ function credentialsOf(agents: ReadonlyMap<string, TestKey>): Credentials {
         ...{ kind: 'agent', accountId: 'acct_000000000001', keyRootId: agent.keyId },
         ...{ permission: 'read_write', status: 'active', operatorExpiry: null },
         promptCaching: 'off',
+        hasMoney: true,
         ...agent,
       },
     ]),
