@@ -7,6 +7,7 @@ import {
   integer,
   jsonb,
   pgTable,
+  primaryKey,
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
@@ -94,7 +95,7 @@ export const holds = pgTable(
 export const charges = pgTable(
   'charges',
   {
-    id: bigserial('id', { mode: 'bigint' }).primaryKey(),
+    id: bigserial('id', { mode: 'bigint' }).notNull(),
     agentId: integer('agent_id').notNull(),
     postingId: text('posting_id').notNull(),
     keyId: integer('key_id'),
@@ -119,8 +120,8 @@ export const charges = pgTable(
     createdAt: now('created_at'),
   },
   (table) => [
-    // Newest first, page by page.
-    index('charges_agent').on(table.agentId, table.id),
+    // Newest first, page by page. Nothing asks for a charge without its agent.
+    primaryKey({ columns: [table.agentId, table.id] }),
     // What a new policy counts of the time before it.
     index('charges_agent_at').on(table.agentId, table.createdAt),
     check('charges_status', sql`${table.status} in ('success', 'failed')`),
