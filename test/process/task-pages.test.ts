@@ -74,7 +74,9 @@ describe('the pages of tasks', () => {
 
   it('the page of a team budget lets requests of a task through until its cap refuses', async () => {
     const { out } = await follow('team-budget.md');
-    expect(out).toMatch(/200\n(402\n)+A task team policy "report-7" does not cover this request\.$/m);
+    expect(out).toMatch(
+      /200\n(402\n)+A task team policy "report-7" does not cover this request\.$/m,
+    );
     expect(out).toContain('"action":"suspend_agent"');
   });
 

@@ -50,7 +50,11 @@ export function createBreaker(deps: {
   let rightChain = false;
   let last: Reading | undefined;
   let failures = 0;
-  let unreadable = stale(rpc ? 'the chain was not read yet' : 'no chain node is configured: the operator names one in RPC_URL');
+  let unreadable = stale(
+    rpc
+      ? 'the chain was not read yet'
+      : 'no chain node is configured: the operator names one in RPC_URL',
+  );
   let reading: Promise<void> | undefined;
   let reported: string | undefined;
 

@@ -1,6 +1,7 @@
 import { isObject } from '../../../kernel/json.ts';
 import type { ChatCompletion, ChatStream, MessagesCall, MessagesRail } from '../chat-rail.ts';
 import { withFittingBlocks } from '../fit/message-blocks.ts';
+import { writeSentJson } from '../fit/write-sent.ts';
 import type { OpenedAnswer } from '../open-answer.ts';
 import type { CollectedAnswer } from '../openai/collect-answer.ts';
 import { renameModel } from '../openai/rename-model.ts';
@@ -8,7 +9,6 @@ import { begun, openedStream } from '../opened-stream.ts';
 import { failed, type Outcome } from '../outcome.ts';
 import { tokenCount } from '../token-count.ts';
 import { contentTypeOf, type UpstreamPool } from '../upstream-pool.ts';
-import { writeSentJson } from '../fit/write-sent.ts';
 import { placeBreakpoints } from './place-breakpoints.ts';
 import { jsonOf } from './read-json.ts';
 import { readMessage } from './read-message.ts';
