@@ -13,8 +13,6 @@ export const admin = {
       400,
       'credit_too_large',
       `A credit of ${amountRaw} would bring all credits of this agent above ${MAX_RAW}. Credit less, or another agent.`,
-      {},
-      NO_RETRY,
     ),
   referenceConflict: () =>
     refusal(
