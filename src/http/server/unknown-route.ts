@@ -13,7 +13,6 @@ export type UnknownRoute = {
 
 /** What clients of OpenAI and of its like call, by the route that comes nearest to it here. */
 const KIN: Readonly<Record<string, string>> = {
-  '/v1/responses': '/v1/chat/completions',
   '/v1/completions': '/v1/chat/completions',
   '/v1/complete': '/v1/messages',
   '/v1/audio/translations': '/v1/audio/transcriptions',
@@ -34,13 +33,12 @@ const FOREIGN: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Refuses a path that no route has, naming the route it was probably meant for; under `/v1` the nearest is named however
- * far it is. Clients of OpenAI's API read errors in its envelope alone, so that every path under `/v1` is refused in it,
- * except those of a family that has another envelope throughout, such as `/v1/developer` or `/v1/messages`; and so is a path
- * whose `/v1` was forgotten.
+ * Refuses a path that no route has, naming the route of the same method that it was probably meant for. Clients of OpenAI's
+ * API read errors in its envelope alone, so that every path under `/v1` is refused in it, except those of a family that has
+ * another envelope throughout, such as `/v1/developer` or `/v1/messages`; and so is a path whose `/v1` was forgotten.
  */
 export function createUnknownRoute(routes: readonly Known[]) {
-  const known = routes.map((route) => ({ ...route, segments: route.path.split('/') }));
+  const known = routes.map((route) => ({ ...route, segments: segmentsOf(route.path) }));
   const families = new Map<string, Envelope>();
   for (const { path, envelope } of known) {
     const family = familyOf(path);
@@ -54,12 +52,10 @@ export function createUnknownRoute(routes: readonly Known[]) {
     const refusal = () => {
       const foreign = FOREIGN.find(([pattern]) => pattern.test(path))?.[1];
       if (foreign !== undefined) return errors.request.notFound(foreign);
-      const nearest = nearestTo(known, method, path);
-      const isNear = nearest !== undefined && isSlip(nearest, path);
+      const meant = meantBy(known, method, path);
+      const hint = meant ? `did you mean ${meant.method} ${meant.path}?` : ALL_ROUTES;
       const asked = `${method} ${path.slice(0, LIMITS.badPathChars)}`;
-      return errors.request.notFound(
-        `There is no route ${asked}; ${hintOf(nearest, { isNear, isUnderV1 })}`,
-      );
+      return errors.request.notFound(`There is no route ${asked}; ${hint}`);
     };
     return { envelope, refusal };
   };
@@ -71,91 +67,65 @@ function belowV1(path: string): string {
   return at === -1 ? `/v1${path}` : path.slice(at);
 }
 
-/** Fewer edits than a third of the characters of the shorter of the two. A parameter matches anything. */
-const isSlip = ({ cost, route }: Nearest, path: string): boolean =>
-  cost < Math.min(path.length, route.path.replace(PARAMETERS, '').length) / 3;
-
-const PARAMETERS = /:[^/]+/g;
-
-function hintOf(
-  nearest: Nearest | undefined,
-  { isNear, isUnderV1 }: { readonly isNear: boolean; readonly isUnderV1: boolean },
-): string {
-  const all = '/.well-known/openapi.yaml lists all routes.';
-  if (nearest === undefined || !(isNear || isUnderV1)) return all;
-  const name = `${nearest.route.method} ${nearest.route.path}`;
-  return isNear ? `did you mean ${name}?` : `the nearest is ${name}, and ${all}`;
-}
+const ALL_ROUTES = '/.well-known/openapi.yaml lists all routes.';
 
 /** The first two segments: `/v1/developer`. */
 const familyOf = (path: string): string => path.split('/', 3).join('/');
 
 type Split = Known & { readonly segments: readonly string[] };
-type Nearest = { readonly route: Split; readonly cost: number };
 
-/** The route whose path takes the fewest edits; among equals, one of this verb. Undefined: none has about as many segments. */
-function nearestTo(known: readonly Split[], method: string, path: string): Nearest | undefined {
-  if (path.length > LIMITS.badPathChars) return undefined;
-  const kin = KIN[path];
-  const words: Words = new Map();
-  const asked = (kin ?? path).split('/');
-  // A base URL without its `/v1`, or with one too many, is the most usual mistake.
-  const based = ['', 'v1', ...asked.slice(path.startsWith('/v1/v1/') ? 3 : 1)];
-  let best: Nearest | undefined;
-  for (const route of known) {
-    const distance = Math.min(
-      edits(asked, route.segments, words),
-      1 + edits(based, route.segments, words),
-    );
-    const cost = distance + (route.method === method ? 0 : 0.5);
-    if (cost < (best?.cost ?? Number.POSITIVE_INFINITY)) best = { route, cost };
-  }
-  return best;
-}
+/** Trailing and doubled slashes make no segments. */
+const segmentsOf = (path: string): readonly string[] => path.split('/').filter(Boolean);
 
 /**
- * Levenshtein's distance by segments: a parameter in `wanted` matches any one segment, and one that is missing or too
- * much counts as a short word. What two segments differ by is kept in `words`, since routes share most of theirs.
+ * The route of this method whose path takes the fewest edits: it has the same number of segments, and each differs by a slip
+ * at most. A route of another method or another part of the API is never meant.
  */
-function edits(asked: readonly string[], wanted: readonly string[], words: Words): number {
-  // Routes are short: what has so many segments more is none of them.
-  if (Math.abs(asked.length - wanted.length) > SEGMENTS_APART) return Number.POSITIVE_INFINITY;
-  let row = Array.from({ length: wanted.length + 1 }, (_, i) => i * MISSING_SEGMENT);
-  for (const [i, segment] of asked.entries()) {
-    const next = [(i + 1) * MISSING_SEGMENT];
-    const learnt = words.get(segment) ?? new Map<string, number>();
-    words.set(segment, learnt);
-    for (const [j, pattern] of wanted.entries()) {
-      next.push(
-        Math.min(
-          (row[j] as number) + wordEdits(segment, pattern, learnt),
-          (row[j + 1] as number) + MISSING_SEGMENT,
-          (next[j] as number) + MISSING_SEGMENT,
-        ),
-      );
+function meantBy(known: readonly Split[], method: string, path: string): Known | undefined {
+  if (path.length > LIMITS.badPathChars) return undefined;
+  const wanted = method === 'HEAD' ? 'GET' : method;
+  const asked = segmentsOf(path);
+  // A base URL without its `/v1`, with another version or with one too many is the most usual mistake.
+  const based = ['v1', ...asked.slice(asked.findLastIndex((word) => VERSION.test(word)) + 1)];
+  const kin = KIN[`/${based.join('/')}`];
+  const readings = [asked, based, ...(kin === undefined ? [] : [segmentsOf(kin)])];
+  let meant: Known | undefined;
+  let least = Number.POSITIVE_INFINITY;
+  for (const route of known) {
+    if (route.method !== wanted) continue;
+    for (const reading of readings) {
+      const cost = slipsOf(reading, route.segments);
+      if (cost < least) [meant, least] = [route, cost];
     }
-    row = next;
   }
-  return row[wanted.length] as number;
+  return meant;
 }
 
-const SEGMENTS_APART = 3;
-const MISSING_SEGMENT = 4;
-const TWO_MISSING = 2 * MISSING_SEGMENT;
+const VERSION = /^v\d\w*$/i;
 
-/** By a segment that was asked for, and by one of a route. */
-type Words = Map<string, Map<string, number>>;
-
-function wordEdits(segment: string, pattern: string, learnt: Map<string, number>): number {
-  if (segment === pattern || (pattern.startsWith(':') && segment !== '')) return 0;
-  // Leaving the one out and putting the other in takes fewer edits.
-  if (Math.abs(segment.length - pattern.length) >= TWO_MISSING) return TWO_MISSING;
-  let cost = learnt.get(pattern);
-  if (cost === undefined) {
-    cost = editsOf(segment, pattern);
-    learnt.set(pattern, cost);
+/** The edits between two paths; infinite where a segment is no slip of the other's. */
+function slipsOf(asked: readonly string[], wanted: readonly string[]): number {
+  if (asked.length !== wanted.length) return Number.POSITIVE_INFINITY;
+  let cost = 0;
+  for (let i = 0; i < asked.length && cost !== Number.POSITIVE_INFINITY; i++) {
+    cost += slipOf(asked[i] as string, wanted[i] as string);
   }
   return cost;
+}
+
+/** Ids have digits; the words of paths have none. */
+const ID = /\d/;
+
+/** At most a third of the letters of the shorter word are edited. A parameter matches ids alone. */
+function slipOf(word: string, pattern: string): number {
+  if (word === pattern) return 0;
+  if (pattern.startsWith(':')) {
+    return ID.test(word) && !VERSION.test(word) ? 0 : Number.POSITIVE_INFINITY;
+  }
+  const most = Math.min(word.length, pattern.length) / 3;
+  if (Math.abs(word.length - pattern.length) > most) return Number.POSITIVE_INFINITY;
+  const cost = editsOf(word, pattern);
+  return cost > most ? Number.POSITIVE_INFINITY : cost;
 }
 
 /** Two rows of the usual table; no segment that is compared is longer. */

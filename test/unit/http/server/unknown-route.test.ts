@@ -11,6 +11,9 @@ const unknown = createUnknownRoute([
   { method: 'POST', path: '/v1/llm/chat/completions', envelope: 'openai' },
   { method: 'GET', path: '/v1/developer/agents/:id/policies', envelope: 'flat' },
   { method: 'POST', path: '/v1/developer/agents/:id/policies', envelope: 'flat' },
+  { method: 'GET', path: '/v1/developer/keys', envelope: 'flat' },
+  { method: 'DELETE', path: '/v1/developer/keys/:keyId', envelope: 'flat' },
+  { method: 'PUT', path: '/v1/developer/provider-keys/:provider', envelope: 'flat' },
 ]);
 const messageOf = (method: string, path: string) => unknown(method, path).refusal().fields.message;
 
@@ -20,8 +23,18 @@ describe('a path that no route has', () => {
     ['POST', '/chat/completions', 'POST /v1/chat/completions'],
     ['POST', '/v1/v1/chat/completions', 'POST /v1/chat/completions'],
     ['POST', '/openai/v1/chat/completion', 'POST /v1/chat/completions'],
-    ['POST', '/v1/responses', 'POST /v1/chat/completions'],
+    ['POST', '/v1/completions', 'POST /v1/chat/completions'],
     ['POST', '/v1/audio/translations', 'POST /v1/audio/transcriptions'],
+    ['POST', '/v1/chat/completions/', 'POST /v1/chat/completions'],
+    ['POST', '/v2/chat/completions', 'POST /v1/chat/completions'],
+    ['HEAD', '/v1/model', 'GET /v1/models'],
+    ['GET', '/v1/developer/key', 'GET /v1/developer/keys'],
+    ['DELETE', '/v1/developer/key/71', 'DELETE /v1/developer/keys/:keyId'],
+    [
+      'GET',
+      '/v1/developer/agent/0b7e6a52-93c4-4c4e-8f0e-0d6b6f1a2c3d/policies',
+      'GET /v1/developer/agents/:id/policies',
+    ],
     ['GET', '/models', 'GET /v1/models'],
     ['GET', '/v1/model', 'GET /v1/models'],
     ['POST', '/v1/developer/agents/12/policys', 'POST /v1/developer/agents/:id/policies'],
@@ -39,15 +52,31 @@ describe('a path that no route has', () => {
     );
   });
 
-  it('is told where all routes stand when none is near, and under /v1 the nearest beside', () => {
-    const all = '/.well-known/openapi.yaml lists all routes.';
-    expect(messageOf('GET', '/favicon.ico')).toBe(`There is no route GET /favicon.ico; ${all}`);
-    for (const path of ['/v1/images/generations', '/v1/moderations', '/v1/files']) {
-      expect(messageOf('POST', path)).toMatch(
-        /^There is no route POST \S+; the nearest is \S+ \/v1\/\S+, and \S+ lists all routes\.$/,
+  it.each([
+    ['GET', '/favicon.ico'],
+    ['POST', '/v1/images/generations'],
+    ['POST', '/v1/moderations'],
+    // Another method.
+    ['DELETE', '/v1/chat/completion'],
+    ['GET', '/chat/completions'],
+    ['GET', '/v1/completions'],
+    ['PUT', '/v1/developer/agents/12/policys'],
+    // Another part of the API, or a word where an id belongs.
+    ['GET', '/v1/developer/team/members'],
+    ['DELETE', '/v1/developer/team/members'],
+    ['DELETE', '/v1/developer/team/71'],
+    ['DELETE', '/v1/developer/key/members'],
+    ['GET', '/v1/developer/agents/mine/policys'],
+    ['GET', '/v1/developer/agents/12/numbers'],
+    ['GET', '/v1/model/v1'],
+  ])(
+    'a path is never told a route of another method or of another part of the API: %s %s',
+    (method, path) => {
+      expect(messageOf(method, path)).toBe(
+        `There is no route ${method} ${path}; /.well-known/openapi.yaml lists all routes.`,
       );
-    }
-  });
+    },
+  );
 
   it('is refused in the envelope of its family, and of OpenAI in a family that is unknown', () => {
     expect(unknown('GET', '/v1/chat/x').envelope).toBe('openai');
