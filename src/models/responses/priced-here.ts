@@ -1,6 +1,7 @@
 import { isObject, type Json } from '../../kernel/json.ts';
 import { isSet } from '../providers/unserved-features.ts';
 import {
+  type ClientSettings,
   isFunctionOrCustom,
   requireOwnTools,
   requirePricedMembers,
@@ -10,6 +11,11 @@ import type { InputItem, ResponsesRequest } from './responses-request.ts';
 
 /** Members that name what is in the account of this server at the upstream, or cost more than tokens of this request. */
 const UNPRICED = ['prompt', 'context_management', 'multi_agent'] as const;
+
+/** Codex offers its search unless it is told not to. */
+const SETTINGS: ClientSettings = new Map([
+  ['web_search', 'Codex leaves it out with `web_search = "disabled"` in its config.toml.'],
+]);
 
 /** Items that bring tools, or ask for some: those of a search cost no more than their tokens where the caller runs it. */
 const TOOL_ITEMS: ReadonlySet<unknown> = new Set([
@@ -41,9 +47,11 @@ export function requirePricedResponse(
   for (const member of UNPRICED) {
     if (isSet(request[member])) throw unpriced(member);
   }
-  requireOwnTools(request.tools, isOwnTool, (index) => `tools[${index}]`);
+  requireOwnTools(request.tools, isOwnTool, (index) => `tools[${index}]`, SETTINGS);
   for (const [index, item] of items.entries()) {
     const at = `input[${index}]`;
+    if (item.type === 'additional_tools')
+      requireOwnTools(item.tools, isOwnTool, (inner) => `${at}.tools[${inner}]`, SETTINGS);
     if (!(ITEMS.has(item.type) || isOwnToolItem(item)))
       throw unpriced(`${at} of type ${JSON.stringify(item.type)}`, at);
     if (namesFile(item.content) || namesFile(item.output))

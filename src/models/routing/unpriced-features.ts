@@ -38,12 +38,13 @@ const UNPRICED: readonly UnpricedFeature[] = [
   { field: 'service_tier', asked: (tier) => isSet(tier) && !USUAL_TIERS.has(tier) },
 ];
 
+/** What a caller can do about something that the balance does not pay. */
+export const LEAVE_OR_PAY =
+  'Leave it out, or store your own key at a provider that serves it with PUT /v1/developer/provider-keys/{provider}.';
+
 /** The refusal of what the balance does not pay. */
 export const unpriced = (what: string, param = what) =>
-  errors.gateway.invalidRequest(
-    `${what} costs what has no price here; a key of your own at a provider that serves it pays for it.`,
-    param,
-  );
+  errors.gateway.invalidRequest(`${what} costs what has no price here. ${LEAVE_OR_PAY}`, param);
 
 /** Throws the refusal of a member that costs more than tokens at the rates of the catalogue. */
 export function requirePricedMembers(request: Json): void {
@@ -56,20 +57,59 @@ const OF_CALLER: ReadonlySet<unknown> = new Set(['function', 'custom']);
 
 export const isFunctionOrCustom = ({ type }: Json): boolean => OF_CALLER.has(type);
 
+/** By the name of a tool: how the clients that offer it leave it out. */
+export type ClientSettings = ReadonlyMap<string, string>;
+
+/** The message of a refused tool. `place` is where the tool stands in the request. */
+export function unpricedTool(tool: unknown, place: string, settings?: ClientSettings): string {
+  const name = builtInName(tool);
+  if (name === undefined) {
+    return `${place} is of no type that the caller runs, and others have no price here. ${LEAVE_OR_PAY}`;
+  }
+  const named = `The built-in tool ${JSON.stringify(name.slice(0, NAME_CHARS))} (${place})`;
+  const setting = settings?.get(name);
+  const hint = setting === undefined ? LEAVE_OR_PAY : `${LEAVE_OR_PAY} ${setting}`;
+  return `${named} runs at the provider, which bills each call: that has no price here. ${hint}`;
+}
+
+const NAME_CHARS = 64;
+
+/** The name of a built-in tool, or of the first within a namespace. */
+function builtInName(tool: unknown): string | undefined {
+  if (!(isObject(tool) && tool.type === 'namespace' && Array.isArray(tool.tools)))
+    return ownName(tool);
+  return ownName(tool.tools.find((inner) => !(isObject(inner) && isFunctionOrCustom(inner))));
+}
+
+/** Vendors name their tools by `type`, Moonshot by the name of a function, and Google by the only member. */
+function ownName(tool: unknown): string | undefined {
+  if (typeof tool === 'string') return tool;
+  if (!isObject(tool)) return undefined;
+  const { function: called, type } = tool;
+  if (type === 'builtin_function' && isObject(called) && typeof called.name === 'string')
+    return called.name;
+  if (typeof type === 'string') return type;
+  const [only, ...more] = Object.keys(tool);
+  return type === undefined && more.length === 0 ? only : undefined;
+}
+
 /**
  * Throws the refusal of tools that the caller does not run: their vendor runs them, as often as the model likes, and bills each
- * call. `isOfCaller` knows the types that a dialect has for the caller; a tool of any other type is refused by the name of its
- * place.
+ * call. `isOfCaller` knows the types that a dialect has for the caller; a tool of any other type is refused by its name
+ * and place.
  */
 export function requireOwnTools(
   tools: unknown,
   isOfCaller: (tool: Json) => boolean,
   nameOf: (index: number) => string,
+  settings?: ClientSettings,
 ): void {
   if (!isSet(tools)) return;
   const list: readonly unknown[] = Array.isArray(tools) ? tools : [tools];
   const index = list.findIndex((tool) => !(isObject(tool) && isOfCaller(tool)));
-  if (index >= 0) throw unpriced(nameOf(index));
+  if (index < 0) return;
+  const place = nameOf(index);
+  throw errors.gateway.invalidRequest(unpricedTool(list[index], place, settings), place);
 }
 
 /** Throws the refusal of a chat that would cost more than its tokens at the rates of the catalogue. */

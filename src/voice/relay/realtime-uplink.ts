@@ -1,5 +1,6 @@
 import { isObject, type Json } from '../../kernel/json.ts';
 import { isSet } from '../../models/providers/unserved-features.ts';
+import { LEAVE_OR_PAY, unpricedTool } from '../../models/routing/unpriced-features.ts';
 import { eventIdOf } from '../protocols/openai-live/client-event.ts';
 import { type EventProblem, readEventJson } from '../protocols/openai-realtime/client-event.ts';
 import { readAppend } from '../protocols/openai-realtime/read-append.ts';
@@ -41,15 +42,17 @@ function problemOfSettings(of: string, settings: unknown): EventProblem | undefi
   if (!isObject(settings)) return undefined;
   const { prompt, tools } = settings;
   if (isSet(prompt)) {
-    return refusal(`${of}.prompt`, 'names a prompt of the account that pays');
+    const param = `${of}.prompt`;
+    return refusal(param, `${param} names a prompt of the account that pays. ${LEAVE_OR_PAY}`);
   }
   if (!Array.isArray(tools)) return undefined;
   const at = (tools as unknown[]).findIndex((tool) => isObject(tool) && !OF_CALLER.has(tool.type));
-  return at === -1 ? undefined : refusal(`${of}.tools[${at}]`, 'is run by the upstream');
+  const place = `${of}.tools[${at}]`;
+  return at === -1 ? undefined : refusal(place, unpricedTool(tools[at], place));
 }
 
-const refusal = (param: string, why: string): EventProblem => ({
+const refusal = (param: string, message: string): EventProblem => ({
   code: 'unsupported_parameter',
-  message: `${param} ${why}, which needs a key of your own there.`,
+  message,
   param,
 });

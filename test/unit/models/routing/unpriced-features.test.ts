@@ -58,4 +58,61 @@ describe('a chat that is paid from a balance', () => {
     }
     expect(() => requirePriced({ tools: { type: 'web_search' } })).toThrow(refusal('tools[0]'));
   });
+
+  it.each([
+    [{ type: 'web_search' }, 'The built-in tool "web_search" (tools[1])'],
+    [{ type: 'openrouter:web_search' }, 'The built-in tool "openrouter:web_search" (tools[1])'],
+    [
+      { type: 'builtin_function', function: { name: '$web_search' } },
+      'The built-in tool "$web_search" (tools[1])',
+    ],
+    [{ google_search: {} }, 'The built-in tool "google_search" (tools[1])'],
+    ['web_search', 'The built-in tool "web_search" (tools[1])'],
+    [{ type: 'x'.repeat(70) }, `The built-in tool "${'x'.repeat(64)}" (tools[1])`],
+    [
+      { type: 'namespace', name: 'n', tools: [{ type: 'function', name: 'f' }, { type: 'mcp' }] },
+      'The built-in tool "mcp" (tools[1])',
+    ],
+  ])(
+    'a refusal names the built-in tool, its place and the key that pays for it: %j',
+    (tool, named) => {
+      const own = { type: 'function', function: { name: 'f' } };
+      expect(() => requirePriced({ tools: [own, tool] })).toThrow(
+        expect.objectContaining({
+          status: 400,
+          fields: expect.objectContaining({
+            message: `${named} runs at the provider, which bills each call: that has no price here. Leave it out, or store your own key at a provider that serves it with PUT /v1/developer/provider-keys/{provider}.`,
+            param: 'tools[1]',
+          }),
+        }),
+      );
+    },
+  );
+
+  it.each([[{ type: 7 }], [7], [{ name: 'f', input_schema: {} }]])(
+    'a refusal says of a tool without a known type that no caller runs it: %j',
+    (tool) => {
+      expect(() => requirePriced({ tools: [tool] })).toThrow(
+        expect.objectContaining({
+          fields: expect.objectContaining({
+            message:
+              'tools[0] is of no type that the caller runs, and others have no price here. Leave it out, or store your own key at a provider that serves it with PUT /v1/developer/provider-keys/{provider}.',
+            param: 'tools[0]',
+          }),
+        }),
+      );
+    },
+  );
+
+  it('a refusal names the member and the key that pays for it', () => {
+    expect(() => requirePriced({ service_tier: 'priority' })).toThrow(
+      expect.objectContaining({
+        fields: expect.objectContaining({
+          message:
+            'service_tier costs what has no price here. Leave it out, or store your own key at a provider that serves it with PUT /v1/developer/provider-keys/{provider}.',
+          param: 'service_tier',
+        }),
+      }),
+    );
+  });
 });

@@ -13,6 +13,8 @@ describe('judgePooledEvent', () => {
     const own = { type: 'function', name: 'look' };
     expect(judge(update({ tools: [own, SEARCH] }))).toMatchObject({
       code: 'unsupported_parameter',
+      message:
+        'The built-in tool "web_search" (session.tools[1]) runs at the provider, which bills each call: that has no price here. Leave it out, or store your own key at a provider that serves it with PUT /v1/developer/provider-keys/{provider}.',
       param: 'session.tools[1]',
     });
     const response = { tools: [{ type: 'x_search' }] };
@@ -22,7 +24,11 @@ describe('judgePooledEvent', () => {
   });
 
   it('refuses a prompt that is kept in the account of this server', () => {
-    expect(judge(update({ prompt: { id: 'pmpt_1' } }))).toMatchObject({ param: 'session.prompt' });
+    expect(judge(update({ prompt: { id: 'pmpt_1' } }))).toMatchObject({
+      message:
+        'session.prompt names a prompt of the account that pays. Leave it out, or store your own key at a provider that serves it with PUT /v1/developer/provider-keys/{provider}.',
+      param: 'session.prompt',
+    });
   });
 
   it('finds them however they are written', () => {
