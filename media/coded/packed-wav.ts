@@ -10,7 +10,7 @@ type Packing =
       readonly isMp3: false;
       readonly sampleRateHz: number;
       readonly blockBytes: number;
-      /** Samples of one channel in a block, or a beginning of a block, of so many bytes. */
+      /** Number of samples of one channel in the first `bytes` bytes of a block. */
       readonly samplesIn: (bytes: number) => number;
     };
 

@@ -2,7 +2,7 @@ import { readAdtsFrame } from '../duration/adts.ts';
 import { readMp3Frame } from '../duration/mp3.ts';
 import { goesOnWith, pastTags } from '../duration/walk-frames.ts';
 
-/** How a file of sound is built. */
+/** The container and the codec of a sound file. */
 export type SoundKind = 'wav' | 'ogg' | 'mp4' | 'webm' | 'flac' | 'aac' | 'mp3';
 
 /** Says by its bytes how a file is built; neither its name nor its declared type is asked. */

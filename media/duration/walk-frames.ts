@@ -18,7 +18,7 @@ export type ReadFrame = (bytes: Buffer, at: number) => CodedFrame | undefined;
 const MAX_JUNK_BYTES = 4 * 1024 * 1024;
 /** The first frame of a stream that was cut open lies within the longest frame of AAC. */
 const MAX_CUT_BYTES = 8_192;
-/** So many frames in a row are no accident. */
+/** Frames in a row that tell sound from bytes that look like one frame by chance. */
 const SURE_FRAMES = 4;
 
 /** Adds up the frames of a file that has no directory. */
@@ -73,7 +73,7 @@ export function* framesIn(bytes: Buffer, readFrame: ReadFrame): Generator<Walked
 const isFollowed = (bytes: Buffer, at: number, readFrame: ReadFrame): boolean =>
   at === bytes.length || readFrame(bytes, at) !== undefined;
 
-/** Whether a file that begins within a frame goes on with frames of this kind, all of one sample rate. */
+/** True where a file that begins within a frame goes on with frames of this kind, all of one sample rate. */
 export function goesOnWith(bytes: Buffer, readFrame: ReadFrame): boolean {
   const end = Math.min(bytes.length, MAX_CUT_BYTES);
   for (let at = bytes.indexOf(0xff); at !== -1 && at < end; at = bytes.indexOf(0xff, at + 1)) {

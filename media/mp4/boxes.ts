@@ -1,6 +1,6 @@
 export type Box = {
   readonly type: string;
-  /** Where the box begins, counted in the bytes that it was found in. */
+  /** Offset of the box in the bytes that were searched. */
   readonly at: number;
   readonly data: Buffer;
 };

@@ -50,7 +50,7 @@ class StreamReader {
     this.#head = head;
   }
 
-  /** Whether packets of sound may have come. */
+  /** True once the headers of the stream are over and packets of sound follow. */
   get hasSound(): boolean {
     return this.#stream !== undefined;
   }

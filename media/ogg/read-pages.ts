@@ -8,7 +8,7 @@ const ENDS = 4;
 export const NO_GRANULE = 0xffff_ffff_ffff_ffffn;
 
 export type OggPage = {
-  /** Whether the page is the first of its stream. */
+  /** True for the first page of a stream. */
   readonly begins: boolean;
   readonly ends: boolean;
   readonly granule: bigint;
@@ -50,7 +50,7 @@ function readPage(
   return { page, end };
 }
 
-/** What the first packet of a stream says of its sound. */
+/** The codec and the sample rate that the first packet of a stream declares. */
 export type OggStreamHead =
   | { readonly codec: 'opus'; readonly preSkip: number; readonly channels: number }
   | { readonly codec: 'vorbis' | 'flac'; readonly rateHz: number };

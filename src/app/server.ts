@@ -52,7 +52,7 @@ export type Server = AsyncDisposable & {
   readonly url: string;
   readonly port: number;
   readonly database: Database;
-  /** Whether a model of a vendor can be used, besides those that run inside the server. */
+  /** True where at least one vendor's model can be used, beside the models inside the server. */
   readonly hasVendorModels: boolean;
 };
 

@@ -131,7 +131,7 @@ export interface SoundEncoding {
 export interface DecodedFile {
   /** Whole frames of 20 ms at 16 kHz, some seconds of them; undefined at the end. Rejects with EngineInputRefused. */
   next(): Promise<Int16Array | undefined>;
-  /** How long the sound is as far as it was decoded, in milliseconds. */
+  /** Duration of the decoded sound, in milliseconds. */
   readonly soundMs: number;
   /** Gives the decoder back. Safe to call twice. */
   close(): void;

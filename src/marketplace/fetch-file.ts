@@ -44,7 +44,7 @@ export type FileCaller = {
   readonly signal: AbortSignal;
 };
 
-/** What is known of the agent that a file is fetched for. */
+/** The agent that a file is fetched for. */
 export type FileCallerOf = (spender: Spender) => Pick<FileCaller, 'admitHost' | 'asker'>;
 
 /** Reads the agent for each host on the way, and for whether it has money. */

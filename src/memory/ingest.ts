@@ -55,7 +55,7 @@ export async function ingest(
 
 type Ingested = { readonly results: readonly object[] };
 
-/** What the work under an `Idempotency-Key` has written, as it answered. Undefined: nothing, or it was deleted. */
+/** Finds the items that the work under an `Idempotency-Key` wrote. Undefined: none, or they were deleted. */
 export async function findIngested(
   sql: Sql,
   agentId: number,

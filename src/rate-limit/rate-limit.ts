@@ -66,7 +66,7 @@ export const allowanceOf = (
   retryAfterSeconds: Math.max(1, Math.ceil(window.leftMs / 1_000)),
 });
 
-/** What the headers of a request tell that was admitted. */
+/** The figures for the rate headers of an admitted request. */
 export const rateHeaders = (allowance: Allowance): readonly HeaderLine[] => [
   ['x-ratelimit-limit', String(allowance.limit)],
   ['x-ratelimit-remaining', String(Math.max(0, allowance.remaining))],

@@ -8,7 +8,7 @@ import { isRateHeader } from './rate-limit.ts';
 import { refusal } from './refuse.ts';
 import type { SignInNetworks } from './sign-in-networks.ts';
 
-/** What one party may send a minute in `/v1` while all parties of its kind together send more than `perMinute`. */
+/** Requests a minute to `/v1` that one party keeps while all parties of its kind together send more than `perMinute`. */
 export type LeastShares = {
   readonly funded: number;
   readonly free: number;
@@ -24,7 +24,7 @@ type Counted = {
   readonly clientAddress: () => string;
 };
 
-/** What load balancers and orchestrators ask, however often they like. */
+/** The health probe of load balancers and orchestrators, which has no limit. */
 export const isProbe = (path: string): boolean => path === '/v1/health';
 
 /**

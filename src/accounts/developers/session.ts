@@ -15,7 +15,7 @@ const Claims = z.object({
   gen: z.number().int().default(0),
 });
 
-/** What a session token says. A renewed token says the same. */
+/** Claims of a session token. A renewed token has the same claims. */
 export type Session = {
   readonly wallet: string;
   /** Names the sign-in: one that is ended takes every renewed token with it. */

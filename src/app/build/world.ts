@@ -53,7 +53,7 @@ export type World = ServerDeps & {
   /** Undefined: nothing is traced. */
   readonly tracer: Tracer | undefined;
   readonly catalogue: Catalogue;
-  /** Of all sockets, those of callers and those at upstreams. */
+  /** Hands on the messages of all sockets: those of callers and those at upstreams. */
   readonly line: MessageLine;
   /** Sends all outbound requests. */
   readonly fetch: Fetch;

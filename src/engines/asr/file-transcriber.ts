@@ -41,7 +41,7 @@ export type FileEarDeps = {
 export interface FileTranscriber {
   /** The next stretch in which words were transcribed; undefined at the end. Throws where a recogniser or decoder fails. */
   next(): Promise<HeardSpeech | undefined>;
-  /** How much of the file has been listened to: at the end, how long its sound is. */
+  /** Duration of the part that was transcribed so far, in milliseconds; at the end, that of the file. */
   readonly heardMs: number;
   /** Gives the recogniser and the decoder back. Safe to call twice. */
   close(): void;
@@ -89,7 +89,7 @@ class Ear {
   readonly #sound = new RecentSound();
   readonly #detector: VoiceDetector;
   #lead: Int16Array[] = [];
-  /** What was decoded, and how much of it was listened to; undefined at the end of the file. */
+  /** The next decoded part with its duration. Undefined at the end of the file. */
   #decoded: Int16Array | undefined = new Int16Array(0);
   #at = 0;
   #count = 0;

@@ -7,7 +7,7 @@ import { monoSound } from './mono-sound.ts';
 export type HeardBatch = {
   /** Whole frames of 20 ms at 16 kHz; may be none though there is more. */
   readonly pcm: Int16Array;
-  /** How long the sound is so far, without what fills up its last frame. */
+  /** Duration of the sound so far, without the padding of its last frame. */
   readonly soundMs: number;
   readonly isEnd: boolean;
 };

@@ -29,7 +29,7 @@ const DECODERS: Readonly<Partial<Record<Coding, (firstByte: number) => Transform
 
 const KNOWN = Object.keys(DECODERS) as Coding[];
 
-/** How a body was compressed; undefined: not at all. Throws the 415 of a coding that is not decoded here. */
+/** Returns the coding of a body, undefined for none. Throws the 415 of a coding that is not decoded here. */
 export function codingOf(contentEncoding: string | undefined): Coding | undefined {
   if (contentEncoding === undefined) return undefined;
   const names = contentEncoding.split(',').map((name) => name.trim().toLowerCase());

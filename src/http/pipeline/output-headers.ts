@@ -72,7 +72,7 @@ export function commonHeaders(advisories: readonly string[] = []): readonly Head
   ];
 }
 
-/** Of answers to a credential. */
+/** Added to each answer to a request with a credential. */
 export const privateHeaders = (common: readonly HeaderLine[]): readonly HeaderLine[] => [
   ...common,
   ['cache-control', 'no-store'],

@@ -33,7 +33,7 @@ export async function parseBody({ route, body, request }: Exchange): Promise<unk
   return shaped;
 }
 
-/** What comes out has the bounds of any body of the route, and counts as held like what came in. */
+/** Decoded bytes have the route's bounds and count in the body budget, as the bytes that came in do. */
 async function* undone(
   route: AnyRoute,
   body: BodyReading | BodyStream,

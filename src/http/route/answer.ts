@@ -6,7 +6,7 @@ export type HttpAnswer = {
   /** Further headers, in their order; a name may come more than once. */
   readonly lines?: readonly HeaderLine[];
   readonly body: string | Uint8Array | AsyncIterable<Uint8Array>;
-  /** Of the request that the answer was made for, where its answer is kept for replays. */
+  /** The `X-Request-Id` of the first request, where the answer is kept for replays. */
   readonly requestId?: string | undefined;
 };
 

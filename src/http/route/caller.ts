@@ -13,7 +13,7 @@ export type DeveloperCaller = {
   readonly wallet: string;
   readonly keyId: number | null;
   readonly permission: Permission;
-  /** Of the sign-in that a session token comes from. */
+  /** Id of the sign-in that the session token comes from. */
   readonly sessionId?: string;
 };
 

@@ -51,7 +51,7 @@ export class SocketSession implements SocketConnection, MessageSource {
   #reading: ReadPause | undefined;
   #isHeldBack = false;
   #isPaused = false;
-  /** How the client left, while messages that it sent before still wait. */
+  /** The close code of a client that left while its earlier messages wait. */
   #left: { readonly code: number; readonly reason: string } | undefined;
   /** Closed by this side: nothing more that the client has sent is of interest. */
   #isEnded = false;

@@ -104,7 +104,7 @@ export class DigitReader {
   #open(isList: boolean): void {
     const level = this.#levels.at(-1);
     const container = level === undefined ? this.#value : memberOf(level.container, level.key);
-    // Of a name that came twice the last value stands, which may be another.
+    // A name may come twice: JSON.parse keeps the last value, which may be of another kind.
     const isKnown = isContainer(container) && Array.isArray(container) === isList;
     const key = isList ? '0' : '';
     this.#levels.push({

@@ -17,7 +17,7 @@ export const ACCOUNT_LIMITS = {
   adminPageAgents: 500,
   referenceChars: 255,
   sessionTokenSeconds: 7 * 24 * 3_600,
-  /** Of an account, until their tokens have expired. One more ends all sessions of the account. */
+  /** Ended sessions that are remembered of an account until their tokens expire. One more ends all its sessions. */
   endedSessionsKept: 100,
 
   // What a process remembers of keys

@@ -12,14 +12,14 @@ export const VOICE_LIMITS = {
     bytes: { burst: 16 * 1024 * 1024, perSecond: 1024 * 1024 },
     busyMs: { burst: 500, perSecond: 100 },
   },
-  /** What a shorter message counts, and a ping or a pong: the server has as much work with them. */
+  /** Bytes that a shorter message counts as, and a ping or a pong: each costs the server that much work. */
   socketLeastBytes: 256,
   socketPingBytes: 4 * 1024,
   /** Of all sockets, in one turn of the event loop; further messages wait for the next one. */
   socketMsPerTurn: 5,
   /**
-   * Messages that wait. A socket that has brought more than `socket`, or than `link` where this server is the client, closes. One that is `ahead` is not read until they are
-   * handled; nor are all sockets of an agent beyond `owner`, and all of the server beyond `all`.
+   * Messages that wait. A socket with more than `socket` of them closes, or with more than `link` where this server is the client. One
+   * that is `ahead` is not read until they are handled; nor are all sockets of an agent beyond `owner`, and all of the server beyond `all`.
    */
   socketsWaiting: {
     socket: { messages: 8_192, bytes: 16 * 1024 * 1024 },
@@ -28,7 +28,7 @@ export const VOICE_LIMITS = {
     owner: { messages: 2_048, bytes: 8 * 1024 * 1024 },
     all: { messages: 8_192, bytes: 64 * 1024 * 1024 },
   },
-  /** Of a socket at an upstream or an application. It rests while it is over them. */
+  /** Budgets of a socket at an upstream or an application. The socket is not read while it is over them. */
   linkRates: {
     bytes: { burst: 16 * 1024 * 1024, perSecond: 4 * 1024 * 1024 },
     busyMs: { burst: 100, perSecond: 100 },
@@ -164,9 +164,9 @@ export const VOICE_LIMITS = {
   liveCommentaries: 8,
   /** How often the hold of a session at an upstream is compared with the time. */
   liveCheckMs: 1_000,
-  /** A session that is over waits so long for its caller to hear the last words, before it is settled. */
+  /** Longest wait of an ended session for its caller to hear the last words, before it is settled. */
   heardOutMs: 20_000,
-  /** By so much the seconds that another side counts may be above the time that passed here. */
+  /** Seconds that another party's count may exceed the time that passed here. */
   liveRoundingSeconds: 1,
 
   // Live transcription at an upstream

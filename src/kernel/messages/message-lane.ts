@@ -43,7 +43,7 @@ export class MessageLane {
     return this.#sources.size === 0 && this.waiting === 0;
   }
 
-  /** What the sockets of the owner at upstreams and applications share. Times are of the monotonic clock. */
+  /** The budget that the owner's sockets at upstreams and applications share. Times are of the monotonic clock. */
   links(nowMs: number): MessageBudget {
     this.#links ??= new MessageBudget(nowMs, LIMITS.agentLinkRates);
     return this.#links;

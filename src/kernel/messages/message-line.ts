@@ -40,7 +40,7 @@ export class MessageLine {
     this.#clock = clock;
   }
 
-  /** Whether a message that comes now may be handled at once: none waits, and the ones before it have left time. */
+  /** True where a message may be handled at once: none waits, and earlier messages have left time in this turn. */
   hasTime(nowMs: number): boolean {
     const turn = this.#turn;
     if (nowMs - turn.endedMs > REST_MS) turn.usedMs = 0;

@@ -55,7 +55,7 @@ export type HoldRefusal =
     }
   | { readonly reason: 'agent_suspended' | 'agent_closed' | 'agent_not_active' | 'agent_unknown' }
   | { readonly reason: 'delegation_expired' | 'key_revoked' }
-  /** Of a credit alone: all that the agent was ever credited with would be more than an amount can be. */
+  /** A credit that would bring all credits of the agent above the largest amount. */
   | { readonly reason: 'balance_full' }
   | AllowlistRefusal
   | {
@@ -67,7 +67,7 @@ export type HoldRefusal =
       readonly suspended: boolean;
     };
 
-/** Whether a refusal is by a cap that suspends its agent. */
+/** True for a refusal by a cap that suspends its agent. */
 export const stopsAgent = (
   refusal: HoldRefusal,
 ): refusal is Extract<HoldRefusal, { reason: 'cap_exceeded' }> =>

@@ -90,7 +90,7 @@ function writeCharge(
 
 function writeEvent(statement: AloneStatement, { event }: Row<'event'>): void {
   const { accountId, agentWallet, correlationId, name, payload, webhookId = null } = event;
-  // Of payments that are settled side by side, each was the first when it was looked.
+  // Payments that settle side by side each found no earlier settlement, and each bring the event of the first one.
   statement.clause`
     insert into events (name, account_id, agent_wallet, correlation_id, webhook_id, payload)
     select ${text(name)}, ${text(accountId)}, ${text(agentWallet)}, ${text(correlationId)},

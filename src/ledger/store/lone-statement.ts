@@ -15,7 +15,7 @@ export type SharedCells = Readonly<Record<'agent' | 'posting' | 'hold' | 'amount
 
 /** The text of all statements with the same pieces, and which of their cells are its parameters. */
 type Shape = { readonly text: string; readonly picks: readonly number[] };
-/** What may follow the pieces so far. Pieces are literals of the source: there are no more steps than ways through it. */
+/** A node of the tree of pieces. Pieces are literals of the source, so the tree is no larger than the code. */
 type Step = { readonly next: Map<Piece, Step>; shape?: Shape };
 type Piece = TemplateStringsArray;
 

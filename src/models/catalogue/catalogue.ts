@@ -57,7 +57,7 @@ export type Source = Surcharges & {
   readonly price?: PriceNote | undefined;
   /** The efforts that it takes of a translated request. Absent: not known, or none, so that it is sent none. */
   readonly efforts?: readonly Effort[] | undefined;
-  /** Whether a translated request may have `temperature` and `top_p`. Absent: it may have both. */
+  /** Which of `temperature` and `top_p` a translated request may have. Absent: both. */
   readonly sampling?: Sampling | undefined;
 };
 

@@ -24,7 +24,7 @@ export type ChatCall = {
   readonly breakpoints?: Breakpoints | undefined;
   /** The efforts that the model takes of a translated request; undefined: not known, or none. */
   readonly efforts?: readonly Effort[] | undefined;
-  /** Whether a translated request may have `temperature` and `top_p`. Undefined: both, or not known. */
+  /** Which of `temperature` and `top_p` a translated request may have. Undefined: both, or not known. */
   readonly sampling?: Sampling | undefined;
   /** The caller's request as it came; a rail changes the model's name, and the cap's where its upstream has another. */
   readonly body: Readonly<Record<string, unknown>>;
@@ -43,7 +43,7 @@ export type TokenUsage = {
   readonly outputTokens: number;
   /** Of the prompt, what was written to the upstream's cache. */
   readonly cacheWriteTokens?: number;
-  /** What that costs beyond any other prompt token, in prompt tokens and hundredths of them. */
+  /** Surcharge of cache writes over other prompt tokens, in prompt tokens, exact to a hundredth. */
   readonly cacheWriteSurcharge?: number;
 };
 

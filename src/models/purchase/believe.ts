@@ -38,7 +38,7 @@ export const isImpossible = (reported: number, most: number): boolean =>
 export const believedSeconds = (told: number, passedSeconds: number): number =>
   Math.min(Math.max(0, told), mostSeconds(passedSeconds));
 
-/** The most seconds that are believed of so much time. */
+/** Upper bound of the seconds that are believed for a time that passed here. */
 export const mostSeconds = (passedSeconds: number): number =>
   Math.max(0, passedSeconds) + LIMITS.liveRoundingSeconds;
 

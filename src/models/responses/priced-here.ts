@@ -12,7 +12,7 @@ import type { InputItem, ResponsesRequest } from './responses-request.ts';
 /** Members that name what is in the account of this server at the upstream, or cost more than tokens of this request. */
 const UNPRICED = ['prompt', 'context_management', 'multi_agent'] as const;
 
-/** Codex offers its search unless it is told not to. */
+/** The setting that keeps Codex from offering its search. */
 const SETTINGS: ClientSettings = new Map([
   ['web_search', 'Codex leaves it out with `web_search = "disabled"` in its config.toml.'],
 ]);

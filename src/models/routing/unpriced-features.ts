@@ -38,7 +38,7 @@ const UNPRICED: readonly UnpricedFeature[] = [
   { field: 'service_tier', asked: (tier) => isSet(tier) && !USUAL_TIERS.has(tier) },
 ];
 
-/** What a caller can do about something that the balance does not pay. */
+/** Advice for a request with a feature that the balance does not pay. */
 export const LEAVE_OR_PAY =
   'Leave it out, or store your own key at a provider that serves it with PUT /v1/developer/provider-keys/{provider}.';
 

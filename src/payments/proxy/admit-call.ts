@@ -45,7 +45,7 @@ export function viewAgent(
   return { remembered: undefined, read: () => reading };
 }
 
-/** Whose share of the connections and of the lookups a call takes. */
+/** The party whose share of connections and lookups a call takes. */
 export const askerOf = (
   { read, remembered }: AgentView,
   { accountId, agentId }: Pick<Spender, 'accountId' | 'agentId'>,

@@ -93,7 +93,7 @@ export function prospectOf(asked: Asked, wallet: string | null): Prospect {
 
 const PAYS_ITSELF = 'Every usable offer of the target pays the wallet that would pay.';
 
-/** Whose share a question about a target takes. */
+/** The party whose share of connections a price probe takes. */
 export const prospectiveAsker = (deps: Pick<ProspectDeps, 'spendState'>, spender: Spender): Asker =>
   askerOf({ remembered: undefined, read: () => requireSpendState(deps, spender) }, spender);
 

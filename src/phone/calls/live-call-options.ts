@@ -41,6 +41,6 @@ export type LiveCallOptions = {
   /** A stream that broke may come back within so long. */
   readonly lineLostMs: number;
   readonly events: LiveCallEvents;
-  /** So many characters were spoken beside the answers, and are to be billed. */
+  /** Number of characters that were spoken beside the answers, to be billed. */
   readonly spoke: (characters: number) => void;
 };

@@ -202,7 +202,7 @@ export type CallbackAnswer = {
 
 /** Callbacks of a carrier over HTTP, and the handshake of its media stream. */
 export interface CarrierCallbacks {
-  /** Whether the headers have a signature that could be good, so that the body is worth reading. */
+  /** True where the headers have a well-formed signature. Without one the body is not read. */
   hasSignature(headers: CallbackRequest['headers']): boolean;
   /** Whether the carrier has signed it. Every request that is not is answered 403. */
   isGenuine(request: CallbackRequest): boolean;

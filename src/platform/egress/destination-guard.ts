@@ -21,7 +21,7 @@ export type CheckedDestination = {
   readonly host: string;
   /** At least one; every address that the name resolved to, all of them checked. */
   readonly addresses: readonly string[];
-  /** Whose share of the connections it takes. */
+  /** The party whose share of the connections its requests take. */
   readonly asker: Asker | typeof OPERATOR;
 };
 

@@ -1,6 +1,6 @@
-/** Who has this server look a name up or connect. */
+/** The party that has this server look a name up or connect. */
 export type Asker = {
-  /** Agents of one account share what it may have; whoever has no account counts by its network. */
+  /** Agents of one account share what it may have; a stranger counts by its network. */
   readonly account: string;
   readonly agent: string;
   /** Asked only when the open half is used up. */

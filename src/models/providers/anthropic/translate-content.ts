@@ -58,7 +58,7 @@ function translateParts<T extends object>(
     .filter((block) => !isBlankText(block));
 }
 
-/** Whether a text has nothing but white space. */
+/** True for a text of white space alone. */
 export const isBlank = (text: string): boolean => !/\S/.test(text);
 
 export const isBlankText = (block: unknown): boolean =>

@@ -66,7 +66,7 @@ export function translateRequest(
 
 const FORMATS: ReadonlySet<unknown> = new Set(['text', 'json_schema', 'json_object']);
 
-/** The dialect has no format for an object without a schema, so that the model is told in words. */
+/** The dialect has no format for an object without a schema: this sentence asks the model for one. */
 const IN_WORDS: TextBlock = {
   type: 'text',
   text: 'Answer with one valid JSON object, and write nothing before or after it.',

@@ -10,7 +10,7 @@ const { ahead, link: most } = LIMITS.socketsWaiting;
 
 /** The code where no close frame came. */
 const WITHOUT_A_FRAME = 1006;
-/** The upstream's own fault, so that nobody pays for the turn that it cuts. */
+/** Close code for a fault of the upstream. The turn that it cuts is not billed. */
 const FLOODED = {
   code: WITHOUT_A_FRAME,
   reason: 'messages come faster than they are handled',

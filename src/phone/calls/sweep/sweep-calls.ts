@@ -93,7 +93,7 @@ async function sweepCall(deps: CallDeps, call: Call): Promise<void> {
   else await backstop(deps, call, await wordOf(deps, call, record.durationSeconds));
 }
 
-/** What the carrier says of the length of a line, and what of that is billed. */
+/** The seconds that the carrier reports for a line, and the seconds that are billed. */
 type LineWord = { readonly toldSeconds: number; readonly billedSeconds: number };
 
 /** Null where the carrier says no length. */

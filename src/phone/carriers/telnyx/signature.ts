@@ -40,7 +40,7 @@ export function telnyxSignature(
   return isWhole ? { timestamp, bytes } : undefined;
 }
 
-/** Whether Telnyx has signed this request, and lately. */
+/** True where Telnyx has signed this request within the allowed age. */
 export function isSignedByTelnyx(deps: Deps, { headers, body }: CallbackRequest): boolean {
   const shown = telnyxSignature(deps, headers);
   if (shown === undefined || body.length > LIMITS.phone.callbackBytes) return false;

@@ -8,7 +8,7 @@ type Asked = Pick<
   'admitPooled' | 'caller' | 'headers' | 'signal' | 'span' | 'workId'
 >;
 
-/** Whether an operation takes an `Idempotency-Key`: a query may buy, and so may the indexing of what is written. */
+/** True for operations that take an `Idempotency-Key`: a query may buy, and so may the indexing of new items. */
 export const isKeyed = (op: MemoryOp): boolean => op === 'ingest' || op === 'query';
 
 /** Carries out an operation of the memory store for a request with an agent's key. */

@@ -8,7 +8,7 @@ const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
  */
 export class LineEnds {
   #isBegun = false;
-  /** What may be the first bytes of the mark. */
+  /** Bytes that may begin a byte order mark. */
   #head: Buffer | undefined;
   #endedWithReturn = false;
 
@@ -50,7 +50,7 @@ export class LineEnds {
   }
 }
 
-/** Whether a carriage return comes that no line feed follows in these bytes. */
+/** True where a carriage return has no line feed behind it in these bytes. */
 function hasLoneReturn(bytes: Buffer): boolean {
   let at = bytes.indexOf(CR);
   while (at !== -1 && bytes[at + 1] === LF) at = bytes.indexOf(CR, at + 2);
