@@ -173,13 +173,13 @@ describe('what is refused', () => {
     expect(await refused(LOCAL, { language: 'de' })).toMatchObject({ param: 'language' });
   });
 
-  it('names wav to a caller who sends another container to an engine that reads nothing else', async () => {
+  it('says that a file holds no sound where its frames cannot be decoded', async () => {
     const adts = Buffer.from(
       Array.from({ length: 50 }, () => [0xff, 0xf1, 0x60, 0x40, 1, 0, 0xfc, 0]).flat(),
     );
     const error = await refused(LOCAL, {}, adts);
     expect(error).toMatchObject({ status: 400, param: 'file' });
-    expect(error.message).toContain('wav');
+    expect(error.message).toContain('holds no sound that can be decoded');
   });
 
   it('is a file beyond 25 MiB, with 413', async () => {

@@ -1,5 +1,7 @@
+import { isObject } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { ChatRequest } from '../../models/chat/chat-request.ts';
+import { completeSchema, schemaRoom } from '../../models/providers/fit/object-schema.ts';
 import { type ConversationItem, imagesOf, partText } from '../session/conversation.ts';
 import type { SessionConfig } from '../session/session-config.ts';
 import type { LlmRequest } from '../session/voice-pipeline.ts';
@@ -178,10 +180,15 @@ const outputOf =
 
 function toolsOf({ toolChoice, tools }: SessionConfig) {
   if (tools.length === 0) return {};
+  const room = schemaRoom();
   return {
-    tools: tools.map(({ name, description, parameters }) => ({
+    tools: tools.map(({ name, description, parameters: schema }) => ({
       type: 'function',
-      function: { name, description, parameters },
+      function: {
+        name,
+        description,
+        parameters: isObject(schema) ? completeSchema(schema, room) : schema,
+      },
     })),
     tool_choice:
       typeof toolChoice === 'string'

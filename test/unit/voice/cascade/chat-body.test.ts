@@ -72,7 +72,12 @@ describe('the chat request of an answer', () => {
         { role: 'system', content: 'Be kind.' },
         { role: 'user', content: 'hello' },
       ],
-      tools: [{ type: 'function', function: { name: 'f', description: 'd', parameters: {} } }],
+      tools: [
+        {
+          type: 'function',
+          function: { name: 'f', description: 'd', parameters: { type: 'object', properties: {} } },
+        },
+      ],
       tool_choice: { type: 'function', function: { name: 'f' } },
     });
   });
