@@ -116,7 +116,9 @@ describe('a sweep', () => {
       server.api.call('POST', '/v1/proxy/fetch', {
         ...{ headers: bearer(agent.agentKey), body: { url: vendor.sell({ priceRaw }) } },
       });
-    await expect(buy(6n * USD + 1n)).rejects.toThrow(/insufficient_balance.*"available":"6000000"/);
+    await expect(buy(6n * USD + 1n)).rejects.toMatchObject({
+      answer: expect.stringMatching(/insufficient_balance.*"available":"6000000"/),
+    });
     await buy(6n * USD);
     await eventually(() => booksOf(db.sql, agent.agentId)).toMatchObject({
       ...{ spendableRaw: 0n, heldRaw: 0n, walletRaw: 4n * USD },

@@ -3,6 +3,13 @@ import { request } from 'undici';
 /** A refusal of the server, with what it said. */
 class ApiFailure extends Error {
   override readonly name = 'ApiFailure';
+  /** The whole body of the answer. */
+  readonly answer: string;
+
+  constructor(message: string, answer: string) {
+    super(message);
+    this.answer = answer;
+  }
 }
 
 export type Api = {
@@ -32,6 +39,7 @@ export function createApi(baseUrl: string): Api {
       if (response.statusCode >= 400) {
         throw new ApiFailure(
           `${method} ${path} answered ${response.statusCode}: ${sentenceOf(text)}`,
+          text,
         );
       }
       return JSON.parse(text) as T;
