@@ -58,7 +58,9 @@ export const chatStream: Goods = {
       }
     }
     if (relayed.length === 0 && !isWhole && !(hasEnded && usage)) return NOTHING;
-    return { costRaw: chatPrice(usage, length), delivered: bytesOf(relayed) };
+    // The client did not ask for usage, and gets none that is null.
+    const delivered = bytesOf(relayed.map((text) => text.replace(',"usage":null', '')));
+    return { costRaw: chatPrice(usage, length), delivered };
   },
   received: withoutOurs,
 };

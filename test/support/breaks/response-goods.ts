@@ -28,11 +28,14 @@ function wordsOfChat(chunks: Buffer): Buffer {
 const { messages: _, max_tokens, ...rest } = chatStream.wanted;
 const wanted = { ...rest, input: 'Good morning?', max_output_tokens: max_tokens };
 
+/** The request has no member of OpenAI's for the number of a run but `user`. */
+const tagged = (run: number) => ({ user: String(run) });
+
 /** Of an upstream that speaks chat: as much is owed as for the same chat. */
 const translated: Goods = {
   ...chatStream,
   ...{ id: 'response-of-chat', name: 'response over chat', path: '/responses', wanted },
-  tagged: (run) => ({ user: String(run) }),
+  tagged,
   owed(sent, hasEnded) {
     const { costRaw, delivered } = chatStream.owed(sent, hasEnded);
     return { costRaw, delivered: delivered && wordsOfChat(delivered) };
@@ -48,6 +51,7 @@ const relayed: Goods = {
   ...chatStream,
   ...{ id: 'response', name: 'response', path: '/responses', wanted },
   provider: 'own',
+  tagged,
   usageOf: (value: unknown) => ({
     ...{ input_tokens: value, output_tokens: value, total_tokens: value },
   }),

@@ -1,5 +1,6 @@
 const LF = 0x0a;
 const CR = 0x0d;
+const RETURN = Buffer.from([CR]);
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
@@ -11,15 +12,20 @@ export class LineEnds {
   /** Bytes that may begin a byte order mark. */
   #head: Buffer | undefined;
   #endedWithReturn = false;
+  /** A return without a line feed has come. From then on every line ends with a line feed alone. */
+  #hasLone = false;
+  /** The last byte was a return, and the next byte says whether it was alone. */
+  #isHeld = false;
 
   push(piece: Buffer): Buffer {
     let rest = this.#isBegun ? piece : this.#begin(piece);
-    if (this.#endedWithReturn && rest.length > 0) {
-      // The return has been taken for the end of the line already.
-      if (rest[0] === LF) rest = rest.subarray(1);
-      this.#endedWithReturn = false;
-    }
-    return hasLoneReturn(rest) ? this.#withFeeds(rest) : rest;
+    if (rest.length === 0) return rest;
+    if (this.#isHeld) rest = Buffer.concat([RETURN, rest]);
+    this.#isHeld = false;
+    this.#hasLone ||= hasLoneReturn(rest);
+    if (this.#hasLone) return this.#withFeeds(rest);
+    this.#isHeld = rest[rest.length - 1] === CR;
+    return this.#isHeld ? rest.subarray(0, -1) : rest;
   }
 
   #begin(piece: Buffer): Buffer {
@@ -35,7 +41,9 @@ export class LineEnds {
   }
 
   /** More than two line ends in a row say no more than two: an event of nothing else would be millions of events. */
-  #withFeeds(bytes: Buffer): Buffer {
+  #withFeeds(piece: Buffer): Buffer {
+    // A return at the end of the piece before has been taken for the end of a line already.
+    const bytes = this.#endedWithReturn && piece[0] === LF ? piece.subarray(1) : piece;
     this.#endedWithReturn = bytes[bytes.length - 1] === CR;
     const copy = Buffer.allocUnsafe(bytes.length);
     let length = 0;
@@ -50,9 +58,9 @@ export class LineEnds {
   }
 }
 
-/** True where a carriage return has no line feed behind it in these bytes. */
+/** True where a carriage return has another byte than a line feed behind it. */
 function hasLoneReturn(bytes: Buffer): boolean {
   let at = bytes.indexOf(CR);
   while (at !== -1 && bytes[at + 1] === LF) at = bytes.indexOf(CR, at + 2);
-  return at !== -1;
+  return at !== -1 && at + 1 < bytes.length;
 }
