@@ -3,8 +3,8 @@ const CHARS_READ = 65_536;
 const TAG = /<(\/?)([a-z]+[-_][a-z_-]+)>/g;
 
 /**
- * A text without the blocks that coding agents put beside a question, such as `<system-reminder>` and
- * `<environment_context>`: nobody has asked them. Of a long text its end.
+ * Returns a text without the blocks that coding agents put beside a question, such as `<system-reminder>` and
+ * `<environment_context>`. Of a long text only the end is read.
  */
 export function withoutAgentBlocks(text: string): string {
   const read = text.slice(-CHARS_READ);
@@ -14,7 +14,7 @@ export function withoutAgentBlocks(text: string): string {
   for (const { 0: tag, 1: slash, 2: name, index } of read.matchAll(TAG)) {
     const isOpening = slash === '';
     if (open === undefined) {
-      // What ends here began before the part that is read.
+      // The block that ends here began before the part that is read.
       if (isOpening) kept += read.slice(from, index);
       else kept = '';
       from = isOpening ? index : index + tag.length;

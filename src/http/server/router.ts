@@ -108,7 +108,7 @@ function matchPattern<T>(
   return undefined;
 }
 
-/** What stands in the place of the id is one value, slashes and all. */
+/** Matches a route whose id may have slashes: the rest of the path is one value. */
 function matchRest<T>(rests: readonly Pattern<T>[], path: string): Matched<T> | undefined {
   for (const { segments, byMethod } of rests) {
     const before = `${segments.slice(0, -1).join('/')}/`;

@@ -5,7 +5,7 @@ import { ok, route } from '../../../http/route/route.ts';
 
 /**
  * Ends the session that asks, and with `everywhere` all sessions of the account. A signature or a developer key has no
- * session of its own: it ends all of them, for whoever has lost one.
+ * session of its own: it ends all sessions, so that a developer who lost a token can revoke it.
  */
 export const logout = route<{ developers: Developers; secureCookies: boolean }>()({
   method: 'POST',
