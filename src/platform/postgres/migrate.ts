@@ -1,10 +1,9 @@
-import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { drizzle } from 'drizzle-orm/postgres-js';
 import { migrate } from 'drizzle-orm/postgres-js/migrator';
+import { adoptBaseline } from './adopt-baseline.ts';
 import { DatabaseUnreachable } from './await-server.ts';
 import { describeTarget } from './describe-target.ts';
-
+import { migrationsFolder } from './migrations-folder.ts';
 import type { DatabaseTarget, Sql } from './sql.ts';
 import { openSql } from './sql.ts';
 import { errorCode } from './transient.ts';
@@ -21,7 +20,8 @@ const FIND_HOLDER =
 /**
  * Brings the schema up to date. Any number of processes may call it at once: one migrates, the others
  * wait and find nothing to do. Everything is applied in one SQL transaction or not at all. One that
- * waits for too long rejects with a query that finds the holder of the lock.
+ * waits for too long rejects with a query that finds the holder of the lock. Rejects with SchemaNotKnown for a database
+ * that was made by other migrations; see adoptBaseline.
  */
 export async function migrateDatabase(
   target: DatabaseTarget,
@@ -48,19 +48,9 @@ export async function migrateDatabase(
 async function applyMigrations(target: DatabaseTarget): Promise<void> {
   const own: Sql = openSql(target, 1);
   try {
+    await adoptBaseline(own);
     await migrate(drizzle(own), { migrationsFolder: migrationsFolder() });
   } finally {
     await own.end({ timeout: 5 });
-  }
-}
-
-/** Finds `migrations/` beside or above this file, so that it works from the sources and from `dist/`. */
-export function migrationsFolder(from = import.meta.dirname): string {
-  for (let folder = from; ; folder = dirname(folder)) {
-    const candidate = join(folder, 'migrations');
-    if (existsSync(join(candidate, 'meta', '_journal.json'))) return candidate;
-    if (folder === dirname(folder)) {
-      throw new Error('The migrations folder is missing: it must lie beside package.json.');
-    }
   }
 }

@@ -27,7 +27,10 @@ async function breakerOf() {
   const breaker = createBreaker({
     rpc: createRpc({ url: chain.url, fetch: outbound.fetch }),
     feeds: { price: PRICE_FEED, sequencer: SEQUENCER_FEED },
-    ...{ chainId: USDC_DOMAIN.chainId, skewSeconds: 30, clock, log: silentLog },
+    chainId: USDC_DOMAIN.chainId,
+    skewSeconds: 30,
+    clock,
+    log: silentLog,
   });
   const read = async () => {
     await breaker.tick();

@@ -53,8 +53,12 @@ let nonces = 0;
 async function authorization(wanted: Partial<Transfer> = {}): Promise<Transfer> {
   const { timestamp } = await chain.head();
   return {
-    ...{ from: payer.address, to: payee, value: 10_000n, validAfter: 0n },
-    ...{ validBefore: BigInt(timestamp + 3_600), nonce: numberToHex(++nonces, { size: 32 }) },
+    from: payer.address,
+    to: payee,
+    value: 10_000n,
+    validAfter: 0n,
+    validBefore: BigInt(timestamp + 3_600),
+    nonce: numberToHex(++nonces, { size: 32 }),
     ...wanted,
   };
 }
@@ -229,8 +233,12 @@ describe('the facilitator on the chain', () => {
   );
   const facilitator = () =>
     createFacilitator({
-      ...{ rpc: rpc(), privateKey: PRIVATE_KEY, usdc: USDC, chainId: USDC_DOMAIN.chainId },
-      ...{ clock: systemClock, log: silentLog },
+      rpc: rpc(),
+      privateKey: PRIVATE_KEY,
+      usdc: USDC,
+      chainId: USDC_DOMAIN.chainId,
+      clock: systemClock,
+      log: silentLog,
     });
 
   type Carrier = ReturnType<typeof facilitator>;
@@ -241,8 +249,12 @@ describe('the facilitator on the chain', () => {
     const signature = await signTransfer(payer, transfer);
     return carrier.submitTransfer(
       {
-        ...{ from: lower(from), to: lower(to), valueRaw: value, nonce },
-        ...{ validAfter: 0, validBefore: Number(validBefore) },
+        from: lower(from),
+        to: lower(to),
+        valueRaw: value,
+        nonce,
+        validAfter: 0,
+        validBefore: Number(validBefore),
       },
       signature,
     );

@@ -73,7 +73,8 @@ it('each piece of an answer is counted before it is kept, and who refuses one en
   const refusal = new Error('no room');
   const request = { url: `${url}/long`, method: 'GET', timeoutMs: 10_000 } as const;
   const asked = outbound.fetch({
-    ...{ ...request, maxResponseBytes: 1e9 },
+    ...request,
+    maxResponseBytes: 1e9,
     onBytes(bytes) {
       counted.push(bytes);
       if (counted.length === 3) throw refusal;

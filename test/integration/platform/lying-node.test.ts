@@ -171,10 +171,57 @@ describe('a node that denies everything', () => {
     await readOn();
     expect(await stateNow()).toEqual({ state: 'expired_unsettled', corrected: true });
     expect(await books()).toMatchObject({
-      ...{ spendableRaw: FUNDS_RAW + DEPOSIT_RAW - 1n, heldRaw: 0n, promisedRaw: 0n },
+      spendableRaw: FUNDS_RAW + DEPOSIT_RAW - 1n,
+      heldRaw: 0n,
+      promisedRaw: 0n,
       walletRaw: FUNDS_RAW + DEPOSIT_RAW - 1n,
     });
     expect([...alarms].sort()).toEqual(['deposit_missed', 'moved_after_release']);
+    await agree();
+  });
+});
+
+describe('a deposit that the wallet does not hold', () => {
+  const due = () => world.sql`update awaited_deposits set next_at = now()`;
+  const waiting = async () => [...(await world.sql`select agent_id from awaited_deposits`)];
+
+  it('waits over restarts, is an alarm once, and is credited once when the wallet holds it', async () => {
+    const { chain, reader, alarms } = world;
+    await deposit();
+    // The log says that it came; the balance does not.
+    await chain.setUsdc(payer.wallet, FUNDS_RAW);
+    await reader.tick();
+    expect((await books()).walletRaw).toBe(FUNDS_RAW);
+    expect(alarms).toEqual(['deposit_not_held']);
+    expect(await cursor()).toBe((await chain.head()).number);
+    const restarted = await world.another('awaiting');
+    for (let i = 0; i < 3; i++) {
+      await due();
+      await restarted.tick();
+    }
+    expect((await books()).walletRaw).toBe(FUNDS_RAW);
+    expect([alarms, await waiting()]).toEqual([
+      ['deposit_not_held'],
+      [{ agent_id: payer.agentId }],
+    ]);
+    await chain.setUsdc(payer.wallet, FUNDS_RAW + DEPOSIT_RAW);
+    await chain.mine();
+    for (let i = 0; i < 3; i++) {
+      await due();
+      await Promise.all([restarted.tick(), reader.tick()].map((tick) => tick.catch(() => {})));
+    }
+    expect((await books()).walletRaw).toBe(FUNDS_RAW + DEPOSIT_RAW);
+    expect(await waiting()).toEqual([]);
+    await agree();
+  });
+
+  it('is credited at once behind a payment that was carried out before it', async () => {
+    const { reader, alarms } = world;
+    await take();
+    await deposit();
+    await reader.tick();
+    expect((await books()).walletRaw).toBe(FUNDS_RAW + DEPOSIT_RAW - 1n);
+    expect(alarms).toEqual([]);
     await agree();
   });
 });

@@ -29,7 +29,11 @@ afterAll(() => db[Symbol.asyncDispose]());
 
 let names = 0;
 const claimOf = (key: string, more: Partial<KeyClaim> = {}): KeyClaim => ({
-  ...{ owner: 'agent:1', key, method: 'POST', path: '/v1/buy', workId: `work_${++names}` },
+  owner: 'agent:1',
+  key,
+  method: 'POST',
+  path: '/v1/buy',
+  workId: `work_${++names}`,
   ...more,
 });
 
@@ -139,7 +143,8 @@ describe('idempotency keys in the database', () => {
     await endLease(sql, node);
     expect(await keys.take(claimOf('leaseless'))).toEqual({ kind: 'lease_lost' });
     const other = createIdempotencyKeys({
-      ...{ sql, windowMs: WINDOW_MS },
+      sql,
+      windowMs: WINDOW_MS,
       node: { ...node, leaseEpoch: 7 },
     });
     expect(await other.take(claimOf('leaseless'))).toEqual({ kind: 'lease_lost' });
@@ -159,7 +164,10 @@ describe('idempotency keys in the database', () => {
       ['work_d', 130n, { kind: 'charged', chargedRaw: 100n, reservation: null }],
     ] as const) {
       const verdict = await ledger.hold({
-        ...{ spender, holdId, amountRaw: 100n, destination: DESTINATION },
+        spender,
+        holdId,
+        amountRaw: 100n,
+        destination: DESTINATION,
       });
       if (verdict.kind !== 'held') throw new Error('refused');
       expect(await keys.fateOf(holdId)).toEqual({ kind: 'undecided' });
@@ -183,7 +191,11 @@ describe('idempotency keys in the database', () => {
       const holdId = paymentHoldId(workId);
       const paid = { ...destination, payee: reservation.payee };
       const payment = await ledger.hold({
-        ...{ spender, holdId, amountRaw: 100n, destination: paid, reservation },
+        spender,
+        holdId,
+        amountRaw: 100n,
+        destination: paid,
+        reservation,
       });
       if (margin.kind !== 'held' || payment.kind !== 'held') throw new Error('refused');
       const books = { account: 'gateway', source: 'x' } as const;
@@ -191,7 +203,10 @@ describe('idempotency keys in the database', () => {
       expect(await keys.fateOf(workId)).toEqual({ kind: 'undecided' });
       const end = (to: 'settled' | 'released', actualRaw: bigint) =>
         ledger.settle({
-          ...{ hold: payment.hold, actualRaw, account: 'chain:usdc', source: 'x402' },
+          hold: payment.hold,
+          actualRaw,
+          account: 'chain:usdc',
+          source: 'x402',
           move: { nonce: reservation.nonce, from: 'reserved', to },
         });
       return { end, reservation };
@@ -201,7 +216,8 @@ describe('idempotency keys in the database', () => {
     const settled = await begin('work_settled');
     await settled.end('settled', 100n);
     expect(await keys.fateOf('work_settled')).toEqual({
-      ...{ kind: 'charged', chargedRaw: 100n },
+      kind: 'charged',
+      chargedRaw: 100n,
       reservation: { nonce: settled.reservation.nonce, validBefore },
     });
     await (await begin('work_released')).end('released', 0n);
@@ -255,14 +271,15 @@ describe('idempotency keys in the database', () => {
     await take(living.keys, 'living');
     await take(dead.keys, 'dead and unpaid');
     const { workId } = await take(dead.keys, 'dead and undecided');
-    await ledger.hold({
-      ...{ spender, holdId: workId, amountRaw: 1n, destination: DESTINATION },
-    });
+    await ledger.hold({ spender, holdId: workId, amountRaw: 1n, destination: DESTINATION });
     const paying = await take(dead.keys, 'dead and paying');
     const reservation = reservationOf(paying.workId);
     const { payee } = reservation;
     await ledger.hold({
-      ...{ spender, holdId: paymentHoldId(paying.workId), amountRaw: 1n, reservation },
+      spender,
+      holdId: paymentHoldId(paying.workId),
+      amountRaw: 1n,
+      reservation,
       destination: { ...DESTINATION, payee },
     });
     await sql`update idempotency_keys set expires_at = now()`;
@@ -276,7 +293,11 @@ describe('idempotency keys in the database', () => {
     expect(await pruneKeys(sql, 2, false)).toBe(2);
     expect(await pruneKeys(sql, 2, false)).toBe(1);
     expect(await left()).toEqual([
-      ...['dead and paying', 'dead and undecided', 'dead and unpaid', 'fresh', 'living'],
+      'dead and paying',
+      'dead and undecided',
+      'dead and unpaid',
+      'fresh',
+      'living',
     ]);
     expect(await pruneKeys(sql, 10, true)).toBe(1);
     expect(await left()).toEqual(['dead and paying', 'dead and undecided', 'fresh', 'living']);

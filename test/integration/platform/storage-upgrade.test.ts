@@ -1,31 +1,51 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkInvariants } from '../../../src/ledger/store/check-invariants.ts';
 import { findHold } from '../../../src/ledger/store/orphan-store.ts';
-import { migrateDatabase, migrationsFolder } from '../../../src/platform/postgres/migrate.ts';
-import { openSql, type Sql } from '../../../src/platform/postgres/sql.ts';
-import { targetOn, testDatabase } from '../../support/database.ts';
+import { SchemaNotKnown } from '../../../src/platform/postgres/adopt-baseline.ts';
+import { listMigrations } from '../../../src/platform/postgres/backup/schema.ts';
+import { migrateDatabase } from '../../../src/platform/postgres/migrate.ts';
+import { readBaseline } from '../../../src/platform/postgres/migrations-folder.ts';
+import { schemaDifferences } from '../../../src/platform/postgres/schema-differences.ts';
+import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { liveLedger } from '../../support/ledger-load.ts';
 import { DESTINATION } from '../../support/spending.ts';
 
-type Journal = { readonly entries: readonly { readonly tag: string; readonly when: number }[] };
+const BASELINE = readBaseline();
+let shared: TestDatabase;
+beforeAll(async () => {
+  shared = await testDatabase(2);
+});
+afterAll(() => shared[Symbol.asyncDispose]());
 
-/** The schema as it was after the first `count` migrations, known to the migrator as such. */
-async function schemaOf(sql: Sql, count: number): Promise<void> {
-  const folder = migrationsFolder();
-  const { entries } = JSON.parse(
-    readFileSync(join(folder, 'meta/_journal.json'), 'utf8'),
-  ) as Journal;
-  await sql.unsafe(`create schema drizzle; create table drizzle.__drizzle_migrations (
-    id serial primary key, hash text not null, created_at bigint)`);
-  for (const { tag, when } of entries.slice(0, count)) {
-    const text = readFileSync(join(folder, `${tag}.sql`), 'utf8');
-    for (const statement of text.split('--> statement-breakpoint')) await sql.unsafe(statement);
-    await sql`
-      insert into drizzle.__drizzle_migrations (hash, created_at)
-      values (${tag}, ${String(when)}::bigint)`;
+/** Takes back what a transaction has changed. */
+class Undo extends Error {}
+
+const REPLACED = `
+  create or replace function fill_bucket(buckets bigint[], head bigint, bucket bigint, amount bigint)
+  returns bigint[] language sql immutable as 'select buckets'`;
+
+/** A database with today's schema whose migrator knows it as made by `hashes`. */
+async function databaseMadeBy(hashes: readonly string[]): Promise<TestDatabase> {
+  const made = await testDatabase(4);
+  await made.sql`delete from drizzle.__drizzle_migrations`;
+  for (const [i, hash] of hashes.entries()) {
+    const when = BASELINE.before[i]?.when ?? BASELINE.when + i;
+    await made.sql`
+      insert into drizzle.__drizzle_migrations (hash, created_at) values (${hash}, ${String(when)}::bigint)`;
   }
+  return made;
+}
+
+const allBefore = (): string[] => BASELINE.before.map(({ sha256 }) => sha256);
+
+/** The sentence with which a migration of `made` is refused; fails where nothing refuses it. */
+async function refusalOf(made: TestDatabase): Promise<string> {
+  const before = await listMigrations(made.sql);
+  const error = await migrateDatabase(made.target).catch((caught: unknown) => caught);
+  if (!(error instanceof SchemaNotKnown)) throw error ?? new Error('nothing was refused');
+  expect(await listMigrations(made.sql)).toEqual(before);
+  expect(await made.sql`select 1 from pg_namespace where nspname like 'svc%'`).toHaveLength(0);
+  return error.message;
 }
 
 /** An agent with a line of three keys, three charges, and a hold that is open. */
@@ -33,7 +53,6 @@ const FILLED = `
   insert into developers (account_id, wallet) values ('acct_old', '0xold');
   insert into agents (account_id, name, status, funding_mode, max_rate_bps, expiry_seconds)
     values ('acct_old', 'old', 'active', 'wallet', 0, 3600);
-  insert into team_funds (account_id) values ('acct_old');
   insert into agent_funds (agent_id, account_id, spendable_raw, held_raw, credited_raw, consumed_raw)
     values (1, 'acct_old', 900, 40, 1000, 60);
   insert into agent_keys (agent_id, digest, prefix, permissions, rotated_from, revoked_at) values
@@ -52,67 +71,85 @@ const FILLED = `
     (1, 'resolve:spent', 'x', 'x', 'POST', 'failed', 10, 'm', 'free', '{}', 'act', '2026-01-01T00:00:00Z'),
     (1, 'resolve:spent', 'x', 'x', 'POST', 'success', 0, null, null, '{}', null, '2026-01-02T00:00:00Z')`;
 
-it('free calls that were written before are counted by their actions', async () => {
-  await using scratch = await testDatabase(1);
-  const name = `${(await scratch.sql`select current_database() as name`)[0]?.name}_free`;
-  await scratch.sql.unsafe(`create database "${name}" template template0`);
-  const target = targetOn(scratch.target, name);
-  const sql = openSql(target, 4);
-  try {
-    await schemaOf(sql, 8);
-    await sql`
-      insert into proxy_passthroughs (agent_id, target_url, method, response_status_code, latency_ms, action_id)
-      values (1, 'u', 'GET', 200, 1, 'a'), (1, 'u', 'GET', 200, 1, 'a'), (1, 'u', 'GET', 200, 1, null),
-        (2, 'u', 'GET', 200, 1, 'a')`;
-    await migrateDatabase(target);
-    const rows = await sql`select agent_id, action_id, calls from free_action_totals order by 1`;
-    expect([...rows]).toEqual([
-      { agent_id: 1, action_id: 'a', calls: 2 },
-      { agent_id: 2, action_id: 'a', calls: 1 },
-    ]);
-  } finally {
-    await sql.end({ timeout: 1 });
-    await scratch.sql.unsafe(`drop database if exists "${name}" with (force)`);
-  }
-});
+describe('a database of the migrations before the baseline', () => {
+  it('keeps its money and its open holds, and has the baseline afterwards', async () => {
+    await using made = await databaseMadeBy(allBefore());
+    await made.sql.unsafe(FILLED);
+    await migrateDatabase(made.target);
+    expect(await listMigrations(made.sql)).toEqual([BASELINE.hash]);
 
-it('a database of the version before keeps its money, its sums and its lines of keys', async () => {
-  await using scratch = await testDatabase(1);
-  const name = `${(await scratch.sql`select current_database() as name`)[0]?.name}_old`;
-  await scratch.sql.unsafe(`create database "${name}" template template0`);
-  const target = targetOn(scratch.target, name);
-  const sql = openSql(target, 4);
-  try {
-    await schemaOf(sql, 2);
-    await sql.unsafe(FILLED);
-    await migrateDatabase(target);
-
-    const roots = await sql<{ root_id: number | null }[]>`
-      select root_id from agent_keys order by id`;
-    expect(roots.map((row) => row.root_id)).toEqual([null, 1, 1, null]);
-    expect([
-      ...(await sql`
-        select day::text, model, rail, calls, failed, cost_raw from spend_totals order by 1`),
-    ]).toEqual([
-      { day: '2026-01-01', model: 'm', rail: 'free', calls: 2, failed: 1, cost_raw: 60n },
-      { day: '2026-01-02', model: '', rail: '', calls: 1, failed: 0, cost_raw: 0n },
-    ]);
-    expect([...(await sql`select action_id, calls, spent_raw from action_totals`)]).toEqual([
-      { action_id: 'act', calls: 2, spent_raw: 50n },
-    ]);
-
-    // What was held under the version before is settled by this one.
-    await using ledger = liveLedger(sql, 'new');
-    const open = await findHold(sql, 'open');
+    await using ledger = liveLedger(made.sql, 'new');
+    const open = await findHold(made.sql, 'open');
     if (open === undefined) throw new Error('the hold is gone');
     const settled = { hold: open, actualRaw: 15n, account: 'gateway', source: 'x' } as const;
     expect(await ledger.settle(settled)).toMatchObject({ kind: 'settled', chargedRaw: 15n });
     const spender = { agentId: 1, keyId: 3, keyRootId: 1 };
     const again = { spender, holdId: 'new', amountRaw: 925n, destination: DESTINATION };
     expect((await ledger.hold(again)).kind).toBe('held');
-    expect(await checkInvariants(sql)).toEqual([]);
-  } finally {
-    await sql.end({ timeout: 1 });
-    await scratch.sql.unsafe(`drop database if exists "${name}" with (force)`);
-  }
+    expect(await checkInvariants(made.sql)).toEqual([]);
+  });
+
+  it('is adopted once by several processes that start at once', async () => {
+    await using made = await databaseMadeBy(allBefore());
+    await Promise.all([1, 2, 3].map(() => migrateDatabase(made.target)));
+    expect(await listMigrations(made.sql)).toEqual([BASELINE.hash]);
+  });
+
+  it('is adopted with columns in another order and with an index of its operator', async () => {
+    await using made = await databaseMadeBy(allBefore());
+    await made.sql.unsafe(`
+      alter table developers rename column created_at to old;
+      alter table developers add column created_at timestamptz not null default now();
+      alter table developers drop column old;
+      create index operators_own on charges (target_host)`);
+    await migrateDatabase(made.target);
+    expect(await listMigrations(made.sql)).toEqual([BASELINE.hash]);
+    expect(await made.sql`select to_regclass('operators_own') as at`).toEqual([
+      { at: 'operators_own' },
+    ]);
+  });
+
+  it('is refused, and changes nothing, where its schema was changed by something else', async () => {
+    await using made = await databaseMadeBy(allBefore());
+    await made.sql`drop index charges_agent_at`;
+    expect(await refusalOf(made)).toMatch(/lacks: index .*charges_agent_at.*Restore these/);
+  });
+
+  it('is refused with the version that helps where some of the migrations are missing', async () => {
+    await using made = await databaseMadeBy(allBefore().slice(0, 25));
+    const last = BASELINE.before.at(-1)?.tag ?? '';
+    expect(await refusalOf(made)).toBe(
+      `The database has 25 of the ${BASELINE.before.length} migrations before ${last}: start the newest version that still has ` +
+        `migrations/${last}.sql on it once, then this one.`,
+    );
+  });
+
+  it('is refused where another program made it, or one went on behind it', async () => {
+    for (const hashes of [['else'], [...allBefore(), 'else'], allBefore().with(3, 'else')]) {
+      await using made = await databaseMadeBy(hashes);
+      expect(await refusalOf(made)).toContain('is none of this program');
+    }
+  });
+});
+
+describe('schemaDifferences', () => {
+  it.each([
+    ['an index', 'drop index charges_agent_at', /^index .*charges_agent_at/],
+    ['a default', 'alter table agents alter column mode drop default', /^column agents\.mode/],
+    ['a function', 'drop function roll_buckets', /^function .*roll_buckets/],
+    ['the body of a function', REPLACED, /^function .*fill_bucket/],
+    ['a key', 'alter table holds drop constraint holds_pkey', /^constraint holds\.holds_pkey/],
+    ['fillfactor', 'alter table agent_funds reset (fillfactor)', /^table agent_funds/],
+  ])('tells %s that is missing or another', async (_, change, told) => {
+    await shared.sql
+      .begin(async (tx) => {
+        expect(await schemaDifferences(tx, BASELINE.text)).toEqual([]);
+        await tx.unsafe(change);
+        expect((await schemaDifferences(tx, BASELINE.text))[0]).toMatch(told);
+        throw new Undo();
+      })
+      .catch((error: unknown) => {
+        if (!(error instanceof Undo)) throw error;
+      });
+  });
 });

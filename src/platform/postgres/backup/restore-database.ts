@@ -1,3 +1,4 @@
+import { sinceBaseline } from '../adopt-baseline.ts';
 import type { Sql, SqlTransaction } from '../sql.ts';
 import type { TableDone } from './backup-database.ts';
 import { type CopyIn, copyIn } from './copy-in.ts';
@@ -87,14 +88,11 @@ async function load(
 }
 
 async function requireSameSchema(tx: SqlTransaction, head: Head): Promise<void> {
-  const here = await listMigrations(tx);
-  if (
-    here.length === head.migrations.length &&
-    here.every((hash, i) => hash === head.migrations[i])
-  )
-    return;
+  const here = sinceBaseline(await listMigrations(tx));
+  const there = sinceBaseline(head.migrations);
+  if (here.length === there.length && here.every((hash, i) => hash === there[i])) return;
   throw new BackupError(
-    `The backup of ${head.createdAt} has another schema (${head.migrations.length} migrations, this program ${here.length}): restore it with the release that made it, then upgrade.`,
+    `The backup of ${head.createdAt} has another schema (${there.length} migrations, this program ${here.length}): restore it with the release that made it, then upgrade.`,
   );
 }
 

@@ -157,6 +157,21 @@ export const walletAudits = pgTable('wallet_audits', {
   rereadFrom: bigint('reread_from', { mode: 'number' }),
 });
 
+/** A wallet that did not hold the USDC that these blocks show for it: its credits wait. */
+export const awaitedDeposits = pgTable(
+  'awaited_deposits',
+  {
+    agentId: integer('agent_id').primaryKey(),
+    fromBlock: bigint('from_block', { mode: 'number' }).notNull(),
+    toBlock: bigint('to_block', { mode: 'number' }).notNull(),
+    /** Retries that credited nothing. */
+    looks: integer('looks').notNull().default(0),
+    foundAt: now('found_at'),
+    nextAt: now('next_at'),
+  },
+  (table) => [index('awaited_deposits_due').on(table.nextAt)],
+);
+
 /** A wallet that holds something else on chain than by the book, until that is explained. */
 export const walletDifferences = pgTable(
   'wallet_differences',

@@ -74,10 +74,20 @@ export const voiceSettings = pgTable(
     voice: text('voice'),
     model: text('model'),
     webhookUrl: text('webhook_url'),
+    /** Asked before a call from outside is answered. */
+    inboundUrl: text('inbound_url'),
     /** Calls from outside are recorded, after an announcement. */
     recordCalls: boolean('record_calls').notNull().default(false),
     /** Calls from outside have a report. */
     reportCalls: boolean('report_calls').notNull().default(false),
+    /** How the agent listens and speaks, as far as it was set. */
+    conversation: jsonb('conversation').notNull().default({}),
+    /** The functions that a hosted model may call, as they were set. */
+    tools: jsonb('tools').notNull().default([]),
+    /** The secret that signs requests to the developer's functions is derived from this number. */
+    secretVersion: integer('secret_version').notNull().default(1),
+    /** The most calls that the agent has at a time; null: as many as the operator allows. */
+    callsAtOnce: integer('calls_at_once'),
     updatedAt: now('updated_at'),
   },
   (table) => [check('voice_settings_mode', sql`${table.voiceMode} in ('hosted', 'webhook')`)],
@@ -100,8 +110,10 @@ export const calls = pgTable(
     toNumber: text('to_number').notNull(),
     status: text('status').notNull(),
     terminal: boolean('terminal').notNull().default(false),
-    /** Why it ended; null while it lives, and of a call that was never answered. */
+    /** Why it ends or has ended; null while nothing ends it. */
     endReason: text('end_reason'),
+    /** What a ConversationRelay application has handed over at the end. */
+    handoffData: text('handoff_data'),
     keyId: integer('key_id'),
     taskId: text('task_id').notNull(),
     /** What the task is worth to the caller, 10000 being once; null: it was not said. */
@@ -150,6 +162,9 @@ export const calls = pgTable(
     analysisClaims: integer('analysis_claims').notNull().default(0),
     /** What came of that: whether it served its purpose, and by which facts. */
     analysis: jsonb('analysis'),
+    /** The row of a batch that it was placed for; null: it was placed by itself. */
+    batchId: id('batch_id'),
+    batchRow: integer('batch_row'),
     createdAt: now('created_at'),
   },
   (table) => [
@@ -157,6 +172,7 @@ export const calls = pgTable(
     uniqueIndex('calls_work').on(table.workId).where(sql`work_id is not null`),
     index('calls_agent').on(table.agentId, table.createdAt),
     index('calls_number').on(table.numberId, table.createdAt),
+    index('calls_batch').on(table.batchId, table.batchRow).where(sql`batch_id is not null`),
     // Living calls are few: concurrency is counted over them, and the sweeper walks them.
     index('calls_living_agent').on(table.agentId).where(sql`not terminal`),
     index('calls_living_account').on(table.accountId).where(sql`not terminal`),
@@ -190,6 +206,113 @@ export const callTurns = pgTable(
     at: now('at'),
   },
   (table) => [primaryKey({ columns: [table.callId, table.seq] })],
+);
+
+/** The functions that models of calls have called. A row is written before the function is, so that it is called at most once. */
+export const callTools = pgTable(
+  'call_tools',
+  {
+    callId: id('call_id').notNull(),
+    /** The model's id of the call. */
+    toolCallId: id('tool_call_id').notNull(),
+    name: text('name').notNull(),
+    arguments: text('arguments').notNull(),
+    /** Null: it is under way, or its process was lost. */
+    outcome: text('outcome'),
+    result: text('result'),
+    costRaw: raw('cost_raw').notNull().default(sql`0`),
+    at: now('at'),
+    /** How long it took. */
+    ms: integer('ms'),
+  },
+  (table) => [
+    primaryKey({ columns: [table.callId, table.toolCallId] }),
+    check('call_tools_outcome', sql`${table.outcome} in ('done', 'failed')`),
+  ],
+);
+
+/**
+ * What developers have asked of a live call, at whichever process: the one that has its media takes each once, in their
+ * order. They are deleted at the end of the call.
+ */
+export const callCommands = pgTable(
+  'call_commands',
+  {
+    id: integer('id').primaryKey().generatedAlwaysAsIdentity(),
+    callId: id('call_id').notNull(),
+    /** The work under an `Idempotency-Key` that asked for it. */
+    workId: id('work_id'),
+    command: jsonb('command').notNull(),
+    createdAt: now('created_at'),
+    takenAt: instant('taken_at'),
+  },
+  (table) => [
+    index('call_commands_call').on(table.callId),
+    index('call_commands_waiting').on(table.callId).where(sql`taken_at is null`),
+    uniqueIndex('call_commands_work').on(table.workId).where(sql`work_id is not null`),
+  ],
+);
+
+/** Calls that were ordered together. A worker of any process places them, a few at a time. */
+export const callBatches = pgTable(
+  'call_batches',
+  {
+    id: id('id').primaryKey(),
+    agentId: integer('agent_id').notNull(),
+    accountId: text('account_id').notNull(),
+    /** The work under an `Idempotency-Key` that ordered it. */
+    workId: id('work_id'),
+    /** Who pays, and what every call of it has. */
+    request: jsonb('request').notNull(),
+    /** `running`, `paused`, `canceled` or `completed`: a batch that is canceled is over once its last call is. */
+    status: text('status').notNull(),
+    /** Why it is paused: the error that its next call would have had. Null: it was asked to, or is not paused. */
+    pausedFor: text('paused_for'),
+    /** When a worker looks at it; null: it is over. */
+    dueAt: instant('due_at'),
+    createdAt: now('created_at'),
+    endedAt: instant('ended_at'),
+  },
+  (table) => [
+    uniqueIndex('call_batches_work').on(table.workId).where(sql`work_id is not null`),
+    index('call_batches_due').on(table.dueAt).where(sql`due_at is not null`),
+    index('call_batches_agent').on(table.agentId, table.createdAt),
+    index('call_batches_account').on(table.accountId, table.createdAt),
+    check(
+      'call_batches_status',
+      sql`${table.status} in ('running', 'paused', 'canceled', 'completed')`,
+    ),
+  ],
+);
+
+/** One person of a batch, who is called until an outcome is final. */
+export const callBatchRows = pgTable(
+  'call_batch_rows',
+  {
+    batchId: id('batch_id').notNull(),
+    seq: integer('seq').notNull(),
+    /** The number, and what the call has of its own. */
+    request: jsonb('request').notNull(),
+    /** `waiting`, `calling` or `done`. */
+    state: text('state').notNull(),
+    /** Calls that were begun for it. */
+    attempts: integer('attempts').notNull().default(0),
+    /** The latest call; null: none was written. */
+    callId: id('call_id'),
+    /** How the latest call ended, or that none was placed. */
+    outcome: text('outcome'),
+    /** The end reason of that call, or the error by which none was placed. */
+    reason: text('reason'),
+    /** The cost of its calls that are over: their legs and their model. */
+    costRaw: raw('cost_raw').notNull().default(sql`0`),
+    /** While it waits: not before then it is called. While it is called: by then its call is written, or was lost. */
+    dueAt: instant('due_at'),
+  },
+  (table) => [
+    primaryKey({ columns: [table.batchId, table.seq] }),
+    index('call_batch_rows_open').on(table.batchId, table.seq).where(sql`state <> 'done'`),
+    check('call_batch_rows_state', sql`${table.state} in ('waiting', 'calling', 'done')`),
+  ],
 );
 
 /** Recordings of calls, which lie at the carrier and are deleted there when their time is over. */
@@ -239,6 +362,28 @@ export const telephonySuspensions = pgTable('telephony_suspensions', {
   reason: text('reason').notNull(),
   createdAt: now('created_at'),
 });
+
+/** The most calls that an account has at a time, where the operator allows it another number than all others. */
+export const callLimits = pgTable('call_limits', {
+  accountId: text('account_id').primaryKey(),
+  calls: integer('calls').notNull(),
+  updatedAt: now('updated_at'),
+});
+
+/** Ends that a carrier has reported of calls that had no row then: a caller may give up while the call is admitted. */
+export const endedEarly = pgTable(
+  'calls_ended_early',
+  {
+    carrier: text('carrier').notNull(),
+    carrierCallId: text('carrier_call_id').notNull(),
+    status: text('status').notNull(),
+    at: now('at'),
+  },
+  (table) => [
+    primaryKey({ columns: [table.carrier, table.carrierCallId] }),
+    index('calls_ended_early_at').on(table.at),
+  ],
+);
 
 /** Why the phone service of every account is off, such as the carrier's limit of the month. */
 export const telephonyStops = pgTable('telephony_stops', {

@@ -5,8 +5,11 @@ import type { FeedReading, Round } from '../../../../src/platform/chain/feeds.ts
 
 const HEAD_SEC = 1_800_000_000;
 const round = (more: Partial<Round> = {}): Round => ({
-  ...{ roundId: 9n, answer: 3_000_00000000n, startedAtSec: HEAD_SEC - 50_000 },
-  ...{ updatedAtSec: HEAD_SEC - 10, ...more },
+  roundId: 9n,
+  answer: 3_000_00000000n,
+  startedAtSec: HEAD_SEC - 50_000,
+  updatedAtSec: HEAD_SEC - 10,
+  ...more,
 });
 const up = (startedAtSec = HEAD_SEC - 50_000) => round({ answer: 0n, startedAtSec });
 
@@ -14,7 +17,10 @@ function reading(more: Partial<FeedReading> = {}): BreakerReading {
   return {
     head: { number: 1, hash: '0x', timestampSec: HEAD_SEC },
     feeds: {
-      ...{ price: round(), previousAnswer: 3_000_00000000n, decimals: 8, sequencer: up() },
+      price: round(),
+      previousAnswer: 3_000_00000000n,
+      decimals: 8,
+      sequencer: up(),
       ...more,
     },
   };

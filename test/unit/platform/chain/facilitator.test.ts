@@ -56,7 +56,12 @@ function setUp() {
   };
   const { privateKey } = gasPayer;
   const facilitator = createFacilitator({
-    ...{ rpc, privateKey, usdc: USDC, chainId: 8_453, clock, log: silentLog },
+    rpc,
+    privateKey,
+    usdc: USDC,
+    chainId: 8_453,
+    clock,
+    log: silentLog,
   });
   const submit = (nonce: number) => facilitator.submitTransfer(authorization(nonce), SIGNATURE);
   return { clock, chain, submit };

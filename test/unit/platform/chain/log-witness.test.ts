@@ -17,15 +17,22 @@ function bloomOf(bits: readonly number[]): string {
 }
 
 const logAt = (blockNumber: number, logIndex: number): ChainLog => ({
-  ...{ address: TOKEN, topics: [word(1), word(2)], data: '0x', blockNumber, logIndex },
-  ...{ blockHash: word(blockNumber), txHash: word(logIndex) },
+  address: TOKEN,
+  topics: [word(1), word(2)],
+  data: '0x',
+  blockNumber,
+  logIndex,
+  blockHash: word(blockNumber),
+  txHash: word(logIndex),
 });
 
 /** A chain of 101 blocks, of which these have logs of the token. */
 async function nodeWith(logs: readonly ChainLog[], told = logs) {
   const full = bloomOf(await bloomBitsOf(TOKEN));
   const blockOf = (number: number): Block => ({
-    ...{ number, hash: word(number), timestampSec: number },
+    number,
+    hash: word(number),
+    timestampSec: number,
     logsBloom: logs.some(({ blockNumber }) => blockNumber === number) ? full : EMPTY,
   });
   const asked: (number | LogQuery)[] = [];

@@ -240,8 +240,13 @@ describe('logs', () => {
   it('are never too few because they end before the blocks of the node', async () => {
     const told = log({ blockNumber: hex(20), blockHash: word(20), logIndex: '0x7' });
     const witness = {
-      ...{ address: TOKEN, topics: [EVENT, WALLET], data: '0xab', blockNumber: 20, logIndex: 7 },
-      ...{ blockHash: word(20), txHash: word(0xcafe) },
+      address: TOKEN,
+      topics: [EVENT, WALLET],
+      data: '0xab',
+      blockNumber: 20,
+      logIndex: 7,
+      blockHash: word(20),
+      txHash: word(0xcafe),
     };
     let lastBlock = 20;
     const { rpc, asked } = logsOf((filter: { fromBlock?: string }) =>

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { migrationsFolder } from '../../../../src/platform/postgres/migrate.ts';
+import { migrationsFolder } from '../../../../src/platform/postgres/migrations-folder.ts';
 
 describe('finding the migrations', () => {
   it('finds them from the sources and from a build that lies deeper', () => {

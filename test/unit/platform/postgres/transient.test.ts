@@ -33,8 +33,17 @@ describe('isTransient', () => {
 
 describe('isConnectionError', () => {
   const GONE = [
-    ...['ENOTFOUND', 'ECONNABORTED', 'ERR_STREAM_DESTROYED', 'ECONNREFUSED', 'CONNECTION_CLOSED'],
-    ...['08006', '40003', '53300', '57P01', '57P03', '25P03'],
+    'ENOTFOUND',
+    'ECONNABORTED',
+    'ERR_STREAM_DESTROYED',
+    'ECONNREFUSED',
+    'CONNECTION_CLOSED',
+    '08006',
+    '40003',
+    '53300',
+    '57P01',
+    '57P03',
+    '25P03',
   ];
 
   it('never says of a database that it is away where isTransient says that it is not', () => {

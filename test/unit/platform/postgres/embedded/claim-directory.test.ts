@@ -22,8 +22,12 @@ describe('claiming a data directory', () => {
     writeFileSync(join(directory, 'postmaster.pid'), '');
     const calledOff = new AbortController();
     const claim = claimDirectory({
-      ...{ directory, dataDirectory: directory, clock: new ManualClock(), log: silentLog },
-      ...{ adopt: false, signal: calledOff.signal },
+      directory,
+      dataDirectory: directory,
+      clock: new ManualClock(),
+      log: silentLog,
+      adopt: false,
+      signal: calledOff.signal,
     });
     calledOff.abort(new Error('the operator stopped it'));
     await expect(claim).rejects.toThrow('the operator stopped it');

@@ -40,9 +40,7 @@ describe('the data in a directory', () => {
   it('is left alone when it is its runner’s already', async () => {
     const data = dataDirectoryIn(directoryWith('own', '18\n'));
     const before = statSync(data).ctimeMs;
-    await handOver(data, {
-      ...{ prefix: [], account: undefined, byHandle: false, copyBinaries: false },
-    });
+    await handOver(data, { prefix: [], account: undefined, byHandle: false, copyBinaries: false });
     expect(statSync(data).ctimeMs).toBe(before);
   });
 });

@@ -43,7 +43,9 @@ describe('who holds a data directory', () => {
       const options = `/bin/postgres "-D" "x" "-c" "svc.owner=${ownerMark()}"\n`;
       writeFileSync(join(directory, 'postmaster.opts'), options);
       expect(holderOf(`${server.pid}\nx\n1\n5432\n/tmp/place\n`)).toEqual({
-        ...{ kind: 'postmaster', pid: server.pid, socketDirectory: '/tmp/place' },
+        kind: 'postmaster',
+        pid: server.pid,
+        socketDirectory: '/tmp/place',
         owner: { mark: ownerMark(), lives: true },
       });
     } finally {

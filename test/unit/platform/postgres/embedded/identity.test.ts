@@ -10,8 +10,12 @@ const ALICE = { name: 'alice', uid: 1_000, gid: 1_000 };
 const choose = (over: Partial<System>, dataUid?: number) =>
   chooseIdentity({
     system: {
-      ...{ uid: 0, platform: 'linux', accounts: [ALICE, NOBODY, POSTGRES], hasAccountName: true },
-      ...{ othersMayEnter: () => true, mayUnshare: async () => true },
+      uid: 0,
+      platform: 'linux',
+      accounts: [ALICE, NOBODY, POSTGRES],
+      hasAccountName: true,
+      othersMayEnter: () => true,
+      mayUnshare: async () => true,
       ...over,
     },
     directory: '/srv/db',
