@@ -1,7 +1,7 @@
 /** How one sample of mono sound is written: on a socket, on a telephone line, in a file. */
-import { decodeAlaw } from './alaw.ts';
-import { decodeMulaw } from './mulaw.ts';
-import { PcmByteReader } from './pcm.ts';
+import { decodeAlaw, encodeAlaw } from './alaw.ts';
+import { decodeMulaw, encodeMulaw } from './mulaw.ts';
+import { PcmByteReader, writePcmBytes } from './pcm.ts';
 
 export const SOUND_CODINGS = ['linear16', 'mulaw', 'alaw'] as const;
 
@@ -38,6 +38,21 @@ export class SoundReader {
   /** Forgets the half of a sample that is still owed. */
   reset(): void {
     this.#halves.reset();
+  }
+}
+
+/** Writes samples into the front of `target`, which is as long as their coding needs. */
+export function writeSound(coding: SoundCoding, samples: Int16Array, target: Uint8Array): void {
+  switch (coding) {
+    case 'linear16':
+      writePcmBytes(samples, target);
+      return;
+    case 'mulaw':
+      encodeMulaw(samples, target);
+      return;
+    case 'alaw':
+      encodeAlaw(samples, target);
+      return;
   }
 }
 

@@ -11,7 +11,12 @@ const SIMPLE_BLOCK = 0xa3;
 const BLOCK = 0xa1;
 /** Elements that hold times or durations. */
 const READ: ReadonlySet<number> = new Set([
-  ...[TIMESTAMP_SCALE, DURATION, TRACKS, CLUSTER_TIME, SIMPLE_BLOCK, BLOCK],
+  TIMESTAMP_SCALE,
+  DURATION,
+  TRACKS,
+  CLUSTER_TIME,
+  SIMPLE_BLOCK,
+  BLOCK,
 ]);
 
 /** WebM and Matroska: the later of what the head says and of where the last block stands. */

@@ -36,10 +36,26 @@ export type Transcript = {
   readonly words?: readonly TimedWord[] | undefined;
 };
 
+/** Events of a recogniser that finds the ends of turns, about the turn in progress. Its words come as transcripts. */
+export type TurnSign = 'likely_over' | 'resumed' | 'over';
+
+/** Settings of a recogniser that finds the ends of turns. */
+export type TurnBounds = {
+  /** Silence that ends a turn: no less, and no more. */
+  readonly leastMs: number;
+  readonly mostMs: number;
+  /** Ends that are only likely are reported, too. */
+  readonly isEager: boolean;
+};
+
 export type SttListener = {
   transcript(transcript: Transcript): void;
   /** The engine gave up on this stream and could not be replaced. */
   failed(error: Error): void;
+  /** Sent by recognisers that find the ends of turns. */
+  turn?(sign: TurnSign): void;
+  /** The stream has given its engine back between two utterances, and takes no more sound. */
+  released?(): void;
 };
 
 /** The worker of an engine died, hung, or was ended while it had something to do. */
@@ -61,6 +77,8 @@ export class EngineInputRefused extends Error {
 
 /** One live stream. Audio is 16-bit mono PCM at the rate given to `open`; nothing is kept of the array. */
 export interface SttStream {
+  /** The stream reports the ends of turns. Absent: it does not. */
+  readonly takesTurns?: boolean;
   push(pcm: Int16Array): void;
   /**
    * End of an utterance: the rest is decoded and its final transcript is delivered before this resolves. Rejects with
@@ -78,7 +96,18 @@ export class UtteranceLost extends Error {
   override readonly name = 'UtteranceLost';
 }
 
+/** `live`: a person, who pauses and lets others speak. `file`: sound that is transcribed without a pause. */
+export type ListeningLoad = 'live' | 'file';
+
+/** Room at an engine for one who is listened to. */
+export interface EnginePlace {
+  /** Gives the place back. Safe to call twice. */
+  release(): void;
+}
+
 export interface SttEngine {
+  /** Streams of this engine report the ends of turns. Absent: they do not. */
+  readonly takesTurns?: boolean;
   /** Rejects with EngineBusy or EngineMissing. */
   open(options: {
     readonly sampleRateHz: number;
@@ -88,7 +117,29 @@ export interface SttEngine {
     readonly language?: string;
     /** Words to expect, for engines that take them. */
     readonly prompt?: string;
+    /** For engines that find the ends of turns. */
+    readonly turns?: TurnBounds;
+    /** The place that the listener has at an engine of this process. Absent: the stream takes one of its own. */
+    readonly place?: EnginePlace | undefined;
+    /** Kind of the stream's sound. Default: speech of a person. */
+    readonly load?: ListeningLoad;
   }): Promise<SttStream>;
+}
+
+/** A recogniser of this process, which has room for as many listeners as it can keep up with. */
+export interface SharedSttEngine extends SttEngine {
+  /**
+   * Takes room for one listener, all of whose utterances are transcribed then. Throws EngineBusy or EngineMissing; a
+   * listener whose call is under way is never told that it is busy.
+   */
+  takePlace(isUnderWay?: boolean): EnginePlace;
+  readonly places: {
+    readonly taken: number;
+    /** Listeners that were refused so far. */
+    readonly refused: number;
+    /** Live listeners that there is room for in all. */
+    readonly most: number;
+  };
 }
 
 export type SpeechChunk = {
@@ -231,7 +282,7 @@ export type EngineName =
 
 /** The engines of this process, loaded on first use. `missing` answers without loading anything. */
 export interface LocalEngines extends AsyncDisposable {
-  readonly stt: { readonly pocketsphinx: SttEngine; readonly grammar: SttEngine };
+  readonly stt: { readonly pocketsphinx: SharedSttEngine; readonly grammar: SharedSttEngine };
   readonly tts: { readonly flite: TtsEngine };
   readonly encoding: SoundEncoding;
   readonly decoding: SoundDecoding;

@@ -5,14 +5,15 @@ import type { Log } from '../kernel/log.ts';
 import type { Random } from '../kernel/random.ts';
 import { createDecoderPool } from './asr/decoder-pool.ts';
 import type { GrammarOptions } from './asr/grammar-worker.ts';
+import { createListeningPlaces } from './asr/listening-places.ts';
 import type { PocketsphinxOptions } from './asr/pocketsphinx-worker.ts';
 import { DECODER_CALLS_IN_FLIGHT, type SttContract } from './asr/stt-contract.ts';
-import { createSttEngine } from './asr/stt-engine.ts';
+import { createSttEngine, decodersOf } from './asr/stt-engine.ts';
 import type { DecodingContract } from './decoding/decoding-worker.ts';
 import { createSoundDecoding } from './decoding/sound-decoding.ts';
 import type { EngineName, LocalEngines } from './engine.ts';
-import type { TextContract, TextOptions } from './guide/text-worker.ts';
-import { createGuide, createTokenCounter, createUseLite } from './text-engines.ts';
+import { createGuide, createTokenCounter, createUseLite } from './text/text-engines.ts';
+import type { TextContract, TextOptions } from './text/text-worker.ts';
 import { createEngineFiles, type EngineFiles } from './threads/engine-files.ts';
 import { createFairLine } from './threads/fair-line.ts';
 import { createWorkerClient, type WorkerClient, workerEntry } from './threads/worker-client.ts';
@@ -31,10 +32,10 @@ export type LocalEnginesDeps = {
   readonly log: Log;
   readonly files?: EngineFiles;
   readonly sizes?: {
-    /** Streams of `local/pocketsphinx` at a time; about 125 MB each once in use. */
+    /** Decoders of `local/pocketsphinx`; about 125 MB each once in use. */
     readonly decoders?: number;
-    /** Streams of `local/grammar` at a time; about 30 MB each. */
-    readonly grammarDecoders?: number;
+    /** Listeners of each recogniser, in place of as many as it can keep up with. */
+    readonly listeners?: number | undefined;
   };
 };
 
@@ -45,7 +46,7 @@ const WORKER_FOLDERS = {
   flite: 'tts',
   grammar: 'asr',
   pocketsphinx: 'asr',
-  text: 'guide',
+  text: 'text',
   vad: 'vad',
 } as const;
 
@@ -71,32 +72,16 @@ export function createLocalEngines(deps: LocalEnginesDeps): LocalEngines {
     const { clock, log } = deps;
     return createWorkerClient({ name, clock, log, entry, options, ...bounds });
   };
-  const niceness = LIMITS.engines.niceness.other;
-  const flite = makeClient<FliteContract, FliteOptions>(
-    'flite',
-    () => ({ wasm: files.fliteWasm() }),
-    { maxInFlight: LIMITS.engines.speechCallsInFlight, niceness },
-  );
-  const encoder = makeClient<EncoderContract, EncoderOptions>(
-    'encoder',
-    () => ({ scripts: files.encoderScripts() }),
-    { maxInFlight: LIMITS.engines.encoding.callsInFlight, niceness },
-  );
-  const decoder = makeClient<DecodingContract, null>('decoding', () => null, {
-    maxInFlight: LIMITS.engines.decoding.callsInFlight,
-    niceness: LIMITS.engines.niceness.decoder,
-  });
-  const text = makeClient<TextContract, TextOptions>(
-    'text',
-    () => ({ useLite: files.missing('use-lite') === undefined }),
-    { maxInFlight: LIMITS.engines.textCallsInFlight, niceness },
-  );
-  const silero = makeClient<VadContract, VadWorkerOptions>(
-    'vad',
-    () => ({ weights: files.sileroWeights() }),
-    { maxInFlight: 4, niceness },
-  );
-  const pools = createDecoderPools(deps, files, makeClient);
+  const { flite, encoder, decoder, text, silero } = createClients(makeClient, files);
+  const decoders = decodersOf(availableParallelism());
+  const pools = createDecoderPools(deps, { files, makeClient, ...decoders });
+  const places = () =>
+    createListeningPlaces({
+      cores: decoders.cores,
+      // A burst of other work does not close the phone: each decoder may always have a listener.
+      least: decoders.size,
+      most: deps.sizes?.listeners,
+    });
   const requirePresent = (engine: EngineName) => () => files.requirePresent(engine);
   // One thread, one line.
   const asText = { client: text, line: createFairLine(LIMITS.engines.line) };
@@ -105,10 +90,18 @@ export function createLocalEngines(deps: LocalEnginesDeps): LocalEngines {
   return {
     stt: {
       pocketsphinx: createSttEngine({
+        clock: deps.clock,
         pool: pools.pocketsphinx,
+        places: places(),
         requirePresent: requirePresent('pocketsphinx'),
       }),
-      grammar: createSttEngine({ pool: pools.grammar, requirePresent: requirePresent('grammar') }),
+      grammar: createSttEngine({
+        clock: deps.clock,
+        pool: pools.grammar,
+        places: places(),
+        requirePresent: requirePresent('grammar'),
+        needsGrammar: true,
+      }),
     },
     tts: { flite: createFlite({ client: flite, requirePresent: requirePresent('flite') }) },
     encoding: createSoundEncoding({ client: encoder, missing: files.missing }),
@@ -134,15 +127,56 @@ export function createLocalEngines(deps: LocalEnginesDeps): LocalEngines {
   };
 }
 
+/** The workers of all engines but the recognisers. */
+function createClients(makeClient: MakeClient, files: EngineFiles) {
+  const niceness = LIMITS.engines.niceness.other;
+  const flite = makeClient<FliteContract, FliteOptions>(
+    'flite',
+    () => ({ wasm: files.fliteWasm() }),
+    { maxInFlight: LIMITS.engines.speechCallsInFlight, niceness },
+  );
+  const encoder = makeClient<EncoderContract, EncoderOptions>(
+    'encoder',
+    () => ({ scripts: files.encoderScripts() }),
+    { maxInFlight: LIMITS.engines.encoding.callsInFlight, niceness },
+  );
+  const decoder = makeClient<DecodingContract, null>('decoding', () => null, {
+    maxInFlight: LIMITS.engines.decoding.callsInFlight,
+    niceness: LIMITS.engines.niceness.decoder,
+  });
+  const text = makeClient<TextContract, TextOptions>(
+    'text',
+    () => ({ useLite: files.missing('use-lite') === undefined }),
+    { maxInFlight: LIMITS.engines.textCallsInFlight, niceness },
+  );
+  const silero = makeClient<VadContract, VadWorkerOptions>(
+    'vad',
+    () => ({ weights: files.sileroWeights() }),
+    { maxInFlight: 4, niceness },
+  );
+  return { flite, encoder, decoder, text, silero };
+}
+
 /** The recognisers, which take turns with each other: one core is left for the media loop. */
-function createDecoderPools(deps: LocalEnginesDeps, files: EngineFiles, makeClient: MakeClient) {
-  const { sizes = {}, random } = deps;
-  const { niceness, decodersMax } = LIMITS.engines;
-  const size = Math.min(decodersMax, 2 * availableParallelism());
+function createDecoderPools(
+  { sizes = {}, random }: LocalEnginesDeps,
+  {
+    cores,
+    files,
+    makeClient,
+    size,
+  }: {
+    readonly files: EngineFiles;
+    readonly makeClient: MakeClient;
+    readonly size: number;
+    readonly cores: number;
+  },
+) {
+  const { niceness } = LIMITS.engines;
   const bounds = {
     maxInFlight: DECODER_CALLS_IN_FLIGHT,
     niceness: niceness.decoder,
-    turns: createTurns(availableParallelism() - 1),
+    turns: createTurns(cores),
   };
   const seed = () => Buffer.from(random.bytes(4)).readUInt32LE();
   return {
@@ -156,7 +190,7 @@ function createDecoderPools(deps: LocalEnginesDeps, files: EngineFiles, makeClie
         ),
     }),
     grammar: createDecoderPool({
-      size: sizes.grammarDecoders ?? size,
+      size,
       makeClient: () =>
         makeClient<SttContract, GrammarOptions>(
           'grammar',

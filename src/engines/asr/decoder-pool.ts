@@ -1,17 +1,17 @@
-import { LIMITS } from '../../kernel/limits.ts';
-import { EngineBusy } from '../engine.ts';
 import type { WorkerClient } from '../threads/worker-client.ts';
 import type { SttContract } from './stt-contract.ts';
 
 export type DecoderClient = WorkerClient<SttContract>;
 
-/** A bounded set of decoders. One decoder belongs to one stream at a time and stays warm for the next. */
+/** A bounded set of decoders. A stream has one for as long as an utterance lasts; it stays warm for the next stream. */
 export interface DecoderPool extends AsyncDisposable {
-  /** Throws EngineBusy when every decoder is taken: there is no queue. */
-  take(): DecoderClient;
+  /** Calls `taken` once with a decoder, at once or when the streams that asked before have theirs. Returns the function that gives the wait up. */
+  take(taken: (client: DecoderClient) => void): () => void;
   /** `retire` ends a decoder that is still busy with what its last stream left behind. */
   giveBack(client: DecoderClient, retire: boolean): void;
   readonly taken: number;
+  /** Streams that wait for a decoder. */
+  readonly waiting: number;
 }
 
 export type DecoderPoolDeps = {
@@ -23,32 +23,48 @@ export function createDecoderPool({ size, makeClient }: DecoderPoolDeps): Decode
   const idle: DecoderClient[] = [];
   const taken = new Set<DecoderClient>();
   const leaving = new Set<Promise<void>>();
+  const waiting = new Set<(client: DecoderClient) => void>();
 
   function end(client: DecoderClient) {
-    const left = Promise.resolve(client[Symbol.asyncDispose]()).finally(() => leaving.delete(left));
+    const left = Promise.resolve(client[Symbol.asyncDispose]()).finally(() => {
+      leaving.delete(left);
+      serve();
+    });
     leaving.add(left);
   }
 
-  return {
-    take() {
+  function serve() {
+    for (const next of waiting) {
       // Decoders that are on their way out still hold their memory and count.
-      if (taken.size + leaving.size >= size) {
-        throw new EngineBusy(leaving.size > 0 ? 1 : LIMITS.engines.decoderRetrySeconds);
-      }
+      if (taken.size + leaving.size >= size) return;
       const client = idle.pop() ?? makeClient();
       taken.add(client);
-      return client;
+      waiting.delete(next);
+      next(client);
+    }
+  }
+
+  return {
+    take(next) {
+      waiting.add(next);
+      serve();
+      return () => waiting.delete(next);
     },
     giveBack(client, retire) {
       if (!taken.delete(client)) return;
       // A thread that died has nothing left to do.
       if (retire && client.thread !== undefined) end(client);
       else idle.push(client);
+      serve();
     },
     get taken() {
       return taken.size;
     },
+    get waiting() {
+      return waiting.size;
+    },
     async [Symbol.asyncDispose]() {
+      waiting.clear();
       for (const client of [...idle.splice(0), ...taken]) end(client);
       await Promise.all(leaving);
     },

@@ -57,6 +57,7 @@ export async function openFileTranscriber(
   let failure: Error | undefined;
   const stt = await deps.stt.open({
     sampleRateHz: HEARING_HZ,
+    load: 'file',
     listener: {
       transcript: (transcript) => {
         if (transcript.isFinal && transcript.text !== '') heard.push(transcript);

@@ -28,6 +28,8 @@ serveDecoder(utterances, async (start) => {
   }
   const oversize = oversizeOf(jsgfSize(jsgf));
   if (oversize !== undefined) throw new EngineInputRefused(`A grammar ${oversize}.`);
+  // Joining the words of a large grammar takes a second.
+  if (jsgf === grammar) return;
   // The last caller's grammar must not come back when a new decoder is made for this one.
   grammar = undefined;
   current?.useGrammar(jsgf);

@@ -5,6 +5,7 @@ import { compileFunction } from 'node:vm';
 import type { TimedWord } from '../engine.ts';
 import type { Decoder } from './decoder.ts';
 import { createDither } from './dither.ts';
+import { findSpectralMean } from './spectral-mean.ts';
 
 /** Where the parts of the recogniser are: two packages together make one. */
 export type PocketsphinxFiles = {
@@ -33,6 +34,7 @@ const FEATURE_PARAMETERS = `-lowerf 130
  * One pass, with a search narrow enough for a live stream. `-cmninit` is the loudness a stream is
  * taken to have before it was heard; without it the first sentence has twice the errors.
  */
+const FIRST_MEAN = 50;
 const OPTIONS = [
   ['-hmm', '/m/am'],
   ['-dict', '/m/dict'],
@@ -41,7 +43,7 @@ const OPTIONS = [
   ['-fwdflat', 'no'],
   ['-maxhmmpf', '5000'],
   ['-maxwpf', '15'],
-  ['-cmninit', '50'],
+  ['-cmninit', String(FIRST_MEAN)],
 ] as const;
 
 type Status = { readonly value: number };
@@ -76,6 +78,8 @@ type Runtime = {
   readonly AudioBuffer: new () => AudioBuffer;
   readonly Segmentation: new () => Segmentation;
   readonly ReturnType: { readonly SUCCESS: Status };
+  readonly HEAP32: Int32Array;
+  readonly HEAPF32: Float32Array;
 };
 
 /** Loads the recogniser, about half a second of work and 125 MB. */
@@ -86,7 +90,7 @@ export async function loadPocketsphinx(files: PocketsphinxFiles, seed: number): 
   for (const option of OPTIONS) config.push_back(option);
   const recognizer = new runtime.Recognizer(config);
   config.delete();
-  return wrap(runtime, recognizer, createDither(seed));
+  return wrap(runtime, recognizer, seed);
 }
 
 async function startRuntime(files: PocketsphinxFiles): Promise<Runtime> {
@@ -125,11 +129,7 @@ async function installModels(runtime: Runtime, files: PocketsphinxFiles): Promis
   install('/m', 'lm.bin', await readFile(files.languageModel));
 }
 
-function wrap(
-  runtime: Runtime,
-  recognizer: Recognizer,
-  dither: (pcm: Int16Array) => void,
-): Decoder {
+function wrap(runtime: Runtime, recognizer: Recognizer, seed: number): Decoder {
   const must = (status: Status, what: string) => {
     if (status !== runtime.ReturnType.SUCCESS) throw new Error(`the recogniser cannot ${what}`);
   };
@@ -144,12 +144,16 @@ function wrap(
       segmentation.delete();
     }
   }
+  const mean = findSpectralMean(runtime, FIRST_MEAN);
   /** Where the end said nothing: those from before it. */
   let believedWords: readonly TimedWord[] | undefined;
+  let dither = createDither(seed);
 
   return {
     begin() {
       believedWords = undefined;
+      // Each utterance has the same noise, so that its text does not depend on what other callers said before.
+      dither = createDither(seed);
       must(recognizer.start(), 'begin an utterance');
     },
     feed(pcm) {
@@ -174,6 +178,10 @@ function wrap(
       return ended || believed;
     },
     words: () => believedWords ?? words(),
+    get adaptation() {
+      return mean?.read();
+    },
+    adapt: (adaptation) => mean?.write(adaptation),
   };
 }
 

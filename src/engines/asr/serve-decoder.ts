@@ -1,5 +1,7 @@
+import { systemClock } from '../../kernel/clock.ts';
+import type { Transcript } from '../engine.ts';
 import { serveWorker } from '../threads/worker-host.ts';
-import type { SttContract } from './stt-contract.ts';
+import type { Decoded, SttContract } from './stt-contract.ts';
 import type { Utterances } from './utterances.ts';
 
 /** The worker's side of a live stream; `prepare` runs when a stream begins. */
@@ -7,13 +9,21 @@ export function serveDecoder(
   utterances: Utterances,
   prepare?: (start: SttContract['start']['in']) => Promise<void>,
 ): void {
+  async function timed(work: Promise<readonly Transcript[]>): Promise<Decoded> {
+    const beganMs = systemClock.monotonicMs();
+    const transcripts = await work;
+    const workMs = systemClock.monotonicMs() - beganMs;
+    return { transcripts, workMs, isBetween: utterances.isBetween };
+  }
+
   serveWorker<SttContract>({
     async start(options) {
-      await utterances.begin();
+      await utterances.begin(options.state);
       await prepare?.(options);
       return null;
     },
-    push: (pcm) => utterances.push(pcm),
-    finish: () => utterances.finish(),
+    push: (pcm) => timed(utterances.push(pcm)),
+    finish: () => timed(utterances.finish()),
+    leave: () => utterances.leave(),
   });
 }

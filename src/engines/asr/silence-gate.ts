@@ -13,6 +13,10 @@ export interface SilenceGate {
   pass(pcm: Int16Array, energy: number): readonly Int16Array[];
   /** An utterance ended. What is known of the line's noise stays. */
   reset(): void;
+  /** Root mean square of the line's noise. */
+  readonly floor: number;
+  /** Goes on with what is known of another line. Undefined: nothing. */
+  useFloor(floor: number | undefined): void;
 }
 
 /**
@@ -44,6 +48,12 @@ export function createSilenceGate(): SilenceGate {
     reset() {
       silentSamples = 0;
       kept = [];
+    },
+    get floor() {
+      return floor;
+    },
+    useFloor(known = FLOOR.first) {
+      floor = known;
     },
   };
 }

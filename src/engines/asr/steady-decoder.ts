@@ -13,6 +13,9 @@ export interface SteadyDecoder {
   forget(): void;
   /** Lets go of a decoder that has heard more than so many seconds. */
   renewAfter(seconds: number): void;
+  /** State of the line and its speaker that each decoder of the stream begins with. */
+  adapt(adaptation: readonly number[] | undefined): void;
+  readonly adaptation: readonly number[] | undefined;
   /** Samples of the utterance so far. */
   readonly heardSamples: number;
 }
@@ -26,6 +29,7 @@ export function createSteadyDecoder(makeDecoder: () => Promise<Decoder>): Steady
   let heard: Int16Array[] = [];
   let heardSamples = 0;
   let lifeSamples = 0;
+  let learned: readonly number[] | undefined;
 
   function forget() {
     heard = [];
@@ -33,8 +37,10 @@ export function createSteadyDecoder(makeDecoder: () => Promise<Decoder>): Steady
   }
 
   async function ready(): Promise<Decoder> {
-    if (decoder === undefined) lifeSamples = 0;
-    decoder ??= await makeDecoder();
+    if (decoder !== undefined) return decoder;
+    lifeSamples = 0;
+    decoder = await makeDecoder();
+    decoder.adapt?.(learned);
     return decoder;
   }
 
@@ -75,6 +81,13 @@ export function createSteadyDecoder(makeDecoder: () => Promise<Decoder>): Steady
     forget,
     renewAfter(seconds) {
       if (lifeSamples > seconds * HEARING_HZ) decoder = undefined;
+    },
+    adapt(adaptation) {
+      learned = adaptation;
+      decoder?.adapt?.(adaptation);
+    },
+    get adaptation() {
+      return decoder?.adaptation ?? learned;
     },
     get heardSamples() {
       return heardSamples;

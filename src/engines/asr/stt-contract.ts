@@ -1,16 +1,43 @@
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Transcript } from '../engine.ts';
 
-/** What a recognising worker is asked. One worker serves one live stream at a time. */
-export type SttContract = {
-  /** Begins a stream; throws EngineInputRefused for a grammar that cannot be used. */
-  readonly start: { readonly in: { readonly grammar?: string }; readonly out: null };
-  /** 16-bit mono at HEARING_HZ. */
-  readonly push: { readonly in: Int16Array; readonly out: readonly Transcript[] };
-  /** Ends an utterance. The stream goes on. */
-  readonly finish: { readonly in: null; readonly out: readonly Transcript[] };
+/** State of one line and its speaker, learned by a decoder. The next decoder of the same stream begins with this state. */
+export type HearingState = {
+  /** Sums and means of the line's spectrum. Undefined: the decoder keeps none. */
+  readonly adaptation: readonly number[] | undefined;
+  /** Root mean square of the line's noise. */
+  readonly noiseFloor: number;
+  /** Samples of the utterance in progress. */
+  readonly saidSamples: number;
 };
 
-/** Every post of a stream as far behind as is borne, and the calls that begin and end it. */
+/** Answer to a piece of sound. */
+export type Decoded = {
+  readonly transcripts: readonly Transcript[];
+  /** Time in ms that the decoder worked on the sound. */
+  readonly workMs: number;
+  /** The decoder holds no sound without a final transcript: another stream may have it. */
+  readonly isBetween: boolean;
+};
+
+/** What a recognising worker is asked. One worker serves one live stream at a time. */
+export type SttContract = {
+  /** Begins a stream or goes on with one; throws EngineInputRefused for a grammar that cannot be used. */
+  readonly start: {
+    readonly in: {
+      readonly grammar?: string | undefined;
+      readonly state?: HearingState | undefined;
+    };
+    readonly out: null;
+  };
+  /** 16-bit mono at HEARING_HZ. */
+  readonly push: { readonly in: Int16Array; readonly out: Decoded };
+  /** Ends an utterance. */
+  readonly finish: { readonly in: null; readonly out: Decoded };
+  /** The stream leaves the decoder, and takes this along. */
+  readonly leave: { readonly in: null; readonly out: HearingState };
+};
+
+/** Every post of a stream that may wait, and the calls that begin and end it. */
 export const DECODER_CALLS_IN_FLIGHT =
   (LIMITS.engines.decoderBehindSeconds * 1_000) / LIMITS.engines.decoderPostMs + 16;

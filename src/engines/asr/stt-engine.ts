@@ -1,35 +1,102 @@
-import { HEARING_HZ } from '../../../media/hearing.ts';
+import type { Clock } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import type { SttEngine } from '../engine.ts';
+import type { EnginePlace, SharedSttEngine, SttListener } from '../engine.ts';
 import type { DecoderPool } from './decoder-pool.ts';
-import { openSttStream } from './stt-stream.ts';
+import type { ListeningPlaces } from './listening-places.ts';
+import { SharedStream } from './stt-stream.ts';
 
 export type SttEngineDeps = {
+  readonly clock: Clock;
   readonly pool: DecoderPool;
+  readonly places: ListeningPlaces;
   /** Throws EngineMissing where the engine's package was pruned. */
   readonly requirePresent: () => void;
+  /** Every stream needs a grammar, which is checked before the stream is opened. */
+  readonly needsGrammar?: boolean;
 };
 
-const PATIENCE_SAMPLES = LIMITS.engines.decoderBacklogSeconds * HEARING_HZ;
+/** A recogniser of this process. Its streams share the decoders of a pool: each has one for the length of an utterance. */
+export function createSttEngine({
+  clock,
+  needsGrammar = false,
+  places,
+  pool,
+  requirePresent,
+}: SttEngineDeps): SharedSttEngine {
+  /** Loads the first decoder before its first caller speaks: the load takes half a second. */
+  let isWarm = false;
+  function warm() {
+    if (isWarm) return;
+    isWarm = true;
+    withDecoder({}).catch(() => {
+      isWarm = false;
+    });
+  }
 
-/** A recogniser of this process: each open stream holds one decoder of the pool until it is closed. */
-export function createSttEngine({ pool, requirePresent }: SttEngineDeps): SttEngine {
+  /** Begins and leaves a stream that hears nothing: it loads a decoder, and shows whether a grammar can be used. */
+  function withDecoder(start: { readonly grammar?: string }): Promise<void> {
+    return new Promise((resolve, reject) => {
+      pool.take((client) => {
+        client
+          .call('start', start)
+          .then(() => resolve(), reject)
+          .finally(() => pool.giveBack(client, false));
+      });
+    });
+  }
+
+  async function openAt(
+    place: EnginePlace,
+    options: {
+      readonly sampleRateHz: number;
+      readonly listener: SttListener;
+      readonly grammar?: string | undefined;
+    },
+  ) {
+    const { grammar, listener, sampleRateHz } = options;
+    if (needsGrammar) await withDecoder(grammar === undefined ? {} : { grammar });
+    else warm();
+    return new SharedStream({
+      clock,
+      pool,
+      sampleRateHz,
+      listener,
+      grammar,
+      decoded: places.decoded,
+      closed: () => place.release(),
+    });
+  }
+
   return {
-    async open({ sampleRateHz, listener, grammar }) {
+    takePlace(isUnderWay = false) {
       requirePresent();
-      const client = pool.take();
+      const place = isUnderWay ? places.takeOver() : places.take('live');
+      warm();
+      return place;
+    },
+    async open({ load = 'live', place, ...options }) {
+      requirePresent();
+      // The place of a session outlives its streams.
+      const own = place === undefined ? places.take(load) : NO_PLACE;
       try {
-        await client.call('start', grammar === undefined ? {} : { grammar });
-        return openSttStream({
-          client,
-          sampleRateHz,
-          listener,
-          released: (undecoded) => pool.giveBack(client, undecoded > PATIENCE_SAMPLES),
-        });
+        return await openAt(own, options);
       } catch (error) {
-        pool.giveBack(client, false);
+        own.release();
         throw error;
       }
     },
+    get places() {
+      return places;
+    },
   };
+}
+
+const NO_PLACE: EnginePlace = { release() {} };
+
+/** The decoders of a machine: how many there are, and how many of them compute at a time. */
+export function decodersOf(cores: number): { readonly size: number; readonly cores: number } {
+  const { decodersMax, decodersPerCore } = LIMITS.engines;
+  // One core is left for the media loop.
+  const decoding = Math.max(1, cores - 1);
+  return { size: Math.min(decodersMax, decodersPerCore * decoding), cores: decoding };
 }

@@ -1,90 +1,268 @@
 import { HEARING_HZ } from '../../../media/hearing.ts';
 import { Resampler } from '../../../media/resample.ts';
+import type { Clock } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import { EngineCrashed, type SttListener, type SttStream, type Transcript } from '../engine.ts';
-import type { DecoderClient } from './decoder-pool.ts';
+import {
+  EngineBusy,
+  EngineCrashed,
+  type SttListener,
+  type SttStream,
+  type Transcript,
+} from '../engine.ts';
+import { createWatchdog, type Watchdog } from '../threads/watchdog.ts';
+import type { DecoderClient, DecoderPool } from './decoder-pool.ts';
 import { createSoundPosts } from './sound-posts.ts';
+import type { HearingState } from './stt-contract.ts';
 
 export type SttStreamDeps = {
-  readonly client: DecoderClient;
+  readonly clock: Clock;
+  readonly pool: DecoderPool;
   readonly sampleRateHz: number;
   readonly listener: SttListener;
-  /** Called once, with how many samples the decoder has not yet heard. */
-  readonly released: (undecodedSamples: number) => void;
+  readonly grammar?: string | undefined;
+  /** Called with the time that a decoder worked, and the length of the sound. */
+  readonly decoded: (workMs: number, soundMs: number) => void;
+  /** Called once, when the stream closes or fails. */
+  readonly closed: () => void;
 };
 
 const POST_SAMPLES = (LIMITS.engines.decoderPostMs * HEARING_HZ) / 1_000;
-const MAX_BEHIND_SAMPLES = LIMITS.engines.decoderBehindSeconds * HEARING_HZ;
+const SAMPLES_PER_MS = HEARING_HZ / 1_000;
+const MAX_BEHIND_POSTS =
+  (LIMITS.engines.decoderBehindSeconds * 1_000) / LIMITS.engines.decoderPostMs;
+const PATIENCE_SAMPLES = LIMITS.engines.decoderBacklogSeconds * HEARING_HZ;
+
+/** One decoder while this stream has it. */
+type Lease = {
+  readonly client: DecoderClient;
+  /** Samples that were sent and not answered. */
+  undecoded: number;
+  /** Posts that were answered and have no final transcript. */
+  openPosts: number;
+};
 
 /**
- * One caller's sound on its way to a decoder. It is gathered into posts of 100 ms, so that a carrier
- * frame costs the media loop a resampling and a copy. The listener gets a failure once; after
- * it, and after `close`, everything is ignored and `endUtterance` resolves at once.
+ * One caller's sound on its way to the decoders, in posts of 100 ms. It has a decoder from the first sound of an utterance to
+ * its end and takes along what that decoder learned; sound waits for a decoder that is busy or lost. The listener gets a
+ * failure once; after it, and after `close`, everything is ignored and `endUtterance` resolves at once.
  */
-export function openSttStream(deps: SttStreamDeps): SttStream {
-  const { client, listener } = deps;
-  const resampler = new Resampler(deps.sampleRateHz, HEARING_HZ);
-  const posts = createSoundPosts(POST_SAMPLES, post);
-  let undecoded = 0;
-  let open = true;
-  let scratch = new Int16Array(0);
+export class SharedStream implements SttStream {
+  readonly #deps: SttStreamDeps;
+  readonly #resampler: Resampler;
+  readonly #posts = createSoundPosts(POST_SAMPLES, (pcm) => this.#post(pcm));
+  readonly #stalled: Watchdog;
+  #isOpen = true;
+  #scratch = new Int16Array(0);
+  #lease: Lease | undefined;
+  /** Set while the stream waits for a decoder. */
+  #giveUpWait: (() => void) | undefined;
+  /** The decoder is being left: the next one is not asked for before its state is known. */
+  #isLeaving = false;
+  #state: HearingState | undefined;
+  /** Sound that no decoder was given. */
+  #waiting: Int16Array[] = [];
+  /** Sound without a final transcript, for the successor of a decoder that is lost. */
+  #unfinished: Int16Array[] = [];
+  #hasLost = false;
+  /** Resolves the end of the utterance that is asked for. */
+  #ended: (() => void) | undefined;
 
-  function close() {
-    if (!open) return;
-    open = false;
-    deps.released(undecoded);
+  constructor(deps: SttStreamDeps) {
+    this.#deps = deps;
+    this.#resampler = new Resampler(deps.sampleRateHz, HEARING_HZ);
+    this.#stalled = createWatchdog({
+      clock: deps.clock,
+      silenceMs: LIMITS.engines.decoderStallMs,
+      isWaiting: () => this.#lease !== undefined,
+      silent: () => this.#leaveStalled(),
+    });
   }
 
-  function fail(error: unknown) {
-    if (!open) return;
-    close();
-    listener.failed(error instanceof Error ? error : new Error(String(error)));
+  push(pcm: Int16Array): void {
+    if (!this.#isOpen) return;
+    if (this.#deps.sampleRateHz === HEARING_HZ) {
+      this.#posts.push(pcm);
+      return;
+    }
+    const target = this.#room(this.#resampler.outputSamples(pcm.length));
+    this.#posts.push(target.subarray(0, this.#resampler.push(pcm, target)));
   }
 
-  function deliver(transcripts: readonly Transcript[]) {
-    for (const transcript of transcripts) if (open) listener.transcript(transcript);
+  async endUtterance(): Promise<void> {
+    if (!this.#isOpen) return;
+    const target = this.#room(this.#resampler.outputSamples(this.#resampler.lookaheadSamples));
+    this.#posts.push(target.subarray(0, this.#resampler.flush(target)));
+    this.#posts.flush();
+    if (!this.#isOpen) return;
+    if (this.#lease === undefined && this.#unfinished.length === 0) {
+      if (this.#state !== undefined) this.#state = { ...this.#state, saidSamples: 0 };
+      return;
+    }
+    await new Promise<void>((resolve) => {
+      this.#ended = resolve;
+      if (this.#lease !== undefined && !this.#isLeaving) this.#finish(this.#lease);
+      else this.#want();
+    });
   }
 
-  function post(pcm: Int16Array) {
-    if (!open) return;
-    const samples = pcm.length;
-    undecoded += samples;
-    if (undecoded > MAX_BEHIND_SAMPLES) {
+  close(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#stalled.stop();
+    this.#release((this.#lease?.undecoded ?? 0) > PATIENCE_SAMPLES);
+    this.#waiting = [];
+    this.#unfinished = [];
+    this.#ended?.();
+    this.#deps.closed();
+  }
+
+  /** A caller whose sound stops within an utterance keeps no decoder from others. The next one hears the utterance again. */
+  #leaveStalled(): void {
+    const lease = this.#lease;
+    if (lease === undefined) return;
+    if (lease.undecoded > 0 || this.#isLeaving || this.#ended !== undefined) {
+      this.#stalled.watch();
+      return;
+    }
+    this.#release();
+    this.#waiting = [...this.#unfinished];
+  }
+
+  #release(retire = false): void {
+    this.#giveUpWait?.();
+    this.#giveUpWait = undefined;
+    const lease = this.#lease;
+    this.#lease = undefined;
+    if (lease !== undefined) this.#deps.pool.giveBack(lease.client, retire);
+  }
+
+  #fail(error: unknown): void {
+    if (!this.#isOpen) return;
+    this.close();
+    this.#deps.listener.failed(error instanceof Error ? error : new Error(String(error)));
+  }
+
+  /** A second decoder gets the sound once more; where that one is lost as well, the stream is. */
+  #lost(of: Lease, error: unknown): void {
+    if (of !== this.#lease || !this.#isOpen) return;
+    this.#release();
+    this.#isLeaving = false;
+    const isEngine = error instanceof EngineCrashed || error instanceof EngineBusy;
+    if (!isEngine || this.#hasLost) {
+      this.#fail(error);
+      return;
+    }
+    this.#hasLost = true;
+    this.#waiting = [...this.#unfinished];
+    this.#want();
+  }
+
+  #want(): void {
+    const isWanted = this.#waiting.length > 0 || this.#ended !== undefined;
+    const hasOne = this.#lease !== undefined || this.#giveUpWait !== undefined || this.#isLeaving;
+    if (!this.#isOpen || !isWanted || hasOne) return;
+    let isTaken = false;
+    const giveUp = this.#deps.pool.take((client) => {
+      isTaken = true;
+      this.#giveUpWait = undefined;
+      this.#begin({ client, undecoded: 0, openPosts: 0 });
+    });
+    if (!isTaken) this.#giveUpWait = giveUp;
+  }
+
+  #begin(lease: Lease): void {
+    this.#lease = lease;
+    this.#stalled.watch();
+    const start = { grammar: this.#deps.grammar, state: this.#state };
+    lease.client.call('start', start).catch((error) => this.#lost(lease, error));
+    for (const pcm of this.#waiting.splice(0)) this.#send(lease, pcm);
+    if (this.#ended !== undefined) this.#finish(lease);
+  }
+
+  #send(to: Lease, pcm: Int16Array): void {
+    const copy = pcm.slice();
+    to.undecoded += pcm.length;
+    to.client.call('push', copy, [copy.buffer]).then(
+      ({ isBetween, transcripts, workMs }) => {
+        if (to !== this.#lease || !this.#isOpen) return;
+        to.undecoded -= pcm.length;
+        to.openPosts += 1;
+        this.#deps.decoded(workMs, pcm.length / SAMPLES_PER_MS);
+        this.#deliver(transcripts);
+        if (isBetween && to === this.#lease) this.#between(to);
+      },
+      (error) => this.#lost(to, error),
+    );
+  }
+
+  /** Everything that was answered has its transcript: a stream that waits may have the decoder. */
+  #between(of: Lease): void {
+    this.#unfinished.splice(0, of.openPosts);
+    of.openPosts = 0;
+    this.#hasLost = false;
+    const isAsked = this.#deps.pool.waiting > 0 && this.#ended === undefined;
+    if (of.undecoded === 0 && isAsked) this.#leave(of);
+  }
+
+  #finish(of: Lease): void {
+    of.client.call('finish', null).then(
+      ({ transcripts }) => {
+        if (of !== this.#lease || !this.#isOpen) return;
+        this.#deliver(transcripts);
+        if (of !== this.#lease) return;
+        this.#hasLost = false;
+        this.#unfinished = [...this.#waiting];
+        this.#leave(of);
+        const done = this.#ended;
+        this.#ended = undefined;
+        done?.();
+      },
+      (error) => this.#lost(of, error),
+    );
+  }
+
+  #leave(from: Lease): void {
+    this.#isLeaving = true;
+    from.client.call('leave', null).then(
+      (learned) => {
+        if (from !== this.#lease || !this.#isOpen) return;
+        this.#state = learned;
+        this.#isLeaving = false;
+        this.#release();
+        this.#want();
+      },
+      (error) => this.#lost(from, error),
+    );
+  }
+
+  #deliver(transcripts: readonly Transcript[]): void {
+    for (const transcript of transcripts) {
+      if (this.#isOpen) this.#deps.listener.transcript(transcript);
+    }
+  }
+
+  #post(pcm: Int16Array): void {
+    if (!this.#isOpen) return;
+    this.#stalled.heard();
+    this.#unfinished.push(pcm);
+    if (this.#unfinished.length > MAX_BEHIND_POSTS) {
       const { decoderBehindSeconds } = LIMITS.engines;
-      return fail(
+      this.#fail(
         new EngineCrashed(`the recogniser is more than ${decoderBehindSeconds} s behind the audio`),
       );
+      return;
     }
-    client.call('push', pcm, [pcm.buffer as ArrayBuffer]).then((transcripts) => {
-      undecoded -= samples;
-      deliver(transcripts);
-    }, fail);
+    const lease = this.#isLeaving || this.#ended !== undefined ? undefined : this.#lease;
+    if (lease !== undefined) {
+      this.#send(lease, pcm);
+      return;
+    }
+    this.#waiting.push(pcm);
+    this.#want();
   }
 
-  function room(samples: number): Int16Array {
-    if (scratch.length < samples) scratch = new Int16Array(samples);
-    return scratch;
+  #room(samples: number): Int16Array {
+    if (this.#scratch.length < samples) this.#scratch = new Int16Array(samples);
+    return this.#scratch;
   }
-
-  return {
-    push(pcm) {
-      if (!open) return;
-      if (deps.sampleRateHz === HEARING_HZ) return posts.push(pcm);
-      const target = room(resampler.outputSamples(pcm.length));
-      posts.push(target.subarray(0, resampler.push(pcm, target)));
-    },
-    async endUtterance() {
-      if (!open) return;
-      const target = room(resampler.outputSamples(resampler.lookaheadSamples));
-      posts.push(target.subarray(0, resampler.flush(target)));
-      posts.flush();
-      if (!open) return;
-      try {
-        deliver(await client.call('finish', null));
-      } catch (error) {
-        fail(error);
-      }
-    },
-    close,
-  };
 }

@@ -6,14 +6,19 @@ import type { Decoder } from './decoder.ts';
 import { createQuietBlock } from './quiet-block.ts';
 import { createSilenceGate } from './silence-gate.ts';
 import { createSteadyDecoder } from './steady-decoder.ts';
+import type { HearingState } from './stt-contract.ts';
 import { createWordPlaces } from './word-places.ts';
 
 /** The utterances of one stream after another. */
 export interface Utterances {
-  /** Begins a stream: forgets what an earlier one left unfinished, and an old decoder with it. */
-  begin(): Promise<void>;
+  /** Begins a stream, or goes on with one that left in this state: forgets what an earlier one left unfinished, and an old decoder with it. */
+  begin(state?: HearingState): Promise<void>;
   push(pcm: Int16Array): Promise<readonly Transcript[]>;
   finish(): Promise<readonly Transcript[]>;
+  /** The stream leaves. Sound without a final transcript is forgotten. */
+  leave(): HearingState;
+  /** No sound is without a final transcript. */
+  readonly isBetween: boolean;
 }
 
 const { partialEveryMs, utteranceSoftSeconds, utteranceHardSeconds, decoderLifeSeconds } =
@@ -83,11 +88,13 @@ export function createUtterances(deps: {
   }
 
   return {
-    async begin() {
+    async begin(state) {
       await finish();
       forget();
-      saidSamples = 0;
+      saidSamples = state?.saidSamples ?? 0;
+      gate.useFloor(state?.noiseFloor);
       decoder.renewAfter(decoderLifeSeconds);
+      decoder.adapt(state?.adaptation);
       await decoder.ready();
     },
     async push(pcm) {
@@ -104,6 +111,10 @@ export function createUtterances(deps: {
       const last = await finish();
       saidSamples = 0;
       return last;
+    },
+    leave: () => ({ adaptation: decoder.adaptation, noiseFloor: gate.floor, saidSamples }),
+    get isBetween() {
+      return decoder.heardSamples === 0;
     },
   };
 }

@@ -3,19 +3,18 @@ import { assert } from '../../kernel/assert.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { EngineInputRefused } from '../engine.ts';
 import { serveWorker, type Transfer } from '../threads/worker-host.ts';
+import type { ClosesStreams } from '../threads/worker-streams.ts';
 import { type HeardBatch, HeardFile } from './heard-file.ts';
 
-/** Files are named by their client. */
+/** Streams are named by their client; each is one file. */
 export type DecodingContract = {
   /** Answers the first batch. */
   readonly open: {
-    readonly in: { readonly file: number; readonly bytes: Uint8Array; readonly statedMs: number };
+    readonly in: { readonly stream: number; readonly bytes: Uint8Array; readonly statedMs: number };
     readonly out: HeardBatch;
   };
-  readonly next: { readonly in: { readonly file: number }; readonly out: HeardBatch };
-  /** Succeeds for an unknown file too. */
-  readonly close: { readonly in: { readonly file: number }; readonly out: null };
-};
+  readonly next: { readonly in: { readonly stream: number }; readonly out: HeardBatch };
+} & ClosesStreams;
 
 const files = new Map<number, HeardFile>();
 const { complaints: mostComplaints } = LIMITS.engines.decoding;
@@ -27,17 +26,17 @@ const complain = () => {
 };
 Object.assign(console, { error: complain, warn: complain, log: complain });
 
-async function batchOf(file: number, transfer: Transfer): Promise<HeardBatch> {
-  const heard = files.get(file);
+async function batchOf(stream: number, transfer: Transfer): Promise<HeardBatch> {
+  const heard = files.get(stream);
   if (heard === undefined) throw new Error('the decoder of this file is gone');
   complaints = 0;
   try {
     const batch = await heard.next();
-    if (batch.isEnd) files.delete(file);
+    if (batch.isEnd) files.delete(stream);
     transfer(batch.pcm.buffer);
     return batch;
   } catch (error) {
-    files.delete(file);
+    files.delete(stream);
     // Each stream has its own program, so a program that broke is dropped with its file.
     const reason =
       error instanceof SoundRefused ? error.message : 'The sound of the file cannot be decoded.';
@@ -46,14 +45,14 @@ async function batchOf(file: number, transfer: Transfer): Promise<HeardBatch> {
 }
 
 serveWorker<DecodingContract>({
-  open({ bytes, file, statedMs }, transfer) {
+  open({ bytes, stream, statedMs }, transfer) {
     assert(files.size < LIMITS.engines.decoding.files, 'the client bounds the files');
-    files.set(file, new HeardFile(Buffer.from(bytes.buffer), statedMs));
-    return batchOf(file, transfer);
+    files.set(stream, new HeardFile(Buffer.from(bytes.buffer), statedMs));
+    return batchOf(stream, transfer);
   },
-  next: ({ file }, transfer) => batchOf(file, transfer),
-  close({ file }) {
-    files.delete(file);
+  next: ({ stream }, transfer) => batchOf(stream, transfer),
+  close({ stream }) {
+    files.delete(stream);
     return null;
   },
 });

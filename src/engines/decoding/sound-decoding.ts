@@ -1,7 +1,8 @@
 import { soundKind } from '../../../media/coded/sound-kind.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import { EngineBusy, type SoundDecoding } from '../engine.ts';
+import type { SoundDecoding } from '../engine.ts';
 import type { WorkerClient } from '../threads/worker-client.ts';
+import { createWorkerStreams } from '../threads/worker-streams.ts';
 import type { DecodingContract } from './decoding-worker.ts';
 import type { HeardBatch } from './heard-file.ts';
 
@@ -13,35 +14,17 @@ export type SoundDecodingDeps = {
 
 /** Decodes in a worker thread, many files in turns: each is asked for some seconds of sound at a time. */
 export function createSoundDecoding({ client, requirePresent }: SoundDecodingDeps): SoundDecoding {
-  let nextFile = 1;
-  let open = 0;
-
-  function closeOnce(file: number): () => void {
-    let isClosed = false;
-    const closed = () => {
-      open--;
-    };
-    return () => {
-      if (isClosed) return;
-      isClosed = true;
-      // A thread that died took its files with it: no new one is started only to close them.
-      if (client.thread === undefined) return closed();
-      client.call('close', { file }).then(closed, closed);
-    };
-  }
+  const streams = createWorkerStreams(client, LIMITS.engines.decoding.files);
 
   return {
     async open(bytes, statedMs) {
       if (soundKind(bytes) !== 'wav') requirePresent();
-      if (open >= LIMITS.engines.decoding.files) throw new EngineBusy(1);
-      open++;
-      const file = nextFile++;
-      const close = closeOnce(file);
+      const { stream, close } = streams.open();
       // The caller keeps its bytes, for another source may be asked next.
       const copy = new Uint8Array(bytes);
       let batch: HeardBatch;
       try {
-        batch = await client.call('open', { file, bytes: copy, statedMs }, [copy.buffer]);
+        batch = await client.call('open', { stream, bytes: copy, statedMs }, [copy.buffer]);
       } catch (error) {
         close();
         throw error;
@@ -52,7 +35,7 @@ export function createSoundDecoding({ client, requirePresent }: SoundDecodingDep
           while (isTaken || batch.pcm.length === 0) {
             if (batch.isEnd) return undefined;
             isTaken = false;
-            batch = await client.call('next', { file });
+            batch = await client.call('next', { stream });
           }
           isTaken = true;
           return batch.pcm;

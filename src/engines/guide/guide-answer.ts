@@ -7,24 +7,25 @@ import {
   type GuideReply,
   type GuideTool,
 } from '../engine.ts';
+import { countTokens, type Encoder, firstTokens } from '../text/tokens.ts';
+import { fillSchema, SchemaRefused } from './fill-schema.ts';
 import { answerSum } from './guide-arithmetic.ts';
 import { askedFact, stateFact } from './guide-facts.ts';
 import { sayResults } from './guide-result.ts';
 import type { Retriever } from './guide-retrieve.ts';
-
-import { countTokens, type Encoder, firstTokens } from './guide-tokens.ts';
 import { chooseTool } from './guide-tool.ts';
-import { fillSchema } from './schema/fill-schema.ts';
-import { readQuestion } from './schema/question-words.ts';
-import { SchemaRefused } from './schema/schema-work.ts';
 import { withoutAgentBlocks } from './without-agent-blocks.ts';
 
 export type GuideRequest = Parameters<GuideEngine['reply']>[0];
 
 const ECHO_CHARS = 200;
+/** Characters of a sentence that tell the sentence from others. */
+const RECOGNISED_CHARS = 20;
 const NOTHING_SAID = 'I did not hear a question. Ask me about your balance or this server.';
 const WHAT_I_AM =
   'I am a built-in guide and no language model; ask me about your balance, your spending, or how this server works.';
+/** Said in place of one of those two that was said twice running. */
+const NOT_AGAIN = 'I still do not understand. You could ask: what is my balance?';
 
 /**
  * Answers the last thing said, always the same to the same: a tool that is clearly meant, a fact of
@@ -89,7 +90,7 @@ async function say(
   const heard = [question, ...(results ?? [])].join(' ').slice(-most);
   const place = format.place ?? 'response_format';
   const filled = refusing('The schema of the answer', place, () =>
-    fillSchema(format.schema, readQuestion(heard, text, nowMs)),
+    fillSchema(format.schema, { question: heard, answer: text, nowMs }),
   );
   return { text: JSON.stringify(filled) };
 }
@@ -107,18 +108,26 @@ const hasWords = (text: string) => /[\p{L}\p{N}]/u.test(text);
 
 async function prose(
   question: string,
-  { facts, nowMs }: GuideRequest,
+  { facts, messages, nowMs }: GuideRequest,
   retriever: Retriever,
 ): Promise<string> {
-  if (!hasWords(question)) return NOTHING_SAID;
+  if (!hasWords(question)) return wasSaidTwice(messages, NOTHING_SAID) ? NOT_AGAIN : NOTHING_SAID;
   const fact = askedFact(question);
   if (fact !== undefined) return stateFact(fact, facts);
   const plain = answerSum(question) ?? answerTime(question, nowMs);
   if (plain !== undefined) return plain;
   const found = await retriever.find(question);
+  if (found === undefined && wasSaidTwice(messages, WHAT_I_AM)) return NOT_AGAIN;
   if (found === undefined) return `I heard: ${echo(question)} ${WHAT_I_AM}`;
   const { answer } = found;
   return typeof answer === 'string' ? answer : stateFact(answer.fact, facts);
+}
+
+/** Whether the last two answers have this sentence, or as much of it as a caller heard who interrupted. */
+function wasSaidTwice(messages: readonly ChatMessage[], sentence: string): boolean {
+  const answers = messages.filter(({ role }) => role === 'assistant').slice(-2);
+  const begin = sentence.slice(0, RECOGNISED_CHARS);
+  return answers.length === 2 && answers.every(({ content }) => content.includes(begin));
 }
 
 function callOf(
@@ -127,7 +136,7 @@ function callOf(
   nowMs: number,
 ) {
   const filled = refusing(`The schema of the tool "${name.slice(0, 64)}"`, place, () =>
-    fillSchema(parameters, readQuestion(asked, '', nowMs), 'object'),
+    fillSchema(parameters, { question: asked, answer: '', nowMs }, 'object'),
   );
   return { name, argumentsJson: JSON.stringify(filled) };
 }

@@ -1,6 +1,6 @@
 import { formatUsdc } from '../../kernel/amount.ts';
 import type { CallerFacts } from '../engine.ts';
-import { wordsOf } from './guide-words.ts';
+import { wordsOf } from '../text/words.ts';
 
 export type Fact = 'balance' | 'spent' | 'held';
 

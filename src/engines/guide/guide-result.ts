@@ -1,6 +1,6 @@
 import { tryParseJson } from '../../kernel/json/parse-json.ts';
+import { isObject } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import { isList, isRecord } from './schema/json-value.ts';
 
 const MOST_PARTS = 12;
 
@@ -18,8 +18,8 @@ function spoken(result: string): string {
 }
 
 function phrase(value: unknown, depth: number): string {
-  if (isList(value)) return joined(value.map((one) => phrase(one, depth + 1)));
-  if (!isRecord(value)) return value === null ? 'nothing' : String(value);
+  if (Array.isArray(value)) return joined(value.map((one) => phrase(one, depth + 1)));
+  if (!isObject(value)) return value === null ? 'nothing' : String(value);
   if (depth > 2) return JSON.stringify(value);
   return joined(
     Object.entries(value).map(([name, one]) => `${spaced(name)} is ${phrase(one, depth + 1)}`),

@@ -1,6 +1,6 @@
+import { stem, wordsOf } from '../text/words.ts';
 import type { CorpusEntry } from './guide-corpus.ts';
 import { PLAIN_WORDS } from './guide-tool.ts';
-import { stem, wordsOf } from './guide-words.ts';
 
 /** Turns texts into unit vectors, one each. */
 export type Embed = (texts: readonly string[]) => Promise<readonly Float32Array[]>;

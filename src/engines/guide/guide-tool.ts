@@ -1,4 +1,4 @@
-import { stem, wordsOf } from './guide-words.ts';
+import { stem, wordsOf } from '../text/words.ts';
 
 /** The parts of a tool that describe its purpose. */
 type Described = { readonly name: string; readonly description: string };

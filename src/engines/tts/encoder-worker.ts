@@ -3,6 +3,7 @@ import { assert } from '../../kernel/assert.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { startEmscripten } from '../threads/emscripten-module.ts';
 import { serveWorker, workerOptions } from '../threads/worker-host.ts';
+import type { ClosesStreams } from '../threads/worker-streams.ts';
 import { type AacModule, createAacEncoder } from './aac-encoder.ts';
 import { createFlacEncoder, type FlacModule } from './flac-encoder.ts';
 import { createMp3Encoder, type LameModule } from './mp3-encoder.ts';
@@ -23,9 +24,7 @@ export type EncoderContract = {
     readonly out: Uint8Array;
   };
   readonly finish: { readonly in: { readonly stream: number }; readonly out: Uint8Array };
-  /** Of a stream that is not there too. */
-  readonly close: { readonly in: { readonly stream: number }; readonly out: null };
-};
+} & ClosesStreams;
 
 type NewEncoder = (stream: number) => SoundEncoder;
 

@@ -62,7 +62,7 @@ export function speakable(text: string): string {
 export function createFlite({
   client,
   requirePresent,
-  line = createFairLine(LIMITS.engines.line),
+  line = createFairLine(LIMITS.engines.speechLine),
 }: FliteDeps): TtsEngine {
   return {
     async *speak({ text, voice, speed = 1, signal, agentId }) {

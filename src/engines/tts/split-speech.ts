@@ -1,24 +1,40 @@
 import { headOf } from '../../kernel/storable.ts';
 
 /**
- * An end of a sentence: its mark, closing quotes or brackets, and the space after. A run of marks is looked at from its
- * first alone: a long one would otherwise be read to its end from each.
+ * An end of a sentence: its mark, closing quotes, brackets or emphasis, and the space after. Chinese and Japanese marks
+ * need no space. A run of marks is looked at from its first alone: a long one would otherwise be read to its end from each.
  */
-const SENTENCE_END = /(?<![.!?…])[.!?…]+["'”’)\]]*\s+|\n+/g;
+const SENTENCE_END =
+  /(?<![.!?…؟।])[.!?…؟।]+["'”’)\]*_~]*\s+|(?<![。！？｡])[。！？｡]+["'”’)）」』】*_]*\s*|\n+/g;
+/** What ends with the mark of a sentence, so that a pause behind it ends the sentence. */
+const FINISHED = /[.!?…؟।。！？｡]["'”’)\]）」』】*_~]*\s*$/;
 /** Titles, saints and streets, initials and the like: a full stop after one of them ends no sentence. */
 const ABBREVIATED =
-  /(?:^|[\s("'“‘[])(?:Drs?|Mrs?|Ms|Mx|Profs?|St|Ste|Mt|Ft|Gen|Col|Capt|Lt|Sgt|Rev|Hon|Gov|Sen|Rep|Pres|vs|e\.g|i\.e|cf|[A-HJ-Z]|U\.[KNS])$/;
+  /(?:^|[\s("'“‘[*_])(?:Drs?|Mrs?|Ms|Mx|Profs?|St|Ste|Mt|Ft|Gen|Col|Capt|Lt|Sgt|Rev|Hon|Gov|Sen|Rep|Pres|vs|e\.g|i\.e|cf|[A-HJ-Z]|U\.[KNS])$/;
 /** These only before a number. */
 const NUMBERED =
   /(?:^|[\s(])(?:[Nn]os?|[Ff]igs?|[Vv]ol|[Cc]h|pp?|approx|ca|Jan|Feb|Mar|Apr|Aug|Sept?|Oct|Nov|Dec)$/;
+/** These end a sentence only where the next one begins with a capital letter. */
+const EITHER =
+  /(?:^|[\s(\d])(?:[aApP]\.[mM]|etc|[Ii]nc|Ltd|Co|Corp|[JS]r|Ave|Blvd|Rd|Ph\.D|approx|est|dept|min|hrs?)$/;
+/** The number of a list's item, which is all that stands before its full stop. */
+const LIST_NUMBER = /^\s*(?:[-*+•]\s+)?[*_]{0,2}\d{1,3}$/;
+const SENTENCE_START = /^["'“‘([*_]*[\p{Lu}\p{Lo}]/u;
 const ABBREVIATION_CHARS = 8;
 
 /** Where a long sentence may breathe, best first. */
-const BREATHS = [/[;:]\s/g, /[,)—–]\s?/g, /\s/g];
+const BREATHS = [/[;:]\s|[；：]/g, /[,)]\s|[—–，、]\s?/g, /\s/g];
+
+/** A link of Markdown, or a bare address: half of one cannot be read out. */
+const LINK = /\[[^\][\n]{1,300}\]\([^)\s]{0,2000}\)?|https?:\/\/[^\s)]{1,2000}/g;
+/** A link whose end has not come is waited for up to this length. */
+const MOST_LINK_CHARS = 2_400;
 
 export type SplitBounds = {
   readonly firstChars: number;
   readonly chars: number;
+  /** Links stay whole, though they may be longer than the bounds. */
+  readonly keepsLinks?: boolean;
 };
 
 /**
@@ -27,11 +43,11 @@ export type SplitBounds = {
  */
 export function splitSpeech(text: string, bounds: SplitBounds): string[] {
   const chunks: string[] = [];
-  for (const sentence of cutAfter(text, SENTENCE_END)) {
+  for (const sentence of sentencesOf(text)) {
     let rest = sentence.trim();
     while (rest !== '') {
       const chars = chunks.length === 0 ? bounds.firstChars : bounds.chars;
-      const cut = rest.length <= chars ? rest.length : breath(rest, chars);
+      const cut = rest.length <= chars ? rest.length : breath(rest, chars, bounds);
       const chunk = rest.slice(0, cut).trim();
       if (/[\p{L}\p{N}]/u.test(chunk)) chunks.push(chunk);
       rest = rest.slice(cut).trim();
@@ -55,16 +71,23 @@ export class SpeechCutter {
 
   /** What can be spoken now. */
   push(text: string): string[] {
-    const parts = cutAfter(this.#rest + text, SENTENCE_END);
+    const parts = sentencesOf(this.#rest + text);
     let rest = (parts.pop() ?? '').trimStart();
     const ready = parts.flatMap((part) => this.#split(part));
     while (rest.length > this.#chars) {
-      const cut = breath(rest, this.#chars);
+      const cut = breath(rest, this.#chars, this.#bounds);
+      // The end of a link that fills the rest may still come.
+      if (cut === rest.length && rest.length < MOST_LINK_CHARS) break;
       ready.push(...this.#split(rest.slice(0, cut)));
       rest = rest.slice(cut).trimStart();
     }
     this.#rest = rest;
     return ready;
+  }
+
+  /** What is left, where it is a whole sentence: nothing has followed it for a while. */
+  pause(): string[] {
+    return FINISHED.test(this.#rest) ? this.end() : [];
   }
 
   /** What is left. */
@@ -79,19 +102,19 @@ export class SpeechCutter {
   }
 
   #split(part: string): string[] {
-    const { chars } = this.#bounds;
-    const chunks = splitSpeech(part, { firstChars: this.#chars, chars });
+    const { chars, keepsLinks = false } = this.#bounds;
+    const chunks = splitSpeech(part, { firstChars: this.#chars, chars, keepsLinks });
     if (chunks.length > 0) this.#isFirst = false;
     return chunks;
   }
 }
 
-function cutAfter(text: string, mark: RegExp): string[] {
+function sentencesOf(text: string): string[] {
   const parts: string[] = [];
   let from = 0;
-  for (const match of text.matchAll(mark)) {
+  for (const match of text.matchAll(SENTENCE_END)) {
     const end = match.index + match[0].length;
-    if (mark === SENTENCE_END && isAbbreviation(text, match.index, end)) continue;
+    if (goesOn(text, from, match.index, end)) continue;
     parts.push(text.slice(from, end));
     from = end;
   }
@@ -99,19 +122,37 @@ function cutAfter(text: string, mark: RegExp): string[] {
   return parts;
 }
 
-function isAbbreviation(text: string, at: number, end: number): boolean {
-  if (!/^\.[^\S\n]+$/.test(text.slice(at, end))) return false;
-  const before = text.slice(Math.max(0, at - ABBREVIATION_CHARS), at);
-  return ABBREVIATED.test(before) || (NUMBERED.test(before) && /\d/.test(text.charAt(end)));
+/** Whether the full stop of a match ends no sentence. Where the next word decides and has not come, it does not yet. */
+function goesOn(text: string, from: number, at: number, end: number): boolean {
+  if (!/^\.[*_]*[^\S\n]+$/.test(text.slice(at, end))) return false;
+  const before = text.slice(Math.max(from, at - ABBREVIATION_CHARS), at);
+  if (ABBREVIATED.test(before) || LIST_NUMBER.test(text.slice(from, at))) return true;
+  if (NUMBERED.test(before)) return end === text.length || /\d/.test(text.charAt(end));
+  if (!EITHER.test(before)) return false;
+  return !SENTENCE_START.test(text.slice(end, end + ABBREVIATION_CHARS));
 }
 
 /** The last good place within `chars`, but none in the first third: a stub is worse than a bad cut. */
-function breath(text: string, chars: number): number {
+function breath(text: string, chars: number, { keepsLinks }: SplitBounds): number {
   const head = headOf(text, chars);
+  let cut = head.length;
   for (const mark of BREATHS) {
     const ends = [...head.matchAll(mark)].map((match) => match.index + match[0].length);
     const last = ends.at(-1);
-    if (last !== undefined && last >= chars / 3) return last;
+    if (last !== undefined && last >= chars / 3) {
+      cut = last;
+      break;
+    }
   }
-  return head.length;
+  return keepsLinks ? besideLink(text, cut) : cut;
+}
+
+/** Moves a cut out of a link: before it, or behind it where the text begins with it. */
+function besideLink(text: string, cut: number): number {
+  for (const { 0: link, index } of text.matchAll(LINK)) {
+    const end = index + link.length;
+    if (index >= cut) break;
+    if (cut < end) return text.slice(0, index).trim() === '' ? end : index;
+  }
+  return cut;
 }

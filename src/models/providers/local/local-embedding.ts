@@ -1,5 +1,5 @@
 import type { EmbeddedText, EmbeddingEngine } from '../../../engines/engine.ts';
-import { USE_LITE_DIMENSIONS } from '../../../engines/guide/use-lite.ts';
+import { USE_LITE_DIMENSIONS } from '../../../engines/text/use-lite.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type {
   EmbeddingInput,

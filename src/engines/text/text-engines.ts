@@ -1,15 +1,15 @@
-import { LIMITS } from '../kernel/limits.ts';
+import { LIMITS } from '../../kernel/limits.ts';
 import {
   type EmbeddedText,
   type EmbeddingEngine,
   EngineInputRefused,
   type GuideEngine,
   type TokenCounter,
-} from './engine.ts';
-import type { TextContract } from './guide/text-worker.ts';
-import { USE_LITE_DIMENSIONS } from './guide/use-lite.ts';
-import { createFairLine, type FairLine } from './threads/fair-line.ts';
-import type { WorkerClient } from './threads/worker-client.ts';
+} from '../engine.ts';
+import { createFairLine, type FairLine } from '../threads/fair-line.ts';
+import type { WorkerClient } from '../threads/worker-client.ts';
+import type { TextContract } from './text-worker.ts';
+import { USE_LITE_DIMENSIONS } from './use-lite.ts';
 
 /** The worker that embeds texts and answers as the guide. */
 type TextEngineDeps = {

@@ -1,9 +1,9 @@
 import type { EmbeddedText, GuideReply } from '../engine.ts';
+import { answerGuide, type GuideRequest } from '../guide/guide-answer.ts';
+import { GUIDE_CORPUS } from '../guide/guide-corpus.ts';
+import { createRetriever } from '../guide/guide-retrieve.ts';
 import { serveWorker, workerOptions } from '../threads/worker-host.ts';
-import { answerGuide, type GuideRequest } from './guide-answer.ts';
-import { GUIDE_CORPUS } from './guide-corpus.ts';
-import { createRetriever } from './guide-retrieve.ts';
-import { countTokens, readTokens } from './guide-tokens.ts';
+import { countTokens, readTokens } from './tokens.ts';
 import { loadUseLite, USE_LITE_DIMENSIONS } from './use-lite.ts';
 
 export type TextOptions = {
