@@ -25,6 +25,8 @@ export type ToolCall = {
   readonly ask: AskRoute;
   /** Fires when the client goes away. */
   readonly signal: StopSignal;
+  /** Time limit of the call; by default that of MCP. */
+  readonly callMs?: number;
   readonly log: Log;
 };
 
@@ -54,8 +56,7 @@ async function makeCall(
   call: ToolCall,
   onAnswer: (answer: RouteAnswer) => void,
 ): Promise<CallToolResult> {
-  const { tool, log } = call;
-  const { callMs } = LIMITS.mcp;
+  const { callMs = LIMITS.mcp.callMs, tool, log } = call;
   const over = new AbortController();
   const leave = () => over.abort();
   let isLate = false;

@@ -44,7 +44,12 @@ const INSTRUCTIONS =
 
 /** All tools, in the order in which they are listed. */
 export const createTools = (memory: Memory | undefined): readonly Tool[] => [
-  ...[balance, estimate, callVendor, speak, transcribe, think],
+  balance,
+  estimate,
+  callVendor,
+  speak,
+  transcribe,
+  think,
   ...(memory === undefined ? [] : createMemoryTools(memory)),
 ];
 

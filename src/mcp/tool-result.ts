@@ -24,6 +24,11 @@ export function costOf({ headers }: Pick<RouteAnswer, 'headers'>): Json {
   };
 }
 
+/** The cost that an answer of a route names; 0 where it names none. */
+export const costRawOf = ({ headers, lines = [] }: HttpAnswer): bigint =>
+  parseAmountRaw(headers[header('cost-usdc')] ?? new Map(lines).get(header('cost-usdc')) ?? '') ??
+  0n;
+
 /** Whether an answer is a vendor's word, and not this server's. */
 export const isRelayed = ({ headers }: Pick<RouteAnswer, 'headers'>): boolean =>
   headers[header('payment')] !== undefined;

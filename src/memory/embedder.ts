@@ -1,5 +1,5 @@
 import { type EmbeddingEngine, EngineBusy, EngineMissing } from '../engines/engine.ts';
-import { USE_LITE_DIMENSIONS } from '../engines/guide/use-lite.ts';
+import { USE_LITE_DIMENSIONS } from '../engines/text/use-lite.ts';
 import { errors } from '../kernel/errors.ts';
 
 /** An engine that makes vectors of texts, free of charge. */

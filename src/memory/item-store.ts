@@ -35,7 +35,8 @@ export async function insertItems(
   tx: Queryable,
   { agentId, id: spaceId }: { readonly agentId: number; readonly id: number },
   items: readonly NewItem[],
-  spender: Spender,
+  // Items are indexed later, out of the balance: a reserve lives in one process and as long as its call.
+  { reserve: _, ...spender }: Spender,
 ): Promise<void> {
   const column = (of: (item: NewItem) => string | null) => textArray(items.map(of));
   const bytes = items.map(bytesOf);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { wordsOf } from '../engines/guide/guide-words.ts';
+import { wordsOf } from '../engines/text/words.ts';
 import type { ValidationDetail } from '../kernel/errors/request.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Metadata, MetadataSchema } from './memory-shape.ts';

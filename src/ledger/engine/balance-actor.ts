@@ -81,6 +81,12 @@ export class BalanceActor implements BatchSource {
     if (!this.#gone) this.#offer();
   }
 
+  /** Two operations that are decided and written together. */
+  submitPair(giver: Pending, taker: Pending): void {
+    this.#queue.push(giver);
+    this.submit(taker);
+  }
+
   plan(limit: number): AgentBatch | undefined {
     if (this.#queue.length === 0 || this.#taken.length > 0) return undefined;
     const { value } = this.#machine.getSnapshot();
@@ -240,8 +246,10 @@ export class BalanceActor implements BatchSource {
 
   /** The database cannot carry the batch out. Each operation is tried alone; one that was alone is it. */
   #blame(error: unknown): void {
-    const [only] = this.#taken;
-    if (only === undefined || this.#taken.length > 1 || !only.pending.alone) {
+    const [only, second] = this.#taken;
+    const isPair = this.#taken.length === 2 && second?.pending === only?.pending.taker;
+    const isLone = this.#taken.length === 1 || isPair;
+    if (only === undefined || !isLone || !only.pending.alone) {
       for (const { pending } of this.#taken) pending.alone = true;
       this.#putBack();
       return;
@@ -251,6 +259,7 @@ export class BalanceActor implements BatchSource {
     counters.failed++;
     log.error({ err: error, agentId: this.agentId, kind }, 'cannot be carried out');
     this.#taken = NONE;
+    second?.pending.reject(error);
     only.pending.reject(error);
   }
 

@@ -94,6 +94,20 @@ export class LedgerInbox {
     return this.#enter(operation);
   }
 
+  /**
+   * The same for two operations of one agent that are written in one commit: a part of a hold that is lent, and a hold that
+   * gives back what is left of it.
+   */
+  async submitPair(giving: Operation, taking: Operation): Promise<[Resolution, Resolution]> {
+    const isFull = this.#waiting.count + 1 >= LIMITS.ledgerInboxOperations;
+    if (!this.#stopped && !isFull) return Promise.all(this.#enterPair(giving, taking));
+    // A settlement is made all the same; what it leaves is the balance then.
+    if (giving.kind === 'settle') return [await this.submit(giving), { kind: 'lost' }];
+    if (this.#stopped) throw errors.request.ledgerAway();
+    this.counters.refusedFull++;
+    throw errors.request.ledgerFull();
+  }
+
   forget(agentId: number): void {
     const actor = this.#actors.find(agentId);
     if (actor === undefined) return;
@@ -137,6 +151,25 @@ export class LedgerInbox {
     });
     actor.newest = over;
     return over;
+  }
+
+  #enterPair(giving: Operation, taking: Operation): [Promise<Resolution>, Promise<Resolution>] {
+    if (this.#sweep === undefined) this.#watch();
+    const now = this.#clock.monotonicMs();
+    const actor = this.#actors.of(giving.agentId);
+    const waits = (operation: Operation) => {
+      let pending: Pending | undefined;
+      const over = new Promise<Resolution>((resolve, reject) => {
+        pending = new Pending(operation, now, this.#waiting, resolve, reject);
+      });
+      return { over, pending: pending as unknown as Pending };
+    };
+    const giver = waits(giving);
+    const taker = waits(taking);
+    giver.pending.pairWith(taker.pending);
+    actor.submitPair(giver.pending, taker.pending);
+    actor.newest = taker.over;
+    return [giver.over, taker.over];
   }
 
   /** While anything waits, rejects callers that have waited too long. */

@@ -12,7 +12,7 @@ import {
   withdrawVerdict,
 } from '../rules/answer.ts';
 import type { Ledger } from '../rules/ledger.ts';
-import type { ExtendOperation, HoldOperation, Operation } from '../rules/operation.ts';
+import type { ExtendOperation, HoldOperation, SettleOperation } from '../rules/operation.ts';
 import type { ReservationMove } from '../rules/payment.ts';
 import {
   type Hold,
@@ -25,6 +25,7 @@ import {
 } from '../rules/requests.ts';
 import type { LedgerCounters } from './ledger-counters.ts';
 import { type LedgerDeps, LedgerInbox } from './ledger-inbox.ts';
+import { giveBackTo, lendFrom } from './lend-reserve.ts';
 
 export type LiveLedger = Ledger & {
   readonly counters: LedgerCounters;
@@ -40,6 +41,14 @@ export function createLedger(deps: LedgerDeps): LiveLedger {
   const inbox = new LedgerInbox(deps);
   const admit = (operation: HoldOperation | ExtendOperation, isQuiet = false) =>
     isQuiet ? inbox.submit(operation) : admitted(inbox, deps, operation);
+  const enforcedUnlessQuiet = async (
+    resolution: Resolution,
+    { isQuiet = false, spender }: HoldRequest,
+  ): Promise<Resolution> => {
+    if (resolution.kind !== 'refused' || isQuiet) return resolution;
+    const refusal = await enforced(inbox, deps, spender.agentId, resolution.refusal);
+    return { kind: 'refused', refusal };
+  };
 
   return {
     counters: inbox.counters,
@@ -51,9 +60,19 @@ export function createLedger(deps: LedgerDeps): LiveLedger {
     async hold(request) {
       assert(request.amountRaw >= 0n, 'a hold is not negative');
       const holding = holdOf(request.spender.agentId, request);
-      return holdVerdict(request, await admit(holding, request.isQuiet));
+      const { reserve } = request.spender;
+      if (reserve === undefined || request.amountRaw === 0n) {
+        return holdVerdict(request, await admit(holding, request.isQuiet));
+      }
+      const lent = await lendFrom(inbox, reserve, holding);
+      return holdVerdict(request, await enforcedUnlessQuiet(lent, request));
     },
-    settle: async (request) => settleVerdict(await inbox.submit(settlementOf(request))),
+    async settle(request) {
+      const { lender } = request.hold;
+      const settling = settlementOf(request);
+      if (lender === undefined) return settleVerdict(await inbox.submit(settling));
+      return settleVerdict(await giveBackTo(inbox, lender, request, settling));
+    },
     async credit({ agentId, amountRaw, reference, events = [], deposit = false }) {
       assert(amountRaw > 0n, 'a credit adds something');
       return creditVerdict(
@@ -128,7 +147,7 @@ function sessionsIn(
   };
 }
 
-const settlementOf = (request: SettleRequest): Operation =>
+const settlementOf = (request: SettleRequest): SettleOperation =>
   settlement(request.hold, request, null, request.move);
 
 function settlement(
@@ -136,7 +155,7 @@ function settlement(
   request: Omit<SettleRequest, 'hold'>,
   ends: SessionEnd | null,
   move: ReservationMove | null = null,
-): Operation {
+): SettleOperation {
   assert(request.actualRaw >= 0n, 'nothing costs less than nothing');
   if (move !== null) {
     const takenRaw = move.to === 'settled' ? hold.amountRaw : 0n;

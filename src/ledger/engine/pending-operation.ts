@@ -2,8 +2,9 @@ import { addCrossings, applyChange, partOf } from '../rules/agent-batch.ts';
 import type { Resolution } from '../rules/answer.ts';
 import type { AgentBatch, BalanceState, Change } from '../rules/change.ts';
 import { decide } from '../rules/decide.ts';
-import type { Decision } from '../rules/decision.ts';
+import { type Decision, refused } from '../rules/decision.ts';
 import { exclusiveKey, type Operation } from '../rules/operation.ts';
+import type { HoldRefusal } from '../rules/requests.ts';
 import { alignCounters, windowPositionAt } from '../rules/window-position.ts';
 import type { Balance } from '../store/balances.ts';
 
@@ -25,6 +26,10 @@ export class Pending {
   givenUp = false;
   /** It was in a batch that the database could not carry out. It goes alone now, so that the operation at fault is found. */
   alone = false;
+  /** The operation that is written with this one and takes what this one gives; undefined: there is none any more. */
+  taker: Pending | undefined;
+  /** The same from the other side. */
+  giver: Pending | undefined;
 
   constructor(
     operation: Operation,
@@ -48,7 +53,8 @@ export class Pending {
   giveUp(beforeMs: number, error: () => Error): boolean {
     if (this.givenUp || this.sinceMs > beforeMs) return false;
     const { kind } = this.operation;
-    if (!this.sent && (kind === 'hold' || kind === 'extend')) {
+    const isLoan = kind === 'shrink' && this.taker !== undefined;
+    if (!this.sent && (kind === 'hold' || kind === 'extend' || isLoan)) {
       this.reject(error());
       return true;
     }
@@ -57,13 +63,26 @@ export class Pending {
     return false;
   }
 
+  /** From now on both are decided in one batch, `taker` behind this one. */
+  pairWith(taker: Pending): void {
+    this.taker = taker;
+    taker.giver = this;
+  }
+
+  #part(): void {
+    if (this.taker !== undefined) this.taker.giver = undefined;
+    if (this.giver !== undefined) this.giver.taker = undefined;
+  }
+
   /** Ends the wait of its caller. Either this or `reject` is called, once. */
   resolve(resolution: Resolution): void {
+    this.#part();
     this.#waiting.count--;
     this.#fulfil(resolution);
   }
 
   reject(error: unknown): void {
+    this.#part();
     this.#waiting.count--;
     this.fail(error);
   }
@@ -105,31 +124,43 @@ export function takeOperations(
     counters: alignCounters(rules, balance.state.counters, position),
   };
   let state: BalanceState = before;
-  const take = (pending: Pending): void => {
+  const add = (pending: Pending, decision: Decision): void => {
     const key = exclusiveKey(pending.operation);
     if (key !== undefined) busy.add(key);
+    if (!decision.change.probe) state = applyChange(state, decision.change, position);
+    pending.sent = true;
+    taken.push({ pending, decision });
+    changes.push(decision.change);
+  };
+  const take = (pending: Pending): void => {
     try {
-      const decision = decide(state, pending.operation, world);
-      if (!decision.change.probe) state = applyChange(state, decision.change, position);
-      pending.sent = true;
-      taken.push({ pending, decision });
-      changes.push(decision.change);
+      add(pending, decide(state, pending.operation, world));
     } catch (error) {
       // A charge whose caller failed to describe it; nothing was sent.
       pending.reject(error);
     }
   };
+  /** Both or neither: a loan that its hold does not take is refused with the hold. */
+  const takeLoan = (lending: Pending, holding: Pending): void => {
+    const lent = decide(state, lending.operation, world);
+    const held = decide(applyChange(state, lent.change, position), holding.operation, world);
+    add(lending, held.kind === 'refused' ? refusedWith(held.refusal, lent) : lent);
+    add(holding, held);
+  };
   const takers = takersIn(queue);
   const isTaker = new Set(takers?.values());
   for (const pending of queue) {
-    if (isTaker.has(pending)) continue;
-    const taker = takers?.get(pending);
-    const together = taker === undefined || pending.alone ? [pending] : [pending, taker];
+    if (isTaker.has(pending) || pending.giver !== undefined) continue;
+    const taker = pending.taker ?? takers?.get(pending);
+    const isSplit = pending.alone && pending.taker === undefined;
+    const together = taker === undefined || isSplit ? [pending] : [pending, taker];
     const isBusy = busyWith(busy, pending) || (taker !== undefined && busyWith(busy, taker));
     const hasRoom = taken.length + together.length <= limit || (taken.length === 0 && limit > 0);
     if (hasRoom && !isBusy && !(pending.alone && taken.length > 0)) {
-      together.forEach(take);
-      if (taker !== undefined && pending.alone) rest.push(taker);
+      if (pending.taker !== undefined && pending.operation.kind === 'shrink') {
+        takeLoan(pending, pending.taker);
+      } else together.forEach(take);
+      if (taker !== undefined && isSplit) rest.push(taker);
       continue;
     }
     rest.push(pending);
@@ -141,6 +172,10 @@ export function takeOperations(
   addCrossings(rules, agentId, before, state, changes);
   return { taken, part: partOf(agentId, before, state, changes), rest };
 }
+
+/** The same change, only looked for. */
+const refusedWith = (refusal: HoldRefusal, { change }: Decision): Decision =>
+  change.posting === null ? { kind: 'refused', refusal, change } : refused(refusal, change.posting);
 
 const busyWith = (busy: ReadonlySet<string>, { operation }: Pending): boolean => {
   const key = exclusiveKey(operation);
@@ -162,6 +197,7 @@ function takersIn(queue: readonly Pending[]): Map<Pending, Pending> | undefined 
       asking.set(exclusiveKey(operation) ?? '', pending);
     }
     if (operation.kind !== 'shrink' || operation.forHoldId === undefined) continue;
+    if (operation.isLoan === true) continue;
     const taker = asking.get(operation.forHoldId);
     if (taker !== undefined) takers.set(pending, taker);
     asking.delete(operation.forHoldId);

@@ -63,25 +63,49 @@ function resolveDeclined(
   const again: Pending[] = [];
   const resolved: Resolved[] = [];
   const openHolds = new Map<string, bigint>();
-  taken.forEach(({ pending, decision }, i) => {
+  const after = snapshotOf(outcome, rules);
+  const resolutions = taken.map(({ pending, decision }, i) => {
     const said = outcome.outcomes[i] ?? { kind: 'again' };
     const { operation } = pending;
     if (operation.kind === 'settle' && said.kind === 'mismatch' && said.openRaw !== null) {
       // A hold that grew meanwhile is settled at its true amount.
       openHolds.set(operation.hold.holdId, said.openRaw);
-    } else {
-      const after = snapshotOf(outcome, rules);
-      const resolution = resolutionOf(said, { funds: outcome.state, after }, decision);
-      if (resolution !== undefined) {
-        resolved.push({ pending, resolution, shortfallRaw: 0n });
-        return;
-      }
+      return undefined;
+    }
+    return resolutionOf(said, { funds: outcome.state, after }, decision);
+  });
+  taken.forEach(({ pending }, i) => {
+    const resolution = inPair(pending, resolutions, i);
+    if (resolution !== undefined) {
+      resolved.push({ pending, resolution, shortfallRaw: 0n });
+      return;
     }
     if (outcome.stale) pending.misses++;
     again.push(pending);
   });
   return { again, resolved, openHolds };
 }
+
+/**
+ * The resolution of one operation beside that of its pair. A loan and its hold fail together. What is left of a hold goes
+ * back only in the commit that settles the hold: where another one has settled it, nothing does.
+ */
+function inPair(
+  { giver, operation, taker }: Pending,
+  resolutions: readonly (Resolution | undefined)[],
+  i: number,
+): Resolution | undefined {
+  const own = resolutions[i];
+  const giving = giver === undefined ? undefined : resolutions[i - 1];
+  const taking = taker === undefined ? undefined : resolutions[i + 1];
+  if (operation.kind === 'shrink') return failed(own) ?? failed(taking) ?? own;
+  if (operation.kind === 'hold') return failed(own) ?? failed(giving) ?? own;
+  if (operation.kind === 'extend' && giving !== undefined) return own ?? { kind: 'lost' };
+  return own;
+}
+
+const failed = (resolution: Resolution | undefined): Resolution | undefined =>
+  resolution?.kind === 'applied' || resolution?.kind === 'already' ? undefined : resolution;
 
 /** Undefined: decide it again. */
 function resolutionOf(

@@ -41,7 +41,14 @@ export function holdVerdict(request: HoldRequest, resolution: Resolution): HoldV
   // A reused id is the caller's bug.
   assert(done(resolution), `hold ${holdId} was used before for something else`);
   const facts = factsOf({ spender, destination });
-  const hold = { holdId, agentId: spender.agentId, amountRaw, facts };
+  const lender = spender.reserve;
+  const hold = {
+    holdId,
+    agentId: spender.agentId,
+    amountRaw,
+    facts,
+    ...(lender !== undefined && { lender }),
+  };
   return { kind: 'held', hold, funds: resolution.funds, after: resolution.after };
 }
 
@@ -79,7 +86,8 @@ export function shrinkVerdict(
   resolution: Resolution,
 ): SessionClaim | undefined {
   if (!done(resolution)) return undefined;
-  return { ...claim, hold: { ...claim.hold, amountRaw: claim.hold.amountRaw - byRaw } };
+  const hold = { ...claim.hold, amountRaw: claim.hold.amountRaw - byRaw };
+  return { ...claim, hold, shrinks: (claim.shrinks ?? 0) + 1 };
 }
 
 export function settleVerdict(resolution: Resolution): SettleVerdict {

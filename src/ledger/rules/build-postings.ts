@@ -5,7 +5,11 @@ import type { Entry, Posting, PostingCode } from './posting.ts';
 const holdPostingId = (holdId: string): string => `hold:${holdId}`;
 /** Amounts only grow, so the amount before names the extension. */
 const extendPostingId = (holdId: string, fromRaw: bigint): string => `extend:${fromRaw}:${holdId}`;
-const shrinkPostingId = (holdId: string, fromRaw: bigint): string => `shrink:${fromRaw}:${holdId}`;
+const returnPostingId = (lentHoldId: string): string => `return:${lentHoldId}`;
+const lendPostingId = (lentHoldId: string): string => `lend:${lentHoldId}`;
+/** A hold that lends may have had the amount before: the epoch and the count name the step, too. */
+const shrinkPostingId = ({ epoch, fromRaw, holdId, shrinks }: ShrinkingHold): string =>
+  `shrink:${fromRaw}:${epoch}.${shrinks}:${holdId}`;
 /** Settle and release share it: the primary key alone forbids resolving twice. */
 const resolvePostingId = (holdId: string): string => `resolve:${holdId}`;
 const creditPostingId = (reference: string): string => `credit:${reference}`;
@@ -29,25 +33,37 @@ export const holdPosting = (
   nonce,
 });
 
-/** Sets more aside for a session that goes on. */
+/** Sets more aside for a session that goes on; with `lentHoldId`, what is left of a hold that it lent. */
 export const extendPosting = (
   agentId: number,
   hold: { readonly holdId: string; readonly fromRaw: bigint },
   byRaw: bigint,
+  lentHoldId?: string,
 ): Posting => ({
-  id: extendPostingId(hold.holdId, hold.fromRaw),
+  id:
+    lentHoldId === undefined
+      ? extendPostingId(hold.holdId, hold.fromRaw)
+      : returnPostingId(lentHoldId),
   code: 'hold.extend',
   askedRaw: byRaw,
   entries: entry(spendable(agentId), held(agentId), byRaw),
 });
 
-/** Gives a part of a hold back. A hold that shrinks never grows again: the amount before names the step. */
+type ShrinkingHold = {
+  readonly holdId: string;
+  readonly fromRaw: bigint;
+  readonly epoch: number;
+  readonly shrinks: number;
+};
+
+/** Gives a part of a hold back; with `lentHoldId`, lends it to that hold. */
 export const shrinkPosting = (
   agentId: number,
-  hold: { readonly holdId: string; readonly fromRaw: bigint },
+  hold: ShrinkingHold,
   byRaw: bigint,
+  lentHoldId?: string,
 ): Posting => ({
-  id: shrinkPostingId(hold.holdId, hold.fromRaw),
+  id: lentHoldId === undefined ? shrinkPostingId(hold) : lendPostingId(lentHoldId),
   code: 'hold.shrink',
   askedRaw: byRaw,
   entries: entry(held(agentId), spendable(agentId), byRaw),

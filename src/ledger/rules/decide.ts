@@ -148,7 +148,7 @@ function decideExtend(
   operation: ExtendOperation,
   world: DecisionContext,
 ): Decision {
-  const { agentId, claim, byRaw } = operation;
+  const { agentId, claim, byRaw, lentHoldId } = operation;
   const { rules, position } = world;
   const { taskValueBps = null } = claim;
   const { holdId, amountRaw: fromRaw, facts } = claim.hold;
@@ -162,7 +162,7 @@ function decideExtend(
     counters,
   };
   const refusal = refusalOf(rules, demand, position);
-  const posting = extendPosting(agentId, { holdId, fromRaw }, byRaw);
+  const posting = extendPosting(agentId, { holdId, fromRaw }, byRaw, lentHoldId);
   if (refusal !== undefined) return refused(refusal, posting);
   return changed({
     posting,
@@ -174,12 +174,14 @@ function decideExtend(
 }
 
 function decideShrink(
-  { agentId, claim, byRaw }: ShrinkOperation,
+  { agentId, claim, byRaw, forHoldId, isLoan = false }: ShrinkOperation,
   { rules, position }: DecisionContext,
 ): Decision {
+  const { epoch, shrinks = 0 } = claim;
   const { holdId, amountRaw: fromRaw, facts } = claim.hold;
+  const shrinking = { holdId, fromRaw, epoch, shrinks };
   return changed({
-    posting: shrinkPosting(agentId, { holdId, fromRaw }, byRaw),
+    posting: shrinkPosting(agentId, shrinking, byRaw, isLoan ? forHoldId : undefined),
     delta: setAside(-byRaw),
     hold: { holdId, fromRaw, toRaw: fromRaw - byRaw, sessionId: claim.sessionId, facts },
     count: countSettled(rules, facts, position, { heldRaw: byRaw, chargedRaw: 0n }),

@@ -8,6 +8,7 @@ export type Room = { readonly availableRaw: bigint; readonly reason: 'balance' |
 export function roomOf(refusal: HoldRefusal): Room | undefined {
   switch (refusal.reason) {
     case 'insufficient_balance':
+    case 'reserve_exceeded':
       return { availableRaw: refusal.availableRaw, reason: 'balance' };
     case 'cap_exceeded':
       return { availableRaw: refusal.availableRaw, reason: 'cap' };

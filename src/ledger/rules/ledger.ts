@@ -66,13 +66,14 @@ export type ExtendVerdict =
  * is known; ids make a repeated call harmless. Rejects only when the database stays away.
  */
 export interface Ledger {
+  /** Out of the reserve of its spender, where that has one: in one commit, or not at all. */
   hold(request: HoldRequest): Promise<HoldVerdict>;
   /**
    * Carries out a refusal that was decided on committed state without asking for a hold: a cap that suspends its agent
    * does so. Returns the refusal as it is to be told.
    */
   enforce(agentId: number, refusal: HoldRefusal): Promise<HoldRefusal>;
-  /** Actual 0 releases the whole hold. */
+  /** Actual 0 releases the whole hold. What is left of one that a reserve lent is the reserve's in the same commit. */
   settle(request: SettleRequest): Promise<SettleVerdict>;
   /** Idempotent on `reference`. */
   credit(request: {

@@ -30,6 +30,8 @@ export type ExtendOperation = {
   readonly agentId: number;
   readonly claim: SessionClaim;
   readonly byRaw: bigint;
+  /** The hold that was lent out of the session's, whose rest comes back. */
+  readonly lentHoldId?: string | undefined;
 };
 
 /** A part of a session's hold is free again. */
@@ -40,6 +42,8 @@ export type ShrinkOperation = {
   readonly byRaw: bigint;
   /** The hold that takes the part: its operation shares the batch, with none between the two. */
   readonly forHoldId: string | undefined;
+  /** The part is lent to that hold: without the hold it stays where it is. */
+  readonly isLoan?: boolean;
 };
 
 export type SettleOperation = {

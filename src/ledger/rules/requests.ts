@@ -26,6 +26,28 @@ export type Spender = {
   readonly taskId?: string;
   readonly actionId?: string;
   readonly customerId?: string;
+  /** The reserve of the live call that pays: what is held comes out of it, and not out of the balance. */
+  readonly reserve?: Reserve;
+};
+
+/** The hold of a live call, which lends to the purchases within the call and takes back what they leave. */
+export interface Reserve {
+  /**
+   * Runs work on the claim of the call, in the order of everything else that moves its hold. The claim is undefined once
+   * the call is settled. `lendableRaw`: the part that is neither spent nor kept for the turn in progress.
+   */
+  use<T>(work: ReserveWork<T>): Promise<T>;
+}
+
+export type ReserveWork<T> = (
+  claim: SessionClaim | undefined,
+  lendableRaw: bigint,
+) => Promise<UsedReserve<T>>;
+
+export type UsedReserve<T> = {
+  readonly result: T;
+  /** The claim that the work leaves; undefined: it is as it was, `lost`: another process has the session. */
+  readonly claim: SessionClaim | 'lost' | undefined;
 };
 
 /** Where the money is to go. */
@@ -45,11 +67,19 @@ export type Hold = {
   readonly amountRaw: bigint;
   /** Under which policies it counts, while it is open and when it is settled. */
   readonly facts: SpendFacts;
+  /** The reserve that lent it, which takes back what is left of it. Known to the process alone that holds it. */
+  readonly lender?: Reserve;
 };
 
 export type HoldRefusal =
   | {
       readonly reason: 'insufficient_balance';
+      readonly availableRaw: bigint;
+      readonly requiredRaw: bigint;
+    }
+  /** The reserve of a call, or the limit of one of its tools, leaves less than the purchase needs. */
+  | {
+      readonly reason: 'reserve_exceeded';
       readonly availableRaw: bigint;
       readonly requiredRaw: bigint;
     }
@@ -107,6 +137,8 @@ export type SessionClaim = {
   readonly sessionId: string;
   readonly epoch: number;
   readonly hold: Hold;
+  /** Number of times that the hold has shrunk under this epoch; it names the next step. */
+  readonly shrinks?: number;
   /** The agent key that opened the session; once it is revoked, nothing more is held. */
   readonly keyId?: number;
   /** What the task is worth to its caller, which goes for later holds, too. */

@@ -1,4 +1,4 @@
-import { wordsOf } from '../../engines/guide/guide-words.ts';
+import { wordsOf } from '../../engines/text/words.ts';
 import { splitSpeech } from '../../engines/tts/split-speech.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { ItemType } from '../memory-shape.ts';

@@ -72,8 +72,13 @@ class Upload {
   #digest(event: SpendEvent): string {
     const { promptTokens, completionTokens } = event;
     const content = JSON.stringify([
-      ...[event.atMicros, event.kind, event.modelOrTool, promptTokens, completionTokens],
-      ...[event.costRaw.toString(), event.label],
+      event.atMicros,
+      event.kind,
+      event.modelOrTool,
+      promptTokens,
+      completionTokens,
+      event.costRaw.toString(),
+      event.label,
     ]);
     const digest = createHash('sha256').update(content).digest('base64');
     const earlier = this.#seen.get(digest) ?? 0;

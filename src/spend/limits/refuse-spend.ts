@@ -12,6 +12,11 @@ export function refuseSpend(refusal: HoldRefusal): ApiError {
         refusal.availableRaw.toString(),
         refusal.requiredRaw.toString(),
       );
+    case 'reserve_exceeded':
+      return errors.controls.reserveExceeded(
+        refusal.availableRaw.toString(),
+        refusal.requiredRaw.toString(),
+      );
     case 'cap_exceeded': {
       const { spendLimitExceeded, policyExceeded } = errors.controls;
       const say = isSessionLimit(refusal.breach) ? spendLimitExceeded : policyExceeded;
