@@ -39,9 +39,15 @@ export function signAws(
     .sort()
     .join('&');
   const canonical = [
-    ...[method, url.pathname, query],
-    ...[`content-type:${contentType}`, `host:${url.host}`, `x-amz-date:${time}`, ''],
-    ...[SIGNED, sha256(body)],
+    method,
+    url.pathname,
+    query,
+    `content-type:${contentType}`,
+    `host:${url.host}`,
+    `x-amz-date:${time}`,
+    '',
+    SIGNED,
+    sha256(body),
   ].join('\n');
   const scope = `${day}/${region}/${service}/aws4_request`;
   const text = ['AWS4-HMAC-SHA256', time, scope, sha256(canonical)].join('\n');

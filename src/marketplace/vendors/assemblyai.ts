@@ -12,8 +12,14 @@ const MODELS = { 'universal-3-5-pro': stt, 'universal-3-pro': stt };
  * key terms, summaries and the like are billed apart, and a webhook sends the transcript elsewhere.
  */
 const OPTIONS: ReadonlySet<string> = new Set([
-  ...['punctuate', 'format_text', 'disfluencies', 'filter_profanity', 'speech_threshold'],
-  ...['language_confidence_threshold', 'word_boost', 'boost_param'],
+  'punctuate',
+  'format_text',
+  'disfluencies',
+  'filter_profanity',
+  'speech_threshold',
+  'language_confidence_threshold',
+  'word_boost',
+  'boost_param',
 ]);
 
 export const assemblyai: Vendor = {

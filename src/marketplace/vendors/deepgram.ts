@@ -8,9 +8,24 @@ import { keyed, modelOf, type Order, unfit, type Vendor } from '../vendor.ts';
 
 /** Changes the bill, or sends the transcript elsewhere. */
 const NOT_PASSED = new Set([
-  ...['version', 'callback', 'callback_method', 'multichannel', 'channels', 'encoding'],
-  ...['summarize', 'topics', 'custom_topic', 'custom_topic_mode', 'intents', 'custom_intent'],
-  ...['custom_intent_mode', 'sentiment', 'mip_opt_out', 'redact', 'keyterm', 'extra'],
+  'version',
+  'callback',
+  'callback_method',
+  'multichannel',
+  'channels',
+  'encoding',
+  'summarize',
+  'topics',
+  'custom_topic',
+  'custom_topic_mode',
+  'intents',
+  'custom_intent',
+  'custom_intent_mode',
+  'sentiment',
+  'mip_opt_out',
+  'redact',
+  'keyterm',
+  'extra',
 ]);
 
 const STT_MODELS = { 'nova-3': LIST.deepgram.stt };

@@ -15,6 +15,17 @@ import { xai } from './xai.ts';
 
 /** The vendors that this server can have an account with. */
 export const REMOTE_VENDORS: readonly Vendor[] = [
-  ...[deepgram, elevenlabs, cartesia, google, azure, assemblyai, rime, xai, inworld, minimax],
-  ...[polly, speechmatics, sarvam],
+  deepgram,
+  elevenlabs,
+  cartesia,
+  google,
+  azure,
+  assemblyai,
+  rime,
+  xai,
+  inworld,
+  minimax,
+  polly,
+  speechmatics,
+  sarvam,
 ];

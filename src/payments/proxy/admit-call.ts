@@ -48,11 +48,12 @@ export function viewAgent(
 /** The party whose share of connections and lookups a call takes. */
 export const askerOf = (
   { read, remembered }: AgentView,
-  { accountId, agentId }: Pick<Spender, 'accountId' | 'agentId'>,
+  { accountId, agentId, reserve }: Pick<Spender, 'accountId' | 'agentId' | 'reserve'>,
 ): Asker => ({
   account: accountId ?? `agent ${agentId}`,
   agent: String(agentId),
   hasMoney: async () => {
+    if (reserve !== undefined) return true;
     const isPaying = (spendState?: SpendState) => (spendState?.availableRaw ?? 0n) > 0n;
     return isPaying(remembered) || isPaying(await read());
   },
@@ -143,6 +144,7 @@ export async function refusalBeforeHold(
   to: Destination,
   amountRaw: bigint,
 ): Promise<HoldRefusal | undefined> {
+  if (spender.reserve !== undefined) return undefined;
   const judge = (now: SpendState) => {
     const { spendableRaw } = now.state;
     const money = { spendableRaw, walletFreeRaw: walletFreeRaw(now.state) };
@@ -155,7 +157,8 @@ export async function refusalBeforeHold(
 
 function refusalBefore(now: SpendState, spender: Spender, host: string): HoldRefusal | undefined {
   const unlisted = refusalOfHost(now, host);
-  if (unlisted !== undefined) return unlisted;
+  // The reserve of a call counts under the caps already: what it lends is decided with the hold.
+  if (unlisted !== undefined || spender.reserve !== undefined) return unlisted;
   const { policies, teamPolicies } = now.rules;
   if (policies.length === 0 && teamPolicies.length === 0) return undefined;
   const to = { host, payee: null };

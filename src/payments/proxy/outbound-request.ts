@@ -16,9 +16,15 @@ export type OutboundRequest = {
  * that there is, so that what it names goes out.
  */
 const OURS = new Set([
-  ...['host', 'content-length', 'expect', 'connection'],
+  'host',
+  'content-length',
+  'expect',
+  'connection',
   // Payments are made here and nowhere else.
-  ...['x-payment', 'payment-signature', 'payment-required', 'payment-response'],
+  'x-payment',
+  'payment-signature',
+  'payment-required',
+  'payment-response',
   'x-payment-response',
 ]);
 

@@ -11,8 +11,15 @@ const HEADER = {
 
 /** Not the vendor's to say here: how long the message is, who may read it, and what our own limits are. */
 const DROPPED = new Set([
-  ...['content-length', 'alt-svc', 'clear-site-data', 'x-request-id', 'date', 'server'],
-  ...['strict-transport-security', 'x-ratelimit-limit', 'x-ratelimit-remaining'],
+  'content-length',
+  'alt-svc',
+  'clear-site-data',
+  'x-request-id',
+  'date',
+  'server',
+  'strict-transport-security',
+  'x-ratelimit-limit',
+  'x-ratelimit-remaining',
   'x-content-type-options',
   'x-ratelimit-reset',
 ]);

@@ -11,8 +11,10 @@ import {
 import { usdcHeld } from '../../platform/chain/usdc-held.ts';
 import { type ApplyDeps, applyOutflow, NOTHING_KNOWN } from '../reservations/apply-events.ts';
 import type { Applied } from './applied.ts';
+import type { AwaitedStore } from './awaited.ts';
 import { takeDeposits } from './deposits.ts';
 import type { ChainView } from './judge-by-chain.ts';
+import type { RecoverDeps } from './recover-vanished.ts';
 import {
   type AuditStore,
   type BookedWallet,
@@ -21,12 +23,14 @@ import {
   planRound,
 } from './wallet-audit.ts';
 
-export type AuditDeps = ApplyDeps & {
-  readonly view: ChainView;
-  readonly audits: AuditStore;
-  /** Between the end of a round and the next one. */
-  readonly restMs: number;
-};
+export type AuditDeps = ApplyDeps &
+  RecoverDeps & {
+    readonly view: ChainView;
+    readonly audits: AuditStore;
+    readonly awaited: AwaitedStore;
+    /** Between the end of a round and the next one. */
+    readonly restMs: number;
+  };
 
 /** Blocks that are read for some wallets, by their first and their last. */
 export type AuditRange = { readonly fromBlock: number; readonly toBlock: number };
@@ -57,16 +61,34 @@ export async function auditPage(
   return applied;
 }
 
-/**
- * Reads the movements of some wallets again, and applies those that the books lack. Nearly all are known: one short log
- * names each payment, and only unknown ones are read whole. Missed movements are logged even where this rejects.
- */
+/** Reads some wallets again. Movements that the first reading has missed are logged, even where this rejects. */
 export async function reread(
   deps: AuditDeps,
   wallets: readonly BookedWallet[],
   range: AuditRange,
   at: Block,
 ): Promise<readonly Applied[]> {
+  const applied: Applied[] = [];
+  try {
+    await readAgain(deps, wallets, range, at, applied);
+  } finally {
+    // The books have these now, so that no later look reports them.
+    reportMissed(deps, applied);
+  }
+  return applied;
+}
+
+/**
+ * Reads the movements of some wallets again, and applies those that the books lack. Nearly all are known: one short log
+ * names each payment, and only unknown ones are read whole. Returns the agents whose deposits wait.
+ */
+export async function readAgain(
+  deps: AuditDeps,
+  wallets: readonly Pick<BookedWallet, 'agentId' | 'wallet'>[],
+  range: AuditRange,
+  at: Block,
+  applied: Applied[],
+): Promise<ReadonlySet<number>> {
   const { rpc, usdc } = deps.view;
   const owners = ownersOf(wallets);
   const bounds = await boundsOf(deps, range, at);
@@ -78,19 +100,13 @@ export async function reread(
   const { used } =
     payers.size === 0 ? { used: [] } : await outgoing(rpc, usdc, [...payers], bounds);
   const outflow = { used: used.filter(isUntaken), canceled: [] };
-  const applied: Applied[] = [];
-  try {
-    await applyOutflow(deps, outflow, NOTHING_KNOWN, applied, { isDoubted: true });
-    await takeDeposits(deps, transfers, owners, applied);
-  } finally {
-    // The books have these now, so that no later look reports them.
-    reportMissed(deps, applied);
-  }
-  return applied;
+  await applyOutflow(deps, outflow, NOTHING_KNOWN, applied, { isDoubted: true });
+  return takeDeposits(deps, transfers, owners, at, applied);
 }
 
-const ownersOf = (wallets: readonly BookedWallet[]): ReadonlyMap<string, number> =>
-  new Map(wallets.map(({ wallet, agentId }) => [wallet, agentId]));
+const ownersOf = (
+  wallets: readonly Pick<BookedWallet, 'agentId' | 'wallet'>[],
+): ReadonlyMap<string, number> => new Map(wallets.map(({ wallet, agentId }) => [wallet, agentId]));
 
 async function boundsOf({ view, log }: AuditDeps, { fromBlock, toBlock }: AuditRange, at: Block) {
   const { rpc } = view;

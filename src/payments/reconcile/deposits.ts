@@ -1,17 +1,12 @@
-import type { Log } from '../../kernel/log.ts';
-import type { Ledger } from '../../ledger/rules/ledger.ts';
+import type { Block } from '../../platform/chain/rpc-answers.ts';
 import type { Transfer } from '../../platform/chain/usdc.ts';
 import type { Applied } from './applied.ts';
-import { inGroups } from './in-groups.ts';
-import type { OnAlarm } from './payment-alarm.ts';
+import { type CreditDeps, creditHeld } from './credit-held.ts';
 
-export type DepositDeps = {
-  readonly ledger: Pick<Ledger, 'credit'>;
+export type DepositDeps = CreditDeps & {
   readonly findCredited: FindCredited;
   /** Rejects where another process reads the chain by now; keeps others away for a while where none does. */
   readonly keepClaim: () => Promise<void>;
-  readonly log: Log;
-  readonly onAlarm?: OnAlarm;
 };
 
 /** A transfer into a wallet under the name that it is credited by. */
@@ -94,16 +89,17 @@ function judgeGroup(
 }
 
 /**
- * Credits what has come into wallets and is not credited yet, each transfer once. `owners` are by address, lower case; the
- * transfers of others are left out. What was credited is added to `applied` as it is, also where this rejects later.
+ * Credits what has come into wallets and is not credited yet, each transfer once, where the wallets hold it at block `at`.
+ * `owners` are by address, lower case. Returns the agents whose deposits wait; `applied` has the credits even where this rejects.
  */
 export async function takeDeposits(
   deps: DepositDeps,
   transfers: readonly Transfer[],
   owners: ReadonlyMap<string, number>,
+  at: Block,
   applied: Applied[],
-): Promise<void> {
-  if (transfers.length === 0) return;
+): Promise<ReadonlySet<number>> {
+  if (transfers.length === 0) return new Set();
   // References depend on what is credited, so that two processes must not choose them at once.
   await deps.keepClaim();
   const { fresh, odd } = await newDeposits(transfers, deps.findCredited);
@@ -115,13 +111,13 @@ export async function takeDeposits(
     const agentId = owners.get(transfer.to);
     if (agentId !== undefined) logOdd(agentId, reference);
   }
-  await inGroups(deps, fresh, async ({ transfer, reference }) => {
-    const { to, valueRaw: amountRaw, blockNumber } = transfer;
-    const agentId = owners.get(to);
-    if (agentId === undefined) return;
-    const verdict = await deps.ledger.credit({ agentId, amountRaw, reference, deposit: true });
-    if (verdict.kind === 'conflict') logOdd(agentId, reference);
-    if (verdict.kind !== 'credited') return;
-    applied.push({ kind: 'deposit', agentId, nonce: null, blockNumber });
+  const credits = fresh.flatMap(({ transfer, reference }) => {
+    const { to: wallet, valueRaw: amountRaw, blockNumber } = transfer;
+    const agentId = owners.get(wallet);
+    return agentId === undefined ? [] : [{ agentId, wallet, amountRaw, reference, blockNumber }];
+  });
+  return creditHeld(deps, credits, at, ({ agentId, blockNumber, reference }, { kind }) => {
+    if (kind === 'conflict') logOdd(agentId, reference);
+    if (kind === 'credited') applied.push({ kind: 'deposit', agentId, nonce: null, blockNumber });
   });
 }

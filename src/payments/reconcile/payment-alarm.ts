@@ -5,6 +5,7 @@ export type PaymentAlarm =
   | 'unknown_authorization'
   | 'deposit_conflict'
   | 'deposit_missed'
+  | 'deposit_not_held'
   | 'wallet_differs'
   | 'wallet_flooded'
   | 'not_written'

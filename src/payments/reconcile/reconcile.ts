@@ -69,7 +69,7 @@ export async function reconcile(
   const { fromBlock, parted } = await firstUnread(deps, cursor, deep);
   const to = await boundedEnd(deps, fromBlock, deep, mostBlocks);
   const isNew = to.number >= fromBlock;
-  const applied = isNew ? await readOn(deps, live, { fromBlock, to, parted }) : [];
+  const applied = isNew ? await readOn(deps, live, { fromBlock, to, parted, deep }) : [];
   const decided = new Set(applied.map(({ nonce }) => nonce));
   const rest = live.filter((row) => !decided.has(row.nonce));
   // States are asked of the newest block that is believed, however far the walk is behind: a node may keep no older ones.
@@ -90,7 +90,13 @@ export async function reconcile(
   };
 }
 
-type Range = { readonly fromBlock: number; readonly to: Block; readonly parted: boolean };
+type Range = {
+  readonly fromBlock: number;
+  readonly to: Block;
+  readonly parted: boolean;
+  /** The newest block that is believed. Balances are asked of it, since a node may keep no older ones. */
+  readonly deep: Block;
+};
 
 async function boundedEnd(
   { view }: ReconcileDeps,
@@ -144,7 +150,7 @@ async function firstEver({ findFirstWalletMs }: ReconcileDeps, deep: Block): Pro
 async function readOn(
   deps: ReconcileDeps,
   live: readonly Reservation[],
-  { fromBlock, to, parted }: Range,
+  { fromBlock, to, parted, deep }: Range,
 ): Promise<readonly Applied[]> {
   const [watched, payouts, owners, doubted] = await Promise.all([
     deps.findWatched(),
@@ -166,7 +172,7 @@ async function readOn(
   };
   const applied: Applied[] = [];
   await applyOutflow(deps, outflow, known, applied, { isDoubted: parted, logsOdd: true });
-  await takeDeposits(deps, transfers, owners, applied);
+  await takeDeposits(deps, transfers, owners, deep, applied);
   return applied;
 }
 

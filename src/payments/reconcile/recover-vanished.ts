@@ -1,18 +1,16 @@
-import type { Log } from '../../kernel/log.ts';
-import type { Ledger } from '../../ledger/rules/ledger.ts';
 import { authorizationStates } from '../../platform/chain/authorization-states.ts';
 import type { Block } from '../../platform/chain/rpc-answers.ts';
 import type { Reservation } from '../reservations/reservation.ts';
+import type { AwaitedWallet } from './awaited.ts';
+import { type CreditDeps, creditHeld, type ShownCredit } from './credit-held.ts';
 import type { ChainView } from './judge-by-chain.ts';
-import type { OnAlarm } from './payment-alarm.ts';
 
-export type RecoverDeps = {
+export type RecoverDeps = CreditDeps & {
   readonly view: ChainView;
-  readonly ledger: Pick<Ledger, 'credit'>;
   /** Settled lately, as long as a reorganisation may still undo it. */
   readonly findSettled: () => Promise<readonly Reservation[]>;
-  readonly log: Log;
-  readonly onAlarm?: OnAlarm;
+  /** Whether a settled payment was credited again because a reorganisation had taken it off the chain. */
+  readonly wasGivenBack: (nonce: string) => Promise<boolean>;
 };
 
 /**
@@ -21,29 +19,62 @@ export type RecoverDeps = {
  * where it parted.
  */
 export async function recoverVanished(deps: RecoverDeps, at: Block): Promise<number> {
-  const { view, ledger, log } = deps;
-  const settled = await deps.findSettled();
-  if (settled.length === 0) return 0;
-  const states = await authorizationStates(view.rpc, view.usdc, at, settled);
-  let undecided = 0;
-  for (const [i, row] of settled.entries()) {
-    if (states[i] === true) continue;
-    // Nothing is known of it yet.
-    if (states[i] === undefined) {
-      undecided++;
-      continue;
-    }
-    const { nonce, agentId, valueRaw: amountRaw } = row;
-    if (at.timestampSec < row.validBefore) {
-      log.error({ nonce, agentId }, 'a settled payment has left the chain; it may come back');
-      undecided++;
-      continue;
-    }
-    log.error({ nonce, agentId }, 'a settled payment has left the chain for good');
-    deps.onAlarm?.('settlement_vanished');
-    if (amountRaw === 0n) continue;
-    // Its USDC never left the wallet.
-    await ledger.credit({ agentId, amountRaw, reference: `vanished:${nonce}`, deposit: true });
+  const { lost, mayReturn, undecided } = await findVanished(deps, await deps.findSettled(), at);
+  for (const { nonce, agentId } of mayReturn) {
+    deps.log.error({ nonce, agentId }, 'a settled payment has left the chain; it may come back');
   }
-  return undecided;
+  for (const { nonce, agentId } of lost) {
+    deps.log.error({ nonce, agentId }, 'a settled payment has left the chain for good');
+    deps.onAlarm?.('settlement_vanished');
+  }
+  await creditHeld(deps, creditsOf(lost, at.number), at);
+  return undecided + mayReturn.length;
+}
+
+/** Retries the payments of one wallet whose credits wait. Returns whether none of them waits any more. */
+export async function recoverAwaited(
+  deps: RecoverDeps,
+  { agentId, toBlock }: AwaitedWallet,
+  at: Block,
+): Promise<boolean> {
+  const settled = (await deps.findSettled()).filter((row) => row.agentId === agentId);
+  const { lost } = await findVanished(deps, settled, at);
+  return (await creditHeld(deps, creditsOf(lost, toBlock), at)).size === 0;
+}
+
+/** The USDC of a payment that vanished never left its wallet. */
+const creditsOf = (rows: readonly Reservation[], blockNumber: number): readonly ShownCredit[] =>
+  rows
+    .filter(({ valueRaw }) => valueRaw > 0n)
+    .map(({ agentId, nonce, valueRaw: amountRaw, wallet }) => ({
+      agentId,
+      wallet,
+      amountRaw,
+      reference: `vanished:${nonce}`,
+      blockNumber,
+    }));
+
+type Vanished = {
+  /** Can never be paid any more, and are not given back yet. */
+  readonly lost: readonly Reservation[];
+  readonly mayReturn: readonly Reservation[];
+  /** How many the chain said nothing of. */
+  readonly undecided: number;
+};
+
+async function findVanished(
+  { view, wasGivenBack }: RecoverDeps,
+  settled: readonly Reservation[],
+  at: Block,
+): Promise<Vanished> {
+  if (settled.length === 0) return { lost: [], mayReturn: [], undecided: 0 };
+  const states = await authorizationStates(view.rpc, view.usdc, at, settled);
+  const unused = settled.filter((_, i) => states[i] === false);
+  const mayReturn = unused.filter(({ validBefore }) => at.timestampSec < validBefore);
+  const lost: Reservation[] = [];
+  for (const row of unused) {
+    if (at.timestampSec < row.validBefore || (await wasGivenBack(row.nonce))) continue;
+    lost.push(row);
+  }
+  return { lost, mayReturn, undecided: states.filter((state) => state === undefined).length };
 }

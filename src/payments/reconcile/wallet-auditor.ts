@@ -1,11 +1,12 @@
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Block } from '../../platform/chain/rpc-answers.ts';
 import { type AuditDeps, auditPage } from './audit-wallets.ts';
+import { retryAwaited } from './retry-awaited.ts';
 import { searchDifferences } from './search-differences.ts';
 
 /** What one step of the second look came to. */
 export type Audited = {
-  /** Deposits that the first reading had missed. */
+  /** Deposits that the first reading had missed, or that had waited. */
   readonly deposits: number;
   /** Wallets that differ from the book for a reason that no search has found. */
   readonly differing: number;
@@ -35,15 +36,23 @@ export function createWalletAuditor(deps: AuditDeps): WalletAuditor {
 
   return {
     async run(at) {
+      const retried = await attempt(() => retryAwaited(deps, at));
       const found = await attempt(() => searchDifferences(deps, at, blocks));
       const missed = await attempt(() => auditPage(deps, at, blocks));
       const differing = await attempt(() => deps.audits.countTold());
-      if (found === undefined || missed === undefined || differing === undefined) {
+      if (
+        retried === undefined ||
+        found === undefined ||
+        missed === undefined ||
+        differing === undefined
+      ) {
         blocks = Math.max(least, Math.floor(blocks / fewer));
         return undefined;
       }
       blocks = Math.min(most, blocks * more);
-      const deposits = [...found, ...missed].filter(({ kind }) => kind === 'deposit').length;
+      const deposits = [...retried, ...found, ...missed].filter(
+        ({ kind }) => kind === 'deposit',
+      ).length;
       return { deposits, differing };
     },
   };

@@ -17,7 +17,6 @@ export type ApplyDeps = VerdictDeps &
     readonly findPayout: (
       nonce: string,
     ) => Promise<(OpenPayout & { readonly isDone: boolean }) | undefined>;
-    /** Whether a settled payment was credited again because a reorganisation had taken it off the chain. */
     readonly wasGivenBack: (nonce: string) => Promise<boolean>;
   };
 

@@ -4,8 +4,8 @@ import { LIMITS } from '../../kernel/limits.ts';
 type Bodied = { readonly body: AsyncIterable<Uint8Array> | Uint8Array };
 
 /**
- * Counts the calls that each agent has under way at vendors, from their beginning to the last byte of their answers: an agent
- * that calls slow places must not take the connections of all others. `perMinute` is the rate limit that refusals tell.
+ * Counts the calls of each agent at vendors, from their beginning to the last byte of their answers. An agent that calls slow
+ * vendors cannot take the connections of other agents. Refusals report `perMinute` as the limit.
  */
 export function createCallSlots({
   most = LIMITS.proxyCallsPerAgent,

@@ -1,0 +1,48 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Block } from '../../platform/chain/rpc-answers.ts';
+import type { Applied } from './applied.ts';
+import { type AuditDeps, readAgain } from './audit-wallets.ts';
+import type { AwaitedWallet } from './awaited.ts';
+import { recoverAwaited } from './recover-vanished.ts';
+
+/**
+ * Retries a bounded number of wallets whose credits wait: their blocks are read again, and what the chain still shows is
+ * credited once the wallet holds all of it. A wallet that fails is retried later, and keeps no other waiting.
+ */
+export async function retryAwaited(deps: AuditDeps, at: Block): Promise<readonly Applied[]> {
+  const applied: Applied[] = [];
+  for (const wallet of await deps.awaited.findDue(LIMITS.audit.awaitedPerTick)) {
+    const { agentId, fromBlock, toBlock, looks } = wallet;
+    let isOver = false;
+    try {
+      isOver = await retry({ ...deps, isRetry: true }, wallet, at, applied);
+    } catch (err) {
+      deps.log.warn({ err, agentId }, 'deposits that wait could not be looked at again');
+    }
+    if (isOver) {
+      await deps.awaited.close(wallet);
+      deps.log.warn({ agentId, fromBlock, toBlock }, 'deposits that waited are credited, or gone');
+    } else {
+      const { awaitedFirstMs, retryMaxMs } = LIMITS.audit;
+      // Twice as long after each retry in vain.
+      await deps.awaited.postpone(wallet, Math.min(retryMaxMs, awaitedFirstMs * 2 ** looks));
+    }
+  }
+  return applied;
+}
+
+/** Returns whether nothing waits any more. */
+async function retry(
+  deps: AuditDeps,
+  wallet: AwaitedWallet,
+  at: Block,
+  applied: Applied[],
+): Promise<boolean> {
+  const { fromBlock, toBlock } = wallet;
+  // After a reorganisation the chain may be shorter than it was.
+  if (toBlock > at.number) return false;
+  // Read whole: a part of its deposits may fit where all do not.
+  const waiting = await readAgain(deps, [wallet], { fromBlock, toBlock }, at, applied);
+  const isRecovered = await recoverAwaited(deps, wallet, at);
+  return waiting.size === 0 && isRecovered;
+}
