@@ -109,8 +109,18 @@ export const createListenFiles = (deps: {
 
 /** Parameters that this server sets itself at an upstream, or keeps from it. */
 const NOT_PASSED_ON: ReadonlySet<string> = new Set([
-  ...['model', 'encoding', 'sample_rate', 'channels', 'language', 'prompt', 'customer_id', 'tag'],
-  ...['multichannel', 'callback', 'callback_method', 'extra'],
+  'model',
+  'encoding',
+  'sample_rate',
+  'channels',
+  'language',
+  'prompt',
+  'customer_id',
+  'tag',
+  'multichannel',
+  'callback',
+  'callback_method',
+  'extra',
 ]);
 
 const optionsOf = (rawQuery: string): [name: string, value: string][] =>

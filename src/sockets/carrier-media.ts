@@ -10,7 +10,7 @@ import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
 import type { CarrierHooks } from '../phone/calls/calls.ts';
 import type { LiveCall } from '../phone/calls/live-call.ts';
-import type { MediaCodec, MediaEvent } from '../phone/carriers/carrier.ts';
+import { CallbackMalformed, type MediaCodec, type MediaEvent } from '../phone/carriers/carrier.ts';
 
 const PATH = '/v1/telephony/:carrier/media';
 
@@ -72,6 +72,7 @@ class MediaHandler implements SocketHandler {
   /** Copies of what came before the call was open; undefined: it is open, or is not to be. */
   #waiting: MediaEvent[] | undefined = [];
   #hasStarted = false;
+  #isMalformed = false;
 
   constructor({ clock, codec, hooks, log, unstarted }: MediaDeps) {
     this.#hooks = hooks;
@@ -92,7 +93,8 @@ class MediaHandler implements SocketHandler {
   message(): void {}
 
   frame(bytes: Uint8Array): void {
-    const event = this.#codec.read(bytes);
+    const event = this.#read(bytes);
+    if (event === undefined) return;
     if (event.kind === 'started') this.#start(event);
     else if (this.#call !== undefined) this.#call.media(event);
     else this.#keep(event);
@@ -109,6 +111,20 @@ class MediaHandler implements SocketHandler {
     this.#connection = undefined;
     this.#waiting = undefined;
     this.#call?.detached(connection);
+  }
+
+  /** Closes the stream on a message that its carrier would not send. Undefined: this is one, or came behind one. */
+  #read(bytes: Uint8Array): MediaEvent | undefined {
+    if (this.#isMalformed) return undefined;
+    try {
+      return this.#codec.read(bytes);
+    } catch (err) {
+      if (!(err instanceof CallbackMalformed)) throw err;
+      this.#isMalformed = true;
+      this.#log.warn({ err }, 'a media stream is closed: its carrier sent a malformed message');
+      this.#connection?.close(1007, 'malformed message');
+      return undefined;
+    }
   }
 
   #start({ callId, format }: Extract<MediaEvent, { kind: 'started' }>): void {

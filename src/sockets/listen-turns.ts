@@ -92,7 +92,11 @@ function openTurns(
 
 /** Parameters that this server sets itself at an upstream, or keeps from it. */
 const NOT_PASSED_ON: ReadonlySet<string> = new Set([
-  ...['model', 'encoding', 'sample_rate', 'customer_id', 'tag'],
+  'model',
+  'encoding',
+  'sample_rate',
+  'customer_id',
+  'tag',
 ]);
 
 const askedOf = (rawQuery: string): [name: string, value: string][] =>

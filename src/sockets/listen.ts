@@ -113,8 +113,16 @@ function openListen(
 
 /** Parameters that this server sets itself at an upstream, or keeps from it. */
 const NOT_PASSED_ON: ReadonlySet<string> = new Set([
-  ...['model', 'encoding', 'sample_rate', 'channels', 'language', 'prompt', 'customer_id'],
-  ...['multichannel', 'callback', 'callback_method'],
+  'model',
+  'encoding',
+  'sample_rate',
+  'channels',
+  'language',
+  'prompt',
+  'customer_id',
+  'multichannel',
+  'callback',
+  'callback_method',
 ]);
 
 /** The part of the query, as the client wrote it, that goes to the transcriber. */

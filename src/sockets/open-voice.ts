@@ -14,7 +14,7 @@ import type { RelayBuyer } from '../voice/relay/connect-relay.ts';
 import { createLocalPipeline } from '../voice/session/local-pipeline.ts';
 import { requireServed, type SessionConfig } from '../voice/session/session-config.ts';
 import type { VoiceSessionInput } from '../voice/session/voice-session-input.ts';
-import { requireEngines, requireLiveModel } from './take-engine.ts';
+import { openPlaced, requireEngines, requireLiveModel } from './take-engine.ts';
 
 /** The engines of this server as one model. */
 export const ALL_LOCAL = 'local/realtime';
@@ -44,8 +44,10 @@ export async function openPlannedVoice(
   ]);
   deps.sessions.requireRoom();
   const { spender } = buyer;
+  const open = (engines: VoiceDeps['engines']) =>
+    openCascade({ ...deps, engines }, plan, { spender, ownKeys, config });
   const engines = enginesFor(deps.engines, spender.agentId);
-  return openCascade({ ...deps, engines }, plan, { spender, ownKeys, config });
+  return localEngineOf(plan.stt) ? openPlaced(engines, open) : open(engines);
 }
 
 /** Opens a voice session with the engines of this server, with the cost of its first turn held. Throws the refusal. */
@@ -58,6 +60,17 @@ export async function openLocalVoice(
   requireEngines(deps.engines, ['pocketsphinx', 'flite', 'guide']);
   deps.sessions.requireRoom();
 
+  const engines = enginesFor(deps.engines, buyer.spender.agentId);
+  return openPlaced(engines, (placed) =>
+    openLocalPipeline({ ...deps, engines: placed }, { model, source }, { buyer, capOf, config }),
+  );
+}
+
+async function openLocalPipeline(
+  deps: VoiceDeps,
+  { model, source }: { readonly model: Model; readonly source: Source },
+  { buyer, capOf, config }: Required<LocalOpening>,
+): Promise<VoiceSessionInput> {
   const { spender } = buyer;
   const owner: SessionHoldOwner = {
     spender,
@@ -71,8 +84,7 @@ export async function openLocalVoice(
   const sessionHolds = new SessionHolds((_, reserveRaw, isQuiet) =>
     openSessionHold(deps, owner, reserveRaw, isQuiet),
   );
-  const engines = enginesFor(deps.engines, spender.agentId);
-  const parts = { engines, cap, source, callerFacts, sessionHolds };
+  const parts = { cap, source, callerFacts, sessionHolds };
   const pipeline = createLocalPipeline({ ...deps, ...parts });
   requireServed(pipeline, config);
   const reservesOf = (tokens: number) => pipeline.reserves(config, tokens);

@@ -37,7 +37,7 @@ import { OPENAI_LIVE } from './openai-live.ts';
 import { type Handshake, readHandshake } from './read-handshake.ts';
 import { readSocketBuyer } from './read-socket-buyer.ts';
 import { requireItsSocket } from './require-its-socket.ts';
-import { requireEngines, requireLiveModel } from './take-engine.ts';
+import { openPlaced, requireEngines, requireLiveModel } from './take-engine.ts';
 import { tracedFrom } from './traced-from.ts';
 
 const Query = z.object({
@@ -116,7 +116,9 @@ async function openTranscriber(
   if (localEngineOf(stt)) requireEngines(deps.engines, ['pocketsphinx']);
   deps.sessions.requireRoom();
   context.answerWith(soonestHeaders([stt]));
-  return openTranscribing(deps, stt, { spender: buyer.spender, ownKeys, config });
+  const open = (engines: VoiceDeps['engines']) =>
+    openTranscribing({ ...deps, engines }, stt, { spender: buyer.spender, ownKeys, config });
+  return localEngineOf(stt) ? openPlaced(deps.engines, open) : open(deps.engines);
 }
 
 /** Looks the keys up of every model that only a key opens, since the session may name any of them later. */

@@ -3,13 +3,16 @@ import {
   EngineBusy,
   EngineInputRefused,
   EngineMissing,
+  type EnginePlace,
   type LocalEngines,
   type SttEngine,
   type SttListener,
   type SttStream,
 } from '../engines/engine.ts';
+import { enginesAt } from '../engines/engines-for.ts';
 import { errors } from '../kernel/errors.ts';
 import type { Catalogue, Modality, Model, Source } from '../models/catalogue/catalogue.ts';
+import type { VoiceSessionInput } from '../voice/session/voice-session-input.ts';
 import type { TakenRecogniser } from '../voice/transcription/local-transcriber.ts';
 
 /** Finds a model that this server can serve live over a socket, or throws the refusal of the upgrade. */
@@ -72,6 +75,28 @@ export async function takeRecogniser(
       target = heard;
     },
   };
+}
+
+/**
+ * Opens a session with a place at the recogniser of this process, which the end of the session gives back. Throws the
+ * refusal where there is none.
+ */
+export async function openPlaced<E extends Pick<LocalEngines, 'stt'>>(
+  engines: E,
+  open: (engines: E) => Promise<VoiceSessionInput>,
+): Promise<VoiceSessionInput> {
+  let place: EnginePlace;
+  try {
+    place = engines.stt.pocketsphinx.takePlace();
+  } catch (error) {
+    throw refuseEngine(error);
+  }
+  try {
+    return { ...(await open(enginesAt(engines, place))), release: () => place.release() };
+  } catch (error) {
+    place.release();
+    throw error;
+  }
 }
 
 /** Maps an engine's refusal to one of the gateway. Any other error is a bug and stays unchanged. */

@@ -55,7 +55,7 @@ export type Source = Surcharges & {
   readonly thinkingSwitch?: boolean | undefined;
   /** Absent where the rates are this server's own. */
   readonly price?: PriceNote | undefined;
-  /** The efforts that it takes of a translated request. Absent: not known, or none, so that it is sent none. */
+  /** The efforts that it takes of a translated request. Absent: not known, or none, so that it is sent none. A relayed model that has them reasons. */
   readonly efforts?: readonly Effort[] | undefined;
   /** Which of `temperature` and `top_p` a translated request may have. Absent: both. */
   readonly sampling?: Sampling | undefined;

@@ -11,10 +11,27 @@ import { definedTool, sourceOf } from './read-block.ts';
  * `@anthropic-ai/sdk` 1.14.
  */
 const PRICED: ReadonlySet<string> = new Set([
-  ...['model', 'max_tokens', 'messages', 'system', 'stream', 'metadata', 'stop_sequences'],
-  ...['temperature', 'top_p', 'top_k', 'tools', 'tool_choice', 'thinking'],
-  ...['output_config', 'output_format', 'cache_control', 'diagnostics'],
-  ...['context_management', 'service_tier', 'speed', 'inference_geo'],
+  'model',
+  'max_tokens',
+  'messages',
+  'system',
+  'stream',
+  'metadata',
+  'stop_sequences',
+  'temperature',
+  'top_p',
+  'top_k',
+  'tools',
+  'tool_choice',
+  'thinking',
+  'output_config',
+  'output_format',
+  'cache_control',
+  'diagnostics',
+  'context_management',
+  'service_tier',
+  'speed',
+  'inference_geo',
 ]);
 
 /** Values of the others that cost what every request costs. */
@@ -32,10 +49,20 @@ const OF_MESSAGE: ReadonlySet<string> = new Set(['role', 'content', 'clear_at', 
  * runs, or name what is kept in the account that pays.
  */
 const BLOCKS: ReadonlySet<unknown> = new Set([
-  ...['text', 'image', 'document', 'search_result'],
-  ...['thinking', 'redacted_thinking', 'connector_text', 'compaction'],
-  ...['tool_use', 'tool_result', 'tool_reference', 'browser_state'],
-  ...['tool_addition', 'tool_removal'],
+  'text',
+  'image',
+  'document',
+  'search_result',
+  'thinking',
+  'redacted_thinking',
+  'connector_text',
+  'compaction',
+  'tool_use',
+  'tool_result',
+  'tool_reference',
+  'browser_state',
+  'tool_addition',
+  'tool_removal',
 ]);
 
 /** Tools that the caller runs, beside those without a type. All others run at the vendor, as often as the model likes. */

@@ -53,11 +53,24 @@ const OF_THE_ACCOUNT: ReadonlySet<unknown> = new Set(['insufficient_quota', 'inv
  */
 const OF_THE_REQUEST = [
   'context_length_exceeded',
-  ...['invalid_prompt', 'data_residency_mismatch', 'bio_policy', 'invalid_image'],
-  ...['invalid_image_format', 'invalid_base64_image', 'invalid_image_url', 'invalid_image_mode'],
-  ...['image_too_large', 'image_too_small', 'image_parse_error', 'image_content_policy_violation'],
-  ...['image_file_too_large', 'image_file_not_found', 'unsupported_image_media_type'],
-  ...['empty_image_file', 'failed_to_download_image', 'cyber_policy'],
+  'invalid_prompt',
+  'data_residency_mismatch',
+  'bio_policy',
+  'invalid_image',
+  'invalid_image_format',
+  'invalid_base64_image',
+  'invalid_image_url',
+  'invalid_image_mode',
+  'image_too_large',
+  'image_too_small',
+  'image_parse_error',
+  'image_content_policy_violation',
+  'image_file_too_large',
+  'image_file_not_found',
+  'unsupported_image_media_type',
+  'empty_image_file',
+  'failed_to_download_image',
+  'cyber_policy',
 ];
 
 /** The status that a vendor gives such an error where it has not sent another one yet, by its code or its type. */

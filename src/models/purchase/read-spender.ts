@@ -5,11 +5,13 @@ import { readAttribution } from './attribution.ts';
 
 const TASK_VALUE = `${BRAND.headerPrefix}task-value`;
 
+type SpendingCaller = Pick<Required<Spender>, 'agentId' | 'accountId' | 'keyId' | 'keyRootId'> & {
+  readonly spender?: Spender;
+};
+
 /** Who spends with a call: the caller, and what its headers say that the call is for. */
-export function readSpender(
-  caller: Pick<Required<Spender>, 'agentId' | 'accountId' | 'keyId' | 'keyRootId'>,
-  headers: ReadonlyMap<string, string>,
-): Spender {
+export function readSpender(caller: SpendingCaller, headers: ReadonlyMap<string, string>): Spender {
+  if (caller.spender !== undefined) return caller.spender;
   const { accountId, agentId, keyId, keyRootId } = caller;
   const taskValueBps = readTaskValue(headers.get(TASK_VALUE));
   return {

@@ -4,6 +4,9 @@ import { createOpenAiLiveRail } from '../providers/realtime/openai-live.ts';
 import { createOpenAiRealtimeRail } from '../providers/realtime/openai-realtime.ts';
 import type { ListenRail, RealtimeRail } from '../providers/realtime/realtime-rail.ts';
 import type { SocketOpenerDeps } from '../providers/realtime/socket-opener.ts';
+import { createAssemblyAiRail } from '../providers/turns/assemblyai-turns.ts';
+import { createFluxRail } from '../providers/turns/flux-turns.ts';
+import type { TurnRail } from '../providers/turns/turn-rail.ts';
 import { openRails, type Rails } from './open-rails.ts';
 
 type LiveRailDeps = SocketOpenerDeps & { readonly catalogue: Pick<Catalogue, 'provider'> };
@@ -33,4 +36,28 @@ export function createListenRails(deps: LiveRailDeps): Rails<ListenRail> {
     open: (dialect, upstream) =>
       dialect === 'deepgram' ? createDeepgramListenRail({ ...deps, upstream }) : undefined,
   });
+}
+
+/** Models of Deepgram that find the ends of turns. They have a socket of their own, and nothing else. */
+const FLUX = /^flux-/;
+
+/** The rails of all recognisers that find the ends of turns. */
+export function createTurnRails(deps: LiveRailDeps): Rails<TurnRail> {
+  const { catalogue } = deps;
+  const rails = openRails<TurnRail>({
+    catalogue,
+    open(dialect, upstream) {
+      if (dialect === 'deepgram') return createFluxRail({ ...deps, upstream });
+      return dialect === 'assemblyai' ? createAssemblyAiRail({ ...deps, upstream }) : undefined;
+    },
+  });
+  return {
+    railOf(source) {
+      const isOther =
+        catalogue.provider(source.provider)?.dialect === 'deepgram' &&
+        !FLUX.test(source.upstreamModel);
+      return isOther ? undefined : rails.railOf(source);
+    },
+    [Symbol.asyncDispose]: () => rails[Symbol.asyncDispose](),
+  };
 }

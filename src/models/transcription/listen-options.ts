@@ -6,23 +6,59 @@ type Options = readonly (readonly [name: string, value: string])[];
 
 /** What may be asked of an upstream's live transcription at the price of its seconds. */
 const INCLUDED: ReadonlySet<string> = new Set([
-  ...['interim_results', 'vad_events', 'endpointing', 'utterance_end_ms', 'no_delay', 'version'],
-  ...['punctuate', 'smart_format', 'numerals', 'measurements', 'dictation', 'filler_words'],
-  ...['profanity_filter', 'replace', 'search', 'keywords'],
-  ...['eot_threshold', 'eager_eot_threshold', 'eot_timeout_ms', 'language_hint'],
+  'interim_results',
+  'vad_events',
+  'endpointing',
+  'utterance_end_ms',
+  'no_delay',
+  'version',
+  'punctuate',
+  'smart_format',
+  'numerals',
+  'measurements',
+  'dictation',
+  'filler_words',
+  'profanity_filter',
+  'replace',
+  'search',
+  'keywords',
+  'eot_threshold',
+  'eager_eot_threshold',
+  'eot_timeout_ms',
+  'language_hint',
 ]);
 
 /** The same of a file. */
 const INCLUDED_OF_FILES: ReadonlySet<string> = new Set([
-  ...['punctuate', 'smart_format', 'numerals', 'measurements', 'dictation', 'filler_words'],
-  ...['profanity_filter', 'replace', 'search', 'keywords', 'version', 'detect_language'],
-  ...['utterances', 'utt_split', 'paragraphs'],
+  'punctuate',
+  'smart_format',
+  'numerals',
+  'measurements',
+  'dictation',
+  'filler_words',
+  'profanity_filter',
+  'replace',
+  'search',
+  'keywords',
+  'version',
+  'detect_language',
+  'utterances',
+  'utt_split',
+  'paragraphs',
 ]);
 
 /** What it bills apart. An account of this server buys none of it, and who asks for it must know that. */
 const BILLED_APART: ReadonlySet<string> = new Set([
-  ...['diarize', 'diarize_model', 'keyterm', 'redact', 'detect_entities', 'sentiment', 'intents'],
-  ...['topics', 'summarize', 'mip_opt_out'],
+  'diarize',
+  'diarize_model',
+  'keyterm',
+  'redact',
+  'detect_entities',
+  'sentiment',
+  'intents',
+  'topics',
+  'summarize',
+  'mip_opt_out',
 ]);
 
 /**

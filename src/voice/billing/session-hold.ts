@@ -4,7 +4,12 @@ import { addUsage, priceRaw, type Usage } from '../../kernel/price.ts';
 import { destinationOf } from '../../ledger/rules/destination.ts';
 import { holdLargestCount } from '../../ledger/rules/hold-what-fits.ts';
 import type { Ledger } from '../../ledger/rules/ledger.ts';
-import type { HoldRefusal, SessionClaim, TakenSession } from '../../ledger/rules/requests.ts';
+import type {
+  HoldRefusal,
+  ReserveWork,
+  SessionClaim,
+  TakenSession,
+} from '../../ledger/rules/requests.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
 import type { CircuitBreaker } from '../../models/providers/circuit-breaker.ts';
 import { distrust } from '../../models/routing/try-sources.ts';
@@ -55,7 +60,7 @@ export interface SessionHold {
    */
   extend(wantedRaw: bigint | (() => bigint), isQuiet?: boolean): Promise<Extension>;
   /**
-   * Gives back a part of what is not spent. A hold that gave something back is never extended. `short`: so much is not
+   * Gives back a part of what is not spent. A hold that gave something back grows again only by what is left of a loan. `short`: so much is not
    * left. `lost`: the session is settled. `taking` runs once the ledger has been asked: what it asks for of the hold
    * `forHoldId` shares the commit, so that no other caller finds the money in between.
    */
@@ -64,6 +69,8 @@ export interface SessionHold {
     forHoldId: string | undefined,
     taking: () => void,
   ): Promise<'given' | 'short' | 'lost'>;
+  /** Runs work that lends from this hold, or gives back to it. `keptRaw` of what is not spent is not lent. */
+  use<T>(work: ReserveWork<T>, keptRaw: bigint): Promise<T>;
   /** Journals a charge. `lost`: the session is settled, here or by another process, without this charge. */
   journal(costRaw: bigint, usage: Readonly<Record<string, number>>): Promise<'written' | 'lost'>;
   /**
@@ -205,6 +212,16 @@ class OpenHold implements SessionHold {
       }
       this.#claim = left;
       return 'given';
+    });
+  }
+
+  use<T>(work: ReserveWork<T>, keptRaw: bigint): Promise<T> {
+    return this.#inOrder(async () => {
+      const claim = this.#isSettled ? undefined : this.#claim;
+      const used = await work(claim, this.heldRaw - this.#spentRaw - keptRaw);
+      if (used.claim === 'lost') this.#isSettled = true;
+      else if (used.claim !== undefined) this.#claim = used.claim;
+      return used.result;
     });
   }
 

@@ -1,5 +1,6 @@
 import { maxRaw, minRaw } from '../../kernel/amount.ts';
 import { roomOf } from '../../ledger/rules/hold-what-fits.ts';
+import type { Reserve, ReserveWork } from '../../ledger/rules/requests.ts';
 import type { SettleOutcome } from './close-session-hold.ts';
 import type { Extension, OpenedSessionHold, Reserves, SessionHold } from './session-hold.ts';
 
@@ -25,7 +26,7 @@ const LOST: Extension = { kind: 'lost' };
  * The holds of a session: one for each maker that it buys from, since a hold counts under the caps of one maker. They
  * are opened on demand and settled together.
  */
-export class SessionHolds {
+export class SessionHolds implements Reserve {
   readonly #open: OpenNamed;
   readonly #sessionHolds = new Map<string, SessionHold>();
   readonly #opening = new Map<string, Promise<Extension>>();
@@ -150,6 +151,18 @@ export class SessionHolds {
     });
     this.#within = held.catch(() => {});
     return held;
+  }
+
+  /** Lends from the main hold, in the order of what other holds take out of it. The part of the turn in progress stays. */
+  use<T>(work: ReserveWork<T>): Promise<T> {
+    const used = this.#within.then(async () => {
+      const isOver = this.#isTaken || this.#ending !== undefined;
+      const main = isOver ? undefined : this.#sessionHolds.get(MAIN_HOLD);
+      if (main === undefined) return (await work(undefined, 0n)).result;
+      return main.use(work, this.#keptRaw(main, {}));
+    });
+    this.#within = used.catch(() => {});
+    return used;
   }
 
   /** What stays in the main hold beside these: its own part of them, or else that of the turn that is held. */

@@ -60,6 +60,8 @@ export type Asked<T> = {
   readonly span?: Span | undefined;
   /** Where it is to stand. */
   readonly tab: UnbilledCharges;
+  /** Holds for further purchases at the same source. */
+  readonly hold: ChargesOnHold['hold'];
   /** For the caller: its charge is opened with it, or it is dropped. */
   readonly share: Share;
 };
@@ -114,7 +116,7 @@ export async function askSources<R, T>(
       if (hasDelivered(tried)) {
         isBought = true;
         const { outcome, source, span } = tried;
-        return { outcome, source, share, span, tab };
+        return { outcome, source, share, span, tab, hold };
       }
       if (tried.outcome.kind === 'aborted') return undefined;
       last = tried;

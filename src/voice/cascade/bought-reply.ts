@@ -41,6 +41,7 @@ export class BoughtReply implements LlmReply, UnbilledCharge {
   #brokenBy: string | undefined;
   #isRefused = false;
   #wake = () => {};
+  readonly isForReading = true;
   isOver = false;
   /** It is a speculative answer that was not used. */
   isUnused = false;

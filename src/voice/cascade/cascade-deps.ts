@@ -3,6 +3,7 @@ import type { ChatRail } from '../../models/providers/chat-rail.ts';
 import type { CircuitBreaker } from '../../models/providers/circuit-breaker.ts';
 import type { SpeechRail } from '../../models/providers/speech-rail.ts';
 import type { TranscriptionRail } from '../../models/providers/transcription-rail.ts';
+import type { TurnRail } from '../../models/providers/turns/turn-rail.ts';
 import type { Rails } from '../../models/routing/open-rails.ts';
 import type { StoredKeys } from '../../models/routing/sellers.ts';
 import type { SessionHolds } from '../billing/session-holds.ts';
@@ -18,6 +19,8 @@ export type Cascades = {
   readonly chat: CanRail<ChatRail>;
   readonly speech: CanRail<SpeechRail>;
   readonly hearing: CanRail<TranscriptionRail>;
+  /** Recognisers that find the ends of turns. Absent: there are none. */
+  readonly turns?: CanRail<TurnRail> | undefined;
   readonly breaker: CircuitBreaker;
   readonly providerKeys: StoredKeys;
 };

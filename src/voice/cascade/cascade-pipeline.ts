@@ -58,6 +58,7 @@ export function createCascadePipeline(deps: CascadeDeps): VoicePipeline {
     sumReserves([reserved(tokens), speaking.reserve(config, tokens), hearing.reserve(config)]);
   return {
     stt: (config) => ({
+      takesTurns: hearing.transcriber(config).takesTurns === true,
       async open(options) {
         await ownKeys.lookUp(hearing.modelOf(config).id);
         const reservesOf = (tokens: number) => reserves(config, tokens);

@@ -54,12 +54,15 @@ export function createChargesByHold(sessionHolds: Pick<SessionHolds, 'hold' | 'h
   };
 }
 
-/** Throws StageFailed where nothing was held. */
+/** Nothing can be bought now: the session is over, or its money is. */
+export class NotHeld extends StageFailed {}
+
+/** Throws NotHeld where nothing was held. */
 export function requireHeld(verdict: Extension): void {
   if (verdict.kind === 'extended') return;
-  if (verdict.kind === 'lost') throw new StageFailed('settled_elsewhere', 'The session is over.');
+  if (verdict.kind === 'lost') throw new NotHeld('settled_elsewhere', 'The session is over.');
   const { error, reason } = turnRefused(verdict.refusal);
-  throw new StageFailed(error?.code ?? reason, error?.message ?? reason);
+  throw new NotHeld(error?.code ?? reason, error?.message ?? reason);
 }
 
 /** Holds run one after another, so that each counts those before it. */

@@ -4,6 +4,7 @@ import type { ChatRequest } from '../../models/chat/chat-request.ts';
 import { completeSchema, schemaRoom } from '../../models/providers/fit/object-schema.ts';
 import { type ConversationItem, imagesOf, partText } from '../session/conversation.ts';
 import type { SessionConfig } from '../session/session-config.ts';
+import { joinUtterances } from '../session/turns/turn-so-far.ts';
 import type { LlmRequest } from '../session/voice-pipeline.ts';
 
 type Message = ChatRequest['messages'][number];
@@ -20,7 +21,10 @@ export function chatBody(
 ): ChatRequest {
   const { instructions } = config;
   const system: Message[] = instructions === '' ? [] : [{ role: 'system', content: instructions }];
-  const messages = [...system, ...messagesOf(newest(items, LIMITS.cascadeConversationBytes))];
+  const messages = [
+    ...system,
+    ...messagesOf(newest(joinUtterances(items), LIMITS.cascadeConversationBytes)),
+  ];
   return {
     model,
     messages: betweenCallers(messages, isPrompt ?? false),

@@ -17,6 +17,7 @@ import { cascadeCap, createCascadePipeline, mostTokens } from './cascade-pipelin
 import { bindModel } from './model-binding.ts';
 import type { OwnKeys } from './own-keys.ts';
 import { type CascadePlan, localEngineOf } from './plan-cascade.ts';
+import { hearingRailsOf } from './transcribers-of.ts';
 import { createTranscriptionPipeline } from './transcription-pipeline.ts';
 import { fittingVoice } from './voices.ts';
 
@@ -48,7 +49,8 @@ export async function openTranscribing(
   stt: Model,
   opening: Opening,
 ): Promise<VoiceSessionInput> {
-  const hearing = { model: stt, rails: deps.cascades.hearing, ownKeys: opening.ownKeys };
+  const rails = hearingRailsOf(deps.cascades);
+  const hearing = { model: stt, rails, ownKeys: opening.ownKeys };
   const source =
     localEngineOf(stt) ??
     bindModel({ ...hearing, holdNameOf: () => MAIN_HOLD }).stages(() => 0n)[0].offers[0].source;

@@ -50,30 +50,51 @@ export type PipelineStage<L> = {
 
 /** Builds a stage from a local engine or the sellers of its model. Throws the refusal of a model without either. */
 export function createPipelineStage<L, R>(
-  { ownKeys, chargesOn, holdNameOf }: Buying,
-  way: {
-    readonly model: Model;
-    /** The only local engine that fits this stage. */
-    readonly engine: string;
-    readonly local: (charges: ChargesOnHold, source: Source) => L;
-    readonly rails: CanRail<R>;
-    readonly canServe?: (rail: R) => boolean;
-    readonly remote: (part: ModelBinding<R>) => L;
-    /** The most that a turn of it costs, with an answer of `outputTokens`, by default the longest. */
-    readonly boundRaw: (config: SessionConfig, source: Source, outputTokens?: number) => bigint;
-  },
+  deps: Buying,
+  way: LocalWay<L> & RemoteWay<L, R>,
 ): PipelineStage<L> {
-  const { boundRaw, engine, model } = way;
+  return localStage(deps, way) ?? remoteStage(deps, way);
+}
+
+type Way = {
+  readonly model: Model;
+  /** The most that a turn of it costs, with an answer of `outputTokens`, by default the longest. */
+  readonly boundRaw: (config: SessionConfig, source: Source, outputTokens?: number) => bigint;
+};
+
+type LocalWay<L> = Way & {
+  /** The only local engine that fits this stage. */
+  readonly engine: string;
+  readonly local: (charges: ChargesOnHold, source: Source) => L;
+};
+
+type RemoteWay<L, R> = Way & {
+  readonly rails: CanRail<R>;
+  readonly canServe?: (rail: R) => boolean;
+  readonly remote: (part: ModelBinding<R>) => L;
+};
+
+/** Undefined: the model has no local engine that fits. */
+export function localStage<L>(
+  { chargesOn, holdNameOf }: Buying,
+  { boundRaw, engine, local, model }: LocalWay<L>,
+): PipelineStage<L> | undefined {
   const source = localEngineOf(model);
-  if (source?.upstreamModel === engine) {
-    const sessionHold = holdNameOf(model, source);
-    const stage = way.local(chargesOn(sessionHold), source);
-    return {
-      stage,
-      reserve: (config, tokens) => ({ sessionHold, raw: boundRaw(config, source, tokens) }),
-    };
-  }
-  const sources = model.sources.filter((seller) => seller !== source);
+  if (source?.upstreamModel !== engine) return undefined;
+  const sessionHold = holdNameOf(model, source);
+  return {
+    stage: local(chargesOn(sessionHold), source),
+    reserve: (config, tokens) => ({ sessionHold, raw: boundRaw(config, source, tokens) }),
+  };
+}
+
+/** Throws the refusal of a model without a seller. */
+export function remoteStage<L, R>(
+  { holdNameOf, ownKeys }: Buying,
+  way: RemoteWay<L, R>,
+): PipelineStage<L> {
+  const { boundRaw, model } = way;
+  const sources = model.sources.filter(({ provider }) => provider !== 'local');
   const part = bindModel({ ...way, model: { ...model, sources }, ownKeys, holdNameOf });
   part.stages(() => 0n);
   return {

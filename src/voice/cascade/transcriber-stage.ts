@@ -1,31 +1,11 @@
 import type { SttEngine } from '../../engines/engine.ts';
 import { ApiError } from '../../kernel/api-error.ts';
 import type { Model } from '../../models/catalogue/catalogue.ts';
-import type { TranscriptionRail } from '../../models/providers/transcription-rail.ts';
-import { transcriptionBoundRaw } from '../../models/transcription/transcription-usage.ts';
 import { foreignSpeech } from '../session/expected-speech.ts';
 import type { ConfigProblem, SessionConfig } from '../session/session-config.ts';
-import { RESERVED_MS } from '../session/sound-refusals.ts';
-import { createBoughtTranscriber, createLocalTranscriber } from './bought-transcriber.ts';
-import { type Buying, createPipelineStage, type PipelineStage } from './pipeline-stage.ts';
+import type { Buying, PipelineStage } from './pipeline-stage.ts';
 import { localEngineOf } from './plan-cascade.ts';
-
-/** The local recogniser. The other one needs a grammar, which a session does not have. */
-const LOCAL_RECOGNISER = 'pocketsphinx';
-
-const createTranscriber = (deps: Buying, model: Model): PipelineStage<SttEngine> =>
-  createPipelineStage<SttEngine, TranscriptionRail>(deps, {
-    model,
-    engine: LOCAL_RECOGNISER,
-    rails: deps.cascades.hearing,
-    local: (charges, source) =>
-      createLocalTranscriber(deps.engines.stt.pocketsphinx, charges, source),
-    remote: (part) => createBoughtTranscriber(deps, part),
-    boundRaw({ transcriptionPrompt }, source) {
-      const sound = { durationMs: RESERVED_MS, prompt: transcriptionPrompt ?? undefined };
-      return transcriptionBoundRaw(sound, source);
-    },
-  });
+import { createTranscriber, LOCAL_RECOGNISER } from './transcribers-of.ts';
 
 /** Transcribes with the model that the session's settings name, or else with the usual one. */
 export function createTranscriberStage(

@@ -22,6 +22,7 @@ export function createTranscriptionPipeline(
   const reserves: VoicePipeline['reserves'] = (config) => sumReserves([hearing.reserve(config)]);
   return {
     stt: (config) => ({
+      takesTurns: hearing.transcriber(config).takesTurns === true,
       async open(options) {
         await ownKeys.lookUp(hearing.modelOf(config).id);
         requireHeld(await sessionHolds.makeWhole(reserves(config)));

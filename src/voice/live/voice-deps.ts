@@ -1,4 +1,5 @@
 import type { CallerFacts, LocalEngines } from '../../engines/engine.ts';
+import type { NoiseSuppressors } from '../../engines/noise/noise-suppressor.ts';
 import type { SpeechGates } from '../../engines/vad/fvad-gate.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
@@ -15,6 +16,8 @@ export type VoiceDeps = {
   readonly engines: Pick<LocalEngines, 'stt' | 'tts' | 'vad' | 'guide' | 'missing' | 'warmUp'>;
   /** Loaded once at start; without it loudness alone is the gate. */
   readonly speechGates: SpeechGates | undefined;
+  /** Loaded once at start; without them lines are heard with their noise. */
+  readonly noiseSuppressors?: NoiseSuppressors | undefined;
   readonly catalogue: Catalogue;
   readonly ledger: Ledger;
   readonly sessions: VoiceSessions;

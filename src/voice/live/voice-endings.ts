@@ -17,6 +17,11 @@ export const ENGINE_FAILED = failure(
   'engine_failed',
   'The recogniser stopped; open a new stream.',
 );
+export const TRANSCRIBER_LOST = failure(
+  1011,
+  'transcriber_lost',
+  'No source of the transcriber could transcribe what was said; open a new session.',
+);
 export const TRANSCRIPT_UNFINISHED = failure(
   1011,
   'transcript_unfinished',
@@ -42,6 +47,12 @@ export const TOO_MANY_RESPONSES = failure(
   1008,
   'too_many_responses',
   `At most ${LIMITS.relayResponses} responses may be under way.`,
+);
+
+export const UPSTREAM_DISTRUSTED = failure(
+  1011,
+  'upstream_distrusted',
+  'The upstream reported usage that this session cannot have had; open a new session.',
 );
 
 export const UPSTREAM_CLOSED = failure(

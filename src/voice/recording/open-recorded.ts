@@ -20,7 +20,7 @@ import type { TapedInput } from './tape.ts';
 
 /** Opens a session on this server's engines, recorded where this process records. */
 export function openRealtime(deps: VoiceDeps, input: VoiceSessionInput): SocketSession {
-  const { pipeline: _pipeline, sessionHolds: _holds, ...begun } = input;
+  const { pipeline: _pipeline, sessionHolds: _holds, release: _release, ...begun } = input;
   const hasGates = deps.speechGates !== undefined;
   const recorder = record(deps, input, { kind: 'realtime', hasGates, input: begun });
   if (recorder === undefined) return createRealtimeSession(deps, input);
@@ -44,7 +44,7 @@ export function openLive(
   input: VoiceSessionInput,
   start: LiveStart,
 ): SocketSession {
-  const { pipeline: _pipeline, sessionHolds: _holds, ...begun } = input;
+  const { pipeline: _pipeline, sessionHolds: _holds, release: _release, ...begun } = input;
   const hasGates = deps.speechGates !== undefined;
   const recorder = record(deps, input, { kind: 'live', hasGates, input: begun, start });
   if (recorder === undefined) return createLiveSession(deps, input, start);

@@ -1,3 +1,7 @@
+import {
+  loadNoiseSuppressors,
+  type NoiseSuppressors,
+} from '../../engines/noise/noise-suppressor.ts';
 import { soon } from '../../kernel/clock.ts';
 import { silentLog } from '../../kernel/log.ts';
 import { noMetrics } from '../../kernel/metrics.ts';
@@ -28,7 +32,7 @@ export type Replay = {
  */
 export async function replayTape(tape: Tape, stageCall: StageCall = noCalls): Promise<Replay> {
   const player = new Player(tape);
-  const session = stage(player, tape.header, stageCall);
+  const session = stage(player, tape.header, stageCall, await suppressorsOf(tape.header));
   await pause();
   for (const arrival of tape.arrivals) {
     player.deliver(arrival, session);
@@ -58,7 +62,19 @@ const pause = (): Promise<void> => new Promise(soon);
 /** A placeholder for what the player replaces. */
 const PLAYED = {} as never;
 
-function stage(player: Player, header: TapeHeader, stageCall: StageCall): Driven {
+/** A call that was heard without its noise is replayed so: the same sound in is the same sound out. */
+async function suppressorsOf(header: TapeHeader): Promise<NoiseSuppressors | undefined> {
+  if (header.kind !== 'call') return undefined;
+  const { suppressesNoise } = header.call as { readonly suppressesNoise?: boolean };
+  return suppressesNoise ? loadNoiseSuppressors() : undefined;
+}
+
+function stage(
+  player: Player,
+  header: TapeHeader,
+  stageCall: StageCall,
+  noiseSuppressors: NoiseSuppressors | undefined,
+): Driven {
   const { clock, random } = player;
   const deps = {
     clock,
@@ -75,7 +91,7 @@ function stage(player: Player, header: TapeHeader, stageCall: StageCall): Driven
   }
   const engines = { vad: PLAYED };
   const heard = { ...deps, engines, speechGates: header.hasGates ? PLAYED : undefined };
-  if (header.kind === 'call') return stageCall(player, heard, header);
+  if (header.kind === 'call') return stageCall(player, { ...heard, noiseSuppressors }, header);
   if (header.kind === 'realtime' || header.kind === 'live') {
     const input = { ...header.input, sessionHolds: PLAYED, pipeline: PLAYED };
     return header.kind === 'realtime'

@@ -13,7 +13,10 @@ export interface RecordingStage {
 }
 
 const SENT: ReadonlySet<string> = new Set([
-  ...['client.send', 'client.close', 'upstream.send', 'upstream.close'],
+  'client.send',
+  'client.close',
+  'upstream.send',
+  'upstream.close',
 ]);
 
 /** Whether a call is a session's output: what it sends, and the events of a phone call. A replay must repeat it. */

@@ -24,6 +24,10 @@ export type CarriedFrame = {
   readonly isSound?: boolean;
   /** About how many tokens it adds to the conversation. */
   readonly tokens: number;
+  /** Set for upstream frames only: the most that the frame adds of audio, text and conversation items. */
+  readonly spokenTokens?: number;
+  readonly writtenTokens?: number;
+  readonly itemBytes?: number;
 };
 
 /** Meters a relayed session the way its source bills: by tokens or by time. */

@@ -12,9 +12,16 @@ import { RelayCore, type RelayDeps, type RelayInput } from './relay-core.ts';
 import type { RelayMeter } from './relay-meter.ts';
 import { nameForClient, nameForUpstream } from './session-name.ts';
 import { createTimeMeter } from './time-meter.ts';
-import { createTokenMeter } from './token-meter.ts';
+import { TokenMeter } from './token-meter.ts';
 import { isBilledByTime } from './turn-price.ts';
-import { isAppend, TurnSigns } from './turn-signs.ts';
+import {
+  isAppend,
+  isSoundAlone,
+  isText,
+  itemBytes,
+  TurnSigns,
+  writtenTokens,
+} from './turn-signs.ts';
 
 /** Close codes that mean the upstream failed or ended. A client can cause any other code. */
 const BREAKDOWNS: ReadonlySet<number> = new Set([1000, 1001, 1006, 1011, 1012, 1013, 1014]);
@@ -60,8 +67,10 @@ export class RelaySession {
     const { life, tally } = core;
     this.#signs = new TurnSigns({ clock, tally, trace });
     this.#sender = new EventSender(random);
-    const createMeter = isBilledByTime(owner.source) ? createTimeMeter : createTokenMeter;
-    this.#meter = createMeter({ ...input, clock, life, send: (event) => core.send(event) });
+    const meterDeps = { ...input, clock, life, send: core.send.bind(core) };
+    this.#meter = isBilledByTime(owner.source)
+      ? createTimeMeter(meterDeps)
+      : new TokenMeter(meterDeps);
     this.#turns = new MeteredTurns({
       clock,
       meter: this.#meter,
@@ -101,11 +110,15 @@ export class RelaySession {
     if (!this.#core.admits(nowMs)) return;
     // The upstream has closed, and its last frames may still wait for the client.
     if (this.#upstreamEnding !== undefined) return;
-    if (!this.#sendUp(bytes, isBinary)) return;
-    const isSound = !isBinary && isAppend(bytes);
-    const tokens = this.#signs.inputTokens(bytes);
-    this.#meter.carried('up', { bytes: bytes.length, isSound, tokens });
-    if (!isBinary) this.#signs.up(bytes, nowMs);
+    const frame = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    // Most frames are sound alone, with nothing to judge or to rename.
+    const isAlone = !isBinary && isSoundAlone(frame);
+    if (isAlone) this.#upstream.send(frame, false);
+    else if (!this.#sendUp(frame, isBinary)) return;
+    const isSound = isAlone || (!isBinary && isAppend(frame));
+    const tokens = this.#signs.inputTokens(frame, isSound);
+    this.#meter.carried('up', { bytes: frame.length, isSound, tokens });
+    if (!isBinary) this.#signs.up(frame, isSound, nowMs);
     this.#core.checkUpstream();
   }
 
@@ -160,8 +173,14 @@ export class RelaySession {
   /** Handles the next upstream frame. */
   #take(frame: Arrived): void {
     const type = frame.isBinary ? undefined : leadingType(frame.bytes);
-    const tokens = this.#signs.answerTokens(type, frame.bytes);
-    this.#meter.carried('down', { bytes: frame.bytes.length, tokens });
+    const spokenTokens = this.#signs.spokenTokens(type, frame.bytes);
+    this.#meter.carried('down', {
+      bytes: frame.bytes.length,
+      tokens: isText(type) ? 1 : spokenTokens,
+      spokenTokens,
+      writtenTokens: writtenTokens(type, frame.bytes),
+      itemBytes: itemBytes(type, frame.bytes),
+    });
     const event = frame.isBinary ? undefined : readMeteredEvent(frame.bytes, type);
     const billed = event === undefined ? undefined : this.#turns.take(event);
     if (billed === undefined) {

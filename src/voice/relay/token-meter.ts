@@ -1,83 +1,124 @@
 import { minRaw } from '../../kernel/amount.ts';
-import type { RealtimeTokens } from '../../models/providers/realtime/metered-event.ts';
+import type {
+  MeteredEvent,
+  RealtimeTokens,
+} from '../../models/providers/realtime/metered-event.ts';
 import { sessionPrice } from '../billing/session-hold.ts';
-import { journalBought, type RelayMeter, type RelayMeterDeps } from './relay-meter.ts';
+import { UPSTREAM_DISTRUSTED } from '../live/voice-endings.ts';
+import {
+  type CarriedFrame,
+  journalBought,
+  type RelayMeter,
+  type RelayMeterDeps,
+} from './relay-meter.ts';
 import { type BelievedTurn, TurnBound } from './turn-bound.ts';
 import { TurnHold } from './turn-hold.ts';
 import { carriedTokens, heardTokens, tokenUsage } from './turn-price.ts';
+
+type Charged = Promise<bigint | undefined> | undefined;
 
 /**
  * Bills turns and transcripts by the tokens that the upstream reports, as far as possible. Without a report, a turn is
  * estimated from the audio carried, up to its hold, and marked; one that failed is free.
  */
-export function createTokenMeter(deps: RelayMeterDeps): RelayMeter {
-  const { model, owner, sessionHold } = deps;
-  const { source } = owner;
-  const bound = new TurnBound(model);
-  const hold = new TurnHold(deps);
-  const carried = { upBytes: 0, downBytes: 0 };
+export class TokenMeter implements RelayMeter {
+  readonly #deps: RelayMeterDeps;
+  readonly #bound: TurnBound;
+  readonly #hold: TurnHold;
+  readonly #carried = { upBytes: 0, downBytes: 0 };
+  /** The source reported impossible usage: the session pays nothing more, and ends. */
+  #isCaught = false;
 
-  /** An estimate never exceeds the hold of its turns. */
-  function bill(tokens: RealtimeTokens, turns: number, isEstimated: boolean) {
-    const usage = tokenUsage(source, tokens, turns);
-    const pricedRaw = sessionPrice(source, usage);
-    const costRaw = isEstimated ? minRaw(pricedRaw, hold.turnRaw * BigInt(turns)) : pricedRaw;
-    if (costRaw === 0n) return undefined;
-    return journalBought(deps, costRaw, isEstimated ? { ...usage, estimated: 1 } : usage);
+  constructor(deps: RelayMeterDeps) {
+    this.#deps = deps;
+    this.#bound = new TurnBound(deps.model, deps.owner.source);
+    this.#hold = new TurnHold(deps);
+  }
+
+  carried(direction: 'up' | 'down', frame: CarriedFrame): void {
+    if (direction === 'up') {
+      this.#bound.sent(frame.bytes, frame.isSound === true);
+      this.#carried.upBytes += frame.bytes;
+    } else {
+      this.#bound.received(frame);
+      this.#carried.downBytes += frame.bytes;
+    }
+    this.#hold.carried(direction, frame.tokens);
+  }
+
+  began(underWay: number): void {
+    this.makeWhole(underWay);
+  }
+
+  done({ isFailed, tokens }: Extract<MeteredEvent, { kind: 'done' }>): Charged {
+    if (tokens === null && !isFailed) return this.#billEstimated(1);
+    this.#forgetCarried();
+    if (tokens === null) {
+      this.#hold.turnEnded();
+      return undefined;
+    }
+    const believed = this.#bound.turn(tokens);
+    const { textIn, audioIn, textOut, audioOut } = believed.tokens;
+    const charged = this.#billReported(tokens, 1, believed);
+    this.#hold.turnEnded(textIn + audioIn + textOut + audioOut);
+    return charged;
+  }
+
+  heard({ seconds, tokens }: Extract<MeteredEvent, { kind: 'heard' }>): Charged {
+    const reported = tokens ?? (seconds === null ? null : heardTokens(seconds));
+    if (reported === null) return undefined;
+    return this.#billReported(reported, 0, this.#bound.heard(reported));
+  }
+
+  /** Ends the session of a caught source instead, once the client has received the turn that caught it. */
+  makeWhole(underWay: number): void {
+    if (this.#isCaught) {
+      this.#deps.send({ type: 'session.failed', ending: UPSTREAM_DISTRUSTED });
+    } else this.#hold.makeWhole(underWay);
+  }
+
+  stopped(): void {}
+
+  end(unreported: number): void {
+    if (unreported > 0) void this.#billEstimated(unreported);
   }
 
   /** Bills the possible part of a report. The rest is a shortfall of the source, not the agent's. */
-  function billReported(reported: RealtimeTokens, turns: number, believed: BelievedTurn) {
+  #billReported(reported: RealtimeTokens, turns: number, believed: BelievedTurn): Charged {
+    const { owner, sessionHold } = this.#deps;
     const priceOf = (tokens: RealtimeTokens) =>
-      sessionPrice(source, tokenUsage(source, tokens, turns));
-    const beyondRaw = priceOf(reported) - priceOf(believed.tokens);
-    if (beyondRaw > 0n) sessionHold.disown(beyondRaw, believed.isImpossible);
-    return bill(believed.tokens, turns, false);
+      sessionPrice(owner.source, tokenUsage(owner.source, tokens, turns));
+    const paidRaw = this.#isCaught ? 0n : priceOf(believed.tokens);
+    const beyondRaw = priceOf(reported) - paidRaw;
+    const isNews = believed.isImpossible && !this.#isCaught;
+    if (beyondRaw > 0n) sessionHold.disown(beyondRaw, isNews);
+    if (this.#isCaught) return undefined;
+    this.#isCaught = believed.isImpossible && owner.source.rail !== 'byok';
+    return this.#bill(believed.tokens, turns, false);
   }
 
-  function billEstimated(turns: number) {
-    const promise = bill(carriedTokens(carried), turns, true);
-    forgetCarried();
-    hold.turnEnded();
-    return promise;
+  #billEstimated(turns: number): Charged {
+    if (this.#isCaught) return undefined;
+    const tokens = carriedTokens(this.#carried);
+    const charged = this.#bill(tokens, turns, true);
+    this.#bound.estimated(tokens);
+    this.#forgetCarried();
+    this.#hold.turnEnded();
+    return charged;
   }
 
-  function forgetCarried(): void {
-    carried.upBytes = 0;
-    carried.downBytes = 0;
+  /** An estimate never exceeds the hold of its turns. */
+  #bill(tokens: RealtimeTokens, turns: number, isEstimated: boolean): Charged {
+    const { source } = this.#deps.owner;
+    const usage = tokenUsage(source, tokens, turns);
+    const pricedRaw = sessionPrice(source, usage);
+    const costRaw = isEstimated ? minRaw(pricedRaw, this.#hold.turnRaw * BigInt(turns)) : pricedRaw;
+    if (costRaw === 0n) return undefined;
+    return journalBought(this.#deps, costRaw, isEstimated ? { ...usage, estimated: 1 } : usage);
   }
 
-  function billTurn(tokens: RealtimeTokens | null, isFailed: boolean) {
-    if (tokens === null && !isFailed) return billEstimated(1);
-    forgetCarried();
-    if (tokens === null) {
-      hold.turnEnded();
-      return undefined;
-    }
-    const believed = bound.turn(tokens);
-    const { textIn, audioIn, textOut, audioOut } = believed.tokens;
-    const promise = billReported(tokens, 1, believed);
-    hold.turnEnded(textIn + audioIn + textOut + audioOut);
-    return promise;
+  #forgetCarried(): void {
+    this.#carried.upBytes = 0;
+    this.#carried.downBytes = 0;
   }
-
-  return {
-    carried(direction, { bytes, isSound = false, tokens }) {
-      bound.carried(direction, bytes, isSound);
-      if (direction === 'up') carried.upBytes += bytes;
-      else carried.downBytes += bytes;
-      hold.carried(direction, tokens);
-    },
-    began: (underWay) => hold.makeWhole(underWay),
-    done: ({ tokens, isFailed }) => billTurn(tokens, isFailed),
-    heard({ tokens, seconds }) {
-      const reported = tokens ?? (seconds === null ? null : heardTokens(seconds));
-      return reported === null ? undefined : billReported(reported, 0, bound.heard(reported));
-    },
-    makeWhole: (underWay) => hold.makeWhole(underWay),
-    stopped() {},
-    end(unreported) {
-      if (unreported > 0) void billEstimated(unreported);
-    },
-  };
 }

@@ -1,87 +1,121 @@
 import { LIMITS } from '../../kernel/limits.ts';
-import type { Model } from '../../models/catalogue/catalogue.ts';
+import type { Model, Source } from '../../models/catalogue/catalogue.ts';
 import type { RealtimeTokens } from '../../models/providers/realtime/metered-event.ts';
 import { isImpossible } from '../../models/purchase/believe.ts';
+import type { CarriedFrame } from './relay-meter.ts';
 
 /** The possible part of an upstream's count. `isImpossible`: the count exceeds any difference in how one counts. */
 export type BelievedTurn = { readonly tokens: RealtimeTokens; readonly isImpossible: boolean };
+
+/** The most tokens of a side of a turn, and how many of them are sound. */
+type Most = { readonly all: number; readonly sound: number };
 
 const inputOf = ({ audioIn, textIn }: RealtimeTokens): number => audioIn + textIn;
 const outputOf = ({ audioOut, textOut }: RealtimeTokens): number => audioOut + textOut;
 
 /**
- * Bounds the tokens of a relayed turn. Input: all that was sent and answered before, within the context window. Output:
- * the model's longest answer or, where that is unknown, the bytes received.
+ * Bounds the tokens of a relayed turn by the frames that were carried (docs/decisions/0122). Input: all that was sent and
+ * answered before, within the context window. Output: the answers received and not yet billed.
  */
 export class TurnBound {
-  readonly #model: Model;
-  /** Tokens of everything that the client sent, and of all answers. */
-  #conversationTokens: number = LIMITS.realtimeInputTokens;
+  readonly #contextWindow: number;
+  readonly #longestAnswer: number;
+  /** Tokens that a reasoning model may bill without an answer. */
+  readonly #thoughtTokens: number;
+  /** Sound that the client sent. */
   #soundTokens = 0;
+  /** Sound that a turn reads again: sent and answered. */
+  #conversationSound = 0;
+  /** All that a turn reads again. */
+  #conversationTokens = 0;
   #heardTokens = 0;
-  #downBytes = 0;
+  /** Answers received and not yet billed. */
+  #spokenTokens = 0;
+  #writtenTokens = 0;
 
-  constructor(model: Model) {
-    this.#model = model;
+  constructor({ contextWindow, maxOutputTokens }: Model, { efforts }: Pick<Source, 'efforts'>) {
+    this.#contextWindow = contextWindow ?? Infinity;
+    this.#longestAnswer = maxOutputTokens ?? Infinity;
+    this.#thoughtTokens =
+      efforts === undefined ? 0 : (maxOutputTokens ?? LIMITS.defaultOutputTokens);
   }
 
-  carried(direction: 'up' | 'down', bytes: number, isSound: boolean): void {
-    if (direction === 'down') {
-      this.#downBytes += bytes;
-      return;
-    }
-    const soundTokens = bytes / LIMITS.relayBytesPerToken.heard;
+  /** The client sent a frame. */
+  sent(bytes: number, isSound: boolean): void {
+    const soundTokens = bytes / LIMITS.relayHeardTokenBytes;
     this.#soundTokens += soundTokens;
+    this.#conversationSound += soundTokens;
     this.#conversationTokens += isSound ? soundTokens : bytes;
+  }
+
+  /** The upstream sent a frame. */
+  received({ itemBytes = 0, spokenTokens = 0, writtenTokens = 0 }: CarriedFrame): void {
+    this.#spokenTokens += spokenTokens;
+    this.#writtenTokens += writtenTokens;
+    this.#conversationTokens += itemBytes;
   }
 
   /** Bounds the report of a turn. */
   turn(reported: RealtimeTokens): BelievedTurn {
-    const { contextWindow, maxOutputTokens } = this.#model;
-    const most = {
-      input: Math.ceil(Math.min(this.#conversationTokens, contextWindow ?? Infinity)),
-      output: maxOutputTokens ?? this.#outputSeen(),
-    };
-    this.#downBytes = 0;
-    const believed = within(reported, most);
-    this.#conversationTokens += outputOf(believed.tokens);
+    const { answered, heard } = LIMITS.relayUncarriedTokens;
+    const read = this.#conversationTokens + LIMITS.unaskedTokens;
+    const spoken = this.#spokenTokens + answered;
+    const said = Math.max(spoken + this.#writtenTokens, this.#thoughtTokens);
+    const believed = within(
+      reported,
+      { all: Math.min(read, this.#contextWindow), sound: this.#conversationSound + heard },
+      { all: Math.min(said, this.#longestAnswer), sound: spoken },
+    );
+    this.#answered(believed.tokens);
     return believed;
+  }
+
+  /** A turn was billed by what was carried. */
+  estimated(tokens: RealtimeTokens): void {
+    this.#answered(tokens);
   }
 
   /** Bounds the report of a transcript: all transcripts together cover no more than the audio sent. */
   heard(reported: RealtimeTokens): BelievedTurn {
     const input = Math.ceil(this.#soundTokens) + LIMITS.unaskedTokens - this.#heardTokens;
     const output = 2 * input;
-    const believed = within(reported, { input, output });
+    const believed = within(reported, { all: input, sound: input }, { all: output, sound: output });
     this.#heardTokens += inputOf(believed.tokens);
     return believed;
   }
 
-  #outputSeen(): number {
-    const carried = Math.ceil(this.#downBytes / LIMITS.relayBytesPerToken.spoken);
-    return Math.max(LIMITS.defaultOutputTokens, carried);
+  #answered(tokens: RealtimeTokens): void {
+    this.#spokenTokens = Math.max(0, this.#spokenTokens - tokens.audioOut);
+    this.#writtenTokens = Math.max(0, this.#writtenTokens - tokens.textOut);
+    this.#conversationTokens += outputOf(tokens);
+    this.#conversationSound += tokens.audioOut;
   }
 }
 
-/** Cuts audio before text, since audio costs more. */
-function within(
-  reported: RealtimeTokens,
-  most: { readonly input: number; readonly output: number },
-): BelievedTurn {
-  const textIn = Math.min(reported.textIn, most.input);
-  const audioIn = Math.min(reported.audioIn, most.input - textIn);
-  const textOut = Math.min(reported.textOut, most.output);
-  const tokens = {
-    textIn,
-    audioIn,
-    textOut,
-    audioOut: Math.min(reported.audioOut, most.output - textOut),
-    cachedText: Math.min(reported.cachedText, textIn),
-    cachedAudio: Math.min(reported.cachedAudio, audioIn),
-  };
+function within(reported: RealtimeTokens, mostIn: Most, mostOut: Most): BelievedTurn {
+  const read = cut(reported.textIn, reported.audioIn, mostIn);
+  const said = cut(reported.textOut, reported.audioOut, mostOut);
+  const cachedAudio = Math.min(reported.cachedAudio, read.sound);
+  const movedCache = Math.min(read.moved, reported.cachedAudio - cachedAudio);
   return {
-    tokens,
+    tokens: {
+      textIn: read.text,
+      audioIn: read.sound,
+      textOut: said.text,
+      audioOut: said.sound,
+      cachedText: Math.min(reported.cachedText + movedCache, read.text),
+      cachedAudio,
+    },
     isImpossible:
-      isImpossible(inputOf(reported), most.input) || isImpossible(outputOf(reported), most.output),
+      isImpossible(inputOf(reported), mostIn.all) || isImpossible(outputOf(reported), mostOut.all),
   };
+}
+
+/** Cuts audio before text, since audio costs more. Audio beyond its own bound is `moved` to text where there is room. */
+function cut(text: number, sound: number, most: Most) {
+  const all = Math.ceil(most.all);
+  const written = Math.min(text, all);
+  const carried = Math.min(sound, Math.ceil(most.sound), all - written);
+  const moved = Math.min(sound - carried, all - written - carried);
+  return { text: written + moved, sound: carried, moved };
 }

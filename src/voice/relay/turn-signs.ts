@@ -17,6 +17,10 @@ const USUAL_BYTES_PER_MS = 64;
 const APPENDS = ['{"type":"input_audio_buffer.append"', '{"type": "input_audio_buffer.append"'].map(
   (lead) => Buffer.from(lead),
 );
+const SOUNDS = [
+  '{"type":"input_audio_buffer.append","audio":"',
+  '{"type": "input_audio_buffer.append", "audio": "',
+].map((lead) => Buffer.from(lead));
 const COMMITS = ['{"type":"input_audio_buffer.commit"', '{"type": "input_audio_buffer.commit"'].map(
   (lead) => Buffer.from(lead),
 );
@@ -27,11 +31,25 @@ const SOUND_TYPES: ReadonlySet<string> = new Set([
   'response.output_audio.delta',
   'response.audio.delta',
 ]);
+/** Has the text and the call arguments of an answer. Some upstreams send no pieces of them before. */
+const WHOLE_ITEM = 'response.output_item.done';
+const ITEM_LEADS = ['conversation.item.', 'response.output_item.'];
 const DELTA = Buffer.from('"delta":"');
 const QUOTE = 0x22;
+const CLOSE_OBJECT = 0x7d;
 
 /** Whether a client's frame is an audio event that begins with its type. */
 export const isAppend = (bytes: Uint8Array): boolean => begins(bytes, APPENDS);
+
+/** Returns true for a client's audio event whose members are its type and its audio, in this order, and nothing else. */
+export function isSoundAlone(frame: Buffer): boolean {
+  for (const lead of SOUNDS) {
+    if (!startsWith(frame, lead)) continue;
+    const end = frame.length - 2;
+    return frame.indexOf(QUOTE, lead.length) === end && frame[end + 1] === CLOSE_OBJECT;
+  }
+  return false;
+}
 
 type TurnSignsDeps = {
   readonly tally: SessionTally;
@@ -42,7 +60,7 @@ type TurnSignsDeps = {
 
 /**
  * Derives the timing and approximate tokens of turns from relayed frames. It reads only frames that begin with their
- * type, as vendors and clients write them. No price depends on it, only where an answer with a small hold is cut.
+ * type, as vendors and clients write them. The tokens only bound a price, and cut an answer with a small hold.
  */
 export class TurnSigns {
   readonly #tally: SessionTally;
@@ -59,9 +77,9 @@ export class TurnSigns {
     this.#trace = trace;
   }
 
-  /** Records a client frame that arrived at `atMs`. */
-  up(bytes: Uint8Array, atMs: number): void {
-    if (isAppend(bytes)) {
+  /** Records a client frame that arrived at `atMs`. `isSound` is the answer of `isAppend`. */
+  up(bytes: Uint8Array, isSound: boolean, atMs: number): void {
+    if (isSound) {
       const ms = this.#appendedMs(bytes);
       this.#tally.arrived(ms, atMs);
       this.#tally.heard(ms);
@@ -71,19 +89,16 @@ export class TurnSigns {
   }
 
   /** Estimates the tokens of a client frame: audio by its length, text by its bytes. */
-  inputTokens(bytes: Uint8Array): number {
-    if (!isAppend(bytes)) return bytes.length / LIMITS.charsPerToken;
+  inputTokens(bytes: Uint8Array, isSound: boolean): number {
+    if (!isSound) return bytes.length / LIMITS.charsPerToken;
     return this.#appendedMs(bytes) / HEARD_TOKEN_MS;
   }
 
-  /**
-   * Estimates the answer tokens in an upstream frame: audio by its length, one for each piece of text. A frame that
-   * does not begin with its type counts as audio.
-   */
-  answerTokens(type: string | undefined, bytes: Buffer): number {
-    if (type === undefined) return bytes.length / this.#outBytesPerMs / SPOKEN_TOKEN_MS;
-    if (SOUND_TYPES.has(type)) return soundBytes(bytes) / this.#outBytesPerMs / SPOKEN_TOKEN_MS;
-    return type.startsWith('response.') && type.endsWith('.delta') ? 1 : 0;
+  /** The audio tokens of an answer in an upstream frame. A frame that does not begin with its type counts as audio. */
+  spokenTokens(type: string | undefined, bytes: Buffer): number {
+    if (type !== undefined && !SOUND_TYPES.has(type)) return 0;
+    const length = type === undefined ? bytes.length : deltaBytes(bytes);
+    return length / this.#outBytesPerMs / SPOKEN_TOKEN_MS;
   }
 
   /** Records an upstream frame that arrived at `arrivedAtMs` and was forwarded. */
@@ -126,7 +141,7 @@ export class TurnSigns {
       this.#begunAtMs = undefined;
       this.#trace?.sounded();
     }
-    this.#tally.spoke(soundBytes(bytes) / this.#outBytesPerMs);
+    this.#tally.spoke(deltaBytes(bytes) / this.#outBytesPerMs);
   }
 
   #readFormats(bytes: Buffer): void {
@@ -141,9 +156,26 @@ export class TurnSigns {
 }
 
 const begins = (bytes: Uint8Array, leads: readonly Buffer[]): boolean =>
-  leads.some((lead) => bytes.length > lead.length && lead.compare(bytes, 0, lead.length) === 0);
+  leads.some((lead) => startsWith(bytes, lead));
 
-function soundBytes(frame: Buffer): number {
+const startsWith = (bytes: Uint8Array, lead: Buffer): boolean =>
+  bytes.length > lead.length && lead.compare(bytes, 0, lead.length) === 0;
+
+/** The most text tokens of an answer in an upstream frame, in pieces or in a whole item: a token has a byte or more. */
+export function writtenTokens(type: string | undefined, bytes: Buffer): number {
+  if (type === undefined || type === WHOLE_ITEM) return bytes.length;
+  return isText(type) ? deltaBytes(bytes) : 0;
+}
+
+/** The bytes of conversation items in an upstream frame, such as the result of an MCP call. */
+export const itemBytes = (type: string | undefined, bytes: Buffer): number =>
+  type === undefined || ITEM_LEADS.some((lead) => type.startsWith(lead)) ? bytes.length : 0;
+
+/** Whether an upstream frame is a piece of text of an answer. */
+export const isText = (type: string | undefined): boolean =>
+  type?.startsWith('response.') === true && type.endsWith('.delta') && !SOUND_TYPES.has(type);
+
+function deltaBytes(frame: Buffer): number {
   const at = frame.indexOf(DELTA);
   return at === -1 ? 0 : Math.max(0, frame.lastIndexOf(QUOTE) - at - DELTA.length);
 }

@@ -23,6 +23,8 @@ export type ConversationItem =
       readonly role: 'system' | 'user' | 'assistant';
       readonly status: ItemStatus;
       readonly content: readonly ContentPart[];
+      /** It goes on with the turn of the utterance before it. */
+      readonly continues?: true;
     }
   | {
       readonly id: string;

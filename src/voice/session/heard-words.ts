@@ -1,3 +1,5 @@
+const QUESTION = /[?？]['"”’)\]]*\s*$/;
+
 /** What was spoken of an answer so far, and when: enough to compute which words the caller has heard. */
 export class SpokenText {
   readonly #pieces: { readonly text: string; endMs: number }[] = [];
@@ -40,6 +42,18 @@ export class SpokenText {
   /** The caller interrupted at `atMs`, and heard nothing after it. A later cut adds no words. */
   cutAt(atMs: number): void {
     this.#cutAtMs = Math.min(atMs, this.#cutAtMs ?? atMs);
+  }
+
+  /** Whether a question ends within `beforeMs` after `atMs`, or has ended within `afterMs` before it. */
+  isAtQuestion(
+    atMs: number,
+    { afterMs, beforeMs }: { readonly beforeMs: number; readonly afterMs: number },
+  ): boolean {
+    return this.#pieces.some(({ endMs: knownEndMs, text }, nth) => {
+      const isLast = nth === this.#pieces.length - 1;
+      const endMs = isLast ? Math.max(knownEndMs, this.#expectedEndMs) : knownEndMs;
+      return QUESTION.test(text) && endMs - atMs <= beforeMs && atMs - endMs <= afterMs;
+    });
   }
 
   /**

@@ -20,6 +20,10 @@ export type ListeningDeps = {
   readonly tally: Pick<SessionTally, 'arrived'>;
   readonly conversation: Conversation;
   readonly config: () => SessionConfig;
+  /** Silence that ends a turn with these words so far; undefined: words do not matter. */
+  readonly silenceAfter: (words: string) => number | undefined;
+  /** Whether an utterance that is heard now goes on with the turn of the one before it. */
+  readonly continuesTurn: () => boolean;
   /** The caller began to speak. */
   readonly speechStarted: () => void;
   /** The end of an utterance was found. Its words follow with `heard`. */

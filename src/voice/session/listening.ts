@@ -11,7 +11,7 @@ import type { SessionProblem } from './answer-request.ts';
 import { IdleWatch } from './idle-watch.ts';
 import type { ListeningDeps } from './listening-deps.ts';
 import { NOTHING_TO_COMMIT, OVER_RESERVE, RESERVED_MS, SOUND_TOO_FAST } from './sound-refusals.ts';
-import { endpointingOf } from './turn-detection.ts';
+import { endpointingOf, turnBoundsOf } from './turn-detection.ts';
 import type { UtteranceEnd } from './voice-client.ts';
 
 /**
@@ -140,16 +140,21 @@ export class Listening {
     this.#bytesPerMs = bytesPerMs(inputFormat);
     this.#transcriberOpenedAtMs = this.#receivedMs;
     this.#armIdleTimer();
+    const endpointing = endpointingOf(turnDetection);
+    const turns = stt.takesTurns ? turnBoundsOf(turnDetection) : undefined;
     return new Transcriber({
       ...inputFormat,
-      endpointing: endpointingOf(turnDetection),
+      endpointing,
+      silenceAfter: (words) =>
+        this.#deps.silenceAfter(words) ?? endpointing?.silenceDurationMs ?? 0,
+      turns,
       vad,
       gates,
       clock,
       async openStt(listener) {
         // A session has one recogniser at a time, however often its settings change.
         await retired;
-        return stt.open({ sampleRateHz: HEARING_HZ, listener });
+        return stt.open({ sampleRateHz: HEARING_HZ, listener, ...(turns && { turns }) });
       },
       events: {
         began: (atMs) => {
@@ -225,8 +230,9 @@ export class Listening {
       return;
     }
     const { turnDetection } = config();
-    if (turnDetection?.type !== 'server_vad' || turnDetection.idleTimeoutMs === null) return;
-    const lapsed = this.#awaited.lapsed(this.#receivedMs, turnDetection.idleTimeoutMs);
+    const idleTimeoutMs = turnDetection?.idleTimeoutMs ?? null;
+    if (idleTimeoutMs === null) return;
+    const lapsed = this.#awaited.lapsed(this.#receivedMs, idleTimeoutMs);
     if (lapsed === undefined) return;
     const end = { kind: 'silent', fromMs: lapsed.sinceMs, toMs: this.#receivedMs } as const;
     this.#addUtterance(newId(random, 'item_'), end);
@@ -239,11 +245,12 @@ export class Listening {
   }
 
   #heard(id: string, heard: Heard): void {
-    const { client, config, conversation } = this.#deps;
+    const { client, config, continuesTurn, conversation } = this.#deps;
     this.#unpaid.transcribed(heard.heardMs, heard.failed);
     const item = conversation.find(id);
     if (item?.type === 'message') {
-      conversation.replace({ ...item, content: [{ type: 'speech', transcript: heard.text }] });
+      const content = [{ type: 'speech', transcript: heard.text }] as const;
+      conversation.replace({ ...item, content, ...(continuesTurn() && { continues: true }) });
     }
     if (config().transcription) client.transcript(id, heard);
     this.#armIdleTimer();
@@ -257,16 +264,15 @@ export class Listening {
     this.#idleTimer = clock.setTimeout(look, LIMITS.realtimeDecoderIdleMs);
   }
 
-  /** Returns an unused recogniser to the pool; a line without audio keeps nothing. */
+  /** Closes the transcriber of a line without audio. */
   #lookIdle(isSilent: boolean): void {
     if (this.#transcriber === undefined) return;
     if (isSilent && !this.#transcriber.isBusy) {
       this.restart();
       return;
     }
-    if (!isSilent) this.#transcriber.rest();
     // Audio stopped within an utterance, which ends here; where the client commits turns, it decides.
-    else if (this.isSpeaking) this.#transcriber.commit({ asked: false });
+    if (isSilent && this.isSpeaking) this.#transcriber.commit({ asked: false });
     this.#armIdleTimer();
   }
 }

@@ -14,6 +14,7 @@ import { type TurnCap, turnReserveRaw, turnUsage } from '../billing/turn-meter.t
 import { messagesOf } from './conversation.ts';
 import { foreignSpeech } from './expected-speech.ts';
 import type { SessionConfig } from './session-config.ts';
+import { joinUtterances } from './turns/turn-so-far.ts';
 import {
   type Llm,
   type LlmPiece,
@@ -102,7 +103,7 @@ async function ask(
   const room = Math.max(0, cap.inputTokens * PROMPT_CHARS_PER_TOKEN - instructions.length);
   const request: Parameters<GuideEngine['reply']>[0] = {
     // The guide answers the last message, which a prompt must not answer again.
-    messages: [...system, ...messagesOf(isPrompt ? [] : items, room)],
+    messages: [...system, ...messagesOf(isPrompt ? [] : joinUtterances(items), room)],
     facts: settleOwn(await callerFacts(), sessionHolds),
     tools: offeredTools(config),
     mustCall: mustCall(config),

@@ -1,15 +1,17 @@
+import type { Passage } from '../speech-text/speech-parts.ts';
+
 /** A queue of text between the LLM and the TTS. */
 export class Passages {
-  readonly #waiting: string[] = [];
+  readonly #waiting: Passage[] = [];
   #isEnded = false;
   #wake = () => {};
 
   /** Nothing was put in yet. */
   isEmpty = true;
 
-  push(text: string): void {
+  push(passage: Passage): void {
     this.isEmpty = false;
-    this.#waiting.push(text);
+    this.#waiting.push(passage);
     this.#wake();
   }
 
@@ -20,10 +22,10 @@ export class Passages {
   }
 
   /** Resolves to the next passage; undefined: there is no more. For one reader. */
-  async next(): Promise<string | undefined> {
+  async next(): Promise<Passage | undefined> {
     for (;;) {
-      const text = this.#waiting.shift();
-      if (text !== undefined || this.#isEnded) return text;
+      const passage = this.#waiting.shift();
+      if (passage !== undefined || this.#isEnded) return passage;
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });

@@ -1,5 +1,5 @@
 import type { SoundFormat } from '../../../media/coding.ts';
-import { endpointingOf, SERVER_VAD, type TurnDetection } from './turn-detection.ts';
+import { endpointingOf, SERVER_VAD, type TurnDetection, waitsOf } from './turn-detection.ts';
 
 export type Tool = {
   readonly type: 'function';
@@ -69,6 +69,7 @@ export function isHeardOtherwise(
       config.transcriptionLanguage,
       config.transcriptionPrompt,
       endpointingOf(config.turnDetection),
+      waitsOf(config.turnDetection),
     ]);
   return heardBy(before) !== heardBy(after);
 }

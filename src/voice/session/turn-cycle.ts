@@ -46,6 +46,12 @@ export class TurnCycle {
     else this.#deps.send({ type: 'speech.heard' });
   }
 
+  /** The words of the caller are billed now, and answered with the next `heard`. */
+  owe(): void {
+    this.#isOwed = true;
+    this.#deps.send({ type: 'speech.heard' });
+  }
+
   /** The caller interrupts: stops the answer in progress, and delays an answer that was about to start. */
   bargeIn(): void {
     const { answering } = this.#deps;

@@ -1,24 +1,34 @@
+import type { TurnBounds } from '../../engines/engine.ts';
+import { TURN_MODES, type TurnWaits } from './turns/end-of-turn.ts';
+
 export const EAGERNESS = ['low', 'medium', 'high', 'auto'] as const;
 type Eagerness = (typeof EAGERNESS)[number];
 
 /** What the session does by itself when the caller begins or ends a turn. */
 export type TurnAnswers = { readonly createResponse: boolean; readonly interruptResponse: boolean };
 
-/** How the server finds the end of an utterance: by silence, or by silence and the words before it. */
+/** How the server finds the end of a turn: by silence, or by silence and the words before it. */
 export type TurnDetection =
   | (TurnAnswers & {
       readonly type: 'server_vad';
       readonly threshold: number;
       readonly prefixPaddingMs: number;
       readonly silenceDurationMs: number;
-      /** Silence that ends an unfinished sentence; absent: all utterances end alike. */
-      readonly unfinishedSilenceMs?: number;
       /** Silence after an answer until the caller is prompted; null: never. */
       readonly idleTimeoutMs: number | null;
       /** Silence after which a speculative answer is begun; null: never. */
       readonly speculateAfterMs: number | null;
     })
-  | (TurnAnswers & { readonly type: 'semantic_vad'; readonly eagerness: Eagerness });
+  | (TurnAnswers & {
+      readonly type: 'semantic_vad';
+      readonly eagerness: Eagerness;
+      /** Replaces the waits of the eagerness. */
+      readonly waits?: TurnWaits;
+      /** An answer is begun ahead where a transcriber finds the end of a turn likely. Absent: with the eagerness `high`. */
+      readonly isEager?: boolean;
+      /** Silence after an answer until the caller is prompted; absent: never. */
+      readonly idleTimeoutMs?: number | null;
+    });
 
 export const SERVER_VAD = {
   type: 'server_vad',
@@ -31,38 +41,54 @@ export const SERVER_VAD = {
   interruptResponse: true,
 } as const satisfies TurnDetection;
 
-/** The silence that ends a complete or an unfinished sentence, by eagerness. The longer values are the protocol's. */
-const SILENCES = {
-  high: { silenceDurationMs: 300, unfinishedSilenceMs: 2_000 },
-  medium: { silenceDurationMs: 500, unfinishedSilenceMs: 4_000 },
-  auto: { silenceDurationMs: 500, unfinishedSilenceMs: 4_000 },
-  low: { silenceDurationMs: 1_000, unfinishedSilenceMs: 8_000 },
-} as const satisfies Record<Eagerness, object>;
+/** What an eagerness waits for. The longest waits are the protocol's. */
+const EAGER_WAITS: Readonly<Record<Eagerness, TurnWaits>> = {
+  high: { ...TURN_MODES.fast, minSilenceMs: 300, maxSilenceMs: 2_000 },
+  medium: { ...TURN_MODES.balanced, minSilenceMs: 500, maxSilenceMs: 4_000 },
+  auto: { ...TURN_MODES.balanced, minSilenceMs: 500, maxSilenceMs: 4_000 },
+  low: { ...TURN_MODES.patient, minSilenceMs: 1_000, maxSilenceMs: 8_000 },
+};
 
 /** When an utterance begins and ends. */
 export type Endpointing = {
   readonly threshold: number;
   readonly prefixPaddingMs: number;
+  /** Silence that ends an utterance whose words are not known, or not judged. */
   readonly silenceDurationMs: number;
-  /** Silence that ends an unfinished sentence; without it, all utterances end alike. */
-  readonly unfinishedSilenceMs?: number;
   /** Silence after which an utterance has likely ended. */
   readonly speculateAfterMs?: number | undefined;
 };
 
+/** How long a turn waits by its words; undefined: its words do not matter. */
+export function waitsOf(detection: TurnDetection | null): TurnWaits | undefined {
+  if (detection?.type !== 'semantic_vad') return undefined;
+  return detection.waits ?? EAGER_WAITS[detection.eagerness];
+}
+
+/**
+ * How a transcriber that finds the ends of turns is to do that; undefined: not at all, because the client or a silence of its
+ * choice ends them.
+ */
+export function turnBoundsOf(detection: TurnDetection | null): TurnBounds | undefined {
+  const waits = waitsOf(detection);
+  if (waits === undefined || detection?.type !== 'semantic_vad') return undefined;
+  const { eagerness, isEager = eagerness === 'high' } = detection;
+  const { maxSilenceMs, minSilenceMs, onNumberMs } = waits;
+  return { leastMs: minSilenceMs, mostMs: Math.max(maxSilenceMs, onNumberMs), isEager };
+}
+
 export function endpointingOf(detection: TurnDetection | null): Endpointing | null {
   if (detection === null) return null;
-  if (detection.type === 'server_vad') {
-    const { prefixPaddingMs, silenceDurationMs, speculateAfterMs, threshold } = detection;
-    const { unfinishedSilenceMs } = detection;
-    return {
-      ...(unfinishedSilenceMs !== undefined && { unfinishedSilenceMs }),
-      threshold,
-      prefixPaddingMs,
-      silenceDurationMs,
-      speculateAfterMs: speculateAfterMs ?? undefined,
-    };
+  if (detection.type === 'semantic_vad') {
+    const { prefixPaddingMs, threshold } = SERVER_VAD;
+    const silenceDurationMs = waitsOf(detection)?.minSilenceMs ?? SERVER_VAD.silenceDurationMs;
+    return { threshold, prefixPaddingMs, silenceDurationMs };
   }
-  const { threshold, prefixPaddingMs } = SERVER_VAD;
-  return { threshold, prefixPaddingMs, ...SILENCES[detection.eagerness] };
+  const { prefixPaddingMs, silenceDurationMs, speculateAfterMs, threshold } = detection;
+  return {
+    threshold,
+    prefixPaddingMs,
+    silenceDurationMs,
+    speculateAfterMs: speculateAfterMs ?? undefined,
+  };
 }

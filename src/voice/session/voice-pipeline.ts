@@ -49,7 +49,8 @@ export type LlmRequest = {
   readonly signal: StopSignal;
 };
 
-export type LlmPiece =
+/** Words of an answer, or a function that it calls. */
+export type AnswerPiece =
   | { readonly kind: 'text'; readonly text: string }
   | {
       readonly kind: 'call';
@@ -58,8 +59,15 @@ export type LlmPiece =
       readonly callId?: string;
     };
 
+export type LlmPiece =
+  | AnswerPiece
+  /** Nothing has followed for a while: a sentence that is whole by now is spoken, and with `isLong` whatever there is. */
+  | { readonly kind: 'pause'; readonly isLong: boolean };
+
 /** An answer in progress. For one reader. */
 export interface LlmReply {
+  /** It was written to be read: its Markdown and its figures are spoken as people read them out. Absent: it is not. */
+  readonly isForReading?: boolean;
   /** Undefined: there is no more. Throws StageFailed. */
   next(): Promise<LlmPiece | undefined>;
   /** Tokens used so far. */

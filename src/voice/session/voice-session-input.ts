@@ -8,7 +8,7 @@ import type { VoicePipeline } from './voice-pipeline.ts';
 /** What a voice session uses of its process. */
 export type VoiceSessionDeps = Pick<
   VoiceDeps,
-  'speechGates' | 'sessions' | 'metrics' | 'trace' | 'clock' | 'random' | 'log'
+  'noiseSuppressors' | 'speechGates' | 'sessions' | 'metrics' | 'trace' | 'clock' | 'random' | 'log'
 > & {
   readonly engines: Pick<VoiceDeps['engines'], 'vad'>;
 };
@@ -23,4 +23,6 @@ export type VoiceSessionInput = {
   readonly pipeline: VoicePipeline;
   /** The first settings, where the handshake has any. */
   readonly config?: SessionConfig;
+  /** Gives back what the session has at the engines of its process. */
+  readonly release?: (() => void) | undefined;
 };

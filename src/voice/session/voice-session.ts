@@ -10,6 +10,7 @@ import { roomIn, type TurnRoom } from '../billing/turn-meter.ts';
 import { FlatActor } from '../live/flat-actor.ts';
 import { SessionActor } from '../live/session-actor.ts';
 import { SessionTally } from '../live/session-tally.ts';
+import { TRANSCRIBER_LOST } from '../live/voice-endings.ts';
 import { VoiceLife } from '../live/voice-life.ts';
 import type { Heard } from '../stt/transcriber-events.ts';
 import type { AnswerRequest, SessionProblem } from './answer-request.ts';
@@ -21,6 +22,7 @@ import { Listening } from './listening.ts';
 import { DEFAULT_CONFIG, isHeardOtherwise, type SessionConfig } from './session-config.ts';
 import { Settlement } from './settlement.ts';
 import { TurnCycle } from './turn-cycle.ts';
+import { TurnWait } from './turns/turn-wait.ts';
 import type { Played, VoiceClient } from './voice-client.ts';
 import type { VoicePipeline } from './voice-pipeline.ts';
 import type { VoiceSessionDeps, VoiceSessionInput } from './voice-session-input.ts';
@@ -37,9 +39,11 @@ export class VoiceSession {
   readonly #client: VoiceClient;
   readonly #life: VoiceLife;
   readonly #pipeline: VoicePipeline;
+  readonly #release: VoiceSessionInput['release'];
   readonly #tally: SessionTally;
   readonly #answering: Answering;
   readonly #turns: TurnCycle;
+  readonly #turnWait: TurnWait;
   readonly #interruptions: Interruptions;
   readonly #settlement: Settlement;
   readonly #actor: SessionActor<
@@ -47,6 +51,8 @@ export class VoiceSession {
     ReturnType<FlatActor<typeof voiceSessionMachine>['getSnapshot']>
   >;
   #config: SessionConfig;
+  /** Utterances in a row that were not transcribed. */
+  #lost = 0;
 
   constructor(deps: VoiceSessionDeps, input: VoiceSessionInput, client: VoiceClient) {
     const { clock } = deps;
@@ -62,6 +68,13 @@ export class VoiceSession {
     });
     const { cap, outputTokens = cap.outputTokens, pipeline } = input;
     this.#pipeline = pipeline;
+    this.#turnWait = new TurnWait({
+      clock,
+      conversation: this.conversation,
+      detection: () => this.#config.turnDetection,
+      over: () => this.#turns.heard(false),
+    });
+    this.#release = input.release;
     this.#listening = this.#createListening();
     const room = roomIn(cap, outputTokens);
     this.#answering = this.#createAnswering(room);
@@ -220,7 +233,10 @@ export class VoiceSession {
       client: this.#client,
       config: () => this.#config,
       utteranceEnded: () => this.#deps.trace?.utteranceEnded(),
+      silenceAfter: (words) => this.#turnWait.silenceAfter(words),
+      continuesTurn: () => this.#turnWait.isOpen,
       speechStarted: () => {
+        this.#turnWait.resumed();
         if (this.#config.turnDetection?.interruptResponse) this.#interruptions.bargeIn();
       },
       forgotten: () => {
@@ -286,24 +302,34 @@ export class VoiceSession {
       journal: () => this.#turns.journal(),
       hangUp: (ending) => this.#hangUp(ending),
       settle: (ending) => this.#settlement.settle(ending),
-      isHearing: () => this.#listening.isBusy,
+      isHearing: () => this.#listening.isBusy || this.#turnWait.isWaiting,
       quietInMs: () => Math.max(0, quietAtMs() - this.#deps.clock.monotonicMs()),
     };
   }
 
-  #heard({ text, latencyMs }: Heard, wantsAnswer: boolean): void {
+  #heard({ failed, isTurnOver = false, latencyMs, text }: Heard, wantsAnswer: boolean): void {
+    if (failed) this.#lost += 1;
+    else if (text !== '') this.#lost = 0;
     this.#tally.stage('final', latencyMs);
     if (text !== '') this.#tally.speechEnded(latencyMs);
     const isAddressed = text !== '' && (this.#client.isAddressed?.(text) ?? true);
     this.#deps.trace?.heard(latencyMs, isAddressed);
     this.#listening.heardOut(isAddressed);
-    this.#turns.heard(wantsAnswer && isAddressed);
+    const asks = wantsAnswer && isAddressed;
+    const { isSpeaking } = this.#listening;
+    const turn = { silentMs: latencyMs, isSpeaking, isTurnOver };
+    const isHeld = asks && this.#turnWait.heard(text, turn);
+    if (isHeld) this.#turns.owe();
+    else this.#turns.heard(asks);
+    if (failed && this.#lost >= LIMITS.lostUtterances) this.fail(TRANSCRIBER_LOST);
   }
 
   /** Frees the recogniser first, whatever the client does. */
   #hangUp(ending: Ending): void {
     this.#pipeline.llm.forgetSpeculation?.();
+    this.#turnWait.resumed();
     this.#listening.close();
+    this.#release?.();
     this.#client.end(ending);
   }
 }

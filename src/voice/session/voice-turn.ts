@@ -4,20 +4,16 @@ import {
   type VoiceTurnEvent,
   voiceTurnMachine,
 } from '../../../machines/voice-turn.ts';
-import { SpeechCutter } from '../../engines/tts/split-speech.ts';
 import { LightSignal } from '../../kernel/light-signal.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { outputCapOf, SPOKEN_TOKEN_MS, spokenCharsOf } from '../billing/turn-meter.ts';
 import { FlatActor } from '../live/flat-actor.ts';
+import { type Passage, SpeechParts } from '../speech-text/speech-parts.ts';
 import { Passages } from './passages.ts';
 import { type SpeechDeltas, SpeechEncoder } from './speech-encoder.ts';
 import { type LlmPiece, type LlmReply, StageFailed } from './voice-pipeline.ts';
 import type { VoiceTurnOptions } from './voice-turn-options.ts';
 
-const SPEECH_BOUNDS = {
-  firstChars: LIMITS.engines.speechFirstChunkChars,
-  chars: LIMITS.engines.speechChunkChars,
-};
 const TEXT_BYTES_PER_SECOND = LIMITS.speech.textBytesPerSecond;
 
 const BROKE: TurnCause = { kind: 'failed', code: 'server_error', message: 'The turn broke.' };
@@ -87,15 +83,20 @@ export class VoiceTurn {
     const signal = this.#stopped;
     const reply = llm.reply({ config, items, isPrompt, outputCap: this.#outputCap, signal });
     this.#reply = reply;
-    const cutter = new SpeechCutter(SPEECH_BOUNDS);
+    const { isForReading = false } = reply;
+    const parts = new SpeechParts({ isForReading, language: config.transcriptionLanguage });
     const isText = config.outputModality === 'text';
     let chars = 0;
     for (let piece = await reply.next(); piece !== undefined; piece = await reply.next()) {
       if (this.#isStopped) return;
       if (this.#replyMs === undefined) this.#options.trace?.token();
       if (piece.kind === 'call') {
-        this.#say(cutter.end());
+        this.#say(parts.end());
         this.#call(piece);
+        continue;
+      }
+      if (piece.kind === 'pause') {
+        this.#say(parts.pause(piece.isLong));
         continue;
       }
       chars += piece.text.length;
@@ -103,10 +104,10 @@ export class VoiceTurn {
         this.#ready();
         return this.#send({ type: 'output.cut', reason: 'max_output_tokens' });
       }
-      this.#say(isText ? [piece.text] : cutter.push(piece.text));
+      this.#say(isText ? [{ text: piece.text, spoken: '' }] : parts.push(piece.text));
     }
     if (this.#isStopped) return;
-    this.#say(cutter.end());
+    this.#say(parts.end());
     this.#passages.end();
     this.#ready();
   }
@@ -117,7 +118,7 @@ export class VoiceTurn {
     else this.#calls.push(call);
   }
 
-  #say(passages: readonly string[]): void {
+  #say(passages: readonly Passage[]): void {
     for (const passage of passages) this.#passages.push(passage);
     if (passages.length > 0) this.#ready();
   }
@@ -136,7 +137,7 @@ export class VoiceTurn {
     for (let passage = await this.#passages.next(); passage !== undefined && !isFull; ) {
       if (this.#isStopped) return;
       if (answer.messageId === undefined) answer.beginMessage();
-      if (isText) this.#write(passage);
+      if (isText) this.#write(passage.text);
       else isFull = await this.#speakPassage(passage);
       if (this.#isStopped) return;
       if (!isFull) passage = await this.#passages.next();
@@ -154,15 +155,20 @@ export class VoiceTurn {
     this.#options.answer.text(text);
   }
 
-  /** Returns whether the output cap cut the speech short. */
-  async #speakPassage(passage: string): Promise<boolean> {
+  /** Returns whether the output cap cut the speech short. What was written goes out with the first sound of it. */
+  async #speakPassage({ spoken, text: written }: Passage): Promise<boolean> {
     const { answer, cap, config, voice } = this.#options;
     const signal = this.#stopped;
     const { speed, outputFormat } = config;
+    if (spoken === '') {
+      this.#writeSpoken(written, '');
+      return false;
+    }
     // Synthesis is billed by the text that is requested.
-    if (this.#spokenChars + passage.length > spokenCharsOf(cap)) return true;
+    if (this.#spokenChars + spoken.length > spokenCharsOf(cap)) return true;
     this.#encoder ??= new SpeechEncoder(outputFormat);
-    const speech = voice.speak({ text: passage, voice: config.voice, speed, signal });
+    const speech = voice.speak({ text: spoken, voice: config.voice, speed, signal });
+    let unwritten = written;
     for await (const { pcm, sampleRateHz, text } of speech) {
       if (this.#isStopped) return false;
       if (this.#firstAudioMs === undefined) this.#options.trace?.sound();
@@ -173,8 +179,9 @@ export class VoiceTurn {
       if (text !== '') {
         if (!(await this.#sendAll(this.#encoder.end()))) return false;
         this.#spokenChars += text.length;
-        answer.spoken.begin(text, (Buffer.byteLength(text) * 1_000) / TEXT_BYTES_PER_SECOND);
-        this.#write(this.#sent === '' ? text : ` ${text}`);
+        if (spoken === written) this.#writeSpoken(text, text);
+        else if (unwritten !== '') this.#writeSpoken(unwritten, spoken);
+        unwritten = '';
       }
       answer.spoken.lasted(pieceMs);
       if (!(await this.#sendAll(this.#encoder.piece(pcm, sampleRateHz)))) return false;
@@ -182,6 +189,13 @@ export class VoiceTurn {
     answer.spoken.ended();
     await this.#sendAll(this.#encoder.end());
     return false;
+  }
+
+  /** The words as they were written, of which `spoken` is about to be heard. */
+  #writeSpoken(text: string, spoken: string): void {
+    const expectedMs = (Buffer.byteLength(spoken) * 1_000) / TEXT_BYTES_PER_SECOND;
+    this.#options.answer.spoken.begin(text, expectedMs);
+    this.#write(this.#sent === '' ? text : ` ${text}`);
   }
 
   /** Audio tokens count against the output cap where they are billed as output. */

@@ -1,25 +1,31 @@
-import { lineHzOf } from '../../../media/hearing.ts';
+import { HEARING_FRAME, HEARING_HZ, lineHzOf } from '../../../media/hearing.ts';
 import type { RecentSound } from '../../../media/recent-sound.ts';
 import type { VadEvent } from '../../../media/vad.ts';
 import { VoiceDetector } from '../../engines/vad/vad-detector.ts';
 import type { TranscriberOptions } from './transcriber-options.ts';
 
+export const FRAME_MS = (HEARING_FRAME / HEARING_HZ) * 1_000;
+/** How late the detector may report the start of speech, beyond its padding; older audio is gone. */
+const ONSET_MS = 320;
+
+/** How many earlier frames an utterance may begin with. */
+export const mostLeadOf = (endpointing: TranscriberOptions['endpointing']): number =>
+  endpointing === null ? 0 : Math.ceil((endpointing.prefixPaddingMs + ONSET_MS) / FRAME_MS);
+
 type DetectorParts = {
   readonly sound: RecentSound;
-  /** Whether the words so far end in the middle of a sentence, so that the caller gets a longer pause. */
-  readonly isUnfinished: () => boolean;
+  /** Silence that ends the utterance, by its words so far. */
+  readonly silenceDurationMs: () => number;
   readonly onEvent: (event: VadEvent) => void;
 };
 
-/** The voice detector of a stream, set as its client has chosen. */
+/** The voice detector of a stream, set as its client has chosen. Undefined: the client ends utterances. */
 export function openDetector(
-  { gates, sampleRateHz, vad }: TranscriberOptions,
-  endpointing: NonNullable<TranscriberOptions['endpointing']>,
-  { isUnfinished, onEvent, sound }: DetectorParts,
-): VoiceDetector {
+  { endpointing, gates, sampleRateHz, vad }: TranscriberOptions,
+  { onEvent, silenceDurationMs, sound }: DetectorParts,
+): VoiceDetector | undefined {
+  if (endpointing === null) return undefined;
   const { threshold, prefixPaddingMs, speculateAfterMs } = endpointing;
-  const { silenceDurationMs: enoughMs, unfinishedSilenceMs = enoughMs } = endpointing;
-  const silenceDurationMs = () => (isUnfinished() ? unfinishedSilenceMs : enoughMs);
   return new VoiceDetector({
     sound,
     ...(gates && { gate: gates.open(lineHzOf(sampleRateHz)) }),

@@ -3,6 +3,8 @@ import type { SttListener, SttStream } from '../../engines/engine.ts';
 type QueueOptions = {
   readonly open: (listener: SttListener) => Promise<SttStream>;
   readonly transcript: SttListener['transcript'];
+  /** A recogniser that finds the ends of turns reports one. */
+  readonly turn?: SttListener['turn'];
   /** Called once for each recogniser that fails; the steps that wait for it fail, too. */
   readonly lost: (error: Error) => void;
   /** Work between the steps has failed. */
@@ -28,6 +30,11 @@ export class RecogniserQueue {
 
   constructor(options: QueueOptions) {
     this.#options = options;
+  }
+
+  /** True where the open recogniser reports the ends of turns; undefined: none is open. */
+  get takesTurns(): boolean | undefined {
+    return this.#stt?.stream && this.#stt.stream.takesTurns === true;
   }
 
   /** Resolves when all steps queued so far are done. */
@@ -89,6 +96,7 @@ export class RecogniserQueue {
     if (this.#stt !== undefined) return this.#stt;
     const opening = this.#options.open({
       transcript: (transcript) => this.#options.transcript(transcript),
+      turn: (sign) => this.#options.turn?.(sign),
       failed: (error) => this.#lost(stt, error),
     });
     const stt: Recogniser = { opening, stream: undefined };

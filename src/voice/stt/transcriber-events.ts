@@ -19,6 +19,8 @@ export type Heard = {
   readonly latencyMs: number;
   /** The recogniser was lost, so the text is incomplete. */
   readonly failed: boolean;
+  /** The recogniser has found the end of the turn. Absent: it has not, or does not look for it. */
+  readonly isTurnOver?: boolean;
 };
 
 /** Words of the utterance in progress, from the last final ones to now. */

@@ -1,5 +1,5 @@
 import type { SoundCoding } from '../../../media/coding.ts';
-import type { SttListener, SttStream, VadEngine } from '../../engines/engine.ts';
+import type { SttListener, SttStream, TurnBounds, VadEngine } from '../../engines/engine.ts';
 import type { SpeechGates } from '../../engines/vad/fvad-gate.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Endpointing } from '../session/turn-detection.ts';
@@ -10,6 +10,10 @@ export type TranscriberOptions = {
   readonly sampleRateHz: number;
   /** Null: the client ends utterances, and all audio is part of one. */
   readonly endpointing: Endpointing | null;
+  /** Silence that ends an utterance with these words so far. Absent: `endpointing` has it for all. */
+  readonly silenceAfter?: ((words: string) => number) | undefined;
+  /** Set where a recogniser that finds the ends of turns ends the utterances. Absent: silence does. */
+  readonly turns?: TurnBounds | undefined;
   readonly vad: VadEngine;
   /** The cheap gate before the model, where its package is installed. */
   readonly gates: SpeechGates | undefined;

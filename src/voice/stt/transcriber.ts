@@ -1,21 +1,18 @@
-import { HEARING_FRAME, HEARING_HZ, lineHzOf } from '../../../media/hearing.ts';
+import { HEARING_FRAME, lineHzOf } from '../../../media/hearing.ts';
 import { RecentSound } from '../../../media/recent-sound.ts';
 import type { VadEvent } from '../../../media/vad.ts';
-import { type Transcript, UtteranceLost } from '../../engines/engine.ts';
+import { type Transcript, type TurnSign, UtteranceLost } from '../../engines/engine.ts';
 import type { VoiceDetector } from '../../engines/vad/vad-detector.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { VoiceIntake } from '../billing/voice-intake.ts';
-import { openDetector } from './open-detector.ts';
+import { FRAME_MS, mostLeadOf, openDetector } from './open-detector.ts';
 import { asError, RecogniserQueue } from './recogniser-queue.ts';
 import type { TranscriberEvents } from './transcriber-events.ts';
 import type { TranscriberOptions } from './transcriber-options.ts';
-import { isUnfinished } from './unfinished-speech.ts';
 import { heardOf, newUtterance, nextSegment, type Utterance, wordsSoFar } from './utterance.ts';
+import { UtteranceSilence } from './utterance-silence.ts';
 
-const FRAME_MS = (HEARING_FRAME / HEARING_HZ) * 1_000;
-/** How late the detector may report the start of speech, beyond its padding; older audio is gone. */
-const ONSET_MS = 320;
 /** As many together as a decoder takes at a time: each piece costs more than its samples. */
 const GATHERED_FRAMES = LIMITS.engines.decoderPostMs / FRAME_MS;
 const MOST_UTTERANCE_MS = LIMITS.utteranceSeconds * 1_000;
@@ -39,35 +36,34 @@ export class Transcriber {
   /** Utterances that have ended and are being decoded, oldest first. */
   readonly #ending: Utterance[] = [];
   readonly #queue: RecogniserQueue;
-  /** The words so far end in the middle of a sentence. */
-  #isUnfinished = false;
+  readonly #silence: UtteranceSilence;
 
   constructor(options: TranscriberOptions) {
     const { endpointing, events, openStt } = options;
     this.#clock = options.clock;
     this.#events = events;
+    this.#silence = new UtteranceSilence({
+      leastMs: endpointing?.silenceDurationMs ?? 0,
+      after: options.silenceAfter,
+      turns: options.turns,
+    });
     this.#queue = new RecogniserQueue({
       open: openStt,
       transcript: (transcript) => this.#transcript(transcript),
+      turn: (sign) => this.#told(sign),
       lost: (error) => this.#lost(error),
       failed: (error) => events.failed(error),
     });
-    this.#mostLead =
-      endpointing === null ? 0 : Math.ceil((endpointing.prefixPaddingMs + ONSET_MS) / FRAME_MS);
-    const lineHz = lineHzOf(options.sampleRateHz);
-    this.#sound = new RecentSound({ lineHz, keepSamples: this.#mostLead * HEARING_FRAME });
-    this.#intake = new VoiceIntake({
-      encoding: options.encoding,
-      sampleRateHz: options.sampleRateHz,
-      listener: this,
+    this.#mostLead = mostLeadOf(endpointing);
+    const { encoding, sampleRateHz } = options;
+    const keepSamples = this.#mostLead * HEARING_FRAME;
+    this.#sound = new RecentSound({ lineHz: lineHzOf(sampleRateHz), keepSamples });
+    this.#intake = new VoiceIntake({ encoding, sampleRateHz, listener: this });
+    this.#detector = openDetector(options, {
+      sound: this.#sound,
+      silenceDurationMs: () => this.#silence.ms,
+      onEvent: (event) => this.#turn(event),
     });
-    if (endpointing !== null) {
-      this.#detector = openDetector(options, endpointing, {
-        sound: this.#sound,
-        isUnfinished: () => this.#isUnfinished,
-        onEvent: (event) => this.#turn(event),
-      });
-    }
   }
 
   push(bytes: Uint8Array): void {
@@ -136,11 +132,6 @@ export class Transcriber {
     return this.isHearing || this.isTranscribing;
   }
 
-  /** Returns an unused recogniser to the pool; the next speech takes another. */
-  rest(): void {
-    if (!this.isBusy) this.#queue.release();
-  }
-
   /** Drops the utterance in progress, and closes once those that have ended are transcribed. */
   async retire(): Promise<void> {
     this.clear();
@@ -193,13 +184,14 @@ export class Transcriber {
     if (utterance === undefined) return;
     this.#passGathered(utterance);
     utterance.isPausing = true;
-    const report = () => {
-      if (this.#utterance !== utterance || !utterance.isPausing || this.#closed) return;
-      const text = wordsSoFar(utterance);
-      // Some recognisers report no words before the end of an utterance.
-      if (text !== '') this.#events.paused?.(text);
-    };
-    this.#queue.after(report);
+    this.#queue.after(() => this.#reportPause(utterance));
+  }
+
+  #reportPause(utterance: Utterance): void {
+    if (this.#utterance !== utterance || !utterance.isPausing || this.#closed) return;
+    const text = wordsSoFar(utterance);
+    // Some recognisers report no words before the end of an utterance.
+    if (text !== '') this.#events.paused?.(text);
   }
 
   #resumed(): void {
@@ -215,7 +207,7 @@ export class Transcriber {
     const beganMs = this.nowMs - lead * FRAME_MS;
     const utterance = newUtterance(beganMs);
     this.#utterance = utterance;
-    this.#isUnfinished = false;
+    this.#silence.begin(this.#queue.takesTurns);
     this.#events.began(beganMs);
     utterance.frames = lead;
     this.#gathered = lead;
@@ -295,7 +287,18 @@ export class Transcriber {
     }
     const segment = nextSegment(utterance, transcript, this.nowMs);
     if (text === '') return;
-    this.#isUnfinished = isUnfinished(text);
+    utterance.isTurnOver = false;
+    this.#silence.heard(() => wordsSoFar(utterance), this.#queue.takesTurns);
     this.#events.segment(segment);
+  }
+
+  /** The recogniser has found something of the turn in progress. */
+  #told(sign: TurnSign): void {
+    const utterance = this.#utterance;
+    if (utterance === undefined || this.isTranscribing || !this.#silence.told(sign)) return;
+    utterance.isTurnOver = sign === 'over';
+    utterance.isPausing = sign !== 'resumed';
+    if (sign === 'likely_over') this.#reportPause(utterance);
+    else if (sign === 'resumed') this.#events.resumed?.();
   }
 }

@@ -17,6 +17,8 @@ export type Utterance = {
   readonly waiting: Int16Array[];
   dropped: boolean;
   failed: boolean;
+  /** Its recogniser has found the end of the turn behind the last words. */
+  isTurnOver: boolean;
 };
 
 export const newUtterance = (beganMs: number): Utterance => ({
@@ -30,6 +32,7 @@ export const newUtterance = (beganMs: number): Utterance => ({
   waiting: [],
   dropped: false,
   failed: false,
+  isTurnOver: false,
 });
 
 /** The words so far, with those that may still change. */
@@ -62,10 +65,12 @@ export function heardOf(
   utterance: Utterance,
   how: Pick<Heard, 'asked' | 'isCut' | 'heardMs' | 'latencyMs'> & { readonly voiceEndMs: number },
 ): Heard {
-  const { failed, segments, tailFrom, tailStartMs: startMs } = utterance;
+  const { failed, isTurnOver, segments, tailFrom, tailStartMs: startMs } = utterance;
   const { voiceEndMs, ...rest } = how;
   const unsent = segments.slice(tailFrom);
   const endMs = Math.max(startMs, voiceEndMs);
   const [text, tail] = [textOf(segments), textOf(unsent)];
-  return { text, tail, words: wordsOf(utterance, unsent), startMs, endMs, failed, ...rest };
+  const words = wordsOf(utterance, unsent);
+  const over = isTurnOver ? { isTurnOver } : {};
+  return { text, tail, words, startMs, endMs, failed, ...over, ...rest };
 }

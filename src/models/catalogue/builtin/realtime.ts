@@ -1,3 +1,4 @@
+import { type Effort, effortsBetween } from '../../providers/efforts.ts';
 import type { ModelEntry } from './builtin-model.ts';
 import { direct, listed, perMinute, tokens, unconfirmed, unpriced } from './builtin-model.ts';
 
@@ -7,7 +8,11 @@ const openai = (
   name: string,
   text: readonly [input: string, output: string, cached: string],
   sound: readonly [input: string, output: string],
-  limits: { readonly contextWindow: number; readonly maxOutputTokens: number },
+  limits: {
+    readonly contextWindow: number;
+    readonly maxOutputTokens: number;
+    readonly efforts?: readonly Effort[];
+  },
 ) =>
   direct(
     'realtime',
@@ -20,7 +25,12 @@ const openai = (
     },
   );
 
-const LARGE = { contextWindow: 128_000, maxOutputTokens: 32_000 };
+/** These reason, and bill tokens that no frame carries. */
+const LARGE = {
+  contextWindow: 128_000,
+  maxOutputTokens: 32_000,
+  efforts: effortsBetween('minimal', 'xhigh'),
+};
 const SMALL = { contextWindow: 32_000, maxOutputTokens: 4_096 };
 
 export const REALTIME_MODELS: readonly ModelEntry[] = [

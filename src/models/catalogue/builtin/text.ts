@@ -275,7 +275,12 @@ const OPEN: readonly ModelEntry[] = openWeight([
 ]);
 
 export const TEXT_MODELS: readonly ModelEntry[] = [
-  ...[...OPENAI, ...ANTHROPIC, ...GOOGLE, ...XAI, ...MISTRAL, ...OPEN_AT_MAKER],
+  ...OPENAI,
+  ...ANTHROPIC,
+  ...GOOGLE,
+  ...XAI,
+  ...MISTRAL,
+  ...OPEN_AT_MAKER,
   ...chatTable('moonshot', [
     'kimi-k3  3  15  0.3  1_048_576  -  unconfirmed  models.dev  2026-11-24',
   ]),

@@ -66,7 +66,11 @@ export const TRANSCRIPTION_MODELS: readonly ModelEntry[] = [
     price: unconfirmed('llmreference.com/provider/deepgram/flux-asr', '2026-11-26'),
   }),
   direct('stt', 'deepgram/base', perMinute(14_500), { price: PUBLISHED }),
-  direct('stt', 'assemblyai/universal-streaming', perMinute(2_500), { price: PUBLISHED }),
+  // The vendor bills the seconds for which a session is open.
+  direct('stt', 'assemblyai/universal-streaming', perMinute(2_500), {
+    upstreamModel: 'universal-streaming-english',
+    price: PUBLISHED,
+  }),
   direct('stt', 'assemblyai/universal-3.5-pro', perHour(210_000), {
     provider: 'assemblyai-batch',
     upstreamModel: 'universal-3-5-pro',

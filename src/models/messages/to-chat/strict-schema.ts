@@ -4,8 +4,16 @@ import { type SchemaRoom, schemaRoom } from '../../providers/fit/object-schema.t
 
 /** Keywords that OpenAI refuses in a strict schema, by https://developers.openai.com/api/docs/guides/structured-outputs. */
 const REFUSED = [
-  ...['allOf', 'oneOf', 'not', 'if', 'then', 'else', 'patternProperties', 'prefixItems'],
-  ...['dependentRequired', 'dependentSchemas'],
+  'allOf',
+  'oneOf',
+  'not',
+  'if',
+  'then',
+  'else',
+  'patternProperties',
+  'prefixItems',
+  'dependentRequired',
+  'dependentSchemas',
 ];
 
 /** Keywords of which each member is a schema. */

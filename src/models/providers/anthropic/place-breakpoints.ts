@@ -6,7 +6,12 @@ const MARK = { cache_control: { type: 'ephemeral' } };
 
 /** Blocks that the dialect lets be marked; thoughts, for one, are not among them. */
 const MARKABLE: ReadonlySet<unknown> = new Set([
-  ...['text', 'image', 'document', 'search_result', 'tool_use', 'tool_result'],
+  'text',
+  'image',
+  'document',
+  'search_result',
+  'tool_use',
+  'tool_result',
 ]);
 
 /** Of the messages of a user, so many are marked from the end: the last for the next request, the one before for this one. */

@@ -155,9 +155,26 @@ const languageOf = ({ language }: WholeTranscript, { options }: ListenWishes) =>
 
 /** What changes a transcript, and is not done to one that is written here. */
 const NOT_DONE: ReadonlySet<string> = new Set([
-  ...['diarize', 'diarize_model', 'paragraphs', 'summarize', 'topics', 'intents', 'sentiment'],
-  ...['detect_entities', 'search', 'replace', 'keyterm', 'keywords', 'numerals', 'measurements'],
-  ...['dictation', 'profanity_filter', 'filler_words', 'smart_format', 'punctuate', 'version'],
+  'diarize',
+  'diarize_model',
+  'paragraphs',
+  'summarize',
+  'topics',
+  'intents',
+  'sentiment',
+  'detect_entities',
+  'search',
+  'replace',
+  'keyterm',
+  'keywords',
+  'numerals',
+  'measurements',
+  'dictation',
+  'profanity_filter',
+  'filler_words',
+  'smart_format',
+  'punctuate',
+  'version',
 ]);
 
 const warningsOf = ({ options }: ListenWishes): object[] =>

@@ -3,14 +3,20 @@ import { LIMITS } from '../../../kernel/limits.ts';
 
 /** String formats that structured outputs of Claude enforce (https://platform.claude.com/docs/en/build-with-claude/structured-outputs). */
 const FORMATS: ReadonlySet<unknown> = new Set([
-  ...['date-time', 'time', 'date', 'duration', 'email', 'hostname'],
-  ...['uri', 'ipv4', 'ipv6', 'uuid'],
+  'date-time',
+  'time',
+  'date',
+  'duration',
+  'email',
+  'hostname',
+  'uri',
+  'ipv4',
+  'ipv6',
+  'uuid',
 ]);
 
 /** Keywords that structured outputs enforce with any value. */
-const KEPT: ReadonlySet<string> = new Set([
-  ...['type', 'title', 'description', 'default', 'required'],
-]);
+const KEPT: ReadonlySet<string> = new Set(['type', 'title', 'description', 'default', 'required']);
 
 /** Keywords that are dropped: they constrain nothing, or are written anew. */
 const SILENT: ReadonlySet<string> = new Set(['$schema', '$id', '$comment', 'additionalProperties']);

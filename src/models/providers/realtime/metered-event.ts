@@ -62,13 +62,25 @@ export function readMeteredEvent(
   return known === undefined ? undefined : READERS[known](event);
 }
 
+/** The last type that was read, and the frame's bytes up to its end. Most frames begin like the frame before. */
+let last = { lead: LEAD, type: '' };
+
 /** The type of an event that is written without blanks and with its type first; undefined of any other. */
 export function leadingType(frame: Buffer): string | undefined {
+  const { lead, type } = last;
+  if (lead !== LEAD && frame.length > lead.length && lead.compare(frame, 0, lead.length) === 0) {
+    return type;
+  }
   if (frame.length <= LEAD.length || frame.compare(LEAD, 0, LEAD.length, 0, LEAD.length) !== 0) {
     return undefined;
   }
   const end = frame.subarray(0, LEAD.length + LONGEST_TYPE).indexOf(QUOTE, LEAD.length);
-  return end === -1 ? '' : frame.toString('latin1', LEAD.length, end);
+  if (end === -1) return '';
+  last = {
+    lead: Buffer.from(frame.subarray(0, end + 1)),
+    type: frame.toString('latin1', LEAD.length, end),
+  };
+  return last.type;
 }
 
 const mayBeMetered = (frame: Buffer, type: string | undefined): boolean =>

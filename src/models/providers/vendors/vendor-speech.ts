@@ -64,8 +64,19 @@ const isOwn = (format: SpeechFormat): format is VendorFormat =>
 
 /** Voices of the interface itself, which no vendor has: its clients name one where their user named none. */
 const USUAL_VOICES: ReadonlySet<string> = new Set([
-  ...['alloy', 'ash', 'ballad', 'cedar', 'coral', 'echo', 'fable', 'marin', 'nova', 'onyx'],
-  ...['sage', 'shimmer', 'verse'],
+  'alloy',
+  'ash',
+  'ballad',
+  'cedar',
+  'coral',
+  'echo',
+  'fable',
+  'marin',
+  'nova',
+  'onyx',
+  'sage',
+  'shimmer',
+  'verse',
 ]);
 
 function spokenOf(

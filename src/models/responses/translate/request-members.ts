@@ -18,9 +18,23 @@ export const SAME = [
 
 /** Members that chat says in its own words, or this server serves itself, whatever the source speaks. */
 const TRANSLATED = [
-  ...['model', 'input', 'instructions', 'previous_response_id', 'max_output_tokens'],
-  ...['tools', 'tool_choice', 'parallel_tool_calls', 'text', 'reasoning', 'include'],
-  ...['top_logprobs', 'stream', 'store', 'background', 'conversation', 'truncation'],
+  'model',
+  'input',
+  'instructions',
+  'previous_response_id',
+  'max_output_tokens',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'text',
+  'reasoning',
+  'include',
+  'top_logprobs',
+  'stream',
+  'store',
+  'background',
+  'conversation',
+  'truncation',
 ];
 
 /**
@@ -29,8 +43,12 @@ const TRANSLATED = [
  * itself.
  */
 const LEFT_OUT = [
-  ...['metadata', 'max_tool_calls', 'stream_options', 'client_metadata'],
-  ...['prompt_cache_options', 'prompt_cache_retention'],
+  'metadata',
+  'max_tool_calls',
+  'stream_options',
+  'client_metadata',
+  'prompt_cache_options',
+  'prompt_cache_retention',
 ];
 
 const KNOWN: ReadonlySet<string> = new Set([...SAME, ...TRANSLATED, ...LEFT_OUT]);

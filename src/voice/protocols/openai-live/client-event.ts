@@ -59,8 +59,11 @@ const SERVED: ReadonlySet<string> = new Set(
 
 /** Further events of the protocol. At an upstream whose bill goes to the client, they are passed on. */
 const UNSERVED: ReadonlySet<string> = new Set([
-  ...['session.start', 'session.output_audio.fixture.play'],
-  ...['decision.create', 'decision.item.create', 'decision.item.delete'],
+  'session.start',
+  'session.output_audio.fixture.play',
+  'decision.create',
+  'decision.item.create',
+  'decision.item.delete',
 ]);
 
 /** An event whose members are not checked yet. */

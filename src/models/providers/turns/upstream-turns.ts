@@ -1,0 +1,62 @@
+import { HEARING_HZ } from '../../../../media/hearing.ts';
+import { parseObject } from '../../../kernel/json/parse-json.ts';
+import type { Json } from '../../../kernel/json.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import type { UpstreamSocket } from '../realtime/realtime-rail.ts';
+import { SoundFrames } from './sound-frames.ts';
+import type { TurnEvent, TurnListener, TurnSocket } from './turn-rail.ts';
+
+/** Within the 50 to 1,000 ms that one upstream takes, and near the 80 ms that the other one advises. */
+const FRAME_MS = 100;
+const FRAME_BYTES = (HEARING_HZ * 2 * FRAME_MS) / 1_000;
+
+/** The messages of one protocol. */
+export type TurnProtocol = {
+  readonly endTurn: string;
+  readonly endSession: string;
+  /** Reads a message. Undefined: it says nothing of a turn. A text: why the session is over. */
+  readonly read: (message: Json) => TurnEvent | string | undefined;
+};
+
+/** A session at an upstream that finds the ends of turns, in the messages of its protocol. */
+export function openTurns(upstream: UpstreamSocket, protocol: TurnProtocol): TurnSocket {
+  const frames = new SoundFrames(FRAME_BYTES, (frame) => upstream.send(frame, true));
+  let listener: TurnListener | undefined;
+  const end = (why: string) => {
+    const told = listener;
+    listener = undefined;
+    told?.closed(why);
+  };
+  const say = (message: string) => upstream.send(Buffer.from(message), false);
+  return {
+    get unsentBytes() {
+      return upstream.unsentBytes;
+    },
+    listen(own) {
+      listener = own;
+      upstream.listen({
+        frame(bytes, isBinary) {
+          const read = isBinary ? undefined : protocol.read(parseObject(bytes));
+          if (typeof read === 'string') end(read);
+          else if (read !== undefined) listener?.event(cut(read));
+        },
+        closed: (code) => end(`closed with ${code}`),
+      });
+    },
+    send: (pcm) => frames.push(pcm),
+    endTurn() {
+      frames.finish();
+      say(protocol.endTurn);
+    },
+    close() {
+      listener = undefined;
+      say(protocol.endSession);
+      upstream.close();
+    },
+  };
+}
+
+const cut = ({ kind, text }: TurnEvent): TurnEvent => ({
+  kind,
+  text: text.trim().slice(0, LIMITS.realtimeItemChars),
+});

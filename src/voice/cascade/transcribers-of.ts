@@ -1,0 +1,111 @@
+import type { SttEngine } from '../../engines/engine.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Model, Source } from '../../models/catalogue/catalogue.ts';
+import { refuseUnsold } from '../../models/catalogue/require-model.ts';
+import type { TranscriptionRail } from '../../models/providers/transcription-rail.ts';
+import type { TurnRail } from '../../models/providers/turns/turn-rail.ts';
+import { transcriptionBoundRaw } from '../../models/transcription/transcription-usage.ts';
+import type { SessionConfig } from '../session/session-config.ts';
+import { RESERVED_MS } from '../session/sound-refusals.ts';
+import { createFallbackStt } from '../stt/fallback-stt.ts';
+import { createBoughtTranscriber, createLocalTranscriber } from './bought-transcriber.ts';
+import type { CanRail, Cascades } from './cascade-deps.ts';
+import { NotHeld } from './charges-by-hold.ts';
+import { type Buying, localStage, type PipelineStage, remoteStage } from './pipeline-stage.ts';
+import { createTurnTranscriber } from './turn-transcriber.ts';
+
+/** The local recogniser. The other one needs a grammar, which a session does not have. */
+export const LOCAL_RECOGNISER = 'pocketsphinx';
+
+type Stage = PipelineStage<SttEngine>;
+
+/**
+ * The transcriber of a model: its sources that find the ends of turns, then a recogniser of this process, then its sources that
+ * take whole utterances. Where one is lost the next one goes on.
+ */
+export function createTranscriber(deps: Buying, model: Model): Stage {
+  const turns = turnStage(deps, model);
+  const local = localStage<SttEngine>(deps, {
+    model,
+    engine: LOCAL_RECOGNISER,
+    boundRaw,
+    local: (charges, source) =>
+      createLocalTranscriber(deps.engines.stt.pocketsphinx, charges, source),
+  });
+  const whole = wholeStage(deps, model);
+  const sessions = Array<Stage | undefined>(LIMITS.turnSessions).fill(turns);
+  const stages = [...sessions, local, whole].filter((stage) => stage !== undefined);
+  const [first] = stages;
+  if (first === undefined) throw refuseUnsold(model);
+  if (stages.length === 1) return first;
+  return {
+    reserve: (config, tokens) => dearest(stages, (stage) => stage.reserve(config, tokens)),
+    stage: createFallbackStt({
+      clock: deps.clock,
+      log: deps.log,
+      engines: stages.map(({ stage }) => stage),
+      isFinal: (cause) => cause instanceof NotHeld,
+    }),
+  };
+}
+
+/** The rails that a source of a transcription model can be bought on, of either kind. */
+export const hearingRailsOf = ({
+  hearing,
+  turns,
+}: Cascades): CanRail<TurnRail | TranscriptionRail> => ({
+  railOf: (source) => turns?.railOf(source) ?? hearing.railOf(source),
+});
+
+function boundRaw({ transcriptionPrompt }: SessionConfig, source: Source): bigint {
+  const sound = { durationMs: RESERVED_MS, prompt: transcriptionPrompt ?? undefined };
+  return transcriptionBoundRaw(sound, source);
+}
+
+function turnStage(deps: Buying, model: Model): Stage | undefined {
+  const { turns } = deps.cascades;
+  if (turns === undefined || !isSold(deps, model, turns)) return undefined;
+  return remoteStage<SttEngine, TurnRail>(deps, {
+    model,
+    boundRaw,
+    rails: turns,
+    remote: (part) => createTurnTranscriber(deps, part),
+  });
+}
+
+function wholeStage(deps: Buying, model: Model): Stage | undefined {
+  const { hearing, turns } = deps.cascades;
+  const rails: CanRail<TranscriptionRail> = {
+    railOf(source) {
+      // The engine of this process has a stage of its own.
+      if (source.provider === 'local' || turns?.railOf(source) !== undefined) return undefined;
+      return hearing.railOf(source);
+    },
+  };
+  if (!isSold(deps, model, rails)) return undefined;
+  return remoteStage<SttEngine, TranscriptionRail>(deps, {
+    model,
+    boundRaw,
+    rails,
+    remote: (part) => createBoughtTranscriber(deps, part),
+  });
+}
+
+/** Whether the pool or a key of the caller's own sells the model on these rails. */
+function isSold({ ownKeys }: Buying, model: Model, rails: CanRail<unknown>): boolean {
+  const own = ownKeys.sellersOf(model.id).map(({ source }) => source);
+  const pool = model.sources.filter(({ rail }) => rail !== 'byok');
+  return [...own, ...pool].some((source) => rails.railOf(source) !== undefined);
+}
+
+/** The most that any of the stages reserves in the hold of the first. */
+function dearest(
+  stages: readonly Stage[],
+  reserveOf: (stage: Stage) => ReturnType<Stage['reserve']>,
+): ReturnType<Stage['reserve']> {
+  const [first, ...rest] = stages.map(reserveOf);
+  if (first === undefined) throw new Error('a transcriber has a stage');
+  const { sessionHold } = first;
+  const same = rest.filter((reserve) => reserve.sessionHold === sessionHold);
+  return same.reduce((most, reserve) => (reserve.raw > most.raw ? reserve : most), first);
+}

@@ -1,0 +1,108 @@
+import type { SttEngine, TurnBounds } from '../../engines/engine.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Source } from '../../models/catalogue/catalogue.ts';
+import type { TurnRail, TurnSocket } from '../../models/providers/turns/turn-rail.ts';
+import {
+  meterTranscription,
+  transcriptionBoundRaw,
+} from '../../models/transcription/transcription-usage.ts';
+import { StageFailed } from '../session/voice-pipeline.ts';
+import { type AskDeps, type Asked, askSources } from './ask-sources.ts';
+import type { ModelBinding } from './model-binding.ts';
+import { TurnStream } from './turn-stream.ts';
+
+/** For sessions whose client, or whose silence alone, ends turns. */
+const USUAL: TurnBounds = { leastMs: 400, mostMs: 5_000, isEager: false };
+
+type Opened = { readonly turns: TurnSocket; readonly bills: TurnRail['bills'] };
+
+const soundOf = (seconds: number) => ({ durationMs: seconds * 1_000, prompt: undefined });
+
+/**
+ * A model whose sources find the ends of turns. A source that is lost is not asked for `transcriberRestMs`, unless all others are
+ * lost, too.
+ */
+export function createTurnTranscriber(deps: AskDeps, part: ModelBinding<TurnRail>): SttEngine {
+  const lost = new Map<string, number>();
+  return {
+    takesTurns: true,
+    async open({ language, listener, turns: bounds = USUAL }) {
+      const { leastMs: leastSilenceMs, mostMs: mostSilenceMs, isEager } = bounds;
+      const asked = await askSources<TurnRail, Opened>(deps, {
+        part: without(part, lost, deps.clock.monotonicMs()),
+        signal: NEVER,
+        priceRaw: (source) => transcriptionBoundRaw(soundOf(LIMITS.utteranceSeconds), source),
+        async ask({ ownKey, rail, source }) {
+          const { agentId } = deps.spender;
+          const model = source.upstreamModel;
+          const wanted = { language, leastSilenceMs, mostSilenceMs, isEager };
+          const { bills } = rail;
+          const outcome = await rail.connect({ agentId, model, ownKey, ...wanted }, NEVER);
+          return outcome.kind === 'completed' ? { ...outcome, bills } : outcome;
+        },
+      });
+      if (asked === undefined) throw new StageFailed('upstream_aborted', 'It is not wanted.');
+      const { outcome, share, source, span } = asked;
+      // Each utterance is held by itself.
+      share.drop();
+      span?.stop();
+      const { bills, turns } = outcome;
+      const hold = holdsOf(part.model.id, asked);
+      return new TurnStream({
+        clock: deps.clock,
+        listener,
+        turns,
+        bills,
+        hold,
+        lost: () => {
+          lost.set(keyOf(source), deps.clock.monotonicMs() + LIMITS.transcriberRestMs);
+        },
+      });
+    },
+  };
+}
+
+const NEVER = new AbortController().signal;
+
+const keyOf = ({ provider, rail, upstreamModel }: Source): string =>
+  `${rail} ${provider}/${upstreamModel}`;
+
+/** The model at those of its sources that were not lost lately, or at all of them where all were. */
+function without(
+  part: ModelBinding<TurnRail>,
+  lost: ReadonlyMap<string, number>,
+  nowMs: number,
+): ModelBinding<TurnRail> {
+  return {
+    model: part.model,
+    ownKeys: part.ownKeys,
+    stages(priceRaw) {
+      const all = part.stages(priceRaw);
+      const left = all.flatMap(({ offers, sessionHold }) => {
+        const [first, ...rest] = offers.filter(
+          ({ source }) => (lost.get(keyOf(source)) ?? 0) <= nowMs,
+        );
+        return first === undefined ? [] : [{ sessionHold, offers: [first, ...rest] as const }];
+      });
+      const [first, ...rest] = left;
+      return first === undefined ? all : [first, ...rest];
+    },
+  };
+}
+
+/** Holds and charges the utterances of one session at a source. The first charge ends the span of the session's opening. */
+function holdsOf(model: string, { hold, source, span, tab }: Asked<Opened>) {
+  let opening = span;
+  return async (seconds: number) => {
+    const share = await hold(transcriptionBoundRaw(soundOf(seconds), source));
+    return {
+      charge(charged: number) {
+        const told = { seconds: charged, tokens: null };
+        const { usage } = meterTranscription(soundOf(charged), told, source);
+        tab.add({ source, model, usage, span: opening });
+        opening = undefined;
+      },
+      drop: () => share.drop(),
+    };
+  };
+}

@@ -1,0 +1,135 @@
+/** How long the caller may be silent before their turn is over, by what they said last. */
+export type TurnWaits = {
+  /** After a complete sentence or a question. */
+  readonly minSilenceMs: number;
+  /** After a filler or a phrase that leads on to other words. */
+  readonly maxSilenceMs: number;
+  /** After digits and letters of a number or a name that may go on. */
+  readonly onNumberMs: number;
+  /** After words without punctuation, where the transcriber punctuates. */
+  readonly onNoPunctuationMs: number;
+};
+
+export const TURN_MODES = {
+  fast: { minSilenceMs: 250, maxSilenceMs: 1_000, onNumberMs: 800, onNoPunctuationMs: 400 },
+  balanced: { minSilenceMs: 300, maxSilenceMs: 1_800, onNumberMs: 1_500, onNoPunctuationMs: 700 },
+  patient: { minSilenceMs: 500, maxSilenceMs: 3_000, onNumberMs: 3_000, onNoPunctuationMs: 1_500 },
+} as const satisfies Record<string, TurnWaits>;
+
+/** What the words of a turn are judged with. */
+export type TurnContext = {
+  /** What the agent said before them. */
+  readonly asked: string;
+  /** The transcriber has ended earlier words with a full stop or the like. */
+  readonly isPunctuated: boolean;
+};
+
+/** What the end of some words tells of the turn. */
+type TurnKind = 'complete' | 'number' | 'perhaps_number' | 'open' | 'unpunctuated';
+
+/** English words that lead on to another one; those that end a sentence as often are left out. */
+const LEADING_ON = new Set(
+  `a an the my your our their and or but so because if when while although though unless until than
+  of for from with without into onto between at to as i i'm i'd i'll we're they're you're it's about
+  um uh uhm umm er erm hmm well like maybe`.split(/\s+/),
+);
+
+/** Of those, the ones that end a question such as "what is it for". */
+const STRANDED = new Set(['of', 'for', 'from', 'with', 'at', 'to', 'about', 'like', 'into']);
+
+const ASKS = /\b(?:what|who|which|where|how|when|why)\b/;
+
+/** Two or three words at the end that lead on to others. */
+const OPEN_END =
+  /\b(?:(?:name|number|address|e-?mail|code|date|birthday|id|zip|account|street|city|extension|password|order) (?:is|are|was)|i (?:think|mean|guess|want|need|was|am|have|would)|(?:i'd|would) like|(?:want|going|need|have|like|wanted) to|let me (?:see|think|check)|you know|(?:hold|hang) on|(?:one|just a) (?:moment|second|minute)|is it|if you|that i|kind of|sort of)$/;
+
+const DIGIT =
+  /^(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|double|triple|\d+)$/;
+const LETTER = /^(?:[b-hj-z]|double)$/;
+/** "a" and "i" are letters among letters alone; "oh" and "zero" are digits, and "at", "dot", "dash" join them. */
+const JOINS = /^(?:a|i|at|dot|dash|hyphen|underscore|slash|plus)$/;
+
+const WANTS_NUMBER =
+  /\b(?:number|digits|zip|postal|postcode|code|pin|account|card|birth|birthday|social|extension)\b/;
+const WANTS_LETTERS = /\b(?:spell|spelling|spelled|letter by letter|e-?mail)\b/;
+
+/**
+ * Milliseconds of silence that end a turn with these words: fewest after a complete sentence, more after digits, fillers
+ * and open phrases.
+ */
+export function silenceAfter(words: string, waits: TurnWaits, context: TurnContext): number {
+  const { maxSilenceMs, minSilenceMs, onNoPunctuationMs, onNumberMs } = waits;
+  switch (kindOf(words, context)) {
+    case 'open':
+      return maxSilenceMs;
+    case 'number':
+      return Math.max(minSilenceMs, onNumberMs);
+    case 'perhaps_number':
+      return Math.max(minSilenceMs, Math.round(onNumberMs / 2));
+    case 'unpunctuated':
+      return Math.max(minSilenceMs, onNoPunctuationMs);
+    case 'complete':
+      return minSilenceMs;
+  }
+}
+
+/** Whether words end as a transcriber ends a sentence that it punctuates. */
+export const isPunctuated = (words: string): boolean => /[.?!。！？]["'”’)\]]*\s*$/.test(words);
+
+function kindOf(said: string, { asked, isPunctuated: hasPunctuation }: TurnContext): TurnKind {
+  const text = said.trim().toLowerCase().replaceAll('’', "'");
+  if (text === '') return 'complete';
+  const words = text.split(/[^\p{L}\p{N}']+/u).filter((word) => word !== '');
+  if (/[?？]["'”’)\]]*$/.test(text)) return 'complete';
+  const question = lastSentence(asked.toLowerCase());
+  const digits = trailingDigits(words);
+  if (digits >= expectedDigits(question) || digits >= expectedDigits(text)) return 'complete';
+  if (digits >= 2 || trailingSpelled(words) >= 2) return 'number';
+  if (/(?:\.\.\.|…|[-–—,:])$/.test(text) || isOpen(words)) return 'open';
+  if (WANTS_NUMBER.test(question) || WANTS_LETTERS.test(question)) return 'number';
+  const last = words.at(-1) ?? '';
+  // "One" is more often a pronoun than a digit.
+  if ((digits === 1 && last !== 'one') || LETTER.test(last)) return 'perhaps_number';
+  return hasPunctuation && !isPunctuated(text) ? 'unpunctuated' : 'complete';
+}
+
+function isOpen(words: readonly string[]): boolean {
+  const last = words.at(-1) ?? '';
+  const end = words.slice(-4).join(' ');
+  if (OPEN_END.test(end)) return true;
+  if (!LEADING_ON.has(last)) return false;
+  return !(STRANDED.has(last) && ASKS.test(words.join(' ')));
+}
+
+/** How many words at the end are of this sort. */
+function trailing(words: readonly string[], is: (word: string) => boolean): number {
+  let count = 0;
+  while (count < words.length && is(words[words.length - 1 - count] ?? '')) count++;
+  return count;
+}
+
+/** How many words at the end are letters or digits; those that only join them do not count. */
+function trailingSpelled(words: readonly string[]): number {
+  const isPart = (word: string) => LETTER.test(word) || DIGIT.test(word);
+  const count = trailing(words, (word) => isPart(word) || JOINS.test(word));
+  return words.slice(words.length - count).filter(isPart).length;
+}
+
+/** How many digits the words at the end stand for; a number in words counts as one. */
+function trailingDigits(words: readonly string[]): number {
+  const count = trailing(words, (word) => DIGIT.test(word));
+  return words
+    .slice(words.length - count)
+    .reduce((sum, word) => sum + (/^\d/.test(word) ? word.length : 1), 0);
+}
+
+/** The digits of what was asked for, where that is known: a number of so many is complete. */
+function expectedDigits(text: string): number {
+  if (/\blast four\b/.test(text)) return 4;
+  if (/\b(?:phone|telephone|cell|mobile|my number|call you|reach you)\b/.test(text)) return 10;
+  if (/\b(?:zip|postal)\b/.test(text)) return 5;
+  return Number.POSITIVE_INFINITY;
+}
+
+/** The question that a text ends with may be followed by "please" and the like, but not by another sentence. */
+const lastSentence = (text: string): string => text.slice(text.search(/[^.!?]*[.!?]*\s*$/));

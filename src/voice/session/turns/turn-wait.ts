@@ -1,0 +1,88 @@
+import type { Clock, TimerHandle } from '../../../kernel/clock.ts';
+import type { Conversation } from '../conversation.ts';
+import { type TurnDetection, waitsOf } from '../turn-detection.ts';
+import { isPunctuated, silenceAfter } from './end-of-turn.ts';
+import { lastTurn } from './turn-so-far.ts';
+
+type HeardTurn = {
+  /** From the last word to now. */
+  readonly silentMs: number;
+  /** The caller has begun the next utterance. */
+  readonly isSpeaking: boolean;
+  /** The transcriber has found the end of the turn. */
+  readonly isTurnOver: boolean;
+};
+
+/**
+ * Holds a turn of the caller open beyond the end of an utterance whose words lead on to others. Without words that matter
+ * (`waitsOf`) every turn ends with its utterance.
+ */
+export class TurnWait {
+  readonly #clock: Clock;
+  readonly #conversation: Pick<Conversation, 'items'>;
+  readonly #detection: () => TurnDetection | null;
+  /** The caller was silent for the whole wait. */
+  readonly #over: () => void;
+  #timer: TimerHandle | undefined;
+  #isOpen = false;
+  #isPunctuated = false;
+
+  constructor(options: {
+    readonly clock: Clock;
+    readonly conversation: Pick<Conversation, 'items'>;
+    readonly detection: () => TurnDetection | null;
+    readonly over: () => void;
+  }) {
+    this.#clock = options.clock;
+    this.#conversation = options.conversation;
+    this.#detection = options.detection;
+    this.#over = options.over;
+  }
+
+  /** Silence that ends a turn with the words of the utterance in progress; undefined: words do not matter. */
+  silenceAfter(words: string): number | undefined {
+    return this.#silenceAfter((said) => (this.#isOpen ? `${said} ${words}` : words));
+  }
+
+  /**
+   * The last utterance is in the conversation, `silentMs` after its last word. Returns whether its turn is held open: for the
+   * rest of its wait, or for as long as the caller speaks again already.
+   */
+  heard(text: string, { isSpeaking, isTurnOver, silentMs }: HeardTurn): boolean {
+    this.#isPunctuated ||= isPunctuated(text);
+    this.resumed();
+    const waitMs = isTurnOver ? undefined : this.#silenceAfter((said) => said);
+    const leftMs = (waitMs ?? 0) - silentMs;
+    this.#isOpen = leftMs > 0;
+    if (this.#isOpen && !isSpeaking) {
+      this.#timer = this.#clock.setTimeout(() => {
+        this.#timer = undefined;
+        this.#over();
+      }, leftMs);
+    }
+    return this.#isOpen;
+  }
+
+  /** Whether the next words of the caller belong to the turn of the last ones, unless an answer is heard between them. */
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** The caller goes on, or the session is over. */
+  resumed(): void {
+    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** Whether the caller is waited for. */
+  get isWaiting(): boolean {
+    return this.#timer !== undefined;
+  }
+
+  #silenceAfter(wordsOf: (said: string) => string): number | undefined {
+    const waits = waitsOf(this.#detection());
+    if (waits === undefined) return undefined;
+    const { asked, said } = lastTurn(this.#conversation.items);
+    return silenceAfter(wordsOf(said), waits, { asked, isPunctuated: this.#isPunctuated });
+  }
+}

@@ -1,0 +1,42 @@
+import { SpeechCutter } from '../../engines/tts/split-speech.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { TextForSpeech } from './text-for-speech.ts';
+
+/** A part of an answer, as it was written and as it is spoken. `spoken` is empty where nothing of it is. */
+export type Passage = { readonly text: string; readonly spoken: string };
+
+const BOUNDS = {
+  firstChars: LIMITS.engines.speechFirstChunkChars,
+  chars: LIMITS.engines.speechChunkChars,
+  keepsLinks: true,
+};
+
+/** Cuts one answer, while it is being written, into the parts that are spoken one after another. */
+export class SpeechParts {
+  readonly #cutter = new SpeechCutter(BOUNDS);
+  readonly #forSpeech: TextForSpeech | undefined;
+
+  /** `isForReading`: the answer was written to be read, and is said as people read it out, in this language. */
+  constructor({ isForReading, language }: { isForReading: boolean; language: string | null }) {
+    this.#forSpeech = isForReading ? new TextForSpeech(language) : undefined;
+  }
+
+  /** What can be spoken now. */
+  push(text: string): Passage[] {
+    return this.#passages(this.#cutter.push(text));
+  }
+
+  /** Nothing has followed for a while: a sentence that is whole by now, and with `isLong` all that is left. */
+  pause(isLong: boolean): Passage[] {
+    return this.#passages(isLong ? this.#cutter.end() : this.#cutter.pause());
+  }
+
+  /** What is left. */
+  end(): Passage[] {
+    return this.#passages(this.#cutter.end());
+  }
+
+  #passages(parts: readonly string[]): Passage[] {
+    return parts.map((text) => ({ text, spoken: this.#forSpeech?.read(text) ?? text }));
+  }
+}

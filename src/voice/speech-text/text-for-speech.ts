@@ -1,0 +1,29 @@
+import { readEnglish } from './english.ts';
+import { LanguageGuess } from './language-guess.ts';
+import { stripMarkup } from './strip-markup.ts';
+
+/**
+ * Turns the sentences of one answer, which a model has written, into what is read out of them. Empty: a sentence has
+ * nothing to say, such as the rule of a table. The words that were written stay what the history has.
+ */
+export class TextForSpeech {
+  readonly #isEnglish: (text: string) => boolean;
+
+  /** `language` is a tag such as `en-US`; null: it is told by the words. */
+  constructor(language: string | null) {
+    if (language === null) {
+      const guess = new LanguageGuess();
+      this.#isEnglish = (text) => guess.isEnglish(text);
+    } else {
+      const isEnglish = /^en(?:-|$)/i.test(language);
+      this.#isEnglish = () => isEnglish;
+    }
+  }
+
+  /** `written` is a whole sentence or line, or a part of a long one. */
+  read(written: string): string {
+    const words = stripMarkup(written);
+    const said = this.#isEnglish(words) ? readEnglish(words) : words;
+    return /[\p{L}\p{N}]/u.test(said) ? said : '';
+  }
+}
