@@ -19,6 +19,8 @@ export const CALL_END_REASONS = [
   'llm_refused',
   'backstop_settled',
   'inactivity',
+  'media_timeout',
+  'transcriber_lost',
   'voicemail_reached',
   'call_transfer',
   'suspended',
@@ -27,6 +29,7 @@ export const CALL_END_REASONS = [
   'dial_no_answer',
   'dial_canceled',
   'dial_failed',
+  'dial_invalid',
   'carrier_denied',
   'error',
 ] as const;
@@ -53,7 +56,7 @@ export type CallEvent =
   /** The carrier has no such call any more. */
   | {
       readonly type: 'carrier.ended';
-      readonly status: 'completed' | 'busy' | 'no-answer' | 'canceled' | 'failed';
+      readonly status: 'completed' | 'busy' | 'no-answer' | 'canceled' | 'failed' | 'invalid';
     }
   /** The carrier did not take the call. */
   | { readonly type: 'carrier.refused' }
@@ -77,6 +80,8 @@ const DIAL_REASONS: Readonly<Record<Ended<'carrier.ended'>['status'], CallEndRea
   'no-answer': 'dial_no_answer',
   canceled: 'dial_canceled',
   failed: 'dial_failed',
+  // There is no such number.
+  invalid: 'dial_invalid',
 };
 
 /** The reason that an event gives. */
@@ -105,7 +110,8 @@ export const callMachine = setup({
   types: { context: {} as CallContext, events: {} as CallEvent },
   guards: {
     answered: ({ context }) => context.isAnswered,
-    failed: ({ event }) => event.type === 'carrier.ended' && event.status === 'failed',
+    failed: ({ event }) =>
+      event.type === 'carrier.ended' && (event.status === 'failed' || event.status === 'invalid'),
   },
   actions: {
     answer: assign({ isAnswered: true }),

@@ -1,7 +1,10 @@
 // Connects Asterisk's WebSocket channel to the server, in the words of Twilio. README.md beside it says how.
+import { createReadStream } from 'node:fs';
 import { createServer } from 'node:http';
 import { WebSocketServer } from 'ws';
+import { hearAri } from './ari.mjs';
 import { takeAsterisk } from './call.mjs';
+import { forgetLost, fromAri } from './channels.mjs';
 import { answerRest } from './rest.mjs';
 import { env } from './settings.mjs';
 
@@ -28,8 +31,13 @@ const server = createServer(async (request, response) => {
       path: pathname,
       query: searchParams,
     });
-    response.writeHead(answer.status, { 'content-type': 'application/json' });
-    response.end(answer.body && JSON.stringify(answer.body));
+    const type = answer.file === undefined ? 'application/json' : 'audio/wav';
+    response.writeHead(answer.status, { 'content-type': type });
+    if (answer.file === undefined) response.end(answer.body && JSON.stringify(answer.body));
+    else
+      createReadStream(answer.file)
+        .on('error', () => response.destroy())
+        .pipe(response);
   } catch (error) {
     console.error(error.message);
     response.writeHead(500).end();
@@ -46,4 +54,8 @@ sockets.on('connection', takeAsterisk);
 
 server.listen(Number(env('BRIDGE_PORT', '8765')), env('BRIDGE_HOST', '127.0.0.1'), () => {
   console.log(`the bridge listens on ${server.address().port}`);
+});
+
+hearAri(fromAri, () => {
+  forgetLost().catch((error) => console.error(`Asterisk's channels: ${error.message}`));
 });

@@ -1,7 +1,8 @@
-import { calls, end, newCall } from './call.mjs';
-import { ACCOUNT, ari, NUMBERS, TOKEN, TRUNK } from './settings.mjs';
+import { APP, ari } from './ari.mjs';
+import { calls, end, follow, leaveStream, newCall, stopRecording } from './call.mjs';
+import { deleteRecording, Recording, recordingFile, recordingOf } from './recording.mjs';
+import { ACCOUNT, NUMBERS, TOKEN, TRUNK } from './settings.mjs';
 
-const POLL_MS = 1_000;
 /** The numbers that agents rent, by their ids. */
 const sold = new Map();
 
@@ -12,16 +13,18 @@ const notFound = refused(404, 20_404, 'The requested resource was not found');
 /** The part of Twilio's REST interface that the server asks. */
 export function answerRest({ authorization, form, method, path, query }) {
   if (authorization !== credential) return refused(401, 20_003, 'Authenticate');
-  const [resource, id] = path
+  const [resource, id, part, partId] = path
     .replace(`/2010-04-01/Accounts/${ACCOUNT}/`, '')
-    .replace('.json', '')
+    .replace(/\.(json|wav)$/, '')
     .split('/');
   if (resource === 'AvailablePhoneNumbers') return search(query);
   if (resource === 'IncomingPhoneNumbers') return numbers(method, id, form, query);
+  if (resource === 'Recordings') return recordings(method, id, path, query);
   if (resource !== 'Calls') return notFound;
   if (id === undefined) return dial(form);
   const call = calls.get(id);
   if (call === undefined) return notFound;
+  if (part === 'Recordings') return record(call, method, partId, form);
   return method === 'POST' ? update(call, form) : { status: 200, body: callBody(call) };
 }
 
@@ -30,7 +33,9 @@ function search(query) {
   const [areaCode, contains] = [query.get('AreaCode') ?? '', query.get('Contains') ?? ''];
   const free = NUMBERS.filter(
     (number) =>
-      !taken.has(number) && number.startsWith(`+1${areaCode}`) && number.includes(contains),
+      !taken.has(number) &&
+      (areaCode === '' || number.startsWith(`+1${areaCode}`)) &&
+      number.includes(contains),
   );
   const available_phone_numbers = free
     .slice(0, Number(query.get('PageSize') ?? 20))
@@ -60,45 +65,85 @@ function numbers(method, id, form, query) {
   return { status: 201, body: sold.get(sid) };
 }
 
-/** Has Asterisk call a number over the trunk; once it is answered, the dialplan connects it to this bridge. */
+/** Has Asterisk call a number over the trunk; once it is answered, its channel comes to the bridge. */
 async function dial(form) {
   const [from, to] = ['From', 'To'].map((name) => form.get(name) ?? '');
   if (!/^\+\d{7,15}$/.test(to) || !NUMBERS.includes(from))
     return refused(400, 21_211, 'Invalid From or To');
-  const [voiceUrl, statusUrl] = [form.get('Url'), form.get('StatusCallback')];
-  const call = newCall({ from, to, voiceUrl, statusUrl, isOurs: true });
   const ringSeconds = Number(form.get('Timeout') ?? 60);
+  const call = newCall({
+    from,
+    to,
+    voiceUrl: form.get('Url'),
+    statusUrl: form.get('StatusCallback'),
+    isOurs: true,
+    ringsUntil: Date.now() + ringSeconds * 1_000,
+    longestMs: Number(form.get('TimeLimit') ?? 14_400) * 1_000,
+    machineUrl: form.get('AsyncAmdStatusCallback'),
+    awaitsEnd: form.get('MachineDetection') === 'DetectMessageEnd',
+  });
   try {
-    const query = new URLSearchParams({
-      ...{ endpoint: `PJSIP/${to}@${TRUNK}`, context: 'agent-out', extension: 's', priority: '1' },
-      ...{ callerId: from, timeout: String(ringSeconds), channelId: call.sid },
-    });
-    await ari('POST', `/channels?${query}`, { variables: { BRIDGE_CALL: call.sid } });
+    const query = {
+      endpoint: `PJSIP/${to}@${TRUNK}`,
+      app: APP,
+      appArgs: `out,${call.sid}`,
+      callerId: from,
+      timeout: String(ringSeconds),
+      channelId: call.sid,
+    };
+    await ari('POST', '/channels', { query });
   } catch (error) {
     calls.delete(call.sid);
     return refused(503, 20_503, error.message);
   }
-  call.status = 'ringing';
-  void watch(call, Date.now() + (ringSeconds + 5) * 1_000);
   return { status: 201, body: callBody(call) };
 }
 
-/** A channel that is gone before its socket came was not answered. */
-async function watch(call, deadline) {
-  while (!call.isOver && call.asterisk === undefined) {
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    const channel = await ari('GET', `/channels/${call.sid}`).catch(() => '');
-    const isGone = channel === undefined || Date.now() > deadline;
-    if (isGone && call.asterisk === undefined) await end(call, 'no-answer');
+function update(call, form) {
+  if (call.isOver) return refused(400, 21_220, 'Call is not in-progress');
+  const twiml = form.get('Twiml');
+  if (twiml === null) void end(call, call.answeredAt === undefined ? 'canceled' : 'completed');
+  else {
+    if (call.answeredAt === undefined) return refused(400, 21_220, 'Call is not in-progress');
+    leaveStream(call);
+    follow(call, twiml).catch((error) => {
+      console.error(`${call.sid}: ${error.message}`);
+      void end(call, 'completed');
+    });
   }
+  return { status: 200, body: callBody(call) };
 }
 
-function update(call, form) {
-  if (form.get('Status') === null)
-    return refused(400, 21_220, 'The bridge ends calls, and changes them in no other way');
-  if (call.isOver) return refused(400, 21_220, 'Call is not in-progress');
-  void end(call, call.answeredAt === undefined ? 'canceled' : 'completed');
-  return { status: 200, body: callBody(call) };
+/** The recording of a live call: it begins, pauses, goes on and stops. */
+function record(call, method, current, form) {
+  const notRecorded = refused(400, 21_220, 'Requested resource is not eligible for recording');
+  if (call.isOver || call.answeredAt === undefined) return notRecorded;
+  if (current === undefined) {
+    if (method !== 'POST' || call.recording !== undefined) return notRecorded;
+    call.recording = new Recording(call.sid, form.get('RecordingStatusCallback'));
+    return { status: 201, body: { sid: call.recording.sid, call_sid: call.sid } };
+  }
+  if (call.recording === undefined) return notFound;
+  const { sid } = call.recording;
+  const status = form.get('Status');
+  if (status === 'stopped') stopRecording(call);
+  else call.recording.isPaused = status === 'paused';
+  return { status: 200, body: { sid, call_sid: call.sid, status } };
+}
+
+/** Recordings that are whole. */
+function recordings(method, id, path, query) {
+  if (method === 'DELETE') return deleteRecording(id) ? { status: 204 } : notFound;
+  if (id !== undefined && path.endsWith('.wav')) {
+    const file = recordingFile(id);
+    return file === undefined ? notFound : { status: 200, file };
+  }
+  const callSid = query.get('CallSid') ?? '';
+  const live = calls.get(callSid)?.recording;
+  const found = live
+    ? { sid: live.sid, call_sid: callSid, status: 'processing', duration: null }
+    : recordingOf(callSid);
+  return { status: 200, body: { recordings: found === undefined ? [] : [found] } };
 }
 
 /** A trunk has no price for a call. */

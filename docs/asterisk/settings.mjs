@@ -10,9 +10,7 @@ export const ACCOUNT = env('TWILIO_ACCOUNT_SID');
 export const TOKEN = env('TWILIO_AUTH_TOKEN');
 export const PUBLIC_URL = env('PUBLIC_URL').replace(/\/+$/, '');
 const SERVER_URL = env('SERVER_URL', PUBLIC_URL).replace(/\/+$/, '');
-const ARI_URL = env('ARI_URL', '').replace(/\/+$/, '');
 export const TRUNK = env('ARI_TRUNK', 'trunk');
-const ARI_LOGIN = `${env('ARI_USER', '')}:${env('ARI_PASSWORD', '')}`;
 export const NUMBERS = env('NUMBERS').split(',');
 
 /** What Twilio signs: the address, then every field by its name. */
@@ -56,19 +54,17 @@ export const first = (pattern, twiml) => {
   return found === undefined ? undefined : plain(found);
 };
 
-/** Asks Asterisk's REST interface. Undefined: it knows no such thing. */
-export async function ari(method, path, body) {
-  if (ARI_URL === '') throw new Error('ARI_URL is not set: calls come in only');
-  const answer = await fetch(ARI_URL + path, {
-    method,
-    headers: {
-      authorization: `Basic ${Buffer.from(ARI_LOGIN).toString('base64')}`,
-      'content-type': 'application/json',
-    },
-    ...(body && { body: JSON.stringify(body) }),
-    signal: AbortSignal.timeout(10_000),
-  });
-  if (answer.status === 404) return undefined;
-  if (!answer.ok) throw new Error(`ARI answered ${answer.status}`);
-  return answer.text();
+/** Pauses before the second attempt and each later one. */
+const AGAIN_MS = [500, 1_000, 2_000, 4_000, 8_000, 16_000];
+
+/** Does it until it succeeds, or every attempt has failed. */
+export async function retried(attempt) {
+  for (const waitMs of AGAIN_MS) {
+    try {
+      return await attempt();
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
+    }
+  }
+  return attempt();
 }

@@ -6,6 +6,7 @@ import { systemClock } from '../kernel/clock.ts';
 import { favourMedia } from '../kernel/favour-media.ts';
 import { createLog, type Log } from '../kernel/log.ts';
 import { systemRandom } from '../kernel/random.ts';
+import { SchemaNotKnown } from '../platform/postgres/adopt-baseline.ts';
 import { DatabaseUnreachable } from '../platform/postgres/await-server.ts';
 import { EmbeddedDatabaseError } from '../platform/postgres/embedded/embedded-error.ts';
 import { announce, describeStart } from './announce.ts';
@@ -20,6 +21,7 @@ const PLAIN_PROBLEMS = [
   ListenError,
   EmbeddedDatabaseError,
   DatabaseUnreachable,
+  SchemaNotKnown,
 ];
 
 /** A signal that comes sooner than this after the first is the same one, delivered twice: npm passes it on too. */

@@ -1,21 +1,14 @@
+import type { AskAs } from '../http/pipeline/ask-as.ts';
 import { createApiDescription } from '../http/server/api-description.ts';
 import { createHttpServer, type HttpServer } from '../http/server/app.ts';
-import { checkCertificate } from '../http/server/certificate.ts';
 import { createHealthChecks, type HealthChecks } from '../http/server/health-checks.ts';
-import { createMetrics } from '../http/server/metrics.ts';
 import { createStatusBoard, type StatusBoard } from '../http/server/public-status.ts';
-import { assert } from '../kernel/assert.ts';
-import { MessageLine } from '../kernel/messages/message-line.ts';
 import { Teardown } from '../kernel/teardown.ts';
 import { createMcpServer } from '../mcp/mcp-server.ts';
+import { createServiceTools } from '../mcp/service-tools.ts';
 import type { Memory } from '../memory/memory.ts';
-import { loadCatalogue } from '../models/catalogue/load-catalogue.ts';
 import { RATE_LIMIT_ADVISORY_HEADER } from '../models/routing/rate-limit-advisory.ts';
-import { loadRateCard } from '../phone/load-rate-card.ts';
-import { loadChainCode } from '../platform/chain/account.ts';
-import { createFetch } from '../platform/egress/fetch.ts';
-import { type Database, openDatabase } from '../platform/postgres/database.ts';
-import { openTracing } from '../platform/tracing/open-tracing.ts';
+import type { Database } from '../platform/postgres/database.ts';
 import type { Capabilities } from '../routes/capabilities.ts';
 import { ROUTES } from '../routes/index.ts';
 import { createCarrierMediaSocket } from '../sockets/carrier-media.ts';
@@ -46,6 +39,8 @@ import { buildWebhooks } from './build/build-webhooks.ts';
 import { forget } from './build/forget.ts';
 import { startAccountWorkers } from './build/start-account-workers.ts';
 import type { ServerDeps, World } from './build/world.ts';
+import { Late } from './late.ts';
+import { openWorld } from './open-world.ts';
 
 /** A running server. Disposing of it drains: what is live may finish for `drainSeconds`. */
 export type Server = AsyncDisposable & {
@@ -71,32 +66,9 @@ export async function startServer(deps: ServerDeps): Promise<Server> {
 }
 
 async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
-  const { settings, secret, clock, signal, log } = deps;
-  // What a wrong file can stop comes before the database, which it would leave to be ended again.
-  const catalogue = await loadCatalogue({
-    file: settings.catalogFile,
-    secret,
-    clock,
-    missing: (missing) => log.info(missing, 'models stay off for want of credentials or rates'),
-    retiring: (retiring) => log.warn({ retiring }, 'vendors shut these models down soon'),
-  });
-  const rateCard = await loadRateCard(settings.phone.rateCardFile);
-  if (settings.tls !== undefined) await checkCertificate(settings.tls);
-  // The chain library takes 200 ms to load: now, and not in the middle of a call.
-  await loadChainCode();
-  const place = deps.database ?? settings.database;
-  const database = teardown.use('database', await openDatabase({ ...deps, database: place }));
-  signal?.throwIfAborted();
-  await database.migrate();
-  signal?.throwIfAborted();
-
-  const metrics = createMetrics({ withProcess: true });
-  const tracer = await openTracing({ clock, log, metrics }, settings.tracing, teardown);
-  const { close: closeOutbound, ...outbound } = createFetch();
-  teardown.defer('outbound', closeOutbound);
-  const { sql, ledgerSql } = database;
-  const sending = { ...outbound, line: new MessageLine(clock) };
-  const world: World = { ...deps, sql, ledgerSql, metrics, tracer, catalogue, ...sending };
+  const { settings, clock, signal } = deps;
+  const { database, rateCard, world } = await openWorld(deps, teardown);
+  const { catalogue } = world;
   const parts = await buildLedger(world, teardown);
   const chain = await buildChain(world, teardown);
   signal?.throwIfAborted();
@@ -108,23 +80,27 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
     indexer: undefined,
   });
   const budgets = buildBudgets(world, parts);
-  let sold: ReturnType<typeof buildGateway>['services'] | undefined;
-  const remembering = { voice, node: parts.node, gateway: () => required(sold) };
+  const sold = new Late<ReturnType<typeof buildGateway>['services']>();
+  const remembering = { voice, node: parts.node, gateway: () => sold.part };
   const kept = await buildMemory(world, remembering, teardown);
   const buying = { accounts, chain, budgets, voice, ...kept };
   const purchases = buildPurchases(world, parts, buying, teardown);
   const { gateway } = purchases;
-  sold = gateway.services;
+  sold.part = gateway.services;
   const webhooks = buildWebhooks(world, parts, teardown);
-  const phone = buildPhone(world, parts, { voice, gateway, rateCard }, teardown);
+  const edge = new Late<HttpServer>();
+  const askAs: AskAs = (request) => edge.part.askAs(request);
+  const services = createServiceTools({ ...world, ...accounts, ...kept, askAs });
+  const phone = buildPhone(world, parts, { voice, gateway, rateCard, services }, teardown);
   const requests = buildRequests(world, parts, teardown);
   const status = createStatusBoard({ ...chain, clock, health });
   const pays = chain.rpc !== undefined && accounts.wallets !== undefined;
   const capabilities = { ...CAPABILITIES, telephony: phone.hasPhone, x402Facilitator: pays };
   const own = { ...webhooks, ...kept, ...phone, health, status, capabilities };
-  const services = { ...purchases.services, ...own };
+  const served = { ...purchases.services, ...own };
   const live = { voice, ...gateway };
-  const http = teardown.use('http', await openEdge(world, live, accounts, requests, services));
+  const http = teardown.use('http', await openEdge(world, live, accounts, requests, served));
+  edge.part = http;
   const { credentials, invalidations } = accounts;
   parts.whenSuspended((agentId) => invalidations.notify({ kind: 'agent_stopped', agentId }));
   invalidations.subscribe((notice) => forget(notice, { ...parts, credentials, http, phone }));
@@ -132,7 +108,7 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
 
   const port = await http.listen({ host: settings.host, port: deps.port ?? settings.port });
   purchases.listensAt(port);
-  teardown.defer('live sessions', () => drain(settings.drainSeconds * 1_000, http, voice));
+  teardown.defer('live sessions', () => drain(settings, { http, phone, voice }));
   return {
     url: settings.publicUrl ?? `${settings.tls ? 'https' : 'http'}://${settings.host}:${port}`,
     port,
@@ -140,12 +116,6 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
     hasVendorModels: catalogue.models.some(({ id }) => !id.startsWith('local/')),
     [Symbol.asyncDispose]: () => teardown[Symbol.asyncDispose](),
   };
-}
-
-/** A part that is built after those that use it: they ask for it only once the server runs. */
-function required<T>(part: T | undefined): T {
-  assert(part !== undefined, 'a part is asked for when the server is whole');
-  return part;
 }
 
 type PurchaseParts = {
@@ -268,8 +238,18 @@ const advisoriesOf = ({
   ...(rateLimitAdvisory.enabled ? [RATE_LIMIT_ADVISORY_HEADER] : []),
 ];
 
-/** Requests and sessions finish side by side; both have the same time. */
-async function drain(graceMs: number, http: HttpServer, voice: VoiceDeps): Promise<void> {
+/** Requests and sessions finish side by side; both have the same time. Streams of events end at once. */
+async function drain(
+  { drainSeconds }: World['settings'],
+  parts: {
+    readonly http: HttpServer;
+    readonly phone: Pick<ReturnType<typeof buildPhone>, 'closeFeeds'>;
+    readonly voice: VoiceDeps;
+  },
+): Promise<void> {
+  const { http, phone, voice } = parts;
+  const graceMs = drainSeconds * 1_000;
+  phone.closeFeeds();
   await Promise.all([http.drain(graceMs), voice.sessions.drain(graceMs)]);
 }
 

@@ -55,6 +55,13 @@ export const SECTIONS = {
     SOCKETS_PER_AGENT: unlessEmpty(
       z.coerce.number().int().min(1).max(100_000).default(LIMITS.socketsPerAgent),
     ).describe('Sockets that one agent may have open. One more is 429 `too_many_connections`.'),
+    LOCAL_LISTENERS: unlessEmpty(z.coerce.number().int().min(1).max(10_000).optional()).meta({
+      description:
+        'Calls and sessions that each local recogniser hears at a time, in this process. One more is 503 `capacity`, and busy to a ' +
+        'caller.',
+      takes: 'a number, 1 to 10,000',
+      unset: 'as many as the recogniser keeps up with',
+    }),
     DRAIN_SECONDS: unlessEmpty(z.coerce.number().int().min(0).max(86_400).default(30)).describe(
       'How long a stop waits for requests and turns under way.',
     ),

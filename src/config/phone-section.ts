@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { LIMITS } from '../kernel/limits.ts';
 import { optional, text, unlessEmpty } from './variable-kinds.ts';
 
+const CALLS = LIMITS.phone.concurrentCalls;
+
 /** The variables of the phone service and of its carriers. */
 export const PHONE_SECTION = {
   PHONE_CARRIER: optional(z.enum(['twilio', 'telnyx', 'loopback', 'none'])).meta({
@@ -53,6 +55,31 @@ export const PHONE_SECTION = {
     takes: 'calls, 0.01 to 1000',
     unset:
       'what the carrier allows by default: 1 at Twilio, 30 at Telnyx, any number at `loopback`',
+  }),
+  PHONE_CALLS_PER_AGENT: unlessEmpty(
+    z.coerce.number().int().min(1).max(CALLS.most).default(CALLS.agent),
+  ).meta({
+    description:
+      'Calls of an agent at a time, where the voice settings of the agent name no other number.',
+    takes: `calls, 1 to ${CALLS.most}`,
+  }),
+  PHONE_CALLS_PER_ACCOUNT: unlessEmpty(
+    z.coerce.number().int().min(1).max(CALLS.most).default(CALLS.account),
+  ).meta({
+    description:
+      'Calls of an account at a time, where `PUT /v1/admin/call-limits/{accountId}` sets no other number.',
+    takes: `calls, 1 to ${CALLS.most}`,
+  }),
+  PHONE_MEDIA_TIMEOUT_SECONDS: unlessEmpty(
+    z.coerce
+      .number()
+      .min(2)
+      .max(600)
+      .default(LIMITS.phone.mediaTimeoutMs / 1_000),
+  ).meta({
+    description:
+      'A call whose carrier sends no sound for so long is ended and billed to the last of it.',
+    takes: 'seconds, 2 to 600',
   }),
   PHONE_CALLING_HOURS: optional(
     z.string().regex(/^([01]?\d|2[0-3])-([01]?\d|2[0-4])$/, 'must be two hours, such as 8-21'),

@@ -1,6 +1,7 @@
 import { admin } from './errors/admin.ts';
 import { agents } from './errors/agents.ts';
 import { attribution } from './errors/attribution.ts';
+import { batches } from './errors/batches.ts';
 import { controls } from './errors/controls.ts';
 import { credential } from './errors/credential.ts';
 import { deepgram } from './errors/deepgram.ts';
@@ -35,6 +36,7 @@ export const errors = {
   webhooks,
   memory,
   phone,
+  batches,
   mcp,
   marketplace,
   deepgram,

@@ -22,3 +22,18 @@ export function headOf(text: string, chars: number): string {
   const isSplit = text.length > chars && /[\uD800-\uDBFF]$/.test(head);
   return isSplit ? head.slice(0, -1) : head;
 }
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+};
+
+/** What no XML document may hold, not even escaped: control characters, halves of characters, U+FFFE and U+FFFF. */
+const NO_XML = /(?![\t\n\r])[\p{Cc}\p{Cs}\ufffe\uffff]/gu;
+
+/** A text as content or attribute of XML 1.0: its signs are escaped, and what XML cannot hold becomes a space. */
+export const xmlText = (text: string): string =>
+  text.replace(NO_XML, ' ').replace(/[&<>"']/g, (sign) => ESCAPES[sign] ?? sign);

@@ -63,8 +63,8 @@ type Bucket = {
 };
 
 /**
- * Builds the rate-limit step: the route's own bucket first, so that its headers are sent either way, then the caller's share of
- * what this server admits on `/v1/*` (docs/decisions/0114). Shares are of this process alone: every request asks for one.
+ * Builds the rate-limit step: the route's own bucket first, so that its headers are sent either way, then the caller's share
+ * of the server-wide limit of `/v1/*` (docs/decisions/0114). Each process counts its own shares, without a database call.
  */
 export function createRateGate(
   {

@@ -28,9 +28,9 @@ type Counted = {
 export const isProbe = (path: string): boolean => path === '/v1/health';
 
 /**
- * Builds the server-wide limit of `/v1/*`. Callers with money, callers without and requests without a credential are three
- * kinds that take nothing from each other. Within a kind nobody is refused before all have sent `perMinute`, and then
- * only who has had more than a fair share: of callers with money each account is a party, otherwise each network.
+ * Builds the server-wide limit of `/v1/*`. Callers with money, callers without money and requests without a credential are
+ * counted apart. A kind refuses a party only after all its parties have sent `perMinute` together and that party has had
+ * more than its fair share. Each account is a party where callers have money, each network otherwise.
  */
 export function createFairShares(
   clock: Clock,

@@ -4,6 +4,8 @@ import { adminCreditAgent } from './admin/agents/credit.ts';
 import { adminListAgents } from './admin/agents/list.ts';
 import { adminSetAgentStatus } from './admin/agents/status.ts';
 import { adminBalance } from './admin/balances/detail.ts';
+import { adminReadCallLimit } from './admin/call-limits/read.ts';
+import { adminSetCallLimit } from './admin/call-limits/set.ts';
 import { adminReleaseReservation } from './admin/reservations/release.ts';
 import { adminLiftSuspension } from './admin/telephony-suspensions/lift.ts';
 import { adminLiftSuspensions } from './admin/telephony-suspensions/lift-all.ts';
@@ -33,11 +35,22 @@ import { listTransactions } from './agents/transactions.ts';
 import { speech } from './audio/speech.ts';
 import { createTranscription } from './audio/transcriptions.ts';
 import { grantToken } from './auth/grant.ts';
+import { cancelBatch } from './calls/batch/cancel.ts';
+import { listBatches } from './calls/batch/list.ts';
+import { orderBatch } from './calls/batch/order.ts';
+import { pauseBatch } from './calls/batch/pause.ts';
+import { readBatch } from './calls/batch/read.ts';
+import { listRecipients } from './calls/batch/recipients.ts';
+import { resumeBatch } from './calls/batch/resume.ts';
+import { callEvents } from './calls/events.ts';
 import { hangUpCall } from './calls/hang-up.ts';
+import { injectIntoCall } from './calls/inject.ts';
 import { placeCall } from './calls/place.ts';
 import { readCall } from './calls/read.ts';
 import { callRecording } from './calls/recording.ts';
 import { callReport } from './calls/report.ts';
+import { sayInCall } from './calls/say.ts';
+import { transferCall } from './calls/transfer.ts';
 import { capabilities } from './capabilities.ts';
 import { chatCompletions } from './chat/completions.ts';
 import { memoryDelete } from './db/vectordb/delete.ts';
@@ -115,9 +128,20 @@ export const ROUTES = [
   syncLedger,
   placeCall,
   readCall,
+  callEvents,
+  sayInCall,
+  injectIntoCall,
+  transferCall,
   hangUpCall,
   callReport,
   callRecording,
+  orderBatch,
+  listBatches,
+  readBatch,
+  listRecipients,
+  cancelBatch,
+  pauseBatch,
+  resumeBatch,
   buyOwnNumber,
   // Developers
   ...DEVELOPER_ROUTES,
@@ -177,6 +201,8 @@ export const ROUTES = [
   carrierCallback,
   adminListSuspensions,
   adminSuspendTelephony,
+  adminReadCallLimit,
+  adminSetCallLimit,
   adminLiftSuspension,
   adminLiftSuspensions,
   sellSpeech,

@@ -31,6 +31,10 @@ const credit = {
   available: raw,
 };
 const callId = z.string();
+const metadata = z
+  .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
+  .optional()
+  .describe('As it was given when the call was placed');
 const call = {
   agentWalletAddress: wallet,
   callId,
@@ -38,6 +42,7 @@ const call = {
   direction: z.enum(['inbound', 'outbound']),
   from: z.string(),
   to: z.string(),
+  metadata,
 };
 const recorded = z
   .object({
@@ -46,7 +51,7 @@ const recorded = z
     status: z.enum(['recording', 'stopped', 'ready', 'failed', 'deleted']),
   })
   .describe('Absent where the call was not announced as recorded');
-const report = { agentWalletAddress: wallet, callId, provider: z.string() };
+const report = { agentWalletAddress: wallet, callId, provider: z.string(), metadata };
 const number = { agentWalletAddress: wallet, numberId: z.int(), phoneNumber: z.string() };
 const vendor = { vendor: z.string(), endpoint: z.string(), checkedAt: instant };
 const loanId = z.string();
@@ -173,6 +178,10 @@ export const EVENT_KINDS: readonly EventKind[] = [
     taskId: z.string().nullable(),
     customerId: z.string().nullable(),
     answeredBy: z.string().optional(),
+    handoffData: z
+      .string()
+      .optional()
+      .describe('What a ConversationRelay application has handed over with its end message'),
     backstop: z
       .literal(true)
       .optional()
@@ -199,7 +208,7 @@ export const EVENT_KINDS: readonly EventKind[] = [
     structuredData: z.record(z.string(), z.unknown()),
     sentiment: z.string().nullable(),
   }),
-  ofCall('call.rejected', 'Call rejected', 'A call was not put through.', {
+  ofCall('call.rejected', 'Call rejected', 'A call was not put through, or not answered.', {
     ...call,
     callId: callId.nullable(),
     reason: z.string(),

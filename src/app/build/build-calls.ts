@@ -3,9 +3,16 @@ import { LIMITS } from '../../kernel/limits.ts';
 import { startWorkers } from '../../kernel/schedule.ts';
 import type { Teardown } from '../../kernel/teardown.ts';
 import { createTakeSession } from '../../ledger/engine/take-session.ts';
+import { createBatches } from '../../phone/batches/batches.ts';
+import { createBatchRunner } from '../../phone/batches/run-batches.ts';
 import type { CallDeps } from '../../phone/calls/call-deps.ts';
 import { createCalls, createCarrierHooks } from '../../phone/calls/calls.ts';
+import { createCommandTaker } from '../../phone/calls/commands/command-calls.ts';
 import { createCallEnder } from '../../phone/calls/ending/end-unwanted.ts';
+import { CallFeed } from '../../phone/calls/feed/call-feed.ts';
+import { askInbound } from '../../phone/calls/opening/ask-inbound.ts';
+import { type CallRoom, createCallRoom } from '../../phone/calls/opening/call-room.ts';
+import { requestSecret } from '../../phone/calls/opening/request-secret.ts';
 import { requireCallModels } from '../../phone/calls/opening/require-models.ts';
 import { createCallSweeper } from '../../phone/calls/sweep/sweep-calls.ts';
 import { createTurnWriter } from '../../phone/calls/turn-writer.ts';
@@ -22,11 +29,14 @@ import { createCallAnalyzer } from '../../phone/records/analysis/analyze-calls.t
 import { createJudge } from '../../phone/records/analysis/judge-by-model.ts';
 import { createCallRecords } from '../../phone/records/call-records.ts';
 import { createReportForgetter } from '../../phone/records/forget-reports.ts';
+import { createRunTool } from '../../phone/tools/run-tool.ts';
+import type { ServiceTools } from '../../phone/tools/service-tools.ts';
 import { openBrain } from '../../phone/voice/open-brain.ts';
 import { fetchSound } from '../../phone/voice/sound-file.ts';
 import { DEFAULT_VOICE_MODEL } from '../../phone/voice/voice-settings.ts';
 import type { DestinationGuard } from '../../platform/egress/destination-guard.ts';
 import { createGuardedClient } from '../../platform/egress/guarded-client.ts';
+import { localEngineOf } from '../../voice/cascade/plan-cascade.ts';
 import type { buildGateway } from './build-gateway.ts';
 import type { LedgerParts } from './build-ledger.ts';
 import type { VoiceParts } from './build-voice.ts';
@@ -39,6 +49,7 @@ export type CallParts = {
   readonly gateway: Pick<ReturnType<typeof buildGateway>, 'cascades'> & {
     readonly services: Pick<ReturnType<typeof buildGateway>['services'], 'chat'>;
   };
+  readonly services: ServiceTools;
   readonly rateCard: RateCard;
   /** Judges where voice webhooks are. */
   readonly guard: DestinationGuard;
@@ -61,6 +72,7 @@ export function buildCalls(
     'voice webhook client',
     createGuardedClient({ guard: parts.guard, clock: world.clock, bounds: BOUNDS }),
   );
+  const feed = new CallFeed(world);
   const deps: CallDeps = {
     ...world,
     ...parts.voice,
@@ -75,6 +87,8 @@ export function buildCalls(
             perSecond: dialsPerSecond,
             longestWaitMs: LIMITS.phone.dialWaitMs,
           }),
+    mediaTimeoutMs: settings.phone.mediaTimeoutMs,
+    concurrentCalls: settings.phone.concurrentCalls,
     carrierLimitUsd: monthlyCarrierLimitUsd,
     rateCard: parts.rateCard,
     recordingDays: settings.phone.recordingDays,
@@ -87,18 +101,41 @@ export function buildCalls(
     voiceOf: parts.voiceOf,
     openBrain: (call, options) =>
       openBrain({ ...world, guard: parts.guard, client }, call, options),
+    async askInbound(question, { secretVersion: version, url }) {
+      const sealingSecret = settings.providerKeySecret;
+      if (sealingSecret === undefined) return undefined;
+      const secret = requestSecret(sealingSecret, { agentId: question.agentId, version });
+      return askInbound({ ...world, client }, { secret, url }, question);
+    },
     refusalOf: (to, accountId) => refuseNumber({ ...world, ...settings.phone }, to, accountId),
+    dialling: settings.phone,
     openSound: (url, signal) => fetchSound(client, url, signal),
-    turns: createTurnWriter(world),
+    services: parts.services,
+    runTool: createRunTool({
+      client,
+      clock: world.clock,
+      sealingSecret: settings.providerKeySecret,
+      services: parts.services,
+    }),
+    turns: createTurnWriter({
+      ...world,
+      written: (callId, seq, { at, content, role }) =>
+        feed.turnWritten(callId, { seq, role, text: content, at: at.toISOString() }),
+    }),
+    feed,
+    room: createRoom(world, parts),
     enginesOf: (agentId) => enginesFor(parts.voice.engines, agentId),
     live: new Map(),
   };
   requireCallModels(deps);
   const stopping = new AbortController();
   const watching = watchCarrierSpend(carrier, monthlyCarrierLimitUsd);
+  const batchRunner = teardown.use('calls of batches', createBatchRunner(deps));
   const workers = [
+    batchRunner,
     createCallSweeper(deps),
     createCallEnder(deps),
+    createCommandTaker(deps),
     createReportForgetter(deps),
     createCallAnalyzer({
       ...world,
@@ -118,10 +155,26 @@ export function buildCalls(
   return deps;
 }
 
+/** Undefined: calls are transcribed elsewhere. */
+function createRoom(
+  { catalogue, clock, settings }: World,
+  { voice }: Pick<CallParts, 'voice'>,
+): CallRoom | undefined {
+  const stt = catalogue.find(settings.phone.sttModel);
+  const isLocal = stt !== undefined && localEngineOf(stt) !== undefined;
+  return isLocal
+    ? createCallRoom({ clock, recogniser: voice.engines.stt.pocketsphinx })
+    : undefined;
+}
+
 /** What agents and carriers ask of calls; without a carrier everything is refused. */
-export const callServices = (deps: CallDeps | undefined) => ({
-  calls: createCalls(deps),
-  callRecords: createCallRecords(deps),
-  carrierHooks: createCarrierHooks(deps),
-  testRing: createTestRing(deps?.carrier),
-});
+export function callServices(deps: CallDeps | undefined) {
+  const calls = createCalls(deps);
+  return {
+    calls,
+    batches: createBatches(deps && { ...deps, calls }),
+    callRecords: createCallRecords(deps),
+    carrierHooks: createCarrierHooks(deps),
+    testRing: createTestRing(deps?.carrier),
+  };
+}

@@ -24,6 +24,7 @@ import {
   createListenRails,
   createLiveRails,
   createRealtimeRails,
+  createTurnRails,
 } from '../../models/routing/realtime-rails.ts';
 import { createSpeechRails } from '../../models/speech/speech-rails.ts';
 import { createSpeechSynthesis } from '../../models/speech/synthesize-speech.ts';
@@ -80,6 +81,7 @@ export function buildGateway(
   const realtimeRails = teardown.use('realtime rails', createRealtimeRails(world));
   const liveRails = teardown.use('live rails', createLiveRails(world));
   const listenRails = teardown.use('listen rails', createListenRails(world));
+  const turns = teardown.use('turn rails', createTurnRails(world));
   const kept = buildKeptResponses(world, teardown);
   return {
     /** What is served live is bought on a socket. */
@@ -88,7 +90,7 @@ export function buildGateway(
       live: { rails: liveRails, breaker, providerKeys },
       listen: { rails: listenRails, breaker, providerKeys },
     },
-    cascades: { chat: rails, speech: speechRails, hearing, breaker, providerKeys },
+    cascades: { chat: rails, speech: speechRails, hearing, turns, breaker, providerKeys },
     services: {
       catalogue,
       embeddings: createEmbeddings({ ...shared, rails: vectors }),

@@ -1,6 +1,7 @@
 import { assert } from '../../kernel/assert.ts';
 import { startWorkers } from '../../kernel/schedule.ts';
 import type { Teardown } from '../../kernel/teardown.ts';
+import { createCallLimits } from '../../phone/call-limits/call-limits.ts';
 import { answerMedia } from '../../phone/calls/answer-media.ts';
 import type { CallDeps } from '../../phone/calls/call-deps.ts';
 import { endUnwanted } from '../../phone/calls/ending/end-unwanted.ts';
@@ -18,7 +19,9 @@ import { buildCarrier } from './build-carrier.ts';
 import type { LedgerParts } from './build-ledger.ts';
 import type { World } from './world.ts';
 
-export type PhoneParts = Pick<CallParts, 'voice' | 'gateway'> & { readonly rateCard: RateCard };
+export type PhoneParts = Pick<CallParts, 'voice' | 'gateway' | 'services'> & {
+  readonly rateCard: RateCard;
+};
 
 /** Phone numbers, how agents talk on them, their calls, and the workers that renew, release and end them. */
 export function buildPhone(
@@ -57,16 +60,26 @@ export function buildPhone(
     sql,
     catalogue,
     isOff: carrier === undefined,
+    sealingSecret: settings.providerKeySecret,
     guard,
   });
   const calling = { ...parts, ledger: ledgerParts, guard, voiceOf: voiceSettings.ofCall };
   if (carrier !== undefined) calls = buildCalls(world, calling, carrier, teardown);
   return {
     hasPhone: carrier !== undefined,
-    numbers: createNumbers({ ...numbers, seller: carrier, random, rateCard }),
+    numbers: createNumbers({
+      ...numbers,
+      seller: carrier,
+      random,
+      rateCard,
+      countries: settings.phone.countries,
+    }),
     voiceSettings,
     doNotCall: createDoNotCall({ sql }),
     suspensions: createSuspensions({ sql, log }),
+    /** Ends the streams of events: the process stops. */
+    closeFeeds: () => calls?.feed.close(),
+    callLimits: createCallLimits({ sql }),
     /** Ends the calls at this process whose agent was stopped or whose key was revoked. */
     endStoppedCalls(): void {
       if (calls === undefined) return;

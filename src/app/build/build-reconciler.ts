@@ -8,6 +8,7 @@ import {
 } from '../../payments/payouts/payout-store.ts';
 import type { Payouts } from '../../payments/payouts/payouts.ts';
 import { repayVanished } from '../../payments/payouts/repay-vanished.ts';
+import { createAwaitedStore } from '../../payments/reconcile/awaited-store.ts';
 import { requireCursor } from '../../payments/reconcile/chain-cursor-store.ts';
 import type { ChainView } from '../../payments/reconcile/judge-by-chain.ts';
 import type { OnAlarm } from '../../payments/reconcile/payment-alarm.ts';
@@ -66,6 +67,8 @@ export function buildReconciler(
     findByNonce,
     findPayout: (nonce: string) => findPayout(sql, nonce),
     wasGivenBack: (nonce: string) => wasGivenBack(sql, nonce),
+    findSettled: () => findSettled(sql, lately),
+    awaited: createAwaitedStore(sql),
     findCredited: (groups: readonly string[]) => findCredited(sql, groups),
     keepClaim: () => requireCursor(sql, nodeId, LIMITS.chainClaimMs),
     eventsOf: (row: Reservation, txHash: string) => settlementEvents(sql, row, txHash),
@@ -78,7 +81,6 @@ export function buildReconciler(
     auditor: createWalletAuditor({ ...applying, audits, restMs: parts.auditRestMs }),
     findLive: () => findLive(sql, LIMITS.reservationsPerTick),
     findWatched: () => findWatched(sql, lately),
-    findSettled: () => findSettled(sql, lately),
     findOpenPayouts: () => findOpenPayouts(sql, payoutsPerTick),
     repayVanished: (at) => repayVanished({ view, payouts, findDone, log }, at),
     findFirstWalletMs: () => findFirstWalletMs(sql),

@@ -2,9 +2,11 @@ import { readCallerFacts } from '../../accounts/agents/caller-facts-store.ts';
 import type { LocalEngines } from '../../engines/engine.ts';
 import { EngineMissing } from '../../engines/engine.ts';
 import { createLocalEngines } from '../../engines/local-engines.ts';
+import { loadNoiseSuppressors } from '../../engines/noise/noise-suppressor.ts';
 import { loadSpeechGates } from '../../engines/vad/fvad-gate.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
+import type { Metrics } from '../../kernel/metrics.ts';
 import type { Teardown } from '../../kernel/teardown.ts';
 import { createRetryingRead } from '../../ledger/engine/retry.ts';
 import type { Ledger } from '../../ledger/rules/ledger.ts';
@@ -25,7 +27,10 @@ export async function buildVoice(
   teardown: Teardown,
 ): Promise<VoiceParts> {
   const { catalogue, clock, random, log, metrics, onSessionStep, settings } = world;
-  const engines = teardown.use('engines', createLocalEngines({ clock, random, log }));
+  const sizes = { listeners: settings.localListeners };
+  const engines =
+    world.engines ?? teardown.use('engines', createLocalEngines({ clock, random, log, sizes }));
+  watchPlaces(metrics, engines);
   const sessions = createVoiceSessions({ clock });
   const read = createRetryingRead(clock);
   return {
@@ -37,10 +42,22 @@ export async function buildVoice(
     log,
     ledger: onSessionStep === undefined ? ledger : tellSteps(ledger, onSessionStep),
     speechGates: await loadSpeechGates().catch(whenPruned),
+    noiseSuppressors: await loadNoiseSuppressors().catch(whenPruned),
     callerFacts: (agentId) => read(() => readCallerFacts(world.sql, agentId)),
     tapes: await openTapes(settings.recordSessionsDir, log),
     metrics: createVoiceMetrics(metrics, () => sessions.size),
   };
+}
+
+/** Counts the listeners at each recogniser of this process. */
+function watchPlaces(metrics: Metrics, { stt }: LocalEngines): void {
+  for (const [name, { places }] of Object.entries(stt)) {
+    const watch = (what: string, help: string, read: () => number) =>
+      metrics.watch(`svc_engine_${name}_${what}`, help, read);
+    watch('places', `Listeners that local/${name} has room for.`, () => places.most);
+    watch('places_taken', `Listeners that have a place at local/${name}.`, () => places.taken);
+    watch('places_refused', `Listeners that local/${name} had no place for.`, () => places.refused);
+  }
 }
 
 async function openTapes(directory: string | undefined, log: Log): Promise<TapeFolder | undefined> {
@@ -48,7 +65,7 @@ async function openTapes(directory: string | undefined, log: Log): Promise<TapeF
   return openTapeFolder({ directory, log, limits: LIMITS.tapes });
 }
 
-/** Without the gate's package loudness alone is the gate; anything else that fails is a bug. */
+/** Without the gate's package loudness alone is the gate, and without the other lines keep their noise. Anything else that fails is a bug. */
 function whenPruned(error: unknown): undefined {
   if (error instanceof EngineMissing) return undefined;
   throw error;

@@ -1,3 +1,4 @@
+import type { LocalEngines } from '../../engines/engine.ts';
 import type { MetricsRegistry } from '../../http/server/metrics.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
@@ -38,6 +39,8 @@ export type ServerDeps = {
   readonly vendorMs?: number;
   /** How long a call waits for a media stream that broke, when it is not what the limits say. */
   readonly lineLostMs?: number;
+  /** The local engines, when the server does not make its own. They stay when it stops. */
+  readonly engines?: LocalEngines;
   /** Gives up a start that is under way. */
   readonly signal?: AbortSignal;
   /** A provider's credential by the name of its variable. */

@@ -144,26 +144,34 @@ export function createAuthenticate(deps: Deps): Authenticate {
   };
 }
 
+/** Admits an agent that is known by its key or otherwise. Throws the refusal by its status, delegation and permission. */
+export function admitKnown(
+  demand: Demand,
+  caller: AgentCaller | undefined,
+  nowSec: number,
+): { caller: AgentCaller } {
+  if (caller === undefined) throw errors.credential.invalidKey();
+  if (caller.status === 'closed') {
+    if (demand.admitsClosed) return { caller };
+    throw errors.credential.accountClosed();
+  }
+  if (caller.status === 'suspended') throw errors.credential.agentSuspended();
+  if (caller.status === 'pending_delegation') throw errors.credential.agentNotReady();
+  if (!demand.admitsExpired && hasExpired(caller, nowSec)) {
+    throw errors.credential.delegationExpired();
+  }
+  requirePermission(demand, caller);
+  return { caller };
+}
+
 /** The agent half, which sockets use too: a key seen lately is admitted without waiting. */
 export function createAdmitAgent({
   credentials,
   clock,
   strangers,
 }: Pick<Deps, 'credentials' | 'clock' | 'strangers'>) {
-  const admit = (demand: Demand, caller: AgentCaller | undefined): { caller: AgentCaller } => {
-    if (caller === undefined) throw errors.credential.invalidKey();
-    if (caller.status === 'closed') {
-      if (demand.admitsClosed) return { caller };
-      throw errors.credential.accountClosed();
-    }
-    if (caller.status === 'suspended') throw errors.credential.agentSuspended();
-    if (caller.status === 'pending_delegation') throw errors.credential.agentNotReady();
-    if (!demand.admitsExpired && hasExpired(caller, nowSeconds(clock))) {
-      throw errors.credential.delegationExpired();
-    }
-    requirePermission(demand, caller);
-    return { caller };
-  };
+  const admit = (demand: Demand, caller: AgentCaller | undefined) =>
+    admitKnown(demand, caller, nowSeconds(clock));
 
   return (
     demand: Demand,

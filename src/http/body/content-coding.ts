@@ -41,8 +41,8 @@ export function codingOf(contentEncoding: string | undefined): Coding | undefine
 }
 
 /**
- * Undoes the coding of a body while it arrives, in the threads of the process. `onBytes` hears the length of each piece
- * that comes out; what it throws ends the decoding. Throws BadCoding, and whatever the body throws.
+ * Undoes the coding of a body while it arrives, in the threads of the process. `onBytes` is called with the length of each
+ * decoded piece and ends the decoding by an error. Throws BadCoding and the errors of `onBytes` and of the body.
  */
 export async function* decoded(
   body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,

@@ -1,6 +1,7 @@
 import type { AgentStatus } from '../../accounts/agents/agent.ts';
 import type { ClientSecretUse } from '../../accounts/keys/client-secrets.ts';
 import type { PromptCaching } from '../../accounts/keys/key.ts';
+import type { Spender } from '../../ledger/rules/requests.ts';
 
 export type Permission = 'read' | 'read_write';
 
@@ -30,6 +31,7 @@ export type AgentCaller = {
   readonly kind: 'agent';
   readonly agentId: number;
   readonly accountId: string;
+  /** 0: this server asks for the agent within a call that no key has placed. */
   readonly keyId: number;
   /** The first key of its line of rotations, whose budget it spends. */
   readonly keyRootId: number;
@@ -42,6 +44,8 @@ export type AgentCaller = {
   readonly operatorExpiry: number | null;
   /** The caller came with a client secret in place of the agent's key. */
   readonly clientSecret?: ClientSecretGrant;
+  /** The spender of the live call within which this server asks for the agent; it replaces key and headers. */
+  readonly spender?: Spender;
 };
 
 export type AdminCaller = { readonly kind: 'admin' };

@@ -19,6 +19,7 @@ import { SignInNetworks } from '../../rate-limit/sign-in-networks.ts';
 import { createAdmitAgent, createAuthenticate } from '../auth/authenticate.ts';
 import type { Credentials } from '../auth/credentials.ts';
 import { BodyBudget } from '../body/body-budget.ts';
+import { type AskAs, createAskAs } from '../pipeline/ask-as.ts';
 import { commonHeaders, privateHeaders } from '../pipeline/output-headers.ts';
 import { createClientAddress, createIsTrustedProxy } from '../route/client-address.ts';
 import type { AnyRoute, RouteSpec } from '../route/route.ts';
@@ -97,6 +98,7 @@ export interface HttpServer extends AsyncDisposable {
   listen(place: { readonly host: string; readonly port: number }): Promise<number>;
   /** Stops accepting, lets requests and sockets finish for so long, then closes what is left. */
   drain(graceMs: number): Promise<void>;
+  readonly askAs: AskAs;
   /** Closes 1008 the sockets of an agent, or of one of its keys, at once. */
   closeAgentSockets(agentId: number, keyId?: number): void;
   readonly openRequests: number;
@@ -186,6 +188,7 @@ export async function createHttpServer<R extends AnyRoute, S extends AnySocket>(
       registry.closeAll(DRAINING.code, DRAINING.reason);
       close();
     },
+    askAs: createAskAs(serving, state),
     closeAgentSockets: registry.closeAgentSockets,
     get openRequests() {
       return state.openRequests;

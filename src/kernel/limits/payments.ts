@@ -91,6 +91,9 @@ export const PAYMENT_LIMITS = {
     clockMarginBlocks: 3_600,
     /** Looks in vain before an alarm: what another process has just written is gone by then. */
     looksBeforeAlarm: 3,
+    /** Wallets with deposits that wait, which are retried in one tick, and when after the first retry in vain. */
+    awaitedPerTick: 16,
+    awaitedFirstMs: 5_000,
     /** When a search that found nothing begins again. */
     retryFirstMs: 300_000,
     retryMaxMs: 3_600_000,

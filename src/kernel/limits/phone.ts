@@ -27,10 +27,13 @@ export const PHONE_LIMITS = {
   usageRowsRead: 100_000,
   /** The most that one call may cost, and what it reserves where its caller names nothing. */
   callCeilingRaw: 2_000_000n,
-  callsPerAgent: 3,
-  callsPerAccount: 10,
+  /** Calls at a time where nothing else is set, and the most that can be. */
+  concurrentCalls: { agent: 3, account: 10, most: 1_000 },
   /** A call without a media stream is over by then: the longest ringing, and what the carrier takes around it. */
   ringSeconds: 60,
+  /** Ends of calls whose rows are not written yet: for how long each is kept, and how many. */
+  endedEarlyMs: 60_000,
+  endedEarly: 10_000,
   /** A call waits so long for its turn at a carrier. */
   dialWaitMs: 10_000,
   longestCallSeconds: 3_600,
@@ -54,6 +57,31 @@ export const PHONE_LIMITS = {
   relayConnectMs: 10_000,
   /** An answer that has begun is over when nothing of it comes for so long. */
   relayQuietMs: 10_000,
+  /** A finished sentence of a relay application is spoken when nothing followed it for so long, and an unfinished one. */
+  relayPauseMs: 400,
+  relayLongPauseMs: 1_500,
+  /** What a relay application may hand over at the end of a call. */
+  handoffChars: 16_384,
+  /** What a hosted model may call: how many tools an agent has, and what one call of a tool may take. */
+  tools: {
+    most: 32,
+    schemaChars: 16_384,
+    descriptionChars: 1_024,
+    fillerChars: 200,
+    timeoutMs: { least: 500, usual: 10_000, most: 30_000 },
+    answerBytes: 32_768,
+    /** Hosts that a model may call with `call_vendor`, and characters of each. */
+    hosts: 20,
+    hostChars: 253,
+    /** Arguments of one tool call, as the model wrote them. */
+    argumentChars: 131_072,
+    /** A filler is said when a tool has taken so long. */
+    fillerAfterMs: 1_500,
+    /** Tool calls at a time, answers with tool calls for one turn of the caller, and tool calls of a whole call. */
+    running: 8,
+    rounds: 5,
+    perCall: 100,
+  },
   relayMessageBytes: 65_536,
   /** A burst of messages of a relay application, and how many a second may follow it. */
   relayMessageBurst: 2_000,
@@ -80,6 +108,14 @@ export const PHONE_LIMITS = {
   reportDays: 30,
   /** How long after its end a call is analyzed: its last words may be written behind it. */
   analysisDelayMs: 2_000,
+  /** The schema by which a developer has a call analyzed. */
+  analysis: {
+    schemaChars: 8_192,
+    schemas: 200,
+    depth: 8,
+    outputTokens: 2_048,
+    answerChars: 16_384,
+  },
   /** The model that analyzes a call: how long it may take, its longest answer, and how much of the agent's system prompt it gets. */
   verdict: {
     answerMs: 30_000,
@@ -103,6 +139,35 @@ export const PHONE_LIMITS = {
   beginMessageChars: 1_500,
   voiceChars: 128,
   webhookUrlChars: 2_048,
+  /** Deadline and longest body of an inbound URL's answer. */
+  inbound: { answerMs: 3_000, answerBytes: 65_536 },
+  /** Bounds of the variables and of the metadata of one call: members, and characters of a text. */
+  overrides: { entries: 50, variableChars: 1_000, metadataChars: 500 },
+  /** How an agent listens and speaks: the bounds of what developers set. */
+  conversation: {
+    silenceMs: { least: 100, most: 8_000 },
+    minWords: 10,
+    interruptionMs: { least: 0, most: 2_000 },
+    ignoreWords: 64,
+    wordChars: 64,
+    sayChars: 128,
+    idle: { least: 3, most: 300 },
+    keyterms: 100,
+    speed: { least: 0.5, most: 2 },
+    pronunciations: 100,
+  },
+  /** Streams of the events of live calls: their readers, and what waits for a slow one. */
+  feed: {
+    perCall: 8,
+    perAccount: 100,
+    readers: 2_000,
+    bytes: 65_536,
+    pollMs: 500,
+    pollsPerCheck: 4,
+    turnsPerPoll: 50,
+  },
+  /** Commands of a live call: their number, the interval at which a process looks for them, and their longest texts. */
+  commands: { perCall: 200, pollMs: 500, sayChars: 1_500, injectChars: 4_096 },
   /** Of one message of a carrier's media stream: the longest chunk of a carrier, 30 s of G.711 in base64, and its frame. */
   mediaMessageBytes: 524_288,
   /** A media stream whose first message, `start`, has not come by then is closed; and how many may wait for it. */
@@ -117,6 +182,8 @@ export const PHONE_LIMITS = {
   refillMs: 400,
   /** How often a mark follows the sound, so that what was heard is known. */
   markMs: 200,
+  /** A carrier sends sound all the time, also of a silent caller: a line without any for so long is dead. */
+  mediaTimeoutMs: 10_000,
   /** A line whose media stream broke may come back within so long. */
   lineLostMs: 15_000,
   /** How long the end of a call waits for the carrier to have played the last words. */
@@ -129,11 +196,15 @@ export const PHONE_LIMITS = {
   /** Silence after an answer until the caller is prompted, and how often before the call is ended. */
   promptAfterMs: 12_000,
   prompts: 2,
-  /** Silence that ends a turn of the far side, and one whose words lead on to others (`bench turn-taking` has the figures). */
-  turnSilenceMs: 300,
-  unfinishedSilenceMs: 1_000,
   /** Speech over an answer pauses it after so long, and ends it once words are known that are more than a sign of listening. */
   bargeInMs: 250,
+  /** One word that asks for nothing in particular interrupts when it was loud for so long. */
+  oneWordMs: 500,
+  /** The same of two words: recognisers make two of a sign of listening such as "okay". */
+  twoWordsMs: 350,
+  /** Words so near the end of a question answer it, where a sign of listening would be ignored elsewhere. */
+  answerBeforeEndMs: 1_500,
+  answerAfterEndMs: 700,
   /** Keys that follow one another within so long are one entry. */
   digitsMs: 1_500,
   keys: 32,
@@ -173,6 +244,48 @@ export const PHONE_LIMITS = {
   durationToleranceSeconds: 5,
   suspensionReasonChars: 64,
   suspensionPage: { usual: 100, most: 1_000 },
+  /** Batches of calls. */
+  batch: {
+    recipients: 1_000,
+    bodyBytes: 2_097_152,
+    /** Batches of one agent that are not over. */
+    openPerAgent: 20,
+    /** Recipients that an error names. */
+    refusalsNamed: 100,
+    nameChars: 100,
+    /** Latest start of a batch after its order, and the age at which a batch gives up its recipients. */
+    startWithinMs: 30 * 86_400_000,
+    lifetimeMs: 30 * 86_400_000,
+    /** Repeated calls of one recipient, and the wait before each. */
+    retries: 10,
+    retrySeconds: { least: 30, most: 86_400 },
+    page: { usual: 100, most: 1_000 },
+    batchPage: { usual: 20, most: 100 },
+    /** Period between looks for due batches, batches that one look takes, and looks in one run. */
+    tickMs: 250,
+    duePerPass: 16,
+    passesPerTick: 20,
+    /** Lease of a process on a batch. */
+    claimMs: 10_000,
+    /** Calls of one batch that are begun in one turn of it, so that other batches have theirs. */
+    callsPerTurn: 10,
+    /** Calls that a process is placing for batches, and those of them for one agent. */
+    placing: { process: 64, agent: 16 },
+    /** Part of the queue before a carrier that calls of batches may fill; the rest is for other calls. */
+    lineMs: 5_000,
+    /** A call that was begun and has no row by then was lost with its process. */
+    lostMs: 10_000,
+    /** Period between looks at a batch with calls under way. */
+    pollMs: 500,
+    /** After a refusal that passes, a call is begun anew. */
+    againMs: 5_000,
+    /** Calling hours begin at a quarter of an hour everywhere. */
+    hoursStepMs: 900_000,
+    /** Period between looks at a paused batch without calls. */
+    pausedMs: 60_000,
+    /** Recipients that are read, judged or written in one turn of the event loop. */
+    perTurn: 25,
+  },
   doNotCallEntries: 10_000,
   doNotCallPage: { usual: 100, most: 1_000 },
 } as const;

@@ -15,8 +15,8 @@ export const REQUEST_LIMITS = {
   /** On `/v1/*`, of all callers with money together, of all others with a key, and of all requests without a credential. */
   globalPerMinute: 12_000,
   /**
-   * What one party may send a minute once `globalPerMinute` is used up: an account with money, a network of accounts without,
-   * a network without a credential.
+   * Requests a minute that one party may send once `globalPerMinute` is used up. A party is an account with money, a network
+   * of accounts without money, or a network without a credential.
    */
   leastShares: { funded: 3_000, free: 120, anonymous: 60 },
   /** Of each client network, without a credential. Someone who reads the catalogue or a status page needs a few. */

@@ -18,8 +18,8 @@ export const VOICE_LIMITS = {
   /** Of all sockets, in one turn of the event loop; further messages wait for the next one. */
   socketMsPerTurn: 5,
   /**
-   * Messages that wait. A socket with more than `socket` of them closes, or with more than `link` where this server is the client. One
-   * that is `ahead` is not read until they are handled; nor are all sockets of an agent beyond `owner`, and all of the server beyond `all`.
+   * Bounds of the messages that wait. A socket closes beyond `socket`, or beyond `link` where this server is the client. The server
+   * stops reading a socket beyond `ahead`, all sockets of an agent beyond `owner`, and all sockets beyond `all`.
    */
   socketsWaiting: {
     socket: { messages: 8_192, bytes: 16 * 1024 * 1024 },
@@ -71,6 +71,24 @@ export const VOICE_LIMITS = {
   // Realtime sessions
   /** Longer speech is committed by itself. One turn's reserve covers twice as much. */
   utteranceSeconds: 60,
+  /**
+   * Where a transcriber is lost: the sound of the utterance that the next one gets, for how long others are tried, and how long the
+   * lost one rests.
+   */
+  transcriberReplayMs: 15_000,
+  transcriberTriesMs: 10_000,
+  transcriberRestMs: 30_000,
+  /** Utterances in a row that no source transcribes, before a session or call ends. */
+  lostUtterances: 2,
+  /** Sessions that one utterance may open at turn-finding recognisers. */
+  turnSessions: 3,
+  /** Deadlines of a turn-finding recogniser: to end a turn that has begun, and to find first words. */
+  turnEndMs: 2_000,
+  turnWordsMs: 600,
+  /** Without speech its session ends, since some bill open sessions. */
+  turnIdleMs: 5_000,
+  /** A recogniser is lost after this number of utterances in a row, each of this length, without a word. */
+  turnMute: { utterances: 2, leastMs: 1_500 },
   /** A commit of less than this holds nothing to transcribe. */
   commitMinMs: 100,
   realtimeItems: 256,
@@ -138,8 +156,10 @@ export const VOICE_LIMITS = {
   /** Sessions that are billed by their time are billed this often, and hold as much for so many times. */
   relaySliceSeconds: 10,
   relayHeldSlices: 3,
-  /** No relayed token is shorter: of sound in base64 at the smallest rate, and of an event of an answer. */
-  relayBytesPerToken: { heard: 1_000, spoken: 32 },
+  /** No relayed token of sound is shorter, in base64 at the smallest rate. */
+  relayHeardTokenBytes: 1_000,
+  /** Tokens that an upstream may count beyond what was carried: of input sound, and of an answer. */
+  relayUncarriedTokens: { heard: 256, answered: 64 },
   /** The smallest turn that is held where the money does not reach for a full one: 25 s of input, 3 s of answer. */
   relayLeastTurn: { inputTokens: 256, outputTokens: 64 },
   /** Tokens of new input that are held for each token of an answer. */

@@ -110,8 +110,13 @@ export class MessageLine {
       nowMs = endedMs;
     }
     this.#letGo();
-    if (this.#waiting > 0) this.#nextTurn();
-    else this.#keptBytes = 0;
+    if (this.#waiting > 0) {
+      this.#nextTurn();
+      return;
+    }
+    this.#keptBytes = 0;
+    // The library hands on the next messages in a later turn.
+    this.#turn.usedMs = 0;
   }
 
   /** The next lane that is not over its share of the time. Each lane that is passed over gets its share for the round. */

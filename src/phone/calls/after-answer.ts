@@ -8,8 +8,12 @@ type AfterAnswerDeps = {
   readonly log: Log;
   /** Carries out an action that an answer asks for. */
   readonly act: (action: ActionOfCall) => void;
+  /** Carries out a function that is no action of the call. */
+  readonly callTool: (item: ActionItem) => void;
   readonly say: (text: string) => void;
   readonly end: (reason: string) => void;
+  /** Keeps what the brain leaves to the developer, and ends the call. */
+  readonly handOff: (data: string) => void;
   /** Runs `done` once the far side has heard all that was said. */
   readonly afterSpoken: (done: () => void) => void;
 };
@@ -20,19 +24,20 @@ export class AfterAnswer {
   /** Answers that failed, one after another. */
   #failures = 0;
   /** The answer in progress is the last. */
-  #isGoodbye = false;
+  #goodbye: { readonly handoffData?: string | undefined } | undefined;
 
   constructor(deps: AfterAnswerDeps) {
     this.#deps = deps;
   }
 
   /** The answer asks for something. */
-  asked({ arguments: argumentsJson, name }: ActionItem): void {
-    const { act, log } = this.#deps;
+  asked(item: ActionItem): void {
+    const { arguments: argumentsJson, name } = item;
+    const { act, callTool, log } = this.#deps;
     const read = readCallAction({ name, argumentsJson });
-    if (read === undefined) return;
-    if (read.kind === 'malformed') log.warn({ action: read.name }, read.message);
-    else if (read.action.name === 'end_call') this.#isGoodbye = true;
+    if (read === undefined) callTool(item);
+    else if (read.kind === 'malformed') log.warn({ action: read.name }, read.message);
+    else if (read.action.name === 'end_call') this.#goodbye = read.action;
     else act(read.action);
   }
 
@@ -42,11 +47,14 @@ export class AfterAnswer {
       return;
     }
     this.#failures = 0;
-    if (!this.#isGoodbye) return;
-    this.#isGoodbye = false;
+    const goodbye = this.#goodbye;
+    this.#goodbye = undefined;
     // A caller who interrupts the goodbye goes on with the call.
-    if (cause?.kind === 'cancelled') return;
-    this.#deps.afterSpoken(() => this.#deps.end('agent_ended'));
+    if (goodbye === undefined || cause?.kind === 'cancelled') return;
+    this.#deps.afterSpoken(() => {
+      if (goodbye.handoffData === undefined) this.#deps.end('agent_ended');
+      else this.#deps.handOff(goodbye.handoffData);
+    });
   }
 
   /** A brain that refuses ends the call; a model that fails may be asked once more. */

@@ -5,25 +5,31 @@ import { SessionTrace } from '../../voice/live/session-trace.ts';
 import type { MediaCodec } from '../carriers/carrier.ts';
 import { createCallRecorder } from '../recordings/call-recorder.ts';
 import { RECORDING_NOTICE } from '../recordings/recording.ts';
-import type { LineConnection } from '../voice/call-line.ts';
+import type { CallTools } from '../tools/call-tools.ts';
+import type { LineConnection } from '../voice/line/call-line.ts';
 import { SilentCaller } from '../voice/silent-caller.ts';
 import { findLastTurn } from './actions/action-store.ts';
 import { carryOut } from './actions/carry-out.ts';
+import { handOff } from './actions/hand-off.ts';
 import { NOT_REACHED } from './actions/live-actions.ts';
 import { isTransferNote, transferNote } from './actions/transfer-note.ts';
 import { transferSeconds } from './actions/transfer-seconds.ts';
 import { watchMachine } from './actions/watch-machine.ts';
+import { watchMedia } from './actions/watch-media.ts';
 import type { Call } from './call.ts';
 import type { Brain, CallDeps } from './call-deps.ts';
 import type { CallMoney } from './call-money.ts';
 import { admitStream } from './call-store.ts';
+import { findInjected } from './commands/command-store.ts';
 import { closeCall } from './ending/close-call.ts';
 import { endRefused } from './ending/end-refused.ts';
 import { endUnwanted } from './ending/end-unwanted.ts';
+import { followCall } from './feed/follow-call.ts';
 import type { LiveCall } from './live-call.ts';
 import { openCall } from './open-call.ts';
 import { CallPlace } from './opening/call-place.ts';
 import { CUT_OFF, isUngreeted, mayAnnounce, owedBy } from './opening/go-on.ts';
+import { openTools, recallTools } from './opening/open-tools.ts';
 import { openLiveCall } from './recorded/open-live-call.ts';
 import { findTurns, isLastTurnCut } from './turn-store.ts';
 import type { CallTurns } from './turn-writer.ts';
@@ -109,8 +115,9 @@ async function openSession(
 ): Promise<LiveCall | undefined> {
   const { sql, trace } = deps;
   let live: LiveCall | undefined;
+  let tools: CallTools | undefined;
   const silent = new SilentCaller({
-    isGathering: () => live?.actions.isGathering === true,
+    isGathering: () => live?.actions.isGathering === true || tools?.isRunning === true,
     giveUp: () => live?.end('inactivity'),
   });
   let spoken = 0;
@@ -119,6 +126,7 @@ async function openSession(
   });
   const isNew = call.status === 'pending';
   const history = isNew ? [] : await findTurns(sql, call.callId, REMEMBERED_TURNS);
+  const injected = isNew ? [] : await findInjected(sql, call.callId);
   const isCut = !isNew && (await isLastTurnCut(sql, call.callId));
   const opened = await openCall(deps, call, {
     format,
@@ -146,34 +154,48 @@ async function openSession(
   });
   const recorder = createCallRecorder(deps, call, money);
   const acted = { recorder, transferSeconds: () => transferSeconds(money) };
-  const turns = deps.turns.of(call.callId);
+  const { callId } = call;
+  const turns = deps.turns.of(callId);
   live = openLiveCall(deps, {
     input,
     codec,
     format,
     history,
+    injected,
     notice: money.expectsRecording ? RECORDING_NOTICE : undefined,
     beginMessage: isUngreeted(history) ? (call.options.voice.beginMessage ?? undefined) : undefined,
+    interruption: call.options.voice.conversation?.interruption,
     hearsKeys: brain?.digit !== undefined,
+    suppressesNoise: call.options.voice.conversation?.noiseSuppression === 'on',
     lineLostMs: deps.lineLostMs ?? LIMITS.phone.lineLostMs,
     longestMs: LIMITS.phone.longestCallSeconds * 1_000 - money.lineSeconds() * 1_000,
     spoke(characters) {
       spoken += characters;
     },
     events: {
+      ...followCall(deps.feed, callId, {
+        act: (action) => carryOut(deps, call, acted, action),
+        heard: turns.heard,
+      }),
       said(turn) {
         if (turn.role === 'user') silent.isThere();
         turns.add(turn);
       },
       announced: recorder.announced,
       notAnnounced: recorder.notAnnounced,
-      act: (action) => carryOut(deps, call, acted, action),
       digit(digit) {
         silent.isThere();
         brain?.digit?.(digit);
       },
+      callTool: (item) => tools?.call(item),
+      callerSpoke() {
+        tools?.callerSpoke();
+        brain?.callerSpoke?.();
+      },
+      handOff: (data) => {
+        void handOff(deps, call, money, data).then(() => live?.end('agent_ended'));
+      },
       entered: (digits) => brain?.entered?.(digits),
-      heard: turns.heard,
       interrupted: (heard, heardMs) => brain?.interrupted?.(heard, heardMs),
       answered: () => brain?.answered?.(),
       detached: () => money.freeze(),
@@ -181,10 +203,22 @@ async function openSession(
       over: () => heardOut(),
     },
   });
+  const opening = live;
+  money.followSilence(() => opening.silentMs);
+  if (brain === undefined) tools = openTools(deps, call, live, money.holds);
   register(deps, { call, live, money, brain, over, turns });
+  if (!isNew) await recallTools(deps, call, live);
   watchMachine(deps, call, live, money.answeredBy);
+  watchMedia(deps, call, live);
   live.attach(connection);
+  brain?.onManner?.((manner) => live?.setManner(manner));
+  brain?.onPreempted?.(() => live?.preempt());
   brain?.onUnprompted?.(() => live?.respond());
+  const { forwardTo } = call.options;
+  // A transfer that came back has left a note.
+  if (forwardTo !== undefined && history.length === 0) {
+    live.act({ name: 'transfer_call', to: forwardTo });
+  }
   // Another process had it while it was transferred, or stopped before its answer was said, or in the middle of that.
   const owed = owedBy(history, isCut);
   if (owed === 'news_of_transfer') live.say(NOT_REACHED);

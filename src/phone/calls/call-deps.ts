@@ -6,10 +6,18 @@ import type { VoiceDeps } from '../../voice/live/voice-deps.ts';
 import type { Llm } from '../../voice/session/voice-pipeline.ts';
 import type { Carrier } from '../carriers/carrier.ts';
 import type { DialPacer } from '../dialling/dial-pacer.ts';
+import type { DiallingPolicy, DiallingRefusal } from '../dialling/dialling-guard.ts';
 import type { RateCard } from '../rate-card.ts';
-import type { CallSound } from '../voice/line-sounds.ts';
+import type { RunTool } from '../tools/run-tool.ts';
+import type { ServiceTools } from '../tools/service-tools.ts';
+import type { AnswerManner } from '../voice/call-parties.ts';
+import type { CallSound } from '../voice/line/line-sounds.ts';
 import type { AgentVoice, Call } from './call.ts';
+import type { CallFeed } from './feed/call-feed.ts';
 import type { LiveCall } from './live-call.ts';
+import type { InboundAnswer, InboundQuestion } from './opening/ask-inbound.ts';
+import type { CallRoom } from './opening/call-room.ts';
+import type { CallCounts } from './opening/new-call-store.ts';
 import type { TurnWriter } from './turn-writer.ts';
 
 /** What answers a call in the place of a model of the catalogue. */
@@ -21,6 +29,12 @@ export type Brain = {
   readonly interrupted?: (heard: string, heardMs: number) => void;
   /** Sets the callback by which the brain has the call request an answer; calls it at once where the brain has something to say. */
   readonly onUnprompted?: (callback: () => void) => void;
+  /** Sets the callback that stops the answer in progress, which the brain cuts short by saying something else. */
+  readonly onPreempted?: (callback: () => void) => void;
+  /** Sets the callback that learns how the caller may cut its answers short, whenever that changes. */
+  readonly onManner?: (callback: (manner: AnswerManner) => void) => void;
+  /** The caller has said something. */
+  readonly callerSpoke?: () => void;
   /** An answer of its call is over, so that the next one can be requested. */
   readonly answered?: () => void;
   readonly close: () => void;
@@ -33,7 +47,7 @@ export type BrainOptions = {
 };
 
 /** Why a number may not be called now. */
-export type DialRefusal = { readonly message: string };
+export type DialRefusal = { readonly message: string; readonly reason?: DiallingRefusal };
 
 export type CallDeps = VoiceDeps & {
   readonly sql: Sql;
@@ -44,6 +58,8 @@ export type CallDeps = VoiceDeps & {
   readonly carrier: Carrier;
   /** The line before the carrier. Undefined: it takes any number of calls at a time. */
   readonly dials?: DialPacer | undefined;
+  /** The most calls at a time of an agent and of an account for which no other number is set. */
+  readonly concurrentCalls: CallCounts;
   /** The spend at the carrier in a month at which the phone service stops. Undefined: at none. */
   readonly carrierLimitUsd: number | undefined;
   readonly rateCard: RateCard;
@@ -54,16 +70,33 @@ export type CallDeps = VoiceDeps & {
   readonly models: { readonly stt: string; readonly tts: string; readonly llm: string };
   /** The settings of an agent's next call. */
   readonly voiceOf: (agentId: number) => Promise<AgentVoice>;
+  /** Asks the developer of an agent about a call that rings. Undefined: the stored settings hold. */
+  readonly askInbound: (
+    question: InboundQuestion,
+    asked: { readonly url: string; readonly secretVersion: number },
+  ) => Promise<InboundAnswer | undefined>;
   /** Undefined: a model of the catalogue answers. */
   readonly openBrain: (call: Call, options: BrainOptions) => Brain | undefined;
   /** Undefined: the number may be called. */
   readonly refusalOf: (to: string, accountId: string) => Promise<DialRefusal | undefined>;
+  /** By what that is judged. */
+  readonly dialling: Pick<DiallingPolicy, 'callingHours' | 'countries'>;
   /** A sound at an address that the brain of a call has named. Rejects where it cannot be played. */
   readonly openSound: (url: string, signal: AbortSignal) => Promise<CallSound>;
+  /** The services of this server that hosted models are offered. */
+  readonly services: Pick<ServiceTools, 'offered'>;
+  /** Carries out what the model of a hosted call calls. */
+  readonly runTool: RunTool;
   /** Writes what is said in the calls of this process. */
   readonly turns: TurnWriter;
+  /** Tells the readers of live calls. */
+  readonly feed: Pick<CallFeed, 'close' | 'open' | 'tell'>;
+  /** The room at the recogniser of this process. Undefined: another one transcribes calls. */
+  readonly room?: CallRoom | undefined;
   /** The engines, with the turn of an agent at them. */
   readonly enginesOf: (agentId: number) => VoiceDeps['engines'];
+  /** A call over whose stream no sound comes for so long is dead. */
+  readonly mediaTimeoutMs: number;
   /** How long a call waits for a media stream that broke, when it is not what the limits say. */
   readonly lineLostMs?: number;
   /** The calls whose media is at this process. */

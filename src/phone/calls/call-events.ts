@@ -5,21 +5,32 @@ import { factsOf, type Recording } from '../recordings/recording.ts';
 import type { CallAnalysis } from '../records/analysis/analyze-call.ts';
 import type { CallSummary, StoredTurn } from '../records/call-summary.ts';
 import { summaryText, transcriptText } from '../records/report-text.ts';
-import { type Call, ownNumber } from './call.ts';
+import { type Call, type CallOptions, ownNumber } from './call.ts';
 
 /** A call as its events name it. */
 export type EventCall = Pick<
   Call,
   'callId' | 'accountId' | 'direction' | 'from' | 'to' | 'taskId' | 'customerId'
-> & { readonly wallet: string | null; readonly answeredBy?: AnsweredBy | null | undefined };
+> & {
+  readonly wallet: string | null;
+  readonly answeredBy?: AnsweredBy | null | undefined;
+  readonly options?: Pick<CallOptions, 'metadata'>;
+  readonly handoffData?: string | null | undefined;
+};
 
-const common = (call: Pick<EventCall, 'wallet' | 'callId' | 'direction' | 'from' | 'to'>) => ({
+const metadataOf = ({ options }: Pick<EventCall, 'options'>) =>
+  options?.metadata && { metadata: options.metadata };
+
+const common = (
+  call: Pick<EventCall, 'wallet' | 'callId' | 'direction' | 'from' | 'to' | 'options'>,
+) => ({
   agentWalletAddress: call.wallet,
   callId: call.callId,
   phoneNumber: ownNumber(call),
   direction: call.direction,
   from: call.from,
   to: call.to,
+  ...metadataOf(call),
 });
 
 const event = (
@@ -59,6 +70,7 @@ export const callEnded = (call: EventCall, receipt: CallReceipt): EventRow =>
     taskId: call.taskId,
     customerId: call.customerId,
     ...(call.answeredBy && { answeredBy: call.answeredBy }),
+    ...(call.handoffData && { handoffData: call.handoffData }),
     ...(receipt.isBackstop && { backstop: true }),
     ...(receipt.recording !== undefined && { recording: factsOf(receipt.recording) }),
   });
@@ -72,6 +84,7 @@ export const recordingReady = (
     agentWalletAddress: call.wallet,
     callId: call.callId,
     provider: call.carrier,
+    ...metadataOf(call),
     recordingUrl,
   });
 
@@ -85,6 +98,7 @@ export const reportReady = (
     agentWalletAddress: call.wallet,
     callId: call.callId,
     provider: call.carrier,
+    ...metadataOf(call),
     summary: summaryText(call, summary, turns),
     transcript: transcriptText(turns),
   });
@@ -98,12 +112,13 @@ export const callAnalyzed = (
     agentWalletAddress: call.wallet,
     callId: call.callId,
     provider: call.carrier,
+    ...metadataOf(call),
     success,
     structuredData,
     sentiment,
   });
 
-/** The call was not put through, and cost nothing. */
+/** The call was not put through, or ended without an answer, and cost nothing. */
 export const callRejected = (
   call: Omit<EventCall, 'callId'> & { readonly callId: string | null },
   reason: string,

@@ -25,6 +25,9 @@ import { isOfSession, NOT_OPENED, reasonOf } from './end-reason.ts';
 /** The phone service as spend controls see it. No allowlist gates it: a number is rented to be used. */
 export const PHONE_DESTINATION = { host: 'phone', payee: null, isOperators: true } as const;
 
+/** Sound comes every 20 ms; a line without any for so long may be dead. */
+const STALLED_MS = 1_000;
+
 export const phoneSource = ({ carrier }: Pick<Call, 'carrier'>): Source => ({
   rail: 'direct-account',
   provider: carrier,
@@ -111,8 +114,12 @@ export type CallMoney = {
   /** The stream is gone: unless it comes back, the line has ended now. */
   readonly freeze: () => void;
   readonly unfreeze: () => void;
+  /** Learns how the far side's silence is measured: once no sound has come for a second, the line ended with the last. */
+  readonly followSilence: (silentMs: () => number) => void;
   /** Learns who has answered, which the receipt has. */
   readonly answeredBy: (answeredBy: AnsweredBy) => void;
+  /** Learns what the brain leaves to the developer, which the receipt has. */
+  readonly handedOff: (data: string) => void;
   /**
    * Closes the holds of a call that did not open: nothing is taken, and nothing reported. False: it is not known to be
    * closed by this process.
@@ -174,7 +181,11 @@ export function createCallMoney(
   const agedMs = call.startedAt === null ? 0 : Math.max(0, clock.now() - call.startedAt.getTime());
   let frozenMs: number | undefined;
   let answeredBy: AnsweredBy | null = call.answeredBy ?? null;
-  const lineSeconds = () => (agedMs + (frozenMs ?? clock.monotonicMs()) - beganMs) / 1_000;
+  let handoffData = call.handoffData;
+  let silentMs = () => 0;
+  const stalledMs = () => (silentMs() < STALLED_MS ? 0 : silentMs());
+  const lineSeconds = () =>
+    (agedMs + (frozenMs ?? clock.monotonicMs() - stalledMs()) - beganMs) / 1_000;
   let receipt: CallSettlement | undefined;
   let isReleased = false;
   let given: SessionEndReason | undefined;
@@ -198,7 +209,9 @@ export function createCallMoney(
     events(chargedRaw, ending) {
       if (isReleased) return [];
       const ended = receiptOf(chargedRaw, ending);
-      return [callEnded({ ...call, answeredBy, wallet }, { ...ended, isBackstop: false })];
+      return [
+        callEnded({ ...call, answeredBy, handoffData, wallet }, { ...ended, isBackstop: false }),
+      ];
     },
     settled(chargedRaw, ending) {
       receipt = receiptOf(chargedRaw, ending);
@@ -260,6 +273,9 @@ export function createCallMoney(
     answeredBy(known) {
       answeredBy = known;
     },
+    handedOff(data) {
+      handoffData = data;
+    },
     async release() {
       isReleased = true;
       await holds.settle({ reason: NOT_OPENED, status: 'failed' });
@@ -269,6 +285,9 @@ export function createCallMoney(
     undecided: () => undecided,
     freeze() {
       frozenMs ??= clock.monotonicMs();
+    },
+    followSilence(measure) {
+      silentMs = measure;
     },
     unfreeze() {
       frozenMs = undefined;

@@ -11,6 +11,7 @@ import type { CascadePlan } from '../../voice/cascade/plan-cascade.ts';
 import type { VoiceDeps } from '../../voice/live/voice-deps.ts';
 import { createScriptedLlm } from '../../voice/session/scripted-llm.ts';
 import type { Llm, VoicePipeline } from '../../voice/session/voice-pipeline.ts';
+import { pronouncedTts } from '../voice/tuning/pronounced-tts.ts';
 import type { CallMeter } from './call-meter.ts';
 
 /** The hold that what the operator pays would have: nothing is held for it, and nothing charged. */
@@ -40,6 +41,8 @@ export type CallPipelineDeps = Pick<
   readonly cap: TurnCap;
   /** What answers in the place of the plan's LLM. It is not billed. */
   readonly brain: Llm | undefined;
+  /** Words that the voice says as other texts. */
+  readonly pronunciations: Parameters<typeof pronouncedTts>[1];
   /** What is said to a caller who has fallen silent. */
   readonly prompt: () => string;
   readonly source: Source;
@@ -74,7 +77,7 @@ export function createCallPipeline(deps: CallPipelineDeps): VoicePipeline {
   return {
     stt: cascade.stt,
     llm: createScriptedLlm(brain ?? cascade.llm, deps.prompt),
-    voice: cascade.voice,
+    voice: pronouncedTts(cascade.voice, deps.pronunciations),
     transcriberModel: cascade.transcriberModel,
     problemOf: cascade.problemOf,
     paymentsKnown: cascade.paymentsKnown,

@@ -6,7 +6,8 @@ import type { LegCosts, RateCard } from '../rate-card.ts';
 import type { LineFigures } from '../records/line-figures.ts';
 import { closeRecord } from '../records/record-store.ts';
 import { advanceCall, type CallStatus } from './advance-call.ts';
-import { type Call, type CallOptions, isCallId, type NewCall } from './call.ts';
+import { type Call, type CallOptions, isCallId } from './call.ts';
+import { reportUnanswered } from './ending/report-unanswered.ts';
 
 /** A row of `callColumns`. */
 export type CallRow = {
@@ -34,6 +35,7 @@ export type CallRow = {
   carrier_status: CarrierStatus | null;
   carrier_sequence: number;
   answered_by: AnsweredBy | null;
+  handoff_data: string | null;
   created_at: Date;
   started_at: Date | null;
   ended_at: Date | null;
@@ -44,15 +46,7 @@ export type CallRow = {
 };
 
 /** JSON has no large integers. */
-type StoredRates = Readonly<Record<keyof RateCard, string | number>>;
-
-const storeRates = (card: RateCard): StoredRates =>
-  Object.fromEntries(
-    Object.entries(card).map(([name, value]) => [
-      name,
-      typeof value === 'bigint' ? `${value}` : value,
-    ]),
-  ) as StoredRates;
+export type StoredRates = Readonly<Record<keyof RateCard, string | number>>;
 
 const readRates = (stored: StoredRates): RateCard =>
   Object.fromEntries(
@@ -87,6 +81,7 @@ export const callOf = (row: CallRow): Call => ({
   carrierStatus: row.carrier_status,
   carrierSequence: row.carrier_sequence,
   answeredBy: row.answered_by,
+  handoffData: row.handoff_data,
   createdAt: row.created_at,
   startedAt: row.started_at,
   endedAt: row.ended_at,
@@ -105,40 +100,8 @@ export const callColumns = (sql: Queryable) => sql`
   id, agent_id, account_id, number_id, carrier, carrier_call_id, direction, from_number, to_number,
   status, terminal, end_reason, key_id, task_id, task_value_bps, action_id, customer_id, max_spend_raw,
   (select coalesce(k.root_id, k.id) from agent_keys k where k.id = calls.key_id) as key_root_id, rates, options,
-  carrier_status, carrier_sequence, answered_by, created_at, started_at, ended_at, duration_seconds,
+  carrier_status, carrier_sequence, answered_by, handoff_data, created_at, started_at, ended_at, duration_seconds,
   transport_raw, stt_raw, tts_raw`;
-
-/** How many calls an agent and its account have under way. */
-export type LiveCalls = { readonly agent: number; readonly account: number };
-
-/**
- * Writes a call, unless one more would be too many. Calls of an account are written one after another, so that two
- * processes do not count past each other.
- */
-export async function insertCall(
-  sql: Sql,
-  call: NewCall,
-  most: LiveCalls,
-): Promise<{ readonly kind: 'written' } | { readonly kind: 'full'; readonly live: LiveCalls }> {
-  return sql.begin(async (tx) => {
-    await tx`select 1 from developers where account_id = ${call.accountId} for no key update`;
-    const [counted] = await tx<{ agent: number; account: number }[]>`
-      select (select count(*)::int from calls where agent_id = ${call.agentId} and not terminal) as agent,
-        (select count(*)::int from calls where account_id = ${call.accountId} and not terminal) as account`;
-    const live = counted ?? { agent: 0, account: 0 };
-    if (live.agent >= most.agent || live.account >= most.account) return { kind: 'full', live };
-    await tx`
-      insert into calls (id, agent_id, account_id, number_id, carrier, carrier_call_id, direction,
-        from_number, to_number, status, key_id, task_id, task_value_bps, action_id, customer_id,
-        max_spend_raw, rates, options, due_at, work_id)
-      values (${call.callId}, ${call.agentId}, ${call.accountId}, ${call.numberId}, ${call.carrier},
-        ${call.carrierCallId}, ${call.direction}, ${call.from}, ${call.to}, 'pending', ${call.keyId},
-        ${call.taskId}, ${call.taskValueBps}, ${call.actionId}, ${call.customerId},
-        ${call.maxSpendRaw.toString()}, ${tx.json(storeRates(call.rates))}, ${tx.json(call.options)},
-        now() + ${call.dueInMs} * interval '1 millisecond', ${call.workId ?? null})`;
-    return { kind: 'written' };
-  });
-}
 
 /** Undefined also for a text that is no id of a call: PostgreSQL takes no NUL character, for example. */
 export async function findCall(sql: Queryable, callId: string): Promise<Call | undefined> {
@@ -224,7 +187,7 @@ export type CallEnd = {
   readonly line?: LineFigures;
 };
 
-export const NOTHING_USED: CallEnd = {
+const NOTHING_USED: CallEnd = {
   durationSeconds: 0,
   legs: { transportRaw: 0n, sttRaw: 0n, ttsRaw: 0n },
   isBackstop: false,
@@ -232,7 +195,7 @@ export const NOTHING_USED: CallEnd = {
 
 /**
  * Advances a call by an event, as its machine says. Undefined: it changes nothing, since it comes late, twice or after the
- * end. An event that ends the call writes `end` with it.
+ * end. An event that ends the call writes `end` with it, and reports the call where it was never answered.
  */
 export async function applyToCall(
   tx: Queryable,
@@ -262,7 +225,9 @@ export async function applyToCall(
     where id = ${callId}
     returning ${callColumns(tx)}`;
   const call = row && callOf(row);
-  if (call?.terminal) await closeRecord(tx, call, end.line);
+  if (!call?.terminal) return call;
+  await closeRecord(tx, call, end.line);
+  if (call.startedAt === null) await reportUnanswered(tx, call, event, end);
   return call;
 }
 

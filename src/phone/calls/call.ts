@@ -2,7 +2,13 @@ import type { CallEndReason } from '../../../machines/call.ts';
 import { type Random, randomHex } from '../../kernel/random.ts';
 import type { AnsweredBy, CarrierName, CarrierStatus } from '../carriers/carrier.ts';
 import type { LegCosts, LineKind, RateCard } from '../rate-card.ts';
+import type { AnalysisSchema } from '../records/analysis/analysis-schema.ts';
+import type { AgentTool } from '../tools/agent-tools.ts';
+import type { ConversationSettings } from '../voice/conversation-settings.ts';
 import type { CallStatus } from './advance-call.ts';
+
+/** Values by name, as a developer gives them to one call. */
+export type CallValues = Readonly<Record<string, string | number | boolean>>;
 
 /** How an agent talks, as it was set when its call was set up. */
 export type CallVoice = {
@@ -12,7 +18,17 @@ export type CallVoice = {
   readonly voice: string | null;
   readonly model: string | null;
   readonly webhookUrl: string | null;
+  /** Absent: a call that was set up before these settings were known. */
+  readonly conversation?: ConversationSettings;
+  /** What its model may call. Absent: nothing. */
+  readonly tools?: readonly AgentTool[];
+  /** The version of the secret that signs requests to its functions. */
+  readonly secretVersion?: number;
 };
+
+/** Whether something of the developer's own answers in the place of a model. */
+export const hasOwnBrain = ({ voiceMode, webhookUrl }: CallVoice): boolean =>
+  voiceMode === 'webhook' && webhookUrl !== null;
 
 /** What happens once an answering machine has answered. */
 export const ON_MACHINE = ['hangup', 'leave_message', 'continue'] as const;
@@ -22,6 +38,9 @@ export type OnMachine = (typeof ON_MACHINE)[number];
 export type AgentVoice = CallVoice & {
   readonly recordCalls: boolean;
   readonly reportCalls: boolean;
+  /** Asked before a call from outside is answered; absent or null: nothing is. */
+  readonly inboundUrl?: string | null;
+  readonly secretVersion?: number;
 };
 
 export type CallOptions = {
@@ -31,10 +50,16 @@ export type CallOptions = {
   readonly onMachine?: OnMachine;
   /** What is left to a machine; absent: the begin message. */
   readonly machineMessage?: string;
+  /** Values that its texts were filled with, for the developer's own backend. */
+  readonly variables?: CallValues;
+  /** The number to which the call is transferred at its answer. */
+  readonly forwardTo?: string;
+  /** Values that stand in the events and the report of the call. */
+  readonly metadata?: CallValues;
   readonly isRecorded: boolean;
   readonly wantsReport: boolean;
-  /** The model of the call judges it after its end; absent: rules do. */
-  readonly analysis?: 'model';
+  /** The model of the call judges it after its end, and fills a schema where there is one; absent: rules judge it. */
+  readonly analysis?: 'model' | { readonly schema: AnalysisSchema };
   /** Set when a client or a stop ends a transferred call: the sweeper asks the carrier to hang up until the line is over. */
   readonly isDropped?: true;
 };
@@ -67,11 +92,20 @@ export type Call = {
   readonly carrierSequence: number;
   /** As far as the carrier has said it. */
   readonly answeredBy?: AnsweredBy | null;
+  /** What a ConversationRelay application has left to its developer at the end. */
+  readonly handoffData?: string | null;
   readonly createdAt: Date;
   readonly startedAt: Date | null;
   readonly endedAt: Date | null;
   readonly durationSeconds: number | null;
   readonly legs: LegCosts | null;
+};
+
+/** The row of a batch that a call is placed for, and the count of its attempts. */
+export type BatchPlace = {
+  readonly batchId: string;
+  readonly seq: number;
+  readonly attempt: number;
 };
 
 /** A call as it is written first. */
@@ -84,6 +118,7 @@ export type NewCall = Omit<
   | 'carrierStatus'
   | 'carrierSequence'
   | 'answeredBy'
+  | 'handoffData'
   | 'createdAt'
   | 'startedAt'
   | 'endedAt'
@@ -92,6 +127,7 @@ export type NewCall = Omit<
 > & {
   readonly dueInMs: number;
   readonly workId?: string | undefined;
+  readonly batch?: BatchPlace | undefined;
 };
 
 /** `CA` and 32 hex digits, as carriers name calls. */

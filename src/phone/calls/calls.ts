@@ -7,12 +7,20 @@ import { answerMedia, type MediaStart } from './answer-media.ts';
 import type { Call } from './call.ts';
 import type { CallDeps } from './call-deps.ts';
 import { advanceRow, findCall } from './call-store.ts';
+import { commandCall } from './commands/command-calls.ts';
+import type { LiveCommand } from './commands/live-command.ts';
+import type { FeedRequest } from './feed/call-feed.ts';
+import type { FeedReader } from './feed/feed-reader.ts';
 import { directCall, dropCall, hearCarrier } from './hear-carrier.ts';
 import type { LiveCall } from './live-call.ts';
-import { type CallOrder, placeCall } from './place-call.ts';
+import type { CallOrder } from './opening/order-options.ts';
+import { placeCall } from './place-call.ts';
+
+/** The agent of a call, or the account of that agent. */
+export type CallOwner = { readonly agentId: number } | { readonly accountId: string };
 
 /** A call as its agent reads it. One that the agent does not have reads as one that rings. */
-export type ReadCall = Pick<Call, 'callId' | 'status' | 'terminal'>;
+export type ReadCall = Pick<Call, 'callId' | 'status' | 'terminal' | 'endReason' | 'handoffData'>;
 
 /** Calls of agents. Every method throws `telephony_unavailable` where this server has no carrier. */
 export interface Calls {
@@ -20,8 +28,20 @@ export interface Calls {
   /** The agent's call that work under an `Idempotency-Key` has placed; undefined: none. */
   findPlaced(agentId: number, workId: string): Promise<PlacedCall | undefined>;
   read(agentId: number, callId: string): Promise<ReadCall>;
-  /** Ends a call. Throws `not_found` for a call that the agent does not have. */
-  hangUp(agentId: number, callId: string): Promise<ReadCall>;
+  /** Ends a call. Throws `not_found`, as the methods below, for a call that the owner does not have. */
+  hangUp(owner: CallOwner, callId: string): Promise<ReadCall>;
+  /** Has a live call carry out a command, once at most. */
+  command(
+    owner: CallOwner,
+    callId: string,
+    order: { readonly command: LiveCommand; readonly workId: string | undefined },
+  ): Promise<void>;
+  /** The events of a call until its end, as Server-Sent Events. */
+  events(
+    owner: CallOwner,
+    callId: string,
+    reader: Pick<FeedRequest, 'afterSeq' | 'keyId'>,
+  ): Promise<FeedReader>;
 }
 
 /** A callback whose body is read only where its headers have a signature. */
@@ -51,6 +71,8 @@ export function createCalls(deps: CallDeps | undefined): Calls {
       findPlaced: unavailable,
       read: unavailable,
       hangUp: unavailable,
+      command: unavailable,
+      events: unavailable,
     };
   }
   const { sql } = deps;
@@ -58,21 +80,35 @@ export function createCalls(deps: CallDeps | undefined): Calls {
     const call = await findCall(sql, callId);
     return call?.agentId === agentId ? call : undefined;
   };
+  const requireCall = async (owner: CallOwner, callId: string): Promise<Call> => {
+    const call = await findCall(sql, callId);
+    const isOwn =
+      'agentId' in owner ? call?.agentId === owner.agentId : call?.accountId === owner.accountId;
+    if (call === undefined || !isOwn) throw errors.phone.callNotFound();
+    return call;
+  };
   return {
     place: (order) => placeCall(deps, order),
     findPlaced: (agentId, workId) => findPlacedCall(sql, { agentId, workId }),
     async read(agentId, callId) {
       const call = await own(agentId, callId);
-      return call ?? { callId, status: 'pending', terminal: false };
+      return call ?? { callId, status: 'pending', terminal: false, endReason: null };
     },
-    async hangUp(agentId, callId) {
-      const call = await own(agentId, callId);
-      if (call === undefined) throw errors.phone.callNotFound();
+    async hangUp(owner, callId) {
+      const call = await requireCall(owner, callId);
       if (call.terminal) return call;
       const ending = await advanceRow(sql, callId, { type: 'hangup.requested' });
       deps.dials?.leave(callId);
       await dropCall(deps, ending ?? call);
-      return { callId, status: 'ending', terminal: false };
+      return { callId, status: 'ending', terminal: false, endReason: null };
+    },
+    async command(owner, callId, order) {
+      await commandCall(deps, await requireCall(owner, callId), order);
+    },
+    async events(owner, callId, reader) {
+      const { accountId } = await requireCall(owner, callId);
+      const via = 'agentId' in owner ? 'agent' : 'developer';
+      return deps.feed.open({ callId, accountId, via, ...reader });
     },
   };
 }

@@ -19,13 +19,14 @@ import {
 } from './call-store.ts';
 import { NOT_OPENED } from './end-reason.ts';
 import { dropTransferred } from './ending/end-store.ts';
+import { noteEndedEarly, takeEndedEarly } from './ending/ended-early-store.ts';
 import { hangUpQuietly } from './hang-up-quietly.ts';
 import { type Received, receiveCall } from './receive-call.ts';
 
 /** How long the process of a call's media has to settle it, before the carrier's word does. */
 const BACKSTOP_AFTER_MS = 5_000;
 
-const OVER = ['completed', 'busy', 'no-answer', 'canceled', 'failed'] as const;
+const OVER = ['completed', 'busy', 'no-answer', 'canceled', 'failed', 'invalid'] as const;
 
 type EndedStatus = (typeof OVER)[number];
 
@@ -46,6 +47,14 @@ export async function directCall(
   const { callId } = received;
   const call = await findCall(sql, callId);
   if (call === undefined || call.terminal || call.status === 'ending') return { kind: 'hang_up' };
+  const ended =
+    event.callId === undefined
+      ? await takeEndedEarly<EndedStatus>(sql, { ...event, carrier: deps.carrier.name })
+      : undefined;
+  if (ended !== undefined) {
+    await carrierEnded(deps, call, ended);
+    return { kind: 'hang_up' };
+  }
   await learnCarrierCall(sql, callId, event.carrierCallId);
   if (event.transferFailed !== undefined) {
     await addNote(sql, callId, transferNote(event.transferFailed));
@@ -59,7 +68,7 @@ export async function hearCarrier(deps: CallDeps, event: CallbackEvent): Promise
   const { carrier, sql } = deps;
   switch (event.kind) {
     case 'status': {
-      const call = await callOf(deps, event);
+      const call = (await callOf(deps, event)) ?? (await callOfEarly(deps, event));
       if (call === undefined) return;
       await learnCarrierCall(sql, call.callId, event.carrierCallId);
       await noteCarrierStatus(sql, call.callId, { ...event, isLast: isOver(event.status) });
@@ -123,6 +132,16 @@ const callOf = (
 ): Promise<Call | undefined> =>
   callId === undefined ? findCarrierCall(sql, carrier.name, carrierCallId) : findCall(sql, callId);
 
+/** The call of a word that came before its row was written. Where the row does not come meanwhile, the end of the call is kept. */
+async function callOfEarly(
+  deps: CallDeps,
+  event: Extract<CallbackEvent, { kind: 'status' }>,
+): Promise<Call | undefined> {
+  if (event.callId !== undefined || !isOver(event.status)) return undefined;
+  await noteEndedEarly(deps.sql, { ...event, carrier: deps.carrier.name });
+  return callOf(deps, event);
+}
+
 /** The carrier has ended a call: one that was never answered is over, any other one is settled by its own process. */
 export async function carrierEnded(deps: CallDeps, call: Call, status: EndedStatus): Promise<void> {
   const { live, sql } = deps;
@@ -133,6 +152,7 @@ export async function carrierEnded(deps: CallDeps, call: Call, status: EndedStat
     living.hungUp();
     return;
   }
+  deps.room?.forget(callId);
   const moved = await advanceRow(sql, callId, { type: 'carrier.ended', status });
   // It may have been answered since it was read.
   const now = moved ?? (await findCall(sql, callId)) ?? call;

@@ -5,7 +5,8 @@ import type { Log } from '../../kernel/log.ts';
 import type { SessionConfig } from '../../voice/session/session-config.ts';
 import { type SpeechDeltas, SpeechEncoder } from '../../voice/session/speech-encoder.ts';
 import type { VoicePipeline } from '../../voice/session/voice-pipeline.ts';
-import type { CallLine } from '../voice/call-line.ts';
+import type { CallLine } from '../voice/line/call-line.ts';
+import { TRANSCRIBER_LOST } from '../voice/lost-words.ts';
 import { LAST_WORDS } from './call-pipeline.ts';
 import { reasonOf } from './end-reason.ts';
 
@@ -13,7 +14,12 @@ const LONGEST_MS = 5_000;
 const ITEM = 'last_words';
 
 /** After these endings the server says `LAST_WORDS` to the caller before it drops the line. */
-const ANNOUNCED: ReadonlySet<string> = new Set(['budget_exhausted', 'max_duration', 'inactivity']);
+const ANNOUNCED: ReadonlySet<string> = new Set([
+  'budget_exhausted',
+  'max_duration',
+  'inactivity',
+  TRANSCRIBER_LOST,
+]);
 
 type LastWordsParts = {
   readonly call: {

@@ -5,6 +5,8 @@ import type { MediaCodec } from '../carriers/carrier.ts';
 import type { CallTurn } from '../records/said-turn.ts';
 import type { TurnRecordDeps } from '../records/turn-record.ts';
 import type { CallAction } from '../voice/call-actions.ts';
+import type { ActionItem } from '../voice/call-client.ts';
+import type { ConversationSettings } from '../voice/conversation-settings.ts';
 
 /** An action that is carried out beside the conversation. */
 export type ActionOfCall = Exclude<CallAction, { name: 'end_call' }>;
@@ -12,7 +14,15 @@ export type ActionOfCall = Exclude<CallAction, { name: 'end_call' }>;
 /** What happens to a live call outside of it. */
 export type LiveCallEvents = Pick<TurnRecordDeps, 'said' | 'heard' | 'interrupted'> & {
   readonly act: (action: ActionOfCall) => void;
+  /** Words of the present turn: all that the far side has said of it by now, or what the agent says next. */
+  readonly words?: (role: CallTurn['role'], text: string) => void;
   readonly digit: (digit: string) => void;
+  /** The model calls a function that is no action of the call. */
+  readonly callTool?: (item: ActionItem) => void;
+  /** The far side has said something. */
+  readonly callerSpoke?: () => void;
+  /** The brain ends the call and leaves this to the developer: `end` is called once it is kept. */
+  readonly handOff?: (data: string) => void;
   /** An answer is over that the far side did not interrupt. */
   readonly answered?: () => void;
   /** Digits that the brain has asked for. */
@@ -32,11 +42,17 @@ export type LiveCallOptions = {
   readonly format: SoundFormat;
   /** What was said before this process had the call. */
   readonly history: readonly CallTurn[];
+  /** System messages that were added before this process had the call. */
+  readonly injected?: readonly string[];
   readonly beginMessage: string | undefined;
   /** What the far side hears before the greeting and before anything is recorded. Undefined: nothing will be. */
   readonly notice?: string | undefined;
   /** The brain hears each key as it is pressed, and answers it by itself. */
   readonly hearsKeys?: boolean;
+  /** What of the caller's speech interrupts an answer. Absent: the defaults. */
+  readonly interruption?: ConversationSettings['interruption'];
+  /** Noise is taken out of what the caller says, and hold music is not answered. */
+  readonly suppressesNoise?: boolean | undefined;
   readonly longestMs: number;
   /** A stream that broke may come back within so long. */
   readonly lineLostMs: number;

@@ -18,16 +18,24 @@ import { type LineFigures, lineFigures } from '../records/line-figures.ts';
 import type { CallTurn } from '../records/said-turn.ts';
 import { timedPipeline } from '../records/timed-pipeline.ts';
 import { TurnRecord } from '../records/turn-record.ts';
+import { ToolTurns } from '../tools/tool-turns.ts';
 import { BargeIn } from '../voice/barge-in.ts';
 import { type ActionItem, type AnswerLabels, CallClient } from '../voice/call-client.ts';
-import { CallLine, type LineConnection } from '../voice/call-line.ts';
-import { CallerSound } from '../voice/caller-sound.ts';
+import type { AnswerManner } from '../voice/call-parties.ts';
+import { CallLine, type LineConnection } from '../voice/line/call-line.ts';
+import { CallerSound } from '../voice/line/caller-sound.ts';
+import { LostWords } from '../voice/lost-words.ts';
+import { openCleaner } from '../voice/noise/line-cleaner.ts';
 import { StreamHandover } from '../voice/stream-handover.ts';
+import { bargeInRules } from '../voice/tuning/turn-settings.ts';
 import { LiveActions } from './actions/live-actions.ts';
 import { AfterAnswer } from './after-answer.ts';
+import { type LiveCommand, obey } from './commands/live-command.ts';
 import { playOut } from './last-words.ts';
-import type { LiveCallOptions } from './live-call-options.ts';
+import type { ActionOfCall, LiveCallOptions } from './live-call-options.ts';
 import { NamedTimers } from './named-timers.ts';
+
+type SystemTurn = { readonly role: 'system'; readonly content: string };
 
 /** How often the line is billed and the next turn is held anew. */
 const BILLING_MS = 5_000;
@@ -51,8 +59,13 @@ export class LiveCall {
   readonly #record: TurnRecord;
   readonly #announcement: Announcement;
   readonly #after: AfterAnswer;
+  readonly tools: ToolTurns;
   readonly #timers: NamedTimers;
   readonly #handover: StreamHandover;
+  /** When the far side's last sound came, or the stream that stands was opened. */
+  #soundAtMs: number;
+  readonly #lostWords = new LostWords(this);
+  #manner: AnswerManner = { mayBeInterrupted: true, isResting: false };
   #isAnswering = false;
   #isOver = false;
 
@@ -63,6 +76,7 @@ export class LiveCall {
     const { clock, random } = deps;
     const { codec, events, format, input } = options;
     this.#clock = clock;
+    this.#soundAtMs = clock.monotonicMs();
     this.#random = random;
     this.#log = deps.log;
     this.#options = options;
@@ -80,11 +94,14 @@ export class LiveCall {
     this.#bargeIn = new BargeIn({
       clock,
       line: this.line,
-      isAnswering: () => this.#isAnswering,
+      isAnswering: () => this.#isAnswering && !this.#manner.isResting,
       interrupt: () => this.#record.interrupted(this.cutShort()),
+      isAtQuestion: () => this.#isAtQuestion(),
+      rules: bargeInRules(options.interruption),
     });
     this.#sound = new CallerSound({
       bargeIn: this.#bargeIn,
+      cleaner: openCleaner(options.suppressesNoise ? deps.noiseSuppressors : undefined, format),
       clock,
       format,
       log: deps.log,
@@ -106,11 +123,14 @@ export class LiveCall {
       hearsKeys: options.hearsKeys,
       call: this,
     });
+    this.tools = new ToolTurns(this.#session, () => this.actions.isMuted);
     this.#after = new AfterAnswer({
       log: deps.log,
-      act: (action) => events.act(action),
+      act: (action) => this.act(action),
       say: (text) => this.say(text),
       end: (reason) => this.end(reason),
+      callTool: (item) => events.callTool?.(item),
+      handOff: (data) => events.handOff?.(data),
       afterSpoken: (done) =>
         this.actions.sounds.afterSent(() => this.line.afterPlayed(done, LIMITS.phone.lastWordsMs)),
     });
@@ -128,6 +148,7 @@ export class LiveCall {
       lineLostMs: options.lineLostMs,
     });
     for (const turn of options.history) this.#remember(turn);
+    for (const text of options.injected ?? []) this.instruct(text);
     this.#session.awaitCaller();
     if (options.notice === undefined) this.#greet();
     else this.#announcement.begin(options.notice);
@@ -143,19 +164,28 @@ export class LiveCall {
     return lineFigures(this.#session.jitter, this.#sound.counters, this.line.dry);
   }
 
+  /** For how long no sound has come over a stream that stands; 0 while none does, as when the call is transferred. */
+  get silentMs(): number {
+    if (!this.line.isAttached || this.actions.isTransferring) return 0;
+    return this.#clock.monotonicMs() - this.#soundAtMs;
+  }
+
   get config(): SessionConfig {
     return this.#session.config;
   }
 
   /** The carrier's stream stands, for the first time or again. */
   attach(connection: LineConnection, codec: MediaCodec = this.#options.codec): void {
+    this.#soundAtMs = this.#clock.monotonicMs();
     this.#handover.attach(connection, codec);
   }
 
   /** One event of the carrier's stream. */
   media(event: MediaEvent): void {
-    if (event.kind === 'media') this.#sound.push(event.atMs, event.bytes);
-    else if (event.kind === 'mark') this.line.echoed(event.name);
+    if (event.kind === 'media') {
+      this.#soundAtMs = this.#clock.monotonicMs();
+      this.#sound.push(event.atMs, event.bytes);
+    } else if (event.kind === 'mark') this.line.echoed(event.name);
     else if (event.kind === 'digit') this.#pressed(event.digit);
   }
 
@@ -168,6 +198,20 @@ export class LiveCall {
   /** Keeps something in the history that the brain has to know. */
   note(content: string): void {
     this.#remember({ role: 'user', content });
+  }
+
+  /** Carries out what a developer asks of the call; of one that is muted nothing. */
+  command(command: LiveCommand): void {
+    if (!this.actions.isMuted) obey(this, command);
+  }
+
+  /** Adds a system message, which the model reads with its next answer. */
+  instruct(text: string): void {
+    this.#remember({ role: 'system', content: text });
+  }
+
+  act(action: ActionOfCall): void {
+    this.#options.events.act(action);
   }
 
   /** Says a text as it is. */
@@ -202,6 +246,16 @@ export class LiveCall {
     return played;
   }
 
+  /** The brain says how its latest answer may be cut short. */
+  setManner(manner: AnswerManner): void {
+    this.#manner = manner;
+  }
+
+  /** The brain cuts its own answer short. */
+  preempt(): void {
+    if (this.#isAnswering || this.line.isPlaying) this.cutShort();
+  }
+
   /** The far side is gone, and has heard nothing more. */
   hungUp(): void {
     if (this.#isOver) {
@@ -225,16 +279,25 @@ export class LiveCall {
   #clientEvents() {
     return {
       speechStarted: (itemId: string) =>
-        this.#bargeIn.speechStarted(itemId, { mayInterrupt: !this.#announcement.isOpen }),
+        this.#bargeIn.speechStarted(itemId, { mayInterrupt: this.#mayInterrupt }),
       utteranceEnded: () => this.#record.latency.utteranceEnded(),
-      interim: (itemId: string, text: string) => this.#bargeIn.interim(itemId, text),
+      interim: (itemId: string, text: string) => {
+        this.#bargeIn.interim(itemId, text);
+        this.#options.events.words?.('user', text);
+      },
+      words: (text: string) => this.#options.events.words?.('assistant', text),
       forgotten: (itemId: string) => this.#bargeIn.forgotten(itemId),
       heard: (itemId: string, heard: Heard) => {
         this.#bargeIn.heard(itemId, heard.text);
+        this.#lostWords.heard(heard.text);
         this.#record.heard(heard, !this.#announcement.isOpen && this.#bargeIn.isAddressed);
+        if (heard.text !== '') this.#options.events.callerSpoke?.();
       },
       isAddressed: () => this.#isAddressed(),
-      transcriberFailed: (err: Error) => this.#log.warn({ err }, 'a call lost an utterance'),
+      transcriberFailed: (err: Error) => {
+        this.#log.warn({ err }, 'a call lost an utterance');
+        this.#lostWords.lost();
+      },
       answerBegan: (id: string, labels: AnswerLabels) => {
         this.#isAnswering = true;
         this.actions.answerBegan(id, labels);
@@ -246,6 +309,10 @@ export class LiveCall {
         this.#answered(cause, labels),
       ended: (ending: Ending, heardOut: () => void) => this.#ended(ending, heardOut),
     };
+  }
+
+  get #mayInterrupt(): boolean {
+    return !this.#announcement.isOpen && this.#manner.mayBeInterrupted;
   }
 
   #createAnnouncement(): Announcement {
@@ -267,7 +334,15 @@ export class LiveCall {
     if (beginMessage !== undefined) this.say(beginMessage);
   }
 
+  #isAtQuestion(): boolean {
+    const { heard } = this.line;
+    const { answerAfterEndMs: afterMs, answerBeforeEndMs: beforeMs } = LIMITS.phone;
+    const spoken = heard && this.#session.spoken(heard.itemId);
+    return spoken?.isAtQuestion(heard?.heardMs ?? 0, { afterMs, beforeMs }) === true;
+  }
+
   #isAddressed(): boolean {
+    if (this.#sound.isMusic) return false;
     if (!this.#announcement.isOpen) return this.#bargeIn.isAddressed;
     this.#announcement.asked();
     return false;
@@ -279,18 +354,19 @@ export class LiveCall {
     if (!isDone) this.#after.answered(cause);
     // A caller who interrupts goes on to speak or press keys, which request the next answer.
     if (cause?.kind !== 'cancelled') this.#options.events.answered?.();
+    queueMicrotask(() => this.tools.answered());
   }
 
   #pressed(digit: string): void {
     if (this.actions.isMuted) return;
     const isTaken = !this.#announcement.isOpen && !this.actions.isDroppingKeys;
-    if (isTaken) this.#bargeIn.interruptNow();
+    if (isTaken && this.#mayInterrupt) this.#bargeIn.interruptNow();
     this.#session.awaitCaller();
     this.#options.events.digit(digit);
     this.actions.press(digit);
   }
 
-  #remember({ content, role }: CallTurn): void {
+  #remember({ content, role }: CallTurn | SystemTurn): void {
     const id = newId(this.#random, 'item_');
     this.#session.conversation.add(writtenMessage(id, role, content));
   }
@@ -304,6 +380,7 @@ export class LiveCall {
     this.#isOver = true;
     this.#announcement.giveUp();
     this.#bargeIn.close();
+    this.#sound.close();
     this.actions.close();
     this.#timers.close();
     const { events, format, input, spoke } = this.#options;

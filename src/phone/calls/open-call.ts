@@ -1,16 +1,20 @@
 import type { SessionEndReason } from '../../../machines/call.ts';
 import type { SoundFormat } from '../../../media/coding.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import type { EnginePlace } from '../../engines/engine.ts';
+import { enginesAt } from '../../engines/engines-for.ts';
 import { insertEvents } from '../../ledger/store/agent-funds.ts';
 import { holdTurn } from '../../voice/billing/hold-turn.ts';
 import type { Extension } from '../../voice/billing/session-hold.ts';
 import { openOwnKeys } from '../../voice/cascade/own-keys.ts';
-import { fittingVoice } from '../../voice/cascade/voices.ts';
+import type { CascadePlan } from '../../voice/cascade/plan-cascade.ts';
+import { fittingVoice, inLanguage } from '../../voice/cascade/voices.ts';
 import { DEFAULT_CONFIG, type SessionConfig } from '../../voice/session/session-config.ts';
-import { SERVER_VAD, type TurnDetection } from '../../voice/session/turn-detection.ts';
+import type { VoicePipeline } from '../../voice/session/voice-pipeline.ts';
 import type { VoiceSessionInput } from '../../voice/session/voice-session-input.ts';
 import { findRecording } from '../recordings/recording-store.ts';
+import { offeredTools } from '../tools/offered-tool.ts';
 import { CALL_TOOLS, STOP_RECORDING_TOOL } from '../voice/call-actions.ts';
+import { turnDetectionOf } from '../voice/tuning/turn-settings.ts';
 import { findWallet } from './account-store.ts';
 import type { Call } from './call.ts';
 import type { Brain, CallDeps } from './call-deps.ts';
@@ -87,6 +91,7 @@ export async function openCall(deps: CallDeps, call: Call, parts: CallParts): Pr
       return await letGo(money, isNew, opened.kind === 'refused' ? opened.reason : 'error');
     }
     if (!isNew || (await markStarted(deps, call, wallet))) return opened;
+    opened.input.release?.();
     await money.release();
     return LOST;
   } catch (error) {
@@ -110,17 +115,36 @@ async function letGo(
   return receipt === undefined ? LOST : { kind: 'refused', reason, receipt };
 }
 
+/** Opens the voice of a call with its place at the recogniser, which the end of the session gives back. */
 async function openVoice(
   deps: CallDeps,
   call: Call,
-  { brain, format, money, prompt, spoken }: CallParts & { readonly money: CallMoney },
+  parts: CallParts & { readonly money: CallMoney },
 ): Promise<OpenedCall> {
+  const place = deps.room?.take(call.callId);
+  let isOpened = false;
+  try {
+    const opened = await openVoiceAt(deps, call, parts, place);
+    isOpened = opened.kind === 'opened';
+    return opened;
+  } finally {
+    if (!isOpened) place?.release();
+  }
+}
+
+async function openVoiceAt(
+  deps: CallDeps,
+  call: Call,
+  { brain, format, money, prompt, spoken }: CallParts & { readonly money: CallMoney },
+  place: EnginePlace | undefined,
+): Promise<OpenedCall> {
+  const engines = deps.enginesOf(call.agentId);
   const plan = planVoice(deps, call.options.voice, brain !== undefined);
   const { accountId } = call;
   const { providerKeys } = deps.cascades;
   const buyer = { accountId, providerKey: undefined };
   const ownKeys = await openOwnKeys({ ...deps, providerKeys }, [plan.llm], buyer);
-  const config = fittingVoice(plan, configOf(call, format, brain !== undefined));
+  const wanted = fittingVoice(plan, configOf(deps, call, format, brain !== undefined));
   const cap = turnCapOf(plan);
   const pipeline = createCallPipeline({
     catalogue: deps.catalogue,
@@ -129,11 +153,12 @@ async function openVoice(
     random: deps.random,
     trace: deps.trace,
     cascades: deps.cascades,
-    engines: deps.enginesOf(call.agentId),
+    engines: place === undefined ? engines : enginesAt(engines, place),
     plan,
     ownKeys,
     cap,
     brain: brain?.llm,
+    pronunciations: call.options.voice.conversation?.voiceTuning?.pronunciations ?? [],
     prompt,
     source: phoneSource(call),
     spender: spenderOf(call),
@@ -143,6 +168,7 @@ async function openVoice(
     lineSeconds: money.lineSeconds,
     takeSpoken: spoken,
   });
+  const config = inItsLanguage(deps, call, { config: wanted, plan, pipeline });
   const reservesOf = (tokens: number) => pipeline.reserves(config, tokens);
   const { verdict, outputTokens } = await holdTurn(money.holds, reservesOf, cap.outputTokens);
   if (verdict.kind === 'lost') return LOST;
@@ -155,8 +181,32 @@ async function openVoice(
     outputTokens,
     pipeline,
     config,
+    release: () => place?.release(),
   };
   return { kind: 'opened', input, money };
+}
+
+/** The settings with the language of the call, where its models have that. */
+function inItsLanguage(
+  { log }: CallDeps,
+  { callId, options }: Call,
+  {
+    config,
+    pipeline,
+    plan,
+  }: {
+    readonly config: SessionConfig;
+    readonly pipeline: Pick<VoicePipeline, 'problemOf'>;
+    readonly plan: CascadePlan;
+  },
+): SessionConfig {
+  const language = options.voice.conversation?.language;
+  if (language === undefined) return config;
+  const change = inLanguage(plan.tts, config, language);
+  const changed = { ...config, ...change };
+  if (change !== undefined && pipeline.problemOf(changed) === undefined) return changed;
+  log.warn({ callId, language }, 'the models of a call do not have its language');
+  return config;
 }
 
 /** The call is answered: from now on it is billed. False: it has ended meanwhile, or its end was asked for. */
@@ -171,17 +221,14 @@ function markStarted({ sql }: CallDeps, call: Call, wallet: string | null): Prom
   });
 }
 
-/** Whether speech interrupts an answer is decided on the line, by what is said. */
-const TURN_DETECTION: TurnDetection = {
-  ...SERVER_VAD,
-  silenceDurationMs: LIMITS.phone.turnSilenceMs,
-  unfinishedSilenceMs: LIMITS.phone.unfinishedSilenceMs,
-  interruptResponse: false,
-  idleTimeoutMs: LIMITS.phone.promptAfterMs,
-};
-
-function configOf(call: Call, format: SoundFormat, hasBrain: boolean): SessionConfig {
-  const { systemPrompt, voice } = call.options.voice;
+function configOf(
+  deps: Pick<CallDeps, 'services'>,
+  call: Call,
+  format: SoundFormat,
+  hasBrain: boolean,
+): SessionConfig {
+  const { conversation = {}, systemPrompt, voice } = call.options.voice;
+  const { keyterms, voiceTuning } = conversation;
   return {
     isAnswering: DEFAULT_CONFIG.isAnswering,
     instructions: systemPrompt ?? '',
@@ -189,20 +236,26 @@ function configOf(call: Call, format: SoundFormat, hasBrain: boolean): SessionCo
     inputFormat: format,
     outputFormat: format,
     voice: voice ?? DEFAULT_CONFIG.voice,
-    speed: DEFAULT_CONFIG.speed,
-    turnDetection: TURN_DETECTION,
+    speed: voiceTuning?.speed ?? DEFAULT_CONFIG.speed,
+    turnDetection: turnDetectionOf(conversation),
     transcription: DEFAULT_CONFIG.transcription,
     transcriptionModel: DEFAULT_CONFIG.transcriptionModel,
     transcriptionLanguage: DEFAULT_CONFIG.transcriptionLanguage,
-    transcriptionPrompt: DEFAULT_CONFIG.transcriptionPrompt,
-    tools: hasBrain ? [] : toolsOf(call),
+    transcriptionPrompt: keyterms?.join(', ') ?? DEFAULT_CONFIG.transcriptionPrompt,
+    tools: hasBrain ? [] : toolsOf(deps, call),
     toolChoice: DEFAULT_CONFIG.toolChoice,
     maxOutputTokens: DEFAULT_CONFIG.maxOutputTokens,
   };
 }
 
-const toolsOf = ({ options }: Call): SessionConfig['tools'] =>
-  options.isRecorded ? [...CALL_TOOLS, STOP_RECORDING_TOOL] : CALL_TOOLS;
+const toolsOf = (
+  { services }: Pick<CallDeps, 'services'>,
+  { options }: Call,
+): SessionConfig['tools'] => [
+  ...CALL_TOOLS,
+  ...(options.isRecorded ? [STOP_RECORDING_TOOL] : []),
+  ...offeredTools(services, options.voice.tools ?? []),
+];
 
 /** Why a call is refused at its answer; undefined: it is not. */
 function refusalOf(verdict: Extension): SessionEndReason | undefined {

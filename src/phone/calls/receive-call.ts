@@ -1,3 +1,4 @@
+import { assert } from '../../kernel/assert.ts';
 import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { HoldRefusal } from '../../ledger/rules/requests.ts';
@@ -9,13 +10,15 @@ import {
   findWallet,
   type LivingNumber,
 } from './account-store.ts';
-import { type NewCall, newCallId } from './call.ts';
+import { type CallOptions, type NewCall, newCallId } from './call.ts';
 import type { CallDeps } from './call-deps.ts';
 import { callRejected } from './call-events.ts';
 import { PHONE_DESTINATION } from './call-money.ts';
-import { findCarrierCall, insertCall } from './call-store.ts';
+import { findCarrierCall } from './call-store.ts';
 import { askLedger } from './opening/ask-ledger.ts';
+import { askForOptions, storedOptions } from './opening/inbound-options.ts';
 import { leastReserve } from './opening/least-reserve.ts';
+import { insertCall } from './opening/new-call-store.ts';
 
 export type Ringing = {
   readonly carrierCallId: string;
@@ -41,9 +44,20 @@ export async function receiveCall(deps: CallDeps, ringing: Ringing): Promise<Rec
   if (known !== undefined) return { kind: 'admitted', callId: known.callId };
   const number = await findLivingNumber(sql, { phoneNumber: ringing.to });
   if (number === undefined) return REJECTED;
-  const { recordCalls, reportCalls, ...voice } = await deps.voiceOf(number.agentId);
+  const stored = await deps.voiceOf(number.agentId);
   const callId = newCallId(deps.random);
-  const call: NewCall = {
+  const wanted = await askForOptions(deps, stored, {
+    callId,
+    agentId: number.agentId,
+    accountId: number.accountId,
+    from: ringing.from,
+    to: ringing.to,
+  });
+  if (wanted === 'reject') {
+    await reject(deps, number, ringing, 'inbound_rejected');
+    return REJECTED;
+  }
+  const ofOptions = (options: CallOptions): NewCall => ({
     callId,
     agentId: number.agentId,
     accountId: number.accountId,
@@ -60,23 +74,29 @@ export async function receiveCall(deps: CallDeps, ringing: Ringing): Promise<Rec
     customerId: null,
     maxSpendRaw: LIMITS.phone.callCeilingRaw,
     rates: deps.rateCard,
-    options: {
-      voice,
-      detectsMachine: false,
-      isRecorded: recordCalls,
-      wantsReport: reportCalls,
-    },
+    options,
     dueInMs: LIMITS.phone.ringSeconds * 1_000 + LIMITS.phone.sweepGraceMs,
-  };
-  const refused = await refusalOf(deps, call);
+  });
+  let call = ofOptions(wanted ?? storedOptions(stored));
+  let refused = await refusalOf(deps, call);
+  if (refused !== undefined && wanted !== undefined) {
+    // The call cannot have the answer of the developer: its model is not sold, for example, or costs too much.
+    call = ofOptions(storedOptions(stored));
+    refused = await refusalOf(deps, call);
+  }
   if (refused !== undefined) {
     await reject(deps, number, ringing, refused);
     return REJECTED;
   }
-  const most = { agent: LIMITS.phone.callsPerAgent, account: LIMITS.phone.callsPerAccount };
-  const written = await insertCall(sql, call, most);
+  if (deps.room?.keep(callId) !== undefined) {
+    await reject(deps, number, ringing, 'capacity');
+    return { kind: 'reject', reason: 'busy' };
+  }
+  const written = await insertCall(sql, call, deps.concurrentCalls);
   if (written.kind === 'written') return { kind: 'admitted', callId };
-  const { error } = errors.phone.callLimit('agent', most.agent, most.agent);
+  deps.room?.forget(callId);
+  assert(written.kind === 'full', 'a call from outside is in no batch');
+  const { error } = errors.phone.callLimit(written.of, written.limit, written.active);
   await reject(deps, number, ringing, error);
   return { kind: 'reject', reason: 'busy' };
 }

@@ -46,8 +46,10 @@ export function createTurnWriter(deps: {
   readonly clock: Clock;
   readonly log: Log;
   readonly sql: Sql;
+  /** A turn is written, under its number. */
+  readonly written?: (callId: string, seq: number, turn: SaidTurn) => void;
 }): TurnWriter {
-  const { clock, log, sql } = deps;
+  const { clock, log, sql, written } = deps;
   let entries: Entry[] = [];
   let isGathering = false;
   let round: Promise<void> | undefined;
@@ -86,7 +88,11 @@ export function createTurnWriter(deps: {
     await together(said, async (some) => {
       const turns = some.map(({ of: { callId }, turn }): TurnOfCall => ({ callId, turn }));
       const numbers = await addTurns(sql, turns);
-      for (const [at, { of, turn }] of some.entries()) remember(of, turn.itemId, numbers[at]);
+      for (const [at, { of, turn }] of some.entries()) {
+        const seq = numbers[at];
+        remember(of, turn.itemId, seq);
+        if (seq !== undefined) written?.(of.callId, seq, turn);
+      }
     });
     await together(heardOf(taken), (some) => noteHeard(sql, some));
   }

@@ -20,6 +20,8 @@ export interface CarrierNumbers {
   search(query: {
     readonly areaCode?: string | undefined;
     readonly phoneNumber?: string | undefined;
+    /** Two letters; absent: the United States. */
+    readonly country?: string | undefined;
     readonly limit: number;
   }): Promise<readonly OfferedNumber[]>;
   /** Buys a number, and keeps `purchaseId` beside it. Its calls come to this server. */
@@ -33,7 +35,7 @@ export interface CarrierNumbers {
   release(carrierNumberId: string): Promise<void>;
 }
 
-/** A call's state in the words of Twilio, which every adapter translates to. */
+/** A call's state in the words of Twilio, which every adapter translates to; `invalid` is a failure: there is no such number. */
 export const CARRIER_STATUSES = [
   'queued',
   'ringing',
@@ -43,6 +45,7 @@ export const CARRIER_STATUSES = [
   'no-answer',
   'canceled',
   'failed',
+  'invalid',
 ] as const;
 export type CarrierStatus = (typeof CARRIER_STATUSES)[number];
 
@@ -281,10 +284,10 @@ export interface Carrier {
 export class CarrierFailed extends Error {
   override readonly name = 'CarrierFailed';
   /**
-   * `taken`: another customer of the carrier has rented the number. `refused`: the carrier did nothing, and the same request
-   * fails again. `away`: the carrier did not answer, and may have done what was asked.
+   * `taken`: another customer of the carrier has rented the number. `invalid`: there is no such number to call. `refused`: the
+   * carrier did nothing, and the same request fails again. `away`: the carrier did not answer, and may have done what was asked.
    */
-  readonly kind: 'taken' | 'refused' | 'away';
+  readonly kind: 'taken' | 'invalid' | 'refused' | 'away';
   /** The carrier's own code. */
   readonly code: string | undefined;
 

@@ -18,8 +18,8 @@ export type FailedAnswer = {
   /** The carrier's own; absent where it gave none. */
   readonly code?: unknown;
   readonly words: unknown;
-  /** Another customer of the carrier has the number. */
-  readonly isTaken: boolean;
+  /** What the carrier's code says of the number; absent: nothing. */
+  readonly number?: 'taken' | 'invalid' | undefined;
 };
 
 /** A telephone number, with or without its marks, or any other run of digits that may be a part of one. */
@@ -28,10 +28,10 @@ const WORDS_CHARS = 200;
 
 /** The failure that an answer reports. A carrier's words name the numbers of a call, and no log may: they are masked. */
 export function failedAnswer(carrier: string, answer: FailedAnswer): CarrierFailed {
-  const { code, isTaken, status, words } = answer;
+  const { code, number, status, words } = answer;
   const plain = headOf(String(words ?? '').replace(NUMBERS, '#'), WORDS_CHARS);
   return new CarrierFailed(
-    isTaken ? 'taken' : kindOfStatus(status),
+    number ?? kindOfStatus(status),
     `${carrier} answered ${status}: ${plain}`,
     { code: String(code ?? status), cause: { status } },
   );

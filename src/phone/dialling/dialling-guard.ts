@@ -81,3 +81,11 @@ export async function judgeNumber(
   }
   return { kind: 'allowed', country };
 }
+
+/** The time zones whose calling hours a call to a number keeps. Undefined: none, since the number is toll-free or is no number. */
+export async function zonesToKeep(toNumber: string): Promise<readonly string[] | undefined> {
+  const { default: parse } = await import('libphonenumber-js/max');
+  const number = parse(toNumber);
+  if (number?.country === undefined || number.getType() === 'TOLL_FREE') return undefined;
+  return zonesOf(toNumber, number.country);
+}

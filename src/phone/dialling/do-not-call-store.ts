@@ -1,4 +1,5 @@
 import { LIMITS } from '../../kernel/limits.ts';
+import { textArray } from '../../platform/postgres/pg-array.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
 
 /** A number that an account must not call. */
@@ -33,6 +34,18 @@ export async function findEntry(
     select phone_number as "phoneNumber", created_at as "createdAt" from do_not_call
     where account_id = ${accountId} and phone_number = ${phoneNumber}`;
   return row;
+}
+
+/** Those of some numbers that are on the list. */
+export async function findListed(
+  sql: Queryable,
+  accountId: string,
+  phoneNumbers: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await sql<{ phone_number: string }[]>`
+    select phone_number from do_not_call
+    where account_id = ${accountId} and phone_number = any (${textArray(phoneNumbers)}::text[])`;
+  return new Set(rows.map(({ phone_number }) => phone_number));
 }
 
 /** By number, those after `after`. */

@@ -17,5 +17,7 @@ export async function refuseNumber(
   const doNotCall = await createDoNotCall({ sql }).has(accountId, to);
   const policy = { callingHours, countries, doNotCall, nowMs: clock.now() };
   const verdict = await judgeNumber(to, policy);
-  return verdict.kind === 'allowed' ? undefined : { message: verdict.message };
+  return verdict.kind === 'allowed'
+    ? undefined
+    : { reason: verdict.reason, message: verdict.message };
 }

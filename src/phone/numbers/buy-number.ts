@@ -19,11 +19,18 @@ import { deleteBuying, findLiving, insertBuying } from './number-store.ts';
 import { refusePurchase } from './refuse-purchase.ts';
 import { RENTAL_DESTINATION } from './rental-charge.ts';
 import { searchNumbers } from './search-numbers.ts';
-import { areaCodeOf, parseWantedNumber, type WantedNumber } from './wanted-number.ts';
+import {
+  areaCodeOf,
+  parseWantedNumber,
+  requireCountry,
+  type WantedNumber,
+} from './wanted-number.ts';
 
 export type BuyDeps = NumberDeps & {
   readonly random: Random;
   readonly rateCard: Pick<RateCard, 'rentalRaw'>;
+  /** Two-letter codes of the countries whose numbers may be rented, beside those of the United States. */
+  readonly countries: readonly string[];
 };
 
 /** Who buys: an agent with its key, or its developer, who is named by the account. */
@@ -68,9 +75,15 @@ async function buyOnce(
   const agent = await requireAgent(sql, { agentId: spender.agentId, accountId });
   await requirePlace(deps, agent.id);
   const wanted = parseWantedNumber(body);
+  const country = await requireCountry(wanted, deps.countries);
   requireReady(agent);
   if ((await findSuspension(sql, accountId)) !== undefined) throw errors.phone.telephonySuspended();
-  const { buying, sold } = await buyOffered(deps, agent, buyer, await offersFor(deps, wanted));
+  const { buying, sold } = await buyOffered(
+    deps,
+    agent,
+    buyer,
+    await offersFor(deps, wanted, country),
+  );
   const bought = await finishPurchase(deps, buying, sold);
   if (bought === undefined) throw errors.phone.provisioningFailed();
   return bought;
@@ -114,10 +127,16 @@ function requireReady({ status, walletAddress }: Agent): void {
 }
 
 /** Only what the search offers is bought: a number that needs an address on file is no such one. */
-async function offersFor(deps: BuyDeps, wanted: WantedNumber): Promise<readonly OfferedNumber[]> {
+async function offersFor(
+  deps: BuyDeps,
+  wanted: WantedNumber,
+  country: string,
+): Promise<readonly OfferedNumber[]> {
   const offers = await searchNumbers(
     deps,
-    wanted.kind === 'exact' ? { phoneNumber: wanted.phoneNumber } : { areaCode: wanted.areaCode },
+    wanted.kind === 'exact'
+      ? { phoneNumber: wanted.phoneNumber, country }
+      : { areaCode: wanted.areaCode },
   );
   if (offers.length > 0) return offers;
   throw errors.phone.noNumbersAvailable(

@@ -7,7 +7,11 @@ import type { NumberDeps } from './number-deps.ts';
 /** What the carrier offers now. Nothing is reserved. Throws 503 where the carrier does not answer. */
 export async function searchNumbers(
   { seller, clock, log }: Pick<NumberDeps, 'seller' | 'clock' | 'log'>,
-  query: { readonly areaCode?: string | undefined; readonly phoneNumber?: string | undefined },
+  query: {
+    readonly areaCode?: string | undefined;
+    readonly phoneNumber?: string | undefined;
+    readonly country?: string | undefined;
+  },
 ): Promise<readonly OfferedNumber[]> {
   const limit = LIMITS.phone.searchResults;
   try {

@@ -1,4 +1,5 @@
 import { errors } from '../../kernel/errors.ts';
+import { countryOf } from '../dialling/country-of.ts';
 
 /** What a purchase asks for. An exact number wins where both are named. */
 export type WantedNumber =
@@ -7,6 +8,7 @@ export type WantedNumber =
 
 const AREA_CODE = /^[2-9][0-9]{2}$/;
 const US_NUMBER = /^\+1[0-9]{10}$/;
+const FOREIGN_NUMBER = /^\+(?!1)[1-9][0-9]{6,14}$/;
 
 const isAbsent = (value: unknown): boolean => value === undefined || value === null || value === '';
 
@@ -14,7 +16,8 @@ const isAbsent = (value: unknown): boolean => value === undefined || value === n
 export function parseWantedNumber(body: Readonly<Record<string, unknown>>): WantedNumber {
   const { areaCode, phoneNumber } = body;
   if (!isAbsent(phoneNumber)) {
-    if (typeof phoneNumber !== 'string' || !US_NUMBER.test(phoneNumber)) {
+    const isNumber = (form: RegExp) => form.test(String(phoneNumber));
+    if (typeof phoneNumber !== 'string' || ![US_NUMBER, FOREIGN_NUMBER].some(isNumber)) {
       throw errors.phone.invalidPhoneNumber();
     }
     return { kind: 'exact', phoneNumber };
@@ -31,5 +34,21 @@ export function requireAreaCode(areaCode: unknown): string {
   return areaCode;
 }
 
-/** The area code that a US number begins with. */
-export const areaCodeOf = (phoneNumber: string): string => phoneNumber.slice(2, 5);
+/** The area code that a US number begins with; null for a number of another country. */
+export const areaCodeOf = (phoneNumber: string): string | null =>
+  US_NUMBER.test(phoneNumber) ? phoneNumber.slice(2, 5) : null;
+
+/**
+ * The country of a wanted number. Throws the refusal of a number outside the United States that cannot exist, or whose country
+ * the operator does not allow.
+ */
+export async function requireCountry(
+  wanted: WantedNumber,
+  countries: readonly string[],
+): Promise<string> {
+  if (wanted.kind === 'area' || US_NUMBER.test(wanted.phoneNumber)) return 'US';
+  const country = await countryOf(wanted.phoneNumber);
+  if (country === undefined || !countries.includes(country))
+    throw errors.phone.invalidPhoneNumber();
+  return country;
+}

@@ -1,7 +1,7 @@
 import type { TurnCause } from '../../../machines/voice-turn.ts';
 import type { Clock, TimerHandle } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import type { CallLine } from '../voice/call-line.ts';
+import type { CallLine } from '../voice/line/call-line.ts';
 
 /**
  * Tells the other side of a call that it is recorded, before anything else is said. The sentence is not interrupted by

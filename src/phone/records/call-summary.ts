@@ -55,13 +55,20 @@ export function summarize(
   const spans = SPANS.map((span) => [span, spanOf(chains.map((chain) => chain[span]))]);
   return {
     turns: { user: turns.length - answers.length, assistant: answers.length },
-    interruptions: answers.filter(({ heard }) => heard !== null).length,
+    interruptions: interruptionsOf(turns),
     wordsSaid: sumOf(answers.map(({ content }) => countWords(content))),
     wordsHeard: sumOf(answers.map(({ content, heard }) => countWords(heard ?? content))),
     latency: chains.length === 0 ? {} : Object.fromEntries(spans),
     answers: chains.slice(-ANSWERS_KEPT),
     lines,
   };
+}
+
+/** Answers that the far side cut off. Those at the end of a call, behind which nothing was said, its end cut off. */
+function interruptionsOf(turns: readonly StoredTurn[]): number {
+  const isCut = ({ heard, role }: StoredTurn) => role === 'assistant' && heard !== null;
+  const last = turns.findLastIndex((turn) => !isCut(turn));
+  return turns.slice(0, last + 1).filter(isCut).length;
 }
 
 const spanOf = (values: readonly number[]): SpanSummary => ({

@@ -1,9 +1,11 @@
 import { errors } from '../../kernel/errors.ts';
+import { LIMITS } from '../../kernel/limits.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import type { Call } from '../calls/call.ts';
 import { sumOf } from '../rate-card.ts';
 import { factsOf } from '../recordings/recording.ts';
 import { findRecording } from '../recordings/recording-store.ts';
+import { findToolCalls } from '../tools/tool-store.ts';
 import { findReportRow, findStoredTurns } from './record-store.ts';
 import { summaryText } from './report-text.ts';
 
@@ -22,8 +24,10 @@ export async function readReport(sql: Sql, call: Call) {
   );
   if (!isKept) throw errors.phone.reportNotFound();
   const turns = await findStoredTurns(sql, callId);
+  const tools = await findToolCalls(sql, callId, LIMITS.phone.tools.perCall);
   const recording = await findRecording(sql, callId);
   const legs = call.legs ?? NO_LEGS;
+  const toolsRaw = tools.reduce((sumRaw, { costRaw }) => sumRaw + costRaw, 0n);
   return {
     callId,
     direction: call.direction,
@@ -39,12 +43,14 @@ export async function readReport(sql: Sql, call: Call) {
     backstop: isBackstop,
     taskId: call.taskId,
     customerId: call.customerId,
+    metadata: options.metadata ?? null,
     receipt: {
       transportRaw: `${legs.transportRaw}`,
       sttRaw: `${legs.sttRaw}`,
       ttsRaw: `${legs.ttsRaw}`,
       modelRaw: `${modelRaw}`,
-      totalRaw: `${sumOf(legs) + modelRaw}`,
+      toolsRaw: `${toolsRaw}`,
+      totalRaw: `${sumOf(legs) + modelRaw + toolsRaw}`,
     },
     summary: summaryText(call, summary, turns),
     transcript: turns.map(({ at, content, heard, latency, role }) => ({
@@ -54,6 +60,14 @@ export async function readReport(sql: Sql, call: Call) {
       interrupted: heard !== null,
       at: new Date(at).toISOString(),
       latency,
+    })),
+    tools: tools.map(({ arguments: given, at, costRaw, ms, name, outcome }) => ({
+      name,
+      arguments: given,
+      outcome,
+      costRaw: `${costRaw}`,
+      at: new Date(at).toISOString(),
+      ms,
     })),
     quality: summary,
     analysis,

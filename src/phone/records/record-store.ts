@@ -4,6 +4,7 @@ import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 import { findWallet } from '../calls/account-store.ts';
 import type { Call } from '../calls/call.ts';
 import { reportReady } from '../calls/call-events.ts';
+import { forgetToolCalls } from '../tools/tool-store.ts';
 import type { CallAnalysis } from './analysis/analyze-call.ts';
 import { type CallSummary, type StoredTurn, summarize } from './call-summary.ts';
 import type { LineFigures } from './line-figures.ts';
@@ -40,6 +41,7 @@ export async function closeRecord(
   const { wantsReport } = options;
   const isAnswered = startedAt !== null;
   if (isAnswered) {
+    await tx`delete from call_commands where call_id = ${callId}`;
     const turns = await findStoredTurns(tx, callId);
     const summary = summarize(turns, [
       ...(await findLines(tx, callId)),
@@ -60,6 +62,7 @@ export async function closeRecord(
       where id = ${callId}`;
   } else if (isAnswered) {
     await tx`delete from call_turns where call_id = ${callId}`;
+    await forgetToolCalls(tx, callId);
   }
 }
 
@@ -101,6 +104,7 @@ export async function forgetReports(sql: Sql, limit: number): Promise<number> {
       order by report_until limit ${limit} for update skip locked`;
     for (const { id } of due) {
       await tx`delete from call_turns where call_id = ${id}`;
+      await forgetToolCalls(tx, id);
       await tx`update calls set report_until = null, analysis_due_at = null where id = ${id}`;
     }
     return due.length;

@@ -15,6 +15,8 @@ const ENDINGS: Readonly<Record<CallEndReason, string>> = {
   llm_refused: 'the brain of the agent refused to go on',
   backstop_settled: 'the process of its media was lost',
   inactivity: 'the other side was silent',
+  media_timeout: 'no sound came from the other side any more',
+  transcriber_lost: 'What the caller said could not be transcribed any more.',
   voicemail_reached: 'an answering machine had answered',
   call_transfer: 'it was transferred',
   suspended: 'the agent was suspended',
@@ -23,6 +25,7 @@ const ENDINGS: Readonly<Record<CallEndReason, string>> = {
   dial_no_answer: 'it was not answered',
   dial_canceled: 'it was cancelled',
   dial_failed: 'it could not be placed',
+  dial_invalid: 'there is no such number',
   carrier_denied: 'the carrier refused it',
   error: 'something broke',
 };

@@ -38,6 +38,10 @@ class TimedReply implements LlmReply {
     this.#chain = chain;
   }
 
+  get isForReading(): boolean {
+    return this.#reply.isForReading ?? false;
+  }
+
   async next(): Promise<LlmPiece | undefined> {
     const piece = await this.#reply.next();
     if (piece !== undefined) this.#chain.token();

@@ -1,6 +1,8 @@
+import { LIMITS } from '../../kernel/limits.ts';
+
 /** Sounds of a listener, however long they are drawn: "mhm", "mm-hmm", "uh-huh", "yeahhh", "haha". */
 const SOUNDS =
-  /^(?:m+|h+m+|m+h+m*|u+h+|u+m+|a+h+|o+h+|a+ha+|u+h+hu+h+|ye+a+h*|ye+p+|yu+p+|o+k+a*y*|ha+(?:ha+)+h?|he+(?:he+)+h?|huh)$/;
+  /^(?:m+|h+m+|(?:m+h+)+m*|u+h+|u+m+|a+h+|o+h+|a+ha+|u+h+hu+h+|ye+a+h*|ye+p+|yu+p+|o+k+a*y*|ha+(?:ha+)+h?|he+(?:he+)+h?|huh)$/;
 
 const WORDS: ReadonlySet<string> = new Set([
   'right',
@@ -24,27 +26,107 @@ const WORDS: ReadonlySet<string> = new Set([
 /** Pairs of words that are one sign together, and none apart. */
 const PAIRS: ReadonlySet<string> = new Set(['i see', 'got it', 'all right', 'of course', 'go on']);
 
-/** Who says more than so much has something to say, whatever it is. */
+/** A longer utterance has something to say, whatever its words are. */
 const MOST_WORDS = 4;
 const MOST_CHARS = 64;
 
-/**
- * Whether these words only show that the caller is listening, so that they interrupt nothing. False where there are no
- * words: it is not known yet.
- */
-export function isBackchannel(transcript: string): boolean {
-  if (transcript.length > MOST_CHARS) return false;
+/** Words that ask an agent to stop, or that begin a question or an objection. One of them interrupts by itself. */
+const INTERRUPTING: ReadonlySet<string> = new Set(
+  `stop wait no nope hold hang sorry pardon excuse hello hey what who why when where how but actually enough cancel help
+  repeat again never dont quiet operator human agent person representative stopp halt nein warte moment non attends arrete
+  alto espera para basta`.split(/\s+/),
+);
+
+/** Of those, the ones that ask for silence. They are short, and mean it however short they are. */
+const STOPPING: ReadonlySet<string> = new Set(
+  'stop wait hold hang cancel enough quiet stopp halt warte attends arrete alto espera basta'.split(
+    ' ',
+  ),
+);
+
+/** Characters of a script that does not part its words; two of them count as a word. */
+const UNPARTED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/gu;
+
+/** What interrupts an answer. */
+export type InterruptionRules = {
+  /** Fewest words that interrupt, beside those that ask to stop. */
+  readonly minWords: number;
+  /** Words that never interrupt, in lower case. */
+  readonly ignoreWords: ReadonlySet<string>;
+};
+
+const NO_WORDS: ReadonlySet<string> = new Set();
+
+/** The words of a transcript in lower case; letters that are drawn apart, as in "m m h m", are one word. */
+function wordsOf(transcript: string): string[] {
   const words = transcript
     .toLowerCase()
     .replace(/['’]/g, '')
     .split(/[^\p{L}\p{N}]+/u)
     .filter((word) => word !== '');
+  const isHum = words.length > 1 && words.every((word) => /^[mhu]+$/.test(word));
+  return isHum ? [words.join('')] : words;
+}
+
+/**
+ * Whether these words only show that the caller is listening, so that they interrupt nothing. False where there are no
+ * words: it is not known yet.
+ */
+export function isBackchannel(
+  transcript: string,
+  ignored: ReadonlySet<string> = NO_WORDS,
+): boolean {
+  if (transcript.length > MOST_CHARS) return false;
+  const words = wordsOf(transcript);
   if (words.length === 0 || words.length > MOST_WORDS) return false;
   for (let at = 0; at < words.length; at++) {
     const word = words[at] ?? '';
-    if (SOUNDS.test(word) || WORDS.has(word)) continue;
+    if (SOUNDS.test(word) || WORDS.has(word) || ignored.has(word)) continue;
     if (!PAIRS.has(`${word} ${words[at + 1] ?? ''}`)) return false;
     at++;
   }
   return true;
+}
+
+/** What recognisers make of a cough or a rustle. */
+const NOISE: ReadonlySet<string> = new Set([
+  'the',
+  'a',
+  'and',
+  'of',
+  'to',
+  'in',
+  'it',
+  'he',
+  'that',
+  'is',
+]);
+
+/** Whether the words of a sound that was too short to pause an answer are more than a recogniser's guess at a noise. */
+export const isShortAnswer = (transcript: string): boolean =>
+  !wordsOf(transcript).every((word) => NOISE.has(word));
+
+/** Whether words, however short their sound was, ask the agent to stop. */
+export function isStop(transcript: string, ignored: ReadonlySet<string>): boolean {
+  const words = transcript.length > MOST_CHARS ? [] : wordsOf(transcript);
+  return (
+    words.length <= MOST_WORDS && words.some((word) => STOPPING.has(word) && !ignored.has(word))
+  );
+}
+
+/** Whether these words, said over an answer for `loudMs`, are meant to interrupt it. */
+export function isInterruption(
+  transcript: string,
+  { ignoreWords, minWords }: InterruptionRules,
+  loudMs: number,
+): boolean {
+  if (isBackchannel(transcript, ignoreWords)) return false;
+  const words = wordsOf(transcript).filter((word) => !ignoreWords.has(word));
+  if (words.some((word) => INTERRUPTING.has(word))) return true;
+  const unparted = transcript.match(UNPARTED)?.length ?? 0;
+  const count = Math.max(words.length, Math.ceil(unparted / 2));
+  if (count === 2 && minWords === 2) return loudMs >= LIMITS.phone.twoWordsMs;
+  if (count >= minWords) return true;
+  // A recogniser makes one word of a hum; what is said for longer is a word.
+  return count === 1 && minWords === 2 && loudMs >= LIMITS.phone.oneWordMs;
 }

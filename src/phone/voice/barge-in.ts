@@ -1,7 +1,7 @@
 import type { Clock, TimerHandle } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import { isBackchannel } from './backchannel.ts';
-import type { CallLine } from './call-line.ts';
+import { type InterruptionRules, isInterruption, isShortAnswer, isStop } from './backchannel.ts';
+import type { CallLine } from './line/call-line.ts';
 
 /** A pause whose speech neither ends nor has words is taken back after so long. */
 const LONGEST_PAUSE_MS = 8_000;
@@ -9,21 +9,48 @@ const LONGEST_PAUSE_MS = 8_000;
 /** Utterances that may wait for their words; beyond them the oldest interrupts nothing. */
 const MOST_WAITING = 16;
 
+/** Sound of an answer that is too short to be more of it. */
+const REST_MS = 200;
+
+/** A guess whose first words the next one repeats interrupts once the caller was loud for so long. */
+const GUESS_MS = 500;
+
 /**
  * What an utterance does to the answer: it is spoken over it, or has paused it, or is `decided`, since it has interrupted
  * the answer or there was none.
  */
-type Utterance = { state: 'speaking' | 'paused' | 'decided'; loudMs: number };
+type Utterance = {
+  state: 'speaking' | 'paused' | 'decided';
+  loudMs: number;
+  guess: string;
+  /** It began near the end of a question. */
+  readonly isAtQuestion: boolean;
+};
+
+/** What of a caller's speech interrupts an answer. */
+export type BargeInRules = InterruptionRules & {
+  /** False: nothing that is said does. */
+  readonly isOn: boolean;
+  /** Speech pauses an answer once it has been loud for so long. */
+  readonly minMs: number;
+};
+
+export const USUAL_RULES: BargeInRules = {
+  isOn: true,
+  minMs: LIMITS.phone.bargeInMs,
+  minWords: 2,
+  ignoreWords: new Set(),
+};
 
 type BargeInLine = Pick<
   CallLine,
-  'forgetAfterPlayed' | 'holdEnd' | 'isPlaying' | 'pause' | 'releaseEnd' | 'resume'
+  'forgetAfterPlayed' | 'holdEnd' | 'isEndAwaited' | 'leftMs' | 'pause' | 'releaseEnd' | 'resume'
 >;
 
 /**
- * Decides for each utterance whether a caller who speaks over an answer interrupts it. Speech pauses the answer once it has
- * been loud for `LIMITS.phone.bargeInMs`, so that a cough does not; words end it, unless they are only a sign of listening;
- * then it goes on where it was heard. Nothing that waits for the end of the answer happens before that is decided.
+ * Decides for each utterance whether a caller who speaks over an answer interrupts it. Speech that is loud for `minMs` pauses
+ * the answer. Its final words end the answer, or let it go on where it was heard; words that nothing more is played behind,
+ * or that are said at the end of a question, are the caller's turn whatever they are.
  */
 export class BargeIn {
   /** The utterance that began last, until it has its words. */
@@ -33,6 +60,9 @@ export class BargeIn {
   /** Whether an answer is being made or heard. */
   readonly #isAnswering: () => boolean;
   readonly #interrupt: () => void;
+  /** Whether the far side hears the end of a question, or has just heard it. */
+  readonly #isAtQuestion: () => boolean;
+  readonly #rules: BargeInRules;
   /** Utterances that wait for their words, by their item; oldest first. */
   readonly #waiting = new Map<string, Utterance>();
   #timer: TimerHandle | undefined;
@@ -43,17 +73,26 @@ export class BargeIn {
     readonly line: BargeInLine;
     readonly isAnswering: () => boolean;
     readonly interrupt: () => void;
+    readonly isAtQuestion: () => boolean;
+    readonly rules?: BargeInRules | undefined;
   }) {
     this.#clock = options.clock;
     this.#line = options.line;
     this.#isAnswering = options.isAnswering;
     this.#interrupt = options.interrupt;
+    this.#isAtQuestion = options.isAtQuestion;
+    this.#rules = options.rules ?? USUAL_RULES;
   }
 
   /** Turn detection hears the caller begin. */
   speechStarted(itemId: string, { mayInterrupt }: { readonly mayInterrupt: boolean }): void {
     const isOverAnswer = mayInterrupt && this.#hasAnswer;
-    const utterance: Utterance = { state: isOverAnswer ? 'speaking' : 'decided', loudMs: 0 };
+    const utterance: Utterance = {
+      state: isOverAnswer ? 'speaking' : 'decided',
+      loudMs: 0,
+      guess: '',
+      isAtQuestion: isOverAnswer && this.#isAtQuestion(),
+    };
     this.#waiting.set(itemId, utterance);
     this.#newest = utterance;
     this.#line.holdEnd('speech');
@@ -63,22 +102,26 @@ export class BargeIn {
 
   /** Whether it matters how loud the caller is. */
   get isMeasuring(): boolean {
-    return this.#newest?.state === 'speaking';
+    return this.#newest !== undefined && this.#newest.state !== 'decided';
   }
 
   /** The caller was loud for so long. */
   loud(ms: number): void {
     const utterance = this.#newest;
-    if (utterance?.state !== 'speaking') return;
+    if (utterance === undefined) return;
     utterance.loudMs += ms;
-    if (utterance.loudMs >= LIMITS.phone.bargeInMs) this.#pause(utterance);
+    const { isOn, minMs } = this.#rules;
+    if (utterance.state === 'speaking' && isOn && utterance.loudMs >= minMs) this.#pause(utterance);
   }
 
-  /** Words of an utterance in progress. */
+  /** Words of an utterance in progress. Those that two guesses begin with are taken for said. */
   interim(itemId: string, text: string): void {
     const utterance = this.#waiting.get(itemId);
-    if (utterance === undefined || utterance.state === 'decided') return;
-    if (text.trim() === '' || isBackchannel(text)) return;
+    if (utterance?.state !== 'paused') return;
+    const said = sameBeginning(utterance.guess, text);
+    utterance.guess = text;
+    const isLong = utterance.loudMs >= GUESS_MS && said.includes(' ');
+    if (!isLong || !isInterruption(said, this.#rules, utterance.loudMs)) return;
     utterance.state = 'decided';
     this.#stop();
   }
@@ -88,14 +131,13 @@ export class BargeIn {
     const utterance = this.#take(itemId);
     this.#isAddressed = true;
     if (utterance === undefined) return;
-    const { state } = utterance;
     const hasWords = text.trim() !== '';
-    // What was too short to pause the answer was a noise, whatever a recogniser makes of it.
-    const isNothing = state === 'speaking' || !hasWords || isBackchannel(text);
-    if (state === 'decided') {
+    if (utterance.state === 'decided') {
       if (hasWords) this.#line.forgetAfterPlayed();
-    } else if (isNothing) this.#isAddressed = false;
-    else this.#stop();
+    } else if (hasWords && this.#isReply(utterance, text)) {
+      if (this.#hasAnswer) this.#stop();
+      else this.#line.forgetAfterPlayed();
+    } else this.#isAddressed = false;
     this.#goOn();
   }
 
@@ -127,7 +169,19 @@ export class BargeIn {
   }
 
   get #hasAnswer(): boolean {
-    return this.#isAnswering() || this.#line.isPlaying;
+    return this.#isAnswering() || this.#line.leftMs > 0;
+  }
+
+  /** Whether words over an answer are the caller's turn. What was too short to pause the answer is a noise in its middle. */
+  #isReply({ isAtQuestion, loudMs, state }: Utterance, text: string): boolean {
+    const { ignoreWords, isOn } = this.#rules;
+    if (state === 'paused' && isInterruption(text, this.#rules, loudMs)) return true;
+    if (isOn && isStop(text, ignoreWords)) return true;
+    // A sign of listening does not take back what follows the answer, such as a hang-up.
+    if (this.#line.isEndAwaited) return false;
+    if (state === 'speaking' && !isShortAnswer(text)) return false;
+    const isOver = !this.#isAnswering() && this.#line.leftMs <= REST_MS;
+    return isOver || isAtQuestion || this.#isAtQuestion();
   }
 
   #take(itemId: string): Utterance | undefined {
@@ -172,4 +226,11 @@ export class BargeIn {
     if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
     this.#timer = undefined;
   }
+}
+
+/** The whole words that two texts begin with. */
+function sameBeginning(one: string, other: string): string {
+  const [words, others] = [one.split(' '), other.split(' ')];
+  const differs = words.findIndex((word, at) => word !== others[at]);
+  return words.slice(0, differs === -1 ? words.length : differs).join(' ');
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isObject } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import { storableText } from '../../kernel/storable.ts';
 import type { SessionConfig } from '../../voice/session/session-config.ts';
 import type { LlmPiece } from '../../voice/session/voice-pipeline.ts';
 import { E164 } from '../e164.ts';
@@ -13,8 +14,11 @@ const LANGUAGE_TAG = /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}$/;
 
 /** What the brain of a call can do to it, beside speaking. */
 const CallAction = z.discriminatedUnion('name', [
-  /** Hangs up, after the words before it. */
-  z.object({ name: z.literal('end_call') }),
+  /** Hangs up, after the words before it. `handoffData` is what a ConversationRelay application leaves to its developer. */
+  z.object({
+    name: z.literal('end_call'),
+    handoffData: z.string().max(LIMITS.phone.handoffChars).transform(storableText).optional(),
+  }),
   /** Presses keys towards the far side; `w` waits half a second, `W` a whole one. */
   z.object({
     name: z.literal('send_digits'),
@@ -35,7 +39,7 @@ const CallAction = z.discriminatedUnion('name', [
   z.object({
     name: z.literal('transfer_call'),
     to: z.string().regex(E164, 'must be a number such as +14155550100'),
-    summary: z.string().max(LIMITS.phone.transferSummaryChars).optional(),
+    summary: z.string().max(LIMITS.phone.transferSummaryChars).transform(storableText).optional(),
   }),
   /** Plays a recording to the far side. */
   z.object({
@@ -56,7 +60,10 @@ const CallAction = z.discriminatedUnion('name', [
 
 export type CallAction = Readonly<z.output<typeof CallAction>>;
 
-const NAMES: ReadonlySet<string> = new Set(CallAction.options.map(({ shape }) => shape.name.value));
+/** The names of the actions of a call. */
+export const CALL_ACTIONS: ReadonlySet<string> = new Set(
+  CallAction.options.map(({ shape }) => shape.name.value),
+);
 
 export type ReadCallAction =
   | { readonly kind: 'action'; readonly action: CallAction }
@@ -68,7 +75,7 @@ export function readCallAction({
   argumentsJson,
   name,
 }: Pick<CallPiece, 'name' | 'argumentsJson'>): ReadCallAction | undefined {
-  if (!NAMES.has(name)) return undefined;
+  if (!CALL_ACTIONS.has(name)) return undefined;
   let given: unknown;
   try {
     // Some models write nothing where a function has no parameters.

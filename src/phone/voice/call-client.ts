@@ -14,7 +14,7 @@ import type {
   VoiceClient,
 } from '../../voice/session/voice-client.ts';
 import type { Heard } from '../../voice/stt/transcriber-events.ts';
-import type { CallLine } from './call-line.ts';
+import type { CallLine } from './line/call-line.ts';
 
 /** The labels of an answer, as its request has them. */
 export type AnswerLabels = AnswerRequest['metadata'];
@@ -27,6 +27,8 @@ export type CallEvents = {
   /** The end of an utterance was found; its words follow. */
   readonly utteranceEnded: () => void;
   readonly interim: (itemId: string, text: string) => void;
+  /** Words of the answer in progress. */
+  readonly words: (text: string) => void;
   /** An utterance was dropped: it has no words. */
   readonly forgotten: (itemId: string) => void;
   readonly heard: (itemId: string, heard: Heard) => void;
@@ -137,7 +139,7 @@ export class CallClient implements VoiceClient {
         itemId = item.id;
         if (item.type === 'message') this.#openItemId = itemId;
       },
-      text() {},
+      text: (delta) => this.#events.words(delta),
       audio: (bytes) => this.#line.play(itemId, bytes),
       itemDone: (item) => {
         this.#openItemId = undefined;

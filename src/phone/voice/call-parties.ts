@@ -1,7 +1,19 @@
+import type { CallValues } from '../calls/call.ts';
+
 /** A call as its brain knows it. */
 export type CallParties = {
   readonly callId: string;
   readonly from: string;
   readonly to: string;
   readonly direction: 'inbound' | 'outbound';
+  /** Values that the call was given; absent: none. */
+  readonly variables?: CallValues | undefined;
+  readonly metadata?: CallValues | undefined;
+};
+
+/** How the caller may cut the latest answer of a brain short. */
+export type AnswerManner = {
+  readonly mayBeInterrupted: boolean;
+  /** It has said all for now: nothing is interrupted, though the brain may still go on with it. */
+  readonly isResting: boolean;
 };

@@ -3,6 +3,7 @@ export const NOTES = {
   keypad: '[keypad]',
   language: '[language]',
   line: '[line]',
+  tool: '[tool]',
   transfer: '[transfer]',
 } as const;
 

@@ -13,18 +13,23 @@ export function openBrain(
   call: Pick<Call, 'callId' | 'agentId' | 'from' | 'to' | 'direction' | 'options'>,
   { traceHeaders }: BrainOptions,
 ): Brain | undefined {
-  const { voiceMode, webhookUrl: url } = call.options.voice;
+  const { metadata, variables, voice } = call.options;
+  const { voiceMode, webhookUrl: url } = voice;
   if (voiceMode !== 'webhook' || url === null) return undefined;
   if (!/^wss?:/i.test(url)) {
-    const webhook = createWebhookLlm({ ...deps, traceHeaders }, { ...call, url });
+    const own = { ...call, metadata, variables, url };
+    const webhook = createWebhookLlm({ ...deps, traceHeaders }, own);
     return { llm: webhook, entered: (digits) => webhook.entered(digits), close() {} };
   }
-  const llm = createRelayLlm({ ...deps, traceHeaders }, { ...call, url });
+  const llm = createRelayLlm({ ...deps, traceHeaders }, { ...call, variables, url });
   return {
     llm,
     digit: (digit) => llm.dtmf(digit),
     interrupted: (heard, heardMs) => llm.interrupted(heard, heardMs),
     onUnprompted: (callback) => llm.onUnprompted(callback),
+    onPreempted: (callback) => llm.onPreempted(callback),
+    onManner: (callback) => llm.onManner(callback),
+    callerSpoke: () => llm.callerSpoke(),
     answered: () => llm.answered(),
     close: () => llm.close(),
   };

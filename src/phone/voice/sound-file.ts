@@ -2,7 +2,7 @@ import { frameBytes, monoBlocks, parseWavSound } from '../../../media/wav-sound.
 import { LIMITS } from '../../kernel/limits.ts';
 import type { GuardedClient } from '../../platform/egress/guarded-client.ts';
 import { readBounded } from '../../platform/egress/read-body.ts';
-import type { CallSound } from './line-sounds.ts';
+import type { CallSound } from './line/line-sounds.ts';
 
 /** 100 ms at 48 kHz: so much is decoded at a time. */
 const BLOCK_FRAMES = 4_800;

@@ -1,6 +1,6 @@
 import type { NamedTimers } from '../calls/named-timers.ts';
 import type { MediaCodec } from '../carriers/carrier.ts';
-import type { CallLine, LineConnection } from './call-line.ts';
+import type { CallLine, LineConnection } from './line/call-line.ts';
 
 /** How long a stopping process takes to write down what a call has bought. */
 const HAND_OVER_MS = 200;

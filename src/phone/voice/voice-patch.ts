@@ -1,19 +1,25 @@
 import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { isStorable } from '../../kernel/storable.ts';
+import { readVoiceOverrides, type VoiceOverrides } from './conversation-settings.ts';
 import { VOICE_MODES, type VoiceMode, type VoiceSettings } from './voice-settings-store.ts';
 
-/** What a change brings, as it came: an absent member stays as it is, an empty one is cleared. */
-export type WantedVoice = Readonly<Partial<Record<keyof VoiceSettings, unknown>>>;
+/** A change as it came: an absent member stays as it is, an empty one is cleared. */
+export type WantedVoice = Readonly<Record<string, unknown>>;
 
-export type VoicePatch = Partial<VoiceSettings>;
+type Plain = Omit<VoiceSettings, 'voice' | 'conversation' | 'tools' | 'secretVersion'>;
+
+export type VoicePatch = {
+  readonly settings: Partial<Plain>;
+  readonly overrides: VoiceOverrides;
+};
 
 const MOST_CHARS = {
   systemPrompt: LIMITS.phone.systemPromptChars,
   beginMessage: LIMITS.phone.beginMessageChars,
-  voice: LIMITS.phone.voiceChars,
   model: LIMITS.phone.voiceChars,
   webhookUrl: LIMITS.phone.webhookUrlChars,
+  inboundUrl: LIMITS.phone.webhookUrlChars,
 } as const;
 
 const SWITCHES = ['recordCalls', 'reportCalls'] as const;
@@ -24,8 +30,8 @@ const TEXT_FIELDS = Object.keys(MOST_CHARS) as TextField[];
 
 /** Reads a change by its shape alone; what a model or a URL leads to is asked elsewhere. Throws what is wrong with it. */
 export function readVoicePatch(wanted: WantedVoice): VoicePatch {
-  const { voiceMode } = wanted;
-  const patch: { -readonly [K in keyof VoiceSettings]?: VoiceSettings[K] } = {};
+  const { concurrentCalls, voiceMode } = wanted;
+  const patch: { -readonly [K in keyof Plain]?: Plain[K] } = {};
   if (voiceMode !== undefined) patch.voiceMode = readMode(voiceMode);
   for (const field of TEXT_FIELDS) {
     const value = wanted[field];
@@ -35,7 +41,8 @@ export function readVoicePatch(wanted: WantedVoice): VoicePatch {
     const value = wanted[field];
     if (value !== undefined) patch[field] = readSwitch(field, value);
   }
-  return patch;
+  if (concurrentCalls !== undefined) patch.concurrentCalls = readCalls(concurrentCalls);
+  return { settings: patch, overrides: readVoiceOverrides(wanted) };
 }
 
 function readMode(value: unknown): VoiceMode {
@@ -45,10 +52,19 @@ function readMode(value: unknown): VoiceMode {
   return mode;
 }
 
-function readSwitch(field: string, value: unknown): boolean {
-  if (value === '' || value === null) return false;
+/** Reads a member that is on or off. Throws what is wrong with it. */
+export function readSwitch(field: string, value: unknown): boolean {
+  if (value === undefined || value === '' || value === null) return false;
   if (typeof value === 'boolean') return value;
   throw errors.phone.invalidVoice(`${field}: must be true or false.`);
+}
+
+function readCalls(value: unknown): number | null {
+  if (value === '' || value === null) return null;
+  const { most } = LIMITS.phone.concurrentCalls;
+  const isNumber = typeof value === 'number' && Number.isInteger(value);
+  if (isNumber && value >= 1 && value <= most) return value;
+  throw errors.phone.invalidVoice(`concurrentCalls: must be a whole number from 1 to ${most}.`);
 }
 
 function readText(field: TextField, value: unknown): string | null {
@@ -56,6 +72,7 @@ function readText(field: TextField, value: unknown): string | null {
   const wrong = wrongOf(value, MOST_CHARS[field]);
   if (wrong !== undefined) {
     if (field === 'webhookUrl') throw errors.phone.invalidWebhookUrl(wrong);
+    if (field === 'inboundUrl') throw errors.phone.invalidInboundUrl(wrong);
     throw errors.phone.invalidVoice(`${field}: ${wrong}.`);
   }
   return value === '' ? null : (value as string);

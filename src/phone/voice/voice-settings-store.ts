@@ -1,4 +1,6 @@
 import type { Queryable } from '../../platform/postgres/sql.ts';
+import type { AgentTool } from '../tools/agent-tools.ts';
+import type { ConversationSettings } from './conversation-settings.ts';
 
 export const VOICE_MODES = ['hosted', 'webhook'] as const;
 export type VoiceMode = (typeof VOICE_MODES)[number];
@@ -11,15 +13,24 @@ export type VoiceSettings = {
   readonly voice: string | null;
   readonly model: string | null;
   readonly webhookUrl: string | null;
+  /** Asked before a call from outside is answered. */
+  readonly inboundUrl: string | null;
+  /** The secret that signs requests to the developer is derived from this number. */
+  readonly secretVersion: number;
   /** Calls from outside are recorded, and have a report. */
   readonly recordCalls: boolean;
   readonly reportCalls: boolean;
+  /** The most calls of the agent at a time. */
+  readonly concurrentCalls: number | null;
+  readonly conversation: ConversationSettings;
+  readonly tools: readonly AgentTool[];
 };
 
 const columns = (sql: Queryable) => sql`
   voice_mode as "voiceMode", system_prompt as "systemPrompt", begin_message as "beginMessage",
-  voice, model, webhook_url as "webhookUrl", record_calls as "recordCalls",
-  report_calls as "reportCalls"`;
+  voice, model, webhook_url as "webhookUrl", inbound_url as "inboundUrl", record_calls as "recordCalls",
+  report_calls as "reportCalls", calls_at_once as "concurrentCalls", conversation, tools,
+  secret_version as "secretVersion"`;
 
 /** Undefined where nothing was ever set. */
 export async function findVoiceSettings(
@@ -50,6 +61,10 @@ export async function saveVoiceSettings(
     set voice_mode = ${settings.voiceMode}, system_prompt = ${settings.systemPrompt},
       begin_message = ${settings.beginMessage}, voice = ${settings.voice},
       model = ${settings.model}, webhook_url = ${settings.webhookUrl},
-      record_calls = ${settings.recordCalls}, report_calls = ${settings.reportCalls}, updated_at = now()
+      inbound_url = ${settings.inboundUrl},
+      record_calls = ${settings.recordCalls}, report_calls = ${settings.reportCalls},
+      calls_at_once = ${settings.concurrentCalls},
+      conversation = ${tx.json(settings.conversation)}, tools = ${tx.json(settings.tools)},
+      secret_version = ${settings.secretVersion}, updated_at = now()
     where agent_id = ${agentId}`;
 }

@@ -2,14 +2,18 @@ import { requireAgent } from '../../accounts/agents/require-agent.ts';
 import { errors } from '../../kernel/errors.ts';
 import type { Catalogue } from '../../models/catalogue/catalogue.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
-import { readVoicePatch, type WantedVoice } from './voice-patch.ts';
+import { requestSecret } from '../calls/opening/request-secret.ts';
+import { readTools } from '../tools/agent-tools.ts';
+import { overrideVoice } from './conversation-settings.ts';
+import { requireChatModel } from './require-chat-model.ts';
+import { readSwitch, readVoicePatch, type WantedVoice } from './voice-patch.ts';
 import {
   findVoiceSettings,
   lockVoiceSettings,
   saveVoiceSettings,
   type VoiceSettings,
 } from './voice-settings-store.ts';
-import { requireWebhookUrl, type WebhookUrlDeps } from './webhook-url.ts';
+import { requireInboundUrl, requireWebhookUrl, type WebhookUrlDeps } from './webhook-url.ts';
 
 /** The model of a hosted voice for which none was set. */
 export const DEFAULT_VOICE_MODEL = 'openai/gpt-5.4-mini';
@@ -21,8 +25,13 @@ const DEFAULTS: VoiceSettings = {
   voice: null,
   model: null,
   webhookUrl: null,
+  inboundUrl: null,
   recordCalls: false,
   reportCalls: false,
+  concurrentCalls: null,
+  conversation: {},
+  tools: [],
+  secretVersion: 1,
 };
 
 export type VoiceSettingsDeps = WebhookUrlDeps & {
@@ -30,6 +39,8 @@ export type VoiceSettingsDeps = WebhookUrlDeps & {
   readonly catalogue: Pick<Catalogue, 'find' | 'findKeyed' | 'suggest'>;
   /** No carrier is configured: every call is refused with 503. */
   readonly isOff: boolean;
+  /** What secrets of agents are derived from. Undefined: no function is called, and no inbound URL set. */
+  readonly sealingSecret: string | undefined;
 };
 
 type AgentRef = { readonly accountId: string; readonly agentId: number };
@@ -40,6 +51,17 @@ export type VoiceSettingsService = ReturnType<typeof createVoiceSettings>;
 export function createVoiceSettings(deps: VoiceSettingsDeps) {
   const { sql, catalogue, isOff } = deps;
 
+  const secretOf = (agentId: number, { secretVersion: version }: VoiceSettings) =>
+    deps.sealingSecret === undefined
+      ? undefined
+      : requestSecret(deps.sealingSecret, { agentId, version });
+
+  /** The settings with the secret that signs requests to the agent's functions. */
+  function recordOf(agentId: number, settings: VoiceSettings) {
+    const hasFunction = settings.tools.some(({ type }) => type === 'function');
+    return voiceRecord(settings, hasFunction ? secretOf(agentId, settings) : undefined);
+  }
+
   async function requireOwn(ref: AgentRef) {
     if (isOff) throw errors.phone.telephonyUnavailable();
     return requireAgent(sql, ref);
@@ -48,7 +70,7 @@ export function createVoiceSettings(deps: VoiceSettingsDeps) {
   return {
     async read(ref: AgentRef) {
       await requireOwn(ref);
-      return voiceRecord((await findVoiceSettings(sql, ref.agentId)) ?? DEFAULTS);
+      return recordOf(ref.agentId, (await findVoiceSettings(sql, ref.agentId)) ?? DEFAULTS);
     },
 
     /** The settings of a call that is set up now. */
@@ -59,41 +81,57 @@ export function createVoiceSettings(deps: VoiceSettingsDeps) {
     async change(ref: AgentRef, wanted: WantedVoice) {
       const agent = await requireOwn(ref);
       if (agent.status === 'closed') throw errors.credential.accountClosed();
-      const patch = { ...readVoicePatch(wanted) };
+      const { overrides, settings } = readVoicePatch(wanted);
+      const patch = { ...settings };
+      const tools = wanted.tools === undefined ? undefined : await readTools(deps, wanted.tools);
+      if (tools?.some(({ type }) => type === 'function') && deps.sealingSecret === undefined) {
+        throw errors.phone.invalidVoice('tools: this server calls no functions.');
+      }
+      const rotates = readSwitch('rotateToolSecret', wanted.rotateToolSecret);
       if (patch.model) patch.model = requireChatModel(catalogue, patch.model);
       if (patch.webhookUrl) patch.webhookUrl = await requireWebhookUrl(deps, patch.webhookUrl);
+      if (patch.inboundUrl) {
+        if (deps.sealingSecret === undefined) throw errors.phone.inboundUnavailable();
+        patch.inboundUrl = await requireInboundUrl(deps, patch.inboundUrl);
+      }
       const saved = await sql.begin(async (tx) => {
-        const next = { ...(await lockVoiceSettings(tx, ref.agentId)), ...patch };
+        const before = await lockVoiceSettings(tx, ref.agentId);
+        const secretVersion = before.secretVersion + (rotates ? 1 : 0);
+        const toolsNow = tools ?? before.tools;
+        const next = overrideVoice(
+          { ...before, ...patch, tools: toolsNow, secretVersion },
+          overrides,
+        );
         if (next.voiceMode === 'webhook' && next.webhookUrl === null) {
           throw errors.phone.webhookUrlRequired();
         }
         await saveVoiceSettings(tx, ref.agentId, next);
         return next;
       });
-      return voiceRecord(saved);
+      const isNewInbound = patch.inboundUrl || (rotates && saved.inboundUrl !== null);
+      if (!isNewInbound) return recordOf(ref.agentId, saved);
+      return { ...recordOf(ref.agentId, saved), inboundSecret: secretOf(ref.agentId, saved) };
     },
   };
 }
 
-/** The id of a chat model that this server sells, or that the caller's own provider keys may open. */
-function requireChatModel(catalogue: VoiceSettingsDeps['catalogue'], name: string): string {
-  const model = catalogue.find(name) ?? catalogue.findKeyed(name);
-  if (model?.modality === 'text') return model.id;
-  throw errors.phone.invalidModel(name, catalogue.suggest(name));
-}
-
 /** The settings as every route shows them: nested, and once more flat, as they are sent. */
-function voiceRecord(settings: VoiceSettings) {
-  const { voiceMode, systemPrompt, beginMessage, voice, webhookUrl } = settings;
-  const { recordCalls, reportCalls } = settings;
+function voiceRecord(settings: VoiceSettings, toolSecret: string | undefined) {
+  const { voiceMode, systemPrompt, beginMessage, inboundUrl, voice, webhookUrl } = settings;
+  const { concurrentCalls, conversation, recordCalls, reportCalls, tools } = settings;
   const voiceConfig = {
     ...(systemPrompt !== null && { systemPrompt }),
     ...(beginMessage !== null && { beginMessage }),
     ...(voice !== null && { voice }),
     model: settings.model ?? DEFAULT_VOICE_MODEL,
     ...(webhookUrl !== null && { webhookUrl }),
+    ...(inboundUrl !== null && { inboundUrl }),
     recordCalls,
     reportCalls,
+    ...(concurrentCalls !== null && { concurrentCalls }),
+    tools: [...tools],
+    ...(toolSecret !== undefined && { toolSecret }),
+    ...conversation,
   };
   return { voiceMode, voiceConfig, ...voiceConfig };
 }

@@ -21,18 +21,34 @@ const CALLED_AS: Readonly<Record<string, string>> = {
 
 const notSecure = () => errors.phone.invalidWebhookUrl('must begin with https:// or wss://');
 
+/** The address that is asked before a call from outside is answered, as `requireWebhookUrl` checks it; it is called by HTTPS alone. */
+export async function requireInboundUrl({ guard }: WebhookUrlDeps, text: string): Promise<string> {
+  const refuse = errors.phone.invalidInboundUrl;
+  if (!/^https?:/i.test(text)) throw refuse('must begin with https://');
+  return admit(guard, text, { refuse, plain: () => refuse('must begin with https://') });
+}
+
 /** The URL in its normal form, once it is known to lead to a public place. Throws the refusal of one that does not. */
 export async function requireWebhookUrl({ guard }: WebhookUrlDeps, text: string): Promise<string> {
   const [, scheme = '', rest = ''] = /^([a-z]+):(.*)$/is.exec(text) ?? [];
   const calledAs = CALLED_AS[scheme.toLowerCase()];
   if (calledAs === undefined) throw notSecure();
+  const refuse = errors.phone.invalidWebhookUrl;
+  const url = await admit(guard, `${calledAs}:${rest}`, { refuse, plain: notSecure });
+  return `${scheme.toLowerCase()}${url.slice(calledAs.length)}`;
+}
+
+async function admit(
+  guard: DestinationGuard,
+  text: string,
+  { plain, refuse }: { readonly plain: () => Error; readonly refuse: (why: string) => Error },
+): Promise<string> {
   try {
-    const { url } = await guard.admit(`${calledAs}:${rest}`);
-    return `${scheme.toLowerCase()}${url.slice(calledAs.length)}`;
+    return (await guard.admit(text)).url;
   } catch (error) {
-    if (error instanceof PlainHttp) throw notSecure();
-    if (error instanceof BlockedDestination) throw errors.phone.invalidWebhookUrl(error.reason);
+    if (error instanceof PlainHttp) throw plain();
+    if (error instanceof BlockedDestination) throw refuse(error.reason);
     if (!(error instanceof Unreachable)) throw error;
-    throw errors.phone.invalidWebhookUrl('the host name does not resolve');
+    throw refuse('the host name does not resolve');
   }
 }

@@ -18,4 +18,8 @@ export const CallAnswer = z.object({
   status: z.enum(CALL_STATUSES),
   /** The call can no longer change. */
   terminal: z.boolean(),
+  /** Why the call is over, or is ending. Null: it goes on. */
+  endReason: z.string().nullable(),
+  /** What a ConversationRelay application has handed over with its end message. */
+  handoffData: z.string().optional(),
 });

@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { ok, route } from '../../http/route/route.ts';
 import type { Calls } from '../../phone/calls/calls.ts';
+import { ownerOf } from './call-owner.ts';
 import { CallAnswer, CallParams } from './call-shape.ts';
 
 /** Ends a call. What it has cost by then is settled. */
 export const hangUpCall = route<{ calls: Calls }>()({
   method: 'POST',
   path: '/v1/calls/:callId/hangup',
-  credential: 'agent',
+  credential: 'any',
   summary: 'End a call',
   params: CallParams,
   response: z.union([
@@ -16,8 +17,11 @@ export const hangUpCall = route<{ calls: Calls }>()({
   ]),
 
   async handle({ caller, params, services }) {
-    const { callId, status, terminal } = await services.calls.hangUp(caller.agentId, params.callId);
-    if (terminal) return ok({ callId, status, terminal });
+    const { callId, endReason, status, terminal } = await services.calls.hangUp(
+      ownerOf(caller),
+      params.callId,
+    );
+    if (terminal) return ok({ callId, status, terminal, endReason });
     return { ...ok({ callId, status: 'ending' }), status: 202 };
   },
 });

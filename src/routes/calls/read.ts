@@ -12,7 +12,7 @@ export const readCall = route<{ calls: Calls }>()({
   response: CallAnswer,
 
   async handle({ caller, params, services }) {
-    const { callId, status, terminal } = await services.calls.read(caller.agentId, params.callId);
-    return ok(CallAnswer.parse({ callId, status, terminal }));
+    const call = await services.calls.read(caller.agentId, params.callId);
+    return ok(CallAnswer.parse({ ...call, handoffData: call.handoffData ?? undefined }));
   },
 });

@@ -36,11 +36,14 @@ export const CallReportAnswer = z.object({
   backstop: z.boolean(),
   taskId: z.string(),
   customerId: z.string().nullable(),
+  metadata: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).nullable(),
   receipt: z.object({
     transportRaw: raw,
     sttRaw: raw,
     ttsRaw: raw,
     modelRaw: raw,
+    /** Cost of the purchases of its tools. */
+    toolsRaw: raw,
     totalRaw: raw,
   }),
   summary: z.string(),
@@ -53,6 +56,17 @@ export const CallReportAnswer = z.object({
       interrupted: z.boolean(),
       at: instant,
       latency: latency.nullable(),
+    }),
+  ),
+  /** What the model has called. An outcome that is null is not known. */
+  tools: z.array(
+    z.object({
+      name: z.string(),
+      arguments: z.string(),
+      outcome: z.enum(['done', 'failed']).nullable(),
+      costRaw: raw,
+      at: instant,
+      ms: z.number().nullable(),
     }),
   ),
   /** Null: the call was not answered. */

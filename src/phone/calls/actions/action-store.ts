@@ -34,6 +34,11 @@ export async function findTransferSummary(sql: Sql, callId: string): Promise<str
   return row?.transfer_summary ?? null;
 }
 
+/** Stores what the brain of a call leaves to its developer. */
+export async function noteHandoff(sql: Sql, callId: string, data: string): Promise<void> {
+  await sql`update calls set handoff_data = ${data} where id = ${callId}`;
+}
+
 /** Adds a note for the brain to what was said, unless it is the last one already, as where a callback comes twice. */
 export async function addNote(sql: Sql, callId: string, content: string): Promise<void> {
   await sql`

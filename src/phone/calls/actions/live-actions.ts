@@ -11,10 +11,10 @@ import type { AnsweredBy } from '../../carriers/carrier.ts';
 import type { Announcement } from '../../recordings/announcement.ts';
 import type { BargeIn } from '../../voice/barge-in.ts';
 import type { AnswerLabels } from '../../voice/call-client.ts';
-import type { CallLine } from '../../voice/call-line.ts';
-import type { CallerSound } from '../../voice/caller-sound.ts';
 import { type EnteredKeys, type GatherRules, KeyEntry, keypadNote } from '../../voice/key-entry.ts';
-import { LineSounds } from '../../voice/line-sounds.ts';
+import type { CallLine } from '../../voice/line/call-line.ts';
+import type { CallerSound } from '../../voice/line/caller-sound.ts';
+import { LineSounds } from '../../voice/line/line-sounds.ts';
 import { NamedTimers } from '../named-timers.ts';
 
 /** How often a call checks whether the carrier has opened the media stream again after it sent digits. */

@@ -10,6 +10,7 @@ export async function askLedger(
   {
     callId,
     destination,
+    isQuiet,
     raw,
     spender,
   }: {
@@ -17,6 +18,8 @@ export async function askLedger(
     readonly destination: Destination;
     readonly raw: bigint;
     readonly spender: Spender;
+    /** A cap that stops its agent refuses without doing so. */
+    readonly isQuiet?: boolean;
   },
 ): Promise<HoldRefusal | undefined> {
   if (raw === 0n) return undefined;
@@ -25,6 +28,7 @@ export async function askLedger(
     holdId: `admit:${callId}.${destination.host}`,
     amountRaw: raw,
     destination,
+    ...(isQuiet === true && { isQuiet }),
   });
   if (asked.kind === 'refused') return asked.refusal;
   const { hold } = asked;

@@ -10,11 +10,11 @@ import { bindModel } from '../../../voice/cascade/model-binding.ts';
 import { openOwnKeys } from '../../../voice/cascade/own-keys.ts';
 import type { CascadePlan } from '../../../voice/cascade/plan-cascade.ts';
 import { minuteRaw } from '../../rate-card.ts';
-import { type Call, lineOf } from '../call.ts';
+import { type Call, hasOwnBrain, lineOf } from '../call.ts';
 import type { CallDeps } from '../call-deps.ts';
 import { CallMeter } from '../call-meter.ts';
 import { turnOfLineRaw } from '../call-pipeline.ts';
-import { hasOwnBrain, planVoice, turnCapOf } from './plan-voice.ts';
+import { planVoice, turnCapOf } from './plan-voice.ts';
 
 /** How old its line may be once a call is open. */
 const OPENING_SECONDS = 5;

@@ -4,15 +4,11 @@ import { findOwnSellers } from '../../../models/routing/sellers.ts';
 import type { TurnCap } from '../../../voice/billing/turn-meter.ts';
 import { cascadeCap } from '../../../voice/cascade/cascade-pipeline.ts';
 import type { CascadePlan } from '../../../voice/cascade/plan-cascade.ts';
-import type { Call, CallVoice } from '../call.ts';
+import { type Call, type CallVoice, hasOwnBrain } from '../call.ts';
 import type { CallDeps } from '../call-deps.ts';
 
 /** Tokens of one answer: people on the phone get short ones. */
 const ANSWER_TOKENS = 256;
-
-/** Whether something of the developer's own answers in the place of a model. */
-export const hasOwnBrain = ({ voiceMode, webhookUrl }: CallVoice): boolean =>
-  voiceMode === 'webhook' && webhookUrl !== null;
 
 /** The bounds of a turn of a call. */
 export function turnCapOf(plan: CascadePlan): TurnCap {

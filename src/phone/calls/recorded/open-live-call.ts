@@ -5,8 +5,8 @@ import { isLive } from '../../../voice/recording/stage.ts';
 import type { VoiceSessionDeps } from '../../../voice/session/voice-session-input.ts';
 import type { MediaCodec } from '../../carriers/carrier.ts';
 import { readLoopback } from '../../carriers/loopback/loopback-codec.ts';
-import type { LineConnection } from '../../voice/call-line.ts';
-import type { OpenSound } from '../../voice/line-sounds.ts';
+import type { LineConnection } from '../../voice/line/call-line.ts';
+import type { OpenSound } from '../../voice/line/line-sounds.ts';
 import { LiveCall } from '../live-call.ts';
 import type { LiveCallOptions } from '../live-call-options.ts';
 import { StagedCall } from './staged-call.ts';
@@ -20,7 +20,7 @@ export function openLiveCall(
   options: LiveCallOptions,
 ): LiveCall {
   const { codec, events, input, spoke, ...call } = options;
-  const { pipeline: _pipeline, sessionHolds: _holds, ...begun } = input;
+  const { pipeline: _pipeline, sessionHolds: _holds, release: _release, ...begun } = input;
   const hasGates = deps.speechGates !== undefined;
   const recorder = record(deps, input, { kind: 'call', hasGates, input: begun, call });
   if (recorder === undefined) return new LiveCall(deps, options);

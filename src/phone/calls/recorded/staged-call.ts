@@ -4,7 +4,7 @@ import type { RecordingStage } from '../../../voice/recording/stage.ts';
 import type { VoiceSessionDeps } from '../../../voice/session/voice-session-input.ts';
 import type { MediaEvent } from '../../carriers/carrier.ts';
 import { createLoopbackCodec } from '../../carriers/loopback/loopback-codec.ts';
-import type { LineConnection } from '../../voice/call-line.ts';
+import type { LineConnection } from '../../voice/line/call-line.ts';
 import { LiveCall } from '../live-call.ts';
 import type { LiveCallEvents, LiveCallOptions } from '../live-call-options.ts';
 
@@ -19,8 +19,12 @@ const NO_EVENTS: Events = {
   heard() {},
   interrupted() {},
   act() {},
+  words() {},
   digit() {},
   answered() {},
+  callTool() {},
+  callerSpoke() {},
+  handOff() {},
   entered() {},
   announced() {},
   notAnnounced() {},
@@ -119,8 +123,13 @@ export class StagedCall {
       heard: both(written.heard, real.heard),
       interrupted: both(written.interrupted, real.interrupted),
       act: both(written.act, real.act),
+      // Words in progress are for readers of the live call, and no output of it.
+      words: real.words ?? NO_EVENTS.words,
       digit: both((digit) => written.digit(this.call.actions.writtenAs(digit)), real.digit),
       answered: both(written.answered, real.answered),
+      callTool: both(written.callTool, real.callTool),
+      callerSpoke: both(written.callerSpoke, real.callerSpoke),
+      handOff: both(written.handOff, real.handOff),
       entered: both((digits) => written.entered('0'.repeat(digits.length)), real.entered),
       announced: both(written.announced, real.announced),
       notAnnounced: both(written.notAnnounced, real.notAnnounced),

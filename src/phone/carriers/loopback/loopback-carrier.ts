@@ -49,10 +49,18 @@ type LiveLine = CallParties & {
   sequence: number;
 };
 
+/** What becomes of a call to numbers that end so, in any area code. Every other number answers. */
+const UNANSWERED: ReadonlyMap<string, CarrierStatus> = new Map([
+  ['5550180', 'busy'],
+  ['5550181', 'no-answer'],
+  ['5550182', 'failed'],
+  ['5550183', 'invalid'],
+]);
+
 /** Ended calls that the carrier remembers, so that the call sweeper can still ask how long they lasted. */
 const KEPT = 100;
 
-/** A carrier inside this process, for development: its callees live here too, and every number answers. */
+/** A carrier inside this process, for development: its callees live here too. */
 export function createLoopbackCarrier(deps: {
   readonly clock: Clock;
   readonly random: Random;
@@ -188,6 +196,8 @@ export function createLoopbackCarrier(deps: {
         clock.setTimeout(() => {
           report(carrierCallId, live, 'ringing')
             .then(async () => {
+              const unanswered = UNANSWERED.get(request.to.slice(-7));
+              if (unanswered !== undefined) return end(carrierCallId, live, unanswered);
               live.answeredAtMs = clock.monotonicMs();
               await report(carrierCallId, live, 'in-progress');
               await connect(carrierCallId, live, false);

@@ -24,8 +24,12 @@ export type TelnyxApi = {
   command(callControlId: string, action: string, body: Json): Promise<boolean>;
 };
 
-/** The number is gone. */
-const TAKEN = new Set(['85001', '85006']);
+/** What Telnyx's codes say of a number: it is gone, or it cannot be called. */
+const NUMBERS: ReadonlyMap<string, 'taken' | 'invalid'> = new Map([
+  ['85001', 'taken'],
+  ['85006', 'taken'],
+  ['10016', 'invalid'],
+]);
 const CALL_IS_OVER = '90018';
 
 /** The v2 API of Telnyx: JSON, with a bearer key. */
@@ -75,7 +79,7 @@ function failureOf(status: number, said: unknown): CarrierFailed {
   const errors: unknown = isObject(said) ? said.errors : undefined;
   const [first]: readonly unknown[] = Array.isArray(errors) ? errors : [];
   const { code, title: words } = isObject(first) ? first : {};
-  return failedAnswer('telnyx', { status, code, words, isTaken: TAKEN.has(String(code)) });
+  return failedAnswer('telnyx', { status, code, words, number: NUMBERS.get(String(code)) });
 }
 
 /** Whether the carrier said that it does not know what was asked about. */

@@ -33,9 +33,9 @@ export function createTelnyxNumbers(deps: {
   }
 
   return {
-    async search({ areaCode, phoneNumber, limit }) {
+    async search({ areaCode, country = 'US', phoneNumber, limit }) {
       const query = new URLSearchParams({
-        'filter[country_code]': 'US',
+        'filter[country_code]': country,
         'filter[phone_number_type]': 'local',
         'filter[features][]': 'voice',
         'filter[best_effort]': 'false',

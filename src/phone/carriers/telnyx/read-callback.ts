@@ -25,6 +25,9 @@ const STATUS_OF_CAUSE: ReadonlyMap<unknown, CarrierStatus> = new Map([
   ['timeout', 'no-answer'],
   ['no_answer', 'no-answer'],
   ['originator_cancel', 'canceled'],
+  ['not_found', 'invalid'],
+  ['unallocated_number', 'invalid'],
+  ['invalid_number_format', 'invalid'],
 ]);
 
 /** Telnyx numbers nothing, and its callbacks overtake each other: what a status follows is its place. */

@@ -16,8 +16,13 @@ export type TwilioApi = {
   ask<T>(request: (client: Twilio) => Promise<T>): Promise<T>;
 };
 
-/** Another account has the number, or there is none of its kind: Twilio's codes for both. */
-const TAKEN = new Set([21_422, 21_452]);
+/** What Twilio's codes say of a number: another account has it or there is none of its kind, or it cannot be called. */
+const NUMBERS: ReadonlyMap<unknown, 'taken' | 'invalid'> = new Map([
+  [21_422, 'taken'],
+  [21_452, 'taken'],
+  [21_211, 'invalid'],
+  [21_217, 'invalid'],
+]);
 
 /** Loads the SDK, which is large, with the first request. */
 export function createTwilioApi(deps: TwilioAccount & { readonly fetch: Fetch }): TwilioApi {
@@ -53,7 +58,7 @@ function failureOf(error: unknown): CarrierFailed {
     readonly message?: unknown;
   };
   if (typeof status !== 'number') return carrierAway('twilio', error);
-  return failedAnswer('twilio', { status, code, words, isTaken: TAKEN.has(Number(code)) });
+  return failedAnswer('twilio', { status, code, words, number: NUMBERS.get(Number(code)) });
 }
 
 /** Whether the carrier said that it does not know what was asked about. */

@@ -9,9 +9,9 @@ export function createTwilioNumbers(deps: {
 }): CarrierNumbers {
   const { api, hooks } = deps;
   return {
-    async search({ areaCode, phoneNumber, limit }) {
+    async search({ areaCode, country = 'US', phoneNumber, limit }) {
       const found = await api.ask((client) =>
-        client.availablePhoneNumbers('US').local.page({
+        client.availablePhoneNumbers(country).local.page({
           ...(areaCode !== undefined && { areaCode: Number(areaCode) }),
           ...(phoneNumber !== undefined && { contains: phoneNumber.replace(/^\+1/, '') }),
           voiceEnabled: true,

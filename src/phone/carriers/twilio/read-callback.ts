@@ -32,6 +32,7 @@ const USUAL_ORDER: Readonly<Record<CarrierStatus, number>> = {
   'no-answer': 3,
   canceled: 3,
   failed: 3,
+  invalid: 3,
 };
 
 /** What a callback says that was found genuine. Throws CallbackMalformed. */
@@ -94,8 +95,10 @@ function transferred(form: Form, query: URLSearchParams): CallbackEvent {
 }
 
 function status(form: Form, query: URLSearchParams): CallbackEvent {
-  const state = statusOf(required(form, 'CallStatus'));
-  if (state === undefined) return IGNORED;
+  const told = statusOf(required(form, 'CallStatus'));
+  if (told === undefined) return IGNORED;
+  const isInvalid = told === 'failed' && NO_SUCH_NUMBER.has(fieldOf(form, 'SipResponseCode') ?? '');
+  const state = isInvalid ? 'invalid' : told;
   return {
     kind: 'status',
     callId: callIdOf(query),
@@ -137,6 +140,9 @@ function usage(form: Form): CallbackEvent {
 }
 
 const callIdOf = (query: URLSearchParams): string | undefined => query.get('call') ?? undefined;
+
+/** SIP's answers to a number that nobody has: not found, gone, incomplete, ambiguous, does not exist anywhere. */
+const NO_SUCH_NUMBER: ReadonlySet<string> = new Set(['404', '410', '484', '485', '604']);
 
 const wholeNumber = (text: string | undefined): number | undefined =>
   text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : undefined;

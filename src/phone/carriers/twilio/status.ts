@@ -6,7 +6,7 @@ const isKnown = (text: string): text is CarrierStatus =>
 /** A call's state as Twilio writes it; `initiated` is how callbacks name what the API calls `queued`. */
 export function statusOf(text: string): CarrierStatus | undefined {
   if (text === 'initiated') return 'queued';
-  return isKnown(text) ? text : undefined;
+  return isKnown(text) && text !== 'invalid' ? text : undefined;
 }
 
 /** Whether a call in this state is over. */

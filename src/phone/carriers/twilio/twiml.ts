@@ -1,23 +1,14 @@
 import { LIMITS } from '../../../kernel/limits.ts';
+import { xmlText } from '../../../kernel/storable.ts';
 import type { TransferOrder } from '../carrier.ts';
 import type { Hooks } from './hooks.ts';
 
 type Attributes = Readonly<Record<string, string | number>>;
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&apos;',
-};
-
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (sign) => ESCAPES[sign] ?? sign);
-
 /** One element. Its content is XML already; texts and attributes are escaped. */
 function element(name: string, attributes: Attributes, ...content: readonly string[]): string {
   const written = Object.entries(attributes).map(
-    ([key, value]) => ` ${key}="${escaped(String(value))}"`,
+    ([key, value]) => ` ${key}="${xmlText(String(value))}"`,
   );
   const head = `<${name}${written.join('')}`;
   return content.length === 0 ? `${head}/>` : `${head}>${content.join('')}</${name}>`;
@@ -27,7 +18,7 @@ const response = (...verbs: readonly string[]): string =>
   `<?xml version="1.0" encoding="UTF-8"?>${element('Response', {}, ...verbs)}`;
 
 const again = (hooks: Hooks, callId: string): string =>
-  element('Redirect', { method: 'POST' }, escaped(hooks.voiceAgain(callId)));
+  element('Redirect', { method: 'POST' }, xmlText(hooks.voiceAgain(callId)));
 
 /** Ends what Twilio was doing; a call that waits for instructions is over. */
 export const NOTHING = response();
@@ -84,11 +75,11 @@ export const transferTwiml = (
           statusCallbackEvent: 'answered',
           statusCallbackMethod: 'POST',
         },
-        escaped(to),
+        xmlText(to),
       ),
     ),
   );
 
 /** Tells a person what a call is about, and then connects them. */
 export const whisperTwiml = (summary: string | null): string =>
-  summary === null ? response() : response(element('Say', {}, escaped(summary)));
+  summary === null ? response() : response(element('Say', {}, xmlText(summary)));

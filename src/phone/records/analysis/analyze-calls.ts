@@ -57,7 +57,7 @@ async function analyze(
   if (call === undefined) return;
   const turns = await findStoredTurns(sql, callId);
   const byRules = analyzeCall(call, turns);
-  const asksModel = call.options.analysis === 'model' && isFirst;
+  const asksModel = call.options.analysis !== undefined && isFirst;
   const byModel = asksModel
     ? await judge(call, turns).catch((err: unknown) => {
         log.warn({ err, callId }, 'the model of a call did not judge it');

@@ -9,6 +9,7 @@ import type { Call } from '../../calls/call.ts';
 import { spenderOf } from '../../calls/call-money.ts';
 import type { StoredTurn } from '../call-summary.ts';
 import { transcriptText } from '../report-text.ts';
+import { type AnalysisSchema, checkerOf } from './analysis-schema.ts';
 import type { CallAnalysis } from './analyze-call.ts';
 
 /** Judges a call. Undefined: there is no verdict that can be read. Rejects where it cannot be had or paid. */
@@ -43,11 +44,13 @@ export const createJudge =
     readonly stopping: AbortSignal;
   }): JudgeCall =>
   async (call, turns) => {
-    const { voice } = call.options;
+    const { analysis, voice } = call.options;
+    const schema = typeof analysis === 'object' ? analysis.schema : undefined;
     if (voice.voiceMode !== 'hosted') return undefined;
     const model = voice.model ?? deps.model;
     const late = new AbortController();
-    const { answerMs, outputTokens } = LIMITS.phone.verdict;
+    const { answerMs } = LIMITS.phone.verdict;
+    const { outputTokens } = schema === undefined ? LIMITS.phone.verdict : LIMITS.phone.analysis;
     const timer = deps.clock.setTimeout(() => late.abort(), answerMs);
     try {
       const { body, status } = await deps.chat.complete({
@@ -61,36 +64,58 @@ export const createJudge =
           promptCaching: 'off',
           span: undefined,
         },
-        body: { model, max_tokens: outputTokens, messages: messagesOf(voice.systemPrompt, turns) },
+        body: {
+          model,
+          max_tokens: outputTokens,
+          messages: messagesOf(voice.systemPrompt, turns, schema),
+        },
       });
       const verdict =
-        status === 200 && body instanceof Uint8Array ? await verdictOf(body) : undefined;
+        status === 200 && body instanceof Uint8Array ? await verdictOf(body, schema) : undefined;
       if (verdict === undefined) return undefined;
-      const { reason, sentiment, success } = verdict;
-      return { success, sentiment, structuredData: { method: 'model', model, reason } };
+      const { data, reason, sentiment, success } = verdict;
+      const judged = { method: 'model', model, reason };
+      const structuredData = schema === undefined ? judged : { ...judged, data };
+      return { success, sentiment, structuredData };
     } finally {
       deps.clock.clearTimeout(timer);
     }
   };
 
-function messagesOf(systemPrompt: string | null, turns: readonly StoredTurn[]) {
+function messagesOf(
+  systemPrompt: string | null,
+  turns: readonly StoredTurn[],
+  schema: AnalysisSchema | undefined,
+) {
   const purpose = systemPrompt?.slice(0, LIMITS.phone.verdict.purposeChars) ?? 'none was given';
   const content = `Instructions of the agent: ${purpose}\n\nTranscript:\n${transcriptText(turns)}`;
   return [
-    { role: 'system' as const, content: QUESTION },
+    { role: 'system' as const, content: questionOf(schema) },
     { role: 'user' as const, content },
   ];
 }
 
-async function verdictOf(body: Uint8Array): Promise<z.output<typeof Verdict> | undefined> {
+const questionOf = (schema: AnalysisSchema | undefined): string =>
+  schema === undefined
+    ? QUESTION
+    : `${QUESTION}\nAdd a member "data" to the object, which fits this JSON schema:\n${JSON.stringify(schema)}`;
+
+/** A verdict whose `data` does not fit the schema is none. */
+async function verdictOf(
+  body: Uint8Array,
+  schema: AnalysisSchema | undefined,
+): Promise<(z.output<typeof Verdict> & { readonly data?: unknown }) | undefined> {
   const answer = await parseJsonInTurns(Buffer.from(body), LIMITS.upstreamJson);
   const [choice] = isObject(answer) && Array.isArray(answer.choices) ? answer.choices : [];
   const message = isObject(choice) ? choice.message : undefined;
   const text = isObject(message) && typeof message.content === 'string' ? message.content : '';
   // Some models put the JSON into a Markdown code block.
-  const [json] = /\{.*\}/s.exec(text.slice(0, LIMITS.phone.verdict.answerChars)) ?? [];
+  const { answerChars } = schema === undefined ? LIMITS.phone.verdict : LIMITS.phone.analysis;
+  const [json] = /\{.*\}/s.exec(text.slice(0, answerChars)) ?? [];
   try {
-    return Verdict.safeParse(JSON.parse(json ?? '')).data;
+    const parsed = JSON.parse(json ?? '');
+    if (schema === undefined) return Verdict.safeParse(parsed).data;
+    return Verdict.extend({ data: checkerOf(schema) }).safeParse(parsed).data;
   } catch {
     return undefined;
   }

@@ -9,10 +9,12 @@ import {
   type LlmRequest,
   StageFailed,
 } from '../../../voice/session/voice-pipeline.ts';
+import type { AnswerManner } from '../call-parties.ts';
 import { NO_TOKENS } from '../no-tokens.ts';
 import { isNote } from '../notes.ts';
 import { type Turn, turnsOf } from '../turns-of.ts';
 import { RelayLink, type RelayLinkDeps } from './relay-link.ts';
+import type { RelayMessage } from './relay-message.ts';
 import { RelayQueue } from './relay-queue.ts';
 import { type RelayCall, relaySetup } from './relay-setup.ts';
 
@@ -29,6 +31,12 @@ export interface RelayLlm extends Llm {
    * answer that is requested has it. Comes again at each `answered` until one is requested. The callback must not throw.
    */
   onUnprompted(callback: () => void): void;
+  /** Sets what stops an answer that the application cuts short by saying something else. The callback must not throw. */
+  onPreempted(callback: () => void): void;
+  /** Sets what learns how the latest answer may be cut short, whenever that changes. The callback must not throw. */
+  onManner(callback: (manner: AnswerManner) => void): void;
+  /** The caller has said something: an answer that rests is over. */
+  callerSpoke(): void;
   /** The call tells that an answer has ended: one of the application, or a scripted sentence of this server. */
   answered(): void;
   /** Ends the session with the application. */
@@ -42,7 +50,13 @@ type Waiting = {
   readonly prompt: string | undefined;
   readonly startedAtMs: number;
   hasBegun: boolean;
+  /** Pauses since the application said something last. */
+  pauses: number;
 };
+
+const { relayAnswerMs, relayLongPauseMs, relayPauseMs, relayQuietMs } = LIMITS.phone;
+/** A sentence is spoken after the first pause, any words after the second; the last one ends the answer. */
+const PAUSES_MS = [relayPauseMs, relayLongPauseMs - relayPauseMs, relayQuietMs - relayLongPauseMs];
 
 /**
  * Connects to the application of a call at once, in the background. Each utterance is sent as one prompt, and what comes
@@ -64,6 +78,14 @@ class RelaySession implements RelayLlm {
   #isGone = false;
   #sentIds: ReadonlySet<string> = new Set();
   #unprompted: (() => void) | undefined;
+  #preempted: (() => void) | undefined;
+  /** The latest answer, as the application has marked it, and whether it has said all of it. */
+  #isPreemptible = false;
+  #isOver = false;
+  #isInterruptible = true;
+  /** The answer in progress has said all for now: it ends when the caller speaks, or by time. */
+  #isResting = false;
+  #manner: ((manner: AnswerManner) => void) | undefined;
 
   constructor(deps: RelayLlmDeps, call: RelayCall) {
     this.#deps = deps;
@@ -99,8 +121,23 @@ class RelaySession implements RelayLlm {
     this.#lookForMore();
   }
 
+  onPreempted(callback: () => void): void {
+    this.#preempted = callback;
+  }
+
   answered(): void {
     this.#lookForMore();
+  }
+
+  onManner(callback: (manner: AnswerManner) => void): void {
+    this.#manner = callback;
+  }
+
+  callerSpoke(): void {
+    const waiting = this.#waiting;
+    if (waiting === undefined || !this.#isResting || this.#queue.hasPieces) return;
+    this.#finish(waiting);
+    this.#wake();
   }
 
   close(): void {
@@ -115,9 +152,11 @@ class RelaySession implements RelayLlm {
       prompt,
       startedAtMs: this.#deps.clock.monotonicMs(),
       hasBegun: false,
+      pauses: 0,
     };
     this.#waiting = waiting;
     if (prompt !== undefined) {
+      this.#isPreemptible = false;
       this.#queue.asked();
       if (this.#isGone) this.#take(END);
       const lang = config.transcriptionLanguage ?? 'en-US';
@@ -150,6 +189,8 @@ class RelaySession implements RelayLlm {
       if (entry === 'last') break;
       if (entry !== undefined) {
         waiting.hasBegun = true;
+        waiting.pauses = 0;
+        this.#rests(false);
         return entry;
       }
       if (this.#failure !== undefined) {
@@ -159,19 +200,23 @@ class RelaySession implements RelayLlm {
       const isNothing = waiting.prompt === undefined && !waiting.hasBegun;
       if (isNothing || this.#queue.isEnded) break;
       if (await this.#wordCame(waiting)) continue;
-      if (waiting.hasBegun) break;
-      this.#finish(waiting);
-      throw new StageFailed('llm_refused', 'The relay application took too long to answer.');
+      if (waiting.hasBegun && ++waiting.pauses === PAUSES_MS.length) break;
+      if (!waiting.hasBegun) {
+        this.#finish(waiting);
+        throw new StageFailed('llm_refused', 'The relay application took too long to answer.');
+      }
+      this.#rests(waiting.pauses === PAUSES_MS.length - 1);
+      return { kind: 'pause', isLong: waiting.pauses > 1 };
     }
     this.#finish(waiting);
     return undefined;
   }
 
   /** Waits for something to happen. Returns false when nothing does in time. */
-  async #wordCame({ hasBegun, startedAtMs }: Waiting): Promise<boolean> {
+  async #wordCame({ hasBegun, pauses, startedAtMs }: Waiting): Promise<boolean> {
     const { clock } = this.#deps;
-    const { relayAnswerMs, relayQuietMs } = LIMITS.phone;
-    const ms = hasBegun ? relayQuietMs : startedAtMs + relayAnswerMs - clock.monotonicMs();
+    const answerMs = startedAtMs + relayAnswerMs - clock.monotonicMs();
+    const ms = hasBegun ? (PAUSES_MS[pauses] ?? 0) : answerMs;
     let timer: TimerHandle | undefined;
     const came = await new Promise<boolean>((resolve) => {
       this.#wake = () => resolve(true);
@@ -181,7 +226,8 @@ class RelaySession implements RelayLlm {
     return came;
   }
 
-  #take(message: Parameters<RelayQueue['take']>[0]): void {
+  #take(message: RelayMessage): void {
+    this.#heed(message);
     const isAwaited = this.#waiting !== undefined;
     const hadPieces = this.#queue.hasPieces;
     if (!this.#queue.take(message, isAwaited)) {
@@ -192,6 +238,24 @@ class RelaySession implements RelayLlm {
     } else if (!hadPieces) {
       this.#lookForMore();
     }
+  }
+
+  /** Keeps how an answer may be cut short. What follows one that is preemptible cuts it short. */
+  #heed(message: RelayMessage): void {
+    const { isInterruptible, isPreemptible } = message;
+    if (message.kind === 'text' && message.token === '') {
+      this.#isOver ||= message.isLast;
+      return;
+    }
+    if (message.kind === 'action' && isPreemptible === undefined) return;
+    if (this.#isOver && this.#isPreemptible) {
+      this.#preempted?.();
+      this.#queue.preempt();
+    }
+    this.#isOver = message.kind === 'action' || message.isLast;
+    this.#isPreemptible = isPreemptible ?? false;
+    this.#isInterruptible = isInterruptible ?? true;
+    this.#tellManner();
   }
 
   #gone(): void {
@@ -210,7 +274,18 @@ class RelaySession implements RelayLlm {
   #finish(waiting: Waiting): void {
     if (this.#waiting !== waiting) return;
     this.#waiting = undefined;
+    this.#rests(false);
     this.#lookForMore();
+  }
+
+  #rests(isResting: boolean): void {
+    if (this.#isResting === isResting) return;
+    this.#isResting = isResting;
+    this.#tellManner();
+  }
+
+  #tellManner(): void {
+    this.#manner?.({ mayBeInterrupted: this.#isInterruptible, isResting: this.#isResting });
   }
 
   #fail(message: string): void {

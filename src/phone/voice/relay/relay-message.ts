@@ -6,24 +6,36 @@ import { type CallAction, readCallAction } from '../call-actions.ts';
 /** What an application of ConversationRelay says, as far as it is heard. */
 export type RelayMessage =
   /** Words to speak. `isLast`: the answer ends with them. */
-  | { readonly kind: 'text'; readonly token: string; readonly isLast: boolean }
-  | { readonly kind: 'action'; readonly action: CallAction };
+  | (Partial<Manner> & { readonly kind: 'text'; readonly token: string; readonly isLast: boolean })
+  | (Partial<Manner> & { readonly kind: 'action'; readonly action: CallAction });
 
-/** `lang`, `interruptible` and `preemptible` change nothing here: the caller may always interrupt. */
+/** How an answer may be cut short. */
+export type Manner = {
+  /** The caller may interrupt it. Undefined: as the agent's settings say. */
+  readonly isInterruptible: boolean | undefined;
+  /** What the application says next cuts it short. */
+  readonly isPreemptible: boolean;
+};
+
+/** Twilio's words for the kinds of input that interrupt; none of them but `none` keeps the caller's words from it. */
+const Interruptible = z.union([z.boolean(), z.enum(['any', 'speech', 'dtmf', 'none'])]).nullish();
+const manner = { interruptible: Interruptible, preemptible: z.boolean().nullish() };
+
 const Message = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('text'),
     token: z.string().max(LIMITS.phone.relayTokenChars),
     last: z.boolean().nullish(),
+    ...manner,
   }),
-  z.object({ type: z.literal('play'), source: z.string() }),
+  z.object({ type: z.literal('play'), source: z.string(), ...manner }),
   z.object({ type: z.literal('sendDigits'), digits: z.string() }),
   z.object({
     type: z.literal('language'),
     ttsLanguage: z.string().nullish(),
     transcriptionLanguage: z.string().nullish(),
   }),
-  z.object({ type: z.literal('end') }),
+  z.object({ type: z.literal('end'), handoffData: z.unknown().optional() }),
 ]);
 
 /** Reads a frame of an application. Undefined: it is no message, or one with a member that does not fit. */
@@ -33,9 +45,14 @@ export function readRelayMessage(bytes: Uint8Array): RelayMessage | undefined {
   const message = read.data;
   switch (message.type) {
     case 'text':
-      return { kind: 'text', token: message.token, isLast: message.last === true };
+      return {
+        kind: 'text',
+        token: message.token,
+        isLast: message.last === true,
+        ...mannerOf(message),
+      };
     case 'play':
-      return actionOf('play_audio', { url: message.source });
+      return actionOf('play_audio', { url: message.source }, mannerOf(message));
     case 'sendDigits':
       return actionOf('send_digits', { digits: message.digits });
     case 'language':
@@ -43,11 +60,26 @@ export function readRelayMessage(bytes: Uint8Array): RelayMessage | undefined {
         language: message.ttsLanguage ?? message.transcriptionLanguage,
       });
     case 'end':
-      return actionOf('end_call', {});
+      return actionOf('end_call', { handoffData: handoffOf(message.handoffData) });
   }
 }
 
-function actionOf(name: CallAction['name'], given: object): RelayMessage | undefined {
+/** Twilio takes a text, and applications also send what it is made of. */
+function handoffOf(data: unknown): string | undefined {
+  if (data === undefined || data === null) return undefined;
+  return typeof data === 'string' ? data : JSON.stringify(data);
+}
+
+const mannerOf = ({
+  interruptible,
+  preemptible,
+}: z.output<z.ZodObject<typeof manner>>): Manner => ({
+  isInterruptible:
+    interruptible == null ? undefined : interruptible !== false && interruptible !== 'none',
+  isPreemptible: preemptible === true,
+});
+
+function actionOf(name: CallAction['name'], given: object, how?: Manner): RelayMessage | undefined {
   const read = readCallAction({ name, argumentsJson: JSON.stringify(given) });
-  return read?.kind === 'action' ? read : undefined;
+  return read?.kind === 'action' ? { ...read, ...how } : undefined;
 }

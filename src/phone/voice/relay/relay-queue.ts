@@ -1,10 +1,10 @@
 import { LIMITS } from '../../../kernel/limits.ts';
-import type { LlmPiece } from '../../../voice/session/voice-pipeline.ts';
+import type { AnswerPiece } from '../../../voice/session/voice-pipeline.ts';
 import { actionPiece } from '../call-actions.ts';
 import type { RelayMessage } from './relay-message.ts';
 
 /** A piece of an answer, or its end. */
-type Entry = LlmPiece | 'last';
+type Entry = AnswerPiece | 'last';
 
 /** What an application has said and no answer has taken yet, answer by answer. */
 export class RelayQueue {
@@ -68,6 +68,12 @@ export class RelayQueue {
     const dropped = end === -1 ? this.#entries : this.#entries.slice(0, end + 1);
     const kept = end === -1 ? [] : this.#entries.slice(end + 1);
     this.#keep([...dropped.filter(isLasting), ...kept]);
+  }
+
+  /** The next answer begins and cuts short what waits of the one before. */
+  preempt(): void {
+    this.#keep(this.#entries.filter(isLasting));
+    this.#isStale = false;
   }
 
   #takeAction({ action }: Extract<RelayMessage, { kind: 'action' }>): boolean {

@@ -5,13 +5,11 @@ export type RelayCall = CallParties & {
   readonly agentId: number;
   /** `wss:`. */
   readonly url: string;
-  /** What the application is given beside the parties. */
-  readonly customParameters?: Readonly<Record<string, string>>;
 };
 
 /** The first message to an application: the call in the words of Twilio. */
 export function relaySetup(
-  { callId, customParameters = {}, direction, from, to }: RelayCall,
+  { callId, direction, from, to, variables = {} }: RelayCall,
   random: Random,
 ): object {
   return {
@@ -27,6 +25,8 @@ export function relaySetup(
     callerName: '',
     direction: direction === 'inbound' ? 'inbound' : 'outbound-api',
     callStatus: 'IN-PROGRESS',
-    customParameters,
+    customParameters: Object.fromEntries(
+      Object.entries(variables).map(([name, value]) => [name, String(value)]),
+    ),
   };
 }

@@ -1,19 +1,20 @@
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { ConversationItem } from '../../../voice/session/conversation.ts';
+import { joinUtterances } from '../../../voice/session/turns/turn-so-far.ts';
 import type { CallParties } from '../call-parties.ts';
 import { turnsOf } from '../turns-of.ts';
 
 /**
- * What a voice webhook is asked: the last finished utterance, and the turns before it; `digits` are those that it has
+ * What a voice webhook is asked: what the caller has said since the last answer, and the turns before it; `digits` are those that it has
  * asked for, and are in this request alone. Undefined where the caller has
  * not said anything since the last answer.
  */
 export function webhookRequest(
-  { callId, direction, from, to }: CallParties,
+  { callId, direction, from, metadata, to, variables }: CallParties,
   items: readonly ConversationItem[],
   digits?: string,
 ): string | undefined {
-  const turns = turnsOf(items);
+  const turns = turnsOf(joinUtterances(items));
   const last = turns.at(-1);
   if (last?.role !== 'user') return undefined;
   const history = turns.slice(0, -1).slice(-LIMITS.phone.webhookHistoryTurns);
@@ -24,6 +25,8 @@ export function webhookRequest(
     from,
     to,
     direction,
+    ...(variables !== undefined && { variables }),
+    ...(metadata !== undefined && { metadata }),
     text: last.content,
     ...(digits !== undefined && { digits }),
     recentHistory: history.map(({ content, role }) => ({ role, content })),

@@ -1,4 +1,9 @@
 import { z } from 'zod';
+import { AgentTool } from '../../../../phone/tools/agent-tools.ts';
+import {
+  CONVERSATION_SHAPE,
+  VOICE_OVERRIDES_SHAPE,
+} from '../../../../phone/voice/conversation-settings.ts';
 
 const text = z.unknown().meta({ type: 'string' }).optional();
 
@@ -9,11 +14,20 @@ export const VoiceBody = z.looseObject({
   voiceMode: text,
   systemPrompt: text,
   beginMessage: text,
-  voice: text,
   model: text,
   webhookUrl: text,
+  inboundUrl: text,
   recordCalls: onOff,
   reportCalls: onOff,
+  concurrentCalls: z.unknown().meta({ type: 'integer' }).optional(),
+  /** The functions and services that a hosted model may call; an empty list clears them. */
+  tools: z
+    .unknown()
+    .meta({ type: 'array', items: { type: 'object' } })
+    .optional(),
+  /** Replaces the secret that signs requests to the functions, from the next call on. */
+  rotateToolSecret: onOff,
+  ...VOICE_OVERRIDES_SHAPE,
 });
 
 const config = {
@@ -22,12 +36,21 @@ const config = {
   voice: z.string().optional(),
   model: z.string(),
   webhookUrl: z.string().optional(),
+  inboundUrl: z.string().optional(),
   recordCalls: z.boolean(),
   reportCalls: z.boolean(),
+  /** Absent: as many as the operator allows an agent. */
+  concurrentCalls: z.number().optional(),
+  tools: z.array(AgentTool),
+  /** Signs requests to the functions, as Standard Webhooks say. Absent: there is no function. */
+  toolSecret: z.string().optional(),
+  ...CONVERSATION_SHAPE,
 };
 
 export const VoiceRecord = z.object({
   voiceMode: z.enum(['hosted', 'webhook']),
   voiceConfig: z.object(config),
+  /** The secret of the signatures, in the answer that sets an inbound URL and in no other. */
+  inboundSecret: z.string().optional(),
   ...config,
 });

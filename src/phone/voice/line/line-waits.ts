@@ -1,5 +1,5 @@
-import type { Clock } from '../../kernel/clock.ts';
-import type { StopSignal } from '../../kernel/stop-signal.ts';
+import type { Clock } from '../../../kernel/clock.ts';
+import type { StopSignal } from '../../../kernel/stop-signal.ts';
 
 /** Senders that wait for room on a line: each for its time, until its signal fires, or until all are woken. */
 export class LineWaits {

@@ -1,10 +1,10 @@
-import { bytesPerMs, type SoundFormat } from '../../../media/coding.ts';
-import { LinePlayback, type UnheardSound } from '../../../media/line/line-playback.ts';
-import type { Clock } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
-import type { StopSignal } from '../../kernel/stop-signal.ts';
-import type { Played } from '../../voice/session/voice-client.ts';
-import type { MediaCodec } from '../carriers/carrier.ts';
+import { bytesPerMs, type SoundFormat } from '../../../../media/coding.ts';
+import { LinePlayback, type UnheardSound } from '../../../../media/line/line-playback.ts';
+import type { Clock } from '../../../kernel/clock.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import type { StopSignal } from '../../../kernel/stop-signal.ts';
+import type { Played } from '../../../voice/session/voice-client.ts';
+import type { MediaCodec } from '../../carriers/carrier.ts';
 import { LineWaits } from './line-waits.ts';
 import { MarkWaits } from './mark-waits.ts';
 
@@ -162,6 +162,22 @@ export class CallLine {
   /** Whether the far side has still something to hear. */
   get isPlaying(): boolean {
     return this.#aheadMs() > 0;
+  }
+
+  /** Milliseconds of sound that the far side has still to hear. */
+  get leftMs(): number {
+    return this.#aheadMs();
+  }
+
+  /** Whether something is done once the far side has heard everything. */
+  get isEndAwaited(): boolean {
+    return this.#marks.isWaiting;
+  }
+
+  /** What the far side has heard of the item that it hears now, or heard last. Undefined: nothing was played. */
+  get heard(): Played | undefined {
+    const nowMs = this.#clock.monotonicMs();
+    return this.#paused === undefined ? this.#playback.heard(nowMs) : this.#paused.heard;
   }
 
   /** Stops the sound at once, and keeps what was not heard. */

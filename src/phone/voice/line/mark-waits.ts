@@ -1,4 +1,4 @@
-import type { Clock, TimerHandle } from '../../kernel/clock.ts';
+import type { Clock, TimerHandle } from '../../../kernel/clock.ts';
 
 /**
  * What waits for the echo of a mark of one telephone line: at most one thing that also happens without it, and one that

@@ -1,9 +1,9 @@
-import type { SoundFormat } from '../../../media/coding.ts';
-import { newId } from '../../kernel/ids.ts';
-import { LIMITS } from '../../kernel/limits.ts';
-import type { Log } from '../../kernel/log.ts';
-import type { Random } from '../../kernel/random.ts';
-import { type SpeechDeltas, SpeechEncoder } from '../../voice/session/speech-encoder.ts';
+import type { SoundFormat } from '../../../../media/coding.ts';
+import { newId } from '../../../kernel/ids.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import type { Log } from '../../../kernel/log.ts';
+import type { Random } from '../../../kernel/random.ts';
+import { type SpeechDeltas, SpeechEncoder } from '../../../voice/session/speech-encoder.ts';
 import type { CallLine } from './call-line.ts';
 
 /** Mono sound that is not encoded for a line yet. */

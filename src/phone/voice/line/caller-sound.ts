@@ -1,10 +1,11 @@
-import { bytesPerMs, type SoundFormat, silenceOf } from '../../../media/coding.ts';
-import { InOrder, type InOrderListener } from '../../../media/line/in-order.ts';
-import { Loudness } from '../../../media/line/loudness.ts';
-import type { Clock } from '../../kernel/clock.ts';
-import type { Log } from '../../kernel/log.ts';
-import type { VoiceSession } from '../../voice/session/voice-session.ts';
-import type { BargeIn } from './barge-in.ts';
+import { bytesPerMs, type SoundFormat, silenceOf } from '../../../../media/coding.ts';
+import { InOrder, type InOrderListener } from '../../../../media/line/in-order.ts';
+import { Loudness } from '../../../../media/line/loudness.ts';
+import type { Clock } from '../../../kernel/clock.ts';
+import type { Log } from '../../../kernel/log.ts';
+import type { VoiceSession } from '../../../voice/session/voice-session.ts';
+import type { BargeIn } from '../barge-in.ts';
+import type { LineCleaner } from '../noise/line-cleaner.ts';
 
 type CallerSoundDeps = {
   readonly clock: Clock;
@@ -12,6 +13,8 @@ type CallerSoundDeps = {
   readonly format: SoundFormat;
   readonly bargeIn: Pick<BargeIn, 'isMeasuring' | 'loud'>;
   readonly session: Pick<VoiceSession, 'append'>;
+  /** Undefined: the line is heard with its noise. */
+  readonly cleaner?: LineCleaner | undefined;
 };
 
 /** Takes the sound of a call's far side in order of its audio time, and passes it to the voice session. */
@@ -20,17 +23,19 @@ export class CallerSound implements InOrderListener {
   #isMuted = false;
   readonly #bargeIn: CallerSoundDeps['bargeIn'];
   readonly #session: CallerSoundDeps['session'];
+  readonly #cleaner: LineCleaner | undefined;
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #bytesPerMs: number;
   readonly #loudness: Loudness;
 
-  constructor({ bargeIn, clock, format, log, session }: CallerSoundDeps) {
+  constructor({ bargeIn, cleaner, clock, format, log, session }: CallerSoundDeps) {
     this.#bytesPerMs = bytesPerMs(format);
     const silence = silenceOf(format);
     this.#sound = new InOrder({ bytesPerMs: this.#bytesPerMs, silence, listener: this });
     this.#bargeIn = bargeIn;
     this.#session = session;
+    this.#cleaner = cleaner;
     this.#clock = clock;
     this.#log = log;
     this.#loudness = new Loudness(format);
@@ -45,6 +50,16 @@ export class CallerSound implements InOrderListener {
     return this.#isMuted;
   }
 
+  /** Whether the last seconds sounded like music. Only known where the noise of the line is suppressed. */
+  get isMusic(): boolean {
+    return this.#cleaner?.isMusic ?? false;
+  }
+
+  close(): void {
+    this.#isMuted = true;
+    this.#cleaner?.close();
+  }
+
   mute(): void {
     this.#isMuted = true;
   }
@@ -55,11 +70,12 @@ export class CallerSound implements InOrderListener {
 
   inOrder(bytes: Uint8Array): void {
     if (this.#isMuted) return;
+    const heard = this.#cleaner === undefined ? bytes : this.#cleaner.clean(bytes);
     const bargeIn = this.#bargeIn;
-    if (bargeIn.isMeasuring && this.#loudness.isLoud(bytes)) {
+    if (bargeIn.isMeasuring && this.#loudness.isLoud(heard)) {
       bargeIn.loud(bytes.length / this.#bytesPerMs);
     }
-    const problem = this.#session.append(bytes, this.#clock.monotonicMs());
+    const problem = this.#session.append(heard, this.#clock.monotonicMs());
     if (problem !== undefined) this.#log.debug({ code: problem.code }, 'sound of a call dropped');
   }
 }

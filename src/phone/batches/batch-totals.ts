@@ -1,0 +1,25 @@
+import { OUTCOMES } from './batch.ts';
+import type { BatchCount } from './batch-store.ts';
+
+/** Counts of the recipients of a batch, and the cost of their calls that are over. */
+export type BatchTotals = {
+  readonly recipients: number;
+  /** By `waiting`, `calling` and the outcomes of those that are done. */
+  readonly counts: Readonly<Record<string, number>>;
+  readonly costRaw: bigint;
+};
+
+const NONE = Object.fromEntries(['waiting', 'calling', ...OUTCOMES].map((name) => [name, 0]));
+
+export function totalsOf(counted: readonly BatchCount[]): BatchTotals {
+  const counts: Record<string, number> = { ...NONE };
+  let recipients = 0;
+  let costRaw = 0n;
+  for (const { outcome, state, ...count } of counted) {
+    const name = state === 'done' ? (outcome ?? 'failed') : state;
+    counts[name] = (counts[name] ?? 0) + count.recipients;
+    recipients += count.recipients;
+    costRaw += count.costRaw;
+  }
+  return { recipients, counts, costRaw };
+}

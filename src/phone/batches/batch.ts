@@ -1,0 +1,179 @@
+import type { Random } from '../../kernel/random.ts';
+import { randomHex } from '../../kernel/random.ts';
+import type { Call, CallValues } from '../calls/call.ts';
+import type { CallOrder } from '../calls/opening/order-options.ts';
+import type { CallingHours } from '../dialling/calling-hours.ts';
+import type { CallOverrides } from '../voice/call-overrides.ts';
+
+/** Outcome of a recipient: of the latest call, or of the end of the batch. */
+export const OUTCOMES = [
+  'completed',
+  'voicemail',
+  'busy',
+  'no_answer',
+  'failed',
+  'invalid',
+  'refused',
+  'canceled',
+  'expired',
+] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+/** The outcomes after which a recipient may be called again. */
+export const RETRIED = ['busy', 'no_answer', 'voicemail', 'failed'] as const;
+type Retried = (typeof RETRIED)[number];
+
+/** Upper bound of the repeated calls of a recipient over all outcomes, and the wait before each. */
+type Retry = { readonly count: number; readonly waitSeconds: number };
+export type Retries = { readonly [K in Retried]?: Retry | undefined };
+
+export type BatchStatus = 'running' | 'paused' | 'canceled' | 'completed';
+export type RecipientStatus = 'waiting' | 'calling' | 'done';
+
+/** Settings that all calls of a batch share. */
+export type SharedOrder = Omit<
+  CallOrder,
+  'accountId' | 'agentId' | 'batch' | 'overrides' | 'spender' | 'to' | 'workId'
+> & { readonly overrides: CallOverrides };
+
+/** One person to call. */
+export type Recipient = { readonly to: string; readonly overrides: CallOverrides };
+
+/** When and how often a batch calls. */
+export type BatchTerms = {
+  readonly name: string | null;
+  /** Hours of each recipient's place, beside those of the operator. */
+  readonly callingHours: CallingHours | undefined;
+  /** Undefined: as many calls at a time as the agent may have. */
+  readonly maxConcurrent: number | undefined;
+  readonly retries: Retries;
+  readonly startAtMs: number;
+};
+
+/** A batch as it is ordered. */
+export type BatchOrder = Omit<BatchTerms, 'startAtMs'> & {
+  /** Undefined: at once. */
+  readonly startAtMs: number | undefined;
+  readonly agentId: number;
+  readonly accountId: string;
+  readonly spender: CallOrder['spender'];
+  readonly shared: SharedOrder;
+  /** As they came; each is read on its own, so that an error names it. */
+  readonly recipients: readonly unknown[];
+  readonly workId: string | undefined;
+};
+
+/** A batch that is admitted. */
+export type NewBatch = Omit<BatchOrder, 'recipients' | 'startAtMs'> & {
+  readonly startAtMs: number;
+  readonly batchId: string;
+  readonly recipients: readonly Recipient[];
+};
+
+/** A batch as its row has it. */
+export type Batch = BatchTerms & {
+  readonly batchId: string;
+  readonly agentId: number;
+  readonly accountId: string;
+  readonly spender: CallOrder['spender'];
+  readonly shared: SharedOrder;
+  readonly status: BatchStatus;
+  readonly pausedFor: string | null;
+  readonly createdAt: Date;
+  readonly endedAt: Date | null;
+};
+
+/** A recipient, and how the batch stands with it. */
+export type StandingRecipient = {
+  readonly index: number;
+  readonly to: string;
+  readonly status: RecipientStatus;
+  readonly outcome: Outcome | null;
+  readonly reason: string | null;
+  readonly calls: number;
+  /** The latest call; null: there is none. */
+  readonly callId: string | null;
+  readonly costRaw: bigint;
+  /** Null unless the recipient waits. */
+  readonly notBefore: Date | null;
+};
+
+/** Where a page of batches goes on: behind the batch that was made then and has this id. */
+export type BatchCursor = { readonly madeAtMicros: string; readonly batchId: string };
+
+/** `batch_` and 32 hex digits. */
+export const newBatchId = (random: Random): string => `batch_${randomHex(random, 16)}`;
+
+export const isBatchId = (text: string): boolean => /^batch_[0-9a-f]{32}$/.test(text);
+
+/** Names one attempt of a row: at most one call has it, and the hold of its admission. */
+export const workIdOf = (batchId: string, seq: number, attempt: number): string =>
+  `${batchId}.${seq}.${attempt}`;
+
+/** Outcome of a call that is over. Undefined: the call was given up before the carrier knew of it, so that nothing rang. */
+export function outcomeOf({
+  endReason,
+  status,
+}: Pick<Call, 'endReason' | 'status'>): Outcome | undefined {
+  if (endReason === 'dial_canceled') return undefined;
+  if (status === 'completed') return endReason === 'voicemail_reached' ? 'voicemail' : 'completed';
+  switch (endReason) {
+    case 'dial_busy':
+      return 'busy';
+    // It was picked up, and gone before any sound.
+    case 'call_ended':
+    case 'dial_no_answer':
+      return 'no_answer';
+    case 'dial_invalid':
+      return 'invalid';
+    case 'agent_ended':
+      return 'canceled';
+    default:
+      return 'failed';
+  }
+}
+
+/** The wait before another call of a recipient that was called `calls` times. Undefined: there is none. */
+export function retryAfter(retries: Retries, outcome: Outcome, calls: number): number | undefined {
+  const retry = RETRIED.some((retried) => retried === outcome)
+    ? retries[outcome as Retried]
+    : undefined;
+  return retry !== undefined && calls <= retry.count ? retry.waitSeconds : undefined;
+}
+
+const merged = (
+  common: CallValues | undefined,
+  own: CallValues | undefined,
+): CallValues | undefined =>
+  common === undefined && own === undefined ? undefined : { ...common, ...own };
+
+/** The order of one call of a batch: what its recipient has of its own replaces what all have. */
+export function orderOf(
+  {
+    accountId,
+    agentId,
+    shared,
+    spender,
+  }: Pick<Batch, 'accountId' | 'agentId' | 'shared' | 'spender'>,
+  { overrides: own, to }: Recipient,
+): CallOrder {
+  const { overrides: common } = shared;
+  return {
+    ...shared,
+    agentId,
+    accountId,
+    spender,
+    to,
+    overrides: {
+      texts: { ...common.texts, ...own.texts },
+      model: own.model ?? common.model,
+      variables: merged(common.variables, own.variables),
+      metadata: merged(common.metadata, own.metadata),
+      voice: {
+        ...common.voice,
+        ...own.voice,
+        conversation: { ...common.voice.conversation, ...own.voice.conversation },
+      },
+    },
+  };
+}

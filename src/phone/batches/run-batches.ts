@@ -1,0 +1,78 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Worker } from '../../kernel/schedule.ts';
+import type { CallDeps } from '../calls/call-deps.ts';
+import { advanceBatch } from './advance-batch.ts';
+import { placeRow } from './place-row.ts';
+import { claimDueBatches, findUnringing } from './run-store.ts';
+
+const BOUNDS = LIMITS.phone.batch;
+
+/** Gives batches their turns, and places their calls beside them. Its end waits for the calls that are being placed. */
+export type BatchRunner = Worker & AsyncDisposable;
+
+/** Any number of processes may run the batches of one database: each turn and each row is one process's. */
+export function createBatchRunner(deps: CallDeps): BatchRunner {
+  const { dials, log, room, sql } = deps;
+  /** The calls that are being placed, and their agents. */
+  const placing = new Map<Promise<void>, number>();
+  /** Calls that have a place at the recogniser of this process, and whose end another process may hear of. */
+  const ringing = new Set<string>();
+
+  const roomOf = (agentId: number): number => {
+    const own = [...placing.values()].filter((each) => each === agentId).length;
+    return Math.min(BOUNDS.placing.agent - own, BOUNDS.placing.process - placing.size, ofLine());
+  };
+
+  const ofLine = (): number => {
+    if (dials === undefined) return Number.POSITIVE_INFINITY;
+    const places = Math.max(1, Math.floor((dials.perSecond * BOUNDS.lineMs) / 1_000));
+    return places - Math.max(dials.waiting, placing.size);
+  };
+
+  async function turn(batchId: string, agentId: number): Promise<void> {
+    const taken = await advanceBatch(deps, batchId, roomOf(agentId));
+    for (const row of taken?.rows ?? []) {
+      if (taken === undefined) return;
+      const placed = placeRow(deps, taken.batch, row)
+        .then((callId) => {
+          if (room !== undefined && callId !== undefined) ringing.add(callId);
+        })
+        .catch((err: unknown) =>
+          log.error(
+            { err, batchId, seq: row.seq },
+            'a call of a batch was not placed; it is tried again',
+          ),
+        )
+        .finally(() => placing.delete(placed));
+      placing.set(placed, agentId);
+    }
+  }
+
+  async function freePlaces(): Promise<void> {
+    if (room === undefined || ringing.size === 0) return;
+    for (const callId of await findUnringing(sql, [...ringing])) {
+      ringing.delete(callId);
+      room.forget(callId);
+    }
+  }
+
+  return {
+    name: 'run-call-batches',
+    everyMs: BOUNDS.tickMs,
+    async tick() {
+      await freePlaces();
+      for (let passes = 0; passes < BOUNDS.passesPerTick; passes++) {
+        const due = await claimDueBatches(sql, BOUNDS.duePerPass);
+        for (const { agentId, batchId } of due) {
+          await turn(batchId, agentId).catch((err: unknown) =>
+            log.error({ err, batchId }, 'a batch of calls had no turn; it has one soon'),
+          );
+        }
+        if (due.length < BOUNDS.duePerPass) return;
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(placing.keys());
+    },
+  };
+}

@@ -1,0 +1,24 @@
+import { errors } from '../../kernel/errors.ts';
+import type { Sql } from '../../platform/postgres/sql.ts';
+import { findCallLimit, saveCallLimit } from './call-limit-store.ts';
+
+/** The most calls of an account at a time. Null: the operator has set no number for this account. */
+export type CallLimit = { readonly accountId: string; readonly concurrentCalls: number | null };
+
+export type CallLimits = ReturnType<typeof createCallLimits>;
+
+/** How many calls at a time the operator allows single accounts. Both methods throw `not_found` for an unknown account. */
+export function createCallLimits({ sql }: { readonly sql: Sql }) {
+  async function read(accountId: string): Promise<CallLimit> {
+    const concurrentCalls = await findCallLimit(sql, accountId);
+    if (concurrentCalls === undefined) throw errors.admin.notFound('There is no such account.');
+    return { accountId, concurrentCalls };
+  }
+  return {
+    read,
+    async set(accountId: string, concurrentCalls: number | null): Promise<CallLimit> {
+      await saveCallLimit(sql, accountId, concurrentCalls);
+      return read(accountId);
+    },
+  };
+}

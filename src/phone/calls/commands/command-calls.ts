@@ -1,0 +1,65 @@
+import { errors } from '../../../kernel/errors.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import type { Worker } from '../../../kernel/schedule.ts';
+import { E164 } from '../../e164.ts';
+import { type Call, hasOwnBrain } from '../call.ts';
+import type { CallDeps } from '../call-deps.ts';
+import { addCommand, takeCommands } from './command-store.ts';
+import type { LiveCommand } from './live-command.ts';
+
+const { perCall, pollMs } = LIMITS.phone.commands;
+
+/**
+ * Has a live call carry a command out, at whichever process it is. Throws the refusal of a command that cannot be, before
+ * anything is written. It is carried out once at most: a call that ends before leaves it undone.
+ */
+export async function commandCall(
+  deps: CallDeps,
+  call: Call,
+  { command, workId }: { readonly command: LiveCommand; readonly workId: string | undefined },
+): Promise<void> {
+  const { callId, options, status } = call;
+  if (status === 'pending' && !call.terminal) throw errors.phone.callNotAnswered();
+  if (status !== 'in_progress') throw errors.phone.callOver();
+  if (command.kind === 'inject' && hasOwnBrain(options.voice)) {
+    throw errors.phone.injectUnavailable();
+  }
+  if (command.kind === 'transfer') await requireTarget(deps, call, command.to);
+  if (!(await addCommand(deps.sql, callId, { command, most: perCall, workId }))) {
+    throw errors.phone.commandLimit(perCall);
+  }
+  if (deps.live.has(callId)) await obeyCommands(deps, [callId]);
+}
+
+async function requireTarget(
+  deps: Pick<CallDeps, 'refusalOf'>,
+  { accountId }: Call,
+  to: string,
+): Promise<void> {
+  if (!E164.test(to)) throw errors.phone.invalidTransfer('a number such as +14155550100');
+  const refusal = await deps.refusalOf(to, accountId);
+  if (refusal !== undefined) throw errors.phone.invalidTransfer(refusal.message);
+}
+
+/** Carries out the waiting commands of these calls of this process. */
+async function obeyCommands(
+  { live, log, sql }: Pick<CallDeps, 'live' | 'log' | 'sql'>,
+  callIds: readonly string[],
+): Promise<void> {
+  for (const { callId, command } of await takeCommands(sql, callIds)) {
+    try {
+      live.get(callId)?.command(command);
+    } catch (err) {
+      log.error({ err, callId, command: command.kind }, 'a command of a call failed');
+    }
+  }
+}
+
+/** Looks for commands that came to other processes. */
+export const createCommandTaker = (deps: Pick<CallDeps, 'live' | 'log' | 'sql'>): Worker => ({
+  name: 'take-call-commands',
+  everyMs: pollMs,
+  async tick() {
+    if (deps.live.size > 0) await obeyCommands(deps, [...deps.live.keys()]);
+  },
+});

@@ -1,0 +1,176 @@
+import type { Clock } from '../../../kernel/clock.ts';
+import { errors } from '../../../kernel/errors.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import type { Log } from '../../../kernel/log.ts';
+import type { Sql } from '../../../platform/postgres/sql.ts';
+import { encodeEvent, type FeedEvent, KEEP_ALIVE, type NumberedTurn } from './feed-event.ts';
+import { FeedReader } from './feed-reader.ts';
+import { type CallNow, findCallNow, findNumberedTurns, isKeyGood } from './feed-store.ts';
+
+const { feed: BOUNDS } = LIMITS.phone;
+
+/** A request to read the events of a call. */
+export type FeedRequest = {
+  readonly callId: string;
+  readonly accountId: string;
+  readonly via: 'agent' | 'developer';
+  /** Null: the reader came without a key. */
+  readonly keyId: number | null;
+  /** The last turn that the reader has; 0: none. */
+  readonly afterSeq: number;
+};
+
+type Reading = {
+  readonly request: FeedRequest;
+  readonly reader: FeedReader;
+  /** The state that the reader was told last. */
+  told: CallNow | undefined;
+};
+
+/** A call that is read at this process. */
+type Watched = { readonly readings: Set<Reading>; polls: number };
+
+type FeedDeps = {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly sql: Sql;
+};
+
+/**
+ * The readers of calls at this process. What happens in a call that lives here is told at once; its state and its cost, and
+ * the turns of a call that lives at another process, are read from the database every `pollMs`.
+ */
+export class CallFeed {
+  readonly #deps: FeedDeps;
+  readonly #watched = new Map<string, Watched>();
+  #readers = 0;
+  #isClosed = false;
+
+  constructor(deps: FeedDeps) {
+    this.#deps = deps;
+  }
+
+  /** Tells the readers of a call. Costs one look-up where it has none. */
+  tell(callId: string, event: FeedEvent): void {
+    const watched = this.#watched.get(callId);
+    if (watched === undefined) return;
+    const encoded = encodeEvent(event);
+    for (const { reader } of watched.readings) reader.push(encoded);
+  }
+
+  /** A turn of a call at this process was written. */
+  turnWritten(callId: string, turn: NumberedTurn): void {
+    const watched = this.#watched.get(callId);
+    if (watched !== undefined) turnTo(watched.readings, turn);
+  }
+
+  /** Begins a stream. Throws the refusal of one reader too many. */
+  async open(request: FeedRequest): Promise<FeedReader> {
+    if (this.#isClosed) throw errors.request.draining();
+    const { accountId, afterSeq, callId } = request;
+    const watched = this.#watched.get(callId) ?? { readings: new Set(), polls: 0 };
+    const ofAccount = [...this.#watched.values()]
+      .flatMap(({ readings }) => [...readings])
+      .filter((reading) => reading.request.accountId === accountId).length;
+    if (watched.readings.size >= BOUNDS.perCall)
+      throw errors.phone.tooManyReaders(BOUNDS.perCall, 'call');
+    if (ofAccount >= BOUNDS.perAccount) {
+      throw errors.phone.tooManyReaders(BOUNDS.perAccount, 'account');
+    }
+    if (this.#readers >= BOUNDS.readers)
+      throw errors.phone.tooManyReaders(BOUNDS.readers, 'server');
+    const reader = new FeedReader(BOUNDS.bytes, () => this.#left(callId, reading));
+    const reading: Reading = { request, reader, told: undefined };
+    const isFirst = watched.readings.size === 0;
+    watched.readings.add(reading);
+    this.#watched.set(callId, watched);
+    this.#readers++;
+    try {
+      const { sql } = this.#deps;
+      const limit = LIMITS.phone.reportTurns;
+      const turns = await findNumberedTurns(sql, callId, { afterSeq, limit });
+      for (const turn of turns) turnTo([reading], turn);
+      const now = await findCallNow(sql, callId);
+      if (now !== undefined) tellState(reading, now);
+    } catch (error) {
+      await reader.return();
+      throw error;
+    }
+    if (isFirst) this.#pollLater(callId, watched);
+    return reader;
+  }
+
+  /** Ends all streams: the process stops. */
+  close(): void {
+    this.#isClosed = true;
+    for (const { readings } of this.#watched.values()) {
+      for (const { reader } of readings) {
+        reader.push(encodeEvent({ type: 'moved' }));
+        reader.end();
+      }
+    }
+  }
+
+  #left(callId: string, reading: Reading): void {
+    const watched = this.#watched.get(callId);
+    if (watched?.readings.delete(reading) !== true) return;
+    this.#readers--;
+    if (watched.readings.size === 0) this.#watched.delete(callId);
+  }
+
+  #pollLater(callId: string, watched: Watched): void {
+    this.#deps.clock.setTimeout(() => {
+      if (this.#watched.get(callId) !== watched || this.#isClosed) return;
+      this.#poll(callId, watched)
+        .catch((err: unknown) =>
+          this.#deps.log.warn({ err, callId }, 'a read call was not looked at'),
+        )
+        .finally(() => this.#pollLater(callId, watched));
+    }, BOUNDS.pollMs);
+  }
+
+  async #poll(callId: string, watched: Watched): Promise<void> {
+    const { sql } = this.#deps;
+    const { readings } = watched;
+    watched.polls++;
+    if (watched.polls % BOUNDS.pollsPerCheck === 0) {
+      await this.#endRevoked(readings);
+      for (const { reader } of readings) if (reader.isEmpty) reader.push(KEEP_ALIVE);
+    }
+    const limit = BOUNDS.turnsPerPoll;
+    const now = await findCallNow(sql, callId);
+    const turns = await findNumberedTurns(sql, callId, { afterSeq: 0, limit });
+    for (const turn of turns) turnTo(readings, turn);
+    if (now === undefined) return;
+    for (const reading of readings) tellState(reading, now);
+  }
+
+  async #endRevoked(readings: Iterable<Reading>): Promise<void> {
+    for (const { reader, request } of readings) {
+      const { keyId, via } = request;
+      if (keyId !== null && !(await isKeyGood(this.#deps.sql, via, keyId))) reader.end();
+    }
+  }
+}
+
+/** Each reader gets a turn once, whether it is told or read. */
+function turnTo(readings: Iterable<Reading>, turn: NumberedTurn): void {
+  const event = encodeEvent({ type: 'turn', ...turn });
+  for (const { reader, request } of readings) {
+    if (turn.seq > request.afterSeq && reader.takes(turn.seq)) reader.push(event);
+  }
+}
+
+/** Tells a reader what has changed. After the end of the call nothing follows. */
+function tellState(reading: Reading, now: CallNow): void {
+  const { reader, told } = reading;
+  const { costRaw, endReason, status, terminal } = now;
+  if (costRaw > (told?.costRaw ?? 0n)) {
+    reader.push(encodeEvent({ type: 'cost', costRaw: `${costRaw}` }));
+  }
+  if (told?.status !== status || told.terminal !== terminal) {
+    reader.push(encodeEvent({ type: 'status', status, terminal, endReason }));
+  }
+  reading.told = now;
+  if (terminal) reader.end();
+}

@@ -1,0 +1,38 @@
+import type { Call } from '../call.ts';
+
+/** An event of a live call. Only turns have an id, by which a reader goes on after a broken connection. */
+export type FeedEvent =
+  /** The state of the call, at the begin of the stream and after each change. The last event of a call is terminal. */
+  | ({ readonly type: 'status' } & CallState)
+  /** Words of the present turn: all that the caller has said of it so far, or what the agent says next. */
+  | { readonly type: 'transcript'; readonly role: 'user' | 'assistant'; readonly text: string }
+  /** A turn that is complete and written. */
+  | ({ readonly type: 'turn' } & NumberedTurn)
+  /** The caller has interrupted the agent, of whose answer this was heard. */
+  | { readonly type: 'interrupted'; readonly heard: string }
+  /** The call does something beside speaking. */
+  | { readonly type: 'tool'; readonly name: string; readonly [detail: string]: unknown }
+  /** The cost so far, as journaled. */
+  | { readonly type: 'cost'; readonly costRaw: string }
+  /** The reader was too slow: so many events before this one were dropped. */
+  | { readonly type: 'lost'; readonly events: number }
+  /** This process lets the call go; the stream goes on at another one, from the last turn. */
+  | { readonly type: 'moved' };
+
+export type CallState = Pick<Call, 'status' | 'terminal'> & { readonly endReason: string | null };
+
+export type NumberedTurn = {
+  readonly seq: number;
+  readonly role: 'user' | 'assistant';
+  readonly text: string;
+  readonly at: string;
+};
+
+/** An event as Server-Sent Events carry it. */
+export function encodeEvent({ type, ...data }: FeedEvent): Uint8Array {
+  const id = type === 'turn' && 'seq' in data ? `id: ${data.seq}\n` : '';
+  return Buffer.from(`${id}event: ${type}\ndata: ${JSON.stringify(data)}\n\n`);
+}
+
+/** A comment that keeps proxies and the server from closing a silent stream. */
+export const KEEP_ALIVE: Uint8Array = Buffer.from(': \n\n');

@@ -1,0 +1,81 @@
+import { minRaw } from '../../../kernel/amount.ts';
+import { errors } from '../../../kernel/errors.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import type { HoldRefusal, Spender } from '../../../ledger/rules/requests.ts';
+import { breachFields, breachSentence } from '../../../spend/limits/breach-fields.ts';
+import { refuseSpend } from '../../../spend/limits/refuse-spend.ts';
+import { minuteRaw } from '../../rate-card.ts';
+import { findLivingNumber, findSuspension, type LivingNumber } from '../account-store.ts';
+import type { Call, CallOptions } from '../call.ts';
+import type { CallDeps } from '../call-deps.ts';
+import { askLedger } from './ask-ledger.ts';
+import { leastReserve } from './least-reserve.ts';
+import type { CallOrder } from './order-options.ts';
+
+/** The number that an agent calls from. Throws the refusal of an agent that cannot call anybody. */
+export async function requireNumber(
+  { sql }: Pick<CallDeps, 'sql'>,
+  { accountId, agentId }: Pick<CallOrder, 'accountId' | 'agentId'>,
+): Promise<LivingNumber> {
+  if ((await findSuspension(sql, accountId)) !== undefined) throw errors.phone.telephonySuspended();
+  const number = await findLivingNumber(sql, { agentId });
+  if (number === undefined) throw errors.phone.numberRequired();
+  return number;
+}
+
+export type CallSpend = {
+  /** One minute of the call. */
+  readonly leastRaw: bigint;
+  /** The reserve of the call, once it is answered. */
+  readonly maxSpendRaw: bigint;
+};
+
+/** Upper bound of the cost of a call. Throws the refusal of less than one minute. */
+export function spendOf(
+  { rateCard }: Pick<CallDeps, 'rateCard'>,
+  order: Pick<CallOrder, 'isRecorded' | 'maxSpendRaw'>,
+  { detectsMachine }: Pick<CallOptions, 'detectsMachine'>,
+): CallSpend {
+  const line = { direction: 'outbound', detectsMachine } as const;
+  const leastRaw = minuteRaw(rateCard, line, order.isRecorded);
+  const ceilingRaw = LIMITS.phone.callCeilingRaw;
+  const maxSpendRaw = minRaw(order.maxSpendRaw ?? ceilingRaw, ceilingRaw);
+  if (maxSpendRaw < leastRaw) throw errors.phone.maxSpendTooLow(leastRaw.toString());
+  return { leastRaw, maxSpendRaw };
+}
+
+/**
+ * Throws where the spend controls of its model's maker leave no answer to a call, which would be dropped once it is picked up.
+ * The check of the balance comes with the reserve.
+ */
+export async function requireAnswer(
+  deps: Pick<CallDeps, 'cascades' | 'catalogue' | 'ledger' | 'models'>,
+  call: Pick<Call, 'accountId' | 'callId' | 'direction' | 'options' | 'rates'>,
+  spender: Spender,
+): Promise<void> {
+  const { callId } = call;
+  const least = await leastReserve(deps, call);
+  const refusal = least && (await askLedger(deps.ledger, { callId, spender, ...least.answer }));
+  if (refusal !== undefined && refusal.reason !== 'insufficient_balance')
+    throw notAdmitted(refusal);
+}
+
+/** Why a call is not admitted, in the words of the phone routes. */
+export function notAdmitted(refusal: HoldRefusal) {
+  const { phone } = errors;
+  switch (refusal.reason) {
+    case 'insufficient_balance':
+      return phone.callNotCovered(refusal.availableRaw.toString(), refusal.requiredRaw.toString());
+    case 'cap_exceeded':
+      return phone.callCapped(breachSentence(refusal.breach), breachFields(refusal));
+    case 'host_not_allowlisted':
+    case 'vendor_not_allowlisted':
+      return refuseSpend(refusal);
+    case 'delegation_expired':
+      return phone.creditLineExpired();
+    case 'agent_suspended':
+      return phone.callerSuspended();
+    default:
+      return phone.callerNotActive();
+  }
+}

@@ -1,0 +1,61 @@
+import {
+  EngineBusy,
+  EngineMissing,
+  type EnginePlace,
+  type SharedSttEngine,
+} from '../../../engines/engine.ts';
+import type { Clock, TimerHandle } from '../../../kernel/clock.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+
+/** The room for calls at the recogniser of this process: a call has its place before anything rings or is answered. */
+export interface CallRoom {
+  /** Keeps a place for a call that rings, for as long as one may ring. Where there is none, returns the seconds until another try. */
+  keep(callId: string): number | undefined;
+  /** Gives back the place of a call that was never answered. */
+  forget(callId: string): void;
+  /**
+   * The place of a call whose media is here. One that is under way, or was admitted by another process, gets its place even
+   * where none is free: it is not dropped.
+   */
+  take(callId: string): EnginePlace;
+}
+
+/** Longer than a call rings, and than its carrier takes to report that nobody answered. */
+const KEPT_MS = LIMITS.phone.ringSeconds * 1_000 + LIMITS.phone.sweepGraceMs;
+
+export function createCallRoom({
+  clock,
+  recogniser,
+}: {
+  readonly clock: Clock;
+  readonly recogniser: Pick<SharedSttEngine, 'takePlace'>;
+}): CallRoom {
+  const kept = new Map<string, { readonly place: EnginePlace; readonly timer: TimerHandle }>();
+
+  function unkeep(callId: string): EnginePlace | undefined {
+    const found = kept.get(callId);
+    if (found === undefined) return undefined;
+    kept.delete(callId);
+    clock.clearTimeout(found.timer);
+    return found.place;
+  }
+
+  const forget = (callId: string) => unkeep(callId)?.release();
+
+  return {
+    keep(callId) {
+      if (kept.has(callId)) return undefined;
+      try {
+        const place = recogniser.takePlace();
+        kept.set(callId, { place, timer: clock.setTimeout(() => forget(callId), KEPT_MS) });
+        return undefined;
+      } catch (error) {
+        if (error instanceof EngineBusy) return error.retryAfterSeconds;
+        if (error instanceof EngineMissing) return LIMITS.engines.decoderRetrySeconds;
+        throw error;
+      }
+    },
+    forget,
+    take: (callId) => unkeep(callId) ?? recogniser.takePlace(true),
+  };
+}

@@ -1,0 +1,81 @@
+import { errors } from '../../../kernel/errors.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import type { Spender } from '../../../ledger/rules/requests.ts';
+import { problemOfSchema } from '../../records/analysis/analysis-schema.ts';
+import { type CallOverrides, filled, voiceOfCall } from '../../voice/call-overrides.ts';
+import { type BatchPlace, type CallOptions, hasOwnBrain, type OnMachine } from '../call.ts';
+import type { CallDeps } from '../call-deps.ts';
+import { unsoldModel } from './plan-voice.ts';
+
+export type CallOrder = {
+  readonly agentId: number;
+  readonly accountId: string;
+  readonly spender: Omit<Spender, 'agentId'>;
+  readonly to: string;
+  /** The most that the call may cost, as its caller names it. */
+  readonly maxSpendRaw: bigint | undefined;
+  readonly detectsMachine: boolean;
+  /** Undefined: nothing, where a machine is detected. */
+  readonly onMachine?: OnMachine | undefined;
+  readonly machineMessage?: string | undefined;
+  readonly wantsReport: boolean;
+  /** Who judges the call after its end; naming it asks for a report as well. */
+  readonly analysis?: 'rules' | CallOptions['analysis'] | undefined;
+  readonly isRecorded: boolean;
+  /** Undefined: the call has the settings of its agent. */
+  readonly overrides?: CallOverrides | undefined;
+  /** The work under an `Idempotency-Key` that this is. */
+  readonly workId?: string | undefined;
+  /** Undefined: the call is placed by itself. */
+  readonly batch?: BatchPlace | undefined;
+};
+
+/** The options of a call that is to be placed: those of its agent, and its own. Throws the refusal of what it cannot have. */
+export async function orderOptions(
+  deps: Pick<CallDeps, 'cascades' | 'catalogue' | 'models' | 'voiceOf'>,
+  order: CallOrder,
+): Promise<CallOptions> {
+  const { accountId, agentId, analysis, isRecorded, overrides, wantsReport } = order;
+  const { metadata, variables } = overrides ?? {};
+  const stored = await deps.voiceOf(agentId);
+  const voice = overrides === undefined ? stored : voiceOfCall(deps.catalogue, stored, overrides);
+  requireAnalysis(analysis, voice);
+  const unsold = await unsoldModel(deps, accountId, voice);
+  if (unsold !== undefined) throw errors.phone.voiceModelUnavailable(unsold);
+  return {
+    voice,
+    ...machineOptions(order, voice),
+    ...(variables !== undefined && { variables }),
+    ...(metadata !== undefined && { metadata }),
+    isRecorded,
+    wantsReport: wantsReport || analysis !== undefined,
+    ...(analysis !== undefined && analysis !== 'rules' && { analysis }),
+  };
+}
+
+/** What is done about a machine. Throws where one is to be told something, and nothing is there to tell. */
+function machineOptions(
+  { detectsMachine, machineMessage, onMachine, overrides }: CallOrder,
+  { beginMessage }: CallOptions['voice'],
+): Pick<CallOptions, 'detectsMachine' | 'onMachine' | 'machineMessage'> {
+  if (machineMessage !== undefined && onMachine !== 'leave_message') {
+    throw errors.phone.machineMessageUnused();
+  }
+  if (onMachine === undefined) return { detectsMachine };
+  if (onMachine !== 'leave_message') return { detectsMachine: true, onMachine };
+  const message = machineMessage ?? beginMessage;
+  if (message === null || message.trim() === '') throw errors.phone.machineMessageRequired();
+  const said = filled('machineMessage', message, {
+    variables: overrides?.variables,
+    mostChars: LIMITS.phone.machineMessageChars,
+  });
+  return { detectsMachine: true, onMachine, ...(said !== null && { machineMessage: said }) };
+}
+
+/** Throws for a schema by which no value can be checked, and where no model is there to fill it. */
+function requireAnalysis(analysis: CallOrder['analysis'], voice: CallOptions['voice']): void {
+  if (typeof analysis !== 'object') return;
+  const problem = problemOfSchema(analysis.schema);
+  if (problem !== undefined) throw errors.phone.invalidAnalysis(problem);
+  if (hasOwnBrain(voice)) throw errors.phone.analysisNeedsModel();
+}

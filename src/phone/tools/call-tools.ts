@@ -1,0 +1,156 @@
+import type { Clock, TimerHandle } from '../../kernel/clock.ts';
+import { tryParseJson } from '../../kernel/json/parse-json.ts';
+import { isObject } from '../../kernel/json.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { Sql } from '../../platform/postgres/sql.ts';
+import type { AgentTool } from './agent-tools.ts';
+import { failedTool, type ToolResult } from './tool-result.ts';
+import { beginToolCall, endToolCall } from './tool-store.ts';
+import type { ToolItem, ToolTurns } from './tool-turns.ts';
+
+const BOUNDS = LIMITS.phone.tools;
+const FILLER = 'One moment, please.';
+const MADE_BEFORE = failedTool('This call was made before. It is not made again.');
+const RUNNING = JSON.stringify({ status: 'running' });
+
+export type ToolCall = {
+  readonly toolCallId: string;
+  readonly tool: AgentTool;
+  readonly args: unknown;
+  readonly signal: AbortSignal;
+};
+
+export type CallToolsDeps = {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly sql: Sql;
+  readonly callId: string;
+  readonly tools: readonly AgentTool[];
+  /** Tells who follows the call what a tool has brought, without its arguments and its answer. */
+  readonly tell: (done: { name: string; outcome: string; costRaw: string; ms: number }) => void;
+  /** Carries a tool out. Never rejects. */
+  readonly run: (call: ToolCall) => Promise<ToolResult>;
+  readonly call: {
+    readonly tools: Pick<ToolTurns, 'output' | 'answer'>;
+    say(text: string): void;
+  };
+};
+
+/**
+ * Carries out what the model of one call calls. Each tool call is written down before it is made and is made at most once,
+ * whatever becomes of the process. The number of tool calls is bounded: at a time, a turn of the caller, and a call.
+ */
+export class CallTools {
+  readonly #deps: CallToolsDeps;
+  readonly #stopping = new AbortController();
+  /** The calls under each id of the model. Some models begin anew with their ids in every answer. */
+  readonly #known = new Map<string, string[]>();
+  #running = 0;
+  /** Answers with tool calls since the caller said something last. */
+  #rounds = 0;
+  #made = 0;
+  #filler: TimerHandle | undefined;
+
+  constructor(deps: CallToolsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Whether a tool is being carried out: its caller waits, and is not asked whether they are there. */
+  get isRunning(): boolean {
+    return this.#running > 0;
+  }
+
+  /** The caller has said something: the model may call tools for it. */
+  callerSpoke(): void {
+    this.#rounds = 0;
+  }
+
+  /** The model calls a function. One that is an action of the call, or no tool of the agent, is not for this. */
+  call(item: ToolItem): void {
+    const tool = this.#deps.tools.find(({ name }) => name === item.name);
+    if (this.#running === 0) this.#rounds++;
+    this.#running++;
+    this.#deps.call.tools.output(item, RUNNING, false);
+    this.#fillLater(tool);
+    const failed = (err: unknown) => {
+      this.#deps.log.warn({ err, callId: this.#deps.callId }, 'a tool of a call failed');
+      return failedTool('The tool failed.');
+    };
+    const made = this.#carryOut(item, tool).catch(failed);
+    void made.then(({ output }) => this.#ended(item, output));
+  }
+
+  /** The call is over: nothing is begun any more, and what is under way is given up. */
+  close(): void {
+    this.#stopping.abort();
+    this.#stopFiller();
+  }
+
+  async #carryOut(item: ToolItem, tool: AgentTool | undefined): Promise<ToolResult> {
+    const { callId, clock, run, sql } = this.#deps;
+    const { arguments: argumentsJson, name } = item;
+    if (tool === undefined) return failedTool(`There is no function ${name}.`);
+    if (
+      this.#running > BOUNDS.running ||
+      this.#rounds > BOUNDS.rounds ||
+      this.#made >= BOUNDS.perCall
+    ) {
+      return failedTool('Too many functions were called. Answer without one.');
+    }
+    if (argumentsJson.length > BOUNDS.argumentChars) {
+      return failedTool(`The arguments have more than ${BOUNDS.argumentChars} characters.`);
+    }
+    if (argumentsJson.includes('\0')) return failedTool('The arguments hold a NUL.');
+    const args = argumentsJson.trim() === '' ? {} : tryParseJson(argumentsJson);
+    if (!isObject(args) || Array.isArray(args))
+      return failedTool('The arguments are no JSON object.');
+    const toolCallId = this.#idOf(item);
+    if (toolCallId === undefined) return MADE_BEFORE;
+    this.#made++;
+    if (!(await beginToolCall(sql, callId, { toolCallId, name, argumentsJson }))) {
+      return MADE_BEFORE;
+    }
+    const beganMs = clock.monotonicMs();
+    const result = await run({ toolCallId, tool, args, signal: this.#stopping.signal });
+    const ms = clock.monotonicMs() - beganMs;
+    const { costRaw, outcome, output } = result;
+    this.#deps.tell({ name, outcome, costRaw: `${costRaw}`, ms: Math.round(ms) });
+    await endToolCall(sql, callId, toolCallId, { outcome, result: output, costRaw, ms }).catch(
+      (err: unknown) => this.#deps.log.warn({ err, callId }, 'the result of a tool was not kept'),
+    );
+    return result;
+  }
+
+  /** The id under which a call is made; undefined: the same call was made under it. */
+  #idOf({ arguments: argumentsJson, callId, name }: ToolItem): string | undefined {
+    const calls = this.#known.get(callId) ?? [];
+    const call = `${name} ${argumentsJson}`;
+    if (calls.includes(call)) return undefined;
+    this.#known.set(callId, [...calls, call]);
+    return calls.length === 0 ? callId : `${callId}.${calls.length + 1}`;
+  }
+
+  #ended(item: ToolItem, output: string): void {
+    this.#running--;
+    if (this.#stopping.signal.aborted) return;
+    this.#deps.call.tools.output(item, output, true);
+    if (this.#running > 0) return;
+    this.#stopFiller();
+    this.#deps.call.tools.answer(this.#rounds < BOUNDS.rounds && this.#made < BOUNDS.perCall);
+  }
+
+  #fillLater(tool: AgentTool | undefined): void {
+    const text = tool?.filler ?? FILLER;
+    if (this.#filler !== undefined || text === '') return;
+    this.#filler = this.#deps.clock.setTimeout(
+      () => this.#deps.call.say(text),
+      BOUNDS.fillerAfterMs,
+    );
+  }
+
+  #stopFiller(): void {
+    if (this.#filler !== undefined) this.#deps.clock.clearTimeout(this.#filler);
+    this.#filler = undefined;
+  }
+}

@@ -1,0 +1,28 @@
+import type { Spender } from '../../ledger/rules/requests.ts';
+import type { Tool } from '../../voice/session/session-config.ts';
+import type { ToolResult } from './tool-result.ts';
+
+/** Services that a model may call as they are; those that buy do so out of the reserve of the call. */
+export const PLAIN_SERVICES = ['recall', 'remember', 'balance', 'estimate'] as const;
+
+/** The services of this server that the model of a call may call, by the names of their MCP tools. */
+export type ServiceName = (typeof PLAIN_SERVICES)[number] | 'think' | 'call_vendor';
+
+export type ServiceCall = {
+  readonly name: ServiceName;
+  readonly args: unknown;
+  /** The work of the tool call, which is done and paid for at most once under it. */
+  readonly key: string;
+  readonly spender: Spender;
+  /** A call that takes longer is given up; what is paid by then is waited for. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+};
+
+/** The services of this server as tools of a call. Each asks the route that a request with the agent's key would ask. */
+export interface ServiceTools {
+  /** The service as a model is offered it; undefined: this server does not have it. */
+  offered(name: ServiceName): Pick<Tool, 'description' | 'parameters'> | undefined;
+  /** Never rejects: what is refused is a failed result with the refusal's sentence. */
+  call(call: ServiceCall): Promise<ToolResult>;
+}

@@ -1,0 +1,64 @@
+import type { AnswerRequest, SessionProblem } from '../../voice/session/answer-request.ts';
+import type { Conversation, ConversationItem } from '../../voice/session/conversation.ts';
+import type { SessionConfig } from '../../voice/session/session-config.ts';
+import type { ActionItem } from '../voice/call-client.ts';
+
+/** A function call of the model. */
+export type ToolItem = Pick<ActionItem, 'arguments' | 'callId' | 'id' | 'name'>;
+
+type ToolSession = {
+  readonly config: SessionConfig;
+  readonly conversation: Conversation;
+  respond(request: AnswerRequest): SessionProblem | undefined;
+};
+
+/** What tools have brought, in the conversation of a live call, and the answers of the model to that. */
+export class ToolTurns {
+  readonly #session: ToolSession;
+  readonly #isMuted: () => boolean;
+  /** An answer that waits for the one in progress; whether it may call tools. */
+  #owed: { readonly mayCall: boolean } | undefined;
+
+  constructor(session: ToolSession, isMuted: () => boolean) {
+    this.#session = session;
+    this.#isMuted = isMuted;
+  }
+
+  /** The latest output of a tool call. With the final one both move to the end: the model answers what it reads last. */
+  output(call: ToolItem, output: string, isFinal: boolean): void {
+    const { conversation } = this.#session;
+    const id = `out_${call.id}`;
+    const item: ConversationItem = {
+      id,
+      type: 'function_call_output',
+      status: 'completed',
+      callId: call.callId,
+      output,
+    };
+    if (isFinal) {
+      const called = conversation.find(call.id);
+      conversation.remove(id);
+      conversation.remove(call.id);
+      if (called !== undefined) conversation.add(called);
+    }
+    if (conversation.find(id) === undefined) conversation.add(item);
+    else conversation.replace(item);
+  }
+
+  /** Asks the model for its answer, at once or behind the answer in progress; without `mayCall` it calls no more tools. */
+  answer(mayCall: boolean): void {
+    if (this.#isMuted()) return;
+    const { config } = this.#session;
+    const request = {
+      config: mayCall ? config : { ...config, toolChoice: 'none' as const },
+      metadata: {},
+      isInConversation: true,
+    };
+    this.#owed = this.#session.respond(request) === undefined ? undefined : { mayCall };
+  }
+
+  /** An answer is over: one that waits for it is asked for. */
+  answered(): void {
+    if (this.#owed !== undefined) this.answer(this.#owed.mayCall);
+  }
+}

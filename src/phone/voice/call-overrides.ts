@@ -1,0 +1,120 @@
+import { z } from 'zod';
+import { errors } from '../../kernel/errors.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { isStorable } from '../../kernel/storable.ts';
+import type { Catalogue } from '../../models/catalogue/catalogue.ts';
+import { type CallValues, type CallVoice, hasOwnBrain } from '../calls/call.ts';
+import {
+  overrideVoice,
+  readVoiceOverrides,
+  VOICE_OVERRIDES_SHAPE,
+  type VoiceOverrides,
+} from './conversation-settings.ts';
+import { requireChatModel } from './require-chat-model.ts';
+
+const { beginMessageChars, overrides: BOUNDS, systemPromptChars, voiceChars } = LIMITS.phone;
+
+const storable = (mostChars: number) =>
+  z
+    .string()
+    .max(mostChars)
+    .refine(isStorable, { message: 'must hold no NUL and no half characters' });
+
+const record = (valueChars: number) =>
+  z
+    .record(
+      z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/, 'must be a name of letters, digits and _'),
+      z.union([storable(valueChars), z.number(), z.boolean()]),
+    )
+    .refine((given) => Object.keys(given).length <= BOUNDS.entries, {
+      message: `must have at most ${BOUNDS.entries} members`,
+    });
+
+/** Members of a body that replace the settings of an agent for one call. An empty text clears. */
+export const CALL_OVERRIDES_SHAPE = {
+  beginMessage: storable(beginMessageChars).optional(),
+  systemPrompt: storable(systemPromptChars).optional(),
+  model: storable(voiceChars).min(1).optional(),
+  /** Replace `{{name}}` in the texts of the call, and are sent to the webhook or application that answers it. */
+  variables: record(BOUNDS.variableChars).optional(),
+  /** Stands in the events and the report of the call. */
+  metadata: record(BOUNDS.metadataChars).optional(),
+  ...VOICE_OVERRIDES_SHAPE,
+};
+
+export type CallOverrides = {
+  readonly texts: { readonly beginMessage?: string; readonly systemPrompt?: string };
+  readonly model: string | undefined;
+  readonly variables: CallValues | undefined;
+  readonly metadata: CallValues | undefined;
+  readonly voice: VoiceOverrides;
+};
+
+const Overrides = z.object(CALL_OVERRIDES_SHAPE);
+
+/** Reads the overrides of a body that has `CALL_OVERRIDES_SHAPE`. Throws `invalid_voice` for settings of the conversation. */
+export function readCallOverrides(body: z.output<typeof Overrides>): CallOverrides {
+  const { beginMessage, metadata, model, systemPrompt, variables } = body;
+  return {
+    texts: {
+      ...(beginMessage !== undefined && { beginMessage }),
+      ...(systemPrompt !== undefined && { systemPrompt }),
+    },
+    model,
+    variables,
+    metadata,
+    voice: readVoiceOverrides(body),
+  };
+}
+
+/**
+ * The voice of one call. Throws `invalid_voice` and `invalid_model` for what the call cannot have: a model or a prompt where
+ * the developer's own backend answers, a text that grows too long, and a name in `{{}}` that has no value.
+ */
+export function voiceOfCall<V extends CallVoice>(
+  catalogue: Pick<Catalogue, 'find' | 'findKeyed' | 'suggest'>,
+  settings: V,
+  { model, texts, variables, voice }: CallOverrides,
+): V {
+  if (hasOwnBrain(settings) && (model !== undefined || texts.systemPrompt !== undefined)) {
+    const member = model === undefined ? 'systemPrompt' : 'model';
+    throw errors.phone.invalidVoice(
+      `${member}: a webhook or an application answers the calls of this agent. Leave it out.`,
+    );
+  }
+  const named = overrideVoice(settings, voice);
+  const beginMessage = texts.beginMessage ?? named.beginMessage;
+  const systemPrompt = texts.systemPrompt ?? named.systemPrompt;
+  return {
+    ...named,
+    ...(model !== undefined && { model: requireChatModel(catalogue, model) }),
+    beginMessage: filled('beginMessage', beginMessage, { variables, mostChars: beginMessageChars }),
+    systemPrompt: filled('systemPrompt', systemPrompt, { variables, mostChars: systemPromptChars }),
+  };
+}
+
+const PLACEHOLDER = /\{\{\s*([A-Za-z_][A-Za-z0-9_]{0,63})\s*\}\}/g;
+
+/** A text with its variables, each replaced once. A call that names no variables keeps its texts as they are. */
+export function filled(
+  member: string,
+  text: string | null,
+  {
+    mostChars,
+    variables,
+  }: { readonly variables: CallValues | undefined; readonly mostChars: number },
+): string | null {
+  if (text === null || text === '') return null;
+  if (variables === undefined) return text;
+  const full = text.replaceAll(PLACEHOLDER, (_, name: string) => {
+    const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
+    if (value === undefined) {
+      throw errors.phone.invalidVoice(`${member}: "${name}" has no value in variables.`);
+    }
+    return String(value);
+  });
+  if (full.length <= mostChars) return full;
+  throw errors.phone.invalidVoice(
+    `${member}: ${full.length} characters with its variables; at most ${mostChars}.`,
+  );
+}

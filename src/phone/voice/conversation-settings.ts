@@ -1,0 +1,162 @@
+import { z } from 'zod';
+import { errors } from '../../kernel/errors.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { isStorable } from '../../kernel/storable.ts';
+
+const { conversation: BOUNDS, voiceChars } = LIMITS.phone;
+
+const milliseconds = ({ least, most }: { readonly least: number; readonly most: number }) =>
+  z.int().min(least).max(most);
+
+const word = (mostChars: number) =>
+  z
+    .string()
+    .trim()
+    .min(1)
+    .max(mostChars)
+    .refine(isStorable, { message: 'must hold no NUL and no half characters' });
+
+/** How long a turn of the caller waits after its last word. An absent member has the value of its mode. */
+const TurnDetectionSettings = z
+  .strictObject({
+    mode: z.enum(['fast', 'balanced', 'patient']).optional(),
+    minSilenceMs: milliseconds(BOUNDS.silenceMs).optional(),
+    maxSilenceMs: milliseconds(BOUNDS.silenceMs).optional(),
+    onNumberMs: milliseconds(BOUNDS.silenceMs).optional(),
+    onNoPunctuationMs: milliseconds(BOUNDS.silenceMs).optional(),
+  })
+  .refine(({ maxSilenceMs, minSilenceMs }) => (minSilenceMs ?? 0) <= (maxSilenceMs ?? Infinity), {
+    path: ['minSilenceMs'],
+    message: 'must not be above maxSilenceMs',
+  });
+
+/** What of the caller's speech interrupts an answer. */
+const InterruptionSettings = z.strictObject({
+  enabled: z.boolean().optional(),
+  minWords: z.int().min(1).max(BOUNDS.minWords).optional(),
+  minMs: milliseconds(BOUNDS.interruptionMs).optional(),
+  ignoreWords: z.array(word(BOUNDS.wordChars)).max(BOUNDS.ignoreWords).optional(),
+});
+
+/** How the voice speaks: its speed, and words that it says as another text. */
+const VoiceTuning = z.strictObject({
+  speed: z.number().min(BOUNDS.speed.least).max(BOUNDS.speed.most).optional(),
+  pronunciations: z
+    .array(z.strictObject({ word: word(BOUNDS.wordChars), say: word(BOUNDS.sayChars) }))
+    .max(BOUNDS.pronunciations)
+    .optional(),
+});
+
+const VoiceName = z
+  .string()
+  .max(voiceChars)
+  .refine(isStorable, { message: 'must hold no NUL and no half characters' });
+
+const NamedVoice = VoiceTuning.extend({ name: VoiceName.optional() });
+
+const MEMBERS = {
+  turnDetection: TurnDetectionSettings,
+  interruption: InterruptionSettings,
+  /** Silence until the caller is prompted; 0: never. */
+  idleSeconds: z
+    .int()
+    .refine(
+      (seconds) => seconds === 0 || (seconds >= BOUNDS.idle.least && seconds <= BOUNDS.idle.most),
+      {
+        message: `must be 0 or a whole number from ${BOUNDS.idle.least} to ${BOUNDS.idle.most}`,
+      },
+    ),
+  keyterms: z.array(word(BOUNDS.wordChars)).max(BOUNDS.keyterms),
+  language: z
+    .string()
+    .regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$/, 'must be a tag such as en-US'),
+  voiceTuning: VoiceTuning,
+  noiseSuppression: z.enum(['off', 'on']),
+};
+
+const Settings = z.object(MEMBERS).partial();
+
+/** How an agent listens and speaks on the phone, as it was set. An absent member has its default. */
+export type ConversationSettings = z.output<typeof Settings>;
+
+/** Settings that replace those of an agent. An absent member stays as it is, null is its default. */
+export type VoiceOverrides = {
+  readonly voice?: string | null;
+  readonly conversation: {
+    readonly [K in keyof ConversationSettings]?: ConversationSettings[K] | null;
+  };
+};
+
+type Voiced = {
+  readonly voice: string | null;
+  readonly conversation?: ConversationSettings | undefined;
+};
+
+const FIELDS = Object.keys(MEMBERS) as (keyof ConversationSettings)[];
+
+/** A member of a route's body that is described there and read by `readVoiceOverrides`. */
+const described = (schema: z.ZodType) => {
+  const { $schema: _, ...shape } = z.toJSONSchema(schema, { io: 'input' });
+  return z.unknown().meta(shape).optional();
+};
+
+/** The members that `readVoiceOverrides` reads, for the description of a route's body. It checks nothing. */
+export const VOICE_OVERRIDES_SHAPE = {
+  voice: described(z.union([VoiceName, NamedVoice])),
+  turnDetection: described(MEMBERS.turnDetection),
+  interruption: described(MEMBERS.interruption),
+  idleSeconds: described(MEMBERS.idleSeconds),
+  keyterms: described(MEMBERS.keyterms),
+  language: described(MEMBERS.language),
+  voiceTuning: described(MEMBERS.voiceTuning),
+  noiseSuppression: described(MEMBERS.noiseSuppression),
+};
+
+/** The settings as a route shows them. */
+export const CONVERSATION_SHAPE = Settings.shape;
+
+/**
+ * Reads the settings of a conversation from any body and ignores its other members. `voice` is the name of a voice, or an
+ * object of `name`, `speed` and `pronunciations`. Throws `invalid_voice`, which names the member.
+ */
+export function readVoiceOverrides(body: Readonly<Record<string, unknown>>): VoiceOverrides {
+  const conversation: Record<string, unknown> = {};
+  for (const field of FIELDS) {
+    const value = body[field];
+    if (value === undefined) continue;
+    conversation[field] = isCleared(value) ? null : read(field, MEMBERS[field] as z.ZodType, value);
+  }
+  const { voice } = body;
+  if (voice === undefined) return { conversation };
+  if (isCleared(voice)) return { voice: null, conversation };
+  if (typeof voice !== 'object') return { voice: read('voice', VoiceName, voice), conversation };
+  const { name, ...tuning } = read('voice', NamedVoice, voice);
+  if (Object.keys(tuning).length > 0) {
+    if (conversation.voiceTuning !== undefined) {
+      throw errors.phone.invalidVoice('voiceTuning: name it once; voice has these members, too.');
+    }
+    conversation.voiceTuning = tuning;
+  }
+  return { ...(name !== undefined && { voice: name }), conversation };
+}
+
+/** Settings with what the overrides name; each member of them replaces the whole earlier one. */
+export function overrideVoice<V extends Voiced>(settings: V, overrides: VoiceOverrides): V {
+  const { conversation, voice = settings.voice } = overrides;
+  const merged = Object.entries({ ...settings.conversation, ...conversation });
+  return {
+    ...settings,
+    voice,
+    conversation: Object.fromEntries(merged.filter(([, value]) => value !== null)),
+  };
+}
+
+const isCleared = (value: unknown): boolean => value === null || value === '';
+
+function read<T>(field: string, schema: z.ZodType<T>, value: unknown): T {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const place = [field, ...(issue?.path ?? [])].join('.');
+  throw errors.phone.invalidVoice(`${place}: ${issue?.message ?? 'is wrong'}.`);
+}

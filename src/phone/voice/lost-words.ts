@@ -1,0 +1,28 @@
+import type { SessionEndReason } from '../../../machines/call.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+
+const ASK_AGAIN = 'Sorry, I could not hear that. Could you say it again?';
+/** The ending of a call whose caller cannot be transcribed. */
+export const TRANSCRIBER_LOST = 'transcriber_lost' satisfies SessionEndReason;
+
+/** Tells the caller that an utterance was lost, and ends a call that loses two in a row: nobody talks to an agent that hears nothing. */
+export class LostWords {
+  readonly #call: { say(text: string): void; end(reason: string): void };
+  #lost = 0;
+
+  constructor(call: { say(text: string): void; end(reason: string): void }) {
+    this.#call = call;
+  }
+
+  /** An utterance was transcribed. */
+  heard(text: string): void {
+    if (text !== '') this.#lost = 0;
+  }
+
+  /** The transcriber lost an utterance. */
+  lost(): void {
+    this.#lost += 1;
+    if (this.#lost >= LIMITS.lostUtterances) this.#call.end(TRANSCRIBER_LOST);
+    else this.#call.say(ASK_AGAIN);
+  }
+}

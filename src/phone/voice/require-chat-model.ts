@@ -1,0 +1,12 @@
+import { errors } from '../../kernel/errors.ts';
+import type { Catalogue } from '../../models/catalogue/catalogue.ts';
+
+/** The id of a chat model that this server sells, or that the caller's own provider keys may open. Throws `invalid_model`. */
+export function requireChatModel(
+  catalogue: Pick<Catalogue, 'find' | 'findKeyed' | 'suggest'>,
+  name: string,
+): string {
+  const model = catalogue.find(name) ?? catalogue.findKeyed(name);
+  if (model?.modality === 'text') return model.id;
+  throw errors.phone.invalidModel(name, catalogue.suggest(name));
+}

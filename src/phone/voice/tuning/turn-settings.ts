@@ -1,0 +1,50 @@
+import { LIMITS } from '../../../kernel/limits.ts';
+import type { TurnDetection } from '../../../voice/session/turn-detection.ts';
+import { TURN_MODES, type TurnWaits } from '../../../voice/session/turns/end-of-turn.ts';
+import { type BargeInRules, USUAL_RULES } from '../barge-in.ts';
+import type { ConversationSettings } from '../conversation-settings.ts';
+
+/** How the turns of a call end. Speech over an answer is judged on the line, by what is said. */
+export function turnDetectionOf({
+  idleSeconds,
+  turnDetection,
+}: ConversationSettings): TurnDetection {
+  return {
+    type: 'semantic_vad',
+    eagerness: 'auto',
+    waits: waitsOf(turnDetection),
+    isEager: turnDetection?.mode === 'fast',
+    createResponse: true,
+    interruptResponse: false,
+    idleTimeoutMs: idleTimeoutMs(idleSeconds),
+  };
+}
+
+/** The waits of a mode, with those that are set, and none beyond `maxSilenceMs`. */
+function waitsOf(settings: ConversationSettings['turnDetection']): TurnWaits {
+  const usual = TURN_MODES[settings?.mode ?? 'balanced'];
+  const mostMs = settings?.maxSilenceMs ?? Number.POSITIVE_INFINITY;
+  const within = (ms: number) => Math.min(ms, mostMs);
+  const minSilenceMs = within(settings?.minSilenceMs ?? usual.minSilenceMs);
+  return {
+    minSilenceMs,
+    maxSilenceMs: Math.max(minSilenceMs, settings?.maxSilenceMs ?? usual.maxSilenceMs),
+    onNumberMs: within(settings?.onNumberMs ?? usual.onNumberMs),
+    onNoPunctuationMs: within(settings?.onNoPunctuationMs ?? usual.onNoPunctuationMs),
+  };
+}
+
+const idleTimeoutMs = (idleSeconds: number | undefined): number | null => {
+  if (idleSeconds === undefined) return LIMITS.phone.promptAfterMs;
+  return idleSeconds === 0 ? null : idleSeconds * 1_000;
+};
+
+/** What of the caller's speech interrupts an answer of a call. */
+export const bargeInRules = (
+  settings: ConversationSettings['interruption'] = {},
+): BargeInRules => ({
+  isOn: settings.enabled ?? USUAL_RULES.isOn,
+  minMs: settings.minMs ?? USUAL_RULES.minMs,
+  minWords: settings.minWords ?? USUAL_RULES.minWords,
+  ignoreWords: new Set(settings.ignoreWords?.map((word) => word.toLowerCase())),
+});

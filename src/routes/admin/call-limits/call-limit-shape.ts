@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import { LIMITS } from '../../../kernel/limits.ts';
+
+export const AccountRef = z.object({ accountId: z.string().min(1).max(64) });
+
+/** Null: as many as the operator allows every account. */
+export const ConcurrentCalls = z
+  .number()
+  .int()
+  .min(1)
+  .max(LIMITS.phone.concurrentCalls.most)
+  .nullable();
+
+export const CallLimitRecord = z.object({
+  accountId: z.string(),
+  concurrentCalls: ConcurrentCalls,
+});

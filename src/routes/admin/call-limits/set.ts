@@ -1,0 +1,21 @@
+import { z } from 'zod';
+import { ok, route } from '../../../http/route/route.ts';
+import { errors } from '../../../kernel/errors.ts';
+import type { CallLimits } from '../../../phone/call-limits/call-limits.ts';
+import { AccountRef, CallLimitRecord, ConcurrentCalls } from './call-limit-shape.ts';
+
+/** Sets how many calls an account may have at a time, more or fewer than all others. Calls under way go on. */
+export const adminSetCallLimit = route<{ callLimits: CallLimits }>()({
+  method: 'PUT',
+  path: '/v1/admin/call-limits/:accountId',
+  credential: 'admin',
+  summary: 'Set how many calls an account may have at a time',
+  params: AccountRef,
+  body: z.object({ concurrentCalls: ConcurrentCalls }),
+  badJson: errors.admin.invalidJson,
+  response: CallLimitRecord,
+
+  async handle({ body, params, services }) {
+    return ok(await services.callLimits.set(params.accountId, body.concurrentCalls));
+  },
+});

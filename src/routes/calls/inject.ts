@@ -1,0 +1,15 @@
+import { z } from 'zod';
+import { LIMITS } from '../../kernel/limits.ts';
+import { CallText, commandRoute } from './command-route.ts';
+
+/** Adds a system message to the conversation of a live call. */
+export const injectIntoCall = commandRoute({
+  name: 'inject',
+  summary: 'Add a system message to the conversation of a live call',
+  body: z.object({
+    text: CallText(LIMITS.phone.commands.injectChars),
+    /** The model answers at once; otherwise it reads the message with the next turn. */
+    respond: z.boolean().default(false),
+  }),
+  commandOf: (body) => ({ kind: 'inject', ...body }),
+});

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { LIMITS } from '../../kernel/limits.ts';
+import { isStorable } from '../../kernel/storable.ts';
+import type { SharedOrder } from '../../phone/batches/batch.ts';
+import { ON_MACHINE } from '../../phone/calls/call.ts';
+import { CALL_OVERRIDES_SHAPE, readCallOverrides } from '../../phone/voice/call-overrides.ts';
+import { RawAmount } from '../raw-amount.ts';
+
+/** Members of a body that say how a call is placed, beside whom it calls. */
+export const CALL_ORDER_SHAPE = {
+  /** Raw USDC; at most the ceiling of a call. */
+  maxSpendRaw: RawAmount.optional(),
+  /** The carrier listens for an answering machine. */
+  machineDetection: z.boolean().default(false),
+  /** What happens once one has answered; naming it switches the detection on. */
+  onMachine: z.enum(ON_MACHINE).optional(),
+  /** What is left to a machine, in place of the agent's `beginMessage`. */
+  machineMessage: z
+    .string()
+    .trim()
+    .min(1)
+    .max(LIMITS.phone.machineMessageChars)
+    .refine(isStorable, { message: 'may hold no NUL and no half of a surrogate pair' })
+    .optional(),
+  /** What is said is kept for a report. */
+  report: z.boolean().default(false),
+  /** Who judges the call after its end: rules for nothing, or the model of the call for its price. Asks for a report as well. */
+  analysis: z
+    .union([z.enum(['rules', 'model']), z.strictObject({ schema: z.record(z.string(), z.any()) })])
+    .optional(),
+  /** As `record`, which it replaces where both are named. */
+  recording: z.boolean().optional(),
+  ...CALL_OVERRIDES_SHAPE,
+  /** The agent announces the recording to the far side; then the carrier records. */
+  record: z.boolean().default(false),
+};
+
+const CallOrderBody = z.object(CALL_ORDER_SHAPE);
+
+/** Reads the order of a body that has `CALL_ORDER_SHAPE`. Throws `invalid_voice` for settings of the conversation. */
+export const readCallOrder = (body: z.output<typeof CallOrderBody>): SharedOrder => ({
+  maxSpendRaw: body.maxSpendRaw,
+  detectsMachine: body.machineDetection,
+  onMachine: body.onMachine,
+  machineMessage: body.machineMessage,
+  wantsReport: body.report,
+  analysis: body.analysis,
+  isRecorded: body.recording ?? body.record,
+  overrides: readCallOverrides(body),
+});
