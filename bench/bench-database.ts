@@ -15,7 +15,9 @@ export async function withDatabase<T>(
   try {
     await using server = await startIn(join(directory, 'db'), { settings });
     await using database = await openDatabase({
-      ...{ database: server.target, log: silentLog, connections: 4 },
+      database: server.target,
+      log: silentLog,
+      connections: 4,
     });
     await database.migrate();
     return await work(database.sql, database.target);

@@ -40,7 +40,8 @@ const lateness = createLateness({ ...order, agedMicros: realtimeStamp.agedMicros
 async function openLive({ isTimed, sessions }: CallsHostOrder): Promise<number> {
   const { engines } = prompt;
   const { deps, ledger } = await createVoiceWorld({
-    ...{ clock: systemClock, creditRaw: CREDIT_RAW },
+    clock: systemClock,
+    creditRaw: CREDIT_RAW,
     change: { engines, speechGates: await loadSpeechGates() },
   });
   for (let agentId = 1; agentId <= sessions; agentId++) {

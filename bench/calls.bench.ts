@@ -138,7 +138,9 @@ async function openCalls(order: CallsHostOrder) {
   const host = await startHost('calls-host', order);
   const heard = { answers: 0, errors: 0 };
   const clients = await openClients({
-    ...{ port: host.port, model: 'local/realtime', sessions },
+    port: host.port,
+    model: 'local/realtime',
+    sessions,
     heard: (message) => {
       if (kind === 'bare') return;
       if (message.includes('"response.done"')) heard.answers++;

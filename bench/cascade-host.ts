@@ -19,8 +19,15 @@ const credentials: Credentials = {
   agentKey: (key) => {
     const agentId = Number(key.slice('svc_'.length));
     return {
-      ...{ kind: 'agent', agentId, accountId: 'acct_0', keyId: agentId, keyRootId: agentId },
-      ...{ permission: 'read_write', promptCaching: 'off', status: 'active', operatorExpiry: null },
+      kind: 'agent',
+      agentId,
+      accountId: 'acct_0',
+      keyId: agentId,
+      keyRootId: agentId,
+      permission: 'read_write',
+      promptCaching: 'off',
+      status: 'active',
+      operatorExpiry: null,
     };
   },
 };
@@ -30,7 +37,10 @@ favourMedia();
 
 async function open({ sessions, upstreamPort }: CascadeHostOrder): Promise<number> {
   const source = (rates: object) => ({
-    ...{ rail: 'direct-account' as const, provider: 'peer', upstreamModel: 'm', rates },
+    rail: 'direct-account' as const,
+    provider: 'peer',
+    upstreamModel: 'm',
+    rates,
   });
   const catalogue = buildCatalogue({
     providers: new Map([
@@ -38,13 +48,16 @@ async function open({ sessions, upstreamPort }: CascadeHostOrder): Promise<numbe
     ]),
     models: [
       {
-        ...{ id: 'peer/chat', modality: 'text' },
+        id: 'peer/chat',
+        modality: 'text',
         sources: [source({ text_input_token: '1', text_output_token: '2' })],
       },
       { id: 'peer/say', modality: 'tts', sources: [source({ character: '1' })] },
       { id: 'peer/hear', modality: 'stt', sources: [source({ audio_second: '10' })] },
       {
-        ...{ id: 'peer/talker', modality: 'realtime', sources: [] },
+        id: 'peer/talker',
+        modality: 'realtime',
+        sources: [],
         cascade: { stt: 'peer/hear', llm: 'peer/chat', tts: 'peer/say' },
       },
     ],

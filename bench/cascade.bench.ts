@@ -149,7 +149,8 @@ async function openHost(order: CascadeHostOrder) {
   for (let agent = 1; agent <= order.sessions; agent++) {
     const socket = new WebSocket(`ws://127.0.0.1:${port}/v1/realtime?model=peer/talker`, {
       headers: { authorization: `Bearer svc_${agent}` },
-      ...{ perMessageDeflate: false, skipUTF8Validation: true },
+      perMessageDeflate: false,
+      skipUTF8Validation: true,
     });
     await once(socket, 'open');
     sockets.push(socket);

@@ -30,20 +30,29 @@ const chat: Door = {
   what: 'chat',
   path: '/v1/chat/completions',
   bodyOf: (max_tokens, stream) => ({
-    ...{ model: 'bench/model', max_tokens, stream },
+    model: 'bench/model',
+    max_tokens,
+    stream,
     messages: [{ role: 'system', content: SYSTEM }, ...messages],
   }),
 };
 
 const responsesOf = (what: string, model: string, store: boolean): Door => ({
-  ...{ what, path: '/v1/responses' },
+  what,
+  path: '/v1/responses',
   bodyOf: (max_output_tokens, stream) => ({
-    ...{ model, max_output_tokens, stream, store, instructions: SYSTEM, input: messages },
+    model,
+    max_output_tokens,
+    stream,
+    store,
+    instructions: SYSTEM,
+    input: messages,
   }),
 });
 
 const messagesOf = (what: string, model: string): Door => ({
-  ...{ what, path: '/v1/messages' },
+  what,
+  path: '/v1/messages',
   bodyOf: (max_tokens, stream) => ({ model, max_tokens, stream, system: SYSTEM, messages }),
 });
 

@@ -32,17 +32,23 @@ const tracerTo = (url: string | undefined) =>
     url === undefined
       ? undefined
       : {
-          ...{ url, headers: {}, serviceName: 'bench', reachesUpstreams: false },
+          url,
+          headers: {},
+          serviceName: 'bench',
+          reachesUpstreams: false,
           sampler: { isParentBased: true, ratio: 1 },
         },
     new Teardown(),
   );
 
 const modelOf = (id: string, provider: string): ModelEntry => ({
-  ...{ id, modality: 'text' },
+  id,
+  modality: 'text',
   sources: [
     {
-      ...{ rail: 'self-host', provider, upstreamModel: 'bench' },
+      rail: 'self-host',
+      provider,
+      upstreamModel: 'bench',
       rates: { text_input_token: '2.5', text_output_token: '10' },
     },
   ],
@@ -79,7 +85,11 @@ async function openMetered(order: MeteredOrder): Promise<number> {
   await ledger.credit({ agentId, amountRaw: 10n ** 12n, reference });
   const upstream = { baseUrl: `http://127.0.0.1:${upstreamPort}/v1`, dialect: 'openai' } as const;
   const { baseUrl } = await gatewayWorld({
-    ...{ ledger, agentId, keyId, keptIn: sql, rateLimits: UNLIMITED },
+    ledger,
+    agentId,
+    keyId,
+    keptIn: sql,
+    rateLimits: UNLIMITED,
     tracer: await tracerTo(collectorUrl),
     providers: {
       peer: upstream,

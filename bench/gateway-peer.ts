@@ -55,9 +55,7 @@ async function apply(order: LoadOrder): Promise<Load> {
   await callSideBySide(order, async () => {
     const sentMs = performance.now();
     const path = '/v1/chat/completions';
-    const { statusCode, body } = await pool.request({
-      ...{ path, method: 'POST', headers, body: BODY },
-    });
+    const { statusCode, body } = await pool.request({ path, method: 'POST', headers, body: BODY });
     await body.text();
     if (statusCode !== 200) throw new Error(`status ${statusCode}`);
     tookMs.push(performance.now() - sentMs);

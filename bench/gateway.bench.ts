@@ -51,7 +51,10 @@ async function load(
 }
 
 const orderOf = ({ port, headers }: UnderTest, requests: number, callers: number): LoadOrder => ({
-  ...{ port, headers, requests, callers },
+  port,
+  headers,
+  requests,
+  callers,
 });
 
 type Waited = {

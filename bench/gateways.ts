@@ -67,7 +67,8 @@ export async function withGateways<T>(
         ['metered', metered],
         ...(missing === undefined ? [['portkey', portkey] as const] : []),
       ]),
-      ...{ missing, ...rest },
+      missing,
+      ...rest,
       commits: metered.ask,
     });
   });
@@ -102,7 +103,8 @@ export async function openBenchDatabase(path: string) {
   const url = process.env.TEST_DATABASE_URL;
   const place = url === undefined ? ({ kind: 'directory', path } as const) : undefined;
   const database = await openDatabase({
-    ...{ database: place ?? { kind: 'url', url: url ?? '' }, log: silentLog },
+    database: place ?? { kind: 'url', url: url ?? '' },
+    log: silentLog,
     connections: 4,
   });
   await database.migrate();
@@ -133,7 +135,8 @@ export async function openHost(order: HostOrder): Promise<Host> {
   const child = fork(module, [JSON.stringify(order)], { execPath: command, execArgv: options });
   const { port } = await nextMessage<{ port: number }>(child);
   return {
-    ...{ port, headers: { authorization: `Bearer ${AGENT_KEY}` } },
+    port,
+    headers: { authorization: `Bearer ${AGENT_KEY}` },
     cpu: () => processCpu(child.pid ?? 0),
     async ask<T>(question: unknown) {
       child.send(question as object);

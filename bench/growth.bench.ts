@@ -29,7 +29,8 @@ export async function benchGrowth(): Promise<BenchRow[]> {
   const directory = mkdtempSync(join(tmpdir(), 'bench-growth-'));
   try {
     await using database = await openDatabase({
-      ...{ database: { kind: 'directory', path: join(directory, 'db') }, log: silentLog },
+      database: { kind: 'directory', path: join(directory, 'db') },
+      log: silentLog,
       connections: 4,
     });
     await database.migrate();

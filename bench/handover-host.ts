@@ -15,8 +15,13 @@ favourMedia();
 const { environment, target } = JSON.parse(process.argv[2] ?? '{}') as HandoverHostOrder;
 const { settings } = completeSettings(readConfig(environment), systemRandom);
 const server = await startServer({
-  ...{ settings, database: target, port: 0, log: silentLog },
-  ...{ clock: systemClock, random: systemRandom, secret: readSecret },
+  settings,
+  database: target,
+  port: 0,
+  log: silentLog,
+  clock: systemClock,
+  random: systemRandom,
+  secret: readSecret,
 });
 process.on('SIGTERM', () => {
   void server[Symbol.asyncDispose]().then(() => process.exit(0));

@@ -28,7 +28,8 @@ export async function startHost(
 ): Promise<Host> {
   const [command, options] = nodeUnderTest(isPinned);
   const child = fork(compiled(`bench/${module}.ts`), [JSON.stringify(order)], {
-    ...{ execPath: command, execArgv: options },
+    execPath: command,
+    execArgv: options,
   });
   const exited = once(child, 'exit');
   const { port } = await nextMessage<{ port: number }>(child);
@@ -69,7 +70,8 @@ export async function openClients(options: {
   async function connect(agent: number): Promise<void> {
     const socket = new WebSocket(`ws://127.0.0.1:${port}/v1/realtime?model=${model}`, {
       headers: { authorization: `Bearer svc_${agent}` },
-      ...{ perMessageDeflate: false, skipUTF8Validation: true },
+      perMessageDeflate: false,
+      skipUTF8Validation: true,
       // A mask of zeros is not applied: the core is shared with all other clients.
       generateMask: (mask) => void mask.fill(0),
     });

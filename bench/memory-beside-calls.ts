@@ -17,8 +17,14 @@ const BAR_MS = 50;
 export function benchMemoryBesideCalls(): Promise<BenchRow[]> {
   return withDatabase(async (sql, target) => {
     const { callers, close, host, lost } = await openCallers(sql, {
-      ...{ kind: 'live', engines: 'prompt', calls: CALLS, target, isTimed: true, lateMs: LATE_MS },
-      ...{ searchesPerSecond: SEARCHES_A_SECOND, isPinned: false },
+      kind: 'live',
+      engines: 'prompt',
+      calls: CALLS,
+      target,
+      isTimed: true,
+      lateMs: LATE_MS,
+      searchesPerSecond: SEARCHES_A_SECOND,
+      isPinned: false,
     });
     const sound = callersSound();
     const places = Int32Array.from({ length: CALLS }, (_, i) => -((i * 97) % CYCLE_FRAMES));

@@ -47,7 +47,10 @@ function poolOf(origin: string): Pool {
 async function send({ url, method, headers = {}, body, status }: PeerRequest): Promise<void> {
   const { origin, pathname } = new URL(url);
   const answer = await poolOf(origin).request({
-    ...{ path: pathname, method, headers, body: body ?? null },
+    path: pathname,
+    method,
+    headers,
+    body: body ?? null,
   });
   const text = await answer.body.text();
   if (answer.statusCode !== status) throw new Error(`${url}: ${answer.statusCode} ${text}`);

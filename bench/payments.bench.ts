@@ -48,7 +48,9 @@ export async function benchPayments(): Promise<BenchRow[]> {
     const usual = { ...settings, chain: { ...settings.chain, reconcileSeconds } };
     await using server = await start(usual);
     const call = (url: string): PeerRequest => ({
-      ...{ url: `${server.url}/v1/proxy/fetch`, method: 'POST', status: 200 },
+      url: `${server.url}/v1/proxy/fetch`,
+      method: 'POST',
+      status: 200,
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: JSON.stringify({ url }),
     });
@@ -83,7 +85,11 @@ const environment = (rpcUrl: string): Record<string, string> => ({
 
 const start = (settings: Settings): Promise<Server> =>
   startServer({
-    ...{ settings, port: 0, log: silentLog, clock: systemClock, random: systemRandom },
+    settings,
+    port: 0,
+    log: silentLog,
+    clock: systemClock,
+    random: systemRandom,
     secret: () => undefined,
   });
 

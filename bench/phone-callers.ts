@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import WebSocket from 'ws';
 import { systemRandom } from '../src/kernel/random.ts';
 import { newCallId } from '../src/phone/calls/call.ts';
-import { insertCall } from '../src/phone/calls/call-store.ts';
+import { insertCall } from '../src/phone/calls/opening/new-call-store.ts';
 import { RATE_CARD } from '../src/phone/rate-card.ts';
 import type { Sql } from '../src/platform/postgres/sql.ts';
 import { twilioStamp } from './frame-stamp.ts';
@@ -18,27 +18,46 @@ export type HeardSound = { readonly atMs: number; readonly ms: number; readonly 
 
 /** One line at its carrier, which plays in real time what it gets and says when a mark is reached. */
 export type Caller = {
+  readonly callId: string;
   /** Sends the next 20 ms, in base64. Returns when. */
   say(payload: string): number;
   readonly heard: { ms: number; pieces: number };
   /** Called for each piece of the agent's sound. */
   onSound: ((sound: HeardSound) => void) | undefined;
+  /** Called when the carrier is told to drop what it has not played. */
+  onClear: (() => void) | undefined;
   isOpen(): boolean;
   hangUp(): void;
 };
 
 /** A call that rang, and whose media stream may come. */
-async function writeCall(sql: Sql, agentId: number): Promise<string> {
+async function writeCall(
+  sql: Sql,
+  agentId: number,
+  beginMessage: string | null = null,
+): Promise<string> {
   const callId = newCallId(systemRandom);
-  const voice = { voiceMode: 'hosted', systemPrompt: null, beginMessage: null } as const;
+  const voice = { voiceMode: 'hosted', systemPrompt: null, beginMessage } as const;
   await insertCall(
     sql,
     {
-      ...{ callId, agentId, accountId: 'acct_bench', numberId: agentId, carrier: 'twilio' },
-      ...{ carrierCallId: callId, direction: 'outbound', keyId: null, taskId: callId },
+      callId,
+      agentId,
+      accountId: 'acct_bench',
+      numberId: agentId,
+      carrier: 'twilio',
+      carrierCallId: callId,
+      direction: 'outbound',
+      keyId: null,
+      taskId: callId,
       taskValueBps: null,
-      ...{ from: '+14155550100', to: '+14155550199', actionId: null, customerId: null },
-      ...{ maxSpendRaw: 2_000_000n, rates: RATE_CARD, dueInMs: 3_600_000 },
+      from: '+14155550100',
+      to: '+14155550199',
+      actionId: null,
+      customerId: null,
+      maxSpendRaw: 2_000_000n,
+      rates: RATE_CARD,
+      dueInMs: 3_600_000,
       options: {
         voice: { ...voice, voice: null, model: null, webhookUrl: null },
         detectsMachine: false,
@@ -52,36 +71,47 @@ async function writeCall(sql: Sql, agentId: number): Promise<string> {
   return callId;
 }
 
-/** Starts a server of calls and so many lines to it. */
-export async function openCallers(
-  sql: Sql,
-  { isPinned = true, ...order }: PhoneHostOrder & { readonly isPinned?: boolean },
-) {
+type CallersOrder = PhoneHostOrder & { readonly isPinned?: boolean };
+
+/** Starts a server of calls. Each line to it is opened by itself, with the greeting of its agent. */
+export async function startCalls(sql: Sql, { isPinned = true, ...order }: CallersOrder) {
   const host = await startHost('phone-host', order, { isPinned });
   const sockets: WebSocket[] = [];
+  return {
+    host,
+    async open(agentId: number, beginMessage?: string): Promise<Caller> {
+      const isLive = order.kind === 'live';
+      const callId = isLive ? await writeCall(sql, agentId, beginMessage) : `CA${agentId}`;
+      const socket = new WebSocket(`ws://127.0.0.1:${host.port}${MEDIA_PATH}`, {
+        perMessageDeflate: false,
+        skipUTF8Validation: true,
+        // A mask of zeros is not applied: the core is shared with all other callers.
+        generateMask: (mask) => void mask.fill(0),
+      });
+      socket.on('error', () => {});
+      await once(socket, 'open');
+      sockets.push(socket);
+      return openLine(socket, callId, !isLive);
+    },
+    async close() {
+      for (const socket of sockets) socket.terminate();
+      await host.end();
+    },
+  };
+}
+
+/** Starts a server of calls and so many lines to it. */
+export async function openCallers(sql: Sql, order: CallersOrder) {
+  const { close, host, open } = await startCalls(sql, order);
   const callers: Caller[] = [];
-  for (let agentId = 1; agentId <= order.calls; agentId++) {
-    const callId = order.kind === 'live' ? await writeCall(sql, agentId) : `CA${agentId}`;
-    const socket = new WebSocket(`ws://127.0.0.1:${host.port}${MEDIA_PATH}`, {
-      ...{ perMessageDeflate: false, skipUTF8Validation: true },
-      // A mask of zeros is not applied: the core is shared with all other callers.
-      generateMask: (mask) => void mask.fill(0),
-    });
-    socket.on('error', () => {});
-    await once(socket, 'open');
-    sockets.push(socket);
-    callers.push(openLine(socket, callId, order.kind === 'bare'));
-  }
+  for (let agentId = 1; agentId <= order.calls; agentId++) callers.push(await open(agentId));
   // The calls are open once their rows say so.
   await delay(500);
   return {
     host,
     callers,
     lost: () => callers.filter((caller) => !caller.isOpen()).length,
-    async close() {
-      for (const socket of sockets) socket.terminate();
-      await host.end();
-    },
+    close,
   };
 }
 
@@ -90,8 +120,10 @@ function openLine(socket: WebSocket, callId: string, isBare: boolean): Caller {
   let spokenFrames = 0;
   let playedUntilMs = 0;
   const caller: Caller = {
+    callId,
     heard: { ms: 0, pieces: 0 },
     onSound: undefined,
+    onClear: undefined,
     isOpen: () => socket.readyState === WebSocket.OPEN,
     hangUp: () => socket.terminate(),
     say(payload) {
@@ -106,7 +138,10 @@ function openLine(socket: WebSocket, callId: string, isBare: boolean): Caller {
   };
   if (isBare) return caller;
   const start = {
-    ...{ streamSid, accountSid: 'AC0', callSid: callId, tracks: ['inbound'] },
+    streamSid,
+    accountSid: 'AC0',
+    callSid: callId,
+    tracks: ['inbound'],
     customParameters: { call: callId },
     mediaFormat: { encoding: 'audio/x-mulaw', sampleRate: 8_000, channels: 1 },
   };
@@ -126,6 +161,10 @@ function openLine(socket: WebSocket, callId: string, isBare: boolean): Caller {
       return;
     }
     const message = JSON.parse(data.toString('utf8')) as { event: string; mark?: { name: string } };
+    if (message.event === 'clear') {
+      playedUntilMs = nowMs;
+      caller.onClear?.();
+    }
     if (message.mark === undefined) return;
     const echo = JSON.stringify({ event: 'mark', streamSid, mark: message.mark });
     setTimeout(() => socket.send(echo), Math.max(0, playedUntilMs - nowMs));

@@ -8,6 +8,7 @@ import { systemRandom } from '../src/kernel/random.ts';
 import { answerMedia } from '../src/phone/calls/answer-media.ts';
 import type { CallDeps } from '../src/phone/calls/call-deps.ts';
 import type { CarrierHooks } from '../src/phone/calls/calls.ts';
+import { CallFeed } from '../src/phone/calls/feed/call-feed.ts';
 import { createTurnWriter } from '../src/phone/calls/turn-writer.ts';
 import type { Carrier } from '../src/phone/carriers/carrier.ts';
 import { createTwilioMediaCodec } from '../src/phone/carriers/twilio/media-codec.ts';
@@ -57,7 +58,8 @@ async function openLive({ calls, target }: PhoneHostOrder): Promise<number> {
     engines: fakes,
     ledger,
   } = await createVoiceWorld({
-    ...{ clock: systemClock, creditRaw: CREDIT_RAW },
+    clock: systemClock,
+    creditRaw: CREDIT_RAW,
     change: { engines, speechGates: await loadSpeechGates() },
   });
   for (let agentId = 1; agentId <= calls; agentId++) {
@@ -69,9 +71,14 @@ async function openLive({ calls, target }: PhoneHostOrder): Promise<number> {
     ...deps,
     sql,
     turns: createTurnWriter({ ...deps, sql }),
+    feed: new CallFeed({ ...deps, sql }),
+    askInbound: async () => undefined,
+    services: { offered: () => undefined },
     cascades: railsOf(deps.catalogue, { deps, engines: asked as typeof fakes }).cascades,
     takeSession: async () => undefined,
     carrier,
+    mediaTimeoutMs: 10_000,
+    concurrentCalls: { agent: 1_000, account: 1_000 },
     carrierLimitUsd: undefined,
     rateCard: RATE_CARD,
     models: { stt: 'local/pocketsphinx', tts: 'local/flite', llm: 'local/guide' },
@@ -83,6 +90,10 @@ async function openLive({ calls, target }: PhoneHostOrder): Promise<number> {
       throw new Error('no sound is played in the bench');
     },
     refusalOf: async () => undefined,
+    dialling: { countries: ['US'], callingHours: { from: 0, until: 24 } },
+    runTool: async () => {
+      throw new Error('no tool is called in the bench');
+    },
     enginesOf: () => engines,
     live: new Map(),
     recordingDays: 1,

@@ -36,6 +36,6 @@ export function createPromptEngines(callers: number) {
     }),
   };
   const engines = { ...createFakeEngines(), guide, vad, tts: { flite: voice } };
-  engines.stt.pocketsphinx.places = callers;
+  engines.stt.pocketsphinx.streams = callers;
   return { engines, windows: () => windows };
 }

@@ -95,7 +95,9 @@ async function openHost({ frameMs, ...order }: RealtimeHostOrder & Talk) {
   const host = await startHost('realtime-host', order);
   let heard = 0;
   const clients = await openClients({
-    ...{ port: host.port, model: PEER.talks, sessions },
+    port: host.port,
+    model: PEER.talks,
+    sessions,
     heard: () => heard++,
   });
   return {

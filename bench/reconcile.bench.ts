@@ -35,7 +35,8 @@ export async function benchReconcile(): Promise<BenchRow[]> {
     await using chain = await startChain();
     await using node = await startRpcProxy(chain.url);
     await using database = await openDatabase({
-      ...{ database: { kind: 'directory', path: join(directory, 'db') }, log: silentLog },
+      database: { kind: 'directory', path: join(directory, 'db') },
+      log: silentLog,
     });
     await database.migrate();
     const { sql } = database;

@@ -7,7 +7,8 @@ import { LIMITS } from '../src/kernel/limits.ts';
 import { collectAnswer } from '../src/models/providers/openai/collect-answer.ts';
 
 const TARGET = {
-  ...{ path: '/v1/chat/completions', method: 'POST' },
+  path: '/v1/chat/completions',
+  method: 'POST',
   headers: { 'content-type': 'application/json' },
 } as const;
 

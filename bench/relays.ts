@@ -23,11 +23,13 @@ export function relaysTo(upstreamPort: number) {
   const models: ModelEntry[] = [
     ...LOCAL_MODELS,
     {
-      ...{ id: PEER.talks, modality: 'realtime' },
+      id: PEER.talks,
+      modality: 'realtime',
       sources: [{ ...bought, provider: 'peer', rates: TOKEN_RATES }],
     },
     {
-      ...{ id: PEER.hears, modality: 'stt' },
+      id: PEER.hears,
+      modality: 'stt',
       sources: [{ ...bought, provider: 'listener', rates: TIME_RATES }],
     },
   ];
@@ -57,8 +59,15 @@ export const ownAgents: Credentials = {
   agentKey: (key) => {
     const agentId = Number(key.slice('svc_'.length));
     return {
-      ...{ kind: 'agent', agentId, accountId: 'acct_0', keyId: agentId, keyRootId: agentId },
-      ...{ permission: 'read_write', promptCaching: 'off', status: 'active', operatorExpiry: null },
+      kind: 'agent',
+      agentId,
+      accountId: 'acct_0',
+      keyId: agentId,
+      keyRootId: agentId,
+      permission: 'read_write',
+      promptCaching: 'off',
+      status: 'active',
+      operatorExpiry: null,
     };
   },
 };

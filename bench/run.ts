@@ -27,6 +27,10 @@ const BENCHES: readonly Bench[] = [
     name: 'turn-taking',
     run: async () => (await import('./turn-taking.bench.ts')).benchTurnTaking(),
   },
+  {
+    name: 'turn-taking-hard',
+    run: async () => (await import('./turn-taking-hard.bench.ts')).benchHardTurns(),
+  },
   { name: 'barge-in', run: async () => (await import('./barge-in.bench.ts')).benchBargeIn() },
   { name: 'handover', run: async () => (await import('./handover.bench.ts')).benchHandover() },
   { name: 'phone', run: async () => (await import('./phone.bench.ts')).benchPhone() },

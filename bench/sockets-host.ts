@@ -54,7 +54,8 @@ async function serve(deps: VoiceDeps, { listen, realtime }: Relays = {}) {
 async function hostSessions(upstreamPort: number): Promise<void> {
   const { catalogue, ...relays } = relaysTo(upstreamPort);
   const world = await createVoiceWorld({
-    ...{ clock: systemClock, creditRaw: CREDIT_RAW },
+    clock: systemClock,
+    creditRaw: CREDIT_RAW,
     change: { catalogue },
   });
   for (let agentId = 1; agentId <= 2_000; agentId++) {
@@ -64,7 +65,7 @@ async function hostSessions(upstreamPort: number): Promise<void> {
       reference: `bench ${agentId}`,
     });
   }
-  world.engines.stt.pocketsphinx.places = 10_000;
+  world.engines.stt.pocketsphinx.streams = 10_000;
   const edge = await serve(world.deps, relays);
   process.on('message', async (message) => {
     if (message === 'end') process.exit(0);

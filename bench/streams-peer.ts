@@ -35,7 +35,9 @@ const endOf = (words: number): Buffer => {
 /** The upstream writes as many events as the cap says. */
 const bodyOf = (events: number): string =>
   JSON.stringify({
-    ...{ model: 'bench/model', max_tokens: events, stream: true },
+    model: 'bench/model',
+    max_tokens: events,
+    stream: true,
     messages: [{ role: 'user', content: 'y'.repeat(180) }],
   });
 
@@ -50,7 +52,9 @@ function poolOf(port: number): Pool {
 async function readStream({ port, headers, events: wanted }: StreamOrder) {
   const startedMs = performance.now();
   const { body, statusCode } = await poolOf(port).request({
-    ...{ path: '/v1/chat/completions', method: 'POST', body: bodyOf(wanted) },
+    path: '/v1/chat/completions',
+    method: 'POST',
+    body: bodyOf(wanted),
     headers: { 'content-type': 'application/json', ...headers },
   });
   let firstMs = 0;

@@ -32,7 +32,9 @@ export async function benchTracing(): Promise<BenchRow[]> {
     const { upstreamPort } = callers;
     const { sql, target } = database;
     const order = async () => ({
-      ...{ kind: 'metered' as const, upstreamPort, target },
+      kind: 'metered' as const,
+      upstreamPort,
+      target,
       ...(await seedAgent(sql)),
     });
     const collectorUrl = `${collector.baseUrl}/traces`;

@@ -46,9 +46,14 @@ type Turn = {
 export async function benchTurnTaking(): Promise<BenchRow[]> {
   return withDatabase(async (sql, target) => {
     const calls = await openCallers(sql, {
-      ...{ kind: 'live', engines: 'local', isTimed: false, lateMs: 0, target },
+      kind: 'live',
+      engines: 'local',
+      isTimed: false,
+      lateMs: 0,
+      target,
       // One for each recording, and one that loads the models.
-      ...{ calls: LINES.length * (RECORDINGS.length + 1), isPinned: false },
+      calls: LINES.length * (RECORDINGS.length + 1),
+      isPinned: false,
     });
     const found = await Promise.all(
       LINES.map((line, nth) =>

@@ -39,7 +39,8 @@ export async function benchWebhooks(): Promise<BenchRow[]> {
   try {
     const url = `http://127.0.0.1:${await nextMessage<number>(receiver)}/events`;
     await using database = await openDatabase({
-      ...{ database: { kind: 'directory', path: join(directory, 'db') }, log: silentLog },
+      database: { kind: 'directory', path: join(directory, 'db') },
+      log: silentLog,
     });
     await database.migrate();
     const world = await openWorld(database.sql, url);
@@ -67,20 +68,24 @@ type World = Awaited<ReturnType<typeof openWorld>>;
 
 async function openWorld(sql: Sql, url: string) {
   const guard = createDestinationGuard({
-    ...{ clock: systemClock, allowLocalhost: true, domainAllowlist: [] },
+    clock: systemClock,
+    allowLocalhost: true,
+    domainAllowlist: [],
     resolve: async () => ['127.0.0.1'],
   });
   const bounds = { perOrigin: 2 * LIMITS.webhooks.inFlight };
   const client = createGuardedClient({ guard, clock: systemClock, bounds });
   const now = () => Date.now();
   const delivery = new EventDelivery({
-    ...{ sql, now, clock: systemClock, log: silentLog, metrics: noMetrics },
+    sql,
+    now,
+    clock: systemClock,
+    log: silentLog,
+    metrics: noMetrics,
     send: createSendDelivery({ client, clock: systemClock }),
     openSecrets: createOpenSecrets(SECRET),
   });
-  const webhooks = createWebhooks({
-    ...{ sql, guard, random: systemRandom, allowsHttp: true, sealingSecret: SECRET },
-  });
+  const webhooks = createWebhooks({ sql, guard, random: systemRandom, sealingSecret: SECRET });
   const ids: number[] = [];
   for (let n = 0; n < ENDPOINTS; n++) {
     const accountId = `acct_${Math.floor(n / LIMITS.webhooks.perAccount)}`;
@@ -123,7 +128,10 @@ async function floor(url: string, count: number): Promise<Measured> {
   const sender = async () => {
     while (left-- > 0) {
       const body = JSON.stringify({
-        ...{ event: 'call.ended', callId: `call_${left}`, reason: 'hangup', durationSeconds: left },
+        event: 'call.ended',
+        callId: `call_${left}`,
+        reason: 'hangup',
+        durationSeconds: left,
         agentWalletAddress: '0x00000000000000000000000000000000000000aa',
         firedAt: new Date().toISOString(),
       });
