@@ -30,8 +30,10 @@ const DOMAINS: readonly string[] = [
   'src/rate-limit',
   'src/idempotency',
   'src/spend',
+  'src/commerce',
   'src/memory',
   'src/payments',
+  'src/credit',
   'src/accounts/management',
   'src/models',
   'src/marketplace',
@@ -41,12 +43,24 @@ const DOMAINS: readonly string[] = [
   'src/voice/recording',
   'src/phone',
   'src/deepgram',
+  'src/orchestrators',
+  'src/reports',
   'src/http',
   'src/sockets',
   'src/routes',
   'src/mcp',
+  'src/dashboard',
   'src/app',
   'src/main.ts',
+];
+
+/** Domains that have their place and no file yet; docs/architecture.md says what each will hold. */
+const PLANNED: readonly string[] = [
+  'src/commerce',
+  'src/credit',
+  'src/orchestrators',
+  'src/reports',
+  'src/dashboard',
 ];
 
 /** Code with SQL in it, apart from the `*-store.ts` files. */
@@ -86,6 +100,21 @@ const ALL_CODE = [
   ...SOURCES,
   ...['test', 'bench', 'migrations'].flatMap(filesBelow).filter(isSource),
 ];
+
+/** True where `text` spreads a literal. A list that is read or mapped first is none, and neither are parameters. */
+function spreadsLiteral(text: string): boolean {
+  return [...text.matchAll(/\.\.\.([{[])/g)].some(({ 1: opening, index }) => {
+    if (opening === '{') return true;
+    let depth = 0;
+    let at = index + 3;
+    do {
+      if (text[at] === '[') depth++;
+      if (text[at] === ']') depth--;
+      at++;
+    } while (depth > 0 && at < text.length);
+    return /^\s*[,)\]]/.test(text.slice(at, at + 200));
+  });
+}
 
 /** The place of a path's domain in their order; -1 where it has none. */
 function domainOf(path: string): number {
@@ -165,10 +194,10 @@ function longFunctions(path: string): string[] {
 const GRAPH: Graph = new Map(SOURCES.map((path) => [path, importsOf(path)]));
 
 describe('the source tree', () => {
-  it('has a domain for every source file, and no domain without one', () => {
+  it('has a domain for every source file, and a file in every domain that is not planned', () => {
     expect(SOURCES.filter((path) => domainOf(path) < 0)).toEqual([]);
     const used = new Set(SOURCES.map(domainOf));
-    expect(DOMAINS.filter((_, i) => !used.has(i))).toEqual([]);
+    expect(DOMAINS.filter((_, i) => !used.has(i))).toEqual(PLANNED);
   });
 
   it('imports down the order of the domains only', () => {
@@ -278,9 +307,14 @@ describe('the rules of the source tree', () => {
     expect(offenders).toEqual([]);
   });
 
-  it('spreads no literal into a literal, which makes an object slow (docs/decisions/0075)', () => {
-    const spread = /\.\.\.\{/;
-    expect(SOURCES.filter((path) => path.endsWith('.ts') && spread.test(read(path)))).toEqual([]);
+  it('spreads no literal into a literal: that makes an object slow (docs/decisions/0075) and hides its members', () => {
+    expect(ALL_CODE.filter((path) => spreadsLiteral(read(path)))).toEqual([]);
+    const [inObject, inList, inCall] = ['f({ #{ a }, b })', '[#[a], b]', 'f(#[a, b])'];
+    const free = 'f([#[a].map(g)], (#[a, b]: T) => 1, { #c })';
+    const told = [inObject, inList, inCall, free].map((text) =>
+      text.replaceAll('#', '.'.repeat(3)),
+    );
+    expect(told.map(spreadsLiteral)).toEqual([true, true, true, false]);
   });
 
   it('leaves no marker, no focused and no skipped test behind', () => {

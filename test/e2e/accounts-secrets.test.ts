@@ -101,7 +101,9 @@ describe('keys of developers at providers', () => {
 
     const put = (provider: string, body: unknown) =>
       ask(`${world.url}/v1/developer/provider-keys/${provider}`, {
-        ...{ method: 'PUT', headers: developer.headers, body },
+        method: 'PUT',
+        headers: developer.headers,
+        body,
       });
     expect((await put('acme', { key: stored, label: 'ours' })).status).toBe(200);
     expect((await put('acme', { key: `${stored}\u00e9` })).status).toBe(400);

@@ -49,7 +49,9 @@ describe('what an agent does under an action', () => {
     const spentRaw = costs.reduce((sum, cost) => sum + cost, 0n).toString();
     expect(spentRaw).not.toBe('0');
     const seen = {
-      ...{ actionId: 'summarize doc-42', calls: 2, spentRaw },
+      actionId: 'summarize doc-42',
+      calls: 2,
+      spentRaw,
       firstSeen: expect.stringMatching(/Z$/),
       lastSeen: expect.stringMatching(/Z$/),
     };

@@ -22,7 +22,11 @@ afterAll(() => world[Symbol.asyncDispose]());
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 const event = (change: object = {}) =>
   JSON.stringify({
-    ...{ timestamp: AT, kind: 'llm', model_or_tool: 'gpt-x', cost_usd: 0.25, prompt_tokens: 3 },
+    timestamp: AT,
+    kind: 'llm',
+    model_or_tool: 'gpt-x',
+    cost_usd: 0.25,
+    prompt_tokens: 3,
     ...change,
   });
 const upload = (agent: FundedAgent, body: string | Uint8Array) =>
@@ -71,7 +75,9 @@ describe('an upload of what was bought elsewhere', () => {
     const first = await upload(agent, body);
     expect([first.status, first.body]).toEqual([200, { synced: 4, duplicates: 0, rejected: 3 }]);
     expect((await upload(agent, `${body}\n\n`)).body).toEqual({
-      ...{ synced: 0, duplicates: 4, rejected: 3 },
+      synced: 0,
+      duplicates: 4,
+      rejected: 3,
     });
     const rows = await world.sql`
       select to_char(at at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS.US') as at, kind, model_or_tool,
@@ -86,8 +92,12 @@ describe('an upload of what was bought elsewhere', () => {
     const noon = { at: '2026-08-11 12:00:00.000000', ...plain };
     expect(rows).toEqual([
       {
-        ...{ ...plain, at: '2026-08-11 12:00:00.123456', kind: 'llm', cost_raw: 250_000n },
-        ...{ completion_tokens: 4, label: 'größe' },
+        ...plain,
+        at: '2026-08-11 12:00:00.123456',
+        kind: 'llm',
+        cost_raw: 250_000n,
+        completion_tokens: 4,
+        label: 'größe',
       },
       { ...noon, kind: 'llm', cost_raw: 1n },
       { ...noon, kind: 'llm', cost_raw: 250_000n },
@@ -102,7 +112,8 @@ describe('an upload of what was bought elsewhere', () => {
     expect((await upload(agent, twice)).body).toEqual({ synced: 2, duplicates: 0, rejected: 0 });
     expect((await upload(agent, twice)).body).toEqual({ synced: 0, duplicates: 2, rejected: 0 });
     expect((await upload(agent, `${twice}\n${same}`)).body).toMatchObject({
-      ...{ synced: 1, duplicates: 2 },
+      synced: 1,
+      duplicates: 2,
     });
     // Another way to say the same is the same.
     const spelled = event({ timestamp: '2026-08-11T14:00:00+02:00', label: null, reserved: true });
@@ -188,7 +199,9 @@ describe('an upload that is refused', () => {
     ]);
     expect(await rowsOf(agent.agentId)).toBe(0);
     expect((await upload(agent, `${many(LIMITS.syncEvents)}\n\n`)).body).toEqual({
-      ...{ synced: 1, duplicates: 0, rejected: 4_999 },
+      synced: 1,
+      duplicates: 0,
+      rejected: 4_999,
     });
     expect((await upload(agent, padded(LIMITS.syncBytes))).body).toMatchObject({ duplicates: 1 });
   });

@@ -19,11 +19,16 @@ describe('what is kept for a task', () => {
     const admin = { headers: { 'x-admin-key': aware.world.adminApiKey } };
     const { body: own } = await aware.asAgent(agent, 'balance');
     expect(own).toMatchObject({
-      ...{ balance: '700000', spendableRaw: '700000', heldUnspentRaw: '300000' },
-      ...{ pendingSettlementsRaw: '0', pendingSettlements: '0' },
+      balance: '700000',
+      spendableRaw: '700000',
+      heldUnspentRaw: '300000',
+      pendingSettlementsRaw: '0',
+      pendingSettlements: '0',
     });
     expect((await aware.asAgent(agent, 'credit-remaining')).body).toMatchObject({
-      ...{ available: '700000', creditIn: '1000000', creditOut: '0' },
+      available: '700000',
+      creditIn: '1000000',
+      creditOut: '0',
       headroomToAutoBorrow: '700000',
     });
     const detail = await aware.to(`/v1/admin/agents/${agent.agentId}/balance`, admin);
@@ -56,7 +61,8 @@ describe('what is kept for a task', () => {
     const cost = BigInt(answer.headers.get('x-svc-cost-usdc') ?? '0');
     expect(cost).toBeGreaterThan(0n);
     expect((await aware.asAgent(agent, 'balance')).body).toMatchObject({
-      ...{ spendableRaw: '700000', heldUnspentRaw: `${300_000n - cost}` },
+      spendableRaw: '700000',
+      heldUnspentRaw: `${300_000n - cost}`,
     });
   });
 });
@@ -67,19 +73,28 @@ describe('what an agent is told of its money', () => {
     await aware.policy(agent.agentId, { kind: 'session', limitRaw: 500_000n });
     const before = (await aware.asAgent(agent, 'credit-remaining')).body;
     expect(before).toEqual({
-      ...{ available: '2000000', creditIn: '2000000', creditOut: '0', creditLimit: '0' },
-      ...{ headroomToAutoBorrow: '2000000', utilizationBps: 0 },
-      ...{ sessionSpendLimit: '500000', sessionSpent: '0', sessionSpendRemaining: '500000' },
+      available: '2000000',
+      creditIn: '2000000',
+      creditOut: '0',
+      creditLimit: '0',
+      headroomToAutoBorrow: '2000000',
+      utilizationBps: 0,
+      sessionSpendLimit: '500000',
+      sessionSpent: '0',
+      sessionSpendRemaining: '500000',
       asOf: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     });
     const bought = await askGuide(aware.world.url, agent.key);
     const cost = BigInt(bought.headers.get('x-svc-cost-usdc') ?? '0');
     expect((await aware.asAgent(agent, 'credit-remaining')).body).toMatchObject({
-      ...{ available: `${2_000_000n - cost}`, creditOut: `${cost}`, sessionSpent: `${cost}` },
+      available: `${2_000_000n - cost}`,
+      creditOut: `${cost}`,
+      sessionSpent: `${cost}`,
       sessionSpendRemaining: `${500_000n - cost}`,
     });
     expect((await aware.asAgent(agent, 'loan-state')).body).toEqual({
-      ...{ state: 'idle', reason: 'no_active_loans' },
+      state: 'idle',
+      reason: 'no_active_loans',
       details: { available: `${2_000_000n - cost}`, creditLimit: '0' },
     });
   });
@@ -109,51 +124,64 @@ describe('what an agent is told of its money', () => {
       threshold: watched.body.lastState,
     }).toEqual({
       own: [254, '254', '10000'],
-      ...{ detail: 254, rollup: 254, threshold: 'above' },
+      detail: 254,
+      rollup: 254,
+      threshold: 'above',
     });
   });
 
   it('answers an agent that is not funded yet', async () => {
     await using agent = await aware.agentWith(0n);
     expect((await aware.asAgent(agent, 'credit-remaining')).body).toMatchObject({
-      ...{ available: '0', creditIn: '0', headroomToAutoBorrow: '0', utilizationBps: 0 },
-      ...{ sessionSpendLimit: null, sessionSpent: '0', sessionSpendRemaining: null },
+      available: '0',
+      creditIn: '0',
+      headroomToAutoBorrow: '0',
+      utilizationBps: 0,
+      sessionSpendLimit: null,
+      sessionSpent: '0',
+      sessionSpendRemaining: null,
     });
   });
 
   it.each(['credit-remaining', 'loan-state'])('asks for an agent key: %s', async (path) => {
     expect(await aware.to(`/v1/agents/${path}`)).toMatchObject({
-      ...{ status: 401, body: { error: 'Missing or invalid Authorization header' } },
+      status: 401,
+      body: { error: 'Missing or invalid Authorization header' },
     });
     expect(
       await aware.to(`/v1/agents/${path}`, { headers: aware.developer.headers }),
-    ).toMatchObject({
-      ...{ status: 401, body: { error: 'wrong_credential_type' } },
-    });
+    ).toMatchObject({ status: 401, body: { error: 'wrong_credential_type' } });
     expect(await aware.to(`/v1/agents/${path}`, { headers: bearer('svc_none') })).toMatchObject({
-      ...{ status: 401, body: { error: 'Invalid API key' } },
+      status: 401,
+      body: { error: 'Invalid API key' },
     });
   });
 
   it('is refused to an agent that is suspended or closed', async () => {
     const agent = await aware.agentWith(10n);
     const status = (to: 'suspended' | 'active') => ({
-      ...{ method: 'PATCH', headers: aware.developer.headers, body: { status: to } },
+      method: 'PATCH',
+      headers: aware.developer.headers,
+      body: { status: to },
     });
     await aware.to(`/v1/developer/agents/${agent.agentId}/status`, status('suspended'));
     for (const path of ['credit-remaining', 'loan-state']) {
       expect(await aware.asAgent(agent, path)).toMatchObject({
-        ...{ status: 403, body: { error: 'agent_suspended' } },
+        status: 403,
+        body: { error: 'agent_suspended' },
       });
     }
     await agent[Symbol.asyncDispose]();
     for (const path of ['credit-remaining', 'loan-state']) {
       expect(await aware.asAgent(agent, path)).toMatchObject({
-        ...{ status: 403, body: { error: 'account_closed' } },
+        status: 403,
+        body: { error: 'account_closed' },
       });
     }
     expect((await aware.asAgent(agent, 'balance')).body).toMatchObject({
-      ...{ status: 'closed', spendableRaw: '0', heldUnspentRaw: '0' },
+      status: 'closed',
+      spendableRaw: '0',
+      heldUnspentRaw: '0',
     });
   });
 
@@ -163,7 +191,8 @@ describe('what an agent is told of its money', () => {
       .sql`update agents set wallet_address = null where id = ${agent.agentId}`;
     await wallet;
     expect(await aware.asAgent(agent, 'credit-remaining')).toMatchObject({
-      ...{ status: 404, body: { error: 'no_credit_limit' } },
+      status: 404,
+      body: { error: 'no_credit_limit' },
     });
     expect((await aware.asAgent(agent, 'loan-state')).status).toBe(200);
   });

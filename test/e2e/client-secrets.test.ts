@@ -51,7 +51,8 @@ describe('a client secret', () => {
     expect(client.ws.protocol).toBe('realtime');
     expect(created.session).toMatchObject(SESSION);
     const item = {
-      ...{ type: 'message', role: 'user' },
+      type: 'message',
+      role: 'user',
       content: [{ type: 'input_text', text: 'What is two plus two?' }],
     };
     client.say({ type: 'conversation.item.create', item });
@@ -129,7 +130,8 @@ describe('a client secret', () => {
     // Nobody has paid anything in: the secret is good, and that is all there is.
     expect(await knock()).toBe(402);
     await ask(`${world.url}/v1/developer/agents/${agentId}/keys/${keyId}`, {
-      ...{ method: 'DELETE', headers: developer.headers },
+      method: 'DELETE',
+      headers: developer.headers,
     });
     await expect.poll(knock).toBe(401);
   });
@@ -140,7 +142,9 @@ describe('a client secret', () => {
     const client = new RealtimeClient(socketUrl(), [], bearer(String(body.value)));
     await client.until(({ type }) => type === 'session.created');
     await ask(`${world.url}/v1/agents/close`, {
-      ...{ method: 'POST', headers: bearer(agent.agentKey), body: {} },
+      method: 'POST',
+      headers: bearer(agent.agentKey),
+      body: {},
     });
     expect((await client.closed).code).toBe(1008);
     const late = await refusal(socketUrl(), [], bearer(String(body.value)));

@@ -20,7 +20,11 @@ describe('credit thresholds over HTTP', () => {
     expect(made.status).toBe(201);
     const id = Number(made.body.id);
     const threshold = {
-      ...{ id, thresholdBps: 8_000, lastState: 'below', lastFiredAt: null, webhookId: null },
+      id,
+      thresholdBps: 8_000,
+      lastState: 'below',
+      lastFiredAt: null,
+      webhookId: null,
     };
     expect(made.body).toEqual(threshold);
     expect((await aware.to(path, { headers })).body).toEqual({ subscriptions: [threshold] });
@@ -49,7 +53,8 @@ describe('credit thresholds over HTTP', () => {
     const headers = bearer(agent.key);
     for (let i = 1; i <= 20; i++) await aware.to(path, { headers, body: { thresholdBps: i } });
     expect(await aware.to(path, { headers, body: { thresholdBps: 21 } })).toMatchObject({
-      ...{ status: 409, body: { error: 'limit_exceeded', max: 20 } },
+      status: 409,
+      body: { error: 'limit_exceeded', max: 20 },
     });
   });
 
@@ -58,7 +63,8 @@ describe('credit thresholds over HTTP', () => {
     const headers = bearer(agent.key);
     const pinned = { headers, body: { thresholdBps: 5, webhookId: 1 } };
     expect(await aware.to(path, pinned)).toMatchObject({
-      ...{ status: 404, body: { error: 'Webhook not found' } },
+      status: 404,
+      body: { error: 'Webhook not found' },
     });
     const open = { headers, body: { thresholdBps: 5, webhookId: null } };
     expect((await aware.to(path, open)).status).toBe(201);
@@ -74,14 +80,17 @@ describe('credit thresholds over HTTP', () => {
     const headers = bearer(String(minted.body.key));
     expect((await aware.to(path, { headers })).status).toBe(200);
     expect(await aware.to(path, { headers, body: { thresholdBps: 5 } })).toMatchObject({
-      ...{ status: 403, body: { error: 'read_only_key' } },
+      status: 403,
+      body: { error: 'read_only_key' },
     });
     expect(await aware.to(`${path}/1`, { method: 'DELETE', headers })).toMatchObject({
-      ...{ status: 403, body: { error: 'read_only_key' } },
+      status: 403,
+      body: { error: 'read_only_key' },
     });
     expect((await aware.to(path)).status).toBe(401);
     expect(await aware.to(path, { headers: aware.developer.headers })).toMatchObject({
-      ...{ status: 401, body: { error: 'wrong_credential_type' } },
+      status: 401,
+      body: { error: 'wrong_credential_type' },
     });
   });
 
@@ -91,7 +100,8 @@ describe('credit thresholds over HTTP', () => {
     for (const thresholdBps of [0, -1, 10_001, 1.5, '5000', null, undefined, true]) {
       const told = await aware.to(path, { headers, body: { thresholdBps } });
       expect([told.status, told.body.error], String(thresholdBps)).toEqual([
-        ...[400, 'Invalid request'],
+        400,
+        'Invalid request',
       ]);
       expect(told.body.details).toMatchObject([{ path: ['thresholdBps'] }]);
     }

@@ -107,7 +107,10 @@ describe("a file by Deepgram's own client", () => {
     const [heard] = market.peer.heard;
     expect(heard?.headers.authorization).toBe('Token key-of-the-operator');
     expect(Object.fromEntries(heard?.url.searchParams ?? [])).toEqual({
-      ...{ model: 'nova-3', smart_format: 'true', language: 'en', punctuate: 'true' },
+      model: 'nova-3',
+      smart_format: 'true',
+      language: 'en',
+      punctuate: 'true',
     });
     expect(heard?.body.equals(FILE)).toBe(true);
     expect(bestOf(data)).toMatchObject({ confidence: 0.9, words: [{ word: 'heard' }, {}] });

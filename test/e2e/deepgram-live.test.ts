@@ -64,7 +64,9 @@ describe("live speech by Deepgram's own client", () => {
     const { charges, client } = await open('speaker');
     const connection = await client.speak.v1.connect({
       ...ONCE,
-      ...{ model: 'local/flite', encoding: 'linear16', sample_rate: '16000' },
+      model: 'local/flite',
+      encoding: 'linear16',
+      sample_rate: '16000',
     });
     const { bytes, closed, events, of } = told(connection as Live);
     connection.connect();
@@ -135,8 +137,11 @@ describe("turns by Deepgram's own client", () => {
     const { charges, client } = await open('turns');
     const connection = await client.listen.v2.connect({
       ...ONCE,
-      ...{ model: 'local/pocketsphinx' as never, encoding: 'linear16', sample_rate: RATE },
-      ...{ eager_eot_threshold: 0.4, eot_threshold: 0.8 },
+      model: 'local/pocketsphinx' as never,
+      encoding: 'linear16',
+      sample_rate: RATE,
+      eager_eot_threshold: 0.4,
+      eot_threshold: 0.8,
     });
     const { closed, events, of } = told(connection as Live);
     connection.connect();

@@ -11,14 +11,28 @@ import { settledMoney, startWorld, type WholeWorld } from '../support/whole-worl
 const RATE = 16_000;
 const WISHES = {
   model: 'local/pocketsphinx',
-  ...{ language: 'en-US', encoding: 'linear16', sample_rate: RATE, channels: 1 },
-  ...{ interim_results: 'true', vad_events: 'true', utterance_end_ms: 1_000, endpointing: 300 },
-  ...{ smart_format: 'true', punctuate: 'true', tag: 'test', extra: 'key:value' },
+  language: 'en-US',
+  encoding: 'linear16',
+  sample_rate: RATE,
+  channels: 1,
+  interim_results: 'true',
+  vad_events: 'true',
+  utterance_end_ms: 1_000,
+  endpointing: 300,
+  smart_format: 'true',
+  punctuate: 'true',
+  tag: 'test',
+  extra: 'key:value',
 } as const;
 
 let world: WholeWorld;
 beforeAll(async () => {
   world = await startWorld();
+  // Words are told as they are spoken only once the recogniser is loaded, which takes seconds on a busy machine.
+  const { listener } = await open('first');
+  await speak(listener, loadRecording(LIBRIVOX[0]?.file ?? ''));
+  listener.connection.sendCloseStream({ type: 'CloseStream' });
+  await listener.closed;
 });
 afterAll(() => world[Symbol.asyncDispose]());
 

@@ -38,10 +38,15 @@ async function open(name: string, args: Record<string, unknown> = {}) {
 describe("Deepgram's own client against the socket of /v2/speak", () => {
   it('speaks two turns, each with its own report, and pays for their characters', async () => {
     const { agent, closed, connection, errors, events, of, sound } = await open('turns', {
-      ...{ encoding: 'linear16', sample_rate: '16000', speed: 1.1, tag: 'test' },
+      encoding: 'linear16',
+      sample_rate: '16000',
+      speed: 1.1,
+      tag: 'test',
     });
     expect(events[0]).toMatchObject({
-      ...{ type: 'Connected', model_name: MODEL, model_uuids: [uuidOf(MODEL)] },
+      type: 'Connected',
+      model_name: MODEL,
+      model_uuids: [uuidOf(MODEL)],
       request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
     });
     for (const text of ['Good morning. How are you?', 'I am well.']) {
@@ -60,7 +65,9 @@ describe("Deepgram's own client against the socket of /v2/speak", () => {
     expect((await closed).code).toBe(1000);
     const { characters, cost_usdc } = await paid(agent.agentId);
     expect(events.at(-1)).toMatchObject({
-      ...{ type: 'SessionMetadata', total_billable_character_count: characters, cost_usdc },
+      type: 'SessionMetadata',
+      total_billable_character_count: characters,
+      cost_usdc,
     });
     expect([characters, errors]).toEqual([35, []]);
   });
@@ -81,7 +88,9 @@ describe("Deepgram's own client against the socket of /v2/speak", () => {
     const { characters, cost_usdc } = await paid(agent.agentId);
     expect(characters).toBeLessThan(text.length);
     expect(interrupted?.metadata).toMatchObject({
-      ...{ billable_character_count: characters, input_character_count: text.length, cost_usdc },
+      billable_character_count: characters,
+      input_character_count: text.length,
+      cost_usdc,
     });
   });
 
@@ -102,10 +111,12 @@ describe("Deepgram's own client against the socket of /v2/speak", () => {
     const authorization = `Token ${agentKey}`;
     const url = `${world.wsUrl}/v2/speak?model=flux-nobody-en`;
     expect(await refusal(url, [], { authorization })).toMatchObject({
-      ...{ status: 404, body: { err_code: 'NOT_FOUND', error: 'model_not_found' } },
+      status: 404,
+      body: { err_code: 'NOT_FOUND', error: 'model_not_found' },
     });
     expect(await refusal(`${world.wsUrl}/v2/speak?model=${MODEL}`, [])).toMatchObject({
-      ...{ status: 401, body: { err_code: 'INVALID_AUTH' } },
+      status: 401,
+      body: { err_code: 'INVALID_AUTH' },
     });
   });
 });
@@ -128,7 +139,8 @@ describe("Deepgram's own client against POST /v2/speak", () => {
     const wav = parseWav(new Uint8Array(await data.arrayBuffer()));
     expect(wav).toMatchObject({ kind: 'parsed', coding: 'linear16', sampleRateHz: 44_100 });
     expect(await paid(agent.agentId)).toEqual({
-      ...{ cost_usdc: headers.get('x-svc-cost-usdc'), characters: TEXT.length },
+      cost_usdc: headers.get('x-svc-cost-usdc'),
+      characters: TEXT.length,
     });
   });
 

@@ -93,7 +93,9 @@ describe("a text by Deepgram's own client", () => {
     expect(Buffer.from(await mp3.arrayBuffer())).toEqual(soundOf(TEXT));
     const [heard] = market.peer.heard;
     expect(Object.fromEntries(heard?.url.searchParams ?? [])).toEqual({
-      ...{ model: 'aura-2-luna-en', encoding: 'mp3', speed: '1.2' },
+      model: 'aura-2-luna-en',
+      encoding: 'mp3',
+      speed: '1.2',
     });
     const wish = { encoding: 'linear16', container: 'none', sample_rate: 24_000 } as const;
     const pcm = await audio.generate({ text: TEXT, model: 'aura-2-luna-en', ...wish });

@@ -63,7 +63,9 @@ it('a prepaid agent spends, reads, sets its limits and closes as before', async 
   const { key, headers } = await lapsed('prepaid');
   expect((await askGuide(world.url, key)).status).toBe(200);
   const limit = await ask(`${world.url}/v1/agents/spend-limit`, {
-    ...{ method: 'PUT', headers, body: { limitRaw: '500000' } },
+    method: 'PUT',
+    headers,
+    body: { limitRaw: '500000' },
   });
   expect(limit.status).toBe(200);
   expect((await askGuide(world.url, key)).status).toBe(200);

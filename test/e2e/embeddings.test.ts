@@ -44,7 +44,10 @@ describe('local/use-lite on the running server, asked by the openai client', () 
     const [text = ''] = input;
     const plain = await openai.embeddings.create({ model, input: text });
     const floats = await openai.embeddings.create({
-      ...{ model, input: text, encoding_format: 'float', dimensions: 512 },
+      model,
+      input: text,
+      encoding_format: 'float',
+      dimensions: 512,
     });
     expect(floats.data).toEqual(plain.data);
     const raw = await openai.embeddings.create({ model, input: text, encoding_format: 'base64' });

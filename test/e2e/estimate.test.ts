@@ -30,7 +30,9 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   expect(await moneyOf(aware.world.sql, agent.agentId), 'nothing moved').toMatchObject({
-    ...{ spendable: 5n, held: 0n, charged: 0n },
+    spendable: 5n,
+    held: 0n,
+    charged: 0n,
   });
   await aware[Symbol.asyncDispose]();
   rmSync(directory, { recursive: true, force: true });
@@ -46,10 +48,12 @@ describe('an estimate', () => {
     const { agentId } = agent;
     const read = { permissions: 'read' };
     const readOnly = await aware.to(`/v1/developer/agents/${agentId}/keys`, {
-      ...{ headers: aware.developer.headers, body: read },
+      headers: aware.developer.headers,
+      body: read,
     });
     const viewing = await aware.to('/v1/developer/keys', {
-      ...{ headers: await aware.developer.sign(), body: read },
+      headers: await aware.developer.sign(),
+      body: read,
     });
     for (const headers of [
       bearer(agent.key),
@@ -61,16 +65,23 @@ describe('an estimate', () => {
       const told = await estimate(USE, headers);
       expect(told.status).toBe(200);
       expect(told.body).toEqual({
-        ...{ model: 'acme/fast-1', rail: 'direct-account', provider: 'acme', margin_bps: 500 },
+        model: 'acme/fast-1',
+        rail: 'direct-account',
+        provider: 'acme',
+        margin_bps: 500,
         usage: { text_input_token: 1_200, text_output_token: 400 },
-        ...{ upstream_cost_usdc: '0.007000', cost_usdc: '0.007350', cost_raw: '7350' },
+        upstream_cost_usdc: '0.007000',
+        cost_usdc: '0.007350',
+        cost_raw: '7350',
       });
     }
   });
 
   it('prices the local engines in each of their units', async () => {
     expect((await estimate({ model: 'local/flite', characters: 1_000 })).body).toMatchObject({
-      ...{ rail: 'self-host', provider: 'local', cost_raw: '1050' },
+      rail: 'self-host',
+      provider: 'local',
+      cost_raw: '1050',
     });
     const heard = await estimate({ model: 'local/pocketsphinx', audio_seconds: 12.3456 });
     // A part of a millisecond counts whole.
@@ -83,20 +94,24 @@ describe('an estimate', () => {
     const most = LIMITS.estimateQuantity;
     const told = await estimate({ model: 'acme/fast-1', input_tokens: most, output_tokens: most });
     expect(told.body).toMatchObject({
-      ...{ upstream_cost_usdc: '12500.000000', cost_usdc: '13125.000000' },
+      upstream_cost_usdc: '12500.000000',
+      cost_usdc: '13125.000000',
       cost_raw: '13125000000',
     });
   });
 
   it('is 404 for a model that is not known, and knows one by its bare name', async () => {
     expect(await estimate({ ...USE, model: 'fast-1' })).toMatchObject({
-      ...{ status: 200, body: { model: 'acme/fast-1' } },
+      status: 200,
+      body: { model: 'acme/fast-1' },
     });
     expect(await estimate({ ...USE, model: 'fast-2' })).toMatchObject({
       status: 404,
       body: {
         error: {
-          ...{ code: 'model_not_found', type: 'invalid_request_error', param: 'model' },
+          code: 'model_not_found',
+          type: 'invalid_request_error',
+          param: 'model',
           message: expect.stringContaining('fast-2'),
         },
       },
@@ -110,7 +125,8 @@ describe('an estimate', () => {
     ['characters of a text model', { ...USE, characters: 1 }],
   ])('is 422 for %s', async (_, body) => {
     expect(await estimate(body)).toMatchObject({
-      ...{ status: 422, body: { error: { code: 'no_priceable_source' } } },
+      status: 422,
+      body: { error: { code: 'no_priceable_source' } },
     });
   });
 
@@ -127,7 +143,9 @@ describe('an estimate', () => {
       expect([told.status, told.body.error], `${name}: ${value}`).toMatchObject([
         400,
         {
-          ...{ type: 'invalid_request_error', code: 'invalid_request', param: name },
+          type: 'invalid_request_error',
+          code: 'invalid_request',
+          param: name,
           message: expect.stringContaining(name),
         },
       ]);
@@ -136,7 +154,8 @@ describe('an estimate', () => {
 
   it('is 400 for what is no JSON', async () => {
     expect(await estimate('{')).toMatchObject({
-      ...{ status: 400, body: { error: { type: 'invalid_request_error' } } },
+      status: 400,
+      body: { error: { type: 'invalid_request_error' } },
     });
   });
 
@@ -147,7 +166,8 @@ describe('an estimate', () => {
     const closed = await aware.agentWith(1n);
     await closed[Symbol.asyncDispose]();
     expect(await estimate(USE, bearer(closed.key))).toMatchObject({
-      ...{ status: 403, body: { error: { code: 'account_closed' } } },
+      status: 403,
+      body: { error: { code: 'account_closed' } },
     });
   });
 });

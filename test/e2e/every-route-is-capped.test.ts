@@ -49,7 +49,8 @@ const SPENDING = {
     ask(`${world.url}/v1/messages`, {
       headers: { ...headers, ...TASK },
       body: {
-        ...{ model: 'local/guide', max_tokens: 100 },
+        model: 'local/guide',
+        max_tokens: 100,
         messages: [{ role: 'user', content: 'What is two plus two?' }],
       },
     }),
@@ -125,7 +126,9 @@ const CAPS: Record<string, (agent: Agent) => Promise<{ readonly status: number }
     });
     const [key] = body.keys as { id: number }[];
     return ask(`${world.url}/v1/developer/agents/${agentId}/keys/${key?.id}/budget`, {
-      ...{ method: 'PUT', headers: developer.headers, body: { budgetRaw: '1' } },
+      method: 'PUT',
+      headers: developer.headers,
+      body: { budgetRaw: '1' },
     });
   },
   'a policy of the team': () =>

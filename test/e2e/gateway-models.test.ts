@@ -20,14 +20,20 @@ let developer: Developer;
 beforeAll(async () => {
   const file = join(directory, 'catalog.json');
   const source = (provider: string, rates: object) => ({
-    ...{ rail: 'self-host', provider, upstreamModel: 'm', rates },
+    rail: 'self-host',
+    provider,
+    upstreamModel: 'm',
+    rates,
   });
   const provider = { baseUrl: 'https://models.invalid/v1', dialect: 'openai' };
   const catalogue = {
     providers: { dear: provider, cheap: provider },
     models: [
       {
-        ...{ id: 'acme/fast-1', displayName: 'Fast 1', modality: 'text', isOpenWeight: true },
+        id: 'acme/fast-1',
+        displayName: 'Fast 1',
+        modality: 'text',
+        isOpenWeight: true,
         contextWindow: 32_000,
         sources: [
           source('dear', { text_input_token: '2.5', text_output_token: '10' }),
@@ -59,19 +65,26 @@ describe('GET /v1/developer/gateway/models', () => {
     const models = body.models as readonly Priced[];
     const own = { rail: 'self-host', marginBps: 500, price: null };
     expect(models.find(({ id }) => id === 'acme/fast-1')).toEqual({
-      ...{ id: 'acme/fast-1', displayName: 'Fast 1', modality: 'text', contextWindow: 32_000 },
-      ...{ isOpenWeight: true, maxOutputTokens: null, shutdownDate: null, successor: null },
+      id: 'acme/fast-1',
+      displayName: 'Fast 1',
+      modality: 'text',
+      contextWindow: 32_000,
+      isOpenWeight: true,
+      maxOutputTokens: null,
+      shutdownDate: null,
+      successor: null,
       sources: [
-        {
-          ...{ ...own, provider: 'cheap' },
-          rates: { text_input_token: 0.048, text_output_token: 0.193 },
-        },
+        { ...own, provider: 'cheap', rates: { text_input_token: 0.048, text_output_token: 0.193 } },
         { ...own, provider: 'dear', rates: { text_input_token: 2.5, text_output_token: 10 } },
       ],
     });
     expect(models.find(({ id }) => id === 'openai/gpt-4o')).toMatchObject({
-      ...{ displayName: null, contextWindow: 128_000, isOpenWeight: false },
-      ...{ maxOutputTokens: 16_384, shutdownDate: '2027-01-14', successor: 'openai/gpt-6-luna' },
+      displayName: null,
+      contextWindow: 128_000,
+      isOpenWeight: false,
+      maxOutputTokens: 16_384,
+      shutdownDate: '2027-01-14',
+      successor: 'openai/gpt-6-luna',
       sources: [{ rail: 'direct-account', provider: 'openai', price: { certainty: 'list' } }],
     });
   });

@@ -37,15 +37,18 @@ async function expectPaidOnce({ agentId }: Buyer): Promise<void> {
     { rail: 'x402-router', cost: COST_RAW - ROUTER_PRICE_RAW },
   ]);
   expect(await fundsOf(sql, agentId)).toEqual({
-    ...{ spendable: DEPOSIT_RAW - COST_RAW, held: 0n },
-    ...{ wallet: DEPOSIT_RAW - ROUTER_PRICE_RAW, promised: 0n },
+    spendable: DEPOSIT_RAW - COST_RAW,
+    held: 0n,
+    wallet: DEPOSIT_RAW - ROUTER_PRICE_RAW,
+    promised: 0n,
   });
   expect(await checkInvariants(sql)).toEqual([]);
 }
 
 const COST = String(COST_RAW);
 const message = (model: string) => ({
-  ...{ model, max_tokens: 100 },
+  model,
+  max_tokens: 100,
   messages: [{ role: 'user' as const, content: 'Good morning?' }],
 });
 const response = (model: string) => ({ model, input: 'Good morning?', max_output_tokens: 100 });

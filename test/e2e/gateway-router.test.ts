@@ -16,15 +16,13 @@ const MARGIN_RAW = 8n;
 const COST_RAW = ROUTER_PRICE_RAW + MARGIN_RAW;
 const DEPOSIT_RAW = 100_000n;
 
-const completion = JSON.stringify({
-  ...{ id: 'c', object: 'chat.completion', created: 1, model: 'routed-1' },
-  choices: [{ index: 0, message: { role: 'assistant', content: 'free' }, finish_reason: 'stop' }],
-});
-const chunk = (content: string) =>
-  JSON.stringify({
-    ...{ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'routed-1' },
-    choices: [{ index: 0, delta: { content }, finish_reason: null }],
-  });
+const answered = { id: 'c', created: 1, model: 'routed-1' };
+const free = { index: 0, message: { role: 'assistant', content: 'free' }, finish_reason: 'stop' };
+const completion = JSON.stringify({ ...answered, object: 'chat.completion', choices: [free] });
+const chunk = (content: string) => {
+  const choices = [{ index: 0, delta: { content }, finish_reason: null }];
+  return JSON.stringify({ ...answered, object: 'chat.completion.chunk', choices });
+};
 
 let bench: RouterWorld;
 beforeAll(async () => {
@@ -48,7 +46,8 @@ beforeAll(async () => {
 afterAll(() => bench[Symbol.asyncDispose]());
 
 const question = (model: string, maxTokens = 100) => ({
-  ...{ model, max_tokens: maxTokens },
+  model,
+  max_tokens: maxTokens,
   messages: [{ role: 'user' as const, content: 'Good morning?' }],
 });
 
@@ -76,8 +75,10 @@ async function expectBought(buyer: Buyer, model: string) {
   ]);
   expect(await paymentsOf(buyer)).toMatchObject([{ state: 'settled', raw: ROUTER_PRICE_RAW }]);
   expect(await fundsOf(bench.world.sql, buyer.agentId)).toEqual({
-    ...{ spendable: DEPOSIT_RAW - COST_RAW, held: 0n },
-    ...{ wallet: DEPOSIT_RAW - ROUTER_PRICE_RAW, promised: 0n },
+    spendable: DEPOSIT_RAW - COST_RAW,
+    held: 0n,
+    wallet: DEPOSIT_RAW - ROUTER_PRICE_RAW,
+    promised: 0n,
   });
 }
 
@@ -144,7 +145,9 @@ describe('a model of a router is paid from the wallet of the agent that asks for
   it('speech', async () => {
     const buyer = await bench.buyer('voice');
     const sound = await buyer.openai.audio.speech.create({
-      ...{ model: 'acme/voice', voice: 'alloy', input: 'Good morning to you.' },
+      model: 'acme/voice',
+      voice: 'alloy',
+      input: 'Good morning to you.',
       response_format: 'mp3',
     });
     expect(receiptOf(sound.headers)).toEqual(RECEIPT);
@@ -221,7 +224,8 @@ describe('before anything is signed the next source is asked', () => {
     const refusal = await refusalOf(buyer.openai.chat.completions.create(question('acme/alone')));
     expect([refusal.status, refusal.code]).toEqual([402, 'budget_exhausted']);
     expect(await fundsOf(bench.world.sql, buyer.agentId)).toMatchObject({
-      ...{ spendable: 100n, held: 0n },
+      spendable: 100n,
+      held: 0n,
     });
   });
 
@@ -343,7 +347,10 @@ it('a kill switch is not thrown by a source that was not asked beside the router
   // The account behind the router may cost 2,321: with the router's own price beside it that would be too much.
   const cap = await buyer.ask('/v1/agents/policies', {
     body: {
-      ...{ kind: 'api', matchKey: 'acme', limitRaw: '2400', windowSeconds: 3_600 },
+      kind: 'api',
+      matchKey: 'acme',
+      limitRaw: '2400',
+      windowSeconds: 3_600,
       action: 'suspend_agent',
     },
   });

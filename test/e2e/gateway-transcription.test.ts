@@ -33,7 +33,10 @@ beforeAll(async () => {
   cheap = await transcriptionUpstream();
   dear = await transcriptionUpstream();
   const source = (provider: string, audio_second: string) => ({
-    ...{ rail: 'direct-account', provider, upstreamModel: 'ears-large', marginBps: 0 },
+    rail: 'direct-account',
+    provider,
+    upstreamModel: 'ears-large',
+    marginBps: 0,
     rates: { audio_second },
   });
   const catalogue = join(directory, 'catalogue.json');
@@ -46,7 +49,9 @@ beforeAll(async () => {
       },
       models: [
         {
-          ...{ id: 'acme/ears', modality: 'stt', contextWindow: null },
+          id: 'acme/ears',
+          modality: 'stt',
+          contextWindow: null,
           sources: [source('cheap', '100'), source('dear', '200')],
         },
       ],
@@ -125,7 +130,9 @@ describe('a recording through the local recogniser', () => {
   it('comes as a stream that ends with all of it, and is settled when it is over', async () => {
     const before = await moneyOf(world.sql, agent.agentId);
     const stream = await openai.audio.transcriptions.create({
-      ...{ file: await wav(), model: LOCAL, stream: true },
+      file: await wav(),
+      model: LOCAL,
+      stream: true,
     });
     let text = '';
     let done: string | undefined;
@@ -168,7 +175,8 @@ describe('what is refused', () => {
     const junk = Buffer.from('this is no sound at all');
     expect(await refused(LOCAL, {}, junk)).toMatchObject({ status: 400, param: 'file' });
     expect(await refused(LOCAL, {}, encodeWav(new Int16Array(0), 16_000))).toMatchObject({
-      ...{ status: 400, param: 'file' },
+      status: 400,
+      param: 'file',
     });
     expect(await refused(LOCAL, { language: 'de' })).toMatchObject({ param: 'language' });
   });
@@ -190,7 +198,9 @@ describe('what is refused', () => {
   it('is a body that is no form, and a form that lacks its file or says a thing twice', async () => {
     const post = (body: FormData | string) =>
       fetch(`${world.url}/v1/audio/transcriptions`, {
-        ...{ method: 'POST', body, headers: { authorization: `Bearer ${agent.agentKey}` } },
+        method: 'POST',
+        body,
+        headers: { authorization: `Bearer ${agent.agentKey}` },
       });
     const form = (entries: [string, string][]) => {
       const made = new FormData();
@@ -258,7 +268,9 @@ describe('a transcript bought from an upstream', () => {
   const streamed = async () => {
     const before = await moneyOf(world.sql, agent.agentId);
     const stream = await openai.audio.transcriptions.create({
-      ...{ file: await wav(), model: 'acme/ears', stream: true },
+      file: await wav(),
+      model: 'acme/ears',
+      stream: true,
     });
     const types: string[] = [];
     const ended = await (async () => {

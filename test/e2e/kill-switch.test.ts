@@ -51,7 +51,8 @@ it('an agent that its kill switch has stopped can undo nothing with its own key,
   const path = `${world.url}/v1/developer/agents/${agentId}`;
   await ask(`${path}/policies/${id}`, { method: 'DELETE', headers: developer.headers });
   await ask(`${path}/status`, {
-    ...{ method: 'PATCH', headers: developer.headers },
+    method: 'PATCH',
+    headers: developer.headers,
     body: { status: 'active' },
   });
   const again = await ask(`${world.url}/v1/chat/completions`, {

@@ -19,9 +19,16 @@ import { settledMoney, startWorld, type WholeWorld } from '../support/whole-worl
 const RATE = 16_000;
 const WISHES = {
   model: 'nova-3',
-  ...{ language: 'en-US', encoding: 'linear16', sample_rate: RATE, channels: 1 },
-  ...{ interim_results: 'true', vad_events: 'true', utterance_end_ms: 1_000, endpointing: 300 },
-  ...{ smart_format: 'true', punctuate: 'true' },
+  language: 'en-US',
+  encoding: 'linear16',
+  sample_rate: RATE,
+  channels: 1,
+  interim_results: 'true',
+  vad_events: 'true',
+  utterance_end_ms: 1_000,
+  endpointing: 300,
+  smart_format: 'true',
+  punctuate: 'true',
 } as const;
 /** 0.0077 USD a minute, and 5 %. */
 const costOf = (seconds: number) =>
@@ -106,7 +113,8 @@ describe("Deepgram's own client against /v1/listen before an upstream of that pr
     expect(await listener.closed).toMatchObject({ code: 1008, reason: 'insufficient_balance' });
     expect(listener.of('Metadata')).toMatchObject([{ duration: 20 }]);
     expect(listener.events.at(-1)).toMatchObject({
-      ...{ type: 'Error', variant: 'insufficient_balance' },
+      type: 'Error',
+      variant: 'insufficient_balance',
     });
     expect(await rows(world, agent.agentId)).toMatchObject([{ cost: costOf(20) }]);
   });

@@ -29,7 +29,11 @@ const capture = JSON.parse(
   readFileSync(new URL('../vectors/clients/livekit.json', import.meta.url), 'utf8'),
 ) as { uploads: [Upload, Upload]; sockets: Readonly<Record<string, Socket>> };
 const [CHAT, CHAT_TOOL, RESPONSE, RESPONSE_TOOL, SPEECH] = clientCapture('livekit') as [
-  ...[CapturedRequest, CapturedRequest, CapturedRequest, CapturedRequest, CapturedRequest],
+  CapturedRequest,
+  CapturedRequest,
+  CapturedRequest,
+  CapturedRequest,
+  CapturedRequest,
 ];
 const SAID = 'What is my balance?';
 

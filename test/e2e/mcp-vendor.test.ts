@@ -27,8 +27,12 @@ it('a vendor is paid through call_vendor once, however often the call is repeate
   });
   const first = await session.call('call_vendor', { url, method: 'POST', body: { a: 1 } }, 'k1');
   expect(soldTo(first)).toMatchObject({
-    ...{ status: 200, body: 'worth it', encoding: 'utf8', payment: 'paid' },
-    ...{ costRaw: '10000', costUsdc: '0.010000' },
+    status: 200,
+    body: 'worth it',
+    encoding: 'utf8',
+    payment: 'paid',
+    costRaw: '10000',
+    costUsdc: '0.010000',
   });
   const again = await session.call('call_vendor', { url, method: 'POST', body: { a: 1 } }, 'k1');
   expect(soldTo(again)).toEqual({ ...soldTo(first), replayed: true });
@@ -52,7 +56,9 @@ it('what a vendor answers is a result as it is; an unsure payment is a refusal t
     unpaid: { answer: { kind: 'answer', body: Buffer.from([0, 255, 128]) } },
   });
   expect(soldTo(await session.call('call_vendor', { url: picture }))).toMatchObject({
-    ...{ body: 'AP+A', encoding: 'base64', payment: 'passthrough' },
+    body: 'AP+A',
+    encoding: 'base64',
+    payment: 'passthrough',
   });
   const long = bench.vendor.sell({
     unpaid: { answer: { kind: 'answer', body: 'ü'.repeat(LIMITS.mcp.answerBytes) } },
@@ -68,7 +74,9 @@ it('what a vendor answers is a result as it is; an unsure payment is a refusal t
   expect(await session.call('call_vendor', { url: unsure }, 'unsure')).toMatchObject({
     isError: true,
     structuredContent: {
-      ...{ error: 'upstream_paid_request_failed_ambiguous', status: 502, mayRetry: false },
+      error: 'upstream_paid_request_failed_ambiguous',
+      status: 502,
+      mayRetry: false,
       reservation: { nonce: bench.vendor.nonces(unsure)[0] },
     },
   });
@@ -76,14 +84,17 @@ it('what a vendor answers is a result as it is; an unsure payment is a refusal t
 
   const dear = bench.vendor.sell({ priceRaw: 1_000_000n });
   expect(await session.call('call_vendor', { url: dear })).toMatchObject({
-    ...{ isError: true, structuredContent: { error: 'insufficient_balance', status: 402 } },
+    isError: true,
+    structuredContent: { error: 'insufficient_balance', status: 402 },
   });
   expect(bench.vendor.nonces(dear)).toHaveLength(0);
 });
 
 const batchOf = (url: string, length: number) =>
   Array.from({ length }, (_, id) => ({
-    ...{ jsonrpc: '2.0', id, method: 'tools/call' },
+    jsonrpc: '2.0',
+    id,
+    method: 'tools/call',
     params: { name: 'call_vendor', arguments: { url } },
   }));
 

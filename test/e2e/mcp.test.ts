@@ -19,13 +19,17 @@ beforeAll(async () => {
 afterAll(() => aware[Symbol.asyncDispose]());
 
 const door = (key = agent.key, headers?: Record<string, string>) => ({
-  ...{ url: aware.world.url, key },
+  url: aware.world.url,
+  key,
   ...(headers && { headers }),
 });
 const post = (request: Ask): Promise<Told> =>
   aware.to('/v1/mcp', { method: 'POST', headers: bearer(agent.key), ...request });
 const message = (method: string, params: object = {}, id: string | number = 1) => ({
-  ...{ jsonrpc: '2.0', id, method, params },
+  jsonrpc: '2.0',
+  id,
+  method,
+  params,
 });
 const callOf = (name: string, args: object = {}, id: string | number = 1) =>
   message('tools/call', { name, arguments: args }, id);
@@ -171,7 +175,8 @@ describe.each([
     });
     expect(crowd).toBe(COST);
     expect(await session.call('speak', { text: 'Hello.' }, key)).toMatchObject({
-      ...{ isError: true, structuredContent: { error: 'idempotency_key_reused', mayRetry: false } },
+      isError: true,
+      structuredContent: { error: 'idempotency_key_reused', mayRetry: false },
     });
   });
 });
@@ -186,17 +191,21 @@ describe('money and permissions', () => {
       session.call('speak', { text: 'Good morning.' }),
     ]) {
       expect(await call).toMatchObject({
-        ...{ isError: true, structuredContent: { error: 'budget_exhausted', status: 402 } },
+        isError: true,
+        structuredContent: { error: 'budget_exhausted', status: 402 },
       });
     }
     expect(await moneyOf(aware.world.sql, capped.agentId)).toMatchObject({
-      ...{ spendable: 1_000n, held: 0n, charged: 0n },
+      spendable: 1_000n,
+      held: 0n,
+      charged: 0n,
     });
   });
 
   it('lets a key that may only read look, and buy nothing', async () => {
     const minted = await aware.to(`/v1/developer/agents/${agent.agentId}/keys`, {
-      ...{ headers: aware.developer.headers, body: { permissions: 'read' } },
+      headers: aware.developer.headers,
+      body: { permissions: 'read' },
     });
     await using session = await connectEarlier(door(String(minted.body.key)));
     expect((await session.call('balance')).isError).toBeUndefined();
@@ -243,7 +252,9 @@ describe('money and permissions', () => {
     const cost = await spent(async () => {
       const { body } = await post({
         body: message('tools/call', {
-          ...{ name: 'think', arguments: QUESTION, _meta: { idempotencyKey: 7 } },
+          name: 'think',
+          arguments: QUESTION,
+          _meta: { idempotencyKey: 7 },
         }),
       });
       expect(body.result).toMatchObject({
@@ -277,10 +288,12 @@ describe('the edge', () => {
     });
     expect((await post({ headers: {}, body: message('ping') })).status).toBe(401);
     expect(await post({ body: '{' })).toMatchObject({
-      ...{ status: 400, body: { id: null, error: { code: -32_700 } } },
+      status: 400,
+      body: { id: null, error: { code: -32_700 } },
     });
     expect(await post({ body: 'x'.repeat(LIMITS.mcp.bodyBytes + 1) })).toMatchObject({
-      ...{ status: 413, body: { error: { data: { error: 'payload_too_large' } } } },
+      status: 413,
+      body: { error: { data: { error: 'payload_too_large' } } },
     });
     const prose = callOf('think', { prompt: 'two words '.repeat(LIMITS.mcp.json.textBytes / 10) });
     expect((await post({ body: prose })).status).toBe(413);
@@ -288,7 +301,8 @@ describe('the edge', () => {
     expect((await post({ body: deep })).status).toBe(400);
     expect((await post({ body: { hello: 'world' } })).status).toBe(400);
     expect((await post({ body: message('tools/none') })).body).toMatchObject({
-      ...{ id: 1, error: { code: -32_601 } },
+      id: 1,
+      error: { code: -32_601 },
     });
   });
 
@@ -299,7 +313,8 @@ describe('the edge', () => {
     }
     const opened = await post({
       body: message('initialize', {
-        ...{ protocolVersion: '2025-06-18', capabilities: {} },
+        protocolVersion: '2025-06-18',
+        capabilities: {},
         clientInfo: { name: 'test', version: '1' },
       }),
     });
@@ -313,15 +328,12 @@ describe('the edge', () => {
   });
 
   it('serves pages of this server and of this machine alone', async () => {
-    const from = (origin: string) =>
-      post({ headers: { ...bearer(agent.key), origin }, body: message('ping') });
+    const statusFrom = async (origin: string) =>
+      (await post({ headers: { ...bearer(agent.key), origin }, body: message('ping') })).status;
+    const own = 'https://api.example http://localhost:6274 http://127.0.0.1:1 http://[::1]';
+    const foreign = 'https://evil.example http://api.example null http://localhost.evil.example';
     const statuses: number[] = [];
-    for (const origin of [
-      ...['https://api.example', 'http://localhost:6274', 'http://127.0.0.1:1', 'http://[::1]'],
-      ...['https://evil.example', 'http://api.example', 'null', `http://localhost.evil.example`],
-    ]) {
-      statuses.push((await from(origin)).status);
-    }
+    for (const origin of `${own} ${foreign}`.split(' ')) statuses.push(await statusFrom(origin));
     expect(statuses).toEqual([200, 200, 200, 200, 403, 403, 403, 403]);
   });
 
@@ -331,7 +343,8 @@ describe('the edge', () => {
     const ids = (both.body as unknown as { id: string }[]).map(({ id }) => id).sort();
     expect(ids).toEqual(['a', 'b']);
     const cancel = {
-      ...{ jsonrpc: '2.0', method: 'notifications/cancelled' },
+      jsonrpc: '2.0',
+      method: 'notifications/cancelled',
       params: { requestId: 'c' },
     };
     const cancelled = await post({ body: [callOf('balance', {}, 'c'), cancel] });
@@ -360,7 +373,11 @@ describe('the session that is documented', () => {
 
   it('is answered so, step by step', async () => {
     expect(lines.map(({ sent }) => sent.method)).toEqual([
-      ...['initialize', 'notifications/initialized', 'tools/list', 'tools/call', 'tools/call'],
+      'initialize',
+      'notifications/initialized',
+      'tools/list',
+      'tools/call',
+      'tools/call',
     ]);
     for (const { sent, status, told } of lines) {
       const answer = () => post({ body: sent });

@@ -14,7 +14,9 @@ beforeAll(async () => {
   upstream = await openAiUpstream();
   upstream.usage = { prompt_tokens: 5, completion_tokens: 0 };
   const source = {
-    ...{ rail: 'direct-account', provider: 'up', upstreamModel: 'm' },
+    rail: 'direct-account',
+    provider: 'up',
+    upstreamModel: 'm',
     rates: { text_input_token: '100' },
   };
   const models = [{ id: MODEL, modality: 'embedding', contextWindow: null, sources: [source] }];
@@ -52,8 +54,10 @@ describe('a server whose memories are embedded by a model that is sold', () => {
     const proxied = await ask(`${w.url}/v1/proxy/fetch`, {
       headers,
       body: {
-        ...{ url: `${w.url}/v1/db/vectordb/query`, method: 'POST' },
-        ...{ headers: { 'content-type': 'application/json' }, body: JSON.stringify(query) },
+        url: `${w.url}/v1/db/vectordb/query`,
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(query),
       },
     });
     expect(proxied.status).toBe(200);
@@ -78,7 +82,14 @@ describe('a server whose memories are embedded by a model that is sold', () => {
     for (let n = 1; n < 8; n++) {
       expect((await call('ingest', 'write', written)).body).toEqual(first.body);
     }
-    await expect.poll(money, { timeout: 20_000 }).toMatchObject({ charged: 1_050n, held: 0n });
+    const { result } = first.body as { result: { data: { results: { id: string }[] } } };
+    const ids = result.data.results.map(({ id }) => id);
+    const statuses = async () => (await call('status', 'unused', { ids })).body;
+    const completed = { status: 'completed', costRaw: '525' };
+    await expect
+      .poll(statuses, { timeout: 20_000 })
+      .toMatchObject({ result: { data: { statuses: [completed, completed] } } });
+    expect(await money()).toMatchObject({ charged: 1_050n, held: 0n });
     const [count] = await w.sql<{ items: number }[]>`
       select count(*)::int as items from memory_items where agent_id = ${agentId}`;
     expect(count?.items).toBe(2);

@@ -45,19 +45,25 @@ const SOUND = { audio_input_token: '1', audio_output_token: '1' };
 
 function catalogue(): string {
   const model = (id: string, modality: string, provider: string, rates: object, more = {}) => ({
-    ...{ id, modality, ...more },
+    id,
+    modality,
+    ...more,
     sources: [{ rail: 'direct-account', provider, upstreamModel: 'm', rates }],
   });
   const retiring = { shutdownDate: SHUTDOWN, successor: 'acme/new' };
   const at = (baseUrl: string) => ({ baseUrl, dialect: 'openai' });
   const file = {
     providers: {
-      ...{ whole: at(peers.whole.baseUrl), streams: at(peers.streams.baseUrl) },
-      ...{ speech: at(peers.speech.baseUrl), hearing: at(peers.hearing.baseUrl) },
+      whole: at(peers.whole.baseUrl),
+      streams: at(peers.streams.baseUrl),
+      speech: at(peers.speech.baseUrl),
+      hearing: at(peers.hearing.baseUrl),
       openai: { ...at(peers.whole.baseUrl), apiKeyEnv: 'OPENAI_API_KEY' },
       'openai-realtime': {
-        ...{ baseUrl: peers.realtime.baseUrl, dialect: 'openai-realtime' },
-        ...{ apiKeyEnv: 'OPENAI_API_KEY', vendor: 'openai' },
+        baseUrl: peers.realtime.baseUrl,
+        dialect: 'openai-realtime',
+        apiKeyEnv: 'OPENAI_API_KEY',
+        vendor: 'openai',
       },
       listen: { baseUrl: peers.listen.baseUrl, dialect: 'deepgram', apiKeyEnv: 'LISTEN_KEY' },
     },
@@ -141,7 +147,8 @@ describe('a model that its vendor shuts down', () => {
   it('says so with a refusal of its upstream, with vectors, with speech and with transcripts', async () => {
     peers.whole.faults.push({ kind: 'status', status: 422, body: { error: { message: 'no' } } });
     const refused = await fetch(`${world.url}/v1/chat/completions`, {
-      ...{ method: 'POST', headers: bearer(agent.agentKey) },
+      method: 'POST',
+      headers: bearer(agent.agentKey),
       body: JSON.stringify({ model: 'acme/old', messages }),
     });
     expect([refused.status, toldBy(refused.headers)]).toEqual([422, SAID]);
@@ -149,7 +156,8 @@ describe('a model that its vendor shuts down', () => {
     // With a key that came along, where any model of a provider can be asked for.
     const own = { 'x-svc-provider-key': 'sk-own' };
     const relayed = await fetch(`${world.url}/v1/llm/chat/completions`, {
-      ...{ method: 'POST', headers: { ...bearer(agent.agentKey), ...own } },
+      method: 'POST',
+      headers: { ...bearer(agent.agentKey), ...own },
       body: JSON.stringify({ model: 'gpt-4o', messages }),
     });
     expect([relayed.status, relayed.headers.get('sunset')]).toEqual([
@@ -228,7 +236,9 @@ describe('one key of a vendor', () => {
     });
     const keys = `${world.url}/v1/developer/provider-keys`;
     const stored = await ask(`${keys}/openai`, {
-      ...{ method: 'PUT', headers: developer.headers, body: { key: 'sk-of-the-developer' } },
+      method: 'PUT',
+      headers: developer.headers,
+      body: { key: 'sk-of-the-developer' },
     });
     expect(stored.status).toBe(200);
     const { supportedProviders } = (await ask(keys, developer)).body;

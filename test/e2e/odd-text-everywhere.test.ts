@@ -82,7 +82,9 @@ function casesOf(route: AnyRoute, { ids, headers }: Caller, text: string): Case[
   const json = body === undefined || isStreamed(body) ? undefined : schemaOf(body);
   const base = { method, headers, ...(json && { body: example(json) }) };
   const inPath = [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => ({
-    ...{ place: `path ${name}`, path: pathWith(name), ask: base },
+    place: `path ${name}`,
+    path: pathWith(name),
+    ask: base,
   }));
   const inQuery = (query === undefined ? [] : plant(schemaOf(query), text, '', false)).map(
     ({ place, value }) => {
@@ -121,10 +123,18 @@ function streamedCases({ body }: AnyRoute, path: string, base: Ask, text: string
   return [
     { place: 'line', path, ask: { ...base, body: JSON.stringify(line) } },
     ...[...fields, file].map((part) => ({
-      ...{ place: 'form', path },
+      place: 'form',
+      path,
       ask: { ...base, headers: form, body: `${part}--b--\r\n` },
     })),
   ];
+}
+
+/** The headers that keep an answer out of caches and from being read as another media type. */
+function lacksOf({ credential }: AnyRoute, headers: Headers): string[] {
+  const lacks = headers.get('x-content-type-options') === 'nosniff' ? [] : ['nosniff'];
+  const isKept = /\bno-(store|cache)\b/.test(headers.get('cache-control') ?? '');
+  return credential === 'none' || isKept ? lacks : [...lacks, 'no-store'];
 }
 
 const isFailure = (status: number, error: unknown) =>
@@ -132,13 +142,16 @@ const isFailure = (status: number, error: unknown) =>
 
 describe('a text that no column holds', () => {
   it.each(ROUTES.map((route, nr) => [`${route.method} ${route.path}`, route, nr] as const))(
-    'is never a failure of the server at %s, wherever it stands',
+    'is never a failure of the server at %s, wherever the text stands, and each answer has its headers of safety',
     async (_, route, nr) => {
       const caller = await callerOf(route as AnyRoute, nr);
       const failed: string[] = [];
       for (const text of TEXTS) {
         for (const { place, path, ask: request } of casesOf(route as AnyRoute, caller, text)) {
-          const { status, body } = await ask(world.url + path, request);
+          const { status, body, headers } = await ask(world.url + path, request);
+          failed.push(
+            ...lacksOf(route as AnyRoute, headers).map((each) => `no ${each} in ${place}`),
+          );
           if (isFailure(status, body.error)) {
             failed.push(`${status} for ${JSON.stringify(text)} in ${place}`);
           }

@@ -82,7 +82,9 @@ describe('a close', () => {
     const credited = await developer.createAgent();
     await creditByAdmin(server.api, credited.agentId, 700_000n, 'unbacked');
     expect(await close(server.api, developer, credited.agentId)).toMatchObject({
-      ...{ status: 'closed', transferTxHash: null, usdcTransferred: null },
+      status: 'closed',
+      transferTxHash: null,
+      usdcTransferred: null,
     });
     expect(await payoutsOf(db.sql, credited.agentId)).toEqual([]);
 
@@ -177,7 +179,8 @@ describe('a close', () => {
     const agent = await funded(123_000n);
     const ask = () =>
       server.api.call<CloseAnswer>('POST', '/v1/agents/close', {
-        ...{ headers: bearer(agent.agentKey), body: {} },
+        headers: bearer(agent.agentKey),
+        body: {},
       });
     await eventuallyTold(ask).toMatchObject({ status: 'closed', usdcTransferred: '123000' });
     await isPaid(agent.agentId);

@@ -1,34 +1,18 @@
-import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createSocket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { checkInvariants } from '../../src/ledger/store/check-invariants.ts';
-import { AsteriskPeer, startBridge } from '../support/asterisk-peer.ts';
+import { startBridge } from '../support/asterisk-peer.ts';
 import { SIM_ACCOUNT } from '../support/carrier-sim/options.ts';
 import { buyNumber, greetWith } from '../support/carrier-world.ts';
+import { FakeAsterisk } from '../support/fake-asterisk.ts';
 import { phoneSpeech } from '../support/phone-speech.ts';
 import { ask, startWorld, type WholeWorld } from '../support/whole-world.ts';
 
 const PUBLIC = 'https://voice.example';
-const NUMBERS = ['+14155550101', '+14155550102'];
+const NUMBERS = Array.from({ length: 6 }, (_, n) => `+1415555010${n + 1}`);
 const CALLER = '+14155550199';
 
-/** Asterisk's REST interface: every number answers, and is connected to the bridge. */
-const ari = createServer((request, response) => {
-  const chunks: Buffer[] = [];
-  request.on('data', (chunk: Buffer) => chunks.push(chunk));
-  request.on('end', () => {
-    const { pathname, searchParams } = new URL(request.url ?? '', 'http://ari');
-    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
-    if (request.method !== 'POST' || pathname !== '/ari/channels') return;
-    const { variables } = JSON.parse(Buffer.concat(chunks).toString()) as {
-      variables: { BRIDGE_CALL: string };
-    };
-    dialled.push(searchParams.get('endpoint') ?? '');
-    peers.push(new AsteriskPeer(bridge.port, { call: variables.BRIDGE_CALL }));
-  });
-});
-const dialled: string[] = [];
-const peers: AsteriskPeer[] = [];
+const asterisk = new FakeAsterisk();
 
 let world: WholeWorld;
 let bridge: Awaited<ReturnType<typeof startBridge>>;
@@ -38,7 +22,6 @@ beforeAll(async () => {
     TWILIO_ACCOUNT_SID: SIM_ACCOUNT.accountSid,
     TWILIO_AUTH_TOKEN: SIM_ACCOUNT.authToken,
   };
-  await new Promise<void>((resolve) => ari.listen(0, '127.0.0.1', resolve));
   // The server knows where the bridge is, and the bridge where the server is.
   const free = createSocket();
   await new Promise<void>((resolve) => free.listen(0, '127.0.0.1', resolve));
@@ -56,14 +39,16 @@ beforeAll(async () => {
     SERVER_URL: world.url,
     NUMBERS: NUMBERS.join(','),
     BRIDGE_PORT: String(port),
-    ARI_URL: `http://127.0.0.1:${(ari.address() as AddressInfo).port}/ari`,
+    ...(await asterisk.settings()),
   });
+  asterisk.bridgePort = port;
+  await vi.waitFor(() => expect(asterisk.isHeard).toBe(true), 10_000);
   question = await phoneSpeech('What is my balance?');
 });
 afterAll(async () => {
   await world[Symbol.asyncDispose]();
   await bridge[Symbol.asyncDispose]();
-  ari.close();
+  await asterisk[Symbol.asyncDispose]();
 });
 
 async function numbered(name: string) {
@@ -80,12 +65,21 @@ async function numbered(name: string) {
   return { ...agent, headers, phoneNumber, ended };
 }
 
+/** The sound of the call whose media was opened at this place. */
+async function soundOf(at: number) {
+  await waitFor(() => asterisk.peers.length).toBe(at + 1);
+  const peer = asterisk.peers[at];
+  if (peer === undefined) throw new Error('the call has sound');
+  return peer;
+}
+
 const waitFor = <T>(look: () => T) => expect.poll(look, { timeout: 20_000, interval: 20 });
 
 describe('over Asterisk', () => {
   it('a caller is greeted, asks, is answered, speaks over the answer and hangs up, and pays once', async () => {
     const agent = await numbered('answerer');
-    const caller = new AsteriskPeer(bridge.port, { from: CALLER, to: agent.phoneNumber });
+    const channel = asterisk.ring(CALLER, agent.phoneNumber);
+    const caller = await soundOf(0);
     await waitFor(() => caller.played.length).toBeGreaterThan(20);
     await waitFor(() => caller.marksPassed.length).toBeGreaterThan(0);
     await waitFor(() => caller.queuedFrames).toBe(0);
@@ -95,7 +89,7 @@ describe('over Asterisk', () => {
     caller.say(question);
     await waitFor(() => caller.commands.includes('FLUSH_MEDIA')).toBe(true);
     expect(caller.droppedBytes).toBe(0);
-    caller.hangUp();
+    asterisk.hangUp(channel);
     await waitFor(agent.ended).toMatchObject([
       { reason: 'call_ended', direction: 'inbound', from: CALLER, to: agent.phoneNumber },
     ]);
@@ -111,12 +105,40 @@ describe('over Asterisk', () => {
     const body = { toNumber: CALLER };
     const placed = await ask(`${world.url}/v1/calls`, { headers: agent.headers, body });
     expect(placed.status).toBe(201);
-    await waitFor(() => peers[0]?.played.length ?? 0).toBeGreaterThan(20);
-    expect(dialled).toEqual([`PJSIP/${CALLER}@trunk`]);
+    const callee = await soundOf(1);
+    await waitFor(() => callee.played.length).toBeGreaterThan(20);
+    const [dialled] = asterisk.asked.filter(({ query }) =>
+      query.get('endpoint')?.startsWith('PJSIP'),
+    );
+    expect(dialled?.query.get('endpoint')).toBe(`PJSIP/${CALLER}@trunk`);
     const path = `${world.url}/v1/calls/${String(placed.body.callId)}/hangup`;
     await ask(path, { headers: agent.headers, method: 'POST' });
-    await waitFor(() => peers[0]?.isOver).toBe(true);
-    expect(peers[0]?.commands.at(-1)).toBe('HANGUP');
+    await waitFor(() => callee.isOver).toBe(true);
+    expect(callee.commands.at(-1)).toBe('HANGUP');
     await waitFor(agent.ended).toMatchObject([{ reason: 'agent_ended', direction: 'outbound' }]);
   }, 60_000);
+
+  it.each([
+    [17, 'dial_busy'],
+    [19, 'dial_no_answer'],
+    [1, 'dial_invalid'],
+    [38, 'dial_failed'],
+  ])(
+    'a call that ends by the cause %i is read as %s, and reported once',
+    async (cause, endReason) => {
+      const agent = await numbered(`cause ${cause}`);
+      asterisk.callee = () => ({ cause });
+      const body = { toNumber: CALLER };
+      const { body: placed } = await ask(`${world.url}/v1/calls`, { headers: agent.headers, body });
+      asterisk.callee = () => ({ answers: true });
+      const callId = String(placed.callId);
+      const read = async () =>
+        (await ask(`${world.url}/v1/calls/${callId}`, { headers: agent.headers })).body;
+      await waitFor(read).toMatchObject({ terminal: true, endReason });
+      const events = await world.sql`
+      select name, payload ->> 'reason' as reason from events where correlation_id = ${callId}`;
+      expect(events).toEqual([{ name: 'call.rejected', reason: endReason }]);
+    },
+    60_000,
+  );
 });

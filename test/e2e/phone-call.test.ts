@@ -108,6 +108,7 @@ describe.concurrent('a call', () => {
       callId,
       status: 'pending',
       terminal: false,
+      endReason: null,
     });
     expect((await other.hangUp(callId)).status).toBe(404);
     await owner.hangUp(callId);

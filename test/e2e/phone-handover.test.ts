@@ -17,6 +17,7 @@ import { soon, startTwilioWorld } from '../support/carrier-world.ts';
 import { testDatabase } from '../support/database.ts';
 import { HANDOVER_SILENCE_MS } from '../support/handed-over.ts';
 import { QuietCallee, rentNumber, sharedCarrier } from '../support/phone-world.ts';
+import { sharedEngines } from '../support/shared-engines.ts';
 import { ask, epochSeconds, settledMoney } from '../support/whole-world.ts';
 
 const GREETING = 'Hello, this is your agent, and I have quite a lot to say.';
@@ -38,6 +39,7 @@ async function twoServers(callee: QuietCallee) {
       random: systemRandom,
       secret: () => undefined,
       carrierOf: carrier.carrierOf,
+      engines: sharedEngines(),
     });
   const [first, second] = [await start(), await start()];
   const agent = await fundAgent(createApi(first.url), {
@@ -76,13 +78,13 @@ it('a call goes on at another process within 2 s when its own stops, under one i
   const { callId } = placed.body as { callId: string };
   const read = async () => (await ask(`${second.url}/v1/calls/${callId}`, { headers })).body;
   await expect.poll(read).toMatchObject({ status: 'in_progress' });
-  await expect.poll(() => callee.heardFrames, { timeout: 10_000 }).toBeGreaterThan(20);
+  await expect.poll(() => callee.heardFrames, { timeout: 30_000 }).toBeGreaterThan(20);
 
   const recording = async () =>
     (await sql`select carrier_recording_id, began_ms, status from call_recordings`)[0];
-  await expect.poll(recording, { timeout: 10_000 }).toMatchObject({ status: 'recording' });
+  await expect.poll(recording, { timeout: 30_000 }).toMatchObject({ status: 'recording' });
   await expect
-    .poll(async () => (await recording())?.began_ms, { timeout: 10_000 })
+    .poll(async () => (await recording())?.began_ms, { timeout: 30_000 })
     .toBeGreaterThan(0);
   const begun = await recording();
 
@@ -96,7 +98,7 @@ it('a call goes on at another process within 2 s when its own stops, under one i
   expect(carrier.unheardMs()).toBeLessThanOrEqual(HANDOVER_SILENCE_MS);
 
   await ask(`${second.url}/v1/calls/${callId}/hangup`, { headers, method: 'POST' });
-  await expect.poll(read, { timeout: 10_000 }).toMatchObject({ terminal: true });
+  await expect.poll(read, { timeout: 30_000 }).toMatchObject({ terminal: true });
   const events = await sql<{ name: string; payload: Record<string, unknown> }[]>`
     select name, payload from events where correlation_id = ${callId} order by id`;
   expect(events.map(({ name }) => name).slice(0, 2)).toEqual(['call.started', 'call.ended']);
@@ -113,7 +115,7 @@ it('a call goes on at another process within 2 s when its own stops, under one i
   const seconds = Number(events[1]?.payload.durationSeconds);
   expect(legs[0]).toBe((14_700n * BigInt(seconds) + 59n) / 60n);
   expect(await checkInvariants(sql)).toEqual([]);
-}, 60_000);
+}, 120_000);
 
 it('a process that stops closes the stream of its carrier itself, once what a call has bought is written', async () => {
   const world = await startTwilioWorld({ environment: { DRAIN_SECONDS: '1' } });
@@ -126,7 +128,7 @@ it('a process that stops closes the stream of its carrier itself, once what a ca
   const closed = await stream?.closed;
   expect(closed?.code).toBe(1001);
   expect((closed?.atMs ?? 0) - stoppedAtMs).toBeGreaterThanOrEqual(200);
-}, 60_000);
+}, 120_000);
 
 /** A call whose media is at the first server, read and hung up at the second. */
 async function callAtFirst({ agent, first, second }: Awaited<ReturnType<typeof twoServers>>) {
@@ -147,12 +149,12 @@ it('a hang-up that another process is asked for than the one that has the media 
   await using _ = first;
   const { callId, hangUp, read } = await callAtFirst(world);
   await hangUp();
-  await expect.poll(read, { timeout: 10_000 }).toMatchObject({ terminal: true });
+  await expect.poll(read, { timeout: 30_000 }).toMatchObject({ terminal: true });
   const [row] = await sql`select end_reason from calls where id = ${callId}`;
   const ended = await callEvents(sql, callId);
   expect(ended).toMatchObject([{ reason: 'agent_ended' }]);
   expect(row).toEqual({ end_reason: 'agent_ended' });
-}, 60_000);
+}, 120_000);
 
 it.each([
   ['one hang-up', 1],
@@ -166,10 +168,10 @@ it.each([
     const { callId, hangUp, read } = await callAtFirst(world);
     carrier.failHangUps(fails);
     expect(await hangUp()).toMatchObject({ status: 202, body: { status: 'ending' } });
-    await expect.poll(read, { timeout: 15_000 }).toMatchObject({ terminal: true });
+    await expect.poll(read, { timeout: 30_000 }).toMatchObject({ terminal: true });
     expect(await callEvents(sql, callId)).toMatchObject([{ reason: 'agent_ended' }]);
   },
-  60_000,
+  120_000,
 );
 
 it('a call whose agent was stopped while no process had it is ended by the one that takes it over', async () => {
@@ -190,9 +192,9 @@ it('a call whose agent was stopped while no process had it is ended by the one t
   await sql`update agents set status = 'suspended' where id = ${agent.agentId}`;
   carrier.callServer(1);
   await first[Symbol.asyncDispose]();
-  await expect.poll(row, { timeout: 10_000 }).toEqual({ status: 'completed', reason: 'suspended' });
+  await expect.poll(row, { timeout: 30_000 }).toEqual({ status: 'completed', reason: 'suspended' });
   expect(await callEvents(sql, callId)).toMatchObject([{ reason: 'suspended' }]);
-}, 60_000);
+}, 120_000);
 
 it('a call that another process takes over is greeted where it was not, and its last question is answered', async () => {
   await using world = await twoServers(new QuietCallee());
@@ -205,7 +207,7 @@ it('a call that another process takes over is greeted where it was not, and its 
   await sql`update voice_settings set begin_message = null`;
   const asked = await callAtFirst(world);
   await expect
-    .poll(() => turnsOf(greeted.callId), { timeout: 10_000 })
+    .poll(() => turnsOf(greeted.callId), { timeout: 30_000 })
     .toEqual([{ role: 'assistant', content: 'Hello.' }]);
   // As though the first process had died before the greeting, and before an answer.
   await sql`delete from call_turns`;
@@ -214,17 +216,17 @@ it('a call that another process takes over is greeted where it was not, and its 
   carrier.callServer(1);
   await first[Symbol.asyncDispose]();
   await expect
-    .poll(() => turnsOf(greeted.callId), { timeout: 8_000 })
+    .poll(() => turnsOf(greeted.callId), { timeout: 30_000 })
     .toEqual([{ role: 'assistant', content: 'Hello.' }]);
   await expect
-    .poll(() => turnsOf(asked.callId), { timeout: 8_000 })
+    .poll(() => turnsOf(asked.callId), { timeout: 30_000 })
     .toMatchObject([{ role: 'user' }, { role: 'assistant' }]);
   for (const { hangUp, read } of [greeted, asked]) {
     await hangUp();
-    await expect.poll(read, { timeout: 10_000 }).toMatchObject({ terminal: true });
+    await expect.poll(read, { timeout: 30_000 }).toMatchObject({ terminal: true });
   }
   expect(await checkInvariants(sql)).toEqual([]);
-}, 60_000);
+}, 120_000);
 
 it('a call that is being opened as its process stops goes on at another one', async () => {
   await using world = await twoServers(new QuietCallee());
@@ -236,19 +238,19 @@ it('a call that is being opened as its process stops goes on at another one', as
     // The call is answered, and its money cannot be held yet.
     await tx`lock table sessions in access exclusive mode`;
     await ask(`${first.url}/v1/calls`, { headers, body: { toNumber: '+14155550199' } });
-    await expect.poll(row, { timeout: 10_000 }).toMatchObject({ streams_opened: 1 });
+    await expect.poll(row, { timeout: 30_000 }).toMatchObject({ streams_opened: 1 });
     carrier.callServer(1);
     return { done: first[Symbol.asyncDispose]() };
   });
   await expect
-    .poll(row, { timeout: 10_000 })
+    .poll(row, { timeout: 30_000 })
     .toMatchObject({ streams_opened: 2, status: 'in_progress' });
   await stopping.done;
   const callId = String((await row())?.id);
   await ask(`${second.url}/v1/calls/${callId}/hangup`, { headers, method: 'POST' });
-  await expect.poll(row, { timeout: 10_000 }).toMatchObject({ status: 'completed' });
+  await expect.poll(row, { timeout: 30_000 }).toMatchObject({ status: 'completed' });
   expect(await callEvents(sql, callId)).toMatchObject([{ reason: 'agent_ended' }]);
-}, 60_000);
+}, 120_000);
 
 /** Stops the first server once the far side has heard more than so many frames. Resolves when the other one has the call. */
 async function stopFirstAt(
@@ -256,7 +258,7 @@ async function stopFirstAt(
   callee: QuietCallee,
   frames: number,
 ) {
-  await expect.poll(() => callee.heardFrames, { timeout: 10_000 }).toBeGreaterThan(frames);
+  await expect.poll(() => callee.heardFrames, { timeout: 30_000 }).toBeGreaterThan(frames);
   carrier.callServer(1);
   const stopped = first[Symbol.asyncDispose]();
   await expect
@@ -291,10 +293,10 @@ it('a notice that its process did not finish is told whole by the one that takes
     .toMatch('I have quite a lot to say.');
   await ask(`${second.url}/v1/calls/${callId}/hangup`, { headers, method: 'POST' });
   const ended = async () => (await sql`select terminal from calls`)[0];
-  await expect.poll(ended, { timeout: 10_000 }).toMatchObject({ terminal: true });
+  await expect.poll(ended, { timeout: 30_000 }).toMatchObject({ terminal: true });
   await stopped;
   expect(await checkInvariants(sql)).toEqual([]);
-}, 60_000);
+}, 120_000);
 
 it('an answer that its process did not finish is finished by the one that takes the call over', async () => {
   const callee = new QuietCallee();
@@ -309,7 +311,7 @@ it('an answer that its process did not finish is finished by the one that takes 
   // A caller who says nothing for 12 seconds is asked that.
   expect((await turns())[1]?.content).not.toBe('Are you still there?');
   await hangUp();
-  await expect.poll(read, { timeout: 10_000 }).toMatchObject({ terminal: true });
+  await expect.poll(read, { timeout: 30_000 }).toMatchObject({ terminal: true });
   await stopped;
   expect(await checkInvariants(sql)).toEqual([]);
 }, 120_000);

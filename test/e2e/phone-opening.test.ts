@@ -58,7 +58,8 @@ async function talksWith(model: string | null, { agentId, key }: Agent) {
   await world.sql`insert into voice_settings (agent_id, model) values (${agentId}, ${model})`;
   const headers = { authorization: `Bearer ${key}` };
   return {
-    ...{ agentId, number },
+    agentId,
+    number,
     place: (body: object = {}) =>
       ask(`${world.url}/v1/calls`, { headers, body: { toNumber: '+14155550199', ...body } }),
     hangUp: (callId: string) =>
@@ -147,7 +148,7 @@ describe('a call that is answered and does not open', () => {
   it('since nothing can ask its model ends at once, and not when it is swept', () =>
     failed('mute/talker', {}, 'error'));
 
-  it('since its end was asked for meanwhile was never answered: nothing is billed and nothing told', async () => {
+  it('since its end was asked for meanwhile was never answered: nothing is billed, and call.rejected is told once', async () => {
     const agent = await talksWith(null, await funded('hasty'));
     let unlock = () => {};
     const unlocked = new Promise<void>((resolve) => {
@@ -169,7 +170,7 @@ describe('a call that is answered and does not open', () => {
     const session = async () =>
       (await world.sql`select end_reason from sessions where id = ${callId}`)[0];
     await expect.poll(session, { timeout: 30_000 }).toEqual({ end_reason: 'not_opened' });
-    expect(await eventsOf(callId)).toEqual([]);
+    expect(await eventsOf(callId)).toEqual(['call.rejected']);
     expect((await settledMoney(world.sql, agent.agentId)).charged).toBe(0n);
   }, 60_000);
 });

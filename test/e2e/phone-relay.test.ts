@@ -15,7 +15,7 @@ afterAll(async () => {
 });
 
 it('an application that speaks before its call does is heard after the greeting, and may end the call', async () => {
-  const called = webhookCall(world, { name: 'relayed', webhookUrl: app.url, withinMs: 30_000 });
+  const called = webhookCall(world, { name: 'relayed', webhookUrl: app.url, withinMs: 60_000 });
   const session = await app.session();
   session.say({ type: 'text', token: 'Good day.', last: true }, { type: 'end' });
   const { callId } = await called;
@@ -23,4 +23,4 @@ it('an application that speaks before its call does is heard after the greeting,
     select payload from events where correlation_id = ${callId} and name = 'call.ended'`;
   const ttsRaw = Math.ceil('Hello.Good day.'.length * 52.5);
   expect(ended?.payload).toMatchObject({ reason: 'agent_ended', ttsRaw: String(ttsRaw) });
-}, 60_000);
+}, 120_000);

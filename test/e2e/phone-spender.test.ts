@@ -98,8 +98,11 @@ it('a call has the cap that the worth of its task gives it', async () => {
   const made = await ask(`${world.url}/v1/agents/policies`, {
     headers: { authorization: `Bearer ${agent.agentKey}` },
     body: {
-      ...{ kind: 'task', matchKey: 'errand', windowKind: 'once' },
-      ...{ limitRaw: '1500000', limitCeilingRaw: '3000000' },
+      kind: 'task',
+      matchKey: 'errand',
+      windowKind: 'once',
+      limitRaw: '1500000',
+      limitCeilingRaw: '3000000',
     },
   });
   expect(made.status, JSON.stringify(made.body)).toBe(201);

@@ -16,8 +16,12 @@ afterAll(() => database[Symbol.asyncDispose]());
 const start = (environment: Record<string, string>) =>
   startServer({
     ...completeSettings(readConfig({ DATABASE_URL: '/nowhere', ...environment }), systemRandom),
-    ...{ database: database.target, port: 0, log: silentLog },
-    ...{ clock: systemClock, random: systemRandom, secret: () => undefined },
+    database: database.target,
+    port: 0,
+    log: silentLog,
+    clock: systemClock,
+    random: systemRandom,
+    secret: () => undefined,
   });
 
 const TELNYX = {

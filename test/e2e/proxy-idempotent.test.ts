@@ -15,7 +15,8 @@ const raw = (key: string, url: string, idempotencyKey: string, signal?: AbortSig
   fetch(`${bench.world.url}/v1/proxy/fetch`, {
     method: 'POST',
     headers: {
-      ...{ authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
       'idempotency-key': idempotencyKey,
     },
     body: JSON.stringify({ url }),

@@ -27,7 +27,10 @@ const usdc = () => bench.chain.usdcOf(agent.wallet as `0x${string}`);
 async function expectUntouched(url: string) {
   expect(bench.vendor.nonces(url)).toEqual([]);
   expect(await fundsOf(bench.world.sql, agent.agentId)).toEqual({
-    ...{ spendable: FUNDS, held: 0n, wallet: FUNDS, promised: 0n },
+    spendable: FUNDS,
+    held: 0n,
+    wallet: FUNDS,
+    promised: 0n,
   });
   expect(await usdc()).toBe(FUNDS);
 }
@@ -241,7 +244,10 @@ describe('with the payment in hand', () => {
       await own.chain.travel(120);
       await until(async () => (await fundsOf(sql, payer.agentId)).held === 0n);
       expect(await fundsOf(sql, payer.agentId)).toEqual({
-        ...{ spendable: 20_000n, held: 0n, wallet: 20_000n, promised: 0n },
+        spendable: 20_000n,
+        held: 0n,
+        wallet: 20_000n,
+        promised: 0n,
       });
       const [row] = await sql`select state from reservations where nonce = ${nonce as string}`;
       expect(row?.state).toBe(told.status === 502 ? 'expired_unsettled' : 'payment_rejected');

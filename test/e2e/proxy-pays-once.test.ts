@@ -25,7 +25,10 @@ it('a vendor that asks for a payment gets it once, and the agent its answer with
   });
   await until(async () => (await fundsOf(world.sql, agent.agentId)).held === 0n);
   expect(await fundsOf(world.sql, agent.agentId)).toEqual({
-    ...{ spendable: 40_000n, held: 0n, wallet: 40_000n, promised: 0n },
+    spendable: 40_000n,
+    held: 0n,
+    wallet: 40_000n,
+    promised: 0n,
   });
   expect(await chain.usdcOf(agent.wallet as `0x${string}`)).toBe(40_000n);
 });

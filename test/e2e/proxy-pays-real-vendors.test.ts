@@ -68,12 +68,16 @@ describe.each(VENDORS)('a published vendor of %s', (name, start, paymentHeader, 
     expect(payload.authorization.value).toBe('12345');
     const end = await endOf(agent, payload.authorization.nonce);
     expect(end).toMatchObject({
-      ...{ state: 'settled', paymentAmountRaw: '12345', txHash: receipt.transaction },
+      state: 'settled',
+      paymentAmountRaw: '12345',
+      txHash: receipt.transaction,
     });
     expect(await chain.usdcOf(vendor.payTo)).toBe(earned + PRICE_RAW);
     expect(await fundsOf(world.sql, agent.agentId)).toEqual({
-      ...{ spendable: DEPOSIT_RAW - PRICE_RAW, wallet: DEPOSIT_RAW - PRICE_RAW },
-      ...{ held: 0n, promised: 0n },
+      spendable: DEPOSIT_RAW - PRICE_RAW,
+      wallet: DEPOSIT_RAW - PRICE_RAW,
+      held: 0n,
+      promised: 0n,
     });
   });
 });
@@ -88,7 +92,8 @@ it('a vendor that settles first and then fails is an ambiguous end, and the chai
   const { nonce } = told.body.reservation as { nonce: string };
   expect(await endOf(agent, nonce)).toMatchObject({ state: 'settled' });
   expect(await fundsOf(world.sql, agent.agentId)).toMatchObject({
-    ...{ spendable: DEPOSIT_RAW - PRICE_RAW, held: 0n },
+    spendable: DEPOSIT_RAW - PRICE_RAW,
+    held: 0n,
   });
   expect(await chain.usdcOf(agent.wallet as `0x${string}`)).toBe(DEPOSIT_RAW - PRICE_RAW);
 });
@@ -106,6 +111,9 @@ it('a vendor that fails before it settles is the same to the agent, until the ch
   await chain.mine();
   expect(await endOf(agent, nonce)).toMatchObject({ state: 'expired_unsettled', txHash: null });
   expect(await fundsOf(world.sql, agent.agentId)).toEqual({
-    ...{ spendable: DEPOSIT_RAW, wallet: DEPOSIT_RAW, held: 0n, promised: 0n },
+    spendable: DEPOSIT_RAW,
+    wallet: DEPOSIT_RAW,
+    held: 0n,
+    promised: 0n,
   });
 });

@@ -96,8 +96,13 @@ describe('spend controls', () => {
     expect([refused.status, refused.body]).toMatchObject([
       402,
       {
-        ...{ error: 'spend_limit_exceeded', code: 'policy_exceeded', kind: 'vendor' },
-        ...{ matchKey: row?.payee, required: '10000', spent: '10000', limit: '15000' },
+        error: 'spend_limit_exceeded',
+        code: 'policy_exceeded',
+        kind: 'vendor',
+        matchKey: row?.payee,
+        required: '10000',
+        spent: '10000',
+        limit: '15000',
         available: '5000',
         auto_suspended: true,
       },
@@ -138,8 +143,14 @@ describe('spend controls', () => {
     expect([refused.status, refused.body]).toMatchObject([
       402,
       {
-        ...{ error: 'spend_limit_exceeded', code: 'policy_exceeded', kind: 'api', policyId: id },
-        ...{ available: '0', required: null, spent: '10000', limit: '10000' },
+        error: 'spend_limit_exceeded',
+        code: 'policy_exceeded',
+        kind: 'api',
+        policyId: id,
+        available: '0',
+        required: null,
+        spent: '10000',
+        limit: '10000',
         auto_suspended: true,
       },
     ]);
@@ -156,7 +167,10 @@ describe('spend controls', () => {
     const headers = { 'x-svc-task-id': 'T1' };
     await policy(
       {
-        ...{ kind: 'task', matchKey: 't1', windowKind: 'once', limitRaw: '10000' },
+        kind: 'task',
+        matchKey: 't1',
+        windowKind: 'once',
+        limitRaw: '10000',
         limitCeilingRaw: '40000',
       },
       payer,

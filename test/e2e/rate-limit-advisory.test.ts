@@ -63,17 +63,26 @@ const catalogue = join(directory, 'catalogue.json');
 
 beforeAll(async () => {
   peers = {
-    ...{ cheap: await openAiUpstream(), dear: await openAiUpstream() },
-    ...{ streams: await streamUpstream(), voice: await speechUpstream() },
-    ...{ ears: await transcriptionUpstream(), claude: await anthropicUpstream(KEY) },
+    cheap: await openAiUpstream(),
+    dear: await openAiUpstream(),
+    streams: await streamUpstream(),
+    voice: await speechUpstream(),
+    ears: await transcriptionUpstream(),
+    claude: await anthropicUpstream(KEY),
   };
   const source = (provider: string, rates: object) => ({
-    ...{ rail: 'direct-account', provider, upstreamModel: 'vendor', rates },
+    rail: 'direct-account',
+    provider,
+    upstreamModel: 'vendor',
+    rates,
   });
   const chat = (provider: string, rate = '1') =>
     source(provider, { text_input_token: rate, text_output_token: rate });
   const model = (id: string, modality: string, ...sources: object[]) => ({
-    ...{ id: `acme/${id}`, modality, contextWindow: null, sources },
+    id: `acme/${id}`,
+    modality,
+    contextWindow: null,
+    sources,
   });
   writeFileSync(
     catalogue,
@@ -135,7 +144,8 @@ async function everyAnswer(openai: OpenAI): Promise<Record<string, Response>> {
   peers.ears.script.push({ ...jsonAnswer({ text: 'as told' }), headers: TOLD });
   const done = { type: 'transcript.text.done', text: 'as told' };
   peers.ears.script.push({
-    ...{ contentType: 'text/event-stream', headers: TOLD },
+    contentType: 'text/event-stream',
+    headers: TOLD,
     body: `data: ${JSON.stringify(done)}\n\ndata: [DONE]\n\n`,
   });
   return {
@@ -158,7 +168,8 @@ describe('the rate-limit advisory of an answer', () => {
   let chat: (model: string) => Promise<Response>;
   beforeAll(async () => {
     ({ world, openai, chat } = await startTold({
-      ...{ RATELIMIT_ADVISORY_ENABLED: '1', RATELIMIT_ADVISORY_NEAR_LIMIT_BPS: '9000' },
+      RATELIMIT_ADVISORY_ENABLED: '1',
+      RATELIMIT_ADVISORY_NEAR_LIMIT_BPS: '9000',
     }));
   });
   afterAll(() => world[Symbol.asyncDispose]());
@@ -172,7 +183,9 @@ describe('the rate-limit advisory of an answer', () => {
       expect([what, advisoryOf(answer.headers)]).toEqual([
         what,
         {
-          ...{ near_limit: true, shared: true, ...TIGHTEST },
+          near_limit: true,
+          shared: true,
+          ...TIGHTEST,
           provider: { ...provider, transcript: 'ears', heard: 'ears' }[what],
         },
       ]);
@@ -197,9 +210,15 @@ describe('the rate-limit advisory of an answer', () => {
       'anthropic-ratelimit-input-tokens-reset': reset,
     };
     const told = {
-      ...{ near_limit: false, provider: 'claude', shared: true, headroom: 30_000 },
+      near_limit: false,
+      provider: 'claude',
+      shared: true,
+      headroom: 30_000,
       tightest: {
-        ...{ kind: 'input_tokens', remaining: 30_000, limit: 40_000, used_bps: 2_500 },
+        kind: 'input_tokens',
+        remaining: 30_000,
+        limit: 40_000,
+        used_bps: 2_500,
         resets_at: reset,
       },
     };
@@ -239,7 +258,9 @@ describe('the rate-limit advisory of an answer', () => {
     const served = await chat('spared');
     expect([served.status, served.headers.get('x-svc-attempts')]).toEqual([200, '2']);
     expect(advisoryOf(served.headers)).toEqual({
-      ...{ near_limit: true, provider: 'dear', shared: true },
+      near_limit: true,
+      provider: 'dear',
+      shared: true,
       ...TIGHTEST,
     });
   });

@@ -58,7 +58,9 @@ describe('the parts of a realtime session that routers sell', () => {
     const buyer = await bench.buyer('all three');
     const asked = direct.seen.length;
     const client = await connect(buyer, {
-      ...{ model: 'acme/chat', stt_model: 'acme/ears', tts_model: 'acme/voice' },
+      model: 'acme/chat',
+      stt_model: 'acme/ears',
+      tts_model: 'acme/voice',
     });
     speak(client);
     const turn = await done(client);
@@ -67,12 +69,16 @@ describe('the parts of a realtime session that routers sell', () => {
     client.ws.close();
     const payment = { rail: 'x402', cost: ROUTER_PRICE_RAW, host: 'acme', model: null };
     expect(await rowsOf(buyer)).toEqual([
-      ...[payment, payment, payment],
+      payment,
+      payment,
+      payment,
       { rail: 'x402-router', cost: 3n * MARGIN_RAW, host: 'acme', model: 'acme/chat' },
     ]);
     expect(await fundsOf(bench.world.sql, buyer.agentId)).toEqual({
-      ...{ spendable: DEPOSIT_RAW - 3n * COST_RAW, held: 0n },
-      ...{ wallet: DEPOSIT_RAW - 3n * ROUTER_PRICE_RAW, promised: 0n },
+      spendable: DEPOSIT_RAW - 3n * COST_RAW,
+      held: 0n,
+      wallet: DEPOSIT_RAW - 3n * ROUTER_PRICE_RAW,
+      promised: 0n,
     });
     expect(direct.seen).toHaveLength(asked);
   });

@@ -17,12 +17,15 @@ const directory = mkdtempSync(join(tmpdir(), 'svc-relay-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
 const RATES = {
-  ...{ text_input_token: '4', text_output_token: '16', cached_input_token: '0.4' },
-  ...{ audio_input_token: '32', audio_output_token: '64' },
+  text_input_token: '4',
+  text_output_token: '16',
+  cached_input_token: '0.4',
+  audio_input_token: '32',
+  audio_output_token: '64',
 };
-const USAGE = usageOf({ textIn: 100, audioIn: 500, cachedAudio: 200, textOut: 40, audioOut: 250 });
-/** 400 + 9,600 + 80 + 640 + 16,000 micro-USD, and 5 %. */
-const COST = 28_056n;
+const USAGE = usageOf({ textIn: 100, audioIn: 250, cachedAudio: 200, textOut: 40, audioOut: 250 });
+/** 400 + 1,600 + 80 + 640 + 16,000 micro-USD, and 5 %. */
+const COST = 19_656n;
 
 let upstream: RealtimeUpstream;
 beforeEach(async () => {
@@ -81,6 +84,7 @@ describe('the whole server before an upstream of realtime sessions', () => {
         realtime.send({ type: 'response.create' });
         await peer.until('response.create');
         peer.begin(id);
+        peer.sound(250);
         peer.finish(id, USAGE);
         expect(await Promise.race([done, failed])).toEqual(USAGE);
       }
@@ -93,10 +97,15 @@ describe('the whole server before an upstream of realtime sessions', () => {
         select target_url, rail, usage, cost_raw from charges where agent_id = ${agent.agentId}`;
       expect(rows).toMatchObject([
         {
-          ...{ target_url: 'gateway://acme/v', rail: 'direct-account', cost_raw: 2n * COST },
+          target_url: 'gateway://acme/v',
+          rail: 'direct-account',
+          cost_raw: 2n * COST,
           usage: {
-            ...{ text_input_token: 200, audio_input_token: 600, cached_input_token: 400 },
-            ...{ text_output_token: 80, audio_output_token: 500 },
+            text_input_token: 200,
+            audio_input_token: 100,
+            cached_input_token: 400,
+            text_output_token: 80,
+            audio_output_token: 500,
           },
         },
       ]);
@@ -111,6 +120,7 @@ describe('the whole server before an upstream of realtime sessions', () => {
     const agent = await world.fund('journaled');
     const client = await connect(world, agent.agentKey);
     const peer = await upstream.peer();
+    peer.sound(250);
     peer.finish('r1', USAGE);
     await client.until(({ type }) => type === 'response.done');
     const [journal] = await world.sql<{ costRaw: bigint }[]>`
@@ -161,8 +171,12 @@ describe('the whole server before an upstream of realtime sessions', () => {
     };
     const { body } = await make({ ...session, model: 'acme/voice' });
     expect(body.session).toEqual({
-      ...{ ...session, type: 'realtime', object: 'realtime.session', model: 'acme/voice' },
-      ...{ id: expect.stringMatching(/^sess_/), expires_at: 0 },
+      ...session,
+      type: 'realtime',
+      object: 'realtime.session',
+      model: 'acme/voice',
+      id: expect.stringMatching(/^sess_/),
+      expires_at: 0,
     });
     const client = new RealtimeClient(`${world.wsUrl}/v1/realtime`, [], bearer(String(body.value)));
     await client.until(({ type }) => type === 'session.created');
@@ -170,7 +184,8 @@ describe('the whole server before an upstream of realtime sessions', () => {
     const peer = await upstream.peer();
     await peer.until('response.create');
     expect(JSON.parse(`${peer.frames[0]?.bytes}`)).toEqual({
-      ...{ type: 'session.update', session: { type: 'realtime', ...session } },
+      type: 'session.update',
+      session: { type: 'realtime', ...session },
     });
     client.ws.close();
     await peer.closed;

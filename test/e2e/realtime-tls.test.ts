@@ -52,7 +52,9 @@ function connect(apiKey: string) {
   const of = <T extends RealtimeServerEvent['type']>(type: T) =>
     events.filter((event): event is Of<T> => event.type === type);
   return {
-    ...{ realtime, errors, of },
+    realtime,
+    errors,
+    of,
     send: (...sent: RealtimeClientEvent[]) => {
       for (const event of sent) realtime.send(event);
     },

@@ -31,7 +31,9 @@ type Wish = Partial<OpenAI.Audio.Speech.SpeechCreateParams>;
 async function bought(wanted: Wish) {
   const before = await moneyOf(world.sql, rich.agentId);
   const response = await openai.audio.speech.create({
-    ...{ model: 'local/flite', input: SENTENCE, voice: 'alloy' },
+    model: 'local/flite',
+    input: SENTENCE,
+    voice: 'alloy',
     ...wanted,
   });
   const path = join(directory, 'speech');
@@ -175,7 +177,10 @@ describe('local/flite through the openai client', () => {
     async (response_format) => {
       const longest = 'All work and no play. '.repeat(200).slice(0, 4_000);
       const response = await openai.audio.speech.create({
-        ...{ model: 'local/flite', input: longest, voice: 'alloy', response_format },
+        model: 'local/flite',
+        input: longest,
+        voice: 'alloy',
+        response_format,
       });
       const reader = response.body?.getReader();
       if (reader === undefined) throw new Error('there is no body');

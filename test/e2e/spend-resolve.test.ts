@@ -29,11 +29,17 @@ describe('the limit chain', () => {
     const accountId = await aware.accountOf(agent.agentId);
     const daily = { kind: 'api', matchKey: '.acme.test', calendarUnit: 'day' } as const;
     const own = await aware.policy(agent.agentId, {
-      ...{ ...daily, windowKind: 'calendar', limitRaw: 90_000n, label: 'tools' },
+      ...daily,
+      windowKind: 'calendar',
+      limitRaw: 90_000n,
+      label: 'tools',
     });
     const session = await aware.policy(agent.agentId, { kind: 'session', limitRaw: 500_000n });
     const team = await addPolicy(aware.world.sql, {
-      ...{ accountId, agentId: null, kind: 'vendor', matchKey: `0x${'ab'.repeat(20)}` },
+      accountId,
+      agentId: null,
+      kind: 'vendor',
+      matchKey: `0x${'ab'.repeat(20)}`,
       limitRaw: 400_000n,
     });
     const bought = await askGuide(aware.world.url, agent.key);
@@ -44,24 +50,52 @@ describe('the limit chain', () => {
     expect(body).toMatchObject({ agentId: agent.agentId, asOf: expect.stringMatching(/Z$/) });
     expect(body.chain).toEqual([
       {
-        ...{ scope: 'agent', kind: 'api', label: 'tools', policyId: own, matchKey: '.acme.test' },
-        ...{ limitRaw: '90000', spentRaw: '0', remainingRaw: '90000', windowKind: 'calendar' },
+        scope: 'agent',
+        kind: 'api',
+        label: 'tools',
+        policyId: own,
+        matchKey: '.acme.test',
+        limitRaw: '90000',
+        spentRaw: '0',
+        remainingRaw: '90000',
+        windowKind: 'calendar',
         windowResetsAt: expect.stringMatching(/T00:00:00\.000Z$/),
       },
       {
-        ...{ scope: 'agent', kind: 'session', label: null, policyId: session, matchKey: null },
-        ...{ limitRaw: '500000', spentRaw: cost, remainingRaw: rest(500_000n) },
-        ...{ windowKind: 'session', windowResetsAt: null },
+        scope: 'agent',
+        kind: 'session',
+        label: null,
+        policyId: session,
+        matchKey: null,
+        limitRaw: '500000',
+        spentRaw: cost,
+        remainingRaw: rest(500_000n),
+        windowKind: 'session',
+        windowResetsAt: null,
       },
       {
-        ...{ scope: 'developer', kind: 'vendor', label: null, policyId: team },
-        ...{ matchKey: `0x${'ab'.repeat(20)}`, limitRaw: '400000', spentRaw: '0' },
-        ...{ remainingRaw: '400000', windowKind: 'rolling', windowResetsAt: null },
+        scope: 'developer',
+        kind: 'vendor',
+        label: null,
+        policyId: team,
+        matchKey: `0x${'ab'.repeat(20)}`,
+        limitRaw: '400000',
+        spentRaw: '0',
+        remainingRaw: '400000',
+        windowKind: 'rolling',
+        windowResetsAt: null,
       },
       {
-        ...{ scope: 'balance', kind: null, label: null, policyId: null, matchKey: null },
-        ...{ limitRaw: '1000000', spentRaw: cost, remainingRaw: rest(1_000_000n) },
-        ...{ windowKind: null, windowResetsAt: null },
+        scope: 'balance',
+        kind: null,
+        label: null,
+        policyId: null,
+        matchKey: null,
+        limitRaw: '1000000',
+        spentRaw: cost,
+        remainingRaw: rest(1_000_000n),
+        windowKind: null,
+        windowResetsAt: null,
       },
     ]);
     await aware.world.sql`update policies set revoked_at = now() where id = ${team}`;
@@ -86,10 +120,12 @@ describe('the limit chain', () => {
     expect(await chainOf('99999999999999')).toMatchObject(absent);
     expect(await chainOf('x1')).toMatchObject({ status: 400, body: { error: 'Invalid request' } });
     expect(await chainOf(agent.agentId, {})).toMatchObject({
-      ...{ status: 401, body: { error: 'Unauthorized' } },
+      status: 401,
+      body: { error: 'Unauthorized' },
     });
     expect(await chainOf(agent.agentId, bearer(agent.key))).toMatchObject({
-      ...{ status: 401, body: { error: 'developer_credential_required' } },
+      status: 401,
+      body: { error: 'developer_credential_required' },
     });
   });
 });
@@ -104,11 +140,13 @@ describe('what would become of a payment', () => {
     const told = await resolve(agent.agentId, question);
     expect(told.status).toBe(200);
     expect(told.body).toMatchObject({
-      ...{ decision: 'approve', effectiveRemainingRaw: '5000' },
+      decision: 'approve',
+      effectiveRemainingRaw: '5000',
       binding: { scope: 'agent', kind: 'api', limitRaw: '5000', remainingRaw: '5000' },
     });
     expect((await resolve(agent.agentId, { ...question, host: 'b.test' })).body).toMatchObject({
-      ...{ effectiveRemainingRaw: '1000000', binding: { scope: 'balance', kind: null } },
+      effectiveRemainingRaw: '1000000',
+      binding: { scope: 'balance', kind: null },
     });
     expect(await moneyOf(aware.world.sql, agent.agentId)).toEqual(before);
   });
@@ -124,19 +162,32 @@ describe('what would become of a payment', () => {
       return refused;
     };
     expect(await decline({ amountRaw: '10001' })).toMatchObject({
-      ...{ error: 'insufficient_balance', available: '10000', required: '10001' },
+      error: 'insufficient_balance',
+      available: '10000',
+      required: '10001',
     });
     expect(await decline({ host: 'no host' })).toMatchObject({ error: 'unresolvable_host' });
     const task = await aware.policy(agentId, { kind: 'task', matchKey: 'errand', limitRaw: 900n });
     expect(await decline({ taskId: ' Errand ' })).toMatchObject({
-      ...{ error: 'policy_exceeded', kind: 'task', matchKey: 'errand', policyId: task },
-      ...{ required: '1000', spent: '0', limit: '900', label: null, reason: null },
+      error: 'policy_exceeded',
+      kind: 'task',
+      matchKey: 'errand',
+      policyId: task,
+      required: '1000',
+      spent: '0',
+      limit: '900',
+      label: null,
+      reason: null,
     });
     const session = await aware.policy(agentId, { kind: 'session', limitRaw: 999n });
     expect(await decline({})).toEqual({
-      ...{ error: 'spend_limit_exceeded', required: '1000', spent: '0', limit: '999' },
+      error: 'spend_limit_exceeded',
+      required: '1000',
+      spent: '0',
+      limit: '999',
       available: '999',
-      ...{ message: expect.any(String), detail: expect.any(String) },
+      message: expect.any(String),
+      detail: expect.any(String),
     });
     await aware.world.sql`update policies set revoked_at = now() where id = ${session}`;
     const mode = (to: string) =>
@@ -147,12 +198,15 @@ describe('what would become of a payment', () => {
     expect(await decline({})).toMatchObject({ error: 'unresolvable_recipient' });
     const recipient = `0x${'Ab'.repeat(20)}`;
     expect(await decline({ recipient })).toMatchObject({
-      ...{ error: 'vendor_not_allowlisted', recipient: recipient.toLowerCase() },
+      error: 'vendor_not_allowlisted',
+      recipient: recipient.toLowerCase(),
       host: 'api.acme.test',
     });
     await mode('off');
     await aware.to(`/v1/developer/agents/${agentId}/status`, {
-      ...{ method: 'PATCH', headers: aware.developer.headers, body: { status: 'suspended' } },
+      method: 'PATCH',
+      headers: aware.developer.headers,
+      body: { status: 'suspended' },
     });
     expect(await decline({})).toMatchObject({ error: 'agent_suspended' });
   });
@@ -170,7 +224,8 @@ describe('what would become of a payment', () => {
     await using other = await aware.agentWith(1n);
     for (const gone of [agent.keyId, other.keyId, 2_000_000_000]) {
       expect(await resolve(agent.agentId, { ...question, keyId: gone })).toMatchObject({
-        ...{ status: 404, body: { error: 'Key not found' } },
+        status: 404,
+        body: { error: 'Key not found' },
       });
     }
   });

@@ -42,7 +42,8 @@ describe('a server with a certificate', () => {
     expect(world.url).toMatch(/^https:/);
     const agent = await world.fund('caller', 1_000_000n);
     const client = new OpenAI({
-      ...{ apiKey: agent.agentKey, baseURL: `${world.url}/v1` },
+      apiKey: agent.agentKey,
+      baseURL: `${world.url}/v1`,
       fetch: undiciFetch as unknown as typeof fetch,
     });
     const completion = await client.chat.completions.create({
@@ -64,7 +65,8 @@ describe('a server with a certificate', () => {
       realtime.send({
         type: 'conversation.item.create',
         item: {
-          ...{ type: 'message', role: 'user' },
+          type: 'message',
+          role: 'user',
           content: [{ type: 'input_text', text: 'What is my balance?' }],
         },
       });

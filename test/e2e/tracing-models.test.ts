@@ -44,7 +44,9 @@ async function onlyAttempt({ server }: Awaited<ReturnType<TracingWorld['traced']
   if (attempt === undefined) throw new Error('no attempt');
   const { cost, model, rail } = await latestCharge();
   expect(attempt.attributes).toMatchObject({
-    ...{ 'svc.cost_raw': Number(cost), 'svc.model': model, 'svc.rail': rail },
+    'svc.cost_raw': Number(cost),
+    'svc.model': model,
+    'svc.rail': rail,
     'svc.agent.id': agent.agentId,
   });
   expect(attempt.kind).toBe('client');
@@ -58,21 +60,31 @@ const post = (path: string, body: object, headers: Record<string, string> = {}) 
 describe('the trace of a purchase', () => {
   it('has the tokens, the finish reason and the cost of a chat that comes whole', async () => {
     const traced = await post('/v1/chat/completions', {
-      ...{ model: 'acme/whole', messages, max_tokens: 16 },
+      model: 'acme/whole',
+      messages,
+      max_tokens: 16,
     });
     expect(traced.answer.status).toBe(200);
     expect(traced.server).toMatchObject({
-      ...{ name: 'POST /v1/chat/completions', kind: 'server', parentId: undefined },
-      ...{ isError: false, service: 'agent-voice-spend-server' },
+      name: 'POST /v1/chat/completions',
+      kind: 'server',
+      parentId: undefined,
+      isError: false,
+      service: 'agent-voice-spend-server',
       attributes: { 'http.response.status_code': 200, 'svc.agent.id': agent.agentId },
     });
     const attempt = await onlyAttempt(traced);
     expect(attempt.name).toBe('chat whole-1');
     expect(attempt.attributes).toMatchObject({
-      ...{ 'gen_ai.operation.name': 'chat', 'gen_ai.provider.name': 'whole' },
-      ...{ 'gen_ai.request.model': 'whole-1', 'gen_ai.response.finish_reasons': ['stop'] },
-      ...{ 'gen_ai.usage.input_tokens': 9, 'gen_ai.usage.output_tokens': 12, 'svc.attempt': 1 },
-      ...{ 'svc.usage.text_input_token': 9, 'svc.usage.text_output_token': 12 },
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.provider.name': 'whole',
+      'gen_ai.request.model': 'whole-1',
+      'gen_ai.response.finish_reasons': ['stop'],
+      'gen_ai.usage.input_tokens': 9,
+      'gen_ai.usage.output_tokens': 12,
+      'svc.attempt': 1,
+      'svc.usage.text_input_token': 9,
+      'svc.usage.text_output_token': 12,
     });
     const header = traced.answer.headers.get('x-svc-cost-usdc');
     expect(String(attempt.attributes['svc.cost_raw'])).toBe(header);
@@ -81,19 +93,26 @@ describe('the trace of a purchase', () => {
 
   it('has the cached tokens of a stream, its first chunk, and ends with its last', async () => {
     const usage = {
-      ...{ prompt_tokens: 20, completion_tokens: 8, total_tokens: 28 },
+      prompt_tokens: 20,
+      completion_tokens: 8,
+      total_tokens: 28,
       prompt_tokens_details: { cached_tokens: 5, cache_write_tokens: 3 },
     };
     const pieces = [...wordEvents(['All', ' is', ' well.']), usageEvent(usage), DONE];
     bench.streams.play({ pieces, everyMs: 20 });
     const traced = await post('/v1/chat/completions', {
-      ...{ model: 'acme/streams', messages, stream: true },
+      model: 'acme/streams',
+      messages,
+      stream: true,
     });
     const attempt = await onlyAttempt(traced);
     expect(attempt.attributes).toMatchObject({
-      ...{ 'gen_ai.request.stream': true, 'gen_ai.response.model': 'vendor' },
-      ...{ 'gen_ai.usage.input_tokens': 20, 'gen_ai.usage.cache_read.input_tokens': 5 },
-      ...{ 'gen_ai.usage.cache_creation.input_tokens': 3, 'gen_ai.usage.output_tokens': 8 },
+      'gen_ai.request.stream': true,
+      'gen_ai.response.model': 'vendor',
+      'gen_ai.usage.input_tokens': 20,
+      'gen_ai.usage.cache_read.input_tokens': 5,
+      'gen_ai.usage.cache_creation.input_tokens': 3,
+      'gen_ai.usage.output_tokens': 8,
       'gen_ai.response.finish_reasons': ['stop'],
     });
     const firstSeconds = Number(attempt.attributes['gen_ai.response.time_to_first_chunk']);
@@ -105,17 +124,21 @@ describe('the trace of a purchase', () => {
   it('has an attempt for each source that was asked, the failed one with its failure', async () => {
     bench.bad.faults.push({ kind: 'status', status: 503 });
     const traced = await post('/v1/chat/completions', {
-      ...{ model: 'acme/fallback', messages, max_tokens: 16 },
+      model: 'acme/fallback',
+      messages,
+      max_tokens: 16,
     });
     const [failed, delivered, ...more] = childrenOf(bench.collector.spans, traced.server);
     expect(more).toEqual([]);
     expect(failed).toMatchObject({
-      ...{ name: 'chat bad-1', isError: true },
+      name: 'chat bad-1',
+      isError: true,
       attributes: { 'error.type': 'broken', 'http.response.status_code': 503, 'svc.attempt': 1 },
     });
     expect(failed?.attributes).not.toHaveProperty('svc.cost_raw');
     expect(delivered).toMatchObject({
-      ...{ name: 'chat whole-1', isError: false },
+      name: 'chat whole-1',
+      isError: false,
       attributes: { 'svc.attempt': 2, 'svc.cost_raw': Number((await latestCharge()).cost) },
     });
     expect(failed?.attributes['svc.hold.id']).toBe(delivered?.attributes['svc.hold.id']);
@@ -125,14 +148,17 @@ describe('the trace of a purchase', () => {
     const body = { model: 'acme/claude', messages, max_tokens: 2_000 };
     const whole = await onlyAttempt(await post('/v1/messages', body));
     expect(whole.attributes).toMatchObject({
-      ...{ 'gen_ai.provider.name': 'claude', 'gen_ai.response.model': 'claude-upstream' },
-      ...{ 'gen_ai.usage.input_tokens': 1_200, 'gen_ai.usage.output_tokens': 400 },
+      'gen_ai.provider.name': 'claude',
+      'gen_ai.response.model': 'claude-upstream',
+      'gen_ai.usage.input_tokens': 1_200,
+      'gen_ai.usage.output_tokens': 400,
       'gen_ai.response.finish_reasons': ['end_turn'],
     });
     bench.claude.replies.push(streamed(STREAM));
     const stream = await onlyAttempt(await post('/v1/messages', { ...body, stream: true }));
     expect(stream.attributes).toMatchObject({
-      ...{ 'gen_ai.request.stream': true, 'gen_ai.response.model': 'claude-upstream' },
+      'gen_ai.request.stream': true,
+      'gen_ai.response.model': 'claude-upstream',
       'gen_ai.response.finish_reasons': ['end_turn'],
     });
     const chat = await onlyAttempt(await post('/v1/chat/completions', body));
@@ -144,7 +170,8 @@ describe('the trace of a purchase', () => {
       await post('/v1/responses', { model: 'acme/responses', input: SECRET_WORDS }),
     );
     expect(attempt.attributes).toMatchObject({
-      ...{ 'gen_ai.usage.input_tokens': 1_200, 'gen_ai.usage.output_tokens': 400 },
+      'gen_ai.usage.input_tokens': 1_200,
+      'gen_ai.usage.output_tokens': 400,
       'gen_ai.response.finish_reasons': ['completed'],
     });
   });
@@ -196,10 +223,12 @@ describe('the context of a trace', () => {
 
   it('is that of the caller, with its state, and goes to no upstream', async () => {
     const { answer, server } = await post('/v1/chat/completions', body, {
-      ...{ traceparent: parent, tracestate: 'rojo=00f067aa0ba902b7,congo=t61rcWkgMzE' },
+      traceparent: parent,
+      tracestate: 'rojo=00f067aa0ba902b7,congo=t61rcWkgMzE',
     });
     expect(server).toMatchObject({
-      ...{ traceId, parentId: '00f067aa0ba902b7' },
+      traceId,
+      parentId: '00f067aa0ba902b7',
       traceState: 'rojo=00f067aa0ba902b7,congo=t61rcWkgMzE',
     });
     expect(answer.headers.get('traceresponse')).toBe(`00-${traceId}-${server.spanId}-01`);
@@ -210,7 +239,8 @@ describe('the context of a trace', () => {
     const { headers, status } = await fetch(`${bench.world.url}/v1/chat/completions`, {
       method: 'POST',
       headers: {
-        ...{ authorization: `Bearer ${agent.agentKey}`, 'content-type': 'application/json' },
+        authorization: `Bearer ${agent.agentKey}`,
+        'content-type': 'application/json',
         traceparent: parent.replace(traceId, 'ab'.repeat(16)).replace(/01$/, '00'),
       },
       body: JSON.stringify(body),

@@ -26,7 +26,9 @@ it('a paid call is a span with its vendor, its hold and what the ledger has; a f
   const span = await collector.awaited(({ name }) => name === 'vendor POST');
   const server = await collector.awaited(({ name }) => name === 'POST /v1/proxy/fetch');
   expect(span).toMatchObject({
-    ...{ parentId: server.spanId, kind: 'client', isError: false },
+    parentId: server.spanId,
+    kind: 'client',
+    isError: false,
     attributes: {
       'http.response.status_code': 200,
       'svc.cost_raw': Number(answer.headers.get('x-svc-cost-usdc')),

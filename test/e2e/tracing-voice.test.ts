@@ -65,7 +65,9 @@ describe('the trace of a cascade', () => {
     const session = await collector.awaited(({ name }) => name === 'realtime session');
     const handshake = await collector.awaited(({ name }) => name === 'GET /v1/realtime');
     expect(handshake).toMatchObject({
-      ...{ traceId: TRACE, parentId: '00f067aa0ba902b7', kind: 'server' },
+      traceId: TRACE,
+      parentId: '00f067aa0ba902b7',
+      kind: 'server',
       attributes: { 'http.response.status_code': 101 },
     });
     expect(session.parentId).toBe(handshake.spanId);
@@ -75,13 +77,20 @@ describe('the trace of a cascade', () => {
     const costRaw = Number(turnEvent.metadata.cost_raw);
     expect(costRaw).toBeGreaterThan(0);
     expect(turn.attributes).toMatchObject({
-      ...{ 'svc.cost_raw': costRaw, 'svc.turn.end': 'completed', 'svc.turn.interrupted': false },
-      ...{ 'gen_ai.usage.input_tokens': 20, 'gen_ai.usage.output_tokens': 8 },
+      'svc.cost_raw': costRaw,
+      'svc.turn.end': 'completed',
+      'svc.turn.interrupted': false,
+      'gen_ai.usage.input_tokens': 20,
+      'gen_ai.usage.output_tokens': 8,
     });
     const children = childrenOf(collector.spans, turn);
     const stages = children.filter(isStage);
     expect(stages.map(({ name }) => name)).toEqual([
-      ...['end_of_turn', 'transcript', 'first_token', 'first_sound', 'first_frame'],
+      'end_of_turn',
+      'transcript',
+      'first_token',
+      'first_sound',
+      'first_frame',
     ]);
     expectChain(turn, stages);
     const bought = children.filter(({ kind }) => kind === 'client').map(({ name }) => name);
@@ -92,7 +101,8 @@ describe('the trace of a cascade', () => {
     const [row] = await world.sql<{ cost: bigint }[]>`
       select sum(cost_raw)::bigint as cost from charges where agent_id = ${agent.agentId}`;
     expect(session.attributes).toMatchObject({
-      ...{ 'svc.cost_raw': Number(row?.cost), 'svc.session.turns': 1 },
+      'svc.cost_raw': Number(row?.cost),
+      'svc.session.turns': 1,
       'svc.agent.id': agent.agentId,
     });
   });
@@ -108,7 +118,8 @@ describe('the trace of a phone call', () => {
     const { agent, callId } = placed;
     const call = await collector.awaited(({ name }) => name === 'call');
     expect(call.attributes).toMatchObject({
-      ...{ 'svc.call.id': callId, 'svc.call.direction': 'outbound' },
+      'svc.call.id': callId,
+      'svc.call.direction': 'outbound',
       'svc.agent.id': agent.agentId,
     });
     const [row] = await world.sql<{ cost: bigint }[]>`

@@ -21,7 +21,9 @@ afterAll(() => world[Symbol.asyncDispose]());
 
 const transcribe = async (bytes: Uint8Array, name: string) =>
   openai.audio.transcriptions.create({
-    ...{ model: 'local/grammar', prompt: GRAMMAR, response_format: 'verbose_json' },
+    model: 'local/grammar',
+    prompt: GRAMMAR,
+    response_format: 'verbose_json',
     file: await toFile(bytes, name),
   });
 

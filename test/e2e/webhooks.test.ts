@@ -49,9 +49,16 @@ describe('a webhook', () => {
     const { secret, ...shown } = made.body.webhook as Record<string, unknown>;
     expect(secret).toMatch(/^whsec_[0-9a-f]{64}$/);
     expect(shown).toEqual({
-      ...{ id: expect.any(Number), url, events: ['key.*', 'agent.created'], scope: 'global' },
-      ...{ scopeValue: null, active: true, inactiveReason: null, maxPerSecond: null },
-      ...{ description: null, createdAt: expect.stringMatching(/Z$/) },
+      id: expect.any(Number),
+      url,
+      events: ['key.*', 'agent.created'],
+      scope: 'global',
+      scopeValue: null,
+      active: true,
+      inactiveReason: null,
+      maxPerSecond: null,
+      description: null,
+      createdAt: expect.stringMatching(/Z$/),
     });
     expect((await call('GET', PATH)).body).toEqual({ webhooks: [shown] });
     expect((await call('GET', `${PATH}/${shown.id}`)).body).toEqual({
@@ -195,7 +202,9 @@ describe('an event', () => {
     const detail = (await call('GET', `/v1/developer/webhook-deliveries/${deliveryId}`)).body
       .delivery as Record<string, unknown>;
     expect(detail).toMatchObject({
-      ...{ webhookId: id, error: 'HTTP 500', responseBody: 'no[31m luck' },
+      webhookId: id,
+      error: 'HTTP 500',
+      responseBody: 'no[31m luck',
       payload: received()[0]?.event,
     });
     const inMs = Date.parse(String(detail.nextRetryAt)) - Date.parse(String(detail.createdAt));
@@ -255,9 +264,7 @@ describe('a test event', () => {
     const { id } = await register();
     receiver.answers((_, response) => response.writeHead(200).end());
     const well = await call('POST', `${PATH}/${id}/test`);
-    expect(well).toMatchObject({
-      ...{ status: 200, body: { success: true, statusCode: 200 } },
-    });
+    expect(well).toMatchObject({ status: 200, body: { success: true, statusCode: 200 } });
     receiver.answers((_, response) => response.writeHead(302, { location: '/' }).end());
     const badly = await call('POST', `${PATH}/${id}/test`, {});
     expect(badly.body).toMatchObject({ success: false, statusCode: 302, error: 'HTTP 302' });

@@ -46,7 +46,9 @@ afterAll(async () => {
 
 async function gateway(budgets: BudgetReports): Promise<GatewayWorld> {
   const world = await gatewayWorld({
-    ...{ ledger, budgets, models: RACE_MODELS },
+    ledger,
+    budgets,
+    models: RACE_MODELS,
     others: new Map(agents.map((agent) => [keyOf(agent), agent])),
     providers: { acme: { baseUrl: upstream.baseUrl, dialect: 'openai' } },
     rateLimits: { gatewayPerMinute: 1_000_000, globalPerMinute: 1_000_000 },
@@ -65,7 +67,8 @@ const ask = (world: GatewayWorld, headers: Record<string, string> = {}, who = 0)
   if (agent === undefined) throw new Error('the test has no agent');
   const body = { model: MODEL, messages: [{ role: 'user', content: 'Go.' }] };
   return world.request('/chat/completions', {
-    ...{ body, headers: { authorization: `Bearer ${keyOf(agent)}`, ...headers } },
+    body,
+    headers: { authorization: `Bearer ${keyOf(agent)}`, ...headers },
   });
 };
 
@@ -74,7 +77,9 @@ const advisory = (answer: Response) =>
 
 const cap = (wanted: Omit<PolicyWish, 'accountId' | 'agentId'>, agentId?: null) =>
   addPolicy(database.sql, {
-    ...{ accountId, agentId: agentId === null ? null : (agents[0]?.agentId ?? 0), ...wanted },
+    accountId,
+    agentId: agentId === null ? null : (agents[0]?.agentId ?? 0),
+    ...wanted,
   });
 
 describe('the budget advisory of a paid call', () => {
@@ -95,20 +100,22 @@ describe('the budget advisory of a paid call', () => {
     const figures = { used_bps: 2_000, remaining_raw: '800' };
     const resets = { window_resets_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/) };
     expect(advisory(answer)).toEqual({
-      tightest: {
-        ...{ scope: 'task', match: 'errand', ...figures },
-        ...{ window_kind: 'rolling', ...resets },
-      },
-      ...{ ...figures, ...resets },
+      tightest: { scope: 'task', match: 'errand', ...figures, window_kind: 'rolling', ...resets },
+      ...figures,
+      ...resets,
     });
     expect(answer.headers.get(LEFT)).toBe('0.000800');
     const other = await ask(world);
     expect(advisory(other)).toEqual({
       tightest: {
-        ...{ scope: 'session', match: null, used_bps: 600, remaining_raw: '4700' },
+        scope: 'session',
+        match: null,
+        used_bps: 600,
+        remaining_raw: '4700',
         window_kind: 'session',
       },
-      ...{ used_bps: 600, remaining_raw: '4700' },
+      used_bps: 600,
+      remaining_raw: '4700',
     });
     expect(other.headers.get(LEFT)).toBe('0.004700');
   });
@@ -190,7 +197,9 @@ describe('the switch', () => {
     const account = await world.sql<{ id: string }[]>`
       select account_id as id from agents where id = ${agent.agentId}`;
     await addPolicy(world.sql, {
-      ...{ accountId: account[0]?.id ?? '', agentId: agent.agentId, kind: 'session' },
+      accountId: account[0]?.id ?? '',
+      agentId: agent.agentId,
+      kind: 'session',
       limitRaw: 500_000n,
     });
     const answer = await askGuide(world.url, agent.agentKey);
@@ -203,19 +212,23 @@ describe('the switch', () => {
 
   it('on tells, and lets browsers read it', async () => {
     await using world = await startWorld({
-      ...{ BUDGET_ADVISORY_ENABLED: '1', BUDGET_ADVISORY_NEAR_LIMIT_BPS: '9000' },
+      BUDGET_ADVISORY_ENABLED: '1',
+      BUDGET_ADVISORY_NEAR_LIMIT_BPS: '9000',
     });
     const agent = await world.fund('told');
     const account = await world.sql<{ id: string }[]>`
       select account_id as id from agents where id = ${agent.agentId}`;
     await addPolicy(world.sql, {
-      ...{ accountId: account[0]?.id ?? '', agentId: agent.agentId, kind: 'session' },
+      accountId: account[0]?.id ?? '',
+      agentId: agent.agentId,
+      kind: 'session',
       limitRaw: 500_000n,
     });
     const answer = await askGuide(world.url, agent.agentKey);
     const cost = BigInt(answer.headers.get('x-svc-cost-usdc') ?? 0);
     expect(JSON.parse(answer.headers.get(HEADER) ?? '')).toMatchObject({
-      ...{ near_limit: false, remaining_raw: `${500_000n - cost}` },
+      near_limit: false,
+      remaining_raw: `${500_000n - cost}`,
     });
     expect(answer.headers.get('access-control-expose-headers')).toContain(HEADER);
   });

@@ -45,33 +45,56 @@ const BEHIND = { open: HOLDS, journaled: HOLDS, toldTurns: 1 } as const;
 const EVERY_POINT: readonly Point[] = [
   {
     says: 'when some makers’ holds stand',
-    ...{ from: 'opening', step: 'opened', until: 'asked', ...BEFORE, open: SOME },
+    from: 'opening',
+    step: 'opened',
+    until: 'asked',
+    ...BEFORE,
+    open: SOME,
   },
   { says: 'when they were greeted', until: 'greeted', ...BEFORE },
   { says: 'before what they bought is journaled', step: 'journaling', until: 'bought', ...BEFORE },
   {
     says: 'when the journal has it of some makers',
-    ...{ from: 'journaling', step: 'journaled', until: 'bought', ...BEFORE, journaled: SOME },
+    from: 'journaling',
+    step: 'journaled',
+    until: 'bought',
+    ...BEFORE,
+    journaled: SOME,
   },
   {
     says: 'behind the journal, before a client is told',
-    ...{ step: 'journaled', until: 'bought', ...BEHIND, toldTurns: 0 },
+    step: 'journaled',
+    until: 'bought',
+    ...BEHIND,
+    toldTurns: 0,
   },
   {
     says: 'in the turn behind one that was told',
-    ...{ until: 'in the next turn', ...BEHIND, isWhole: true },
+    until: 'in the next turn',
+    ...BEHIND,
+    isWhole: true,
   },
   {
     says: 'when they have held more',
-    ...{ step: 'extended', until: 'bought', ...BEHIND, isWhole: true },
+    step: 'extended',
+    until: 'bought',
+    ...BEHIND,
+    isWhole: true,
   },
   {
     says: 'before they are settled',
-    ...{ step: 'closing', until: 'left', ...BEHIND, isWhole: true },
+    step: 'closing',
+    until: 'left',
+    ...BEHIND,
+    isWhole: true,
   },
   {
     says: 'when some makers’ holds are settled',
-    ...{ from: 'closing', step: 'closed', until: 'left', ...BEHIND, open: HOLDS - SOME },
+    from: 'closing',
+    step: 'closed',
+    until: 'left',
+    ...BEHIND,
+    open: HOLDS - SOME,
   },
   { says: 'when all are settled', step: 'closed', until: 'left', ...BEHIND, open: 0 },
 ];
@@ -249,14 +272,17 @@ describe('a server with sessions that several makers are paid for, that is kille
         const book = await bookOf(agentId);
         for (const { maker, journaled, ...rest } of book) {
           expect([point.says, kind, maker, rest]).toEqual([
-            ...[point.says, kind, maker],
+            point.says,
+            kind,
+            maker,
             { ended: true, heldRaw: 0n, charged: journaled, lines: journaled > 0n ? 1 : 0 },
           ]);
         }
         const sumRaw = sumOf(book.map(({ journaled }) => journaled));
         if (point.toldTurns > 0) expect(sumRaw).toBe(told[kind]);
         expect([point.says, kind, await fundsOf(agentId)]).toEqual([
-          ...[point.says, kind],
+          point.says,
+          kind,
           { consumed: sumRaw, charged: sumRaw },
         ]);
       }

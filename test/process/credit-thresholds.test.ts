@@ -59,7 +59,8 @@ describe('a threshold that is crossed', () => {
     ]);
     await spendUnits(ledger, agent, 45, 'limit');
     expect((await toldOf(agentId)).map(({ name }) => name)).toEqual([
-      ...['credit.warning', 'credit.at_limit'],
+      'credit.warning',
+      'credit.at_limit',
     ]);
     expect(await thresholds().list(agentId)).toMatchObject([
       { lastState: 'above', lastFiredAt: expect.stringMatching(/Z$/) },
@@ -85,7 +86,8 @@ describe('a threshold that is crossed', () => {
     await spendUnits(ledger, agent, 60, 'spent');
     const { create } = thresholds();
     expect(await create(agentId, { thresholdBps: 6_000, webhookId: null })).toMatchObject({
-      ...{ lastState: 'above', lastFiredAt: null },
+      lastState: 'above',
+      lastFiredAt: null,
     });
     expect(await create(agentId, { thresholdBps: 6_001, webhookId: null })).toMatchObject({
       lastState: 'below',

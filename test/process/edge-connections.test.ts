@@ -9,11 +9,16 @@ import { startServerProcess } from '../support/server-process.ts';
 import { TestSocket } from '../support/web-socket-client.ts';
 
 const fine = route()({
-  ...{ method: 'GET', path: '/ok', credential: 'none', summary: 'test' },
+  method: 'GET',
+  path: '/ok',
+  credential: 'none',
+  summary: 'test',
   handle: () => ok({}),
 });
 const live = socketRoute()({
-  ...{ path: '/v1/live', credential: 'agent', summary: 'test' },
+  path: '/v1/live',
+  credential: 'agent',
+  summary: 'test',
   authenticateFrom: ['bearer'],
   protocols: [],
   open: () => ({ opened() {}, message() {}, closed() {} }),

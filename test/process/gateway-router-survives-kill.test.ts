@@ -17,7 +17,10 @@ const DEPOSIT_RAW = 100_000n;
 const PATIENCE_MS = 60_000;
 
 const completion = JSON.stringify({
-  ...{ id: 'c', object: 'chat.completion', created: 1, model: 'routed-1' },
+  id: 'c',
+  object: 'chat.completion',
+  created: 1,
+  model: 'routed-1',
   choices: [{ index: 0, message: { role: 'assistant', content: 'sold' }, finish_reason: 'stop' }],
 });
 
@@ -30,7 +33,8 @@ beforeAll(async () => {
   chain = await startChain({});
   router = await startEvilVendor(chain);
   router.sell({
-    ...{ path: '/chat/completions', priceRaw: PRICE_RAW },
+    path: '/chat/completions',
+    priceRaw: PRICE_RAW,
     paid: { settle: 'first', answer: { kind: 'answer', body: completion } },
   });
   const rates = { text_input_token: '1', text_output_token: '2' };

@@ -36,8 +36,11 @@ afterAll(async () => {
 
 const fund = ({ url }: ServerProcess, name: string): Promise<FundedAgent> =>
   fundAgent(createApi(url), {
-    ...{ name, amountRaw: 1_000_000n, adminApiKey: ADMIN_KEY },
-    ...{ nowSeconds: epochSeconds(), said: () => {} },
+    name,
+    amountRaw: 1_000_000n,
+    adminApiKey: ADMIN_KEY,
+    nowSeconds: epochSeconds(),
+    said: () => {},
   });
 
 const buy = ({ url }: ServerProcess, agent: FundedAgent): Promise<Told> =>

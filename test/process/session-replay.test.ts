@@ -117,7 +117,7 @@ describe('a server that records live transcriptions', () => {
     expect(heard.join('\n')).toMatch(/balance.*balance/s);
 
     const files = () => readdirSync(directory).map((name) => join(directory, name));
-    await expect.poll(() => files().filter(isWhole).length).toBe(2);
+    await expect.poll(() => files().filter(isWhole).length, { timeout: 30_000 }).toBe(2);
     const said: string[] = [];
     for (const file of files()) {
       const tape = readTape(readFileSync(file));

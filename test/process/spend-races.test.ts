@@ -64,7 +64,10 @@ describe('a thousand calls at once against a cap that fits a hundred', () => {
     expect(statuses.get(400)).toBeGreaterThanOrEqual(ROOM);
     const after = await afterRace(database.sql, agents, policyId);
     expect(after).toEqual({
-      ...{ heldRaw: 0n, settledRaw: 0n, chargedRaw: 0n, violations: [] },
+      heldRaw: 0n,
+      settledRaw: 0n,
+      chargedRaw: 0n,
+      violations: [],
       charges: statuses.get(400),
     });
   });

@@ -43,7 +43,9 @@ beforeAll(async () => {
       providers: { acme: { baseUrl: upstream.baseUrl, dialect: 'openai' } },
       models: [
         {
-          ...{ id: MODEL, modality: 'text', contextWindow: 128_000 },
+          id: MODEL,
+          modality: 'text',
+          contextWindow: 128_000,
           sources: [
             {
               rail: 'direct-account',
@@ -84,8 +86,11 @@ async function somewhere(): Promise<typeof place> {
 
 const start = () =>
   startServerProcess({
-    ...{ DATABASE_URL: place.url, ADMIN_API_KEY: ADMIN_KEY, LOG_LEVEL: 'info' },
-    ...{ API_KEY_HMAC_SECRET: 'h'.repeat(32), CATALOG_FILE: join(directory, 'catalog.json') },
+    DATABASE_URL: place.url,
+    ADMIN_API_KEY: ADMIN_KEY,
+    LOG_LEVEL: 'info',
+    API_KEY_HMAC_SECRET: 'h'.repeat(32),
+    CATALOG_FILE: join(directory, 'catalog.json'),
     JWT_SECRET: 'j'.repeat(32),
     MANAGED_WALLET_APP_ID: 'local',
     MANAGED_WALLET_APP_SECRET: 's'.repeat(32),
@@ -98,8 +103,11 @@ async function fundAgents(server: ServerProcess): Promise<FundedAgent[]> {
   for (let n = 0; n < AGENTS; n++) {
     agents.push(
       await fundAgent(createApi(server.url), {
-        ...{ name: `crash ${n}`, amountRaw: 100_000_000n, adminApiKey: ADMIN_KEY },
-        ...{ nowSeconds: Math.floor(Date.now() / 1_000), said: () => {} },
+        name: `crash ${n}`,
+        amountRaw: 100_000_000n,
+        adminApiKey: ADMIN_KEY,
+        nowSeconds: Math.floor(Date.now() / 1_000),
+        said: () => {},
       }),
     );
   }

@@ -16,7 +16,8 @@ beforeAll(async () => {
   place = await processPlace();
   server = await startServerProcess({
     ...place.environment,
-    ...{ SSRF_ALLOW_LOCALHOST: '1', PROVIDER_KEY_SECRET: 'p'.repeat(32) },
+    SSRF_ALLOW_LOCALHOST: '1',
+    PROVIDER_KEY_SECRET: 'p'.repeat(32),
   });
 });
 afterAll(async () => {
@@ -111,9 +112,7 @@ function createBrowser(answer: { secret: string; url: string }) {
   const sockets: WebSocket[] = [];
   const capture: { port: { onmessage?: (event: { data: Float32Array }) => void } } = { port: {} };
   const browser = { button, capture, played: 0, said, sockets };
-  const source = {
-    ...{ connect: () => {}, start: () => {}, stop: () => {} },
-  };
+  const source = { connect: () => {}, start: () => {}, stop: () => {} };
   class AudioContext {
     readonly currentTime = 0;
     readonly audioWorklet = { addModule: async () => {} };

@@ -41,7 +41,11 @@ const EVERY_POINT: readonly Point[] = [
   { says: 'before what they bought is journaled', step: 'journaling', until: 'bought', ...NONE },
   {
     says: 'behind the journal, before a client is told',
-    ...{ step: 'journaled', until: 'bought', journaled: KINDS, toldTurns: 0, byDefault: true },
+    step: 'journaled',
+    until: 'bought',
+    journaled: KINDS,
+    toldTurns: 0,
+    byDefault: true,
   },
   { says: 'in the turn behind one that was told', until: 'in the next turn', ...ALL },
   { says: 'before they hold more', step: 'extending', until: 'bought', ...ALL, byDefault: true },
@@ -147,7 +151,8 @@ describe('a server with a session of each kind that is killed', () => {
         const book = await bookOf(sessions.agents[kind].agentId);
         const { journaled } = book;
         expect([point.says, kind, book]).toEqual([
-          ...[point.says, kind],
+          point.says,
+          kind,
           { sessions: stood, ended: stood, journaled, charged: journaled, consumed: journaled },
         ]);
       }

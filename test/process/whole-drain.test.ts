@@ -47,7 +47,10 @@ async function makeBusy(
   fault: OpenAiUpstream['faults'][number],
 ): Promise<Busy> {
   const agent = await fundAgent(createApi(server.url), {
-    ...{ name, amountRaw: FUNDS, adminApiKey: ADMIN_KEY, said: () => {} },
+    name,
+    amountRaw: FUNDS,
+    adminApiKey: ADMIN_KEY,
+    said: () => {},
     nowSeconds: epochSeconds(),
   });
   const sockets = await openBoth(server.url.replace(/^http/, 'ws'), agent.agentKey);

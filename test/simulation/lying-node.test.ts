@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../src/kernel/limits.ts';
 import type { Lie } from '../support/fakes/fake-chain.ts';
 import { LyingWorld } from './lying-world.ts';
 import { type Chance, seededChance, seedsToRun } from './seeded.ts';
@@ -15,7 +16,11 @@ const LIE_BLOCKS = 300;
 const QUIET_BLOCKS = 400;
 
 const RIGHT = {
-  ...{ depositsMissing: 0, falseReleases: 0, falseCharges: 0, undecided: 0, walletsThatDiffer: 0 },
+  depositsMissing: 0,
+  falseReleases: 0,
+  falseCharges: 0,
+  undecided: 0,
+  walletsThatDiffer: 0,
   broken: [],
 };
 
@@ -85,6 +90,39 @@ describe('a node that leaves logs out', () => {
       expect(world.countOf('deposit_missed'), seed).toBeGreaterThan(left.depositsMissing / 2);
       // While it kept them, no log explained what the wallets held.
       expect(world.countOf('wallet_differs'), seed).toBeGreaterThan(0);
+    }
+  });
+});
+
+describe('a node that invents deposits', () => {
+  it('has none of them credited, an alarm for them, and every real deposit credited once it stops', async () => {
+    for (const of of seedsToRun(2)) {
+      const world = new LyingWorld(seededChance(of), AGENTS);
+      await go(world, 200);
+      world.isInventing = true;
+      await go(world, LIE_BLOCKS);
+      expect(world.invented.length, `seed ${of}`).toBeGreaterThan(20);
+      // No book ever says more than its wallet holds, but for payments that the chain has yet to show.
+      expect(world.mostBeyondRaw, `seed ${of}`).toBe(0n);
+      expect(world.countOf('deposit_not_held'), `seed ${of}`).toBeGreaterThan(AGENTS / 2);
+      world.recant();
+      world.restart();
+      // Longer than the longest pause of a retry.
+      await go(world, QUIET_BLOCKS + LIMITS.audit.retryMaxMs / 2_000, false);
+      expect(world.wrong(), `seed ${of}`).toEqual(RIGHT);
+      expect([...world.awaited.rows], `seed ${of}`).toEqual([]);
+    }
+  });
+});
+
+describe('a node whose balances lag behind its logs', () => {
+  it('has deposits wait, behind open payments too, and each credited once', async () => {
+    for (const of of seedsToRun(2)) {
+      const { world, seed } = await run(of, () => ({ kind: 'late-balances', by: 6 }));
+      expect(world.countOf('deposit_not_held'), seed).toBeGreaterThan(5);
+      expect(world.mostBeyondRaw, seed).toBe(0n);
+      expect(world.wrong(), seed).toEqual(RIGHT);
+      expect([...world.awaited.rows], seed).toEqual([]);
     }
   });
 });

@@ -11,6 +11,7 @@ import {
 import type { Reservation } from '../../src/payments/reservations/reservation.ts';
 import { FakeChain, rpcOf, USDC } from '../support/fakes/fake-chain.ts';
 import { MemoryAudits } from '../support/fakes/memory-audits.ts';
+import { MemoryAwaited } from '../support/fakes/memory-awaited.ts';
 import { MemoryLedger } from '../support/fakes/memory-ledger.ts';
 import { logLines } from '../support/log-lines.ts';
 import { reservationOf } from '../support/payments.ts';
@@ -40,16 +41,23 @@ export class LyingWorld {
   readonly ledger = createLedger({ store: this.store, clock: this.clock, log: logLines().log });
   readonly #chance: Chance;
   readonly #agents: readonly number[];
-  readonly #deps: ReconcileDeps;
+  readonly #deps: ReconcileDeps & { readonly awaited: MemoryAwaited };
   #auditor: WalletAuditor;
   readonly audits: MemoryAudits;
+  readonly awaited: MemoryAwaited;
   readonly #reservedMs = new Map<string, number>();
   #waiting: Open[] = [];
   #cursor: ChainCursor | undefined;
   #names = 0;
   /** Others move the token in each block, as on a chain that is used. */
   isCrowded = false;
+  /** The node tells of deposits that there never were, and of each until it stops lying. */
+  isInventing = false;
   deposits = 0;
+  /** The logs that the node invented. */
+  readonly invented: string[] = [];
+  /** The most that a book said beyond what its wallet held, over all readings. */
+  mostBeyondRaw = 0n;
   failedTicks = 0;
 
   constructor(chance: Chance, agents: number) {
@@ -58,6 +66,8 @@ export class LyingWorld {
     for (const agentId of this.#agents) this.store.addAgent(agentId);
     const wallets = new Map(this.#agents.map((agentId) => [agentId, walletOf(agentId)]));
     this.audits = new MemoryAudits(this.store, wallets, () => this.clock.now());
+    this.awaited = new MemoryAwaited(this.store, walletOf, () => this.clock.now());
+    this.awaited.toldRaw = (agentId) => this.audits.differences.get(agentId)?.toldRaw ?? 0n;
     this.#deps = this.#depsOf();
     this.#auditor = this.#newAuditor();
   }
@@ -87,6 +97,7 @@ export class LyingWorld {
     this.#mineDue();
     if (this.isCrowded) this.chain.transfer({ from: STRANGER, to: STRANGER, valueRaw: 1n });
     if (!busy) return;
+    if (this.isInventing && this.#chance.oneIn(5)) this.#invent();
     if (this.#chance.oneIn(3)) this.#deposit();
     if (this.#chance.oneIn(2)) await this.#pay();
   }
@@ -100,6 +111,31 @@ export class LyingWorld {
     } catch {
       this.failedTicks++;
     }
+    for (const agentId of this.#agents) {
+      const heldRaw = this.chain.balanceOf(walletOf(agentId));
+      const openRaw = this.#openRaw(agentId);
+      const beyondRaw = this.store.require(agentId).state.walletRaw - heldRaw - openRaw;
+      if (beyondRaw > this.mostBeyondRaw) this.mostBeyondRaw = beyondRaw;
+    }
+  }
+
+  /** The node tells no invented log any more. */
+  recant(): void {
+    this.isInventing = false;
+    for (const txHash of this.invented) this.chain.hidden.add(txHash);
+  }
+
+  /** What the chain may have taken from a wallet and the book not yet. */
+  #openRaw(agentId: number): bigint {
+    return [...this.store.reservations.values()]
+      .filter((row) => row.agentId === agentId && isLive(row.state))
+      .reduce((sum, { valueRaw }) => sum + valueRaw, 0n);
+  }
+
+  #invent(): void {
+    const to = walletOf(this.#chance.pick(this.#agents));
+    const valueRaw = BigInt(1 + this.#chance.below(9)) * 1_000n;
+    this.invented.push(this.chain.invent({ from: STRANGER, to, valueRaw }));
   }
 
   /** What the books have wrong, against the chain. */
@@ -150,8 +186,11 @@ export class LyingWorld {
     const reservation = reservationOf(holdId, { wallet: walletOf(agentId), validBefore });
     const { targetHost: host, payee, nonce } = reservation;
     const verdict = await this.ledger.hold({
-      ...{ spender: { agentId, keyId: 1 }, holdId, amountRaw: valueRaw },
-      ...{ destination: { host, payee }, reservation },
+      spender: { agentId, keyId: 1 },
+      holdId,
+      amountRaw: valueRaw,
+      destination: { host, payee },
+      reservation,
     });
     if (verdict.kind === 'refused') return;
     this.#reservedMs.set(nonce, this.chain.head.timestampSec * 1_000);
@@ -192,7 +231,7 @@ export class LyingWorld {
     return rows;
   }
 
-  #depsOf(): ReconcileDeps {
+  #depsOf(): ReconcileDeps & { readonly awaited: MemoryAwaited } {
     const find = async (nonce: string) => this.#find(nonce);
     return {
       view: { rpc: rpcOf(this.chain), usdc: USDC, confirmations: CONFIRMATIONS },
@@ -200,10 +239,13 @@ export class LyingWorld {
       findLive: async () => this.#rows(isLive),
       findWatched: async () => this.#rows((state) => !isLive(state) && state !== 'settled'),
       findSettled: async () => this.#rows((state) => state === 'settled'),
-      ...{ findByNonce: find, reload: find },
-      ...{ findOpenPayouts: async () => [], findPayout: async () => undefined },
+      findByNonce: find,
+      reload: find,
+      findOpenPayouts: async () => [],
+      findPayout: async () => undefined,
       repayVanished: async () => 0,
       findCredited: this.store.findCredited,
+      awaited: this.awaited,
       keepClaim: async () => {},
       clock: this.clock,
       wasGivenBack: async (nonce) => this.store.postings.has(`credit:vanished:${nonce}`),

@@ -18,8 +18,12 @@ const MOST_BLOCKS = 40;
 /** A row as the database has it, in the words of those who move it on. */
 const rowOf = (nonce: string, row: PaymentRow): Reservation => ({
   ...row,
-  ...{ nonce, keyRootId: row.keyId, isCorrected: row.corrected },
-  ...{ reservedMs: 0, sentMs: row.sent ? 0 : null, decidedMs: row.decided ? 0 : null },
+  nonce,
+  keyRootId: row.keyId,
+  isCorrected: row.corrected,
+  reservedMs: 0,
+  sentMs: row.sent ? 0 : null,
+  decidedMs: row.decided ? 0 : null,
 });
 
 /** Who pays vendors, asks the chain what became of it, and empties wallets: in every process, at random. */

@@ -75,7 +75,10 @@ export class PolicyBook {
     const isRunning = window.kind === 'rolling' || window.kind === 'calendar';
     const nowSec = Math.floor(nowMs / 1_000);
     const policy = policyOf({
-      ...{ id: ++this.#names, kind, matchKey, window },
+      id: ++this.#names,
+      kind,
+      matchKey,
+      window,
       agentId: chance.oneIn(3) ? null : 1 + chance.below(this.#agents),
       limitRaw: BigInt(60 + chance.below(1_500)),
       action: chance.oneIn(12) ? 'suspend_agent' : 'block',

@@ -4,9 +4,14 @@ import type { StoredKeys } from '../../src/models/routing/sellers.ts';
 
 /** A buyer without its own key or Idempotency-Key, which stays to the end and is within every rate limit. */
 export const aBuyer = (spender: Spender, more: Partial<Buyer> = {}): Buyer => ({
-  ...{ spender, accountId: 'acct_000000000001', providerKey: undefined, workId: undefined },
-  ...{ signal: new AbortController().signal, admitPooled: () => undefined },
-  ...{ promptCaching: 'off', span: undefined },
+  spender,
+  accountId: 'acct_000000000001',
+  providerKey: undefined,
+  workId: undefined,
+  signal: new AbortController().signal,
+  admitPooled: () => undefined,
+  promptCaching: 'off',
+  span: undefined,
   ...more,
 });
 

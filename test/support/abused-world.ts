@@ -88,7 +88,9 @@ export async function abusedWorld(): Promise<AbusedWorld> {
   }
 
   return {
-    ...{ relay, chargedRaw, connect },
+    relay,
+    chargedRaw,
+    connect,
     async raw(name, abuse) {
       const raw = await RawWebSocket.open(edge.port, SOCKETS[name], KEY);
       try {

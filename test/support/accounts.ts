@@ -120,7 +120,11 @@ export function accountsWorld(sql: Sql, overrides: Overrides = {}) {
     agentKeys: createAgentKeys(keyDeps),
     agentKeyBudgets: createAgentKeyBudgets(keyDeps),
     providerKeys: createProviderKeys({
-      ...{ sql, clock, random, log, keyUse },
+      sql,
+      clock,
+      random,
+      log,
+      keyUse,
       ...(overrides.keysByProvider
         ? { supported: ['openai', 'openai-realtime'], vendorOf: (provider) => provider }
         : {

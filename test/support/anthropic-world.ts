@@ -62,7 +62,9 @@ export async function anthropicWorld(limits: Partial<UpstreamLimits> = {}, secre
     return { status: response.status, headers: response.headers, json: await response.json() };
   };
   const claude = new Anthropic({
-    ...{ apiKey: AGENT_KEY, authToken: null, baseURL: gateway.baseUrl.replace(/\/v1$/, '') },
+    apiKey: AGENT_KEY,
+    authToken: null,
+    baseURL: gateway.baseUrl.replace(/\/v1$/, ''),
     maxRetries: 0,
   });
   const balanced = async () => {
@@ -71,7 +73,13 @@ export async function anthropicWorld(limits: Partial<UpstreamLimits> = {}, secre
     expect((funds?.spendableRaw ?? 0n) + ledger.consumedRaw(AGENT)).toBe(FUNDS);
   };
   return {
-    ...{ upstream, spare, ledger, gateway, chat, claude, balanced },
+    upstream,
+    spare,
+    ledger,
+    gateway,
+    chat,
+    claude,
+    balanced,
     async [Symbol.asyncDispose]() {
       await gateway[Symbol.asyncDispose]();
       await upstream[Symbol.asyncDispose]();

@@ -37,6 +37,7 @@ export class AsteriskPeer {
   readonly #timer: NodeJS.Timeout;
   #queue: (Uint8Array | string)[] = [];
   #saying: Uint8Array = new Uint8Array();
+  #isMuted = false;
 
   constructor(port: number, query: Readonly<Record<string, string>>) {
     const authorization = `Basic ${Buffer.from(`asterisk:${PASSWORD}`).toString('base64')}`;
@@ -76,6 +77,11 @@ export class AsteriskPeer {
     this.#socket.close();
   }
 
+  /** While it is muted no sound of the caller comes, as of a line on hold. */
+  mute(isMuted: boolean): void {
+    this.#isMuted = isMuted;
+  }
+
   #tell(event: object): void {
     this.#socket.send(JSON.stringify(event));
   }
@@ -105,6 +111,7 @@ export class AsteriskPeer {
     }
     const frame = this.#queue.shift();
     if (frame instanceof Uint8Array) this.played.push(frame);
+    if (this.#isMuted) return;
     const said = new Uint8Array(SILENCE);
     said.set(this.#saying.subarray(0, FRAME_BYTES));
     this.#saying = this.#saying.subarray(FRAME_BYTES);

@@ -55,7 +55,8 @@ export async function startAwareWorld(
     }
     const close = `/v1/developer/agents/${agentId}/close`;
     return {
-      ...{ agentId, ...minted },
+      agentId,
+      ...minted,
       async [Symbol.asyncDispose]() {
         await to(close, { method: 'POST', headers: developer.headers });
       },
@@ -63,7 +64,11 @@ export async function startAwareWorld(
   }
 
   return {
-    ...{ world, developer, to, agentWith, accountOf },
+    world,
+    developer,
+    to,
+    agentWith,
+    accountOf,
     policy: async (agentId, wanted) =>
       addPolicy(world.sql, { accountId: await accountOf(agentId), agentId, ...wanted }),
     asAgent: (agent, path) => to(`/v1/agents/${path}`, { headers: bearer(agent.key) }),

@@ -43,7 +43,8 @@ const arbitraryCredit = (agents: number): fc.Arbitrary<Operation> =>
   fc
     .record({
       agentId: fc.nat({ max: agents - 1 }),
-      ...{ reference: fc.constantFrom(...NAMES), deposit: fc.boolean() },
+      reference: fc.constantFrom(...NAMES),
+      deposit: fc.boolean(),
       amountRaw: fc.bigInt({ min: 1n, max: 60n }),
     })
     .map((x) => ({ kind: 'credit', ...x, events: [] }));
@@ -108,28 +109,33 @@ type Common = {
 };
 
 const holds = ({ agent, name, amountRaw }: Common): fc.Arbitrary<Operation> =>
-  fc
-    .record({
-      ...{ agent, name, amountRaw, opens: fc.boolean() },
-      taskValueBps: TASK_VALUES,
-    })
-    .map((x) => {
-      const { destination } = askOf(x.name);
-      const known = { agentId: x.agent, ...askOf(x.name).spender };
-      const { taskValueBps } = x;
-      const spender = taskValueBps === undefined ? known : { ...known, taskValueBps };
-      return {
-        ...{ kind: 'hold', agentId: x.agent, holdId: x.name, amountRaw: x.amountRaw },
-        ...{ spender, destination, reservation: null },
-        session: !x.opens
-          ? null
-          : {
-              ...{ spender, sessionId: x.name, reserveRaw: x.amountRaw, destination },
-              ...{ kind: 'call', target: 'phone://1', model: 'local/guide' },
-              account: 'telephony',
-            },
-      };
-    });
+  fc.record({ agent, name, amountRaw, opens: fc.boolean(), taskValueBps: TASK_VALUES }).map((x) => {
+    const { destination } = askOf(x.name);
+    const known = { agentId: x.agent, ...askOf(x.name).spender };
+    const { taskValueBps } = x;
+    const spender = taskValueBps === undefined ? known : { ...known, taskValueBps };
+    return {
+      kind: 'hold',
+      agentId: x.agent,
+      holdId: x.name,
+      amountRaw: x.amountRaw,
+      spender,
+      destination,
+      reservation: null,
+      session: !x.opens
+        ? null
+        : {
+            spender,
+            sessionId: x.name,
+            reserveRaw: x.amountRaw,
+            destination,
+            kind: 'call',
+            target: 'phone://1',
+            model: 'local/guide',
+            account: 'telephony',
+          },
+    };
+  });
 
 const settlements = (common: Common): fc.Arbitrary<Operation> =>
   fc
@@ -152,7 +158,10 @@ const rareOperations = (
       weight: 3,
       arbitrary: fc.record({ agent, name }).map(
         (x): Operation => ({
-          ...{ kind: 'withdraw', agentId: x.agent, reference: x.name, payout: null },
+          kind: 'withdraw',
+          agentId: x.agent,
+          reference: x.name,
+          payout: null,
         }),
       ),
     },
@@ -165,21 +174,32 @@ const rareOperations = (
 const claimOf = (x: { agent: number; name: string; amountRaw: bigint; epoch: number }) => ({
   sessionId: x.name,
   epoch: x.epoch,
-  hold: {
-    ...{ holdId: x.name, agentId: x.agent, amountRaw: x.amountRaw },
-    facts: factsOfHold(x.name),
-  },
+  hold: { holdId: x.name, agentId: x.agent, amountRaw: x.amountRaw, facts: factsOfHold(x.name) },
 });
 
 function chargeOf(agentId: number, name: string, costRaw: bigint): ChargeRow {
   const { taskId, host, payee } = factsOfHold(name);
   const odd = NAMES.indexOf(name) % 3 === 0;
   return {
-    ...{ agentId, keyId: null, targetUrl: `https://${host}/`, targetHost: host ?? 'local' },
-    ...{ method: 'POST', status: odd ? 'failed' : 'success', costRaw },
-    ...{ model: odd ? null : name, rail: odd ? null : 'gateway', usage: { request: 1 } },
-    ...{ taskId, actionId: taskId, customerId: null, sessionId: null, payee },
-    ...{ responseStatusCode: 200, latencyMs: 1, overheadMs: null, upstreamMs: null },
+    agentId,
+    keyId: null,
+    targetUrl: `https://${host}/`,
+    targetHost: host ?? 'local',
+    method: 'POST',
+    status: odd ? 'failed' : 'success',
+    costRaw,
+    model: odd ? null : name,
+    rail: odd ? null : 'gateway',
+    usage: { request: 1 },
+    taskId,
+    actionId: taskId,
+    customerId: null,
+    sessionId: null,
+    payee,
+    responseStatusCode: 200,
+    latencyMs: 1,
+    overheadMs: null,
+    upstreamMs: null,
   };
 }
 

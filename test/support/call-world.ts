@@ -11,7 +11,8 @@ import { LOCAL_CASCADE } from '../../src/models/catalogue/catalogue-file.ts';
 import { newCallId } from '../../src/phone/calls/call.ts';
 import type { CallDeps } from '../../src/phone/calls/call-deps.ts';
 import { PHONE_DESTINATION } from '../../src/phone/calls/call-money.ts';
-import { advanceRow, insertCall } from '../../src/phone/calls/call-store.ts';
+import { advanceRow } from '../../src/phone/calls/call-store.ts';
+import { insertCall } from '../../src/phone/calls/opening/new-call-store.ts';
 import { createCallSweeper } from '../../src/phone/calls/sweep/sweep-calls.ts';
 import {
   type CarrierCall,
@@ -30,7 +31,8 @@ const RATES: RateTexts = { text_input_token: '1', text_output_token: '1' };
 /** A turn of this model costs more than a minute of the line. */
 const DEAR_RATES: RateTexts = { text_input_token: '5', text_output_token: '5' };
 const modelAt = (provider: string, rates: RateTexts = RATES) => ({
-  ...{ id: `${provider}/talker`, modality: 'text' as const },
+  id: `${provider}/talker`,
+  modality: 'text' as const,
   sources: [{ rail: 'direct-account' as const, provider, upstreamModel: 'talker', rates }],
 });
 /** A cheap and a dear model that this server sells, and one that only a developer's own key opens. */
@@ -83,6 +85,8 @@ export async function startCallWorld(leaseMs = 60_000) {
     clock: systemClock,
     random: systemRandom,
     log: silentLog,
+    concurrentCalls: { agent: 3, account: 10 },
+    mediaTimeoutMs: 10_000,
     carrierLimitUsd: 50,
     rateCard: RATE_CARD,
     catalogue: CATALOGUE,
@@ -93,7 +97,9 @@ export async function startCallWorld(leaseMs = 60_000) {
     },
     recordingDays: 30,
     publicUrl: 'https://phone.example/',
+    dialling: { countries: ['US', 'CA'], callingHours: { from: 0, until: 24 } },
     voiceOf: async () => PLAIN_VOICE,
+    askInbound: async () => undefined,
     live: new Map(),
     carrier: {
       name: 'loopback',
@@ -251,8 +257,11 @@ export async function startCallWorld(leaseMs = 60_000) {
       { raw, seconds }: { readonly raw: bigint; readonly seconds: number },
     ): Promise<void> {
       expect(await this.row(callId)).toMatchObject({
-        ...{ status: 'completed', terminal: true, is_backstop: true },
-        ...{ duration_seconds: seconds, transport_raw: raw },
+        status: 'completed',
+        terminal: true,
+        is_backstop: true,
+        duration_seconds: seconds,
+        transport_raw: raw,
       });
       expect(await this.ended(callId)).toMatchObject([
         { reason: 'backstop_settled', durationSeconds: seconds, transportRaw: `${raw}` },

@@ -26,6 +26,8 @@ export type CarrierEdge = AsyncDisposable & {
   /** What genuine callbacks said, in the order of their arrival. */
   readonly events: CallbackEvent[];
   readonly streams: EdgeStream[];
+  /** So many callbacks of a status are answered 503, and not heard. */
+  failsStatuses: number;
   /** How many requests and upgrades were not believed. */
   refused: number;
   instruct: (event: Answered) => Instruction;
@@ -52,6 +54,11 @@ export async function startCarrierEdge(carrier: () => Carrier): Promise<CarrierE
       return;
     }
     const event = callbacks.read(new URL(url).pathname.split('/').at(-1) ?? '', callback);
+    if (event.kind === 'status' && edge.failsStatuses > 0) {
+      edge.failsStatuses--;
+      response.writeHead(503).end();
+      return;
+    }
     edge.events.push(event);
     const answer =
       event.kind === 'answered'
@@ -77,6 +84,7 @@ export async function startCarrierEdge(carrier: () => Carrier): Promise<CarrierE
     reach: (url) => url.replace(/^(http|ws)s:\/\/phone\.example/, `$1://127.0.0.1:${port}`),
     events: [],
     streams: [],
+    failsStatuses: 0,
     refused: 0,
     instruct: ({ callId = CALL }) => ({ kind: 'stream', callId }),
     onMedia: () => {},

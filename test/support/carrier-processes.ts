@@ -47,7 +47,9 @@ export async function carrierProcesses(
   const carrier = await aimedCarrier(options);
   const sql = openSql(target, connections);
   return {
-    ...{ ...carrier, sql, target },
+    ...carrier,
+    sql,
+    target,
     environment: { ...place.environment, ...carrier.environment },
     async [Symbol.asyncDispose]() {
       await carrier[Symbol.asyncDispose]();
@@ -60,7 +62,8 @@ export async function carrierProcesses(
 /** An agent that was made and credited over HTTP at one of the processes. */
 export async function fundAt({ url }: { readonly url: string }, name: string, amountRaw: bigint) {
   const agent = await fundAgent(createApi(url), {
-    ...{ name, amountRaw },
+    name,
+    amountRaw,
     adminApiKey: ADMIN_KEY,
     nowSeconds: epochSeconds(),
     said: () => {},

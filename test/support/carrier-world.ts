@@ -104,7 +104,9 @@ async function startCarrierWorld<Sim extends SimCarrier<Line, unknown>>(
   };
   return {
     ...world,
-    ...{ sim, callees, numbered },
+    sim,
+    callees,
+    numbered,
     async caller(name, callee = {}, beginMessage = 'Hello.') {
       const agent = await numbered(name);
       callees.set(agent.phoneNumber, callee);
@@ -162,7 +164,8 @@ async function withNumber<Call extends Line>(
   const phoneNumber = await buyNumber(url, headers);
   const agent: NumberedAgent<Call> = {
     ...funded,
-    ...{ headers, phoneNumber },
+    headers,
+    phoneNumber,
     async place(body = {}) {
       const placed = await ask(`${url}/v1/calls`, { headers, body: { toNumber: TO, ...body } });
       expect(placed).toMatchObject({ status: 201 });

@@ -1,5 +1,6 @@
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
+import { MessageLine } from '../../src/kernel/messages/message-line.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import { Teardown } from '../../src/kernel/teardown.ts';
 import { buildCatalogue } from '../../src/models/catalogue/build-catalogue.ts';
@@ -15,6 +16,7 @@ import { createSourceRests } from '../../src/models/providers/circuit-breaker.ts
 import { createLocalGuideRail } from '../../src/models/providers/local/local-guide.ts';
 import { createLocalSpeechRail } from '../../src/models/providers/local/local-speech.ts';
 import { createLocalTranscriptionRail } from '../../src/models/providers/local/local-transcription.ts';
+import { createTurnRails } from '../../src/models/routing/realtime-rails.ts';
 import { createSpeechRails } from '../../src/models/speech/speech-rails.ts';
 import { createTranscriptionRails } from '../../src/models/transcription/transcription-rails.ts';
 import { createRealtimeSocket } from '../../src/sockets/realtime.ts';
@@ -33,6 +35,7 @@ import {
   wordEvents,
 } from './stream-upstream.ts';
 import { type TranscriptionUpstream, transcriptionUpstream } from './transcription-upstream.ts';
+import { assemblyUpstream, fluxUpstream, type TurnUpstream } from './turn-upstreams.ts';
 import { bytesOf, type FakeEngines, silence, tone } from './voice-fakes.ts';
 import { createVoiceWorld, type VoiceWorld } from './voice-world.ts';
 
@@ -42,6 +45,7 @@ const DEAR_CHAT: RateTexts = { text_input_token: '3', text_output_token: '4' };
 /** A raw unit a character, and ten a second heard. */
 const SPEECH: RateTexts = { character: '1' };
 const HEARING: RateTexts = { audio_second: '10' };
+const DEAR_HEARING: RateTexts = { audio_second: '20' };
 /** However short it is. */
 const BY_REQUEST: RateTexts = { request: '5000' };
 
@@ -53,6 +57,10 @@ export type CascadeWorld = AsyncDisposable & {
   readonly second: StreamUpstream;
   readonly speech: SpeechUpstream;
   readonly hearing: TranscriptionUpstream;
+  /** Upstreams that find the ends of turns. The first is the cheaper of the two that serve `acme/turns`. */
+  readonly turns: TurnUpstream;
+  readonly otherTurns: TurnUpstream;
+  readonly sessions: TurnUpstream;
   readonly ledger: FakeLedger;
   readonly engines: FakeEngines;
   readonly edge: Edge;
@@ -77,6 +85,9 @@ export async function cascadeWorld({
   const second = teardown.use('second', await streamUpstream());
   const speech = teardown.use('speech', await speechUpstream());
   const hearing = teardown.use('hearing', await transcriptionUpstream());
+  const turns = teardown.use('turns', await fluxUpstream());
+  const otherTurns = teardown.use('other turns', await fluxUpstream());
+  const sessions = teardown.use('sessions', await assemblyUpstream());
   speech.sound = Buffer.from(bytesOf(tone(300, RATE)));
   speech.contentType = 'audio/pcm';
   for (const peer of [chat, second]) peer.play({ pieces: answer(['Good day. ', 'All is well.']) });
@@ -86,6 +97,16 @@ export async function cascadeWorld({
     ['second', { baseUrl: second.baseUrl, dialect: 'openai' }],
     ['speech', { baseUrl: speech.baseUrl, dialect: 'openai' }],
     ['hearing', { baseUrl: hearing.baseUrl, dialect: 'openai' }],
+    ['turns', { baseUrl: turns.baseUrl, dialect: 'deepgram', apiKeyEnv: 'TURNS' }],
+    ['other-turns', { baseUrl: otherTurns.baseUrl, dialect: 'deepgram', apiKeyEnv: 'TURNS' }],
+    [
+      'sessions',
+      {
+        baseUrl: sessions.baseUrl.replace(/\/v1$/, '/v3'),
+        dialect: 'assemblyai',
+        apiKeyEnv: 'TURNS',
+      },
+    ],
     // Those that take keys of others.
     ['keyed', { baseUrl: chat.baseUrl, dialect: 'openai', apiKeyEnv: 'KEYED' }],
     ['keyed-voice', { baseUrl: speech.baseUrl, dialect: 'openai', apiKeyEnv: 'VOICE' }],
@@ -95,7 +116,9 @@ export async function cascadeWorld({
   ]);
   const catalogue = buildCatalogue({ providers, models: MODELS, secret });
   const { deps, engines, ledger } = await createVoiceWorld({
-    ...{ clock: systemClock, creditRaw, change: { catalogue } },
+    clock: systemClock,
+    creditRaw,
+    change: { catalogue },
   });
   const usedKeys: string[] = [];
   const providerKeys: Cascades['providerKeys'] = {
@@ -110,7 +133,19 @@ export async function cascadeWorld({
   const url = (query: Readonly<Record<string, string>> = {}) =>
     front.at(`/v1/realtime?${new URLSearchParams({ model: 'acme/chat', ...query })}`);
   return {
-    ...{ ...front, chat, second, speech, hearing, ledger, engines, url, storedKeys, usedKeys },
+    ...front,
+    chat,
+    second,
+    speech,
+    hearing,
+    ledger,
+    engines,
+    url,
+    storedKeys,
+    usedKeys,
+    turns,
+    otherTurns,
+    sessions,
     connect: (query, headers) => front.connect(url(query), headers),
   };
 }
@@ -148,10 +183,11 @@ export function railsOf(
   const speech = createSpeechRails({ ...shared, local: localSpeech, encoding: NO_ENCODERS });
   const local = createLocalTranscriptionRail({ engines, gates: undefined });
   const hearing = createTranscriptionRails({ ...shared, local });
+  const turns = createTurnRails({ ...shared, line: new MessageLine(systemClock) });
   return {
-    cascades: { chat, speech, hearing, breaker: createSourceRests(shared), providerKeys },
+    cascades: { chat, speech, hearing, turns, breaker: createSourceRests(shared), providerKeys },
     async close() {
-      for (const rails of [chat, speech, hearing]) await rails[Symbol.asyncDispose]();
+      for (const rails of [chat, speech, hearing, turns]) await rails[Symbol.asyncDispose]();
     },
   };
 }
@@ -159,19 +195,19 @@ export function railsOf(
 const secret = (name: string) => (name === 'SHUT' ? undefined : 'sk-server');
 
 const source = (provider: string, rates: RateTexts, marginBps = 0) => ({
-  ...{
-    rail: 'direct-account' as const,
-    provider,
-    upstreamModel: `${provider}-1`,
-    rates,
-    marginBps,
-  },
+  rail: 'direct-account' as const,
+  provider,
+  upstreamModel: `${provider}-1`,
+  rates,
+  marginBps,
 });
 
 const MODELS: ModelEntry[] = [
   ...LOCAL_MODELS,
   {
-    ...{ id: 'acme/chat', modality: 'text', maxOutputTokens: 1_000 },
+    id: 'acme/chat',
+    modality: 'text',
+    maxOutputTokens: 1_000,
     sources: [source('chat', CHAT), source('second', DEAR_CHAT, 1_000)],
   },
   { id: 'acme/say', modality: 'tts', sources: [source('speech', SPEECH)] },
@@ -181,11 +217,13 @@ const MODELS: ModelEntry[] = [
   { id: 'keyed/chat', modality: 'text', sources: [source('keyed', CHAT)] },
   { id: 'keyed/say', modality: 'tts', sources: [source('keyed-voice', SPEECH)] },
   {
-    ...{ id: 'keyed/choir', modality: 'tts' },
+    id: 'keyed/choir',
+    modality: 'tts',
     sources: [source('keyed-voice', SPEECH), source('other-voice', SPEECH)],
   },
   {
-    ...{ id: 'acme/shared', modality: 'text' },
+    id: 'acme/shared',
+    modality: 'text',
     sources: [source('keyed', CHAT), source('keyed-voice', CHAT)],
   },
   { id: 'shut/chat', modality: 'text', sources: [source('shut', CHAT)] },
@@ -193,7 +231,22 @@ const MODELS: ModelEntry[] = [
   { id: 'acme/clerk', modality: 'stt', sources: [source('hearing', BY_REQUEST)] },
   { id: 'acme/hear', modality: 'stt', sources: [source('hearing', HEARING)] },
   {
-    ...{ id: 'acme/talker', modality: 'realtime', sources: [] },
+    id: 'acme/turns',
+    modality: 'stt',
+    sources: [
+      { ...source('turns', HEARING), upstreamModel: 'flux-general-en' },
+      { ...source('other-turns', DEAR_HEARING), upstreamModel: 'flux-general-en' },
+    ],
+  },
+  {
+    id: 'acme/sessions',
+    modality: 'stt',
+    sources: [{ ...source('sessions', HEARING), upstreamModel: 'universal-streaming-english' }],
+  },
+  {
+    id: 'acme/talker',
+    modality: 'realtime',
+    sources: [],
     cascade: { stt: 'acme/hear', llm: 'acme/chat', tts: 'acme/say' },
   },
 ];

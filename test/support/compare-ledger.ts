@@ -64,7 +64,10 @@ export async function readLedger(sql: Sql, agents: readonly number[]): Promise<L
     balances,
     holds: byId(holds),
     teamCounters: teamCounters.map(({ id, held, head, buckets }) => ({
-      ...{ policyId: id, heldRaw: held, head: Number(head), buckets },
+      policyId: id,
+      heldRaw: held,
+      head: Number(head),
+      buckets,
     })),
     thresholds: new Map(thresholds.map(({ id, state }) => [id, state])),
     reservations: await readReservations(sql),

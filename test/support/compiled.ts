@@ -39,9 +39,17 @@ export async function setup(): Promise<void> {
   if (run.isCompiled) return;
   compile('test/tsconfig.json', BUILD);
   await build({
-    ...{ entryPoints: STARTED_OFTEN.map(compiled), outbase: BUILD, outdir: JOINED },
-    ...{ bundle: true, splitting: true, format: 'esm', platform: 'node', target: 'node20' },
-    ...{ packages: 'external', logLevel: 'warning', plugins: [keepPlaces] },
+    entryPoints: STARTED_OFTEN.map(compiled),
+    outbase: BUILD,
+    outdir: JOINED,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    packages: 'external',
+    logLevel: 'warning',
+    plugins: [keepPlaces],
   });
   run.isCompiled = true;
 }

@@ -117,7 +117,9 @@ function spending(ledger: LiveLedger) {
         ...(keyRootId !== undefined && { keyRootId }),
         ...(taskId !== undefined && { taskId }),
       },
-      ...{ holdId: `controls-${++holds}`, amountRaw, destination: { host, payee } },
+      holdId: `controls-${++holds}`,
+      amountRaw,
+      destination: { host, payee },
     });
   };
   const open = async (agentId: number, amountRaw: bigint, purpose?: Purpose): Promise<Hold> => {
@@ -127,14 +129,31 @@ function spending(ledger: LiveLedger) {
   };
   const settle = (held: Hold, actualRaw: bigint, keyId: number | null = null) =>
     ledger.settle({
-      ...{ hold: held, actualRaw, account: 'gateway', source: 'acme' },
+      hold: held,
+      actualRaw,
+      account: 'gateway',
+      source: 'acme',
       charges: (costRaw) => [
         {
-          ...{ agentId: held.agentId, keyId, targetUrl: 'x', method: 'POST', costRaw },
-          ...{ targetHost: held.facts.host ?? 'none', status: 'success', model: null, rail: null },
-          ...{ usage: {}, taskId: held.facts.taskId, actionId: null, customerId: null },
-          ...{ sessionId: null, payee: held.facts.payee, responseStatusCode: 200 },
-          ...{ latencyMs: 1, overheadMs: null, upstreamMs: null },
+          agentId: held.agentId,
+          keyId,
+          targetUrl: 'x',
+          method: 'POST',
+          costRaw,
+          targetHost: held.facts.host ?? 'none',
+          status: 'success',
+          model: null,
+          rail: null,
+          usage: {},
+          taskId: held.facts.taskId,
+          actionId: null,
+          customerId: null,
+          sessionId: null,
+          payee: held.facts.payee,
+          responseStatusCode: 200,
+          latencyMs: 1,
+          overheadMs: null,
+          upstreamMs: null,
         },
       ],
     });

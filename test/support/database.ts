@@ -22,12 +22,12 @@ export async function testDatabase(connections = 8): Promise<TestDatabase> {
   const server = inject('testServer');
   const name = `test_${randomBytes(6).toString('hex')}`;
   const copy = `create database "${name}" template "${inject('testTemplate')}"`;
-  if (server.kind === 'socket') {
-    // Copying files costs half of logging their pages, where no checkpoint waits for a disk.
-    await administer(server, `${copy} strategy file_copy`);
-  } else {
+  if (inject('testServerSyncs')) {
     // Processes are killed in tests, never the server: no commit needs to wait for its disk.
     await administer(server, copy, `alter database "${name}" set synchronous_commit = off`);
+  } else {
+    // Copying files costs half of logging their pages, where no checkpoint waits for a disk.
+    await administer(server, `${copy} strategy file_copy`);
   }
   const target = targetOn(server, name);
   const sql = openSql(target, connections);

@@ -31,7 +31,9 @@ async function decode(file: Uint8Array): Promise<Decoded> {
   try {
     const { sampleRate, channelCount, encoding } = decoder;
     return {
-      ...{ sampleRateHz: sampleRate, channels: channelCount, codec: encoding },
+      sampleRateHz: sampleRate,
+      channels: channelCount,
+      codec: encoding,
       samples: sixteenBits(decoder.decodeAudioData()),
     };
   } finally {

@@ -28,7 +28,8 @@ export async function listenWithDeepgram(
   args: Omit<ConnectArgs, 'Authorization'>,
 ): Promise<DeepgramListener> {
   const connection = await clientAt(target).listen.v1.connect({
-    ...{ Authorization: '', reconnectAttempts: 0 },
+    Authorization: '',
+    reconnectAttempts: 0,
     ...args,
   });
   const told = hear(connection);
@@ -54,7 +55,8 @@ export async function speakWithDeepgram(
   args: Omit<SpeakArgs, 'Authorization'>,
 ): Promise<Told & { readonly connection: Speaker }> {
   const connection = await clientAt(target).speak.v2.connect({
-    ...{ Authorization: '', reconnectAttempts: 0 },
+    Authorization: '',
+    reconnectAttempts: 0,
     ...args,
   });
   const told = hear(connection);

@@ -74,7 +74,8 @@ export async function cascadePeers(): Promise<CascadePeers> {
 }
 
 const model = (id: string, modality: string, provider: string, rates: RateTexts) => ({
-  ...{ id, modality },
+  id,
+  modality,
   sources: [{ rail: 'direct-account', provider, upstreamModel: 'm', rates, marginBps: 0 }],
 });
 
@@ -100,8 +101,11 @@ export class DoomedCascades {
   static async ask(server: HeldServer, hold: () => void): Promise<DoomedCascades> {
     const fund = (kind: CascadeKind) =>
       fundAgent(createApi(server.url), {
-        ...{ name: kind, amountRaw: FUNDS_RAW, adminApiKey: ADMIN_KEY },
-        ...{ nowSeconds: epochSeconds(), said: () => {} },
+        name: kind,
+        amountRaw: FUNDS_RAW,
+        adminApiKey: ADMIN_KEY,
+        nowSeconds: epochSeconds(),
+        said: () => {},
       });
     const [pooled, keyed] = await Promise.all([fund('pooled'), fund('keyed')]);
     hold();

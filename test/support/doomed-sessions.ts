@@ -21,10 +21,14 @@ const PATHS: Readonly<Record<Kind, string>> = {
 };
 
 const RATES = {
-  ...{ text_input_token: '4', text_output_token: '16', cached_input_token: '0.4' },
-  ...{ audio_input_token: '32', audio_output_token: '64' },
+  text_input_token: '4',
+  text_output_token: '16',
+  cached_input_token: '0.4',
+  audio_input_token: '32',
+  audio_output_token: '64',
 };
-const USAGE = usageOf({ textIn: 100, textOut: 40, audioOut: 250 });
+const AUDIO_TOKENS = 250;
+const USAGE = usageOf({ textIn: 100, textOut: 40, audioOut: AUDIO_TOKENS });
 /** 400 + 640 + 16,000 micro-USD, and 5 %. */
 export const RELAYED_TURN_RAW = 17_892n;
 /** More than the slice of ten seconds that is journaled as soon as it is heard, as silence is when it comes. */
@@ -74,8 +78,11 @@ export class DoomedSessions {
   ): Promise<DoomedSessions> {
     const fund = (kind: Kind) =>
       fundAgent(createApi(server.url), {
-        ...{ name: kind, amountRaw: FUNDS_RAW, adminApiKey: ADMIN_KEY },
-        ...{ nowSeconds: epochSeconds(), said: () => {} },
+        name: kind,
+        amountRaw: FUNDS_RAW,
+        adminApiKey: ADMIN_KEY,
+        nowSeconds: epochSeconds(),
+        said: () => {},
       });
     const [relayed, local, transcribed] = await Promise.all([
       fund('relayed'),
@@ -99,6 +106,7 @@ export class DoomedSessions {
   /** Has each buy its first piece: a turn, a turn, and more than ten seconds of sound. */
   buy(): void {
     this.#peer?.begin('r1');
+    this.#peer?.sound(AUDIO_TOKENS);
     this.#peer?.finish('r1', USAGE);
     this.#clients.local.say({ type: 'response.create', response: { output_modalities: ['text'] } });
     this.#clients.transcribed.ws.send(bytesOf(silence(SENT_MS, 16_000)));

@@ -107,8 +107,15 @@ export const credentialsOf = ({
 }): Credentials => ({
   ...fakeCredentials,
   agentKey: () => ({
-    ...{ kind: 'agent', agentId, keyId, keyRootId: keyId, accountId: 'acct_1' },
-    ...{ permission: 'read_write', promptCaching: 'off', status: 'active', operatorExpiry: null },
+    kind: 'agent',
+    agentId,
+    keyId,
+    keyRootId: keyId,
+    accountId: 'acct_1',
+    permission: 'read_write',
+    promptCaching: 'off',
+    status: 'active',
+    operatorExpiry: null,
   }),
 });
 

@@ -25,10 +25,7 @@ export const startIn = (
   directory: string,
   over: Partial<EmbeddedOptions> = {},
 ): Promise<EmbeddedServer> =>
-  startEmbedded({
-    ...{ directory, clock: systemClock, random: systemRandom, log: silentLog },
-    ...over,
-  });
+  startEmbedded({ directory, clock: systemClock, random: systemRandom, log: silentLog, ...over });
 
 /** Adds one row and says how many there are: works only on a database that is whole. */
 export async function addRow(server: EmbeddedServer): Promise<number> {

@@ -31,9 +31,14 @@ export function fakePostgres({ ready }: { ready: boolean }): FakePostgres {
   const identity = { prefix: [], account: undefined, byHandle: false, copyBinaries: false };
   return {
     options: {
-      ...{ directory, dataDirectory: directory, socketDirectory: directory, identity },
-      ...{ binaries: { ...binariesIn(directory), postgres }, settings: {} },
-      ...{ clock: systemClock, log: silentLog },
+      directory,
+      dataDirectory: directory,
+      socketDirectory: directory,
+      identity,
+      binaries: { ...binariesIn(directory), postgres },
+      settings: {},
+      clock: systemClock,
+      log: silentLog,
     },
     starts() {
       try {

@@ -43,7 +43,10 @@ const wildFrame: fc.Arbitrary<WildFrame> = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.constantFrom(...CODES).map((code) => ({
-      ...{ fin: true, reserved: 0, opcode: 8, payload: closeFrame(code).subarray(6) },
+      fin: true,
+      reserved: 0,
+      opcode: 8,
+      payload: closeFrame(code).subarray(6),
     })),
   },
   {

@@ -78,7 +78,8 @@ export function gatewayServices(options: {
   const { keptIn: sql } = options;
   const kept = createKeptResponses({
     ...shared,
-    ...{ sql: sql as Sql, keptDays: 30 },
+    sql: sql as Sql,
+    keptDays: 30,
     sealingSecret: sql && 's'.repeat(32),
   });
   return {

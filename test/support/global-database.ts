@@ -14,13 +14,19 @@ declare module 'vitest' {
   interface ProvidedContext {
     testServer: DatabaseTarget;
     testTemplate: string;
+    /** Whether commits and checkpoints of the server wait for its disk. */
+    testServerSyncs: boolean;
   }
 }
 
 /** Tests ask for more connections than a server does, and a power cut in a test run loses nothing. */
 const TEST_SETTINGS = { max_connections: '200', fsync: 'off', full_page_writes: 'off' };
 
-type Shared = AsyncDisposable & { readonly target: DatabaseTarget; readonly template: string };
+type Shared = AsyncDisposable & {
+  readonly target: DatabaseTarget;
+  readonly template: string;
+  readonly syncs: boolean;
+};
 
 /** Each project loads this module anew, so that only the process can know that another has a server. */
 const run = globalThis as { shared?: Promise<Shared>; sharing?: number };
@@ -32,6 +38,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const shared = await run.shared;
   project.provide('testServer', shared.target);
   project.provide('testTemplate', shared.template);
+  project.provide('testServerSyncs', shared.syncs);
   return async () => {
     run.sharing = (run.sharing ?? 0) - 1;
     if (run.sharing > 0) return;
@@ -49,8 +56,12 @@ async function startShared(): Promise<Shared> {
   await admin.unsafe(`drop database if exists "${template}"`);
   await admin.unsafe(`create database "${template}"`);
   await migrateDatabase(targetOn(target, template));
+  const [setting] = await admin<{ fsync: string }[]>`select current_setting('fsync') as fsync`;
+  const syncs = setting?.fsync !== 'off';
   return {
-    ...{ target, template },
+    target,
+    template,
+    syncs,
     async [Symbol.asyncDispose]() {
       await admin.unsafe(`drop database if exists "${template}" with (force)`);
       await admin.end({ timeout: 1 });

@@ -21,11 +21,15 @@ export const PLAIN: DialectChoice = { kind: 'plain' };
 export const LISTEN: DialectChoice = {
   kind: 'listen',
   parameters: {
-    ...{ interimResults: true, endpointingMs: 300, utteranceEndMs: undefined },
-    ...{ vadEvents: false, punctuated: false },
+    interimResults: true,
+    endpointingMs: 300,
+    utteranceEndMs: undefined,
+    vadEvents: false,
+    punctuated: false,
   },
   stream: {
-    ...{ requestId: 'req_1', created: '2026-01-01T00:00:00.000Z' },
+    requestId: 'req_1',
+    created: '2026-01-01T00:00:00.000Z',
     model: { id: 'acme/ears', arch: 'ears', version: 'acme' },
   },
 };
@@ -52,7 +56,8 @@ export async function openLocalStream({
   const recogniser = await takeRecogniser(engines.stt.pocketsphinx, {});
   const stream = open(deps, {
     ...(await paidFor(deps, 'local/pocketsphinx', source)),
-    ...{ dialect, heardBy: { kind: 'recogniser', recogniser } },
+    dialect,
+    heardBy: { kind: 'recogniser', recogniser },
   });
   const socket = new FakeSocket();
   stream.attach(socket);
@@ -71,7 +76,10 @@ export async function openLocalStream({
 
 /** Ten raw units a second. */
 const UPSTREAM_SOURCE: Source = {
-  ...{ rail: 'direct-account', provider: 'deepgram', upstreamModel: 'nova-3', marginBps: 0 },
+  rail: 'direct-account',
+  provider: 'deepgram',
+  upstreamModel: 'nova-3',
+  marginBps: 0,
   rates: { audio_second: 10_000_000n },
 };
 
@@ -89,7 +97,8 @@ export async function openUpstreamStream({
   const source: Source = isOwnKey ? { ...UPSTREAM_SOURCE, rail: 'byok' } : UPSTREAM_SOURCE;
   const stream = open(world.deps, {
     ...(await paidFor(world.deps, 'deepgram/nova-3', source)),
-    ...{ dialect, heardBy: { kind: 'upstream', upstream } },
+    dialect,
+    heardBy: { kind: 'upstream', upstream },
   });
   const client = new FakeRelayClient();
   stream.attach(client);

@@ -32,12 +32,14 @@ const VENDOR_TIMES = { unpaidMs: 10_000, paidMs: 10_000, idleMs: 10_000 };
 
 const { LIMITS } = await import('../../src/kernel/limits.ts');
 Object.assign(LIMITS, {
-  ...{ leaseMs: 2_000, leaseRenewMs: 500, leaseAnswerMs: 400 },
-  ...{ agentsPerDeveloper: 1_000, developerKeyPerMinute: 100_000 },
+  leaseMs: 2_000,
+  leaseRenewMs: 500,
+  leaseAnswerMs: 400,
+  agentsPerDeveloper: 1_000,
+  developerKeyPerMinute: 100_000,
 });
-Object.assign(LIMITS.phone, {
-  ...{ renewEveryMs: 500, carrierMs: 60_000, carrierTimeoutMs: 60_000 },
-});
+Object.assign(LIMITS.phone, { renewEveryMs: 500, carrierMs: 60_000, carrierTimeoutMs: 60_000 });
+Object.assign(LIMITS.phone.batch, { lostMs: 2_000, claimMs: 1_000 });
 const { readConfig, readSecret } = await import('../../src/config/config.ts');
 const { systemClock: clock } = await import('../../src/kernel/clock.ts');
 const { createLog } = await import('../../src/kernel/log.ts');
@@ -75,8 +77,15 @@ const config = readConfig();
 const { settings } = completeSettings(config, random);
 const log = createLog(config.logLevel);
 const server = await startServer({
-  ...{ settings, clock, random, log, secret: readSecret, port: 0 },
-  ...{ onPaymentStep: onStep, onSessionStep: onStep, vendorTimes: VENDOR_TIMES },
+  settings,
+  clock,
+  random,
+  log,
+  secret: readSecret,
+  port: 0,
+  onPaymentStep: onStep,
+  onSessionStep: onStep,
+  vendorTimes: VENDOR_TIMES,
   ...(place !== undefined && { database: JSON.parse(place) as DatabaseTarget }),
 });
 // What the public reaches under another name is reached here by its port.

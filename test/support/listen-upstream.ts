@@ -60,15 +60,25 @@ export async function listenUpstream(): Promise<ListenUpstream> {
 
 /** A result of everything so far. */
 export const resultOf = (seconds: number, more: object) => ({
-  ...{ type: 'Results', channel_index: [0, 1], start: 0, duration: seconds },
-  ...{ is_final: false, speech_final: false, ...more },
+  type: 'Results',
+  channel_index: [0, 1],
+  start: 0,
+  duration: seconds,
+  is_final: false,
+  speech_final: false,
+  ...more,
   channel: { alternatives: [{ transcript: wordsUpTo(seconds), confidence: 0.9, words: [] }] },
   metadata: { request_id: 'upstream', model_info: {}, model_uuid: 'upstream' },
 });
 
 export const totalOf = (duration: unknown) => ({
-  ...{ type: 'Metadata', transaction_key: 'deprecated', request_id: 'upstream', sha256: '0' },
-  ...{ created: '2026-01-01T00:00:00.000Z', duration, channels: 1 },
+  type: 'Metadata',
+  transaction_key: 'deprecated',
+  request_id: 'upstream',
+  sha256: '0',
+  created: '2026-01-01T00:00:00.000Z',
+  duration,
+  channels: 1,
 });
 
 export const wordsUpTo = (seconds: number): string =>
@@ -76,9 +86,16 @@ export const wordsUpTo = (seconds: number): string =>
 
 /** What a turn of everything so far is told as, on the socket that tells turns. */
 const turnOf = (event: string, seconds: number, sequence_id: number) => ({
-  ...{ type: 'TurnInfo', request_id: 'upstream', event, sequence_id, turn_index: 0 },
-  ...{ audio_window_start: 0, audio_window_end: seconds, transcript: wordsUpTo(seconds) },
-  ...{ words: [], end_of_turn_confidence: 0.5 },
+  type: 'TurnInfo',
+  request_id: 'upstream',
+  event,
+  sequence_id,
+  turn_index: 0,
+  audio_window_start: 0,
+  audio_window_end: seconds,
+  transcript: wordsUpTo(seconds),
+  words: [],
+  end_of_turn_confidence: 0.5,
 });
 
 /** Makes a peer speak the protocol that tells turns: no total, and a close without a code at the end. */

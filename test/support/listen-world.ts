@@ -75,7 +75,13 @@ export async function listenWorld(
   ];
   const front = await liveFront(teardown, { sockets });
   return {
-    ...{ ...front, upstream, second, ledger, usedKeys, url: front.at, sessions: deps.sessions },
+    ...front,
+    upstream,
+    second,
+    ledger,
+    usedKeys,
+    url: front.at,
+    sessions: deps.sessions,
     connect: (path, headers) => front.connect(front.at(path), headers),
   };
 }
@@ -88,11 +94,16 @@ function entriesOf(upstream: ListenUpstream, second: ListenUpstream) {
     ['second', { baseUrl: second.baseUrl, dialect, apiKeyEnv: 'SECOND_KEY' }],
   ]);
   const source = (provider: string, upstreamModel: string, audio_second: string) => ({
-    ...{ rail: 'direct-account' as const, provider, upstreamModel, marginBps: 0 },
+    rail: 'direct-account' as const,
+    provider,
+    upstreamModel,
+    marginBps: 0,
     rates: { audio_second },
   });
   const stt = (id: string, ...sources: ModelEntry['sources']): ModelEntry => ({
-    ...{ id, modality: 'stt', sources },
+    id,
+    modality: 'stt',
+    sources,
   });
   const models = [
     ...LOCAL_MODELS,

@@ -31,16 +31,26 @@ export async function startLiveRelay(
   const clock = new ManualClock();
   const world = await createVoiceWorld({ clock, creditRaw, change: options.change ?? {} });
   const source: Source = {
-    ...{ rail, provider: 'acme', upstreamModel: 'live-1', marginBps: 0 },
+    rail,
+    provider: 'acme',
+    upstreamModel: 'live-1',
+    marginBps: 0,
     rates: ratesOf(rates),
   };
   const model: Model = {
-    ...{ id: 'acme/live', modality: 'realtime', contextWindow: null, maxOutputTokens: null },
+    id: 'acme/live',
+    modality: 'realtime',
+    contextWindow: null,
+    maxOutputTokens: null,
     sources: [source],
   };
   const spender = { agentId: AGENT, keyId: 70 };
   const owner: SessionHoldOwner = {
-    ...{ spender, sessionId: 'sess_t', kind: 'realtime', model: model.id, source },
+    spender,
+    sessionId: 'sess_t',
+    kind: 'realtime',
+    model: model.id,
+    source,
   };
   const distrusted: unknown[] = [];
   const breaker = { distrusted: (seller: unknown) => void distrusted.push(seller) };
@@ -49,7 +59,12 @@ export async function startLiveRelay(
   const { sessionHold } = opened;
   const upstream = new FakeUpstream();
   const session = open(world.deps, {
-    ...{ owner, model, upstream, sessionHold, bytesPerMs: 48, eventId: 'start-1' },
+    owner,
+    model,
+    upstream,
+    sessionHold,
+    bytesPerMs: 48,
+    eventId: 'start-1',
     session: options.session ?? { model: 'acme/live', instructions: 'Be brief.' },
   });
   const client = new FakeRelayClient();
@@ -65,7 +80,10 @@ export async function startLiveRelay(
     upstream.say({ type: 'session.usage.updated', event_id: 'e2', usage: { seconds } });
   const close = (seconds: number, reason = 'close_requested') =>
     upstream.say({
-      ...{ type: 'session.closed', event_id: 'e3', reason, session: UPSTREAM_SESSION },
+      type: 'session.closed',
+      event_id: 'e3',
+      reason,
+      session: UPSTREAM_SESSION,
       usage: { seconds },
     });
   const pass = async (seconds: number) => {
@@ -76,7 +94,16 @@ export async function startLiveRelay(
   };
   return {
     ...world,
-    ...{ begin, clock, client, close, distrusted, pass, report, send, session, sessionHold },
+    begin,
+    clock,
+    client,
+    close,
+    distrusted,
+    pass,
+    report,
+    send,
+    session,
+    sessionHold,
     upstream,
   };
 }

@@ -36,8 +36,11 @@ export async function liveWorld(
     ['turns', { baseUrl: upstream.baseUrl, dialect: 'openai-realtime', apiKeyEnv: 'ACME_KEY' }],
   ]);
   const source = (provider: string) => ({
-    ...{ rail: 'direct-account' as const, provider, upstreamModel: 'live-1' },
-    ...{ rates: TIME_RATES, marginBps: 0 },
+    rail: 'direct-account' as const,
+    provider,
+    upstreamModel: 'live-1',
+    rates: TIME_RATES,
+    marginBps: 0,
   });
   const models: ModelEntry[] = [
     ...LOCAL_MODELS,
@@ -55,7 +58,12 @@ export async function liveWorld(
   const front = await liveFront(teardown, { sockets: [socket] });
   const url = front.at('/v1/live/sessions');
   return {
-    ...{ ...front, ...world, socket, upstream, url, usedKeys },
+    ...front,
+    ...world,
+    socket,
+    upstream,
+    url,
+    usedKeys,
     connect: (headers?: Record<string, string>) => front.connect(url, headers),
   };
 }

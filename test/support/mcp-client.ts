@@ -18,6 +18,7 @@ export type ToolTold = {
 export type McpSession = AsyncDisposable & {
   readonly version: string | undefined;
   names(): Promise<string[]>;
+  list(): Promise<{ readonly name: string; readonly inputSchema: object }[]>;
   /** A call of a tool; `metaKey` names it, so that it can be made again. */
   call(name: string, args?: Record<string, unknown>, metaKey?: string): Promise<ToolTold>;
 };
@@ -53,9 +54,11 @@ function sessionOf(client: Client | EarlierClient, version: string | undefined):
   return {
     version,
     names: async () => (await client.listTools()).tools.map(({ name }) => name),
+    list: async () => (await client.listTools()).tools,
     call: async (name, args = {}, metaKey) =>
       (await client.callTool({
-        ...{ name, arguments: args },
+        name,
+        arguments: args,
         ...(metaKey !== undefined && { _meta: { idempotencyKey: metaKey } }),
       })) as ToolTold,
     [Symbol.asyncDispose]: () => client.close(),

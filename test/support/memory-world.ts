@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Worker } from 'node:worker_threads';
-import { wordsOf } from '../../src/engines/guide/guide-words.ts';
+import { wordsOf } from '../../src/engines/text/words.ts';
 import { createFairLine } from '../../src/engines/threads/fair-line.ts';
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import { LIMITS } from '../../src/kernel/limits.ts';
@@ -123,7 +123,11 @@ export function memoryProcess(sql: Sql, options: MemoryProcessOptions = {}) {
   const memory = createMemory({ ...deps, loader, line, writes, indexer });
   const signal = new AbortController().signal;
   return {
-    ...{ index, loader, indexer, memory, indexMemory: inThread.memory },
+    index,
+    loader,
+    indexer,
+    memory,
+    indexMemory: inThread.memory,
     ask: (agentId: number, op: MemoryOp, body: unknown): Promise<Asked> =>
       memory.run(op, { agentId }, body, signal) as Promise<Asked>,
   };
@@ -151,7 +155,12 @@ export async function memoryWorld(
   const first = memoryProcess(sql, options);
   const ask = first.ask;
   return {
-    ...{ sql, agents, agentId, otherId, ...first, ask },
+    sql,
+    agents,
+    agentId,
+    otherId,
+    ...first,
+    ask,
     /** The same store, in another process. */
     another: (more: MemoryProcessOptions = options) => memoryProcess(sql, more),
     /** Remembers texts and waits until they can be found. Answers their ids. */

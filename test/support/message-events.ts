@@ -8,12 +8,12 @@ const START = messageEvent('message_start', {
 export const delta = (text: string) =>
   messageEvent('content_block_delta', { index: 0, delta: { type: 'text_delta', text } });
 export const STREAM = [
-  ...[
-    START,
-    messageEvent('ping'),
-    messageEvent('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
-  ],
-  ...[delta('Good '), delta('morning.'), messageEvent('content_block_stop', { index: 0 })],
+  START,
+  messageEvent('ping'),
+  messageEvent('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
+  delta('Good '),
+  delta('morning.'),
+  messageEvent('content_block_stop', { index: 0 }),
   messageEvent('message_delta', {
     delta: { stop_reason: 'end_turn' },
     usage: { output_tokens: 400 },

@@ -27,7 +27,10 @@ export async function messagesWorld(engines?: Pick<LocalEngines, 'guide' | 'toke
   const rates = { text_input_token: '2.5', text_output_token: '10' };
   const shared = { clock: systemClock, random: systemRandom };
   const callerFacts = async () => ({
-    ...{ agentName: 'scout', spendableRaw: 1_000_000n, heldRaw: 0n, spentRaw: 0n },
+    agentName: 'scout',
+    spendableRaw: 1_000_000n,
+    heldRaw: 0n,
+    spentRaw: 0n,
   });
   const gateway = await gatewayWorld({
     ledger,
@@ -42,13 +45,16 @@ export async function messagesWorld(engines?: Pick<LocalEngines, 'guide' | 'toke
     models: [
       ...LOCAL_MODELS,
       {
-        ...{ id: MODEL_ID, modality: 'text' },
+        id: MODEL_ID,
+        modality: 'text',
         sources: [{ rail: 'self-host', provider: 'up', upstreamModel: 'x', rates }],
       },
     ],
   });
   const claude = new Anthropic({
-    ...{ apiKey: AGENT_KEY, authToken: null, baseURL: gateway.baseUrl.replace(/\/v1$/, '') },
+    apiKey: AGENT_KEY,
+    authToken: null,
+    baseURL: gateway.baseUrl.replace(/\/v1$/, ''),
     maxRetries: 0,
   });
   const balanced = async () => {
@@ -57,7 +63,11 @@ export async function messagesWorld(engines?: Pick<LocalEngines, 'guide' | 'toke
     expect((funds?.spendableRaw ?? 0n) + ledger.consumedRaw(AGENT)).toBe(1_000_000n);
   };
   return {
-    ...{ upstream, ledger, gateway, claude, balanced },
+    upstream,
+    ledger,
+    gateway,
+    claude,
+    balanced,
     async [Symbol.asyncDispose]() {
       await gateway[Symbol.asyncDispose]();
       await upstream[Symbol.asyncDispose]();

@@ -45,6 +45,7 @@ export async function startNumberWorld(startMs = Date.UTC(2026, 0, 31, 12)) {
     const own = { sql, ledger, clock, now: () => clock.now(), log: silentLog };
     return {
       numbers: createNumbers({
+        countries: ['US', 'DE'],
         ...own,
         seller: carrier,
         random: systemRandom,

@@ -11,12 +11,12 @@ const AGENT = 1;
 const FUNDS = 10_000_000n;
 
 const COMPLETION = {
-  ...{ id: 'chatcmpl-1', object: 'chat.completion', created: 1, model: 'x' },
+  id: 'chatcmpl-1',
+  object: 'chat.completion',
+  created: 1,
+  model: 'x',
   choices: [
-    {
-      ...{ index: 0, finish_reason: 'stop' },
-      message: { role: 'assistant', content: 'Good morning.' },
-    },
+    { index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'Good morning.' } },
   ],
   usage: { prompt_tokens: 1_200, completion_tokens: 400, total_tokens: 1_600 },
 };
@@ -36,11 +36,16 @@ export async function openAiWorld() {
     ),
   });
   const claude = new Anthropic({
-    ...{ apiKey: AGENT_KEY, authToken: null, baseURL: gateway.baseUrl.replace(/\/v1$/, '') },
+    apiKey: AGENT_KEY,
+    authToken: null,
+    baseURL: gateway.baseUrl.replace(/\/v1$/, ''),
     maxRetries: 0,
   });
   return {
-    ...{ upstream, ledger, gateway, claude },
+    upstream,
+    ledger,
+    gateway,
+    claude,
     /** No hold is left, and all that is gone is charged. */
     async balanced(): Promise<void> {
       await expect.poll(() => ledger.openHolds()).toBe(0);

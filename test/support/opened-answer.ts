@@ -4,7 +4,8 @@ import type { OpenedAnswer } from '../../src/models/providers/open-answer.ts';
 export function openedAnswer(...pieces: readonly (string | Uint8Array | Error)[]) {
   const told = { stops: 0 };
   const answer: OpenedAnswer = {
-    ...{ status: 200, headers: {} },
+    status: 200,
+    headers: {},
     body: (async function* () {
       for (const piece of pieces) {
         if (piece instanceof Error) throw piece;

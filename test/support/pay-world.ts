@@ -16,7 +16,9 @@ import { reservationOf } from './payments.ts';
 
 const PLACE = placeOf('https://vendor.test/paid');
 const REQUEST: OutboundRequest = {
-  ...{ method: 'POST', headers: [['accept', 'text/plain']], body: '{"q":1}' },
+  method: 'POST',
+  headers: [['accept', 'text/plain']],
+  body: '{"q":1}',
 };
 const HEADER = { name: 'X-PAYMENT', value: 'c2lnbmVk' };
 
@@ -43,8 +45,13 @@ export function payWorld(
     },
   });
   const deps: PayDeps = {
-    ...{ ledger: book.ledger, reload: book.reload, client, clock: book.clock, log },
-    ...{ times: VENDOR_TIMES, eventsOf: async () => [] },
+    ledger: book.ledger,
+    reload: book.reload,
+    client,
+    clock: book.clock,
+    log,
+    times: VENDOR_TIMES,
+    eventsOf: async () => [],
     judge: {
       wait: async (_, withinMs) => {
         waits.push(withinMs);
@@ -64,7 +71,10 @@ export function payWorld(
     const { targetHost: host, payee } = reservation;
     const spender = { agentId: AGENT, keyId: 1 };
     const held = await book.ledger.hold({
-      ...{ spender, holdId: 'p', amountRaw: valueRaw, reservation },
+      spender,
+      holdId: 'p',
+      amountRaw: valueRaw,
+      reservation,
       destination: { host, payee },
     });
     if (held.kind !== 'held') throw new Error('it was not held');

@@ -34,7 +34,10 @@ const factsOfPayment = (name: string) => {
 };
 
 const learnt: fc.Arbitrary<ReservationMove['learnt']> = fc.constantFrom(
-  ...[undefined, {}, { txHash: '0xfe' }, { responseStatusCode: 402, refused: true as const }],
+  undefined,
+  {},
+  { txHash: '0xfe' },
+  { responseStatusCode: 402, refused: true as const },
   { responseStatusCode: 200, latencyMs: 12 },
 );
 
@@ -59,7 +62,10 @@ export const arbitraryPayment = (agents: number): fc.Arbitrary<Operation> => {
       weight: 1,
       arbitrary: drawn.map(
         ({ agentId, name }): Operation => ({
-          ...{ kind: 'withdraw', agentId, reference: name, payout: payoutOf(`${agentId} ${name}`) },
+          kind: 'withdraw',
+          agentId,
+          reference: name,
+          payout: payoutOf(`${agentId} ${name}`),
         }),
       ),
     },
@@ -67,7 +73,10 @@ export const arbitraryPayment = (agents: number): fc.Arbitrary<Operation> => {
       weight: 2,
       arbitrary: drawn.map(
         ({ agentId, name, amountRaw }): Operation => ({
-          ...{ kind: 'sweep', agentId, payout: payoutOf(name, 'sweep'), leastRaw: amountRaw / 4n },
+          kind: 'sweep',
+          agentId,
+          payout: payoutOf(name, 'sweep'),
+          leastRaw: amountRaw / 4n,
         }),
       ),
     },
@@ -75,7 +84,11 @@ export const arbitraryPayment = (agents: number): fc.Arbitrary<Operation> => {
       weight: 3,
       arbitrary: drawn.map(
         ({ agentId, name, amountRaw }): Operation => ({
-          ...{ kind: 'paid', agentId, nonce: nonceOf(name), amountRaw, txHash: '0xda' },
+          kind: 'paid',
+          agentId,
+          nonce: nonceOf(name),
+          amountRaw,
+          txHash: '0xda',
         }),
       ),
     },
@@ -94,27 +107,40 @@ function paymentOf({ agentId, name, amountRaw }: DrawnPayment): Operation {
   const { spender, destination } = askOf(name);
   const x402Version = NAMES.indexOf(name) % 2 === 0 ? 1 : 2;
   return {
-    ...{ kind: 'hold', agentId, holdId: name, amountRaw, destination, session: null },
+    kind: 'hold',
+    agentId,
+    holdId: name,
+    amountRaw,
+    destination,
+    session: null,
     spender: { agentId, ...spender },
     reservation: reservationOf(name, { x402Version, method: 'POST', network: 'base' }),
   };
 }
 
 const moveOf = (x: DrawnPayment, to: ReservationState): ReservationMove => ({
-  ...{ nonce: nonceOf(x.name), from: x.from, to },
+  nonce: nonceOf(x.name),
+  from: x.from,
+  to,
   ...(x.learnt === undefined ? {} : { learnt: x.learnt }),
 });
 
 const stepOf = ([x, to]: readonly [DrawnPayment, ReservationState]): Operation => ({
-  ...{ kind: 'advance', agentId: x.agentId, holdId: x.name, move: moveOf(x, to) },
+  kind: 'advance',
+  agentId: x.agentId,
+  holdId: x.name,
+  move: moveOf(x, to),
 });
 
 const endOf = ([x, to]: readonly [DrawnPayment, ReservationState]): Operation =>
   endAt(x.agentId, x.name, x.amountRaw, moveOf(x, to));
 
 const correctionOf = ([x, from]: readonly [DrawnPayment, ReservationState]): Operation => ({
-  ...{ kind: 'correct', agentId: x.agentId, amountRaw: x.amountRaw + 1n },
-  ...{ facts: factsOfPayment(x.name), move: moveOf({ ...x, from }, from) },
+  kind: 'correct',
+  agentId: x.agentId,
+  amountRaw: x.amountRaw + 1n,
+  facts: factsOfPayment(x.name),
+  move: moveOf({ ...x, from }, from),
   charge: (chargedRaw) => paidCharge(x.agentId, chargedRaw, factsOfPayment(x.name)),
 });
 
@@ -131,7 +157,11 @@ function endAt(
   const request = { actualRaw, account: 'chain:usdc', source: 'x402' } as const;
   const charges = (chargedRaw: bigint) => [paidCharge(agentId, chargedRaw, facts)];
   return {
-    ...{ kind: 'settle', agentId, hold: { holdId, agentId, amountRaw, facts }, ends: null, move },
+    kind: 'settle',
+    agentId,
+    hold: { holdId, agentId, amountRaw, facts },
+    ends: null,
+    move,
     request: isPaid ? { ...request, charges } : request,
   };
 }
@@ -209,7 +239,8 @@ function askedAgain(operation: HoldOperation, { reservations }: PaymentRows): Ho
   const agentId = stands?.agentId ?? operation.agentId;
   return {
     ...operation,
-    ...{ agentId, spender: { ...spender, agentId } },
+    agentId,
+    spender: { ...spender, agentId },
     amountRaw: stands?.valueRaw ?? operation.amountRaw,
     reservation: reservation && { ...reservation, nonce: nonceOf(`${holdId}!`) },
   };

@@ -35,8 +35,10 @@ export class PaymentBook {
     this.store.addAgent(AGENT);
     const ledger = createLedger({ store: this.store, clock, log: silentLog });
     this.deposited = ledger.credit({
-      ...{ agentId: AGENT, amountRaw: depositedRaw },
-      ...{ reference: 'first deposit', deposit: true },
+      agentId: AGENT,
+      amountRaw: depositedRaw,
+      reference: 'first deposit',
+      deposit: true,
     });
     this.ledger = {
       ...ledger,
@@ -67,8 +69,11 @@ export class PaymentBook {
     const destination = { host, payee };
     const spender = { agentId: AGENT, keyId: 1 };
     await this.ledger.hold({
-      ...{ spender, holdId: name, amountRaw: valueRaw },
-      ...{ destination, reservation },
+      spender,
+      holdId: name,
+      amountRaw: valueRaw,
+      destination,
+      reservation,
     });
     if (state !== 'reserved') {
       const move = { nonce, from: 'reserved', to: state } as const;
@@ -83,7 +88,9 @@ export class PaymentBook {
     const facts = { keyRootId: null, taskId: null, host: null, payee: null };
     await this.ledger.settle({
       hold: { holdId, agentId: AGENT, amountRaw, facts },
-      ...{ account: 'chain:usdc', source: 'x402', move: { nonce, from, to } },
+      account: 'chain:usdc',
+      source: 'x402',
+      move: { nonce, from, to },
       actualRaw: to === 'settled' ? amountRaw : 0n,
     });
   }
@@ -120,7 +127,10 @@ export class PaymentBook {
   #told(nonce: string, row: PaymentRow): Reservation {
     const { sent, decided, corrected, signature: _s, x402Version: _v, network: _n, ...same } = row;
     return {
-      ...{ nonce, ...same, keyRootId: row.keyId, isCorrected: corrected },
+      nonce,
+      ...same,
+      keyRootId: row.keyId,
+      isCorrected: corrected,
       reservedMs: this.#reservedMs.get(nonce) ?? 0,
       sentMs: sent ? this.clock.now() : null,
       decidedMs: decided ? this.clock.now() : null,

@@ -186,8 +186,14 @@ async function fundsProblems(
   const paidRaw = BigInt(payments) * PRICE_RAW;
   const leftRaw = DEPOSIT_RAW - paidRaw;
   const wanted: FundsRow = {
-    ...{ spendable: leftRaw, held: 0n, credited: DEPOSIT_RAW, consumed: paidRaw },
-    ...{ wallet: leftRaw, promised: 0n, charged: paidRaw, successes: BigInt(payments) },
+    spendable: leftRaw,
+    held: 0n,
+    credited: DEPOSIT_RAW,
+    consumed: paidRaw,
+    wallet: leftRaw,
+    promised: 0n,
+    charged: paidRaw,
+    successes: BigInt(payments),
   };
   return [
     ...unlike('books', textOf(funds), textOf(wanted)),

@@ -54,7 +54,9 @@ export async function startPaymentWorld(
   const vendor = await startEvilVendor(chain);
   const world = await startWorld({ ...payingEnvironment(chain.url), ...environment }, deps);
   return {
-    ...{ chain, vendor, world },
+    chain,
+    vendor,
+    world,
     async payer(name, amountRaw = 1_000_000n) {
       const developer = await newDeveloper(world.api, `owner of ${name}`);
       return fundPayer({ chain, developer, ...world }, name, amountRaw);
@@ -96,7 +98,9 @@ export async function fundPayer(
   }
   const authorization = `Bearer ${key}`;
   return {
-    ...{ agentId, wallet, key },
+    agentId,
+    wallet,
+    key,
     fetch: (request, headers = {}) =>
       ask(`${url}/v1/proxy/fetch`, {
         headers: { authorization, ...headers },

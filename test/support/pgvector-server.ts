@@ -4,7 +4,7 @@ import { PGlite } from '@electric-sql/pglite';
 import { vector } from '@electric-sql/pglite-pgvector';
 import { drizzle } from 'drizzle-orm/postgres-js';
 import { migrate } from 'drizzle-orm/postgres-js/migrator';
-import { migrationsFolder } from '../../src/platform/postgres/migrate.ts';
+import { migrationsFolder } from '../../src/platform/postgres/migrations-folder.ts';
 import { openSql } from '../../src/platform/postgres/sql.ts';
 
 /** The first message of a connection has no type; `X` is its last. */

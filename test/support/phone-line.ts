@@ -143,6 +143,7 @@ export async function phoneCallOn<C extends Clock>(
   const said: SaidTurn[] = [];
   const interruptions: string[] = [];
   const cuts: string[] = [];
+  const handedOver: string[] = [];
   const config = {
     ...DEFAULT_CONFIG,
     inputFormat: MULAW,
@@ -170,6 +171,11 @@ export async function phoneCallOn<C extends Clock>(
       act() {},
       digit: (digit) => brain?.digit?.(digit),
       answered: () => brain?.answered?.(),
+      callerSpoke: () => brain?.callerSpoke?.(),
+      handOff(data) {
+        handedOver.push(data);
+        call.end('agent_ended');
+      },
       announced: options.announced ?? (() => {}),
       notAnnounced: options.notAnnounced ?? (() => {}),
       heard: (_, heard) => cuts.push(heard),
@@ -201,6 +207,8 @@ export async function phoneCallOn<C extends Clock>(
     close: () => line.close(),
   };
   call.attach(connection);
+  brain?.onManner?.((manner) => call.setManner(manner));
+  brain?.onPreempted?.(() => call.preempt());
   brain?.onUnprompted?.(() => call.respond());
 
   /** The caller says `text`, for so long, and is silent until the end of the turn is found. */
@@ -221,6 +229,7 @@ export async function phoneCallOn<C extends Clock>(
     connection,
     cuts,
     engines,
+    handedOver,
     interruptions,
     ledger,
     line,

@@ -39,7 +39,9 @@ export const arbitraryCap = (fromSec: number): fc.Arbitrary<Cap> => {
       match: fc.oneof(fc.constant(EVERYTHING), fc.constantFrom(...MATCHES)),
       window: fc.constantFrom(...WINDOWS),
       limits: fc.record({ limitRaw, limitFloorRaw: limit, limitCeilingRaw: limit }),
-      ...{ effectiveFromSec: soon, expiresAtSec: soon, reserves: fc.boolean() },
+      effectiveFromSec: soon,
+      expiresAtSec: soon,
+      reserves: fc.boolean(),
       action: fc.constantFrom('block' as const, 'block' as const, 'suspend_agent' as const),
     })
     .map(({ match, window, limits, reserves, ...others }) => {
@@ -57,17 +59,24 @@ export async function insertPolicy(
   const { window } = cap;
   const [row] = await sql<{ id: number }[]>`
     insert into policies ${sql({
-      ...{ account_id: owner.accountId, agent_id: owner.agentId, kind: cap.kind },
-      ...{ match_key: cap.matchKey, match_kind: cap.matchKind },
+      account_id: owner.accountId,
+      agent_id: owner.agentId,
+      kind: cap.kind,
+      match_key: cap.matchKey,
+      match_kind: cap.matchKind,
       limit_raw: `${cap.limitRaw}`,
       limit_floor_raw: cap.limitFloorRaw === null ? null : `${cap.limitFloorRaw}`,
       limit_ceiling_raw: cap.limitCeilingRaw === null ? null : `${cap.limitCeilingRaw}`,
       window_kind: window.kind,
       window_seconds: window.kind === 'rolling' ? window.seconds : null,
       calendar_unit: window.kind === 'calendar' ? window.unit : null,
-      ...{ starts_at: new Date(0), expires_at: cap.expiresAtSec },
-      ...{ effective_from: cap.effectiveFromSec, effective_until: cap.effectiveUntilSec },
-      ...{ action: cap.action, label: cap.label, reserves: cap.reserves },
+      starts_at: new Date(0),
+      expires_at: cap.expiresAtSec,
+      effective_from: cap.effectiveFromSec,
+      effective_until: cap.effectiveUntilSec,
+      action: cap.action,
+      label: cap.label,
+      reserves: cap.reserves,
       quality_throttle_floor_bps: cap.qualityFloorBps,
       quality_window_seconds: cap.qualityWindowSeconds,
     })} returning id`;

@@ -26,7 +26,8 @@ const pick = <T>(items: readonly T[]): T => items[Math.floor(Math.random() * ite
 export const ledgerOf = (sql: Sql, nodeId: string): LiveLedger =>
   createLedger({
     store: createBalanceStore({ sql, node: { nodeId, leaseEpoch: 1 } }),
-    ...{ clock: systemClock, log: silentLog },
+    clock: systemClock,
+    log: silentLog,
   });
 
 /** Sets money aside for whatever it likes, settles it or gives it back, until the time is over; leaves nothing open. */
@@ -69,11 +70,25 @@ export async function spendAtRandom(
 }
 
 const chargeOf = (hold: Hold, costRaw: bigint) => ({
-  ...{ agentId: hold.agentId, keyId: hold.facts.keyRootId, targetUrl: 'x', method: 'POST' },
-  ...{ targetHost: hold.facts.host ?? 'none', status: 'success' as const, costRaw },
-  ...{ model: null, rail: null, usage: {}, taskId: hold.facts.taskId, actionId: null },
-  ...{ customerId: null, sessionId: null, payee: hold.facts.payee, responseStatusCode: 200 },
-  ...{ latencyMs: 1, overheadMs: null, upstreamMs: null },
+  agentId: hold.agentId,
+  keyId: hold.facts.keyRootId,
+  targetUrl: 'x',
+  method: 'POST',
+  targetHost: hold.facts.host ?? 'none',
+  status: 'success' as const,
+  costRaw,
+  model: null,
+  rail: null,
+  usage: {},
+  taskId: hold.facts.taskId,
+  actionId: null,
+  customerId: null,
+  sessionId: null,
+  payee: hold.facts.payee,
+  responseStatusCode: 200,
+  latencyMs: 1,
+  overheadMs: null,
+  upstreamMs: null,
 });
 
 /** Makes, moves, resets and revokes caps of agents and of their team, until the time is over. */

@@ -49,8 +49,10 @@ async function somewhere(directory: string) {
   }
   const path = join(directory, 'db');
   const target: DatabaseTarget = {
-    ...{ kind: 'socket', directory: join(path, 'postgres-18') },
-    ...{ user: 'app', database: 'postgres' },
+    kind: 'socket',
+    directory: join(path, 'postgres-18'),
+    user: 'app',
+    database: 'postgres',
   };
   return { url: path, target, dispose: async () => {} };
 }

@@ -75,16 +75,25 @@ export function proxyWorld({ unpaid = demand({}), paid = { body: 'bought' } }: V
   const state = {
     breaker: { kind: 'clear', reason: 0, reasonText: 'clear' } as BreakerVerdict,
     spendState: {
-      ...{ rules: { walletAddress: PAYER.address }, spendableRaw: 1_000_000n },
+      rules: { walletAddress: PAYER.address },
+      spendableRaw: 1_000_000n,
     } as StandingsWish,
     remembered: undefined as StandingsWish | undefined,
     advisory: undefined as string | undefined,
     signing: undefined as Error | undefined,
   };
   const deps: ProxyDeps = {
-    ...{ ledger: book.ledger, reload: book.reload, client, clock: book.clock, log },
-    ...{ random: systemRandom, times: VENDOR_TIMES, terms: TERMS, validBeforeSeconds: 90 },
-    ...{ domain: usdcDomain(TERMS.usdc), eventsOf: async () => [] },
+    ledger: book.ledger,
+    reload: book.reload,
+    client,
+    clock: book.clock,
+    log,
+    random: systemRandom,
+    times: VENDOR_TIMES,
+    terms: TERMS,
+    validBeforeSeconds: 90,
+    domain: usdcDomain(TERMS.usdc),
+    eventsOf: async () => [],
     refusalOfHold: refusePayment,
     breaker: { check: () => state.breaker },
     wallets: {
@@ -121,14 +130,25 @@ export function proxyWorld({ unpaid = demand({}), paid = { body: 'bought' } }: V
     const answer = await createProxy({ ...deps, ...change }).send({
       spender: { agentId: AGENT, keyId: 1, keyRootId: 1 },
       request: ProxyRequest.parse({ url: 'https://vendor.test/paid', ...request }),
-      ...{ workId, signal: leaving.signal },
+      workId,
+      signal: leaving.signal,
     });
     await rest(book);
     return answer;
   };
 
   return {
-    ...{ book, deps, state, lines, steps, passed, signed, opened, sent, answers, send },
+    book,
+    deps,
+    state,
+    lines,
+    steps,
+    passed,
+    signed,
+    opened,
+    sent,
+    answers,
+    send,
     /** The client is gone. */
     leave: () => leaving.abort(),
     /** The one payment of this world. */

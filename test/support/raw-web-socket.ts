@@ -3,8 +3,12 @@ import { frame, rawUpgrade } from './web-socket-client.ts';
 
 /** The first byte of frames that end their message. */
 export const FIRST = {
-  ...{ continuation: 0x80, text: 0x81, binary: 0x82 },
-  ...{ close: 0x88, ping: 0x89, pong: 0x8a },
+  continuation: 0x80,
+  text: 0x81,
+  binary: 0x82,
+  close: 0x88,
+  ping: 0x89,
+  pong: 0x8a,
 } as const;
 /** Taken off the first byte: more of the message is to come. */
 export const FIN = 0x80;

@@ -3,6 +3,11 @@ import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { listenOnLoopback } from './listen-on-loopback.ts';
 
+export const UNAUTHORIZED = 'unauthorized';
+
+/** Base64 characters of 50 ms of 24 kHz PCM, which are a token. */
+const TOKEN_CHARS = 3_200;
+
 export type Frame = { readonly bytes: Buffer; readonly isBinary: boolean };
 
 /** One session, as the upstream has it. */
@@ -18,6 +23,8 @@ export type UpstreamPeer = {
   say(event: object | string): void;
   /** Begins a response. */
   begin(id: string): void;
+  /** Sends silence that lasts for this many tokens, as 24 kHz PCM. */
+  sound(tokens: number): void;
   /** Ends it with a usage block; without one where it is undefined. */
   finish(id: string, usage: object | undefined, more?: object): void;
 };
@@ -37,10 +44,11 @@ export type RealtimeUpstream = AsyncDisposable & {
 
 /**
  * A peer that speaks the OpenAI realtime protocol on loopback, event by event as a test scripts it. `objectionTo` is why a vendor of
- * another protocol refuses the address that is asked.
+ * another protocol refuses the address or the headers that it is asked with; `UNAUTHORIZED` is a refusal of the credential.
  */
 export async function realtimeUpstream(
-  objectionTo: (url: URL) => string | undefined = () => undefined,
+  objectionTo: (url: URL, headers: IncomingMessage['headers']) => string | undefined = () =>
+    undefined,
 ): Promise<RealtimeUpstream> {
   const server = createServer();
   const sockets = new WebSocketServer({ noServer: true });
@@ -49,7 +57,9 @@ export async function realtimeUpstream(
   const asked = { count: 0 };
   const waiting = new Set<() => void>();
   const upstream = {
-    ...{ peers, asked, refusals },
+    peers,
+    asked,
+    refusals,
     greet: (peer: UpstreamPeer) => peer.say({ type: 'session.created', session: { id: 'sess_u' } }),
     async peer(index = 0) {
       while (peers[index] === undefined) {
@@ -62,8 +72,9 @@ export async function realtimeUpstream(
   const silent: Duplex[] = [];
   server.on('upgrade', (request, socket, head) => {
     asked.count++;
-    const objection = objectionTo(new URL(request.url ?? '', 'http://vendor'));
-    const status = objection === undefined ? refusals.shift() : 400;
+    const objection = objectionTo(new URL(request.url ?? '', 'http://vendor'), request.headers);
+    const refusal = objection === UNAUTHORIZED ? 401 : 400;
+    const status = objection === undefined ? refusals.shift() : refusal;
     if (status === undefined) {
       sockets.handleUpgrade(request, socket, head, (ws) => {
         const peer = peerOf(ws, request);
@@ -101,7 +112,12 @@ function peerOf(ws: WebSocket, request: IncomingMessage): UpstreamPeer {
   const say = (event: object | string) =>
     ws.send(typeof event === 'string' ? event : JSON.stringify(event));
   return {
-    ...{ ws, path: request.url ?? '', headers: request.headers, frames, closed, say },
+    ws,
+    path: request.url ?? '',
+    headers: request.headers,
+    frames,
+    closed,
+    say,
     async until(text) {
       for (;;) {
         const found = frames.find(({ bytes }) => bytes.includes(text));
@@ -113,6 +129,8 @@ function peerOf(ws: WebSocket, request: IncomingMessage): UpstreamPeer {
       }
     },
     begin: (id) => say({ type: 'response.created', response: { id, status: 'in_progress' } }),
+    sound: (tokens) =>
+      say({ type: 'response.output_audio.delta', delta: 'A'.repeat(tokens * TOKEN_CHARS) }),
     finish: (id, usage, more = {}) =>
       say({
         type: 'response.done',

@@ -9,6 +9,7 @@ import {
 import type { Reservation } from '../../src/payments/reservations/reservation.ts';
 import { RpcUnavailable } from '../../src/platform/chain/rpc.ts';
 import { FakeChain, rpcOf, USDC } from './fakes/fake-chain.ts';
+import { MemoryAwaited } from './fakes/memory-awaited.ts';
 import { logLines } from './log-lines.ts';
 import { PaymentBook } from './payment-book.ts';
 
@@ -29,7 +30,11 @@ export function reconcileWorld(confirmations = 0, blocks = 1) {
   const credits: Parameters<Ledger['credit']>[0][] = [];
   /** What was asked of the chain and of the book, in order. */
   const order = chain.asked;
-  const deps: ReconcileDeps = {
+  const walletOf = (agentId: number) =>
+    [...owners].find(([, owner]) => owner === agentId)?.[0] ?? '';
+  const awaited = new MemoryAwaited(book.store, walletOf, () => book.clock.now());
+  const deps: ReconcileDeps & { awaited: MemoryAwaited } = {
+    awaited,
     view: { rpc: rpcOf(chain), usdc: USDC, confirmations },
     ledger: {
       ...book.ledger,
@@ -47,7 +52,8 @@ export function reconcileWorld(confirmations = 0, blocks = 1) {
       book.rows(({ decidedMs, state }) => decidedMs !== null && state !== 'settled'),
     findFirstWalletMs: async () => undefined,
     findSettled: async () => book.rows(({ state }) => state === 'settled'),
-    ...{ findByNonce: book.reload, reload: book.reload },
+    findByNonce: book.reload,
+    reload: book.reload,
     findOpenPayouts: async () => payouts.filter(({ isDone }) => !isDone),
     findPayout: async (nonce) => payouts.find((payout) => payout.nonce === nonce),
     repayVanished: async () => 0,
@@ -69,7 +75,17 @@ export function reconcileWorld(confirmations = 0, blocks = 1) {
   }
 
   return {
-    ...{ book, chain, deps, lines, owners, payouts, paid, credits, order, read },
+    awaited,
+    book,
+    chain,
+    deps,
+    lines,
+    owners,
+    payouts,
+    paid,
+    credits,
+    order,
+    read,
     get cursor() {
       return cursor;
     },

@@ -24,7 +24,7 @@ export async function relayBrainWorld({ allowLocalhost = true, url = '' } = {}) 
       to: '+14155550199',
       direction: 'inbound',
       url: url === '' ? app.url : url,
-      customParameters: { taskId: 'ca1' },
+      variables: { taskId: 'ca1' },
     },
   );
   let unprompted = 0;

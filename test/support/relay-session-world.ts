@@ -18,27 +18,40 @@ export async function startRelaySession(
   options: {
     readonly rates?: RateTexts;
     readonly creditRaw?: bigint;
+    /** Set for a model that reasons. */
+    readonly efforts?: Source['efforts'];
     /** Changes the ledger before anything is held in it. */
     readonly bind?: (ledger: FakeLedger) => void;
     /** The parent of its span. */
     readonly span?: Span;
   } = {},
 ) {
-  const { rates = TOKEN_RATES, creditRaw = 1_000_000n, bind, span } = options;
+  const { rates = TOKEN_RATES, creditRaw = 1_000_000n, bind, efforts, span } = options;
   const clock = new ManualClock();
   const world = await createVoiceWorld({ clock, creditRaw });
   bind?.(world.ledger);
   const source: Source = {
-    ...{ rail: 'direct-account', provider: 'acme', upstreamModel: 'v', marginBps: 0 },
+    rail: 'direct-account',
+    provider: 'acme',
+    upstreamModel: 'v',
+    marginBps: 0,
     rates: ratesOf(rates),
+    efforts,
   };
   const model: Model = {
-    ...{ id: 'acme/v', modality: 'realtime', contextWindow: null, maxOutputTokens: null },
+    id: 'acme/v',
+    modality: 'realtime',
+    contextWindow: null,
+    maxOutputTokens: null,
     sources: [source],
   };
   const spender = { agentId: AGENT, keyId: 70 };
   const owner: SessionHoldOwner = {
-    ...{ spender, sessionId: 'sess_t', kind: 'realtime', model: model.id, source },
+    spender,
+    sessionId: 'sess_t',
+    kind: 'realtime',
+    model: model.id,
+    source,
   };
   const distrusted: string[] = [];
   const breaker = { distrusted: (source: string) => distrusted.push(source) };

@@ -28,8 +28,11 @@ import { createVoiceWorld } from './voice-world.ts';
 
 /** So that a token of sound costs one raw unit heard and two spoken, and one of text a tenth. */
 export const TOKEN_RATES: RateTexts = {
-  ...{ text_input_token: '0.1', text_output_token: '0.2', cached_input_token: '0.05' },
-  ...{ audio_input_token: '1', audio_output_token: '2' },
+  text_input_token: '0.1',
+  text_output_token: '0.2',
+  cached_input_token: '0.05',
+  audio_input_token: '1',
+  audio_output_token: '2',
 };
 /** A raw unit a second. */
 export const TIME_RATES: RateTexts = { audio_second: '1' };
@@ -81,7 +84,8 @@ export async function relayWorld(
   const relays: Relays = { rails, breaker: createSourceRests(shared), providerKeys };
   const { ledger: given, tapes } = options;
   const { deps, ledger } = await createVoiceWorld({
-    ...{ clock, creditRaw },
+    clock,
+    creditRaw,
     change: { catalogue, tapes, ...(given && { ledger: given }) },
   });
   const front = await liveFront(teardown, {
@@ -94,7 +98,13 @@ export async function relayWorld(
   });
   const url = (model = 'acme/voice') => front.at(`/v1/realtime?model=${encodeURIComponent(model)}`);
   return {
-    ...{ ...front, upstream, second, ledger, usedKeys, url, sessions: deps.sessions },
+    ...front,
+    upstream,
+    second,
+    ledger,
+    usedKeys,
+    url,
+    sessions: deps.sessions,
     connect: (model, headers) => front.connect(url(model), headers),
   };
 }
@@ -107,13 +117,18 @@ function entriesOf(upstream: RealtimeUpstream, second: RealtimeUpstream) {
     ['second', { baseUrl: second.baseUrl, dialect, apiKeyEnv: 'SECOND_KEY' }],
   ]);
   const source = (provider: string, upstreamModel: string, rates: RateTexts) => ({
-    ...{ rail: 'direct-account' as const, provider, upstreamModel, rates, marginBps: 0 },
+    rail: 'direct-account' as const,
+    provider,
+    upstreamModel,
+    rates,
+    marginBps: 0,
   });
   const dearer = { ...TOKEN_RATES, audio_output_token: '3' };
   const models: ModelEntry[] = [
     ...LOCAL_MODELS,
     {
-      ...{ id: 'acme/voice', modality: 'realtime' },
+      id: 'acme/voice',
+      modality: 'realtime',
       sources: [source('acme', 'voice-1', TOKEN_RATES), source('second', 'voice-2', dearer)],
     },
     { id: 'acme/alone', modality: 'realtime', sources: [source('acme', 'alone', TOKEN_RATES)] },

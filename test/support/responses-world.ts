@@ -16,7 +16,8 @@ export const OTHER_KEY = `svc_${'b'.repeat(64)}`;
 const RATES = { text_input_token: '2.5', text_output_token: '10' };
 
 const modelOf = (id: string, provider: string): ModelEntry => ({
-  ...{ id, modality: 'text' },
+  id,
+  modality: 'text',
   sources: [{ rail: 'direct-account', provider, upstreamModel: 'vendor', rates: RATES }],
 });
 
@@ -39,22 +40,25 @@ export async function responsesWorld({
   const chat = await streamUpstream();
   const own = await responsesUpstream();
   const gateway = await gatewayWorld({
-    ...{ ledger, agentId },
+    ledger,
+    agentId,
     ...(sql && { keptIn: sql }),
     others: new Map([[OTHER_KEY, { agentId: otherId, keyId: 2 }]]),
     providers: {
       acme: { baseUrl: chat.baseUrl, dialect: 'openai', apiKeyEnv: 'UP_KEY', chatMembers },
-      open: {
-        ...{ baseUrl: own.baseUrl, dialect: 'openai', apiKeyEnv: 'UP_KEY' },
-        speaksResponses: true,
-      },
+      open: { baseUrl: own.baseUrl, dialect: 'openai', apiKeyEnv: 'UP_KEY', speaksResponses: true },
     },
     secret: () => 'sk-pool',
     models: [modelOf(CHAT_MODEL, 'acme'), modelOf(OWN_MODEL, 'open')],
     ...more,
   });
   return {
-    ...{ agentId, otherId, ledger, chat, own, gateway },
+    agentId,
+    otherId,
+    ledger,
+    chat,
+    own,
+    gateway,
     /** What has left the first agent, by its balance and by its rows, once nothing is under way any more. */
     async charged(): Promise<bigint> {
       await expect.poll(() => ledger.openHolds()).toBe(0);

@@ -46,12 +46,19 @@ const CHEAP = { text_input_token: '1', text_output_token: '2' };
 const DEAR = { text_input_token: '10', text_output_token: '20' };
 
 const paid = (provider: string, rates: object) => ({
-  ...{ rail: 'x402-router', provider, upstreamModel: 'routed-1', marginBps: 500, rates },
+  rail: 'x402-router',
+  provider,
+  upstreamModel: 'routed-1',
+  marginBps: 500,
+  rates,
 });
 const DIRECT = { rail: 'direct-account', provider: 'direct', upstreamModel: 'm', rates: DEAR };
 
 const model = (id: string, modality: string, ...sources: readonly object[]) => ({
-  ...{ id, modality, contextWindow: null, sources },
+  id,
+  modality,
+  contextWindow: null,
+  sources,
 });
 
 /**
@@ -63,8 +70,10 @@ export async function startRouterWorld(
 ): Promise<RouterWorld> {
   const chain = await startChain({});
   const behind = {
-    ...{ chat: await openAiUpstream(), streams: await streamUpstream() },
-    ...{ speech: await speechUpstream(), ears: await transcriptionUpstream() },
+    chat: await openAiUpstream(),
+    streams: await streamUpstream(),
+    speech: await speechUpstream(),
+    ears: await transcriptionUpstream(),
   };
   const onward = (path: string, body: Buffer) => upstreamFor(behind, path, body).baseUrl;
   const router = await startRouter(chain, { priceRaw: ROUTER_PRICE_RAW, onward });
@@ -103,7 +112,13 @@ export async function startRouterWorld(
   );
   const world = await startWorld({ ...payingEnvironment(chain.url), CATALOG_FILE: catalogue });
   return {
-    ...{ chain, router, behind, evil, direct, world, catalogue },
+    chain,
+    router,
+    behind,
+    evil,
+    direct,
+    world,
+    catalogue,
     seenBy: (script) => evil.seen(`${evil.origin}/${script}/chat/completions`),
     async buyer(name, depositRaw = 100_000n) {
       const developer = await newDeveloper(world.api, `owner of ${name}`);

@@ -3,18 +3,33 @@ import fc from 'fast-check';
 type Schema = Record<string, unknown>;
 
 const FORMATS = [
-  ...['date', 'date-time', 'time', 'email', 'uuid', 'uri', 'ipv4', 'ipv6', 'hostname'],
-  ...['duration', 'uri-reference', 'json-pointer', 'regex', 'byte'],
+  'date',
+  'date-time',
+  'time',
+  'email',
+  'uuid',
+  'uri',
+  'ipv4',
+  'ipv6',
+  'hostname',
+  'duration',
+  'uri-reference',
+  'json-pointer',
+  'regex',
 ];
 const PATTERNS = [
-  ...['^[A-Z]{3}$', '^\\d{5}(-\\d{4})?$', 'ab+c', '^(red|green|blue)-[0-9a-f]{2,}$'],
-  ...[
-    '^[^aeiou]+$',
-    '^(?=.*\\d)(?=.*[a-z]).{6,}$',
-    '^#?([a-f0-9]{6}|[a-f0-9]{3})$',
-    '^\\p{Lu}\\S*$',
-  ],
-  ...['^\\+[1-9]\\d{6,14}$', '(^a|b$)', '^[\\w.-]+@[\\w-]+\\.[a-z]{2,}$', '^(?!x)[x-z]{2}$'],
+  '^[A-Z]{3}$',
+  '^\\d{5}(-\\d{4})?$',
+  'ab+c',
+  '^(red|green|blue)-[0-9a-f]{2,}$',
+  '^[^aeiou]+$',
+  '^(?=.*\\d)(?=.*[a-z]).{6,}$',
+  '^#?([a-f0-9]{6}|[a-f0-9]{3})$',
+  '^\\p{Lu}\\S*$',
+  '^\\+[1-9]\\d{6,14}$',
+  '(^a|b$)',
+  '^[\\w.-]+@[\\w-]+\\.[a-z]{2,}$',
+  '^(?!x)[x-z]{2}$',
 ];
 const NAMES = ['city', 'count', 'startDate', 'email', 'kind', 'tags', 'note'];
 
@@ -24,7 +39,8 @@ const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined }
 
 const text = fc.oneof(
   fc.record({ least: fc.nat(12), room: maybe(fc.nat(12)) }).map(({ least, room }) => ({
-    ...{ type: 'string', minLength: least },
+    type: 'string',
+    minLength: least,
     ...(room === undefined ? {} : { maxLength: least + room }),
   })),
   fc.constantFrom(...FORMATS).map((format) => ({ type: 'string', format })),
@@ -41,7 +57,8 @@ const number = fc
   })
   .map(({ isOpen, least, multipleOf, room, type }) =>
     without({
-      ...{ type, multipleOf },
+      type,
+      multipleOf,
       ...(isOpen
         ? { exclusiveMinimum: least, exclusiveMaximum: least + room * 2 }
         : { minimum: least, maximum: least + room }),
@@ -78,16 +95,23 @@ export const schemas: fc.Arbitrary<Schema> = fc.letrec<{ node: Schema }>((tie) =
     .record({ items: node, least: fc.nat(2), room: maybe(fc.nat(3)) })
     .map(({ items, least, room }) =>
       without({
-        ...{ type: 'array', items, minItems: least },
+        type: 'array',
+        items,
+        minItems: least,
         maxItems: room === undefined ? undefined : least + room,
       }),
     );
   const unique = fc.oneof(text, number).map((items) => ({
-    ...{ type: 'array', uniqueItems: true, minItems: 2 },
+    type: 'array',
+    uniqueItems: true,
+    minItems: 2,
     items: { ...items, multipleOf: undefined, maxLength: undefined, minLength: undefined },
   }));
   const tuple = fc.array(node, { minLength: 1, maxLength: 3 }).map((prefixItems) => ({
-    ...{ type: 'array', prefixItems, minItems: prefixItems.length, items: false },
+    type: 'array',
+    prefixItems,
+    minItems: prefixItems.length,
+    items: false,
   }));
   const choice = fc
     .tuple(fc.constantFrom('anyOf', 'oneOf'), fc.array(node, { minLength: 1, maxLength: 2 }))
@@ -97,7 +121,8 @@ export const schemas: fc.Arbitrary<Schema> = fc.letrec<{ node: Schema }>((tie) =
         ? { anyOf: branches }
         : {
             oneOf: branches.map((branch, i) => ({
-              ...{ type: 'object', required: ['kind', 'value'] },
+              type: 'object',
+              required: ['kind', 'value'],
               properties: { kind: { const: `kind${i}` }, value: branch },
             })),
           },
@@ -110,7 +135,8 @@ export const schemas: fc.Arbitrary<Schema> = fc.letrec<{ node: Schema }>((tie) =
     properties: { extra: { type: 'integer', minimum: 3 } },
   }));
   const conditional = fc.tuple(node, node).map(([a, b]) => ({
-    ...{ type: 'object', required: ['mode', 'value'] },
+    type: 'object',
+    required: ['mode', 'value'],
     properties: { mode: { enum: ['x', 'y'] } },
     if: { properties: { mode: { const: 'x' } } },
     // biome-ignore lint/suspicious/noThenProperty: it is a word of the dialect
@@ -119,13 +145,22 @@ export const schemas: fc.Arbitrary<Schema> = fc.letrec<{ node: Schema }>((tie) =
   }));
   const nullable = fc.oneof(text, number).map((one) => ({
     ...one,
-    type: [...[(one as Schema).type], 'null'],
+    type: [(one as Schema).type, 'null'],
   }));
   return {
     node: fc.oneof(
       { depthSize: 'small', withCrossShrink: true },
-      ...[text, number, constant, nullable, unique],
-      ...[object, list, tuple, choice, all, conditional],
+      text,
+      number,
+      constant,
+      nullable,
+      unique,
+      object,
+      list,
+      tuple,
+      choice,
+      all,
+      conditional,
     ) as fc.Arbitrary<Schema>,
   };
 }).node;

@@ -27,7 +27,8 @@ function catalogueOf({ baseUrl }: OpenAiUpstream, without: readonly string[]) {
     { id: VECTORS, modality: 'embedding', sources: [{ ...source, rates }] },
     { id: OTHER_VECTORS, modality: 'embedding', sources: [{ ...source, rates }] },
     {
-      ...{ id: WORDS, modality: 'text' },
+      id: WORDS,
+      modality: 'text',
       sources: [{ ...source, rates: { ...rates, text_output_token: RATE } }],
     },
   ];
@@ -73,7 +74,8 @@ async function sellerOn(sql: Sql, upstream: OpenAiUpstream, options: SellerOptio
   const shop = { models, random: systemRandom, works, inferModel, tracer };
   return {
     options: { selling: { embedders, shop }, ...(onStep === undefined ? {} : { onStep }) },
-    ...{ money, gateway },
+    money,
+    gateway,
   };
 }
 
@@ -90,7 +92,11 @@ export async function sellingMemory(options: SellerOptions & { readonly fundsRaw
   if (fundsRaw > 0n) await ledger.credit({ agentId, amountRaw: fundsRaw, reference: 'start' });
   const own = memoryProcess(sql, first.options);
   return {
-    ...{ sql, agentId, upstream, ledger, ...own },
+    sql,
+    agentId,
+    upstream,
+    ledger,
+    ...own,
     async another(more: SellerOptions = options) {
       const seller = await sellerOn(sql, upstream, more);
       sellers.push(seller);
@@ -98,7 +104,8 @@ export async function sellingMemory(options: SellerOptions & { readonly fundsRaw
     },
     ingest: (texts: readonly string[], more: Record<string, unknown> = {}, infer = false) =>
       own.ask(agentId, 'ingest', {
-        ...{ type: 'memory', memories: texts.map((text) => ({ text, infer })) },
+        type: 'memory',
+        memories: texts.map((text) => ({ text, infer })),
         ...more,
       }),
     /** What the agent has paid by now, and what is held. */

@@ -66,8 +66,14 @@ export const arbitraryReading: fc.Arbitrary<Reading> = fc
     );
     const snapshot: Snapshot = {
       state: {
-        ...{ version: 1n, rulesVersion: 1n, spendableRaw, heldRaw: 0n },
-        ...{ creditedRaw: spendableRaw, consumedRaw: 0n, walletRaw: 0n, promisedRaw: 0n },
+        version: 1n,
+        rulesVersion: 1n,
+        spendableRaw,
+        heldRaw: 0n,
+        creditedRaw: spendableRaw,
+        consumedRaw: 0n,
+        walletRaw: 0n,
+        promisedRaw: 0n,
         counters: counters.slice(0, own.length),
       },
       rules: {

@@ -63,7 +63,9 @@ export async function startSpeakSockets(
     rateLimits: { gatewayPerMinute: 10_000, ...rateLimits },
   });
   return {
-    ...{ ledger, upstream, url: front.at },
+    ledger,
+    upstream,
+    url: front.at,
     async connect(path: string, headers: Readonly<Record<string, string>> = {}) {
       const client = await front.connect(front.at(path), headers);
       const sound = { bytes: 0 };

@@ -84,7 +84,9 @@ export const speakWorld =
       {
         admit,
         buyer: {
-          ...{ spender: { agentId: 7 }, accountId: 'acct', providerKey: undefined },
+          spender: { agentId: 7 },
+          accountId: 'acct',
+          providerKey: undefined,
           admitPooled,
         } as never,
         plan: { format: 'pcm', made: { encoding: 'linear16', sampleRateHz: 24_000, inWav: false } },

@@ -25,7 +25,9 @@ export type SpeechUpstream = AsyncDisposable & {
 export async function speechUpstream(): Promise<SpeechUpstream> {
   const abandoned = { count: 0 };
   const peer = {
-    ...{ seen: [] as Seen[], plays: [] as Play[], abandoned },
+    seen: [] as Seen[],
+    plays: [] as Play[],
+    abandoned,
     sound: noise(50_000),
     contentType: 'audio/mpeg' as string | undefined,
   };

@@ -66,7 +66,9 @@ export async function prepareRace(
   const agents = await seedAgents(sql, kind.agents);
   const node = { nodeId: 'race setup', leaseEpoch: 1 };
   await using ledger = createLedger({
-    ...{ store: createBalanceStore({ sql, node }), clock: systemClock, log: silentLog },
+    store: createBalanceStore({ sql, node }),
+    clock: systemClock,
+    log: silentLog,
   });
   const { policy } = kind;
   const enough = PRICE_RAW * BigInt(policy === undefined ? room : calls);

@@ -31,8 +31,15 @@ export function standingsWith({
   const counters = (known: readonly Counted[]) =>
     known.map(([policy, settledRaw]) => counterOf(policy, [{ agoMs: 0, heldRaw: 0n, settledRaw }]));
   const state = {
-    ...{ version: 1n, rulesVersion: 1n, spendableRaw, heldRaw: 0n, consumedRaw: 0n },
-    ...{ creditedRaw: spendableRaw, walletRaw, promisedRaw, counters: counters(own) },
+    version: 1n,
+    rulesVersion: 1n,
+    spendableRaw,
+    heldRaw: 0n,
+    consumedRaw: 0n,
+    creditedRaw: spendableRaw,
+    walletRaw,
+    promisedRaw,
+    counters: counters(own),
   };
   const policies = own.map(([policy]) => policy);
   const teamPolicies = team.map(([policy]) => policy);
@@ -54,5 +61,6 @@ export const standingsReader = (
 export const admittedWith = (spendState: SpendState): AdmittedCall => ({
   accountId: spendState.rules.accountId,
   wallet: spendState.rules.walletAddress,
-  ...{ spendState, view: { remembered: undefined, read: async () => spendState } },
+  spendState,
+  view: { remembered: undefined, read: async () => spendState },
 });

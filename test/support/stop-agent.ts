@@ -33,7 +33,8 @@ export const WAYS_TO_STOP: readonly {
     code: 'agent_suspended',
     stop: (url, { headers }, { agentId }) =>
       ask(`${url}/v1/developer/agents/${agentId}/status`, {
-        ...{ method: 'PATCH', headers },
+        method: 'PATCH',
+        headers,
         body: { status: 'suspended' },
       }),
   },

@@ -10,7 +10,9 @@ export async function agentWithStoredKey(world: WholeWorld, provider: string, pr
     body: { amountRaw: '1000000', reference: 'start' },
   });
   await ask(`${world.url}/v1/developer/provider-keys/${provider}`, {
-    ...{ method: 'PUT', headers: developer.headers, body: { key: providerKey } },
+    method: 'PUT',
+    headers: developer.headers,
+    body: { key: providerKey },
   });
   return { agentId, key };
 }

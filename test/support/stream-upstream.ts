@@ -52,7 +52,10 @@ export async function streamUpstream(vendor?: ChatVendor): Promise<StreamUpstrea
   });
   return {
     ...(await listenOnLoopback(server)),
-    ...{ seen, authorizations, abandoned, sent },
+    seen,
+    authorizations,
+    abandoned,
+    sent,
     play(script) {
       scriptOf = typeof script === 'function' ? script : () => script;
     },
@@ -163,10 +166,13 @@ export const wholeAnswer = (
   headers: { 'content-type': 'application/json' },
   pieces: [
     JSON.stringify({
-      ...{ ...HEAD, object: 'chat.completion', ...told },
+      ...HEAD,
+      object: 'chat.completion',
+      ...told,
       choices: [
         {
-          ...{ index: 0, message: { role: 'assistant', ...message } },
+          index: 0,
+          message: { role: 'assistant', ...message },
           finish_reason: message.tool_calls === undefined ? 'stop' : 'tool_calls',
         },
       ],

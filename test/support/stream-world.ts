@@ -31,7 +31,8 @@ export async function streamWorld(
     modality: ModelEntry['modality'],
     rates: ModelEntry['sources'][number]['rates'],
   ): ModelEntry => ({
-    ...{ id, modality },
+    id,
+    modality,
     sources: [{ rail: 'direct-account', provider: 'acme', upstreamModel: 'vendor', rates }],
   });
   const gateway = await gatewayWorld({
@@ -46,7 +47,9 @@ export async function streamWorld(
     ],
   });
   return {
-    ...{ ledger, upstream, gateway },
+    ledger,
+    upstream,
+    gateway,
     /** What has left the first agent, by its balance and by its rows, once nothing is under way any more. */
     async charged(): Promise<bigint> {
       await expect.poll(() => ledger.openHolds()).toBe(0);

@@ -62,7 +62,11 @@ export async function strictWorld() {
     gemini: () => gemini.seen.at(-1),
   };
   return {
-    ...{ claude, gpt, mistral, gemini, gateway },
+    claude,
+    gpt,
+    mistral,
+    gemini,
+    gateway,
     /** Asks a model in a dialect. The answer has to be one, and nothing may be held behind it. Returns what the vendor got. */
     async ask(dialect: StrictDialect, model: StrictModel, body: object): Promise<unknown> {
       const cap = dialect === 'messages' ? { max_tokens: 64 } : {};

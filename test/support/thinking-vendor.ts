@@ -73,7 +73,8 @@ function refusalOf(vendor: Vendor, asked: Asked): string | undefined {
 type Kind = keyof typeof THOUGHTS;
 
 const callOf = (id: string) => ({
-  ...{ id, type: 'function' },
+  id,
+  type: 'function',
   function: { name: 'weather', arguments: JSON.stringify(CITY) },
 });
 

@@ -41,10 +41,16 @@ export type Traced = {
 const RATES = { text_input_token: '1', text_output_token: '2', cached_input_token: '0.5' };
 
 const model = (id: string, modality: string, ...sources: readonly object[]) => ({
-  ...{ id, modality, contextWindow: null, sources },
+  id,
+  modality,
+  contextWindow: null,
+  sources,
 });
 const source = (provider: string, rates: object = RATES) => ({
-  ...{ rail: 'direct-account', provider, upstreamModel: `${provider}-1`, rates },
+  rail: 'direct-account',
+  provider,
+  upstreamModel: `${provider}-1`,
+  rates,
 });
 
 /** The whole server, every kind of upstream, and a collector of its spans. */
@@ -54,20 +60,28 @@ export async function startTracingWorld(
 ): Promise<TracingWorld> {
   const collector = await otlpCollector();
   const peers = {
-    ...{ whole: await openAiUpstream(), bad: await openAiUpstream() },
-    ...{ streams: await streamUpstream(), speech: await speechUpstream() },
-    ...{ ears: await transcriptionUpstream(), claude: await anthropicUpstream(CLAUDE_KEY) },
+    whole: await openAiUpstream(),
+    bad: await openAiUpstream(),
+    streams: await streamUpstream(),
+    speech: await speechUpstream(),
+    ears: await transcriptionUpstream(),
+    claude: await anthropicUpstream(CLAUDE_KEY),
     responses: await responsesUpstream(),
   };
   const openai = (peer: { readonly baseUrl: string }, more: object = {}) => ({
-    ...{ baseUrl: peer.baseUrl, dialect: 'openai', ...more },
+    baseUrl: peer.baseUrl,
+    dialect: 'openai',
+    ...more,
   });
   const directory = mkdtempSync(join(tmpdir(), 'svc-traced-'));
   const catalogue = join(directory, 'catalogue.json');
   const contents = {
     providers: {
-      ...{ whole: openai(peers.whole), bad: openai(peers.bad), streams: openai(peers.streams) },
-      ...{ speech: openai(peers.speech), ears: openai(peers.ears) },
+      whole: openai(peers.whole),
+      bad: openai(peers.bad),
+      streams: openai(peers.streams),
+      speech: openai(peers.speech),
+      ears: openai(peers.ears),
       responses: openai(peers.responses, { speaksResponses: true }),
       claude: { baseUrl: peers.claude.baseUrl, dialect: 'anthropic', apiKeyEnv: 'CLAUDE_KEY' },
     },
@@ -88,15 +102,18 @@ export async function startTracingWorld(
   Object.assign(LIMITS.tracing, { exportDelayMs: EXPORT_DELAY_MS });
   const world = await startWorld(
     {
-      ...{ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.baseUrl}/traces` },
-      ...{ CATALOG_FILE: catalogue, SSRF_ALLOW_LOCALHOST: '1' },
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.baseUrl}/traces`,
+      CATALOG_FILE: catalogue,
+      SSRF_ALLOW_LOCALHOST: '1',
       ...(chainUrl !== undefined && payingEnvironment(chainUrl)),
       ...environment,
     },
     { secret: (name) => (name === 'CLAUDE_KEY' ? CLAUDE_KEY : undefined), ...deps },
   ).finally(() => Object.assign(LIMITS.tracing, { exportDelayMs }));
   return {
-    ...{ collector, world, ...peers },
+    collector,
+    world,
+    ...peers,
     async traced(key, path, { headers, ...request }) {
       const answer = await ask(`${world.url}${path}`, {
         ...request,

@@ -18,13 +18,16 @@ export type SearchedDatabase = {
 export const DIMS = 64;
 
 export const aQuery = (more: Partial<SpaceQuery> = {}): SpaceQuery => ({
-  ...{ vector: randomVector(chanceOf(99), DIMS), k: 5, ...more },
+  vector: randomVector(chanceOf(99), DIMS),
+  k: 5,
+  ...more,
 });
 
 export function randomRows(seed: number, count: number): NewRow[] {
   const chance = chanceOf(seed);
   return Array.from({ length: count }, (_, n) => ({
-    ...{ tag: n % 3 === 0 ? 1 : 0, vector: randomVector(chance, DIMS) },
+    tag: n % 3 === 0 ? 1 : 0,
+    vector: randomVector(chance, DIMS),
   }));
 }
 

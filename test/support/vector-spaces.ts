@@ -35,7 +35,10 @@ export async function vectorSpace(sql: Sql, dims: number) {
         from unnest(${textArray(ids)}::text[],
           ${textArray(rows.map(({ tag }) => TYPES[tag] ?? ''))}::text[]) as x(id, type)`;
       const chunks = rows.map(({ tag, vector }, n) => ({
-        ...{ itemId: ids[n] ?? '', type: TYPES[tag] ?? TYPES[0], content: '', vector },
+        itemId: ids[n] ?? '',
+        type: TYPES[tag] ?? TYPES[0],
+        content: '',
+        vector,
       }));
       const terms = new Map(ids.map((item) => [item, []]));
       await completeItems(sql, { claim: CLAIM, spaceId: id, terms }, chunks, onChunks);

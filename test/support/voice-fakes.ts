@@ -1,10 +1,11 @@
 import {
   EngineBusy,
+  type EnginePlace,
   type GuideEngine,
   type GuideReply,
   type LocalEngines,
+  type SharedSttEngine,
   type SpeechChunk,
-  type SttEngine,
   type SttListener,
   type TtsEngine,
   type VadEngine,
@@ -13,9 +14,9 @@ import type { StopSignal } from '../../src/kernel/stop-signal.ts';
 import { decodingHere } from './decoding-here.ts';
 
 /** Hears `w1 w2 …`: one interim word for each half second of audio, all of them final at the end. */
-class FakeStt implements SttEngine {
+class FakeStt implements SharedSttEngine {
   /** Streams that may be open at a time. */
-  places: number;
+  streams: number;
   inUse = 0;
   opened = 0;
   heardSamples = 0;
@@ -29,12 +30,32 @@ class FakeStt implements SttEngine {
   /** What the next utterances turn out to say, instead of counted words. */
   readonly script: string[] = [];
 
-  constructor(places = 4) {
-    this.places = places;
+  constructor(streams = 4) {
+    this.streams = streams;
+  }
+
+  get places() {
+    return { taken: this.listeners, refused: 0, most: this.mostListeners };
+  }
+
+  /** Listeners that have a place, of as many as there are. */
+  listeners = 0;
+  mostListeners = Number.POSITIVE_INFINITY;
+
+  takePlace(isUnderWay = false): EnginePlace {
+    if (!isUnderWay && this.listeners >= this.mostListeners) throw new EngineBusy(5);
+    this.listeners += 1;
+    let isHeld = true;
+    return {
+      release: () => {
+        if (isHeld) this.listeners -= 1;
+        isHeld = false;
+      },
+    };
   }
 
   async open(options: { listener: SttListener; grammar?: string }) {
-    if (this.inUse >= this.places) throw new EngineBusy(5);
+    if (this.inUse >= this.streams) throw new EngineBusy(5);
     this.inUse += 1;
     this.opened += 1;
     this.grammar = options.grammar;

@@ -80,7 +80,10 @@ export async function fakeWalletProvider(): Promise<FakeWalletProvider> {
   return {
     settings: { ...APP, baseUrl: baseUrl(), signingKey: privateKey, headerPrefix: 'managed' },
     signingKeyText: `wallet-auth:${privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64')}`,
-    ...{ seen, refused, wallets, faults },
+    seen,
+    refused,
+    wallets,
+    faults,
     forgetIdempotencyKeys: () => idempotent.clear(),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
@@ -115,7 +118,8 @@ function reasonToRefuse(question: Question, baseUrl: string, owner: string): str
   const signed = { version: 1, method, url: `${baseUrl}${path}`, body, headers: own };
   const key = createPublicKey({
     key: Buffer.from(owner, 'base64'),
-    ...{ format: 'der', type: 'spki' },
+    format: 'der',
+    type: 'spki',
   });
   const signature = String(headers['managed-authorization-signature'] ?? '');
   const text = Buffer.from(JSON.stringify(sorted(signed)));

@@ -27,8 +27,13 @@ const AGENTS = 5;
 const [, , place = ''] = process.argv;
 const { settings } = completeSettings(readConfig(), systemRandom);
 const server = await startServer({
-  ...{ settings, clock: systemClock, random: systemRandom, log: silentLog, port: 0 },
-  ...{ secret: () => undefined, database: JSON.parse(place) as DatabaseTarget },
+  settings,
+  clock: systemClock,
+  random: systemRandom,
+  log: silentLog,
+  port: 0,
+  secret: () => undefined,
+  database: JSON.parse(place) as DatabaseTarget,
 });
 const api = createApi(server.url);
 const { adminApiKey } = settings;

@@ -49,8 +49,12 @@ export async function startWatchedServer(upstreamUrl: string): Promise<WatchedSe
   const database = await testDatabase();
   const child = fork(CHILD, [JSON.stringify(database.target)], {
     env: {
-      ...{ PATH: process.env.PATH, HOME: process.env.HOME, CATALOG_FILE: catalogue },
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      CATALOG_FILE: catalogue,
       DATABASE_URL: join(directory, 'db'),
+      // Floods open many sockets to the local recogniser.
+      LOCAL_LISTENERS: '1000',
     },
   });
   const { url, keys, poorKey } = await nextMessage<WatchedWord>(child);
@@ -60,7 +64,9 @@ export async function startWatchedServer(upstreamUrl: string): Promise<WatchedSe
     return told;
   };
   return {
-    ...{ url, keys, poorKey },
+    url,
+    keys,
+    poorKey,
     async watch(work) {
       const slow = slowness();
       const before = await ask('begin');
@@ -89,7 +95,9 @@ function catalogueOf(baseUrl: string): object {
   const text = { text_input_token: '1', text_output_token: '2' };
   const sound = { audio_input_token: '1', audio_output_token: '2' };
   const model = (provider: string, modality = 'text', rates: object = text) => ({
-    ...{ id: `acme/${provider}`, modality, contextWindow: null },
+    id: `acme/${provider}`,
+    modality,
+    contextWindow: null,
     sources: [{ rail: 'direct-account', provider, upstreamModel: 'm', rates }],
   });
   return {

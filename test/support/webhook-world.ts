@@ -39,13 +39,22 @@ export async function webhookWorld({ attemptMs = 10_000, processes = 1 } = {}) {
   const deps = { sql, clock, now, send, openSecrets, log: silentLog, metrics: noMetrics };
   const deliverers = Array.from({ length: processes }, () => new EventDelivery(deps));
   const webhooks = createWebhooks({
-    ...{ sql, guard, random: systemRandom, sealingSecret: SEALING_SECRET },
+    sql,
+    guard,
+    random: systemRandom,
+    sealingSecret: SEALING_SECRET,
   });
   const idle = async () => {
     for (const deliverer of deliverers) await deliverer.idle();
   };
   return {
-    ...{ sql, webhooks, hosts, deliverers, idle, send, now },
+    sql,
+    webhooks,
+    hosts,
+    deliverers,
+    idle,
+    send,
+    now,
     /** An account, made where it is not there yet. */
     async account(accountId: string) {
       await sql`insert into developers (account_id, wallet) values (${accountId}, ${accountId})
@@ -56,7 +65,10 @@ export async function webhookWorld({ attemptMs = 10_000, processes = 1 } = {}) {
       insertEvents(
         sql,
         Array.from({ length: count }, (_, n) => ({
-          ...{ name, accountId, agentWallet: `0x${'a'.repeat(40)}`, correlationId: null },
+          name,
+          accountId,
+          agentWallet: `0x${'a'.repeat(40)}`,
+          correlationId: null,
           payload: { agentId: n },
         })),
       ),

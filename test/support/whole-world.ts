@@ -12,6 +12,7 @@ import { silentLog } from '../../src/kernel/log.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import type { Sql } from '../../src/platform/postgres/sql.ts';
 import { testDatabase } from './database.ts';
+import { sharedEngines } from './shared-engines.ts';
 import { testWallet } from './wallet.ts';
 
 export type WholeWorld = AsyncDisposable & {
@@ -32,11 +33,20 @@ export async function startWorld(
 ): Promise<WholeWorld> {
   const directory = mkdtempSync(join(tmpdir(), 'svc-world-'));
   const database = await testDatabase();
-  const config = readConfig({ DATABASE_URL: join(directory, 'db'), ...environment });
+  const config = readConfig({
+    DATABASE_URL: join(directory, 'db'),
+    ...environment,
+  });
   const { settings } = completeSettings(config, systemRandom);
   const server = await startServer({
-    ...{ settings, database: database.target, port: 0, log: silentLog },
-    ...{ clock: systemClock, random: systemRandom, secret: () => undefined },
+    settings,
+    database: database.target,
+    port: 0,
+    log: silentLog,
+    clock: systemClock,
+    random: systemRandom,
+    secret: () => undefined,
+    engines: sharedEngines(),
     ...deps,
   });
   const { adminApiKey } = settings;
@@ -44,7 +54,11 @@ export async function startWorld(
   const url = environment.PUBLIC_URL === undefined ? server.url : `http://127.0.0.1:${server.port}`;
   const api = createApi(url);
   return {
-    ...{ url, port: server.port, adminApiKey, api, sql: database.sql },
+    url,
+    port: server.port,
+    adminApiKey,
+    api,
+    sql: database.sql,
     wsUrl: url.replace(/^http/, 'ws'),
     fund: (name, amountRaw = 1_000_000n) =>
       fundAgent(api, { name, amountRaw, adminApiKey, nowSeconds: epochSeconds(), said: () => {} }),

@@ -18,7 +18,9 @@ import { soundVector } from '../support/sound-vector.ts';
 const MIB = 1024 * 1024;
 const MOST_STALL_MS = 50;
 const { decoding, ...engines } = createLocalEngines({
-  ...{ clock: systemClock, random: systemRandom, log: silentLog },
+  clock: systemClock,
+  random: systemRandom,
+  log: silentLog,
 });
 afterAll(() => engines[Symbol.asyncDispose]());
 

@@ -15,7 +15,9 @@ const ENDED_AFTER_MS = 170_000;
 async function runDemo() {
   const startedMs = performance.now();
   const child = spawn(process.execPath, ['--import', 'tsx', 'src/app/commands/demo.ts'], {
-    ...{ cwd: ROOT, timeout: ENDED_AFTER_MS, killSignal: 'SIGKILL' },
+    cwd: ROOT,
+    timeout: ENDED_AFTER_MS,
+    killSignal: 'SIGKILL',
   });
   let output = '';
   const keep = (text: Buffer) => {

@@ -18,29 +18,40 @@ async function* inPieces() {
 
 const ROUTES = [
   route()({
-    ...{ ...open, method: 'GET', path: '/large' },
+    ...open,
+    method: 'GET',
+    path: '/large',
     handle() {
       served.large += 1;
       return { status: 200, body: LARGE, headers: { 'content-type': 'text/plain' } };
     },
   }),
   route()({
-    ...{ ...open, method: 'GET', path: '/huge' },
+    ...open,
+    method: 'GET',
+    path: '/huge',
     handle: () => ({ status: 200, body: HUGE, headers: { 'content-type': 'text/plain' } }),
   }),
   route()({
-    ...{ ...open, method: 'GET', path: '/stream' },
+    ...open,
+    method: 'GET',
+    path: '/stream',
     handle: () => ({ status: 200, body: inPieces(), headers: { 'content-type': 'text/plain' } }),
   }),
   route()({
-    ...{ ...open, method: 'GET', path: '/small' },
+    ...open,
+    method: 'GET',
+    path: '/small',
     handle() {
       served.small += 1;
       return ok({ fine: true });
     },
   }),
   route()({
-    ...{ ...open, method: 'POST', path: '/echo', body: z.looseObject({}) },
+    ...open,
+    method: 'POST',
+    path: '/echo',
+    body: z.looseObject({}),
     handle({ body }) {
       served.echoed += 1;
       return ok(body);

@@ -34,7 +34,9 @@ function open(): Promise<IncomingMessage> {
   const messages = [{ role: 'user', content: 'Go on.' }];
   return new Promise((resolve, reject) => {
     const sent = request(`${gateway.baseUrl}/chat/completions`, {
-      ...{ method: 'POST', headers: { authorization: `Bearer ${AGENT_KEY}` }, agent: false },
+      method: 'POST',
+      headers: { authorization: `Bearer ${AGENT_KEY}` },
+      agent: false,
     });
     sent.once('response', resolve).once('error', reject);
     sent.end(JSON.stringify({ model: 'acme/fast-1', messages, stream: true }));

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
 import {
@@ -52,7 +53,8 @@ async function post(
   type = 'application/json',
 ): Promise<number> {
   const answer = await fetch(server.url + path, {
-    ...{ method: 'POST', body: body as string },
+    method: 'POST',
+    body: body as string,
     headers: { authorization: `Bearer ${server.keys[0]}`, 'content-type': type },
   });
   await answer.arrayBuffer();
@@ -297,12 +299,15 @@ describe('the memory of the server', () => {
     // One that has served nothing big yet: another has memory left over that it grows into unseen.
     await using fresh = await startWatchedServer('http://127.0.0.1:9/v1');
     for (const socket of await sendUnfinished(fresh, 60, 1)) socket.terminate();
+    // The first session loads a recogniser, which takes 125 MB whatever is sent.
+    const grownMib = async () => (await fresh.watch(() => setTimeout(1_000))).rssBytes / MIB;
+    await expect.poll(grownMib, { timeout: 30_000 }).toBeLessThan(4);
     const { rssBytes } = await fresh.watch(async () => {
       const sockets = await sendUnfinished(fresh, 60, 15);
       const closed = () => sockets.filter(({ readyState }) => readyState === WebSocket.CLOSED);
       await expect.poll(() => closed().length, { timeout: 20_000 }).toBe(60);
     });
-    expect(rssBytes).toBeLessThan(250 * MIB);
+    expect(rssBytes).toBeLessThan(150 * MIB);
   }, 120_000);
 });
 

@@ -36,7 +36,8 @@ const authorization = () => `Bearer ${server.keys[asked++ % server.keys.length]}
 
 async function post(path: string, body: object): Promise<number> {
   const answer = await fetch(server.url + path, {
-    ...{ method: 'POST', body: JSON.stringify(body) },
+    method: 'POST',
+    body: JSON.stringify(body),
     headers: { authorization: authorization(), 'content-type': 'application/json' },
   });
   await answer.arrayBuffer();
@@ -101,7 +102,8 @@ const membersOf = (count: number, value: unknown = 1) =>
 const membersText = (count: number) => JSON.stringify(membersOf(count));
 const user = (content: unknown) => ({ role: 'user', content });
 const callOf = (name: string, given: string) => (_: unknown, i: number) => ({
-  ...{ id: `call${i}`, type: 'function' },
+  id: `call${i}`,
+  type: 'function',
   function: { name, arguments: given },
 });
 const calls = (count: number, given: string) => times(count, () => 0).map(callOf('f', given));

@@ -58,8 +58,16 @@ describe('sound of this server for a client that asks as its vendor documents', 
     expect(heard.words?.map(({ word }) => word).join(' ')).toBe(heard.text);
     const [segment] = heard.segments ?? [];
     expect(Object.keys(segment ?? {}).sort()).toEqual([
-      ...['avg_logprob', 'compression_ratio', 'end', 'id', 'no_speech_prob', 'seek', 'start'],
-      ...['temperature', 'text', 'tokens'],
+      'avg_logprob',
+      'compression_ratio',
+      'end',
+      'id',
+      'no_speech_prob',
+      'seek',
+      'start',
+      'temperature',
+      'text',
+      'tokens',
     ]);
     expect(segment?.start).toBeLessThanOrEqual((heard.words?.[0]?.start ?? 0) + 0.05);
     expect(segment?.end).toBeGreaterThanOrEqual((heard.words?.at(-1)?.end ?? 0) - 0.3);

@@ -74,7 +74,17 @@ const FLOODS: Readonly<Record<string, () => Promise<unknown[]>>> = {
 describe('the event loop of a server whose sockets are flooded', () => {
   it.each(Object.entries(FLOODS))(
     'stands still for no more than 50 ms at %s',
-    (_, attack) => expectNoStall(server, async () => expectAllClosed(await attack())),
+    async (_, attack) => {
+      // A server of its own: the connections of another flood count against the limits of this one.
+      await using fresh = await startWatchedServer('http://127.0.0.1:9/v1');
+      const usual = server;
+      server = fresh;
+      try {
+        await expectNoStall(fresh, async () => expectAllClosed(await attack()));
+      } finally {
+        server = usual;
+      }
+    },
     180_000,
   );
 });

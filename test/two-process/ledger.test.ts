@@ -17,7 +17,10 @@ async function world() {
     await ledger.credit({ agentId: agent.agentId, amountRaw, reference: 'start' });
   };
   return {
-    ...{ db, agent, processes, credit },
+    db,
+    agent,
+    processes,
+    credit,
     async [Symbol.asyncDispose]() {
       await Promise.all(processes.map((process) => process[Symbol.asyncDispose]()));
       await db[Symbol.asyncDispose]();

@@ -30,8 +30,11 @@ it('memories that were acknowledged are each indexed exactly once, whenever a pr
   const sql = openSql(place.target, 4);
   await using kept = await startServerProcess(place.environment);
   const { agentKey } = await fundAgent(createApi(kept.url), {
-    ...{ name: 'rememberer', amountRaw: 1_000n, adminApiKey: ADMIN_KEY },
-    ...{ nowSeconds: epochSeconds(), said: () => {} },
+    name: 'rememberer',
+    amountRaw: 1_000n,
+    adminApiKey: ADMIN_KEY,
+    nowSeconds: epochSeconds(),
+    said: () => {},
   });
   const call = (url: string, op: string, body: unknown) =>
     ask(`${url}/v1/db/vectordb/${op}`, { headers: { authorization: `Bearer ${agentKey}` }, body });

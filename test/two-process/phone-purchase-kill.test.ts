@@ -15,7 +15,10 @@ const TAGS = {
 };
 const MONTH = {
   cost_raw: MONTH_RAW,
-  ...{ task_id: 'errand', action_id: 'rent', customer_id: 'client', has_key: true },
+  task_id: 'errand',
+  action_id: 'rent',
+  customer_id: 'client',
+  has_key: true,
 };
 const never = new Promise<never>(() => {});
 

@@ -32,7 +32,10 @@ beforeAll(async () => {
     { cwd: image.directory, entry: ['--import', 'tsx', 'src/main.ts'] },
   );
   agent = await fundAgent(createApi(server.url), {
-    ...{ name: 'slim', amountRaw: 1_000_000n, adminApiKey: ADMIN_KEY, said: () => {} },
+    name: 'slim',
+    amountRaw: 1_000_000n,
+    adminApiKey: ADMIN_KEY,
+    said: () => {},
     nowSeconds: Math.floor(Date.now() / 1_000),
   });
 });

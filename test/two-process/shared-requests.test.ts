@@ -43,8 +43,11 @@ afterAll(async () => {
 
 const fund = (name: string) =>
   fundAgent(createApi(servers[0].url), {
-    ...{ name, amountRaw: 100_000_000n, adminApiKey: ADMIN_KEY },
-    ...{ nowSeconds: epochSeconds(), said: () => {} },
+    name,
+    amountRaw: 100_000_000n,
+    adminApiKey: ADMIN_KEY,
+    nowSeconds: epochSeconds(),
+    said: () => {},
   });
 
 const buy = (server: ServerProcess | undefined, agentKey: string, key?: string) =>

@@ -35,7 +35,8 @@ it.each(['24.0.0', '26.10.0'])(
   (version) => {
     const [major] = version.split('.');
     expect(loadedBy(version, '2.36')).toEqual({
-      ...{ status: 1, stdout: '' },
+      status: 1,
+      stdout: '',
       stderr: `On Node.js ${major} this server needs glibc 2.38; this is 2.36: use Node.js 20.19 or 22 here.\n`,
     });
     expect(loadedBy(version, '2.38')).toEqual({ status: 0, stdout: 'went on\n', stderr: '' });
@@ -53,7 +54,8 @@ it('every command of the package asks it first, in a form that the oldest Node.j
   expect(Object.keys(scripts).length).toBeGreaterThanOrEqual(17);
   for (const [name, command] of Object.entries(scripts)) {
     expect([name, command]).toEqual([
-      ...[name, expect.stringMatching(/^node \.\/src\/supported-node\.mjs && /)],
+      name,
+      expect.stringMatching(/^node \.\/src\/supported-node\.mjs && /),
     ]);
   }
 });

@@ -116,7 +116,8 @@ describe('agent keys', () => {
       },
     });
     expect(await ask('POST', '/v1/agents/close', { headers: key })).toMatchObject({
-      ...{ status: 200, body: { status: 'closed' } },
+      status: 200,
+      body: { status: 'closed' },
     });
     const found = await findAgent(accounts.world.sql, { agentId });
     expect(found?.status).toBe('closed');
@@ -168,7 +169,8 @@ describe('renewing a delegation', () => {
       tx_hash: renewed.body.delegationTxHash,
     });
     expect(await ask('GET', '/v1/agents/balance', { headers: key })).toMatchObject({
-      ...{ status: 200, body: { delegationActive: true } },
+      status: 200,
+      body: { delegationActive: true },
     });
     // Without a time it counts as long as the last one.
     accounts.world.clock.advance(7_200_000);
@@ -184,16 +186,19 @@ describe('renewing a delegation', () => {
     const renew = (how: Parameters<typeof ask>[2]) => ask('POST', `${path}/renew-delegation`, how);
     const tooLong = { expirySeconds: 31_536_001 };
     expect(await renew({ headers, body: tooLong })).toMatchObject({
-      ...{ status: 400, body: { error: 'Invalid request' } },
+      status: 400,
+      body: { error: 'Invalid request' },
     });
     const stranger = await accounts.edge.developer('renews what is not hers');
     expect(await renew({ headers: stranger, body: {} })).toMatchObject({
-      ...{ status: 404, body: { error: 'not_found' } },
+      status: 404,
+      body: { error: 'not_found' },
     });
     expect((await renew({ headers: key, body: {} })).status).toBe(401);
     await ask('POST', `${path}/close`, { headers });
     expect(await renew({ headers, body: {} })).toMatchObject({
-      ...{ status: 403, body: { error: 'account_closed' } },
+      status: 403,
+      body: { error: 'account_closed' },
     });
     expect(agentId).toBeGreaterThan(0);
   });

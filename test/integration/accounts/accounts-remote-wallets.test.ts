@@ -197,7 +197,8 @@ describe('a provider', () => {
     ] as const) {
       const wallets = walletsAt(provider, { settings });
       await expect(wallets.signTransfer(reference, domain, authorization)).rejects.toMatchObject({
-        ...{ name: 'WalletProviderError', status: 401 },
+        name: 'WalletProviderError',
+        status: 401,
         message: expect.stringContaining(reason),
       });
       await expect(wallets.provide(freshReference())).rejects.toThrow(reason);
@@ -252,7 +253,8 @@ describe('a provider', () => {
     const { accountId } = await world.owner('remote');
     provider.faults.push({ kind: 'status', status: 503 });
     await expect(world.agents.create(accountId, agentWish('remote'))).rejects.toMatchObject({
-      ...{ status: 502, error: 'managed_provisioning_failed' },
+      status: 502,
+      error: 'managed_provisioning_failed',
     });
     world.clock.advance(LIMITS.provisionRetry.max);
     await retryProvisions(world.agentsDeps).tick();

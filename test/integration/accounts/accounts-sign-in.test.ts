@@ -79,7 +79,8 @@ describe('an account of an address that has no key', () => {
     const { accountId } = await world.accounts.ofWallet(wallet);
     const token = await world.sessions.issue({ wallet, id: 'sess_1', generation: 0 });
     expect(await ask('GET', '/v1/developer/profile', { headers: bearer(token) })).toMatchObject({
-      ...{ status: 401, body: { error: 'Invalid JWT' } },
+      status: 401,
+      body: { error: 'Invalid JWT' },
     });
     const { secret } = await world.developerKeys.create(
       { accountId, wallet },
@@ -94,7 +95,8 @@ describe('an account of an address that has no key', () => {
       'x-timestamp': String(Math.floor(world.clock.now() / 1_000)),
     };
     expect(await ask('POST', '/v1/developer/auth/verify', { headers: shared })).toMatchObject({
-      ...{ status: 401, body: { error: 'Invalid signature' } },
+      status: 401,
+      body: { error: 'Invalid signature' },
     });
   });
 });

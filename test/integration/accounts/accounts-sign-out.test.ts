@@ -75,7 +75,8 @@ describe('signing out', () => {
         'developer key': { headers: await here.developer('everywhere') },
       }[way];
       expect((await here.ask('POST', PATH, by)).body, way).toEqual({
-        ...{ loggedOut: true, everywhere: true },
+        loggedOut: true,
+        everywhere: true,
       });
       for (const headers of [first.cookie, first.bearer, second.cookie]) {
         expect(await profile(there, headers), way).toEqual(REFUSED);

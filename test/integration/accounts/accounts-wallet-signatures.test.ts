@@ -18,8 +18,10 @@ afterAll(async () => db[Symbol.asyncDispose]());
 const APP_SECRET = 'app secret of the tests';
 const localWallets = (appSecret = APP_SECRET) =>
   createLocalWallets({
-    ...{ sql: db.sql, random: systemRandom },
-    ...{ authorizationKey: 'authorization key of the tests', appSecret },
+    sql: db.sql,
+    random: systemRandom,
+    authorizationKey: 'authorization key of the tests',
+    appSecret,
   });
 const domain = usdcDomain(USDC);
 

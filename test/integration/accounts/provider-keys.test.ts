@@ -16,7 +16,9 @@ async function developer(name: string) {
   const headers = await accounts.edge.developer(name);
   const { accountId, wallet } = await accounts.world.owner(name);
   return {
-    ...{ headers, accountId, wallet },
+    headers,
+    accountId,
+    wallet,
     put: (provider: string, body: unknown) => ask('PUT', `${PATH}/${provider}`, { headers, body }),
     patch: (provider: string, enabled: unknown) =>
       ask('PATCH', `${PATH}/${provider}`, { headers, body: { enabled } }),

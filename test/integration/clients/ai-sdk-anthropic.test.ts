@@ -61,7 +61,8 @@ const USE_STREAM = [
   ),
   messageEvent('content_block_stop', { index: 0 }),
   messageEvent('message_delta', {
-    ...{ delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 400 } },
+    delta: { stop_reason: 'tool_use' },
+    usage: { output_tokens: 400 },
   }),
   messageEvent('message_stop'),
 ];
@@ -88,7 +89,9 @@ describe('the AI SDK with its Anthropic provider over an upstream of that dialec
   it('calls tools and sends their results back, whole and streamed', async () => {
     await using w = await anthropicWorld();
     const wanted = {
-      ...{ model: provider(w.gateway.baseUrl)(MODEL), prompt: 'Rome?', tools },
+      model: provider(w.gateway.baseUrl)(MODEL),
+      prompt: 'Rome?',
+      tools,
       stopWhen: stepCountIs(3),
     };
     const said = [{ type: 'text', text: TOLD.text }];
@@ -119,7 +122,8 @@ describe('the AI SDK with its Anthropic provider over an upstream of that dialec
     const model = provider(w.gateway.baseUrl)(MODEL);
     w.upstream.replies.push({ body: messageOf([{ type: 'text', text: '{"sum":5}' }]) });
     const { output } = await generateText({
-      ...{ model, prompt: '2 + 3?' },
+      model,
+      prompt: '2 + 3?',
       output: Output.object({ schema: z.object({ sum: z.number() }) }),
     });
     expect(output).toEqual({ sum: 5 });
@@ -143,9 +147,9 @@ describe('the AI SDK with its Anthropic provider over an upstream of that dialec
 
   it('is told a refusal as its own error, with the status and our words, and is charged nothing', async () => {
     await using w = await anthropicWorld();
-    const model = createAnthropic({
-      ...{ apiKey: `svc_${'0'.repeat(64)}`, baseURL: w.gateway.baseUrl },
-    })(MODEL);
+    const model = createAnthropic({ apiKey: `svc_${'0'.repeat(64)}`, baseURL: w.gateway.baseUrl })(
+      MODEL,
+    );
     const error = await generateText({ model, prompt: 'x' }).catch((e: unknown) => e);
     expect(APICallError.isInstance(error)).toBe(true);
     expect(error).toMatchObject({ statusCode: 401, isRetryable: false });
@@ -155,7 +159,8 @@ describe('the AI SDK with its Anthropic provider over an upstream of that dialec
 
 describe('the AI SDK with its Anthropic provider over an upstream of the OpenAI dialect', () => {
   const CALL = {
-    ...{ id: 'call_1', type: 'function' },
+    id: 'call_1',
+    type: 'function',
     function: { name: 'weather', arguments: '{"city":"Rome"}' },
   };
   const hasResult = ({ messages }: Json) =>
@@ -211,7 +216,8 @@ describe('the AI SDK with its Anthropic provider over an upstream of the OpenAI 
       return wholeAnswer({ content: null, tool_calls: [called] });
     });
     const { output } = await generateText({
-      ...{ model, prompt: '2 + 3?' },
+      model,
+      prompt: '2 + 3?',
       output: Output.object({ schema: z.object({ sum: z.number() }) }),
     });
     expect(output).toEqual({ sum: 5 });
@@ -233,12 +239,15 @@ describe('the AI SDK with its Anthropic provider over the local guide', () => {
     expect(text).toContain('5');
     expect(await streamText({ model, prompt: 'What is 2 + 3?' }).text).toBe(text);
     const called = await generateText({
-      ...{ model, prompt: 'The weather in "Oslo"?', tools },
+      model,
+      prompt: 'The weather in "Oslo"?',
+      tools,
       toolChoice: { type: 'tool', toolName: 'weather' },
     });
     expect(called.toolResults).toMatchObject([{ toolName: 'weather' }]);
     const { output } = await generateText({
-      ...{ model, prompt: 'Rome' },
+      model,
+      prompt: 'Rome',
       output: Output.object({ schema: z.object({ city: z.enum(['Rome']) }) }),
     });
     expect(output).toEqual({ city: 'Rome' });

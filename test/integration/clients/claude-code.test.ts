@@ -50,7 +50,8 @@ describe('the Claude Code CLI over an upstream of the OpenAI dialect', () => {
   it('calls its tool, and goes on with the result', async () => {
     await using w = await messagesWorld();
     const call = {
-      ...{ id: 'call_1', type: 'function' },
+      id: 'call_1',
+      type: 'function',
       function: { name: 'Bash', arguments: '{"command":"echo hi"}' },
     };
     w.upstream.play({ pieces: [...toolCallEvents(call), usageEvent(), DONE] });

@@ -25,7 +25,11 @@ import {
 
 const CODEX = clientCapture('codex');
 const [PATCH, PATCHED, SEARCHED, SCRIPT, RAN] = CODEX as [
-  ...[CapturedRequest, CapturedRequest, CapturedRequest, CapturedRequest, CapturedRequest],
+  CapturedRequest,
+  CapturedRequest,
+  CapturedRequest,
+  CapturedRequest,
+  CapturedRequest,
 ];
 const INPUT = '*** Begin Patch\n*** Add File: hi.txt\n+hello "you"\n*** End Patch\n';
 
@@ -35,7 +39,8 @@ const ask = async (request: CapturedRequest, model: string) => {
   const response = await replay(request, to);
   const events = await eventsIn(response);
   expect({ status: response.status, events: response.status === 200 ? [] : events }).toEqual({
-    ...{ status: 200, events: [] },
+    status: 200,
+    events: [],
   });
   return events;
 };
@@ -115,15 +120,18 @@ describe('the Codex CLI over an upstream that speaks chat', () => {
 
 /** What Google and Groq both take of a chat. */
 const COMMON = [
-  ...['model', 'messages', 'max_tokens', 'temperature', 'top_p', 'response_format'],
-  ...[
-    'tools',
-    'tool_choice',
-    'parallel_tool_calls',
-    'reasoning_effort',
-    'stream',
-    'stream_options',
-  ],
+  'model',
+  'messages',
+  'max_tokens',
+  'temperature',
+  'top_p',
+  'response_format',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'reasoning_effort',
+  'stream',
+  'stream_options',
 ];
 
 /** Answers only what it knows, as Google and Groq do. */
@@ -187,7 +195,9 @@ describe('the Codex CLI over the local guide', () => {
     const facts = { agentName: 'scout', spendableRaw: 1n, heldRaw: 0n, spentRaw: 0n };
     world = await responsesWorld({
       localGuide: createLocalGuideRail({
-        ...{ ...shared, guide: engines.guide, callerFacts: async () => facts },
+        ...shared,
+        guide: engines.guide,
+        callerFacts: async () => facts,
       }),
       models: LOCAL_MODELS,
       providers: { local: { baseUrl: null, dialect: 'local' } },

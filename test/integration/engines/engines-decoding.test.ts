@@ -46,7 +46,9 @@ describe('the decoder of files', () => {
     broken.fill(0xff, broken.indexOf('dOps') + 4, broken.indexOf('dOps') + 6);
     for (const bytes of [broken, Buffer.from('text'), soundVector('gsm.wav')]) {
       await expect(decoding.open(bytes, 3_000)).rejects.toMatchObject({
-        ...{ name: 'EngineInputRefused', param: 'file', message: expect.stringMatching(/\.$/) },
+        name: 'EngineInputRefused',
+        param: 'file',
+        message: expect.stringMatching(/\.$/),
       });
     }
     expect(await rest(good)).toBe(44_800);

@@ -43,16 +43,52 @@ afterAll(async () => {
 });
 
 const KNOWN_FIELDS = [
-  ...['name', 'label', 'permissions', 'expiresAt', 'maxRateBps', 'expirySeconds', 'status'],
-  ...['borrowLimitRaw', 'amountRaw', 'reference', 'model', 'messages', 'max_tokens', 'stream', 'n'],
-  ...['tools', 'tool_choice', 'budgetRaw', 'windowSeconds', '__proto__', 'constructor'],
+  'name',
+  'label',
+  'permissions',
+  'expiresAt',
+  'maxRateBps',
+  'expirySeconds',
+  'status',
+  'borrowLimitRaw',
+  'amountRaw',
+  'reference',
+  'model',
+  'messages',
+  'max_tokens',
+  'stream',
+  'n',
+  'tools',
+  'tool_choice',
+  'budgetRaw',
+  'windowSeconds',
+  '__proto__',
+  'constructor',
 ];
 
 /** Values that are right somewhere, so that a run gets past the first check now and then. */
 const plausible = fc.constantFrom<unknown>(
-  ...['one', 'read', 'read_write', 'active', 'suspended', '1', 'local/guide', 'reference-1'],
-  ...['2030-01-01T00:00:00Z', '+275760-09-13T00:00:00Z', '0001-01-01T00:00:00Z', 'a\u0000b'],
-  ...[0, 1, 3_600, -1, 1.5, 1e300, null, true, false],
+  'one',
+  'read',
+  'read_write',
+  'active',
+  'suspended',
+  '1',
+  'local/guide',
+  'reference-1',
+  '2030-01-01T00:00:00Z',
+  '+275760-09-13T00:00:00Z',
+  '0001-01-01T00:00:00Z',
+  'a\u0000b',
+  0,
+  1,
+  3_600,
+  -1,
+  1.5,
+  1e300,
+  null,
+  true,
+  false,
   [{ role: 'user', content: 'hello' }],
   [{ role: 'user', content: [{ type: 'text', text: 'hello' }, { type: 'image_url' }] }],
   [{ role: 'assistant', content: null, tool_calls: [{}] }, { role: 'tool' }],
@@ -63,7 +99,8 @@ const someFields = fc.dictionary(fc.constantFrom(...KNOWN_FIELDS), value);
 const AGENT = { name: 'agent', maxRateBps: 100, expirySeconds: 3_600 };
 const KEY = { label: 'a key', permissions: 'read' };
 const CHAT = {
-  ...{ model: 'local/guide', max_tokens: 16 },
+  model: 'local/guide',
+  max_tokens: 16,
   messages: [{ role: 'user', content: 'What is 2 + 3?' }],
 };
 /** What the routes ask for, by how their paths end. */

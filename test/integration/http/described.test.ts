@@ -39,8 +39,14 @@ describe('the description of the running server', () => {
     const description = parse(String(told.body.text)) as Description;
     expect(description.openapi).toMatch(/^3\.1\./);
     const sockets = [
-      ...['/v1/audio/transcriptions/stream', '/v1/realtime', '/v1/live/sessions'],
-      ...['/v1/listen', '/v2/listen', '/v1/speak', '/v2/speak', '/v1/responses'],
+      '/v1/audio/transcriptions/stream',
+      '/v1/realtime',
+      '/v1/live/sessions',
+      '/v1/listen',
+      '/v2/listen',
+      '/v1/speak',
+      '/v2/speak',
+      '/v1/responses',
     ];
     const expected = [
       ...ROUTES.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`),
@@ -106,9 +112,15 @@ describe('the measurements of the running server', () => {
       (after.get('svc_ledger_operations') ?? 0) - (before.get('svc_ledger_operations') ?? 0),
     ).toBe(2);
     for (const name of [
-      ...['svc_ledger_batches', 'svc_ledger_waiting', 'svc_ledger_actors', 'svc_ledger_shortfalls'],
-      ...['svc_voice_sessions', 'http_sockets_open', 'http_requests_open'],
-      ...['process_resident_memory_bytes', 'nodejs_eventloop_lag_p99_seconds'],
+      'svc_ledger_batches',
+      'svc_ledger_waiting',
+      'svc_ledger_actors',
+      'svc_ledger_shortfalls',
+      'svc_voice_sessions',
+      'http_sockets_open',
+      'http_requests_open',
+      'process_resident_memory_bytes',
+      'nodejs_eventloop_lag_p99_seconds',
     ]) {
       expect(after.get(name), name).toBeTypeOf('number');
     }

@@ -21,7 +21,10 @@ const STRANGER = '127.0.0.2';
 const CARRIER = '127.0.0.3';
 
 const markets = route()({
-  ...{ method: 'GET', path: '/v1/markets', credential: 'none', summary: 'test' },
+  method: 'GET',
+  path: '/v1/markets',
+  credential: 'none',
+  summary: 'test',
   handle: () => ok({ markets: [] }),
 });
 
@@ -40,7 +43,9 @@ function startCarrierEdge(rateLimits: Partial<RateLimits>) {
 
 const CODEC = {
   read: () => ({ kind: 'ignored' }) as const,
-  ...{ media: () => 'media', mark: () => 'mark', clear: () => 'clear' },
+  media: () => 'media',
+  mark: () => 'mark',
+  clear: () => 'clear',
 };
 
 /** A callback as Twilio sends it, with a status that says nothing. */
@@ -64,8 +69,9 @@ const many = <T>(n: number, make: (i: number) => Promise<T>) =>
 
 it('signed callbacks of a carrier are taken while strangers use up all that strangers have, also at its own address', async () => {
   await using edge = await startCarrierEdge({
-    ...{ anonymousRequests: { burst: 20, perMinute: 1 }, globalPerMinute: 20 },
-    ...{ failedCredentials: { burst: 20, perMinute: 1 } },
+    anonymousRequests: { burst: 20, perMinute: 1 },
+    globalPerMinute: 20,
+    failedCredentials: { burst: 20, perMinute: 1 },
     leastShares: { funded: 1, free: 1, anonymous: 1 },
   });
   await using stranger = clientAt(STRANGER, edge.port);

@@ -6,23 +6,38 @@ import { bearer, fakeCredentials, KEYS, startEdge } from '../../support/edge.ts'
 import { refusal, TestSocket } from '../../support/web-socket-client.ts';
 
 const markets = route()({
-  ...{ method: 'GET', path: '/v1/markets', credential: 'none', summary: 'test' },
+  method: 'GET',
+  path: '/v1/markets',
+  credential: 'none',
+  summary: 'test',
   handle: () => ok({ markets: [] }),
 });
 const me = route()({
-  ...{ method: 'GET', path: '/v1/agents/me', credential: 'agent', summary: 'test' },
+  method: 'GET',
+  path: '/v1/agents/me',
+  credential: 'agent',
+  summary: 'test',
   handle: () => ok({}),
 });
 const operate = route()({
-  ...{ method: 'GET', path: '/v1/admin/agents', credential: 'admin', summary: 'test' },
+  method: 'GET',
+  path: '/v1/admin/agents',
+  credential: 'admin',
+  summary: 'test',
   handle: () => ok({}),
 });
 const metrics = route()({
-  ...{ method: 'GET', path: '/metrics', credential: 'admin', summary: 'test' },
+  method: 'GET',
+  path: '/metrics',
+  credential: 'admin',
+  summary: 'test',
   handle: () => ok({}),
 });
 const health = route()({
-  ...{ method: 'GET', path: '/v1/health', credential: 'none', summary: 'test' },
+  method: 'GET',
+  path: '/v1/health',
+  credential: 'none',
+  summary: 'test',
   handle: () => ok({}),
 });
 const ROUTES = [markets, me, operate, metrics, health];
@@ -48,7 +63,8 @@ const CUSTOMER = '127.0.0.3';
 
 it('a flood without a credential costs its own address alone, and no caller with a key', async () => {
   await using edge = await startEdge({
-    ...{ routes: ROUTES, credentials },
+    routes: ROUTES,
+    credentials,
     rateLimits: { anonymousRequests: { burst: 100, perMinute: 60 } },
   });
   await using stranger = clientAt(STRANGER, edge.port);
@@ -61,10 +77,13 @@ it('a flood without a credential costs its own address alone, and no caller with
   const refused = await stranger.ask('/v1/markets');
   expect(refused.status).toBe(429);
   expect(JSON.parse(refused.body)).toMatchObject({
-    ...{ error: 'rate_limit_exceeded', reason: 'ip_rate_limit', limit_per_minute: 60 },
+    error: 'rate_limit_exceeded',
+    reason: 'ip_rate_limit',
+    limit_per_minute: 60,
   });
   expect(refused.headers).toMatchObject({
-    ...{ 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '0' },
+    'x-ratelimit-limit': '60',
+    'x-ratelimit-remaining': '0',
   });
   // The bucket refills all the time: there is no minute to wait out.
   expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(2);
@@ -80,7 +99,9 @@ it('a flood without a credential costs its own address alone, and no caller with
 
 it('strangers at a hundred addresses have each its share, a late one too, and take nothing of what callers have', async () => {
   await using edge = await startEdge({
-    ...{ routes: ROUTES, credentials, trustedProxies: ['127.0.0.1'] },
+    routes: ROUTES,
+    credentials,
+    trustedProxies: ['127.0.0.1'],
     rateLimits: { globalPerMinute: 300, leastShares: { funded: 9, free: 9, anonymous: 2 } },
   });
   await using proxy = clientAt('127.0.0.1', edge.port);
@@ -91,7 +112,9 @@ it('strangers at a hundred addresses have each its share, a late one too, and ta
   expect(flood.filter(({ status }) => status === 200)).toHaveLength(300);
   const last = flood.find(({ status }) => status === 429);
   expect(JSON.parse(last?.body ?? '')).toMatchObject({
-    ...{ reason: 'global_rate_limit', limit_per_minute: 3, remaining: 0 },
+    reason: 'global_rate_limit',
+    limit_per_minute: 3,
+    remaining: 0,
   });
 
   expect((await proxy.ask('/v1/markets', from(200))).status).toBe(200);
@@ -101,7 +124,8 @@ it('strangers at a hundred addresses have each its share, a late one too, and ta
 
 it('a wrong key is looked up only as often as its address may fail, and good keys do not count', async () => {
   await using edge = await startEdge({
-    ...{ routes: ROUTES, credentials },
+    routes: ROUTES,
+    credentials,
     rateLimits: { failedCredentials: { burst: 20, perMinute: 60 } },
   });
   await using stranger = clientAt(STRANGER, edge.port);
@@ -124,7 +148,8 @@ it('a wrong key is looked up only as often as its address may fail, and good key
 
 it('a good key that was seen before is never refused for what others at its address do', async () => {
   await using edge = await startEdge({
-    ...{ routes: ROUTES, credentials },
+    routes: ROUTES,
+    credentials,
     rateLimits: { failedCredentials: { burst: 20, perMinute: 1 } },
   });
   await using office = clientAt(STRANGER, edge.port);
@@ -140,7 +165,8 @@ it.each([
   ['a credential of another kind', bearer(KEYS.developer)],
 ])('%s where an agent key belongs counts as a failed one', async (_what, headers) => {
   await using edge = await startEdge({
-    ...{ routes: ROUTES, credentials },
+    routes: ROUTES,
+    credentials,
     rateLimits: { failedCredentials: { burst: 20, perMinute: 1 } },
   });
   await using stranger = clientAt(STRANGER, edge.port);
@@ -152,7 +178,8 @@ it.each([
 
 it('guesses of the admin key are limited, wherever it is asked for, and the operator is never locked out', async () => {
   await using edge = await startEdge({
-    ...{ routes: ROUTES, credentials },
+    routes: ROUTES,
+    credentials,
     rateLimits: { failedCredentials: { burst: 20, perMinute: 60 } },
   });
   await using stranger = clientAt(STRANGER, edge.port);
@@ -213,7 +240,10 @@ describe('limits that no route has of its own', () => {
 
   it('the server-wide one refuses what is beyond it with its own headers, but neither the operator nor the health probe', async () => {
     const counted = route()({
-      ...{ method: 'GET', path: '/v1/counted', credential: 'agent', summary: 'test' },
+      method: 'GET',
+      path: '/v1/counted',
+      credential: 'agent',
+      summary: 'test',
       rateLimit: 'proxy',
       handle: () => ok({}),
     });

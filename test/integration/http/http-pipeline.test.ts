@@ -121,7 +121,9 @@ describe('finding the route', () => {
     expect(json).toEqual({
       error: {
         message: 'There is no route POST /v1/gatewy; did you mean POST /v1/gateway?',
-        ...{ type: 'invalid_request_error', param: null, code: 'not_found' },
+        type: 'invalid_request_error',
+        param: null,
+        code: 'not_found',
       },
     });
   });
@@ -139,7 +141,8 @@ describe('finding the route', () => {
 
     const refused = await call('/v1/gatewy', { method: 'POST' });
     expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([
-      ...[404, '*'],
+      404,
+      '*',
     ]);
   });
 

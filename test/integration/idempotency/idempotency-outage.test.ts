@@ -14,7 +14,10 @@ async function world() {
   const sql = openSql(proxy.target, 2);
   const play = { runs: 0, cut: (_: CutProxy) => {} };
   const buy = route()({
-    ...{ method: 'POST', path: '/v1/buy', credential: 'agent', summary: 'test' },
+    method: 'POST',
+    path: '/v1/buy',
+    credential: 'agent',
+    summary: 'test',
     idempotent: true,
     handle() {
       play.cut(proxy);
@@ -33,7 +36,11 @@ async function world() {
     return { status: answer.status, body, isReplay, tookMs: performance.now() - askedMs };
   };
   return {
-    ...{ db, proxy, play, edge, post },
+    db,
+    proxy,
+    play,
+    edge,
+    post,
     async [Symbol.asyncDispose]() {
       await edge[Symbol.asyncDispose]();
       await sql.end({ timeout: 1 });

@@ -51,7 +51,8 @@ const SCRIPTS: Readonly<Record<string, () => RouteReply | Promise<RouteReply>>> 
     throw errors.proxy.unreachable('not now');
   },
   busy: () => ({
-    ...{ status: 503, body: { error: 'vendor_unavailable' } },
+    status: 503,
+    body: { error: 'vendor_unavailable' },
     headers: { 'x-should-retry': 'true', 'retry-after': '1' },
   }),
   bug() {
@@ -74,8 +75,14 @@ const SCRIPTS: Readonly<Record<string, () => RouteReply | Promise<RouteReply>>> 
 
 const idempotent = (path: `/${string}`, envelope: 'flat' | 'openai', keepsRefusals = false) =>
   route()({
-    ...{ method: 'POST', path, summary: 'test', envelope, idempotent: true, keepsRefusals },
-    ...{ credential: 'any', rateLimit: 'gateway' },
+    method: 'POST',
+    path,
+    summary: 'test',
+    envelope,
+    idempotent: true,
+    keepsRefusals,
+    credential: 'any',
+    rateLimit: 'gateway',
     body: z.object({ script: z.string() }),
     handle({ body, workId }) {
       play.runs++;
@@ -125,7 +132,9 @@ async function post(script: string, options: Options = {}) {
   const bytes = Buffer.from(await answer.arrayBuffer());
   const text = bytes.toString();
   return {
-    ...{ status: answer.status, headers: answer.headers, bytes },
+    status: answer.status,
+    headers: answer.headers,
+    bytes,
     json: () => JSON.parse(text) as Record<string, unknown>,
     isReplay: answer.headers.get('x-svc-idempotent-replay') === 'true',
   };
@@ -135,7 +144,8 @@ type Told = Awaited<ReturnType<typeof post>>;
 
 /** Everything of an answer that its handler decided. */
 const handlersPart = ({ status, headers, bytes }: Told) => ({
-  ...{ status, bytes: bytes.toString('hex') },
+  status,
+  bytes: bytes.toString('hex'),
   headers: ['content-type', 'x-svc-odd', 'x-svc-cost-usdc', 'x-should-retry'].map((name) =>
     headers.get(name),
   ),

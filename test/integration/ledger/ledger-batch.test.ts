@@ -41,7 +41,10 @@ const settle = (
   amountRaw: bigint,
   actualRaw: bigint,
 ): Operation => ({
-  ...{ kind: 'settle', agentId, ends: null, move: null },
+  kind: 'settle',
+  agentId,
+  ends: null,
+  move: null,
   hold: { holdId, agentId, amountRaw, facts: FACTS },
   request: { actualRaw, account: 'gateway', source: 's' },
 });

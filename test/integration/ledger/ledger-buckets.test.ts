@@ -35,7 +35,9 @@ describe('a ring of buckets in SQL', () => {
       rest: readonly (number | bigint)[],
     ) => {
       const [row] = await db.sql.unsafe<{ ring: bigint[] }[]>(text, [
-        ...[numberArray(buckets), `${head}`, ...rest.map(String)],
+        numberArray(buckets),
+        `${head}`,
+        ...rest.map(String),
       ]);
       return row?.ring;
     };
@@ -47,7 +49,8 @@ describe('a ring of buckets in SQL', () => {
           const rolled = await ring('select roll_buckets($1, $2, $3) as ring', counter, [bucket]);
           expect(rolled).toEqual(rollTo(counter, bucket).buckets);
           const filled = await ring('select fill_bucket($1, $2, $3, $4) as ring', counter, [
-            ...[bucket, settledRaw],
+            bucket,
+            settledRaw,
           ]);
           counter = count(counter, bucket, { heldRaw: 0n, settledRaw });
           expect(filled).toEqual(counter.buckets);

@@ -39,10 +39,7 @@ async function dyingProcess(leaseMs: number, { deposit = false } = {}) {
   const dead = await processOn(sql, 'dead', leaseMs);
   await dead.ledger.credit({ agentId, amountRaw: 1_000n, reference: 'start', deposit });
   const spender = { agentId, keyId };
-  return {
-    ...{ agentId, dead, spender, sql },
-    [Symbol.asyncDispose]: () => db[Symbol.asyncDispose](),
-  };
+  return { agentId, dead, spender, sql, [Symbol.asyncDispose]: () => db[Symbol.asyncDispose]() };
 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -176,7 +173,10 @@ describe('what a dead process leaves behind', () => {
     const close = (epoch: number) =>
       living.ledger.closeSession({
         claim: { ...opened.claim, epoch },
-        ...{ reason: 'process_lost', actualRaw: 7n, account: 'gateway', source: 'local' },
+        reason: 'process_lost',
+        actualRaw: 7n,
+        account: 'gateway',
+        source: 'local',
       });
 
     expect(await claimOrphanSessions(sql, living.node, 10)).toMatchObject([{ epoch: 2 }]);
@@ -245,8 +245,11 @@ describe('what a dead process leaves behind', () => {
     const second = await takeLease(db.sql, 'n', LEASE_MS);
     expect([first.leaseEpoch, second.leaseEpoch]).toEqual([1, 2]);
     const keeper = createLeaseKeeper({
-      ...{ sql: db.sql, clock: systemClock, log: silentLog },
-      ...{ node: first, leaseMs: LEASE_MS },
+      sql: db.sql,
+      clock: systemClock,
+      log: silentLog,
+      node: first,
+      leaseMs: LEASE_MS,
     });
     await keeper.tick();
     expect(keeper.mayReap()).toBe(false);

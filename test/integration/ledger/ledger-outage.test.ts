@@ -28,7 +28,12 @@ async function world() {
   const hold = (holdId: string) =>
     ledger.hold({ spender: { agentId, keyId }, holdId, amountRaw: 10n, destination: DESTINATION });
   return {
-    ...{ sql: db.sql, proxy, ledger, hold, agentId, keyId },
+    sql: db.sql,
+    proxy,
+    ledger,
+    hold,
+    agentId,
+    keyId,
     async [Symbol.asyncDispose]() {
       await ledger[Symbol.asyncDispose]();
       await through.end({ timeout: 1 });
@@ -71,7 +76,9 @@ describe('a connection that is lost', () => {
     const settled = await lost(() =>
       ledger.settle({
         hold: { holdId: 'h', agentId, amountRaw: 10n, facts: FACTS },
-        ...{ actualRaw: 10n, account: 'chain:usdc', source: 'x402' },
+        actualRaw: 10n,
+        account: 'chain:usdc',
+        source: 'x402',
         move: moveOf('h', 'sent', 'settled'),
       }),
     );

@@ -81,7 +81,10 @@ describe('payments in the database', () => {
     const names = Array.from({ length: 30 }, (_, i) => `h${i}`);
     const pay = (ledger: Ledger, holdId: string) =>
       ledger.hold({
-        ...{ spender: { agentId, keyId }, holdId, amountRaw: 3n, destination: DESTINATION },
+        spender: { agentId, keyId },
+        holdId,
+        amountRaw: 3n,
+        destination: DESTINATION,
         reservation: reservationOf(holdId),
       });
     await Promise.all(names.map((name, i) => pay(i % 2 === 0 ? here : there, name)));
@@ -100,7 +103,9 @@ describe('payments in the database', () => {
         select state from reservations where hold_id = ${name}`;
       return ledger.settle({
         hold: { holdId: name, agentId, amountRaw: 3n, facts: FACTS },
-        ...{ actualRaw: to === 'settled' ? 3n : 0n, account: 'chain:usdc', source: 'x402' },
+        actualRaw: to === 'settled' ? 3n : 0n,
+        account: 'chain:usdc',
+        source: 'x402',
         move: moveOf(name, row?.state ?? 'reserved', to),
       });
     };

@@ -85,12 +85,21 @@ describe('the rules of an agent', () => {
     const [agentId = 0, sibling = 0] = agentIds;
     const stranger = await rulesOf(sql, (await seedAgent(sql)).agentId);
     const wanted: Policy = policyOf({
-      ...{ kind: 'api', matchKey: '.acme.test', matchKind: 'host_suffix' },
-      ...{ limitRaw: 9_007_199_254_740_993n, limitFloorRaw: 2n, limitCeilingRaw: 2n ** 62n },
+      kind: 'api',
+      matchKey: '.acme.test',
+      matchKind: 'host_suffix',
+      limitRaw: 9_007_199_254_740_993n,
+      limitFloorRaw: 2n,
+      limitCeilingRaw: 2n ** 62n,
       window: { kind: 'rolling', seconds: 3_600 },
-      ...{ effectiveFromSec: nowSec() + HOUR_SEC, effectiveUntilSec: nowSec() + 2 * HOUR_SEC },
-      ...{ expiresAtSec: nowSec() + 3 * HOUR_SEC, action: 'suspend_agent', label: 'é "q"' },
-      ...{ qualityFloorBps: 2_500, qualityWindowSeconds: 3_600, reserves: true },
+      effectiveFromSec: nowSec() + HOUR_SEC,
+      effectiveUntilSec: nowSec() + 2 * HOUR_SEC,
+      expiresAtSec: nowSec() + 3 * HOUR_SEC,
+      action: 'suspend_agent',
+      label: 'é "q"',
+      qualityFloorBps: 2_500,
+      qualityWindowSeconds: 3_600,
+      reserves: true,
     });
     const insert = async (owner: number | null, change: Partial<Policy>, account = accountId) => {
       const policy = { ...wanted, ...change };

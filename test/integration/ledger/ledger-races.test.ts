@@ -162,8 +162,10 @@ describe('two ledgers on one database', () => {
     const ledgers = [ledgerOn(sql, 'a'), ledgerOn(sql, 'b')];
     await ledgers[0]?.credit({ agentId, amountRaw: 100n, reference: 'start' });
     const opened = await ledgers[0]?.openSession({
-      ...{ ...LIVE_SESSION, spender: { agentId, keyId } },
-      ...{ sessionId: 'sess_1', reserveRaw: 10n },
+      ...LIVE_SESSION,
+      spender: { agentId, keyId },
+      sessionId: 'sess_1',
+      reserveRaw: 10n,
     });
     if (opened?.kind !== 'opened') throw new Error('refused');
     const extended = await ledgers[0]?.extend(opened.claim, 5n);
@@ -200,24 +202,37 @@ describe('two ledgers on one database', () => {
       { name: 'agent.funded', account_id: 'acct_1', payload: event.payload },
     ]);
     await ledger.hold({
-      ...{ spender: { agentId, keyId }, holdId: 'h', amountRaw: 5n, destination: DESTINATION },
+      spender: { agentId, keyId },
+      holdId: 'h',
+      amountRaw: 5n,
+      destination: DESTINATION,
     });
     for (let i = 0; i < 2; i++) {
       await ledger.settle({
         hold: { holdId: 'h', agentId, amountRaw: 5n, facts: FACTS },
-        ...{ actualRaw: 50n, account: 'gateway', source: 'acme' },
+        actualRaw: 50n,
+        account: 'gateway',
+        source: 'acme',
         charges: (costRaw) => [
           {
-            ...{ agentId, keyId, targetUrl: 'gateway://acme/m', targetHost: 'acme' },
-            ...{ method: 'POST', status: 'success', costRaw, model: 'm', rail: 'byok' },
-            ...{ usage: { request: 1 }, taskId: 't', actionId: null, customerId: null },
-            ...{
-              sessionId: null,
-              payee: null,
-              responseStatusCode: 200,
-              latencyMs: 1.6,
-              overheadMs: 0.2,
-            },
+            agentId,
+            keyId,
+            targetUrl: 'gateway://acme/m',
+            targetHost: 'acme',
+            method: 'POST',
+            status: 'success',
+            costRaw,
+            model: 'm',
+            rail: 'byok',
+            usage: { request: 1 },
+            taskId: 't',
+            actionId: null,
+            customerId: null,
+            sessionId: null,
+            payee: null,
+            responseStatusCode: 200,
+            latencyMs: 1.6,
+            overheadMs: 0.2,
             upstreamMs: null,
           },
         ],
@@ -237,24 +252,38 @@ describe('two ledgers on one database', () => {
     await ledger.credit({ agentId, amountRaw: 10n, reference: 'r' });
     const holdId = 'h';
     await ledger.hold({
-      ...{ spender: { agentId, keyId }, holdId, amountRaw: 5n, destination: DESTINATION },
+      spender: { agentId, keyId },
+      holdId,
+      amountRaw: 5n,
+      destination: DESTINATION,
     });
     const taskId = 'nul \0, half \ud83d, whole \u{1f600}, back\\u0000slash';
     const verdict = await ledger.settle({
       hold: { holdId, agentId, amountRaw: 5n, facts: FACTS },
-      ...{ actualRaw: 5n, account: 'gateway', source: 'acme' },
+      actualRaw: 5n,
+      account: 'gateway',
+      source: 'acme',
       charges: (costRaw) => [
         {
-          ...{ agentId, keyId, targetUrl: 'u', targetHost: 'h', method: 'POST', status: 'success' },
-          ...{ costRaw, model: null, rail: null, usage: {}, taskId, actionId: null },
-          ...{
-            customerId: null,
-            sessionId: null,
-            payee: null,
-            responseStatusCode: 200,
-            latencyMs: 1,
-          },
-          ...{ overheadMs: null, upstreamMs: null },
+          agentId,
+          keyId,
+          targetUrl: 'u',
+          targetHost: 'h',
+          method: 'POST',
+          status: 'success',
+          costRaw,
+          model: null,
+          rail: null,
+          usage: {},
+          taskId,
+          actionId: null,
+          customerId: null,
+          sessionId: null,
+          payee: null,
+          responseStatusCode: 200,
+          latencyMs: 1,
+          overheadMs: null,
+          upstreamMs: null,
         },
       ],
     });

@@ -24,13 +24,22 @@ it('a step of a payment or a session reads its own rows, however many others are
   await ledger.credit({ agentId, amountRaw: 10_000n, reference: 'd', deposit: true });
   const pay = (by: Ledger, holdId: string) =>
     by.hold({
-      ...{ spender: agent, holdId, amountRaw: 3n, destination: DESTINATION },
+      spender: agent,
+      holdId,
+      amountRaw: 3n,
+      destination: DESTINATION,
       reservation: reservationOf(holdId),
     });
   const open = (by: Ledger, sessionId: string) =>
     by.openSession({
-      ...{ spender: agent, sessionId, reserveRaw: 3n, kind: 'realtime', target: 'gateway://a/b' },
-      ...{ model: 'b', destination: DESTINATION, account: 'gateway' },
+      spender: agent,
+      sessionId,
+      reserveRaw: 3n,
+      kind: 'realtime',
+      target: 'gateway://a/b',
+      model: 'b',
+      destination: DESTINATION,
+      account: 'gateway',
     });
   const names = Array.from({ length: WAITING }, (_, i) => `${i}`);
   await Promise.all(names.flatMap((name) => [pay(ledger, `p${name}`), open(ledger, `s${name}`)]));
@@ -45,7 +54,9 @@ it('a step of a payment or a session reads its own rows, however many others are
     expect(await inside.journal(opened.claim, [entry])).toBe('written');
     const ended = await inside.settle({
       hold: { holdId: 'own', agentId, amountRaw: 3n, facts: FACTS },
-      ...{ actualRaw: 3n, account: 'chain:usdc', source: 'x402' },
+      actualRaw: 3n,
+      account: 'chain:usdc',
+      source: 'x402',
       move: moveOf('own', 'sent', 'settled'),
     });
     expect(ended.kind).toBe('settled');

@@ -34,13 +34,18 @@ async function everyKindOfPayment(
   const named = (name: string) => `${prefix}${name}`;
   const pay = (name: string, amountRaw: bigint) =>
     ledger.hold({
-      ...{ spender, holdId: named(name), amountRaw, destination: DESTINATION },
+      spender,
+      holdId: named(name),
+      amountRaw,
+      destination: DESTINATION,
       reservation: reservationOf(named(name)),
     });
   const end = (name: string, amountRaw: bigint, to: 'settled' | 'expired_unsettled') =>
     ledger.settle({
       hold: { holdId: named(name), agentId, amountRaw, facts: FACTS },
-      ...{ actualRaw: to === 'settled' ? amountRaw : 0n, account: 'chain:usdc', source: 'x402' },
+      actualRaw: to === 'settled' ? amountRaw : 0n,
+      account: 'chain:usdc',
+      source: 'x402',
       move: moveOf(named(name), 'reserved', to),
     });
   const deposit = { agentId, amountRaw: 100n, reference: named('deposit'), deposit: true };
@@ -53,19 +58,17 @@ async function everyKindOfPayment(
   await end('lapsed', 5n, 'expired_unsettled');
   await end('late', 6n, 'expired_unsettled');
   await ledger.correct({
-    ...{ agentId, amountRaw: 6n, facts: FACTS },
+    agentId,
+    amountRaw: 6n,
+    facts: FACTS,
     move: moveOf(named('late'), 'expired_unsettled', 'expired_unsettled'),
     charge: (chargedRaw) => paidCharge(agentId, chargedRaw),
   });
-  await ledger.withdrawAll({
-    ...{ agentId, reference: named('close'), payout: payoutOf(named('done')) },
-  });
+  await ledger.withdrawAll({ agentId, reference: named('close'), payout: payoutOf(named('done')) });
   const nonce = nonceOf(`payout ${named('done')}`);
   await ledger.paid({ agentId, nonce, amountRaw: 87n, txHash: '0xfe' });
   await ledger.credit({ ...deposit, amountRaw: 20n, reference: named('more') });
-  await ledger.withdrawAll({
-    ...{ agentId, reference: named('again'), payout: payoutOf(named('open')) },
-  });
+  await ledger.withdrawAll({ agentId, reference: named('again'), payout: payoutOf(named('open')) });
 }
 
 /** What is found in a ledger that this has broken; it is whole again afterwards. */

@@ -31,7 +31,9 @@ async function expectTold(agent: Shopper, startRaw: bigint, ...told: readonly To
   const money = await settledMoney(market.world.sql, agent.agentId);
   const sum = told.reduce((all, one) => all + costOf(one), 0n);
   expect({ spent: startRaw - money.spendable, charged: money.charged, held: money.held }).toEqual({
-    ...{ spent: sum, charged: sum, held: 0n },
+    spent: sum,
+    charged: sum,
+    held: 0n,
   });
   expect(await checkInvariants(market.world.sql)).toEqual([]);
 }
@@ -141,8 +143,12 @@ describe('a long recording', () => {
   it('is delivered with every word and blank of an hour of fast speech, and charged', async () => {
     const agent = await market.shopper('listening long');
     const words = Array.from({ length: 2 * 300 * 60 }, (_, at) => ({
-      ...{ text: at % 2 ? ' ' : 'word', start: at / 10, end: at / 10, logprob: 0 },
-      ...{ type: at % 2 ? 'spacing' : 'word', speaker_id: 'speaker_0' },
+      text: at % 2 ? ' ' : 'word',
+      start: at / 10,
+      end: at / 10,
+      logprob: 0,
+      type: at % 2 ? 'spacing' : 'word',
+      speaker_id: 'speaker_0',
     }));
     const said = { body: JSON.stringify({ text: 'word', words }) };
     market.peer.faults.push({ kind: 'says', said });
@@ -218,7 +224,8 @@ describe('a client that leaves and comes back with its key', () => {
     const request = {
       method: 'POST',
       headers: {
-        ...{ authorization: `Bearer ${agent.key}`, 'content-type': 'application/json' },
+        authorization: `Bearer ${agent.key}`,
+        'content-type': 'application/json',
         'idempotency-key': 'back',
       },
       body: JSON.stringify({ url: `${MARKET}${SPEECH}`, method: 'POST', body: { text: TEXT } }),
@@ -254,7 +261,8 @@ describe('money that is not there', () => {
     const files = market.fetched.count;
     const unheard = await agent.buy(HEARING, { audioUrl: market.sound(1_000) });
     expect([unheard.status, unheard.body]).toMatchObject([
-      ...[402, { error: 'insufficient_balance', available: '3149', required: '8085' }],
+      402,
+      { error: 'insufficient_balance', available: '3149', required: '8085' },
     ]);
     // Nothing is fetched for one that cannot pay for it, and too long a file is refused by its hold.
     expect(market.fetched.count).toBe(files);

@@ -25,8 +25,13 @@ describe('controls of the agent', () => {
       tightest: { scope: 'api', match: 'market.example', remaining_raw: '3150' },
     });
     expect((await agent.buy(SPEECH, { text: `${TEXT}x` })).body).toMatchObject({
-      ...{ error: 'spend_limit_exceeded', code: 'policy_exceeded', kind: 'api' },
-      ...{ available: '3150', required: '3182', spent: '3150', limit: '6300' },
+      error: 'spend_limit_exceeded',
+      code: 'policy_exceeded',
+      kind: 'api',
+      available: '3150',
+      required: '3182',
+      spent: '3150',
+      limit: '6300',
     });
     const exact = await agent.buy(SPEECH, { text: TEXT });
     expect(exact.status).toBe(200);
@@ -44,7 +49,9 @@ describe('controls of the agent', () => {
     for (const path of [SPEECH, '/v1/tts/local', '/v1/db/vectordb/query']) {
       const refused = await agent.buy(path, { text: TEXT, query: 'a' });
       expect([path, refused.status, refused.body]).toMatchObject([
-        ...[path, 403, { error: 'host_not_allowlisted', host: 'market.example' }],
+        path,
+        403,
+        { error: 'host_not_allowlisted', host: 'market.example' },
       ]);
     }
     await setPolicy(agent, { kind: 'api', matchKey: 'market.example', limitRaw: '1000000' });
@@ -64,7 +71,8 @@ describe('controls of the agent', () => {
     for (const way of [bought, direct]) {
       const refused = await way();
       expect([refused.status, refused.body]).toMatchObject([
-        ...[403, { error: 'host_not_allowlisted', host: hostname }],
+        403,
+        { error: 'host_not_allowlisted', host: hostname },
       ]);
       expect(refused.headers.get('x-svc-payment')).toBeNull();
     }
@@ -98,7 +106,9 @@ describe('controls of the agent', () => {
           : agent.buy(SPEECH, { text: TEXT });
       const refused = await buy();
       expect([path, refused.status, JSON.stringify(refused.body)]).toEqual([
-        ...[path, 402, expect.stringContaining('"auto_suspended":true')],
+        path,
+        402,
+        expect.stringContaining('"auto_suspended":true'),
       ]);
       expect(market.peer.heard).toHaveLength(asked);
       const after = await buy();
@@ -109,13 +119,11 @@ describe('controls of the agent', () => {
   it('cap sessions and tasks, and stop an agent where they are to', async () => {
     const agent = await market.shopper('stopped');
     await setPolicy(agent, {
-      ...{
-        kind: 'task',
-        matchKey: 'job',
-        windowKind: 'once',
-        limitRaw: '3000',
-        action: 'suspend_agent',
-      },
+      kind: 'task',
+      matchKey: 'job',
+      windowKind: 'once',
+      limitRaw: '3000',
+      action: 'suspend_agent',
     });
     const headers = { 'x-svc-task-id': 'JOB' };
     const refused = await agent.buy(SPEECH, { text: TEXT }, { headers });
@@ -157,16 +165,24 @@ describe('controls of the agent', () => {
   it('know whom and what a call was for', async () => {
     const agent = await market.shopper('tagged');
     const headers = {
-      ...{ 'x-svc-task-id': 'T9', 'x-svc-action-id': 'A9', 'x-svc-customer-id': ' Acme ' },
+      'x-svc-task-id': 'T9',
+      'x-svc-action-id': 'A9',
+      'x-svc-customer-id': ' Acme ',
     };
     await agent.buy(SPEECH, { text: TEXT }, { headers });
     const [row] = await market.world.sql`
       select task_id, action_id, customer_id, target_host, target_url, rail, status, cost_raw, usage
       from charges where agent_id = ${agent.agentId}`;
     expect(row).toEqual({
-      ...{ task_id: 't9', action_id: 'a9', customer_id: 'acme', rail: 'marketplace' },
-      ...{ target_host: 'market.example', target_url: `${MARKET}${SPEECH}`, status: 'success' },
-      ...{ cost_raw: TEXT_RAW, usage: { character: 100 } },
+      task_id: 't9',
+      action_id: 'a9',
+      customer_id: 'acme',
+      rail: 'marketplace',
+      target_host: 'market.example',
+      target_url: `${MARKET}${SPEECH}`,
+      status: 'success',
+      cost_raw: TEXT_RAW,
+      usage: { character: 100 },
     });
     // Once: the line of the history does not count under the action again.
     const owner = { headers: { authorization: `Bearer ${agent.developerKey}` } };

@@ -131,7 +131,8 @@ describe('a reply of the database that is lost', () => {
   it('leaves a job that another process has given up to that process', async () => {
     const agent = await world.agent();
     const process = await world.aProcess(undefined, {
-      ...{ before: "set step = 'queued'", meanwhile: () => world.finish() },
+      before: "set step = 'queued'",
+      meanwhile: () => world.finish(),
     });
     await expect(world.submitAt(process, agent)).rejects.toMatchObject({ status: 503 });
     await expectEnded(world, agent, 0n, ['failed']);

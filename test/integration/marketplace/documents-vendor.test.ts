@@ -114,7 +114,8 @@ describe('a vendor', () => {
     const { jobId } = resultOf(await world.submit(agent));
     await world.finish();
     expect((await readJobOf(world, agent, jobId)).error).toEqual({
-      ...{ code: 'vendor_failed', message: 'Unreadable, says ***' },
+      code: 'vendor_failed',
+      message: 'Unreadable, says ***',
     });
     await expectEnded(world, agent, 0n, ['failed']);
   });
@@ -125,7 +126,8 @@ describe('a vendor', () => {
     const { jobId } = resultOf(await world.submit(agent));
     await world.finish();
     expect((await readJobOf(world, agent, jobId)).error).toEqual({
-      ...{ code: 'vendor_failed', message: `No${'a'.repeat(196)}` },
+      code: 'vendor_failed',
+      message: `No${'a'.repeat(196)}`,
     });
     await expectEnded(world, agent, 0n, ['failed']);
   });

@@ -45,12 +45,14 @@ describe('the door', () => {
       `${TEXT_RAW}`,
     );
     expect((await estimate(SPEECH)).body).toMatchObject({
-      ...{ priceRaw: '31500', per: { quantity: 1_000, unit: 'character' } },
+      priceRaw: '31500',
+      per: { quantity: 1_000, unit: 'character' },
     });
     expect((await estimate('/v1/tts/local', { text: TEXT })).body).toMatchObject({ x402: false });
     expect((await estimate('/v1/db/vectordb/query')).body).toMatchObject({ x402: false });
     expect(await estimate('/v1/tts/acme')).toMatchObject({
-      ...{ status: 502, body: { error: 'preflight_failed' } },
+      status: 502,
+      body: { error: 'preflight_failed' },
     });
     expect((await estimate(SPEECH, { text: '' })).status).toBe(400);
     const items = [{ url: `${MARKET}${SPEECH}`, method: 'POST', count: 3, body: { text: TEXT } }];
@@ -196,9 +198,17 @@ describe('the door', () => {
         paymentAmountRaw: null,
       },
       {
-        ...{ targetUrl: `${MARKET}${SPEECH}`, method: 'POST', responseStatusCode: 200 },
-        ...{ status: 'success', costRaw: String(TEXT_RAW), paymentAmountRaw: String(TEXT_RAW) },
-        ...{ taskId: 't1', actionId: 'a1', nonce: null, paymentRecipient: null, x402TxHash: null },
+        targetUrl: `${MARKET}${SPEECH}`,
+        method: 'POST',
+        responseStatusCode: 200,
+        status: 'success',
+        costRaw: String(TEXT_RAW),
+        paymentAmountRaw: String(TEXT_RAW),
+        taskId: 't1',
+        actionId: 'a1',
+        nonce: null,
+        paymentRecipient: null,
+        x402TxHash: null,
       },
     ]);
   });
@@ -273,7 +283,9 @@ describe('the same routes, called themselves', () => {
     for (const path of [SPEECH, '/v1/tts/local']) {
       const refused = await agent.ask(path, { body: { text: TEXT } });
       expect([path, refused.status, refused.body]).toMatchObject([
-        ...[path, 403, { error: 'host_not_allowlisted', host: 'market.example' }],
+        path,
+        403,
+        { error: 'host_not_allowlisted', host: 'market.example' },
       ]);
     }
     expect(market.peer.heard).toHaveLength(asked);

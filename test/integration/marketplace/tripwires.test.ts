@@ -24,7 +24,10 @@ const tripped = async (agent: Shopper) =>
   (await told(agent))
     .filter(({ name }) => name === TRIPWIRE)
     .map(({ payload: { vendor, tripwire, expected, observed } }) => [
-      ...[vendor, tripwire, expected, observed],
+      vendor,
+      tripwire,
+      expected,
+      observed,
     ]);
 
 describe('a tripwire', () => {

@@ -40,8 +40,12 @@ const VENDORS = [deepgram, assemblyai];
 const aProcess = (probes = true) =>
   createVendorHealths({
     probes,
-    ...{ fetch: outbound.fetch, clock: systemClock, random: systemRandom, log: silentLog },
-    ...{ vendors: [...VENDORS, polly], vendorMs: 5_000 },
+    fetch: outbound.fetch,
+    clock: systemClock,
+    random: systemRandom,
+    log: silentLog,
+    vendors: [...VENDORS, polly],
+    vendorMs: 5_000,
     address: createMarketAddress(() => 'https://m.example'),
     // It has no account with the third.
     accounts: openAccounts(VENDORS, peer.secret),
@@ -74,19 +78,27 @@ describe('the vendors of the marketplace', () => {
     expect(Date.parse(now)).toBeGreaterThan(0);
     expect(vendors).toEqual([
       {
-        ...{ vendor: 'assemblyai', name: 'AssemblyAI', method: 'POST', status: 'ok' },
-        ...{
-          endpoint: 'https://m.example/v1/stt/assemblyai',
-          priceUsdc: '0.000062',
-          costRaw: '62',
-        },
-        ...{ responseExcerpt: expect.stringMatching(/^"heard /), latencyMs: expect.any(Number) },
+        vendor: 'assemblyai',
+        name: 'AssemblyAI',
+        method: 'POST',
+        status: 'ok',
+        endpoint: 'https://m.example/v1/stt/assemblyai',
+        priceUsdc: '0.000062',
+        costRaw: '62',
+        responseExcerpt: expect.stringMatching(/^"heard /),
+        latencyMs: expect.any(Number),
         checkedAt: expect.any(String),
       },
       {
-        ...{ vendor: 'deepgram', name: 'Deepgram', method: 'POST', status: 'ok' },
-        ...{ endpoint: 'https://m.example/v1/tts/deepgram', priceUsdc: '0.000189', costRaw: '189' },
-        ...{ responseExcerpt: 'audio/mpeg, 10 bytes', latencyMs: expect.any(Number) },
+        vendor: 'deepgram',
+        name: 'Deepgram',
+        method: 'POST',
+        status: 'ok',
+        endpoint: 'https://m.example/v1/tts/deepgram',
+        priceUsdc: '0.000189',
+        costRaw: '189',
+        responseExcerpt: 'audio/mpeg, 10 bytes',
+        latencyMs: expect.any(Number),
         checkedAt: expect.any(String),
       },
     ]);
@@ -119,7 +131,8 @@ describe('the vendors of the marketplace', () => {
     for (const { account_id, payload } of told) {
       expect(account_id).toBeNull();
       expect(payload).toEqual({
-        ...{ vendor: 'deepgram', endpoint: 'https://m.example/v1/tts/deepgram' },
+        vendor: 'deepgram',
+        endpoint: 'https://m.example/v1/tts/deepgram',
         checkedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
       });
     }
@@ -146,7 +159,8 @@ describe('the vendors of the marketplace', () => {
       expect(probes).toBe(false);
       return Object.fromEntries(
         vendors.map(({ vendor, ...seen }) => [
-          ...[vendor, [seen.status, seen.latencyMs, seen.responseExcerpt]],
+          vendor,
+          [seen.status, seen.latencyMs, seen.responseExcerpt],
         ]),
       );
     };

@@ -117,7 +117,9 @@ describe('options of a transcript', () => {
       options: { punctuate: false, word_boost: ['a', 'b'] },
     });
     expect(JSON.parse(bodyOf('/transcript').body)).toMatchObject({
-      ...{ punctuate: false, word_boost: ['a', 'b'], speech_models: ['universal-3-5-pro'] },
+      punctuate: false,
+      word_boost: ['a', 'b'],
+      speech_models: ['universal-3-5-pro'],
     });
   });
 
@@ -188,7 +190,8 @@ describe('the engines of this process', () => {
 
   it('say what they cannot do, as an answer that cost nothing', async () => {
     const told = await agent.buy('/v1/stt/local', {
-      ...{ audioUrl: market.sound(1_000), language_code: 'de' },
+      audioUrl: market.sound(1_000),
+      language_code: 'de',
     });
     expect([told.status, told.body.error]).toEqual([400, 'Invalid request']);
     expect(told.headers.get('x-svc-payment')).toBe('passthrough');

@@ -36,7 +36,10 @@ const memory: Memory = {
 let edge: Edge;
 beforeAll(async () => {
   const server = createMcpServer({
-    ...{ clock: systemClock, log: silentLog, publicUrl: undefined, memory },
+    clock: systemClock,
+    log: silentLog,
+    publicUrl: undefined,
+    memory,
   });
   edge = await startEdge({ routes: [mcp], services: { mcp: server } });
 });
@@ -59,7 +62,8 @@ describe('the memory of an agent', () => {
     expect(ran).toEqual([
       { op: 'ingest', agentId: 8, body: { type: 'memory', memories, subTenantId: 'n' } },
       {
-        ...{ op: 'query', agentId: 8 },
+        op: 'query',
+        agentId: 8,
         body: { type: 'memory', query: 'a?', mode: 'keyword', maxResults: 10 },
       },
     ]);
@@ -70,7 +74,8 @@ describe('the memory of an agent', () => {
     ran.length = 0;
     expect((await session.call('recall', { query: 'a' })).isError).toBeUndefined();
     expect(await session.call('remember', { texts: ['a'] })).toMatchObject({
-      ...{ isError: true, structuredContent: { status: 403 } },
+      isError: true,
+      structuredContent: { status: 403 },
     });
     expect(ran.map(({ op }) => op)).toEqual(['query']);
   });
@@ -78,10 +83,15 @@ describe('the memory of an agent', () => {
   it('refuses in its own words, and says nothing of a bug', async () => {
     await using session = await open();
     expect((await session.call('recall', { query: 'lost' })).structuredContent).toEqual({
-      ...{ error: 'tenant_not_found', message: 'No.', status: 404 },
+      error: 'tenant_not_found',
+      message: 'No.',
+      status: 404,
     });
     expect((await session.call('recall', { query: 'away' })).structuredContent).toEqual({
-      ...{ error: 'away', message: 'away', status: 503, mayRetry: true },
+      error: 'away',
+      message: 'away',
+      status: 503,
+      mayRetry: true,
     });
     const bug = await session.call('recall', { query: 'bug' });
     expect(bug).toMatchObject({ isError: true, structuredContent: { error: 'Internal error' } });
@@ -97,7 +107,10 @@ describe('what one agent may take', () => {
     const calls = Array.from({ length: most }, () => session.call('recall', { query: 'wait' }));
     while (waiting.length < most) await new Promise((resolve) => setTimeout(resolve, 5));
     expect((await session.call('recall', { query: 'more' })).structuredContent).toMatchObject({
-      ...{ error: 'rate_limit_exceeded', reason: 'agent_tool_limit', status: 429, mayRetry: true },
+      error: 'rate_limit_exceeded',
+      reason: 'agent_tool_limit',
+      status: 429,
+      mayRetry: true,
     });
     expect((await other.call('recall', { query: 'mine' })).isError).toBeUndefined();
     for (const letGo of waiting.splice(0)) letGo();
@@ -126,9 +139,17 @@ const message = fc
       id: mostly(fc.oneof(fc.nat(3), fc.string({ maxLength: 4 }))),
       method: mostly(
         fc.constantFrom(
-          ...['initialize', 'ping', 'tools/list', 'tools/call', 'server/discover', 'nothing'],
-          ...['subscriptions/listen', 'logging/setLevel', 'resources/list'],
-          ...['notifications/cancelled', 'notifications/initialized'],
+          'initialize',
+          'ping',
+          'tools/list',
+          'tools/call',
+          'server/discover',
+          'nothing',
+          'subscriptions/listen',
+          'logging/setLevel',
+          'resources/list',
+          'notifications/cancelled',
+          'notifications/initialized',
         ),
       ),
       params: mostly(
@@ -192,7 +213,10 @@ it('whatever JSON comes is answered, and is never a failure of the server', asyn
 
 it('a text is kept once under a key, and again without one', async () => {
   const server = createMcpServer({
-    ...{ clock: systemClock, log: silentLog, publicUrl: undefined, memory },
+    clock: systemClock,
+    log: silentLog,
+    publicUrl: undefined,
+    memory,
   });
   const shared = { clock: systemClock, log: silentLog, random: systemRandom };
   const keys = memoryKeys(() => systemClock.now(), LIMITS.idempotencyWindowMs);

@@ -99,7 +99,8 @@ describe('the index in the database', () => {
 
 const few = (count: number, seed: number) =>
   Array.from({ length: count }, (_, n) => ({
-    ...{ tag: n % 2, vector: Float32Array.of(seed, n, 0.5, -1e-7) },
+    tag: n % 2,
+    vector: Float32Array.of(seed, n, 0.5, -1e-7),
   }));
 
 /** A pool whose connections are ended in the middle of their work. */

@@ -36,7 +36,9 @@ describe('memories whose vectors are bought', () => {
     expect(answer.body.result.data.chunks).toHaveLength(2);
     expect(answer.body.result.data.costRaw).toBe(`${COST}`);
     expect(answer.headers).toMatchObject({
-      ...{ 'x-svc-cost-usdc': `${COST}`, 'x-svc-payment': 'gateway', 'x-svc-model': VECTORS },
+      'x-svc-cost-usdc': `${COST}`,
+      'x-svc-payment': 'gateway',
+      'x-svc-model': VECTORS,
     });
     expect(await w.money()).toEqual({ consumed: 3n * COST, held: 0n });
     const [space] = await w.sql`select model, dims from memory_spaces`;
@@ -76,7 +78,8 @@ describe('memories whose vectors are bought', () => {
     const cost = { 'svc.cost_raw': Number(COST) };
     expect(traces).toMatchObject([
       {
-        ...{ name: 'memory indexing', ended: {} },
+        name: 'memory indexing',
+        ended: {},
         attributes: { 'svc.agent.id': w.agentId, ...cost },
         children: [{ name: 'embeddings m', ended: {}, attributes: cost }],
       },
@@ -96,7 +99,9 @@ describe('memories whose vectors are bought', () => {
     await using w = await sellingMemory();
     await w.ask(w.agentId, 'tenant/create', {});
     expect(await w.ask(w.agentId, 'query', semantic('car'))).toMatchObject({
-      ...{ status: 200, headers: {}, bill: undefined },
+      status: 200,
+      headers: {},
+      bill: undefined,
     });
     await w.ingest(['her car is red']);
     await w.indexer.idle();

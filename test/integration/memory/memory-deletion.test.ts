@@ -160,7 +160,8 @@ describe('a store that is deleted', () => {
       expect([gone.status, gone.body.result?.data], op).toEqual([200, data]);
     }
     expect(await w.ask(w.agentId, 'tenant/delete', { confirm: true })).toMatchObject({
-      ...{ status: 404, body: { error: 'tenant_not_found' } },
+      status: 404,
+      body: { error: 'tenant_not_found' },
     });
     const status = await w.ask(w.agentId, 'tenant/status', {});
     expect(status.body.result.data).toMatchObject({ status: 'absent' });

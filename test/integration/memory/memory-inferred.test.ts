@@ -24,7 +24,9 @@ describe('facts that a chat model draws', () => {
     const facts = ["The user's cat is\n called Tom.", 'The cat Tom is four years old.'];
     w.upstream.content = `\`\`\`json\n${JSON.stringify({ facts })}\n\`\`\``;
     expect(await inferred(w)).toEqual({
-      ...{ status: 'completed', costRaw: `${COST}`, inferred_by: WORDS },
+      status: 'completed',
+      costRaw: `${COST}`,
+      inferred_by: WORDS,
     });
     expect(await w.chunks()).toEqual(["The user's cat is called Tom.", facts[1]]);
     expect(await w.money()).toEqual({ consumed: COST, held: 0n });
@@ -54,7 +56,9 @@ describe('facts that a chat model draws', () => {
       await using w = await world();
       w.upstream.content = content;
       expect(await inferred(w)).toEqual({
-        ...{ status: 'completed', inferred_by: 'local', infer_error: 'unreadable_answer' },
+        status: 'completed',
+        inferred_by: 'local',
+        infer_error: 'unreadable_answer',
         costRaw: `${COST}`,
       });
       expect(await w.chunks()).toEqual(LOCAL);
@@ -72,7 +76,9 @@ describe('facts that a chat model draws', () => {
     }
     await using poor = await world(0n);
     expect(await inferred(poor)).toEqual({
-      ...{ status: 'completed', inferred_by: 'local', infer_error: 'insufficient_balance' },
+      status: 'completed',
+      inferred_by: 'local',
+      infer_error: 'insufficient_balance',
     });
     expect(await poor.chunks()).toEqual(LOCAL);
     expect(poor.upstream.seen).toEqual([]);

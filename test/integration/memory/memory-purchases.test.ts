@@ -117,7 +117,8 @@ describe('what was bought for an item', () => {
 
   it('is used on the next try where the purchase ends oddly behind its delivery', async () => {
     await using w = await sellingMemory({
-      ...{ ...inferring, fundsRaw: RICH },
+      ...inferring,
+      fundsRaw: RICH,
       through: (models) => ({
         ...models,
         async answer(purchase, keep) {

@@ -150,7 +150,9 @@ describe('a query', () => {
       expect(found(await ask({ filter: { age: 40 } })), mode).toEqual(['Bob writes code']);
       expect(found(await ask({ filter: { age: 36, role: 'x' } })), mode).toEqual([]);
       const byRole = await w.ask(w.agentId, 'query', {
-        ...{ query: 'lead engineer', queryBy: 'role', mode },
+        query: 'lead engineer',
+        queryBy: 'role',
+        mode,
       });
       expect(found(byRole)[0], mode).toBe('Ada writes code');
       expect(found(byRole), mode).toHaveLength(3);

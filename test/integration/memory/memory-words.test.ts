@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { type Asked, memoryWorld } from '../../support/memory-world.ts';
@@ -77,23 +76,6 @@ describe('a keyword query', () => {
       const answer = await w.ask(w.agentId, 'query', { query, queryBy: 'place' });
       expect(marks(answer), query).toBe('xx');
     }
-  });
-});
-
-describe('a memory that was indexed before', () => {
-  it('is found by the words of its paths once the migration has run', async () => {
-    await using own = await testDatabase(2);
-    await own.sql.unsafe(`
-      alter table memory_chunks drop column words;
-      alter table memory_chunks add column words tsvector not null generated always as
-        (to_tsvector('english', content) || array_to_tsvector(array['space ' || space_id::text])) stored`);
-    await using w = await memoryWorld({ shared: own });
-    await w.remember(TEXTS);
-    const query = { query: 'emacs', mode: 'keyword' };
-    expect(marks(await w.ask(w.agentId, 'query', query))).toBe('');
-    const file = new URL('../../../migrations/0026_words_within_names.sql', import.meta.url);
-    await own.sql.unsafe(readFileSync(file, 'utf8'));
-    expect(marks(await w.ask(w.agentId, 'query', query))).toBe('E');
   });
 });
 

@@ -28,8 +28,12 @@ afterEach(async () => {
 function startIndex({ bytes = 64 * BLOCK_BYTES, entry = INDEX_WORKER } = {}) {
   const bounds = spacesBounds(bytes);
   const client = createWorkerClient<IndexContract, IndexWorkerOptions>({
-    ...{ name: 'memory index', clock: systemClock, log: silentLog, entry },
-    ...{ options: () => bounds, maxInFlight: 2 * LIMITS.memory.indexWaiting },
+    name: 'memory index',
+    clock: systemClock,
+    log: silentLog,
+    entry,
+    options: () => bounds,
+    maxInFlight: 2 * LIMITS.memory.indexWaiting,
   });
   const index = createVectorIndex(client, bounds);
   open.push(index);
@@ -39,7 +43,8 @@ function startIndex({ bytes = 64 * BLOCK_BYTES, entry = INDEX_WORKER } = {}) {
 function rowsOf(seed: number, count: number, dims = DIMS): IndexedRow[] {
   const chance = chanceOf(seed);
   return Array.from({ length: count }, (_, i) => ({
-    ...{ id: i + 1, tag: i % 2 },
+    id: i + 1,
+    tag: i % 2,
     vector: randomVector(chance, dims),
   }));
 }
@@ -172,7 +177,8 @@ describe('the index of vectors', () => {
     const { index } = startIndex({ bytes: 1_024 * BLOCK_BYTES });
     const few = rowsOf(12, 8, dims);
     const many = Array.from({ length: 3_500 }, (_, i) => ({
-      ...{ id: i + 1, tag: 0 },
+      id: i + 1,
+      tag: 0,
       vector: few[i % few.length]?.vector ?? new Float32Array(dims),
     }));
     await index.load(1, dims, 1, inPieces(many));

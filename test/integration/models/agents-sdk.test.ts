@@ -40,7 +40,8 @@ function play(turns: readonly Turn[]) {
   world.chat.play(({ stream }) => {
     const told = next();
     const call = {
-      ...{ id: `call_${turn}`, type: 'function' },
+      id: `call_${turn}`,
+      type: 'function',
       function:
         'call' in told ? { name: told.call, arguments: told.args } : { name: '', arguments: '' },
     };
@@ -61,7 +62,8 @@ const MODELS = [
 
 describe.each(MODELS)('the Agents SDK over %s', (_, model) => {
   const weather = tool({
-    ...{ name: 'weather', description: 'The weather of a place.' },
+    name: 'weather',
+    description: 'The weather of a place.',
     parameters: z.object({ at: z.string() }),
     execute: async ({ at }) => `fine in ${at}`,
   });
@@ -75,7 +77,9 @@ describe.each(MODELS)('the Agents SDK over %s', (_, model) => {
   const runner = () =>
     new Runner({
       modelProvider: new OpenAIProvider({
-        ...{ apiKey: AGENT_KEY, baseURL: world.gateway.baseUrl, useResponses: true },
+        apiKey: AGENT_KEY,
+        baseURL: world.gateway.baseUrl,
+        useResponses: true,
       }),
       tracingDisabled: true,
     });
@@ -137,7 +141,8 @@ describe.each(MODELS)('the AI SDK with its OpenAI provider over %s', (_, model) 
   it('has its schema sent, and the answer read by it', async () => {
     play([{ say: '{"sum":5}' }]);
     const { output } = await generateText({
-      ...{ model: chosen(), prompt: '2 + 3?' },
+      model: chosen(),
+      prompt: '2 + 3?',
       output: Output.object({ schema: z.object({ sum: z.number() }) }),
     });
     expect(output).toEqual({ sum: 5 });

@@ -18,7 +18,8 @@ const METERED_RAW = 7_350n;
 const PROMPT = 'Good morning?'.padEnd(1_300, '.');
 const PENNILESS = `svc_${'d'.repeat(64)}`;
 const CALL = {
-  ...{ id: 'call_1', type: 'function' },
+  id: 'call_1',
+  type: 'function',
   function: { name: 'weather', arguments: '{"at":"Rome"}' },
 };
 const tools = {
@@ -46,8 +47,11 @@ beforeEach(async () => {
 function provider(apiKey = AGENT_KEY) {
   const sent: string[] = [];
   const made = createOpenAICompatible({
-    ...{ name: 'svc', baseURL: gateway.baseUrl, apiKey },
-    ...{ includeUsage: true, supportsStructuredOutputs: true },
+    name: 'svc',
+    baseURL: gateway.baseUrl,
+    apiKey,
+    includeUsage: true,
+    supportsStructuredOutputs: true,
     fetch: (input, init) => {
       sent.push(String(input));
       return fetch(input, init);
@@ -64,13 +68,18 @@ describe('the AI SDK with its OpenAI-compatible provider', () => {
     upstream.play(wholeAnswer({ content: 'Good morning.' }));
     const { model, sent } = provider();
     const { text, usage, finishReason, response } = await generateText({
-      ...{ model: model(), prompt: PROMPT, maxOutputTokens: 500, temperature: 0.2 },
+      model: model(),
+      prompt: PROMPT,
+      maxOutputTokens: 500,
+      temperature: 0.2,
     });
     expect([text, finishReason]).toEqual(['Good morning.', 'stop']);
     expect(usage).toMatchObject({ inputTokens: 1_200, outputTokens: 400, totalTokens: 1_600 });
     expect(response.headers?.['x-svc-cost-usdc']).toBe(String(METERED_RAW));
     expect(upstream.seen.at(-1)).toMatchObject({
-      ...{ model: 'vendor', max_tokens: 500, temperature: 0.2 },
+      model: 'vendor',
+      max_tokens: 500,
+      temperature: 0.2,
     });
     expect(sent).toEqual([`${gateway.baseUrl}/chat/completions`]);
     expect(await charged()).toBe(METERED_RAW);
@@ -102,7 +111,8 @@ describe('the AI SDK with its OpenAI-compatible provider', () => {
     upstream.play((body) => ({
       pieces: [
         ...(hasResult(body) ? wordEvents(['It is fine.']) : toolCallEvents(CALL)),
-        ...[usageEvent(), DONE],
+        usageEvent(),
+        DONE,
       ],
     }));
     const streamed = streamText(wanted);
@@ -123,7 +133,8 @@ describe('the AI SDK with its OpenAI-compatible provider', () => {
   it('has its schema sent, and the answer read by it', async () => {
     upstream.play(wholeAnswer({ content: '{"sum":5}' }));
     const { output } = await generateText({
-      ...{ model: provider().model(), prompt: '2 + 3?' },
+      model: provider().model(),
+      prompt: '2 + 3?',
       output: Output.object({ schema: z.object({ sum: z.number() }) }),
     });
     expect(output).toEqual({ sum: 5 });
@@ -136,12 +147,14 @@ describe('a refusal that the AI SDK is told', () => {
     const { model, sent } = provider(PENNILESS);
     const error = await generateText({ model: model(), prompt: 'x' }).catch((e: unknown) => e);
     expect(APICallError.isInstance(error) && error).toMatchObject({
-      ...{ statusCode: 402, isRetryable: false },
+      statusCode: 402,
+      isRetryable: false,
       data: { error: { code: 'budget_exhausted', type: 'insufficient_quota' } },
     });
     const streamed: unknown[] = [];
     await streamText({
-      ...{ model: model(), prompt: 'x' },
+      model: model(),
+      prompt: 'x',
       onError: ({ error: told }) => {
         streamed.push(told);
       },
@@ -171,7 +184,8 @@ describe('a refusal that the AI SDK is told', () => {
     upstream.play({ pieces: wordEvents(['Good ', 'morning']).slice(0, 3), ends: 'cut' });
     const errors: unknown[] = [];
     const answer = streamText({
-      ...{ model: provider().model(), prompt: 'x' },
+      model: provider().model(),
+      prompt: 'x',
       onError: ({ error }) => {
         errors.push(error);
       },
@@ -188,7 +202,9 @@ describe('a refusal that the AI SDK is told', () => {
     const from = upstream.abandoned.count;
     const leaving = new AbortController();
     const answer = streamText({
-      ...{ model: provider().model(), prompt: 'x', abortSignal: leaving.signal },
+      model: provider().model(),
+      prompt: 'x',
+      abortSignal: leaving.signal,
     });
     for await (const _ of answer.textStream) leaving.abort();
     await expect.poll(() => upstream.abandoned.count).toBe(from + 1);

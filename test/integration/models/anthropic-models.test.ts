@@ -23,12 +23,21 @@ it('Anthropic’s SDK lists the chat models page by page, each once, and reads o
   expect(before).toMatchObject({ data: [{ id: ids[1] }], has_more: true });
 
   expect(await claude.models.retrieve(MODEL)).toEqual({
-    ...{ type: 'model', id: MODEL, display_name: MODEL, created_at: '1970-01-01T00:00:00Z' },
-    ...{ capabilities: null, line: null, max_input_tokens: null, max_tokens: null },
-    ...{ lifecycle: 'active', deprecated_at: null, retires_at: null },
+    type: 'model',
+    id: MODEL,
+    display_name: MODEL,
+    created_at: '1970-01-01T00:00:00Z',
+    capabilities: null,
+    line: null,
+    max_input_tokens: null,
+    max_tokens: null,
+    lifecycle: 'active',
+    deprecated_at: null,
+    retires_at: null,
   });
   expect(await claude.models.retrieve('anthropic/claude-sonnet-5')).toMatchObject({
-    ...{ id: 'anthropic/claude-sonnet-5', max_input_tokens: expect.any(Number) },
+    id: 'anthropic/claude-sonnet-5',
+    max_input_tokens: expect.any(Number),
   });
 });
 
@@ -54,7 +63,8 @@ it('Anthropic’s SDK asks once with a wrong key, since the refusal says not to 
     () => wrong.models.list(),
     () =>
       wrong.messages.create({
-        ...{ model: MODEL, max_tokens: 10 },
+        model: MODEL,
+        max_tokens: 10,
         messages: [{ role: 'user', content: 'Hello' }],
       }),
   ]) {

@@ -32,7 +32,8 @@ describe('Anthropic’s SDK, of a model whose upstream speaks its dialect', () =
     const cache_control = { type: 'ephemeral' as const, ttl: '1h' as const };
     const data = 'aGVsbG8=';
     const request = {
-      ...{ max_tokens: 3_000, stop_sequences: ['END'] },
+      max_tokens: 3_000,
+      stop_sequences: ['END'],
       system: [{ type: 'text' as const, text: 'Be brief.', cache_control }],
       thinking: { type: 'enabled' as const, budget_tokens: 1_024 },
       metadata: { user_id: 'someone' },
@@ -55,7 +56,9 @@ describe('Anthropic’s SDK, of a model whose upstream speaks its dialect', () =
           role: 'user' as const,
           content: [
             {
-              ...{ type: 'tool_result' as const, tool_use_id: 'toolu_1', is_error: true },
+              type: 'tool_result' as const,
+              tool_use_id: 'toolu_1',
+              is_error: true,
               content: [{ type: 'text' as const, text: 'no such city' }],
             },
             {
@@ -68,7 +71,9 @@ describe('Anthropic’s SDK, of a model whose upstream speaks its dialect', () =
       ],
     };
     await w.claude.beta.messages.create({
-      ...{ ...request, model: MODEL, betas: ['interleaved-thinking-2025-05-14', 'context-1m-x'] },
+      ...request,
+      model: MODEL,
+      betas: ['interleaved-thinking-2025-05-14', 'context-1m-x'],
     });
     expect(w.upstream.seen).toEqual([
       expect.objectContaining({
@@ -93,8 +98,13 @@ describe('Anthropic’s SDK, of a model whose upstream speaks its dialect', () =
     stream.on('streamEvent', ({ type }) => kinds.push(type));
     expect(await stream.finalText()).toBe('Good morning.');
     expect(kinds).toEqual([
-      ...['message_start', 'content_block_start', 'content_block_delta', 'content_block_delta'],
-      ...['content_block_stop', 'message_delta', 'message_stop'],
+      'message_start',
+      'content_block_start',
+      'content_block_delta',
+      'content_block_delta',
+      'content_block_stop',
+      'message_delta',
+      'message_stop',
     ]);
     const message = await stream.finalMessage();
     expect(message).toMatchObject({ model: MODEL, stop_reason: 'end_turn' });
@@ -149,7 +159,9 @@ describe('Anthropic’s SDK, of a model whose upstream speaks its dialect', () =
   it('pays for what a cache kept and gave by the rates of the catalogue', async () => {
     await using w = await anthropicWorld();
     const usage = {
-      ...{ input_tokens: 100, cache_read_input_tokens: 1_000, output_tokens: 10 },
+      input_tokens: 100,
+      cache_read_input_tokens: 1_000,
+      output_tokens: 10,
       cache_creation_input_tokens: 400,
       cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 400 },
     };
@@ -212,10 +224,13 @@ describe('Anthropic’s SDK, of a model whose upstream speaks its dialect', () =
     await using w = await anthropicWorld();
     const older = { temperature: 0.2, top_p: 0.9, top_k: 5 };
     const response = await fetch(`${w.gateway.baseUrl}/messages?beta=true`, {
-      ...{ method: 'POST', body: JSON.stringify({ ...asked, ...older }) },
+      method: 'POST',
+      body: JSON.stringify({ ...asked, ...older }),
       headers: {
-        ...{ 'x-api-key': AGENT_KEY, authorization: 'Bearer another' },
-        ...{ 'anthropic-version': '2023-06-01', 'content-type': 'application/json' },
+        'x-api-key': AGENT_KEY,
+        authorization: 'Bearer another',
+        'anthropic-version': '2023-06-01',
+        'content-type': 'application/json',
       },
     });
     expect(response.status).toBe(200);
@@ -228,7 +243,9 @@ describe('Anthropic’s SDK, of a model whose upstream speaks its dialect', () =
   it('brings it as a token, too', async () => {
     await using w = await anthropicWorld();
     const bearer = new Anthropic({
-      ...{ apiKey: null, authToken: AGENT_KEY, maxRetries: 0 },
+      apiKey: null,
+      authToken: AGENT_KEY,
+      maxRetries: 0,
       baseURL: w.gateway.baseUrl.replace(/\/v1$/, ''),
     });
     expect(await bearer.messages.create(asked)).toMatchObject({ type: 'message' });

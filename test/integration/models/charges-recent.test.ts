@@ -20,9 +20,15 @@ const addSession = (agentId: number, id: string, summary: object | null) => acco
     ${summary === null ? 'process_lost' : 'idle'}, ${summary === null ? null : accounts.sql.json(summary as never)})`;
 
 const SUMMARY = {
-  ...{ turns: 3, interruptions: 1, heardSeconds: 4.2, spokenSeconds: 6 },
+  turns: 3,
+  interruptions: 1,
+  heardSeconds: 4.2,
+  spokenSeconds: 6,
   stages: { answer: { count: 3, meanMs: 210, maxMs: 400 } },
-  ...{ jitterMs: 1.5, jitterMaxMs: 20, underruns: 0, underrunMs: 0 },
+  jitterMs: 1.5,
+  jitterMaxMs: 20,
+  underruns: 0,
+  underrunMs: 0,
 };
 
 describe('the charges of an account', () => {
@@ -38,18 +44,23 @@ describe('the charges of an account', () => {
     const { status, body } = await ask('GET', '/v1/developer/charges/recent', { headers });
     expect(status).toBe(200);
     const line = {
-      ...{ time: expect.stringMatching(/Z$/), agentId, agentName: PREPAID.name },
-      ...{ vendor: 'acme', endpoint: 'gateway://acme/fast' },
+      time: expect.stringMatching(/Z$/),
+      agentId,
+      agentName: PREPAID.name,
+      vendor: 'acme',
+      endpoint: 'gateway://acme/fast',
     };
     const session = { kind: 'realtime' };
     expect(body).toEqual({
       charges: [
         {
-          ...{ ...line, amountRaw: '3' },
+          ...line,
+          amountRaw: '3',
           session: { ...session, id: 'sess_lost', reason: 'process_lost', summary: null },
         },
         {
-          ...{ ...line, amountRaw: '2' },
+          ...line,
+          amountRaw: '2',
           session: { ...session, id: 'sess_whole', reason: 'idle', summary: SUMMARY },
         },
         { ...line, amountRaw: '1' },

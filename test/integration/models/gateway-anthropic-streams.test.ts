@@ -7,7 +7,9 @@ describe('a stream of the Messages dialect', () => {
     await using w = await anthropicWorld();
     w.upstream.replies.push(streamed(STREAM));
     const runner = w.gateway.openai.chat.completions.stream({
-      ...{ model: MODEL, messages, stream_options: { include_usage: true } },
+      model: MODEL,
+      messages,
+      stream_options: { include_usage: true },
     });
     const { choices, usage } = await runner.finalChatCompletion();
     expect(choices).toMatchObject([

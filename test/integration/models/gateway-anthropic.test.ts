@@ -9,7 +9,9 @@ describe('a model behind the Messages dialect', () => {
     await using w = await anthropicWorld({}, 'sk-ant-of-the-server');
     const { status, headers } = await w.chat({}, { 'x-svc-provider-key': KEY });
     expect([status, headers.get('x-svc-payment'), headers.get('x-svc-cost-usdc')]).toEqual([
-      ...[200, 'byok', '2000'],
+      200,
+      'byok',
+      '2000',
     ]);
     expect(JSON.stringify(w.upstream.seen)).not.toContain('sk-ant-of-the-server');
     await w.balanced();
@@ -54,7 +56,9 @@ describe('a model behind the Messages dialect', () => {
       { type: 'tool_use', id: 'toolu_2', name: 'weather', input: { city: 'Rome' } },
     ];
     const usage = {
-      ...{ input_tokens: 100, cache_read_input_tokens: 1_000, output_tokens: 50 },
+      input_tokens: 100,
+      cache_read_input_tokens: 1_000,
+      output_tokens: 50,
       cache_creation_input_tokens: 200,
     };
     w.upstream.replies.push({ body: messageOf(content, { stop_reason: 'tool_use', usage }) });
@@ -72,7 +76,8 @@ describe('a model behind the Messages dialect', () => {
     expect(w.ledger.consumedRaw(AGENT)).toBe(735n);
 
     const results = calls.map(({ id }) => ({
-      ...{ role: 'tool' as const, tool_call_id: id },
+      role: 'tool' as const,
+      tool_call_id: id,
       content: 'Rain',
     }));
     const said = [...messages, ...(message ? [message] : []), ...results];
@@ -212,7 +217,8 @@ describe('the upstream’s own refusal', () => {
       error: {
         type: 'invalid_request_error',
         message: 'max_tokens: 9999999 > 64000',
-        ...{ param: null, code: null },
+        param: null,
+        code: null,
       },
     });
     expect(headers.get('x-svc-payment')).toBe('passthrough');

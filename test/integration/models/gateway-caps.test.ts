@@ -48,7 +48,8 @@ beforeEach(async () => {
   await ledger.credit({ agentId, amountRaw: FUNDS, reference: `caps ${agentId}` });
   const provider = { baseUrl: upstream.baseUrl, dialect: 'openai' } as const;
   const model = (name: string, modality: Modality, rates: RateTexts): ModelEntry => ({
-    ...{ id: `acme/${name}`, modality },
+    id: `acme/${name}`,
+    modality,
     sources: [{ rail: 'direct-account', provider: 'acme', upstreamModel: name, rates }],
   });
   const models = [
@@ -134,8 +135,11 @@ const BUYS: Readonly<Record<string, () => Promise<Response>>> = {
   embeddings: () => post('/embeddings', { model: 'acme/vectors', input: 'Good morning?' }),
   speech: () =>
     post('/audio/speech', {
-      ...{ model: 'acme/voice', input: 'Good morning.', voice: 'alloy' },
-      ...{ response_format: 'pcm', stream_format: 'sse' },
+      model: 'acme/voice',
+      input: 'Good morning.',
+      voice: 'alloy',
+      response_format: 'pcm',
+      stream_format: 'sse',
     }),
   'a transcript by the second': () => hear('acme/ears'),
   'a transcript by tokens': () => hear('acme/token-ears'),
@@ -152,8 +156,11 @@ const CAPS: Readonly<Record<string, () => Cap>> = {
 
 const cap = ({ isTeams = false, ...wanted }: Cap, limitRaw: bigint, action?: 'suspend_agent') =>
   addPolicy(database.sql, {
-    ...{ accountId: agent.accountId, agentId: isTeams ? null : agent.agentId },
-    ...{ ...wanted, limitRaw, ...(action && { action }) },
+    accountId: agent.accountId,
+    agentId: isTeams ? null : agent.agentId,
+    ...wanted,
+    limitRaw,
+    ...(action && { action }),
   });
 
 async function book() {

@@ -124,7 +124,12 @@ describe('POST /v1/chat/completions', () => {
       },
     ]);
     expect(Object.keys(w.first.seen[0]?.headers ?? {}).sort()).toEqual([
-      ...['accept', 'authorization', 'connection', 'content-length', 'content-type', 'host'],
+      'accept',
+      'authorization',
+      'connection',
+      'content-length',
+      'content-type',
+      'host',
     ]);
   });
 
@@ -363,7 +368,9 @@ describe('GET /v1/models', () => {
       created: 1_735_689_600,
       owned_by: 'svc',
       modality: 'text',
-      ...{ context_window: null, max_output_tokens: null, shutdown_date: null },
+      context_window: null,
+      max_output_tokens: null,
+      shutdown_date: null,
     };
     expect(plain).toEqual({ object: 'list', data: expect.arrayContaining([entry]) });
     const priced = await (await w.gateway.request('/models?include=pricing')).json();

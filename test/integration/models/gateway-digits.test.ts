@@ -11,18 +11,28 @@ const USAGE = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
 
 const toolCall = { id: 'call_1', type: 'function', function: { name: 'find', arguments: ARGS } };
 const COMPLETION = JSON.stringify({
-  ...{ id: 'c', object: 'chat.completion', created: 1, model: 'x', usage: USAGE },
+  id: 'c',
+  object: 'chat.completion',
+  created: 1,
+  model: 'x',
+  usage: USAGE,
   choices: [
     {
-      ...{ index: 0, finish_reason: 'tool_calls' },
+      index: 0,
+      finish_reason: 'tool_calls',
       message: { role: 'assistant', content: null, tool_calls: [toolCall] },
     },
   ],
 });
 const MESSAGE = JSON.stringify({
-  ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'x', stop_reason: 'tool_use' },
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  model: 'x',
+  stop_reason: 'tool_use',
   content: [{ type: 'tool_use', id: 'toolu_1', name: 'find', input: 'ARGS' }],
-  ...{ stop_sequence: null, usage: { input_tokens: 10, output_tokens: 5 } },
+  stop_sequence: null,
+  usage: { input_tokens: 10, output_tokens: 5 },
 }).replace('"ARGS"', ARGS);
 
 /** Texts of requests as they came. */

@@ -31,7 +31,9 @@ function catalogueOf(upstreams: readonly OpenAiUpstream[]) {
     rates: { ...source.rates, text_output_token: '1' },
   });
   const local: SourceEntry = {
-    ...{ rail: 'self-host', provider: 'local', upstreamModel: 'use-lite' },
+    rail: 'self-host',
+    provider: 'local',
+    upstreamModel: 'use-lite',
     rates: { text_input_token: '1' },
   };
   const models: ModelEntry[] = [
@@ -54,7 +56,9 @@ async function world() {
   await ledger.credit({ agentId: AGENT, amountRaw: FUNDS, reference: 'start' });
   const engine = { embed: async (texts: readonly string[]) => texts.map(() => oneHot()) };
   const gateway = await gatewayWorld({
-    ...{ ledger, secret: () => 'sk-upstream', ...catalogueOf([first, second]) },
+    ledger,
+    secret: () => 'sk-upstream',
+    ...catalogueOf([first, second]),
     localEmbedding: createLocalEmbeddingRail({ engine }),
     limits: { totalMs: 1_500 },
   });
@@ -70,7 +74,12 @@ async function world() {
     expect((funds?.spendableRaw ?? 0n) + ledger.consumedRaw(AGENT)).toBe(FUNDS);
   };
   return {
-    ...{ first, second, gateway, ledger, embed, balanced },
+    first,
+    second,
+    gateway,
+    ledger,
+    embed,
+    balanced,
     async [Symbol.asyncDispose]() {
       await gateway[Symbol.asyncDispose]();
       await first[Symbol.asyncDispose]();
@@ -124,7 +133,9 @@ describe('POST /v1/embeddings', () => {
     await using w = await world();
     for (const encoding_format of ['float', 'base64', undefined] as const) {
       const { data } = await w.gateway.openai.embeddings.create({
-        ...{ model: MODEL, input: ['a', 'b', 'c'], dimensions: 2 },
+        model: MODEL,
+        input: ['a', 'b', 'c'],
+        dimensions: 2,
         ...(encoding_format && { encoding_format }),
       });
       expect(data.map(({ index }) => index)).toEqual([0, 1, 2]);
@@ -147,7 +158,12 @@ describe('POST /v1/embeddings', () => {
       },
     ]);
     expect(Object.keys(w.first.seen[0]?.headers ?? {}).sort()).toEqual([
-      ...['accept', 'authorization', 'connection', 'content-length', 'content-type', 'host'],
+      'accept',
+      'authorization',
+      'connection',
+      'content-length',
+      'content-type',
+      'host',
     ]);
   });
 
@@ -157,7 +173,8 @@ describe('POST /v1/embeddings', () => {
       w.first.encoding = upstream;
       const floats = await w.embed({ input: ['a', 'b'], encoding_format: 'float' });
       expect(floats.json.data?.[1]).toEqual({
-        ...{ object: 'embedding', index: 1 },
+        object: 'embedding',
+        index: 1,
         embedding: vectorOf(1),
       });
       const texts = await w.embed({ input: ['a', 'b'], encoding_format: 'base64' });
@@ -191,7 +208,9 @@ describe('POST /v1/embeddings', () => {
     await using w = await world();
     await w.embed({}, { 'x-svc-task-id': ' Errand-1 ', 'x-svc-customer-id': 'ACME' });
     expect(w.ledger.charges[0]).toMatchObject({
-      ...{ taskId: 'errand-1', customerId: 'acme', targetUrl: 'gateway://up0/vendor-0' },
+      taskId: 'errand-1',
+      customerId: 'acme',
+      targetUrl: 'gateway://up0/vendor-0',
       usage: { text_input_token: 5 },
     });
   });

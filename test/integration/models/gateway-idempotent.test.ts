@@ -18,7 +18,8 @@ async function world() {
     providers: { up: { baseUrl: upstream.baseUrl, dialect: 'openai' } },
     models: [
       {
-        ...{ id: MODEL, modality: 'text' },
+        id: MODEL,
+        modality: 'text',
         sources: [{ rail: 'self-host', provider: 'up', upstreamModel: 'x', rates }],
       },
     ],
@@ -31,7 +32,9 @@ async function world() {
       )
       .withResponse();
   return {
-    ...{ upstream, ledger, chat },
+    upstream,
+    ledger,
+    chat,
     async [Symbol.asyncDispose]() {
       await gateway[Symbol.asyncDispose]();
       await upstream[Symbol.asyncDispose]();

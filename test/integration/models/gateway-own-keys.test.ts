@@ -1,12 +1,7 @@
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../src/kernel/limits.ts';
-import type {
-  ModelEntry,
-  ProviderEntry,
-  RateTexts,
-  SourceEntry,
-} from '../../../src/models/catalogue/builtin/builtin-model.ts';
+import type * as Catalogue from '../../../src/models/catalogue/builtin/builtin-model.ts';
 import type { RateLimits } from '../../../src/rate-limit/rate-gate.ts';
 import { createFakeLedger } from '../../support/fake-ledger.ts';
 import { AGENT_KEY, gatewayWorld } from '../../support/gateway-world.ts';
@@ -26,58 +21,67 @@ const POOLED_COST = 7_350n;
 type Options = {
   readonly funds?: bigint;
   /** What the pool takes for a million tokens, either way. */
-  readonly pooled?: RateTexts;
+  readonly pooled?: Catalogue.RateTexts;
   readonly storedKeys?: Readonly<Record<string, string>>;
   /** Whether this server has keys itself. */
   readonly sells?: boolean;
   readonly rateLimits?: Partial<RateLimits>;
 };
 
-/** Two vendors, the maker of a model and another host, and an agent in front of a gateway that may have keys at them. */
+/** Two vendors, and an agent in front of a gateway that may have keys at them. */
 async function world(options: Options = {}) {
   const { funds = FUNDS, pooled = POOLED, storedKeys, sells = true, rateLimits } = options;
   const acme = await openAiUpstream();
   const host = await openAiUpstream();
   const flow = await streamUpstream();
-  const providers: Record<string, ProviderEntry> = {
+  const providers: Record<string, Catalogue.ProviderEntry> = {
     acme: { baseUrl: acme.baseUrl, dialect: 'openai', apiKeyEnv: 'ACME_KEY' },
     host: { baseUrl: host.baseUrl, dialect: 'openai', apiKeyEnv: 'HOST_KEY' },
     flow: { baseUrl: flow.baseUrl, dialect: 'openai', apiKeyEnv: 'FLOW_KEY' },
     messages: { baseUrl: host.baseUrl, dialect: 'anthropic', apiKeyEnv: 'MESSAGES_KEY' },
     bare: { baseUrl: host.baseUrl, dialect: 'openai' },
   };
-  const source = (provider: string, upstreamModel: string): SourceEntry => ({
-    ...{ rail: 'direct-account', provider, upstreamModel, rates: pooled },
+  const rail = 'direct-account' as const;
+  const rates = pooled;
+  const source = (provider: string, upstreamModel: string): Catalogue.SourceEntry => ({
+    rail,
+    provider,
+    upstreamModel,
+    rates,
   });
-  const models: ModelEntry[] = [
+  const vectors = { ...source('acme', 'vendor-vectors'), rates: { text_input_token: '1' } };
+  const twoDialects = [source('messages', 'm'), source('bare', 'x')];
+  const models: Catalogue.ModelEntry[] = [
     { id: MODEL, modality: 'text', sources: [source('acme', 'vendor-fast')] },
     { id: HOSTED, modality: 'text', sources: [source('acme', 'a-8b'), source('host', 'h-8b')] },
     { id: 'flow/words', modality: 'text', sources: [source('flow', 'w')] },
-    {
-      ...{ id: 'acme/two-tongues', modality: 'text' },
-      sources: [source('messages', 'm'), source('bare', 'x')],
-    },
+    { id: 'acme/two-tongues', modality: 'text', sources: twoDialects },
     { id: 'acme/keyless', modality: 'text', sources: [source('bare', 'free-for-all')] },
-    {
-      ...{ id: 'acme/vectors', modality: 'embedding' },
-      sources: [{ ...source('acme', 'vendor-vectors'), rates: { text_input_token: '1' } }],
-    },
+    { id: 'acme/vectors', modality: 'embedding', sources: [vectors] },
   ];
   const ledger = createFakeLedger();
   await ledger.credit({ agentId: AGENT, amountRaw: funds, reference: 'start' });
   const gateway = await gatewayWorld({
-    ...{ ledger, providers, models },
+    ledger,
+    providers,
+    models,
     secret: (name) => (sells ? `sk-of-the-server-${name}` : undefined),
     ...(storedKeys && { storedKeys }),
     ...(rateLimits && { rateLimits }),
   });
   const client = (base: string, key: string | undefined = OWN) =>
     new OpenAI({
-      ...{ apiKey: AGENT_KEY, baseURL: base, maxRetries: 0 },
+      apiKey: AGENT_KEY,
+      baseURL: base,
+      maxRetries: 0,
       ...(key !== undefined && { defaultHeaders: { 'x-svc-provider-key': key } }),
     });
   return {
-    ...{ acme, host, flow, ledger, gateway },
+    acme,
+    host,
+    flow,
+    ledger,
+    gateway,
     openai: client(gateway.baseUrl),
     keyless: gateway.openai,
     llm: client(`${gateway.baseUrl}/llm`),
@@ -89,10 +93,7 @@ async function world(options: Options = {}) {
       expect((await ledger.funds(AGENT))?.spendableRaw).toBe(funds - consumedRaw);
     },
     async [Symbol.asyncDispose]() {
-      await gateway[Symbol.asyncDispose]();
-      await acme[Symbol.asyncDispose]();
-      await host[Symbol.asyncDispose]();
-      await flow[Symbol.asyncDispose]();
+      for (const part of [gateway, acme, host, flow]) await part[Symbol.asyncDispose]();
     },
   };
 }
@@ -142,7 +143,9 @@ describe('a call that the caller’s own provider key pays for', () => {
     await using w = await world();
     w.flow.play({ pieces: [...wordEvents(['Good', ' morning.']), usageEvent(), DONE] });
     const stream = await w.openai.chat.completions.create({
-      ...{ model: 'flow/words', messages, stream: true },
+      model: 'flow/words',
+      messages,
+      stream: true,
     });
     let said = '';
     for await (const chunk of stream) said += chunk.choices[0]?.delta.content ?? '';
@@ -365,7 +368,9 @@ describe('/v1/llm', () => {
     const response = await w.gateway.request('/llm/chat/completions', request);
     expect(response.status).toBe(402);
     expect(await response.json()).toMatchObject({
-      ...{ error: 'budget_exhausted', scope: 'wallet', remaining_raw: String(FEE - 1n) },
+      error: 'budget_exhausted',
+      scope: 'wallet',
+      remaining_raw: String(FEE - 1n),
     });
     expect(w.acme.seen).toEqual([]);
     await using paid = await world();

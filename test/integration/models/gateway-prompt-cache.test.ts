@@ -12,15 +12,19 @@ describe('a prompt of which a part is marked for a cache', () => {
     const marked = (text: string) => [{ type: 'text', text, cache_control }];
     const called = { name: 'now', parameters: { type: 'object' } };
     const usage = {
-      ...{ input_tokens: 100, cache_read_input_tokens: 0, output_tokens: 10 },
-      ...{ cache_creation_input_tokens: 400 },
+      input_tokens: 100,
+      cache_read_input_tokens: 0,
+      output_tokens: 10,
+      cache_creation_input_tokens: 400,
       cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 400 },
     };
     const content = [{ type: 'text', text: 'Good.' }];
     const whole = { body: messageOf(content, { usage }) };
     const events = [
       messageEvent('message_start', { message: { ...begun, usage } }),
-      ...[delta('Good.'), STREAM.at(-2) ?? '', STREAM.at(-1) ?? ''],
+      delta('Good.'),
+      STREAM.at(-2) ?? '',
+      STREAM.at(-1) ?? '',
     ];
     w.upstream.replies.push(whole, streamed(events));
     const request = {
@@ -91,13 +95,17 @@ const PATHS = Object.keys(asked) as (keyof typeof asked)[];
 describe.each(PATHS)('a prompt to %s of a key whose prompts are cached', (path) => {
   const marked = (text: string) => [{ type: 'text', text, ...MARK }];
   const WRITTEN = {
-    ...{ input_tokens: 100, cache_read_input_tokens: 0, output_tokens: 10 },
-    ...{ cache_creation_input_tokens: 1_200 },
+    input_tokens: 100,
+    cache_read_input_tokens: 0,
+    output_tokens: 10,
+    cache_creation_input_tokens: 1_200,
     cache_creation: { ephemeral_5m_input_tokens: 1_200, ephemeral_1h_input_tokens: 0 },
   };
   const READ = {
-    ...{ input_tokens: 100, cache_read_input_tokens: 1_200, output_tokens: 10 },
-    ...{ cache_creation_input_tokens: 0 },
+    input_tokens: 100,
+    cache_read_input_tokens: 1_200,
+    output_tokens: 10,
+    cache_creation_input_tokens: 0,
   };
   const answering = (usage: object) => ({
     body: messageOf([{ type: 'text', text: 'Good.' }], { usage }),
@@ -124,7 +132,8 @@ describe.each(PATHS)('a prompt to %s of a key whose prompts are cached', (path) 
     const told = (response: Response, name: string) => response.headers.get(`x-svc-${name}`);
     // (100 × 1 + 1,200 × 1.25 + 10 × 5) × 1.05, and the same without the quarter
     expect([told(written, 'cost-usdc'), told(written, 'cache-discount-usdc')]).toEqual([
-      ...['1733', '-315'],
+      '1733',
+      '-315',
     ]);
     const read = await ask(w);
     // (100 × 1 + 1,200 × 0.1 + 10 × 5) × 1.05, and with all at 1
@@ -138,7 +147,9 @@ describe.each(PATHS)('a prompt to %s of a key whose prompts are cached', (path) 
     await using w = await anthropicWorld();
     const events = [
       messageEvent('message_start', { message: { ...begun, usage: READ } }),
-      ...[delta('Good.'), STREAM.at(-2) ?? '', STREAM.at(-1) ?? ''],
+      delta('Good.'),
+      STREAM.at(-2) ?? '',
+      STREAM.at(-1) ?? '',
     ];
     w.upstream.replies.push(streamed(events));
     const text = await (await ask(w, { stream: true, usage: { include: true } })).text();
@@ -214,7 +225,9 @@ it('a request with marks of the caller’s own has no others', async () => {
   await w.gateway.request('/messages', { headers: { authorization }, body });
   const { messages, system, tools } = w.upstream.seen[0]?.body ?? {};
   expect({ messages, system, tools }).toEqual({
-    ...{ messages: body.messages, system: body.system, tools: body.tools },
+    messages: body.messages,
+    system: body.system,
+    tools: body.tools,
   });
 });
 

@@ -22,7 +22,8 @@ async function world() {
   const source = (provider: string, input: string, cached: string) =>
     ({
       rail: 'direct-account',
-      ...{ provider, upstreamModel: `${provider}-model` },
+      provider,
+      upstreamModel: `${provider}-model`,
       rates: { text_input_token: input, text_output_token: '10', cached_input_token: cached },
     }) as const;
   const gateway = await gatewayWorld({
@@ -34,7 +35,8 @@ async function world() {
     },
     models: [
       {
-        ...{ id: 'acme/both', modality: 'text' },
+        id: 'acme/both',
+        modality: 'text',
         sources: [source('cheap', '2', '0.2'), source('dear', '4', '0.4')],
       },
     ],
@@ -52,7 +54,10 @@ async function world() {
     return dear.seen.length > before ? 'dear' : 'cheap';
   };
   return {
-    ...{ cheap, dear, ledger, ask },
+    cheap,
+    dear,
+    ledger,
+    ask,
     /** The cheap peer fails once, and the dear one has the prompt from then on. */
     async moved(more: object = {}) {
       cheap.faults.push({ kind: 'status', status: 500 });

@@ -34,7 +34,8 @@ beforeEach(async () => {
   const source = (provider: string, text: string) =>
     ({
       rail: 'direct-account',
-      ...{ provider, upstreamModel: `${provider}-model` },
+      provider,
+      upstreamModel: `${provider}-model`,
       rates: { text_input_token: text, text_output_token: '10' },
     }) as const;
   gateway = await gatewayWorld({
@@ -47,7 +48,8 @@ beforeEach(async () => {
     models: [
       { id: 'acme/both', modality: 'text', sources: [source('cheap', '2'), source('dear', '4')] },
       {
-        ...{ id: 'acme/long', modality: 'text' },
+        id: 'acme/long',
+        modality: 'text',
         sources: [
           {
             ...source('cheap', '2'),
@@ -137,7 +139,8 @@ describe('the providers that a caller wishes', () => {
     const model = 'acme/long';
     expect(await chat({ model, max_price: { prompt: 2.1 } })).toMatchObject({ status: 200 });
     expect(await chat({ model, max_price: { prompt: 2.1 }, messages: long })).toMatchObject({
-      ...{ status: 400, json: { error: { param: 'max_price' } } },
+      status: 400,
+      json: { error: { param: 'max_price' } },
     });
     expect(await chat({ model, max_price: { prompt: 10.5 }, messages: long })).toMatchObject({
       status: 200,
@@ -184,7 +187,9 @@ describe('the models that a caller wishes', () => {
   it('are asked one after another, and the receipt says which answered and why not the others', async () => {
     const models = ['acme/none\u00a0', 'acme/voice', 'acme/both', 'acme/other'];
     expect(await chat({ model: 'acme/gone', models })).toMatchObject({
-      ...{ status: 200, model: 'acme/both', provider: 'cheap' },
+      status: 200,
+      model: 'acme/both',
+      provider: 'cheap',
       fallbacks: 'acme/gone=unreachable, acme/none_=model_not_found, acme/voice=invalid_request',
     });
     expect(ledger.charges.filter(({ status }) => status === 'success')).toMatchObject([
@@ -196,7 +201,10 @@ describe('the models that a caller wishes', () => {
   it('follow where every source failed or rests, and count all attempts', async () => {
     for (const upstream of [cheap, dear]) upstream.faults.push({ kind: 'status', status: 503 });
     expect(await chat({ models: ['acme/other'] })).toMatchObject({
-      ...{ status: 200, model: 'acme/other', attempts: '3', fallbacks: 'acme/both=broken' },
+      status: 200,
+      model: 'acme/other',
+      attempts: '3',
+      fallbacks: 'acme/both=broken',
     });
     await balanced();
   });
@@ -205,7 +213,9 @@ describe('the models that a caller wishes', () => {
     cheap.faults.push({ kind: 'status', status: 422 });
     expect(await chat({ models: ['acme/other'] })).toMatchObject({ status: 422, fallbacks: null });
     await ledger.hold({
-      ...{ spender: { agentId: AGENT }, holdId: 'rest', amountRaw: FUNDS - 10n },
+      spender: { agentId: AGENT },
+      holdId: 'rest',
+      amountRaw: FUNDS - 10n,
       destination: 'x',
     } as never);
     expect(await chat({ models: ['acme/other'] })).toMatchObject({ status: 402 });

@@ -41,7 +41,8 @@ beforeEach(async () => {
   const source = (provider: string, dearer: string) =>
     ({
       rail: 'direct-account',
-      ...{ provider, upstreamModel: 'vendor' },
+      provider,
+      upstreamModel: 'vendor',
       rates: { text_input_token: `2.5${dearer}`, text_output_token: '10' },
     }) as const;
   gateway = await gatewayWorld({
@@ -123,7 +124,9 @@ describe('a streamed chat answer', () => {
     upstream.play({ pieces: [...events, usageEvent(), DONE] });
     const { bytes } = await stream({ stream_options: { include_usage: true, extra: 1 } });
     expect(upstream.seen.at(-1)).toMatchObject({
-      ...{ model: 'vendor', stream: true, stream_options: { include_usage: true, extra: 1 } },
+      model: 'vendor',
+      stream: true,
+      stream_options: { include_usage: true, extra: 1 },
     });
     expect(relayed(bytes)).toBe([...events, usageEvent()].join(''));
     await stream();
@@ -134,8 +137,12 @@ describe('a streamed chat answer', () => {
     const events = wordEvents(WORDS);
     upstream.play({ pieces: [...events, usageEvent(), DONE] });
     const streamed = await gateway.openai.chat.completions.create({
-      ...{ model: MODEL, messages, max_tokens: 4_000, stream: true },
-      ...{ usage: { include: true } },
+      model: MODEL,
+      messages,
+      max_tokens: 4_000,
+      stream: true,
+      // @ts-expect-error A member of this server alone.
+      usage: { include: true },
     });
     const usages: unknown[] = [];
     let words = '';

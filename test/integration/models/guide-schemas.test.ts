@@ -50,7 +50,9 @@ beforeAll(async () => {
     providers: { local: { baseUrl: null, dialect: 'local' } },
     models: LOCAL_MODELS,
     localGuide: createLocalGuideRail({
-      ...{ guide: engines.guide, clock: systemClock, random: systemRandom },
+      guide: engines.guide,
+      clock: systemClock,
+      random: systemRandom,
       callerFacts: async () => ({ agentName: 'a', spendableRaw: 1n, heldRaw: 0n, spentRaw: 0n }),
     }),
   });
@@ -63,12 +65,10 @@ afterAll(async () => {
 
 const aiModel = () =>
   createOpenAICompatible({
-    ...{
-      name: 'svc',
-      baseURL: gateway.baseUrl,
-      apiKey: AGENT_KEY,
-      supportsStructuredOutputs: true,
-    },
+    name: 'svc',
+    baseURL: gateway.baseUrl,
+    apiKey: AGENT_KEY,
+    supportsStructuredOutputs: true,
   })(model);
 
 describe('local/guide with the openai client', () => {
@@ -77,7 +77,9 @@ describe('local/guide with the openai client', () => {
       const given: unknown[] = [];
       const tools = [
         zodFunction({
-          ...{ name: 'get_weather', description: 'Weather of a city', parameters: Weather },
+          name: 'get_weather',
+          description: 'Weather of a city',
+          parameters: Weather,
           function(args) {
             given.push(Weather.parse(args));
             return { sky: 'clear', high: 21 };
@@ -100,18 +102,24 @@ describe('local/guide with the openai client', () => {
     const streamed = await openai.chat.completions.stream(wanted).finalChatCompletion();
     expect(streamed.choices[0]?.message.parsed).toEqual(whole.choices[0]?.message.parsed);
     const { choices } = await openai.chat.completions.create({
-      ...{ model, messages, response_format: { type: 'json_object' } },
+      model,
+      messages,
+      response_format: { type: 'json_object' },
     });
     expect(JSON.parse(choices[0]?.message.content ?? '')).toHaveProperty('answer');
   });
 
   it('calls what tool_choice names, and answers as often as n says, each of which is charged', async () => {
     const tools = ['first', 'second'].map((name) => ({
-      ...{ type: 'function' as const, function: { name, parameters: {} } },
+      type: 'function' as const,
+      function: { name, parameters: {} },
     }));
     const called = async (tool_choice: OpenAI.ChatCompletionToolChoiceOption) => {
       const { choices } = await openai.chat.completions.create({
-        ...{ model, messages, tools, tool_choice },
+        model,
+        messages,
+        tools,
+        tool_choice,
       });
       const [call] = choices[0]?.message.tool_calls ?? [];
       return call?.type === 'function' ? call.function.name : undefined;
@@ -161,7 +169,8 @@ describe('local/guide with the AI SDK', () => {
     const given: unknown[] = [];
     const tools = {
       get_weather: tool({
-        ...{ description: 'Weather of a city', inputSchema: Weather },
+        description: 'Weather of a city',
+        inputSchema: Weather,
         async execute(input) {
           given.push(input);
           return `fine in ${input.city}`;
@@ -178,7 +187,9 @@ describe('local/guide with the AI SDK', () => {
 
   it('has an object by its schema', async () => {
     const { output } = await generateText({
-      ...{ model: aiModel(), prompt: QUESTION, output: Output.object({ schema: Report }) },
+      model: aiModel(),
+      prompt: QUESTION,
+      output: Output.object({ schema: Report }),
     });
     expect(output).toMatchObject({ city: 'Paris' });
   });

@@ -34,7 +34,8 @@ describe('Anthropic’s SDK, of the guide', () => {
       { text: data.content[0]?.type === 'text' && data.content[0].text },
     ]);
     expect(streamed.usage).toMatchObject({
-      ...{ input_tokens: data.usage.input_tokens, output_tokens: data.usage.output_tokens },
+      input_tokens: data.usage.input_tokens,
+      output_tokens: data.usage.output_tokens,
     });
     await w.balanced();
   });
@@ -42,7 +43,9 @@ describe('Anthropic’s SDK, of the guide', () => {
   it('calls a tool that is asked for', async () => {
     await using w = await world();
     const { content, stop_reason } = await w.claude.messages.create({
-      ...{ ...guide, tools: [WEATHER], tool_choice: { type: 'tool' as const, name: 'weather' } },
+      ...guide,
+      tools: [WEATHER],
+      tool_choice: { type: 'tool' as const, name: 'weather' },
       messages: [{ role: 'user', content: 'The weather in "Oslo"?' }],
     });
     expect(stop_reason).toBe('tool_use');

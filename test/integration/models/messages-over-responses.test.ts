@@ -13,8 +13,14 @@ const asked = { model: 'openai/gpt-6-luna', max_tokens: 1_000, messages };
 
 /** Those whose vendor takes tools of a model that thinks over Responses alone. */
 const THINKING = [
-  ...['gpt-5.6-luna', 'gpt-5.6-terra', 'gpt-5.6-sol', 'gpt-6-luna', 'gpt-6-sol', 'gpt-6-astra'],
-  ...['gpt-6.1-sol', 'gpt-6.1-terra'],
+  'gpt-5.6-luna',
+  'gpt-5.6-terra',
+  'gpt-5.6-sol',
+  'gpt-6-luna',
+  'gpt-6-sol',
+  'gpt-6-astra',
+  'gpt-6.1-sol',
+  'gpt-6.1-terra',
 ];
 
 describe('Anthropic’s SDK, of OpenAI’s models', () => {
@@ -29,12 +35,16 @@ describe('Anthropic’s SDK, of OpenAI’s models', () => {
     const called = await w.claude.messages.create(params);
     const call = { type: 'tool_use', id: 'call_12', name: 'weather', input: { city: 'Oslo' } };
     expect(called).toMatchObject({
-      ...{ id: 'msg_up1', model, stop_reason: 'tool_use' },
+      id: 'msg_up1',
+      model,
+      stop_reason: 'tool_use',
       content: [{ type: 'text', text: 'Let me see.' }, call],
       usage: { input_tokens: 1_200, output_tokens: 400 },
     });
     expect(await w.claude.messages.stream(params).finalMessage()).toMatchObject({
-      ...{ id: 'msg_up2', model, stop_reason: 'tool_use' },
+      id: 'msg_up2',
+      model,
+      stop_reason: 'tool_use',
       content: [
         { type: 'text', text: 'Let me see.' },
         { ...call, id: 'call_22' },
@@ -43,7 +53,8 @@ describe('Anthropic’s SDK, of OpenAI’s models', () => {
     });
     w.upstream.play({ items: [{ say: ['Rain.'] }], status: 'incomplete' });
     const answered = await w.claude.messages.create({
-      ...{ ...params, tool_choice: { type: 'tool' as const, name: 'weather' } },
+      ...params,
+      tool_choice: { type: 'tool' as const, name: 'weather' },
       system: 'Be brief.',
       messages: [
         ...messages,
@@ -55,13 +66,17 @@ describe('Anthropic’s SDK, of OpenAI’s models', () => {
       ],
     });
     expect(answered).toMatchObject({
-      ...{ stop_reason: 'max_tokens', content: [{ type: 'text', text: 'Rain.' }] },
+      stop_reason: 'max_tokens',
+      content: [{ type: 'text', text: 'Rain.' }],
     });
     const { input_schema: parameters } = WEATHER;
     expect(w.upstream.seen.at(-1)).toEqual({
       path: '/v1/responses',
       body: {
-        ...{ model: name, max_output_tokens: 1_000, store: false, stream: false },
+        model: name,
+        max_output_tokens: 1_000,
+        store: false,
+        stream: false,
         tools: [{ type: 'function', name: 'weather', parameters, strict: false }],
         tool_choice: { type: 'function', name: 'weather' },
         input: [

@@ -26,7 +26,9 @@ type Wish = { readonly apiKey?: string; readonly wanted?: object; readonly path?
 
 async function failing({ apiKey = AGENT_KEY, path = '/v1/messages', wanted }: Wish) {
   const claude = new Anthropic({
-    ...{ apiKey, authToken: null, baseURL: world.gateway.baseUrl.replace(/\/v1$/, '') },
+    apiKey,
+    authToken: null,
+    baseURL: world.gateway.baseUrl.replace(/\/v1$/, ''),
     maxRetries: 0,
   });
   const body = { model: MODEL, max_tokens: 100, messages, ...wanted };
@@ -155,9 +157,7 @@ describe('a refusal of this server', () => {
   it('for an upstream that limits its callers is a limit here, too', async () => {
     world.upstream.play({ status: 429, headers: { 'retry-after': '7' }, pieces: ['{}'] });
     const error = await failing({});
-    expect(error).toMatchObject({
-      ...{ status: 429, error: { error: { type: 'rate_limit_error' } } },
-    });
+    expect(error).toMatchObject({ status: 429, error: { error: { type: 'rate_limit_error' } } });
     expect(error.headers?.get('retry-after')).toBe('7');
   });
 
@@ -239,7 +239,8 @@ describe('what costs more than tokens, where the pool pays', () => {
             role: 'user',
             content: [
               {
-                ...{ type: 'tool_result', tool_use_id: 't' },
+                type: 'tool_result',
+                tool_use_id: 't',
                 content: [{ type: 'document', source: { type: 'url', url: 'https://x.example' } }],
               },
             ],

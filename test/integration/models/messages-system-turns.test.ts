@@ -31,7 +31,8 @@ describe('turns of the system that change the effort and the tools', () => {
     const sent = { ...BODY, model: MODEL };
     const response = await w.gateway.request('/messages', { body: sent });
     expect([response.status, w.upstream.seen.at(-1)?.body]).toEqual([
-      ...[200, { ...BODY, model: 'claude-model' }],
+      200,
+      { ...BODY, model: 'claude-model' },
     ]);
     const { max_tokens: _, ...counted } = sent;
     const count = await w.gateway.request('/messages/count_tokens', { body: counted });

@@ -20,7 +20,8 @@ import {
 } from '../../support/stream-upstream.ts';
 
 const CALL = {
-  ...{ id: 'call_1', type: 'function' },
+  id: 'call_1',
+  type: 'function',
   function: { name: 'weather', arguments: '{"city":"Oslo"}' },
 };
 
@@ -41,19 +42,19 @@ describe('Anthropic’s SDK, of a model whose upstream speaks the OpenAI dialect
       })
       .withResponse();
     expect(data).toMatchObject({
-      ...{
-        id: 'msg_1',
-        type: 'message',
-        role: 'assistant',
-        model: asked.model,
-        stop_reason: 'end_turn',
-      },
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      model: asked.model,
+      stop_reason: 'end_turn',
       content: [{ type: 'text', text: 'Good morning.' }],
       usage: { input_tokens: 1_200, output_tokens: 400, cache_read_input_tokens: 0 },
     });
     expect(w.upstream.seen).toEqual([
       {
-        ...{ model: 'x', max_tokens: 1_000, stop: ['END'] },
+        model: 'x',
+        max_tokens: 1_000,
+        stop: ['END'],
         messages: [
           { role: 'system', content: 'Be brief.\n\nBe kind.' },
           { role: 'user', content: 'Good morning?' },
@@ -76,7 +77,9 @@ describe('Anthropic’s SDK, of a model whose upstream speaks the OpenAI dialect
     w.upstream.play(wholeAnswer({ content: 'Rain.' }));
     const picture = { type: 'base64' as const, media_type: 'image/png' as const, data: 'aGk=' };
     await w.claude.messages.create({
-      ...{ ...asked, tools: [WEATHER], tool_choice: { type: 'any' as const } },
+      ...asked,
+      tools: [WEATHER],
+      tool_choice: { type: 'any' as const },
       messages: [
         ...messages,
         { role: 'assistant', content: called.content },
@@ -84,7 +87,8 @@ describe('Anthropic’s SDK, of a model whose upstream speaks the OpenAI dialect
           role: 'user',
           content: [
             {
-              ...{ type: 'tool_result' as const, tool_use_id: 'call_1' },
+              type: 'tool_result' as const,
+              tool_use_id: 'call_1',
               content: [
                 { type: 'text', text: 'It rains.' },
                 { type: 'image', source: picture },
@@ -120,15 +124,15 @@ describe('Anthropic’s SDK, of a model whose upstream speaks the OpenAI dialect
     const [first, ...calls] = toolCallEvents(CALL);
     w.upstream.play({
       pieces: [
-        ...[
-          first ?? '',
-          textEvent('Let me '),
-          ': alive\n\n',
-          textEvent('see.'),
-          ...calls.slice(0, -1),
-        ],
+        first ?? '',
+        textEvent('Let me '),
+        ': alive\n\n',
+        textEvent('see.'),
+        ...calls.slice(0, -1),
         callEvent(1, { name: 'weather', arguments: '{}' }, { id: 'call_2', type: 'function' }),
-        ...[finishEvent('tool_calls'), usageEvent(), DONE],
+        finishEvent('tool_calls'),
+        usageEvent(),
+        DONE,
       ],
     });
     const response = await w.gateway.request('/messages', {
@@ -138,16 +142,27 @@ describe('Anthropic’s SDK, of a model whose upstream speaks the OpenAI dialect
     expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);
     const kinds = [...text.matchAll(/^event: (.*)$/gm)].map(([, kind]) => kind);
     expect(kinds).toEqual([
-      ...['message_start', 'content_block_start', 'content_block_delta', 'ping'],
-      ...['content_block_delta', 'content_block_stop', 'content_block_start'],
-      ...['content_block_delta', 'content_block_delta', 'content_block_stop'],
-      ...['content_block_start', 'content_block_delta', 'content_block_stop'],
-      ...['message_delta', 'message_stop'],
+      'message_start',
+      'content_block_start',
+      'content_block_delta',
+      'ping',
+      'content_block_delta',
+      'content_block_stop',
+      'content_block_start',
+      'content_block_delta',
+      'content_block_delta',
+      'content_block_stop',
+      'content_block_start',
+      'content_block_delta',
+      'content_block_stop',
+      'message_delta',
+      'message_stop',
     ]);
     expect(text).toContain(': svc-cost-usdc=7350\n\nevent: message_stop');
     const message = await w.claude.messages.stream({ ...asked, tools: [WEATHER] }).finalMessage();
     expect(message).toMatchObject({
-      ...{ model: asked.model, stop_reason: 'tool_use' },
+      model: asked.model,
+      stop_reason: 'tool_use',
       content: [
         { type: 'text', text: 'Let me see.' },
         { type: 'tool_use', id: 'call_1', input: { city: 'Oslo' } },
@@ -161,8 +176,11 @@ describe('Anthropic’s SDK, of a model whose upstream speaks the OpenAI dialect
   it('hears the thoughts of a model where it asks for them, and sends none back', async () => {
     await using w = await world();
     const pieces = [
-      ...[deltaEvent({ role: 'assistant', reasoning_content: 'Hm.' }), textEvent('Good.')],
-      ...[finishEvent('stop'), usageEvent(), DONE],
+      deltaEvent({ role: 'assistant', reasoning_content: 'Hm.' }),
+      textEvent('Good.'),
+      finishEvent('stop'),
+      usageEvent(),
+      DONE,
     ];
     w.upstream.play({ pieces });
     const thinking = { type: 'adaptive' as const };
@@ -251,7 +269,8 @@ describe('Anthropic’s SDK, of a model whose upstream speaks the OpenAI dialect
   it('puts a refusal of the upstream into the envelope of its dialect', async () => {
     await using w = await world();
     w.upstream.play({
-      ...{ status: 400, headers: { 'content-type': 'application/json' } },
+      status: 400,
+      headers: { 'content-type': 'application/json' },
       pieces: [JSON.stringify({ error: { message: 'as told', type: 'x', code: null } })],
     });
     const error = await w.claude.messages.create(asked).catch((thrown: unknown) => thrown);
@@ -266,8 +285,10 @@ describe('Anthropic’s SDK, of a model whose upstream speaks the OpenAI dialect
     await using w = await world();
     w.upstream.play(wholeAnswer({ content: '{"a":1}' }));
     const schema = {
-      ...{ type: 'object', properties: { a: { type: 'number' } } },
-      ...{ required: ['a'], additionalProperties: false },
+      type: 'object',
+      properties: { a: { type: 'number' } },
+      required: ['a'],
+      additionalProperties: false,
     };
     await w.claude.messages.create({
       ...asked,

@@ -78,7 +78,8 @@ describe('chat.completions of the openai client', () => {
   it('stream hands over text as it comes, and the whole completion at its end', async () => {
     upstream.play({ pieces: [...wordEvents(WORDS), usageEvent(), DONE] });
     const runner = openai.chat.completions.stream({
-      ...{ model: MODEL, messages },
+      model: MODEL,
+      messages,
       stream_options: { include_usage: true },
     });
     const deltas: string[] = [];
@@ -86,7 +87,8 @@ describe('chat.completions of the openai client', () => {
     const whole = await runner.finalChatCompletion();
     expect(deltas).toEqual(['', ...WORDS].filter((delta) => delta !== ''));
     expect(whole.choices[0]).toMatchObject({
-      ...{ finish_reason: 'stop', message: { role: 'assistant', content: WORDS.join('') } },
+      finish_reason: 'stop',
+      message: { role: 'assistant', content: WORDS.join('') },
     });
     expect(whole.usage).toEqual(USAGE);
     expect(await runner.totalUsage()).toMatchObject(USAGE);
@@ -96,7 +98,9 @@ describe('chat.completions of the openai client', () => {
   it('stream puts the calls of tools together from their pieces', async () => {
     upstream.play({ pieces: [...toolCallEvents(CALL), usageEvent(), DONE] });
     const runner = openai.chat.completions.stream({
-      ...{ model: MODEL, messages, parallel_tool_calls: false },
+      model: MODEL,
+      messages,
+      parallel_tool_calls: false,
       tools: [{ type: 'function', function: weather }],
     });
     const done: string[] = [];
@@ -119,7 +123,8 @@ describe('chat.completions of the openai client', () => {
       (told as { role: string }[]).some(({ role }) => role === 'tool');
     const tools = [
       zodFunction({
-        ...{ name: 'weather', parameters: z.object({ at: z.string() }) },
+        name: 'weather',
+        parameters: z.object({ at: z.string() }),
         function: ({ at }) => `fine in ${at}`,
       }),
     ];
@@ -133,11 +138,15 @@ describe('chat.completions of the openai client', () => {
     upstream.play((body) => ({
       pieces: [
         ...(hasResult(body) ? wordEvents(['It is fine.']) : toolCallEvents(CALL)),
-        ...[usageEvent(), DONE],
+        usageEvent(),
+        DONE,
       ],
     }));
     const streamed = openai.chat.completions.runTools({
-      ...{ model: MODEL, messages, tools, stream: true },
+      model: MODEL,
+      messages,
+      tools,
+      stream: true,
     });
     expect(await streamed.finalContent()).toBe('It is fine.');
     for (const i of [1, 3]) {
@@ -157,7 +166,7 @@ describe('chat.completions of the openai client', () => {
     const { choices } = await openai.chat.completions.parse(wanted);
     expect(choices[0]?.message.parsed).toEqual({ sum: 5 });
     expect(asked()?.response_format).toMatchObject({
-      ...{ type: 'json_schema' },
+      type: 'json_schema',
       json_schema: { name: 'addition', strict: true, schema: { required: ['sum'] } },
     });
     upstream.play({ pieces: [...wordEvents(['{"sum"', ':7}']), usageEvent(), DONE] });

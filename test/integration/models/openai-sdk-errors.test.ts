@@ -42,7 +42,8 @@ async function failing({ apiKey = AGENT_KEY, wanted, ...options }: Asking) {
 
 const relays = (status: number, headers: Record<string, string> = {}) =>
   upstream.play({
-    ...{ status, headers: { 'content-type': 'application/json', ...headers } },
+    status,
+    headers: { 'content-type': 'application/json', ...headers },
     pieces: [JSON.stringify({ error: { message: 'as told', type: 'server_error', code: 'told' } })],
   });
 
@@ -134,7 +135,9 @@ describe('a refusal of this server', () => {
 
   it('for a flood tells the client to come back, and when', async () => {
     const { openai, sent } = countedOpenAi({
-      ...{ apiKey: FLOODING, baseURL: gateway.baseUrl, maxRetries: 0 },
+      apiKey: FLOODING,
+      baseURL: gateway.baseUrl,
+      maxRetries: 0,
     });
     const calls = Array.from({ length: PER_MINUTE + 5 }, () =>
       openai.chat.completions.create({ model: MODEL, messages }).catch((error: unknown) => error),
@@ -233,7 +236,9 @@ describe('a refusal of the upstream', () => {
 describe('a server that is not there', () => {
   it('is a connection error of the client', async () => {
     const { openai, sent } = countedOpenAi({
-      ...{ apiKey: AGENT_KEY, baseURL: 'http://127.0.0.1:1/v1', maxRetries: 1 },
+      apiKey: AGENT_KEY,
+      baseURL: 'http://127.0.0.1:1/v1',
+      maxRetries: 1,
     });
     const call = openai.chat.completions.create({ model: MODEL, messages });
     expect(await thrownBy(call)).toBeInstanceOf(OpenAI.APIConnectionError);

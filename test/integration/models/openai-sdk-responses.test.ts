@@ -25,12 +25,15 @@ const PROMPT = 'Good morning?'.padEnd(1_300, '.');
 const tool = {
   ...({ type: 'function', name: 'weather', strict: true } as const),
   parameters: {
-    ...{ type: 'object', properties: { at: { type: 'string' } }, required: ['at'] },
+    type: 'object',
+    properties: { at: { type: 'string' } },
+    required: ['at'],
     additionalProperties: false,
   },
 };
 const CALL = {
-  ...{ id: 'call_1', type: 'function' },
+  id: 'call_1',
+  type: 'function',
   function: { name: 'weather', arguments: '{"at":"Rome"}' },
 };
 const USED = {
@@ -134,7 +137,9 @@ describe.each([
       const call_id = item?.type === 'function_call' ? item.call_id : '';
       play('words');
       const second = await openai.responses.create({
-        ...{ model, previous_response_id: first.id, tools: [tool] },
+        model,
+        previous_response_id: first.id,
+        tools: [tool],
         input: [{ type: 'function_call_output', call_id, output: 'fine' }],
       });
       expect(second.output_text).toBe(SAID);
@@ -150,7 +155,8 @@ describe.each([
         });
       } else {
         expect(asked).toMatchObject({
-          ...{ store: false, tools: [tool] },
+          store: false,
+          tools: [tool],
           input: [
             { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Rome?' }] },
             { type: 'function_call', call_id, ...CALL.function },
@@ -161,7 +167,9 @@ describe.each([
       }
       const { data } = await openai.responses.inputItems.list(second.id, { order: 'asc' });
       expect(data.map(({ type }) => type)).toEqual([
-        ...['message', 'function_call', 'function_call_output'],
+        'message',
+        'function_call',
+        'function_call_output',
       ]);
     }
   });
@@ -194,7 +202,9 @@ describe.each([
     }
     const going = other.responses.create({ model, input: 'x', previous_response_id: id });
     expect(await thrownBy(going)).toMatchObject({
-      ...{ status: 400, code: 'previous_response_not_found', param: 'previous_response_id' },
+      status: 400,
+      code: 'previous_response_not_found',
+      param: 'previous_response_id',
     });
     expect(await openai.responses.retrieve(id)).toMatchObject({ id, output_text: SAID });
     expect((await openai.responses.inputItems.list(id)).data).toMatchObject([
@@ -292,7 +302,8 @@ describe('a response that is translated', () => {
         callEvent(0, { arguments: '"Rome"}' }),
         callEvent(1, { name: 'weather', arguments: '{}' }, second),
         finishEvent('tool_calls'),
-        ...[usageEvent(), DONE],
+        usageEvent(),
+        DONE,
       ],
     });
     const types: string[] = [];
@@ -329,7 +340,9 @@ describe('a response that is translated', () => {
     world.chat.play({
       pieces: [
         chunkEvent([{ index: 0, delta: { content: 'Hi' }, logprobs, finish_reason: null }]),
-        ...[finishEvent('stop'), usageEvent(), DONE],
+        finishEvent('stop'),
+        usageEvent(),
+        DONE,
       ],
     });
     const { output } = await openai.responses

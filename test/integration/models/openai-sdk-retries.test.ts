@@ -46,7 +46,9 @@ const SURFACES: Readonly<Record<string, Surface>> = {
   },
   embeddings: {
     answer: json({
-      ...{ object: 'list', model: 'vendor', usage: { prompt_tokens: 90, total_tokens: 90 } },
+      object: 'list',
+      model: 'vendor',
+      usage: { prompt_tokens: 90, total_tokens: 90 },
       data: [{ object: 'embedding', index: 0, embedding: [0.5, 0.5] }],
     }),
     ask: (openai) =>
@@ -67,9 +69,7 @@ const SURFACES: Readonly<Record<string, Surface>> = {
 
 /** The client as it is, whose first request meets `first`. */
 async function recover({ answer, ask }: Surface, first: StreamScript) {
-  const { openai, sent } = countedOpenAi({
-    ...{ apiKey: AGENT_KEY, baseURL: world.gateway.baseUrl },
-  });
+  const { openai, sent } = countedOpenAi({ apiKey: AGENT_KEY, baseURL: world.gateway.baseUrl });
   let asked = 0;
   world.upstream.play(() => (asked++ === 0 ? first : answer));
   const startedMs = performance.now();
@@ -118,7 +118,9 @@ it('and from one that is silent, once it is given up', () => {
 describe('what an upstream says of another try', () => {
   const failing = async (first: StreamScript, headers: Record<string, string> = {}) => {
     const { openai, sent } = countedOpenAi({
-      ...{ apiKey: AGENT_KEY, baseURL: world.gateway.baseUrl, maxRetries: 0 },
+      apiKey: AGENT_KEY,
+      baseURL: world.gateway.baseUrl,
+      maxRetries: 0,
     });
     world.upstream.play(first);
     const wanted = { model: 'acme/fast-1', messages };

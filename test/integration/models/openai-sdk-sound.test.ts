@@ -92,15 +92,27 @@ describe('audio.transcriptions of the openai client', () => {
   it('sends every option that the client has', async () => {
     upstream.play({ headers: { 'content-type': JSON_TYPE }, pieces: [JSON.stringify(WORDS)] });
     await openai.audio.transcriptions.create({
-      ...{ file: createReadStream(recording), model: EARS, language: 'de', prompt: 'Gruß' },
-      ...{ response_format: 'diarized_json', temperature: 0.2, chunking_strategy: 'auto' },
-      ...{ include: ['logprobs'], timestamp_granularities: ['word', 'segment'] },
-      ...{ known_speaker_names: ['Ann', 'Ben'], known_speaker_references: ['data:a', 'data:b'] },
+      file: createReadStream(recording),
+      model: EARS,
+      language: 'de',
+      prompt: 'Gruß',
+      response_format: 'diarized_json',
+      temperature: 0.2,
+      chunking_strategy: 'auto',
+      include: ['logprobs'],
+      timestamp_granularities: ['word', 'segment'],
+      known_speaker_names: ['Ann', 'Ben'],
+      known_speaker_references: ['data:a', 'data:b'],
     });
     expect(upstream.seen.at(-1)).toMatchObject({
-      ...{ language: 'de', prompt: 'Gruß', temperature: '0.2', chunking_strategy: 'auto' },
-      ...{ 'include[]': 'logprobs', 'timestamp_granularities[]': 'segment' },
-      ...{ 'known_speaker_names[]': 'Ben', 'known_speaker_references[]': 'data:b' },
+      language: 'de',
+      prompt: 'Gruß',
+      temperature: '0.2',
+      chunking_strategy: 'auto',
+      'include[]': 'logprobs',
+      'timestamp_granularities[]': 'segment',
+      'known_speaker_names[]': 'Ben',
+      'known_speaker_references[]': 'data:b',
     });
   });
 
@@ -114,7 +126,9 @@ describe('audio.transcriptions of the openai client', () => {
   ] as const)('comes as a stream of events in %s', async (format, events) => {
     upstream.play({ pieces: events.map(eventOf) });
     const stream = await openai.audio.transcriptions.create({
-      ...{ file: createReadStream(recording), model: EARS, stream: true },
+      file: createReadStream(recording),
+      model: EARS,
+      stream: true,
       response_format: format,
     });
     const heard: unknown[] = [];
@@ -127,7 +141,9 @@ describe('audio.transcriptions of the openai client', () => {
   it('throws where its stream breaks off, behind what came', async () => {
     upstream.play({ pieces: [eventOf(DELTA)], ends: 'cut' });
     const stream = await openai.audio.transcriptions.create({
-      ...{ file: createReadStream(recording), model: EARS, stream: true },
+      file: createReadStream(recording),
+      model: EARS,
+      stream: true,
     });
     const heard: unknown[] = [];
     const read = async () => {

@@ -64,14 +64,18 @@ describe('a fault of the request that an upstream reports within its answer', ()
     world.chat.play({ pieces: [`data: ${JSON.stringify({ error })}\n\n`] });
     const messages = [{ role: 'user' as const, content: 'x' }];
     const anthropic = new Anthropic({
-      ...{ apiKey: AGENT_KEY, authToken: null, maxRetries: 0 },
+      apiKey: AGENT_KEY,
+      authToken: null,
+      maxRetries: 0,
       baseURL: world.gateway.baseUrl.replace(/\/v1$/, ''),
     });
     const message = { model: CHAT_MODEL, max_tokens: 100, messages, stream: true } as const;
     const tooLong = `prompt is too long: ${error.message}`;
     for (let tries = 0; tries < 2; tries++) {
       const chat = await world.send('POST', '/chat/completions', {
-        ...{ model: CHAT_MODEL, messages, stream: true },
+        model: CHAT_MODEL,
+        messages,
+        stream: true,
       });
       expect([chat.status, await chat.json()]).toEqual([400, { error }]);
       const response = await respond(true, CHAT_MODEL);

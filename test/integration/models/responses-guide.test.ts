@@ -20,10 +20,14 @@ beforeAll(async () => {
   database = await testDatabase();
   const facts = { agentName: 'scout', spendableRaw: 1_250_000n, heldRaw: 0n, spentRaw: 0n };
   const localGuide = createLocalGuideRail({
-    ...{ ...shared, guide: engines.guide, callerFacts: async () => facts },
+    ...shared,
+    guide: engines.guide,
+    callerFacts: async () => facts,
   });
   world = await responsesWorld({
-    ...{ sql: database.sql, localGuide, models: LOCAL_MODELS },
+    sql: database.sql,
+    localGuide,
+    models: LOCAL_MODELS,
     providers: { local: { baseUrl: null, dialect: 'local' } },
   });
 });
@@ -46,7 +50,9 @@ describe('responses of local/guide', () => {
     expect(deltas.join('')).toBe(whole.output_text);
     expect(streamed.usage).toEqual(whole.usage);
     const more = await responses.create({
-      ...{ model, previous_response_id: whole.id, input: 'What is my balance?' },
+      model,
+      previous_response_id: whole.id,
+      input: 'What is my balance?',
     });
     expect(more.output_text).toContain('1.25');
     const usage = more.usage?.input_tokens ?? 0;
@@ -56,11 +62,15 @@ describe('responses of local/guide', () => {
   it('call the one function that has to be called, and keep to a schema', async () => {
     const { responses } = world.gateway.openai;
     const parameters = {
-      ...{ type: 'object', properties: { city: { type: 'string', enum: ['Rome'] } } },
-      ...{ required: ['city'], additionalProperties: false },
+      type: 'object',
+      properties: { city: { type: 'string', enum: ['Rome'] } },
+      required: ['city'],
+      additionalProperties: false,
     };
     const called = await responses.create({
-      ...{ model, input: 'The weather in Rome?', tool_choice: 'required' },
+      model,
+      input: 'The weather in Rome?',
+      tool_choice: 'required',
       tools: [{ type: 'function', name: 'weather', parameters, strict: true }],
     });
     const [item] = called.output;
@@ -81,7 +91,8 @@ describe('responses of local/guide', () => {
   it('refuse what the guide does not do under the names of the request', async () => {
     const { responses } = world.gateway.openai;
     const bad = responses.create({
-      ...{ model, input: 'x' },
+      model,
+      input: 'x',
       text: { format: { type: 'json_schema', name: 's', schema: { type: 'nothing' } } },
     });
     expect(await thrownBy(bad)).toMatchObject({

@@ -37,8 +37,12 @@ const keptWith = (
   sql: Sql = database.sql,
 ) => {
   const kept = createKeptResponses({
-    ...{ sql, clock: systemClock, random: systemRandom, log: silentLog },
-    ...{ sealingSecret: sealingSecret || undefined, keptDays },
+    sql,
+    clock: systemClock,
+    random: systemRandom,
+    log: silentLog,
+    sealingSecret: sealingSecret || undefined,
+    keptDays,
   });
   const keep = (agentId: number, what: Kept & { readonly previousId: string | null }) =>
     kept.keep(agentId, { ...what, written: Buffer.from(JSON.stringify(what.response)) });
@@ -48,7 +52,9 @@ const keptWith = (
 let made = 0;
 const said = (text: string) => ({ type: 'message', role: 'user', content: text });
 const answered = (text: string, previous: string | null = null) => ({
-  ...{ id: `resp_${++made}`, object: 'response', status: 'completed' },
+  id: `resp_${++made}`,
+  object: 'response',
+  status: 'completed',
   previous_response_id: previous,
   output: [{ type: 'message', id: `msg_${made}`, role: 'assistant', content: text }],
 });
@@ -98,12 +104,18 @@ describe('kept responses', () => {
     const { bytes, items } = await keptWith().conversation(agentId, third);
     expect(bytes).toBeGreaterThan(3 * 16);
     expect(items.map(({ content }) => content)).toEqual([
-      ...['one', 'one!', 'two', 'two!', 'three', 'three!'],
+      'one',
+      'one!',
+      'two',
+      'two!',
+      'three',
+      'three!',
     ]);
     expect(await keptWith().remove(agentId, second)).toBe(true);
     expect(await keptWith().remove(agentId, second)).toBe(false);
     expect(await refusalOf(keptWith().conversation(agentId, third))).toMatchObject({
-      ...{ status: 400, error: 'previous_response_not_found' },
+      status: 400,
+      error: 'previous_response_not_found',
     });
     expect((await keptWith().conversation(agentId, first)).items).toHaveLength(2);
     // What is left of it can be listed.
@@ -118,11 +130,13 @@ describe('kept responses', () => {
     const item = id.replace('resp', 'msg');
     expect((await keptWith().items(agentId, [item])).get(item)).toMatchObject({ content: 'x!' });
     expect(await refusalOf(keptWith().items(agentId, [item, 'msg_none']))).toMatchObject({
-      ...{ status: 404, error: 'item_not_found' },
+      status: 404,
+      error: 'item_not_found',
     });
     const { conversationBytes } = LIMITS.responses;
     expect(await refusalOf(keptWith().items(agentId, [item], conversationBytes))).toMatchObject({
-      ...{ status: 400, error: 'conversation_too_long' },
+      status: 400,
+      error: 'conversation_too_long',
     });
   });
 
@@ -283,7 +297,8 @@ describe('kept responses', () => {
       update model_responses set bytes = ${LIMITS.responses.conversationBytes} where id = ${first}`;
     const second = await keep(agentId, 'y', first);
     expect(await refusalOf(keptWith().conversation(agentId, second))).toMatchObject({
-      ...{ status: 400, error: 'conversation_too_long' },
+      status: 400,
+      error: 'conversation_too_long',
     });
   });
 

@@ -85,7 +85,11 @@ describe('a response that the caller’s own key pays for', () => {
     expect(answer.status).toBe(200);
     expect(answer.headers.get('x-svc-payment')).toBe('byok');
     expect(world.own.seen.at(-1)?.body).toMatchObject({
-      ...{ input, tools, prompt, reasoning, store: false },
+      input,
+      tools,
+      prompt,
+      reasoning,
+      store: false,
     });
     expect(await world.charged()).toBe(2_000n);
   });

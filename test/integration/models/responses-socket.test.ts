@@ -144,7 +144,10 @@ describe('a connection of the WebSocket mode', () => {
     const { response: second } = await client.completed();
     expect(second.store).toBe(true);
     const answer = await world.send('POST', '/responses', {
-      ...{ ...hello, stream: true, input: 'And now?', previous_response_id: second.id },
+      ...hello,
+      stream: true,
+      input: 'And now?',
+      previous_response_id: second.id,
     });
     expect(answer.status).toBe(200);
     await answer.text();

@@ -29,7 +29,9 @@ const SIGNATURE = Buffer.from('what the model thought, sealed '.repeat(40)).toSt
 const QUESTION = 'Weather in Oslo and Rome?'.padEnd(1_300, '.');
 
 const call = (id: string, city: string, more: object = {}) => ({
-  ...{ id, type: 'function', ...more },
+  id,
+  type: 'function',
+  ...more,
   function: { name: 'weather', arguments: JSON.stringify({ city }) },
 });
 /** The first of the calls of an answer is signed, as Gemini's are, and they have no numbers. */
@@ -57,7 +59,8 @@ function signingScript(asked: Record<string, unknown>): StreamScript {
   if (!isRight) {
     const error = { code: 400, message: 'Function call is missing a thought_signature.' };
     return {
-      ...{ status: 400, headers: { 'content-type': 'application/json' } },
+      status: 400,
+      headers: { 'content-type': 'application/json' },
       pieces: [JSON.stringify({ error })],
     };
   }
@@ -68,7 +71,9 @@ function signingScript(asked: Record<string, unknown>): StreamScript {
 
 /** A call with its members in the order in which they are sent. */
 const sorted = ({ extra_content, function: called, id, type }: Record<string, unknown>) => ({
-  ...{ id, type, function: called },
+  id,
+  type,
+  function: called,
   ...(extra_content !== undefined && { extra_content }),
 });
 
@@ -101,11 +106,16 @@ beforeEach(async () => {
   );
   const rates = { text_input_token: '2.5', text_output_token: '10' };
   const openaiDialect = (baseUrl: string, more: object = {}): ProviderEntry => ({
-    ...{ baseUrl, dialect: 'openai', apiKeyEnv: 'UP_KEY' },
+    baseUrl,
+    dialect: 'openai',
+    apiKeyEnv: 'UP_KEY',
     ...more,
   });
   gateway = await gatewayWorld({
-    ...{ ledger, agentId, keptIn: database.sql, secret: () => 'sk-pool' },
+    ledger,
+    agentId,
+    keptIn: database.sql,
+    secret: () => 'sk-pool',
     providers: {
       signing: openaiDialect(signing.baseUrl, { signsCalls: true }),
       plain: openaiDialect(plain.baseUrl),
@@ -118,13 +128,16 @@ beforeEach(async () => {
       [OWN, 'own'] as const,
       [CLAUDE, 'claude'] as const,
     ].map(([id, provider]) => ({
-      ...{ id, modality: 'text' },
+      id,
+      modality: 'text',
       sources: [{ rail: 'direct-account', provider, upstreamModel: 'vendor', rates }],
     })),
   });
   openai = gateway.openai;
   anthropic = new Anthropic({
-    ...{ apiKey: AGENT_KEY, authToken: null, baseURL: gateway.baseUrl.replace(/\/v1$/, '') },
+    apiKey: AGENT_KEY,
+    authToken: null,
+    baseURL: gateway.baseUrl.replace(/\/v1$/, ''),
     maxRetries: 0,
   });
   return async () => {
@@ -135,7 +148,9 @@ beforeEach(async () => {
 
 const tools: OpenAI.Responses.Tool[] = [
   {
-    ...{ type: 'function', name: 'weather', strict: false },
+    type: 'function',
+    name: 'weather',
+    strict: false,
     parameters: { type: 'object', properties: { city: { type: 'string' } } },
   },
 ];
@@ -185,7 +200,9 @@ async function calledByClaude(isStream: boolean): Promise<Anthropic.MessageParam
     {
       role: 'user',
       content: calls.map(({ id }) => ({
-        ...{ type: 'tool_result' as const, tool_use_id: id, content: 'rain' },
+        type: 'tool_result' as const,
+        tool_use_id: id,
+        content: 'rain',
       })),
     },
   ];

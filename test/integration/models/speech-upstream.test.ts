@@ -33,17 +33,21 @@ async function world(
 ) {
   const [first, second] = [await speechUpstream(), await speechUpstream()];
   const provider = ({ baseUrl }: SpeechUpstream): ProviderEntry => ({
-    ...{ baseUrl, dialect: 'openai', apiKeyEnv: 'UP_KEY' },
+    baseUrl,
+    dialect: 'openai',
+    apiKeyEnv: 'UP_KEY',
   });
   const source = (id: string, rates: object) =>
     ({ rail: 'direct-account', provider: id, upstreamModel: `${id}-voice`, rates }) as const;
   const models: ModelEntry[] = [
     {
-      ...{ id: MODEL, modality: 'tts' },
+      id: MODEL,
+      modality: 'tts',
       sources: [source('up0', { character: '15' }), source('up1', { character: '30' })],
     },
     {
-      ...{ id: 'acme/tokens', modality: 'tts' },
+      id: 'acme/tokens',
+      modality: 'tts',
       sources: [source('up0', { text_input_token: '0.6', audio_output_token: '12' })],
     },
     { id: 'acme/words', modality: 'text', sources: [source('up0', { request: '1' })] },
@@ -51,7 +55,9 @@ async function world(
   const ledger = createFakeLedger();
   await ledger.credit({ agentId: AGENT, amountRaw: FUNDS, reference: 'start' });
   const gateway = await gatewayWorld({
-    ...{ ledger, models, providers: { up0: provider(first), up1: provider(second) } },
+    ledger,
+    models,
+    providers: { up0: provider(first), up1: provider(second) },
     secret: () => 'sk-upstream',
     ...options,
   });
@@ -77,7 +83,14 @@ async function world(
     return consumed;
   };
   return {
-    ...{ first, second, gateway, ledger, openai, speak, thrown, charged },
+    first,
+    second,
+    gateway,
+    ledger,
+    openai,
+    speak,
+    thrown,
+    charged,
     async [Symbol.asyncDispose]() {
       await gateway[Symbol.asyncDispose]();
       await first[Symbol.asyncDispose]();
@@ -89,8 +102,12 @@ async function world(
 const bytesOf = async (response: Response) => Buffer.from(await response.arrayBuffer());
 
 const TYPES = {
-  ...{ mp3: 'audio/mpeg', opus: 'audio/opus', aac: 'audio/aac' },
-  ...{ flac: 'audio/flac', wav: 'audio/wav', pcm: 'audio/pcm' },
+  mp3: 'audio/mpeg',
+  opus: 'audio/opus',
+  aac: 'audio/aac',
+  flac: 'audio/flac',
+  wav: 'audio/wav',
+  pcm: 'audio/pcm',
 };
 
 describe('POST /v1/audio/speech', () => {
@@ -246,9 +263,7 @@ describe('POST /v1/audio/speech', () => {
 
   it('is told once that the balance does not reach', async () => {
     await using w = await world();
-    w.ledger.refuse(AGENT, {
-      ...{ reason: 'insufficient_balance', availableRaw: 0n, requiredRaw: 347n },
-    });
+    w.ledger.refuse(AGENT, { reason: 'insufficient_balance', availableRaw: 0n, requiredRaw: 347n });
     expect(await w.thrown()).toMatchObject({ status: 402, code: 'budget_exhausted' });
     expect(w.first.seen).toEqual([]);
   });
@@ -329,7 +344,9 @@ describe('speech in events', () => {
     expect(await w.charged()).toBe(259n);
     expect(text).toContain(': svc-cost-usdc=259\n');
     expect(w.ledger.charges[0]?.usage).toEqual({
-      ...{ character: 11, text_input_token: 10, audio_output_token: 20 },
+      character: 11,
+      text_input_token: 10,
+      audio_output_token: 20,
     });
   });
 

@@ -53,7 +53,8 @@ describe('a tool whose name is longer than chat takes', () => {
       await using w = await strictWorld();
       const upstream = w[model];
       const asked = {
-        ...{ model: STRICT_MODELS[model], max_tokens: 64 },
+        model: STRICT_MODELS[model],
+        max_tokens: 64,
         messages: [{ role: 'user', content: HELLO }],
         tools: [{ name: LONG, input_schema: { type: 'object' } }],
       };
@@ -90,7 +91,8 @@ describe('a tool whose name is longer than chat takes', () => {
       return { items: [{ call: tool?.name ?? '', args: '{}' }] };
     });
     const body = {
-      ...{ model: STRICT_MODELS.gpt, max_tokens: 64 },
+      model: STRICT_MODELS.gpt,
+      max_tokens: 64,
       messages: [{ role: 'user', content: HELLO }],
       tools: [{ name: LONG, input_schema: { type: 'object' } }],
     };
@@ -106,7 +108,8 @@ describe('a tool whose name is longer than chat takes', () => {
       return wholeAnswer({ content: null, tool_calls: [{ ...call, function: named }] });
     });
     const body = {
-      ...{ model: STRICT_MODELS.mistral, input: HELLO },
+      model: STRICT_MODELS.mistral,
+      input: HELLO,
       tools: [{ type: 'function', name: LONG, parameters: { type: 'object' } }],
     };
     const answer = await w.gateway.request(ROUTES.responses, { body });

@@ -14,9 +14,11 @@ const WITH_CALLS: Readonly<Record<StrictDialect, (turns: readonly (readonly Call
         { role: 'user', content: HELLO },
         ...turns.flatMap((calls) => [
           {
-            ...{ role: 'assistant', content: null },
+            role: 'assistant',
+            content: null,
             tool_calls: calls.map(({ args, id }) => ({
-              ...{ id, type: 'function' },
+              id,
+              type: 'function',
               function: { name: TOOL, arguments: args },
             })),
           },
@@ -30,10 +32,15 @@ const WITH_CALLS: Readonly<Record<StrictDialect, (turns: readonly (readonly Call
         { role: 'user', content: HELLO },
         ...turns.flatMap((calls) => [
           ...calls.map(({ args, id }) => ({
-            ...{ type: 'function_call', call_id: id, name: TOOL, arguments: args },
+            type: 'function_call',
+            call_id: id,
+            name: TOOL,
+            arguments: args,
           })),
           ...calls.map(({ id }) => ({
-            ...{ type: 'function_call_output', call_id: id, output: `of ${id}` },
+            type: 'function_call_output',
+            call_id: id,
+            output: `of ${id}`,
           })),
         ]),
         { role: 'user', content: 'And?' },
@@ -133,7 +140,9 @@ const EMPTY_TOOLS: Readonly<Record<StrictDialect, object>> = {
   },
   responses: {
     tools: ['a', 'b', 'c'].map((name, at) => ({
-      ...{ type: 'function', name, strict: false },
+      type: 'function',
+      name,
+      strict: false,
       parameters: [{}, { type: 'object' }, null][at],
     })),
   },

@@ -13,7 +13,9 @@ const TOLD = { sum: 5, parts: [{ at: 1 }] };
 const format = {
   type: 'json_schema',
   schema: expect.objectContaining({
-    ...{ type: 'object', required: ['sum', 'parts'], additionalProperties: false },
+    type: 'object',
+    required: ['sum', 'parts'],
+    additionalProperties: false,
   }),
 };
 const says = (value: unknown) => ({
@@ -31,7 +33,8 @@ const sent = () => world.upstream.seen.map(({ body }) => body);
 describe('an answer by a schema', () => {
   it('is what chat.completions.parse reads', async () => {
     const { choices } = await world.gateway.openai.chat.completions.parse({
-      ...{ model: MODEL, messages },
+      model: MODEL,
+      messages,
       response_format: zodResponseFormat(Sum, 'sum'),
     });
     expect(choices[0]?.message.parsed).toEqual(TOLD);
@@ -41,7 +44,8 @@ describe('an answer by a schema', () => {
 
   it('is what responses.parse reads', async () => {
     const { output_parsed: parsed } = await world.gateway.openai.responses.parse({
-      ...{ model: MODEL, input: '2 + 3?' },
+      model: MODEL,
+      input: '2 + 3?',
       text: { format: zodTextFormat(Sum, 'sum') },
     });
     expect(parsed).toEqual(TOLD);
@@ -51,14 +55,18 @@ describe('an answer by a schema', () => {
 
   it('is the final output of an agent with a type, whose tools bind, too', async () => {
     const add = tool({
-      ...{ name: 'add', description: 'Adds.', parameters: z.object({ a: z.number() }) },
+      name: 'add',
+      description: 'Adds.',
+      parameters: z.object({ a: z.number() }),
       execute: async ({ a }) => `${a + 1}`,
     });
     const agent = new Agent({ name: 'Sums', model: MODEL, outputType: Sum, tools: [add] });
     const use = { type: 'tool_use', id: 'toolu_1', name: 'add', input: { a: 4 } };
     world.upstream.replies.unshift({ body: messageOf([use], { stop_reason: 'tool_use' }) });
     const modelProvider = new OpenAIProvider({
-      ...{ apiKey: AGENT_KEY, baseURL: world.gateway.baseUrl, useResponses: true },
+      apiKey: AGENT_KEY,
+      baseURL: world.gateway.baseUrl,
+      useResponses: true,
     });
     const runner = new Runner({ modelProvider, tracingDisabled: true });
     const { finalOutput } = await runner.run(agent, '2 + 3?');
@@ -76,7 +84,8 @@ describe('an answer by a schema', () => {
       return [answer.status, await answer.json()];
     };
     expect(await respond({ type: 'json_schema', name: 'x' })).toMatchObject([
-      ...[400, { error: { param: 'text.format.schema' } }],
+      400,
+      { error: { param: 'text.format.schema' } },
     ]);
     expect(sent()).toEqual([]);
   });

@@ -29,7 +29,8 @@ const sourceOf = (provider: Vendor, price: string) => ({
 });
 
 const modelOf = (id: string, ...providers: readonly Vendor[]): ModelEntry => ({
-  ...{ id, modality: 'text' },
+  id,
+  modality: 'text',
   sources: providers.map((provider, at) => sourceOf(provider, String(at + 1))),
 });
 
@@ -47,17 +48,23 @@ async function world(database: TestDatabase) {
     sql: database.sql,
     providers: Object.fromEntries(VENDORS.map((vendor) => [vendor, providerOf(vendor)])),
     models: [
-      ...[modelOf(SWITCHED, 'switched'), modelOf(ALWAYS, 'always'), modelOf(STRICT, 'strict')],
+      modelOf(SWITCHED, 'switched'),
+      modelOf(ALWAYS, 'always'),
+      modelOf(STRICT, 'strict'),
       modelOf(BOTH, 'strict', 'switched'),
     ],
   });
   const { gateway } = inner;
   const claude = new Anthropic({
-    ...{ apiKey: AGENT_KEY, authToken: null, baseURL: gateway.baseUrl.replace(/\/v1$/, '') },
+    apiKey: AGENT_KEY,
+    authToken: null,
+    baseURL: gateway.baseUrl.replace(/\/v1$/, ''),
     maxRetries: 0,
   });
   return {
-    ...{ upstreams, claude, openai: gateway.openai.withOptions({ maxRetries: 0 }) },
+    upstreams,
+    claude,
+    openai: gateway.openai.withOptions({ maxRetries: 0 }),
     async [Symbol.asyncDispose]() {
       await inner[Symbol.asyncDispose]();
       for (const vendor of VENDORS) await upstreams[vendor][Symbol.asyncDispose]();
@@ -133,11 +140,11 @@ describe.each([
   it('does so for a conversation that is kept here', async () => {
     const called = await respond(isStream, { model: SWITCHED, input: 'Rome?' });
     const said = await respond(isStream, {
-      ...{ model: SWITCHED, previous_response_id: called.id, input: resultOf(called) },
+      model: SWITCHED,
+      previous_response_id: called.id,
+      input: resultOf(called),
     });
-    await respond(isStream, {
-      ...{ model: SWITCHED, previous_response_id: said.id, input: 'And now?' },
-    });
+    await respond(isStream, { model: SWITCHED, previous_response_id: said.id, input: 'And now?' });
     expect(givenBack('switched')).toEqual([THOUGHTS.call, THOUGHTS.words]);
     expect(lastAsked('switched')).not.toHaveProperty('thinking');
   });
@@ -145,7 +152,8 @@ describe.each([
   it('gives a vendor that did not ask for them nothing of them', async () => {
     const called = await respond(isStream, { model: STRICT, input: [user('Rome?')] });
     const input = [
-      ...[user('Rome?'), ...(called.output as Responses.ResponseInputItem[])],
+      user('Rome?'),
+      ...(called.output as Responses.ResponseInputItem[]),
       ...resultOf(called),
     ];
     const said = await respond(isStream, { model: STRICT, input });
@@ -198,7 +206,8 @@ it('each source that is asked in turn gets the thoughts as it takes them', async
   expect(w.upstreams.strict.seen).toHaveLength(1);
   w.upstreams.strict.play({ status: 503, pieces: [] });
   const input = [
-    ...[user('Rome?'), ...(called.output as Responses.ResponseInputItem[])],
+    user('Rome?'),
+    ...(called.output as Responses.ResponseInputItem[]),
     ...resultOf(called),
   ];
   expect((await respond(false, { model: BOTH, input })).output_text).toBe(SAID);
@@ -207,7 +216,8 @@ it('each source that is asked in turn gets the thoughts as it takes them', async
 });
 
 const WEATHER = {
-  ...{ name: 'weather', description: 'The weather of a city' },
+  name: 'weather',
+  description: 'The weather of a city',
   input_schema: { type: 'object' as const, properties: { city: { type: 'string' } } },
 };
 const THINKING = { type: 'enabled', budget_tokens: 1_024 } as const;

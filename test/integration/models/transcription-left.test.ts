@@ -32,9 +32,7 @@ async function world() {
     rail: 'direct-account' | 'self-host',
     provider: string,
     audio_second: string,
-  ) => ({
-    ...{ rail, provider, upstreamModel: 'ears-large', rates: { audio_second }, marginBps: 0 },
-  });
+  ) => ({ rail, provider, upstreamModel: 'ears-large', rates: { audio_second }, marginBps: 0 });
   const gateway = await gatewayWorld({
     ledger,
     providers: {
@@ -44,13 +42,14 @@ async function world() {
     },
     models: [
       {
-        ...{ id: 'acme/ears', modality: 'stt' },
+        id: 'acme/ears',
+        modality: 'stt',
         sources: [
           source('direct-account', 'cheap', '100'),
           source('direct-account', 'dear', '200'),
         ],
       },
-      { ...{ id: 'acme/home', modality: 'stt' }, sources: [source('self-host', 'own', '100')] },
+      { id: 'acme/home', modality: 'stt', sources: [source('self-host', 'own', '100')] },
     ],
   });
   const leaving = new AbortController();
@@ -63,7 +62,9 @@ async function world() {
     if (more.stream === true) form.append('stream', 'true');
     form.append('file', new File([SOUND], 'said.aac', { type: 'audio/aac' }));
     return fetch(`${gateway.baseUrl}/audio/transcriptions`, {
-      ...{ method: 'POST', body: form, signal },
+      method: 'POST',
+      body: form,
+      signal,
       headers: {
         authorization: `Bearer ${AGENT_KEY}`,
         ...(more.key && { 'idempotency-key': more.key }),
@@ -71,7 +72,12 @@ async function world() {
     });
   };
   return {
-    ...{ cheap, dear, own, gateway, ledger, post },
+    cheap,
+    dear,
+    own,
+    gateway,
+    ledger,
+    post,
     /** Sends a request, and leaves when its vendor has it. */
     async postAndLeave(upstream = cheap, more: Parameters<typeof post>[0] = {}) {
       const before = upstream.seen.length;

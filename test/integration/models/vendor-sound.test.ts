@@ -20,9 +20,7 @@ let market: MarketWorld;
 let agent: Shopper;
 let openai: OpenAI;
 const clientOf = (apiKey: string, headers: Record<string, string> = {}) =>
-  new OpenAI({
-    ...{ apiKey, baseURL: `${market.world.url}/v1`, maxRetries: 0, defaultHeaders: headers },
-  });
+  new OpenAI({ apiKey, baseURL: `${market.world.url}/v1`, maxRetries: 0, defaultHeaders: headers });
 beforeAll(async () => {
   market = await startMarketWorld();
   agent = await market.shopper('listener', 10_000_000n);
@@ -41,17 +39,12 @@ async function paid(run: () => Promise<unknown>, { agentId } = agent): Promise<b
 }
 
 const speak = (more: object = {}, client = openai) =>
-  client.audio.speech.create({
-    ...{ model: 'cartesia/sonic-3', voice: 'alloy', input: TEXT },
-    ...more,
-  });
+  client.audio.speech.create({ model: 'cartesia/sonic-3', voice: 'alloy', input: TEXT, ...more });
 const hear = (more: object = {}, client = openai) =>
   client.audio.transcriptions
     .create({
-      ...{
-        file: new File([FILE], 'said.wav', { type: 'audio/wav' }),
-        model: 'cartesia/ink-whisper',
-      },
+      file: new File([FILE], 'said.wav', { type: 'audio/wav' }),
+      model: 'cartesia/ink-whisper',
       ...(more as { response_format: 'json' }),
     })
     .withResponse();
@@ -127,14 +120,18 @@ describe('POST /v1/audio/speech of a vendor with a protocol of its own', () => {
       return { path: last?.url.pathname, body: JSON.parse(String(last?.body)) };
     };
     expect((await sent('cartesia/sonic-3')).body).toMatchObject({
-      ...{ voice: { mode: 'id', id: 'voice1' }, language: 'de', generation_config: { speed: 1.1 } },
+      voice: { mode: 'id', id: 'voice1' },
+      language: 'de',
+      generation_config: { speed: 1.1 },
     });
     expect(await sent('elevenlabs/v3')).toMatchObject({
       path: '/text-to-speech/voice1/stream',
       body: { language_code: 'de', voice_settings: { speed: 1.1 } },
     });
     expect((await sent('rime/mist-v2')).body).toMatchObject({
-      ...{ speaker: 'voice1', lang: 'de', speedAlpha: 1 / 1.1 },
+      speaker: 'voice1',
+      lang: 'de',
+      speedAlpha: 1 / 1.1,
     });
   });
 
@@ -187,7 +184,9 @@ describe('POST /v1/audio/transcriptions of a vendor with a protocol of its own',
     const { data } = await hear({ model, ...asked });
     const [word, print] = data.text.split(' ');
     expect(data).toMatchObject({
-      ...{ task: 'transcribe', language, duration: 1.2 },
+      task: 'transcribe',
+      language,
+      duration: 1.2,
       words: [
         { word, start: 0.1, end: 0.4 },
         { word: print, start: 0.5, end: 1.25 },
@@ -203,7 +202,9 @@ describe('POST /v1/audio/transcriptions of a vendor with a protocol of its own',
   it('comes in one event where events are asked for, at the same price', async () => {
     const charged = await paid(async () => {
       const stream = await openai.audio.transcriptions.create({
-        ...{ file: new File([FILE], 'said.wav'), model: 'elevenlabs/scribe-v2', stream: true },
+        file: new File([FILE], 'said.wav'),
+        model: 'elevenlabs/scribe-v2',
+        stream: true,
       });
       const events: { type: string }[] = [];
       for await (const event of stream) events.push(event);
@@ -217,8 +218,12 @@ describe('POST /v1/audio/transcriptions of a vendor with a protocol of its own',
 
   it('may be of many hours: an answer of 110,000 items and 11 MB', async () => {
     const items = Array.from({ length: 110_000 }, (_, at) => ({
-      ...{ text: at % 2 ? ' ' : 'word', start: at / 10, end: at / 10, logprob: -0.000123 },
-      ...{ type: at % 2 ? 'spacing' : 'word', speaker_id: 'speaker_0' },
+      text: at % 2 ? ' ' : 'word',
+      start: at / 10,
+      end: at / 10,
+      logprob: -0.000123,
+      type: at % 2 ? 'spacing' : 'word',
+      speaker_id: 'speaker_0',
     }));
     const body = JSON.stringify({ text: 'word', words: items });
     expect(body.length).toBeGreaterThan(LIMITS.upstreamResponseBytes);
@@ -309,7 +314,8 @@ describe('a vendor that does not deliver', () => {
       ({ kind: 'says', said: { body: JSON.stringify(body) } }) as const;
     const error = 'language_detection cannot be performed on files with no spoken audio.';
     market.peer.faults.push(
-      ...[said({ upload_url: 'cdn:x' }), said({ id: 'j', status: 'error', error })],
+      said({ upload_url: 'cdn:x' }),
+      said({ id: 'j', status: 'error', error }),
     );
     const { data } = await hear({ model: 'assemblyai/universal-2' });
     expect(data.text).toBe('');
@@ -352,7 +358,8 @@ describe('money and keys', () => {
     const client = new OpenAI({ apiKey: key, baseURL: `${bare.world.url}/v1`, maxRetries: 0 });
     for (const run of [speak, hear]) {
       expect(await thrownBy(run({}, client))).toMatchObject({
-        ...{ status: 404, code: 'model_not_found' },
+        status: 404,
+        code: 'model_not_found',
       });
     }
     expect(bare.peer.heard).toEqual([]);

@@ -53,7 +53,10 @@ const transfer = (to: Hex, raw: bigint): Hex =>
 
 /** The other party of everything here: a transfer of the bank's, in the caller's own words. */
 const fromBank = (data: Hex) => ({
-  ...{ from: account(0).address, to: USDC, data, gas: numberToHex(200_000) },
+  from: account(0).address,
+  to: USDC,
+  data,
+  gas: numberToHex(200_000),
 });
 
 describe('a deposit', () => {
@@ -65,7 +68,9 @@ describe('a deposit', () => {
     const balance = () =>
       server.api.call('GET', '/v1/agents/balance', { headers: bearer(agent.agentKey) });
     await eventuallyTold(balance).toMatchObject({
-      ...{ spendableRaw: '123456', balance: '123456', walletUsdcRaw: '123456' },
+      spendableRaw: '123456',
+      balance: '123456',
+      walletUsdcRaw: '123456',
     });
     await expectAgreement(db.sql, chain);
   });
@@ -78,13 +83,17 @@ describe('a deposit', () => {
     const balances = () =>
       server.api.call('GET', '/v1/developer/balances', { headers: developer.headers });
     await eventuallyTold(balances).toEqual({
-      ...{ developerWalletBalanceRaw: '0', agentWalletsBalanceRaw: '700' },
-      ...{ apiCreditsAvailableRaw: '700', currency: 'USDC', decimals: 6 },
+      developerWalletBalanceRaw: '0',
+      agentWalletsBalanceRaw: '700',
+      apiCreditsAvailableRaw: '700',
+      currency: 'USDC',
+      decimals: 6,
     });
     const path = `/v1/developer/agents/${agent.agentId}/close`;
     await server.api.call('POST', path, { headers: developer.headers, body: {} });
     await eventuallyTold(balances).toMatchObject({
-      ...{ developerWalletBalanceRaw: '700', agentWalletsBalanceRaw: '0' },
+      developerWalletBalanceRaw: '700',
+      agentWalletsBalanceRaw: '0',
       apiCreditsAvailableRaw: '0',
     });
   });
@@ -154,10 +163,14 @@ describe('a deposit', () => {
       { wallet: other.wallet, raw: 20n },
       { wallet: one.wallet, raw: 30n },
     ].map(({ wallet, raw }) => ({
-      ...{ target: USDC, allowFailure: false, callData: transfer(wallet, raw) },
+      target: USDC,
+      allowFailure: false,
+      callData: transfer(wallet, raw),
     }));
     const data = encodeFunctionData({
-      ...{ abi: multicall3Abi, functionName: 'aggregate3', args: [calls] },
+      abi: multicall3Abi,
+      functionName: 'aggregate3',
+      args: [calls],
     });
     await chain.send({ from: account(2).address, to: MULTICALL3, data, gas: numberToHex(500_000) });
     await eventually(async () => [await spendable(one), await spendable(other)]).toEqual([
@@ -186,7 +199,9 @@ describe('a deposit', () => {
     const developer = await payingDeveloper(server.api);
     const agent = await developer.createAgent();
     const status = await ask(`${server.api.baseUrl}/v1/developer/agents/${agent.agentId}/status`, {
-      ...{ method: 'PATCH', headers: developer.headers, body: { status: 'suspended' } },
+      method: 'PATCH',
+      headers: developer.headers,
+      body: { status: 'suspended' },
     });
     expect(status.body).toMatchObject({ status: 'suspended' });
     await chain.fundUsdc(agent.wallet, 77n);
@@ -202,11 +217,15 @@ describe('a deposit', () => {
     await eventually(() => spendable(payer)).toBe(50_000n);
     const url = vendor.sell({ priceRaw: 20_000n, payTo: payee.wallet });
     await server.api.call('POST', '/v1/proxy/fetch', {
-      ...{ headers: bearer(payer.agentKey), body: { url } },
+      headers: bearer(payer.agentKey),
+      body: { url },
     });
     await eventually(() => spendable(payee)).toBe(20_000n);
     await eventually(() => booksOf(db.sql, payer.agentId)).toMatchObject({
-      ...{ spendableRaw: 30_000n, heldRaw: 0n, walletRaw: 30_000n, promisedRaw: 0n },
+      spendableRaw: 30_000n,
+      heldRaw: 0n,
+      walletRaw: 30_000n,
+      promisedRaw: 0n,
     });
     await expectAgreement(db.sql, chain);
   });
@@ -253,7 +272,8 @@ describe('a deposit whose block is replaced', () => {
 async function toItself({ agentId, wallet }: WalletAgent, raw: bigint): Promise<void> {
   const environment = payingEnvironment(chain.url);
   const wallets = createLocalWallets({
-    ...{ sql: db.sql, random: systemRandom },
+    sql: db.sql,
+    random: systemRandom,
     authorizationKey: environment.MANAGED_WALLET_AUTHORIZATION_PRIVATE_KEY as string,
     appSecret: environment.MANAGED_WALLET_APP_SECRET as string,
   });
@@ -262,7 +282,12 @@ async function toItself({ agentId, wallet }: WalletAgent, raw: bigint): Promise<
   const validBefore = (await chain.head()).timestamp + 600;
   const nonce = numberToHex(agentId, { size: 32 });
   const signature = await wallets.signTransfer(`${row?.account_id}:${agentId}`, usdcDomain(USDC), {
-    ...{ from: wallet, to: wallet, valueRaw: raw, validAfter: 0, validBefore, nonce },
+    from: wallet,
+    to: wallet,
+    valueRaw: raw,
+    validAfter: 0,
+    validBefore,
+    nonce,
   });
   const values = { validAfter: 0n, validBefore: BigInt(validBefore), nonce };
   const sent = { from: wallet, to: wallet, value: raw, ...values };

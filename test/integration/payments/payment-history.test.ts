@@ -68,16 +68,32 @@ describe('GET /v1/agents/transactions', () => {
     const byUrl = (url: string) => rows.find(({ targetUrl }) => targetUrl === url);
     const settled = (await lookUp(payer, nonceAt(paid))).body;
     expect(byUrl(paid)).toMatchObject({
-      ...{ agentId: payer.agentId, method: 'GET', status: 'success', responseStatusCode: 200 },
-      ...{ paymentAmountRaw: '7000', costRaw: '7000', x402TxHash: settled.txHash },
-      ...{ taskId: 't1', actionId: 'a1', nonce: nonceAt(paid), latencyMs: expect.any(Number) },
+      agentId: payer.agentId,
+      method: 'GET',
+      status: 'success',
+      responseStatusCode: 200,
+      paymentAmountRaw: '7000',
+      costRaw: '7000',
+      x402TxHash: settled.txHash,
+      taskId: 't1',
+      actionId: 'a1',
+      nonce: nonceAt(paid),
+      latencyMs: expect.any(Number),
     });
     expect(byUrl(free)).toMatchObject({
-      ...{ method: 'POST', status: 'success', responseStatusCode: 200, nonce: null },
-      ...{ paymentAmountRaw: null, paymentRecipient: null, costRaw: '0', x402TxHash: null },
+      method: 'POST',
+      status: 'success',
+      responseStatusCode: 200,
+      nonce: null,
+      paymentAmountRaw: null,
+      paymentRecipient: null,
+      costRaw: '0',
+      x402TxHash: null,
     });
     expect(byUrl(refused)).toMatchObject({
-      ...{ status: 'pending', paymentAmountRaw: '9000', costRaw: '9000' },
+      status: 'pending',
+      paymentAmountRaw: '9000',
+      costRaw: '9000',
       responseStatusCode: 402,
     });
     expect(rows.map(({ id }) => id)).toEqual(
@@ -149,11 +165,14 @@ describe('GET /v1/agents/transactions', () => {
     const payer = await bench.payer('cursors', 0n);
     for (const cursor of ['', '0', '-1', 'abc', '1.5', '1e3', '9'.repeat(16), '0x10']) {
       expect(named(await history(payer, `?cursor=${cursor}`)), cursor).toEqual([
-        ...[400, 'invalid_cursor'],
+        400,
+        'invalid_cursor',
       ]);
     }
     expect((await history(payer, '?cursor=1')).body).toEqual({
-      ...{ transactions: [], nextCursor: null, hasMore: false },
+      transactions: [],
+      nextCursor: null,
+      hasMore: false,
     });
   });
 
@@ -183,8 +202,11 @@ describe('GET /v1/agents/reservations/{nonce}', () => {
     const told = await lookUp(payer, nonce);
     expect(reservationDetail.response?.parse(told.body)).toEqual(told.body);
     expect(told.body).toMatchObject({
-      ...{ nonce, state: 'settled', terminal: true, paymentAmountRaw: '5000' },
-      ...{ txHash: bench.vendor.settlements.find((each) => each.nonce === nonce)?.hash },
+      nonce,
+      state: 'settled',
+      terminal: true,
+      paymentAmountRaw: '5000',
+      txHash: bench.vendor.settlements.find((each) => each.nonce === nonce)?.hash,
       settledAt: expect.stringMatching(/Z$/),
     });
     const upper = `0x${nonce.slice(2).toUpperCase()}`;
@@ -213,12 +235,14 @@ describe('GET /v1/agents/reservations/{nonce}', () => {
     await payer.fetch(url);
     const { url: at, adminApiKey } = bench.world;
     await ask(`${at}/v1/admin/agents/${payer.agentId}/close`, {
-      ...{ method: 'POST', headers: { 'x-admin-key': adminApiKey } },
+      method: 'POST',
+      headers: { 'x-admin-key': adminApiKey },
     });
     const told = await lookUp(payer, nonceAt(url));
     expect([told.status, told.body]).toMatchObject([200, { terminal: false }]);
     expect(await history(payer)).toMatchObject({
-      ...{ status: 200, body: { transactions: [{ status: 'pending' }] } },
+      status: 200,
+      body: { transactions: [{ status: 'pending' }] },
     });
   });
 });
@@ -231,13 +255,18 @@ describe('what is on its way', () => {
     expect((await payer.fetch(url)).status).toBe(402);
     await reads(payer, nonceAt(url), 'pending_settlement');
     expect(await balance()).toMatchObject({
-      ...{ pendingSettlementsRaw: '8000', pendingSettlements: '8000' },
-      ...{ spendableRaw: '42000', balance: '42000', walletUsdcRaw: '50000' },
+      pendingSettlementsRaw: '8000',
+      pendingSettlements: '8000',
+      spendableRaw: '42000',
+      balance: '42000',
+      walletUsdcRaw: '50000',
     });
     await bench.chain.travel(100);
     await reads(payer, nonceAt(url), 'payment_rejected');
     expect(await balance()).toMatchObject({
-      ...{ pendingSettlementsRaw: '0', pendingSettlements: '0', spendableRaw: '50000' },
+      pendingSettlementsRaw: '0',
+      pendingSettlements: '0',
+      spendableRaw: '50000',
     });
     await until(async () => {
       const [row] = rowsOf(await history(payer));

@@ -27,7 +27,8 @@ const named = ({ status, body }: Told) => [status, body.error];
 
 const release = (nonce: string, { url, adminApiKey }: WholeWorld = bench.world) =>
   ask(`${url}/v1/admin/reservations/${nonce}/release`, {
-    ...{ method: 'POST', headers: { 'x-admin-key': adminApiKey } },
+    method: 'POST',
+    headers: { 'x-admin-key': adminApiKey },
   });
 
 /** An agent whose deposit stands in the books, as the reconciler would have written it. */
@@ -72,7 +73,10 @@ describe('POST /v1/admin/reservations/{nonce}/release', () => {
       expect(told.body.txHash).toMatch(/^0x[0-9a-f]{64}$/);
     }
     expect(await fundsOf(bench.world.sql, buyer.agentId)).toEqual({
-      ...{ spendable: 94_000n, held: 0n, promised: 0n, wallet: 94_000n },
+      spendable: 94_000n,
+      held: 0n,
+      promised: 0n,
+      wallet: 94_000n,
     });
   });
 
@@ -149,9 +153,16 @@ describe('GET /v1/developer/agents/{agentId}/funding', () => {
     expect([told.status, told.body]).toEqual([
       200,
       {
-        ...{ agentId, depositAddress: agent.managedWalletAddress, network: 'base', chainId: 8453 },
-        ...{ token: 'USDC', tokenContract: USDC, forwardingEnabled: false, spendableBalance: '0' },
-        ...{ warnings: [], dashboardUrl: expect.stringMatching(/^http/) },
+        agentId,
+        depositAddress: agent.managedWalletAddress,
+        network: 'base',
+        chainId: 8453,
+        token: 'USDC',
+        tokenContract: USDC,
+        forwardingEnabled: false,
+        spendableBalance: '0',
+        warnings: [],
+        dashboardUrl: expect.stringMatching(/^http/),
       },
     ]);
     expect(agentFunding.response?.parse(told.body)).toEqual(told.body);

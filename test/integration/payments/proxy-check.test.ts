@@ -44,7 +44,9 @@ describe('GET /v1/proxy/check', () => {
       expect([status, body], JSON.stringify(shape)).toMatchObject([
         200,
         {
-          ...{ x402: true, status: 402, x402Version },
+          x402: true,
+          status: 402,
+          x402Version,
           payment: { amount: '12345', network: 'eip155:8453', scheme: 'exact' },
         },
       ]);
@@ -79,7 +81,9 @@ describe('GET /v1/proxy/check', () => {
     const refused = 'Failed to parse PAYMENT-REQUIRED header';
     expect(named(await demanding({ headerText: '***' }))).toEqual([502, refused, 'invalid_base64']);
     expect(named(await demanding({ headerText: 'e30' }))).toEqual([
-      ...[502, refused, 'no_compatible_requirement'],
+      502,
+      refused,
+      'no_compatible_requirement',
     ]);
     expect(named(await demanding({ headerText: 'ew==' }))).toEqual([502, refused, 'invalid_json']);
     for (const offer of [

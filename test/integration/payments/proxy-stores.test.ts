@@ -54,13 +54,14 @@ async function payer(): Promise<Payer> {
 }
 
 async function pay({ agentId, keyId }: Payer, name: string, change: { validBefore?: number } = {}) {
-  const spender = {
-    ...{ agentId, keyId, taskId: 't1', actionId: 'a1', customerId: 'c1' },
-  };
+  const spender = { agentId, keyId, taskId: 't1', actionId: 'a1', customerId: 'c1' };
   const reservation = reservationOf(name, change);
   const { targetHost: host, payee } = reservation;
   await ledger.hold({
-    ...{ spender, holdId: name, amountRaw: 10n, reservation },
+    spender,
+    holdId: name,
+    amountRaw: 10n,
+    reservation,
     destination: { host, payee },
   });
   return rowOf(name);
@@ -76,7 +77,9 @@ async function end(name: string, to: 'settled' | 'expired_unsettled') {
   const { agentId, state, valueRaw } = await rowOf(name);
   await ledger.settle({
     hold: { holdId: name, agentId, amountRaw: valueRaw, facts: FACTS },
-    ...{ account: 'chain:usdc', source: 'x402', move: moveOf(name, state, to) },
+    account: 'chain:usdc',
+    source: 'x402',
+    move: moveOf(name, state, to),
     actualRaw: to === 'settled' ? valueRaw : 0n,
   });
 }
@@ -92,12 +95,30 @@ describe('reservation rows', () => {
     const row = await findReservation(db.sql, nonceOf('whole'), own.agentId);
     const { targetUrl, payee, wallet, validBefore } = reservationOf('whole');
     expect(row).toEqual({
-      ...{ nonce: nonceOf('whole'), holdId: 'whole', agentId: own.agentId, keyId: own.keyId },
-      ...{ keyRootId: own.keyId, wallet, payee, valueRaw: 10n, validBefore, targetUrl },
-      ...{ targetHost: 'vendor.test', method: 'GET', taskId: 't1', actionId: 'a1' },
-      ...{ customerId: 'c1', state: 'reserved', refused: false, txHash: null },
-      ...{ responseStatusCode: null, latencyMs: null, sentMs: null, decidedMs: null },
-      ...{ isCorrected: false, reservedMs: expect.any(Number) },
+      nonce: nonceOf('whole'),
+      holdId: 'whole',
+      agentId: own.agentId,
+      keyId: own.keyId,
+      keyRootId: own.keyId,
+      wallet,
+      payee,
+      valueRaw: 10n,
+      validBefore,
+      targetUrl,
+      targetHost: 'vendor.test',
+      method: 'GET',
+      taskId: 't1',
+      actionId: 'a1',
+      customerId: 'c1',
+      state: 'reserved',
+      refused: false,
+      txHash: null,
+      responseStatusCode: null,
+      latencyMs: null,
+      sentMs: null,
+      decidedMs: null,
+      isCorrected: false,
+      reservedMs: expect.any(Number),
     });
     expect(await findReservation(db.sql, nonceOf('whole'), other.agentId)).toBeUndefined();
     expect(await findReservation(db.sql, nonceOf('nobody’s'))).toBeUndefined();
@@ -124,14 +145,18 @@ describe('reservation rows', () => {
     const { agentId } = own;
     await ledger.advance({ agentId, holdId: 'soon', move: moveOf('soon', 'reserved', 'sent') });
     await ledger.advance({
-      ...{ agentId, holdId: 'late', move: moveOf('late', 'reserved', 'pending_settlement') },
+      agentId,
+      holdId: 'late',
+      move: moveOf('late', 'reserved', 'pending_settlement'),
     });
     await end('over', 'settled');
     const live = await findLive(db.sql, 100);
     expect(names(live.filter((row) => row.agentId === agentId))).toEqual(['soon', 'late']);
     expect(names(await findLive(db.sql, 1))).toEqual(['soon']);
     expect(live.find(({ holdId }) => holdId === 'soon')).toMatchObject({
-      ...{ state: 'sent', sentMs: expect.any(Number), decidedMs: null },
+      state: 'sent',
+      sentMs: expect.any(Number),
+      decidedMs: null,
     });
     expect(await sumPending(db.sql, agentId)).toBe(10n);
   });
@@ -143,17 +168,30 @@ describe('reservation rows', () => {
     for (const name of ['unpaid', 'moved', 'old']) await end(name, 'expired_unsettled');
     const { state } = await rowOf('moved');
     await ledger.correct({
-      ...{
-        agentId: own.agentId,
-        amountRaw: 10n,
-        facts: FACTS,
-        move: moveOf('moved', state, state),
-      },
+      agentId: own.agentId,
+      amountRaw: 10n,
+      facts: FACTS,
+      move: moveOf('moved', state, state),
       charge: (costRaw) => ({
-        ...{ agentId: own.agentId, keyId: null, targetUrl: 'u', targetHost: 'h', method: 'GET' },
-        ...{ status: 'success', costRaw, model: null, rail: null, usage: {}, taskId: null },
-        ...{ actionId: null, customerId: null, sessionId: null, payee: null },
-        ...{ responseStatusCode: null, latencyMs: null, overheadMs: null, upstreamMs: null },
+        agentId: own.agentId,
+        keyId: null,
+        targetUrl: 'u',
+        targetHost: 'h',
+        method: 'GET',
+        status: 'success',
+        costRaw,
+        model: null,
+        rail: null,
+        usage: {},
+        taskId: null,
+        actionId: null,
+        customerId: null,
+        sessionId: null,
+        payee: null,
+        responseStatusCode: null,
+        latencyMs: null,
+        overheadMs: null,
+        upstreamMs: null,
       }),
     });
     await db.sql`update reservations set decided_at = now() - interval '2 hours' where hold_id = 'old'`;
@@ -206,7 +244,9 @@ describe('the first settlement of an agent', () => {
     for (const row of rows) found.set(row.nonce, await settlementEvents(sql, row, '0xaa'));
     expect([...found.values()].flat()).toHaveLength(2 * rows.length);
     const deps = {
-      ...{ ledger, log: silentLog, reload: (nonce: string) => findReservation(sql, nonce) },
+      ledger,
+      log: silentLog,
+      reload: (nonce: string) => findReservation(sql, nonce),
       eventsOf: async ({ nonce }: Reservation) => found.get(nonce) ?? [],
     };
     const used = { kind: 'used', txHash: '0xaa' } as const;
@@ -290,8 +330,14 @@ describe('lines of free calls', () => {
     const { sql } = db;
     const own = await payer();
     const line = {
-      ...{ agentId: own.agentId, keyId: own.keyId, targetUrl: 'https://vendor.test/free?q=“ö”' },
-      ...{ method: 'GET', responseStatusCode: 200, latencyMs: 12, taskId: null, actionId: 'a1' },
+      agentId: own.agentId,
+      keyId: own.keyId,
+      targetUrl: 'https://vendor.test/free?q=“ö”',
+      method: 'GET',
+      responseStatusCode: 200,
+      latencyMs: 12,
+      taskId: null,
+      actionId: 'a1',
     };
     const lines = Array.from({ length: LIMITS.passthroughLinesPerInsert }, () => line);
     await insertPassthroughs(sql, lines);
@@ -318,8 +364,14 @@ describe('lines of free calls', () => {
     const { sql } = db;
     const own = await payer();
     const line = (actionId: string | null) => ({
-      ...{ agentId: own.agentId, keyId: own.keyId, targetUrl: 'https://vendor.test/free' },
-      ...{ method: 'GET', responseStatusCode: 200, latencyMs: 12, taskId: null, actionId },
+      agentId: own.agentId,
+      keyId: own.keyId,
+      targetUrl: 'https://vendor.test/free',
+      method: 'GET',
+      responseStatusCode: 200,
+      latencyMs: 12,
+      taskId: null,
+      actionId,
     });
     await sql`
       insert into action_totals (agent_id, action_id, calls, spent_raw, first_seen, last_seen)

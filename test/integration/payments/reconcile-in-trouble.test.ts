@@ -172,7 +172,9 @@ describe('a reorganisation below what was believed', () => {
     await chain.travel(VALID_SECONDS);
     await reader.tick();
     const spent = await reader.ledger.hold({
-      ...{ spender: { agentId, keyId }, holdId: `all of ${agentId}`, amountRaw: FUNDS_RAW },
+      spender: { agentId, keyId },
+      holdId: `all of ${agentId}`,
+      amountRaw: FUNDS_RAW,
       destination: DESTINATION,
     });
     if (spent.kind !== 'held') throw new Error('what was released can be spent');

@@ -108,7 +108,9 @@ describe.each(Object.entries(STORES))('where the audit stands, in the %s', (_, o
     const { store, agentIds } = await open();
     const [a = 0, b = 0, c = 0] = agentIds;
     const found = (agentId: number, differenceRaw: bigint) => ({
-      ...{ agentId, differenceRaw, floorBlock: 4 },
+      agentId,
+      differenceRaw,
+      floorBlock: 4,
     });
     await store.openDifferences([found(a, 5n), found(b, -7n), found(c, 1n)]);
     const fresh = { searchedFrom: null, looks: 0, passes: 0, toldRaw: null, floorBlock: 4 };
@@ -162,12 +164,18 @@ describe('what the books have', () => {
     const end = (name: string, to: 'settled' | 'expired_unsettled') =>
       ledger.settle({
         hold: { holdId: name, agentId, amountRaw: 10n, facts: FACTS },
-        ...{ account: 'chain:usdc', source: 'x402', move: moveOf(name, 'reserved', to) },
+        account: 'chain:usdc',
+        source: 'x402',
+        move: moveOf(name, 'reserved', to),
         actualRaw: to === 'settled' ? 10n : 0n,
       });
     const correct = (name: string, at: 'settled' | 'expired_unsettled') =>
       ledger.correct({
-        ...{ agentId, amountRaw: 10n, facts: FACTS, move: moveOf(name, at, at), charge: null },
+        agentId,
+        amountRaw: 10n,
+        facts: FACTS,
+        move: moveOf(name, at, at),
+        charge: null,
       });
     const names = ['open', 'settled', 'released', 'corrected', 'back', 'back and forth'];
     for (const name of names) await pay(name);

@@ -89,13 +89,16 @@ describe('a sweep', () => {
     await consume(agentId, 4n * USD);
     await eventually(() => chain.usdcOf(treasury)).toBe(4n * USD);
     await eventually(() => booksOf(db.sql, agentId)).toMatchObject({
-      ...{ spendableRaw: 6n * USD, walletRaw: 6n * USD, promisedRaw: 0n },
+      spendableRaw: 6n * USD,
+      walletRaw: 6n * USD,
+      promisedRaw: 0n,
     });
     const url = vendor.sell({ priceRaw: 5n * USD });
     const headers = bearer(agentKey);
     await server.api.call('POST', '/v1/proxy/fetch', { headers, body: { url } });
     await eventually(() => booksOf(db.sql, agentId)).toMatchObject({
-      ...{ heldRaw: 0n, walletRaw: 1n * USD },
+      heldRaw: 0n,
+      walletRaw: 1n * USD,
     });
     await close(server.api, developer, agentId);
     await eventually(() => chain.usdcOf(developer.owner.address)).toBe(1n * USD);
@@ -114,14 +117,17 @@ describe('a sweep', () => {
     await consume(agent.agentId, 4n * USD);
     const buy = (priceRaw: bigint) =>
       server.api.call('POST', '/v1/proxy/fetch', {
-        ...{ headers: bearer(agent.agentKey), body: { url: vendor.sell({ priceRaw }) } },
+        headers: bearer(agent.agentKey),
+        body: { url: vendor.sell({ priceRaw }) },
       });
     await expect(buy(6n * USD + 1n)).rejects.toMatchObject({
       answer: expect.stringMatching(/insufficient_balance.*"available":"6000000"/),
     });
     await buy(6n * USD);
     await eventually(() => booksOf(db.sql, agent.agentId)).toMatchObject({
-      ...{ spendableRaw: 0n, heldRaw: 0n, walletRaw: 4n * USD },
+      spendableRaw: 0n,
+      heldRaw: 0n,
+      walletRaw: 4n * USD,
     });
     expect(await payoutsOf(db.sql, agent.agentId)).toEqual([]);
     await expectAgreement(db.sql, chain);

@@ -44,8 +44,13 @@ describe('POST /v1/x402/estimate', () => {
       expect([told.status, told.body]).toMatchObject([
         200,
         {
-          ...{ url, method: 'GET', x402: true, priceRaw: '4321', network: 'base' },
-          ...{ scheme: 'exact', cached: false },
+          url,
+          method: 'GET',
+          x402: true,
+          priceRaw: '4321',
+          network: 'base',
+          scheme: 'exact',
+          cached: false,
           reflection: { available: '1000000', headroomToAutoBorrow: '1000000' },
         },
       ]);
@@ -109,7 +114,8 @@ describe('POST /v1/x402/estimate', () => {
     expect((await asked('/v1/x402/forecast', { items }, agent, reading)).status).toBe(200);
     expect(named(await agent.fetch(vendor.sell(), reading))).toEqual([403, 'read_only_key']);
     expect(named(await estimate(vendor.sell(), agent, developer.headers))).toEqual([
-      ...[401, 'wrong_credential_type'],
+      401,
+      'wrong_credential_type',
     ]);
   });
 
@@ -120,7 +126,8 @@ describe('POST /v1/x402/estimate', () => {
     const refused = await ask(`${bench.world.url}/v1/proxy/check?url=x`, { headers });
     expect([refused.status, refused.body.reason]).toEqual([429, 'ip_rate_limit']);
     expect(named(await agent.ask('/v1/x402/forecast', { body, headers }))).toEqual([
-      ...[429, 'rate_limit_exceeded'],
+      429,
+      'rate_limit_exceeded',
     ]);
   });
 });
@@ -134,7 +141,9 @@ describe('what an estimate says of money', () => {
     });
     const url = bench.vendor.sell({ priceRaw: 10_000n });
     expect(reflection(await estimate(url, payer))).toMatchObject({
-      ...{ available: '6000', willExceedAvailable: true, willExceedHeadroom: true },
+      available: '6000',
+      willExceedAvailable: true,
+      willExceedHeadroom: true,
     });
     const refused = await payer.fetch(url);
     expect([refused.status, refused.body]).toMatchObject([
@@ -152,11 +161,13 @@ describe('what an estimate says of money', () => {
     const url = bench.vendor.sell({ priceRaw: 10_000n });
     await payer.ask('/v1/agents/spend-limit', { method: 'PUT', body: { limitRaw: '15000' } });
     expect(reflection(await estimate(url, payer))).toMatchObject({
-      ...{ sessionSpendRemaining: '15000', willExceedSpendLimit: false },
+      sessionSpendRemaining: '15000',
+      willExceedSpendLimit: false,
     });
     expect((await payer.fetch(url)).status).toBe(200);
     expect(reflection(await estimate(url, payer))).toMatchObject({
-      ...{ sessionSpendRemaining: '5000', willExceedSpendLimit: true },
+      sessionSpendRemaining: '5000',
+      willExceedSpendLimit: true,
     });
     expect(named(await payer.fetch(url))).toEqual([402, 'spend_limit_exceeded']);
     await payer.ask('/v1/agents/spend-limit', { method: 'DELETE' });
@@ -181,7 +192,9 @@ describe('POST /v1/x402/forecast', () => {
       200,
       {
         forecast: {
-          ...{ totalRaw: '20000', currency: 'USDC', decimals: 6 },
+          totalRaw: '20000',
+          currency: 'USDC',
+          decimals: 6,
           items: [
             { index: 0, x402: true, priceRaw: '2000', subtotalRaw: '20000', count: 10 },
             { index: 1, x402: false, priceRaw: '0', subtotalRaw: '0', count: 1 },
@@ -211,8 +224,14 @@ describe('POST /v1/x402/forecast', () => {
       ok: false,
       breaches: [
         {
-          ...{ itemIndex: 0, policyId, kind: 'task', matchKey: 'plan', label: 'the plan' },
-          ...{ limitRaw: '9500', projectedSpentRaw: '12000', reason: 'policy_exceeded' },
+          itemIndex: 0,
+          policyId,
+          kind: 'task',
+          matchKey: 'plan',
+          label: 'the plan',
+          limitRaw: '9500',
+          projectedSpentRaw: '12000',
+          reason: 'policy_exceeded',
         },
       ],
     });
@@ -229,12 +248,16 @@ describe('POST /v1/x402/forecast', () => {
       select account_id as account from agents where id = ${payer.agentId}`;
     const accountId = row?.account ?? '';
     const policyId = await addPolicy(bench.world.sql, {
-      ...{ accountId, agentId: null, kind: 'session', limitRaw: 5_000n },
+      accountId,
+      agentId: null,
+      kind: 'session',
+      limitRaw: 5_000n,
     });
     const url = bench.vendor.sell({ priceRaw: 2_000n });
     const told = await forecast([{ url, count: 2 }, { url }], payer);
     expect(told.body.policyPreflight).toMatchObject({
-      ...{ ok: false, breaches: [{ itemIndex: 1, policyId, projectedSpentRaw: '6000' }] },
+      ok: false,
+      breaches: [{ itemIndex: 1, policyId, projectedSpentRaw: '6000' }],
     });
   });
 

@@ -1,28 +1,40 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Carrier, MediaEvent } from '../../../src/phone/carriers/carrier.ts';
 import { createTwilio } from '../../../src/phone/carriers/twilio/twilio.ts';
 import { createFetch } from '../../../src/platform/egress/fetch.ts';
-import { AsteriskPeer, startBridge } from '../../support/asterisk-peer.ts';
+import { startBridge } from '../../support/asterisk-peer.ts';
 import { type CarrierEdge, PUBLIC_URL, startCarrierEdge } from '../../support/carrier-edge.ts';
 import { SIM_ACCOUNT } from '../../support/carrier-sim/options.ts';
+import { FakeAsterisk } from '../../support/fake-asterisk.ts';
 
 const OURS = '+14155550100';
+const ABROAD = '+4930901820';
 const CALLER = '+14155550199';
 const { accountSid, authToken } = SIM_ACCOUNT;
 
 let edge: CarrierEdge;
 let bridge: Awaited<ReturnType<typeof startBridge>>;
 let carrier: Carrier;
+const asterisk = new FakeAsterisk();
+let recordings: string;
 const outbound = createFetch();
 beforeAll(async () => {
+  recordings = await mkdtemp(join(tmpdir(), 'bridge-'));
   edge = await startCarrierEdge(() => carrier);
   bridge = await startBridge({
     TWILIO_ACCOUNT_SID: accountSid,
     TWILIO_AUTH_TOKEN: authToken,
     PUBLIC_URL,
     SERVER_URL: edge.reach(PUBLIC_URL),
-    NUMBERS: OURS,
+    NUMBERS: `${OURS},${ABROAD}`,
+    RECORDINGS: recordings,
+    ...(await asterisk.settings()),
   });
+  asterisk.bridgePort = bridge.port;
+  await vi.waitFor(() => expect(asterisk.isHeard).toBe(true), 10_000);
   const baseUrl = `http://127.0.0.1:${bridge.port}`;
   const account = { accountSid, authToken, baseUrl };
   carrier = createTwilio({ ...account, ...outbound, publicUrl: PUBLIC_URL });
@@ -31,6 +43,17 @@ afterAll(async () => {
   await outbound.abort();
   await bridge[Symbol.asyncDispose]();
   await edge[Symbol.asyncDispose]();
+  await asterisk[Symbol.asyncDispose]();
+  await rm(recordings, { recursive: true });
+});
+
+const order = () => ({
+  callId: 'CAours',
+  from: OURS,
+  to: CALLER,
+  ringSeconds: 60,
+  longestSeconds: 600,
+  detectsMachine: false,
 });
 
 const soon = <T>(look: () => T) => expect.poll(look, { interval: 5, timeout: 5_000 });
@@ -38,8 +61,12 @@ const soon = <T>(look: () => T) => expect.poll(look, { interval: 5, timeout: 5_0
 /** A caller over Asterisk, and the stream of the call at the server. */
 async function answered() {
   const before = edge.streams.length;
-  const peer = new AsteriskPeer(bridge.port, { from: CALLER, to: OURS });
-  onTestFinished(() => peer.hangUp());
+  const peers = asterisk.peers.length;
+  const channel = asterisk.ring(CALLER, OURS);
+  onTestFinished(() => asterisk.hangUp(channel));
+  await soon(() => asterisk.peers.length).toBe(peers + 1);
+  const peer = asterisk.peers[peers];
+  if (peer === undefined) throw new Error('the call has sound');
   await soon(() => edge.streams[before]?.events.some(({ kind }) => kind === 'media')).toBe(true);
   const stream = edge.streams[before];
   if (stream === undefined) throw new Error('the server has no stream');
@@ -49,16 +76,19 @@ async function answered() {
       (event): event is Extract<MediaEvent, { kind: Kind }> => event.kind === wanted,
     );
   const marks = () => of('mark').map(({ name }) => name);
-  return { peer, stream, codec, send, of, marks };
+  const carrierCallId = of('started')[0]?.carrierCallId ?? '';
+  const leg = { callId: 'CAours', carrierCallId };
+  return { channel, peer, stream, codec, send, of, marks, carrierCallId, leg };
 }
 
 describe('the bridge to Asterisk', () => {
   it('rings as Twilio does, with its signature, and carries sound, keys and marks in both directions', async () => {
-    const { codec, marks, of, peer, send } = await answered();
+    const { channel, codec, marks, of, peer, send } = await answered();
+    const asked = asterisk.asked.map(({ path }) => path).filter((path) => path.includes(channel));
+    expect(asked).toEqual([`/channels/${channel}/ring`, `/channels/${channel}/answer`]);
     expect(edge.refused).toBe(0);
     expect(edge.events.at(-1)).toMatchObject({ kind: 'answered', from: CALLER, to: OURS });
     expect(of('started')).toMatchObject([{ format: { encoding: 'mulaw', sampleRateHz: 8_000 } }]);
-    expect(peer.commands).toEqual(['ANSWER']);
     peer.say(new Uint8Array(160).fill(0x2a));
     await soon(() => of('media').some(({ bytes }) => bytes.every((byte) => byte === 0x2a))).toBe(
       true,
@@ -103,14 +133,13 @@ describe('the bridge to Asterisk', () => {
     });
     edge.streams.at(-1)?.socket.close();
     await soon(() => first.peer.isOver).toBe(true);
-    expect(first.peer.commands.at(-1)).toBe('HANGUP');
+    expect(asterisk.causes.get(first.channel)).toBe(16);
     await soon(() => edge.events.at(-1)).toMatchObject({ kind: 'status', status: 'completed' });
   });
 
   it('reports a caller who hangs up, and the call can be asked for afterwards', async () => {
-    const { of, peer } = await answered();
-    const carrierCallId = of('started')[0]?.carrierCallId ?? '';
-    peer.hangUp();
+    const { carrierCallId, channel } = await answered();
+    asterisk.hangUp(channel);
     await soon(() => edge.events.at(-1)).toMatchObject({
       kind: 'status',
       carrierCallId,
@@ -123,6 +152,157 @@ describe('the bridge to Asterisk', () => {
       priceRaw: null,
     });
     expect(await carrier.calls.find('CAunknown')).toBeUndefined();
+  });
+
+  it.each([
+    ['busy', 17],
+    ['rejected', 21],
+  ] as const)(
+    'rejects a caller as %s with that cause, before the call is answered',
+    async (reason, cause) => {
+      edge.instruct = () => ({ kind: 'reject', reason });
+      onTestFinished(() => {
+        edge.instruct = (event) => ({ kind: 'stream', callId: event.callId ?? 'CAours' });
+      });
+      const channel = asterisk.ring(CALLER, OURS);
+      await soon(() => asterisk.causes.get(channel)).toBe(cause);
+      expect(asterisk.wasAsked('POST', `/channels/${channel}/ring`)).toBeDefined();
+      expect(asterisk.wasAsked('POST', `/channels/${channel}/answer`)).toBeUndefined();
+    },
+  );
+
+  it.each([
+    [17, 'busy'],
+    [21, 'busy'],
+    [19, 'no-answer'],
+    [18, 'no-answer'],
+    [1, 'invalid'],
+    [28, 'invalid'],
+    [38, 'failed'],
+  ])('reports a call that ends by the cause %i as %s, after its ringing', async (cause, status) => {
+    asterisk.callee = () => ({ cause });
+    onTestFinished(() => {
+      asterisk.callee = () => ({ answers: true });
+    });
+    const { carrierCallId } = await carrier.calls.dial(order());
+    const told = () =>
+      edge.events.flatMap((event) =>
+        event.kind === 'status' && event.carrierCallId === carrierCallId ? [event.status] : [],
+      );
+    await soon(told).toEqual(['ringing', status]);
+  });
+
+  it('leaves no hole within words: the rest of a frame waits for more until all before it was played', async () => {
+    const { codec, peer, send } = await answered();
+    // 1 s less ten bytes and then pieces of 100 ms less ten bytes, each long before the one before it was played.
+    for (const bytes of [7_990, 790, 790, 790, 790]) {
+      send(codec.media(new Uint8Array(bytes).fill(0x11)));
+      await new Promise((resolve) => setTimeout(resolve, 60));
+    }
+    const heard = () => Buffer.concat(peer.played);
+    await soon(() => heard().filter((byte) => byte === 0x11).length).toBe(11_150);
+    expect(heard().subarray(heard().indexOf(0x11), heard().lastIndexOf(0x11) + 1)).toHaveLength(
+      11_150,
+    );
+  });
+
+  it('sends keys to the far side, and opens the stream again', async () => {
+    const { channel, leg } = await answered();
+    const streams = edge.streams.length;
+    await carrier.calls.sendDigits(leg, '12w#');
+    await soon(() => edge.streams.length).toBe(streams + 1);
+    const keys = asterisk.asked.filter(({ path }) => path === `/channels/${channel}/dtmf`);
+    expect(keys.map(({ query }) => query.get('dtmf'))).toEqual(['12', '#']);
+  });
+
+  it('transfers a call by REFER, and reports that as answered', async () => {
+    const { channel, leg } = await answered();
+    const before = edge.events.length;
+    await carrier.calls.transfer(leg, { to: CALLER, longestSeconds: 60, whispers: false });
+    await soon(() => edge.events.slice(before)).toMatchObject([
+      { kind: 'transferred', callId: 'CAours' },
+      { kind: 'status', status: 'completed' },
+    ]);
+    expect(asterisk.variables.get('REFER_TO')).toBe(CALLER);
+    const sent = asterisk.wasAsked('POST', `/channels/${channel}/continue`);
+    expect(sent?.query.get('context')).toBe('agent-refer');
+  });
+
+  it('brings a call back whose REFER fails, and says why', async () => {
+    asterisk.referOutcome = ['FAILURE', '486'];
+    onTestFinished(() => {
+      asterisk.referOutcome = undefined;
+    });
+    const { channel, leg, peer } = await answered();
+    const [before, streams] = [edge.events.length, edge.streams.length];
+    await carrier.calls.transfer(leg, { to: CALLER, longestSeconds: 60, whispers: false });
+    await soon(() => edge.streams.length).toBe(streams + 1);
+    expect(edge.events.slice(before)).toMatchObject([
+      { kind: 'answered', isAgain: true, transferFailed: 'busy' },
+    ]);
+    expect(peer.isOver).toBe(false);
+    expect(asterisk.causes.has(channel)).toBe(false);
+  });
+
+  it('records both sides, each in its channel, with silence while it pauses', async () => {
+    const { codec, leg, peer, send } = await answered();
+    const recordingId = await carrier.calls.startRecording(leg);
+    peer.say(new Uint8Array(1_600).fill(0x2a));
+    send(codec.media(new Uint8Array(1_600).fill(0x11)));
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await carrier.calls.pauseRecording(leg);
+    expect(await carrier.calls.findRecording(leg, null)).toMatchObject({ kind: 'unsure' });
+    await carrier.calls.resumeRecording(leg);
+    await carrier.calls.stopRecording(leg);
+    await soon(() => edge.events.at(-1)).toMatchObject({ kind: 'recording', recordingId });
+    const found = await carrier.calls.findRecording(leg, null);
+    expect(found).toMatchObject({ kind: 'whole', recordingId });
+    const pieces: Uint8Array[] = [];
+    for await (const piece of (await carrier.calls.fetchRecording(String(recordingId))) ?? []) {
+      pieces.push(piece);
+    }
+    const wav = Buffer.concat(pieces);
+    expect(wav.toString('latin1', 0, 4)).toBe('RIFF');
+    const samples = new Int16Array(wav.buffer.slice(wav.byteOffset + 44));
+    const side = (channel: number) =>
+      samples.filter((sample, at) => at % 2 === channel && Math.abs(sample) > 50).length;
+    expect([side(0), side(1)]).toEqual([1_600, 1_600]);
+    await carrier.calls.deleteRecording(String(recordingId));
+    expect(await carrier.calls.findRecording(leg, null)).toEqual({ kind: 'none' });
+  });
+
+  it('tells a machine that goes on talking from a person, where the call asks for it', async () => {
+    const before = edge.events.length;
+    const peers = asterisk.peers.length;
+    const { carrierCallId } = await carrier.calls.dial({ ...order(), detectsMachine: true });
+    await soon(() => asterisk.peers.length).toBe(peers + 1);
+    asterisk.peers[peers]?.say(new Uint8Array(8_000 * 3).fill(0x00));
+    await soon(() => edge.events.slice(before).filter(({ kind }) => kind === 'machine')).toEqual([
+      { kind: 'machine', carrierCallId, answeredBy: 'machine_start' },
+    ]);
+    await carrier.calls.hangUp(carrierCallId);
+  });
+
+  it('sends silence of a line on hold, so that the server does not take it for dead', async () => {
+    const { channel, of } = await answered();
+    asterisk.hold(channel, true);
+    const before = of('media').length;
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect(of('media').length - before).toBeGreaterThan(20);
+    asterisk.hold(channel, false);
+  });
+
+  it('tries a status that the server did not take again', async () => {
+    const { channel, carrierCallId } = await answered();
+    edge.failsStatuses = 2;
+    asterisk.hangUp(channel);
+    await soon(() => edge.events.at(-1)).toMatchObject({ carrierCallId, status: 'completed' });
+    expect(edge.failsStatuses).toBe(0);
+  });
+
+  it('sells a number outside the United States by its name', async () => {
+    const found = await carrier.numbers.search({ phoneNumber: ABROAD, limit: 5 });
+    expect(found.map(({ phoneNumber }) => phoneNumber)).toEqual([ABROAD]);
   });
 
   it('sells the numbers of the trunk once, and takes them back', async () => {

@@ -221,7 +221,9 @@ it('a summary is told by any process, and none where there is none', async () =>
   const whispered = async () =>
     (
       await hooks.callback('loopback', 'whisper', {
-        ...{ url: '', headers: {}, believe: () => {} },
+        url: '',
+        headers: {},
+        believe: () => {},
         readBody: async () => Buffer.of(),
       })
     ).body;

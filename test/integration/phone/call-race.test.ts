@@ -32,7 +32,10 @@ it('a thousand calls that race for one balance and one task on two processes ove
 
   const callOf = (n: number): Call =>
     aCall({
-      ...{ agentId, accountId, direction: 'outbound', maxSpendRaw: RESERVE_RAW },
+      agentId,
+      accountId,
+      direction: 'outbound',
+      maxSpendRaw: RESERVE_RAW,
       taskId: n % 2 === 0 ? 'errand' : `other ${n}`,
     });
 

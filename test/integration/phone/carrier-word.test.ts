@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createCallLimits } from '../../../src/phone/call-limits/call-limits.ts';
 import { admitStream } from '../../../src/phone/calls/call-store.ts';
 import { createCalls } from '../../../src/phone/calls/calls.ts';
 import { directCall, hearCarrier } from '../../../src/phone/calls/hear-carrier.ts';
@@ -68,6 +69,29 @@ describe('what a carrier reports', () => {
     } as const;
     expect(await directCall(world.deps, again)).toEqual({ kind: 'hang_up' });
   });
+
+  it.each([
+    ['busy', 'dial_busy', 'pending'],
+    ['no-answer', 'dial_no_answer', 'pending'],
+    ['canceled', 'dial_canceled', 'pending'],
+    ['failed', 'dial_failed', 'failed'],
+    ['invalid', 'dial_invalid', 'failed'],
+    ['completed', 'call_ended', 'pending'],
+  ] as const)(
+    'a call that ends %s without an answer is reported once, with the reason that it is read with',
+    async (said, reason, state) => {
+      const agent = await world.agent();
+      const { callId, carrierCallId } = await world.call(agent);
+      await Promise.all([1, 2].map(() => status(callId, carrierCallId, said, 3)));
+      const events = await world.sql<{ name: string; payload: Record<string, unknown> }[]>`
+      select name, payload from events where correlation_id = ${callId}`;
+      expect(events).toMatchObject([
+        { name: 'call.rejected', payload: { callId, reason, phoneNumber: agent.phoneNumber } },
+      ]);
+      const read = await createCalls(world.deps).read(agent.agentId, callId);
+      expect(read).toMatchObject({ status: state, terminal: true, endReason: reason });
+    },
+  );
 
   it('of the end erases what the person was to hear to whom the call was transferred', async () => {
     const { callId, carrierCallId } = await world.call(await world.agent(), { answered: true });
@@ -154,12 +178,86 @@ describe('a call from outside', () => {
     expect(rows).toHaveLength(0);
   });
 
+  const givesUp = (carrierCallId: string) =>
+    hearCarrier(world.deps, {
+      kind: 'status',
+      callId: undefined,
+      carrierCallId,
+      status: 'canceled',
+      sequence: 3,
+      durationSeconds: null,
+      priceRaw: null,
+    });
+  const rung = (carrierCallId: string, to: string) =>
+    directCall(world.deps, {
+      kind: 'answered',
+      callId: undefined,
+      carrierCallId,
+      from: '+14155550111',
+      to,
+      isAgain: false,
+    });
+
+  it('whose caller gave up before it was admitted is over, and holds no place of its agent', async () => {
+    const agent = await world.agent();
+    for (const n of [1, 2, 3, 4]) {
+      await givesUp(`LBearly${n}`);
+      expect(await rung(`LBearly${n}`, agent.phoneNumber)).toEqual({ kind: 'hang_up' });
+    }
+    const rows = await world.sql`
+      select distinct end_reason, terminal from calls where agent_id = ${agent.agentId}`;
+    expect(rows).toEqual([{ end_reason: 'dial_canceled', terminal: true }]);
+    expect(await rejections(agent.accountId)).toEqual(Array(4).fill('dial_canceled'));
+    expect(await rung('LBearly5', agent.phoneNumber)).toMatchObject({ kind: 'stream' });
+  });
+
+  it('holds no place either where its caller gives up while it is admitted, in any order', async () => {
+    const agent = await world.agent();
+    await Promise.all(
+      [1, 2, 3, 4, 5, 6, 7, 8].map((n) =>
+        Promise.all([rung(`LBrace${n}`, agent.phoneNumber), givesUp(`LBrace${n}`)]),
+      ),
+    );
+    const [open] = await world.sql`
+      select count(*)::int from calls where agent_id = ${agent.agentId} and not terminal`;
+    expect(open).toEqual({ count: 0 });
+  });
+
+  it('is not ended by an end that came more than a minute before it', async () => {
+    const agent = await world.agent();
+    await givesUp('LBold');
+    await world.sql`update calls_ended_early set at = now() - interval '61 seconds'`;
+    await givesUp('LBother');
+    expect(await rung('LBold', agent.phoneNumber)).toMatchObject({ kind: 'stream' });
+  });
+
+  it('is one of as many as its agent and its account are set to have, which may be more than usual', async () => {
+    const agent = await world.agent();
+    await world.sql`insert into voice_settings (agent_id, calls_at_once) values (${agent.agentId}, 5)`;
+    const ring = (n: number) => rung(`LBset${n}`, agent.phoneNumber);
+    for (const n of [1, 2, 3, 4, 5]) expect(await ring(n)).toMatchObject({ kind: 'stream' });
+    expect(await ring(6)).toEqual({ kind: 'reject', reason: 'busy' });
+    const limits = createCallLimits(world.deps);
+    await world.sql`update voice_settings set calls_at_once = 50 where agent_id = ${agent.agentId}`;
+    expect(await limits.set(agent.accountId, 6)).toMatchObject({ concurrentCalls: 6 });
+    expect(await ring(7)).toMatchObject({ kind: 'stream' });
+    expect(await ring(8)).toEqual({ kind: 'reject', reason: 'busy' });
+    expect(await limits.set(agent.accountId, null)).toMatchObject({ concurrentCalls: null });
+    for (const n of [9, 10, 11, 12]) expect(await ring(n)).toMatchObject({ kind: 'stream' });
+    expect(await ring(13)).toEqual({ kind: 'reject', reason: 'busy' });
+    await expect(limits.read('nobody')).rejects.toMatchObject({ status: 404 });
+  });
+
   it('finds the number busy while its agent talks to as many as it may, and one more once that is over', async () => {
     const agent = await world.agent();
     const rings = (n: number) =>
       directCall(world.deps, {
-        ...{ kind: 'answered', callId: undefined, carrierCallId: `LBmany${n}`, isAgain: false },
-        ...{ from: '+14155550111', to: agent.phoneNumber },
+        kind: 'answered',
+        callId: undefined,
+        carrierCallId: `LBmany${n}`,
+        isAgain: false,
+        from: '+14155550111',
+        to: agent.phoneNumber,
       });
     const calls = await Promise.all([1, 2, 3].map(rings));
     expect(calls.map(({ kind }) => kind)).toEqual(['stream', 'stream', 'stream']);

@@ -107,7 +107,9 @@ describe('a call from outside', () => {
     const received = await receiveCall(world.deps, ringing(agent.phoneNumber));
     const callId = received.kind === 'admitted' ? received.callId : '';
     await world.main.ledger.hold({
-      ...{ spender: { agentId }, holdId: `rival ${callId}`, amountRaw: 95_000n },
+      spender: { agentId },
+      holdId: `rival ${callId}`,
+      amountRaw: 95_000n,
       destination: { host: 'acme.test', payee: null },
     });
     const call = await findCall(world.sql, callId);

@@ -10,14 +10,25 @@ import { type OpenAiUpstream, openAiUpstream } from '../../support/openai-upstre
 const AGENT = 7;
 const MODEL = 'acme/judge';
 const HOSTED = { voiceMode: 'hosted', systemPrompt: 'Sell boats.', model: MODEL } as const;
-const callWith = (voice: object) =>
+const callWith = (voice: object, analysis: Call['options']['analysis'] = 'model') =>
   ({
-    ...{ callId: 'CA1', agentId: AGENT, accountId: 'acct_000000000001', taskId: 'errand' },
-    ...{ keyId: null, keyRootId: null, taskValueBps: null, actionId: null, customerId: 'client' },
-    options: { voice },
+    callId: 'CA1',
+    agentId: AGENT,
+    accountId: 'acct_000000000001',
+    taskId: 'errand',
+    keyId: null,
+    keyRootId: null,
+    taskValueBps: null,
+    actionId: null,
+    customerId: 'client',
+    options: { voice, analysis },
   }) as unknown as Call;
 const turn = (role: 'user' | 'assistant', content: string) => ({
-  ...{ role, content, heard: null, latency: null, at: new Date(0) },
+  role,
+  content,
+  heard: null,
+  latency: null,
+  at: new Date(0),
 });
 const TURNS = [turn('assistant', 'Hello.'), turn('user', 'No boats, please.')];
 
@@ -36,7 +47,8 @@ beforeEach(async () => {
     providers: new Map([['up', { baseUrl: upstream.baseUrl, dialect: 'openai' }]]),
     models: [
       {
-        ...{ id: MODEL, modality: 'text' },
+        id: MODEL,
+        modality: 'text',
         sources: [{ rail: 'self-host', provider: 'up', upstreamModel: 'x', rates }],
       },
     ],
@@ -60,7 +72,8 @@ describe('a model that judges a call', () => {
   it('is asked about what was said and what for, and paid by the agent under the tags of the call', async () => {
     upstream.content = '```json\n{"success": false, "sentiment": "negative", "reason": "No."}\n```';
     expect(await judge()).toEqual({
-      ...{ success: false, sentiment: 'negative' },
+      success: false,
+      sentiment: 'negative',
       structuredData: { method: 'model', model: MODEL, reason: 'No.' },
     });
     const [first] = upstream.seen;
@@ -73,6 +86,27 @@ describe('a model that judges a call', () => {
     ]);
     expect(ledger.openHolds()).toBe(0);
     expect(ledger.consumedRaw(AGENT)).toBeGreaterThan(0n);
+  });
+
+  it('fills the schema of the developer, in one request that is paid once', async () => {
+    const schema = {
+      type: 'object',
+      properties: { wantsBoat: { type: 'boolean' } },
+      required: ['wantsBoat'],
+    };
+    const verdict = '"success": false, "sentiment": null, "reason": "No."';
+    upstream.content = `{${verdict}, "data": {"wantsBoat": false}}`;
+    expect(await judge(callWith(HOSTED, { schema }))).toMatchObject({
+      structuredData: { method: 'model', reason: 'No.', data: { wantsBoat: false } },
+    });
+    expect(JSON.stringify(upstream.seen[0]?.body.messages)).toContain('wantsBoat');
+    for (const wrong of ['"yes"', '{"wantsBoat": "no"}', '{}']) {
+      upstream.content = `{${verdict}, "data": ${wrong}}`;
+      expect(await judge(callWith(HOSTED, { schema })), wrong).toBeUndefined();
+    }
+    expect(upstream.seen).toHaveLength(4);
+    expect(ledger.charges).toHaveLength(4);
+    expect(new Set(ledger.charges.map(({ taskId }) => taskId))).toEqual(new Set(['errand']));
   });
 
   it.each([

@@ -63,7 +63,9 @@ describe('a purchase', () => {
     expect(await outcome(world.buy(agent, { areaCode: '212' }, request))).not.toBe('ok');
     const [bought, refused] = request.children;
     expect(bought).toMatchObject({
-      ...{ name: `number ${world.carrier.name}`, start: { kind: 'client' }, ended: {} },
+      name: `number ${world.carrier.name}`,
+      start: { kind: 'client' },
+      ended: {},
       attributes: {
         'svc.agent.id': agent.agentId,
         'svc.hold.id': expect.stringMatching(/^num_/),

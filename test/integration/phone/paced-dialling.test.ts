@@ -35,8 +35,13 @@ function calling(
 }
 
 const order = (agent: Awaited<ReturnType<World['agent']>>) => ({
-  ...{ ...agent, spender: {}, to: '+14155550199', maxSpendRaw: undefined },
-  ...{ detectsMachine: false, wantsReport: false, isRecorded: false },
+  ...agent,
+  spender: {},
+  to: '+14155550199',
+  maxSpendRaw: undefined,
+  detectsMachine: false,
+  wantsReport: false,
+  isRecorded: false,
 });
 
 const rowsOf = ({ agentId }: { agentId: number }) =>
@@ -58,7 +63,7 @@ describe('a call whose carrier does not answer', () => {
       'may ring',
     );
     expect(await read(agent.agentId, callId)).toMatchObject({ status: 'pending', terminal: false });
-    await hangUp(agent.agentId, callId);
+    await hangUp(agent, callId);
     const carrierCallId = `LB${callId}`;
     const heard = { callId, carrierCallId, durationSeconds: null, priceRaw: null } as const;
     await hearCarrier(deps, { kind: 'status', status: 'ringing', sequence: 1, ...heard });
@@ -70,7 +75,7 @@ describe('a call whose carrier does not answer', () => {
   it('is hung up as soon as it answers, where it was hung up before', async () => {
     const agent = await world.agent();
     const { hangUp, place } = calling(async (callId) => {
-      await hangUp(agent.agentId, callId);
+      await hangUp(agent, callId);
       return `LB${callId}`;
     });
     const { callId } = await place(order(agent));
@@ -95,7 +100,7 @@ describe('a call that waits for its turn at the carrier', () => {
     await expect.poll(async () => (await rowsOf(agent)).length, { interval: 5 }).toBe(3);
     await expect(place(order(agent))).rejects.toMatchObject({ error: 'call_limit' });
     for (const { id } of (await rowsOf(agent)).slice(1)) {
-      expect(await hangUp(agent.agentId, id)).toMatchObject({ status: 'ending' });
+      expect(await hangUp(agent, id)).toMatchObject({ status: 'ending' });
     }
     expect(await Promise.all([waiting, other])).toMatchObject([
       { status: 'pending' },
@@ -114,7 +119,9 @@ describe('a call that waits for its turn at the carrier', () => {
     const { clock, place } = calling(async (callId) => `LB${callId}`, pace);
     await place(order(agent));
     const refused = {
-      ...{ status: 429, error: 'dial_limit', fields: { limit: 0.01 } },
+      status: 429,
+      error: 'dial_limit',
+      fields: { limit: 0.01 },
       headers: { 'retry-after': expect.any(String), 'x-should-retry': 'true' },
     };
     const late = expect(place(order(agent))).rejects.toMatchObject(refused);

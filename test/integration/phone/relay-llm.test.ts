@@ -92,7 +92,9 @@ describe('an application of ConversationRelay as the brain of a call', () => {
       { type: 'language', ttsLanguage: 'es-ES', transcriptionLanguage: 'es-ES' },
       { type: 'end', handoffData: '{"reason":"done"}' },
     );
-    const calls = (await answer).map((piece) => (piece.kind === 'call' ? piece.name : piece.text));
+    const calls = (await answer).map((piece) =>
+      piece.kind === 'call' ? piece.name : wordsOf([piece]),
+    );
     expect(calls).toEqual(['Goodbye', 'send_digits', 'play_audio', 'set_language', 'end_call']);
   });
 
@@ -155,8 +157,15 @@ describe('an application of ConversationRelay as the brain of a call', () => {
     const reply = w.llm.reply(brainRequest([said('user', 'Hi')]));
     app.say(text('Hello'));
     await reply.next();
+    const { relayLongPauseMs, relayPauseMs, relayQuietMs } = LIMITS.phone;
+    const pause = reply.next();
+    w.clock.advance(relayPauseMs);
+    expect(await pause).toEqual({ kind: 'pause', isLong: false });
+    const longPause = reply.next();
+    w.clock.advance(relayLongPauseMs - relayPauseMs);
+    expect(await longPause).toEqual({ kind: 'pause', isLong: true });
     const rest = reply.next();
-    w.clock.advance(LIMITS.phone.relayQuietMs);
+    w.clock.advance(relayQuietMs - relayLongPauseMs);
     expect(await rest).toBeUndefined();
   });
 

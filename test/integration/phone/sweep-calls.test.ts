@@ -187,7 +187,9 @@ describe('a call that no process ends', () => {
       await world.due(call.callId);
       await world.sweep();
       expect(await world.row(call.callId)).toMatchObject({
-        ...{ terminal: true, duration_seconds: LINE_SECONDS, transport_raw: LINE_RAW },
+        terminal: true,
+        duration_seconds: LINE_SECONDS,
+        transport_raw: LINE_RAW,
       });
     });
 
@@ -205,13 +207,18 @@ describe('a call that no process ends', () => {
       await answer(call);
       const { callId, claim } = call;
       await world.main.ledger.closeSession({
-        ...{ claim, reason: 'call_transfer', actualRaw: 0n },
-        ...{ account: 'telephony', source: 'loopback' },
+        claim,
+        reason: 'call_transfer',
+        actualRaw: 0n,
+        account: 'telephony',
+        source: 'loopback',
         events: [
           callEnded(
             { ...(await found(callId)), wallet: null },
             {
-              ...{ reason: 'call_transfer', durationSeconds: LINE_SECONDS, isBackstop: false },
+              reason: 'call_transfer',
+              durationSeconds: LINE_SECONDS,
+              isBackstop: false,
               legs: { transportRaw: 0n, sttRaw: 0n, ttsRaw: 0n },
             },
           ),
@@ -220,7 +227,9 @@ describe('a call that no process ends', () => {
       await world.due(callId);
       await world.sweep();
       expect(await world.row(callId)).toMatchObject({
-        ...{ terminal: true, end_reason: 'call_transfer', is_backstop: false },
+        terminal: true,
+        end_reason: 'call_transfer',
+        is_backstop: false,
         duration_seconds: LINE_SECONDS,
       });
     });
@@ -264,7 +273,10 @@ describe('a call that no process ends', () => {
     await world.record(carrierCallId, 'completed', 2);
     await world.sweep();
     expect(await world.row(callId)).toMatchObject({
-      ...{ status: 'completed', terminal: true, end_reason: 'call_ended', is_backstop: false },
+      status: 'completed',
+      terminal: true,
+      end_reason: 'call_ended',
+      is_backstop: false,
       transport_raw: 500n,
       stt_raw: 0n,
     });
@@ -284,8 +296,11 @@ describe('a call whose process did not hear that it had begun, and closed it uno
     expect(await world.row(callId)).toMatchObject({ ...end, duration_seconds: 3 });
     expect(await world.ended(callId)).toEqual([
       expect.objectContaining({
-        ...{ reason: 'error', durationSeconds: 3 },
-        ...{ transportRaw: '0', sttRaw: '0', ttsRaw: '0' },
+        reason: 'error',
+        durationSeconds: 3,
+        transportRaw: '0',
+        sttRaw: '0',
+        ttsRaw: '0',
       }),
     ]);
     expect(await world.main.ledger.funds(agent.agentId)).toMatchObject({
@@ -311,7 +326,7 @@ describe('a hang-up that the carrier fails', () => {
     if (answered) await world.loseProcess(callId);
     await world.record(carrierCallId, answered ? 'in-progress' : 'ringing');
     world.hangUps.fails = 2;
-    const ending = await createCalls(world.deps).hangUp(agent.agentId, callId);
+    const ending = await createCalls(world.deps).hangUp({ agentId: agent.agentId }, callId);
     expect(ending).toMatchObject({ status: 'ending', terminal: false });
     const { hangUpAgainMs } = LIMITS.phone;
     expect(await dueInMs(callId)).toBeLessThanOrEqual(hangUpAgainMs.first);
@@ -331,11 +346,16 @@ describe('a hang-up that the carrier fails', () => {
     const agent = await world.agent();
     const { callId, carrierCallId } = await world.call(agent);
     await world.sql`update calls set carrier_call_id = null where id = ${callId}`;
-    await createCalls(world.deps).hangUp(agent.agentId, callId);
+    await createCalls(world.deps).hangUp({ agentId: agent.agentId }, callId);
     world.hangUps.fails = 1;
     await hearCarrier(world.deps, {
-      ...{ kind: 'status', callId, carrierCallId, status: 'ringing', sequence: 1 },
-      ...{ durationSeconds: null, priceRaw: null },
+      kind: 'status',
+      callId,
+      carrierCallId,
+      status: 'ringing',
+      sequence: 1,
+      durationSeconds: null,
+      priceRaw: null,
     });
     await expect.poll(() => dueInMs(callId)).toBeLessThanOrEqual(LIMITS.phone.hangUpAgainMs.first);
   });
@@ -345,7 +365,7 @@ describe('a hang-up that the carrier fails', () => {
     const { callId, carrierCallId } = await world.call(agent, { answered: true });
     await world.record(carrierCallId, 'in-progress');
     world.hangUps.fails = 1;
-    await createCalls(world.deps).hangUp(agent.agentId, callId);
+    await createCalls(world.deps).hangUp({ agentId: agent.agentId }, callId);
     const ends: string[] = [];
     const living = { end: (reason: string) => ends.push(reason) } as unknown as LiveCall;
     const other = await world.call(agent, { answered: true });

@@ -2,11 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { createCallMoney } from '../../../src/phone/calls/call-money.ts';
-import { admitStream, findCall, insertCall } from '../../../src/phone/calls/call-store.ts';
+import { admitStream, findCall } from '../../../src/phone/calls/call-store.ts';
 import { createCalls } from '../../../src/phone/calls/calls.ts';
 import { closeCall } from '../../../src/phone/calls/ending/close-call.ts';
 import { createCallEnder } from '../../../src/phone/calls/ending/end-unwanted.ts';
 import { hearCarrier } from '../../../src/phone/calls/hear-carrier.ts';
+import { insertCall } from '../../../src/phone/calls/opening/new-call-store.ts';
 import { createCallSweeper } from '../../../src/phone/calls/sweep/sweep-calls.ts';
 import { startCallWorld } from '../../support/call-world.ts';
 
@@ -52,7 +53,9 @@ describe('a call that was transferred', () => {
     const { agent, callId, carrierCallId } = await transferred();
     await sweptAfter(callId);
     expect(await world.row(callId)).toMatchObject({
-      ...{ status: 'ending', terminal: false, end_reason: 'call_transfer' },
+      status: 'ending',
+      terminal: false,
+      end_reason: 'call_transfer',
     });
     expect(await world.main.ledger.funds(agent.agentId)).toMatchObject({ heldRaw: RESERVE_RAW });
     expect(await world.ended(callId)).toEqual([]);
@@ -84,15 +87,24 @@ describe('a call that was transferred', () => {
     await sweptAfter(callId);
     const legs = { transportRaw: 147_000n, sttRaw: 300n, ttsRaw: 5_250n };
     expect(await world.row(callId)).toMatchObject({
-      ...{ status: 'completed', terminal: true, end_reason: 'call_transfer', is_backstop: false },
-      ...{ duration_seconds: 600, transport_raw: legs.transportRaw },
-      ...{ stt_raw: legs.sttRaw, tts_raw: legs.ttsRaw },
+      status: 'completed',
+      terminal: true,
+      end_reason: 'call_transfer',
+      is_backstop: false,
+      duration_seconds: 600,
+      transport_raw: legs.transportRaw,
+      stt_raw: legs.sttRaw,
+      tts_raw: legs.ttsRaw,
     });
     const ended = await world.ended(callId);
     expect(ended).toMatchObject([
       {
-        ...{ reason: 'call_transfer', durationSeconds: 600, taskId: callId.toLowerCase() },
-        ...{ transportRaw: '147000', sttRaw: '300', ttsRaw: '5250' },
+        reason: 'call_transfer',
+        durationSeconds: 600,
+        taskId: callId.toLowerCase(),
+        transportRaw: '147000',
+        sttRaw: '300',
+        ttsRaw: '5250',
       },
     ]);
     expect(ended[0]).not.toHaveProperty('backstop');
@@ -116,8 +128,11 @@ describe('a call that was transferred', () => {
       transport_raw = null, due_at = now() where id = ${callId}`;
     await world.sweep();
     expect(await world.row(callId)).toMatchObject({
-      ...{ terminal: true, end_reason: 'call_transfer', is_backstop: false },
-      ...{ duration_seconds: 600, transport_raw: 147_000n },
+      terminal: true,
+      end_reason: 'call_transfer',
+      is_backstop: false,
+      duration_seconds: 600,
+      transport_raw: 147_000n,
     });
     expect(await world.ended(callId)).toHaveLength(1);
   });
@@ -163,7 +178,7 @@ describe('the line of a call that was transferred', () => {
   it('is hung up at the wish of its agent, though the carrier fails that first', async () => {
     const { agent, callId, carrierCallId } = await transferred();
     world.hangUps.fails = 2;
-    const ending = await createCalls(world.deps).hangUp(agent.agentId, callId);
+    const ending = await createCalls(world.deps).hangUp({ agentId: agent.agentId }, callId);
     expect(ending).toMatchObject({ status: 'ending', terminal: false });
     await sweptAfter(callId);
     expect(world.hungUp).not.toContain(carrierCallId);
@@ -213,8 +228,13 @@ describe('the line of a call that was transferred', () => {
     const { callId, carrierCallId } = await transferred();
     await world.sql`update calls set due_at = now() + interval '1 hour' where id = ${callId}`;
     await hearCarrier(world.deps, {
-      ...{ kind: 'status', callId, carrierCallId, status: 'completed', sequence: 9 },
-      ...{ durationSeconds: 60, priceRaw: null },
+      kind: 'status',
+      callId,
+      carrierCallId,
+      status: 'completed',
+      sequence: 9,
+      durationSeconds: 60,
+      priceRaw: null,
     });
     const [row] = await world.sql`select due_at < now() + interval '6 seconds' as soon
       from calls where id = ${callId}`;

@@ -62,7 +62,10 @@ describe('the writer of what is said in calls', () => {
     book.heard('item_2', 'four');
     await book.flushed();
     expect((await findTurns(world.sql, callId, 10)).map(({ content }) => content)).toEqual([
-      ...['one', 'stop', 'four', 'and on'],
+      'one',
+      'stop',
+      'four',
+      'and on',
     ]);
   });
 
@@ -90,7 +93,8 @@ describe('the writer of what is said in calls', () => {
     book.add(asked('two'));
     await book.flushed();
     expect((await findTurns(world.sql, callId, 10)).map(({ content }) => content)).toEqual([
-      ...['one', 'two'],
+      'one',
+      'two',
     ]);
     expect(warned).toHaveLength(1);
   });

@@ -27,7 +27,9 @@ function limiterOn(sql: Sql) {
     return windows.claim(claims);
   };
   const limiter = createSharedRateLimiter({
-    ...{ windows: { claim }, clock: systemClock, log: silentLog },
+    windows: { claim },
+    clock: systemClock,
+    log: silentLog,
   });
   return { take: limiter.take, counted };
 }

@@ -47,7 +47,11 @@ describe('the view of the actions', () => {
         { actionId: 'both', ...spent, lastSeen: at(2), outcome: { ...outcome, reportedAt: at(9) } },
         { actionId: 'spent', ...spent, lastSeen: at(5), outcome: null },
         {
-          ...{ actionId: 'free', calls: 0, spentRaw: '0', firstSeen: null, lastSeen: null },
+          actionId: 'free',
+          calls: 0,
+          spentRaw: '0',
+          firstSeen: null,
+          lastSeen: null,
           outcome: { ...outcome, reportedAt: at(4) },
         },
       ],
@@ -120,8 +124,14 @@ describe('what the totals answer', () => {
     expect(body).toEqual({
       agents: [
         {
-          ...{ id: agentId, name: 'caller 1', status: 'active', phone: null, keysCount: 1 },
-          ...{ balanceRaw: '60', spend30dRaw: '4021', utilizationBps: 0 },
+          id: agentId,
+          name: 'caller 1',
+          status: 'active',
+          phone: null,
+          keysCount: 1,
+          balanceRaw: '60',
+          spend30dRaw: '4021',
+          utilizationBps: 0,
         },
       ],
     });

@@ -34,7 +34,10 @@ describe('an outcome', () => {
     });
     expect([second.status, second.body.actionId]).toEqual([200, 'summarize doc-42']);
     expect(second.body.outcome).toMatchObject({
-      ...{ status: 'failure', scoreBps: null, note: null, reportCount: 2 },
+      status: 'failure',
+      scoreBps: null,
+      note: null,
+      reportCount: 2,
     });
     expect(second.body.outcome.reportedAt >= first.body.outcome.reportedAt).toBe(true);
   });

@@ -130,7 +130,8 @@ describe('a cap that is made after money was spent', () => {
     expect(await make(own, CAPS[1] ?? {})).toMatchObject({ spentRaw: '40' });
     expect(await make(own, CAPS[2] ?? {})).toMatchObject({ spentRaw: '0' });
     expect(await make(team, { ...CAPS[3], limitRaw: '39' })).toMatchObject({
-      ...{ spentRaw: '40', remainingRaw: '0' },
+      spentRaw: '40',
+      remainingRaw: '0',
     });
     expect(await refused(agentId, 1n, EVERYTHING)).toBe('cap_exceeded');
     expect(await make(team, { kind: 'session', windowKind: 'session' })).toMatchObject({

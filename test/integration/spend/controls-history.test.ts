@@ -64,7 +64,9 @@ describe('what was spent before a policy was', () => {
         const owner = { accountId, agentId };
         const { kind, matchKey } = policyOf(shape);
         const id = await addPolicy(sql, {
-          ...{ ...owner, kind, limitRaw: 1_000_000n },
+          ...owner,
+          kind,
+          limitRaw: 1_000_000n,
           ...(matchKey !== null && { matchKey }),
         });
         const policy = policyOf({ ...shape, id, agentId });

@@ -21,7 +21,11 @@ async function keys() {
 }
 
 const view = (limitRaw: string, spentRaw: string, remainingRaw: string) => ({
-  ...{ policyId: expect.any(Number), limitRaw, spentRaw, remainingRaw, windowKind: 'rolling' },
+  policyId: expect.any(Number),
+  limitRaw,
+  spentRaw,
+  remainingRaw,
+  windowKind: 'rolling',
 });
 
 describe('the budget of a key', () => {
@@ -52,7 +56,10 @@ describe('the budget of a key', () => {
     const [stored] = await sql`
       select kind, match_key, window_seconds, action from policies where id = ${listed.budget.policyId}`;
     expect(stored).toEqual({
-      ...{ kind: 'key', match_key: String(made.body.id), window_seconds: 3_600, action: 'block' },
+      kind: 'key',
+      match_key: String(made.body.id),
+      window_seconds: 3_600,
+      action: 'block',
     });
   });
 

@@ -6,7 +6,10 @@ const controls = useControls();
 type Headers = Record<string, string>;
 const NEVER = { active: false, limitRaw: null, sessionStartedAt: null };
 const active = (limitRaw: string, spent: string, remaining: string) => ({
-  ...{ active: true, limitRaw, sessionSpentRaw: spent, sessionRemainingRaw: remaining },
+  active: true,
+  limitRaw,
+  sessionSpentRaw: spent,
+  sessionRemainingRaw: remaining,
   sessionStartedAt: expect.stringMatching(/^\d{4}-.*Z$/),
 });
 
@@ -157,7 +160,9 @@ describe('money kept for a task', () => {
     expect([kept.status, kept.body]).toEqual([
       201,
       {
-        ...{ policyId: expect.any(Number), taskId: 'job', limitRaw: '600' },
+        policyId: expect.any(Number),
+        taskId: 'job',
+        limitRaw: '600',
         expiresAt: expect.any(Number),
         expiresAtIso: new Date(kept.body.expiresAt * 1_000).toISOString(),
       },
@@ -181,7 +186,11 @@ describe('money kept for a task', () => {
     expect(await refused(agentId, 1n, { taskId: 'job' })).toBe('insufficient_balance');
     const list = (await ask('GET', `${path}/policies`, { headers })).body.policies;
     expect(list.find(({ id }: { id: number }) => id === kept.body.policyId)).toMatchObject({
-      ...{ kind: 'task', windowKind: 'once', reserves: true, spentRaw: '600', remainingRaw: '0' },
+      kind: 'task',
+      windowKind: 'once',
+      reserves: true,
+      spentRaw: '600',
+      remainingRaw: '0',
     });
     await ask('DELETE', `${path}/policies/${kept.body.policyId}`, { headers });
     expect((await keep('job', '1')).status).toBe(402);
@@ -250,13 +259,11 @@ describe('what caps an account', () => {
     const read = async () =>
       (await ask('GET', '/v1/developer/policies/account-cap', { headers })).body;
     expect(await read()).toEqual({
-      ...{
-        configured: false,
-        limitRaw: null,
-        spentRaw: '0',
-        windowKind: null,
-        windowResetsAt: null,
-      },
+      configured: false,
+      limitRaw: null,
+      spentRaw: '0',
+      windowKind: null,
+      windowResetsAt: null,
     });
     await spend(agentId, 30n);
     const body = { kind: 'session', limitRaw: '100', windowKind: 'calendar', calendarUnit: 'day' };
@@ -264,7 +271,10 @@ describe('what caps an account', () => {
     expect(made.body.policy).toMatchObject({ spentRaw: '30', remainingRaw: '70' });
     await spend(other.agentId, 20n);
     expect(await read()).toEqual({
-      ...{ configured: true, limitRaw: '100', spentRaw: '50', windowKind: 'calendar' },
+      configured: true,
+      limitRaw: '100',
+      spentRaw: '50',
+      windowKind: 'calendar',
       windowResetsAt: expect.stringMatching(/T00:00:00.000Z$/),
     });
     const twice = { kind: 'session', limitRaw: '1', windowKind: 'session' };

@@ -55,8 +55,12 @@ describe('the lock on self-service', () => {
     }
     const before = (await own('GET', OWN)).body;
     for (const body of [
-      ...[{ limitRaw: '91' }, { windowSeconds: 3_600 }, { action: 'block' }, { effectiveFrom: 1 }],
-      ...[{ limitCeilingRaw: '100' }, { limitRaw: '1', windowSeconds: 60 }],
+      { limitRaw: '91' },
+      { windowSeconds: 3_600 },
+      { action: 'block' },
+      { effectiveFrom: 1 },
+      { limitCeilingRaw: '100' },
+      { limitRaw: '1', windowSeconds: 60 },
     ]) {
       expect(await own('PATCH', at, body), JSON.stringify(body)).toMatchObject(refusal);
     }

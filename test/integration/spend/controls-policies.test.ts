@@ -24,10 +24,21 @@ async function planes() {
 }
 
 const ROW = {
-  ...{ matchKind: null, limitFloorRaw: null, limitCeilingRaw: null, windowKind: 'rolling' },
-  ...{ windowSeconds: 86_400, calendarUnit: null, expiresAt: null, effectiveFrom: null },
-  ...{ effectiveUntil: null, action: 'block', status: 'active', label: null },
-  ...{ qualityThrottleFloorBps: null, qualityWindowSeconds: null, reserves: false },
+  matchKind: null,
+  limitFloorRaw: null,
+  limitCeilingRaw: null,
+  windowKind: 'rolling',
+  windowSeconds: 86_400,
+  calendarUnit: null,
+  expiresAt: null,
+  effectiveFrom: null,
+  effectiveUntil: null,
+  action: 'block',
+  status: 'active',
+  label: null,
+  qualityThrottleFloorBps: null,
+  qualityWindowSeconds: null,
+  reserves: false,
 };
 
 describe('policies of an agent and of a team', () => {
@@ -37,8 +48,14 @@ describe('policies of an agent and of a team', () => {
       const body = { ...TASK, matchKey: `Task-${name}` };
       const made = await ask('POST', base, { headers, body });
       const policy = {
-        ...{ id: expect.any(Number), kind: 'task', matchKey: `task-${name}`, limitRaw: '1000' },
-        ...{ ...ROW, ...row, spentRaw: '0', remainingRaw: '1000' },
+        id: expect.any(Number),
+        kind: 'task',
+        matchKey: `task-${name}`,
+        limitRaw: '1000',
+        ...ROW,
+        ...row,
+        spentRaw: '0',
+        remainingRaw: '1000',
         createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
       };
       expect([made.status, made.body], name).toEqual([201, { policy }]);
@@ -83,9 +100,15 @@ describe('policies of an agent and of a team', () => {
     const { ask } = controls.on;
     const { headers, path } = await controls.on.agent();
     const full = {
-      ...{ limitRaw: '10', limitFloorRaw: '5', limitCeilingRaw: '20', action: 'block', label: 'x' },
-      ...{ effectiveFrom: 1, effectiveUntil: soon(60) },
-      ...{ qualityThrottleFloorBps: 0, qualityWindowSeconds: 60 },
+      limitRaw: '10',
+      limitFloorRaw: '5',
+      limitCeilingRaw: '20',
+      action: 'block',
+      label: 'x',
+      effectiveFrom: 1,
+      effectiveUntil: soon(60),
+      qualityThrottleFloorBps: 0,
+      qualityWindowSeconds: 60,
     };
     const wishes = [
       {

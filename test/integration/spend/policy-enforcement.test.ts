@@ -42,20 +42,31 @@ async function cappedAgent(...policies: Omit<PolicyWish, 'accountId' | 'agentId'
 }
 
 const hold = (spender: Spender, amountRaw: bigint, host: string | null = null, at = ledger) =>
-  at.hold({
-    ...{ spender, holdId: `enforce-${++names}`, amountRaw },
-    destination: { host, payee: null },
-  });
+  at.hold({ spender, holdId: `enforce-${++names}`, amountRaw, destination: { host, payee: null } });
 
 async function spend(spender: Spender, amountRaw: bigint, at = ledger): Promise<HoldVerdict> {
   const verdict = await hold(spender, amountRaw, null, at);
   if (verdict.kind === 'held') {
     const charge = (costRaw: bigint) => ({
-      ...{ agentId: spender.agentId, keyId: spender.keyId ?? null, targetUrl: 'x', method: 'POST' },
-      ...{ targetHost: 'acme', status: 'success' as const, costRaw, model: null, rail: null },
-      ...{ usage: {}, taskId: spender.taskId ?? null, actionId: null, customerId: null },
-      ...{ sessionId: null, payee: null, responseStatusCode: 200, latencyMs: 1 },
-      ...{ overheadMs: null, upstreamMs: null },
+      agentId: spender.agentId,
+      keyId: spender.keyId ?? null,
+      targetUrl: 'x',
+      method: 'POST',
+      targetHost: 'acme',
+      status: 'success' as const,
+      costRaw,
+      model: null,
+      rail: null,
+      usage: {},
+      taskId: spender.taskId ?? null,
+      actionId: null,
+      customerId: null,
+      sessionId: null,
+      payee: null,
+      responseStatusCode: 200,
+      latencyMs: 1,
+      overheadMs: null,
+      upstreamMs: null,
     });
     const settled = { hold: verdict.hold, actualRaw: amountRaw, charge } as const;
     await at.settle({ ...settled, account: 'gateway', source: 'acme' });
@@ -71,7 +82,10 @@ const breachOf = (verdict: HoldVerdict) =>
 describe('a cap that is a kill switch', () => {
   it('suspends its agent once, whatever races, and says so in every refusal', async () => {
     const agent = await cappedAgent({
-      ...{ kind: 'task', matchKey: 'plan', limitRaw: 10n, action: 'suspend_agent' },
+      kind: 'task',
+      matchKey: 'plan',
+      limitRaw: 10n,
+      action: 'suspend_agent',
     });
     const verdicts = await Promise.all(
       Array.from({ length: 200 }, () => hold({ ...agent, taskId: 'plan' }, 1n)),
@@ -110,7 +124,10 @@ describe('a cap that is a kill switch', () => {
       await ledger.credit({ agentId, amountRaw: 100n, reference: `team switch ${agentId}` });
     }
     await addPolicy(database.sql, {
-      ...{ accountId: row?.account_id ?? '', agentId: null, kind: 'session', limitRaw: 10n },
+      accountId: row?.account_id ?? '',
+      agentId: null,
+      kind: 'session',
+      limitRaw: 10n,
       action: 'suspend_agent',
     });
     expect((await spend(one, 10n)).kind).toBe('held');
@@ -132,7 +149,10 @@ describe('what a cap lets through', () => {
     expect((await hold(plan, 50n, 'api.acme.example')).kind).toBe('held');
     const refused = breachOf(await hold(plan, 11n, 'acme.example'));
     expect(refused?.breach).toMatchObject({
-      ...{ requiredRaw: 11n, spentRaw: 50n, capRaw: 60n, policy: { id: agent.ids[1] } },
+      requiredRaw: 11n,
+      spentRaw: 50n,
+      capRaw: 60n,
+      policy: { id: agent.ids[1] },
     });
     expect(refused?.suspended).toBe(false);
     expect((await hold(plan, 50n, 'other.example')).kind).toBe('held');
@@ -146,7 +166,8 @@ describe('what a cap lets through', () => {
     await database.sql`
       update policies set limit_floor_raw = 50, limit_ceiling_raw = 300 where id = ${agent.ids[0] ?? 0}`;
     const at = (taskValueBps?: number) => ({
-      ...{ ...agent, taskId: 'plan' },
+      ...agent,
+      taskId: 'plan',
       ...(taskValueBps && { taskValueBps }),
     });
     const fresh = liveLedger(database.sql, 'valued');
@@ -167,7 +188,8 @@ describe('what a cap lets through', () => {
       where id = ${agent.ids[0] ?? 0}`;
     const clock = new ManualClock();
     const store = createBalanceStore({
-      ...{ sql: database.sql, node: { nodeId: 'quality', leaseEpoch: 1 } },
+      sql: database.sql,
+      node: { nodeId: 'quality', leaseEpoch: 1 },
     });
     await using throttled = createLedger({ store, clock, log: silentLog, now: systemClock.now });
     const capNow = async () => {
@@ -195,11 +217,15 @@ describe('what a cap lets through', () => {
 
   it('comes back when what was spent has left the window, and not a bucket earlier', async () => {
     const agent = await cappedAgent({
-      ...{ kind: 'task', matchKey: 'plan', limitRaw: 100n, windowSeconds: 600 },
+      kind: 'task',
+      matchKey: 'plan',
+      limitRaw: 100n,
+      windowSeconds: 600,
     });
     let nowMs = Date.now();
     const store = createBalanceStore({
-      ...{ sql: database.sql, node: { nodeId: 'windows', leaseEpoch: 1 } },
+      sql: database.sql,
+      node: { nodeId: 'windows', leaseEpoch: 1 },
     });
     const timed = createLedger({ store, clock: systemClock, log: silentLog, now: () => nowMs });
     const plan = { ...agent, taskId: 'plan' };
@@ -218,7 +244,10 @@ describe('what a cap lets through', () => {
 
   it('is none of what a pre-borrowed task keeps for itself', async () => {
     const agent = await cappedAgent({
-      ...{ kind: 'task', matchKey: 'kept', limitRaw: 999_900n, windowKind: 'once' },
+      kind: 'task',
+      matchKey: 'kept',
+      limitRaw: 999_900n,
+      windowKind: 'once',
     });
     await database.sql`update policies set reserves = true where id = ${agent.ids[0] ?? 0}`;
     const fresh = liveLedger(database.sql, 'kept');
@@ -238,8 +267,13 @@ describe('a session under caps', () => {
   it('is refused its reserve and each extension like any hold, and gives everything back', async () => {
     const agent = await cappedAgent({ kind: 'session', limitRaw: 100n });
     const opened = await ledger.openSession({
-      ...{ spender: agent, sessionId: `sess-${++names}`, reserveRaw: 60n, kind: 'realtime' },
-      ...{ target: 'gateway://local/x', model: 'local/x', account: 'gateway' },
+      spender: agent,
+      sessionId: `sess-${++names}`,
+      reserveRaw: 60n,
+      kind: 'realtime',
+      target: 'gateway://local/x',
+      model: 'local/x',
+      account: 'gateway',
       destination: { host: 'local', payee: null },
     });
     if (opened.kind !== 'opened') throw new Error('refused');
@@ -259,16 +293,23 @@ describe('a session under caps', () => {
     async (whose) => {
       const agent = await cappedAgent();
       const policyId = await addPolicy(database.sql, {
-        ...{ kind: 'session', limitRaw: 100n, accountId: agent.accountId },
+        kind: 'session',
+        limitRaw: 100n,
+        accountId: agent.accountId,
         agentId: whose === 'agent' ? agent.agentId : null,
       });
       await database.sql`
         update policies set limit_floor_raw = 50, limit_ceiling_raw = 300 where id = ${policyId}`;
       const fresh = liveLedger(database.sql, `valued session of ${whose}`);
       const opened = await fresh.openSession({
-        ...{ spender: { ...agent, taskValueBps: 25_000 }, sessionId: `sess-${++names}` },
-        ...{ reserveRaw: 120n, kind: 'realtime', destination: { host: 'local', payee: null } },
-        ...{ target: 'gateway://local/x', model: 'local/x', account: 'gateway' },
+        spender: { ...agent, taskValueBps: 25_000 },
+        sessionId: `sess-${++names}`,
+        reserveRaw: 120n,
+        kind: 'realtime',
+        destination: { host: 'local', payee: null },
+        target: 'gateway://local/x',
+        model: 'local/x',
+        account: 'gateway',
       });
       if (opened.kind !== 'opened') throw new Error('refused');
       const more = await fresh.extend(opened.claim, 130n);

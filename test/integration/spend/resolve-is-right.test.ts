@@ -32,7 +32,9 @@ it('what is resolved is what becomes of the hold, for own and shared caps as the
   const awareness = createAwareness({
     sql,
     spendState: createSpendStateReader({
-      ...{ sql, ledger, now: systemClock.now },
+      sql,
+      ledger,
+      now: systemClock.now,
       retrying: (call) => call(),
     }),
   });
@@ -69,7 +71,9 @@ it('what is resolved is what becomes of the hold, for own and shared caps as the
           seen[told.decision]++;
           const verdict = await ledger.hold({
             spender: { agentId, keyId, ...(taskId !== null && { taskId }) },
-            ...{ holdId: `h${++n}`, amountRaw, destination: { host, payee: recipient } },
+            holdId: `h${++n}`,
+            amountRaw,
+            destination: { host, payee: recipient },
           });
           expect(verdict.kind).toBe(told.decision === 'approve' ? 'held' : 'refused');
           if (verdict.kind === 'refused' && told.decision === 'decline') {

@@ -142,7 +142,8 @@ const CASES: readonly Case[] = [
       await heard(client, 11);
       peer.ws.terminate();
     },
-    ...{ seconds: 11, code: 1011 },
+    seconds: 11,
+    code: 1011,
   },
   {
     name: 'an upstream that dies before it has reported anything is not paid',
@@ -152,7 +153,8 @@ const CASES: readonly Case[] = [
       };
       client.ws.send(sound(5));
     },
-    ...{ seconds: 0, code: 1011 },
+    seconds: 0,
+    code: 1011,
   },
   {
     name: 'an upstream that dies after the end of the audio is paid for what it has reported',
@@ -162,7 +164,8 @@ const CASES: readonly Case[] = [
       client.ws.send(sound(5));
       finish(client);
     },
-    ...{ seconds: 5, code: 1011 },
+    seconds: 5,
+    code: 1011,
   },
   {
     name: 'a client that vanishes pays for what its upstream then reports',
@@ -174,7 +177,8 @@ const CASES: readonly Case[] = [
       await heard(client, 1);
       client.ws.terminate();
     },
-    ...{ seconds: 3, code: 1006 },
+    seconds: 3,
+    code: 1006,
   },
   {
     name: 'a client that closes in order pays the same',
@@ -213,7 +217,8 @@ async function books(
     seconds === 0 ? [] : [[costRaw, seconds]],
   );
   expect(await ledger.funds(AGENT)).toMatchObject({
-    ...{ heldRaw: 0n, spendableRaw: creditRaw - costRaw },
+    heldRaw: 0n,
+    spendableRaw: creditRaw - costRaw,
   });
   const beyondRaw = [...ledger.shortfalls.values()].reduce((sum, raw) => sum + raw, 0n);
   expect([ledger.consumedRaw(AGENT), beyondRaw]).toEqual([

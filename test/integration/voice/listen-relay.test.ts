@@ -38,8 +38,14 @@ describe('live transcription at an upstream, on /v1/listen', () => {
     expect([url.pathname, headers.authorization]).toEqual(['/v1/listen', 'Token sk-server']);
     expect(url.searchParams.getAll('search')).toEqual(['a', 'b']);
     expect(Object.fromEntries(url.searchParams)).toEqual({
-      ...{ model: 'nova-3', language: 'de', encoding: 'linear16', sample_rate: '16000' },
-      ...{ channels: '1', interim_results: 'true', punctuate: 'true', search: 'b' },
+      model: 'nova-3',
+      language: 'de',
+      encoding: 'linear16',
+      sample_rate: '16000',
+      channels: '1',
+      interim_results: 'true',
+      punctuate: 'true',
+      search: 'b',
       utterance_end_ms: '1000',
     });
     expect(JSON.stringify(headers)).not.toContain(KEYS.agent);
@@ -104,7 +110,9 @@ describe('live transcription at an upstream, on /v1/listen', () => {
     await client.closed;
     const { frames } = await upstream.peer();
     expect(frames.map(({ bytes }) => bytes.toString())).toEqual([
-      ...['{"type":"Finalize"}', '{"type":"KeepAlive"}', '{"type":"CloseStream"}'],
+      '{"type":"Finalize"}',
+      '{"type":"KeepAlive"}',
+      '{"type":"CloseStream"}',
     ]);
     expect(client.of('Error')).toHaveLength(1);
   });
@@ -164,7 +172,9 @@ describe('live transcription at an upstream, on /v1/audio/transcriptions/stream'
     const client = await connect(`${STREAM}deepgram/nova-3`);
     const peer = await upstream.peer();
     expect(Object.fromEntries(new URL(peer.path, upstream.baseUrl).searchParams)).toMatchObject({
-      ...{ interim_results: 'true', encoding: 'linear16', sample_rate: '16000' },
+      interim_results: 'true',
+      encoding: 'linear16',
+      sample_rate: '16000',
     });
     peer.say({ type: 'SpeechStarted', timestamp: 0 });
     peer.say(resultOf(0.4, { is_final: true }));
@@ -174,7 +184,10 @@ describe('live transcription at an upstream, on /v1/audio/transcriptions/stream'
     client.say({ type: 'close_stream' });
     expect(await client.closed).toEqual({ code: 1000, reason: 'done' });
     const transcript = (text: string, is_final: boolean, speech_final: boolean) => ({
-      ...{ type: 'transcript', text, is_final, speech_final },
+      type: 'transcript',
+      text,
+      is_final,
+      speech_final,
     });
     expect(client.events).toEqual([
       transcript('', true, true),

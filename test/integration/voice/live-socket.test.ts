@@ -36,8 +36,11 @@ const begin = async (peer: UpstreamPeer) => {
 };
 const close = (peer: UpstreamPeer, seconds: number) =>
   peer.say({
-    ...{ type: 'session.closed', event_id: 'e3', reason: 'close_requested' },
-    ...{ session: UPSTREAM_SESSION, usage: { seconds } },
+    type: 'session.closed',
+    event_id: 'e3',
+    reason: 'close_requested',
+    session: UPSTREAM_SESSION,
+    usage: { seconds },
   });
 
 describe('the socket of live sessions', () => {
@@ -61,7 +64,8 @@ describe('the socket of live sessions', () => {
     client.say({ type: 'session.close' });
     expect((await client.closed).code).toBe(1000);
     expect(client.events.at(-1)).toMatchObject({
-      ...{ type: 'session.closed', reason: 'close_requested' },
+      type: 'session.closed',
+      reason: 'close_requested',
     });
     await settled(ledger);
     const { cost_raw: told } = usage.metadata as { cost_raw: string };

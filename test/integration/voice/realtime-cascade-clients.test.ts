@@ -13,10 +13,15 @@ describe('the messages of clients to a session of several models', () => {
     const client = await connect();
     const nothing = { format: null, transcription: null, turn_detection: null };
     client.say({
-      ...{ type: 'session.update', event_id: null },
+      type: 'session.update',
+      event_id: null,
       session: {
-        ...{ type: 'realtime', instructions: null, tools: null, tool_choice: null },
-        ...{ max_output_tokens: null, audio: { input: nothing, output: { voice: null } } },
+        type: 'realtime',
+        instructions: null,
+        tools: null,
+        tool_choice: null,
+        max_output_tokens: null,
+        audio: { input: nothing, output: { voice: null } },
       },
     });
     await client.until(({ type }) => type === 'session.updated');

@@ -24,7 +24,9 @@ function capMaker(ledger: FakeLedger, host: string, capRaw: bigint): void {
   const { extend, openSession } = ledger;
   const policy = policyOf({ kind: 'api', matchKey: host, limitRaw: capRaw });
   const refusalOf = (requiredRaw: bigint, spentRaw: bigint): HoldRefusal => ({
-    ...{ reason: 'cap_exceeded', availableRaw: 0n, suspended: false },
+    reason: 'cap_exceeded',
+    availableRaw: 0n,
+    suspended: false,
     breach: { policy, requiredRaw, spentRaw, capRaw },
   });
   ledger.openSession = async (request) =>
@@ -54,7 +56,10 @@ describe('the spending of a realtime session of several models', () => {
     const [session] = new Set(ledger.charges.map(({ sessionId }) => sessionId));
     expect(session).toMatch(/^sess_[0-9a-f]{24}$/);
     const lines = ledger.charges.map(({ costRaw, model, sessionId, targetHost, usage }) => ({
-      ...{ costRaw, model, sessionId, targetHost },
+      costRaw,
+      model,
+      sessionId,
+      targetHost,
       requests: usage.request,
     }));
     expect(lines).toEqual(
@@ -228,7 +233,8 @@ describe('a realtime session of several models on provider keys of its caller', 
     client.say({ type: 'session.update', session: { instructions: 'x'.repeat(8_000) } });
     say(client, 'hello');
     expect(await done(client)).toMatchObject({
-      ...{ status: 'failed', status_details: { error: { code: 'upstream_declined' } } },
+      status: 'failed',
+      status_details: { error: { code: 'upstream_declined' } },
     });
     expect(await leave(client)).toBe(0n);
   });
@@ -249,5 +255,7 @@ describe('a realtime session of several models on provider keys of its caller', 
 });
 
 const of = (targetHost: string, model: string, sessionId: string | null | undefined) => ({
-  ...{ targetHost, model, sessionId },
+  targetHost,
+  model,
+  sessionId,
 });

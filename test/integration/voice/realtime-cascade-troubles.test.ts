@@ -51,7 +51,8 @@ describe('a realtime session of several models in trouble', () => {
     const client = await connect();
     say(client, 'hello');
     expect(await done(client)).toMatchObject({
-      ...{ status: 'failed', status_details: { error: { code: 'upstream_broke_off' } } },
+      status: 'failed',
+      status_details: { error: { code: 'upstream_broke_off' } },
     });
     await leave(client);
   });
@@ -65,7 +66,8 @@ describe('a realtime session of several models in trouble', () => {
     say(client, 'look around');
     const turn = await done(client);
     expect(turn).toMatchObject({
-      ...{ status: 'incomplete', status_details: { reason: 'max_output_tokens' } },
+      status: 'incomplete',
+      status_details: { reason: 'max_output_tokens' },
       // Three tokens read, and the thousand that the model may write at two each.
       metadata: { cost_raw: '2003' },
     });
@@ -80,7 +82,8 @@ describe('a realtime session of several models in trouble', () => {
     say(client, 'tell me');
     const turn = await done(client);
     expect(turn).toMatchObject({
-      ...{ status: 'incomplete', status_details: { reason: 'content_filter' } },
+      status: 'incomplete',
+      status_details: { reason: 'content_filter' },
     });
     expect(Number(turn.metadata.cost_raw)).toBeGreaterThan(0);
     await leave(client);
@@ -93,7 +96,9 @@ describe('a realtime session of several models in trouble', () => {
     const client = await connect();
     say(client, 'pay 1000');
     expect(await done(client)).toMatchObject({
-      ...{ status: 'incomplete', status_details: { reason: 'max_output_tokens' }, output: [] },
+      status: 'incomplete',
+      status_details: { reason: 'max_output_tokens' },
+      output: [],
     });
     expect(client.of('response.function_call_arguments.done')).toEqual([]);
     await leave(client);
@@ -122,7 +127,8 @@ describe('a realtime session of several models in trouble', () => {
     say(client, 'hello');
     const turn = await done(client);
     expect(turn).toMatchObject({
-      ...{ status: 'failed', status_details: { error: { code: 'all_sources_failed' } } },
+      status: 'failed',
+      status_details: { error: { code: 'all_sources_failed' } },
       metadata: { cost_raw: '0' },
     });
     expect(await leave(client)).toBe(0n);

@@ -30,7 +30,9 @@ describe('a realtime session of several models', () => {
     expect(turn.output[0]?.content?.[0]?.transcript).toBe('Good day. All is well.');
     expect(hearing.seen[0]?.form.get('model')).toBe('hearing-1');
     expect(chat.seen[0]).toMatchObject({
-      ...{ model: 'chat-1', stream: true, max_tokens: 1_000 },
+      model: 'chat-1',
+      stream: true,
+      max_tokens: 1_000,
       messages: [{ role: 'user', content: 'how are you' }],
     });
     expect(speech.seen.map(({ body }) => body)).toMatchObject([
@@ -41,7 +43,9 @@ describe('a realtime session of several models', () => {
     expect(turn.metadata.cost_raw).toBe(String(20 + 20 + 2 * 8 + 9 + 12));
     // Sound is text to a chat model, and no source here bills it by tokens.
     expect(turn.usage).toMatchObject({
-      ...{ total_tokens: 28, input_tokens: 20, output_tokens: 8 },
+      total_tokens: 28,
+      input_tokens: 20,
+      output_tokens: 8,
       input_token_details: { text_tokens: 20, audio_tokens: 0 },
       output_token_details: { text_tokens: 8, audio_tokens: 0 },
     });
@@ -138,7 +142,10 @@ describe('a realtime session of several models', () => {
     await done(client);
     const item = client.of('response.output_item.done')[0]?.item;
     expect(item).toMatchObject({
-      ...{ type: 'function_call', status: 'completed', name: 'weather', call_id: 'call_abc' },
+      type: 'function_call',
+      status: 'completed',
+      name: 'weather',
+      call_id: 'call_abc',
       arguments: '{"city":"Bern"}',
     });
     expect(chat.seen[0]).toMatchObject({
@@ -222,7 +229,8 @@ describe('a realtime session of several models', () => {
     const error = await client.until(({ type }) => type === 'error');
     expect(error.error).toMatchObject({ param: 'session.audio.input.transcription.model' });
     client.say({
-      ...{ type: 'response.create', event_id: 'mine' },
+      type: 'response.create',
+      event_id: 'mine',
       response: { audio: { input: { transcription: { model: 'acme/none' } } } },
     });
     const param = 'response.audio.input.transcription.model';
@@ -252,7 +260,8 @@ describe('a realtime session of several models', () => {
     expects({ language: 'de' });
     const error = await client.until(({ type }) => type === 'error');
     expect(error.error).toMatchObject({
-      ...{ code: 'invalid_value', param: 'session.audio.input.transcription.language' },
+      code: 'invalid_value',
+      param: 'session.audio.input.transcription.language',
       message: expect.stringContaining('English only'),
     });
     const expected = { model: 'acme/hear', language: 'de', prompt: 'Frau Müller' };

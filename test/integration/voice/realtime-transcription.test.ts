@@ -36,7 +36,10 @@ const transcriberOf = (event: Readonly<Record<string, unknown>>): unknown =>
     .transcription.model;
 
 const SERVER_VAD = {
-  ...{ type: 'server_vad', threshold: 0.5, prefix_padding_ms: 600, silence_duration_ms: 350 },
+  type: 'server_vad',
+  threshold: 0.5,
+  prefix_padding_ms: 600,
+  silence_duration_ms: 350,
 };
 const LIVEKIT_AGENT = { 'user-agent': 'LiveKit Agents' };
 

@@ -30,7 +30,9 @@ describe('/v2/speak', () => {
     // Two answers of a second each, of two bytes a sample.
     expect(Math.abs(client.sound.bytes - 176_400)).toBeLessThan(10);
     expect(done).toMatchObject({
-      ...{ audio_duration_ms: 2_000, input_character_count: 14, billable_character_count: 13 },
+      audio_duration_ms: 2_000,
+      input_character_count: 14,
+      billable_character_count: 13,
       cost_usdc: '130',
     });
     expect(upstream.seen.map(({ body }) => [body.input, body.response_format])).toEqual([
@@ -56,7 +58,9 @@ describe('/v2/speak', () => {
     client.say({ type: 'Interrupt', playback_offset: { type: 'time_ms', value: 200 } });
     const interrupted = await client.until(({ type }) => type === 'SpeechInterrupted');
     expect(interrupted).toMatchObject({
-      ...{ audio_played_ms: 200, text_spoken: 'One.', text_remaining: ' Two. Three. Four. ' },
+      audio_played_ms: 200,
+      text_spoken: 'One.',
+      text_remaining: ' Two. Three. Four. ',
       metadata: { billable_character_count: 8, cost_usdc: '80' },
     });
     const soFar = client.sound.bytes;

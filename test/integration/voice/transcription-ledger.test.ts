@@ -237,13 +237,19 @@ describe('the row of a session', () => {
     const none = { interruptions: 0, underruns: null };
     expect(lines.map(({ session }) => session)).toMatchObject([
       {
-        ...{ kind: 'transcription', reason: 'done' },
+        kind: 'transcription',
+        reason: 'done',
         summary: { ...none, turns: 1, heardSeconds: 1.5, spokenSeconds: 0 },
       },
       {
-        ...{ kind: 'realtime', reason: expect.any(String) },
+        kind: 'realtime',
+        reason: expect.any(String),
         summary: {
-          ...{ turns: 2, interruptions: 0, heardSeconds: 0, jitterMs: null, underruns: 0 },
+          turns: 2,
+          interruptions: 0,
+          heardSeconds: 0,
+          jitterMs: null,
+          underruns: 0,
           stages: { prompt: stage, reply: stage, first_audio: stage, journal: stage },
         },
       },

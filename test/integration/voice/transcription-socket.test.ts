@@ -173,7 +173,7 @@ describe('the transcription socket', () => {
 
   it('refuses with 503 and Retry-After when every recogniser is in use', async () => {
     const { url, connect, engines } = await start();
-    engines.stt.pocketsphinx.places = 1;
+    engines.stt.pocketsphinx.streams = 1;
     await connect();
     const answer = await refusal(url(), [], bearer(KEYS.agent));
     expect([answer.status, answer.headers['retry-after']]).toEqual([503, '5']);

@@ -75,8 +75,11 @@ describe('turns of an upstream', () => {
     const asked = new URL(peer.path, 'ws://peer');
     expect(asked.pathname).toBe('/v2/listen');
     expect(Object.fromEntries(asked.searchParams)).toEqual({
-      ...{ model: 'flux-general-en', encoding: 'linear16', sample_rate: '16000' },
-      ...{ eot_threshold: '0.8', eager_eot_threshold: '0.4' },
+      model: 'flux-general-en',
+      encoding: 'linear16',
+      sample_rate: '16000',
+      eot_threshold: '0.8',
+      eager_eot_threshold: '0.4',
     });
     client.ws.send(sound(2));
     await client.until(({ audio_window_end }) => audio_window_end === 2);
@@ -86,7 +89,8 @@ describe('turns of an upstream', () => {
     client.ws.send(CLOSE);
     expect((await client.closed).code).toBe(1000);
     expect(client.types().filter((type, i, all) => type !== all[i - 1])).toEqual([
-      ...['Connected', 'TurnInfo'],
+      'Connected',
+      'TurnInfo',
     ]);
     const texts = peer.frames.flatMap(({ bytes, isBinary }) =>
       isBinary ? [] : [bytes.toString('utf8')],

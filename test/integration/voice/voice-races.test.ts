@@ -81,7 +81,8 @@ it(`the server admits as many of ${SESSIONS} sessions at once as the balance cov
   expect(heldFor('local/realtime')).toHaveLength(local.length);
   const heldRaw = sumOf(holds.map(({ amount }) => amount));
   expect(await ledger.funds(agentId)).toMatchObject({
-    ...{ heldRaw, spendableRaw: CREDIT_RAW - heldRaw },
+    heldRaw,
+    spendableRaw: CREDIT_RAW - heldRaw,
   });
   expect(CREDIT_RAW - heldRaw, 'no session was refused that fitted').toBeLessThan(LEAST_TURN_RAW);
   expect(upstream.asked.count, 'who was refused was never asked for').toBe(relayed.length);
@@ -111,7 +112,8 @@ it(`the server admits as many of ${SESSIONS} sessions at once as the balance cov
   const admitted = relayed.length + local.length;
   expect(row).toEqual({ charged: expectedRaw, lines: admitted, ended: admitted, all: admitted });
   expect(await ledger.funds(agentId)).toMatchObject({
-    ...{ heldRaw: 0n, spendableRaw: CREDIT_RAW - expectedRaw },
+    heldRaw: 0n,
+    spendableRaw: CREDIT_RAW - expectedRaw,
   });
   expect(await checkInvariants(database.sql)).toEqual([]);
 }, 60_000);

@@ -29,7 +29,11 @@ async function opened(options: Parameters<typeof webhookWorld>[0] = {}) {
     ).map(({ attempt, error, status }) => [status, attempt, error]);
   return {
     ...world,
-    ...{ world, receiver, accountId, register, statuses },
+    world,
+    receiver,
+    accountId,
+    register,
+    statuses,
     async [Symbol.asyncDispose]() {
       await world[Symbol.asyncDispose]();
       await receiver[Symbol.asyncDispose]();

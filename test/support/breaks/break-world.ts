@@ -26,7 +26,8 @@ export async function breakWorld(options: {
     }),
   );
   const gateway = await gatewayWorld({
-    ...{ ...agent, models },
+    ...agent,
+    models,
     providers: {
       // The number of a run travels as its `user`.
       openai: { baseUrl: upstream.baseUrl, dialect: 'openai', chatMembers: ['user'] },
@@ -38,7 +39,9 @@ export async function breakWorld(options: {
     limits: { idleMs: 1_000 },
   });
   return {
-    ...{ upstream, books, baseUrl: gateway.baseUrl },
+    upstream,
+    books,
+    baseUrl: gateway.baseUrl,
     async [Symbol.asyncDispose]() {
       await gateway[Symbol.asyncDispose]();
       await upstream[Symbol.asyncDispose]();

@@ -26,13 +26,11 @@ const withoutOurs = (bytes: Buffer) =>
 type Message = { readonly delta?: Json; readonly message?: Json };
 
 export const chatStream: Goods = {
-  ...{
-    ...chat,
-    id: 'chat-stream',
-    name: 'chat stream',
-    contentType: 'text/event-stream',
-    isStream: true,
-  },
+  ...chat,
+  id: 'chat-stream',
+  name: 'chat stream',
+  contentType: 'text/event-stream',
+  isStream: true,
   wanted: { ...chat.wanted, stream: true },
   answer: (words, usage) => [
     ...wordEvents(words),
@@ -66,13 +64,11 @@ export const chatStream: Goods = {
 };
 
 const chatWhole: Goods = {
-  ...{
-    ...chat,
-    id: 'whole-chat',
-    name: 'whole chat',
-    contentType: 'application/json',
-    isStream: false,
-  },
+  ...chat,
+  id: 'whole-chat',
+  name: 'whole chat',
+  contentType: 'application/json',
+  isStream: false,
   answer: (words, usage) =>
     wholeAnswer({ content: words.join('') }, { usage }).pieces.map((piece) => String(piece)),
   owed(sent, hasEnded) {
@@ -86,10 +82,16 @@ const chatWhole: Goods = {
 
 const TEXT = 'twelve chars';
 const vectors: Goods = {
-  ...{ id: 'embeddings', name: 'embeddings', path: '/embeddings', contentType: 'application/json' },
-  ...{ isStream: false, modality: 'embedding', rates: { text_input_token: '1000' } },
+  id: 'embeddings',
+  name: 'embeddings',
+  path: '/embeddings',
+  contentType: 'application/json',
+  isStream: false,
+  modality: 'embedding',
+  rates: { text_input_token: '1000' },
   wanted: { input: TEXT },
-  ...{ used: 5, heldRaw: price([TEXT.length, 10_000]) },
+  used: 5,
+  heldRaw: price([TEXT.length, 10_000]),
   usageOf: (value) => ({ prompt_tokens: value, total_tokens: value }),
   answer: (words, usage) => {
     const list = vectorList({ usage: undefined, encoding: 'float' }, { input: TEXT });
@@ -108,10 +110,16 @@ const vectors: Goods = {
 
 const SAID = 'Good day.';
 const speechFile: Goods = {
-  ...{ id: 'speech-file', name: 'speech file', path: '/audio/speech', contentType: 'audio/mpeg' },
-  ...{ isStream: false, modality: 'tts', rates: { character: '15' } },
+  id: 'speech-file',
+  name: 'speech file',
+  path: '/audio/speech',
+  contentType: 'audio/mpeg',
+  isStream: false,
+  modality: 'tts',
+  rates: { character: '15' },
   wanted: { input: SAID, voice: 'alloy' },
-  ...{ used: 0, heldRaw: price([SAID.length, 150]) },
+  used: 0,
+  heldRaw: price([SAID.length, 150]),
   usageOf: () => ({}),
   answer: (words) => [...words],
   owed: (sent) =>
@@ -129,17 +137,17 @@ const soundOf = (events: readonly string[]): Buffer =>
   );
 
 const speechEvents: Goods = {
-  ...{
-    id: 'speech-events',
-    name: 'speech events',
-    path: '/audio/speech',
-    contentType: 'text/event-stream',
-  },
-  ...{ isStream: true, modality: 'tts' },
+  id: 'speech-events',
+  name: 'speech events',
+  path: '/audio/speech',
+  contentType: 'text/event-stream',
+  isStream: true,
+  modality: 'tts',
   rates: { text_input_token: '0.6', audio_output_token: '12' },
   wanted: { input: SAID, voice: 'alloy', stream_format: 'sse' },
   // Its bytes, and 1.2 seconds of 21 tokens each: twice as long as people usually take.
-  ...{ used: 8, heldRaw: price([SAID.length, 6], [26, 120]) },
+  used: 8,
+  heldRaw: price([SAID.length, 6], [26, 120]),
   usageOf: (value) => ({ input_tokens: value, output_tokens: value }),
   answer: (words, usage) => [
     ...words.map((word) => {
@@ -172,22 +180,23 @@ const secondsOf = (told: unknown): number => {
 };
 const perMs = (ms: number) => (BigInt(ms) * 105n + 999n) / 1_000n;
 const hearing: Pick<Goods, 'path' | 'modality' | 'rates' | 'usageOf' | 'used' | 'heldRaw'> = {
-  ...{ path: '/audio/transcriptions', modality: 'stt', rates: { audio_second: '100' } },
+  path: '/audio/transcriptions',
+  modality: 'stt',
+  rates: { audio_second: '100' },
   // The whole seconds of the recording.
-  ...{ used: 2, heldRaw: perMs(2_000) },
+  used: 2,
+  heldRaw: perMs(2_000),
   usageOf: (value: unknown) => ({ type: 'duration', seconds: value }),
 };
 /** 1.2 seconds. */
 export const RECORDING = encodeWav(new Int16Array(19_200), 16_000);
 
 const transcriptStream: Goods = {
-  ...{
-    ...hearing,
-    id: 'transcript-stream',
-    name: 'transcript stream',
-    contentType: 'text/event-stream',
-    isStream: true,
-  },
+  ...hearing,
+  id: 'transcript-stream',
+  name: 'transcript stream',
+  contentType: 'text/event-stream',
+  isStream: true,
   wanted: { stream: 'true' },
   answer: (words, usage) => [
     ...words.map(
@@ -206,13 +215,11 @@ const transcriptStream: Goods = {
 };
 
 const transcriptWhole: Goods = {
-  ...{
-    ...hearing,
-    id: 'whole-transcript',
-    name: 'whole transcript',
-    contentType: 'application/json',
-    isStream: false,
-  },
+  ...hearing,
+  id: 'whole-transcript',
+  name: 'whole transcript',
+  contentType: 'application/json',
+  isStream: false,
   wanted: {},
   answer: (words, usage) => [JSON.stringify({ text: words.join(''), usage })],
   owed(sent, hasEnded) {
@@ -225,6 +232,11 @@ const transcriptWhole: Goods = {
 
 export const GOODS: readonly Goods[] = [
   ...MESSAGE_GOODS,
-  ...[chatStream, chatWhole, vectors, speechFile, speechEvents],
-  ...[transcriptStream, transcriptWhole],
+  chatStream,
+  chatWhole,
+  vectors,
+  speechFile,
+  speechEvents,
+  transcriptStream,
+  transcriptWhole,
 ];

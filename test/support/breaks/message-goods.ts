@@ -22,11 +22,16 @@ const messages: Pick<
   'path' | 'modality' | 'rates' | 'wanted' | 'tagged' | 'used' | 'heldRaw'
 > = {
   tagged: (run) => ({ stop_sequences: [String(run)] }),
-  ...{ path: '/messages', modality: 'text', used: 120, rates: chat.rates },
-  ...{ heldRaw: chat.heldRaw, wanted: chat.wanted },
+  path: '/messages',
+  modality: 'text',
+  used: 120,
+  rates: chat.rates,
+  heldRaw: chat.heldRaw,
+  wanted: chat.wanted,
 };
 const STREAM = {
-  ...{ contentType: 'text/event-stream', isStream: true },
+  contentType: 'text/event-stream',
+  isStream: true,
   wanted: { ...messages.wanted, stream: true },
 };
 const WHOLE = { contentType: 'application/json', isStream: false };
@@ -77,8 +82,12 @@ function readMessageEvents(sent: Buffer) {
 }
 
 const messageStream: Goods = {
-  ...{ ...messages, ...STREAM, id: 'message-stream', name: 'message stream' },
-  ...{ dialect: 'anthropic', usageOf },
+  ...messages,
+  ...STREAM,
+  id: 'message-stream',
+  name: 'message stream',
+  dialect: 'anthropic',
+  usageOf,
   answer: (words, usage) => [
     messageEvent('message_start', { message: begun }),
     messageEvent('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
@@ -98,8 +107,12 @@ const messageStream: Goods = {
 };
 
 const messageWhole: Goods = {
-  ...{ ...messages, ...WHOLE, id: 'whole-message', name: 'whole message' },
-  ...{ dialect: 'anthropic', usageOf },
+  ...messages,
+  ...WHOLE,
+  id: 'whole-message',
+  name: 'whole message',
+  dialect: 'anthropic',
+  usageOf,
   answer: (words, usage) => [
     JSON.stringify({ ...begun, content: [{ type: 'text', text: words.join('') }], usage }),
   ],
@@ -117,7 +130,9 @@ const textOf = (events: readonly unknown[]): Buffer =>
 
 /** What it says, where its price stands in its usage as well, the same as in its comment. */
 const pricedStream: Goods = {
-  ...{ ...messageStream, id: 'priced-message', name: 'message stream with its price' },
+  ...messageStream,
+  id: 'priced-message',
+  name: 'message stream with its price',
   wanted: { ...STREAM.wanted, usage: { include: true } },
   owed(sent, hasEnded) {
     const { costRaw, delivered } = messageStream.owed(sent, hasEnded);
@@ -135,7 +150,10 @@ const pricedStream: Goods = {
 
 /** An upstream of the OpenAI dialect: what its client gets is compared by what is said. */
 const translatedStream: Goods = {
-  ...{ ...messages, ...STREAM, id: 'translated-stream', name: 'translated stream' },
+  ...messages,
+  ...STREAM,
+  id: 'translated-stream',
+  name: 'translated stream',
   usageOf: chat.usageOf,
   answer: (words, usage) => [
     ...wordEvents(words),
@@ -168,7 +186,10 @@ const translatedStream: Goods = {
 };
 
 const translatedWhole: Goods = {
-  ...{ ...messages, ...WHOLE, id: 'translated-whole', name: 'translated whole' },
+  ...messages,
+  ...WHOLE,
+  id: 'translated-whole',
+  name: 'translated whole',
   usageOf: chat.usageOf,
   answer: (words, usage) =>
     wholeAnswer({ content: words.join('') }, { usage }).pieces.map((piece) => String(piece)),
@@ -186,5 +207,9 @@ const translatedWhole: Goods = {
 };
 
 export const MESSAGE_GOODS: readonly Goods[] = [
-  ...[messageStream, messageWhole, pricedStream, translatedStream, translatedWhole],
+  messageStream,
+  messageWhole,
+  pricedStream,
+  translatedStream,
+  translatedWhole,
 ];

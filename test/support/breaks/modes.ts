@@ -32,18 +32,47 @@ const halvingsOf = (wide: Buffer): number[] =>
 
 /** Everything that an upstream has been seen to do with a count. `NaN` is no JSON: it stands in the text itself. */
 const COUNTS = [
-  ...[0, 1, 1_000_000, 10_000_000, 10_000_001, Number.MAX_SAFE_INTEGER, 1e308],
-  ...[-1, -0.5, 1.5, '400', 'many', '@NaN', null, true, [], {}],
+  0,
+  1,
+  1_000_000,
+  10_000_000,
+  10_000_001,
+  Number.MAX_SAFE_INTEGER,
+  1e308,
+  -1,
+  -0.5,
+  1.5,
+  '400',
+  'many',
+  '@NaN',
+  null,
+  true,
+  [],
+  {},
 ];
 
 const whole = (parts: readonly string[]): Buffer =>
   Buffer.from(parts.join('').replaceAll('"@NaN"', 'NaN'));
 
-/** All modes for one kind of goods. An answer breaks behind each of its chunks, and behind every so many bytes. */
-export function modesOf(goods: Goods, breakBytes: number): Mode[] {
+/** At most `rows` scripts of a mode, spread over all of them; all of them where every row of a battery is played. */
+const sampled = (mode: Mode, rows: number): Mode => {
+  const step = exhaustive ? 1 : Math.ceil(mode.scripts.length / rows);
+  return { ...mode, scripts: mode.scripts.filter((_, at) => at % step === 0) };
+};
+
+/**
+ * All modes for one kind of goods. An answer breaks behind each of its chunks, and behind every so many bytes. `npm test`
+ * plays up to `rows` scripts of a mode.
+ */
+export const modesOf = (goods: Goods, breakBytes: number, rows = 24): Mode[] =>
+  everyMode(goods, breakBytes).map((mode) => sampled(mode, rows));
+
+function everyMode(goods: Goods, breakBytes: number): Mode[] {
   const { contentType, used } = goods;
   const script = (pieces: StreamScript['pieces'], more: Partial<StreamScript> = {}) => ({
-    ...{ pieces, headers: { 'content-type': contentType }, ...more },
+    pieces,
+    headers: { 'content-type': contentType },
+    ...more,
   });
   const told = (words: readonly string[], usage: unknown = goods.usageOf(used)) =>
     whole(goods.answer(words, usage));

@@ -4,7 +4,10 @@ import { AGENT_KEY } from '../gateway-world.ts';
 type Last = { readonly type: string; readonly status?: number; readonly cost_usdc?: string };
 
 const LAST: ReadonlySet<string> = new Set([
-  ...['response.completed', 'response.incomplete', 'response.failed', 'error'],
+  'response.completed',
+  'response.incomplete',
+  'response.failed',
+  'error',
 ]);
 
 /** Asks for one response over a connection of its own, and reads its messages to the last one as if they were events. */

@@ -93,12 +93,16 @@ export const chat: Pick<
   Goods,
   'path' | 'modality' | 'rates' | 'wanted' | 'usageOf' | 'used' | 'heldRaw'
 > = {
-  ...{ path: '/chat/completions', modality: 'text', used: 120 },
+  path: '/chat/completions',
+  modality: 'text',
+  used: 120,
   // Its bytes, eight tokens around them, and the longest answer.
   heldRaw: price([PROMPT.length + 8, 25], [400, 100]),
   rates: { text_input_token: '2.5', text_output_token: '10' },
   wanted: { messages: [{ role: 'user', content: PROMPT }], max_tokens: 400 },
   usageOf: (value: unknown) => ({
-    ...{ prompt_tokens: value, completion_tokens: value, total_tokens: value },
+    prompt_tokens: value,
+    completion_tokens: value,
+    total_tokens: value,
   }),
 };

@@ -34,7 +34,10 @@ const tagged = (run: number) => ({ user: String(run) });
 /** Of an upstream that speaks chat: as much is owed as for the same chat. */
 const translated: Goods = {
   ...chatStream,
-  ...{ id: 'response-of-chat', name: 'response over chat', path: '/responses', wanted },
+  id: 'response-of-chat',
+  name: 'response over chat',
+  path: '/responses',
+  wanted,
   tagged,
   owed(sent, hasEnded) {
     const { costRaw, delivered } = chatStream.owed(sent, hasEnded);
@@ -49,12 +52,13 @@ const ENDS = ['response.completed', 'response.incomplete', 'response.failed'];
 /** Of an upstream that speaks Responses itself. */
 const relayed: Goods = {
   ...chatStream,
-  ...{ id: 'response', name: 'response', path: '/responses', wanted },
+  id: 'response',
+  name: 'response',
+  path: '/responses',
+  wanted,
   provider: 'own',
   tagged,
-  usageOf: (value: unknown) => ({
-    ...{ input_tokens: value, output_tokens: value, total_tokens: value },
-  }),
+  usageOf: (value: unknown) => ({ input_tokens: value, output_tokens: value, total_tokens: value }),
   answer: (words, usage) =>
     wholeEvents({ items: [{ say: words }], usage: usage as object }, {}, 1).map(
       ([type, fields], at) =>
@@ -96,7 +100,9 @@ export const RESPONSE_GOODS: readonly Goods[] = [translated, relayed];
 
 const overSocket = (goods: Goods): Goods => ({
   ...goods,
-  ...{ id: `${goods.id}-message`, name: `${goods.name} over a WebSocket`, isSocket: true },
+  id: `${goods.id}-message`,
+  name: `${goods.name} over a WebSocket`,
+  isSocket: true,
 });
 
 /** The same over the connection of the WebSocket mode. */

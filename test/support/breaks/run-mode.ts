@@ -87,8 +87,14 @@ export async function runMode({ baseUrl, upstream, books }: World, goods: Goods,
   const holdsLeft = await heldAtLast(books);
   const ledgerRaw = (await books.chargedRaw()) - before;
   const tally: Tally = {
-    ...{ mode: `${goods.name}: ${mode.name}`, runs: scripts.length, refused, toldRaw, owedRaw },
-    ...{ ledgerRaw, holdsLeft, mostUnderWay: flow.most },
+    mode: `${goods.name}: ${mode.name}`,
+    runs: scripts.length,
+    refused,
+    toldRaw,
+    owedRaw,
+    ledgerRaw,
+    holdsLeft,
+    mostUnderWay: flow.most,
   };
   return tally;
 }
@@ -109,9 +115,11 @@ async function heldAtLast(books: Books): Promise<number> {
 /** A tally in a line, for the report of the tests. */
 export const lineOf = ({ mode, runs, refused, holdsLeft, mostUnderWay, ...sums }: Tally): string =>
   [
-    ...[mode, `${runs} runs, ${refused} refused`],
+    mode,
+    `${runs} runs, ${refused} refused`,
     `told ${sums.toldRaw}, ledger ${sums.ledgerRaw}, owed ${sums.owedRaw}`,
-    ...[`${holdsLeft} holds left`, `${mostUnderWay} bytes under way`],
+    `${holdsLeft} holds left`,
+    `${mostUnderWay} bytes under way`,
   ].join(' | ');
 
 type Purchase = { readonly told: Promise<Told>; readonly model: string; leave(): void };
@@ -192,6 +200,9 @@ function compare(
       ? delivered.subarray(0, received.length).equals(received)
       : delivered.equals(received);
   expect({ ...where, status, isCut, isSame }).toEqual({
-    ...{ ...where, status: 200, isCut: isFile && !where.hasEnded, isSame: true },
+    ...where,
+    status: 200,
+    isCut: isFile && !where.hasEnded,
+    isSame: true,
   });
 }

@@ -18,6 +18,7 @@ export type StreamDeps = {
   /** Undefined: the socket holds. */
   readonly dropsAtMs: number | undefined;
   readonly losesAtMs: number | undefined;
+  readonly stopsSoundAtMs: () => number | undefined;
   readonly markDelayMs: () => number;
   readonly doublesMarks: () => boolean;
   /** Sound of the far side for the frame that begins then. */
@@ -110,7 +111,8 @@ export class MediaStream {
     if (!this.isOpen) return;
     const due = Math.floor((this.#deps.time.now() - this.#startedAt) / FRAME_MS);
     if (due - this.#chunk > MOST_LATE_FRAMES) this.#chunk = due - MOST_LATE_FRAMES;
-    while (this.#chunk < due) this.#frame();
+    const stopsAtMs = this.#deps.stopsSoundAtMs() ?? Number.POSITIVE_INFINITY;
+    while (this.#chunk < due && this.#chunk * FRAME_MS < stopsAtMs) this.#frame();
     this.#deps.time.after(FRAME_MS, () => this.#tick());
   }
 

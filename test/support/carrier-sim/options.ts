@@ -6,7 +6,7 @@ import type { RestRequest } from './rest.ts';
  */
 export type Callee = {
   /** `human` where nothing is said. */
-  readonly answers?: AnsweredBy | 'busy' | 'no-answer' | 'failed';
+  readonly answers?: AnsweredBy | 'busy' | 'no-answer' | 'failed' | 'invalid';
   /** How long it rings before that; one that does not answer, as long as the server lets it by default. */
   readonly ringMs?: number;
   /** Sound in mu-law at 8 kHz; between its pieces the line is silent. */
@@ -46,6 +46,8 @@ export type Faults = {
   dropsSocketAtMs: number | undefined;
   /** The socket of Twilio's stream is lost so long after its begin, and the server is not told: nothing more comes; once. */
   losesSocketAtMs: number | undefined;
+  /** No frame of sound comes any more so long after the begin of Twilio's stream, which stands on; nor is a mark echoed. */
+  stopsSoundAtMs: number | undefined;
   /** Frames of sound overtake each other. */
   reordersFrames: boolean;
   /** Marks come back so much later than they are played. */
@@ -70,6 +72,7 @@ export const NO_FAULTS: Faults = {
   opensNoStream: false,
   dropsSocketAtMs: undefined,
   losesSocketAtMs: undefined,
+  stopsSoundAtMs: undefined,
   reordersFrames: false,
   markDelayMs: 0,
   doublesMarks: false,

@@ -27,6 +27,12 @@ type TwilioTypes = {
   readonly stream: MediaStream;
 };
 
+/** How callbacks name states that are not named as in the API. */
+const STATUS_NAMES: ReadonlyMap<CarrierStatus, string> = new Map([
+  ['queued', 'initiated'],
+  ['invalid', 'failed'],
+]);
+
 /** One call of Twilio. It follows the instructions that the server answers. */
 export class SimCall extends ScriptedCall<TwilioTypes> {
   /** Numbers that the call was connected to, with what came of it. */
@@ -46,7 +52,7 @@ export class SimCall extends ScriptedCall<TwilioTypes> {
   async place(): Promise<void> {
     const { answers, ringMs = 100 } = this.callee;
     this.report('queued');
-    if (answers === 'failed') return this.finish('failed');
+    if (answers === 'failed' || answers === 'invalid') return this.finish(answers);
     await this.deps.time.sleep(Math.min(ringMs, 20));
     if (this.isOver) return;
     this.report('ringing');
@@ -95,6 +101,7 @@ export class SimCall extends ScriptedCall<TwilioTypes> {
       parameters,
       dropsAtMs,
       losesAtMs,
+      stopsSoundAtMs: () => faults.stopsSoundAtMs,
       markDelayMs: () => faults.markDelayMs,
       doublesMarks: () => faults.doublesMarks,
       soundAt: (atMs) => this.soundAt(atMs),
@@ -120,7 +127,8 @@ export class SimCall extends ScriptedCall<TwilioTypes> {
     if (this.direction === 'inbound' && !isLast) return;
     this.callbacks.status(statusCallback, {
       ...this.parameters(),
-      CallStatus: status === 'queued' ? 'initiated' : status,
+      CallStatus: STATUS_NAMES.get(status) ?? status,
+      ...(status === 'invalid' && { SipResponseCode: '404' }),
       CallbackSource: 'call-progress-events',
       SequenceNumber: String(this.#sequence++),
       Timestamp: new Date().toUTCString(),

@@ -92,7 +92,14 @@ export async function startCarrierSim(options: CarrierSimOptions = {}): Promise<
 
   return {
     ...served,
-    ...{ accountSid, authToken, faults, triggers, calls, requests, posted, ring },
+    accountSid,
+    authToken,
+    faults,
+    triggers,
+    calls,
+    requests,
+    posted,
+    ring,
     owned: numbers.owned,
     async reportSpend(dollars, firedAtMs) {
       for (const { sid, callbackUrl, triggerValue } of triggers) {

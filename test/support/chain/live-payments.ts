@@ -86,7 +86,10 @@ async function sign(payer: Payer, nonce: Hex, validBefore: number): Promise<Live
   const { agentId, wallet, privateKey } = payer;
   const sent = { from: wallet, to: PAYEE, nonce };
   const digest = await hashAuthorization(DOMAIN, {
-    ...{ ...sent, valueRaw: 1n, validAfter: 0, validBefore },
+    ...sent,
+    valueRaw: 1n,
+    validAfter: 0,
+    validBefore,
   });
   const transfer = { ...sent, value: 1n, validAfter: 0n, validBefore: BigInt(validBefore) };
   return { agentId, transfer, signature: signHash(digest, privateKey) as Hex };
@@ -99,11 +102,21 @@ async function hold(
   validBefore: number,
 ): Promise<void> {
   const verdict = await ledger.hold({
-    ...{ spender: { agentId, keyId }, holdId: nonce, amountRaw: 1n },
+    spender: { agentId, keyId },
+    holdId: nonce,
+    amountRaw: 1n,
     destination: { host: HOST, payee: PAYEE },
     reservation: {
-      ...{ nonce, wallet, payee: PAYEE, validBefore, signature, x402Version: 2 },
-      ...{ network: 'eip155:8453', targetUrl: `https://${HOST}/`, targetHost: HOST, method: 'GET' },
+      nonce,
+      wallet,
+      payee: PAYEE,
+      validBefore,
+      signature,
+      x402Version: 2,
+      network: 'eip155:8453',
+      targetUrl: `https://${HOST}/`,
+      targetHost: HOST,
+      method: 'GET',
     },
   });
   if (verdict.kind !== 'held') throw new Error(`refused: ${verdict.refusal.reason}`);

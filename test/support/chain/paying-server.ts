@@ -19,10 +19,12 @@ export const ADMIN_KEY = 'admin-key-of-the-payment-tests';
 export function payingEnvironment(rpcUrl: string, gas = 10): Record<string, string> {
   return {
     RPC_URL: rpcUrl,
-    ...{ RECONCILE_SECONDS: '0.2', CHAIN_CONFIRMATIONS: '0' },
+    RECONCILE_SECONDS: '0.2',
+    CHAIN_CONFIRMATIONS: '0',
     // A local chain without transactions stands still.
     CHAIN_CLOCK_SKEW_SECONDS: '100000',
-    ...{ ADMIN_API_KEY: ADMIN_KEY, JWT_SECRET: 'j'.repeat(32) },
+    ADMIN_API_KEY: ADMIN_KEY,
+    JWT_SECRET: 'j'.repeat(32),
     API_KEY_HMAC_SECRET: 'h'.repeat(32),
     MANAGED_WALLET_APP_ID: 'local',
     MANAGED_WALLET_APP_SECRET: 's'.repeat(32),
@@ -59,8 +61,13 @@ export async function startPayingServer(
     { write: (line) => logged.push(JSON.parse(line)) },
   );
   const server: Server = await startServer({
-    ...{ settings, database, port: 0, log, secret: () => undefined },
-    ...{ clock: systemClock, random: systemRandom },
+    settings,
+    database,
+    port: 0,
+    log,
+    secret: () => undefined,
+    clock: systemClock,
+    random: systemRandom,
   });
   return {
     api: createApi(server.url),

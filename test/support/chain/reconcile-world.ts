@@ -61,7 +61,10 @@ export async function startReconcileWorld(
     const view = { rpc: createRpc({ url: node.url, fetch }), usdc: USDC, confirmations: 0 };
     const world = { sql, clock: systemClock, log };
     const parts = {
-      ...{ ledger, view, nodeId: name, payouts: { payAgain: async () => {} } },
+      ledger,
+      view,
+      nodeId: name,
+      payouts: { payAgain: async () => {} },
       onAlarm: (alarm: PaymentAlarm) => void alarms.push(alarm),
       auditRestMs,
     };
@@ -70,7 +73,13 @@ export async function startReconcileWorld(
   const reader = await another('first');
   await reader.tick();
   return {
-    ...{ chain, node, sql, reader, another, errors, alarms },
+    chain,
+    node,
+    sql,
+    reader,
+    another,
+    errors,
+    alarms,
     async [Symbol.asyncDispose]() {
       for (const ledger of ledgers) await ledger[Symbol.asyncDispose]();
       await close();

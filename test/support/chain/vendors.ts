@@ -141,7 +141,8 @@ export async function startRouter(
       handled.push({ method, url, headers, body: body.toString('latin1') });
       const path = url.slice('/v1'.length);
       const told = await fetch(`${options.onward(path, body)}${path}`, {
-        ...{ method, body },
+        method,
+        body,
         headers: { 'content-type': String(headers['content-type']) },
       });
       response.status(told.status).type(told.headers.get('content-type') ?? 'text/plain');

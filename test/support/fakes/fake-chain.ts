@@ -21,6 +21,8 @@ export type Lie =
   | { readonly kind: 'no-logs' }
   /** Tells no log of the newest blocks, and does not say that it lacks them. */
   | { readonly kind: 'late-logs'; readonly by: number }
+  /** Tells balances as they were so many blocks ago. */
+  | { readonly kind: 'late-balances'; readonly by: number }
   /** Leaves logs out. */
   | { readonly kind: 'lost-logs'; readonly isLost: (log: ChainLog) => boolean }
   /** Nothing has happened since this block, by its logs, its states and the headers of its blocks. */
@@ -171,6 +173,14 @@ export class FakeChain {
     },
   };
 
+  /** The node tells of a transfer that there never was, by its log alone, until `hidden` has it. */
+  invent(transfer: Moved & { from: string }): string {
+    const txHash = this.transfer(transfer);
+    this.#move(transfer.from, transfer.valueRaw);
+    this.#move(transfer.to, -transfer.valueRaw);
+    return txHash;
+  }
+
   /** A wallet holds more, and no log says why: it came before the first block. */
   deal(wallet: string, valueRaw: bigint): void {
     this.#move(wallet, valueRaw);
@@ -191,7 +201,9 @@ export class FakeChain {
   #answer(callData: `0x${string}`, at: number) {
     const { functionName, args } = decodeFunctionData({ abi: ABI, data: callData });
     if (functionName === 'balanceOf') {
-      const balance = this.balanceOf(args[0].toLowerCase(), at);
+      const { lie } = this;
+      const seen = lie?.kind === 'late-balances' ? at - lie.by : at;
+      const balance = this.balanceOf(args[0].toLowerCase(), seen);
       return { success: true, returnData: word(BigInt.asUintN(256, balance)) as `0x${string}` };
     }
     const state = this.#stateOf({ wallet: args[0].toLowerCase(), nonce: args[1] }, at);

@@ -11,8 +11,15 @@ export function standingsOfFunds(ledger: Pick<Ledger, 'funds'>): SpendStateReade
       if (funds === undefined) return undefined;
       const { spendableRaw, heldRaw } = funds;
       const state = {
-        ...{ version: 0n, rulesVersion: 0n, spendableRaw, heldRaw, counters: [] },
-        ...{ creditedRaw: spendableRaw + heldRaw, consumedRaw: 0n, walletRaw: 0n, promisedRaw: 0n },
+        version: 0n,
+        rulesVersion: 0n,
+        spendableRaw,
+        heldRaw,
+        counters: [],
+        creditedRaw: spendableRaw + heldRaw,
+        consumedRaw: 0n,
+        walletRaw: 0n,
+        promisedRaw: 0n,
       };
       return spendStateOf(readAt({ state, rules: ACTIVE }, 0));
     },

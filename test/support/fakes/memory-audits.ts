@@ -72,8 +72,13 @@ export class MemoryAudits implements AuditStore {
       if (known?.differenceRaw === differenceRaw) continue;
       const { looks = 0, passes = 0, toldRaw = null } = known ?? {};
       this.differences.set(agentId, {
-        ...{ differenceRaw, floorBlock: known?.floorBlock ?? floorBlock, searchedFrom: null },
-        ...{ looks, passes, toldRaw, nextMs: this.#now() },
+        differenceRaw,
+        floorBlock: known?.floorBlock ?? floorBlock,
+        searchedFrom: null,
+        looks,
+        passes,
+        toldRaw,
+        nextMs: this.#now(),
       });
     }
   }

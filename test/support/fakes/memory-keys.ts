@@ -34,16 +34,24 @@ export function memoryKeys(now: () => number, windowMs: number): MemoryKeys {
   let leaseHolds = true;
   const at = ({ owner, key }: { owner: string; key: string }) => JSON.stringify([owner, key]);
   const fresh = (claim: KeyClaim): Row => ({
-    ...{ claim, state: 'in_flight', answer: null, expiresMs: now() + windowMs, life },
+    claim,
+    state: 'in_flight',
+    answer: null,
+    expiresMs: now() + windowMs,
+    life,
   });
   const fail = () => {
     const failure = failures.shift();
     if (failure !== undefined) throw failure;
   };
   const standing = (row: Row): StandingKey => ({
-    ...{ method: row.claim.method, path: row.claim.path, workId: row.claim.workId },
-    ...{ state: row.state, answer: row.answer },
-    ...{ ownerLives: row.life === life && leaseHolds, isOver: row.expiresMs <= now() },
+    method: row.claim.method,
+    path: row.claim.path,
+    workId: row.claim.workId,
+    state: row.state,
+    answer: row.answer,
+    ownerLives: row.life === life && leaseHolds,
+    isOver: row.expiresMs <= now(),
   });
 
   return {

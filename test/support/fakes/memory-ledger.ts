@@ -51,8 +51,13 @@ export class MemoryLedger implements BalanceStore {
 
   addAgent(agentId: number, rules: Rules = ACTIVE): void {
     const zero = {
-      ...{ spendableRaw: 0n, heldRaw: 0n, creditedRaw: 0n, consumedRaw: 0n, counters: [] },
-      ...{ walletRaw: 0n, promisedRaw: 0n },
+      spendableRaw: 0n,
+      heldRaw: 0n,
+      creditedRaw: 0n,
+      consumedRaw: 0n,
+      counters: [],
+      walletRaw: 0n,
+      promisedRaw: 0n,
     };
     this.balances.set(agentId, { state: { version: 0n, rulesVersion: 0n, ...zero }, rules });
   }
@@ -240,8 +245,15 @@ export class MemoryLedger implements BalanceStore {
       ? decodeCounters(encodeCounters(part.after.counters))
       : balance.state.counters;
     const state = {
-      ...{ version, rulesVersion, spendableRaw, heldRaw, creditedRaw, consumedRaw, counters },
-      ...{ walletRaw, promisedRaw },
+      version,
+      rulesVersion,
+      spendableRaw,
+      heldRaw,
+      creditedRaw,
+      consumedRaw,
+      counters,
+      walletRaw,
+      promisedRaw,
     };
     const suspended = rulesVersion !== balance.state.rulesVersion;
     const rules = suspended ? { ...balance.rules, status: 'suspended' as const } : balance.rules;
@@ -322,7 +334,10 @@ const teamMovesOf = (part: AgentBatch): TeamMove[] =>
     by === null
       ? []
       : by.team.map(({ policy, bucket }) => ({
-          ...{ policyId: policy.id, bucket, heldRaw: by.heldRaw, settledRaw: by.settledRaw },
+          policyId: policy.id,
+          bucket,
+          heldRaw: by.heldRaw,
+          settledRaw: by.settledRaw,
         })),
   );
 

@@ -87,11 +87,21 @@ export function writePayment({ reservations, payouts }: PaymentRows, companion: 
 
 function rowOf({ holdId, spender, valueRaw }: Extract<Companion, { row: 'reservation.opened' }>) {
   return {
-    ...{ agentId: spender.agentId, holdId, valueRaw, state: 'reserved' as const },
-    ...{ keyId: spender.keyId ?? null, taskId: spender.taskId ?? null },
-    ...{ actionId: spender.actionId ?? null, customerId: spender.customerId ?? null },
-    ...{ refused: false, txHash: null, responseStatusCode: null, latencyMs: null },
-    ...{ sent: false, decided: false, corrected: false },
+    agentId: spender.agentId,
+    holdId,
+    valueRaw,
+    state: 'reserved' as const,
+    keyId: spender.keyId ?? null,
+    taskId: spender.taskId ?? null,
+    actionId: spender.actionId ?? null,
+    customerId: spender.customerId ?? null,
+    refused: false,
+    txHash: null,
+    responseStatusCode: null,
+    latencyMs: null,
+    sent: false,
+    decided: false,
+    corrected: false,
   };
 }
 

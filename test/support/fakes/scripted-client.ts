@@ -14,7 +14,10 @@ export type FakeAnswer = GuardedAnswer & { isDiscarded: boolean; readBytes: numb
 
 export function fakeAnswer({ status = 200, headers = [], body = '' }: ScriptedAnswer): FakeAnswer {
   const answer: FakeAnswer = {
-    ...{ status, headers, isDiscarded: false, readBytes: 0 },
+    status,
+    headers,
+    isDiscarded: false,
+    readBytes: 0,
     body: counted(),
     whole: () => undefined,
     discard: () => {

@@ -6,15 +6,35 @@ const ASKED = { model: 'claude-sonnet-5', max_tokens: 16 };
 const HELLO: Json = { role: 'user', content: 'Hello' };
 
 const FIELDS = new Set([
-  ...['model', 'max_tokens', 'messages', 'system', 'tools', 'tool_choice', 'metadata', 'stream'],
-  ...['temperature', 'top_p', 'top_k', 'stop_sequences'],
-  ...['thinking', 'output_config', 'cache_control', 'context_management', 'service_tier'],
+  'model',
+  'max_tokens',
+  'messages',
+  'system',
+  'tools',
+  'tool_choice',
+  'metadata',
+  'stream',
+  'temperature',
+  'top_p',
+  'top_k',
+  'stop_sequences',
+  'thinking',
+  'output_config',
+  'cache_control',
+  'context_management',
+  'service_tier',
 ]);
 
 /** Members of a prompt that is counted. */
 const COUNTED = new Set([
-  ...['model', 'messages', 'system', 'tools', 'tool_choice', 'thinking', 'output_config'],
-  ...['cache_control'],
+  'model',
+  'messages',
+  'system',
+  'tools',
+  'tool_choice',
+  'thinking',
+  'output_config',
+  'cache_control',
 ]);
 
 const SAMPLING = ['temperature', 'top_p', 'top_k'];

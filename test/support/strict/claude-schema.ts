@@ -2,16 +2,43 @@ import { firstOf, isObject, type Json, schemasIn } from './rule.ts';
 
 /** String formats that structured outputs know (https://platform.claude.com/docs/en/build-with-claude/structured-outputs). */
 const FORMATS: readonly unknown[] = [
-  ...['date-time', 'time', 'date', 'duration', 'email', 'hostname'],
-  ...['uri', 'ipv4', 'ipv6', 'uuid'],
+  'date-time',
+  'time',
+  'date',
+  'duration',
+  'email',
+  'hostname',
+  'uri',
+  'ipv4',
+  'ipv6',
+  'uuid',
 ];
 
 /** Keywords that structured outputs do not know, by the same page and the transformation of the vendor's SDKs. */
 const UNKNOWN = [
-  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
-  ...['minLength', 'maxLength', 'maxItems', 'uniqueItems', 'minProperties', 'maxProperties'],
-  ...['oneOf', 'not', 'if', 'then', 'else', 'patternProperties', 'prefixItems', 'contains'],
-  ...['dependentRequired', 'dependentSchemas', 'propertyNames', 'unevaluatedProperties'],
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'multipleOf',
+  'minLength',
+  'maxLength',
+  'maxItems',
+  'uniqueItems',
+  'minProperties',
+  'maxProperties',
+  'oneOf',
+  'not',
+  'if',
+  'then',
+  'else',
+  'patternProperties',
+  'prefixItems',
+  'contains',
+  'dependentRequired',
+  'dependentSchemas',
+  'propertyNames',
+  'unevaluatedProperties',
 ];
 
 /** Why a Claude model cannot be bound to a schema. */

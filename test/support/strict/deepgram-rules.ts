@@ -15,9 +15,19 @@ const ENCODINGS = [...RAW, 'flac', 'amr-nb', 'amr-wb', 'opus', 'ogg-opus', 'spee
 
 /** Parameters of the socket that tells turns. */
 const FLUX = new Set([
-  ...['model', 'encoding', 'sample_rate', 'eager_eot_threshold', 'eot_threshold'],
-  ...['eot_timeout_ms', 'keyterm', 'language_hint', 'mip_opt_out', 'tag', 'profanity_filter'],
-  ...['numerals', 'extra'],
+  'model',
+  'encoding',
+  'sample_rate',
+  'eager_eot_threshold',
+  'eot_threshold',
+  'eot_timeout_ms',
+  'keyterm',
+  'language_hint',
+  'mip_opt_out',
+  'tag',
+  'profanity_filter',
+  'numerals',
+  'extra',
 ]);
 
 const isOutside = (text: string | null, least: number, most: number): boolean =>

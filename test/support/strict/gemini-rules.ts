@@ -6,10 +6,29 @@ const ASKED = { model: 'gemini-3.5-flash', messages: [HELLO] };
 
 /** Members that Google's OpenAI-compatible address takes (https://ai.google.dev/gemini-api/docs/openai). */
 const MEMBERS = new Set([
-  ...['model', 'messages', 'max_tokens', 'max_completion_tokens', 'stream', 'stream_options'],
-  ...['temperature', 'top_p', 'n', 'stop', 'tools', 'tool_choice', 'parallel_tool_calls'],
-  ...['response_format', 'reasoning_effort', 'seed', 'presence_penalty', 'frequency_penalty'],
-  ...['extra_body', 'modalities', 'audio', 'logprobs', 'top_logprobs'],
+  'model',
+  'messages',
+  'max_tokens',
+  'max_completion_tokens',
+  'stream',
+  'stream_options',
+  'temperature',
+  'top_p',
+  'n',
+  'stop',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'response_format',
+  'reasoning_effort',
+  'seed',
+  'presence_penalty',
+  'frequency_penalty',
+  'extra_body',
+  'modalities',
+  'audio',
+  'logprobs',
+  'top_logprobs',
 ]);
 
 const textsOf = ({ content }: Json): readonly unknown[] =>
@@ -70,7 +89,8 @@ export const GEMINI_RULES: readonly Rule[] = [
   {
     source: 'https://ai.google.dev/gemini-api/docs/thought-signatures',
     broken: {
-      ...{ ...ASKED, model: 'gemini-3.5-flash' },
+      ...ASKED,
+      model: 'gemini-3.5-flash',
       messages: [
         HELLO,
         {

@@ -8,19 +8,29 @@ const ASKED = { model: 'mistral-large-2512', messages: [HELLO] };
 
 /** Members of ChatCompletionRequest, by https://docs.mistral.ai/api. */
 const MEMBERS = new Set([
-  ...[
-    'model',
-    'messages',
-    'max_tokens',
-    'stream',
-    'stream_options',
-    'stop',
-    'temperature',
-    'top_p',
-  ],
-  ...['tools', 'tool_choice', 'parallel_tool_calls', 'response_format', 'n', 'random_seed'],
-  ...['presence_penalty', 'frequency_penalty', 'prediction', 'prompt_mode', 'safe_prompt'],
-  ...['metadata', 'guardrails', 'reasoning_effort', 'prompt_cache_key'],
+  'model',
+  'messages',
+  'max_tokens',
+  'stream',
+  'stream_options',
+  'stop',
+  'temperature',
+  'top_p',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'response_format',
+  'n',
+  'random_seed',
+  'presence_penalty',
+  'frequency_penalty',
+  'prediction',
+  'prompt_mode',
+  'safe_prompt',
+  'metadata',
+  'guardrails',
+  'reasoning_effort',
+  'prompt_cache_key',
 ]);
 
 const MESSAGE_MEMBERS = new Set([
@@ -42,7 +52,8 @@ const FOLLOWERS: ReadonlyMap<unknown, readonly unknown[]> = new Map([
 const callsOf = ({ tool_calls: calls }: Json): readonly Json[] => listOf(calls);
 
 const called = (id: string, name = 'look'): Json => ({
-  ...{ role: 'assistant', content: '' },
+  role: 'assistant',
+  content: '',
   tool_calls: [{ id, type: 'function', function: { name, arguments: '{}' } }],
 });
 const answered = (tool_call_id: string): Json => ({ role: 'tool', tool_call_id, content: 'x' });

@@ -14,12 +14,38 @@ const ASKED = { model: 'gpt-5.4', input: 'Hello' };
 
 /** Members of CreateResponse. */
 const MEMBERS = new Set([
-  ...['model', 'input', 'instructions', 'max_output_tokens', 'max_tool_calls', 'store', 'stream'],
-  ...['tools', 'tool_choice', 'parallel_tool_calls', 'text', 'reasoning', 'temperature', 'top_p'],
-  ...['include', 'metadata', 'previous_response_id', 'conversation', 'background', 'truncation'],
-  ...['user', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_retention', 'service_tier'],
-  ...['prompt', 'prompt_cache_options', 'stream_options', 'top_logprobs', 'context_management'],
-  ...['client_metadata', 'moderation'],
+  'model',
+  'input',
+  'instructions',
+  'max_output_tokens',
+  'max_tool_calls',
+  'store',
+  'stream',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'text',
+  'reasoning',
+  'temperature',
+  'top_p',
+  'include',
+  'metadata',
+  'previous_response_id',
+  'conversation',
+  'background',
+  'truncation',
+  'user',
+  'safety_identifier',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'service_tier',
+  'prompt',
+  'prompt_cache_options',
+  'stream_options',
+  'top_logprobs',
+  'context_management',
+  'client_metadata',
+  'moderation',
 ]);
 
 const itemsOf = ({ input }: Json): readonly Json[] => listOf(input);
@@ -28,7 +54,10 @@ const effortOf = ({ reasoning }: Json): unknown =>
   isObject(reasoning) ? (reasoning.effort ?? undefined) : undefined;
 
 const called = (call_id: string): Json => ({
-  ...{ type: 'function_call', call_id, name: 'look', arguments: '{}' },
+  type: 'function_call',
+  call_id,
+  name: 'look',
+  arguments: '{}',
 });
 
 const CALLS: readonly unknown[] = ['function_call', 'custom_tool_call'];

@@ -2,8 +2,16 @@ import { firstOf, isObject, type Json, listOf, schemasIn } from './rule.ts';
 
 /** Keywords that a strict schema may not have (https://developers.openai.com/api/docs/guides/structured-outputs). */
 const NOT_STRICT = [
-  ...['allOf', 'oneOf', 'not', 'if', 'then', 'else', 'patternProperties', 'prefixItems'],
-  ...['dependentRequired', 'dependentSchemas'],
+  'allOf',
+  'oneOf',
+  'not',
+  'if',
+  'then',
+  'else',
+  'patternProperties',
+  'prefixItems',
+  'dependentRequired',
+  'dependentSchemas',
 ];
 
 /** Why OpenAI does not take the parameters of a function. Null and nothing are no parameters. */

@@ -3,9 +3,7 @@ import type { MarketAnswer } from '../../../src/payments/proxy/marketplace.ts';
 import type { DocumentAgent, DocumentWorld } from './document-world.ts';
 
 /** Half a rupee a page at 83 for a dollar, and 5 %: 6325.30185 raw a page. */
-export const PRICE = {
-  ...{ 0: 0n, 1: 6_326n, 2: 12_651n, 3: 18_976n, 9: 56_928n, 10: 63_254n },
-} as const;
+export const PRICE = { 0: 0n, 1: 6_326n, 2: 12_651n, 3: 18_976n, 9: 56_928n, 10: 63_254n } as const;
 /** What is held for every PDF: as many pages as the vendor takes. */
 export const HELD = PRICE[10];
 export const START = 1_000_000n;

@@ -45,8 +45,14 @@ export type DocumentPeer = AsyncDisposable & {
 };
 
 const USUAL = {
-  ...{ delivers: 3, says: 3 as number | undefined, total: 3, looks: 1, neverEnds: false },
-  ...{ fails: undefined, archive: undefined, storage: undefined },
+  delivers: 3,
+  says: 3 as number | undefined,
+  total: 3,
+  looks: 1,
+  neverEnds: false,
+  fails: undefined,
+  archive: undefined,
+  storage: undefined,
 };
 
 /** Turns all knobs back. */
@@ -178,10 +184,7 @@ export async function startDocumentPeer(): Promise<DocumentPeer> {
   const { baseUrl: below, ...peer } = await listenOnLoopback(server);
   const baseUrl = new URL(below).origin;
   origin = baseUrl;
-  return {
-    ...{ baseUrl, jobs, faults, does },
-    [Symbol.asyncDispose]: () => peer[Symbol.asyncDispose](),
-  };
+  return { baseUrl, jobs, faults, does, [Symbol.asyncDispose]: () => peer[Symbol.asyncDispose]() };
 }
 
 function stepOf(method: string, path: string): DocumentStep | undefined {

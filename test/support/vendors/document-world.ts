@@ -111,12 +111,18 @@ export async function startDocumentWorld(vendorMs = 10_000) {
       log: silentLog,
     };
     const jobs = createDocumentJobs({
-      ...{ ...world, ledger, fetch: outbound.fetch, vendors: [sarvam], accounts },
-      ...{ rooms: createMarketRooms(), address: createMarketAddress(() => 'https://m.example') },
+      ...world,
+      ledger,
+      fetch: outbound.fetch,
+      vendors: [sarvam],
+      accounts,
+      rooms: createMarketRooms(),
+      address: createMarketAddress(() => 'https://m.example'),
       tripwires: createTripwires({ ...world, claim: (of) => claimTripwire(sql, of) }),
       files: createVendorFiles({ client, clock: systemClock, fileMs: vendorMs }),
       fetchFile: createFileFetch({ client, clock: systemClock }),
-      ...{ note: insertPassthroughs, vendorMs },
+      note: insertPassthroughs,
+      vendorMs,
       fileCallerOf: ({ agentId }) => ({
         admitHost: async () => {},
         asker: askerNamed(String(agentId)),
@@ -153,14 +159,23 @@ export async function startDocumentWorld(vendorMs = 10_000) {
     more: { readonly workId?: string; readonly signal?: AbortSignal } = {},
   ) =>
     jobs.submit({
-      ...{ accountId, spender: { agentId, taskId: 'task' }, vendor: 'sarvam', host: 'm.example' },
-      ...{ url: URL_OF_JOBS, refusalOfHold: refusePayment, workId: more.workId },
+      accountId,
+      spender: { agentId, taskId: 'task' },
+      vendor: 'sarvam',
+      host: 'm.example',
+      url: URL_OF_JOBS,
+      refusalOfHold: refusePayment,
+      workId: more.workId,
       signal: more.signal ?? new AbortController().signal,
       body: { documentBase64: pdfOf(3).toString('base64'), ...body },
     });
 
   return {
-    ...{ sql, peer, main, aProcess, submitAt },
+    sql,
+    peer,
+    main,
+    aProcess,
+    submitAt,
     async agent(amountRaw = 1_000_000n): Promise<DocumentAgent> {
       const [seeded] = await seedAgents(sql, 1);
       const agentId = seeded?.agentId ?? 0;

@@ -68,7 +68,9 @@ export async function startMarketWorld(
     { secret: peer.secret, ...deps },
   );
   return {
-    ...{ world, peer, fetched },
+    world,
+    peer,
+    fetched,
     sound: (ms) => `${host.baseUrl}/sound-${ms}.wav`,
     async shopper(name, amountRaw = 1_000_000n) {
       const { agentId, agentKey: key, developerKey } = await world.fund(name, amountRaw);
@@ -76,7 +78,10 @@ export async function startMarketWorld(
       const call = (path: string, request: Ask = {}) =>
         ask(`${world.url}${path}`, { ...request, headers: { authorization, ...request.headers } });
       return {
-        ...{ agentId, key, developerKey, ask: call },
+        agentId,
+        key,
+        developerKey,
+        ask: call,
         buy: (path, body, { method = 'POST', ...more } = {}) =>
           call('/v1/proxy/fetch', {
             ...more,

@@ -62,7 +62,10 @@ const at = ({ method, url }: Heard) => `${method} ${url.pathname}`;
 /** A quarter of a second for each word, with a mark behind the last one. */
 function deepgramWords(transcript: string) {
   const words = transcript.split(' ').map((word, i, { length }) => ({
-    ...{ word, start: i / 4, end: (i + 1) / 4, confidence: 0.9 },
+    word,
+    start: i / 4,
+    end: (i + 1) / 4,
+    confidence: 0.9,
     punctuated_word: i === length - 1 ? `${word}.` : word,
   }));
   return { transcript, confidence: 0.9, words };
@@ -212,9 +215,9 @@ export const PROTOCOLS: Readonly<Record<string, Protocol>> = {
       if (rest === undefined) {
         return json({ job: { id, status: advance(id).isDone ? 'done' : 'running' } });
       }
-      const words = (jobs.get(id)?.text ?? '').split(' ').map((content) => ({
-        ...{ type: 'word', alternatives: [{ content }] },
-      }));
+      const words = (jobs.get(id)?.text ?? '')
+        .split(' ')
+        .map((content) => ({ type: 'word', alternatives: [{ content }] }));
       const end = { type: 'punctuation', alternatives: [{ content: '.' }] };
       return json({ format: '2.9', results: [...words, end] });
     },

@@ -64,7 +64,9 @@ export async function startVendorPeer(): Promise<VendorPeer> {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const [, , vendor = '', ...path] = (request.url ?? '').split('/');
     const came: Heard = {
-      ...{ vendor, method: request.method ?? '', headers: request.headers },
+      vendor,
+      method: request.method ?? '',
+      headers: request.headers,
       url: new URL(`http://vendor/${path.join('/')}`),
       body: Buffer.concat(chunks),
     };
@@ -89,7 +91,9 @@ export async function startVendorPeer(): Promise<VendorPeer> {
   });
   const { baseUrl, ...peer } = await listenOnLoopback(server);
   return {
-    ...{ heard, faults, left },
+    heard,
+    faults,
+    left,
     secret(name) {
       const vendor = /^VENDOR_(\w+)_BASE_URL$/.exec(name)?.[1]?.toLowerCase();
       return vendor === undefined ? KEY : `${baseUrl}/${vendor}`;

@@ -79,8 +79,15 @@ describe('readConfig', () => {
     process.chdir(home);
     try {
       const spellings = [
-        ...['.data/db', './.data/db/', './.data/../.data/db', '.data//db', './link'],
-        ...[`${home}/.data/db`, `${home}/x/../.data/db`, 'folder-link/db', `${home}/link/`],
+        '.data/db',
+        './.data/db/',
+        './.data/../.data/db',
+        '.data//db',
+        './link',
+        `${home}/.data/db`,
+        `${home}/x/../.data/db`,
+        'folder-link/db',
+        `${home}/link/`,
       ];
       for (const DATABASE_URL of spellings) {
         expect(refusal({ ...production, DATABASE_URL })).toMatch(/^DATABASE_URL: .*default/);
@@ -140,7 +147,10 @@ describe('readConfig', () => {
 
   it('lets tests wait for no block and travel in time, and production not', () => {
     expect(readConfig({}).chain).toMatchObject({
-      ...{ chainId: 8_453, confirmations: 4, reconcileSeconds: 15, clockSkewSeconds: 30 },
+      chainId: 8_453,
+      confirmations: 4,
+      reconcileSeconds: 15,
+      clockSkewSeconds: 30,
     });
     const quick = {
       CHAIN_CONFIRMATIONS: '0',
@@ -148,7 +158,9 @@ describe('readConfig', () => {
       CHAIN_CLOCK_SKEW_SECONDS: '900000',
     };
     expect(readConfig(quick).chain).toMatchObject({
-      ...{ confirmations: 0, reconcileSeconds: 0.2, clockSkewSeconds: 900_000 },
+      confirmations: 0,
+      reconcileSeconds: 0.2,
+      clockSkewSeconds: 900_000,
     });
     for (const [name, value] of Object.entries(quick)) {
       expect(refusal({ ...production, [name]: value })).toMatch(

@@ -17,7 +17,8 @@ const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
 /** Pages of what is. A decision may name what was rejected. */
 const PAGES = [
-  ...['README.md', 'media/README.md'],
+  'README.md',
+  'media/README.md',
   ...filesBelow('docs', '.md').filter((path) => !path.startsWith('docs/decisions/')),
 ];
 

@@ -77,8 +77,11 @@ it('the 503 of a feature that is not configured names variables that the server 
     ],
     creation: ['FACILITATOR_PRIVATE_KEY'],
     phone: [
-      ...['TWILIO_ACCOUNT_SID', 'TWILIO_AUTH_TOKEN'],
-      ...['TELNYX_API_KEY', 'TELNYX_PUBLIC_KEY', 'TELNYX_CONNECTION_ID'],
+      'TWILIO_ACCOUNT_SID',
+      'TWILIO_AUTH_TOKEN',
+      'TELNYX_API_KEY',
+      'TELNYX_PUBLIC_KEY',
+      'TELNYX_CONNECTION_ID',
     ],
     providerKeys: ['PROVIDER_KEY_SECRET'],
     webhooks: ['PROVIDER_KEY_SECRET'],

@@ -14,8 +14,10 @@ describe('the configuration of tracing', () => {
 
   it('posts below the endpoint of all signals, and to that of traces as it is', () => {
     expect(tracing()).toEqual({
-      ...{ url: 'https://collector.example/otlp/v1/traces', headers: {} },
-      ...{ serviceName: 'agent-voice-spend-server', reachesUpstreams: false },
+      url: 'https://collector.example/otlp/v1/traces',
+      headers: {},
+      serviceName: 'agent-voice-spend-server',
+      reachesUpstreams: false,
       sampler: { isParentBased: true, ratio: 1 },
     });
     const OTEL_EXPORTER_OTLP_TRACES_ENDPOINT = 'http://traces.example/in';
@@ -37,7 +39,8 @@ describe('the configuration of tracing', () => {
   it('decodes headers, and quotes none of them where they are malformed', () => {
     const OTEL_EXPORTER_OTLP_HEADERS = 'api-key=a%3Db%20c, x-other = 1,';
     expect(tracing({ OTEL_EXPORTER_OTLP_HEADERS })?.headers).toEqual({
-      ...{ 'api-key': 'a=b c', 'x-other': '1' },
+      'api-key': 'a=b c',
+      'x-other': '1',
     });
     for (const secret of ['s3cr3t', 'a=s3cr3t%0d%0ax: 1', 'a=s3cr3t%', '=s3cr3t', 'a b=s3cr3t']) {
       const read = () => tracing({ OTEL_EXPORTER_OTLP_HEADERS: secret });

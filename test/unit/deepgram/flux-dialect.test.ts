@@ -53,9 +53,13 @@ describe('a turn', () => {
       Math.abs(client.sound.reduce((sum, { length }) => sum + length, 0) - 19_200),
     ).toBeLessThan(9);
     expect(client.said.at(-1)).toEqual({
-      ...{ type: 'SpeechMetadata', speech_id, audio_duration_ms: 400 },
-      ...{ input_character_count: 24, billable_character_count: 23 },
-      ...{ controls_applied: NO_CONTROLS, cost_usdc: '23' },
+      type: 'SpeechMetadata',
+      speech_id,
+      audio_duration_ms: 400,
+      input_character_count: 24,
+      billable_character_count: 23,
+      controls_applied: NO_CONTROLS,
+      cost_usdc: '23',
     });
   });
 
@@ -67,8 +71,13 @@ describe('a turn', () => {
     }
     await settleAll();
     expect(client.said.map(({ type }) => type)).toEqual([
-      ...['Connected', 'SpeechStarted', 'Flushed', 'Flushed', 'SpeechMetadata'],
-      ...['SpeechStarted', 'SpeechMetadata'],
+      'Connected',
+      'SpeechStarted',
+      'Flushed',
+      'Flushed',
+      'SpeechMetadata',
+      'SpeechStarted',
+      'SpeechMetadata',
     ]);
     const ids = client.of('SpeechMetadata').map(({ speech_id }) => speech_id);
     expect(new Set(ids).size).toBe(2);
@@ -100,8 +109,11 @@ describe('a turn', () => {
     expect(texts()).toEqual(['Good day.', 'Good bye']);
     expect(client.of('SpeechMetadata')).toHaveLength(2);
     expect(client.said.at(-1)).toEqual({
-      ...{ type: 'SessionMetadata', total_audio_duration_ms: 400 },
-      ...{ total_input_character_count: 17, total_billable_character_count: 17, cost_usdc: '17' },
+      type: 'SessionMetadata',
+      total_audio_duration_ms: 400,
+      total_input_character_count: 17,
+      total_billable_character_count: 17,
+      cost_usdc: '17',
     });
     expect(client.closed).toEqual({ code: 1000, reason: 'done' });
   });
@@ -134,8 +146,12 @@ describe('an interrupt', () => {
     await settleAll();
     expect([texts(), given[1]?.isStopped]).toEqual([['One word.', 'Two words.', 'Four'], true]);
     expect(client.said.map(({ type }) => type)).toEqual([
-      ...['Connected', 'SpeechStarted', 'Flushed', 'SpeechInterrupted'],
-      ...['SpeechStarted', 'SpeechMetadata'],
+      'Connected',
+      'SpeechStarted',
+      'Flushed',
+      'SpeechInterrupted',
+      'SpeechStarted',
+      'SpeechMetadata',
     ]);
     const [interrupted] = client.of('SpeechInterrupted');
     expect(interrupted).toMatchObject({
@@ -157,11 +173,9 @@ describe('an interrupt', () => {
     await settleAll();
     expect(client.of('SpeechInterrupted')).toMatchObject([
       {
-        ...{
-          audio_played_ms: 600,
-          text_spoken: 'One two ',
-          text_remaining: 'three four. Five six.',
-        },
+        audio_played_ms: 600,
+        text_spoken: 'One two ',
+        text_remaining: 'three four. Five six.',
         metadata: { speech_id: first?.speech_id, audio_duration_ms: 2_000 },
       },
     ]);
@@ -233,7 +247,8 @@ describe('a change of settings', () => {
     await settleAll();
     say({ type: 'Configure', speed: 1.15 });
     expect(client.of('ConfigureSuccess')[1]).toEqual({
-      ...{ type: 'ConfigureSuccess', applied: { speed: 1.15 } },
+      type: 'ConfigureSuccess',
+      applied: { speed: 1.15 },
     });
     speak('Two. ');
     await settleAll();

@@ -11,7 +11,11 @@ const models = {
 it('adds the maker that clients leave out and drops the kind that they add', () => {
   const named = ['nova-3', 'nova-3-general', 'base-general', 'keyed', 'local/flite', 'a/b-general'];
   expect(named.map((name) => fullModelId(models, name))).toEqual([
-    ...['deepgram/nova-3', 'deepgram/nova-3', 'deepgram/base', 'deepgram/keyed', 'local/flite'],
+    'deepgram/nova-3',
+    'deepgram/nova-3',
+    'deepgram/base',
+    'deepgram/keyed',
+    'local/flite',
     'a/b-general',
   ]);
 });

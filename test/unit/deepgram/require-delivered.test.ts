@@ -3,7 +3,9 @@ import { requireDelivered } from '../../../src/deepgram/require-delivered.ts';
 import type { ApiError } from '../../../src/kernel/api-error.ts';
 
 const answer = (status: number, text: string) => ({
-  ...{ status, body: Buffer.from(text), upstreamMs: 1 },
+  status,
+  body: Buffer.from(text),
+  upstreamMs: 1,
   headers: { 'content-type': 'text/plain', 'x-svc-cost-usdc': '0' },
 });
 
@@ -26,7 +28,9 @@ it('passes on what was delivered, and throws a refusal in its own words', () => 
     }
     const { error, fields, headers, status } = thrown as ApiError;
     expect({ error, status, message: fields.message, headers }).toEqual({
-      ...{ error: 'upstream_refused', status: 422, message },
+      error: 'upstream_refused',
+      status: 422,
+      message,
       headers: { 'x-svc-cost-usdc': '0' },
     });
   }

@@ -38,7 +38,10 @@ describe('live speech', () => {
     say({ type: 'Flush' });
     await settleAll();
     expect(client.of('Flushed').at(-1)).toEqual({
-      ...{ type: 'Flushed', sequence_id: 1, characters: 0, cost_usdc: '0' },
+      type: 'Flushed',
+      sequence_id: 1,
+      characters: 0,
+      cost_usdc: '0',
     });
   });
 
@@ -135,7 +138,8 @@ describe('live speech', () => {
     expect(texts()).toEqual(['One.', 'Two.']);
     expect(client.of('Error')).toEqual([
       {
-        ...{ type: 'Error', code: 'budget_exhausted' },
+        type: 'Error',
+        code: 'budget_exhausted',
         description: 'The balance does not cover this request.',
       },
     ]);

@@ -32,14 +32,21 @@ function world() {
   const outcomes = createOutcomeKeeper({ keys, ...deps });
   const kept: string[] = [];
   const keeper = createAnswerKeeper({
-    ...{ keys, outcomes, lease, ...deps },
+    keys,
+    outcomes,
+    lease,
+    ...deps,
     onKept: async () => void kept.push('kept'),
   });
   const begin = (
     more: { key?: string; path?: string; caller?: AgentCaller | DeveloperCaller } = {},
   ) =>
     keeper.begin({
-      ...{ caller: agent(1), key: 'k', method: 'POST', path: '/v1/buy', ...more },
+      caller: agent(1),
+      key: 'k',
+      method: 'POST',
+      path: '/v1/buy',
+      ...more,
       render: (refusal) => renderError(refusal, 'openai', () => silentLog),
     });
   const fresh = async (more = {}): Promise<FreshWork> => {
@@ -93,7 +100,8 @@ describe('a key', () => {
     w.clock.advance(2 * MINUTES_10);
     const refusal = await w.refused();
     expect(refusal).toMatchObject({
-      ...{ status: 409, error: 'request_in_flight' },
+      status: 409,
+      error: 'request_in_flight',
       fields: { idempotency_key: 'k' },
       headers: { 'x-should-retry': 'false' },
     });
@@ -202,7 +210,8 @@ describe('the key of a process that died', () => {
       answer: { status: 502, headers: { 'x-should-retry': 'false' } },
     });
     expect(JSON.parse(textOf(first) ?? '')).toMatchObject({
-      ...{ hold: workId, charged: '7350' },
+      hold: workId,
+      charged: '7350',
       error: { type: 'upstream_error', code: 'upstream_paid_request_failed_ambiguous' },
     });
     expect(textOf(await w.begin())).toBe(textOf(first));

@@ -33,7 +33,9 @@ describe('every refusal that clients would repeat', () => {
     expect(floods.length).toBeGreaterThan(3);
     for (const [name, { headers }] of floods) {
       expect([name, headers['x-should-retry'], 'retry-after' in headers]).toEqual([
-        ...[name, 'true', true],
+        name,
+        'true',
+        true,
       ]);
     }
   });

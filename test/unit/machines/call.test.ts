@@ -90,6 +90,7 @@ describe('a call', () => {
     ['asked to end, and not dialled', [hangup, denied], 'unanswered agent_ended'],
     ['asked to end, and unknown to the carrier', [hangup, swept], 'unanswered agent_ended'],
     ['that the carrier does not take', [denied], 'failed carrier_denied'],
+    ['to a number that does not exist', [dialled, gone('invalid')], 'failed dial_invalid'],
     ['that fails while dialling', [dialled, gone('failed')], 'failed dial_failed'],
     [
       'refused at its answer',

@@ -36,7 +36,9 @@ function start(heardAtMs = (): number => OPENED_MS, isOwed = false) {
   const actor = createActor(transcriptionStreamMachine, {
     clock,
     input: {
-      ...{ quiet: { code: 1000, reason: 'no audio' }, unheld, unfinished },
+      quiet: { code: 1000, reason: 'no audio' },
+      unheld,
+      unfinished,
       effects: {
         extendHold: note('extendHold'),
         passAudio: note('passAudio'),

@@ -25,25 +25,33 @@ it('sells under the address of the marketplace, with a receipt, and refuses in t
       async serve(call) {
         calls.push(call);
         return {
-          ...{
-            status: 200,
-            headers: { 'content-type': 'application/json' },
-            body: Buffer.from('{}'),
-          },
-          ...{ costRaw: 3_150n, payment: 'internal', upstreamMs: 4, advisory: '{}' },
+          status: 200,
+          headers: { 'content-type': 'application/json' },
+          body: Buffer.from('{}'),
+          costRaw: 3_150n,
+          payment: 'internal',
+          upstreamMs: 4,
+          advisory: '{}',
         };
       },
     },
   });
   const reply = await sales.sell({
-    ...{ service: 'tts', vendor: 'deepgram', body: { text: 'a' }, workId: undefined },
-    ...{ spender: { agentId: 3 }, signal: new AbortController().signal },
+    service: 'tts',
+    vendor: 'deepgram',
+    body: { text: 'a' },
+    workId: undefined,
+    spender: { agentId: 3 },
+    signal: new AbortController().signal,
   });
   expect(reply).toMatchObject({
-    ...{ status: 200, upstreamMs: 4 },
+    status: 200,
+    upstreamMs: 4,
     headers: {
-      ...{ 'x-svc-cost-usdc': '3150', 'x-svc-payment-amount': '0.003150' },
-      ...{ 'x-svc-payment': 'internal', 'x-svc-budget-advisory': '{}' },
+      'x-svc-cost-usdc': '3150',
+      'x-svc-payment-amount': '0.003150',
+      'x-svc-payment': 'internal',
+      'x-svc-budget-advisory': '{}',
     },
   });
   expect(lines).toMatchObject([
@@ -52,7 +60,9 @@ it('sells under the address of the marketplace, with a receipt, and refuses in t
   const [call] = calls;
   expect(call).toMatchObject({ url: 'https://m.example/v1/tts/deepgram', host: 'm.example' });
   const refusal = call?.refusalOfHold({
-    ...{ reason: 'insufficient_balance', availableRaw: 1n, requiredRaw: 2n },
+    reason: 'insufficient_balance',
+    availableRaw: 1n,
+    requiredRaw: 2n,
   });
   expect(refusal).toBeInstanceOf(ApiError);
   expect(refusal).toMatchObject({ status: 402, error: 'budget_exhausted' });

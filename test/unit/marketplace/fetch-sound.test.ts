@@ -44,7 +44,9 @@ function web(
   const share = createBytesInFlight(room)('acct_1');
   const caller = { admitHost, asker: askerNamed('a'), share, signal: leaving.signal };
   return {
-    ...{ opened, sent, leaving },
+    opened,
+    sent,
+    leaving,
     get: (url: string) => fetchSound(url, caller),
     refusal: (url: string) =>
       fetchSound(url, caller).then(
@@ -120,7 +122,8 @@ describe('a file of sound', () => {
     const refused = await web({ [url]: page }).refusal(url);
     expect(refused).toBeInstanceOf(ApiError);
     expect([refused?.status, refused?.fields.message]).toEqual([
-      ...[status, typeof message === 'string' ? message : expect.stringMatching(message)],
+      status,
+      typeof message === 'string' ? message : expect.stringMatching(message),
     ]);
   });
 

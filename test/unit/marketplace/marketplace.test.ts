@@ -10,9 +10,7 @@ const BASE = 'https://m.example';
 type Run = { op: string; agentId: number; body: unknown };
 
 function market(
-  answer: MemoryAnswer | Error = {
-    ...{ status: 200, body: { result: { success: true } }, headers: {} },
-  },
+  answer: MemoryAnswer | Error = { status: 200, body: { result: { success: true } }, headers: {} },
 ) {
   const runs: Run[] = [];
   const sold: unknown[] = [];
@@ -42,16 +40,27 @@ function market(
       async serve(call) {
         sold.push(call);
         return {
-          ...{ status: 200, headers: {}, body: Buffer.from('{}'), costRaw: 7n, upstreamMs: 1 },
-          ...{ payment: 'internal', advisory: '{"near":true}' },
+          status: 200,
+          headers: {},
+          body: Buffer.from('{}'),
+          costRaw: 7n,
+          upstreamMs: 1,
+          payment: 'internal',
+          advisory: '{"near":true}',
         };
       },
     },
   });
   const call = (path: string, body?: string | Uint8Array, method: 'POST' | 'GET' = 'POST') =>
     place.call({
-      ...{ url: `${BASE}${path}`, method, headers: [], body, workId: 'w1', accountId: 'acct_1' },
-      ...{ spender: { agentId: 3, keyId: 4 }, signal: new AbortController().signal },
+      url: `${BASE}${path}`,
+      method,
+      headers: [],
+      body,
+      workId: 'w1',
+      accountId: 'acct_1',
+      spender: { agentId: 3, keyId: 4 },
+      signal: new AbortController().signal,
     });
   return { runs, sold, priced, place, call };
 }
@@ -67,7 +76,12 @@ describe('memory at the marketplace', () => {
       expect(readable(told.body)).toEqual({ result: { success: true } });
     }
     expect(runs.map(({ op }) => op)).toEqual([
-      ...['query', 'ingest', 'status', 'list', 'delete', 'tenant/create'],
+      'query',
+      'ingest',
+      'status',
+      'list',
+      'delete',
+      'tenant/create',
     ]);
     expect(new Set(runs.map(({ agentId }) => agentId))).toEqual(new Set([3]));
     expect(runs[0]?.body).toBe('{"tenantId":"other"}');
@@ -75,7 +89,9 @@ describe('memory at the marketplace', () => {
 
   it('relays its refusals as answers that cost nothing', async () => {
     const { call } = market({
-      ...{ status: 404, body: { error: 'tenant_not_found' }, headers: { 'retry-after': '1' } },
+      status: 404,
+      body: { error: 'tenant_not_found' },
+      headers: { 'retry-after': '1' },
     });
     const told = await call('/v1/db/vectordb/query', '{}');
     expect(told).toMatchObject({ status: 404, costRaw: 0n, payment: 'passthrough' });
@@ -132,8 +148,12 @@ describe('a service at the marketplace', () => {
     expect(told.headers).toEqual({ 'x-svc-budget-advisory': '{"near":true}' });
     expect(sold).toMatchObject([
       {
-        ...{ service: 'tts', vendor: 'deepgram', body: { text: 'hello' }, workId: 'w1' },
-        ...{ url: `${BASE}/v1/tts/deepgram?a=b`, host: 'm.example' },
+        service: 'tts',
+        vendor: 'deepgram',
+        body: { text: 'hello' },
+        workId: 'w1',
+        url: `${BASE}/v1/tts/deepgram?a=b`,
+        host: 'm.example',
       },
     ]);
     expect([place.matches(`${BASE}/v1/x`), place.matches('https://other.example/v1/x')]).toEqual([

@@ -16,7 +16,8 @@ const OFFERED = REMOTE_VENDORS.flatMap(({ name, services }) =>
 describe('the price of an order', () => {
   it('counts its text, at the list price and 5 %, rounded up once', () => {
     expect(priced('tts', 'deepgram', { text: 'x'.repeat(100) })).toEqual({
-      ...{ kind: 'sold', priceRaw: 3_150n },
+      kind: 'sold',
+      priceRaw: 3_150n,
     });
     expect(priced('tts', 'deepgram', { text: '🙂' })).toMatchObject({ priceRaw: 32n });
     const full = { text: 'x'.repeat(1_000), model: 'eleven_v3' };
@@ -25,14 +26,18 @@ describe('the price of an order', () => {
 
   it('is for as much as the list price is for where its text is not known, and of a file', () => {
     expect(priced('tts', 'deepgram')).toEqual({
-      ...{ kind: 'sold', priceRaw: 31_500n, per: { quantity: 1_000, unit: 'character' } },
+      kind: 'sold',
+      priceRaw: 31_500n,
+      per: { quantity: 1_000, unit: 'character' },
     });
     expect(priced('tts', 'elevenlabs', { model: 'eleven_v3' })).toMatchObject({
       priceRaw: 105_000n,
     });
     const audioUrl = 'https://files.example/a.wav';
     expect(priced('stt', 'deepgram', { audioUrl })).toEqual({
-      ...{ kind: 'sold', priceRaw: 8_085n, per: { quantity: 60, unit: 'second' } },
+      kind: 'sold',
+      priceRaw: 8_085n,
+      per: { quantity: 60, unit: 'second' },
     });
   });
 

@@ -39,11 +39,9 @@ it.each([
     for (let round = 0; round < 2; round++) {
       const under = Array.from({ length: most }, (__, n) => enter(n));
       await expect(enter(most)).rejects.toMatchObject({
-        ...{
-          status: 503,
-          error: 'vendor_unavailable',
-          fields: { message: expect.stringMatching(message) },
-        },
+        status: 503,
+        error: 'vendor_unavailable',
+        fields: { message: expect.stringMatching(message) },
         headers: { 'retry-after': '1', 'x-should-retry': 'true' },
       });
       for (const end of ends.splice(0)) end();

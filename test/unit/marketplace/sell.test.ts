@@ -21,13 +21,19 @@ function till() {
       },
     },
     budgets: { left: async () => ({ advisory: undefined }) },
-    ...{ clock: new ManualClock(), random: systemRandom, log: silentLog },
+    clock: new ManualClock(),
+    random: systemRandom,
+    log: silentLog,
     findOwner: async () => undefined,
     tripwires: { eventsOf: async () => [] },
   } as unknown as SellDeps;
   const sale: Sale = {
-    ...{ spender: { agentId: 1 }, workId: undefined, url: 'u', host: 'h' },
-    ...{ signal: leaving.signal, refusalOfHold: () => new Error('held back') },
+    spender: { agentId: 1 },
+    workId: undefined,
+    url: 'u',
+    host: 'h',
+    signal: leaving.signal,
+    refusalOfHold: () => new Error('held back'),
   };
   const span = new RecordedSpan('request');
   const buy = (ask: () => void, priceRaw = PRICE_RAW) =>
@@ -35,7 +41,9 @@ function till() {
       deps,
       { ...sale, span },
       {
-        ...{ vendor: 'v', priceRaw, usage: { character: 9 } },
+        vendor: 'v',
+        priceRaw,
+        usage: { character: 9 },
         ask: async () => {
           ask();
           return { json: {} };
@@ -85,7 +93,8 @@ describe('a sale', () => {
     await expect(buy(fails)).rejects.toThrow(VendorFailed);
     const [sold, failed] = span.children;
     expect(sold).toMatchObject({
-      ...{ name: 'marketplace v', ended: { attributes: { 'svc.cost_raw': 70 } } },
+      name: 'marketplace v',
+      ended: { attributes: { 'svc.cost_raw': 70 } },
       attributes: { 'svc.hold.id': 'h', 'svc.usage.character': 9, 'svc.agent.id': 1 },
     });
     expect(failed?.ended).toEqual({ error: 'vendor_failed' });

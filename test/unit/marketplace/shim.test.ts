@@ -21,18 +21,19 @@ async function shop(deliver: () => Promise<Delivery>, more: Partial<ShimDeps> = 
     await ledger.credit({ agentId, reference: `credit ${agentId}`, amountRaw: 1_000_000n });
   }
   const acme: Vendor = {
-    ...{ name: 'acme', title: 'Acme' },
+    name: 'acme',
+    title: 'Acme',
     services: { tts: { plan: () => ({ price: PRICE, ask: deliver }) } },
   };
   const shim = createShim({
-    ...{
-      ledger,
-      clock: new ManualClock(),
-      random: createSeededRandom(Buffer.alloc(32)),
-      log: silentLog,
-    },
+    ledger,
+    clock: new ManualClock(),
+    random: createSeededRandom(Buffer.alloc(32)),
+    log: silentLog,
     budgets: { left: async () => ({ remainingRaw: undefined, advisory: undefined }) },
-    ...{ vendors: [acme], accounts: new Map(), findOwner: async () => undefined },
+    vendors: [acme],
+    accounts: new Map(),
+    findOwner: async () => undefined,
     tripwires: { eventsOf: async () => [] },
     rooms: createMarketRooms(),
     saleHealth: { watch: (_, ask) => ask() },
@@ -43,21 +44,24 @@ async function shop(deliver: () => Promise<Delivery>, more: Partial<ShimDeps> = 
   });
   const buy = (call: Partial<ShimCall> = {}) =>
     shim.serve({
-      ...{ service: 'tts', vendor: 'acme', body: { text: 'Hello.' }, spender: { agentId: 1 } },
-      ...{
-        accountId: 'acct_1',
-        workId: undefined,
-        url: 'https://m.example/v1/tts/acme',
-        host: 'm.example',
-      },
-      ...{ signal: new AbortController().signal, refusalOfHold: refusePayment },
+      service: 'tts',
+      vendor: 'acme',
+      body: { text: 'Hello.' },
+      spender: { agentId: 1 },
+      accountId: 'acct_1',
+      workId: undefined,
+      url: 'https://m.example/v1/tts/acme',
+      host: 'm.example',
+      signal: new AbortController().signal,
+      refusalOfHold: refusePayment,
       ...call,
     });
   return { ledger, buy };
 }
 
 const sound = (bytes: number): Delivery => ({
-  ...{ audio: Buffer.alloc(bytes), contentType: 'audio/mpeg' },
+  audio: Buffer.alloc(bytes),
+  contentType: 'audio/mpeg',
 });
 
 /** Without the body, which a failed expectation would print. */
@@ -108,7 +112,8 @@ describe('the memory of all calls', () => {
     size.bytes = WHOLE - Math.ceil(bodyBytes / answer) + 1;
     const before = ledger.consumedRaw(1);
     await expect(statusOf(buy({ onOver }))).rejects.toMatchObject({
-      ...{ status: 503, error: 'vendor_unavailable' },
+      status: 503,
+      error: 'vendor_unavailable',
       headers: { 'x-should-retry': 'true' },
     });
     expect([ledger.consumedRaw(1), ledger.openHolds()]).toEqual([before, 0]);
@@ -121,7 +126,8 @@ describe('the memory of all calls', () => {
 
   it('is counted while an answer comes over the network, and a full one is no failure of the vendor', async () => {
     const far: Vendor = {
-      ...{ name: 'far', title: 'Far' },
+      name: 'far',
+      title: 'Far',
       account: { variables: [], baseUrl: null, opens: () => ({}) },
       services: {
         tts: {
@@ -147,7 +153,8 @@ describe('the memory of all calls', () => {
     bytes++;
     const charged = ledger.consumedRaw(1);
     await expect(statusOf(buy({ vendor: 'far' }))).rejects.toMatchObject({
-      ...{ status: 503, error: 'vendor_unavailable' },
+      status: 503,
+      error: 'vendor_unavailable',
     });
     expect([ledger.consumedRaw(1), ledger.openHolds()]).toEqual([charged, 0]);
   });

@@ -10,7 +10,9 @@ it('signs the example of the documentation as the documentation does', () => {
       body: undefined,
     },
     {
-      ...{ keyId: 'AKIDEXAMPLE', region: 'us-east-1', service: 'iam' },
+      keyId: 'AKIDEXAMPLE',
+      region: 'us-east-1',
+      service: 'iam',
       secret: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY',
     },
     Date.UTC(2015, 7, 30, 12, 36),

@@ -18,7 +18,8 @@ function doorOf(soundMs?: number) {
     return { status: 200, headers: {}, body: Buffer.from('{}') };
   };
   const door = openDoor({ fetch, clock, random: systemRandom }, account, {
-    ...{ agentId: 1, signal: leaving.signal },
+    agentId: 1,
+    signal: leaving.signal,
     ...(soundMs !== undefined && { soundMs }),
   });
   return { clock, door, leaving, sent };
@@ -41,7 +42,9 @@ describe('the time of an order', () => {
     await door.abandon({ method: 'DELETE', path: '/a' });
     expect(sent).toMatchObject([
       {
-        ...{ method: 'DELETE', url: 'http://v/v1/a', headers: { key: 'k' } },
+        method: 'DELETE',
+        url: 'http://v/v1/a',
+        headers: { key: 'k' },
         timeoutMs: LIMITS.marketplace.abandonMs,
       },
     ]);

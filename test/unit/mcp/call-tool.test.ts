@@ -13,13 +13,19 @@ import { tool } from '../../../src/mcp/tool.ts';
 import { costOf, toolResult } from '../../../src/mcp/tool-result.ts';
 
 const target = route()({
-  ...{ method: 'POST', path: '/v1/target', credential: 'agent', summary: 'A target' },
+  method: 'POST',
+  path: '/v1/target',
+  credential: 'agent',
+  summary: 'A target',
   body: z.unknown(),
   handle: () => ok({}),
 } as const);
 
 const probe = tool({
-  ...{ name: 'probe', title: 'Probe', description: 'Asks', isReadOnly: false },
+  name: 'probe',
+  title: 'Probe',
+  description: 'Asks',
+  isReadOnly: false,
   input: z.object({ n: z.number().optional() }),
   async call({ n }, ask) {
     const answer = await ask(target, { body: { n } });
@@ -40,14 +46,12 @@ function calling(
   const clock = new ManualClock();
   const make = (args: unknown = {}) =>
     callTool(clock, {
-      ...{
-        tool: probe,
-        args,
-        budget,
-        key: isNamed ? 'k' : undefined,
-        signal: left.signal,
-        log: silentLog,
-      },
+      tool: probe,
+      args,
+      budget,
+      key: isNamed ? 'k' : undefined,
+      signal: left.signal,
+      log: silentLog,
       ask: async (call) => {
         asked.push(call);
         const told = typeof answer === 'function' ? await answer(call) : answer;
@@ -69,7 +73,10 @@ describe('a tool call', () => {
   it('asks its route under its key, and tells the cost in dollars and raw', async () => {
     const { asked, make } = calling(fine);
     expect((await make({ n: 1 })).structuredContent).toEqual({
-      ...{ told: 'hello', costUsdc: '1.234567', costRaw: '1234567', replayed: true },
+      told: 'hello',
+      costUsdc: '1.234567',
+      costRaw: '1234567',
+      replayed: true,
     });
     expect(asked).toMatchObject([{ route: target, body: { n: 1 }, idempotencyKey: 'k' }]);
   });
@@ -106,7 +113,10 @@ describe('a tool call', () => {
       const { error, status } = refusal;
       expect(isError).toBe(true);
       expect(structuredContent).toEqual({
-        ...{ ...fields, error, message, status },
+        ...fields,
+        error,
+        message,
+        status,
         ...(mayRetry !== undefined && { mayRetry }),
       });
       expect(content).toEqual([{ type: 'text', text: `${error}: ${message}` }]);
@@ -154,13 +164,18 @@ describe('a tool call', () => {
       isError: true,
       content: [{ text: expect.stringContaining('tool_results_too_large') }],
       structuredContent: {
-        ...{ error: 'tool_results_too_large', status: 502, limit_bytes: LIMITS.mcp.resultBytes },
-        ...{ costRaw: '1234567', mayRetry: true },
+        error: 'tool_results_too_large',
+        status: 502,
+        limit_bytes: LIMITS.mcp.resultBytes,
+        costRaw: '1234567',
+        mayRetry: true,
       },
     });
     const unnamed = calling(long, { bytes: bytes - 1, isNamed: false });
     expect((await unnamed.make()).structuredContent).toMatchObject({
-      ...{ error: 'tool_results_too_large', costRaw: '1234567', mayRetry: false },
+      error: 'tool_results_too_large',
+      costRaw: '1234567',
+      mayRetry: false,
     });
   });
 

@@ -11,13 +11,11 @@ import { type CallName, workKey } from '../../../src/mcp/work-key.ts';
 describe('the key of a call', () => {
   const keyOf = (named: Partial<CallName>) =>
     workKey({
-      ...{
-        metaKey: undefined,
-        headerKey: 'k',
-        id: 1,
-        tool: 'speak',
-        args: { text: 'a', speed: 1 },
-      },
+      metaKey: undefined,
+      headerKey: 'k',
+      id: 1,
+      tool: 'speak',
+      args: { text: 'a', speed: 1 },
       ...named,
     });
 
@@ -29,7 +27,8 @@ describe('the key of a call', () => {
   it('is no key where it is no string, which is refused: the call would be paid for twice', async () => {
     for (const metaKey of [7, null, {}, ['k'], false]) {
       await expect(keyOf({ metaKey })).rejects.toMatchObject({
-        ...{ status: 400, error: 'Invalid request' },
+        status: 400,
+        error: 'Invalid request',
         fields: { details: [{ path: ['_meta', 'idempotencyKey'] }] },
       });
     }
@@ -39,8 +38,13 @@ describe('the key of a call', () => {
     const long = { audio: 'A'.repeat(2 * LIMITS.copyBytesPerTurn) };
     const calls = [
       ...[1, 2, '1', '2', 'é'.repeat(200)].map((id) => ({ id })),
-      ...[{ headerKey: 'other' }, { tool: 'think' }, { args: undefined }, { args: long }],
-      ...[{ args: { text: 'a' } }, { args: { text: 'b', speed: 1 } }, { args: { text: ['a'] } }],
+      { headerKey: 'other' },
+      { tool: 'think' },
+      { args: undefined },
+      { args: long },
+      { args: { text: 'a' } },
+      { args: { text: 'b', speed: 1 } },
+      { args: { text: ['a'] } },
     ];
     const keys = await Promise.all(calls.map(keyOf));
     expect(new Set(keys).size).toBe(calls.length);
@@ -115,7 +119,9 @@ describe('the calls of an agent under way', () => {
 
 describe('the answer of a route', () => {
   const answer = (body: string | Uint8Array | AsyncIterable<Uint8Array>) => ({
-    ...{ status: 200, headers: { 'content-type': 'x/y' }, body },
+    status: 200,
+    headers: { 'content-type': 'x/y' },
+    body,
   });
   const over = new AbortController();
   const read = (told: HttpAnswer) => readAnswer(told, 3, over.signal);

@@ -6,7 +6,9 @@ describe('an ADTS frame', () => {
   it.each([1, 249, 2_041, 8_000])('tells its %i bytes, its rate and its samples', (bytes) => {
     const frame = Buffer.from(adtsFrame(new Uint8Array(bytes), 24_000));
     expect(readAdtsFrame(frame, 0)).toEqual({
-      ...{ bytes: bytes + 7, samples: 1_024, sampleRateHz: 24_000 },
+      bytes: bytes + 7,
+      samples: 1_024,
+      sampleRateHz: 24_000,
     });
   });
 

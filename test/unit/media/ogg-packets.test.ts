@@ -16,7 +16,10 @@ describe('the packets of an Ogg file', () => {
     const goesOn = Buffer.concat([first.subarray(0, 29), first.subarray(30)]);
     const end = oggPage({ packets: [long.subarray(510), Buffer.from('x')], granule: 0n, flags: 1 });
     expect(packets(opusFile(2), goesOn, end)).toEqual([
-      ...[Buffer.from([8, 1, 2]), Buffer.from([8, 1, 2]), long, Buffer.from('x')],
+      Buffer.from([8, 1, 2]),
+      Buffer.from([8, 1, 2]),
+      long,
+      Buffer.from('x'),
     ]);
   });
 

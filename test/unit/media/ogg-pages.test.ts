@@ -60,11 +60,13 @@ describe('Opus in Ogg', () => {
     const writer = new OggOpusWriter({ inputHz: 24_000, lookahead: 156, serial: 1 });
     const frame = Buffer.alloc(40);
     const file = Buffer.concat([
-      ...[writer.head(), writer.sound([frame, frame], 480), writer.end([frame, frame], 480, 1_000)],
+      writer.head(),
+      writer.sound([frame, frame], 480),
+      writer.end([frame, frame], 480, 1_000),
     ]);
     expect(file.toString('latin1', 28, 36)).toBe('OpusHead');
     expect([file[36], file[37], file.readUInt16LE(38), file.readUInt32LE(40)]).toEqual([
-      ...[1, 1, 312, 24_000],
+      1, 1, 312, 24_000,
     ]);
     expect(pagesOf(file).map(({ flags, granule }) => [flags, granule])).toEqual([
       [2, 0],

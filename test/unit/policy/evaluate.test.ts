@@ -5,7 +5,9 @@ import { FACTS, policyOf } from '../../support/spending.ts';
 
 const breach = (id: number, roomRaw: bigint, action: 'block' | 'suspend_agent' = 'block') => ({
   policy: policyOf({ id, action }),
-  ...{ requiredRaw: 9n, spentRaw: 100n - roomRaw, capRaw: 100n },
+  requiredRaw: 9n,
+  spentRaw: 100n - roomRaw,
+  capRaw: 100n,
 });
 
 describe('of two breaches the one that is reported', () => {
@@ -28,7 +30,10 @@ describe('how a policy stands', () => {
     const counter = count(emptyCounter(1, 1), 0, { heldRaw: 30n, settledRaw: 90n });
     const policy = policyOf({ limitRaw: 100n });
     expect(capStateOf(policy, counter, 0, reading)).toEqual({
-      ...{ policy, spentRaw: 120n, capRaw: 100n, remainingRaw: 0n },
+      policy,
+      spentRaw: 120n,
+      capRaw: 100n,
+      remainingRaw: 0n,
       windowResetsAtMs: null,
     });
     const wide = policyOf({ limitRaw: 150n });

@@ -19,7 +19,9 @@ describe('standingOf', () => {
     const policy = policyOf({ limitRaw: 100n });
     const some = counterOf(policy, [spent(5, 30n, 12n)]);
     expect(standingAt(policy, some, NOW_MS)).toMatchObject({
-      ...{ spentRaw: 42n, capRaw: 100n, remainingRaw: 58n },
+      spentRaw: 42n,
+      capRaw: 100n,
+      remainingRaw: 58n,
     });
     const lowered = policyOf({ limitRaw: 40n });
     expect(standingAt(lowered, some, NOW_MS)).toMatchObject({ spentRaw: 42n, remainingRaw: 0n });

@@ -22,7 +22,10 @@ describe('fair shares', () => {
     expect(passed(shares, 'c', 100)).toBe(33);
     clock.advance(20_000);
     expect(shares.take('a')).toEqual({
-      ...{ allowed: false, limit: 33, remaining: 0, retryAfterSeconds: 40 },
+      allowed: false,
+      limit: 33,
+      remaining: 0,
+      retryAfterSeconds: 40,
       resetAtSec: Math.ceil((clock.now() + 40_000) / 1_000),
     });
     clock.advance(40_000);

@@ -10,8 +10,16 @@ const SECONDS = 120;
 const NOBODY: Caller = { kind: 'none' };
 
 const agent = (agentId: number, accountId: string, hasMoney = false): AgentCaller => ({
-  ...{ kind: 'agent', agentId, accountId, keyId: agentId, keyRootId: agentId, hasMoney },
-  ...{ permission: 'read_write', promptCaching: 'off', status: 'active', operatorExpiry: null },
+  kind: 'agent',
+  agentId,
+  accountId,
+  keyId: agentId,
+  keyRootId: agentId,
+  hasMoney,
+  permission: 'read_write',
+  promptCaching: 'off',
+  status: 'active',
+  operatorExpiry: null,
 });
 
 /** The gate with the limits of production, on a clock that the test moves. */
@@ -19,10 +27,7 @@ function world() {
   const clock = new ManualClock();
   const signIns = new SignInNetworks();
   const gate = createRateGate(
-    {
-      ...{ limiter: createRateLimiter(clock), serverLimiter: createRateLimiter(clock) },
-      ...{ clock, signIns },
-    },
+    { limiter: createRateLimiter(clock), serverLimiter: createRateLimiter(clock), clock, signIns },
     DEFAULT_RATE_LIMITS,
   );
   /** Asks for `/v1/agents/balance`; the reason where it is refused. */

@@ -7,12 +7,21 @@ import { SignInNetworks } from '../../../src/rate-limit/sign-in-networks.ts';
 
 describe('calls that a caller’s own provider key may pay for', () => {
   const caller: Caller = {
-    ...{ kind: 'agent', agentId: 1, accountId: 'acct_1', keyId: 1, keyRootId: 1 },
-    ...{ permission: 'read_write', promptCaching: 'off', status: 'active', operatorExpiry: null },
+    kind: 'agent',
+    agentId: 1,
+    accountId: 'acct_1',
+    keyId: 1,
+    keyRootId: 1,
+    permission: 'read_write',
+    promptCaching: 'off',
+    status: 'active',
+    operatorExpiry: null,
   };
   const counted = (headers: ReadonlyMap<string, string>, rateLimit: 'gateway' | 'proxy') => ({
     route: {
-      ...{ path: '/v1/x', rateLimit, credential: 'agent' },
+      path: '/v1/x',
+      rateLimit,
+      credential: 'agent',
       ...(rateLimit === 'gateway' && { providerKey: 'optional' as const }),
     },
     clientAddress: () => '203.0.113.1',
@@ -25,8 +34,10 @@ describe('calls that a caller’s own provider key may pay for', () => {
     const clock = new ManualClock();
     const gate = createRateGate(
       {
-        ...{ limiter: createRateLimiter(clock), serverLimiter: createRateLimiter(clock) },
-        ...{ clock, signIns: new SignInNetworks() },
+        limiter: createRateLimiter(clock),
+        serverLimiter: createRateLimiter(clock),
+        clock,
+        signIns: new SignInNetworks(),
         holdsProviderKeys: () => holds,
       },
       { ...DEFAULT_RATE_LIMITS, gatewayPerMinute: 2, byokPerMinute: 5, agentProxyPerMinute: 3 },

@@ -3,6 +3,7 @@ import type { SocketConnection, SocketHandler } from '../../../src/http/websocke
 import { silentLog } from '../../../src/kernel/log.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import type { CarrierHooks } from '../../../src/phone/calls/calls.ts';
+import { CallbackMalformed } from '../../../src/phone/carriers/carrier.ts';
 import { createCarrierMediaSocket } from '../../../src/sockets/carrier-media.ts';
 import { phoneCall } from '../../support/phone-line.ts';
 import { settleAll } from '../../support/voice-world.ts';
@@ -38,7 +39,9 @@ async function streams() {
     },
   } satisfies Partial<CarrierHooks>;
   const route = createCarrierMediaSocket(hooks as unknown as CarrierHooks, {
-    ...{ clock, mostUnstarted: 2, publicOrigin: 'http://127.0.0.1' },
+    clock,
+    mostUnstarted: 2,
+    publicOrigin: 'http://127.0.0.1',
   });
   async function opened({ starts = true } = {}) {
     const handler: SocketHandler = await route.open({
@@ -114,4 +117,35 @@ it('no more streams wait for their first message than may, and a place is free a
   await opened({ starts: false });
   await opened({ starts: false });
   await expect(opened()).rejects.toMatchObject({ status: 503 });
+});
+
+it('a malformed message closes its stream with 1007 and a warning, and the next one is not read', async () => {
+  const warned: unknown[] = [];
+  const log = { ...silentLog, warn: (fields: unknown) => void warned.push(fields) };
+  let reads = 0;
+  const codec = {
+    ...CODEC,
+    read() {
+      reads++;
+      throw new CallbackMalformed('twilio: no message');
+    },
+  };
+  const hooks = { isGenuineUpgrade: () => true, openMedia: () => codec };
+  const route = createCarrierMediaSocket(hooks as unknown as CarrierHooks, {
+    clock: new ManualClock(),
+    publicOrigin: 'http://127.0.0.1',
+  });
+  const handler = await route.open({
+    believe: () => {},
+    headers: new Map(),
+    log,
+    requestId: 'req_1',
+    url: '/v1/telephony/twilio/media',
+  });
+  const codes: number[] = [];
+  handler.opened({ close: (code: number) => codes.push(code) } as unknown as SocketConnection);
+  for (const _ of [1, 2]) handler.frame?.(new Uint8Array(3), false);
+  expect(codes).toEqual([1007]);
+  expect(reads).toBe(1);
+  expect(warned).toMatchObject([{ err: { message: 'twilio: no message' } }]);
 });

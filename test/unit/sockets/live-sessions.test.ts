@@ -17,7 +17,11 @@ async function openHandler({ creditRaw = 10_000_000n, span }: Opening = {}) {
   const world = await createVoiceWorld({ clock, creditRaw });
   const caller = { kind: 'agent', agentId: AGENT, keyId: 70, accountId: 1 };
   const context = {
-    ...{ caller, headers: new Map(), query: {}, log: silentLog, span },
+    caller,
+    headers: new Map(),
+    query: {},
+    log: silentLog,
+    span,
     signal: new AbortController().signal,
   };
   const route = createLiveSocket(world.deps);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { EngineBusy, type SttListener } from '../../../src/engines/engine.ts';
-import { takeRecogniser } from '../../../src/sockets/take-engine.ts';
+import { openPlaced, takeRecogniser } from '../../../src/sockets/take-engine.ts';
+import type { VoiceSessionInput } from '../../../src/voice/session/voice-session-input.ts';
 import { createFakeEngines } from '../../support/voice-fakes.ts';
 
 /** A recogniser taken for a stream, and the listener that it was opened with. */
@@ -44,5 +45,36 @@ describe('takeRecogniser', () => {
   it('throws the refusal of the gateway when every recogniser is in use', async () => {
     const busy = { open: () => Promise.reject(new EngineBusy(5)) };
     await expect(takeRecogniser(busy, {})).rejects.toMatchObject({ status: 503 });
+  });
+});
+
+describe('openPlaced', () => {
+  const opened = { owner: {} } as VoiceSessionInput;
+
+  it('opens a session at engines whose streams have its place, and gives it back once the session ends', async () => {
+    const engines = createFakeEngines();
+    const { pocketsphinx } = engines.stt;
+    const input = await openPlaced(engines, async (placed) => {
+      expect(placed.stt.pocketsphinx).not.toBe(pocketsphinx);
+      return opened;
+    });
+    expect(pocketsphinx.listeners).toBe(1);
+    input.release?.();
+    input.release?.();
+    expect(pocketsphinx.listeners).toBe(0);
+  });
+
+  it('gives the place back where the session is refused', async () => {
+    const engines = createFakeEngines();
+    const refused = openPlaced(engines, () => Promise.reject(new Error('no money')));
+    await expect(refused).rejects.toThrow('no money');
+    expect(engines.stt.pocketsphinx.listeners).toBe(0);
+  });
+
+  it('refuses the upgrade with 503 and the time to try again where there is no place', async () => {
+    const engines = createFakeEngines();
+    engines.stt.pocketsphinx.mostListeners = 0;
+    const refused = openPlaced(engines, async () => opened);
+    await expect(refused).rejects.toMatchObject({ status: 503, headers: { 'retry-after': '5' } });
   });
 });

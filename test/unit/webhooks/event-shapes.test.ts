@@ -19,12 +19,20 @@ import { numberInGrace, numberReleased } from '../../../src/webhooks/phone-event
 
 const OWNER = { accountId: 'acct_1', agentId: 7, wallet: '0xaa' };
 const CALL: EventCall = {
-  ...{ callId: 'call_1', accountId: 'acct_1', direction: 'outbound', wallet: '0xaa' },
-  ...{ from: '+14155550100', to: '+14155550101', taskId: 'task-1', customerId: null },
+  callId: 'call_1',
+  accountId: 'acct_1',
+  direction: 'outbound',
+  wallet: '0xaa',
+  from: '+14155550100',
+  to: '+14155550101',
+  taskId: 'task-1',
+  customerId: null,
   answeredBy: 'human',
 };
 const RECEIPT = {
-  ...{ reason: 'backstop_settled', durationSeconds: 3, isBackstop: true },
+  reason: 'backstop_settled',
+  durationSeconds: 3,
+  isBackstop: true,
   legs: { transportRaw: 1n, sttRaw: 0n, ttsRaw: 0n },
 };
 const SALE = { url: 'https://v.example/a', host: 'v.example', amountRaw: 5n };
@@ -46,12 +54,23 @@ const EVENTS: readonly EventRow[] = [
   numberInGrace({ ...NUMBER, monthlyRentalRaw: 2n }, new Date(0)),
   numberReleased(NUMBER, 'grace_ended'),
   spendCapHit({
-    ...{ ...OWNER, url: SALE.url, host: SALE.host, error: 'spend_limit_exceeded' },
-    ...{ policyId: 4, required: '1', spent: '2', limit: '3' },
+    ...OWNER,
+    url: SALE.url,
+    host: SALE.host,
+    error: 'spend_limit_exceeded',
+    policyId: 4,
+    required: '1',
+    spent: '2',
+    limit: '3',
   }),
   tripwireTriggered({
-    ...{ accountId: 'acct_1', wallet: '0xaa', vendor: 'v', tripwire: 'price' },
-    ...{ expected: '1', observed: '2', reference: 'hold_1' },
+    accountId: 'acct_1',
+    wallet: '0xaa',
+    vendor: 'v',
+    tripwire: 'price',
+    expected: '1',
+    observed: '2',
+    reference: 'hold_1',
   }),
 ];
 

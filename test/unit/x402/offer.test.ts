@@ -19,9 +19,28 @@ function requireOffer(changes: object): PaymentOffer {
 
 /** 63 bits of decimal digits are an amount; nothing else is. */
 const NOT_AMOUNTS = [
-  ...['-5', '+5', '1e3', '0x10', '0.01', '٣', ' 1', '1 ', '', '01', '1_000', '1,000', 'NaN'],
-  ...[String(2n ** 63n), String(2n ** 256n), String(2n ** 256n + 10_000n)],
-  ...[10_000, 1e300, null, true, ['10000'], { value: '10000' }],
+  '-5',
+  '+5',
+  '1e3',
+  '0x10',
+  '0.01',
+  '٣',
+  ' 1',
+  '1 ',
+  '',
+  '01',
+  '1_000',
+  '1,000',
+  'NaN',
+  String(2n ** 63n),
+  String(2n ** 256n),
+  String(2n ** 256n + 10_000n),
+  10_000,
+  1e300,
+  null,
+  true,
+  ['10000'],
+  { value: '10000' },
 ];
 
 describe('an offer', () => {

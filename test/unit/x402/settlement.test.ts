@@ -12,7 +12,10 @@ const settlement = (value: string, name = 'payment-response') =>
 describe('a claimed settlement', () => {
   it('is read from what the published servers write', () => {
     const value = encodePaymentResponseHeader({
-      ...{ success: true, transaction: HASH, network: 'eip155:8453', payer: PAYEE },
+      success: true,
+      transaction: HASH,
+      network: 'eip155:8453',
+      payer: PAYEE,
     });
     const said = {
       success: true,

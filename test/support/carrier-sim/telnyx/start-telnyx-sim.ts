@@ -78,7 +78,11 @@ export async function startTelnyxSim(options: TelnyxSimOptions): Promise<TelnyxS
   }
 
   const rest = {
-    ...{ faults, numbers, orders, place, isLate: options.isLate ?? false },
+    faults,
+    numbers,
+    orders,
+    place,
+    isLate: options.isLate ?? false,
     calls,
     findCall: (id: string) => calls.find(({ sid }) => sid === id),
     filesUrl: () => `${served.baseUrl}${FILES}`,
@@ -107,7 +111,11 @@ export async function startTelnyxSim(options: TelnyxSimOptions): Promise<TelnyxS
   return {
     ...served,
     ...account,
-    ...{ faults, calls, requests, posted, ring },
+    faults,
+    calls,
+    requests,
+    posted,
+    ring,
     owned: numbers.owned,
     publicKey: spki.subarray(-32).toString('base64'),
     sign: (timestamp, body) =>

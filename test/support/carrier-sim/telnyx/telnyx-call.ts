@@ -36,7 +36,8 @@ const CAUSES: ReadonlyMap<CarrierStatus, string> = new Map([
   ['busy', 'user_busy'],
   ['no-answer', 'timeout'],
   ['canceled', 'originator_cancel'],
-  ['failed', 'unallocated_number'],
+  ['failed', 'unspecified'],
+  ['invalid', 'unallocated_number'],
 ]);
 
 export const refused = (status: number, code: string, title: string): RestAnswer => ({
@@ -59,7 +60,8 @@ export class TelnyxCall extends ScriptedCall<TelnyxTypes> {
   async place(): Promise<void> {
     this.#report('call.initiated', { state: 'bridging' });
     this.status = 'ringing';
-    if (this.callee.answers === 'failed') return this.finish('failed');
+    const { answers } = this.callee;
+    if (answers === 'failed' || answers === 'invalid') return this.finish(answers);
     if (!(await this.ringsUntilPickedUp())) return;
     this.#answer('asks');
     if (this.settings.detectsMachine) this.#recognise();

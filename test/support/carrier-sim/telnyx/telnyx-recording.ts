@@ -42,7 +42,10 @@ export const listRecordings = (
   saved(calls)
     .filter(({ call }) => call.sid === query.get('filter[call_leg_id]'))
     .map(({ call, recording: { id, beganAtMs, endedAtMs = beganAtMs } }) => ({
-      ...{ id, call_leg_id: call.sid, status: 'completed', channels: 'dual' },
+      id,
+      call_leg_id: call.sid,
+      status: 'completed',
+      channels: 'dual',
       duration_millis: Math.round(endedAtMs - beganAtMs),
       download_urls: { wav: `${filesUrl}${id}.wav` },
     }));
@@ -62,7 +65,9 @@ export function recordingFile(calls: readonly TelnyxCall[], name: string): RestA
   const { beganAtMs, endedAtMs = beganAtMs } = found.recording;
   const data = new Uint8Array(2 * BYTES_PER_MS * Math.round(endedAtMs - beganAtMs)).fill(SILENCE);
   const header = wavHeader({
-    ...{ coding: 'mulaw', sampleRateHz: 8_000, channels: 2 },
+    coding: 'mulaw',
+    sampleRateHz: 8_000,
+    channels: 2,
     dataBytes: data.length,
   });
   return { status: 200, bytes: Buffer.concat([header, data]) };

@@ -98,7 +98,8 @@ describe('the records', () => {
       provisionNextAt,
     } as const;
     expect(agentRecord(agent({ ...waiting, walletAddress: null }), 0).provisioning).toEqual({
-      ...{ step: 'managed_wallet', attempts: 21 },
+      step: 'managed_wallet',
+      attempts: 21,
       nextAttemptAt: '2026-09-21T14:13:20.000Z',
     });
     expect(agentRecord(agent(waiting), 0).provisioning).toMatchObject({ step: 'delegation' });

@@ -51,7 +51,10 @@ describe('sessions', () => {
     const year = 365 * 86_400;
     expect(await sessions.read(await signed(now - 604_800, now + year))).toBeUndefined();
     expect(await sessions.read(await signed(now - 604_799, now + year))).toEqual({
-      ...{ wallet: WALLET, id: '', generation: 0, pastHalf: true },
+      wallet: WALLET,
+      id: '',
+      generation: 0,
+      pastHalf: true,
     });
     expect(await sessions.read(await signed(now, now + year))).toMatchObject({ pastHalf: false });
     expect(await sessions.read(await signed(now - 60, now))).toBeUndefined();

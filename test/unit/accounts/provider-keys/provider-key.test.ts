@@ -48,7 +48,10 @@ describe('a provider key', () => {
     const stored = { id: 7, provider: 'openai', prefix: 'sk-p...', label: null, enabled: true };
     const record = providerKeyRecord({
       ...stored,
-      ...{ createdBy: '0xdev', lastUsedAt: null, createdAt: at, updatedAt: at },
+      createdBy: '0xdev',
+      lastUsedAt: null,
+      createdAt: at,
+      updatedAt: at,
     });
     expect(record).toEqual({
       provider: 'openai',

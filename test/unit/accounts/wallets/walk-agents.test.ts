@@ -6,7 +6,8 @@ function setUp(failing?: number) {
   const asked: number[] = [];
   const done: number[] = [];
   const worker = walkAgents({
-    ...{ name: 'walk', everyMs: 1_000 },
+    name: 'walk',
+    everyMs: 1_000,
     async find(after) {
       asked.push(after);
       const found = [1, 2, 3, 4, 5].filter((id) => id > after).slice(0, 2);

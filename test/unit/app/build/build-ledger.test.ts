@@ -17,7 +17,11 @@ describe('the ledger of a process', () => {
       return new Promise(() => {});
     }) as unknown as Sql;
     const world = {
-      ...{ sql, ledgerSql: sql, clock: new ManualClock(), log: silentLog, random: systemRandom },
+      sql,
+      ledgerSql: sql,
+      clock: new ManualClock(),
+      log: silentLog,
+      random: systemRandom,
       metrics: createMetrics({ withProcess: false }),
     } as unknown as World;
     const teardown = new Teardown();

@@ -1,64 +1,75 @@
 import { describe, expect, it } from 'vitest';
 import { createDecoderPool, type DecoderClient } from '../../../../src/engines/asr/decoder-pool.ts';
-import { EngineBusy } from '../../../../src/engines/engine.ts';
 import { fakeWorkerClient } from '../../../support/fake-worker-client.ts';
 
+type FakeClient = DecoderClient & { disposed: boolean };
+
 function world(size: number) {
-  const made: (DecoderClient & { disposed: boolean })[] = [];
+  const made: FakeClient[] = [];
   const pool = createDecoderPool({
     size,
     makeClient: () => {
       const client = Object.assign(
         fakeWorkerClient(() => null),
-        {
-          thread: {},
-        },
-      ) as unknown as DecoderClient & { disposed: boolean };
+        { thread: {} },
+      ) as unknown as FakeClient;
       made.push(client);
       return client;
     },
   });
-  return { pool, made };
+  /** The decoders of one stream after another, as they get them. */
+  const given: DecoderClient[] = [];
+  const take = () => pool.take((client) => given.push(client));
+  return { pool, made, given, take };
 }
 
 describe('decoder pool', () => {
-  it('refuses the stream beyond its size at once, and says when to try again', () => {
-    const { pool } = world(2);
-    pool.take();
-    pool.take();
-    expect(() => pool.take()).toThrow(EngineBusy);
-    try {
-      pool.take();
-    } catch (error) {
-      expect((error as EngineBusy).retryAfterSeconds).toBeGreaterThan(0);
-    }
+  it('lets the stream beyond its size wait, and gives it the first decoder that is free', () => {
+    const { given, pool, take } = world(2);
+    for (let stream = 0; stream < 4; stream++) take();
+    expect([given.length, pool.taken, pool.waiting]).toEqual([2, 2, 2]);
+    pool.giveBack(given[1] as DecoderClient, false);
+    expect(given[2]).toBe(given[1]);
+    expect([pool.taken, pool.waiting]).toEqual([2, 1]);
+  });
+
+  it('forgets the stream that gave its wait up, and serves the next one', () => {
+    const { given, pool, take } = world(1);
+    take();
+    const giveUp = take();
+    take();
+    giveUp();
+    pool.giveBack(given[0] as DecoderClient, false);
+    expect([given.length, pool.waiting]).toEqual([2, 0]);
   });
 
   it('keeps a decoder that was given back warm for the next stream', () => {
-    const { pool, made } = world(2);
-    const first = pool.take();
-    pool.giveBack(first, false);
-    pool.giveBack(first, false);
-    expect(pool.take()).toBe(first);
+    const { given, made, pool, take } = world(2);
+    take();
+    pool.giveBack(given[0] as DecoderClient, false);
+    pool.giveBack(given[0] as DecoderClient, false);
+    take();
+    expect(given[1]).toBe(given[0]);
     expect(made.length).toBe(1);
     expect(pool.taken).toBe(1);
   });
 
-  it('ends a retired decoder, and counts it until it has left', async () => {
-    const { pool, made } = world(1);
-    pool.giveBack(pool.take(), true);
-    expect(() => pool.take()).toThrow(EngineBusy);
+  it('ends a retired decoder, and makes its successor only when it has left', async () => {
+    const { given, made, pool, take } = world(1);
+    take();
+    pool.giveBack(given[0] as DecoderClient, true);
+    take();
+    expect(given.length).toBe(1);
     await new Promise(setImmediate);
     expect(made[0]?.disposed).toBe(true);
-    expect(pool.take()).toBe(made[1]);
+    expect(given[1]).toBe(made[1]);
   });
 
-  it('ends idle and taken decoders when it is disposed', async () => {
-    const { pool, made } = world(2);
-    const one = pool.take();
-    pool.take();
-    pool.giveBack(one, false);
+  it('ends idle and taken decoders when it is disposed, and gives none to who waits', async () => {
+    const { given, made, pool, take } = world(2);
+    for (let stream = 0; stream < 3; stream++) take();
     await pool[Symbol.asyncDispose]();
     expect(made.map(({ disposed }) => disposed)).toEqual([true, true]);
+    expect(given.length).toBe(2);
   });
 });

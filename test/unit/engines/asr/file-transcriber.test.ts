@@ -122,7 +122,7 @@ describe('a file that is heard', () => {
   it('waits for no recogniser that is not to be had', async () => {
     const engines = createFakeEngines();
     const stt = engines.stt.pocketsphinx;
-    stt.places = 0;
+    stt.streams = 0;
     const deps = { stt, vad: engines.vad, gates: undefined };
     await expect(openFileTranscriber(deps, framesOf())).rejects.toBeInstanceOf(EngineBusy);
   });

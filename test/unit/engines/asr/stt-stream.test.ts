@@ -1,88 +1,247 @@
 import { describe, expect, it } from 'vitest';
-import type { SttContract } from '../../../../src/engines/asr/stt-contract.ts';
-import { openSttStream } from '../../../../src/engines/asr/stt-stream.ts';
-import type { Transcript } from '../../../../src/engines/engine.ts';
+import { createDecoderPool } from '../../../../src/engines/asr/decoder-pool.ts';
+import type {
+  Decoded,
+  HearingState,
+  SttContract,
+} from '../../../../src/engines/asr/stt-contract.ts';
+import { SharedStream } from '../../../../src/engines/asr/stt-stream.ts';
+import { EngineCrashed, type Transcript } from '../../../../src/engines/engine.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { type Call, fakeWorkerClient } from '../../../support/fake-worker-client.ts';
 
-function world(answer: (call: Call) => unknown, sampleRateHz = 16_000) {
-  const client = fakeWorkerClient<SttContract>(answer);
-  const transcripts: Transcript[] = [];
-  const failures: Error[] = [];
-  const released: number[] = [];
-  const stream = openSttStream({
-    client,
-    sampleRateHz,
-    listener: {
-      transcript: (transcript) => transcripts.push(transcript),
-      failed: (error) => failures.push(error),
+const LEARNED: HearingState = { adaptation: [1, 2], noiseFloor: 40, saidSamples: 0 };
+
+const decoded = (transcripts: readonly Transcript[] = [], isBetween = false): Decoded => ({
+  transcripts,
+  workMs: 10,
+  isBetween,
+});
+
+const nothing = ({ method }: Call): unknown => {
+  if (method === 'leave') return LEARNED;
+  return method === 'finish' ? decoded([], true) : decoded();
+};
+
+/** Decoders that answer so; `answer` gets the number of the decoder. */
+function world(answer: (call: Call, decoder: number) => unknown = nothing, size = 1) {
+  const clients: ReturnType<typeof fakeWorkerClient<SttContract>>[] = [];
+  const clock = new ManualClock();
+  const pool = createDecoderPool({
+    size,
+    makeClient() {
+      const number = clients.length;
+      const client = fakeWorkerClient<SttContract>((call) => answer(call, number));
+      clients.push(client);
+      return client;
     },
-    released: (undecoded) => released.push(undecoded),
   });
-  return { client, stream, transcripts, failures, released };
+  const calls = () => clients.flatMap((client) => client.calls);
+  function listen({
+    grammar,
+    sampleRateHz = 16_000,
+  }: {
+    grammar?: string;
+    sampleRateHz?: number;
+  } = {}) {
+    const heard = { transcripts: [] as Transcript[], failures: [] as Error[], closed: 0 };
+    const work: [workMs: number, soundMs: number][] = [];
+    const stream = new SharedStream({
+      clock,
+      pool,
+      sampleRateHz,
+      grammar,
+      listener: {
+        transcript: (transcript) => heard.transcripts.push(transcript),
+        failed: (error) => heard.failures.push(error),
+      },
+      decoded: (workMs, soundMs) => work.push([workMs, soundMs]),
+      closed: () => {
+        heard.closed += 1;
+      },
+    });
+    return { stream, heard, work };
+  }
+  return { calls, clients, clock, listen, pool };
 }
 
 const posted = (calls: readonly Call[]) =>
   calls.filter(({ method }) => method === 'push').map(({ argument }) => argument as Int16Array);
-const nothing = () => [];
+const methods = (calls: readonly Call[]) => calls.map(({ method }) => method);
+const settled = () => new Promise(setImmediate);
+const POST = 1_600;
 
 describe('stt stream', () => {
   it('posts 100 ms at a time, however the sound arrives, and every sample of it', async () => {
-    const { client, stream } = world(nothing);
+    const { calls, listen } = world();
+    const { stream, work } = listen();
     const sound = Int16Array.from({ length: 3_500 }, (_, i) => i);
     for (let at = 0; at < sound.length; at += 320) stream.push(sound.subarray(at, at + 320));
-    expect(posted(client.calls).map(({ length }) => length)).toEqual([1_600, 1_600]);
+    expect(posted(calls()).map(({ length }) => length)).toEqual([1_600, 1_600]);
     await stream.endUtterance();
-    expect(posted(client.calls).flatMap((pcm) => [...pcm])).toEqual([...sound]);
-    expect(client.calls.at(-1)?.method).toBe('finish');
+    expect(posted(calls()).flatMap((pcm) => [...pcm])).toEqual([...sound]);
+    expect(work).toEqual([
+      [10, 100],
+      [10, 100],
+      [10, 18.75],
+    ]);
   });
 
   it('hears a telephone at 16 kHz, to the last sample', async () => {
-    const { client, stream } = world(nothing, 8_000);
+    const { calls, listen } = world();
+    const { stream } = listen({ sampleRateHz: 8_000 });
     stream.push(new Int16Array(8_000));
     await stream.endUtterance();
-    const samples = posted(client.calls).reduce((sum, { length }) => sum + length, 0);
+    const samples = posted(calls()).reduce((sum, { length }) => sum + length, 0);
     expect(Math.abs(samples - 16_000)).toBeLessThanOrEqual(64);
   });
 
   it('delivers the final before the end of the utterance resolves', async () => {
     const final = { text: 'hello', isFinal: true };
-    const { stream, transcripts } = world(({ method }) => (method === 'finish' ? [final] : []));
+    const { listen } = world((call) =>
+      call.method === 'finish' ? decoded([final], true) : nothing(call),
+    );
+    const { heard, stream } = listen();
     stream.push(new Int16Array(100));
     await stream.endUtterance();
-    expect(transcripts).toEqual([final]);
+    expect(heard.transcripts).toEqual([final]);
+  });
+
+  it('has a decoder for the length of an utterance, and takes along what it learned', async () => {
+    const { calls, listen, pool } = world();
+    const { stream } = listen({ grammar: 'g' });
+    expect(pool.taken).toBe(0);
+    stream.push(new Int16Array(POST));
+    expect(pool.taken).toBe(1);
+    await stream.endUtterance();
+    await settled();
+    expect(pool.taken).toBe(0);
+    stream.push(new Int16Array(POST));
+    await stream.endUtterance();
+    const starts = calls().filter(({ method }) => method === 'start');
+    expect(starts.map(({ argument }) => argument)).toEqual([
+      { grammar: 'g', state: undefined },
+      { grammar: 'g', state: LEARNED },
+    ]);
+  });
+
+  it('transcribes every utterance of twenty callers who speak at once over four decoders', async () => {
+    const hears = ({ method }: Call) =>
+      method === 'finish'
+        ? decoded([{ text: 'yes', isFinal: true }], true)
+        : nothing({ method, argument: null });
+    const { clients, listen, pool } = world(hears, 4);
+    const callers = Array.from({ length: 20 }, () => listen());
+    for (let turn = 0; turn < 2; turn++) {
+      for (const { stream } of callers) stream.push(new Int16Array(10 * POST));
+      expect(pool.waiting).toBe(16);
+      await Promise.all(callers.map(({ stream }) => stream.endUtterance()));
+    }
+    expect(callers.map(({ heard }) => heard.transcripts.length)).toEqual(new Array(20).fill(2));
+    expect(callers.flatMap(({ heard }) => heard.failures)).toEqual([]);
+    expect(clients.length).toBe(4);
+  });
+
+  it('leaves its decoder to a stream that waits as soon as no sound is without a transcript', async () => {
+    const { calls, listen, pool } = world((call) =>
+      call.method === 'push' ? decoded([], true) : nothing(call),
+    );
+    const [talker, other] = [listen(), listen()];
+    talker.stream.push(new Int16Array(POST));
+    other.stream.push(new Int16Array(POST));
+    expect(pool.waiting).toBe(1);
+    await settled();
+    expect(methods(calls())).toEqual(['start', 'push', 'leave', 'start', 'push']);
+    talker.stream.push(new Int16Array(POST));
+    await other.stream.endUtterance();
+    await talker.stream.endUtterance();
+    expect(posted(calls()).length).toBe(3);
+    expect(talker.heard.failures).toEqual([]);
+  });
+
+  it('leaves its decoder where the sound stops within an utterance, and is heard whole all the same', async () => {
+    const { calls, clock, listen, pool } = world();
+    const { heard, stream } = listen();
+    stream.push(new Int16Array(POST).fill(1));
+    await settled();
+    expect(pool.taken).toBe(1);
+    clock.advance(LIMITS.engines.decoderStallMs);
+    expect(pool.taken).toBe(0);
+    stream.push(new Int16Array(POST).fill(2));
+    await stream.endUtterance();
+    expect(posted(calls()).map(([first]) => first)).toEqual([1, 1, 2]);
+    expect(heard.failures).toEqual([]);
+  });
+
+  it('gives another decoder the whole utterance where the first one is lost, once', async () => {
+    const final = { text: 'hello', isFinal: true };
+    let isLost = true;
+    const { calls, listen } = world((call) => {
+      if (call.method === 'push' && isLost) return Promise.reject(new EngineCrashed('gone'));
+      return call.method === 'finish' ? decoded([final], true) : nothing(call);
+    });
+    const { heard, stream } = listen();
+    stream.push(new Int16Array(POST).fill(1));
+    stream.push(new Int16Array(POST).fill(2));
+    isLost = false;
+    await settled();
+    stream.push(new Int16Array(POST).fill(3));
+    await stream.endUtterance();
+    expect(posted(calls()).map(([first]) => first)).toEqual([1, 2, 1, 2, 3]);
+    expect(heard).toMatchObject({ transcripts: [final], failures: [], closed: 0 });
   });
 
   it('tells of a failure once, gives the decoder back once, and resolves what waits', async () => {
-    const { stream, failures, released } = world(() => Promise.reject(new Error('gone')));
+    const { listen, pool } = world(() => Promise.reject(new EngineCrashed('gone')));
+    const { heard, stream } = listen();
     stream.push(new Int16Array(3_200));
     await stream.endUtterance();
     stream.push(new Int16Array(3_200));
     stream.close();
     await stream.endUtterance();
-    expect(failures.map(({ message }) => message)).toEqual(['gone']);
-    expect(released.length).toBe(1);
+    expect(heard.failures.map(({ message }) => message)).toEqual(['gone']);
+    expect([heard.closed, pool.taken]).toEqual([1, 0]);
   });
 
   it('fails a stream whose decoder falls too far behind, instead of keeping its sound for ever', () => {
-    const { client, stream, failures, released } = world(() => new Promise(() => {}));
+    const { calls, listen } = world(() => new Promise(() => {}));
+    const { heard, stream } = listen();
     const second = new Int16Array(16_000);
     for (let s = 0; s < LIMITS.engines.decoderBehindSeconds + 10; s++) stream.push(second);
-    expect(failures.length).toBe(1);
-    expect(posted(client.calls).length).toBe(LIMITS.engines.decoderBehindSeconds * 10);
-    expect(released[0]).toBeGreaterThan(LIMITS.engines.decoderBehindSeconds * 16_000);
+    expect(heard.failures.length).toBe(1);
+    expect(posted(calls()).length).toBe(LIMITS.engines.decoderBehindSeconds * 10);
   });
 
-  it('delivers nothing after it was closed', async () => {
-    let reply: (transcripts: readonly Transcript[]) => void = () => {};
-    const { stream, transcripts, released } = world(
-      () => new Promise((resolve) => (reply = resolve)),
+  it('does not take sound that has its transcript for sound that is behind', async () => {
+    const { listen } = world((call) =>
+      call.method === 'push' ? decoded([], true) : nothing(call),
     );
-    stream.push(new Int16Array(1_600));
-    stream.close();
-    reply([{ text: 'late', isFinal: false }]);
-    await new Promise(setImmediate);
-    expect(transcripts).toEqual([]);
-    expect(released).toEqual([1_600]);
+    const { heard, stream } = listen();
+    const second = new Int16Array(16_000);
+    for (let s = 0; s < LIMITS.engines.decoderBehindSeconds + 10; s++) {
+      stream.push(second);
+      await Promise.resolve();
+      await settled();
+    }
+    expect(heard.failures).toEqual([]);
+  });
+
+  it('delivers nothing after it was closed, and waits for no decoder', async () => {
+    let reply: (decoded: Decoded) => void = () => {};
+    const { listen, pool } = world(
+      ({ method }) => method === 'push' && new Promise((resolve) => (reply = resolve)),
+    );
+    const [first, second] = [listen(), listen()];
+    first.stream.push(new Int16Array(POST));
+    second.stream.push(new Int16Array(POST));
+    second.stream.close();
+    first.stream.close();
+    reply(decoded([{ text: 'late', isFinal: false }]));
+    await settled();
+    expect(first.heard.transcripts).toEqual([]);
+    expect([first.heard.closed, second.heard.closed, pool.taken, pool.waiting]).toEqual([
+      1, 1, 0, 0,
+    ]);
   });
 });

@@ -134,4 +134,27 @@ describe('utterances', () => {
     await utterances.begin();
     expect(decoders.made.length).toBe(2);
   });
+
+  it('goes on with a stream in the state in which it left another decoder', async () => {
+    const adapted: (readonly number[] | undefined)[] = [];
+    const { makeDecoder } = fakeDecoders((decoder, feed) => decoder === 1 && feed === 2);
+    const utterances = createUtterances({
+      async makeDecoder() {
+        const decoder = await makeDecoder();
+        return { ...decoder, adaptation: [7], adapt: (to) => adapted.push(to) };
+      },
+    });
+    await utterances.begin({ adaptation: [3], noiseFloor: 60, saidSamples: 1_600 });
+    expect(utterances.isBetween).toBe(true);
+    await utterances.push(loud(0.1));
+    expect(utterances.isBetween).toBe(false);
+    // The decoder traps: its successor knows the speaker, too.
+    await utterances.push(loud(0.1));
+    expect(adapted).toEqual([[3], [3]]);
+    const left = utterances.leave();
+    expect(left).toMatchObject({ adaptation: [7], saidSamples: 4_800 });
+    expect(left.noiseFloor).toBeCloseTo(60 * 1.02 ** 2);
+    await utterances.begin();
+    expect(utterances.leave()).toMatchObject({ noiseFloor: 30, saidSamples: 0 });
+  });
 });

@@ -15,6 +15,30 @@ describe('SpeechCutter', () => {
     expect(cutter.end()).toEqual([]);
   });
 
+  it('waits for the next word where it decides whether a sentence is over', () => {
+    const cutter = new SpeechCutter({ firstChars: 60, chars: 60 });
+    expect(cutter.push('It is No. ')).toEqual([]);
+    expect(cutter.push('7. See you at 5 p.m. ')).toEqual(['It is No. 7.']);
+    expect(cutter.push('Then')).toEqual(['See you at 5 p.m.']);
+  });
+
+  it('gives a finished sentence at a pause, and nothing of an unfinished one', () => {
+    const cutter = new SpeechCutter(BOUNDS);
+    cutter.push('Hello there.');
+    expect(cutter.pause()).toEqual(['Hello there.']);
+    cutter.push('And then');
+    expect(cutter.pause()).toEqual([]);
+    cutter.push(' "we left."');
+    expect(cutter.pause()).toEqual(['And then "we left."']);
+  });
+
+  it('keeps links whole where it is asked to, and waits for their end', () => {
+    const link = `[docs](https://a.example/${'x'.repeat(300)})`;
+    const cutter = new SpeechCutter({ ...BOUNDS, keepsLinks: true });
+    const given = [...`Look at ${link} now.`].flatMap((letter) => cutter.push(letter));
+    expect([...given, ...cutter.end()]).toEqual(['Look at', link, 'now.']);
+  });
+
   it('reads a long run of marks once', () => {
     const dots = '.'.repeat(200_000);
     const startedMs = performance.now();

@@ -30,8 +30,52 @@ describe('split speech', () => {
       expect(splitSpeech(text, { firstChars: 100, chars: 100 })).toEqual([text]);
     }
     expect(splitSpeech('She said no. Then I left. It was I. Done.', BOUNDS)).toEqual([
-      ...['She said no.', 'Then I left.', 'It was I.', 'Done.'],
+      'She said no.',
+      'Then I left.',
+      'It was I.',
+      'Done.',
     ]);
+  });
+
+  it('keeps times, list numbers and suffixes with the sentence that goes on', () => {
+    const bounds = { firstChars: 100, chars: 100 };
+    expect(splitSpeech('Come at 5 p.m. tomorrow. I am free at 6 p.m. Then I go.', bounds)).toEqual([
+      'Come at 5 p.m. tomorrow.',
+      'I am free at 6 p.m.',
+      'Then I go.',
+    ]);
+    expect(splitSpeech('1. Open it. Wait.\n2. **Close it.** Go.', bounds)).toEqual([
+      '1. Open it.',
+      'Wait.',
+      '2. **Close it.**',
+      'Go.',
+    ]);
+    expect(
+      splitSpeech('Ask Acme Inc. about it, etc. and so on. It was 2024. We left.', bounds),
+    ).toEqual(['Ask Acme Inc. about it, etc. and so on.', 'It was 2024.', 'We left.']);
+  });
+
+  it('cuts behind the marks of languages that write no space after them', () => {
+    expect(splitSpeech('你好。今天很好！「是吗？」好｡次', BOUNDS)).toEqual([
+      '你好。',
+      '今天很好！',
+      '「是吗？」',
+      '好｡',
+      '次',
+    ]);
+    expect(splitSpeech('كيف حالك؟ أنا بخير. नमस्ते। ठीक है', BOUNDS)).toEqual([
+      'كيف حالك؟',
+      'أنا بخير.',
+      'नमस्ते।',
+      'ठीक है',
+    ]);
+  });
+
+  it('breathes at no comma within a number', () => {
+    const text = 'The sum of all of that came to 1,250,000.50 dollars';
+    expect(splitSpeech(text, { firstChars: 35, chars: 60 })[0]).toBe(
+      'The sum of all of that came to',
+    );
   });
 
   it('cuts a long sentence at a clause, and the first one sooner', () => {

@@ -10,7 +10,8 @@ const FLOAT_1_5 = [0, 0, 0xc0, 0x3f];
 
 const tensor = (name: string, dims: readonly number[], data: readonly number[], type = 1) => [
   ...dims.flatMap((size) => [1 * 8, size]),
-  ...[2 * 8, type],
+  2 * 8,
+  type,
   ...field(8, [...Buffer.from(name)]),
   ...field(9, data),
 ];

@@ -65,10 +65,15 @@ describe('a compressed body', () => {
 describe('a Content-Encoding', () => {
   it('is known by its names in any case, and none where nothing was done', () => {
     expect([codingOf('GZIP'), codingOf('x-gzip'), codingOf(' br '), codingOf('deflate')]).toEqual([
-      ...['gzip', 'gzip', 'br', 'deflate'],
+      'gzip',
+      'gzip',
+      'br',
+      'deflate',
     ]);
     expect([codingOf(undefined), codingOf(''), codingOf('identity')]).toEqual([
-      ...[undefined, undefined, undefined],
+      undefined,
+      undefined,
+      undefined,
     ]);
   });
 

@@ -3,11 +3,9 @@ import { decodedValue, readParameters } from '../../../../src/http/body/header-p
 
 it('parameters of a header are read with their quotes and escapes undone', () => {
   expect([...readParameters(' name="a;b"; filename="c:\\\\d\\"e" ; X=1')]).toEqual([
-    ...[
-      ['name', 'a;b'],
-      ['filename', 'c:\\d"e'],
-      ['x', '1'],
-    ],
+    ['name', 'a;b'],
+    ['filename', 'c:\\d"e'],
+    ['x', '1'],
   ]);
 });
 

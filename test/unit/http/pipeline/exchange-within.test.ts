@@ -6,14 +6,20 @@ import { ok, route } from '../../../../src/http/route/route.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
 
 const target = route()({
-  ...{ method: 'POST', path: '/v1/target', credential: 'agent', summary: 'A target' },
+  method: 'POST',
+  path: '/v1/target',
+  credential: 'agent',
+  summary: 'A target',
   body: z.unknown(),
   handle: () => ok({}),
 } as const);
 
 const outer: Exchange = {
   request: {
-    ...{ method: 'POST', path: '/v1/outer', query: 'a=1', doubledHeader: undefined },
+    method: 'POST',
+    path: '/v1/outer',
+    query: 'a=1',
+    doubledHeader: undefined,
     framing: 'chunked',
     headers: new Map([
       ['authorization', 'Bearer svc_1'],

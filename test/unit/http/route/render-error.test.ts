@@ -14,7 +14,8 @@ it('a refusal is shown in the shape of its route, with the same code and sentenc
   const flat = { error: 'Invalid API key', message, detail: message };
   expect(shown(refusal, 'flat')).toEqual({ status: 401, ...flat });
   expect(shown(refusal, 'openai')).toMatchObject({
-    ...{ status: 401, error: { code: 'invalid_api_key', message, type: 'authentication_error' } },
+    status: 401,
+    error: { code: 'invalid_api_key', message, type: 'authentication_error' },
   });
   expect(renderError(refusal, 'anthropic', () => silentLog, 'req_1')).toMatchObject({
     headers: { 'request-id': 'req_1' },
@@ -25,7 +26,9 @@ it('a refusal is shown in the shape of its route, with the same code and sentenc
     }),
   });
   expect(shown(refusal, 'jsonrpc')).toEqual({
-    ...{ status: 401, jsonrpc: '2.0', id: null },
+    status: 401,
+    jsonrpc: '2.0',
+    id: null,
     error: { code: -32_000, message, data: flat },
   });
 });
@@ -43,7 +46,8 @@ it('a text that PostgreSQL refuses is a bad request, and no other value that it 
   const refused = (code: string) => shown(Object.assign(new Error('the secret'), { code }), 'flat');
   for (const code of ['22021', '22P05']) {
     expect(refused(code)).toMatchObject({
-      ...{ status: 400, error: 'Invalid request' },
+      status: 400,
+      error: 'Invalid request',
       message:
         'A text of this request has a NUL character, which no row can hold. Send it without.',
     });

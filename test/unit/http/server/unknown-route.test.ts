@@ -99,7 +99,8 @@ describe('a path that no route has', () => {
   it('of the greatest length that is compared takes less than a frame', () => {
     const many = createUnknownRoute(
       Array.from({ length: 300 }, (_, i) => ({
-        ...{ method: 'GET', envelope: 'flat' as const },
+        method: 'GET',
+        envelope: 'flat' as const,
         path: `/v1/developer/agents/:id/thing-number-${i}/history`,
       })),
     );

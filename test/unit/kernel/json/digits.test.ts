@@ -14,7 +14,17 @@ import { LIMITS } from '../../../../src/kernel/limits.ts';
 const ODD = '{"a":1.0,"b":[12345678901234567890,-0,{"c":1e5}],"1":0.10,"d\\"":9007199254740993}';
 
 const number = fc.constantFrom(
-  ...['0', '-0', '1', '1.0', '1.50', '0.7', '1e5', '1E+2', '12345678901234567890', '1e999', '-7'],
+  '0',
+  '-0',
+  '1',
+  '1.0',
+  '1.50',
+  '0.7',
+  '1e5',
+  '1E+2',
+  '12345678901234567890',
+  '1e999',
+  '-7',
 );
 const { json } = fc.letrec<{ json: string }>((tie) => ({
   json: fc.oneof(
@@ -85,9 +95,37 @@ describe('JSON that is read and written again', () => {
 
 describe('the look for odd numbers', () => {
   it('finds none in what JavaScript writes as it is', () => {
-    for (const text of ['{"a":0.7,"b":[-1.5,1e+21,0]}', '[9007199254740992]', '{}']) {
+    const within = '{"a":"on 2024-01-05, v1.0 and 12345678901234567890, a-1.50 or -0"}';
+    for (const text of ['{"a":0.7,"b":[-1.5,1e+21,0]}', '[9007199254740992]', '{}', within]) {
       expect(findOdd(text).kind, text).toBe('none');
     }
+  });
+
+  it.each([
+    '1.0',
+    '-1.50',
+    '1e5',
+    '-0',
+    '-0.0',
+    '0E-1',
+    '12345678901234567890',
+    '-9007199254740993',
+  ])('finds %s in every place of a value, blanks before it or none', (number) => {
+    for (const text of [
+      `{"a":${number}}`,
+      `{"a" : ${number} }`,
+      `[0.5,\n ${number}]`,
+      `[${number}]`,
+    ]) {
+      expect(findOdd(text).kind, text).toBe('odd');
+    }
+  });
+
+  it('reads a text of a million digits once', () => {
+    const text = `{"a":"${'1'.repeat(1_000_000)}","b":"${' 1.0'.repeat(250_000)}"}`;
+    const startedMs = performance.now();
+    expect(findOdd(text).kind).toBe('none');
+    expect(performance.now() - startedMs).toBeLessThan(1_000);
   });
 
   it('stops after some candidates, and goes on from there', () => {

@@ -54,6 +54,9 @@ describe('the messages of all sockets', () => {
     expect(hasTime()).toBe(false);
     await turn();
     expect(done).toEqual(['0', '1', '2', '3']);
+    // The library hands on what comes next in a turn of its own.
+    expect(hasTime()).toBe(true);
+    use(LIMITS.socketMsPerTurn);
     expect(hasTime()).toBe(false);
     clock.advance(1);
     expect(hasTime()).toBe(true);

@@ -16,12 +16,21 @@ const holdOf = (n: number) => ({
     holdId: `h${n}`,
     amountRaw: 1n,
   } as const),
-  ...{ destination: DESTINATION, session: null, reservation: null },
+  destination: DESTINATION,
+  session: null,
+  reservation: null,
 });
 
 const STATE = {
-  ...{ version: 1n, rulesVersion: 1n, spendableRaw: 9n, heldRaw: 0n, creditedRaw: 9n },
-  ...{ consumedRaw: 0n, walletRaw: 9n, promisedRaw: 0n, counters: [] },
+  version: 1n,
+  rulesVersion: 1n,
+  spendableRaw: 9n,
+  heldRaw: 0n,
+  creditedRaw: 9n,
+  consumedRaw: 0n,
+  walletRaw: 9n,
+  promisedRaw: 0n,
+  counters: [],
 };
 
 describe('who reads what an agent did', () => {

@@ -16,15 +16,14 @@ async function world(depositedRaw = 10n) {
   store.addAgent(AGENT);
   const clock = new ManualClock();
   const ledger = createLedger({ store, clock, log: silentLog });
-  await ledger.credit({
-    ...{ agentId: AGENT, amountRaw: depositedRaw },
-    reference: 'd',
-    deposit: true,
-  });
+  await ledger.credit({ agentId: AGENT, amountRaw: depositedRaw, reference: 'd', deposit: true });
   const pay = (name: string, amountRaw: bigint) =>
     ledger.hold({
-      ...{ spender: { agentId: AGENT, keyId: 1 }, holdId: name, amountRaw },
-      ...{ destination: DESTINATION, reservation: reservationOf(name) },
+      spender: { agentId: AGENT, keyId: 1 },
+      holdId: name,
+      amountRaw,
+      destination: DESTINATION,
+      reservation: reservationOf(name),
     });
   const advance = (name: string, from: ReservationMove['from'], to: ReservationMove['to']) =>
     ledger.advance({ agentId: AGENT, holdId: name, move: moveOf(name, from, to) });
@@ -36,7 +35,9 @@ async function world(depositedRaw = 10n) {
   ) =>
     ledger.settle({
       hold: { holdId: name, agentId: AGENT, amountRaw, facts: FACTS },
-      ...{ actualRaw, account: 'chain:usdc', source: 'x402' },
+      actualRaw,
+      account: 'chain:usdc',
+      source: 'x402',
       move: moveOf(name, move.from, move.to),
     });
   const stateOf = (name: string) => store.reservations.get(nonceOf(name))?.state;
@@ -234,7 +235,8 @@ describe('what leaves a wallet otherwise', () => {
     const close = { agentId: AGENT, reference: 'close', payout: payoutOf('p') };
     expect(await ledger.withdrawAll(close)).toMatchObject({ withdrawnRaw: 15n, isRepeat: false });
     expect(await ledger.withdrawAll({ ...close, payout: payoutOf('q') })).toMatchObject({
-      ...{ withdrawnRaw: 15n, isRepeat: true },
+      withdrawnRaw: 15n,
+      isRepeat: true,
     });
     expect([...store.payouts.keys()]).toEqual([nonceOf('payout p')]);
     expect(funds()).toMatchObject({ spendableRaw: 0n, walletRaw: 10n, promisedRaw: 10n });

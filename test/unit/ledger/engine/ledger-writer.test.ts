@@ -11,11 +11,23 @@ import { createRetry } from '../../../../src/ledger/engine/retry.ts';
 import type { AgentBatch, AgentBatchOutcome } from '../../../../src/ledger/rules/change.ts';
 
 const STATE = {
-  ...{ version: 1n, rulesVersion: 0n, spendableRaw: 0n, heldRaw: 0n },
-  ...{ creditedRaw: 0n, consumedRaw: 0n, walletRaw: 0n, promisedRaw: 0n, counters: [] },
+  version: 1n,
+  rulesVersion: 0n,
+  spendableRaw: 0n,
+  heldRaw: 0n,
+  creditedRaw: 0n,
+  consumedRaw: 0n,
+  walletRaw: 0n,
+  promisedRaw: 0n,
+  counters: [],
 };
 const partOf = (agentId: number): AgentBatch => ({
-  ...{ agentId, before: STATE, after: STATE, writes: 0, counted: false, changes: [] },
+  agentId,
+  before: STATE,
+  after: STATE,
+  writes: 0,
+  counted: false,
+  changes: [],
 });
 
 /** A source with one batch to send, which records the outcomes that it gets. */
@@ -45,8 +57,12 @@ function world(
   const clock = new ManualClock();
   const hang = () => new Promise<void>(() => {});
   const writer = createLedgerWriter({
-    ...{ store: { apply }, retry: createRetry(clock), afterOutage: hang, soon: queueMicrotask },
-    ...{ counters: createLedgerCounters(), log: silentLog },
+    store: { apply },
+    retry: createRetry(clock),
+    afterOutage: hang,
+    soon: queueMicrotask,
+    counters: createLedgerCounters(),
+    log: silentLog,
   });
   return { clock, writer };
 }

@@ -16,15 +16,25 @@ import { FACTS, momentAt } from '../../../support/spending.ts';
 const AGENT = 7;
 /** Ten are held and nothing else is there. */
 const STATE: BalanceState = {
-  ...{ version: 3n, rulesVersion: 0n, spendableRaw: 0n, heldRaw: 10n, creditedRaw: 10n },
-  ...{ consumedRaw: 0n, walletRaw: 0n, promisedRaw: 0n, counters: [] },
+  version: 3n,
+  rulesVersion: 0n,
+  spendableRaw: 0n,
+  heldRaw: 10n,
+  creditedRaw: 10n,
+  consumedRaw: 0n,
+  walletRaw: 0n,
+  promisedRaw: 0n,
+  counters: [],
 };
 const WORLD = { rules: ACTIVE, position: momentAt(1_000_000), openHolds: new Map() };
 
 /** A settlement of the hold to so much, on its way; it has met so many misses before. */
 function settling(actualRaw: bigint, misses = 0): TakenOperation {
   const operation: SettleOperation = {
-    ...{ kind: 'settle', agentId: AGENT, ends: null, move: null },
+    kind: 'settle',
+    agentId: AGENT,
+    ends: null,
+    move: null,
     hold: { holdId: 'h', agentId: AGENT, amountRaw: 10n, facts: FACTS },
     request: { actualRaw, account: 'gateway', source: 'acme' },
   };
@@ -36,7 +46,10 @@ function settling(actualRaw: bigint, misses = 0): TakenOperation {
 
 const APPLIED: AgentBatchOutcome = { kind: 'applied', state: STATE };
 const declined = (stale: boolean, ...outcomes: ChangeOutcome[]): AgentBatchOutcome => ({
-  ...{ kind: 'declined', state: STATE, stale, outcomes },
+  kind: 'declined',
+  state: STATE,
+  stale,
+  outcomes,
 });
 
 /** What is counted and logged of what the database said. */

@@ -153,6 +153,36 @@ describe('takeOperations', () => {
       expect(second.rest).toEqual([giving, taking, busy]);
     });
 
+    const loan = (byRaw: bigint, forHoldId: string) => {
+      const lending = shrink(byRaw, forHoldId) as Extract<Operation, { kind: 'shrink' }>;
+      const giver = pending({ ...lending, isLoan: true });
+      const taker = pending(hold(forHoldId, byRaw));
+      giver.pairWith(taker);
+      return { giver, taker };
+    };
+
+    it('is lent in the batch of the hold that takes it, also where both are suspects', () => {
+      const { giver, taker } = loan(10n, 'bought');
+      giver.alone = true;
+      taker.alone = true;
+      const queue = [giver, taker, pending(hold('rival', 10n))];
+      const { rest, taken } = takeOperations(1, queue, spent, { ...options, limit: 1 });
+      expect(taken.map((item) => item.pending)).toEqual([giver, taker]);
+      expect(taken.map((item) => item.decision.kind)).toEqual(['change', 'change']);
+      expect(rest).toEqual(queue.slice(2));
+    });
+
+    it('is not lent where the hold is refused: both are only looked for', () => {
+      const { giver, taker } = loan(10n, 'bought');
+      const revoked = { ...hold('bought', 10n), spender: { agentId: 1, keyId: 404 } } as Operation;
+      const refused = pending(revoked);
+      giver.pairWith(refused);
+      const { part, taken } = takeOperations(1, [giver, refused], spent, options);
+      expect(taken.map((item) => item.decision.kind)).toEqual(['refused', 'refused']);
+      expect([part.writes, part.after.spendableRaw]).toEqual([0, 0n]);
+      expect(taker.giver).toBe(giver);
+    });
+
     it('goes by itself where the other one does not ask for it', () => {
       const giving = pending(shrink(10n, 'model'));
       expect(takeOperations(1, [giving], spent, options).taken).toHaveLength(1);

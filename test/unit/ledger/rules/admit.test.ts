@@ -6,8 +6,12 @@ import { FACTS, momentAt } from '../../../support/spending.ts';
 
 const RULES: Rules = { ...ACTIVE, operatorExpirySec: 2_000, keyIds: new Set([4]) };
 const DEMAND: Demand = {
-  ...{ keyId: 4, amountRaw: 5n, spendableRaw: 5n },
-  ...{ facts: FACTS, taskValueBps: null, counters: [] },
+  keyId: 4,
+  amountRaw: 5n,
+  spendableRaw: 5n,
+  facts: FACTS,
+  taskValueBps: null,
+  counters: [],
 };
 const NOW = momentAt(1_999_999);
 

@@ -5,13 +5,21 @@ import type { BalanceState, Change } from '../../../../src/ledger/rules/change.t
 import { decide } from '../../../../src/ledger/rules/decide.ts';
 import { moveGuard, walletFreeRaw } from '../../../../src/ledger/rules/decide-payment.ts';
 import type { DecisionContext } from '../../../../src/ledger/rules/decision.ts';
-import type { HoldOperation, Operation } from '../../../../src/ledger/rules/operation.ts';
+import type { Operation } from '../../../../src/ledger/rules/operation.ts';
 import { emptyCounter } from '../../../../src/policy/counter.ts';
 import { ACTIVE } from '../../../support/fakes/memory-ledger.ts';
-import { moveOf, nonceOf, paidCharge, payoutOf, reservationOf } from '../../../support/payments.ts';
-import { DESTINATION, FACTS, momentAt, policyOf } from '../../../support/spending.ts';
+import {
+  AGENT,
+  correct,
+  deposit,
+  end,
+  pay,
+  sweep,
+  withdraw,
+} from '../../../support/payment-operations.ts';
+import { moveOf, nonceOf, payoutOf, reservationOf } from '../../../support/payments.ts';
+import { momentAt, policyOf } from '../../../support/spending.ts';
 
-const AGENT = 7;
 const WORLD: DecisionContext = {
   rules: ACTIVE,
   position: momentAt(1_000_000),
@@ -26,49 +34,19 @@ function state(money: Money): BalanceState {
   const { spendableRaw = 0n, heldRaw = 0n, consumedRaw = 0n } = money;
   const { walletRaw = 0n, promisedRaw = 0n } = money;
   return {
-    ...{ version: 3n, rulesVersion: 0n, spendableRaw, heldRaw, consumedRaw },
+    version: 3n,
+    rulesVersion: 0n,
+    spendableRaw,
+    heldRaw,
+    consumedRaw,
     creditedRaw: spendableRaw + heldRaw + consumedRaw,
-    ...{ walletRaw, promisedRaw, counters: [] },
+    walletRaw,
+    promisedRaw,
+    counters: [],
   };
 }
 
-const pay = (amountRaw: bigint, name = 'h', taskId?: string): HoldOperation => ({
-  ...{ kind: 'hold', agentId: AGENT, holdId: name, amountRaw, destination: DESTINATION },
-  spender: { agentId: AGENT, keyId: 1, ...(taskId === undefined ? {} : { taskId }) },
-  ...{ session: null, reservation: reservationOf(name) },
-});
-
-/** The end of a payment: all of its hold, or nothing. */
-const end = (amountRaw: bigint, to: 'settled' | 'expired_unsettled', name = 'h'): Operation => ({
-  ...{ kind: 'settle', agentId: AGENT, ends: null },
-  hold: { holdId: name, agentId: AGENT, amountRaw, facts: FACTS },
-  request: {
-    ...{ actualRaw: to === 'settled' ? amountRaw : 0n, account: 'chain:usdc', source: 'x402' },
-    charges: (chargedRaw) => [paidCharge(AGENT, chargedRaw)],
-  },
-  move: moveOf(name, 'pending_settlement', to),
-});
-
-const withdraw = (name: string | null): Operation => ({
-  ...{ kind: 'withdraw', agentId: AGENT, reference: `close ${name}` },
-  payout: name === null ? null : payoutOf(name),
-});
-
-const sweep = (leastRaw: bigint, name = 's'): Operation => ({
-  ...{ kind: 'sweep', agentId: AGENT, payout: payoutOf(name, 'sweep'), leastRaw },
-});
-
-const correct = (amountRaw: bigint, name = 'h'): Operation => ({
-  ...{ kind: 'correct', agentId: AGENT, amountRaw, facts: FACTS },
-  move: moveOf(name, 'expired_unsettled', 'expired_unsettled'),
-  charge: (chargedRaw) => paidCharge(AGENT, chargedRaw),
-});
-
 const rowsOf = ({ companions }: Change) => companions.map(({ row }) => row);
-const deposit = (amountRaw: bigint, isDeposit: boolean): Operation => ({
-  ...{ kind: 'credit', agentId: AGENT, amountRaw, reference: 'c', events: [], deposit: isDeposit },
-});
-
 describe('a hold for a payment', () => {
   it.each([
     ['what is spendable', state({ spendableRaw: 40n, walletRaw: 100n }), 40n],
@@ -99,7 +77,11 @@ describe('a hold for a payment', () => {
 
   it('leaves alone what is kept for other tasks, and what it is kept for may take it', () => {
     const policy = policyOf({
-      ...{ agentId: AGENT, kind: 'task', matchKey: 'kept', limitRaw: 30n, reserves: true },
+      agentId: AGENT,
+      kind: 'task',
+      matchKey: 'kept',
+      limitRaw: 30n,
+      reserves: true,
     });
     const rules = { ...ACTIVE, policies: [policy] };
     const world = { ...WORLD, rules, position: momentAt(1_000_000, rules) };
@@ -128,8 +110,11 @@ describe('a hold for a payment', () => {
     expect(change.delta.walletRaw).toBe(0n);
     expect(change.companions).toEqual([
       {
-        ...{ row: 'reservation.opened', reservation: reservationOf('h'), holdId: 'h' },
-        ...{ spender: { agentId: AGENT, keyId: 1 }, valueRaw: 5n },
+        row: 'reservation.opened',
+        reservation: reservationOf('h'),
+        holdId: 'h',
+        spender: { agentId: AGENT, keyId: 1 },
+        valueRaw: 5n,
       },
     ]);
   });
@@ -159,7 +144,8 @@ describe('the steps of a payment', () => {
     expect(change.delta).toMatchObject({ spendableRaw: 0n, heldRaw: -5n, consumedRaw: 5n });
     expect(change.delta).toMatchObject({ walletRaw: -5n, promisedRaw: -5n });
     expect(change.posting).toMatchObject({
-      ...{ id: 'resolve:h', code: 'hold.settle' },
+      id: 'resolve:h',
+      code: 'hold.settle',
       entries: [{ debit: 'agent:7:held', credit: 'chain:usdc', amountRaw: 5n }],
     });
     const move = moveOf('h', 'pending_settlement', 'settled');
@@ -207,8 +193,10 @@ describe('a close', () => {
     const decision = decide(before, withdraw('p'), WORLD);
     expect(decision).toMatchObject({ kind: 'change', leftRaw: spendableRaw, shortfallRaw: 0n });
     expect(decision.change.delta).toMatchObject({
-      ...{ spendableRaw: -spendableRaw, consumedRaw: spendableRaw },
-      ...{ walletRaw: 0n, promisedRaw: paidRaw },
+      spendableRaw: -spendableRaw,
+      consumedRaw: spendableRaw,
+      walletRaw: 0n,
+      promisedRaw: paidRaw,
     });
     expect(decision.change.companions).toEqual(
       paidRaw === 0n
@@ -265,7 +253,10 @@ describe('a sweep', () => {
     fc.assert(
       fc.property(raw, raw, raw, raw, (spendableRaw, payingRaw, meteredRaw, walletRaw) => {
         const before = state({
-          ...{ spendableRaw, heldRaw: payingRaw + meteredRaw, walletRaw, promisedRaw: payingRaw },
+          spendableRaw,
+          heldRaw: payingRaw + meteredRaw,
+          walletRaw,
+          promisedRaw: payingRaw,
         });
         const { change } = decide(before, sweep(1n), WORLD);
         const after = applyChange(before, change, WORLD.position);
@@ -281,7 +272,11 @@ describe('a sweep', () => {
 describe('a payout that was seen on chain', () => {
   it('is neither in the wallet nor promised any more, and no balance moves', () => {
     const operation: Operation = {
-      ...{ kind: 'paid', agentId: AGENT, nonce: nonceOf('p'), amountRaw: 6n, txHash: '0xfe' },
+      kind: 'paid',
+      agentId: AGENT,
+      nonce: nonceOf('p'),
+      amountRaw: 6n,
+      txHash: '0xfe',
     };
     const before = state({ spendableRaw: 3n, walletRaw: 10n, promisedRaw: 6n });
     const { change } = decide(before, operation, WORLD);
@@ -305,7 +300,8 @@ describe('a payment that moved after its release', () => {
     expect(decision).toMatchObject({ kind: 'change', leftRaw: chargedRaw, shortfallRaw });
     expect(applyChange(before, decision.change, WORLD.position)).toEqual({
       ...before,
-      ...{ spendableRaw: spendableRaw - chargedRaw, consumedRaw: chargedRaw },
+      spendableRaw: spendableRaw - chargedRaw,
+      consumedRaw: chargedRaw,
       walletRaw: 15n,
     });
     const entries = [
@@ -313,7 +309,10 @@ describe('a payment that moved after its release', () => {
       { debit: 'shortfall:x402', credit: 'chain:usdc', amountRaw: shortfallRaw },
     ].filter(({ amountRaw }) => amountRaw > 0n);
     expect(decision.change.posting).toEqual({
-      ...{ id: `correct:${nonceOf('h')}`, code: 'x402.correct', askedRaw: 5n, entries },
+      id: `correct:${nonceOf('h')}`,
+      code: 'x402.correct',
+      askedRaw: 5n,
+      entries,
     });
     expect(decision.change.companions).toMatchObject([
       { row: 'charge', charge: { costRaw: chargedRaw } },

@@ -52,11 +52,17 @@ describe('decide', () => {
   it('takes a credit up to the most that a column holds, and refuses one beyond', () => {
     const most = 2n ** 63n - 1n;
     const credit = (amountRaw: bigint): Operation => ({
-      ...{ kind: 'credit', agentId: 7, amountRaw, reference: 'r', events: [], deposit: false },
+      kind: 'credit',
+      agentId: 7,
+      amountRaw,
+      reference: 'r',
+      events: [],
+      deposit: false,
     });
     expect(decide(state(most - 5n), credit(5n), WORLD).kind).toBe('change');
     expect(decide(state(most - 5n), credit(6n), WORLD)).toMatchObject({
-      ...{ kind: 'refused', refusal: { reason: 'balance_full' } },
+      kind: 'refused',
+      refusal: { reason: 'balance_full' },
     });
   });
 

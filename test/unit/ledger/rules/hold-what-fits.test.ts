@@ -5,11 +5,15 @@ import type { HoldRefusal } from '../../../../src/ledger/rules/requests.ts';
 import { policyOf } from '../../../support/spending.ts';
 
 const capped = (availableRaw: bigint): HoldRefusal => ({
-  ...{ reason: 'cap_exceeded', availableRaw, suspended: false },
+  reason: 'cap_exceeded',
+  availableRaw,
+  suspended: false,
   breach: { policy: policyOf(), requiredRaw: 0n, spentRaw: 0n, capRaw: 0n },
 });
 const poor = (availableRaw: bigint): HoldRefusal => ({
-  ...{ reason: 'insufficient_balance', availableRaw, requiredRaw: 0n },
+  reason: 'insufficient_balance',
+  availableRaw,
+  requiredRaw: 0n,
 });
 
 /** Holds a number of raw units, refused as told in turn; what is asked is kept. */

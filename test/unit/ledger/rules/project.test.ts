@@ -10,7 +10,11 @@ import { arbitraryFacts, arbitraryReading } from '../../../support/snapshot-arbi
 function refusalOfPayment(reading: Reading, facts: SpendFacts, amountRaw: bigint) {
   const { rules, state, counters, teamCounters, position } = reading;
   const demand = {
-    ...{ keyId: 1, amountRaw, facts, taskValueBps: null, counters },
+    keyId: 1,
+    amountRaw,
+    facts,
+    taskValueBps: null,
+    counters,
     spendableRaw: state.spendableRaw,
     walletFreeRaw: state.walletRaw - state.promisedRaw,
   };

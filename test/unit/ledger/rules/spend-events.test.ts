@@ -6,14 +6,15 @@ import { crossedThresholds, utilizationBps } from '../../../../src/ledger/rules/
 import { ACTIVE } from '../../../support/fakes/memory-ledger.ts';
 
 const state = (creditedRaw: bigint, consumedRaw: bigint, heldRaw = 0n): BalanceState => ({
-  ...{ version: 1n, rulesVersion: 1n, creditedRaw, consumedRaw },
-  ...{
-    spendableRaw: creditedRaw - consumedRaw - heldRaw,
-    heldRaw,
-    walletRaw: 0n,
-    promisedRaw: 0n,
-    counters: [],
-  },
+  version: 1n,
+  rulesVersion: 1n,
+  creditedRaw,
+  consumedRaw,
+  spendableRaw: creditedRaw - consumedRaw - heldRaw,
+  heldRaw,
+  walletRaw: 0n,
+  promisedRaw: 0n,
+  counters: [],
 });
 
 const watching = (...bps: number[]): Rules => ({
@@ -47,12 +48,24 @@ describe('crossedThresholds', () => {
   it('warns on the way up, says from 95 % on that the limit is reached, and tells of recovery', () => {
     const rules = watching(8_000, 9_499, 9_500, 10_000);
     expect(told(rules, state(10_000n, 7_999n), state(10_000n, 10_000n))).toEqual([
-      ...['1 above', 'credit.warning', '2 above', 'credit.warning'],
-      ...['3 above', 'credit.at_limit', '4 above', 'credit.at_limit'],
+      '1 above',
+      'credit.warning',
+      '2 above',
+      'credit.warning',
+      '3 above',
+      'credit.at_limit',
+      '4 above',
+      'credit.at_limit',
     ]);
     expect(told(rules, state(10_000n, 10_000n), state(20_000n, 10_000n))).toEqual([
-      ...['1 below', 'credit.recovered', '2 below', 'credit.recovered'],
-      ...['3 below', 'credit.recovered', '4 below', 'credit.recovered'],
+      '1 below',
+      'credit.recovered',
+      '2 below',
+      'credit.recovered',
+      '3 below',
+      'credit.recovered',
+      '4 below',
+      'credit.recovered',
     ]);
   });
 
@@ -76,10 +89,16 @@ describe('crossedThresholds', () => {
     const [, event] = crossedThresholds(watching(8_000), 7, state(100n, 0n), state(100n, 81n));
     expect(event).toMatchObject({
       event: {
-        ...{ name: 'credit.warning', accountId: 'acct_1', agentWallet: '0x01' },
+        name: 'credit.warning',
+        accountId: 'acct_1',
+        agentWallet: '0x01',
         payload: {
-          ...{ agentId: 7, agentWalletAddress: '0x01', thresholdId: 1, thresholdBps: 8_000 },
-          ...{ utilizationBps: 8_100, available: '19' },
+          agentId: 7,
+          agentWalletAddress: '0x01',
+          thresholdId: 1,
+          thresholdBps: 8_000,
+          utilizationBps: 8_100,
+          available: '19',
         },
       },
     });

@@ -42,13 +42,26 @@ function recording(moves = true) {
 }
 
 const state = (heldRaw: bigint): BalanceState => ({
-  ...{ version: 3n, rulesVersion: 0n, spendableRaw: 1_000n, heldRaw, consumedRaw: 0n },
-  ...{ creditedRaw: 1_000n + heldRaw, walletRaw: 1_000n, promisedRaw: heldRaw, counters: [] },
+  version: 3n,
+  rulesVersion: 0n,
+  spendableRaw: 1_000n,
+  heldRaw,
+  consumedRaw: 0n,
+  creditedRaw: 1_000n + heldRaw,
+  walletRaw: 1_000n,
+  promisedRaw: heldRaw,
+  counters: [],
 });
 
 const hold = (change: Partial<HoldOperation> = {}): HoldOperation => ({
-  ...{ kind: 'hold', agentId: AGENT, spender: { agentId: AGENT, keyId: 1 }, holdId: 'h' },
-  ...{ amountRaw: 10n, destination: DESTINATION, session: null, reservation: null },
+  kind: 'hold',
+  agentId: AGENT,
+  spender: { agentId: AGENT, keyId: 1 },
+  holdId: 'h',
+  amountRaw: 10n,
+  destination: DESTINATION,
+  session: null,
+  reservation: null,
   ...change,
 });
 
@@ -56,25 +69,35 @@ const settle = (
   charge: Partial<ChargeRow> = {},
   change: Partial<SettleOperation> = {},
 ): SettleOperation => ({
-  ...{ kind: 'settle', agentId: AGENT },
+  kind: 'settle',
+  agentId: AGENT,
   hold: { holdId: 'h', agentId: AGENT, amountRaw: 10n, facts: FACTS },
   request: {
-    ...{ actualRaw: 4n, account: 'gateway', source: 'acme' },
+    actualRaw: 4n,
+    account: 'gateway',
+    source: 'acme',
     charges: (chargedRaw) => [{ ...paidCharge(AGENT, chargedRaw), ...charge }],
   },
-  ...{ ends: null, move: null },
+  ends: null,
+  move: null,
   ...change,
 });
 
 const credit = (reference = 'r'): Operation => ({
-  ...{ kind: 'credit', agentId: AGENT, amountRaw: 5n, reference, deposit: false },
+  kind: 'credit',
+  agentId: AGENT,
+  amountRaw: 5n,
+  reference,
+  deposit: false,
   events: [
     { name: 'e', accountId: 'a', agentWallet: null, correlationId: null, payload: { of: 'it' } },
   ],
 });
 
 const advance = (to: 'sent' | 'pending_settlement', learnt = {}): Operation => ({
-  ...{ kind: 'advance', agentId: AGENT, holdId: 'h' },
+  kind: 'advance',
+  agentId: AGENT,
+  holdId: 'h',
   move: { ...moveOf('h', 'reserved', to), learnt },
 });
 
@@ -207,8 +230,15 @@ describe('the text of the statement', () => {
       'settlements, whatever is known of them',
       settle(),
       settle({
-        ...{ keyId: 3, model: 'acme/chat', rail: 'direct', usage: { token: 4 }, taskId: 't' },
-        ...{ status: 'failed', latencyMs: null, responseStatusCode: null, payee: '0x1' },
+        keyId: 3,
+        model: 'acme/chat',
+        rail: 'direct',
+        usage: { token: 4 },
+        taskId: 't',
+        status: 'failed',
+        latencyMs: null,
+        responseStatusCode: null,
+        payee: '0x1',
       }),
     ],
     ['settlements of actions', settle({ actionId: 'a' }), settle({ actionId: 'b' })],
@@ -227,7 +257,8 @@ describe('the text of the statement', () => {
   it('is another one for another kind of work', async () => {
     const works = [
       ...KINDS.map(([, work]) => work),
-      ...[advance('pending_settlement'), advance('sent', { refused: true })],
+      advance('pending_settlement'),
+      advance('sent', { refused: true }),
     ];
     const texts = await Promise.all(works.map(async (work) => (await statementOf(work)).text));
     expect(new Set(texts).size).toBe(texts.length);

@@ -102,7 +102,10 @@ describe('the pages of a PDF', () => {
       'many marks before one long stream',
       pdf(
         '/ObjStm '.repeat(documents.streams),
-        ...['stream\n', EMPTY, Buffer.alloc(documents.streamBytes - 1_024, 'e'), END],
+        'stream\n',
+        EMPTY,
+        Buffer.alloc(documents.streamBytes - 1_024, 'e'),
+        END,
       ),
     ],
   ])('are counted in bounded time and hold nothing up: %s', async (_, bytes) => {
@@ -122,8 +125,12 @@ describe('the pages of a PDF', () => {
 describe('the pages of an archive', () => {
   it('are its images, and not what systems add', async () => {
     const archive = zipOf({
-      ...{ 'a.png': '1', 'b/c.JPG': '2', 'd.jpeg': '3', 'notes.txt': '4' },
-      ...{ '__MACOSX/a.png': '5', '.hidden.png': '6' },
+      'a.png': '1',
+      'b/c.JPG': '2',
+      'd.jpeg': '3',
+      'notes.txt': '4',
+      '__MACOSX/a.png': '5',
+      '.hidden.png': '6',
     });
     expect(await count(archive)).toEqual({ kind: 'zip', pages: 3, most: 3 });
   });

@@ -8,7 +8,8 @@ const contents = async (bytes: Buffer, mostBytes = 20_000) => {
   const entries = readZip(bytes, 10) ?? [];
   return Promise.all(
     entries.map(async (entry) => [
-      ...[entry.name, (await readEntry(bytes, entry, mostBytes))?.toString()],
+      entry.name,
+      (await readEntry(bytes, entry, mostBytes))?.toString(),
     ]),
   );
 };

@@ -20,18 +20,30 @@ describe('what a vendor reports of its own work', () => {
 
   it('departs where it is more or less than that', () => {
     expect(departureOf({ audio_second: 100 }, reportedSeconds(105.1))).toEqual({
-      ...{ tripwire: 'seconds', expected: '100 seconds', observed: '105.1 seconds' },
+      tripwire: 'seconds',
+      expected: '100 seconds',
+      observed: '105.1 seconds',
     });
     expect(departureOf({ audio_second: 100 }, reportedSeconds(94.9))?.observed).toBe(
       '94.9 seconds',
     );
     expect(departureOf({ character: 1_000 }, reportedCharacters(1_051))).toEqual({
-      ...{ tripwire: 'characters', expected: '1000 characters', observed: '1051 characters' },
+      tripwire: 'characters',
+      expected: '1000 characters',
+      observed: '1051 characters',
     });
   });
 
   it.each([
-    ...[undefined, null, '', 'many', '-1', -1, Number.NaN, Number.POSITIVE_INFINITY, {}],
+    undefined,
+    null,
+    '',
+    'many',
+    '-1',
+    -1,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    {},
     '1'.repeat(400),
   ])('is none where it is %j', (value) => {
     expect(reportedCharacters(value)).toBeUndefined();

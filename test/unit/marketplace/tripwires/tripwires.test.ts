@@ -5,15 +5,14 @@ import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import type { Departure } from '../../../../src/marketplace/tripwires/departure.ts';
 import { createTripwires } from '../../../../src/marketplace/tripwires/tripwires.ts';
 
-const DEPARTURE: Departure = {
-  ...{ tripwire: 'seconds', expected: '1 seconds', observed: '9 seconds' },
-};
+const DEPARTURE: Departure = { tripwire: 'seconds', expected: '1 seconds', observed: '9 seconds' };
 
 function tripwires(claim: () => Promise<boolean> = async () => true) {
   const clock = new ManualClock();
   const claimed: unknown[] = [];
   const made = createTripwires({
-    ...{ clock, log: silentLog },
+    clock,
+    log: silentLog,
     async claim(of) {
       claimed.push(of);
       return claim();
@@ -30,7 +29,9 @@ it('is told with what was expected and what was observed, to the agent and by th
   const { find } = tripwires();
   expect(await find()).toEqual([
     {
-      ...{ name: 'marketplace.tripwire.triggered', accountId: 'acct_1', agentWallet: '0x1' },
+      name: 'marketplace.tripwire.triggered',
+      accountId: 'acct_1',
+      agentWallet: '0x1',
       correlationId: 'mkt_1',
       payload: { agentWalletAddress: '0x1', vendor: 'acme', ...DEPARTURE },
     },

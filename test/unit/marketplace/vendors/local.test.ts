@@ -8,7 +8,9 @@ import type { TranscriptionAnswer } from '../../../../src/models/providers/trans
 import { VendorFailed } from '../../../../src/models/providers/vendors/vendor-api.ts';
 
 const DOOR = {
-  ...{ agentId: 7, random: systemRandom, signal: new AbortController().signal },
+  agentId: 7,
+  random: systemRandom,
+  signal: new AbortController().signal,
   send: () => Promise.reject(new Error('nothing is sent')),
   pause: async () => {},
   abandon: async () => {},

@@ -16,9 +16,7 @@ describe('walking from frame to frame', () => {
     expect(await walk(frame(3), frame(9))).toEqual({ kind: 'measured', durationMs: 12 });
     expect(
       await walk(frame(3), frame(4), Buffer.from('noise'), frame(5), frame(6), Buffer.from('TAG')),
-    ).toEqual({
-      ...{ kind: 'measured', durationMs: 18 },
-    });
+    ).toEqual({ kind: 'measured', durationMs: 18 });
   });
 
   it('takes two bytes that look like a frame for none unless another follows', async () => {

@@ -87,7 +87,9 @@ describe('a message that brings sound', () => {
     expect(innerNamesOf()).toBe(bitsOf(TRACK, TIMESTAMP) | bitsOf());
     expect(objectsOf()).toBe(bitsOf(MEDIA));
     expect([wordOf(EVENT), wordOf(within(TRACK)), wordOf(within(TIMESTAMP))]).toEqual([
-      ...[MEDIA, INBOUND, 0],
+      MEDIA,
+      INBOUND,
+      0,
     ]);
     expect(numberOf(within(TIMESTAMP))).toBe(123_456_789_012_345);
     expect([lengthOf(EVENT), lengthOf(within(TIMESTAMP))]).toEqual([5, 15]);

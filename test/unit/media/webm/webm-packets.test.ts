@@ -14,7 +14,10 @@ const track = (codec: string, more = Buffer.alloc(0)) =>
   element(
     'ae',
     Buffer.concat([
-      ...[element('d7', '01'), element('83', '02'), element('86', Buffer.from(codec)), more],
+      element('d7', '01'),
+      element('83', '02'),
+      element('86', Buffer.from(codec)),
+      more,
     ]),
   );
 
@@ -45,7 +48,16 @@ describe('the packets of a WebM file', () => {
       [0x06, '\x02\x81\xc0abbccc'],
     ] as const;
     expect(packets(file(track('A_MPEG/L3'), ...blocks))).toEqual([
-      ...['one', 'a', 'bb', 'ccc', 'aa', 'bb', 'cc', 'a', 'bb', 'ccc'],
+      'one',
+      'a',
+      'bb',
+      'ccc',
+      'aa',
+      'bb',
+      'cc',
+      'a',
+      'bb',
+      'ccc',
     ]);
   });
 

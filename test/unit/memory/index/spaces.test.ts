@@ -61,7 +61,8 @@ const open = (spaces: Spaces, key: number, dims: number, owner = key) =>
 function manyRows(count: number, dims: number): IndexedRow[] {
   const some = randomRows(22, 50, dims);
   return Array.from({ length: count }, (_, i) => ({
-    ...{ id: i + 1, tag: MEMORY },
+    id: i + 1,
+    tag: MEMORY,
     vector: some[i % some.length]?.vector ?? new Float32Array(dims),
   }));
 }

@@ -6,7 +6,9 @@ import { ModelRefused } from '../../../../src/memory/purchase/models.ts';
 import { setbackOf } from '../../../../src/memory/purchase/setback.ts';
 
 const refused = (reason: string, needsRaw: bigint | null = null) => ({
-  ...{ kind: 'refused', reason, needsRaw },
+  kind: 'refused',
+  reason,
+  needsRaw,
 });
 
 it.each([

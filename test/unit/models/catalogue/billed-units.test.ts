@@ -59,7 +59,9 @@ describe('missingRates', () => {
 describe('billedUnits', () => {
   it('has every unit of every way to bill, and what is contained in another one', () => {
     expect([...billedUnits('text').units]).toEqual([
-      ...['text_input_token', 'text_output_token', 'cached_input_token'],
+      'text_input_token',
+      'text_output_token',
+      'cached_input_token',
     ]);
     for (const modality of MODALITIES) {
       const { ways, units } = billedUnits(modality);

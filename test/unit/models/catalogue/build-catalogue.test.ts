@@ -14,7 +14,10 @@ const PROVIDERS = new Map(
 const WHOLE = { text_input_token: '2', text_output_token: '8' };
 
 const source = (provider: string, rates: SourceEntry['rates']): SourceEntry => ({
-  ...{ rail: 'direct-account', provider, upstreamModel: 'm', rates },
+  rail: 'direct-account',
+  provider,
+  upstreamModel: 'm',
+  rates,
 });
 
 function build(sources: readonly SourceEntry[], lacking: readonly string[] = []) {
@@ -38,10 +41,7 @@ describe('buildCatalogue', () => {
     expect(model?.sources.map(({ provider }) => provider)).toEqual(['acme']);
     expect(unpriced).toEqual([
       { model: 'acme/fast-1', provider: 'shed', units: ['text_output_token'] },
-      {
-        ...{ model: 'acme/fast-1', provider: 'lobby' },
-        units: ['text_input_token', 'text_output_token'],
-      },
+      { model: 'acme/fast-1', provider: 'lobby', units: ['text_input_token', 'text_output_token'] },
     ]);
   });
 
@@ -85,7 +85,8 @@ describe('buildCatalogue', () => {
     ];
     const found = (lacking?: string) =>
       buildCatalogue({
-        ...{ providers: PROVIDERS, models },
+        providers: PROVIDERS,
+        models,
         secret: (name) => (name === lacking ? undefined : 's'),
       }).find('a/talker');
     expect(found()).toMatchObject({ modality: 'realtime', cascade, sources: [] });

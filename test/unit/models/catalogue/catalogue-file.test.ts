@@ -70,8 +70,10 @@ describe('a catalogue file', () => {
     const longPrompt = { above: 200_000, inputPercent: 200, outputPercent: 150 };
     const source = { ...model.sources[0], price, longPrompt, cacheWritePercent: 25 };
     const told = {
-      ...{ contextWindow: 400_000, maxOutputTokens: 128_000 },
-      ...{ shutdownDate: '2027-01-14', successor: 'acme/next' },
+      contextWindow: 400_000,
+      maxOutputTokens: 128_000,
+      shutdownDate: '2027-01-14',
+      successor: 'acme/next',
     };
     const next = { ...model, id: 'acme/next' };
     const { models } = parse({ models: [{ ...model, ...told, sources: [source] }, next] })();

@@ -48,7 +48,8 @@ describe('a model on the wire', () => {
     const alone = { ...retiring, retirement: retirementOf({ ...told, successor: null }) };
     expect(describeModel(alone)).not.toHaveProperty('successor');
     expect(describeModelWithSources(retiring)).toMatchObject({
-      ...{ shutdownDate: '2027-01-14', successor: 'acme/fast-2' },
+      shutdownDate: '2027-01-14',
+      successor: 'acme/fast-2',
     });
   });
 
@@ -95,12 +96,19 @@ describe('a model on the wire', () => {
     const sources = [...known.sources, dearer] as Model['sources'];
     const own = { rail: 'direct-account', marginBps: 500 };
     expect(describeModelWithSources({ ...known, sources })).toEqual({
-      ...{ id: 'acme/fast-1', displayName: null, modality: 'text' },
-      ...{ contextWindow: null, maxOutputTokens: null, isOpenWeight: false },
-      ...{ shutdownDate: null, successor: null },
+      id: 'acme/fast-1',
+      displayName: null,
+      modality: 'text',
+      contextWindow: null,
+      maxOutputTokens: null,
+      isOpenWeight: false,
+      shutdownDate: null,
+      successor: null,
       sources: [
         {
-          ...{ ...own, provider: 'acme', price: null },
+          ...own,
+          provider: 'acme',
+          price: null,
           rates: { text_input_token: 2.5, text_output_token: 0.000001 },
         },
         { ...own, provider: 'shed', price: null, rates: { request: 900 } },

@@ -150,10 +150,13 @@ describe('the catalogue', () => {
     const twins = buildCatalogue({
       providers: new Map([['local', { baseUrl: null, dialect: 'local' as const }]]),
       models: ['a/same', 'b/same', 'b/own'].map((id) => ({
-        ...{ id, modality: 'text' as const },
+        id,
+        modality: 'text' as const,
         sources: [
           {
-            ...{ rail: 'self-host' as const, provider: 'local', upstreamModel: 'x' },
+            rail: 'self-host' as const,
+            provider: 'local',
+            upstreamModel: 'x',
             rates: { text_input_token: '1', text_output_token: '1' },
           },
         ],

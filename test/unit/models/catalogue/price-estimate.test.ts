@@ -10,7 +10,10 @@ import { estimatePrice } from '../../../../src/models/catalogue/price-estimate.t
 import { chatPriceRaw } from '../../../../src/models/chat/chat-usage.ts';
 
 const source = (rates: SourceEntry['rates'], more: Partial<SourceEntry> = {}): SourceEntry => ({
-  ...{ rail: 'direct-account', provider: 'acme', upstreamModel: 'm', rates },
+  rail: 'direct-account',
+  provider: 'acme',
+  upstreamModel: 'm',
+  rates,
   ...more,
 });
 
@@ -45,9 +48,14 @@ describe('estimatePrice', () => {
   it('prices the example of the wire contract to the raw unit', () => {
     const usage = { text_input_token: 1_200, text_output_token: 400 };
     expect(estimate([source(RATES)], usage)).toEqual({
-      ...{ model: 'acme/fast-1', rail: 'direct-account', provider: 'acme', margin_bps: 500 },
+      model: 'acme/fast-1',
+      rail: 'direct-account',
+      provider: 'acme',
+      margin_bps: 500,
       usage,
-      ...{ upstream_cost_usdc: '0.007000', cost_usdc: '0.007350', cost_raw: '7350' },
+      upstream_cost_usdc: '0.007000',
+      cost_usdc: '0.007350',
+      cost_raw: '7350',
     });
   });
 
@@ -72,7 +80,8 @@ describe('estimatePrice', () => {
           fc.pre(used.input + used.output + used.cached > 0);
           const entry = source(
             {
-              ...{ text_input_token: rates.input, text_output_token: rates.output },
+              text_input_token: rates.input,
+              text_output_token: rates.output,
               ...(rates.cached !== null && { cached_input_token: rates.cached }),
               ...(rates.call !== null && { request: rates.call }),
             },
@@ -137,7 +146,10 @@ describe('estimatePrice', () => {
       estimate([source({ audio_second: '0.000001' })], { audio_second: 0.001 }, 'stt'),
     ).toMatchObject({ cost_raw: '1', cost_usdc: '0.000001' });
     expect(estimate([source({}, { rail: 'free' })], { text_output_token: 9 })).toMatchObject({
-      ...{ rail: 'free', cost_raw: '0', cost_usdc: '0.000000', usage: { text_output_token: 9 } },
+      rail: 'free',
+      cost_raw: '0',
+      cost_usdc: '0.000000',
+      usage: { text_output_token: 9 },
     });
   });
 
@@ -159,7 +171,8 @@ describe('estimatePrice', () => {
   it('refuses a model that it does not know', () => {
     const catalogue = catalogueOf([source(RATES)]);
     expect(refusal(() => estimatePrice(catalogue, 'fast-2', { character: 1 }))).toMatchObject({
-      ...{ status: 404, error: 'model_not_found' },
+      status: 404,
+      error: 'model_not_found',
       fields: { message: expect.stringContaining('fast-2') },
     });
   });

@@ -26,7 +26,9 @@ describe('a retirement', () => {
 
   it('leaves out what is not known', () => {
     const { headers } = retirementOf({
-      ...{ shutdownDate: '2027-01-14', noticeDate: undefined, successor: null },
+      shutdownDate: '2027-01-14',
+      noticeDate: undefined,
+      successor: null,
     });
     expect(Object.keys(headers)).toEqual(['sunset']);
   });

@@ -225,7 +225,9 @@ async function inMessages(events: readonly string[]): Promise<Told[]> {
 async function inResponses(events: readonly string[]): Promise<Told[]> {
   let made = 0;
   const stream = new TranslatedResponse(chatStreamOf(events), {
-    ...{ head: BARE_HEAD, model: 'm', names: new Map() },
+    head: BARE_HEAD,
+    model: 'm',
+    names: new Map(),
     newItemId: (prefix) => `${prefix}${++made}`,
     estimate: () => ({ inputTokens: 1, cachedTokens: 0, outputTokens: 1 }),
   });
@@ -264,7 +266,8 @@ it('are the same in every dialect, however a set of calls is cut into deltas', a
         ];
         const hasIds = how.ids === 'first' || how.ids === 'every';
         const expected = calls.map(({ name, text }, at) => ({
-          ...{ name, text: text || '{}' },
+          name,
+          text: text || '{}',
           id: hasIds ? `id${at}` : expect.any(String),
         }));
         expect(await inMessages(events)).toEqual(expected);

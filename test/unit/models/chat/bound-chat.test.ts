@@ -7,12 +7,19 @@ import { ChatRequest } from '../../../../src/models/chat/chat-request.ts';
 import { chatPriceRaw } from '../../../../src/models/chat/chat-usage.ts';
 
 const source = (input: bigint, output: bigint): Source => ({
-  ...{ rail: 'direct-account', provider: 'p', upstreamModel: 'm', marginBps: 500 },
+  rail: 'direct-account',
+  provider: 'p',
+  upstreamModel: 'm',
+  marginBps: 500,
   rates: { text_input_token: input, text_output_token: output },
 });
 
 const modelOf = (maxOutputTokens: number | null, sources: readonly Source[] = []): Model => ({
-  ...{ id: 'a/b', modality: 'text', contextWindow: null, maxOutputTokens, sources },
+  id: 'a/b',
+  modality: 'text',
+  contextWindow: null,
+  maxOutputTokens,
+  sources,
 });
 
 const request = (more: object = {}, content: unknown = 'x'): ChatRequest =>
@@ -56,7 +63,8 @@ describe('the bound of a chat request', () => {
     expect([outputCap, reason]).toEqual([115_000, 'model']);
     // What the caller asks for is for the vendor to judge.
     expect(boundChat(request({ max_tokens: 127_000 }), model)).toMatchObject({
-      ...{ outputCap: 127_000, reason: undefined },
+      outputCap: 127_000,
+      reason: undefined,
     });
   });
 
@@ -133,7 +141,8 @@ describe('the bound of a chat request', () => {
     const { tokens } = boundChat(request({ max_tokens: 1 }, 'x'.repeat(992)), modelOf(null));
     const price = chatPriceRaw(tokens, caching);
     expect([price, chatPriceRaw(tokens, { ...caching, cacheWritePercent: 0 })]).toEqual([
-      ...[1_251n, 1_001n],
+      1_251n,
+      1_001n,
     ]);
   });
 

@@ -31,7 +31,11 @@ type Parts = {
 
 const count = fc.nat(16_000);
 const parts: fc.Arbitrary<Parts> = fc.record({
-  ...{ fresh: count, served: count, minutes: count, hour: count, output: count },
+  fresh: count,
+  served: count,
+  minutes: count,
+  hour: count,
+  output: count,
 });
 
 const promptOf = ({ fresh, served }: Parts, written = 0) => fresh + served + written;
@@ -46,10 +50,12 @@ type Vendor = {
 };
 
 const openAi = (model: string, cachedMember: (served: number) => object): Vendor => ({
-  ...{ name: model, model },
+  name: model,
+  model,
   read: (p) =>
     readUsage({
-      ...{ prompt_tokens: promptOf(p), completion_tokens: p.output },
+      prompt_tokens: promptOf(p),
+      completion_tokens: p.output,
       ...cachedMember(p.served),
     }),
 });
@@ -62,30 +68,36 @@ const VENDORS: readonly Vendor[] = [
   openAi('deepseek/deepseek-v4-flash', (served) => ({ prompt_cache_hit_tokens: served })),
   openAi('moonshot/kimi-k2.6', (served) => ({ cached_tokens: served })),
   {
-    ...{ name: 'gpt-5.6 in chat', model: 'openai/gpt-5.6-luna' },
+    name: 'gpt-5.6 in chat',
+    model: 'openai/gpt-5.6-luna',
     read: (p) =>
       readUsage({
-        ...{ prompt_tokens: promptOf(p, p.minutes), completion_tokens: p.output },
+        prompt_tokens: promptOf(p, p.minutes),
+        completion_tokens: p.output,
         prompt_tokens_details: { cached_tokens: p.served, cache_write_tokens: p.minutes },
       }),
     written: ({ minutes }) => minutes,
     writtenQuarters: ({ minutes }) => minutes,
   },
   {
-    ...{ name: 'gpt-5.6 in Responses', model: 'openai/gpt-5.6-luna' },
+    name: 'gpt-5.6 in Responses',
+    model: 'openai/gpt-5.6-luna',
     read: (p) =>
       readResponseUsage({
-        ...{ input_tokens: promptOf(p, p.minutes), output_tokens: p.output },
+        input_tokens: promptOf(p, p.minutes),
+        output_tokens: p.output,
         input_tokens_details: { cached_tokens: p.served, cache_write_tokens: p.minutes },
       }),
     written: ({ minutes }) => minutes,
     writtenQuarters: ({ minutes }) => minutes,
   },
   {
-    ...{ name: 'claude', model: 'anthropic/claude-sonnet-5' },
+    name: 'claude',
+    model: 'anthropic/claude-sonnet-5',
     read: (p) =>
       readMessageUsage({
-        ...{ input_tokens: p.fresh, output_tokens: p.output },
+        input_tokens: p.fresh,
+        output_tokens: p.output,
         cache_read_input_tokens: p.served,
         cache_creation_input_tokens: p.minutes + p.hour,
         cache_creation: {
@@ -163,7 +175,10 @@ it('a cache saves nothing that is told where the buyer pays the vendor himself',
 describe('what an upstream claims of its cache', () => {
   const claim = fc.oneof(fc.nat(10_000_000), fc.constantFrom(-1, 1.5, 'x', null, Number.MAX_VALUE));
   const modelOf = (source: Source): Model => ({
-    ...{ id: 'a/b', modality: 'text', contextWindow: null, maxOutputTokens: 64 },
+    id: 'a/b',
+    modality: 'text',
+    contextWindow: null,
+    maxOutputTokens: 64,
     sources: [source],
   });
 
@@ -180,12 +195,15 @@ describe('what an upstream claims of its cache', () => {
         const usage =
           markedFrom === undefined
             ? readUsage({
-                ...{ prompt_tokens: fresh, completion_tokens: 64 },
+                prompt_tokens: fresh,
+                completion_tokens: 64,
                 prompt_tokens_details: { cached_tokens: served, cache_write_tokens: kept },
               })
             : readMessageUsage({
-                ...{ input_tokens: fresh, output_tokens: 64 },
-                ...{ cache_read_input_tokens: served, cache_creation_input_tokens: kept },
+                input_tokens: fresh,
+                output_tokens: 64,
+                cache_read_input_tokens: served,
+                cache_creation_input_tokens: kept,
                 cache_creation: { ephemeral_1h_input_tokens: hour },
               });
         const { rates, usage: billed } = meterChat(
@@ -210,8 +228,11 @@ describe('what an upstream claims of its cache', () => {
     const request = ChatRequest.parse({ model: 'a/b', messages: [{ role: 'user', content }] });
     const { tokens } = boundChat(request, modelOf(source), 1_024);
     const worst = {
-      ...{ inputTokens: 4_000, cachedTokens: 0, outputTokens: 64 },
-      ...{ cacheWriteTokens: 4_000, cacheWriteSurcharge: 1_000 },
+      inputTokens: 4_000,
+      cachedTokens: 0,
+      outputTokens: 64,
+      cacheWriteTokens: 4_000,
+      cacheWriteSurcharge: 1_000,
     };
     expect(chatPriceRaw(tokens, source)).toBeGreaterThanOrEqual(chatPriceRaw(worst, source));
     expect(boundChat(request, modelOf(source)).tokens.inputTokens).toBe(4_008);

@@ -71,7 +71,8 @@ describe('the usage of a chat answer', () => {
     );
     expect(usage).toMatchObject({ text_input_token: 172_001, text_output_token: 1_000 });
     expect(rates).toEqual({
-      ...{ text_input_token: 5_000_000n, text_output_token: 15_000_000n },
+      text_input_token: 5_000_000n,
+      text_output_token: 15_000_000n,
       cached_input_token: 500_000n,
     });
   });

@@ -4,7 +4,9 @@ import { signedId } from '../../../../src/models/chat/signed-call.ts';
 
 const ID = signedId('call_1', 'c2ln');
 const called = (id: string, more: object = {}) => ({
-  ...{ id, type: 'function', function: { name: 'f', arguments: '{}' } },
+  id,
+  type: 'function',
+  function: { name: 'f', arguments: '{}' },
   ...more,
 });
 const chatOf = (first: object, id: string) => ({
@@ -39,7 +41,8 @@ it('a chat without such ids is the same one', () => {
 
 it('a part under another member keeps all else', () => {
   expect(withOwnId({ type: 'tool_result', tool_use_id: ID }, 'tool_use_id')).toEqual({
-    ...{ type: 'tool_result', tool_use_id: 'call_1' },
+    type: 'tool_result',
+    tool_use_id: 'call_1',
   });
   const other = { call_id: 'x' };
   expect(withOwnId(other, 'call_id')).toBe(other);

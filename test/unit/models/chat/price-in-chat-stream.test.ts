@@ -36,7 +36,8 @@ describe('a stream with its price', () => {
     const { last, text } = await relayed([WORD]);
     expect(text).toBe(WORD);
     expect(JSON.parse(last.slice(6))).toEqual({
-      ...{ object: 'chat.completion.chunk', choices: [] },
+      object: 'chat.completion.chunk',
+      choices: [],
       usage: { cost_raw: '9' },
     });
     expect(last.endsWith('}\n\n')).toBe(true);

@@ -14,7 +14,10 @@ const { heldMs, holders: most, leastTokens } = LIMITS.promptCache;
 const LONG = 'x'.repeat(leastTokens * LIMITS.charsPerToken);
 
 const sourceOf = (provider: string, input: bigint, cached?: bigint): Source => ({
-  ...{ rail: 'direct-account', provider, upstreamModel: 'm', marginBps: 0 },
+  rail: 'direct-account',
+  provider,
+  upstreamModel: 'm',
+  marginBps: 0,
   rates: {
     text_input_token: input,
     text_output_token: 10_000_000n,

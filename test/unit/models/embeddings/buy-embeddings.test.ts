@@ -17,7 +17,10 @@ const AGENT = 7;
 const FUNDS = 1_000_000n;
 
 const listed = (promptTokens: number | null = 10): Outcome<EmbeddingList> => ({
-  ...{ kind: 'completed', status: 200, body: Buffer.from('{}'), promptTokens },
+  kind: 'completed',
+  status: 200,
+  body: Buffer.from('{}'),
+  promptTokens,
   contentType: 'application/json',
 });
 
@@ -32,7 +35,9 @@ async function world(
   const asked: { provider: string; model: string; openHolds: number }[] = [];
   const provider = { baseUrl: 'https://x.example', dialect: 'openai' } as const;
   const source = (id: string, rate: string): SourceEntry => ({
-    ...{ rail: 'direct-account', provider: id, upstreamModel: `${id}-v` },
+    rail: 'direct-account',
+    provider: id,
+    upstreamModel: `${id}-v`,
     rates: { text_input_token: rate },
   });
   const sources = [source('dear', '2000'), source('cheap', '1000')];
@@ -48,12 +53,14 @@ async function world(
     secret: () => undefined,
   });
   const embeddings = createEmbeddings({
-    ...{ catalogue, ledger, clock, random: systemRandom, log: silentLog },
-    ...{
-      breaker: createSourceRests({ clock }),
-      budgets: plainBudgets(),
-      providerKeys: noStoredKeys,
-    },
+    catalogue,
+    ledger,
+    clock,
+    random: systemRandom,
+    log: silentLog,
+    breaker: createSourceRests({ clock }),
+    budgets: plainBudgets(),
+    providerKeys: noStoredKeys,
     rails: {
       railOf: ({ provider: id }) => ({
         misfit: () => misfit(id),
@@ -80,10 +87,7 @@ async function world(
     expect([ledger.openHolds(), funds?.heldRaw]).toEqual([0, 0n]);
     expect((funds?.spendableRaw ?? 0n) + ledger.consumedRaw(AGENT)).toBe(FUNDS);
   };
-  return {
-    ...{ embed, refusal, balanced, asked, ledger },
-    providers: () => asked.map((a) => a.provider),
-  };
+  return { embed, refusal, balanced, asked, ledger, providers: () => asked.map((a) => a.provider) };
 }
 
 describe('embeddings', () => {

@@ -14,14 +14,19 @@ const local: EmbeddingRail = {
   embed: async () => ({ kind: 'aborted' }),
 };
 const source = (provider: string, rail: Rail = 'direct-account'): SourceEntry => ({
-  ...{ rail, provider, upstreamModel: 'v', rates: { request: '1' } },
+  rail,
+  provider,
+  upstreamModel: 'v',
+  rates: { request: '1' },
 });
 
 describe('the rails of embeddings', () => {
   it('are one for each provider of the dialect, and the engine of this server', async () => {
     const provider = { baseUrl: 'http://127.0.0.1:1/v1', dialect: 'openai' } as const;
     const model = (modality: Modality, ...sources: SourceEntry[]) => ({
-      ...{ id: `acme/${modality}`, modality, sources },
+      id: `acme/${modality}`,
+      modality,
+      sources,
     });
     const catalogue = buildCatalogue({
       providers: new Map<string, ProviderEntry>([

@@ -27,8 +27,12 @@ describe('a request for embeddings', () => {
 
   it('names its encoding and its size within bounds, and keeps whatever else it has', () => {
     expect(read({ encoding_format: 'base64', dimensions: 8, user: 'u', odd: [1] }).data).toEqual({
-      ...{ model: 'a/b', input: 'x', encoding_format: 'base64', dimensions: 8 },
-      ...{ user: 'u', odd: [1] },
+      model: 'a/b',
+      input: 'x',
+      encoding_format: 'base64',
+      dimensions: 8,
+      user: 'u',
+      odd: [1],
     });
     expect(read({ encoding_format: null, dimensions: null }).success).toBe(true);
     for (const more of [

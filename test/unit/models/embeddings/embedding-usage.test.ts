@@ -8,7 +8,10 @@ import {
 } from '../../../../src/models/embeddings/embedding-usage.ts';
 
 const source = (rates: Source['rates']): Source => ({
-  ...{ rail: 'direct-account', provider: 'acme', upstreamModel: 'v', marginBps: 500 },
+  rail: 'direct-account',
+  provider: 'acme',
+  upstreamModel: 'v',
+  marginBps: 500,
   rates,
 });
 const BY_TOKEN = source({ text_input_token: 20_000_000n });
@@ -23,7 +26,8 @@ describe('the tokens of an input', () => {
 
   it('are billed as the upstream says', () => {
     expect(meterEmbeddings('abcd', 9, BY_TOKEN)).toEqual({
-      ...{ usage: { text_input_token: 9 }, estimated: false },
+      usage: { text_input_token: 9 },
+      estimated: false,
     });
     expect(embeddingPriceRaw(1_000, BY_TOKEN)).toBe(21_000n);
   });

@@ -5,7 +5,10 @@ import { MessagesRequest } from '../../../../src/models/messages/messages-reques
 
 const request = (more: object = {}) =>
   MessagesRequest.parse({
-    ...{ model: 'a/b', max_tokens: 8_000, messages: [{ role: 'user', content: 'x' }], ...more },
+    model: 'a/b',
+    max_tokens: 8_000,
+    messages: [{ role: 'user', content: 'x' }],
+    ...more,
   });
 
 describe('a Messages request under a cap', () => {

@@ -6,7 +6,11 @@ import { measureMessages } from '../../../../src/models/messages/measure-message
 import { MessagesRequest } from '../../../../src/models/messages/messages-request.ts';
 
 const MODEL: Model = {
-  ...{ id: 'a/b', modality: 'text', contextWindow: null, maxOutputTokens: null, sources: [] },
+  id: 'a/b',
+  modality: 'text',
+  contextWindow: null,
+  maxOutputTokens: null,
+  sources: [],
 };
 const {
   mostTokensPerImage: PICTURE,
@@ -17,7 +21,10 @@ const {
 /** The tokens that a prompt is held for, without those around its messages. */
 const held = (content: unknown, more: object = {}) => {
   const request = MessagesRequest.parse({
-    ...{ model: 'a/b', max_tokens: 10, messages: [{ role: 'user', content }], ...more },
+    model: 'a/b',
+    max_tokens: 10,
+    messages: [{ role: 'user', content }],
+    ...more,
   });
   const measured = measureMessages(request);
   return boundChat(measured, MODEL).tokens.inputTokens - measured.messages.length * AROUND;

@@ -69,7 +69,9 @@ describe('a Messages stream with its price', () => {
   it('that breaks relays what came before the break, without a price', async () => {
     const cut = new Error('cut');
     expect(await relayed([delta('a'), END, cut])).toEqual({
-      ...{ text: delta('a') + END, broken: cut, last: '' },
+      text: delta('a') + END,
+      broken: cut,
+      last: '',
     });
     expect(await relayed([delta('a'), cut])).toMatchObject({ text: delta('a'), broken: cut });
   });

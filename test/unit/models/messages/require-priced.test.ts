@@ -57,7 +57,8 @@ describe('tools that a conversation brings', () => {
     [
       'a summary',
       (tool) => ({
-        ...{ type: 'compaction', content: 'x' },
+        type: 'compaction',
+        content: 'x',
         tool_changes: [{ type: 'tool_addition', tool: defined(tool) }],
       }),
     ],

@@ -13,7 +13,10 @@ import {
 
 const requestOf = (more: object) =>
   MessagesRequest.parse({
-    ...{ model: 'a/b', max_tokens: 100, messages: [{ role: 'user', content: 'hi' }], ...more },
+    model: 'a/b',
+    max_tokens: 100,
+    messages: [{ role: 'user', content: 'hi' }],
+    ...more,
   });
 const usage = { inputTokens: 1, cachedTokens: 0, outputTokens: 1 };
 const reading = { spareId: 'spare', wantsThoughts: true };
@@ -63,22 +66,26 @@ describe('a translated Messages request in the words of Responses', () => {
           ],
         },
       ],
-      ...{ output_config: { format: { type: 'json_schema', schema } }, temperature: 1, top_p: 0.5 },
+      output_config: { format: { type: 'json_schema', schema } },
+      temperature: 1,
+      top_p: 0.5,
     });
     expect(translateToResponses(translateToChat(request), 'vendor')).toEqual({
-      ...{ model: 'vendor', max_output_tokens: 100, store: false, stream: false },
-      ...{ temperature: 1, top_p: 0.5 },
+      model: 'vendor',
+      max_output_tokens: 100,
+      store: false,
+      stream: false,
+      temperature: 1,
+      top_p: 0.5,
       text: { format: { type: 'json_schema', name: 'answer', schema, strict: true } },
       input: [
         {
-          ...{ type: 'message', role: 'user' },
+          type: 'message',
+          role: 'user',
           content: [
             { type: 'input_text', text: 'See.' },
             { type: 'input_image', image_url: 'data:image/png;base64,aGk=', detail: 'auto' },
-            {
-              ...{ type: 'input_file', filename: 'T' },
-              file_data: 'data:application/pdf;base64,aGk=',
-            },
+            { type: 'input_file', filename: 'T', file_data: 'data:application/pdf;base64,aGk=' },
           ],
         },
       ],
@@ -97,7 +104,9 @@ describe('a translated Messages request in the words of Responses', () => {
       stream: true,
     });
     expect(translateToResponses(translateToChat(request), 'vendor')).toMatchObject({
-      ...{ tool_choice: 'required', parallel_tool_calls: false, stream: true },
+      tool_choice: 'required',
+      parallel_tool_calls: false,
+      stream: true,
       input: [{ content: 'hi' }, { type: 'message', role: 'assistant', content: 'ho' }],
     });
   });
@@ -115,7 +124,9 @@ describe('a response that is read as a message', () => {
     const refused = { type: 'message', content: [{ type: 'refusal', refusal: 'No.' }] };
     const output = [{ type: 'reasoning', summary }, said('One.'), said('Two.'), refused, call];
     expect(await wholeOf({ id: 'resp_1', model: 'm', status: 'completed', output })).toMatchObject({
-      ...{ id: 'msg_1', model: 'm', stop_reason: 'tool_use' },
+      id: 'msg_1',
+      model: 'm',
+      stop_reason: 'tool_use',
       content: [
         { type: 'thinking', thinking: 'Hm.' },
         { type: 'text', text: 'One.\n\nTwo.' },
@@ -175,7 +186,8 @@ describe('a response that is read as a message', () => {
   it('breaks off where the response has failed', async () => {
     const error = { code: 'server_error', message: 'Oh.' };
     await expect(streamOf([], { status: 'failed', error })).rejects.toMatchObject({
-      ...{ type: 'api_error', told: 'Oh.' },
+      type: 'api_error',
+      told: 'Oh.',
     });
   });
 });

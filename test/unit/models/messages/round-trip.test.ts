@@ -34,7 +34,8 @@ const document = fc
     title: fc.option(words, { nil: undefined }),
   })
   .map(({ data, title }) => ({
-    ...{ type: 'document', source: { type: 'base64', media_type: 'application/pdf', data } },
+    type: 'document',
+    source: { type: 'base64', media_type: 'application/pdf', data },
     ...(title !== undefined && { title }),
   }));
 
@@ -54,10 +55,15 @@ function turnsOf(exchanges: readonly Exchange[]): { role: string; content: Json[
   for (const [at, { answered, asked, calls }] of exchanges.entries()) {
     turns.push({ role: 'user', content: [...results, ...asked] });
     const uses = calls.map((call, i) => ({
-      ...{ type: 'tool_use', id: `toolu_${at}_${i}`, name: 'weather', input: call.input },
+      type: 'tool_use',
+      id: `toolu_${at}_${i}`,
+      name: 'weather',
+      input: call.input,
     }));
     results = calls.map((call, i) => ({
-      ...{ type: 'tool_result', tool_use_id: `toolu_${at}_${i}`, is_error: call.isError },
+      type: 'tool_result',
+      tool_use_id: `toolu_${at}_${i}`,
+      is_error: call.isError,
       content: [{ type: 'text', text: call.result }],
     }));
     const content = [...answered.map((text) => ({ type: 'text', text })), ...uses];
@@ -77,7 +83,8 @@ const TOOL = {
 };
 
 const STRICT_TOOL = {
-  ...{ ...TOOL, strict: true },
+  ...TOOL,
+  strict: true,
   input_schema: { ...TOOL.input_schema, required: ['city'], additionalProperties: false },
 };
 
@@ -90,9 +97,9 @@ const member = fc.constantFrom(
   { anyOf: [{ type: 'null' }, { enum: ['a', 'b'] }] },
   { type: 'object', properties: { at: { type: 'number' } }, additionalProperties: false },
 );
-const schema = fc.dictionary(fc.string(), member).map((properties) => ({
-  ...{ type: 'object', properties, additionalProperties: false },
-}));
+const schema = fc
+  .dictionary(fc.string(), member)
+  .map((properties) => ({ type: 'object', properties, additionalProperties: false }));
 /** What may be promised of an answer: its format, and the arguments of its calls. */
 const promises = fc.record({
   format: fc.option(schema.map((of) => ({ type: 'json_schema', schema: of }))),
@@ -148,7 +155,11 @@ describe('a request of the Messages dialect that is translated to chat, and by t
     expect(OF_CLAUDE.map((effort) => effortOf(effort, EFFORTS))).toEqual(OF_CLAUDE);
     const toXhigh = effortsBetween('none', 'xhigh');
     expect(OF_CLAUDE.map((effort) => effortOf(effort, toXhigh))).toEqual([
-      ...['low', 'medium', 'high', 'xhigh', 'xhigh'],
+      'low',
+      'medium',
+      'high',
+      'xhigh',
+      'xhigh',
     ]);
   });
 
@@ -178,7 +189,11 @@ describe('a request of the Messages dialect that is translated to chat, and by t
 });
 
 const MODEL: Model = {
-  ...{ id: 'a/b', modality: 'text', contextWindow: null, maxOutputTokens: null, sources: [] },
+  id: 'a/b',
+  modality: 'text',
+  contextWindow: null,
+  maxOutputTokens: null,
+  sources: [],
 };
 
 const usage = fc
@@ -191,7 +206,8 @@ const usage = fc
   .map(
     ({ cached, fresh, out, written }): TokenUsage => ({
       inputTokens: fresh + cached + written,
-      ...{ cachedTokens: cached, outputTokens: out },
+      cachedTokens: cached,
+      outputTokens: out,
       ...(written > 0 && {
         cacheWriteTokens: written,
         cacheWriteSurcharge: Math.ceil(written / 4),
@@ -208,13 +224,17 @@ type Answer = typeof answer extends fc.Arbitrary<infer T> ? T : never;
 
 function completionOf({ calls, text }: Answer) {
   const tool_calls = calls.map(({ input: given, name }, i) => ({
-    ...{ id: `call_${i}`, type: 'function' },
+    id: `call_${i}`,
+    type: 'function',
     function: { name, arguments: JSON.stringify(given) },
   }));
   const message = { role: 'assistant', content: text, ...(calls.length > 0 && { tool_calls }) };
   const finish_reason = calls.length > 0 ? 'tool_calls' : 'stop';
   return {
-    ...{ id: 'chatcmpl-1', object: 'chat.completion', created: 1, model: 'm' },
+    id: 'chatcmpl-1',
+    object: 'chat.completion',
+    created: 1,
+    model: 'm',
     choices: [{ index: 0, message, finish_reason }],
   };
 }

@@ -18,7 +18,10 @@ import {
 import { readMessage } from '../../../../src/models/providers/anthropic/read-message.ts';
 
 const declined = (status: number, body: string) => ({
-  ...{ kind: 'declined' as const, status, contentType: 'text/plain', body: Buffer.from(body) },
+  kind: 'declined' as const,
+  status,
+  contentType: 'text/plain',
+  body: Buffer.from(body),
 });
 const said = (outcome: ReturnType<typeof inMessagesWords>) =>
   'body' in outcome ? JSON.parse(Buffer.from(outcome.body).toString()) : undefined;
@@ -31,7 +34,8 @@ describe('a refusal of an upstream', () => {
     );
     expect(inMessagesWords(own)).toBe(own);
     expect(said(inMessagesWords(declined(404, '{"error":{"message":"none"}}')))).toEqual({
-      ...{ type: 'error', error: { type: 'not_found_error', message: 'none' } },
+      type: 'error',
+      error: { type: 'not_found_error', message: 'none' },
     });
     expect(said(inMessagesWords(declined(418, '<html>')))).toEqual({
       type: 'error',
@@ -105,7 +109,8 @@ it('of the protocol, a known version and a list of features go on', () => {
   const read = (headers: Record<string, string>) => readProtocol(new Map(Object.entries(headers)));
   expect(read({})).toEqual({});
   expect(read({ 'anthropic-version': '2026-10-21', 'anthropic-beta': ' a-1, b.2 ' })).toEqual({
-    ...{ 'anthropic-version': '2026-10-21', 'anthropic-beta': 'a-1, b.2' },
+    'anthropic-version': '2026-10-21',
+    'anthropic-beta': 'a-1, b.2',
   });
   expect(() => read({ 'anthropic-version': '2030-01-01' })).toThrow('invalid_request');
   expect(() => read({ 'anthropic-beta': 'a\tb' })).toThrow('invalid_request');
@@ -138,7 +143,8 @@ it('a wait ends with its time or with another wait, once', () => {
 
 it('a prompt is counted by its length where the encoder cannot be had', async () => {
   const request = CountRequest.parse({
-    ...{ model: 'm', messages: [{ role: 'user', content: 'x'.repeat(400) }] },
+    model: 'm',
+    messages: [{ role: 'user', content: 'x'.repeat(400) }],
   });
   const busy = { count: () => Promise.reject(new EngineBusy(1)) };
   expect(await countHere(busy, request, 1)).toBe(108);

@@ -12,9 +12,17 @@ function world(vendor: Vendor = {}) {
   const all = proxyWorld(vendor);
   const send = async (change: Partial<PaidRequest> = {}) => {
     const answer = await createPaidCalls(all.deps).send({
-      ...{ spender: { agentId: AGENT, keyId: 1 }, maker: 'acme', mostRaw: 1_000_000n },
-      ...{ holdId: 'work_1:pay', url: URL_, headers: [['accept', 'application/json']], body: '{}' },
-      ...{ firstByteMs: 1_000, idleMs: 2_000, totalMs: 3_000, responseBytes: 4_000 },
+      spender: { agentId: AGENT, keyId: 1 },
+      maker: 'acme',
+      mostRaw: 1_000_000n,
+      holdId: 'work_1:pay',
+      url: URL_,
+      headers: [['accept', 'application/json']],
+      body: '{}',
+      firstByteMs: 1_000,
+      idleMs: 2_000,
+      totalMs: 3_000,
+      responseBytes: 4_000,
       signal: new AbortController().signal,
       ...change,
     });
@@ -64,7 +72,8 @@ describe('nothing is signed', () => {
   it('where more is asked for than may be paid, to the raw unit', async () => {
     const priced = world({ unpaid: demand({ amount: '10000' }) });
     expect(await unsigned(priced, { mostRaw: 9_999n })).toMatchObject({
-      ...{ kind: 'unpaid', failure: 'too_dear' },
+      kind: 'unpaid',
+      failure: 'too_dear',
     });
     expect(await priced.send({ mostRaw: 10_000n })).toMatchObject({ kind: 'answered' });
   });
@@ -75,7 +84,8 @@ describe('nothing is signed', () => {
     const garbled = { status: 402, headers: [['payment-required', '%']] as const };
     for (const unpaid of [gone, { status: 402, body: 'pay me' }, garbled, toItself]) {
       expect(await unsigned(world({ unpaid }))).toMatchObject({
-        ...{ kind: 'unpaid', failure: 'unreachable' },
+        kind: 'unpaid',
+        failure: 'unreachable',
       });
     }
   });
@@ -89,7 +99,9 @@ describe('nothing is signed', () => {
     const all = world();
     all.state.breaker = { kind: 'active', reason: 1, reasonText: 'the peg is off' };
     expect(await unsigned(all)).toEqual({
-      ...{ kind: 'unpaid', failure: 'unpayable', detail: 'the peg is off' },
+      kind: 'unpaid',
+      failure: 'unpayable',
+      detail: 'the peg is off',
     });
   });
 
@@ -97,7 +109,8 @@ describe('nothing is signed', () => {
     const all = world();
     all.state.spendState = { ...all.state.spendState, spendableRaw: 5n };
     expect(await unsigned(all)).toMatchObject({
-      ...{ kind: 'unaffordable', refusal: { reason: 'insufficient_balance', availableRaw: 5n } },
+      kind: 'unaffordable',
+      refusal: { reason: 'insufficient_balance', availableRaw: 5n },
     });
   });
 

@@ -22,7 +22,10 @@ import {
 } from '../../../support/fakes/scripted-client.ts';
 
 const BUDGET: PaymentBudget = {
-  ...{ spender: { agentId: 1 }, maker: 'acme', mostRaw: 9n, holdId: 'work_1:pay' },
+  spender: { agentId: 1 },
+  maker: 'acme',
+  mostRaw: 9n,
+  holdId: 'work_1:pay',
 };
 const PAYMENT = { nonce: '0xab', validBefore: 90, paidRaw: 7n };
 const STAYS = new AbortController().signal;
@@ -46,7 +49,11 @@ function pool(
   };
   const headers = { accept: '*/*' };
   const made = createPaidPool({
-    ...{ paidCalls, baseUrl, path: '/things', headers, clock: new ManualClock() },
+    paidCalls,
+    baseUrl,
+    path: '/things',
+    headers,
+    clock: new ManualClock(),
   });
   const whole = (sent: Partial<SentRequest> = {}, signal = STAYS) =>
     made.whole(
@@ -54,7 +61,7 @@ function pool(
       signal,
       ({ body }) => said(body.toString('utf8')),
     );
-  return { ...{ asked, made, whole } };
+  return { asked, made, whole };
 }
 
 const answered = (script: ScriptedAnswer, payment: typeof PAYMENT | undefined = PAYMENT) => {

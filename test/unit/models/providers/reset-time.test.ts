@@ -16,10 +16,20 @@ const inMs = (text: string) => {
 describe('the time at which a cap is whole again', () => {
   it('is read from a duration, from seconds and from a date', () => {
     const cases = {
-      ...{ '1s': 1_000, '6m0s': 360_000, '120ms': 120, '8.64s': 8_640, '1m26.4s': 86_400 },
-      ...{ '17h3m46.077s': 61_426_077, '2d': 172_800_000, '1s500ms': 1_500, '0s': 0 },
-      ...{ '17': 17_000, '0.5': 500, '2026-11-22T06:01:00Z': 60_000 },
-      ...{ '2026-11-22T07:01:00.250+01:00': 60_250, '2026-11-22T05:59:59Z': -1_000 },
+      '1s': 1_000,
+      '6m0s': 360_000,
+      '120ms': 120,
+      '8.64s': 8_640,
+      '1m26.4s': 86_400,
+      '17h3m46.077s': 61_426_077,
+      '2d': 172_800_000,
+      '1s500ms': 1_500,
+      '0s': 0,
+      '17': 17_000,
+      '0.5': 500,
+      '2026-11-22T06:01:00Z': 60_000,
+      '2026-11-22T07:01:00.250+01:00': 60_250,
+      '2026-11-22T05:59:59Z': -1_000,
     };
     for (const [text, ms] of Object.entries(cases)) expect([text, inMs(text)]).toEqual([text, ms]);
   });
@@ -49,7 +59,8 @@ describe('how long to wait', () => {
 describe('how long an upstream sends its callers away', () => {
   it('is taken from its milliseconds first, and is whole seconds beside them', () => {
     expect(waitOf({ 'retry-after-ms': '20', 'retry-after': '9' }, NOW)).toEqual({
-      ...{ seconds: 1, ms: 20 },
+      seconds: 1,
+      ms: 20,
     });
     expect(waitOf({ 'retry-after-ms': '1500.2' }, NOW)).toEqual({ seconds: 2, ms: 1_501 });
     expect(waitOf({ 'retry-after': '9' }, NOW)).toEqual({ seconds: 9 });

@@ -8,8 +8,18 @@ describe('a number of tokens', () => {
   });
 
   it.each([
-    ...[-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '7', null, undefined, [7], {}],
-    ...[LIMITS.upstreamTokens + 1, Number.MAX_SAFE_INTEGER, 1e308],
+    -1,
+    1.5,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    '7',
+    null,
+    undefined,
+    [7],
+    {},
+    LIMITS.upstreamTokens + 1,
+    Number.MAX_SAFE_INTEGER,
+    1e308,
   ])('is nothing where no answer could have so many: %j', (told) => {
     expect(tokenCount(told)).toBeUndefined();
   });

@@ -16,11 +16,18 @@ const OPENAI = {
 describe('the tightest cap of an upstream', () => {
   it('is the one of which the largest share is used', () => {
     expect(capOf(OPENAI)).toEqual({
-      ...{ kind: 'tokens', remaining: 30_000, limit: 150_000, usedBps: 8_000 },
+      kind: 'tokens',
+      remaining: 30_000,
+      limit: 150_000,
+      usedBps: 8_000,
       resetsAtMs: NOW + 360_000,
     });
     expect(capOf({ ...OPENAI, 'x-ratelimit-remaining-requests': '1' })).toEqual({
-      ...{ kind: 'requests', remaining: 1, limit: 60, usedBps: 9_833, resetsAtMs: NOW + 1_000 },
+      kind: 'requests',
+      remaining: 1,
+      limit: 60,
+      usedBps: 9_833,
+      resetsAtMs: NOW + 1_000,
     });
   });
 
@@ -32,7 +39,10 @@ describe('the tightest cap of an upstream', () => {
         [`anthropic-ratelimit-${other}-reset`, '2026-11-22T06:00:30Z'],
       ]);
       expect(capOf(Object.fromEntries(others))).toEqual({
-        ...{ kind: kind.replace('-', '_'), remaining: 250, limit: 1_000, usedBps: 7_500 },
+        kind: kind.replace('-', '_'),
+        remaining: 250,
+        limit: 1_000,
+        usedBps: 7_500,
         resetsAtMs: NOW + 30_000,
       });
     }
@@ -49,9 +59,7 @@ describe('the tightest cap of an upstream', () => {
     expect(capOf({ ...alone, ...limited })).toMatchObject({ kind: 'tokens', usedBps: 0 });
     // Nothing is left of it, however much it was.
     const empty = { 'x-ratelimit-remaining-requests': '0' };
-    expect(capOf({ ...empty, ...limited })).toEqual({
-      ...{ kind: 'requests', remaining: 0, ...unknown },
-    });
+    expect(capOf({ ...empty, ...limited })).toEqual({ kind: 'requests', remaining: 0, ...unknown });
   });
 
   it('uses nothing of a limit that more than all remains of', () => {

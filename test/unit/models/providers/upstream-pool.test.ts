@@ -23,7 +23,8 @@ describe('an answer that is no success', () => {
       retryAfterSeconds: null,
     });
     expect(answer(429, { 'retry-after-ms': '20' })).toMatchObject({
-      ...{ retryAfterSeconds: 1, retryAfterMs: 20 },
+      retryAfterSeconds: 1,
+      retryAfterMs: 20,
     });
     expect(answer(408)).toMatchObject({ kind: 'failed', failure: 'timeout' });
     expect([answer(500), answer(302)]).toMatchObject([
@@ -31,7 +32,9 @@ describe('an answer that is no success', () => {
       { failure: 'broken' },
     ]);
     expect(answer(422, { 'content-type': 'text/plain' })).toMatchObject({
-      ...{ kind: 'declined', status: 422, contentType: 'text/plain' },
+      kind: 'declined',
+      status: 422,
+      contentType: 'text/plain',
     });
     expect(answer(200)).toBeUndefined();
     expect(contentTypeOf({ headers: {} })).toBe('application/json');
@@ -74,8 +77,12 @@ describe('calls to an upstream', () => {
       }
     }
     expect(asked).toEqual([
-      ...['GET /v1/a%2Fb?c=d', 'GET /v1/e', 'GET /v1/x'],
-      ...['GET /v1/a%2Fb?key=1&c=d', 'GET /v1/e?key=1', 'GET /v1/x?key=1'],
+      'GET /v1/a%2Fb?c=d',
+      'GET /v1/e',
+      'GET /v1/x',
+      'GET /v1/a%2Fb?key=1&c=d',
+      'GET /v1/e?key=1',
+      'GET /v1/x?key=1',
     ]);
   });
 

@@ -24,7 +24,9 @@ describe('a streamed answer', () => {
     const settledAs: unknown[] = [];
     const bought = {
       served: { model: 'acme/m', rail: 'direct-account', attempts: 1 },
-      ...{ source: { provider: 'acme' }, upstreamMs: 1, budget: async () => ({}) },
+      source: { provider: 'acme' },
+      upstreamMs: 1,
+      budget: async () => ({}),
       async settle(as?: string) {
         settledAs.push(as);
         return { chargedRaw: 5n };

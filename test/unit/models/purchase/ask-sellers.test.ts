@@ -15,8 +15,12 @@ const model = {
 };
 
 const offerOf = (rail: Rail, more: Partial<Offer<string>> = {}): Offer<string> => ({
-  source: { ...{ rail, provider: rail, upstreamModel: 'm', marginBps: 0 }, rates: {} },
-  ...{ ownKey: undefined, rail: 'a way', priceRaw: 9n, heldRaw: 9n, mostPaidRaw: undefined },
+  source: { rail, provider: rail, upstreamModel: 'm', marginBps: 0, rates: {} },
+  ownKey: undefined,
+  rail: 'a way',
+  priceRaw: 9n,
+  heldRaw: 9n,
+  mostPaidRaw: undefined,
   ...more,
 });
 
@@ -32,7 +36,9 @@ async function asked(
   const tried = await askSellers<string, object>(
     { breaker: createSourceRests({ clock }), clock, log: silentLog },
     {
-      ...{ model, offers, spender: { agentId: 1 } },
+      model,
+      offers,
+      spender: { agentId: 1 },
       noteUse: async ({ provider }) => void done.push(`${provider} noted`),
       paymentId: () => `pay_${++payments}`,
       async ask({ source }, method) {
@@ -60,7 +66,7 @@ describe('the sellers of a purchase', () => {
     const router = offerOf('x402-router', { mostPaidRaw: 7n });
     const { done } = await asked([router, router], [BROKEN, SERVED]);
     const budget = (holdId: string) => ({
-      budget: { ...{ spender: { agentId: 1 }, maker: 'acme', mostRaw: 7n }, holdId },
+      budget: { spender: { agentId: 1 }, maker: 'acme', mostRaw: 7n, holdId },
     });
     expect(done).toEqual([
       ['x402-router', budget('pay_1')],

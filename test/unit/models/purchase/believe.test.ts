@@ -33,7 +33,9 @@ describe('what is believed of an upstream', () => {
   it('keeps the parts of a prompt within it', () => {
     const lie = { cachedTokens: 9_000, cacheWriteTokens: 9_000, cacheWriteSurcharge: 9_000 };
     expect(believeTokens({ ...reported, ...lie, inputTokens: 9_000 }, most)?.tokens).toEqual({
-      ...{ inputTokens: 100 + AROUND, cachedTokens: 100 + AROUND, outputTokens: 50 },
+      inputTokens: 100 + AROUND,
+      cachedTokens: 100 + AROUND,
+      outputTokens: 50,
       cacheWriteSurcharge: 0,
     });
   });

@@ -21,7 +21,11 @@ const BROKEN = failed('broken', 'status 500', 500);
 const unfit = (detail: string): Outcome<object> => ({ kind: 'unfit', detail });
 
 const sourceOf = (provider: string, rail: Rail, priceRaw: bigint): Source => ({
-  ...{ rail, provider, upstreamModel: 'm', marginBps: 0, rates: { request: priceRaw } },
+  rail,
+  provider,
+  upstreamModel: 'm',
+  marginBps: 0,
+  rates: { request: priceRaw },
 });
 
 /** A router, and behind it an account that is dearer; both do as told. */
@@ -30,13 +34,17 @@ async function world() {
   const ledger = createFakeLedger();
   await ledger.credit({ agentId: AGENT, amountRaw: 1_000n, reference: 'start' });
   const model: Model = {
-    ...{ id: 'acme/m', modality: 'text', contextWindow: null, maxOutputTokens: null },
+    id: 'acme/m',
+    modality: 'text',
+    contextWindow: null,
+    maxOutputTokens: null,
     sources: [sourceOf('router', 'x402-router', 10n), sourceOf('account', 'direct-account', 20n)],
   };
   const plays: Record<string, Outcome<object>> = {};
   const asked: string[] = [];
   const wanted: Wanted<string, object> = {
-    ...{ modelId: model.id, modality: 'text' },
+    modelId: model.id,
+    modality: 'text',
     orderOf: (sellers) => ({
       model,
       offers: requireOffers(
@@ -56,13 +64,22 @@ async function world() {
   };
   const deps = {
     catalogue: {
-      ...{ models: [model], keyedProviders: [], keyedModels: [] },
-      ...{ find: () => model, findKeyed: () => undefined },
-      ...{ provider: () => undefined, suggest: () => [] },
+      models: [model],
+      keyedProviders: [],
+      keyedModels: [],
+      find: () => model,
+      findKeyed: () => undefined,
+      provider: () => undefined,
+      suggest: () => [],
     },
-    ...{ ledger, clock, random: systemRandom, log: silentLog },
-    ...{ breaker: createSourceRests({ clock }), budgets: plainBudgets() },
-    ...{ providerKeys: noStoredKeys, rails: { railOf: () => 'a way' } },
+    ledger,
+    clock,
+    random: systemRandom,
+    log: silentLog,
+    breaker: createSourceRests({ clock }),
+    budgets: plainBudgets(),
+    providerKeys: noStoredKeys,
+    rails: { railOf: () => 'a way' },
   };
   /** Buys once. Tells who delivered, or what was thrown. */
   const buyOnce = async (outcomes: Readonly<Record<string, Outcome<object>>>) => {

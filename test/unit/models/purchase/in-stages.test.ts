@@ -8,7 +8,10 @@ import { readWishes, wishedSellers } from '../../../../src/models/routing/routin
 import { pooledSellers } from '../../../../src/models/routing/sellers.ts';
 
 const source = (provider: string, rail: Rail, price: bigint): Source => ({
-  ...{ rail, provider, upstreamModel: 'm', marginBps: 500 },
+  rail,
+  provider,
+  upstreamModel: 'm',
+  marginBps: 500,
   rates: { request: price * 1_000_000n },
 });
 

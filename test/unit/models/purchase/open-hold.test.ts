@@ -13,13 +13,21 @@ const model = {
 };
 const offerOf = (heldRaw: bigint): Offer<string> => ({
   source: {
-    ...{ rail: 'direct-account', provider: `p${heldRaw}`, upstreamModel: 'm', marginBps: 0 },
+    rail: 'direct-account',
+    provider: `p${heldRaw}`,
+    upstreamModel: 'm',
+    marginBps: 0,
     rates: {},
   },
-  ...{ ownKey: undefined, rail: 'rail', priceRaw: heldRaw, heldRaw, mostPaidRaw: undefined },
+  ownKey: undefined,
+  rail: 'rail',
+  priceRaw: heldRaw,
+  heldRaw,
+  mostPaidRaw: undefined,
 });
 const orderOf = (...prices: [bigint, ...bigint[]]): Order<string, never> => ({
-  ...{ model, offers: prices.map(offerOf) as unknown as Offers<string> },
+  model,
+  offers: prices.map(offerOf) as unknown as Offers<string>,
   ask: () => Promise.reject(new Error('no source is asked here')),
   meter: () => ({ usage: {}, estimated: false }),
 });

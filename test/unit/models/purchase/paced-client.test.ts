@@ -16,7 +16,9 @@ function behindBy(bytes: number) {
     ended = isTaken;
   });
   return {
-    ...{ paced, sent, socket },
+    paced,
+    sent,
+    socket,
     async advance(ms: number) {
       clock.advance(ms);
       await turn();

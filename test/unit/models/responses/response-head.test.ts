@@ -9,12 +9,24 @@ const echoOf = (request: object): unknown =>
 
 /** What a response shows of a request that says nothing of it. */
 const UNSAID = {
-  ...{ instructions: null, max_output_tokens: null, max_tool_calls: null },
-  ...{ parallel_tool_calls: true, previous_response_id: null, prompt_cache_key: null },
-  ...{ reasoning: { effort: null, summary: null }, safety_identifier: null },
-  ...{ service_tier: 'default', temperature: null, text: { format: { type: 'text' } } },
-  ...{ tool_choice: 'auto', tools: [], top_logprobs: 0, top_p: null, truncation: 'disabled' },
-  ...{ user: null, metadata: {} },
+  instructions: null,
+  max_output_tokens: null,
+  max_tool_calls: null,
+  parallel_tool_calls: true,
+  previous_response_id: null,
+  prompt_cache_key: null,
+  reasoning: { effort: null, summary: null },
+  safety_identifier: null,
+  service_tier: 'default',
+  temperature: null,
+  text: { format: { type: 'text' } },
+  tool_choice: 'auto',
+  tools: [],
+  top_logprobs: 0,
+  top_p: null,
+  truncation: 'disabled',
+  user: null,
+  metadata: {},
 };
 
 describe('the head of a response', () => {
@@ -26,13 +38,17 @@ describe('the head of a response', () => {
 
   it('repeats what a request says, and fills in what is left of its thoughts and its text', () => {
     const said = {
-      ...{ instructions: 'Say "a\\b".\n', max_output_tokens: 12, parallel_tool_calls: false },
-      ...{
-        tools: [{ type: 'function', name: 'a' }],
-        tool_choice: 'required',
-        metadata: { a: 'b' },
-      },
-      ...{ temperature: 0, top_p: 0, top_logprobs: 3, truncation: 'auto', user: '' },
+      instructions: 'Say "a\\b".\n',
+      max_output_tokens: 12,
+      parallel_tool_calls: false,
+      tools: [{ type: 'function', name: 'a' }],
+      tool_choice: 'required',
+      metadata: { a: 'b' },
+      temperature: 0,
+      top_p: 0,
+      top_logprobs: 3,
+      truncation: 'auto',
+      user: '',
     };
     const format = { type: 'json_object' };
     expect(echoOf({ ...said, reasoning: { effort: 'low' }, text: { verbosity: 'low' } })).toEqual({
@@ -46,7 +62,9 @@ describe('the head of a response', () => {
 
   it('refuses a request of which a response would repeat more than a mebibyte', () => {
     const tools = Array.from({ length: 100 }, (_, at) => ({
-      ...{ type: 'function', name: `a${at}`, description: 'ä'.repeat(6_000) },
+      type: 'function',
+      name: `a${at}`,
+      description: 'ä'.repeat(6_000),
     }));
     expect(() => echoOf({ tools })).toThrow('invalid_request');
     expect(() => echoOf({ tools: tools.slice(0, 80) })).not.toThrow();

@@ -63,7 +63,8 @@ describe('the offers for a request', () => {
   it('hold no more than the margin of what is paid by itself, which is bounded without it', () => {
     const routed: Source = {
       ...source('routed', { text_input_token: 1_000_000n, text_output_token: 0n }),
-      ...{ rail: 'x402-router' as const, marginBps: 333 },
+      rail: 'x402-router' as const,
+      marginBps: 333,
     };
     const bound = atMost({ inputTokens: 1_001, cachedTokens: 0, outputTokens: 0 });
     const [offer] = planOffers(pooledSellers(model([routed])), bound, () => RAIL);

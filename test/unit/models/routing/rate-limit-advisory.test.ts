@@ -15,10 +15,18 @@ const clock = new ManualClock(Date.parse('2026-11-22T06:00:00Z'));
 type Headers = Readonly<Record<string, string | string[]>>;
 
 const source = (provider: string, rail: Source['rail'] = 'direct-account'): Source => ({
-  ...{ rail, provider, upstreamModel: 'x', rates: {}, marginBps: 0 },
+  rail,
+  provider,
+  upstreamModel: 'x',
+  rates: {},
+  marginBps: 0,
 });
 const tried = (outcome: Tried<unknown>['outcome'], more: Partial<Attempts> = {}) => ({
-  ...{ outcome, source: source('acme'), attempts: 1, upstreamMs: 1, ...more },
+  outcome,
+  source: source('acme'),
+  attempts: 1,
+  upstreamMs: 1,
+  ...more,
 });
 const answered = (headers: Headers) =>
   tried({ kind: 'completed', status: 200, headers } as Tried<unknown>['outcome']);
@@ -37,7 +45,10 @@ const TOKENS = {
   'x-ratelimit-reset-tokens': '6m0s',
 };
 const tightest = {
-  ...{ kind: 'tokens', remaining: 100, limit: 1_000, used_bps: 9_000 },
+  kind: 'tokens',
+  remaining: 100,
+  limit: 1_000,
+  used_bps: 9_000,
   resets_at: '2026-11-22T06:06:00.000Z',
 };
 
@@ -55,7 +66,8 @@ describe('the rate-limit advisory', () => {
     expect(told(answered(TOKENS))).not.toHaveProperty('near_limit');
     const unlimited = { 'x-ratelimit-remaining-tokens': '100' };
     expect(told(answered(unlimited), 1)).toMatchObject({
-      ...{ near_limit: false, tightest: { used_bps: null } },
+      near_limit: false,
+      tightest: { used_bps: null },
     });
     expect(told(answered({ 'x-ratelimit-remaining-tokens': '0' }), 9_000)).toMatchObject({
       near_limit: true,
@@ -90,8 +102,13 @@ describe('the rate-limit advisory', () => {
       ...['requests', 'input-tokens'].map((kind) => `anthropic-ratelimit-${kind}-${part}`),
     ]);
     const word = fc.oneof(
-      ...[fc.nat().map(String), fc.integer().map(String), fc.double().map(String), fc.string()],
-      ...[fc.string({ unit: 'binary' }), fc.constant('6m0s'), fc.constant('7'.repeat(10_000))],
+      fc.nat().map(String),
+      fc.integer().map(String),
+      fc.double().map(String),
+      fc.string(),
+      fc.string({ unit: 'binary' }),
+      fc.constant('6m0s'),
+      fc.constant('7'.repeat(10_000)),
       fc.date({ noInvalidDate: true }).map((date) => date.toISOString()),
     );
     const value = fc.oneof(word, fc.array(word, { maxLength: 3 }));

@@ -18,17 +18,22 @@ function told(outcome: Failed, more: Partial<Attempts> & { provider?: string } =
 describe('a purchase that no source has delivered', () => {
   it('keeps the 429 of a lone upstream and how long it said to wait', () => {
     expect(told(failed('rate_limited', 'x', 429, 1, 20))).toMatchObject({
-      ...{ status: 429, error: 'upstream_rate_limited', fields: { retry_after_seconds: 1 } },
+      status: 429,
+      error: 'upstream_rate_limited',
+      fields: { retry_after_seconds: 1 },
       headers: { 'x-should-retry': 'true', 'retry-after': '1', 'retry-after-ms': '20' },
     });
     expect(told(failed('rate_limited', 'x', 429, 7)).headers).toEqual({
-      ...{ 'x-should-retry': 'true', 'retry-after': '7' },
+      'x-should-retry': 'true',
+      'retry-after': '7',
     });
   });
 
   it('sends the callers of an upstream that says no time away for half a second', () => {
     expect(told(failed('rate_limited', 'x', 429)).headers).toEqual({
-      ...{ 'x-should-retry': 'true', 'retry-after': '1', 'retry-after-ms': '500' },
+      'x-should-retry': 'true',
+      'retry-after': '1',
+      'retry-after-ms': '500',
     });
   });
 
@@ -69,7 +74,8 @@ describe('a refusal that is relayed', () => {
     expect(retryHeaders({ headers }, 0)).toEqual({ 'retry-after': '2', 'x-should-retry': 'true' });
     const odd = { 'retry-after': 'a\nb', 'x-should-retry': 'maybe', 'retry-after-ms': '40' };
     expect(retryHeaders({ headers: odd }, 0)).toEqual({
-      ...{ 'retry-after': '1', 'retry-after-ms': '40' },
+      'retry-after': '1',
+      'retry-after-ms': '40',
     });
     expect(retryHeaders({}, 0)).toEqual({});
   });

@@ -8,7 +8,10 @@ import {
 } from '../../../../src/models/routing/sellers.ts';
 
 const model = (id: string, ...providers: string[]): Model => ({
-  ...{ id, modality: 'text', contextWindow: null, maxOutputTokens: null },
+  id,
+  modality: 'text',
+  contextWindow: null,
+  maxOutputTokens: null,
   sources: providers.map((provider) => byokSource(provider, 'm')),
 });
 

@@ -10,7 +10,11 @@ import { trySources } from '../../../../src/models/routing/try-sources.ts';
 import { RecordedSpan } from '../../../support/recorded-span.ts';
 
 const sourceOf = (provider: string): Source => ({
-  ...{ rail: 'direct-account', provider, upstreamModel: 'x', rates: {}, marginBps: 0 },
+  rail: 'direct-account',
+  provider,
+  upstreamModel: 'x',
+  rates: {},
+  marginBps: 0,
 });
 const SERVED = { kind: 'completed', status: 200 } as const;
 const unfit = (detail: string) => ({ kind: 'unfit', detail }) as const;
@@ -45,15 +49,22 @@ describe('the sources of a purchase', () => {
   it('are asked in turn until one serves, and the last that said to wait is known', async () => {
     const limited = failed('rate_limited', 'x', 429, 7);
     expect(await world()(limited, failed('broken', 'x', 500), SERVED, SERVED)).toEqual({
-      ...{ outcome: SERVED, provider: 'up2', asked: ['up0', 'up1', 'up2'] },
-      ...{ attempts: 3, upstreamMs: 3_000, limited: { outcome: limited, source: sourceOf('up0') } },
+      outcome: SERVED,
+      provider: 'up2',
+      asked: ['up0', 'up1', 'up2'],
+      attempts: 3,
+      upstreamMs: 3_000,
+      limited: { outcome: limited, source: sourceOf('up0') },
     });
   });
 
   it('that cannot take the request are passed over as if they were not there', async () => {
     expect(await world()(unfit('no'), SERVED)).toEqual({
-      ...{ outcome: SERVED, provider: 'up1', asked: ['up0', 'up1'] },
-      ...{ attempts: 1, upstreamMs: 1_000 },
+      outcome: SERVED,
+      provider: 'up1',
+      asked: ['up0', 'up1'],
+      attempts: 1,
+      upstreamMs: 1_000,
     });
   });
 
@@ -120,7 +131,8 @@ describe('the attempts of a purchase', () => {
     const limited = await tracedBy(false, failed('rate_limited', 'a secret', 429));
     await limited.tried;
     expect(limited.span?.ended).toEqual({
-      ...{ attributes: { 'http.response.status_code': 429 }, error: 'rate_limited' },
+      attributes: { 'http.response.status_code': 429 },
+      error: 'rate_limited',
     });
     const served = await tracedBy(false, SERVED);
     expect((await served.tried) as object).toMatchObject({ span: served.span });

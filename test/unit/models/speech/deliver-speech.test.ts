@@ -16,14 +16,17 @@ function bargain(pieces: readonly Piece[], options: { tokens?: boolean; fails?: 
   const { tokens = false, fails } = options;
   const settled: Metered[] = [];
   const told = {
-    ...{ stops: 0, usage: null as SpeechTokens | null },
+    stops: 0,
+    usage: null as SpeechTokens | null,
     errors: [] as (string | undefined)[],
   };
   let given = 0;
   const bought: Bought<Speech> = {
     kind: 'bought',
     outcome: {
-      ...{ kind: 'completed', status: 200, contentType: 'audio/mpeg' },
+      kind: 'completed',
+      status: 200,
+      contentType: 'audio/mpeg',
       sound: {
         async next() {
           const piece = pieces[given++];
@@ -38,7 +41,10 @@ function bargain(pieces: readonly Piece[], options: { tokens?: boolean; fails?: 
     },
     served: { model: 'acme/voice', rail: 'self-host', attempts: 1 },
     source: {
-      ...{ rail: 'self-host', provider: 'p', upstreamModel: 'm', marginBps: 0 },
+      rail: 'self-host',
+      provider: 'p',
+      upstreamModel: 'm',
+      marginBps: 0,
       rates: ratesOf(tokens ? { audio_output_token: '12' } : { character: '15' }),
     },
     upstreamMs: 5,

@@ -7,7 +7,10 @@ import { pooledSellers } from '../../../../src/models/routing/sellers.ts';
 import { planSpeech } from '../../../../src/models/speech/plan-speech.ts';
 
 const source = (provider: string, rate: string): Source => ({
-  ...{ rail: 'self-host', provider, upstreamModel: 'm', marginBps: 0 },
+  rail: 'self-host',
+  provider,
+  upstreamModel: 'm',
+  marginBps: 0,
   rates: ratesOf({ character: rate }),
 });
 
@@ -16,7 +19,10 @@ function plan(
   response_format?: SpeechFormat | null,
 ) {
   const model: Model = {
-    ...{ id: 'acme/voice', modality: 'tts', contextWindow: null, maxOutputTokens: null },
+    id: 'acme/voice',
+    modality: 'tts',
+    contextWindow: null,
+    maxOutputTokens: null,
     sources: [source('cheap', '1'), source('dear', '20')],
   };
   const railOf = ({ provider }: Source): SpeechRail | undefined => {
@@ -25,7 +31,9 @@ function plan(
     return { makes: (format) => made.includes(format), speak: async () => ({ kind: 'aborted' }) };
   };
   const { format, offers } = planSpeech({ railOf }, pooledSellers(model), {
-    ...{ model: model.id, input: 'Hello.', response_format },
+    model: model.id,
+    input: 'Hello.',
+    response_format,
   });
   return [format, ...offers.map((offer) => offer.source.provider)];
 }

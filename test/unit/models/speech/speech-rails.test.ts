@@ -13,7 +13,10 @@ it('opens a rail for each provider of speech whose dialect it knows, and for no 
   const source = (provider: string, rail: Rail = 'direct-account') =>
     ({ rail, provider, upstreamModel: 'm', rates: { character: '1' } }) as const;
   const sources = [
-    ...[source('local', 'self-host'), source('open'), source('odd'), source('open', 'byok')],
+    source('local', 'self-host'),
+    source('open'),
+    source('odd'),
+    source('open', 'byok'),
     source('open', 'x402-router'),
   ];
   const catalogue = buildCatalogue({
@@ -26,7 +29,10 @@ it('opens a rail for each provider of speech whose dialect it knows, and for no 
     secret: () => undefined,
   });
   await using rails = createSpeechRails({
-    ...{ catalogue, local, clock: systemClock, encoding: NO_ENCODERS },
+    catalogue,
+    local,
+    clock: systemClock,
+    encoding: NO_ENCODERS,
   });
   const railOf = (provider: string, rail: Rail = 'direct-account') =>
     rails.railOf({ ...source(provider, rail), marginBps: 0, rates: {} } satisfies Source);

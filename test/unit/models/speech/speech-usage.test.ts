@@ -13,7 +13,10 @@ import {
 } from '../../../../src/models/speech/speech-usage.ts';
 
 const source = (rates: RateTexts): Source => ({
-  ...{ rail: 'direct-account', provider: 'p', upstreamModel: 'm', marginBps: 500 },
+  rail: 'direct-account',
+  provider: 'p',
+  upstreamModel: 'm',
+  marginBps: 500,
   rates: ratesOf(rates),
 });
 const request = (input: string, more: object = {}) => ({ model: 'x/y', input, ...more });
@@ -23,7 +26,8 @@ const TOKENS = source({ text_input_token: '0.6', audio_output_token: '12' });
 describe('what speech uses', () => {
   it('is its characters, exactly, and needs no guess', () => {
     expect(meterSpeech(request('añ🙂'), null, CHARACTERS)).toEqual({
-      ...{ usage: { character: 3 }, estimated: false },
+      usage: { character: 3 },
+      estimated: false,
     });
   });
 

@@ -14,7 +14,9 @@ import { plainBudgets } from '../../../support/plain-budgets.ts';
 const AGENT = 7;
 
 const speechOf = (): Outcome<Speech> => ({
-  ...{ kind: 'completed', status: 200, contentType: 'audio/mpeg' },
+  kind: 'completed',
+  status: 200,
+  contentType: 'audio/mpeg',
   sound: { next: async () => undefined, usage: () => null, stop() {} },
 });
 
@@ -33,11 +35,13 @@ async function world(play: (provider: string) => Outcome<Speech>) {
     ]),
     models: [
       {
-        ...{ id: 'acme/voice', modality: 'tts' },
+        id: 'acme/voice',
+        modality: 'tts',
         sources: [source('dear', { character: '30' }), source('cheap', { character: '15' })],
       },
       {
-        ...{ id: 'acme/tokens', modality: 'tts' },
+        id: 'acme/tokens',
+        modality: 'tts',
         sources: [source('cheap', { text_input_token: '0', audio_output_token: '12' })],
       },
     ],
@@ -55,12 +59,15 @@ async function world(play: (provider: string) => Outcome<Speech>) {
     async [Symbol.asyncDispose]() {},
   };
   const synthesis = createSpeechSynthesis({
-    ...{ catalogue, rails, ledger, clock, random: systemRandom, log: silentLog },
-    ...{
-      breaker: createSourceRests({ clock }),
-      budgets: plainBudgets(),
-      providerKeys: noStoredKeys,
-    },
+    catalogue,
+    rails,
+    ledger,
+    clock,
+    random: systemRandom,
+    log: silentLog,
+    breaker: createSourceRests({ clock }),
+    budgets: plainBudgets(),
+    providerKeys: noStoredKeys,
   });
   let works = 0;
   const speak = (more: object = {}) =>
@@ -90,7 +97,8 @@ describe('speech', () => {
       id === 'cheap' ? failed('broken', 'status 500', 500) : speechOf(),
     );
     expect((await speak()).headers).toMatchObject({
-      ...{ 'x-svc-attempts': '2', 'x-svc-cost-usdc': '31500' },
+      'x-svc-attempts': '2',
+      'x-svc-cost-usdc': '31500',
     });
     expect(ledger.openHolds()).toBe(0);
   });
@@ -101,7 +109,9 @@ describe('speech', () => {
   ])('is not bought at what the balance does not cover: %s', async (_, leftRaw, status, asked) => {
     const { calls, ledger, speak } = await world(() => failed('broken', 'status 500', 500));
     await ledger.hold({
-      ...{ spender: { agentId: AGENT }, holdId: 'other', amountRaw: 1_000_000n - leftRaw },
+      spender: { agentId: AGENT },
+      holdId: 'other',
+      amountRaw: 1_000_000n - leftRaw,
       destination: { host: 'acme', payee: null },
     });
     await expect(speak()).rejects.toMatchObject({ status });
@@ -118,7 +128,9 @@ describe('speech', () => {
 
   it('names the part of the request that a source cannot take', async () => {
     const { ledger, speak } = await world(() => ({
-      ...{ kind: 'unfit', detail: 'nothing in it', param: 'input' },
+      kind: 'unfit',
+      detail: 'nothing in it',
+      param: 'input',
     }));
     await expect(speak()).rejects.toMatchObject({ status: 400, fields: { param: 'input' } });
     expect([ledger.openHolds(), ledger.consumedRaw(AGENT)]).toEqual([0, 0n]);

@@ -20,7 +20,8 @@ describe('what is asked of an upstream that transcribes live', () => {
     'is refused with its name where the upstream bills %s apart',
     (name) => {
       expect(listenOptions([...ASKED, [name, 'true']], false)).toMatchObject({
-        ...{ kind: 'unfit', param: name },
+        kind: 'unfit',
+        param: name,
       });
     },
   );

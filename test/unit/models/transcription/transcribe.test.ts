@@ -33,7 +33,10 @@ const REQUEST = {
 } as const;
 
 const answered = (seconds: number | null = null): Outcome<TranscriptionAnswer> => ({
-  ...{ kind: 'completed', status: 200, body: Buffer.from('{}'), contentType: 'application/json' },
+  kind: 'completed',
+  status: 200,
+  body: Buffer.from('{}'),
+  contentType: 'application/json',
   usage: { seconds, tokens: null },
 });
 
@@ -45,7 +48,10 @@ async function world(play: (provider: string) => Outcome<TranscriptionAnswer>) {
   const asked: TranscriptionCall[] = [];
   const provider = { baseUrl: 'https://x.example', dialect: 'openai' } as const;
   const source = (id: string, audio_second: string): SourceEntry => ({
-    ...{ provider: id, upstreamModel: `${id}-ears`, rates: { audio_second }, marginBps: 0 },
+    provider: id,
+    upstreamModel: `${id}-ears`,
+    rates: { audio_second },
+    marginBps: 0,
     rail: 'direct-account',
   });
   const catalogue = buildCatalogue({

@@ -8,7 +8,11 @@ import { createTranscriptionRails } from '../../../../src/models/transcription/t
 
 it('has a way to the local engines and to who speaks the dialect, paid from this account', async () => {
   const source = (provider: string, rail: Rail = 'direct-account') => ({
-    ...{ rail, provider, upstreamModel: 'ears', rates: { audio_second: '1' }, marginBps: 0 },
+    rail,
+    provider,
+    upstreamModel: 'ears',
+    rates: { audio_second: '1' },
+    marginBps: 0,
   });
   const at = { baseUrl: 'http://127.0.0.1:1' };
   const catalogue = buildCatalogue({
@@ -19,7 +23,8 @@ it('has a way to the local engines and to who speaks the dialect, paid from this
     ]),
     models: [
       {
-        ...{ id: 'acme/ears', modality: 'stt' },
+        id: 'acme/ears',
+        modality: 'stt',
         sources: [source('acme'), source('deep'), source('local')],
       },
     ],

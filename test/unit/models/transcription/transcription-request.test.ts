@@ -34,9 +34,14 @@ describe('a form that asks for a transcript', () => {
       ['language', 'de'],
     ];
     expect(read(fields)).toEqual({
-      ...{ model: 'acme/ears', format: 'json', stream: false, language: 'de', prompt: undefined },
+      model: 'acme/ears',
+      format: 'json',
+      stream: false,
+      language: 'de',
+      prompt: undefined,
       granularities: ['word', 'segment'],
-      ...{ fields, file: { name: 'a.wav', contentType: 'audio/wav', bytes: file.bytes } },
+      fields,
+      file: { name: 'a.wav', contentType: 'audio/wav', bytes: file.bytes },
     });
     expect(read([['stream', 'true']]).stream).toBe(true);
     expect(read([], { ...file, fileName: '' }).file.name).toBe('sound');

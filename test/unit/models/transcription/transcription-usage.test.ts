@@ -7,7 +7,10 @@ import {
 } from '../../../../src/models/transcription/transcription-usage.ts';
 
 const source = (rates: Rates): Source => ({
-  ...{ rail: 'direct-account', provider: 'acme', upstreamModel: 'ears', marginBps: 0 },
+  rail: 'direct-account',
+  provider: 'acme',
+  upstreamModel: 'ears',
+  marginBps: 0,
   rates,
 });
 const bySecond = source({ audio_second: 100_000_000n });

@@ -9,9 +9,16 @@ import { word } from '../../../support/fakes/json-rpc-node.ts';
 
 const DOMAIN = usdcDomain(`0x${'cc'.repeat(20)}`);
 const PAYOUT: ClaimedPayout = {
-  ...{ nonce: word(1), agentId: 7, accountId: 'acct_1', kind: 'close', amountRaw: 500n },
-  ...{ wallet: `0x${'a1'.repeat(20)}`, payee: `0x${'de'.repeat(20)}` },
-  ...{ attempts: 1, createdMs: 1_000_000, validBefore: 9_999 },
+  nonce: word(1),
+  agentId: 7,
+  accountId: 'acct_1',
+  kind: 'close',
+  amountRaw: 500n,
+  wallet: `0x${'a1'.repeat(20)}`,
+  payee: `0x${'de'.repeat(20)}`,
+  attempts: 1,
+  createdMs: 1_000_000,
+  validBefore: 9_999,
 };
 
 /** Everything that a payout meets on its way; each may be told to fail. */
@@ -83,8 +90,12 @@ describe('one payout', () => {
     const { deps, seen } = setUp();
     await payOut(deps, PAYOUT);
     const authorization = {
-      ...{ from: PAYOUT.wallet, to: PAYOUT.payee, valueRaw: 500n, nonce: PAYOUT.nonce },
-      ...{ validAfter: 0, validBefore: 9_999 },
+      from: PAYOUT.wallet,
+      to: PAYOUT.payee,
+      valueRaw: 500n,
+      nonce: PAYOUT.nonce,
+      validAfter: 0,
+      validBefore: 9_999,
     };
     expect(seen.signed).toEqual([{ reference: 'acct_1:7', authorization }]);
     expect(seen.submitted).toEqual([{ authorization, signature: '0x5a' }]);

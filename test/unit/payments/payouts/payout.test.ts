@@ -17,7 +17,9 @@ describe('a new payout', () => {
   it('spells its addresses as everything inside does', () => {
     const { wallet, payee, kind } = newPayout(systemRandom, 'sweep', parties);
     expect({ wallet, payee, kind }).toEqual({
-      ...{ wallet: `0x${'a1'.repeat(20)}`, payee: `0x${'de'.repeat(20)}`, kind: 'sweep' },
+      wallet: `0x${'a1'.repeat(20)}`,
+      payee: `0x${'de'.repeat(20)}`,
+      kind: 'sweep',
     });
   });
 });

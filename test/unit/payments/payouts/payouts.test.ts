@@ -8,9 +8,16 @@ import { usdcDomain } from '../../../../src/x402/authorization.ts';
 import { word } from '../../../support/fakes/json-rpc-node.ts';
 
 const payout = (n: number): ClaimedPayout => ({
-  ...{ nonce: word(n), agentId: n, accountId: 'acct_1', kind: 'close', amountRaw: 500n },
-  ...{ wallet: `0x${'a1'.repeat(20)}`, payee: `0x${'de'.repeat(20)}` },
-  ...{ attempts: 1, createdMs: 0, validBefore: 9_999 },
+  nonce: word(n),
+  agentId: n,
+  accountId: 'acct_1',
+  kind: 'close',
+  amountRaw: 500n,
+  wallet: `0x${'a1'.repeat(20)}`,
+  payee: `0x${'de'.repeat(20)}`,
+  attempts: 1,
+  createdMs: 0,
+  validBefore: 9_999,
 });
 
 type Wish = {

@@ -8,9 +8,15 @@ import { word } from '../../../support/fakes/json-rpc-node.ts';
 
 const AT: Block = { number: 5, hash: word(5), timestampSec: 1_000 };
 const payout = (n: number): PastPayout => ({
-  ...{ nonce: word(n), agentId: n, accountId: 'acct_1', kind: 'close', amountRaw: 500n },
-  ...{ wallet: `0x${'a1'.repeat(20)}`, payee: `0x${'de'.repeat(20)}` },
-  ...{ attempts: 1, createdMs: 0 },
+  nonce: word(n),
+  agentId: n,
+  accountId: 'acct_1',
+  kind: 'close',
+  amountRaw: 500n,
+  wallet: `0x${'a1'.repeat(20)}`,
+  payee: `0x${'de'.repeat(20)}`,
+  attempts: 1,
+  createdMs: 0,
 });
 
 /** A chain without a multicall contract, on which these nonces are used. */

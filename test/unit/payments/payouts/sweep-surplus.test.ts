@@ -24,9 +24,16 @@ const WORLD: DecisionContext = {
 };
 
 const payment = (): NewReservation => ({
-  ...{ nonce: newPayout(systemRandom, 'sweep', { wallet: WALLET, payee: TREASURY }).nonce },
-  ...{ wallet: WALLET, payee: TREASURY, validBefore: 1, signature: '0x', x402Version: 2 },
-  ...{ network: 'base', targetUrl: 'https://v', targetHost: 'v', method: 'GET' },
+  nonce: newPayout(systemRandom, 'sweep', { wallet: WALLET, payee: TREASURY }).nonce,
+  wallet: WALLET,
+  payee: TREASURY,
+  validBefore: 1,
+  signature: '0x',
+  x402Version: 2,
+  network: 'base',
+  targetUrl: 'https://v',
+  targetHost: 'v',
+  method: 'GET',
 });
 
 /** What happens to an agent with a wallet, as an operator's customer would have it happen. */
@@ -44,8 +51,15 @@ type Open = {
 /** One agent's books; with a sweep behind every step, or without any. */
 class Agent {
   state: BalanceState = {
-    ...{ version: 0n, rulesVersion: 0n, spendableRaw: 0n, heldRaw: 0n, creditedRaw: 0n },
-    ...{ consumedRaw: 0n, walletRaw: 0n, promisedRaw: 0n, counters: [] },
+    version: 0n,
+    rulesVersion: 0n,
+    spendableRaw: 0n,
+    heldRaw: 0n,
+    creditedRaw: 0n,
+    consumedRaw: 0n,
+    walletRaw: 0n,
+    promisedRaw: 0n,
+    counters: [],
   };
   readonly admitted: boolean[] = [];
   readonly #open: Open[] = [];
@@ -81,8 +95,14 @@ class Agent {
       const holdId = `h${this.#ids++}`;
       const reservation = step.kind === 'payment' ? payment() : null;
       const isHeld = this.#do({
-        ...{ kind: 'hold', agentId, holdId, amountRaw: step.raw, destination: DESTINATION },
-        ...{ spender: { agentId }, session: null, reservation },
+        kind: 'hold',
+        agentId,
+        holdId,
+        amountRaw: step.raw,
+        destination: DESTINATION,
+        spender: { agentId },
+        session: null,
+        reservation,
       });
       this.admitted.push(isHeld);
       if (isHeld) this.#open.push({ holdId, raw: step.raw, reservation });
@@ -97,11 +117,14 @@ class Agent {
     const part = takes === 'half' ? (reservation === null ? raw / 2n : raw) : raw;
     const actualRaw = takes === 'nothing' ? 0n : part;
     this.#do({
-      ...{ kind: 'settle', agentId: AGENT, ends: null },
+      kind: 'settle',
+      agentId: AGENT,
+      ends: null,
       hold: { holdId, agentId: AGENT, amountRaw: raw, facts: FACTS },
       request: { actualRaw, account: reservation === null ? 'gateway' : 'chain:usdc', source: 't' },
       move: reservation && {
-        ...{ nonce: reservation.nonce, from: 'pending_settlement' },
+        nonce: reservation.nonce,
+        from: 'pending_settlement',
         to: actualRaw > 0n ? 'settled' : 'expired_unsettled',
       },
     });
@@ -160,7 +183,8 @@ describe('a sweep', () => {
     await sweepSurplus(deps, { id: AGENT, wallet: WALLET });
     expect(asked).toMatchObject([
       {
-        ...{ agentId: AGENT, leastRaw: LIMITS.sweepLeastRaw },
+        agentId: AGENT,
+        leastRaw: LIMITS.sweepLeastRaw,
         payout: { kind: 'sweep', wallet: WALLET, payee: TREASURY },
       },
     ]);

@@ -6,8 +6,12 @@ import { proxyWorld } from '../../../support/proxy-world.ts';
 const URL = 'https://m.example/v1/tts/acme';
 
 const ANSWER: MarketAnswer = {
-  ...{ status: 200, headers: { 'content-type': 'application/json' }, body: Buffer.from('{}') },
-  ...{ costRaw: 3_150n, payment: 'internal', upstreamMs: 12.4 },
+  status: 200,
+  headers: { 'content-type': 'application/json' },
+  body: Buffer.from('{}'),
+  costRaw: 3_150n,
+  payment: 'internal',
+  upstreamMs: 12.4,
 };
 
 /** The proxy beside a marketplace that answers so. */
@@ -35,18 +39,30 @@ describe('a call to the marketplace', () => {
     const body = { text: 'hello' };
     const told = await send({ url: `${URL}?a=b#c`, body, workId: 'w1' });
     expect(told).toEqual({
-      ...{ status: 200, body: ANSWER.body, lines: [], upstreamMs: 12.4 },
+      status: 200,
+      body: ANSWER.body,
+      lines: [],
+      upstreamMs: 12.4,
       headers: {
-        ...{ 'content-type': 'application/json', 'x-svc-payment': 'internal' },
-        ...{ 'x-svc-cost-usdc': '3150', 'x-svc-payment-amount': '0.003150' },
+        'content-type': 'application/json',
+        'x-svc-payment': 'internal',
+        'x-svc-cost-usdc': '3150',
+        'x-svc-payment-amount': '0.003150',
       },
     });
     expect([opened, sent]).toEqual([[], []]);
     expect(calls).toMatchObject([{ method: 'POST', body: '{"text":"hello"}', workId: 'w1' }]);
     expect(passed).toEqual([
       {
-        ...{ agentId: 1, keyId: 1, targetUrl: `${URL}?a=b`, method: 'POST', latencyMs: 12 },
-        ...{ responseStatusCode: 200, taskId: null, actionId: null, chargedRaw: 3_150n },
+        agentId: 1,
+        keyId: 1,
+        targetUrl: `${URL}?a=b`,
+        method: 'POST',
+        latencyMs: 12,
+        responseStatusCode: 200,
+        taskId: null,
+        actionId: null,
+        chargedRaw: 3_150n,
       },
     ]);
   });
@@ -55,8 +71,9 @@ describe('a call to the marketplace', () => {
     const { passed, send } = world({ ...ANSWER, costRaw: 0n, payment: 'passthrough', status: 404 });
     const told = await send();
     expect(told.headers).toEqual({
-      ...{ 'content-type': 'application/json' },
-      ...{ 'x-svc-cost-usdc': '0', 'x-svc-payment': 'passthrough' },
+      'content-type': 'application/json',
+      'x-svc-cost-usdc': '0',
+      'x-svc-payment': 'passthrough',
     });
     expect(passed[0]).not.toHaveProperty('chargedRaw');
   });
@@ -82,7 +99,9 @@ describe('a call to the marketplace', () => {
     const { calls, send, state } = world();
     state.spendState = { rules: { allowlistMode: 'host' } };
     await expect(send()).rejects.toMatchObject({
-      ...{ status: 403, error: 'host_not_allowlisted', fields: { host: 'm.example' } },
+      status: 403,
+      error: 'host_not_allowlisted',
+      fields: { host: 'm.example' },
     });
     expect(calls).toEqual([]);
   });

@@ -37,10 +37,17 @@ describe('what any caller may know of a target', () => {
     const accepts = [entryV2({ amount: '20' }), entryV2({ amount: '7', maxTimeoutSeconds: 60 })];
     const resource = { url: 'https://vendor.example/paid', description: 'one fact' };
     expect(await answered(demanding({ x402Version: 2, accepts, resource }))).toEqual({
-      ...{ x402: true, status: 402, x402Version: 2 },
+      x402: true,
+      status: 402,
+      x402Version: 2,
       payment: {
-        ...{ amount: '7', asset: USDC, payTo: PAYEE, network: 'eip155:8453', scheme: 'exact' },
-        ...{ maxTimeoutSeconds: 60, description: 'one fact' },
+        amount: '7',
+        asset: USDC,
+        payTo: PAYEE,
+        network: 'eip155:8453',
+        scheme: 'exact',
+        maxTimeoutSeconds: 60,
+        description: 'one fact',
       },
     });
   });
@@ -48,7 +55,8 @@ describe('what any caller may know of a target', () => {
   it('names one network for both versions, and nothing that the vendor does not say', async () => {
     const body = JSON.stringify({ x402Version: 1, accepts: [entryV1()] });
     expect(await answered({ status: 402, body })).toMatchObject({
-      ...{ x402Version: 1, payment: { network: 'eip155:8453', description: 'paid thing' } },
+      x402Version: 1,
+      payment: { network: 'eip155:8453', description: 'paid thing' },
     });
     const silent = entryV2({ maxTimeoutSeconds: undefined });
     expect(await answered(demanding({ x402Version: 2, accepts: [silent] }))).toMatchObject({
@@ -65,7 +73,9 @@ describe('what any caller may know of a target', () => {
   it('is that it wants no payment, where it answers anything else', async () => {
     for (const status of [200, 301, 404, 500]) {
       expect(await answered({ status })).toEqual({
-        ...{ x402: false, status, message: expect.stringContaining(String(status)) },
+        x402: false,
+        status,
+        message: expect.stringContaining(String(status)),
       });
     }
     // A 402 of another kind is no demand of this protocol, and none that could not be read.

@@ -64,7 +64,9 @@ describe('a request to a vendor', () => {
   it('sends a text as it is, with any verb', () => {
     expect(outbound({ method: 'GET', body: 'q=1' })).toMatchObject({ method: 'GET', body: 'q=1' });
     expect(outbound({ method: 'POST', body: '{"a":1}' })).toEqual({
-      ...{ method: 'POST', headers: [], body: '{"a":1}' },
+      method: 'POST',
+      headers: [],
+      body: '{"a":1}',
     });
     expect(outbound({ body: '' }).body).toBeUndefined();
     expect(outbound({ body: null }).body).toBeUndefined();
@@ -73,12 +75,14 @@ describe('a request to a vendor', () => {
 
   it('makes JSON of anything that is no text, and says so where the agent does not', () => {
     expect(outbound({ body: { a: [1, null] } })).toMatchObject({
-      ...{ headers: [['content-type', 'application/json']], body: '{"a":[1,null]}' },
+      headers: [['content-type', 'application/json']],
+      body: '{"a":[1,null]}',
     });
     expect(outbound({ body: [1] }).body).toBe('[1]');
     const headers = { 'Content-Type': 'application/vnd.api+json' };
     expect(outbound({ body: {}, headers })).toMatchObject({
-      ...{ headers: [['content-type', 'application/vnd.api+json']], body: '{}' },
+      headers: [['content-type', 'application/vnd.api+json']],
+      body: '{}',
     });
   });
 });

@@ -5,8 +5,14 @@ import { createPassthroughLog } from '../../../../src/payments/proxy/passthrough
 import type { PassthroughLine } from '../../../../src/payments/proxy/passthrough-store.ts';
 
 const line = (latencyMs: number, more: Partial<PassthroughLine> = {}): PassthroughLine => ({
-  ...{ agentId: 1, keyId: null, targetUrl: 'https://vendor.example/', method: 'GET' },
-  ...{ responseStatusCode: 200, latencyMs, taskId: null, actionId: null },
+  agentId: 1,
+  keyId: null,
+  targetUrl: 'https://vendor.example/',
+  method: 'GET',
+  responseStatusCode: 200,
+  latencyMs,
+  taskId: null,
+  actionId: null,
   ...more,
 });
 

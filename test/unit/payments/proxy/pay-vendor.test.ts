@@ -30,7 +30,8 @@ describe('the request with its payment', () => {
     const [only] = sent;
     expect(only?.destination.url).toBe('https://vendor.test/paid');
     expect(only?.request).toMatchObject({
-      ...{ method: 'POST', body: '{"q":1}' },
+      method: 'POST',
+      body: '{"q":1}',
       headers: [
         ['accept', 'text/plain'],
         [header.name, header.value],
@@ -60,7 +61,8 @@ describe('the request with its payment', () => {
     await pay();
     expect(advances).toBe(steps);
     expect(book.row('p')).toMatchObject({
-      ...{ state: 'pending_settlement', sentMs: expect.any(Number) },
+      state: 'pending_settlement',
+      sentMs: expect.any(Number),
     });
   });
 
@@ -85,7 +87,9 @@ describe('a vendor that takes the payment', () => {
       expect(answers).toMatchObject([{ status, isDiscarded: false, readBytes: 0 }]);
       expect(row).toMatchObject({ nonce: nonceOf('p'), valueRaw: 10_000n });
       expect(book.row('p')).toMatchObject({
-        ...{ state: 'pending_settlement', responseStatusCode: status, refused: false },
+        state: 'pending_settlement',
+        responseStatusCode: status,
+        refused: false,
         sentMs: expect.any(Number),
       });
       expect(book.funds).toMatchObject(HELD);
@@ -143,15 +147,19 @@ describe('a vendor that says it does not take the payment', () => {
       const { book, pay, answers } = payWorld({ status, body });
       const error = await refused(pay());
       expect(error).toMatchObject({
-        ...{ status, error: 'Payment was not accepted by resource server' },
+        status,
+        error: 'Payment was not accepted by resource server',
         headers: { 'x-should-retry': 'false' },
       });
       const { validBefore } = book.row('p');
       expect(error.fields).toMatchObject({
-        ...{ detail: 'insufficient_funds', reservation: { nonce: nonceOf('p'), validBefore } },
+        detail: 'insufficient_funds',
+        reservation: { nonce: nonceOf('p'), validBefore },
       });
       expect(book.row('p')).toMatchObject({
-        ...{ state: 'pending_settlement', refused: true, responseStatusCode: status },
+        state: 'pending_settlement',
+        refused: true,
+        responseStatusCode: status,
       });
       expect(book.funds).toMatchObject(HELD);
       expect(answers[0]?.isDiscarded).toBe(true);
@@ -194,7 +202,9 @@ describe('a vendor that fails with the payment in hand', () => {
     const { validBefore } = book.row('p');
     expect(error.fields).toMatchObject({ reservation: { nonce: nonceOf('p'), validBefore } });
     expect(book.row('p')).toMatchObject({
-      ...{ state: 'pending_settlement', refused: false, responseStatusCode: status },
+      state: 'pending_settlement',
+      refused: false,
+      responseStatusCode: status,
     });
     expect(book.funds).toMatchObject(HELD);
     expect(answers).toMatchObject([{ isDiscarded: true, readBytes: 0 }]);

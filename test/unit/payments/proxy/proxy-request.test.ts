@@ -11,7 +11,8 @@ describe('the body of a proxy call', () => {
     const bare = { url, method: 'GET', headers: {} };
     expect(ProxyRequest.parse({ url })).toEqual(bare);
     expect(ProxyRequest.parse({ url, method: null, headers: null, body: null })).toEqual({
-      ...{ ...bare, body: null },
+      ...bare,
+      body: null,
     });
   });
 

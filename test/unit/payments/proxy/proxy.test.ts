@@ -33,13 +33,11 @@ describe('a vendor that asks for no payment', () => {
       const world = proxyWorld({ unpaid: { status, headers, body: 'free' } });
       const answer = await world.send({ method: 'POST', body: 'q' });
       expect(answer).toMatchObject({
-        ...{
-          status,
-          lines: [
-            ['location', 'http://10.0.0.1/'],
-            ['x-own', 'v'],
-          ],
-        },
+        status,
+        lines: [
+          ['location', 'http://10.0.0.1/'],
+          ['x-own', 'v'],
+        ],
         headers: { 'x-svc-cost-usdc': '0', 'x-svc-payment': 'passthrough' },
       });
       expect(await read(answer.body)).toBe('free');
@@ -81,7 +79,8 @@ describe('a vendor that asks for a payment', () => {
     });
     expect(answer).toMatchObject({ status: 201, lines: [['x-own', 'v']] });
     expect(answer.headers).toEqual({
-      ...{ 'x-svc-cost-usdc': '10000', 'x-svc-payment-amount': '0.010000' },
+      'x-svc-cost-usdc': '10000',
+      'x-svc-payment-amount': '0.010000',
       'x-svc-payment': 'paid',
     });
     expect(await read(answer.body)).toBe('bought');

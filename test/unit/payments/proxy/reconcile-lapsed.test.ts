@@ -29,7 +29,8 @@ describe('a payment whose time is over', () => {
     await pay('p', { state: 'sent' });
     const move = { nonce: book.row('p').nonce, from: 'sent', to: 'pending_settlement' } as const;
     await book.ledger.advance({
-      ...{ agentId: 1, holdId: 'p' },
+      agentId: 1,
+      holdId: 'p',
       move: { ...move, learnt: { refused: true, responseStatusCode: 402 } },
     });
     chain.mine(1, 90);

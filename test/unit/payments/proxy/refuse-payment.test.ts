@@ -5,7 +5,9 @@ import type { Policy } from '../../../../src/policy/policy.ts';
 import { aPolicy } from '../../../support/a-policy.ts';
 
 const crossed = (policy: Partial<Policy>, suspended = false): HoldRefusal => ({
-  ...{ reason: 'cap_exceeded', availableRaw: 0n, suspended },
+  reason: 'cap_exceeded',
+  availableRaw: 0n,
+  suspended,
   breach: { policy: aPolicy(policy), requiredRaw: 7n, spentRaw: 995n, capRaw: 1_000n },
 });
 
@@ -19,8 +21,14 @@ describe('a payment that is not made', () => {
   it('has one code for every cap; a policy is told apart and named', () => {
     const amounts = { available: '5', required: '7', spent: '995', limit: '1000' };
     expect(told(crossed({ id: 5, kind: 'api', matchKey: 'vendor.example', label: 'x' }))).toEqual({
-      ...{ status: 402, error: 'spend_limit_exceeded', code: 'policy_exceeded' },
-      ...{ kind: 'api', matchKey: 'vendor.example', policyId: 5, label: 'x', reason: null },
+      status: 402,
+      error: 'spend_limit_exceeded',
+      code: 'policy_exceeded',
+      kind: 'api',
+      matchKey: 'vendor.example',
+      policyId: 5,
+      label: 'x',
+      reason: null,
       ...amounts,
     });
     for (const kind of ['task', 'vendor', 'key'] as const) {
@@ -30,7 +38,9 @@ describe('a payment that is not made', () => {
     const session = { kind: 'session', matchKey: null } as const;
     expect(told(crossed({ ...session, agentId: null }))).toMatchObject({ kind: 'session' });
     expect(told(crossed({ ...session, agentId: 1 }))).toEqual({
-      ...{ status: 402, error: 'spend_limit_exceeded', ...amounts },
+      status: 402,
+      error: 'spend_limit_exceeded',
+      ...amounts,
     });
   });
 
@@ -43,7 +53,10 @@ describe('a payment that is not made', () => {
   it('says what there is, what there would have to be, and what to do', () => {
     const poor = { reason: 'insufficient_balance', availableRaw: 3n, requiredRaw: 7n } as const;
     expect(told(poor)).toEqual({
-      ...{ status: 402, error: 'insufficient_balance', available: '3', required: '7' },
+      status: 402,
+      error: 'insufficient_balance',
+      available: '3',
+      required: '7',
       next: { hint: expect.any(String), method: 'GET', path: '/v1/agents/balance' },
     });
     expect(refusePayment(poor).fields.message).toMatch(/Send USDC to the wallet/);
@@ -52,7 +65,9 @@ describe('a payment that is not made', () => {
   it('has the codes of the other routes for everything else', () => {
     const payee = `0x${'aa'.repeat(20)}`;
     expect(told({ reason: 'host_not_allowlisted', host: 'a.example' })).toMatchObject({
-      ...{ status: 403, error: 'host_not_allowlisted', host: 'a.example' },
+      status: 403,
+      error: 'host_not_allowlisted',
+      host: 'a.example',
     });
     expect(
       told({ reason: 'vendor_not_allowlisted', host: 'a.example', recipient: payee }),

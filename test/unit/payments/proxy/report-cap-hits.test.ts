@@ -11,7 +11,8 @@ function world() {
   const written: EventRow[] = [];
   const state = { isAway: false };
   const report = createCapHitReports({
-    ...{ clock, log: silentLog },
+    clock,
+    log: silentLog,
     findOwner: async () => ({ accountId: 'acct_1', wallet: '0xaa' }),
     async insert(events) {
       if (state.isAway) throw new Error('away');
@@ -33,17 +34,20 @@ describe('a cap that refuses a paid call', () => {
     await report({ ...CALL, agentId: 8 }, hit(4));
     expect(written).toHaveLength(3);
     expect(written[0]).toEqual({
-      ...{ name: 'marketplace.spend_cap.hit', accountId: 'acct_1', agentWallet: '0xaa' },
+      name: 'marketplace.spend_cap.hit',
+      accountId: 'acct_1',
+      agentWallet: '0xaa',
       correlationId: null,
       payload: {
-        ...{ agentId: 7, agentWalletAddress: '0xaa', url: CALL.url, host: 'vendor.example' },
-        ...{
-          error: 'spend_limit_exceeded',
-          policyId: 4,
-          required: '10',
-          spent: '95',
-          limit: '100',
-        },
+        agentId: 7,
+        agentWalletAddress: '0xaa',
+        url: CALL.url,
+        host: 'vendor.example',
+        error: 'spend_limit_exceeded',
+        policyId: 4,
+        required: '10',
+        spent: '95',
+        limit: '100',
       },
     });
     clock.advance(LIMITS.webhooks.capHitMs);

@@ -68,7 +68,8 @@ describe('a payment that can be refused before it is signed', () => {
   };
   const agentWith = (wanted: StandingsWish) => ({
     ...admittedWith(standingsWith(wanted)),
-    ...{ accountId: 'acct_7', wallet: PAYER.address },
+    accountId: 'acct_7',
+    wallet: PAYER.address,
   });
 
   it('is not signed: beyond the balance, beyond the wallet, to a payee on no list', async () => {
@@ -86,7 +87,8 @@ describe('a payment that can be refused before it is signed', () => {
     const rich = standingsWith({ spendableRaw: 10n ** 9n });
     const poor = standingsWith({ spendableRaw: 1n });
     const recalled = (now: typeof rich) => ({
-      ...{ ...admittedWith(poor), wallet: PAYER.address },
+      ...admittedWith(poor),
+      wallet: PAYER.address,
       view: { remembered: poor, read: async () => now },
     });
     expect(await signed(recalled(rich))).toMatchObject({ error: 'Payment signing failed' });
@@ -100,14 +102,24 @@ describe('a payment that is reserved', () => {
     const { row, header, held } = await reserve();
     const sentLater = decode(header.value).payload;
     expect(book.store.reservations.get(row.nonce)).toMatchObject({
-      ...{ state: 'reserved', signature: sentLater.signature, x402Version: 2 },
-      ...{ network: 'eip155:8453', holdId: 'work_1', keyId: 1, taskId: 't1' },
-      ...{ actionId: 'a1', customerId: 'c1' },
+      state: 'reserved',
+      signature: sentLater.signature,
+      x402Version: 2,
+      network: 'eip155:8453',
+      holdId: 'work_1',
+      keyId: 1,
+      taskId: 't1',
+      actionId: 'a1',
+      customerId: 'c1',
     });
     expect(book.find(row.nonce)).toEqual(row);
     expect(row).toMatchObject({
-      ...{ valueRaw: 10_000n, wallet: PAYER.address, payee: PAYEE.toLowerCase() },
-      ...{ targetUrl: 'https://vendor.test/paid?q=1', targetHost: 'vendor.test', method: 'POST' },
+      valueRaw: 10_000n,
+      wallet: PAYER.address,
+      payee: PAYEE.toLowerCase(),
+      targetUrl: 'https://vendor.test/paid?q=1',
+      targetHost: 'vendor.test',
+      method: 'POST',
     });
     expect(held.hold).toMatchObject({ holdId: 'work_1', amountRaw: 10_000n });
     expect(book.funds).toMatchObject({ heldRaw: 10_000n, promisedRaw: 10_000n });
@@ -122,14 +134,22 @@ describe('a payment that is reserved', () => {
       const { signature, authorization } = decode(header.value).payload;
       const nowSec = book.clock.now() / 1_000;
       expect(authorization).toMatchObject({
-        ...{ value: '10000', validAfter: '0', validBefore: String(nowSec + 90), nonce: row.nonce },
-        ...{ from: expect.stringMatching(new RegExp(PAYER.address, 'i')), to: PAYEE },
+        value: '10000',
+        validAfter: '0',
+        validBefore: String(nowSec + 90),
+        nonce: row.nonce,
+        from: expect.stringMatching(new RegExp(PAYER.address, 'i')),
+        to: PAYEE,
       });
       expect(signed).toMatchObject([{ reference: 'acct_7:1', domain: deps.domain }]);
       // Put together again from what the vendor gets.
       const digest = await hashAuthorization(deps.domain, {
-        ...{ from: authorization.from, to: authorization.to, validAfter: 0, nonce: row.nonce },
-        ...{ valueRaw: 10_000n, validBefore: row.validBefore },
+        from: authorization.from,
+        to: authorization.to,
+        validAfter: 0,
+        nonce: row.nonce,
+        valueRaw: 10_000n,
+        validBefore: row.validBefore,
       });
       const recovered = await recoverAddress({ hash: digest, signature });
       expect(recovered.toLowerCase()).toBe(PAYER.address);
@@ -184,7 +204,9 @@ describe('a payment that may not be made', () => {
     const all = world();
     all.state.breaker = { kind, reason: 1, reasonText: 'the sequencer is down' };
     await expect(all.reserve()).rejects.toMatchObject({
-      ...{ status, error, fields: { detail: 'the sequencer is down' } },
+      status,
+      error,
+      fields: { detail: 'the sequencer is down' },
     });
     await expectNothing(all);
     expect(all.book.holds).toEqual([]);
@@ -194,10 +216,12 @@ describe('a payment that may not be made', () => {
     const all = world();
     const agent = { ...admittedWith(RICH), wallet: null };
     await expect(all.reserve(undefined, { agent })).rejects.toMatchObject({
-      ...{ status: 503, error: 'agent_wallet_not_configured' },
+      status: 503,
+      error: 'agent_wallet_not_configured',
     });
     await expect(all.reserve(undefined, {}, { wallets: undefined })).rejects.toMatchObject({
-      ...{ status: 503, error: 'agent_features_unavailable' },
+      status: 503,
+      error: 'agent_features_unavailable',
     });
     await expectNothing(all);
   });
@@ -205,7 +229,8 @@ describe('a payment that may not be made', () => {
   it('to the payer itself alone is neither signed nor held', async () => {
     const all = world();
     await expect(all.reserve(challengeOf(2, { payTo: PAYER.address }))).rejects.toMatchObject({
-      ...{ status: 502, error: 'Failed to parse PAYMENT-REQUIRED header' },
+      status: 502,
+      error: 'Failed to parse PAYMENT-REQUIRED header',
       fields: { code: 'no_compatible_requirement' },
     });
     await expectNothing(all);
@@ -215,7 +240,8 @@ describe('a payment that may not be made', () => {
     const all = world();
     all.state.signing = new Error('the provider is away');
     await expect(all.reserve()).rejects.toMatchObject({
-      ...{ status: 500, error: 'Payment signing failed' },
+      status: 500,
+      error: 'Payment signing failed',
     });
     await expectNothing(all);
     expect(all.book.holds).toEqual([]);
@@ -225,7 +251,8 @@ describe('a payment that may not be made', () => {
   it('for want of a balance is told with what there is, and stands nowhere', async () => {
     const all = world();
     await expect(all.reserve(challengeOf(2, { amount: '1000001' }))).rejects.toMatchObject({
-      ...{ status: 402, error: 'insufficient_balance' },
+      status: 402,
+      error: 'insufficient_balance',
       fields: { available: '1000000', required: '1000001' },
     });
     await expectNothing(all, { signatures: 1 });
@@ -236,7 +263,8 @@ describe('a payment that may not be made', () => {
     await all.book.ledger.credit({ agentId: AGENT, amountRaw: 500_000n, reference: 'a gift' });
     await all.book.open('promised', { valueRaw: 900_000n });
     await expect(all.reserve(challengeOf(2, { amount: '100001' }))).rejects.toMatchObject({
-      ...{ error: 'insufficient_balance', fields: { available: '100000' } },
+      error: 'insufficient_balance',
+      fields: { available: '100000' },
     });
     expect((await all.reserve(challengeOf(2, { amount: '100000' }))).row.valueRaw).toBe(100_000n);
   });
@@ -251,7 +279,8 @@ describe('a payment that may not be made', () => {
     await expect(
       all.reserve(undefined, {}, { ledger: ledger as ReserveDeps['ledger'] }),
     ).rejects.toMatchObject({
-      ...{ status: 500, error: 'Reservation persistence failed' },
+      status: 500,
+      error: 'Reservation persistence failed',
       headers: { 'x-should-retry': 'true' },
     });
   });

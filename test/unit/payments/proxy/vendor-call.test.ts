@@ -42,7 +42,8 @@ describe('a target', () => {
     const client = opening(new BlockedDestination('the host name is a local one'));
     for (const open of [openVendor, openTarget]) {
       await expect(open(client, URL_, ASKER)).rejects.toMatchObject({
-        ...{ status: 400, error: 'blocked_destination' },
+        status: 400,
+        error: 'blocked_destination',
         fields: { detail: 'the host name is a local one' },
       });
     }
@@ -51,7 +52,9 @@ describe('a target', () => {
   it('whose name does not resolve is out of reach for a call, and told to who only asks', async () => {
     const client = opening(new Unreachable('no'));
     await expect(openVendor(client, URL_, ASKER)).rejects.toMatchObject({
-      ...{ status: 502, error: 'Failed to reach target URL', fault: 'unresolved' },
+      status: 502,
+      error: 'Failed to reach target URL',
+      fault: 'unresolved',
     });
     expect(await openTarget(client, URL_, ASKER)).toBeUndefined();
   });
@@ -73,11 +76,15 @@ describe('asking a vendor', () => {
       {
         destination: place,
         request: {
-          ...{ ...REQUEST, signal: STAYS, maxResponseBytes: LIMITS.vendorResponseBytes },
+          ...REQUEST,
+          signal: STAYS,
+          maxResponseBytes: LIMITS.vendorResponseBytes,
           maxHeaderBytes: LIMITS.outboundAnswerHeaderBytes,
           timeouts: {
-            ...{ connectMs: LIMITS.proxyConnectMs, idleMs: LIMITS.proxyIdleMs },
-            ...{ firstByteMs: LIMITS.proxyUnpaidMs, totalMs: LIMITS.proxyUnpaidMs },
+            connectMs: LIMITS.proxyConnectMs,
+            idleMs: LIMITS.proxyIdleMs,
+            firstByteMs: LIMITS.proxyUnpaidMs,
+            totalMs: LIMITS.proxyUnpaidMs,
           },
         },
       },
@@ -96,7 +103,9 @@ describe('asking a vendor', () => {
       const cause = new Error('connect ECONNREFUSED 10.0.0.1:80');
       await expect(asking(new SendFailed(reason, { beforeBytes: true, cause }))).rejects.toEqual(
         expect.objectContaining({
-          ...{ status: 502, error: 'Failed to reach target URL', fault: reason },
+          status: 502,
+          error: 'Failed to reach target URL',
+          fault: reason,
           fields: expect.objectContaining({ detail: expect.stringMatching(detail) }),
         }),
       );
@@ -111,7 +120,8 @@ describe('asking a vendor', () => {
 
   it('is refused as the caller’s mistake where a header cannot be sent', async () => {
     await expect(asking(new BadRequestHeader('the headers are too large'))).rejects.toMatchObject({
-      ...{ status: 400, error: 'Invalid request' },
+      status: 400,
+      error: 'Invalid request',
       fields: { details: [{ path: ['headers'], message: 'the headers are too large' }] },
     });
   });

@@ -16,9 +16,13 @@ const PAYEE = `0x${'aa'.repeat(20)}`;
 const SPELLED = { asset: '0xUSDC', payTo: '0xPayTo' };
 
 const quoteOf = (...offers: (readonly [amountRaw: bigint, payTo?: string])[]): Quote => ({
-  ...{ kind: 'priced', atMs: AT_MS },
+  kind: 'priced',
+  atMs: AT_MS,
   offers: offers.map(([amountRaw, payTo = PAYEE]) => ({
-    ...{ amountRaw, payTo, scheme: 'exact', spelled: SPELLED },
+    amountRaw,
+    payTo,
+    scheme: 'exact',
+    spelled: SPELLED,
   })),
 });
 
@@ -40,7 +44,9 @@ const estimated = async (
       client: scriptedClient({}).client,
       quotes: { of: async () => quoted },
       spendState: standingsReader(standingsWith(wanted)),
-      ...{ clock: new ManualClock(), marketplace: marketPrices(), terms: { usdc: '0xUSDC' } },
+      clock: new ManualClock(),
+      marketplace: marketPrices(),
+      terms: { usdc: '0xUSDC' },
     },
     { agentId: 1, keyId: 1, keyRootId: 1, ...spender },
     { url: URL_, method: 'POST' },
@@ -53,19 +59,33 @@ const reflected = async (priceRaw: bigint, wanted?: StandingsWish, spender?: Par
 describe('an estimate', () => {
   it('is what a payment would be made of, as it was asked for', async () => {
     expect(await estimated({ kind: 'quoted', quote: quoteOf([7n]), cached: true })).toEqual({
-      ...{ url: URL_, method: 'POST', x402: true, priceRaw: '7', network: 'base' },
-      ...{ asset: '0xUSDC', payTo: '0xPayTo', scheme: 'exact' },
-      ...{ cached: true, fetchedAt: '2026-11-21T12:00:00.000Z' },
+      url: URL_,
+      method: 'POST',
+      x402: true,
+      priceRaw: '7',
+      network: 'base',
+      asset: '0xUSDC',
+      payTo: '0xPayTo',
+      scheme: 'exact',
+      cached: true,
+      fetchedAt: '2026-11-21T12:00:00.000Z',
       reflection: {
-        ...{ available: '1000', headroomToAutoBorrow: '1000', sessionSpendRemaining: null },
-        ...{ willExceedAvailable: false, willExceedHeadroom: false, willExceedSpendLimit: false },
+        available: '1000',
+        headroomToAutoBorrow: '1000',
+        sessionSpendRemaining: null,
+        willExceedAvailable: false,
+        willExceedHeadroom: false,
+        willExceedSpendLimit: false,
       },
     });
   });
 
   it('of a free call says so, and nothing of money', async () => {
     expect(await estimated(FREE)).toEqual({
-      ...{ url: URL_, method: 'POST', x402: false, cached: false },
+      url: URL_,
+      method: 'POST',
+      x402: false,
+      cached: false,
       fetchedAt: '2026-11-21T12:00:00.000Z',
     });
   });
@@ -78,13 +98,16 @@ describe('an estimate', () => {
       priceRaw: '3',
     });
     await expect(estimated(quoteOf([3n, rules.walletAddress]), { rules })).rejects.toMatchObject({
-      ...{ status: 502, error: 'preflight_failed' },
+      status: 502,
+      error: 'preflight_failed',
     });
   });
 
   it('that fails says why', async () => {
     await expect(estimated({ kind: 'failed', detail: 'No answer came.' })).rejects.toMatchObject({
-      ...{ status: 502, error: 'preflight_failed', fields: { detail: 'No answer came.' } },
+      status: 502,
+      error: 'preflight_failed',
+      fields: { detail: 'No answer came.' },
     });
   });
 });
@@ -103,8 +126,10 @@ describe('an estimate of a call to the marketplace', () => {
             throw new Error('nothing is asked');
           },
         },
-        ...{ marketplace: marketPrices(price), clock: new ManualClock(AT_MS) },
-        ...{ terms: { usdc: '0xUSDC' }, spendState: standingsReader(standingsWith(wanted)) },
+        marketplace: marketPrices(price),
+        clock: new ManualClock(AT_MS),
+        terms: { usdc: '0xUSDC' },
+        spendState: standingsReader(standingsWith(wanted)),
       },
       { agentId: 1, keyId: 1, keyRootId: 1 },
       { url: 'https://market.example/v1/tts/acme', method: 'POST' },
@@ -113,12 +138,24 @@ describe('an estimate of a call to the marketplace', () => {
   it('is by its list, with nothing sent, and paid from the balance though the wallet has nothing', async () => {
     const per = { quantity: 1_000, unit: 'character' } as const;
     expect(await sold({ kind: 'sold', priceRaw: 900n, per }, { walletRaw: 0n })).toEqual({
-      ...{ url: 'https://market.example/v1/tts/acme', method: 'POST', x402: true },
-      ...{ priceRaw: '900', per, asset: '0xUSDC', network: 'base', scheme: 'credit' },
-      ...{ payTo: 'market.example', cached: false, fetchedAt: '2026-11-21T12:00:00.000Z' },
+      url: 'https://market.example/v1/tts/acme',
+      method: 'POST',
+      x402: true,
+      priceRaw: '900',
+      per,
+      asset: '0xUSDC',
+      network: 'base',
+      scheme: 'credit',
+      payTo: 'market.example',
+      cached: false,
+      fetchedAt: '2026-11-21T12:00:00.000Z',
       reflection: {
-        ...{ available: '1000', headroomToAutoBorrow: '1000', sessionSpendRemaining: null },
-        ...{ willExceedAvailable: false, willExceedHeadroom: false, willExceedSpendLimit: false },
+        available: '1000',
+        headroomToAutoBorrow: '1000',
+        sessionSpendRemaining: null,
+        willExceedAvailable: false,
+        willExceedHeadroom: false,
+        willExceedSpendLimit: false,
       },
     });
   });
@@ -136,7 +173,8 @@ describe('an estimate of a call to the marketplace', () => {
     await expect(
       sold(errors.marketplace.notFound('There is no such vendor.')),
     ).rejects.toMatchObject({
-      ...{ status: 502, error: 'preflight_failed' },
+      status: 502,
+      error: 'preflight_failed',
       fields: { detail: 'There is no such vendor.' },
     });
   });
@@ -146,13 +184,18 @@ describe('what an estimate says of money', () => {
   it('is the least of what the balance leaves and what the wallet has left to promise', async () => {
     const wallet = { spendableRaw: 100n, walletRaw: 90n, promisedRaw: 20n };
     expect(await reflected(70n, wallet)).toMatchObject({
-      ...{ available: '70', headroomToAutoBorrow: '70', willExceedAvailable: false },
+      available: '70',
+      headroomToAutoBorrow: '70',
+      willExceedAvailable: false,
     });
     expect(await reflected(71n, wallet)).toMatchObject({
-      ...{ willExceedAvailable: true, willExceedHeadroom: true, willExceedSpendLimit: false },
+      willExceedAvailable: true,
+      willExceedHeadroom: true,
+      willExceedSpendLimit: false,
     });
     expect(await reflected(101n, { spendableRaw: 100n, walletRaw: 500n })).toMatchObject({
-      ...{ available: '100', willExceedAvailable: true },
+      available: '100',
+      willExceedAvailable: true,
     });
     expect(await reflected(1n, { walletRaw: 5n, promisedRaw: 9n })).toMatchObject({
       available: '0',
@@ -174,14 +217,16 @@ describe('what an estimate says of money', () => {
   it('knows every cap that the payment would count under, and its session’s by name', async () => {
     const session = aPolicy({ kind: 'session', matchKey: null, limitRaw: 50n });
     expect(await reflected(40n, { own: [[session, 10n]] })).toMatchObject({
-      ...{ sessionSpendRemaining: '40', willExceedSpendLimit: false },
+      sessionSpendRemaining: '40',
+      willExceedSpendLimit: false,
     });
     expect(await reflected(41n, { own: [[session, 10n]] })).toMatchObject({
       willExceedSpendLimit: true,
     });
     const team = [[{ ...session, agentId: null }, 10n]] as const;
     expect(await reflected(41n, { team })).toMatchObject({
-      ...{ sessionSpendRemaining: null, willExceedSpendLimit: true },
+      sessionSpendRemaining: null,
+      willExceedSpendLimit: true,
     });
     const caps = [
       aPolicy({ kind: 'vendor', matchKey: PAYEE, limitRaw: 5n }),

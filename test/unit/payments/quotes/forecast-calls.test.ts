@@ -19,14 +19,19 @@ import { type StandingsWish, standingsReader, standingsWith } from '../../../sup
 const PAYEE = `0x${'aa'.repeat(20)}`;
 
 const asking = (host: string, change: Partial<ForecastRequest> = {}): ForecastRequest => ({
-  ...{ url: `https://${host}/`, method: 'GET', count: 1, taskId: undefined },
+  url: `https://${host}/`,
+  method: 'GET',
+  count: 1,
+  taskId: undefined,
   ...change,
 });
 
 const costs = (amountRaw: bigint): Quoted => ({
-  ...{ kind: 'quoted', cached: false },
+  kind: 'quoted',
+  cached: false,
   quote: {
-    ...{ kind: 'priced', atMs: 0 },
+    kind: 'priced',
+    atMs: 0,
     offers: [{ amountRaw, payTo: PAYEE, scheme: 'exact', spelled: { asset: '', payTo: '' } }],
   },
 });
@@ -55,12 +60,10 @@ function world(
     },
   });
   const deps = {
-    ...{
-      client,
-      clock,
-      marketplace: marketPrices(sold),
-      spendState: standingsReader(standingsWith(wanted)),
-    },
+    client,
+    clock,
+    marketplace: marketPrices(sold),
+    spendState: standingsReader(standingsWith(wanted)),
     quotes: {
       of: (destination: { host: string }) => {
         asked.push(destination.host);
@@ -83,30 +86,52 @@ describe('a forecast of many calls', () => {
     );
     expect(told).toEqual({
       forecast: {
-        ...{ totalRaw: '15', currency: 'USDC', decimals: 6 },
+        totalRaw: '15',
+        currency: 'USDC',
+        decimals: 6,
         items: [
           {
-            ...{ index: 0, url: 'https://5.example/', method: 'POST', count: 3 },
-            ...{ x402: true, priceRaw: '5', subtotalRaw: '15' },
+            index: 0,
+            url: 'https://5.example/',
+            method: 'POST',
+            count: 3,
+            x402: true,
+            priceRaw: '5',
+            subtotalRaw: '15',
           },
           {
-            ...{ index: 1, url: 'https://free.example/', method: 'GET', count: 2 },
-            ...{ x402: false, priceRaw: '0', subtotalRaw: '0' },
+            index: 1,
+            url: 'https://free.example/',
+            method: 'GET',
+            count: 2,
+            x402: false,
+            priceRaw: '0',
+            subtotalRaw: '0',
           },
           {
-            ...{ index: 2, url: 'https://broken.example/', method: 'GET', count: 1 },
-            ...{ x402: null, priceRaw: null, subtotalRaw: null },
-            ...{ error: 'preflight_failed', detail: 'No answer came: timeout.' },
+            index: 2,
+            url: 'https://broken.example/',
+            method: 'GET',
+            count: 1,
+            x402: null,
+            priceRaw: null,
+            subtotalRaw: null,
+            error: 'preflight_failed',
+            detail: 'No answer came: timeout.',
           },
           {
-            ...{ index: 3, url: 'https://nowhere.example/', method: 'GET', count: 1 },
-            ...{ x402: null, priceRaw: null, subtotalRaw: null },
-            ...{ error: 'preflight_failed', detail: 'The host name could not be resolved.' },
+            index: 3,
+            url: 'https://nowhere.example/',
+            method: 'GET',
+            count: 1,
+            x402: null,
+            priceRaw: null,
+            subtotalRaw: null,
+            error: 'preflight_failed',
+            detail: 'The host name could not be resolved.',
           },
         ],
-        reflection: {
-          ...{ available: '1000', willExceedAvailable: false, willExceedSpendLimit: false },
-        },
+        reflection: { available: '1000', willExceedAvailable: false, willExceedSpendLimit: false },
       },
       policyPreflight: { ok: true, breaches: [] },
     });
@@ -115,7 +140,9 @@ describe('a forecast of many calls', () => {
   it('has the prices of the marketplace by its list, with nothing sent, beside those of others', async () => {
     const per = { quantity: 60, unit: 'second' } as const;
     const { asked, forecast, opened } = world({ walletRaw: 5n }, undefined, {
-      ...{ kind: 'sold', priceRaw: 100n, per },
+      kind: 'sold',
+      priceRaw: 100n,
+      per,
     });
     const told = await forecast(
       asking('market.example', { count: 2 }),
@@ -143,8 +170,14 @@ describe('a forecast of many calls', () => {
       ok: false,
       breaches: [
         {
-          ...{ itemIndex: 2, policyId: 3, kind: 'task', matchKey: 't1', label: 'small' },
-          ...{ limitRaw: '9', projectedSpentRaw: '12', reason: 'policy_exceeded' },
+          itemIndex: 2,
+          policyId: 3,
+          kind: 'task',
+          matchKey: 't1',
+          label: 'small',
+          limitRaw: '9',
+          projectedSpentRaw: '12',
+          reason: 'policy_exceeded',
         },
       ],
     });
@@ -155,7 +188,8 @@ describe('a forecast of many calls', () => {
     const { forecast, asked } = world();
     const wishes = Array.from({ length: 20 }, (_, i) => asking(`${i}.example`));
     await expect(forecast(...wishes, asking('blocked.example'))).rejects.toMatchObject({
-      ...{ status: 400, error: 'blocked_destination' },
+      status: 400,
+      error: 'blocked_destination',
     });
     expect(asked).toEqual([]);
   });
@@ -164,7 +198,8 @@ describe('a forecast of many calls', () => {
     await expect(
       world().forecast(asking('broken.example'), asking('nowhere.example')),
     ).rejects.toMatchObject({
-      ...{ status: 502, error: 'forecast_failed' },
+      status: 502,
+      error: 'forecast_failed',
       fields: { detail: expect.stringContaining('No answer came: timeout.') },
     });
   });

@@ -35,7 +35,11 @@ function refusedItems(reading: Reading, plan: readonly PlannedCalls[]): number[]
     for (let i = 0; i < count; i++) {
       const { rules, counters, teamCounters, position } = now;
       const demand = {
-        ...{ keyId: 1, amountRaw: priceRaw, facts, taskValueBps: null, counters },
+        keyId: 1,
+        amountRaw: priceRaw,
+        facts,
+        taskValueBps: null,
+        counters,
         // Whether there is money is asked apart.
         spendableRaw: 10n ** 15n,
       };
@@ -81,7 +85,9 @@ describe('a forecast', () => {
   it('adds up what is asked for, refused or not, and says whether the balance covers it', () => {
     const plan = [calls(0, 100n, { count: 4 }), calls(1, 200n), calls(2, 0n, { payee: null })];
     expect(planned({ spendableRaw: 600n }, ...plan)).toMatchObject({
-      ...{ totalRaw: 600n, willExceedAvailable: false, breaches: [] },
+      totalRaw: 600n,
+      willExceedAvailable: false,
+      breaches: [],
     });
     expect(planned({ spendableRaw: 599n }, ...plan)).toMatchObject({ willExceedAvailable: true });
     // What the wallet has promised already is not there, however much the balance says.
@@ -98,7 +104,8 @@ describe('a forecast', () => {
     });
     const wanted = { spendableRaw: 600n, own: [[kept, 0n]] } as const;
     expect(planned(wanted, calls(0, 200n), calls(1, 400n, { taskId: 't1' }))).toMatchObject({
-      ...{ willExceedAvailable: false, breaches: [] },
+      willExceedAvailable: false,
+      breaches: [],
     });
     expect(planned(wanted, calls(0, 300n))).toMatchObject({ willExceedAvailable: true });
   });
@@ -113,8 +120,14 @@ describe('a forecast', () => {
       [2, 3],
     ]);
     expect(plan.breaches[0]).toEqual({
-      ...{ itemIndex: 0, policyId: 3, kind: 'api', matchKey: 'api.acme.test', label: null },
-      ...{ limitRaw: 1_000n, projectedSpentRaw: 1_250n, reason: 'policy_exceeded' },
+      itemIndex: 0,
+      policyId: 3,
+      kind: 'api',
+      matchKey: 'api.acme.test',
+      label: null,
+      limitRaw: 1_000n,
+      projectedSpentRaw: 1_250n,
+      reason: 'policy_exceeded',
     });
   });
 
@@ -145,8 +158,14 @@ describe('a forecast', () => {
     const host = planned({ rules: { allowlistMode: 'host' } }, calls(0, 4n));
     expect(host.breaches).toEqual([
       {
-        ...{ itemIndex: 0, policyId: null, kind: 'api', matchKey: 'api.acme.test', label: null },
-        ...{ limitRaw: 0n, projectedSpentRaw: 4n, reason: 'host_not_allowlisted' },
+        itemIndex: 0,
+        policyId: null,
+        kind: 'api',
+        matchKey: 'api.acme.test',
+        label: null,
+        limitRaw: 0n,
+        projectedSpentRaw: 4n,
+        reason: 'host_not_allowlisted',
       },
     ]);
     const vendor = planned({ rules: { allowlistMode: 'vendor' } }, calls(0, 4n));

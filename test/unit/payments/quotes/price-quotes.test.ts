@@ -35,9 +35,11 @@ describe('a quote', () => {
     const spelled = { asset: USDC, payTo: PAYEE };
     const payTo = PAYEE.toLowerCase();
     expect(await quotes.of(TARGET, 'GET')).toEqual({
-      ...{ kind: 'quoted', cached: false },
+      kind: 'quoted',
+      cached: false,
       quote: {
-        ...{ kind: 'priced', atMs: clock.now() },
+        kind: 'priced',
+        atMs: clock.now(),
         offers: [
           { amountRaw: 7n, payTo, scheme: 'exact', spelled },
           { amountRaw: 5n, payTo, scheme: 'exact', spelled },

@@ -30,7 +30,10 @@ describe('asking a target for its price', () => {
       {
         destination: TARGET,
         request: {
-          ...{ method: 'POST', headers: [['accept', '*/*']], body: undefined, signal: STAYS },
+          method: 'POST',
+          headers: [['accept', '*/*']],
+          body: undefined,
+          signal: STAYS,
           timeouts: { totalMs: LIMITS.probeMs, firstByteMs: LIMITS.probeMs },
         },
       },
@@ -41,10 +44,12 @@ describe('asking a target for its price', () => {
   it('reads a challenge of either version', async () => {
     const body = JSON.stringify({ x402Version: 1, accepts: [entryV1()] });
     expect((await probed({ status: 402, headers: V2 })).said).toMatchObject({
-      ...{ kind: 'priced', challenge: { version: 2, offers: [{ amountRaw: 10_000n }] } },
+      kind: 'priced',
+      challenge: { version: 2, offers: [{ amountRaw: 10_000n }] },
     });
     expect((await probed({ status: 402, body })).said).toMatchObject({
-      ...{ kind: 'priced', challenge: { version: 1 } },
+      kind: 'priced',
+      challenge: { version: 1 },
     });
   });
 
@@ -58,7 +63,8 @@ describe('asking a target for its price', () => {
 
   it('tells what cannot be read from what is not there', async () => {
     expect((await probed({ status: 402, body: 'Pay!' })).said).toEqual({
-      ...{ kind: 'unpriced', status: 402 },
+      kind: 'unpriced',
+      status: 402,
     });
     expect(
       (await probed({ status: 402, headers: [['payment-required', '*']] })).said,
@@ -73,7 +79,8 @@ describe('asking a target for its price', () => {
     const probe = createProbe({ client, terms: TERMS, atOnce: 2 });
     const running = [probe(TARGET, 'GET', STAYS), probe(TARGET, 'GET', STAYS)];
     await expect(probe(TARGET, 'GET', STAYS)).rejects.toMatchObject({
-      ...{ status: 502, error: 'Failed to reach target URL' },
+      status: 502,
+      error: 'Failed to reach target URL',
     });
     await expect.poll(() => sent).toHaveLength(2);
     for (const done of finish) done();

@@ -9,8 +9,14 @@ const OURS = `0x${'a1'.repeat(20)}`;
 const OTHER = `0x${'a2'.repeat(20)}`;
 
 const transfer = (valueRaw: bigint, change: Partial<Transfer> = {}): Transfer => ({
-  ...{ from: STRANGER, to: OURS, valueRaw, txHash: word(1), blockNumber: 5, blockHash: word(5) },
-  ...{ logIndex: 0, ...change },
+  from: STRANGER,
+  to: OURS,
+  valueRaw,
+  txHash: word(1),
+  blockNumber: 5,
+  blockHash: word(5),
+  logIndex: 0,
+  ...change,
 });
 
 const nameOf = (nth: number, to = OURS, tx = 1) => `deposit:${word(tx)}:${to}:${nth}`;
@@ -28,12 +34,10 @@ describe('the name of a deposit', () => {
   it('is its transaction, its wallet and how many came before it', async () => {
     const transfers = [transfer(1n), transfer(2n, { to: OTHER }), transfer(3n)];
     expect(await missing([...transfers, transfer(4n, { txHash: word(2) })])).toEqual([
-      ...[
-        [nameOf(0), 1n],
-        [nameOf(1), 3n],
-        [nameOf(0, OTHER), 2n],
-        [nameOf(0, OURS, 2), 4n],
-      ],
+      [nameOf(0), 1n],
+      [nameOf(1), 3n],
+      [nameOf(0, OTHER), 2n],
+      [nameOf(0, OURS, 2), 4n],
     ]);
   });
 

@@ -20,8 +20,12 @@ const WALLET = `0x${'a1'.repeat(20)}`;
 const PAYEE = `0x${'b2'.repeat(20)}`;
 /** Lapses 90 s after the first block. */
 const PAYMENT: Payment = {
-  ...{ wallet: WALLET, payee: PAYEE, nonce: word(7), valueRaw: 10_000n },
-  ...{ validBefore: START_SEC + 90, reservedMs: START_SEC * 1_000 },
+  wallet: WALLET,
+  payee: PAYEE,
+  nonce: word(7),
+  valueRaw: 10_000n,
+  validBefore: START_SEC + 90,
+  reservedMs: START_SEC * 1_000,
 };
 const MOVED = { to: PAYEE, valueRaw: 10_000n };
 

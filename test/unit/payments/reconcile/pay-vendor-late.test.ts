@@ -35,11 +35,16 @@ describe('an answer that comes when the payment has lapsed', () => {
     expect(answer).toBe(answers[0]);
     expect(answers[0]?.isDiscarded).toBe(false);
     expect(book.row('p')).toMatchObject({
-      ...{ state: 'settled', txHash: TX, responseStatusCode: 200, latencyMs: 90_000 },
+      state: 'settled',
+      txHash: TX,
+      responseStatusCode: 200,
+      latencyMs: 90_000,
     });
     expect(book.funds).toMatchObject({ spendableRaw: 990_000n, heldRaw: 0n, walletRaw: 990_000n });
     expect(book.settlements.at(-1)?.charges?.(10_000n)[0]).toMatchObject({
-      ...{ status: 'success', responseStatusCode: 200, latencyMs: 90_000 },
+      status: 'success',
+      responseStatusCode: 200,
+      latencyMs: 90_000,
     });
     expect(steps).toEqual(['sending', 'answered', 'booked', 'judged', 'booked']);
     expect(book.store.violations()).toEqual([]);
@@ -63,7 +68,8 @@ describe('an answer that comes when the payment has lapsed', () => {
     const error = await refusalOf(pay());
     const { validBefore } = book.row('p');
     expect(error).toMatchObject({
-      ...{ status: 502, error: 'upstream_payment_unsettled' },
+      status: 502,
+      error: 'upstream_payment_unsettled',
       fields: { reservation: { nonce: nonceOf('p'), validBefore } },
     });
     expect(answers).toMatchObject([{ isDiscarded: true, readBytes: 0 }]);
@@ -76,7 +82,8 @@ describe('an answer that comes when the payment has lapsed', () => {
     const error = await refusalOf(pay());
     const { validBefore } = book.row('p');
     expect(error).toMatchObject({
-      ...{ status: 502, error: 'upstream_paid_request_failed_ambiguous' },
+      status: 502,
+      error: 'upstream_paid_request_failed_ambiguous',
       headers: { 'x-should-retry': 'false' },
       fields: { reservation: { nonce: nonceOf('p'), validBefore } },
     });

@@ -4,7 +4,12 @@ import { createPaymentMetrics } from '../../../../src/payments/reconcile/payment
 import type { Reconciled } from '../../../../src/payments/reconcile/reconcile.ts';
 
 const DONE: Reconciled = {
-  ...{ readTo: undefined, current: undefined, settled: 0, released: 0, deposits: 0, left: 0 },
+  readTo: undefined,
+  current: undefined,
+  settled: 0,
+  released: 0,
+  deposits: 0,
+  left: 0,
 };
 
 function world() {

@@ -155,7 +155,8 @@ describe('a reading', () => {
     back();
     await read();
     expect([book.row('used').state, book.row('lapsed').state]).toEqual([
-      ...['settled', 'expired_unsettled'],
+      'settled',
+      'expired_unsettled',
     ]);
     expect(book.store.violations()).toEqual([]);
   });

@@ -1,105 +1,233 @@
 import { describe, expect, it } from 'vitest';
-import { silentLog } from '../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
-import { type ReconcileDeps, reconcile } from '../../../../src/payments/reconcile/reconcile.ts';
-import type { Rpc } from '../../../../src/platform/chain/rpc.ts';
-import type { Block, ChainLog } from '../../../../src/platform/chain/rpc-answers.ts';
-import { USDC_EVENTS } from '../../../../src/platform/chain/usdc.ts';
-import { createFakeLedger } from '../../../support/fake-ledger.ts';
-import { word } from '../../../support/fakes/json-rpc-node.ts';
+import { errors as errorsOf } from '../../../../src/kernel/errors.ts';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import type { PaymentAlarm } from '../../../../src/payments/reconcile/payment-alarm.ts';
+import type { ReconcileDeps } from '../../../../src/payments/reconcile/reconcile.ts';
+import { retryAwaited } from '../../../../src/payments/reconcile/retry-awaited.ts';
+import { applyVerdict } from '../../../../src/payments/reservations/apply-verdict.ts';
+import { MemoryAudits } from '../../../support/fakes/memory-audits.ts';
+import { AGENT } from '../../../support/payment-book.ts';
+import { movedBy, reconcileWorld } from '../../../support/reconcile-world.ts';
 
-const USDC = `0x${'cc'.repeat(20)}`;
+const OTHER = 2;
 const OURS = `0x${'a1'.repeat(20)}`;
 const OTHER_OURS = `0x${'a2'.repeat(20)}`;
 const STRANGER = `0x${'bb'.repeat(20)}`;
-const topic = (address: string) => `0x${address.slice(2).padStart(64, '0')}`;
+const NOT_HELD = 'a wallet does not hold the USDC that the chain has shown; its deposits wait';
+const FIRST_RAW = 1_000_000n;
+const deposit = { from: STRANGER, to: OURS };
 
-type Deposit = {
-  readonly tx: number;
-  readonly logIndex: number;
-  readonly raw?: bigint;
-  readonly from?: string;
-  readonly to?: string;
-};
-
-/** A chain of one block, number 5, which holds these transfers. */
-function chainOf(deposits: readonly Deposit[]): Rpc {
-  const at: Block = { number: 5, hash: word(5), timestampSec: 1_000 };
-  const logs = deposits.map(
-    ({ tx, logIndex, raw = 10n, from = STRANGER, to = OURS }): ChainLog => ({
-      ...{ address: USDC, data: word(Number(raw)), blockNumber: 5, blockHash: word(5) },
-      topics: [USDC_EVENTS.transfer, topic(from), topic(to)],
-      ...{ txHash: word(tx), logIndex },
-    }),
-  );
-  const rpc: Partial<Rpc> = {
-    head: async () => at,
-    block: async (number) => (number === at.number ? at : undefined),
-    logs: async () => logs,
+/** Two agents whose wallets hold what the book says, and the alarms of every reading. */
+async function setUp() {
+  const world = reconcileWorld(0, 2);
+  const { book, chain, owners, awaited } = world;
+  book.store.addAgent(OTHER);
+  owners.set(OURS, AGENT).set(OTHER_OURS, OTHER);
+  await book.deposited;
+  chain.deal(OURS, FIRST_RAW);
+  await world.read();
+  chain.mine();
+  const alarms: PaymentAlarm[] = [];
+  const onAlarm = (alarm: PaymentAlarm) => void alarms.push(alarm);
+  const read = (change: Partial<ReconcileDeps> = {}) => world.read({ onAlarm, ...change });
+  const audits = new MemoryAudits(book.store, new Map([[AGENT, OURS]]), () => book.clock.now());
+  const retry = async () => {
+    const retried = await retryAwaited({ ...world.deps, audits, restMs: 0, onAlarm }, chain.head);
+    return retried.length;
   };
-  return rpc as Rpc;
+  const bookedRaw = (agentId: number) => book.store.require(agentId).state.walletRaw;
+  return { ...world, awaited, alarms, audits, read, retry, bookedRaw };
 }
 
-function setUp() {
-  const ledger = createFakeLedger();
-  const read = (deposits: readonly Deposit[]) => {
-    const deps: ReconcileDeps = {
-      view: { rpc: chainOf(deposits), usdc: USDC, confirmations: 0 },
-      ...{ ledger, log: silentLog },
-      ...{ reload: async () => undefined, eventsOf: async () => [] },
-      ...{
-        findLive: async () => [],
-        findWatched: async () => [],
-        findSettled: async () => [],
-        findFirstWalletMs: async () => undefined,
-        repayVanished: async () => 0,
-        wasGivenBack: async () => false,
-        findCredited: async () => new Map(),
-        keepClaim: async () => {},
-        clock: new ManualClock(),
-        findByNonce: async () => undefined,
-      },
-      ...{ findOpenPayouts: async () => [], findPayout: async () => undefined },
-      findWalletOwners: async () =>
-        new Map([
-          [OURS, 1],
-          [OTHER_OURS, 2],
-        ]),
-    };
-    return reconcile(deps, { number: 4, hash: word(4) });
-  };
-  const creditedTo = async (agentId: number) => (await ledger.funds(agentId))?.spendableRaw;
-  return { ledger, read, creditedTo };
+/** The node tells of a transfer that there never was, by its log alone. */
+function invent(
+  { chain }: Pick<Awaited<ReturnType<typeof setUp>>, 'chain'>,
+  valueRaw: bigint,
+): string {
+  return chain.invent({ ...deposit, valueRaw });
 }
 
 describe('USDC that comes into agent wallets', () => {
   it('is credited once, wherever a reorganisation puts its transaction', async () => {
-    const { read, creditedTo } = setUp();
-    expect(await read([{ tx: 1, logIndex: 7 }])).toMatchObject({ deposits: 1 });
-    expect(await read([{ tx: 1, logIndex: 0 }])).toMatchObject({ deposits: 0 });
-    expect(await creditedTo(1)).toBe(10n);
+    const { chain, read, bookedRaw } = await setUp();
+    const txHash = chain.transfer({ ...deposit, valueRaw: 10n });
+    expect(await read()).toMatchObject({ deposits: 1 });
+    chain.reorganise(1);
+    chain.transfer({ from: STRANGER, to: STRANGER, valueRaw: 1n });
+    chain.transfer({ ...deposit, valueRaw: 10n, txHash });
+    expect(await read()).toMatchObject({ deposits: 0 });
+    expect(bookedRaw(AGENT)).toBe(FIRST_RAW + 10n);
   });
 
   it('is credited as often as one transaction brings it, each wallet its own', async () => {
-    const { read, creditedTo } = setUp();
-    const deposits = [
-      { tx: 1, logIndex: 0 },
-      { tx: 1, logIndex: 1, to: OTHER_OURS },
-      { tx: 1, logIndex: 2 },
-      { tx: 2, logIndex: 3 },
-    ];
-    expect(await read(deposits)).toMatchObject({ deposits: 4 });
-    expect(await read(deposits)).toMatchObject({ deposits: 0 });
-    expect([await creditedTo(1), await creditedTo(2)]).toEqual([30n, 10n]);
+    const { chain, deps, read, bookedRaw } = await setUp();
+    const txHash = chain.transfer({ ...deposit, valueRaw: 10n });
+    chain.transfer({ from: STRANGER, to: OTHER_OURS, valueRaw: 10n, txHash });
+    chain.transfer({ ...deposit, valueRaw: 10n, txHash });
+    chain.transfer({ ...deposit, valueRaw: 10n });
+    expect(await read()).toMatchObject({ deposits: 4 });
+    const credited = await deps.findCredited([`deposit:${txHash}:${OURS}`]);
+    expect([...credited.values()]).toEqual([10n, 10n]);
+    expect([bookedRaw(AGENT), bookedRaw(OTHER)]).toEqual([FIRST_RAW + 30n, 10n]);
   });
 
   it('is nothing where nothing moved', async () => {
-    const { read, creditedTo } = setUp();
-    const nothing = [
-      { tx: 1, logIndex: 0, raw: 0n },
-      { tx: 2, logIndex: 1, from: OURS },
-    ];
-    expect(await read(nothing)).toMatchObject({ deposits: 0 });
-    expect(await creditedTo(1)).toBeUndefined();
+    const { chain, read, bookedRaw } = await setUp();
+    chain.transfer({ ...deposit, valueRaw: 0n });
+    chain.transfer({ from: OURS, to: OURS, valueRaw: 10n });
+    expect(await read()).toMatchObject({ deposits: 0 });
+    expect(bookedRaw(AGENT)).toBe(FIRST_RAW);
+  });
+});
+
+describe('a deposit that the wallet does not hold', () => {
+  it('is never credited where the node invented its log, and is an alarm once', async () => {
+    const world = await setUp();
+    const { alarms, awaited, bookedRaw, chain, book, read, retry } = world;
+    const txHash = invent(world, 500n);
+    expect(await read()).toMatchObject({ deposits: 0, readTo: { number: chain.head.number } });
+    for (let i = 0; i < 3; i++) {
+      expect(await retry()).toBe(0);
+      book.clock.advance(LIMITS.audit.retryMaxMs);
+    }
+    expect([bookedRaw(AGENT), alarms, awaited.rows.size]).toEqual([
+      FIRST_RAW,
+      ['deposit_not_held'],
+      1,
+    ]);
+    // The node tells the truth again: nothing waits any more.
+    chain.hidden.add(txHash);
+    expect(await retry()).toBe(0);
+    expect([bookedRaw(AGENT), awaited.rows.size]).toEqual([FIRST_RAW, 0]);
+  });
+
+  it('keeps a real deposit into its wallet waiting, which is credited once the lie ends', async () => {
+    const world = await setUp();
+    const { alarms, bookedRaw, chain, book, read, retry } = world;
+    const txHash = invent(world, 3n);
+    chain.transfer({ ...deposit, valueRaw: 10n });
+    expect(await read()).toMatchObject({ deposits: 0 });
+    expect(await retry()).toBe(0);
+    expect(bookedRaw(AGENT)).toBe(FIRST_RAW);
+    chain.hidden.add(txHash);
+    book.clock.advance(LIMITS.audit.retryMaxMs);
+    expect(await retry()).toBe(1);
+    expect(await retry()).toBe(0);
+    expect([bookedRaw(AGENT), alarms]).toEqual([FIRST_RAW + 10n, ['deposit_not_held']]);
+  });
+
+  it('is not credited from the money of a deposit that waits, whatever is read first', async () => {
+    const world = await setUp();
+    const { bookedRaw, book, chain, read, retry } = world;
+    const lies = [invent(world, 3n)];
+    chain.transfer({ ...deposit, valueRaw: 10n });
+    await read();
+    chain.mine();
+    lies.push(invent(world, 9n));
+    expect(await read()).toMatchObject({ deposits: 0 });
+    expect(await retry()).toBe(0);
+    expect(bookedRaw(AGENT)).toBe(FIRST_RAW);
+    for (const txHash of lies) chain.hidden.add(txHash);
+    book.clock.advance(LIMITS.audit.retryMaxMs);
+    expect(await retry()).toBe(1);
+    expect(bookedRaw(AGENT)).toBe(FIRST_RAW + 10n);
+  });
+
+  it('keeps no other wallet waiting', async () => {
+    const world = await setUp();
+    const { bookedRaw, chain, read } = world;
+    invent(world, 500n);
+    chain.transfer({ from: STRANGER, to: OTHER_OURS, valueRaw: 7n });
+    expect(await read()).toMatchObject({ deposits: 1, readTo: { number: chain.head.number } });
+    expect([bookedRaw(AGENT), bookedRaw(OTHER)]).toEqual([FIRST_RAW, 7n]);
+  });
+
+  it('is credited behind an open payment that was carried out in the same blocks', async () => {
+    const { alarms, bookedRaw, chain, pay, read } = await setUp();
+    const row = await pay('p', { wallet: OURS });
+    chain.use(row, movedBy(row));
+    chain.transfer({ ...deposit, valueRaw: 40n });
+    expect(await read()).toMatchObject({ deposits: 1, settled: 1 });
+    expect([bookedRaw(AGENT), alarms]).toEqual([FIRST_RAW - 10_000n + 40n, []]);
+  });
+
+  it('is credited once where its wallet has paid and the book learns that later', async () => {
+    const { alarms, bookedRaw, chain, deps, book, pay, read, retry } = await setUp();
+    const row = await pay('p', { wallet: OURS });
+    const txHash = chain.use(row, movedBy(row));
+    chain.transfer({ ...deposit, valueRaw: 40n });
+    // More payments are open than one reading takes.
+    expect(await read({ findLive: async () => [] })).toMatchObject({ deposits: 0 });
+    expect([bookedRaw(AGENT), alarms]).toEqual([FIRST_RAW, ['deposit_not_held']]);
+    await applyVerdict(deps, row, { kind: 'used', txHash });
+    expect(await retry()).toBe(1);
+    expect(await retry()).toBe(0);
+    expect(bookedRaw(AGENT)).toBe(FIRST_RAW - 10_000n + 40n);
+    expect(book.store.violations()).toEqual([]);
+  });
+
+  it('waits where the chain does not tell the balance, and is credited when it does', async () => {
+    const { bookedRaw, chain, read, retry } = await setUp();
+    chain.transfer({ ...deposit, valueRaw: 40n });
+    const { call } = chain.rpc;
+    Object.assign(chain.rpc, { call: async () => '0x' });
+    expect(await read()).toMatchObject({ deposits: 0 });
+    Object.assign(chain.rpc, { call });
+    expect(await retry()).toBe(1);
+    expect(bookedRaw(AGENT)).toBe(FIRST_RAW + 40n);
+  });
+
+  it('has the blocks read again that a balance could not be asked for', async () => {
+    const { bookedRaw, chain, failOn, read } = await setUp();
+    chain.transfer({ ...deposit, valueRaw: 40n });
+    const callOff = failOn(/^states/);
+    await expect(read()).rejects.toThrow('away');
+    callOff();
+    expect(await read()).toMatchObject({ deposits: 1 });
+    expect(bookedRaw(AGENT)).toBe(FIRST_RAW + 40n);
+  });
+
+  it('is credited where the wallet lacks no more than an alarm has told before', async () => {
+    const world = await setUp();
+    const { awaited, bookedRaw, chain, read } = world;
+    chain.deal(OURS, -100n);
+    awaited.toldRaw = (agentId) => (agentId === AGENT ? -100n : 0n);
+    chain.transfer({ ...deposit, valueRaw: 40n });
+    expect(await read()).toMatchObject({ deposits: 1 });
+    chain.mine();
+    invent(world, 5n);
+    expect(await read()).toMatchObject({ deposits: 0 });
+    expect(bookedRaw(AGENT)).toBe(FIRST_RAW + 40n);
+  });
+
+  it('is written down as waiting before a credit of another wallet breaks off, which is repeated once', async () => {
+    const world = await setUp();
+    const { alarms, awaited, bookedRaw, chain, deps, errors, read } = world;
+    invent(world, 5n);
+    chain.transfer({ from: STRANGER, to: OTHER_OURS, valueRaw: 7n });
+    const dies = async () => Promise.reject(errorsOf.request.ledgerAway());
+    await expect(read({ ledger: { ...deps.ledger, credit: dies } })).rejects.toThrow();
+    expect([awaited.rows.has(AGENT), bookedRaw(OTHER)]).toEqual([true, 0n]);
+    expect(await read()).toMatchObject({ deposits: 1 });
+    expect([bookedRaw(AGENT), bookedRaw(OTHER)]).toEqual([FIRST_RAW, 7n]);
+    expect([alarms, errors()]).toEqual([['deposit_not_held'], [NOT_HELD]]);
+  });
+
+  it('is retried later each time, and by itself where another retry fails', async () => {
+    const world = await setUp();
+    const { awaited, book, failOn, read, retry } = world;
+    invent(world, 5n);
+    await read();
+    const pauses: number[] = [];
+    for (let i = 0; i < 3; i++) {
+      await retry();
+      pauses.push((awaited.rows.get(AGENT)?.nextMs ?? 0) - book.clock.now());
+      book.clock.advance(LIMITS.audit.retryMaxMs);
+    }
+    expect(pauses).toEqual([5_000, 10_000, 20_000]);
+    const callOff = failOn(/^logs/);
+    expect(await retry()).toBe(0);
+    callOff();
+    expect(awaited.rows.get(AGENT)?.looks).toBe(4);
   });
 });

@@ -43,7 +43,10 @@ function setUp() {
   const processOf = (nodeId: string) =>
     createReconcilePayments({
       ...world.deps,
-      ...{ sql, nodeId, clock: book.clock, onDone: (result) => done.push(result) },
+      sql,
+      nodeId,
+      clock: book.clock,
+      onDone: (result) => done.push(result),
       auditor: { run: async (at) => void audited.push(at.number) },
     });
   /** The most blocks that one look at the logs went over, of those that there have been since. */
@@ -52,7 +55,7 @@ function setUp() {
       0,
       ...world.chain.queries.splice(0).map(({ fromBlock, toBlock }) => toBlock - fromBlock + 1),
     );
-  return { ...world, ...{ state, done, audited, processOf, longest } };
+  return { ...world, state, done, audited, processOf, longest };
 }
 
 describe('reading the chain for all processes', () => {

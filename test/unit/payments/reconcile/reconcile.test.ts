@@ -24,7 +24,10 @@ describe('a payment that the chain shows used', () => {
     chain.mine(100);
     expect(await read()).toMatchObject({ settled: 1, released: 0, left: 0 });
     expect(book.funds).toEqual({
-      ...{ spendableRaw: 980_000n, heldRaw: 0n, walletRaw: 980_000n, promisedRaw: 0n },
+      spendableRaw: 980_000n,
+      heldRaw: 0n,
+      walletRaw: 980_000n,
+      promisedRaw: 0n,
     });
     expect(book.store.violations()).toEqual([]);
   });
@@ -145,8 +148,11 @@ describe('a payment that was called off on chain', () => {
 
 describe('a payout', () => {
   const payout = {
-    ...{ nonce: `0x${'77'.repeat(32)}`, agentId: 1, amountRaw: 5_000n },
-    ...{ wallet: `0x${'a7'.repeat(20)}`, payee: STRANGER },
+    nonce: `0x${'77'.repeat(32)}`,
+    agentId: 1,
+    amountRaw: 5_000n,
+    wallet: `0x${'a7'.repeat(20)}`,
+    payee: STRANGER,
   };
 
   it('is done when the chain shows it, and only with its own payee and amount', async () => {

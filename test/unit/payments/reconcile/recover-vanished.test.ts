@@ -1,12 +1,19 @@
 import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { recoverAwaited } from '../../../../src/payments/reconcile/recover-vanished.ts';
+import { AGENT } from '../../../support/payment-book.ts';
+import { reservationOf } from '../../../support/payments.ts';
 import { movedBy, reconcileWorld } from '../../../support/reconcile-world.ts';
 
+const WALLET = reservationOf('p').wallet;
 const VANISHED = 'a settled payment has left the chain for good';
 const MAY_COME_BACK = 'a settled payment has left the chain; it may come back';
 
 /** A payment was settled by a block that another branch has replaced. */
 async function vanishedWorld(confirmations = 0) {
   const world = reconcileWorld(confirmations, 10);
+  await world.book.deposited;
+  world.chain.deal(WALLET, 1_000_000n);
   await world.read();
   const row = await world.pay('p');
   world.chain.mine();
@@ -95,6 +102,27 @@ describe('a settled payment that a reorganisation takes away', () => {
     await read();
     expect(order.filter((what) => what.startsWith('states'))).toEqual([]);
     expect(book.funds).toMatchObject(SETTLED);
+  });
+
+  it('is credited again only when its wallet holds the money', async () => {
+    const { awaited, book, chain, deps, read, errors } = await vanishedWorld();
+    chain.mine(1, 100);
+    // By its balance the wallet has paid, whatever the token says of the authorization.
+    chain.deal(WALLET, -10_000n);
+    // Nothing is read for ever from where the chain parted because of one wallet.
+    expect(await read()).toMatchObject({ readTo: { number: 11 } });
+    expect(book.funds).toMatchObject(SETTLED);
+    expect(errors()).toContain(
+      'a wallet does not hold the USDC that the chain has shown; its deposits wait',
+    );
+    const [wait] = await awaited.findDue(LIMITS.audit.awaitedPerTick);
+    if (wait === undefined) throw new Error('nothing waits');
+    expect(wait.agentId).toBe(AGENT);
+    expect(await recoverAwaited({ ...deps, isRetry: true }, wait, chain.head)).toBe(false);
+    chain.deal(WALLET, 10_000n);
+    expect(await recoverAwaited({ ...deps, isRetry: true }, wait, chain.head)).toBe(true);
+    expect(await recoverAwaited({ ...deps, isRetry: true }, wait, chain.head)).toBe(true);
+    expect(book.funds).toMatchObject(CREDITED_AGAIN);
   });
 
   it('of nothing is told, and credited with nothing', async () => {

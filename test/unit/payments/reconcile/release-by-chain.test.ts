@@ -59,7 +59,8 @@ describe('releasing a payment by hand', () => {
   it('settles what the chain shows was made, and says that it did', async () => {
     const { release, settled, now } = world(aReservation(), USED);
     await expect(release()).rejects.toMatchObject({
-      ...{ status: 409, error: 'reservation_settled' },
+      status: 409,
+      error: 'reservation_settled',
       fields: { state: 'settled', terminal: true, txHash: '0xfeed', nonce: now().nonce },
     });
     expect(settled).toEqual([10_000n]);
@@ -68,7 +69,9 @@ describe('releasing a payment by hand', () => {
   it('moves nothing while the chain has not decided', async () => {
     const { release, settled, now } = world(aReservation({ state: 'sent' }), UNDECIDED);
     await expect(release()).rejects.toMatchObject({
-      ...{ status: 409, error: 'reservation_undecided', fields: { state: 'sent' } },
+      status: 409,
+      error: 'reservation_undecided',
+      fields: { state: 'sent' },
     });
     expect(settled).toEqual([]);
     expect(now().state).toBe('sent');
@@ -81,7 +84,8 @@ describe('releasing a payment by hand', () => {
       expect(asked).toEqual([]);
     }
     await expect(world(aReservation({ state: 'settled' }), VOID).release()).rejects.toMatchObject({
-      ...{ status: 409, error: 'reservation_settled' },
+      status: 409,
+      error: 'reservation_settled',
     });
     const corrected = aReservation({ state: 'expired_unsettled', isCorrected: true });
     await expect(world(corrected, VOID).release()).rejects.toMatchObject({ status: 409 });

@@ -15,7 +15,9 @@ const MOST: number = blocks.most;
 
 const stateOf = (round: Partial<AuditRound>, change: Partial<AuditState> = {}): AuditState => ({
   round: { fromBlock: 1_000, toBlock: 2_000, afterAgentId: null, ...round },
-  ...{ isDue: false, rereadFrom: null, ...change },
+  isDue: false,
+  rereadFrom: null,
+  ...change,
 });
 
 const plan = (state: AuditState | undefined, at: number, most = MOST) =>
@@ -24,7 +26,9 @@ const plan = (state: AuditState | undefined, at: number, most = MOST) =>
 describe('a round over all wallets', () => {
   it('begins some blocks back at the first time, and never before the first block', () => {
     expect(plan(undefined, 9_000)).toEqual({
-      ...{ fromBlock: 9_000 - overlapBlocks, toBlock: 9_000, afterAgentId: 0 },
+      fromBlock: 9_000 - overlapBlocks,
+      toBlock: 9_000,
+      afterAgentId: 0,
     });
     expect(plan(undefined, 10)).toEqual({ fromBlock: 0, toBlock: 10, afterAgentId: 0 });
   });
@@ -37,7 +41,9 @@ describe('a round over all wallets', () => {
   it('is followed by the next one when that is due, which reads the last blocks again', () => {
     expect(plan(stateOf({}), 2_100)).toBeUndefined();
     expect(plan(stateOf({}, { isDue: true }), 2_100)).toEqual({
-      ...{ fromBlock: 2_001 - overlapBlocks, toBlock: 2_100, afterAgentId: 0 },
+      fromBlock: 2_001 - overlapBlocks,
+      toBlock: 2_100,
+      afterAgentId: 0,
     });
   });
 
@@ -51,7 +57,9 @@ describe('a round over all wallets', () => {
 
   it('begins where something was missed, at once', () => {
     expect(plan(stateOf({}, { rereadFrom: 700 }), 2_010)).toEqual({
-      ...{ fromBlock: 700, toBlock: 2_010, afterAgentId: 0 },
+      fromBlock: 700,
+      toBlock: 2_010,
+      afterAgentId: 0,
     });
     expect(plan(stateOf({}, { rereadFrom: 1_990 }), 2_010)).toMatchObject({
       fromBlock: 2_001 - overlapBlocks,
@@ -60,7 +68,9 @@ describe('a round over all wallets', () => {
 
   it('begins anew with fewer blocks where its own are more than the node tells', () => {
     expect(plan(stateOf({ afterAgentId: 500 }), 9_000, 100)).toEqual({
-      ...{ fromBlock: 1_000, toBlock: 1_099, afterAgentId: 0 },
+      fromBlock: 1_000,
+      toBlock: 1_099,
+      afterAgentId: 0,
     });
   });
 
@@ -69,7 +79,9 @@ describe('a round over all wallets', () => {
     for (const afterAgentId of [null, 500]) {
       const state = stateOf({ fromBlock: 8_000, toBlock: 9_000, afterAgentId });
       expect(plan(state, 2_000)).toEqual({
-        ...{ fromBlock: 2_000 - overlapBlocks, toBlock: 2_000, afterAgentId: 0 },
+        fromBlock: 2_000 - overlapBlocks,
+        toBlock: 2_000,
+        afterAgentId: 0,
       });
     }
     expect(plan(stateOf({ fromBlock: 500, toBlock: 9_000 }), 2_000)?.fromBlock).toBe(500);
@@ -90,8 +102,17 @@ describe('a round over all wallets', () => {
 
 describe('the search for the reason of a difference', () => {
   const difference = (change: Partial<Difference> = {}): Difference => ({
-    ...{ agentId: 1, wallet: '0xa', walletRaw: 0n, createdMs: 0, differenceRaw: 5n },
-    ...{ floorBlock: 1_000, searchedFrom: null, looks: 0, passes: 0, toldRaw: null, ...change },
+    agentId: 1,
+    wallet: '0xa',
+    walletRaw: 0n,
+    createdMs: 0,
+    differenceRaw: 5n,
+    floorBlock: 1_000,
+    searchedFrom: null,
+    looks: 0,
+    passes: 0,
+    toldRaw: null,
+    ...change,
   });
 
   it('goes back from the newest block to the one that the wallet cannot be older than', () => {
@@ -107,7 +128,8 @@ describe('the search for the reason of a difference', () => {
   it('is within the chain, wherever it has come to before', () => {
     const at = { number: 2_000 };
     expect(searchRange(difference({ searchedFrom: 9_000 }), at, MOST)).toEqual({
-      ...{ fromBlock: 1_000, toBlock: 2_000 },
+      fromBlock: 1_000,
+      toBlock: 2_000,
     });
   });
 

@@ -33,12 +33,18 @@ describe('a step of a payment', () => {
     expect(await advanceReservation(book, row, USED, { learnt, events })).toBe('settled');
     expect(book.row('p')).toMatchObject({ state: 'settled', txHash: '0xdef' });
     expect(book.funds).toEqual({
-      ...{ spendableRaw: 990_000n, heldRaw: 0n, walletRaw: 990_000n, promisedRaw: 0n },
+      spendableRaw: 990_000n,
+      heldRaw: 0n,
+      walletRaw: 990_000n,
+      promisedRaw: 0n,
     });
     const [settled] = book.settlements;
     expect(settled).toMatchObject({ account: 'chain:usdc', source: 'x402', actualRaw: 10_000n });
     expect(settled?.charges?.(10_000n)[0]).toMatchObject({
-      ...{ status: 'success', costRaw: 10_000n, targetHost: 'vendor.test', payee: row.payee },
+      status: 'success',
+      costRaw: 10_000n,
+      targetHost: 'vendor.test',
+      payee: row.payee,
     });
     expect(book.store.events).toBe(1);
     expect(book.store.violations()).toEqual([]);
@@ -50,7 +56,9 @@ describe('a step of a payment', () => {
     expect(await advanceReservation(book, row, VOID, { learnt })).toBe('expired_unsettled');
     expect(book.funds).toMatchObject({ spendableRaw: 1_000_000n, heldRaw: 0n, promisedRaw: 0n });
     expect(book.settlements[0]?.charges?.(0n)[0]).toMatchObject({
-      ...{ status: 'failed', responseStatusCode: 504, latencyMs: 7 },
+      status: 'failed',
+      responseStatusCode: 504,
+      latencyMs: 7,
     });
   });
 

@@ -10,7 +10,11 @@ import { ERROR, logLines } from '../../../support/log-lines.ts';
 import { PaymentBook } from '../../../support/payment-book.ts';
 
 const EVENT: EventRow = {
-  ...{ name: 'told', accountId: 'acct_1', agentWallet: null, correlationId: null, payload: {} },
+  name: 'told',
+  accountId: 'acct_1',
+  agentWallet: null,
+  correlationId: null,
+  payload: {},
 };
 
 function world() {
@@ -26,7 +30,8 @@ function world() {
         return book.ledger.correct(request);
       },
     },
-    ...{ reload: book.reload, log },
+    reload: book.reload,
+    log,
     eventsOf: async ({ nonce }, txHash) => {
       asked.push(`${nonce} by ${txHash}`);
       return [EVENT];
@@ -60,7 +65,8 @@ describe('the word of the chain', () => {
     expect(await applyVerdict(deps, plain, { kind: 'void' })).toBe(true);
     expect(await applyVerdict(deps, refused, { kind: 'void' })).toBe(true);
     expect([book.row('plain').state, book.row('refused').state]).toEqual([
-      ...['expired_unsettled', 'payment_rejected'],
+      'expired_unsettled',
+      'payment_rejected',
     ]);
     expect(book.funds).toMatchObject({ spendableRaw: 1_000_000n, heldRaw: 0n, promisedRaw: 0n });
     expect(asked).toEqual([]);
@@ -96,7 +102,9 @@ describe('a payment that moved after its release', () => {
     await correctReleased(deps, row, '0xbb');
     await correctReleased(deps, row, '0xbb');
     expect(book.row('p')).toMatchObject({
-      ...{ state: 'expired_unsettled', isCorrected: true, txHash: '0xbb' },
+      state: 'expired_unsettled',
+      isCorrected: true,
+      txHash: '0xbb',
     });
     expect(book.funds).toMatchObject({ spendableRaw: 990_000n, heldRaw: 0n, walletRaw: 990_000n });
     expect(lines[0]).toMatchObject({ level: ERROR, nonce: row.nonce, txHash: '0xbb' });

@@ -7,10 +7,16 @@ async function* chunks() {
   yield bytes;
 }
 const full = {
-  ...{ status: 429, error: 'rate_limit_exceeded' },
+  status: 429,
+  error: 'rate_limit_exceeded',
   fields: {
-    ...{ message: expect.any(String), detail: expect.any(String), reason: 'agent_proxy_limit' },
-    ...{ retry_after_seconds: 1, limit_per_minute: 30, remaining: 0, limit: 1 },
+    message: expect.any(String),
+    detail: expect.any(String),
+    reason: 'agent_proxy_limit',
+    retry_after_seconds: 1,
+    limit_per_minute: 30,
+    remaining: 0,
+    limit: 1,
   },
 };
 

@@ -6,9 +6,18 @@ import { aReservation } from '../../../support/a-reservation.ts';
 const AT_MS = Date.UTC(2026, 10, 21, 12);
 
 const aCall = (change: Partial<ProxyCallRow> = {}): ProxyCallRow => ({
-  ...{ id: 118, payment: null, keyId: 5, targetUrl: 'https://vendor.example/', method: 'GET' },
-  ...{ responseStatusCode: 200, latencyMs: 12, taskId: 't1', actionId: 'a1' },
-  ...{ createdMs: AT_MS, updatedMs: AT_MS + 1_500, chargedRaw: 0n },
+  id: 118,
+  payment: null,
+  keyId: 5,
+  targetUrl: 'https://vendor.example/',
+  method: 'GET',
+  responseStatusCode: 200,
+  latencyMs: 12,
+  taskId: 't1',
+  actionId: 'a1',
+  createdMs: AT_MS,
+  updatedMs: AT_MS + 1_500,
+  chargedRaw: 0n,
   ...change,
 });
 
@@ -18,11 +27,21 @@ const paid = (change: Parameters<typeof aReservation>[0]) =>
 describe('a call in an agent’s history', () => {
   it('is told whole', () => {
     expect(paid({ state: 'settled', txHash: '0xfeed' })).toEqual({
-      ...{ id: 118, agentId: 7, targetUrl: 'https://vendor.example/', method: 'GET' },
-      ...{ status: 'success', paymentAmountRaw: '10000', costRaw: '10000' },
-      ...{ paymentRecipient: aReservation().payee, nonce: aReservation().nonce },
-      ...{ responseStatusCode: 200, latencyMs: 12, x402TxHash: '0xfeed' },
-      ...{ taskId: 't1', actionId: 'a1', apiKeyId: 5 },
+      id: 118,
+      agentId: 7,
+      targetUrl: 'https://vendor.example/',
+      method: 'GET',
+      status: 'success',
+      paymentAmountRaw: '10000',
+      costRaw: '10000',
+      paymentRecipient: aReservation().payee,
+      nonce: aReservation().nonce,
+      responseStatusCode: 200,
+      latencyMs: 12,
+      x402TxHash: '0xfeed',
+      taskId: 't1',
+      actionId: 'a1',
+      apiKeyId: 5,
       createdAt: '2026-11-21T12:00:00.000Z',
       updatedAt: '2026-11-21T12:00:01.500Z',
     });
@@ -30,15 +49,23 @@ describe('a call in an agent’s history', () => {
 
   it('that was free was a success at no price', () => {
     expect(callRecord(7, aCall())).toMatchObject({
-      ...{ status: 'success', paymentAmountRaw: null, paymentRecipient: null, costRaw: '0' },
-      ...{ x402TxHash: null, nonce: null },
+      status: 'success',
+      paymentAmountRaw: null,
+      paymentRecipient: null,
+      costRaw: '0',
+      x402TxHash: null,
+      nonce: null,
     });
   });
 
   it('is pending as long as the chain is, and then what the chain has made of it', () => {
     const expected: Readonly<Record<ReservationState, string>> = {
-      ...{ reserved: 'pending', sent: 'pending', pending_settlement: 'pending' },
-      ...{ settled: 'success', expired_unsettled: 'failed', payment_rejected: 'failed' },
+      reserved: 'pending',
+      sent: 'pending',
+      pending_settlement: 'pending',
+      settled: 'success',
+      expired_unsettled: 'failed',
+      payment_rejected: 'failed',
       released: 'failed',
     };
     expect(Object.keys(expected).sort()).toEqual(Object.keys(reservationMachine.states).sort());
@@ -51,7 +78,8 @@ describe('a call in an agent’s history', () => {
 
   it('that was paid after its release was paid', () => {
     expect(paid({ state: 'expired_unsettled', isCorrected: true })).toMatchObject({
-      ...{ status: 'success', costRaw: '10000' },
+      status: 'success',
+      costRaw: '10000',
     });
   });
 });

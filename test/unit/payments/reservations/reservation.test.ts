@@ -25,12 +25,22 @@ describe('a reservation', () => {
 
   it('has amounts in digits, validBefore in seconds and instants in ISO', () => {
     const row = aReservation({
-      ...{ state: 'settled', valueRaw: 10_000n, txHash: '0xab', validBefore: 1_790_000_090 },
-      ...{ reservedMs: 1_790_000_000_123, sentMs: 1_790_000_000_200, decidedMs: 1_790_000_015_000 },
+      state: 'settled',
+      valueRaw: 10_000n,
+      txHash: '0xab',
+      validBefore: 1_790_000_090,
+      reservedMs: 1_790_000_000_123,
+      sentMs: 1_790_000_000_200,
+      decidedMs: 1_790_000_015_000,
     });
     expect(reservationRecord(row)).toEqual({
-      ...{ nonce: row.nonce, state: 'settled', terminal: true, paymentAmountRaw: '10000' },
-      ...{ paymentRecipient: row.payee, txHash: '0xab', validBefore: 1_790_000_090 },
+      nonce: row.nonce,
+      state: 'settled',
+      terminal: true,
+      paymentAmountRaw: '10000',
+      paymentRecipient: row.payee,
+      txHash: '0xab',
+      validBefore: 1_790_000_090,
       reservedAt: '2026-09-21T14:13:20.123Z',
       sentAt: '2026-09-21T14:13:20.200Z',
       settledAt: '2026-09-21T14:13:35.000Z',
@@ -48,12 +58,21 @@ describe('a reservation', () => {
   it('counts under what it was held for, and its charge says what was bought', () => {
     const row = aReservation({ keyId: 5, keyRootId: 4, taskId: 't1', responseStatusCode: 200 });
     expect(holdOf(row)).toEqual({
-      ...{ holdId: row.holdId, agentId: row.agentId, amountRaw: row.valueRaw },
+      holdId: row.holdId,
+      agentId: row.agentId,
+      amountRaw: row.valueRaw,
       facts: { keyRootId: 4, taskId: 't1', host: row.targetHost, payee: row.payee },
     });
     expect(chargeOf(row, 'success')(3n)).toMatchObject({
-      ...{ agentId: row.agentId, keyId: 5, costRaw: 3n, status: 'success', rail: 'x402' },
-      ...{ targetUrl: row.targetUrl, payee: row.payee, taskId: 't1', responseStatusCode: 200 },
+      agentId: row.agentId,
+      keyId: 5,
+      costRaw: 3n,
+      status: 'success',
+      rail: 'x402',
+      targetUrl: row.targetUrl,
+      payee: row.payee,
+      taskId: 't1',
+      responseStatusCode: 200,
     });
   });
 });

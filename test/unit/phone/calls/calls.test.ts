@@ -23,7 +23,8 @@ async function send(name: keyof typeof CALLBACKS, headers: Record<string, string
   const hooks = createCarrierHooks({ carrier } as CallDeps);
   const seen = { isRead: false, isBelieved: false };
   const request = {
-    ...{ url: 'https://voice.example/v1/telephony', headers },
+    url: 'https://voice.example/v1/telephony',
+    headers,
     async readBody() {
       seen.isRead = true;
       return Buffer.from('a=1');

@@ -2,8 +2,7 @@ import { stdSerializers } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { failedAnswer } from '../../../../src/phone/carriers/failed-answer.ts';
 
-const failed = (words: unknown) =>
-  failedAnswer('twilio', { status: 400, code: 21_211, words, isTaken: false });
+const failed = (words: unknown) => failedAnswer('twilio', { status: 400, code: 21_211, words });
 
 describe('the failure that an answer of a carrier reports', () => {
   it.each([
@@ -16,6 +15,12 @@ describe('the failure that an answer of a carrier reports', () => {
     const error = failed(words);
     expect(error).toMatchObject({ kind: 'refused', code: '21211', cause: { status: 400 } });
     expect(error.message).toBe(`twilio answered 400: ${kept}`);
+  });
+
+  it.each(['taken', 'invalid'] as const)('says that the number is %s', (number) => {
+    expect(failedAnswer('twilio', { status: 400, words: '', number })).toMatchObject({
+      kind: number,
+    });
   });
 
   it('has none where it is logged, whatever it was caused by', () => {

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { ApiError } from '../../../../src/kernel/api-error.ts';
-import { areaCodeOf, parseWantedNumber } from '../../../../src/phone/numbers/wanted-number.ts';
+import {
+  areaCodeOf,
+  parseWantedNumber,
+  requireCountry,
+} from '../../../../src/phone/numbers/wanted-number.ts';
 
 function refusalOf(body: Record<string, unknown>): string | undefined {
   try {
@@ -30,10 +34,29 @@ describe('what a purchase asks for', () => {
     [{ areaCode: '415\n' }, 'invalid_area_code'],
     [{ areaCode: 415 }, 'invalid_area_code'],
     [{ phoneNumber: '4155550100' }, 'invalid_phone_number'],
-    [{ phoneNumber: '+4415555010012' }, 'invalid_phone_number'],
+    [{ phoneNumber: '+044301234567' }, 'invalid_phone_number'],
+    [{ phoneNumber: '+1415555010' }, 'invalid_phone_number'],
     [{ phoneNumber: ['+14155550100'] }, 'invalid_phone_number'],
   ])('of %j is refused with %s', (body, error) => {
     expect(refusalOf(body)).toBe(error);
+  });
+
+  it.each([
+    ['+14155550100', [], 'US'],
+    ['+4930901820', ['US', 'DE'], 'DE'],
+    ['+4930901820', ['US', 'FR'], 'invalid_phone_number'],
+    ['+4415555010012', ['US', 'GB'], 'invalid_phone_number'],
+  ])(
+    '%s, where %j may be called, is of the country, or refused as, %s',
+    async (phoneNumber, countries, outcome) => {
+      const wanted = { kind: 'exact', phoneNumber } as const;
+      const country = requireCountry(wanted, countries).catch(({ error }: ApiError) => error);
+      expect(await country).toBe(outcome);
+    },
+  );
+
+  it('has no area where it is a number of another country', () => {
+    expect(areaCodeOf('+4930901820')).toBeNull();
   });
 
   it('lies in the area that its number begins with', () => {

@@ -13,7 +13,10 @@ const CALL = {
 } as const;
 
 const said = (content: string, role: StoredTurn['role'] = 'user'): StoredTurn => ({
-  ...{ role, content, heard: null, latency: null },
+  role,
+  content,
+  heard: null,
+  latency: null,
   at: new Date(0),
 });
 

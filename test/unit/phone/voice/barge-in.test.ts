@@ -3,31 +3,44 @@ import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { BargeIn } from '../../../../src/phone/voice/barge-in.ts';
 
-const LOUD_MS = LIMITS.phone.bargeInMs;
+const LOUD_MS: number = LIMITS.phone.bargeInMs;
 const OVER = { mayInterrupt: true };
 
 let done: string[];
+/** The sound of the answer that is still to be heard, whether more of it is made, and whether it is at a question's end. */
+let answer: { leftMs: number; isMade: boolean; isAtQuestion: boolean; isEndAwaited: boolean };
 let bargeIn: BargeIn;
 let clock: ManualClock;
 
 beforeEach(() => {
   done = [];
+  answer = { leftMs: 5_000, isMade: false, isAtQuestion: false, isEndAwaited: false };
   clock = new ManualClock();
+  bargeIn = new BargeIn(deps());
+});
+
+function deps(): ConstructorParameters<typeof BargeIn>[0] {
   const note = (name: string) => () => void done.push(name);
-  bargeIn = new BargeIn({
+  return {
     clock,
     line: {
-      isPlaying: true,
+      get leftMs() {
+        return answer.leftMs;
+      },
+      get isEndAwaited() {
+        return answer.isEndAwaited;
+      },
       pause: note('pause'),
       resume: note('resume'),
       holdEnd: note('hold'),
       releaseEnd: note('release'),
       forgetAfterPlayed: note('forget'),
     },
-    isAnswering: () => true,
+    isAnswering: () => !answer.isMade,
+    isAtQuestion: () => answer.isAtQuestion,
     interrupt: note('interrupt'),
-  });
-});
+  };
+}
 
 /** What was done since the last look. */
 const since = (): string[] => done.splice(0);
@@ -96,4 +109,139 @@ it('once it is closed, nothing that is heard changes what waits for the end of t
   bargeIn.interim('a', 'stop it');
   clock.advance(8_000);
   expect([bargeIn.isMeasuring, since()]).toEqual([false, []]);
+});
+
+/** Says `words` over an answer, loud for `loudMs`. Returns what was done beside holding the end. */
+function saysOver(words: string, loudMs = LOUD_MS): readonly string[] {
+  bargeIn.speechStarted('a', OVER);
+  bargeIn.loud(loudMs);
+  since();
+  bargeIn.heard('a', words);
+  return since();
+}
+
+describe('words over an answer that goes on', () => {
+  it.each([
+    ['uh-huh', 400],
+    ['mm-hmm', 400],
+    ['m m h m m', 400],
+    ['right', 450],
+    ['I see', 450],
+    ['assad', 400],
+    ['you have', 260],
+    ['and he', 340],
+  ])('let it go on where it was heard: %j', (words, loudMs) => {
+    expect(saysOver(words, loudMs)).toEqual(['resume', 'release']);
+    expect(bargeIn.isAddressed).toBe(false);
+  });
+
+  it.each([
+    ['stop', 300],
+    ['no', 260],
+    ['that is wrong', 600],
+    ['not that', 360],
+    ['my account number', 300],
+    ['tuesday', 520],
+    ['我想问一下', 600],
+  ])('end it: %j', (words, loudMs) => {
+    expect(saysOver(words, loudMs)).toEqual(['forget', 'interrupt', 'resume', 'release']);
+    expect(bargeIn.isAddressed).toBe(true);
+  });
+
+  it.each([
+    ['stop', 60],
+    ['hold on', 140],
+    ['okay wait', 0],
+  ])('end it, however short they are, where they ask for silence: %j', (words, loudMs) => {
+    expect(saysOver(words, loudMs)).toContain('interrupt');
+    expect(bargeIn.isAddressed).toBe(true);
+  });
+
+  it.each([['no'], ['what'], ['two'], ['']])(
+    'let it go on where they are as short and ask for nothing: %j',
+    (words) => {
+      expect(saysOver(words, 60)).not.toContain('interrupt');
+    },
+  );
+
+  it('end it before they are final once two guesses begin with the same two words', () => {
+    bargeIn.speechStarted('a', OVER);
+    bargeIn.loud(600);
+    since();
+    bargeIn.interim('a', 'and');
+    bargeIn.interim('a', 'i would');
+    expect(since()).toEqual([]);
+    bargeIn.interim('a', 'i would like');
+    expect(since()).toEqual(['forget', 'interrupt']);
+  });
+
+  it('are kept to the final ones while their sound is short: a hum makes guesses, too', () => {
+    bargeIn.speechStarted('a', OVER);
+    bargeIn.loud(400);
+    since();
+    bargeIn.interim('a', 'and made ten');
+    bargeIn.interim('a', 'and made ten man');
+    expect(since()).toEqual([]);
+    bargeIn.heard('a', 'mhm');
+    expect(since()).toEqual(['resume', 'release']);
+  });
+});
+
+describe('a short answer at the end of what the agent says', () => {
+  it.each([
+    ['yes', 150],
+    ['yes', 300],
+    ['okay', 400],
+    ['no', 120],
+    ['two', 200],
+  ])('is answered where nothing more is played behind it: %j, loud for %i ms', (words, loudMs) => {
+    bargeIn.speechStarted('a', OVER);
+    bargeIn.loud(loudMs);
+    answer = { ...answer, leftMs: 0, isMade: true };
+    since();
+    bargeIn.heard('a', words);
+    expect([bargeIn.isAddressed, since()]).toEqual([true, ['forget', 'resume', 'release']]);
+  });
+
+  it.each([
+    ['yes', 150],
+    ['sure', 300],
+  ])(
+    'is answered over the end of a question, and the rest of that is dropped: %j',
+    (words, loudMs) => {
+      answer.isAtQuestion = true;
+      expect(saysOver(words, loudMs)).toEqual(['forget', 'interrupt', 'resume', 'release']);
+      expect(bargeIn.isAddressed).toBe(true);
+    },
+  );
+
+  it('is answered where a question has just ended and the agent goes on', () => {
+    bargeIn.speechStarted('a', OVER);
+    answer.isAtQuestion = true;
+    bargeIn.speechStarted('b', OVER);
+    answer.isAtQuestion = false;
+    bargeIn.heard('b', 'yes');
+    expect(bargeIn.isAddressed).toBe(true);
+  });
+
+  it('takes back nothing that follows the answer, unless it is more than a sign of listening', () => {
+    answer = { leftMs: 0, isMade: true, isAtQuestion: false, isEndAwaited: true };
+    answer.leftMs = 300;
+    expect(saysOver('okay')).toEqual(['resume', 'release']);
+    expect(bargeIn.isAddressed).toBe(false);
+    expect(saysOver('wait')).toContain('interrupt');
+  });
+});
+
+it('nothing that is said interrupts an answer where interruption is off', () => {
+  const rules = { isOn: false, minMs: 250, minWords: 2, ignoreWords: new Set<string>() };
+  const { line, ...rest } = deps();
+  const patient = new BargeIn({ ...rest, line, rules });
+  patient.speechStarted('a', OVER);
+  patient.loud(2_000);
+  patient.heard('a', 'stop it now');
+  expect([patient.isAddressed, since()]).toEqual([false, ['hold', 'resume', 'release']]);
+  patient.speechStarted('b', OVER);
+  patient.heard('b', 'stop');
+  expect(patient.isAddressed).toBe(false);
 });

@@ -13,10 +13,13 @@ function refusalOf(wanted: WantedVoice): string | undefined {
 
 describe('a change of voice settings', () => {
   it('leaves what it does not name, and clears what it names as empty', () => {
-    expect(readVoicePatch({})).toEqual({});
+    expect(readVoicePatch({})).toEqual({ settings: {}, overrides: { conversation: {} } });
     expect(
       readVoicePatch({ voiceMode: '', systemPrompt: '', beginMessage: null, voice: ' a ' }),
-    ).toEqual({ voiceMode: 'hosted', systemPrompt: null, beginMessage: null, voice: ' a ' });
+    ).toEqual({
+      settings: { voiceMode: 'hosted', systemPrompt: null, beginMessage: null },
+      overrides: { voice: ' a ', conversation: {} },
+    });
   });
 
   it.each<[WantedVoice, string]>([

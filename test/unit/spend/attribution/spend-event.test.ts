@@ -19,15 +19,23 @@ const priced = (spelling: string) =>
 describe('a line of an upload', () => {
   it('is an event with everything that may be left out, or null', () => {
     const bare = {
-      ...{ atMicros: AT * 1e6, kind: 'llm', modelOrTool: 'gpt-x', costRaw: 250_000n },
-      ...{ promptTokens: null, completionTokens: null, label: null },
+      atMicros: AT * 1e6,
+      kind: 'llm',
+      modelOrTool: 'gpt-x',
+      costRaw: 250_000n,
+      promptTokens: null,
+      completionTokens: null,
+      label: null,
     };
     expect(eventIn(EVENT)).toEqual(bare);
     const nothing = { prompt_tokens: null, completion_tokens: null, label: null };
     expect(eventIn({ ...EVENT, ...nothing })).toEqual(bare);
     const full = { prompt_tokens: 0, completion_tokens: 2_147_483_647, label: 'größe 🔑' };
     expect(eventIn({ ...EVENT, ...full })).toEqual({
-      ...{ ...bare, promptTokens: 0, completionTokens: 2_147_483_647, label: 'größe 🔑' },
+      ...bare,
+      promptTokens: 0,
+      completionTokens: 2_147_483_647,
+      label: 'größe 🔑',
     });
     for (const reserved of [true, false, 0, 1.5, null]) {
       expect(eventIn({ ...EVENT, reserved })).toEqual(bare);
@@ -78,7 +86,8 @@ describe('a line of an upload', () => {
     ];
     for (const change of changes) {
       expect(read({ ...EVENT, ...change }), JSON.stringify(change)).toEqual({
-        ...{ kind: 'rejected', isReadable: true },
+        kind: 'rejected',
+        isReadable: true,
       });
     }
     const text = JSON.stringify(EVENT);

@@ -13,7 +13,10 @@ import { FACTS, policyOf } from '../../../support/spending.ts';
 
 const standing = (change: Partial<CapState> = {}): CapState => ({
   policy: policyOf(),
-  ...{ spentRaw: 8_999n, capRaw: 10_000n, remainingRaw: 1_001n, windowResetsAtMs: null },
+  spentRaw: 8_999n,
+  capRaw: 10_000n,
+  remainingRaw: 1_001n,
+  windowResetsAtMs: null,
   ...change,
 });
 
@@ -24,10 +27,14 @@ describe('advisoryOf', () => {
   it('tells the tightest cap nested, and its share and its rest flat beside it', () => {
     expect(told({})).toEqual({
       tightest: {
-        ...{ scope: 'session', match: null, used_bps: 8_999, remaining_raw: '1001' },
+        scope: 'session',
+        match: null,
+        used_bps: 8_999,
+        remaining_raw: '1001',
         window_kind: 'session',
       },
-      ...{ used_bps: 8_999, remaining_raw: '1001' },
+      used_bps: 8_999,
+      remaining_raw: '1001',
     });
   });
 
@@ -88,13 +95,15 @@ function world(
   const advisory = { enabled: options.enabled ?? true, nearLimitBps: undefined };
   const reports = createBudgetReports({ team, now: () => NOW_MS, advisory });
   const state = {
-    ...{ version: 1n, rulesVersion: 1n, spendableRaw: 500n, heldRaw: 0n, creditedRaw: 500n },
-    ...{
-      consumedRaw: 0n,
-      walletRaw: 0n,
-      promisedRaw: 0n,
-      counters: (rules.policies ?? []).map(counted),
-    },
+    version: 1n,
+    rulesVersion: 1n,
+    spendableRaw: 500n,
+    heldRaw: 0n,
+    creditedRaw: 500n,
+    consumedRaw: 0n,
+    walletRaw: 0n,
+    promisedRaw: 0n,
+    counters: (rules.policies ?? []).map(counted),
   };
   const funds = { spendableRaw: 500n, heldRaw: 0n };
   const left = (facts = FACTS) =>
@@ -156,7 +165,8 @@ describe('what a settlement left', () => {
     const funds = { spendableRaw: 7n, heldRaw: 0n };
     const bought = { facts: FACTS, spender: { agentId: 1 } };
     expect(await reports.left({ funds }, bought)).toEqual({
-      ...{ remainingRaw: 7n, advisory: undefined },
+      remainingRaw: 7n,
+      advisory: undefined,
     });
   });
 });

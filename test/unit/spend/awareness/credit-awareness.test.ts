@@ -8,12 +8,26 @@ import { counterOf, NOW_MS } from '../../../support/snapshot-arbitrary.ts';
 import { policyOf } from '../../../support/spending.ts';
 
 const AGENT: Agent = {
-  ...{ id: 7, accountId: 'acct_1', name: 'a', status: 'active', suspendedReason: null },
-  ...{ mode: 'managed', fundingMode: 'wallet', walletAddress: '0x01', borrowLimitRaw: null },
-  ...{ maxRateBps: 1, expirySeconds: 60, operatorExpiry: null, delegationTxHash: null },
-  ...{ provisionAttempts: 0, provisionNextAt: null },
-  ...{ createdAt: new Date(0), updatedAt: new Date(0), closedAt: null },
-  ...{ selfServiceLocked: false, session: null },
+  id: 7,
+  accountId: 'acct_1',
+  name: 'a',
+  status: 'active',
+  suspendedReason: null,
+  mode: 'managed',
+  fundingMode: 'wallet',
+  walletAddress: '0x01',
+  borrowLimitRaw: null,
+  maxRateBps: 1,
+  expirySeconds: 60,
+  operatorExpiry: null,
+  delegationTxHash: null,
+  provisionAttempts: 0,
+  provisionNextAt: null,
+  createdAt: new Date(0),
+  updatedAt: new Date(0),
+  closedAt: null,
+  selfServiceLocked: false,
+  session: null,
 };
 const LINE: Agent = { ...AGENT, fundingMode: 'credit_line', borrowLimitRaw: 300n };
 
@@ -23,9 +37,15 @@ function spendState(policies: readonly Policy[] = [], spendableRaw = 700n) {
     counterOf(policy, [{ agoMs: 0, heldRaw: 50n, settledRaw: 250n }]),
   );
   const state = {
-    ...{ version: 1n, rulesVersion: 1n, spendableRaw, heldRaw: 50n, consumedRaw: 250n },
-    ...{ walletRaw: 0n, promisedRaw: 0n },
-    ...{ creditedRaw: spendableRaw + 300n, counters },
+    version: 1n,
+    rulesVersion: 1n,
+    spendableRaw,
+    heldRaw: 50n,
+    consumedRaw: 250n,
+    walletRaw: 0n,
+    promisedRaw: 0n,
+    creditedRaw: spendableRaw + 300n,
+    counters,
   };
   return spendStateOf(readAt({ state, rules: { ...ACTIVE, policies } }, NOW_MS));
 }
@@ -33,9 +53,15 @@ function spendState(policies: readonly Policy[] = [], spendableRaw = 700n) {
 describe('what is left of the credit', () => {
   it('is told in digits, with null only where there is no limit of the session', () => {
     expect(creditRemaining(AGENT, spendState())).toEqual({
-      ...{ available: '700', creditIn: '1000', creditOut: '300', creditLimit: '0' },
-      ...{ headroomToAutoBorrow: '700', utilizationBps: 3_000 },
-      ...{ sessionSpendLimit: null, sessionSpent: '0', sessionSpendRemaining: null },
+      available: '700',
+      creditIn: '1000',
+      creditOut: '300',
+      creditLimit: '0',
+      headroomToAutoBorrow: '700',
+      utilizationBps: 3_000,
+      sessionSpendLimit: null,
+      sessionSpent: '0',
+      sessionSpendRemaining: null,
       asOf: '2026-11-21T12:03:04.567Z',
     });
   });
@@ -43,7 +69,9 @@ describe('what is left of the credit', () => {
   it('knows the limit of the session, and takes no other cap for it', () => {
     const session = policyOf({ id: 2, limitRaw: 400n });
     expect(creditRemaining(AGENT, spendState([session]))).toMatchObject({
-      ...{ sessionSpendLimit: '400', sessionSpent: '300', sessionSpendRemaining: '100' },
+      sessionSpendLimit: '400',
+      sessionSpent: '300',
+      sessionSpendRemaining: '100',
     });
     const others = [policyOf({ id: 3, kind: 'task', matchKey: 't' })];
     expect(creditRemaining(AGENT, spendState(others))).toMatchObject({ sessionSpendLimit: null });
@@ -52,26 +80,31 @@ describe('what is left of the credit', () => {
   it('leaves out what is kept for tasks, as the balance does', () => {
     const kept = policyOf({ id: 4, kind: 'task', matchKey: 't', limitRaw: 500n, reserves: true });
     expect(creditRemaining(AGENT, spendState([kept]))).toMatchObject({
-      ...{ available: '500', headroomToAutoBorrow: '500', creditIn: '1000', creditOut: '300' },
+      available: '500',
+      headroomToAutoBorrow: '500',
+      creditIn: '1000',
+      creditOut: '300',
     });
   });
 
   it('is never null for an agent without funding', () => {
     const state = {
-      ...{
-        version: 0n,
-        rulesVersion: 0n,
-        spendableRaw: 0n,
-        heldRaw: 0n,
-        consumedRaw: 0n,
-        walletRaw: 0n,
-        promisedRaw: 0n,
-      },
-      ...{ creditedRaw: 0n, counters: [] },
+      version: 0n,
+      rulesVersion: 0n,
+      spendableRaw: 0n,
+      heldRaw: 0n,
+      consumedRaw: 0n,
+      walletRaw: 0n,
+      promisedRaw: 0n,
+      creditedRaw: 0n,
+      counters: [],
     };
     const empty = spendStateOf(readAt({ state, rules: ACTIVE }, NOW_MS));
     expect(creditRemaining(AGENT, empty)).toMatchObject({
-      ...{ available: '0', creditIn: '0', creditOut: '0', utilizationBps: 0 },
+      available: '0',
+      creditIn: '0',
+      creditOut: '0',
+      utilizationBps: 0,
       headroomToAutoBorrow: '0',
     });
   });
@@ -80,7 +113,8 @@ describe('what is left of the credit', () => {
 describe('the state of the loans', () => {
   it('is idle for a prepaid agent, even one that has spent everything', () => {
     expect(loanState(AGENT, spendState())).toEqual({
-      ...{ state: 'idle', reason: 'no_active_loans' },
+      state: 'idle',
+      reason: 'no_active_loans',
       details: { available: '700', creditLimit: '0' },
     });
     expect(loanState(AGENT, spendState([], 0n))).toMatchObject({ state: 'idle' });
@@ -88,7 +122,8 @@ describe('the state of the loans', () => {
 
   it('is at the limit when nothing is available and the line is spent', () => {
     expect(loanState(LINE, spendState([], 0n))).toEqual({
-      ...{ state: 'at_limit', reason: 'credit_exhausted' },
+      state: 'at_limit',
+      reason: 'credit_exhausted',
       details: { available: '0', creditLimit: '300' },
     });
     expect(loanState(LINE, spendState())).toMatchObject({ state: 'idle' });

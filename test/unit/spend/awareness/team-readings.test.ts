@@ -13,7 +13,8 @@ function world(read: () => Promise<ReadonlyMap<number, Counter>> = async () => c
   const clock = new ManualClock();
   let reads = 0;
   const readings = createTeamReadings({
-    ...{ clock, log: silentLog },
+    clock,
+    log: silentLog,
     read: () => {
       reads++;
       return read();

@@ -16,7 +16,11 @@ import { type StandingsWish, standingsWith } from '../../../support/standings.ts
 const PAYEE = `0x${'aa'.repeat(20)}`;
 
 const wanted = (change: Partial<SpendRequest> = {}): SpendRequest => ({
-  ...{ host: 'api.acme.test', recipient: null, amountRaw: 10n, taskId: null, key: null },
+  host: 'api.acme.test',
+  recipient: null,
+  amountRaw: 10n,
+  taskId: null,
+  key: null,
   ...change,
 });
 
@@ -57,7 +61,8 @@ describe('resolveSpend', () => {
     const cap = (id: number, limitRaw: bigint) => [policyOf({ id, limitRaw }), 0n] as const;
     const resolved = (world: StandingsWish) => resolveSpend(standingsWith(world), wanted());
     expect(resolved({ own: [cap(1, 2_000n)] })).toMatchObject({
-      ...{ decision: 'approve', effectiveRemainingRaw: '1000' },
+      decision: 'approve',
+      effectiveRemainingRaw: '1000',
       binding: { scope: 'balance', kind: null, policyId: null, remainingRaw: '1000' },
     });
     expect(
@@ -83,11 +88,14 @@ describe('resolveSpend', () => {
 
   it('declines in the words of the live refusals', () => {
     expect(declined({ rules: { allowlistMode: 'host' } })).toMatchObject({
-      ...{ error: 'host_not_allowlisted', host: 'api.acme.test' },
+      error: 'host_not_allowlisted',
+      host: 'api.acme.test',
     });
     const listed = { own: [[api, 0n]] } as const;
     expect(declined({ ...listed, rules: { allowlistMode: 'both' } })).toMatchObject({
-      ...{ error: 'unresolvable_recipient', host: 'api.acme.test', recipient: null },
+      error: 'unresolvable_recipient',
+      host: 'api.acme.test',
+      recipient: null,
     });
     const elsewhere = { recipient: `0x${'BB'.repeat(20)}` };
     expect(declined({ ...listed, rules: { allowlistMode: 'both' } }, elsewhere)).toMatchObject({
@@ -95,24 +103,40 @@ describe('resolveSpend', () => {
       recipient: elsewhere.recipient.toLowerCase(),
     });
     expect(declined({ spendableRaw: 4n })).toMatchObject({
-      ...{ error: 'insufficient_balance', available: '4', required: '10' },
+      error: 'insufficient_balance',
+      available: '4',
+      required: '10',
     });
     expect(declined({ own: [[policyOf({ limitRaw: 12n }), 5n]] })).toMatchObject({
-      ...{ error: 'spend_limit_exceeded', spent: '5', limit: '12', required: '10' },
+      error: 'spend_limit_exceeded',
+      spent: '5',
+      limit: '12',
+      required: '10',
     });
     const labelled = { ...api, label: 'tools', limitRaw: 12n };
     expect(declined({ own: [[labelled, 5n]] })).toMatchObject({
-      ...{ error: 'policy_exceeded', kind: 'api', matchKey: '.acme.test', policyId: 3 },
-      ...{ label: 'tools', reason: null, spent: '5', limit: '12', required: '10' },
+      error: 'policy_exceeded',
+      kind: 'api',
+      matchKey: '.acme.test',
+      policyId: 3,
+      label: 'tools',
+      reason: null,
+      spent: '5',
+      limit: '12',
+      required: '10',
     });
     const switched = declined({ own: [[{ ...labelled, action: 'suspend_agent' }, 5n]] });
     expect(switched, 'asking suspends no agent').not.toHaveProperty('auto_suspended');
     const shared = policyOf({ id: 8, agentId: null, limitRaw: 12n });
     expect(declined({ team: [[shared, 5n]] })).toMatchObject({
-      ...{ error: 'policy_exceeded', kind: 'session', policyId: 8, spent: '5' },
+      error: 'policy_exceeded',
+      kind: 'session',
+      policyId: 8,
+      spent: '5',
     });
     expect(declined({}, { host: 'not a host' })).toMatchObject({
-      ...{ error: 'unresolvable_host', host: 'not a host' },
+      error: 'unresolvable_host',
+      host: 'not a host',
     });
   });
 
@@ -130,19 +154,26 @@ describe('resolveSpend', () => {
     const budget = policyOf({ id: 6, kind: 'key', matchKey: '21', limitRaw: 5n });
     const world = { own: [[budget, 0n]], rules: { keyIds: new Set([40]) } } as const;
     expect(declined(world, { key: { id: 40, rootId: 21 } })).toMatchObject({
-      ...{ error: 'policy_exceeded', kind: 'key', matchKey: '21' },
+      error: 'policy_exceeded',
+      kind: 'key',
+      matchKey: '21',
     });
     expect(resolveSpend(standingsWith(world), wanted()).decision).toBe('approve');
   });
 
   it('lets only a task itself spend what is kept for it', () => {
     const kept = policyOf({
-      ...{ id: 9, kind: 'task', matchKey: 't1', limitRaw: 900n, reserves: true },
+      id: 9,
+      kind: 'task',
+      matchKey: 't1',
+      limitRaw: 900n,
+      reserves: true,
       window: { kind: 'once' },
     });
     const world = { own: [[kept, 100n]] } as const;
     expect(declined(world, { amountRaw: 201n })).toMatchObject({
-      ...{ error: 'insufficient_balance', available: '200' },
+      error: 'insufficient_balance',
+      available: '200',
     });
     expect(
       resolveSpend(standingsWith(world), wanted({ taskId: 't1', amountRaw: 800n })),
@@ -175,7 +206,12 @@ function isHeld(reading: Reading, asked: SpendRequest): boolean {
   const decision = decide(
     { ...state, counters },
     {
-      ...{ kind: 'hold', agentId: 7, holdId: 'h', amountRaw, session: null, reservation: null },
+      kind: 'hold',
+      agentId: 7,
+      holdId: 'h',
+      amountRaw,
+      session: null,
+      reservation: null,
       spender: {
         agentId: 7,
         ...(key !== null && { keyId: key.id, keyRootId: key.rootId }),
@@ -211,9 +247,26 @@ describe('hostOf', () => {
   });
 
   it.each([
-    ...['', ' ', '.', '..', 'a..b', 'a b', '-a.test', 'a-.test', 'https://acme.test'],
-    ...['acme.test/path', 'acme.test?x', 'user@acme.test', 'acme.test:99999', 'a\0b', '%zz'],
-    ...['a\\b', `${'a'.repeat(64)}.test`, `${'a.'.repeat(127)}test`, '[::1', '#'],
+    '',
+    ' ',
+    '.',
+    '..',
+    'a..b',
+    'a b',
+    '-a.test',
+    'a-.test',
+    'https://acme.test',
+    'acme.test/path',
+    'acme.test?x',
+    'user@acme.test',
+    'acme.test:99999',
+    'a\0b',
+    '%zz',
+    'a\\b',
+    `${'a'.repeat(64)}.test`,
+    `${'a.'.repeat(127)}test`,
+    '[::1',
+    '#',
   ])('takes %j for no host', (text) => {
     expect(hostOf(text)).toBeUndefined();
   });

@@ -21,11 +21,21 @@ function plan(wanted: Partial<PolicyRequest>) {
 describe('a policy that is wished for', () => {
   it('rolls over a day, blocks and matches as its kind does unless it says otherwise', () => {
     expect(plan({ matchKey: ' Task ONE ' })).toEqual({
-      ...{ kind: 'task', matchKey: 'task one', matchKind: null, limitRaw: 10n },
-      ...{ limitFloorRaw: null, limitCeilingRaw: null },
+      kind: 'task',
+      matchKey: 'task one',
+      matchKind: null,
+      limitRaw: 10n,
+      limitFloorRaw: null,
+      limitCeilingRaw: null,
       window: { kind: 'rolling', seconds: 86_400 },
-      ...{ effectiveFromSec: null, effectiveUntilSec: null, expiresAtSec: null, action: 'block' },
-      ...{ qualityFloorBps: null, qualityWindowSeconds: null, reserves: false, label: null },
+      effectiveFromSec: null,
+      effectiveUntilSec: null,
+      expiresAtSec: null,
+      action: 'block',
+      qualityFloorBps: null,
+      qualityWindowSeconds: null,
+      reserves: false,
+      label: null,
     });
     expect(plan({ kind: 'api', matchKey: '.API.x.com' })).toMatchObject({
       matchKey: '.api.x.com',
@@ -36,7 +46,9 @@ describe('a policy that is wished for', () => {
       matchKind: 'recipient',
     });
     expect(plan({ kind: 'session', matchKey: null, windowKind: 'session' })).toMatchObject({
-      ...{ matchKey: null, matchKind: null, window: { kind: 'session' } },
+      matchKey: null,
+      matchKind: null,
+      window: { kind: 'session' },
     });
   });
 
@@ -51,17 +63,22 @@ describe('a policy that is wished for', () => {
     );
     expect(
       bad('api', [
-        ...[null, 'https://x.com', 'x.com:443', 'x.com/path', 'x..com', '.', '..x.com', 'x.com.'],
-        ...[
-          '-x.com',
-          'x com',
-          'é.com',
-          'a\0b',
-          `${'a'.repeat(254)}.b`,
-          '*.x.com',
-          '@x.com',
-          '[::1]',
-        ],
+        null,
+        'https://x.com',
+        'x.com:443',
+        'x.com/path',
+        'x..com',
+        '.',
+        '..x.com',
+        'x.com.',
+        '-x.com',
+        'x com',
+        'é.com',
+        'a\0b',
+        `${'a'.repeat(254)}.b`,
+        '*.x.com',
+        '@x.com',
+        '[::1]',
       ]),
     ).toEqual([]);
     expect(
@@ -93,7 +110,8 @@ describe('a policy that is wished for', () => {
       window: { kind: 'calendar', unit: 'week' },
     });
     expect(plan({ windowKind: 'once', expiresAt: NOW + 1 })).toMatchObject({
-      ...{ window: { kind: 'once' }, expiresAtSec: NOW + 1 },
+      window: { kind: 'once' },
+      expiresAtSec: NOW + 1,
     });
     expect(plan({ windowKind: 'once' })).toMatchObject({ expiresAtSec: null });
     expect(plan({ windowKind: 'calendar' })).toEqual(['calendarUnit']);
@@ -130,7 +148,9 @@ describe('a policy that is wished for', () => {
 
 const stored = (more: Partial<StoredPolicy> = {}): StoredPolicy => ({
   ...aPolicy(),
-  ...{ startsAtMs: 0, createdAt: new Date(0), revokedAt: null },
+  startsAtMs: 0,
+  createdAt: new Date(0),
+  revokedAt: null,
   ...more,
 });
 
@@ -142,14 +162,24 @@ function change(edit: PolicyEdit, before: Partial<StoredPolicy> = {}) {
 describe('a policy that is changed', () => {
   it('keeps what is not given, and loses what is cleared', () => {
     const before = stored({
-      ...{ limitFloorRaw: 1n, limitCeilingRaw: 2_000n, effectiveFromSec: 1, label: 'x' },
-      ...{ effectiveUntilSec: NOW + 9, action: 'suspend_agent' },
-      ...{ qualityFloorBps: 5, qualityWindowSeconds: 60 },
+      limitFloorRaw: 1n,
+      limitCeilingRaw: 2_000n,
+      effectiveFromSec: 1,
+      label: 'x',
+      effectiveUntilSec: NOW + 9,
+      action: 'suspend_agent',
+      qualityFloorBps: 5,
+      qualityWindowSeconds: 60,
     });
     expect(planChange(before, {}, NOW)).toEqual({ kind: 'planned', policy: before });
     const cleared: PolicyEdit = {
-      ...{ limitFloorRaw: null, limitCeilingRaw: null, effectiveFrom: null, label: null },
-      ...{ effectiveUntil: null, action: null, qualityThrottleFloorBps: null },
+      limitFloorRaw: null,
+      limitCeilingRaw: null,
+      effectiveFrom: null,
+      label: null,
+      effectiveUntil: null,
+      action: null,
+      qualityThrottleFloorBps: null,
     };
     expect(planChange(before, cleared, NOW)).toEqual({ kind: 'planned', policy: stored() });
   });

@@ -78,8 +78,11 @@ describe('the receipt of a live turn', () => {
   /** What a client is told of 1,000 ms heard and spoken, where the source has these rates. */
   async function soundOf(rates: Source['rates']) {
     const source: Source = {
-      ...{ rail: 'self-host', provider: 'local', upstreamModel: 'm' },
-      ...{ rates, marginBps: 0 },
+      rail: 'self-host',
+      provider: 'local',
+      upstreamModel: 'm',
+      rates,
+      marginBps: 0,
     };
     const cap = liveTurnCap({ contextWindow: 1_000 } as Model, source);
     const billing = createTurnBilling({

@@ -20,6 +20,7 @@ const sessionHold: SessionHold = {
   spentRaw: 0n,
   extend: async () => ({ kind: 'extended' }),
   shrink: async () => 'given',
+  use: async (work) => (await work(undefined, 0n)).result,
   journal: async () => 'written',
   disown() {},
   settle: async () => {},
@@ -28,7 +29,9 @@ const sessionHold: SessionHold = {
 /** Callbacks that do nothing, except those that a test gives. */
 const paidAudio = (change: Partial<PaidAudioOptions>): PaidAudio =>
   new PaidAudio({
-    ...{ sessionHold, source, bytesPerSecond: BYTES_PER_SECOND },
+    sessionHold,
+    source,
+    bytesPerSecond: BYTES_PER_SECOND,
     hear: () => {},
     low: () => {},
     spent: () => {},

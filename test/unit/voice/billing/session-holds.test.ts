@@ -16,7 +16,11 @@ import { policyOf } from '../../../support/spending.ts';
 import { AGENT, settleAll } from '../../../support/voice-world.ts';
 
 const source: Source = {
-  ...{ rail: 'direct-account', provider: 'p', upstreamModel: 'm', rates: {}, marginBps: 0 },
+  rail: 'direct-account',
+  provider: 'p',
+  upstreamModel: 'm',
+  rates: {},
+  marginBps: 0,
 };
 const OUTCOME = { reason: 'closed', status: 'success' } as const;
 
@@ -41,7 +45,8 @@ async function world() {
     return open(name, reserveRaw);
   });
   return {
-    ...{ ledger, sessionHolds },
+    ledger,
+    sessionHolds,
     opened: () => opened,
     holdOpening(until: Promise<void>) {
       mayOpen = until;

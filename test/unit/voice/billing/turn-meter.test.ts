@@ -5,8 +5,12 @@ import { renderUsage } from '../../../../src/voice/protocols/openai-realtime/res
 
 const amount = fc.nat(1_000_000);
 const use = fc.record({
-  ...{ textIn: amount, textOut: amount, cachedIn: amount },
-  ...{ heardMs: amount, spokenMs: amount, spokenChars: amount },
+  textIn: amount,
+  textOut: amount,
+  cachedIn: amount,
+  heardMs: amount,
+  spokenMs: amount,
+  spokenChars: amount,
 });
 
 test('every sum in the usage of a turn is that of its details', () => {

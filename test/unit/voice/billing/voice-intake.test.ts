@@ -47,7 +47,8 @@ describe('VoiceIntake', () => {
     for (const sampleRateHz of [8_000, 16_000, 24_000, 48_000]) {
       let frames = 0;
       const intake = new VoiceIntake({
-        ...{ encoding: 'linear16', sampleRateHz },
+        encoding: 'linear16',
+        sampleRateHz,
         listener: { frame: () => void frames++ },
       });
       const sent = bytesOf(tone(200, sampleRateHz));

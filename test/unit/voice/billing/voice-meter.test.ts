@@ -63,7 +63,8 @@ describe('AudioMeter', () => {
     expect([meter.seconds, meter.takeBill()]).toEqual([0, undefined]);
     meter.hearUpTo(3.5);
     expect(meter.takeBill()).toEqual({
-      ...{ costRaw: price({ audio_second: 3.5 }), usage: { audio_second: 3.5 } },
+      costRaw: price({ audio_second: 3.5 }),
+      usage: { audio_second: 3.5 },
     });
     meter.hearUpTo(1);
     expect([meter.seconds, meter.takeBill()]).toEqual([3.5, undefined]);

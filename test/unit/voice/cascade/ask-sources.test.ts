@@ -16,7 +16,11 @@ const SERVED = { kind: 'completed', status: 200 } as const;
 const BROKEN = failed('broken', 'status 500', 500);
 
 const sourceOf = (provider: string, rail: Rail, priceRaw: bigint): Source => ({
-  ...{ rail, provider, upstreamModel: 'm', marginBps: 0, rates: { request: priceRaw } },
+  rail,
+  provider,
+  upstreamModel: 'm',
+  marginBps: 0,
+  rates: { request: priceRaw },
 });
 
 /** A session that buys of a router, and behind it of an account that is dearer. */
@@ -24,24 +28,31 @@ function session() {
   const clock = new ManualClock();
   const tab = new UnbilledCharges();
   const model: Model = {
-    ...{ id: 'a/b', modality: 'text', contextWindow: null, maxOutputTokens: null },
+    id: 'a/b',
+    modality: 'text',
+    contextWindow: null,
+    maxOutputTokens: null,
     sources: [sourceOf('router', 'x402-router', 10n), sourceOf('account', 'direct-account', 20n)],
   };
   const deps = {
-    ...{ breaker: createSourceRests({ clock }), clock, log: silentLog, random: systemRandom },
-    ...{
-      spender: { agentId: 7 },
-      chargesOn: () => ({ tab, hold: createHolds(tab, async () => {}) }),
-    },
+    breaker: createSourceRests({ clock }),
+    clock,
+    log: silentLog,
+    random: systemRandom,
+    spender: { agentId: 7 },
+    chargesOn: () => ({ tab, hold: createHolds(tab, async () => {}) }),
   };
   const part = bindModel({
-    ...{ model, rails: { railOf: () => 'a way' } },
-    ...{ ownKeys: NO_OWN_KEYS, holdNameOf: () => MAIN_HOLD },
+    model,
+    rails: { railOf: () => 'a way' },
+    ownKeys: NO_OWN_KEYS,
+    holdNameOf: () => MAIN_HOLD,
   });
   /** Who delivers, where the sources do as told. */
   return async (plays: Readonly<Record<string, Outcome<object>>>) => {
     const asked = await askSources<string, object>(deps, {
-      ...{ part, priceRaw: ({ rates }) => rates.request ?? 0n },
+      part,
+      priceRaw: ({ rates }) => rates.request ?? 0n,
       signal: new AbortController().signal,
       ask: async ({ source: { provider } }) => plays[provider] ?? SERVED,
     });

@@ -23,11 +23,17 @@ import { textEvent } from '../../../support/stream-upstream.ts';
 import { settleAll } from '../../../support/voice-world.ts';
 
 const source: Source = {
-  ...{ rail: 'direct-account', provider: 'p', upstreamModel: 'm', marginBps: 0 },
+  rail: 'direct-account',
+  provider: 'p',
+  upstreamModel: 'm',
+  marginBps: 0,
   rates: { text_input_token: 1_000_000n, text_output_token: 1_000_000n },
 };
 const model: Model = {
-  ...{ id: 'a/b', modality: 'text', contextWindow: null, maxOutputTokens: null },
+  id: 'a/b',
+  modality: 'text',
+  contextWindow: null,
+  maxOutputTokens: null,
   sources: [source],
 };
 
@@ -65,13 +71,18 @@ function openLlm({
   });
   const llm = createBoughtLlm({
     asking: {
-      ...{ clock, log: silentLog, breaker: createSourceRests({ clock }) },
-      ...{ random: systemRandom, spender: { agentId: 7 }, chargesOn: () => ({ tab, hold }) },
+      clock,
+      log: silentLog,
+      breaker: createSourceRests({ clock }),
+      random: systemRandom,
+      spender: { agentId: 7 },
+      chargesOn: () => ({ tab, hold }),
     },
     part: bindModel({
-      ...{ model: { ...model, sources: [{ ...source, rail: kind }] } },
+      model: { ...model, sources: [{ ...source, rail: kind }] },
       rails: { railOf: () => rail },
-      ...{ ownKeys: NO_OWN_KEYS, holdNameOf: () => MAIN_HOLD },
+      ownKeys: NO_OWN_KEYS,
+      holdNameOf: () => MAIN_HOLD,
     }),
     reserved: () => ({ sessionHold: MAIN_HOLD, raw: reservedRaw }),
     reserves: () => ({ [MAIN_HOLD]: RESERVE_RAW }),
@@ -81,12 +92,17 @@ function openLlm({
 }
 
 const said = (text: string): ConversationItem => ({
-  ...{ id: 'i', status: 'completed', type: 'message', role: 'user' },
+  id: 'i',
+  status: 'completed',
+  type: 'message',
+  role: 'user',
   content: [{ type: 'text', text }],
 });
 
 const request = (text: string) => ({
-  ...{ config: DEFAULT_CONFIG, items: text === '' ? [] : [said(text)], outputCap: 10 },
+  config: DEFAULT_CONFIG,
+  items: text === '' ? [] : [said(text)],
+  outputCap: 10,
   signal: new AbortController().signal,
 });
 

@@ -12,7 +12,10 @@ import { RecordedSpan } from '../../../support/recorded-span.ts';
 import { callEvent, deltaEvent, finishEvent, textEvent } from '../../../support/stream-upstream.ts';
 
 const source: Source = {
-  ...{ rail: 'direct-account', provider: 'p', upstreamModel: 'm', marginBps: 0 },
+  rail: 'direct-account',
+  provider: 'p',
+  upstreamModel: 'm',
+  marginBps: 0,
   rates: { text_input_token: 1n, text_output_token: 1n },
 };
 
@@ -24,7 +27,8 @@ function openReply(eventOf: (nth: number) => string, count = 10_000) {
     body: { model: 'm', messages: [{ role: 'user', content: 'four' }], max_tokens: 10 },
     most: { inputTokens: 12, cachedTokens: 0, outputTokens: 10 },
     open: async () => ({
-      ...{ source, share: tab.expect(0n) },
+      source,
+      share: tab.expect(0n),
       stream: {
         async next() {
           if (upstream.isStopped || upstream.events === count) return undefined;
@@ -122,7 +126,9 @@ describe('BoughtReply', () => {
         body: { model: 'm', messages: [{ role: 'user', content: 'four' }] },
         most: usage,
         open: async () => ({
-          ...{ source, span, share: tab.expect(0n) },
+          source,
+          span,
+          share: tab.expect(0n),
           stream: {
             next: async () => undefined,
             metered: () => ({ usage, answerChars: 9, note }),

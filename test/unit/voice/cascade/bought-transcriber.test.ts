@@ -23,11 +23,17 @@ import { listening } from '../../../support/speech.ts';
 import { createFakeEngines, tone } from '../../../support/voice-fakes.ts';
 
 const source: Source = {
-  ...{ rail: 'direct-account', provider: 'p', upstreamModel: 'm', marginBps: 0 },
+  rail: 'direct-account',
+  provider: 'p',
+  upstreamModel: 'm',
+  marginBps: 0,
   rates: { audio_second: 1_000_000n },
 };
 const model: Model = {
-  ...{ id: 'a/b', modality: 'stt', contextWindow: null, maxOutputTokens: null },
+  id: 'a/b',
+  modality: 'stt',
+  contextWindow: null,
+  maxOutputTokens: null,
   sources: [source],
 };
 const RATE = 16_000;
@@ -61,13 +67,18 @@ async function openTranscriber(
   const heard = listening();
   const transcriber = createBoughtTranscriber(
     {
-      ...{ clock, log: silentLog, breaker: createSourceRests({ clock }) },
-      ...{ random: systemRandom, spender: { agentId: 7 } },
+      clock,
+      log: silentLog,
+      breaker: createSourceRests({ clock }),
+      random: systemRandom,
+      spender: { agentId: 7 },
       chargesOn: () => ({ tab, hold: createHolds(tab, spending(balanceRaw)) }),
     },
     bindModel({
-      ...{ model, rails: { railOf: () => rail } },
-      ...{ ownKeys: NO_OWN_KEYS, holdNameOf: () => MAIN_HOLD },
+      model,
+      rails: { railOf: () => rail },
+      ownKeys: NO_OWN_KEYS,
+      holdNameOf: () => MAIN_HOLD,
     }),
   );
   const stream = await transcriber.open({

@@ -23,7 +23,10 @@ import { textEvent } from '../../../support/stream-upstream.ts';
 import { tone } from '../../../support/voice-fakes.ts';
 
 const source: Source = {
-  ...{ rail: 'direct-account', provider: 'p', upstreamModel: 'm', marginBps: 0 },
+  rail: 'direct-account',
+  provider: 'p',
+  upstreamModel: 'm',
+  marginBps: 0,
   rates: { text_output_token: 1_000_000n, character: 1_000_000n, audio_second: 1_000_000n },
 };
 
@@ -34,18 +37,27 @@ function session() {
   const root = new RecordedSpan('voice turn');
   const breaker = createSourceRests({ clock });
   const deps = {
-    ...{ breaker, clock, log: silentLog, random: systemRandom, spender: { agentId: 7 } },
+    breaker,
+    clock,
+    log: silentLog,
+    random: systemRandom,
+    spender: { agentId: 7 },
     chargesOn: () => ({ tab, hold: createHolds(tab, async () => {}) }),
     trace: { span: root } as unknown as SessionTrace,
   };
   const bind = <R>(modality: Modality, rail: R) => {
     const model: Model = {
-      ...{ id: 'a/b', modality, contextWindow: null, maxOutputTokens: null },
+      id: 'a/b',
+      modality,
+      contextWindow: null,
+      maxOutputTokens: null,
       sources: [source],
     };
     return bindModel({
-      ...{ model, rails: { railOf: () => rail } },
-      ...{ ownKeys: NO_OWN_KEYS, holdNameOf: () => MAIN_HOLD },
+      model,
+      rails: { railOf: () => rail },
+      ownKeys: NO_OWN_KEYS,
+      holdNameOf: () => MAIN_HOLD,
     });
   };
   const bill = () => {
@@ -84,7 +96,9 @@ it.each<[string, readonly string[], () => undefined, string | undefined]>([
     body: { model: 'm', messages: [{ role: 'user', content: 'four' }] },
     most: { inputTokens: 12, cachedTokens: 0, outputTokens: 10 },
     open: async () => ({
-      ...{ source, span, share: tab.expect(0n) },
+      source,
+      span,
+      share: tab.expect(0n),
       stream: {
         next: chunksOf(events, then),
         metered: () => ({ usage: null, answerChars: 4 }),
@@ -110,7 +124,9 @@ it('the span of an answer that its caller has interrupted is no failure, whateve
     body: { model: 'm', messages: [{ role: 'user', content: 'four' }] },
     most: { inputTokens: 12, cachedTokens: 0, outputTokens: 10 },
     open: async () => ({
-      ...{ source, span, share: tab.expect(0n) },
+      source,
+      span,
+      share: tab.expect(0n),
       stream: {
         next: chunksOf([Buffer.from(textEvent('a'))], () => {
           stopping.abort();
@@ -136,7 +152,10 @@ it.each<[string, () => undefined, string | undefined]>([
   const rail = {
     makes: () => true,
     speak: async () => ({
-      ...{ kind: 'completed', status: 200, contentType: 'audio/pcm', isWhole: false },
+      kind: 'completed',
+      status: 200,
+      contentType: 'audio/pcm',
+      isWhole: false,
       sound: {
         next: chunksOf([new Uint8Array(480)], then),
         usage: () => null,
@@ -164,8 +183,11 @@ it.each([
   const { bill, bind, deps, root } = session();
   const rail: TranscriptionRail = {
     transcribe: async () => ({
-      ...{ kind: 'completed', status: 200, contentType: 'application/json' },
-      ...{ body: Buffer.from(body), usage: { seconds: null, tokens: null } },
+      kind: 'completed',
+      status: 200,
+      contentType: 'application/json',
+      body: Buffer.from(body),
+      usage: { seconds: null, tokens: null },
     }),
     stream: async () => ({ kind: 'aborted' }),
   };

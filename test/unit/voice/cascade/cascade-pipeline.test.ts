@@ -33,17 +33,18 @@ function legsOf(speech: Rates) {
   const clock = new ManualClock();
   const rails = { railOf: () => ({ makes: () => true }) as never };
   const deps: CascadeDeps = {
-    ...{
-      clock,
-      log: silentLog,
-      random: systemRandom,
-      engines: createFakeEngines() as never,
-      spender: { agentId: 7 },
-    },
+    clock,
+    log: silentLog,
+    random: systemRandom,
+    engines: createFakeEngines() as never,
+    spender: { agentId: 7 },
     catalogue: { find: () => undefined } as never,
     cascades: {
-      ...{ chat: rails, speech: rails, hearing: rails },
-      ...{ breaker: createSourceRests({ clock }), providerKeys: NO_KEYS },
+      chat: rails,
+      speech: rails,
+      hearing: rails,
+      breaker: createSourceRests({ clock }),
+      providerKeys: NO_KEYS,
     },
     plan: {
       model: model('realtime', {}),
@@ -52,7 +53,8 @@ function legsOf(speech: Rates) {
       tts: model('tts', speech),
     },
     sessionHolds: new SessionHolds(() => Promise.reject(new Error('nothing is held'))),
-    ...{ ownKeys: NO_OWN_KEYS, holdNameOf: () => MAIN_HOLD },
+    ownKeys: NO_OWN_KEYS,
+    holdNameOf: () => MAIN_HOLD,
   };
   const pipeline = createCascadePipeline(deps);
   return { reserveRaw: (config: SessionConfig) => pipeline.reserves(config)[MAIN_HOLD] ?? 0n };

@@ -8,13 +8,26 @@ import { DEFAULT_CONFIG } from '../../../../src/voice/session/session-config.ts'
 
 const common = { status: 'completed' } as const;
 const said = (text: string, role: 'user' | 'assistant' | 'system' = 'user'): ConversationItem => ({
-  ...{ ...common, id: 'i', type: 'message', role, content: [{ type: 'text', text }] },
+  ...common,
+  id: 'i',
+  type: 'message',
+  role,
+  content: [{ type: 'text', text }],
 });
 const call = (id: string): ConversationItem => ({
-  ...{ ...common, id, type: 'function_call', callId: id, name: 'f', arguments: '{}' },
+  ...common,
+  id,
+  type: 'function_call',
+  callId: id,
+  name: 'f',
+  arguments: '{}',
 });
 const output = (id: string): ConversationItem => ({
-  ...{ ...common, id: `${id}o`, type: 'function_call_output', callId: id, output: id },
+  ...common,
+  id: `${id}o`,
+  type: 'function_call_output',
+  callId: id,
+  output: id,
 });
 const SILENCE = { role: 'user', content: '(silence)' };
 const bodyOf = (items: readonly ConversationItem[], config = DEFAULT_CONFIG) =>
@@ -26,7 +39,8 @@ describe('the chat request of an answer', () => {
     expect(bodyOf(items).messages).toEqual([
       SILENCE,
       {
-        ...{ role: 'assistant', content: null },
+        role: 'assistant',
+        content: null,
         tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }],
       },
       { role: 'tool', tool_call_id: 'a', content: 'a' },
@@ -40,7 +54,11 @@ describe('the chat request of an answer', () => {
     const items = [said('older'), said('asked'), call('a'), call('b'), output('b'), large];
     const { messages } = bodyOf(items as readonly ConversationItem[], config);
     expect(messages.map(({ role }) => role)).toEqual([
-      ...['system', 'user', 'assistant', 'tool', 'tool'],
+      'system',
+      'user',
+      'assistant',
+      'tool',
+      'tool',
     ]);
     expect(messages[1]).toMatchObject({ content: 'asked' });
     expect(messages.at(-2)).toMatchObject({ tool_call_id: 'a', content: large.output });
@@ -63,11 +81,14 @@ describe('the chat request of an answer', () => {
   it('has the instructions, the tools and the choice of the session, and its cap', () => {
     const tool = { type: 'function', name: 'f', description: 'd', parameters: {} } as const;
     const config = {
-      ...{ ...DEFAULT_CONFIG, instructions: 'Be kind.', tools: [tool] },
+      ...DEFAULT_CONFIG,
+      instructions: 'Be kind.',
+      tools: [tool],
       toolChoice: { type: 'function', name: 'f' } as const,
     };
     expect(bodyOf([said(' hello '), said('')], config)).toEqual({
-      ...{ model: 'acme/chat', max_tokens: 100 },
+      model: 'acme/chat',
+      max_tokens: 100,
       messages: [
         { role: 'system', content: 'Be kind.' },
         { role: 'user', content: 'hello' },
@@ -104,7 +125,10 @@ describe('the chat request of an answer', () => {
     const hurried = said('He is in a hurry.', 'system');
     expect(bodyOf([said('hello'), hurried]).messages).toEqual([asked, note]);
     expect(bodyOf([hurried, ...greeted, said('hello')]).messages).toEqual([
-      ...[note, SILENCE, greeting, asked],
+      note,
+      SILENCE,
+      greeting,
+      asked,
     ]);
     expect(bodyOf([]).messages).toEqual([]);
   });

@@ -4,14 +4,20 @@ import { bindModel } from '../../../../src/voice/cascade/model-binding.ts';
 import { NO_OWN_KEYS } from '../../../support/own-keys.ts';
 
 const source = (provider: string, rail: Rail, priceRaw: bigint): Source => ({
-  ...{ rail, provider, upstreamModel: 'm', marginBps: 0 },
+  rail,
+  provider,
+  upstreamModel: 'm',
+  marginBps: 0,
   rates: { request: priceRaw },
 });
 
 /** The providers that are asked under each hold of a session, in turn. */
 function groups(sources: readonly Source[], own: readonly Source[] = []) {
   const model: Model = {
-    ...{ id: 'a/b', modality: 'text', contextWindow: null, maxOutputTokens: null },
+    id: 'a/b',
+    modality: 'text',
+    contextWindow: null,
+    maxOutputTokens: null,
     sources,
   };
   const { stages } = bindModel({

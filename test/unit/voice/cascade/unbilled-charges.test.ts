@@ -3,7 +3,11 @@ import type { Source } from '../../../../src/models/catalogue/catalogue.ts';
 import { UnbilledCharges } from '../../../../src/voice/cascade/unbilled-charges.ts';
 
 const source: Source = {
-  ...{ rail: 'self-host', provider: 'p', upstreamModel: 'm', rates: {}, marginBps: 0 },
+  rail: 'self-host',
+  provider: 'p',
+  upstreamModel: 'm',
+  rates: {},
+  marginBps: 0,
 };
 
 describe('UnbilledCharges', () => {
@@ -26,7 +30,9 @@ describe('UnbilledCharges', () => {
 
   it('has the fee for an own key once a model, whichever of several providers it was for', () => {
     const own = (provider: string): Source => ({
-      ...{ ...source, rail: 'byok', provider },
+      ...source,
+      rail: 'byok',
+      provider,
       rates: { request: 2_000_000n },
     });
     const tab = new UnbilledCharges();

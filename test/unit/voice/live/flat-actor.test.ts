@@ -92,14 +92,22 @@ const playOf = (events: readonly Event[]): fc.Arbitrary<Play> =>
 const sessionEffects = (act: (name: string) => (value?: unknown) => void, hears: () => boolean) => {
   let looks = 0;
   return {
-    ...{ startTurn: act('startTurn'), stopTurn: act('stopTurn'), journal: act('journal') },
-    ...{ bill: act('bill'), hangUp: act('hangUp'), settle: act('settle'), isHearing: hears },
+    startTurn: act('startTurn'),
+    stopTurn: act('stopTurn'),
+    journal: act('journal'),
+    bill: act('bill'),
+    hangUp: act('hangUp'),
+    settle: act('settle'),
+    isHearing: hears,
     // A client that is quiet at each third look.
     quietInMs: () => (++looks % 3 === 0 ? 0 : 400_000),
   };
 };
 const turnEffects = (act: (name: string) => (value?: unknown) => void) => ({
-  ...{ generate: act('generate'), speak: act('speak'), stop: act('stop'), finish: act('finish') },
+  generate: act('generate'),
+  speak: act('speak'),
+  stop: act('stop'),
+  finish: act('finish'),
 });
 
 describe('a flat actor', () => {

@@ -16,8 +16,14 @@ it('a ledger that reports its steps waits at each of them, and answers the same'
     });
   });
   const opened = await reporting.openSession({
-    ...{ spender: { agentId: 7 }, sessionId: 's1', reserveRaw: 50n, kind: 'realtime' },
-    ...{ target: 'gateway://a/b', model: 'a/b', destination: DESTINATION, account: 'gateway' },
+    spender: { agentId: 7 },
+    sessionId: 's1',
+    reserveRaw: 50n,
+    kind: 'realtime',
+    target: 'gateway://a/b',
+    model: 'a/b',
+    destination: DESTINATION,
+    account: 'gateway',
   });
   if (opened.kind !== 'opened') throw new Error('refused');
   const { claim } = opened;

@@ -31,12 +31,18 @@ describe('SessionTally', () => {
     tally.stage('final', 60);
 
     expect(tally.close()).toEqual({
-      ...{ turns: 1, interruptions: 0, heardSeconds: 1, spokenSeconds: 0.5 },
+      turns: 1,
+      interruptions: 0,
+      heardSeconds: 1,
+      spokenSeconds: 0.5,
       stages: {
         final: { count: 2, meanMs: 50, maxMs: 60 },
         answer: { count: 1, meanMs: 200, maxMs: 200 },
       },
-      ...{ jitterMs: 0, jitterMaxMs: 0, underruns: 1, underrunMs: 150 },
+      jitterMs: 0,
+      jitterMaxMs: 0,
+      underruns: 1,
+      underrunMs: 150,
     });
     const rendered = await registry.render();
     for (const line of [

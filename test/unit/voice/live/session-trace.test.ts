@@ -57,7 +57,9 @@ describe('the trace of a session', () => {
     ]);
     turn?.billed({ inputTokens: 20, cachedTokens: 5, outputTokens: 8, costRaw: 42n });
     expect(session.children[0]?.attributes).toMatchObject({
-      ...{ 'svc.cost_raw': 42, 'svc.answer.id': 'a', 'svc.turn.interrupted': false },
+      'svc.cost_raw': 42,
+      'svc.answer.id': 'a',
+      'svc.turn.interrupted': false,
       'gen_ai.usage.cache_read.input_tokens': 5,
     });
   });
@@ -111,7 +113,9 @@ describe('the trace of a session', () => {
     trace.ended('taken_over', true, undefined);
     expect(session.events).toEqual(['interruption']);
     expect(session.attributes).toMatchObject({
-      ...{ 'svc.cost_raw': 42, 'svc.session.end_reason': 'client_gone', 'svc.agent.id': 7 },
+      'svc.cost_raw': 42,
+      'svc.session.end_reason': 'client_gone',
+      'svc.agent.id': 7,
     });
     expect(session.ended?.error).toBeUndefined();
   });

@@ -13,7 +13,8 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 const open = (limits = {}, directory = join(root, 'deep', 'tapes')) =>
   openTapeFolder({
-    ...{ directory, log: silentLog },
+    directory,
+    log: silentLog,
     limits: { files: 2, bytes: 100, unwrittenBytes: 1_000, ...limits },
   });
 const path = (name: string) => join(root, 'deep', 'tapes', name);

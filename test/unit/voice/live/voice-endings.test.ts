@@ -42,7 +42,8 @@ it('an ending reports the dropped audio after any other error, or alone', () => 
     },
   });
   expect(leavingOut({ code: 1001, reason: 'away' }, 2)).toMatchObject({
-    ...{ code: 1001, reason: 'away' },
+    code: 1001,
+    reason: 'away',
     error: { code: 'audio_dropped', unheardSeconds: 2 },
   });
 });

@@ -43,7 +43,7 @@ async function recorded(tapes = memoryTapes()) {
   });
   send({ type: 'no such event' });
   session.frame(Buffer.from('no JSON'));
-  engines.stt.pocketsphinx.places = 0;
+  engines.stt.pocketsphinx.streams = 0;
   send({ type: 'input_audio_buffer.append', audio: Buffer.alloc(8_000, 7).toString('base64') });
   await settleAll();
   await say('and goodbye');
@@ -143,7 +143,8 @@ describe('a recorded session', () => {
     const { difference, frames } = await replayTape(other);
     expect(frames).toBe(at - 1);
     expect(difference).toMatchObject({
-      ...{ kind: 'frame', frame: at },
+      kind: 'frame',
+      frame: at,
       expected: other.sent[at - 1],
       actual: tape.sent[at - 1],
     });

@@ -18,7 +18,8 @@ describe('a live session at an upstream', () => {
     });
     expect(client.events).toEqual([
       {
-        ...{ type: 'session.started', event_id: 'e1' },
+        type: 'session.started',
+        event_id: 'e1',
         session: { ...UPSTREAM_SESSION, model: 'acme/live' },
       },
     ]);

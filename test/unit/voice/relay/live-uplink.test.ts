@@ -69,8 +69,12 @@ describe('ownKeyProblem', () => {
 
   it('is none where the application does the work and nothing is stored', () => {
     const free = [
-      ...[{}, { delegation: null }, { delegation: { type: 'client' } }, { triggers: [] }],
-      ...[{ store: false }, { store: null }],
+      {},
+      { delegation: null },
+      { delegation: { type: 'client' } },
+      { triggers: [] },
+      { store: false },
+      { store: null },
     ];
     expect(free.map(paramOf)).toEqual(free.map(() => undefined));
   });

@@ -31,22 +31,23 @@ it('the turns of a relayed session are spans with their stages, tokens and price
   const [spoken] = root.children;
   expect(spoken).toMatchObject({ name: 'realtime session', ended: { error: expect.any(String) } });
   expect(spoken?.attributes).toMatchObject({
-    ...{ 'gen_ai.provider.name': 'acme', 'gen_ai.operation.name': 'realtime' },
+    'gen_ai.provider.name': 'acme',
+    'gen_ai.operation.name': 'realtime',
     'svc.cost_raw': Number(ledger.consumedRaw(AGENT)),
   });
   const [first, second, third, ...more] = spoken?.children ?? [];
   expect(more).toEqual([]);
   expect(first?.start.atMs).toBe(began);
   expect(first?.children.map(({ ended, name }) => [name, ended?.atMs])).toEqual([
-    ...[
-      ['end_of_turn', began],
-      ['transcript', began],
-    ],
+    ['end_of_turn', began],
+    ['transcript', began],
     ['first_frame', began + 300],
   ]);
   expect(first?.attributes).toMatchObject({
-    ...{ 'gen_ai.usage.input_tokens': 10, 'gen_ai.usage.output_tokens': 30 },
-    ...{ 'svc.answer.id': 'r1', 'svc.turn.end': 'completed' },
+    'gen_ai.usage.input_tokens': 10,
+    'gen_ai.usage.output_tokens': 30,
+    'svc.answer.id': 'r1',
+    'svc.turn.end': 'completed',
   });
   expect(second?.attributes['svc.turn.interrupted']).toBe(true);
   const costs = [first, second].map((turn) => Number(turn?.attributes['svc.cost_raw']));

@@ -16,7 +16,10 @@ describe('the turns of a relayed session', () => {
     turns.begin(null);
     turns.begin(null);
     expect([turns.size, turns.end(null), turns.end(null), turns.end(null)]).toEqual([
-      ...[2, true, true, true],
+      2,
+      true,
+      true,
+      true,
     ]);
     expect(turns.size).toBe(0);
   });

@@ -157,20 +157,67 @@ describe('a relayed session', () => {
     expect([ledger.consumedRaw(AGENT), ledger.openHolds()]).toEqual([2_000n, 0]);
   });
 
-  it('bills no more of a turn than is possible, and makes the rest a shortfall of the upstream, which then rests', async () => {
+  it('pays a lying upstream one slack for ten empty turns, ends, and lets the upstream rest', async () => {
     const { client, distrusted, ledger, session, upstream } = await start();
-    upstream.begin('r1');
-    upstream.finish('r1', usageOf({ textIn: 1_000_000, audioOut: 1_000_000 }));
-    await settleAll();
-    // As much text as may always be there, and the longest answer; nothing more is held for the lie.
-    const mostRaw = TURN_RAW;
-    expect((await ledger.funds(AGENT))?.heldRaw).toBeLessThanOrEqual(4n * mostRaw);
-    session.drain();
+    for (let turn = 0; turn < 10; turn++) {
+      upstream.begin(`r${turn}`);
+      upstream.finish(`r${turn}`, usageOf({ textIn: 1_000_000, audioOut: 1_000_000 }));
+      await settleAll();
+    }
     await session.settled;
-    expect(client.closed?.code).toBe(1012);
-    expect(ledger.consumedRaw(AGENT)).toBeLessThanOrEqual(mostRaw);
-    expect(ledger.shortfalls.get('shortfall:acme')).toBeGreaterThan(2_000_000n);
+    expect(client.closed).toEqual({ code: 1011, reason: 'upstream_distrusted' });
+    expect(client.types()).toEqual(['response.created', 'response.done', 'error']);
+    // 2,048 tokens of text at a tenth of a raw unit, and 64 of sound at two.
+    expect([ledger.consumedRaw(AGENT), ledger.openHolds()]).toEqual([333n, 0]);
+    expect(ledger.shortfalls.get('shortfall:acme')).toBe(2_100_000n - 333n);
     expect(distrusted).toEqual(['acme/v']);
+  });
+
+  it('pays nothing for the turns that a lying upstream sent at once with its first', async () => {
+    const { client, ledger, session, upstream } = await start();
+    for (let turn = 0; turn < 10; turn++) {
+      upstream.begin(`r${turn}`);
+      upstream.finish(`r${turn}`, usageOf({ textIn: 1_000_000, audioOut: 1_000_000 }));
+    }
+    await settleAll();
+    await session.settled;
+    expect(client.closed).toEqual({ code: 1011, reason: 'upstream_distrusted' });
+    expect(ledger.consumedRaw(AGENT)).toBe(333n);
+  });
+
+  it('goes on for an honest upstream: spoken, written and reasoned turns are billed as reported', async () => {
+    const { client, distrusted, ledger, session, upstream } = await startRelaySession({
+      efforts: ['low'],
+    });
+    const reported = [
+      usageOf({ audioOut: 400, textOut: 60 }),
+      usageOf({ textIn: 60, audioIn: 400, textOut: 1_000 }),
+      usageOf({ textIn: 1_060, audioIn: 400, audioOut: 20, textOut: 900 }),
+    ];
+    const delta = 'A'.repeat(20 * LIMITS.relaySoundBytesPerSecond);
+    for (const [turn, usage] of reported.entries()) {
+      upstream.begin(`r${turn}`);
+      if (turn === 0) upstream.say({ type: 'response.output_audio.delta', delta });
+      upstream.finish(`r${turn}`, usage);
+      await settleAll();
+    }
+    expect(client.closed).toBeUndefined();
+    session.socketClosed();
+    await session.settled;
+    expect([distrusted, ledger.shortfalls.size]).toEqual([[], 0]);
+    expect(ledger.consumedRaw(AGENT)).toBe(812n + 606n + 726n);
+  });
+
+  it('bills a call whole that an upstream sends in one item and in no pieces', async () => {
+    const { ledger, session, upstream } = await start();
+    const item = { type: 'function_call', arguments: 'word '.repeat(500) };
+    upstream.begin('r1');
+    upstream.say({ type: 'response.output_item.done', item });
+    upstream.finish('r1', usageOf({ textOut: 500 }));
+    await settleAll();
+    session.socketClosed();
+    await session.settled;
+    expect([ledger.consumedRaw(AGENT), ledger.shortfalls.size]).toEqual([100n, 0]);
   });
 
   it('bills transcripts for no more sound than was carried', async () => {
@@ -325,7 +372,10 @@ describe('the summary of a relayed session', () => {
     await session.settled;
     expect(ledger.summaries).toMatchObject([
       {
-        ...{ turns: 2, interruptions: 1, spokenSeconds: 0.2, underruns: 0 },
+        turns: 2,
+        interruptions: 1,
+        spokenSeconds: 0.2,
+        underruns: 0,
         stages: {
           answer: { count: 1, meanMs: 200 },
           forward: { count: 2, maxMs: 30 },

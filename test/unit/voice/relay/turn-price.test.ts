@@ -11,30 +11,45 @@ import {
 import { TOKEN_RATES, TURN_RAW } from '../../../support/relay-world.ts';
 
 const source = (rates: Record<string, string>): Source => ({
-  ...{ rail: 'direct-account', provider: 'acme', upstreamModel: 'v', marginBps: 0 },
+  rail: 'direct-account',
+  provider: 'acme',
+  upstreamModel: 'v',
+  marginBps: 0,
   rates: ratesOf(rates),
 });
 const SOUND = source(TOKEN_RATES as Record<string, string>);
 const model: Model = {
-  ...{ id: 'acme/v', modality: 'realtime', contextWindow: null, maxOutputTokens: null },
+  id: 'acme/v',
+  modality: 'realtime',
+  contextWindow: null,
+  maxOutputTokens: null,
   sources: [SOUND],
 };
 const TOKENS = {
-  ...{ textIn: 100, audioIn: 200, cachedText: 60, cachedAudio: 50, textOut: 10, audioOut: 20 },
+  textIn: 100,
+  audioIn: 200,
+  cachedText: 60,
+  cachedAudio: 50,
+  textOut: 10,
+  audioOut: 20,
 };
 
 describe('the price of a relayed turn', () => {
   it('counts cached tokens at their own rate, and not at that of the tokens that they are part of', () => {
     expect(tokenUsage(SOUND, TOKENS, 1)).toEqual({
-      ...{ text_input_token: 40, audio_input_token: 150, cached_input_token: 110 },
-      ...{ text_output_token: 10, audio_output_token: 20 },
+      text_input_token: 40,
+      audio_input_token: 150,
+      cached_input_token: 110,
+      text_output_token: 10,
+      audio_output_token: 20,
     });
   });
 
   it('counts them at the full rate where a source has no rate for them', () => {
     const { cached_input_token: _, ...rates } = TOKEN_RATES as Record<string, string>;
     expect(tokenUsage(source(rates), TOKENS, 1)).toMatchObject({
-      ...{ text_input_token: 100, audio_input_token: 200 },
+      text_input_token: 100,
+      audio_input_token: 200,
     });
   });
 

@@ -3,7 +3,7 @@ import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { noMetrics } from '../../../../src/kernel/metrics.ts';
 import { SessionTally } from '../../../../src/voice/live/session-tally.ts';
 import { createVoiceMetrics } from '../../../../src/voice/live/voice-metrics.ts';
-import { TurnSigns } from '../../../../src/voice/relay/turn-signs.ts';
+import { isAppend, isSoundAlone, TurnSigns } from '../../../../src/voice/relay/turn-signs.ts';
 
 function start() {
   const clock = new ManualClock(0);
@@ -14,7 +14,10 @@ function start() {
     signs.down(type, Buffer.from(JSON.stringify({ type, ...fields })), clock.monotonicMs() - agoMs);
   /** Base64 of so many bytes of sound. */
   const sound = (bytes: number) => Buffer.alloc(bytes).toString('base64');
-  const up = (text: string) => signs.up(Buffer.from(text), clock.monotonicMs());
+  const up = (text: string) => {
+    const frame = Buffer.from(text);
+    signs.up(frame, isAppend(frame), clock.monotonicMs());
+  };
   const append = (bytes: number, lead = '{"type":"input_audio_buffer.append"') =>
     up(`${lead},"audio":"${sound(bytes)}"}`);
   return { clock, down, up, append, sound, signs, tally };
@@ -60,7 +63,9 @@ describe('the frames of a relayed turn', () => {
           first_audio: { count: 1, meanMs: 50 },
           forward: { count: 1, meanMs: 3 },
         },
-        ...{ underruns: 1, underrunMs: 200, interruptions: 0 },
+        underruns: 1,
+        underrunMs: 200,
+        interruptions: 0,
       });
       expect(summary.heardSeconds).toBeCloseTo(1, 1);
       expect(summary.spokenSeconds).toBeCloseTo(0.3, 1);
@@ -88,5 +93,23 @@ describe('the frames of a relayed turn', () => {
     signs.down('session.updated', Buffer.from('{"type":"session.updated"'), 0);
     down('response.output_audio.delta', { delta: 7 });
     expect(tally.close()).toMatchObject({ interruptions: 1, heardSeconds: 0, spokenSeconds: 0 });
+  });
+});
+
+describe('a client frame', () => {
+  it.each([
+    [true, '{"type":"input_audio_buffer.append","audio":"UklGRg=="}'],
+    [true, '{"type": "input_audio_buffer.append", "audio": "UklGRg=="}'],
+    [true, '{"type":"input_audio_buffer.append","audio":""}'],
+    [false, '{"type":"input_audio_buffer.append","audio":"UklGRg==","tools":[]}'],
+    [false, '{"type":"input_audio_buffer.append","audio":"","x":"y"}'],
+    [false, '{"type":"input_audio_buffer.append","audio":"a\\","session":{"prompt":{}}}"}'],
+    [false, '{"type":"input_audio_buffer.append","event_id":"e","audio":"UklGRg=="}'],
+    [false, '{"type":"input_audio_buffer.append","audio":"UklGRg==" }'],
+    [false, '{"type":"input_audio_buffer.append","audio":"UklGRg=='],
+    [false, '{"type":"session.update","session":{}}'],
+    [false, ''],
+  ])('is sound alone: %s of %s', (isAlone, text) => {
+    expect(isSoundAlone(Buffer.from(text))).toBe(isAlone);
   });
 });

@@ -119,7 +119,9 @@ describe('an answer', () => {
       item: { type: 'function_call_output', call_id: call.call_id, output: 'sunny' },
     });
     expect(socket.of('error')[0]?.error).toMatchObject({
-      ...{ type: 'invalid_request_error', code: 'invalid_tool_call_id', param: 'item.call_id' },
+      type: 'invalid_request_error',
+      code: 'invalid_tool_call_id',
+      param: 'item.call_id',
     });
   });
 });

@@ -43,14 +43,16 @@ describe('Listening', () => {
     expect(socket.of('input_audio_buffer.committed')).toEqual([]);
   });
 
-  it('returns its recogniser during silence, and takes another for the next speech', async () => {
+  it('returns its recogniser when no audio comes for a minute, and takes another for the next speech', async () => {
     const { clock, engines, socket, speak } = await openSession();
     const { pocketsphinx } = engines.stt;
     await speak(tone(800, RATE));
     await speak(silence(900, RATE));
-    expect(pocketsphinx.inUse).toBe(1);
-    clock.advance(30_000);
-    await settleAll();
+    for (let i = 0; i < 2; i++) {
+      expect(pocketsphinx.inUse).toBe(1);
+      clock.advance(30_000);
+      await settleAll();
+    }
     expect(pocketsphinx.inUse).toBe(0);
     await speak(tone(800, RATE));
     await speak(silence(900, RATE));
@@ -176,7 +178,7 @@ describe('Listening', () => {
 
   it('charges nothing for speech that no recogniser heard', async () => {
     const { engines, ledger, session, socket, speak } = await openSession();
-    engines.stt.pocketsphinx.places = 0;
+    engines.stt.pocketsphinx.streams = 0;
     await speak(tone(1_000, RATE));
     await speak(silence(900, RATE));
     expect(socket.of('conversation.item.input_audio_transcription.failed')).toHaveLength(1);
@@ -236,7 +238,7 @@ describe('Listening', () => {
 
   it('reports that all recognisers are busy, and stays usable for text', async () => {
     const { engines, socket, speak, say } = await openSession();
-    engines.stt.pocketsphinx.places = 0;
+    engines.stt.pocketsphinx.streams = 0;
     await speak(tone(800, RATE));
     await speak(silence(900, RATE));
     expect(socket.of('error')[0]).toMatchObject({

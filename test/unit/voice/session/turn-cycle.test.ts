@@ -165,7 +165,8 @@ describe('a caller and the idle timeout', () => {
   it('who interrupts is heard to the end, however long that takes', async () => {
     for (const interrupt_response of [true, false]) {
       const { count, engines, transcribe, speak, utter } = await opened({
-        ...{ idle_timeout_ms: 5_000, interrupt_response },
+        idle_timeout_ms: 5_000,
+        interrupt_response,
       });
       let goOn = () => {};
       engines.tts.flite.between = () =>
@@ -275,7 +276,8 @@ describe('the client', () => {
     await settleAll();
     const [, skipped] = socket.of('response.done');
     expect(response(skipped)).toMatchObject({
-      ...{ status: 'cancelled', metadata: { mine: 'yes' } },
+      status: 'cancelled',
+      metadata: { mine: 'yes' },
       status_details: { type: 'cancelled', reason: 'client_cancelled' },
       usage: { total_tokens: 0 },
     });

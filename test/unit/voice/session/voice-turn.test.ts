@@ -35,7 +35,8 @@ describe('VoiceTurn', () => {
       answer();
       await settleAll();
       expect(response(socket.of('response.done')[0])).toMatchObject({
-        ...{ status: 'failed', status_details: { error: { code: 'server_error' } } },
+        status: 'failed',
+        status_details: { error: { code: 'server_error' } },
         usage: { output_tokens: 9 },
       });
       const items = socket.of('response.output_item.done').map(({ item }) => item);

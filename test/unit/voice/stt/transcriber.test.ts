@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { type SttListener, type SttStream, UtteranceLost } from '../../../../src/engines/engine.ts';
+import {
+  type SttListener,
+  type SttStream,
+  type TurnSign,
+  UtteranceLost,
+} from '../../../../src/engines/engine.ts';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { Transcriber } from '../../../../src/voice/stt/transcriber.ts';
 import type { Heard } from '../../../../src/voice/stt/transcriber-events.ts';
@@ -14,6 +19,7 @@ const ENDPOINTING = { threshold: 0.5, prefixPaddingMs: 300, silenceDurationMs: 5
 function openTranscriber(
   endpointing: TranscriberOptions['endpointing'],
   change: (stream: SttStream, listener: SttListener) => SttStream = (stream) => stream,
+  silenceAfter?: TranscriberOptions['silenceAfter'],
 ) {
   const clock = new ManualClock();
   const engines = createFakeEngines();
@@ -22,7 +28,9 @@ function openTranscriber(
   const failures: string[] = [];
   let resumed = 0;
   const transcriber = new Transcriber({
-    ...{ clock, endpointing },
+    clock,
+    endpointing,
+    silenceAfter,
     encoding: 'linear16',
     sampleRateHz: RATE,
     vad: engines.vad,
@@ -181,13 +189,14 @@ describe('Transcriber', () => {
     }
   });
 
-  it('waits longer for a caller whose last word is unfinished, where its endpointing has a time for that', async () => {
-    const isDeferrable = { ...ENDPOINTING, unfinishedSilenceMs: 2_000 };
+  it('waits for as long as the words so far are worth', async () => {
+    const silenceAfter = (words: string) => (words.endsWith('the') ? 2_000 : 500);
     const afterSilence = async (said: string, silenceMs: number) => {
-      const { heard, hear } = openTranscriber(isDeferrable, (stream, listener) => ({
+      const tells = (stream: SttStream, listener: SttListener) => ({
         ...stream,
         push: () => listener.transcript({ text: said, isFinal: false }),
-      }));
+      });
+      const { heard, hear } = openTranscriber(ENDPOINTING, tells, silenceAfter);
       await hear(tone(800, RATE));
       await hear(silence(silenceMs, RATE));
       return heard.length;
@@ -205,7 +214,11 @@ describe('Transcriber', () => {
     const pushed: number[] = [];
     const clock = new ManualClock();
     const transcriber = new Transcriber({
-      ...{ clock, endpointing: null, encoding: 'linear16', sampleRateHz: RATE, gates: undefined },
+      clock,
+      endpointing: null,
+      encoding: 'linear16',
+      sampleRateHz: RATE,
+      gates: undefined,
       vad: createFakeEngines().vad,
       async openStt() {
         await opening;
@@ -232,7 +245,11 @@ describe('Transcriber', () => {
     let heard: number[] = [];
     const clock = new ManualClock();
     const transcriber = new Transcriber({
-      ...{ clock, endpointing: null, encoding: 'linear16', sampleRateHz: RATE, gates: undefined },
+      clock,
+      endpointing: null,
+      encoding: 'linear16',
+      sampleRateHz: RATE,
+      gates: undefined,
       vad: createFakeEngines().vad,
       openStt: async () => ({
         push(pcm) {
@@ -261,5 +278,111 @@ describe('Transcriber', () => {
     }
     expect(ended).toEqual(said.map((sound) => [...sound]));
     expect(Math.max(...lengths)).toBe(5 * frame);
+  });
+});
+
+describe('a transcriber whose recogniser finds the ends of turns', () => {
+  const BOUNDS = { leastMs: 300, mostMs: 1_800, isEager: true };
+
+  async function openTurns({ turns = BOUNDS as TranscriberOptions['turns'] | null } = {}) {
+    let listener: SttListener | undefined;
+    const events: string[] = [];
+    const clock = new ManualClock();
+    const engines = createFakeEngines();
+    const heard: Heard[] = [];
+    const transcriber = new Transcriber({
+      clock,
+      turns: turns ?? undefined,
+      encoding: 'linear16',
+      sampleRateHz: RATE,
+      endpointing: { ...ENDPOINTING, silenceDurationMs: 300 },
+      silenceAfter: () => 700,
+      vad: engines.vad,
+      gates: undefined,
+      async openStt(own) {
+        listener = own;
+        return { takesTurns: true, push() {}, async endUtterance() {}, close() {} };
+      },
+      events: {
+        began: () => {},
+        ended: (atMs) => events.push(`ended ${atMs}`),
+        segment: () => {},
+        heard: (utterance) => heard.push(utterance),
+        failed: () => {},
+        paused: (text) => events.push(`paused ${text}`),
+        resumed: () => events.push('resumed'),
+      },
+    });
+    const hear = async (pcm: Int16Array) => {
+      for (let at = 0; at < pcm.length; at += RATE / 50) {
+        transcriber.push(bytesOf(pcm.slice(at, at + RATE / 50)));
+        await settleAll();
+        clock.advance(20);
+      }
+    };
+    const says = (text: string, isFinal = false) => listener?.transcript({ text, isFinal });
+    const tells = (sign: TurnSign) => listener?.turn?.(sign);
+    await hear(silence(500, RATE));
+    await hear(tone(1_000, RATE));
+    says('what is my');
+    return { events, hear, heard, says, tells, transcriber };
+  }
+
+  /** When the utterance ended: its last voice was at 1,500 ms. */
+  const endOf = (events: readonly string[]) =>
+    Number(events.find((event) => event.startsWith('ended'))?.replace('ended ', '')) - 1_500;
+
+  it('ends an utterance at the end that is found, not before the shortest silence', async () => {
+    const { events, hear, heard, says, tells } = await openTurns();
+    says('what is my balance', true);
+    tells('over');
+    await hear(silence(600, RATE));
+    expect(endOf(events)).toBeGreaterThanOrEqual(BOUNDS.leastMs);
+    expect(endOf(events)).toBeLessThan(500);
+    expect(heard).toMatchObject([{ text: 'what is my balance', isTurnOver: true }]);
+  });
+
+  it('waits for the end behind a longer silence, whatever the words are', async () => {
+    const { events, hear, heard, says, tells } = await openTurns();
+    await hear(silence(1_000, RATE));
+    expect(events).toEqual([]);
+    says('what is my balance', true);
+    tells('over');
+    await hear(silence(40, RATE));
+    expect(endOf(events)).toBeLessThan(1_100);
+    expect(heard).toHaveLength(1);
+  });
+
+  it('ends an utterance after the longest silence where no end is found', async () => {
+    const { events, hear, heard } = await openTurns();
+    await hear(silence(2_200, RATE));
+    expect(endOf(events)).toBeGreaterThanOrEqual(BOUNDS.mostMs);
+    expect(endOf(events)).toBeLessThan(BOUNDS.mostMs + 200);
+    expect(heard[0]?.isTurnOver).toBeUndefined();
+  });
+
+  it('waits again where words follow an end that was found', async () => {
+    const { events, hear, says, tells } = await openTurns();
+    says('what is my', true);
+    tells('over');
+    says('balance');
+    await hear(silence(1_000, RATE));
+    expect(events).toEqual([]);
+  });
+
+  it('reports an end that is likely, and that the caller goes on after all', async () => {
+    const { events, tells } = await openTurns();
+    tells('likely_over');
+    tells('resumed');
+    expect(events).toEqual(['paused what is my', 'resumed']);
+  });
+
+  it('ignores what is found where the client chose a silence', async () => {
+    const { events, hear, tells } = await openTurns({ turns: null });
+    tells('likely_over');
+    tells('over');
+    await hear(silence(1_000, RATE));
+    expect(events.some((event) => event.startsWith('paused'))).toBe(false);
+    expect(endOf(events)).toBeGreaterThanOrEqual(700);
   });
 });

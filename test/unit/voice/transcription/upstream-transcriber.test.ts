@@ -320,7 +320,9 @@ describe('a stream with an upstream transcriber', () => {
       upstream,
       open: (deps, parts) =>
         new TranscriptionStream(deps, {
-          ...{ ...parts, dialect, isRelayed: true },
+          ...parts,
+          dialect,
+          isRelayed: true,
           openTranscriber: (stage) =>
             new UpstreamTranscriber({ ...deps, upstream, dialect, isOwnKey: false }, stage),
         }),

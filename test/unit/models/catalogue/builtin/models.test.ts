@@ -32,7 +32,10 @@ const ROOT = fileURLToPath(new URL('../../../../../', import.meta.url));
 
 /** Where people and programs find the name of a model to use. */
 const EXAMPLES = [
-  ...['README.md', '.env.example', 'package.json', 'src/models/catalogue/catalogue-file.ts'],
+  'README.md',
+  '.env.example',
+  'package.json',
+  'src/models/catalogue/catalogue-file.ts',
   ...['docs', 'src/app/commands', 'src/routes', 'src/sockets'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
       .filter((name) => /\.(md|ts)$/.test(name))
@@ -110,11 +113,19 @@ describe('the built-in catalogue', () => {
     );
     expect(unlimited.filter(({ contextWindow }) => contextWindow === undefined)).toEqual([]);
     expect(unlimited.map(({ id }) => id)).toEqual([
-      ...['xai/grok-4.7', 'xai/grok-4.5', 'xai/grok-build-0.1'],
-      ...['mistral/mistral-large', 'mistral/mistral-medium', 'mistral/codestral'],
+      'xai/grok-4.7',
+      'xai/grok-4.5',
+      'xai/grok-build-0.1',
+      'mistral/mistral-large',
+      'mistral/mistral-medium',
+      'mistral/codestral',
       'mistral/mistral-small',
-      ...['moonshot/kimi-k2.7-code', 'moonshot/kimi-k2.6', 'moonshot/kimi-k2.5'],
-      ...['sarvam/sarvam-105b', 'sarvam/sarvam-30b', 'moonshot/kimi-k3'],
+      'moonshot/kimi-k2.7-code',
+      'moonshot/kimi-k2.6',
+      'moonshot/kimi-k2.5',
+      'sarvam/sarvam-105b',
+      'sarvam/sarvam-30b',
+      'moonshot/kimi-k3',
     ]);
     for (const { id, contextWindow, maxOutputTokens } of BUILTIN_MODELS) {
       expect(maxOutputTokens ?? 0, id).toBeLessThanOrEqual(contextWindow ?? Infinity);
@@ -181,13 +192,27 @@ describe('the built-in catalogue', () => {
 
   it('tells open weights from closed ones, also of one maker', () => {
     const open = [
-      ...['openai/gpt-oss-120b', 'google/gemma-3-12b', 'meta/llama-3.1-8b', 'deepseek/deepseek-v3'],
-      ...['mistral/mistral-nemo', 'kokoro/kokoro-82m', 'baai/bge-m3', 'microsoft/phi-4'],
-      ...['openai/whisper-large-v3-turbo', 'nvidia/parakeet-tdt-0.6b-v3', 'qwen/qwen3-tts'],
+      'openai/gpt-oss-120b',
+      'google/gemma-3-12b',
+      'meta/llama-3.1-8b',
+      'deepseek/deepseek-v3',
+      'mistral/mistral-nemo',
+      'kokoro/kokoro-82m',
+      'baai/bge-m3',
+      'microsoft/phi-4',
+      'openai/whisper-large-v3-turbo',
+      'nvidia/parakeet-tdt-0.6b-v3',
+      'qwen/qwen3-tts',
     ];
     const closed = [
-      ...['openai/gpt-4o', 'google/gemini-2.5-pro', 'anthropic/claude-opus-4-8', 'openai/tts-1'],
-      ...['mistral/mistral-large', 'openai/whisper-1', 'deepgram/nova-3', 'local/guide'],
+      'openai/gpt-4o',
+      'google/gemini-2.5-pro',
+      'anthropic/claude-opus-4-8',
+      'openai/tts-1',
+      'mistral/mistral-large',
+      'openai/whisper-1',
+      'deepgram/nova-3',
+      'local/guide',
     ];
     expect(open.filter((id) => entryOf(id)?.isOpenWeight !== true)).toEqual([]);
     expect(closed.filter((id) => entryOf(id)?.isOpenWeight === true)).toEqual([]);

@@ -82,8 +82,12 @@ describe('a stream of the OpenAI dialect as a message', () => {
   it('passes over what is no JSON, and comments before it has begun', async () => {
     const { text } = await read([':\n\n', 'data: x\n\n', textEvent('a'), ':\n\n', 'data: 7\n\n']);
     expect(kinds(text)).toEqual([
-      ...['message_start', 'content_block_start', 'content_block_delta', 'ping'],
-      ...['content_block_stop', 'message_delta'],
+      'message_start',
+      'content_block_start',
+      'content_block_delta',
+      'ping',
+      'content_block_stop',
+      'message_delta',
     ]);
   });
 
@@ -105,7 +109,9 @@ describe('a stream of the OpenAI dialect as a message', () => {
     const begun = (await read(chunks.slice(0, 4))).text;
     expect(begun.indexOf('"name":"b"')).toBeGreaterThan(begun.indexOf(':1}'));
     expect(callsIn((await read(chunks.slice(0, 3))).text)).toEqual([
-      ...['1 a {"x"', '2 b {"y":"}', '3 c '],
+      '1 a {"x"',
+      '2 b {"y":"}',
+      '3 c ',
     ]);
   });
 
@@ -228,7 +234,8 @@ describe('a completion as a message', () => {
 
   it('has thoughts, a refusal and arguments that are no JSON', async () => {
     expect(await message({ reasoning: 'Hm.', refusal: 'No.' }, 'content_filter')).toMatchObject({
-      ...{ id: 'msg_spare', stop_reason: 'refusal' },
+      id: 'msg_spare',
+      stop_reason: 'refusal',
       content: [
         { type: 'thinking', thinking: 'Hm.', signature: '' },
         { type: 'text', text: 'No.' },
@@ -277,8 +284,12 @@ it('a writer has one block open at a time', () => {
   writer.stop();
   const text = writer.taken();
   expect(kinds(text)).toEqual([
-    ...['content_block_start', 'content_block_delta', 'content_block_stop'],
-    ...['content_block_start', 'content_block_delta', 'content_block_delta'],
+    'content_block_start',
+    'content_block_delta',
+    'content_block_stop',
+    'content_block_start',
+    'content_block_delta',
+    'content_block_delta',
     'content_block_stop',
   ]);
   expect(text.match(/"index":1/g)).toHaveLength(4);

@@ -7,7 +7,10 @@ import { schemaRoom } from '../../../../../src/models/providers/fit/object-schem
 
 const text = { type: 'string' };
 const closed = (properties: object, required = Object.keys(properties)) => ({
-  ...{ type: 'object', properties, required, additionalProperties: false },
+  type: 'object',
+  properties,
+  required,
+  additionalProperties: false,
 });
 const optional = closed({ a: text, b: text }, ['a']);
 
@@ -58,7 +61,9 @@ describe('a schema that OpenAI is asked to keep to strictly', () => {
     const of = (schema: object, strict?: boolean) => {
       const { response_format: format, tools } = translateToChat(
         MessagesRequest.parse({
-          ...{ model: 'a/b', max_tokens: 10, messages: [{ role: 'user', content: 'hi' }] },
+          model: 'a/b',
+          max_tokens: 10,
+          messages: [{ role: 'user', content: 'hi' }],
           tools: [{ name: 'f', input_schema: schema, strict }],
           output_config: { format: { type: 'json_schema', schema } },
         }),

@@ -6,7 +6,8 @@ import { EFFORTS } from '../../../../../src/models/providers/efforts.ts';
 
 const tool = (name: string) => ({ name, input_schema: { type: 'object' } });
 const changed = (type: 'tool_addition' | 'tool_removal', name: string) => ({
-  ...{ type, tool: { type: 'tool_reference', name } },
+  type,
+  tool: { type: 'tool_reference', name },
 });
 const user = (content: unknown = 'hi') => ({ role: 'user', content });
 const assistant = { role: 'assistant', content: 'ho' };
@@ -34,8 +35,10 @@ describe('turns of the system in a conversation', () => {
     const turns = [user(), { role: 'assistant', content: [thought] }, own, effort('low'), user()];
     const { messages } = withoutForeignThoughts(requestOf(turns));
     expect(messages).toEqual([
-      ...[user(), { role: 'assistant', content: [{ type: 'text', text: 'ho' }] }],
-      ...[effort('low'), user()],
+      user(),
+      { role: 'assistant', content: [{ type: 'text', text: 'ho' }] },
+      effort('low'),
+      user(),
     ]);
   });
 
@@ -62,7 +65,8 @@ describe('turns of the system in a conversation', () => {
     expect(namesAfter(...back)).toEqual(['f', 'g']);
     expect(namesAfter(changed('tool_removal', 'f'), changed('tool_removal', 'g'))).toBeUndefined();
     const defined = {
-      ...{ type: 'tool_addition', tool: { type: 'tool_definition', definition: tool('h') } },
+      type: 'tool_addition',
+      tool: { type: 'tool_definition', definition: tool('h') },
     };
     expect(namesAfter(defined)).toEqual(['f', 'g', 'h']);
     expect(namesAfter(defined, changed('tool_removal', 'h'))).toEqual(['f', 'g']);

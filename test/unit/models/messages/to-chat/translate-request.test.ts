@@ -4,9 +4,7 @@ import { translateToChat } from '../../../../../src/models/messages/to-chat/tran
 
 const chatOf = (content: unknown, more: object = {}, role = 'user') =>
   translateToChat(
-    MessagesRequest.parse({
-      ...{ model: 'a/b', max_tokens: 10, messages: [{ role, content }], ...more },
-    }),
+    MessagesRequest.parse({ model: 'a/b', max_tokens: 10, messages: [{ role, content }], ...more }),
   );
 const tool = { name: 'f', input_schema: { type: 'object' } };
 const reference = { type: 'tool_reference', name: 'f' };
@@ -37,16 +35,12 @@ describe('a Messages request in the words of the OpenAI dialect', () => {
     const document = (source: object) => ({ type: 'document', title: 'T', context: 'C', source });
     const texts = (block: object) => chatOf([block]).messages[0]?.content;
     expect(texts(document({ type: 'text', media_type: 'text/plain', data: 'abc' }))).toEqual([
-      ...[
-        { type: 'text', text: 'T\nC' },
-        { type: 'text', text: 'abc' },
-      ],
+      { type: 'text', text: 'T\nC' },
+      { type: 'text', text: 'abc' },
     ]);
     expect(texts(document({ type: 'content', content: 'abc' }))).toEqual([
-      ...[
-        { type: 'text', text: 'T\nC' },
-        { type: 'text', text: 'abc' },
-      ],
+      { type: 'text', text: 'T\nC' },
+      { type: 'text', text: 'abc' },
     ]);
     const pdf = { type: 'base64', media_type: 'application/pdf', data: 'aGk=' };
     expect(texts(document(pdf))).toEqual([
@@ -59,10 +53,8 @@ describe('a Messages request in the words of the OpenAI dialect', () => {
       content: [{ type: 'text', text: 'abc' }],
     };
     expect(texts(found)).toEqual([
-      ...[
-        { type: 'text', text: 'T\nS' },
-        { type: 'text', text: 'abc' },
-      ],
+      { type: 'text', text: 'T\nS' },
+      { type: 'text', text: 'abc' },
     ]);
   });
 
@@ -82,7 +74,8 @@ describe('a Messages request in the words of the OpenAI dialect', () => {
     expect(choice({ type: 'none' }).tool_choice).toBe('none');
     expect(choice({ type: 'any' }).tool_choice).toBe('required');
     expect(choice({ type: 'tool', name: 'f' }).tool_choice).toEqual({
-      ...{ type: 'function', function: { name: 'f' } },
+      type: 'function',
+      function: { name: 'f' },
     });
     expect(choice({ type: 'auto', disable_parallel_tool_use: true })).toMatchObject({
       parallel_tool_calls: false,
@@ -98,12 +91,22 @@ describe('a Messages request in the words of the OpenAI dialect', () => {
 
   it('leaves out what only leans on how a model works', () => {
     const more = {
-      ...{ thinking: { type: 'adaptive' }, metadata: { user_id: 'u' }, cache_control: {} },
-      ...{ context_management: { edits: [] }, service_tier: 'auto', speed: 'standard' },
-      ...{ output_config: { effort: 'low' }, mcp_servers: [], temperature: 0.5, top_p: 0.9 },
+      thinking: { type: 'adaptive' },
+      metadata: { user_id: 'u' },
+      cache_control: {},
+      context_management: { edits: [] },
+      service_tier: 'auto',
+      speed: 'standard',
+      output_config: { effort: 'low' },
+      mcp_servers: [],
+      temperature: 0.5,
+      top_p: 0.9,
     };
     expect(chatOf('x', more)).toEqual({
-      ...{ model: 'a/b', max_tokens: 10, temperature: 0.5, top_p: 0.9 },
+      model: 'a/b',
+      max_tokens: 10,
+      temperature: 0.5,
+      top_p: 0.9,
       messages: [{ role: 'user', content: 'x' }],
     });
   });

@@ -9,7 +9,9 @@ const rail = () =>
     clock: new ManualClock(),
   });
 const call = (more: object = {}) => ({
-  ...{ agentId: 1, heldRaw: 1n, model: 'claude' },
+  agentId: 1,
+  heldRaw: 1n,
+  model: 'claude',
   body: { messages: [{ role: 'user', content: 'Hi' }], ...more },
 });
 
@@ -18,7 +20,8 @@ describe('a Messages upstream as a rail', () => {
     await using anthropic = rail();
     const { signal } = new AbortController();
     expect(await anthropic.complete(call({ n: 2 }), signal)).toEqual({
-      ...{ kind: 'unfit', param: 'n' },
+      kind: 'unfit',
+      param: 'n',
       detail: 'n cannot be served here: this model gives one answer a request.',
     });
     expect(await anthropic.complete(call({ messages: [] }), signal)).toMatchObject({

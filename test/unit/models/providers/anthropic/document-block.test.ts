@@ -28,7 +28,11 @@ describe('a file that a user shows', () => {
 
   it('is refused by its place where it is another, or lies at a vendor', () => {
     const refused = [
-      ...[{ file_id: 'file-1' }, undefined, 'x', { file_data: 7 }, { file_data: '' }],
+      { file_id: 'file-1' },
+      undefined,
+      'x',
+      { file_data: 7 },
+      { file_data: '' },
       { file_data: 'data:text/plain;base64,AAAA' },
       { file_data: 'data:application/pdf,secret' },
       { file_data: 'https://secret.example/a.pdf' },

@@ -16,8 +16,11 @@ describe('the usage of a message', () => {
     };
     const read = readMessageUsage(usage);
     expect(read).toEqual({
-      ...{ inputTokens: 3_210, cachedTokens: 200, outputTokens: 40 },
-      ...{ cacheWriteTokens: 3_000, cacheWriteSurcharge: 750 },
+      inputTokens: 3_210,
+      cachedTokens: 200,
+      outputTokens: 40,
+      cacheWriteTokens: 3_000,
+      cacheWriteSurcharge: 750,
     });
     expect(read && completionUsage(read)).toEqual({
       prompt_tokens: 3_210,
@@ -30,7 +33,9 @@ describe('the usage of a message', () => {
   it('counts what is kept for an hour as twice the prompt that it is, and no more than was written', () => {
     const surcharge = (ephemeral_1h_input_tokens: unknown) =>
       readMessageUsage({
-        ...{ input_tokens: 1, output_tokens: 2, cache_creation_input_tokens: 1_001 },
+        input_tokens: 1,
+        output_tokens: 2,
+        cache_creation_input_tokens: 1_001,
         cache_creation: { ephemeral_5m_input_tokens: 1, ephemeral_1h_input_tokens },
       })?.cacheWriteSurcharge;
     expect([surcharge(1_000), surcharge(0), surcharge(5_000)]).toEqual([1_000.25, 250.25, 1_001]);

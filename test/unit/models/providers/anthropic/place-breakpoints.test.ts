@@ -58,7 +58,8 @@ describe('the breakpoints of a request', () => {
     expect(placed.system).toBe(half);
     expect(marksIn(placed)).toBe(2);
     expect(placeBreakpoints({ system: half, messages: [user('so?')] }, at)).toEqual({
-      ...{ system: half, messages: [user('so?')] },
+      system: half,
+      messages: [user('so?')],
     });
   });
 

@@ -4,7 +4,9 @@ import { ToolCallDeltas } from '../../../../../src/models/providers/anthropic/to
 
 const use = (id: string, input?: unknown) => ({ type: 'tool_use', id, name: 'f', input });
 const begun = (index: number, id: string) => ({
-  ...{ index, id, type: 'function' },
+  index,
+  id,
+  type: 'function',
   function: { name: 'f', arguments: '' },
 });
 const args = (index: number, text: string) => ({ index, function: { arguments: text } });

@@ -53,7 +53,8 @@ describe('a message', () => {
     const content = [toolUse('a', { city: 'Oslo' }), toolUse('b', undefined)];
     const translated = translate({ content, stop_reason: 'tool_use' });
     const call = (id: string, args: string) => ({
-      ...{ id, type: 'function' },
+      id,
+      type: 'function',
       function: { name: 'weather', arguments: args },
     });
     expect(translated?.completion.choices).toEqual([
@@ -86,9 +87,14 @@ describe('a message', () => {
 
   it('says why it stopped in the words of the caller', () => {
     const reasons = {
-      ...{ end_turn: 'stop', stop_sequence: 'stop', pause_turn: 'stop', max_tokens: 'length' },
-      ...{ tool_use: 'tool_calls', refusal: 'content_filter' },
-      ...{ model_context_window_exceeded: 'length', unheard_of: 'stop' },
+      end_turn: 'stop',
+      stop_sequence: 'stop',
+      pause_turn: 'stop',
+      max_tokens: 'length',
+      tool_use: 'tool_calls',
+      refusal: 'content_filter',
+      model_context_window_exceeded: 'length',
+      unheard_of: 'stop',
     };
     for (const [theirs, ours] of Object.entries(reasons)) expect(finishReasonOf(theirs)).toBe(ours);
     expect(finishReasonOf(null)).toBe('stop');

@@ -5,7 +5,8 @@ import { UnfitRequest } from '../../../../../src/models/providers/anthropic/unfi
 
 const text = (words: string) => ({ type: 'text', text: words });
 const call = (id: string, args: unknown = '{"city":"Oslo"}') => ({
-  ...{ id, type: 'function' },
+  id,
+  type: 'function',
   function: { name: 'weather', arguments: args },
 });
 
@@ -51,13 +52,16 @@ describe('the messages of a conversation', () => {
       { role: 'user', content: 'Weather?' },
       { role: 'assistant', content: null, tool_calls: [call('a')] },
       {
-        ...{ role: 'tool', tool_call_id: 'a' },
+        role: 'tool',
+        tool_call_id: 'a',
         content: [{ ...text('Rain'), cache_control }, text('and wind')],
       },
     ]);
     expect(turns[2]?.content).toEqual([
       {
-        ...{ type: 'tool_result', tool_use_id: 'a', cache_control },
+        type: 'tool_result',
+        tool_use_id: 'a',
+        cache_control,
         content: [text('Rain'), text('and wind')],
       },
     ]);

@@ -87,11 +87,15 @@ describe('the effort of a request', () => {
       EFFORTS.map((word) => asked(word, efforts)?.effort);
     expect(taken(ALL)).toEqual(['low', 'low', 'low', 'medium', 'high', 'xhigh', 'max']);
     expect(taken(['low', 'medium', 'high', 'max'])).toEqual([
-      ...['low', 'low', 'low', 'medium', 'high', 'high', 'max'],
+      'low',
+      'low',
+      'low',
+      'medium',
+      'high',
+      'high',
+      'max',
     ]);
-    expect(taken(['max', 'high'])).toEqual([
-      ...['high', 'high', 'high', 'high', 'high', 'high', 'max'],
-    ]);
+    expect(taken(['max', 'high'])).toEqual(['high', 'high', 'high', 'high', 'high', 'high', 'max']);
   });
 
   it('is left out where the model is not known to take any, and where nothing known is asked', () => {
@@ -179,8 +183,15 @@ describe('a request that cannot be served', () => {
 
   it('is none where the field asks for what is given anyway', () => {
     const ordinary = {
-      ...{ n: 1, logprobs: false, top_logprobs: 0, logit_bias: {}, audio: null },
-      ...{ modalities: ['text'], response_format: { type: 'text' }, stop: null, user: null },
+      n: 1,
+      logprobs: false,
+      top_logprobs: 0,
+      logit_bias: {},
+      audio: null,
+      modalities: ['text'],
+      response_format: { type: 'text' },
+      stop: null,
+      user: null,
     };
     expect(translate(ordinary)).toEqual(translate());
   });

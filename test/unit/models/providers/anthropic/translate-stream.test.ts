@@ -22,23 +22,32 @@ const start = (usage: object = { input_tokens: 25, output_tokens: 1 }): Event =>
   message: { id: 'msg_1', type: 'message', role: 'assistant', model: 'claude', content: [], usage },
 });
 const opened = (index: number, content_block: object): Event => ({
-  ...{ type: 'content_block_start', index, content_block },
+  type: 'content_block_start',
+  index,
+  content_block,
 });
 const delta = (index: number, change: object): Event => ({
-  ...{ type: 'content_block_delta', index, delta: change },
+  type: 'content_block_delta',
+  index,
+  delta: change,
 });
 const closed = (index: number): Event => ({ type: 'content_block_stop', index });
 const says = (index: number, text: string): Event => delta(index, { type: 'text_delta', text });
 const writes = (index: number, partial_json: string): Event =>
   delta(index, { type: 'input_json_delta', partial_json });
 const finish = (stop_reason: string, usage: object = { output_tokens: 15 }): Event => ({
-  ...{ type: 'message_delta', delta: { stop_reason, stop_sequence: null }, usage },
+  type: 'message_delta',
+  delta: { stop_reason, stop_sequence: null },
+  usage,
 });
 const stop: Event = { type: 'message_stop' };
 const ping: Event = { type: 'ping' };
 const text = { type: 'text', text: '' };
 const tool = (id: string, name = 'weather', input: object = {}) => ({
-  ...{ type: 'tool_use', id, name, input },
+  type: 'tool_use',
+  id,
+  name,
+  input,
 });
 
 const GREETING = [

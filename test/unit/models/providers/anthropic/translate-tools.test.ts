@@ -16,7 +16,9 @@ describe('the tools of a request', () => {
     expect(translateTools({ tools: [weather, loose, bare] })).toEqual({
       tools: [
         {
-          ...{ name: 'weather', description: 'Tells it.', strict: true },
+          name: 'weather',
+          description: 'Tells it.',
+          strict: true,
           input_schema: { ...parameters, additionalProperties: false },
         },
         { name: 'loose', input_schema: parameters },

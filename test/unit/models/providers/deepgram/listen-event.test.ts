@@ -9,13 +9,18 @@ describe('what is read of an upstream that transcribes live', () => {
     const alternatives = [{ transcript: 'hello' }, { transcript: 'yellow' }];
     const result = { type: 'Results', start: 1.5, duration: 2, is_final: true };
     expect(read({ ...result, speech_final: true, channel: { alternatives } })).toEqual({
-      ...{ kind: 'results', text: 'hello', isFinal: true, speechFinal: true, endSeconds: 3.5 },
+      kind: 'results',
+      text: 'hello',
+      isFinal: true,
+      speechFinal: true,
+      endSeconds: 3.5,
     });
   });
 
   it('is the total at the end', () => {
     expect(read({ type: 'Metadata', duration: 12.25 })).toEqual({
-      ...{ kind: 'metadata', seconds: 12.25 },
+      kind: 'metadata',
+      seconds: 12.25,
     });
   });
 

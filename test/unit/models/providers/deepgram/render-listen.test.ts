@@ -16,14 +16,19 @@ const WISHES: ListenWishes = {
 };
 const FILE = { name: 'sound', contentType: undefined, bytes: Buffer.alloc(0), durationMs: 4_000 };
 const callOf = (change: Partial<ListenWishes> = {}) => ({
-  ...{ file: FILE, model: 'ears-1', granularities: undefined },
+  file: FILE,
+  model: 'ears-1',
+  granularities: undefined,
   listen: { ...WISHES, ...change },
 });
 const WHOLE = {
-  ...{ durationMs: 4_000, language: 'english' },
+  durationMs: 4_000,
+  language: 'english',
   segments: [
     {
-      ...{ startMs: 0, endMs: 1_000, text: 'Hello there.' },
+      startMs: 0,
+      endMs: 1_000,
+      text: 'Hello there.',
       words: [
         { word: 'Hello', startMs: 0, endMs: 400 },
         { word: 'there.', startMs: 400, endMs: 1_000 },
@@ -43,8 +48,13 @@ describe('a transcript in the shape of Deepgram', () => {
     const uuid = uuidOf('acme/ears');
     expect(await rendered()).toEqual({
       metadata: {
-        ...{ transaction_key: 'deprecated', request_id: 'req', sha256: 'aa', created: 'now' },
-        ...{ duration: 4, channels: 1, models: [uuid] },
+        transaction_key: 'deprecated',
+        request_id: 'req',
+        sha256: 'aa',
+        created: 'now',
+        duration: 4,
+        channels: 1,
+        models: [uuid],
         model_info: { [uuid]: { name: 'acme/ears', version: 'latest', arch: 'ears-1' } },
       },
       results: {
@@ -71,7 +81,9 @@ describe('a transcript in the shape of Deepgram', () => {
     const utterances = async (uttSplitMs: number) =>
       (await rendered({ punctuated: true, uttSplitMs })).results.utterances.map(
         ({ start, transcript, words }: { start: number; transcript: string; words: unknown[] }) => [
-          ...[start, transcript, words.length],
+          start,
+          transcript,
+          words.length,
         ],
       );
     expect(await utterances(800)).toEqual([
@@ -83,20 +95,17 @@ describe('a transcript in the shape of Deepgram', () => {
 
   it('warns of what was wished and is not done, once for each, and of nothing that was not', async () => {
     const options = [
-      ...[
-        ['diarize', 'true'],
-        ['punctuate', 'false'],
-        ['keyterm', 'a'],
-        ['keyterm', 'b'],
-      ],
-      ...[
-        ['utterances', 'true'],
-        ['detect_language', 'true'],
-      ],
+      ['diarize', 'true'],
+      ['punctuate', 'false'],
+      ['keyterm', 'a'],
+      ['keyterm', 'b'],
+      ['utterances', 'true'],
+      ['detect_language', 'true'],
     ] as [string, string][];
     const { metadata, results } = await rendered({ options });
     expect(metadata.warnings.map(({ parameter }: { parameter: string }) => parameter)).toEqual([
-      ...['diarize', 'keyterm'],
+      'diarize',
+      'keyterm',
     ]);
     expect(results.channels[0].detected_language).toBe('english');
   });
@@ -122,7 +131,9 @@ describe('a transcript in the shape of Deepgram', () => {
 
   it('of eight hours holds nothing up', async () => {
     const words = Array.from({ length: 80_000 }, (_, i) => ({
-      ...{ word: 'word', startMs: i * 300, endMs: i * 300 + 200 },
+      word: 'word',
+      startMs: i * 300,
+      endMs: i * 300 + 200,
     }));
     const text = words.map(({ word }) => word).join(' ');
     const long = { ...WHOLE, segments: [{ startMs: 0, endMs: 24_000_000, text, words }] };

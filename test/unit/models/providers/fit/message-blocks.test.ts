@@ -8,7 +8,8 @@ const image = (media_type: string) => ({
 });
 const use = (id: string) => ({ type: 'tool_use', id, name: 'look', input: {} });
 const result = (id: string, content: unknown = 'x') => ({
-  ...{ type: 'tool_result', tool_use_id: id },
+  type: 'tool_result',
+  tool_use_id: id,
   content,
 });
 

@@ -9,13 +9,22 @@ const orderOf = (...roles: string[]) =>
 describe('a chat in the order that Mistral asks for', () => {
   it('has an answer between the results of tools and the user', () => {
     expect(orderOf('user', 'assistant', 'tool', 'tool', 'user').map(({ role }) => role)).toEqual([
-      ...['user', 'assistant', 'tool', 'tool', 'assistant', 'user'],
+      'user',
+      'assistant',
+      'tool',
+      'tool',
+      'assistant',
+      'user',
     ]);
   });
 
   it('has late instructions as words of the user', () => {
     expect(orderOf('system', 'user', 'assistant', 'system', 'user')).toEqual([
-      ...[say('system'), say('user'), say('assistant'), say('user', 'system'), say('user')],
+      say('system'),
+      say('user'),
+      say('assistant'),
+      say('user', 'system'),
+      say('user'),
     ]);
   });
 

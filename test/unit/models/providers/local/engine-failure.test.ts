@@ -15,7 +15,9 @@ describe('what an engine throws', () => {
     });
     expect(read(new EngineBusy(2))).toMatchObject({ failure: 'busy', retryAfterSeconds: 2 });
     expect(read(new EngineInputRefused('too long'))).toEqual({
-      ...{ kind: 'unfit', detail: 'too long', param: 'input' },
+      kind: 'unfit',
+      detail: 'too long',
+      param: 'input',
     });
     expect(read(new Error('bug'))).toMatchObject({ failure: 'broken', detail: 'bug' });
     expect(read('odd')).toMatchObject({ failure: 'broken', detail: 'odd' });

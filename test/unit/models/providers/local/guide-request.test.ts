@@ -4,7 +4,8 @@ import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { readGuideParameters } from '../../../../../src/models/providers/local/guide-request.ts';
 
 const tool = (name: string, more: object = {}) => ({
-  ...{ type: 'function', function: { name, ...more } },
+  type: 'function',
+  function: { name, ...more },
 });
 const tools = [tool('a', { description: 'does', parameters: { type: 'object' } }), tool('b')];
 const named = (name: string) => ({ type: 'function', function: { name } });
@@ -27,7 +28,9 @@ describe('what a chat request asks of the guide', () => {
       return [offered?.map(({ name }) => name).join(''), mustCall === true];
     };
     expect(readGuideParameters({ tools }).tools?.[0]).toEqual({
-      ...{ name: 'a', description: 'does', parameters: { type: 'object' } },
+      name: 'a',
+      description: 'does',
+      parameters: { type: 'object' },
       place: 'tools.0.function.parameters',
     });
     expect(namesOf('auto')).toEqual(['ab', false]);
@@ -35,7 +38,8 @@ describe('what a chat request asks of the guide', () => {
     expect(namesOf('none')).toEqual([undefined, false]);
     expect(namesOf(named('b'))).toEqual(['b', true]);
     const allowed = (mode: string) => ({
-      ...{ type: 'allowed_tools', allowed_tools: { mode, tools: [named('a')] } },
+      type: 'allowed_tools',
+      allowed_tools: { mode, tools: [named('a')] },
     });
     expect(namesOf(allowed('auto'))).toEqual(['a', false]);
     expect(namesOf(allowed('required'))).toEqual(['a', true]);
@@ -45,7 +49,8 @@ describe('what a chat request asks of the guide', () => {
     const schema = { type: 'object' };
     const format = { type: 'json_schema', json_schema: { name: 'x', schema } };
     expect(readGuideParameters({ response_format: format, stop: 'x' })).toEqual({
-      ...{ format: { schema, place: 'response_format.json_schema.schema' }, stop: ['x'] },
+      format: { schema, place: 'response_format.json_schema.schema' },
+      stop: ['x'],
     });
     expect(readGuideParameters({ response_format: { type: 'json_object' } }).format).toBeDefined();
     expect(readGuideParameters({ response_format: { type: 'text' }, stop: null })).toEqual({});

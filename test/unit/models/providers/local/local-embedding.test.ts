@@ -60,7 +60,8 @@ describe('the local encoder as a rail', () => {
   it('takes lists of tokens, and counts each of them', async () => {
     const { batches, embed } = world();
     expect((await embed({ input: [9, 9, 9] })).json).toMatchObject({
-      ...{ data: [{ index: 0, embedding: [3, 0.5] }], usage: { prompt_tokens: 3 } },
+      data: [{ index: 0, embedding: [3, 0.5] }],
+      usage: { prompt_tokens: 3 },
     });
     const many = await embed({ input: [[1], [2, 3]] });
     expect(many.json).toMatchObject({ data: [{ index: 0 }, { index: 1 }] });

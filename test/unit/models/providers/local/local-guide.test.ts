@@ -72,7 +72,8 @@ describe('the guide as a rail', () => {
     const { ask, asked } = world();
     const { outcome } = await ask({ ...hello, logprobs: true });
     expect(outcome).toEqual({
-      ...{ kind: 'unfit', param: 'logprobs' },
+      kind: 'unfit',
+      param: 'logprobs',
       detail: 'logprobs cannot be served here: this model gives none.',
     });
     expect(asked).toEqual([]);

@@ -50,7 +50,11 @@ function engineOf(words: readonly (number | Error)[]) {
   const rail = createLocalSpeechRail({ engine, encoding: ENCODING });
   const speak = (more: Partial<SpeechCall> = {}, signal = new AbortController().signal) => {
     const call: SpeechCall = {
-      ...{ model: 'flite', input: 'x', format: 'pcm', wantsUsage: false, body: {} },
+      model: 'flite',
+      input: 'x',
+      format: 'pcm',
+      wantsUsage: false,
+      body: {},
       ...more,
     };
     return rail.speak(call, signal);

@@ -20,7 +20,11 @@ const call = (
   more: Partial<TranscriptionCall> = {},
   bytes: Uint8Array = encodeWav(twice, 16_000),
 ): TranscriptionCall => ({
-  ...{ model: 'pocketsphinx', format: 'json', language: undefined, prompt: undefined, fields: [] },
+  model: 'pocketsphinx',
+  format: 'json',
+  language: undefined,
+  prompt: undefined,
+  fields: [],
   file: { name: 'a', contentType: undefined, bytes: Buffer.from(bytes), durationMs: 6_000 },
   ...more,
 });
@@ -43,7 +47,9 @@ describe('a file for the local recogniser', () => {
     expect(outcome).toMatchObject({ usage: { seconds: 6 } });
     const more = { ...file, durationMs: 4_000 };
     expect(await rail.transcribe(call({ file: more }), stays())).toMatchObject({
-      ...{ kind: 'unfit', param: 'file', detail: expect.stringContaining('more sound') },
+      kind: 'unfit',
+      param: 'file',
+      detail: expect.stringContaining('more sound'),
     });
   });
 
@@ -121,12 +127,12 @@ describe('a file for the local recogniser', () => {
 
   it('fails as its engine fails', async () => {
     const { rail, stt } = world();
-    stt.places = 0;
+    stt.streams = 0;
     expect(await rail.transcribe(call(), stays())).toMatchObject({
       failure: 'busy',
       retryAfterSeconds: 5,
     });
-    stt.places = 1;
+    stt.streams = 1;
     stt.breakAfterSamples = 0;
     expect(await rail.transcribe(call(), stays())).toMatchObject({ failure: 'broken' });
     const outcome = await rail.stream(call(), stays());

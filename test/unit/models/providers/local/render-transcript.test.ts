@@ -31,7 +31,10 @@ describe('a transcript in the format that was asked for', () => {
   it('is JSON with its segments, in seconds', async () => {
     const verbose: unknown = JSON.parse((await written('verbose_json'))[1] ?? '');
     expect(verbose).toMatchObject({
-      ...{ task: 'transcribe', language: 'english', duration: 3_726, text: 'one two three' },
+      task: 'transcribe',
+      language: 'english',
+      duration: 3_726,
+      text: 'one two three',
       segments: [
         { id: 0, start: 0, end: 1.5, text: 'one two' },
         { id: 1, start: 3_723.004, end: 3_725.999, text: 'three' },
@@ -45,9 +48,16 @@ describe('a transcript in the format that was asked for', () => {
     };
     for (const segment of segments) {
       expect(segment).toEqual({
-        ...{ id: expect.any(Number), seek: expect.any(Number), start: expect.any(Number) },
-        ...{ end: expect.any(Number), text: expect.any(String), tokens: [], temperature: 0 },
-        ...{ avg_logprob: 0, compression_ratio: expect.any(Number), no_speech_prob: 0 },
+        id: expect.any(Number),
+        seek: expect.any(Number),
+        start: expect.any(Number),
+        end: expect.any(Number),
+        text: expect.any(String),
+        tokens: [],
+        temperature: 0,
+        avg_logprob: 0,
+        compression_ratio: expect.any(Number),
+        no_speech_prob: 0,
       });
     }
     expect(segments).toMatchObject([{ seek: 0 }, { seek: 372_000 }]);

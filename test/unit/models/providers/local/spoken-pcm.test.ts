@@ -5,7 +5,8 @@ import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { spokenPcm } from '../../../../../src/models/providers/local/spoken-pcm.ts';
 
 const tone = (sampleRateHz: number, seconds: number): SpeechChunk => ({
-  ...{ sampleRateHz, text: '' },
+  sampleRateHz,
+  text: '',
   pcm: Int16Array.from({ length: sampleRateHz * seconds }, (_, i) =>
     Math.round(8_000 * Math.sin((2 * Math.PI * 440 * i) / sampleRateHz)),
   ),

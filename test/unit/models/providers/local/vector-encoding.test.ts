@@ -40,7 +40,10 @@ describe('the encodings of a vector', () => {
 
   it('are told apart by what is written', () => {
     expect(['AA==', [1], 7, undefined].map(encodingOf)).toEqual([
-      ...['base64', 'float', undefined, undefined],
+      'base64',
+      'float',
+      undefined,
+      undefined,
     ]);
   });
 });

@@ -13,7 +13,10 @@ import {
 } from '../../../../support/speech-upstream.ts';
 
 const CALL: SpeechCall = {
-  ...{ model: 'theirs', input: 'Hello.', format: 'mp3', wantsUsage: false },
+  model: 'theirs',
+  input: 'Hello.',
+  format: 'mp3',
+  wantsUsage: false,
   body: { model: 'ours', input: 'Hello.', stream_format: 'sse', odd: 1 },
 };
 
@@ -24,7 +27,9 @@ async function rail(limits = {}) {
   const speak = (more: Partial<SpeechCall> = {}, signal = new AbortController().signal) =>
     made.speak({ ...CALL, ...more }, signal);
   return {
-    ...{ upstream, speak, makes: made.makes },
+    upstream,
+    speak,
+    makes: made.makes,
     async [Symbol.asyncDispose]() {
       await made[Symbol.asyncDispose]();
       await upstream[Symbol.asyncDispose]();

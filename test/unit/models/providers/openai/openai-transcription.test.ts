@@ -18,7 +18,9 @@ beforeAll(async () => {
   upstream = await transcriptionUpstream();
   const { baseUrl } = upstream;
   rail = createOpenAiTranscriptionRail({
-    ...{ upstream: { baseUrl, apiKey: 'secret' }, clock: systemClock, random: systemRandom },
+    upstream: { baseUrl, apiKey: 'secret' },
+    clock: systemClock,
+    random: systemRandom,
   });
 });
 afterAll(async () => {
@@ -28,7 +30,10 @@ afterAll(async () => {
 
 const bytes = Buffer.from(Array.from({ length: 70_000 }, (_, i) => i & 255));
 const call = (more: Partial<TranscriptionCall> = {}): TranscriptionCall => ({
-  ...{ model: 'ears', format: 'json', language: undefined, prompt: undefined },
+  model: 'ears',
+  format: 'json',
+  language: undefined,
+  prompt: undefined,
   file: { name: 'a.ogg', contentType: undefined, bytes, durationMs: 1_000 },
   fields: [['timestamp_granularities[]', 'word']],
   ...more,
@@ -67,7 +72,9 @@ describe('a transcription in the OpenAI dialect', () => {
     }
     upstream.script.push({ contentType: 'text/plain', body: 'plain words' });
     expect(await rail.transcribe(call({ format: 'text' }), stays())).toMatchObject({
-      ...{ kind: 'completed', contentType: 'text/plain', usage: { seconds: null } },
+      kind: 'completed',
+      contentType: 'text/plain',
+      usage: { seconds: null },
     });
   });
 

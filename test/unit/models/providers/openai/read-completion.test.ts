@@ -34,7 +34,8 @@ describe('reading a completion', () => {
 
   it('takes what the upstream wrote to its cache, never more than the prompt', () => {
     const usage = (cache_write_tokens: unknown) => ({
-      ...{ prompt_tokens: 1_200, completion_tokens: 400 },
+      prompt_tokens: 1_200,
+      completion_tokens: 400,
       prompt_tokens_details: { cache_write_tokens },
     });
     expect(readUsage(usage(1_024))).toMatchObject({ cacheWriteTokens: 1_024 });
@@ -72,9 +73,7 @@ describe('reading a completion', () => {
   it('notes which model answered, and why each choice ended', async () => {
     const choices = [{ finish_reason: 'stop' }, { finish_reason: 'length' }, { finish_reason: 7 }];
     const completion = await read({ model: 'gpt-dated', choices });
-    expect(completion?.note?.()).toEqual({
-      ...{ model: 'gpt-dated', finishReasons: ['stop', 'length'] },
-    });
+    expect(completion?.note?.()).toEqual({ model: 'gpt-dated', finishReasons: ['stop', 'length'] });
     expect((await read({ choices: [] }))?.note?.()).toEqual({});
   });
 

@@ -14,10 +14,14 @@ it('takes the times of words before those of stretches, and of nothing that is n
     { text: 'bad', start: -1, end: 2 },
   ];
   expect(readWhole({ text: 'one two', language: 'english', words, segments }, 3_000)).toEqual({
-    ...{ text: 'one two', durationMs: 3_000, language: 'english' },
+    text: 'one two',
+    durationMs: 3_000,
+    language: 'english',
     segments: [
       {
-        ...{ startMs: 500, endMs: 2_000, text: 'one two' },
+        startMs: 500,
+        endMs: 2_000,
+        text: 'one two',
         words: [
           { word: 'one', startMs: 500, endMs: 1_000 },
           { word: 'two', startMs: 2_000, endMs: 2_000 },

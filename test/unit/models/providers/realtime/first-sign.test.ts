@@ -20,12 +20,10 @@ function rails() {
   const clock = new ManualClock();
   const { baseUrl } = upstream;
   const deps = {
-    ...{
-      upstream: { baseUrl, apiKey: 'sk-1' },
-      clock,
-      line: new MessageLine(clock),
-      random: systemRandom,
-    },
+    upstream: { baseUrl, apiKey: 'sk-1' },
+    clock,
+    line: new MessageLine(clock),
+    random: systemRandom,
     connectMs: CONNECT_MS,
   };
   const { signal } = new AbortController();

@@ -16,13 +16,25 @@ describe('what is read of the frames of an upstream', () => {
 
   it('is the usage of a turn, kind by kind', () => {
     const usage = usageOf({
-      ...{ textIn: 119, audioIn: 13, cachedText: 64, cachedAudio: 3, textOut: 30, audioOut: 91 },
+      textIn: 119,
+      audioIn: 13,
+      cachedText: 64,
+      cachedAudio: 3,
+      textOut: 30,
+      audioOut: 91,
     });
     expect(done(usage)).toEqual({
-      ...{ kind: 'done', id: 'r1', isFailed: false, isCancelled: false },
+      kind: 'done',
+      id: 'r1',
+      isFailed: false,
+      isCancelled: false,
       tokens: {
-        ...{ textIn: 119, audioIn: 13, cachedText: 64, cachedAudio: 3 },
-        ...{ textOut: 30, audioOut: 91 },
+        textIn: 119,
+        audioIn: 13,
+        cachedText: 64,
+        cachedAudio: 3,
+        textOut: 30,
+        audioOut: 91,
       },
     });
   });
@@ -32,11 +44,14 @@ describe('what is read of the frames of an upstream', () => {
     const item = { type, item_id: 'item_1', content_index: 0 };
     const tokens = { type: 'tokens', input_tokens: 20, output_tokens: 7 };
     expect(read({ ...item, usage: tokens })).toMatchObject({
-      ...{ kind: 'heard', id: 'item_1/0', seconds: null },
+      kind: 'heard',
+      id: 'item_1/0',
+      seconds: null,
       tokens: { textIn: 0, audioIn: 20, textOut: 7, audioOut: 0 },
     });
     expect(read({ ...item, usage: { type: 'duration', seconds: 1.5 } })).toMatchObject({
-      ...{ tokens: null, seconds: 1.5 },
+      tokens: null,
+      seconds: 1.5,
     });
     expect(read(item)).toMatchObject({ tokens: null, seconds: null });
   });

@@ -16,13 +16,11 @@ function rail(apiKey: string | null = 'sk-1', query = '') {
   const clock = new ManualClock();
   const baseUrl = upstream.baseUrl + query;
   const opened = createOpenAiRealtimeRail({
-    ...{
-      upstream: { baseUrl, apiKey },
-      clock,
-      line: new MessageLine(clock),
-      random: systemRandom,
-      connectMs: 2_000,
-    },
+    upstream: { baseUrl, apiKey },
+    clock,
+    line: new MessageLine(clock),
+    random: systemRandom,
+    connectMs: 2_000,
   });
   const connect = (ownKey?: string, signal = new AbortController().signal) =>
     opened.connect({ agentId: 1, model: 'a b', ownKey }, signal);

@@ -37,7 +37,8 @@ describe('a relayed stream of a response', () => {
     const kinds = ['response.mcp_call.arguments.delta', 'response.v2-x.done', 'keepalive'];
     const text = await relayed(created, ...kinds.map((kind) => event(kind)), last);
     expect([...text.matchAll(/^event: (.*)$/gm)].map(([, kind]) => kind)).toEqual([
-      ...['response.created', ...kinds],
+      'response.created',
+      ...kinds,
     ]);
   });
 

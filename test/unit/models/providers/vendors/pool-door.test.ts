@@ -12,7 +12,10 @@ import {
 } from '../../../../../src/models/providers/vendors/vendor-api.ts';
 
 const declined: Outcome<never> = {
-  ...{ kind: 'declined', status: 422, body: Buffer.from('no'), contentType: 'text/plain' },
+  kind: 'declined',
+  status: 422,
+  body: Buffer.from('no'),
+  contentType: 'text/plain',
 };
 
 function orders(refusal?: Outcome<never>) {

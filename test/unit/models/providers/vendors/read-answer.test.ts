@@ -13,8 +13,12 @@ import { usualStallMs } from '../../../../support/longest-stall.ts';
 
 /** As ElevenLabs writes it: a word or a blank of six members. */
 const item = (at: number) => ({
-  ...{ text: at % 2 === 0 ? 'Wort' : ' ', start: at / 10, end: (at + 1) / 10 },
-  ...{ type: at % 2 === 0 ? 'word' : 'spacing', speaker_id: 'speaker_0', logprob: -1 / (at + 1) },
+  text: at % 2 === 0 ? 'Wort' : ' ',
+  start: at / 10,
+  end: (at + 1) / 10,
+  type: at % 2 === 0 ? 'word' : 'spacing',
+  speaker_id: 'speaker_0',
+  logprob: -1 / (at + 1),
 });
 const transcript = (words: number) => ({
   text: 'Wort '.repeat(words),

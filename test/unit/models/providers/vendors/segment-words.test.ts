@@ -5,7 +5,10 @@ import { segmentWords } from '../../../../../src/models/providers/vendors/segmen
 import { usualStallMs } from '../../../../support/longest-stall.ts';
 
 const word = (said: string, startMs: number, endMs: number, gap = ' ') => ({
-  ...{ word: said, startMs, endMs, gap },
+  word: said,
+  startMs,
+  endMs,
+  gap,
 });
 const linesOf = async (...words: ReturnType<typeof word>[]) =>
   (await segmentWords(words)).map(({ endMs, startMs, text }) => [text, startMs, endMs]);
@@ -43,7 +46,9 @@ describe('words in lines', () => {
 
   it('are read and written in many turns where there are hours of them', async () => {
     const list = Array.from({ length: 20_000 }, (_, i) => ({
-      ...{ word: i % 11 === 0 ? 'end.' : 'word', start: i / 3, end: i / 3 + 0.2 },
+      word: i % 11 === 0 ? 'end.' : 'word',
+      start: i / 3,
+      end: i / 3 + 0.2,
     }));
     const stallMs = await usualStallMs(50, async () => {
       const segments = await segmentWords(await spacedWords(list, 'word', 1_000));

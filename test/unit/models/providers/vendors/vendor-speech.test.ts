@@ -56,7 +56,7 @@ afterEach(async () => {
 
 const speak = (more: Partial<SpeechCall> = {}, signal = new AbortController().signal) =>
   rail.speak(
-    { ...{ model: 'mistv2', body: {}, input: 'x', format: 'opus', wantsUsage: false }, ...more },
+    { model: 'mistv2', body: {}, input: 'x', format: 'opus', wantsUsage: false, ...more },
     signal,
   );
 const begun = async (more: Partial<SpeechCall> = {}) => {

@@ -56,7 +56,10 @@ function connected(pieces: number, more: Partial<ConnectionDeps> = {}) {
   };
   const connection = new ResponseConnection(
     {
-      ...{ clock, log: silentLog, remembered: new ConnectionBytes(), admit: () => undefined },
+      clock,
+      log: silentLog,
+      remembered: new ConnectionBytes(),
+      admit: () => undefined,
       responses: {
         create: async () => ({ status: 200, headers: {}, upstreamMs: 0, body: answer() }),
       },
@@ -66,13 +69,20 @@ function connected(pieces: number, more: Partial<ConnectionDeps> = {}) {
       ...more,
     },
     {
-      ...{ spender: { agentId: 1 }, accountId: 'a', providerKey: undefined },
+      spender: { agentId: 1 },
+      accountId: 'a',
+      providerKey: undefined,
       admitPooled: () => undefined,
     } as unknown as ConstructorParameters<typeof ResponseConnection>[1],
   );
   connection.opened(socket);
   return {
-    ...{ clock, closed, connection, ends, sent, socket },
+    clock,
+    closed,
+    connection,
+    ends,
+    sent,
+    socket,
     async piece() {
       while (letThrough === undefined) await turn();
       letThrough();
@@ -209,8 +219,10 @@ describe('a connection of responses', () => {
     await piece();
     await turn();
     expect(sent).toEqual([
-      ...['{"type":"delta"}', '{"type":"end"}'],
-      ...['refused server_draining', 'refused server_draining'],
+      '{"type":"delta"}',
+      '{"type":"end"}',
+      'refused server_draining',
+      'refused server_draining',
     ]);
     expect(closed).toMatchObject([[1012, expect.any(String)]]);
   });

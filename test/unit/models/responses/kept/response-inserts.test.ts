@@ -9,7 +9,12 @@ import { CallTimeout } from '../../../../../src/platform/postgres/transient.ts';
 const { insertMs, inserts: most, rowsPerInsert } = LIMITS.responses;
 
 const rowOf = (id: string) => ({
-  ...{ id, agentId: 1, previousId: null, itemIds: [], sealed: new Uint8Array(8), keptDays: 1 },
+  id,
+  agentId: 1,
+  previousId: null,
+  itemIds: [],
+  sealed: new Uint8Array(8),
+  keptDays: 1,
 });
 
 /** Inserts into a database that answers each statement as it is told, by the array of its ids. */

@@ -68,11 +68,14 @@ describe('a response over an upstream of the Messages dialect', () => {
           else turns.push({ role: 'user', content: [text] });
           const said = answered === null ? [] : [{ type: 'text', text: answered }];
           const uses = calls.map(({ called: { use } }, i) => ({
-            ...{ type: 'tool_use', id: ids[i], ...use },
+            type: 'tool_use',
+            id: ids[i],
+            ...use,
           }));
           turns.push({ role: 'assistant', content: [...said, ...uses] });
           const results = calls.map(({ result }, i) => ({
-            ...{ type: 'tool_result', tool_use_id: ids[i] },
+            type: 'tool_result',
+            tool_use_id: ids[i],
             content: [{ type: 'text', text: result }],
           }));
           turns.push({ role: 'user', content: results });
@@ -95,7 +98,10 @@ describe('a response over an upstream of the Messages dialect', () => {
         async (text, calls, { cachedTokens, inputTokens: fresh, outputTokens }) => {
           const usage = { inputTokens: fresh + cachedTokens, cachedTokens, outputTokens };
           const message = {
-            ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'm' },
+            id: 'msg_1',
+            type: 'message',
+            role: 'assistant',
+            model: 'm',
             content: [
               ...(text === null ? [] : [{ type: 'text', text }]),
               ...calls.map(({ use }, i) => ({ type: 'tool_use', id: `call_${i}`, ...use })),
@@ -106,7 +112,9 @@ describe('a response over an upstream of the Messages dialect', () => {
           const answer = translateAnswer(message, 1);
           const whole = await translateCompletion(
             {
-              ...{ body: Buffer.from(JSON.stringify(answer?.completion)), answerChars: 0, usage },
+              body: Buffer.from(JSON.stringify(answer?.completion)),
+              answerChars: 0,
+              usage,
               contentType: 'application/json',
             },
             {

@@ -74,7 +74,11 @@ function saidBy(messages: readonly Json[]): Said[] {
 }
 
 const MODEL: Model = {
-  ...{ id: 'm', modality: 'text', contextWindow: null, maxOutputTokens: null, sources: [] },
+  id: 'm',
+  modality: 'text',
+  contextWindow: null,
+  maxOutputTokens: null,
+  sources: [],
 };
 const request = (more: object = {}) => ({ model: 'm', ...more }) as ResponsesRequest;
 
@@ -104,7 +108,8 @@ describe('a request in chat', () => {
       { role: 'system', content: 'Be kind.' },
       { role: 'user', content: 'Rome?' },
       {
-        ...{ role: 'assistant', content: 'I look.' },
+        role: 'assistant',
+        content: 'I look.',
         tool_calls: [{ id: 'a' }, { id: 'b', function: { name: 'crm__f' } }],
       },
       { role: 'tool', tool_call_id: 'a', content: '1' },
@@ -121,9 +126,11 @@ describe('a request in chat', () => {
       arguments: '',
     });
     const { chat, misfit } = translateRequest(request(), [
-      ...[call('a'), call('b')],
+      call('a'),
+      call('b'),
       {
-        ...{ type: 'function_call_output', call_id: 'a' },
+        type: 'function_call_output',
+        call_id: 'a',
         output: [{ type: 'input_text', text: 'It is' }, image],
       },
       { type: 'reasoning', summary: [] },
@@ -176,8 +183,13 @@ describe('a request in chat', () => {
           verbosity: 'low',
         },
         reasoning: { effort: 'low', summary: 'auto' },
-        ...{ max_output_tokens: 20, temperature: 0.5, top_p: 0.9, top_logprobs: 2 },
-        ...{ include: ['reasoning.encrypted_content'], metadata: { a: 'b' }, stream: true },
+        max_output_tokens: 20,
+        temperature: 0.5,
+        top_p: 0.9,
+        top_logprobs: 2,
+        include: ['reasoning.encrypted_content'],
+        metadata: { a: 'b' },
+        stream: true,
       }),
       [{ role: 'user', content: 'x' }],
     );
@@ -192,13 +204,20 @@ describe('a request in chat', () => {
         type: 'allowed_tools',
         allowed_tools: { mode: 'auto', tools: [{ type: 'function', function: { name: 'f' } }] },
       },
-      ...{ parallel_tool_calls: false, verbosity: 'low', reasoning_effort: 'low' },
+      parallel_tool_calls: false,
+      verbosity: 'low',
+      reasoning_effort: 'low',
       response_format: {
         type: 'json_schema',
         json_schema: { name: 's', schema: {}, strict: true },
       },
-      ...{ max_tokens: 20, temperature: 0.5, top_p: 0.9, logprobs: true, top_logprobs: 2 },
-      ...{ stream: true, stream_options: { include_usage: true } },
+      max_tokens: 20,
+      temperature: 0.5,
+      top_p: 0.9,
+      logprobs: true,
+      top_logprobs: 2,
+      stream: true,
+      stream_options: { include_usage: true },
     });
     expect(names).toEqual(
       new Map([

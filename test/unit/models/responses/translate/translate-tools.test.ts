@@ -96,7 +96,8 @@ describe('the tools of a request in chat', () => {
     [{ type: 'function', name: 'h' }, 'h'],
   ])('chooses a function by the name that chat has for it: %j', (choice, name) => {
     const namespaceOf = (of: string, names: readonly string[]) => ({
-      ...{ type: 'namespace', name: of },
+      type: 'namespace',
+      name: of,
       tools: names.map((each) => ({ type: 'function', name: each })),
     });
     const tools = [

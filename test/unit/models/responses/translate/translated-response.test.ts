@@ -30,7 +30,9 @@ const translation = () => {
     ]),
     newItemId: (prefix: string) => `${prefix}${++made}`,
     estimate: (answerChars: number) => ({
-      ...{ inputTokens: 7, cachedTokens: 0, outputTokens: answerChars },
+      inputTokens: 7,
+      cachedTokens: 0,
+      outputTokens: answerChars,
     }),
   };
 };
@@ -148,8 +150,11 @@ function chunksOf({ calls, reason, refusal, thoughts, words }: Answer, sideBySid
 }
 
 const USED = {
-  ...{ input_tokens: 1_200, input_tokens_details: { cached_tokens: 0 }, output_tokens: 400 },
-  ...{ output_tokens_details: { reasoning_tokens: 0 }, total_tokens: 1_600 },
+  input_tokens: 1_200,
+  input_tokens_details: { cached_tokens: 0 },
+  output_tokens: 400,
+  output_tokens_details: { reasoning_tokens: 0 },
+  total_tokens: 1_600,
 };
 
 describe('a chat stream as a response', () => {
@@ -192,10 +197,14 @@ describe('a chat stream as a response', () => {
       fc.asyncProperty(answers, async (answer) => {
         const { calls, reason, refusal, thoughts, words } = answer;
         const message = {
-          ...{ role: 'assistant', content: words.length === 0 ? null : joined(words) },
-          ...{ reasoning_content: joined(thoughts), refusal: joined(refusal) },
+          role: 'assistant',
+          content: words.length === 0 ? null : joined(words),
+          reasoning_content: joined(thoughts),
+          refusal: joined(refusal),
           tool_calls: calls.map(({ args: of, id, name }) => ({
-            ...{ id, type: 'function', function: { name, arguments: joined(of) } },
+            id,
+            type: 'function',
+            function: { name, arguments: joined(of) },
           })),
         };
         const usage = { prompt_tokens: 1_200, completion_tokens: 400, total_tokens: 1_600 };
@@ -203,14 +212,17 @@ describe('a chat stream as a response', () => {
         const whole = await translateCompletion(
           {
             body: Buffer.from(JSON.stringify(body)),
-            ...{ contentType: 'application/json', answerChars: 0, usage: null },
+            contentType: 'application/json',
+            answerChars: 0,
+            usage: null,
           },
           translation(),
         );
         expect(withoutIds(whole?.response.output)).toEqual(expectedOf(answer));
         const isCut = reason === 'length' || reason === 'content_filter';
         expect(whole?.response).toMatchObject({
-          ...{ status: isCut ? 'incomplete' : 'completed', usage: USED },
+          status: isCut ? 'incomplete' : 'completed',
+          usage: USED,
         });
       }),
       { numRuns: 200 },
@@ -251,7 +263,10 @@ describe('a chat stream as a response', () => {
     const of = (text: string) => callEvent(0, { arguments: text });
     const chunks = [
       callEvent(0, { name: 'patch', arguments: '{"inp' }, { id: 'x' }),
-      ...[of('ut": "*** Be'), of('gin\\'), of('n+\\ud83d'), of('\\ude00 a')],
+      of('ut": "*** Be'),
+      of('gin\\'),
+      of('n+\\ud83d'),
+      of('\\ude00 a'),
       finishEvent('length'),
     ];
     const stream = new TranslatedResponse(chatStreamOf(chunks), translation());
@@ -349,8 +364,10 @@ describe('a chat stream as a response', () => {
 
   it('reads what is no answer as none, and other choices not at all', async () => {
     const completion = (body: unknown) => ({
-      ...{ body: Buffer.from(JSON.stringify(body)), contentType: 'application/json' },
-      ...{ answerChars: 0, usage: null },
+      body: Buffer.from(JSON.stringify(body)),
+      contentType: 'application/json',
+      answerChars: 0,
+      usage: null,
     });
     for (const body of [{}, { choices: [] }, { choices: [{ index: 0 }] }, 1]) {
       expect(await translateCompletion(completion(body), translation())).toBeUndefined();

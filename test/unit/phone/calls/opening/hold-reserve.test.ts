@@ -66,9 +66,19 @@ async function answered(balanceRaw: bigint, more: Partial<Call> = {}) {
   const plan = planVoice(deps, call.options.voice, false);
   const cap = turnCapOf(plan);
   const pipeline = createCallPipeline({
-    ...{ ...deps, plan, cap, ownKeys: NO_OWN_KEYS, brain: undefined, prompt: () => '' },
-    ...{ source: phoneSource(call), spender: spenderOf(call), sessionHolds: money.holds },
-    ...{ holdNameOf: money.holdNameOf, meter: money.meter, lineSeconds: () => 4 },
+    ...deps,
+    plan,
+    cap,
+    ownKeys: NO_OWN_KEYS,
+    brain: undefined,
+    prompt: () => '',
+    source: phoneSource(call),
+    spender: spenderOf(call),
+    sessionHolds: money.holds,
+    holdNameOf: money.holdNameOf,
+    meter: money.meter,
+    lineSeconds: () => 4,
+    pronunciations: [],
     takeSpoken: () => 0,
   });
   const reservesOf = (tokens: number) => pipeline.reserves(DEFAULT_CONFIG, tokens);

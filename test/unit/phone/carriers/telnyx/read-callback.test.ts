@@ -91,7 +91,9 @@ describe('callbacks of Telnyx', () => {
     ['timeout', 'no-answer'],
     ['no_answer', 'no-answer'],
     ['originator_cancel', 'canceled'],
-    ['not_found', 'failed'],
+    ['not_found', 'invalid'],
+    ['unallocated_number', 'invalid'],
+    ['invalid_number_format', 'invalid'],
     ['unspecified', 'failed'],
     ['constructor', 'failed'],
   ])('say that a call has ended by %s', (hangup_cause, status) => {

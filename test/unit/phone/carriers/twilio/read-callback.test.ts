@@ -75,6 +75,20 @@ describe('callbacks of Twilio', () => {
     });
   });
 
+  it.each([
+    ['404', 'invalid'],
+    ['484', 'invalid'],
+    ['604', 'invalid'],
+    ['503', 'failed'],
+    ['', 'failed'],
+  ])(
+    'tell a number that does not exist from other failures by the SIP answer %s',
+    (code, status) => {
+      const event = read('status', { ...CALL, CallStatus: 'failed', SipResponseCode: code });
+      expect(event).toMatchObject({ kind: 'status', status });
+    },
+  );
+
   it('say how long an answered call was', () => {
     const event = read('status', { ...CALL, CallStatus: 'completed', CallDuration: '61' });
     expect(event).toMatchObject({ durationSeconds: 61, sequence: 3 });
@@ -121,7 +135,8 @@ describe('callbacks of Twilio', () => {
   it('say what was spent', () => {
     const trigger = { UsageCategory: 'totalprice', TriggerBy: 'price', Recurring: 'monthly' };
     const fired = {
-      ...{ CurrentValue: '50.0125', TriggerValue: '50' },
+      CurrentValue: '50.0125',
+      TriggerValue: '50',
       DateFired: 'Sun, 04 Oct 2026 12:00:05 +0000',
     };
     expect(read('usage', { ...trigger, ...fired })).toEqual({

@@ -295,7 +295,8 @@ describe('failures of Twilio', () => {
   it.each<[string, PeerAnswer, CarrierFailed['kind'], string | undefined]>([
     ['a number that is gone', refusal(400, 21_422), 'taken', '21422'],
     ['no number of an area', refusal(400, 21_452), 'taken', '21452'],
-    ['a bad request', refusal(400, 21_211), 'refused', '21211'],
+    ['a bad request', refusal(400, 20_001), 'refused', '20001'],
+    ['a number that cannot be called', refusal(400, 21_211), 'invalid', '21211'],
     ['a wrong credential', refusal(401, 20_003), 'refused', '20003'],
     ['too many requests', refusal(429, 20_429), 'away', '20429'],
     ['a failure over there', { status: 503, body: 'sorry' }, 'away', '503'],

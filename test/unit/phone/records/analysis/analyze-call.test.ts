@@ -10,7 +10,11 @@ const CALL = {
 } as const;
 
 const turn = (role: StoredTurn['role'], content: string, heard: string | null = null) => ({
-  ...{ role, content, heard, latency: null, at: new Date(0) },
+  role,
+  content,
+  heard,
+  latency: null,
+  at: new Date(0),
 });
 const greeting = turn('assistant', 'Hello.');
 const asked = turn('user', 'When do you open?');

@@ -26,12 +26,21 @@ describe('a message of a relay application', () => {
       { type: 'language', transcriptionLanguage: 'sv-SE' },
       { kind: 'action', action: { name: 'set_language', language: 'sv-SE' } },
     ],
+    [{ type: 'end' }, { kind: 'action', action: { name: 'end_call' } }],
     [
       { type: 'end', handoffData: { any: 'thing' } },
-      { kind: 'action', action: { name: 'end_call' } },
+      { kind: 'action', action: { name: 'end_call', handoffData: '{"any":"thing"}' } },
+    ],
+    [
+      { type: 'text', token: 'Hi', interruptible: 'none', preemptible: true },
+      { kind: 'text', token: 'Hi', isInterruptible: false, isPreemptible: true },
+    ],
+    [
+      { type: 'play', source: 'https://a.example/x.mp3', interruptible: true },
+      { kind: 'action', isInterruptible: true, isPreemptible: false },
     ],
   ])('%j is understood', (message, expected) => {
-    expect(read(message)).toEqual(expected);
+    expect(read(message)).toMatchObject(expected);
   });
 
   it.each([
@@ -46,6 +55,8 @@ describe('a message of a relay application', () => {
     [{ type: 'text', token: 'x', last: 'true' }],
     [{ type: 'sendDigits', digits: 'call me' }],
     [{ type: 'play', source: 'javascript:alert(1)' }],
+    [{ type: 'end', handoffData: 'x'.repeat(16_385) }],
+    [{ type: 'text', token: 'x', interruptible: 'perhaps' }],
     [{ type: 'language' }],
     [{ type: 'language', ttsLanguage: '../../etc' }],
     [`${'['.repeat(10_000)}`],

@@ -7,7 +7,8 @@ import {
 import type { SentEvent } from '../../../../support/voice-world.ts';
 
 const STREAM = {
-  ...{ requestId: 'req_1', created: '2026-01-01T00:00:00.000Z' },
+  requestId: 'req_1',
+  created: '2026-01-01T00:00:00.000Z',
   model: { id: 'local/pocketsphinx', arch: 'pocketsphinx', version: 'local' },
 };
 const WISHES: ListenParameters = {
@@ -19,8 +20,12 @@ const WISHES: ListenParameters = {
 };
 const SOUND = new Uint8Array([1, 2, 3]);
 const HEARD = {
-  ...{ heardMs: 1_000, startMs: 0, endMs: 1_000 },
-  ...{ latencyMs: 400, isCut: false, failed: false },
+  heardMs: 1_000,
+  startMs: 0,
+  endMs: 1_000,
+  latencyMs: 400,
+  isCut: false,
+  failed: false,
 };
 const said = (text: string, asked = false) => ({ ...HEARD, text, tail: text, asked });
 
@@ -76,7 +81,8 @@ describe('the listen dialect', () => {
     ];
     writer.heard({ ...said('one two'), words, startMs: 200, endMs: 1_200 });
     expect(sent.at(-1)).toMatchObject({
-      ...{ start: 0.15, duration: 1.16 },
+      start: 0.15,
+      duration: 1.16,
       channel: {
         alternatives: [
           {
@@ -94,7 +100,9 @@ describe('the listen dialect', () => {
 
   it('sends nothing that was not requested', () => {
     const { sent, writer } = write({
-      ...{ interimResults: false, vadEvents: false, utteranceEndMs: undefined },
+      interimResults: false,
+      vadEvents: false,
+      utteranceEndMs: undefined,
     });
     writer.began(0);
     writer.segment({ text: 'one', isFinal: false, startMs: 0, endMs: 500 });
@@ -167,7 +175,10 @@ describe('the listen dialect', () => {
     writer.ended({ code: 1008, reason: 'insufficient_balance', error }, { seconds: 1.25 });
     expect(sent).toMatchObject([
       {
-        ...{ type: 'Metadata', request_id: 'req_1', duration: 1.25, channels: 1 },
+        type: 'Metadata',
+        request_id: 'req_1',
+        duration: 1.25,
+        channels: 1,
         sha256: createHash('sha256').update(SOUND).digest('hex'),
         created: STREAM.created,
       },

@@ -19,7 +19,11 @@ function write(change: Partial<TurnThresholds> = {}) {
       .map(({ event }) => event)
       .filter((event) => event !== 'Update');
   return {
-    ...{ dialect, events, sent, turns, writer },
+    dialect,
+    events,
+    sent,
+    turns,
+    writer,
     /** Words from one instant to another, and the sound up to the second. */
     say(text: string, startMs: number, endMs: number, asked = false) {
       writer.began(startMs);
@@ -44,8 +48,11 @@ describe('turns', () => {
     const ends = turns().filter(({ event }) => event === 'EndOfTurn');
     expect(ends).toMatchObject([
       {
-        ...{ turn_index: 0, transcript: 'one two', trigger: 'model' },
-        ...{ audio_window_start: 0.5, audio_window_end: 2.23 },
+        turn_index: 0,
+        transcript: 'one two',
+        trigger: 'model',
+        audio_window_start: 0.5,
+        audio_window_end: 2.23,
         words: [
           { word: 'one', start: 0.5, confidence: 1 },
           { word: 'two', end: 1.5 },
@@ -165,7 +172,10 @@ describe('settings', () => {
     });
     expect(sent).toMatchObject([
       {
-        ...{ type: 'ConfigureSuccess', request_id: 'req', sequence_id: 0, keyterms: ['svc'] },
+        type: 'ConfigureSuccess',
+        request_id: 'req',
+        sequence_id: 0,
+        keyterms: ['svc'],
         thresholds: { eot_threshold: 0.9, eager_eot_threshold: 0.5, eot_timeout_ms: 5_000 },
       },
     ]);

@@ -202,7 +202,9 @@ describe('the acknowledgement of a delegation', () => {
       const delegation = { ...BACKEND, acknowledgement_delay_ms: 500 };
       const answers = isLate ? [LONG, RESULT] : [RESULT];
       const { ask, engines, errors, giveResult, pass, spoken } = await handOver({
-        ...{ answers, call, delegation },
+        answers,
+        call,
+        delegation,
       });
       await ask();
       if (isLate) await pass(600);
@@ -210,7 +212,8 @@ describe('the acknowledgement of a delegation', () => {
       await pass(6_000);
       expect([spoken.join(' '), errors()]).toEqual([answers.join(' '), []]);
       expect(engines.guide.asked.at(-1)?.messages.findLast(({ role }) => role === 'tool')).toEqual({
-        ...{ role: 'tool', content: 'sunny' },
+        role: 'tool',
+        content: 'sunny',
       });
     }
   });

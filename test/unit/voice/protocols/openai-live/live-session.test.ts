@@ -11,8 +11,10 @@ const soundMs = (events: readonly SentEvent[]) =>
   events.reduce((sum, { delta }) => sum + Buffer.from(String(delta), 'base64').length, 0) /
   (LIVE_RATE / 500);
 const say = (content: string) => ({
-  ...{ type: 'session.commentary.append', event_id: `say-${content}` },
-  ...{ content, delegation_id: null },
+  type: 'session.commentary.append',
+  event_id: `say-${content}`,
+  content,
+  delegation_id: null,
 });
 const TOOL = {
   type: 'function',
@@ -43,8 +45,11 @@ describe('a live session on this server', () => {
       type: 'session.started',
       client_event_id: 'start-1',
       session: {
-        ...{ id: 'sess_test', model: 'local/realtime', status: 'active' },
-        ...{ instructions: 'Be brief.', delegation: { type: 'client' } },
+        id: 'sess_test',
+        model: 'local/realtime',
+        status: 'active',
+        instructions: 'Be brief.',
+        delegation: { type: 'client' },
         audio: { format: { type: 'audio/pcm', rate: 24_000 }, output: { voice: 'rms' } },
       },
     });
@@ -203,7 +208,8 @@ describe('a live session on this server', () => {
     const delegation = { type: 'client', ...UNACKNOWLEDGED };
     const { engines, pass, send, socket, speak } = await openLiveSession({ delegation });
     engines.guide.answers.push({
-      ...{ text: '', usage: USAGE },
+      text: '',
+      usage: USAGE,
       toolCall: { name: 'delegate_task', argumentsJson: '{"task":"weather"}' },
     });
     await speak(tone(1_000, LIVE_RATE));
@@ -345,7 +351,8 @@ describe('a live session on this server', () => {
       send({ type: 'session.input_audio.append', audio, event_id: `e${n}` });
     }
     expect(errors().at(-1)).toMatchObject({
-      ...{ code: 'audio_too_fast', client_event_id: `e${events - 1}` },
+      code: 'audio_too_fast',
+      client_event_id: `e${events - 1}`,
     });
   });
 

@@ -52,7 +52,9 @@ describe('readStart', () => {
         delegation: { type: 'responses', responses: { ...responses, max_output_tokens: 64 } },
       }),
     ).toMatchObject({
-      ...{ instructions: 'Be brief.\n\nUse tools.', maxOutputTokens: 64, toolChoice: 'required' },
+      instructions: 'Be brief.\n\nUse tools.',
+      maxOutputTokens: 64,
+      toolChoice: 'required',
       tools: [{ name: 'weather', description: '', parameters: { type: 'object' } }],
     });
   });

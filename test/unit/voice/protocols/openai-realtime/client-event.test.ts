@@ -63,7 +63,9 @@ describe('parseClientEvent', () => {
   it('names the member that is wrong and echoes the id of the event', () => {
     const wrong = { type: 'conversation.item.delete', event_id: 'e1', item_id: null };
     expect(problemOf(wrong)).toMatchObject({
-      ...{ code: 'invalid_value', param: 'item_id', eventId: 'e1' },
+      code: 'invalid_value',
+      param: 'item_id',
+      eventId: 'e1',
     });
     expect(problemOf([])).toMatchObject({ code: 'missing_required_parameter', param: 'type' });
     expect(problemOf({ type: 'x'.repeat(1_000) })?.message.length).toBeLessThan(120);

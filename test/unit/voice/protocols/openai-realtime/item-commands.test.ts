@@ -28,7 +28,7 @@ const create = (id: string, text: string): ItemCreated => ({
 
 const call = (call_id: string): ItemCreated => ({
   type: 'conversation.item.create',
-  item: { ...{ id: `of_${call_id}`, type: 'function_call' }, call_id, name: 'f', arguments: '{}' },
+  item: { id: `of_${call_id}`, type: 'function_call', call_id, name: 'f', arguments: '{}' },
 });
 
 const output = (call_id: string): ItemCreated => ({
@@ -102,7 +102,8 @@ describe('applyItemEvent', () => {
     for (const verb of ['retrieve', 'delete'] as const) {
       const event = { type: `conversation.item.${verb}`, item_id: 'none' } as const;
       expect(applyItemEvent(deps, event)).toMatchObject({
-        ...{ code: `item_${verb}_invalid_item_id`, param: 'item_id' },
+        code: `item_${verb}_invalid_item_id`,
+        param: 'item_id',
       });
     }
   });
@@ -110,7 +111,8 @@ describe('applyItemEvent', () => {
   it('takes the output of a tool only where a call of it exists, from the model or the client', () => {
     const { conversation, deps } = world();
     expect(applyItemEvent(deps, output('call_1'))).toMatchObject({
-      ...{ code: 'invalid_tool_call_id', param: 'item.call_id' },
+      code: 'invalid_tool_call_id',
+      param: 'item.call_id',
     });
     expect(conversation.lastId).toBeNull();
     expect(applyItemEvent(deps, call('call_1'))).toBeUndefined();

@@ -8,7 +8,11 @@ import {
   DEFAULT_CONFIG,
   isHeardOtherwise,
 } from '../../../../../src/voice/session/session-config.ts';
-import { endpointingOf, SERVER_VAD } from '../../../../../src/voice/session/turn-detection.ts';
+import {
+  endpointingOf,
+  SERVER_VAD,
+  waitsOf,
+} from '../../../../../src/voice/session/turn-detection.ts';
 
 const update = (session: unknown) => {
   const updated = updateConfig(DEFAULT_CONFIG, session);
@@ -34,9 +38,17 @@ describe('updateConfig', () => {
       max_output_tokens: 200,
     });
     const nothing = {
-      ...{ type: null, instructions: null, output_modalities: null, modalities: null },
-      ...{ input_audio_format: null, output_audio_format: null, voice: null, speed: null },
-      ...{ tools: null, tool_choice: null, max_output_tokens: null },
+      type: null,
+      instructions: null,
+      output_modalities: null,
+      modalities: null,
+      input_audio_format: null,
+      output_audio_format: null,
+      voice: null,
+      speed: null,
+      tools: null,
+      tool_choice: null,
+      max_output_tokens: null,
       max_response_output_tokens: null,
       audio: { input: { format: null }, output: { format: null, voice: null, speed: null } },
     };
@@ -100,8 +112,8 @@ describe('updateConfig', () => {
   it('waits longer the less eager it is, and longest while the words trail off', () => {
     const silences = ['high', 'medium', 'low'].map((eagerness) => {
       const config = update({ turn_detection: { type: 'semantic_vad', eagerness } });
-      const found = endpointingOf(config.turnDetection);
-      return [found?.silenceDurationMs, found?.unfinishedSilenceMs];
+      const waits = waitsOf(config.turnDetection);
+      return [endpointingOf(config.turnDetection)?.silenceDurationMs, waits?.maxSilenceMs];
     });
     expect(silences).toEqual([
       [300, 2_000],

@@ -116,7 +116,10 @@ describe('a realtime session', () => {
       conversation_id: id,
       usage: {
         input_token_details: {
-          ...{ text_tokens: 1, audio_tokens: 0, image_tokens: 0, cached_tokens: 0 },
+          text_tokens: 1,
+          audio_tokens: 0,
+          image_tokens: 0,
+          cached_tokens: 0,
           cached_tokens_details: { text_tokens: 0, audio_tokens: 0, image_tokens: 0 },
         },
         output_token_details: { text_tokens: 6, audio_tokens: expect.any(Number) },
@@ -181,7 +184,9 @@ describe('the summary of a realtime session', () => {
     const spoken = socket.of('response.done')[0]?.response as { output: { id: string }[] };
     send({
       type: 'conversation.item.truncate',
-      ...{ item_id: spoken.output[0]?.id, content_index: 0, audio_end_ms: 100 },
+      item_id: spoken.output[0]?.id,
+      content_index: 0,
+      audio_end_ms: 100,
     });
     engines.guide.thinking = async () => clock.advance(70);
     await speak(silence(900, RATE));
@@ -190,7 +195,10 @@ describe('the summary of a realtime session', () => {
     const [summary] = ledger.summaries;
     expect(ledger.summaries).toHaveLength(1);
     expect(summary).toMatchObject({
-      ...{ turns: 2, interruptions: 1, jitterMaxMs: 70, underruns: 0 },
+      turns: 2,
+      interruptions: 1,
+      jitterMaxMs: 70,
+      underruns: 0,
       stages: {
         final: { count: 2 },
         reply: { count: 2, maxMs: 70 },

@@ -6,7 +6,8 @@ import { type SentEvent, settleAll } from '../../../../support/voice-world.ts';
 type Session = Awaited<ReturnType<typeof openSession>>;
 
 const user = (text: string) => ({
-  ...{ type: 'message', role: 'user' },
+  type: 'message',
+  role: 'user',
   content: [{ type: 'input_text', text }],
 });
 const asked = ({ engines }: Session) =>
@@ -56,7 +57,8 @@ describe('an out-of-band response', () => {
     await settleAll();
     expect(socket.of('error')).toEqual([]);
     expect(response(socket.of('response.done')[1])).toMatchObject({
-      ...{ status: 'completed', metadata: { key: 'mine' } },
+      status: 'completed',
+      metadata: { key: 'mine' },
       conversation_id: expect.any(String),
     });
   });

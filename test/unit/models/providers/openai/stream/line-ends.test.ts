@@ -18,7 +18,11 @@ describe('the bytes of an event stream', () => {
   it('have line feeds for carriage returns, and keep line feeds behind them', () => {
     expect(read('data: 1\r\rdata: 2\r\n\r\n')).toEqual(['data: 1\n\ndata: 2\n\n']);
     expect(read('data: 1\r\n\r', '\ndata: 2\r', 'data: 3\r', '', '\n')).toEqual([
-      ...['data: 1\r\n', '\r\ndata: 2', '\ndata: 3\n', '', ''],
+      'data: 1\r\n',
+      '\r\ndata: 2',
+      '\ndata: 3\n',
+      '',
+      '',
     ]);
   });
 

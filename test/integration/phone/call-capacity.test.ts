@@ -1,0 +1,118 @@
+import { afterAll, expect, it } from 'vitest';
+import { createListeningPlaces } from '../../../src/engines/asr/listening-places.ts';
+import { ApiError } from '../../../src/kernel/api-error.ts';
+import { systemClock } from '../../../src/kernel/clock.ts';
+import { LIMITS } from '../../../src/kernel/limits.ts';
+import { ManualClock } from '../../../src/kernel/manual-clock.ts';
+import type { CallDeps } from '../../../src/phone/calls/call-deps.ts';
+import { hearCarrier } from '../../../src/phone/calls/hear-carrier.ts';
+import { createCallRoom } from '../../../src/phone/calls/opening/call-room.ts';
+import { placeCall } from '../../../src/phone/calls/place-call.ts';
+import { receiveCall } from '../../../src/phone/calls/receive-call.ts';
+import { startCallWorld } from '../../support/call-world.ts';
+
+const world = await startCallWorld();
+afterAll(() => world[Symbol.asyncDispose]());
+
+/** Calls at a recogniser with room for so many listeners. */
+function roomFor(most: number) {
+  const places = createListeningPlaces({ cores: 1, most });
+  const recogniser = {
+    takePlace: (isUnderWay = false) => (isUnderWay ? places.takeOver() : places.take('live')),
+  };
+  const dialled: string[] = [];
+  const dial = async ({ callId }: { readonly callId: string }) => {
+    dialled.push(callId);
+    return { carrierCallId: `LB${callId}` };
+  };
+  const carrier = { ...world.deps.carrier, calls: { ...world.deps.carrier.calls, dial } };
+  const room = createCallRoom({ clock: systemClock, recogniser });
+  const deps: CallDeps = { ...world.deps, carrier, room, refusalOf: async () => undefined };
+  return { deps, dialled, places };
+}
+
+type Agent = Awaited<ReturnType<typeof world.agent>>;
+
+const order = ({ accountId, agentId }: Agent) => ({
+  agentId,
+  accountId,
+  spender: {},
+  to: '+14155550199',
+  maxSpendRaw: undefined,
+  detectsMachine: false,
+  wantsReport: false,
+  isRecorded: false,
+});
+
+/** What the ledger and the list of calls have of the agent. */
+async function costOf({ agentId }: Agent): Promise<readonly unknown[]> {
+  const [funds] = await world.deps.sql<{ held: bigint; consumed: bigint }[]>`
+    select held_raw as held, consumed_raw as consumed from agent_funds where agent_id = ${agentId}`;
+  const calls = await world.deps.sql`select 1 from calls where agent_id = ${agentId}`;
+  return [funds?.held, funds?.consumed, calls.length];
+}
+
+it('of twenty calls that are placed at once as many ring as can be transcribed, and the rest are 503 and free', async () => {
+  const { deps, dialled, places } = roomFor(10);
+  const agents: Agent[] = [];
+  for (let nth = 0; nth < 20; nth++) agents.push(await world.agent());
+  const outcomes = await Promise.allSettled(agents.map((agent) => placeCall(deps, order(agent))));
+  const refused = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+  expect([dialled.length, places.taken, places.refused]).toEqual([10, 10, 10]);
+  for (const error of refused) {
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error).toMatchObject({ status: 503, error: 'capacity' });
+    expect(error.headers['retry-after']).toBe(String(LIMITS.engines.decoderRetrySeconds));
+  }
+  for (const [nth, { status }] of outcomes.entries()) {
+    if (status === 'rejected') expect(await costOf(agents[nth] as Agent)).toEqual([0n, 0n, 0]);
+  }
+});
+
+it('a call from outside that could not be transcribed finds the number busy, and its owner is told why', async () => {
+  const { deps, places } = roomFor(0);
+  places.takeOver();
+  const agent = await world.agent();
+  const ringing = { carrierCallId: 'LBfull', from: '+14155550177', to: agent.phoneNumber };
+  expect(await receiveCall(deps, ringing)).toEqual({ kind: 'reject', reason: 'busy' });
+  const [event] = await world.deps.sql<{ payload: { reason: string } }[]>`
+    select payload from events where name = 'call.rejected' and account_id = ${agent.accountId}`;
+  expect(event?.payload.reason).toBe('capacity');
+});
+
+it('a call that nobody answers gives its place back when its carrier says so', async () => {
+  const { deps, places } = roomFor(1);
+  const agent = await world.agent();
+  const placed = await placeCall(deps, order(agent));
+  expect(places.taken).toBe(1);
+  await hearCarrier(deps, {
+    kind: 'status',
+    callId: placed.callId,
+    carrierCallId: `LB${placed.callId}`,
+    status: 'no-answer',
+    sequence: 1,
+    priceRaw: null,
+  } as never);
+  expect(places.taken).toBe(0);
+});
+
+it('a place is not kept longer than a call may ring, and goes to the media of the call once', () => {
+  const clock = new ManualClock();
+  const places = createListeningPlaces({ cores: 1, most: 2 });
+  const recogniser = {
+    takePlace: (isOver = false) => (isOver ? places.takeOver() : places.take('live')),
+  };
+  const room = createCallRoom({ clock, recogniser });
+  room.keep('CA1');
+  room.keep('CA2');
+  const place = room.take('CA1');
+  expect(places.taken).toBe(2);
+  clock.advance(LIMITS.phone.ringSeconds * 1_000 + LIMITS.phone.sweepGraceMs);
+  expect(places.taken).toBe(1);
+  place.release();
+  // It was admitted by another process: its caller is there.
+  room.keep('CA3');
+  room.keep('CA4');
+  room.take('CA2');
+  expect(places.taken).toBe(3);
+});

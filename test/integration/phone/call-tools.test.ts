@@ -1,0 +1,212 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { silentLog } from '../../../src/kernel/log.ts';
+import { recallTools } from '../../../src/phone/calls/opening/open-tools.ts';
+import type { AgentTool } from '../../../src/phone/tools/agent-tools.ts';
+import { CallTools, type ToolCall } from '../../../src/phone/tools/call-tools.ts';
+import type { ToolResult } from '../../../src/phone/tools/tool-result.ts';
+import {
+  beginToolCall,
+  findToolCalls,
+  forgetToolCalls,
+} from '../../../src/phone/tools/tool-store.ts';
+import { startCallWorld } from '../../support/call-world.ts';
+import { phoneCall } from '../../support/phone-line.ts';
+
+const TOOLS: readonly AgentTool[] = [
+  {
+    type: 'function',
+    name: 'book',
+    description: 'Books.',
+    parameters: { type: 'object' },
+    url: 'https://shop.example/book',
+    filler: 'Let me look.',
+  },
+];
+
+let world: Awaited<ReturnType<typeof startCallWorld>>;
+beforeAll(async () => {
+  world = await startCallWorld();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+/** A live call whose model may call `book`; each call of it ends when the test says so. */
+async function talking() {
+  const { callId } = await world.call(await world.agent(), { answered: true, wantsReport: true });
+  const made: { readonly call: ToolCall; readonly end: (result: ToolResult) => void }[] = [];
+  const told: string[] = [];
+  let tools: CallTools | undefined;
+  const phone = await phoneCall({
+    events: {
+      callTool: (item) => tools?.call(item),
+      callerSpoke: () => tools?.callerSpoke(),
+    },
+  });
+  tools = new CallTools({
+    clock: phone.clock,
+    log: silentLog,
+    sql: world.sql,
+    callId,
+    tools: TOOLS,
+    tell: ({ name, outcome }) => told.push(`${name} ${outcome}`),
+    run: (call) =>
+      new Promise((end) => {
+        made.push({ call, end });
+      }),
+    call: phone.call,
+  });
+  const calls = (name: string, argumentsJson: string) =>
+    phone.engines.guide.answers.push({
+      text: '',
+      toolCall: { name, argumentsJson },
+      usage: { inputTokens: 1, outputTokens: 8 },
+    });
+  const done = (output: string) => ({ outcome: 'done', output, costRaw: 0n }) as const;
+  /** Lets the line and the database run until something is so. */
+  async function until(isSo: () => boolean): Promise<void> {
+    for (let i = 0; i < 200 && !isSo(); i++) {
+      await phone.passes(20);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    expect(isSo()).toBe(true);
+  }
+  return { ...phone, callId, calls, done, made, told, tools, until };
+}
+
+describe('the tools of a hosted call', () => {
+  it('are called with what the model says, and the model answers what they bring', async () => {
+    const w = await talking();
+    w.calls('book', '{"people":2}');
+    await w.says('a table for two', 400);
+    await w.until(() => w.made.length === 1);
+    expect(w.made[0]?.call).toMatchObject({ tool: TOOLS[0], args: { people: 2 } });
+    expect((await findToolCalls(world.sql, w.callId, 9))[0]).toMatchObject({
+      name: 'book',
+      arguments: '{"people":2}',
+      outcome: null,
+    });
+    w.answers('It is booked.');
+    w.made[0]?.end(w.done('{"ok":true}'));
+    await w.until(() => w.turns.includes('assistant: It is booked.'));
+    expect(w.prompt()).toContain('{"ok":true}');
+    expect(w.told).toEqual(['book done']);
+    expect((await findToolCalls(world.sql, w.callId, 9))[0]).toMatchObject({
+      outcome: 'done',
+      result: '{"ok":true}',
+      costRaw: 0n,
+    });
+  });
+
+  it('have a filler said while they take long, and the caller is answered meanwhile', async () => {
+    const w = await talking();
+    w.calls('book', '{}');
+    await w.says('a table please', 400);
+    await w.until(() => w.made.length === 1);
+    await w.until(() => w.turns.includes('assistant: Let me look.'));
+    w.answers('Still looking.');
+    await w.says('are you there', 400);
+    await w.until(() => w.turns.includes('assistant: Still looking.'));
+    expect(w.prompt()).toContain('{"status":"running"}');
+    w.answers('Done.');
+    w.made[0]?.end(w.done('ok'));
+    await w.until(() => w.turns.includes('assistant: Done.'));
+    expect(w.made).toHaveLength(1);
+  });
+
+  it('are called at most once under an id, whichever process wrote it down', async () => {
+    const w = await talking();
+    const toolCallId = 'call_7';
+    expect(
+      await beginToolCall(world.sql, w.callId, { toolCallId, name: 'book', argumentsJson: '{}' }),
+    ).toBe(true);
+    w.answers('I will not do that twice.');
+    w.tools.call({ id: 'item_1', callId: toolCallId, name: 'book', arguments: '{}' });
+    await w.until(() => w.turns.includes('assistant: I will not do that twice.'));
+    expect(w.made).toEqual([]);
+    const notes: string[] = [];
+    const call = { callId: w.callId, options: { voice: { tools: TOOLS } } } as never;
+    await recallTools({ log: silentLog, sql: world.sql }, call, {
+      note: (text) => notes.push(text),
+    });
+    expect(notes).toEqual([
+      '[tool] book was called with {}. It may have been carried out: do not call it again.',
+    ]);
+  });
+
+  it('that a model doubles are called once, and its ids may begin anew with other arguments', async () => {
+    const w = await talking();
+    w.answers('Both are booked.');
+    for (const [id, args] of [
+      ['1', '{"n":1}'],
+      ['2', '{"n":1}'],
+      ['3', '{"n":2}'],
+    ] as const) {
+      w.tools.call({ id: `item_${id}`, callId: 'call_0', name: 'book', arguments: args });
+    }
+    await w.until(() => w.made.length === 2);
+    expect(w.made.map(({ call }) => [call.toolCallId, call.args])).toEqual([
+      ['call_0', { n: 1 }],
+      ['call_0.2', { n: 2 }],
+    ]);
+    for (const { end } of w.made) end(w.done('ok'));
+    await w.until(() => w.turns.includes('assistant: Both are booked.'));
+  });
+
+  it('are bounded: the sixth answer with a tool call for one turn of the caller gets none', async () => {
+    const w = await talking();
+    for (let round = 0; round < 5; round++) w.calls('book', `{"n":${round}}`);
+    w.answers('That is all.');
+    await w.says('book many', 400);
+    for (let round = 0; round < 5; round++) {
+      await w.until(() => w.made.length === round + 1);
+      w.made[round]?.end(w.done('ok'));
+    }
+    await w.until(() => w.turns.includes('assistant: That is all.'));
+    expect(w.engines.guide.asked.at(-1)?.tools).toEqual([]);
+    expect(w.made).toHaveLength(5);
+  });
+
+  it('are bounded at a time: of twelve calls in one answer, eight are made', async () => {
+    const w = await talking();
+    w.answers('Eight are booked.');
+    for (let n = 0; n < 12; n++) {
+      w.tools.call({ id: `item_${n}`, callId: `c${n}`, name: 'book', arguments: `{"n":${n}}` });
+    }
+    await w.until(() => w.made.length === 8);
+    for (const { end } of w.made) end(w.done('ok'));
+    await w.until(() => w.turns.includes('assistant: Eight are booked.'));
+    expect(w.made).toHaveLength(8);
+    const refused = w.prompt().filter((line) => line.includes('Too many functions were called'));
+    expect(refused).toHaveLength(4);
+  });
+
+  it('are bounded in a whole call: a model that calls one more after each turn makes 100', async () => {
+    const w = await talking();
+    for (let n = 0; n < 105; n++) {
+      w.tools.callerSpoke();
+      w.tools.call({ id: `item_${n}`, callId: `c${n}`, name: 'book', arguments: `{"n":${n}}` });
+      if (n < 100) {
+        await w.until(() => w.made.length === n + 1);
+        w.made[n]?.end(w.done('ok'));
+      }
+      await w.until(() => !w.tools.isRunning);
+    }
+    expect(w.made).toHaveLength(100);
+    expect(await findToolCalls(world.sql, w.callId, 200)).toHaveLength(100);
+  });
+
+  it('that do not exist, whose arguments are no object, and those of a call that is over are not called', async () => {
+    const w = await talking();
+    w.answers('I cannot.');
+    w.tools.call({ id: 'item_1', callId: 'a', name: 'rob', arguments: '{}' });
+    w.tools.call({ id: 'item_2', callId: 'b', name: 'book', arguments: '[1]' });
+    await w.until(() => w.turns.includes('assistant: I cannot.'));
+    expect(w.prompt().join()).toMatch(/no function rob.*no JSON object/);
+    await world.sql`update calls set terminal = true, status = 'completed' where id = ${w.callId}`;
+    w.answers('It is over.');
+    w.tools.call({ id: 'item_3', callId: 'c', name: 'book', arguments: '{}' });
+    await w.until(() => w.turns.includes('assistant: It is over.'));
+    expect(w.made).toEqual([]);
+    await forgetToolCalls(world.sql, w.callId);
+    expect(await findToolCalls(world.sql, w.callId, 9)).toEqual([]);
+  });
+});

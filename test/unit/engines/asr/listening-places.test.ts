@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { createListeningPlaces } from '../../../../src/engines/asr/listening-places.ts';
+import { EngineBusy } from '../../../../src/engines/engine.ts';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+
+const { decoderRetrySeconds, realTimeFactor } = LIMITS.engines;
+
+/** As many live listeners as are let in. */
+function fill(places: ReturnType<typeof createListeningPlaces>): number {
+  for (let count = 0; ; count++) {
+    try {
+      places.take('live');
+    } catch (error) {
+      expect(error).toBeInstanceOf(EngineBusy);
+      expect((error as EngineBusy).retryAfterSeconds).toBe(decoderRetrySeconds);
+      return count;
+    }
+  }
+}
+
+describe('listening places', () => {
+  it('has room for as many listeners as the cores decode, half of whose time is speech', () => {
+    const places = createListeningPlaces({ cores: 1 });
+    expect(fill(places)).toBe(10);
+    expect([places.taken, places.refused, places.most]).toEqual([10, 1, 10]);
+    expect(fill(createListeningPlaces({ cores: 3 }))).toBe(30);
+  });
+
+  it('follows the speed of the decoders: slower ones have less room, and never none', () => {
+    const places = createListeningPlaces({ cores: 1 });
+    for (let s = 0; s < 10 * realTimeFactor.overSeconds; s++) places.decoded(240, 1_000);
+    expect(places.most).toBe(5);
+    for (let s = 0; s < 10 * realTimeFactor.overSeconds; s++) places.decoded(5_000, 1_000);
+    expect(fill(places)).toBe(1);
+  });
+
+  it('has room for its least number of listeners, however slow the decoders are', () => {
+    const places = createListeningPlaces({ cores: 1, least: 4 });
+    for (let s = 0; s < 10 * realTimeFactor.overSeconds; s++) places.decoded(5_000, 1_000);
+    expect(fill(places)).toBe(4);
+  });
+
+  it('counts a file, whose speech never pauses, as two listeners', () => {
+    const places = createListeningPlaces({ cores: 1, most: 4 });
+    const file = places.take('file');
+    expect(fill(places)).toBe(2);
+    file.release();
+    file.release();
+    expect(fill(places)).toBe(2);
+    expect(places.taken).toBe(4);
+  });
+
+  it('gives a call that is under way its place though none is free', () => {
+    const places = createListeningPlaces({ cores: 1, most: 1 });
+    const first = places.take('live');
+    const second = places.takeOver();
+    expect(places.taken).toBe(2);
+    first.release();
+    expect(() => places.take('live')).toThrow(EngineBusy);
+    second.release();
+    expect(fill(places)).toBe(1);
+  });
+});

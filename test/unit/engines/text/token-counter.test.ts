@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { createTokenCounter } from '../../../../src/engines/text/text-engines.ts';
+import type { TextContract } from '../../../../src/engines/text/text-worker.ts';
+import type { WorkerClient } from '../../../../src/engines/threads/worker-client.ts';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+
+const { countBatchChars, countChars } = LIMITS.engines;
+
+/** A worker that finds one token for every two characters, and remembers how long each text was. */
+function counter() {
+  const asked: number[] = [];
+  const call = async (_: string, text: string) => {
+    asked.push(text.length);
+    return text.length / 2;
+  };
+  const client = { call } as unknown as WorkerClient<TextContract>;
+  return { asked, tokens: createTokenCounter({ client, requirePresent: () => {} }) };
+}
+
+it('a long text is counted in pieces, so that others have their turn between them', async () => {
+  const { asked, tokens } = counter();
+  expect(await tokens.count('x'.repeat(countBatchChars + 10), 1)).toBe((countBatchChars + 10) / 2);
+  expect(asked).toEqual([countBatchChars, 10]);
+  expect(await tokens.count('', 1)).toBe(0);
+});
+
+it('of one that is longer still, the beginning is counted and the rest taken for like it', async () => {
+  const { asked, tokens } = counter();
+  expect(await tokens.count('x'.repeat(3 * countChars), 1)).toBe((3 * countChars) / 2);
+  expect(asked.reduce((sum, chars) => sum + chars, 0)).toBe(countChars);
+});

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { planRow } from '../../../../src/phone/batches/plan-row.ts';
+
+const row = {
+  seq: 4,
+  isOverdue: false,
+  callId: 'CA1',
+  isOver: true,
+  status: 'pending',
+  endReason: 'dial_busy',
+  calls: 1,
+} as const;
+const unwritten = { ...row, callId: null, isOver: null, status: null, endReason: null } as const;
+const terms = { retries: { busy: { count: 1, waitSeconds: 30 } }, isStopped: false };
+
+describe('a row of a batch that is called', () => {
+  it('stays while its call is under way, or is being placed', () => {
+    expect(planRow(terms, { ...row, isOver: false })).toBeUndefined();
+    expect(planRow(terms, unwritten)).toBeUndefined();
+  });
+
+  it('is called anew where no call of it was written in time', () => {
+    const lost = { ...unwritten, isOverdue: true };
+    expect(planRow(terms, lost)).toMatchObject({
+      seq: 4,
+      state: 'waiting',
+      inMs: 0,
+      outcome: null,
+    });
+    expect(planRow({ ...terms, isStopped: true }, lost)).toMatchObject({
+      state: 'done',
+      outcome: 'canceled',
+    });
+  });
+
+  it('waits for its retry, and is done after the last one', () => {
+    expect(planRow(terms, row)).toEqual({
+      seq: 4,
+      state: 'waiting',
+      callId: 'CA1',
+      outcome: 'busy',
+      reason: 'dial_busy',
+      inMs: 30_000,
+    });
+    expect(planRow(terms, { ...row, calls: 2 })).toMatchObject({ state: 'done', outcome: 'busy' });
+  });
+
+  it('is not called again by a batch that is stopped', () => {
+    expect(planRow({ ...terms, isStopped: true }, row)).toMatchObject({ state: 'done' });
+  });
+
+  it('is called anew where its call never went to the carrier', () => {
+    const never = { ...row, endReason: 'dial_canceled' } as const;
+    expect(planRow(terms, never)).toMatchObject({ state: 'waiting', callId: null, inMs: 0 });
+  });
+});

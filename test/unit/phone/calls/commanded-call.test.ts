@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { phoneCall } from '../../../support/phone-line.ts';
+
+describe('a live call that a developer follows and commands', () => {
+  it('words are told as they are heard and as they are said, before the turn is complete', async () => {
+    const words: string[] = [];
+    const { answers, engines, passes, says } = await phoneCall({
+      events: { words: (role, text) => words.push(`${role}: ${text}`) },
+    });
+    engines.stt.pocketsphinx.interim = () => 'how are';
+    answers('Fine thanks.');
+    await says('how are you');
+    await passes(600);
+    expect(words).toContain('user: how are');
+    expect(words.filter((text) => text.startsWith('assistant'))).toEqual([
+      'assistant: Fine thanks.',
+    ]);
+  });
+
+  it('a system message is read by the model with its next answer, also after another process has taken the call over', async () => {
+    const before = await phoneCall({ change: { injected: ['The caller is Ann.'] } });
+    before.call.command({ kind: 'inject', text: 'Offer a refund.', respond: false });
+    before.answers('Fine thanks.');
+    await before.says('how are you');
+    await before.passes(600);
+    expect(before.prompt()).toEqual(['The caller is Ann.', 'Offer a refund.', 'how are you']);
+  });
+
+  it('a text that interrupts is said in the place of the present answer', async () => {
+    const { answers, call, passes, says, turns } = await phoneCall();
+    answers('One two three four. Five six seven eight.');
+    await says('count');
+    await passes(300);
+    call.command({ kind: 'say', text: 'Stop there.', interrupt: true });
+    await passes(600);
+    expect(turns.at(-1)).toBe('assistant: Stop there.');
+  });
+
+  it('a call whose line was left to a machine takes no commands', async () => {
+    const { call, passes, turns } = await phoneCall();
+    call.actions.mute();
+    call.command({ kind: 'say', text: 'Hello.', interrupt: false });
+    await passes(400);
+    expect(turns).toEqual([]);
+  });
+});

@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { type LiveCommand, obey } from '../../../../../src/phone/calls/commands/live-command.ts';
+
+function done(command: LiveCommand): string[] {
+  const steps: string[] = [];
+  obey(
+    {
+      say: (text) => void steps.push(`say ${text}`),
+      cutShort: () => void steps.push('cut'),
+      instruct: (text) => void steps.push(`instruct ${text}`),
+      respond: () => void steps.push('respond'),
+      act: (action) => void steps.push(JSON.stringify(action)),
+    },
+    command,
+  );
+  return steps;
+}
+
+describe('a command of a live call', () => {
+  it.each<[string, LiveCommand, string[]]>([
+    [
+      'a text is said after the present one',
+      { kind: 'say', text: 'Hi', interrupt: false },
+      ['say Hi'],
+    ],
+    [
+      'a text that interrupts stops the present one',
+      { kind: 'say', text: 'Hi', interrupt: true },
+      ['cut', 'say Hi'],
+    ],
+    [
+      'a message is added without an answer',
+      { kind: 'inject', text: 'Hi', respond: false },
+      ['instruct Hi'],
+    ],
+    [
+      'a message that asks for an answer gets one',
+      { kind: 'inject', text: 'Hi', respond: true },
+      ['instruct Hi', 'respond'],
+    ],
+    [
+      'a transfer is the action of the agent',
+      { kind: 'transfer', to: '+1415', summary: 'x' },
+      ['{"name":"transfer_call","to":"+1415","summary":"x"}'],
+    ],
+  ])('%s', (_, command, steps) => {
+    expect(done(command)).toEqual(steps);
+  });
+});

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
+import { LineWaits } from '../../../../../src/phone/voice/line/line-waits.ts';
+import { settleAll } from '../../../../support/voice-world.ts';
+
+it('a sender that waits goes on after its time, when its signal fires, or when all are woken, once', async () => {
+  const clock = new ManualClock();
+  const waits = new LineWaits(clock);
+  const stop = new AbortController();
+  const woken: string[] = [];
+  const sleep = (name: string, ms: number, signal = new AbortController().signal) =>
+    void waits.sleep(ms, signal).then(() => woken.push(name));
+  sleep('timed', 100);
+  sleep('stopped', 1_000, stop.signal);
+  sleep('woken', 1_000);
+  clock.advance(99);
+  await settleAll();
+  expect(woken).toEqual([]);
+  clock.advance(1);
+  stop.abort();
+  await settleAll();
+  expect(woken.sort()).toEqual(['stopped', 'timed']);
+  waits.wake();
+  waits.wake();
+  clock.advance(2_000);
+  await settleAll();
+  expect(woken).toHaveLength(3);
+});

@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import {
+  isPunctuated,
+  silenceAfter,
+  TURN_MODES,
+  type TurnContext,
+} from '../../../../../src/voice/session/turns/end-of-turn.ts';
+
+const { minSilenceMs, maxSilenceMs, onNoPunctuationMs, onNumberMs } = TURN_MODES.balanced;
+const AFTER_A_GREETING: TurnContext = { asked: 'How can I help you?', isPunctuated: false };
+
+const wait = (words: string, context: Partial<TurnContext> = {}): number =>
+  silenceAfter(words, TURN_MODES.balanced, { ...AFTER_A_GREETING, ...context });
+
+describe('the silence that ends a turn', () => {
+  it.each([
+    'what is my balance',
+    'I would like to book a table.',
+    'are you open on monday',
+    'yes',
+    'no thank you',
+    'what is it for',
+    'where are you from',
+    'come in',
+    'it starts at five thirty in the morning',
+    'How much is it?',
+    'is that for a?',
+    '',
+  ])('is shortest after a complete sentence or a question: %j', (words) => {
+    expect(wait(words)).toBe(minSilenceMs);
+  });
+
+  it.each([
+    'my phone number is four one five',
+    'four one five five five five',
+    "it's two one two",
+    'it is 415-555',
+    '415 555 01',
+    'S M',
+    'my name is Brown b r o w',
+    'b as in bravo double u x',
+  ])('is that of a number after digits and letters that may go on: %j', (words) => {
+    expect(wait(words)).toBe(onNumberMs);
+  });
+
+  it('is half of that after a single digit or letter, which may be all', () => {
+    expect(wait('a table for two')).toBe(onNumberMs / 2);
+    expect(wait('b')).toBe(onNumberMs / 2);
+    expect(wait('come by at two')).toBe(onNumberMs / 2);
+  });
+
+  it.each([
+    ['My number is four one five five five five oh one two three', 'How can I help you?'],
+    ['415 555 0123', 'What is your phone number?'],
+    ['nine four one oh seven', 'And your zip code?'],
+    ['1 2 3 4', 'What are the last four digits?'],
+  ])('is shortest after all digits of a number whose length is known: %j', (words, asked) => {
+    expect(wait(words, { asked })).toBe(minSilenceMs);
+  });
+
+  it.each([
+    ['for like five', 'What is your phone number?'],
+    ['he are', 'Could you spell that for me?'],
+    ['yes', 'Can I have your account number, please?'],
+    ['it is john at', 'What is your email?'],
+  ])('is longer for any reply to a question for digits or letters: %j', (words, asked) => {
+    expect(wait(words, { asked })).toBeGreaterThanOrEqual(onNumberMs);
+  });
+
+  it('is not longer because a number was asked for earlier in the same answer', () => {
+    expect(wait('yes', { asked: 'Your phone number is on file. Shall I go on?' })).toBe(
+      minSilenceMs,
+    );
+  });
+
+  it.each([
+    'I think',
+    'i think um',
+    'well, uh…',
+    "I'd like to",
+    'my phone number is',
+    'what is the balance of the',
+    'could you tell me if',
+    'I wanted to ask about',
+    'it was on tuesday and',
+    'let me see',
+    'one moment',
+    'so that is -',
+    'On Monday, I',
+    'I want to book a table for.',
+  ])('is longest after a filler or an open phrase: %j', (words) => {
+    expect(wait(words)).toBe(maxSilenceMs);
+  });
+
+  it('is longer without punctuation only where the transcriber punctuates', () => {
+    expect(wait('the blue one', { isPunctuated: true })).toBe(onNoPunctuationMs);
+    expect(wait('The blue one.', { isPunctuated: true })).toBe(minSilenceMs);
+    expect(wait('the blue one')).toBe(minSilenceMs);
+    expect(isPunctuated('The blue one.”')).toBe(true);
+    expect(isPunctuated('the blue one,')).toBe(false);
+  });
+
+  it('grows from the fast mode to the patient one', () => {
+    for (const words of ['yes', 'four one five', 'I think']) {
+      const waits = Object.values(TURN_MODES).map((mode) =>
+        silenceAfter(words, mode, AFTER_A_GREETING),
+      );
+      expect(waits).toEqual([...waits].sort((a, b) => a - b));
+      expect(new Set(waits).size).toBe(3);
+    }
+  });
+
+  it('takes "one" for a pronoun where no other digit is before it', () => {
+    expect(wait('the other one')).toBe(minSilenceMs);
+    expect(wait('two one')).toBe(onNumberMs);
+  });
+
+  it('takes a long turn to judge no longer than 5 ms', () => {
+    const words = 'four one five and the '.repeat(500);
+    const startMs = performance.now();
+    wait(words);
+    expect(performance.now() - startMs).toBeLessThan(5);
+  });
+});
