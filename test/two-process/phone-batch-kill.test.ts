@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { checkInvariants } from '../../src/ledger/store/check-invariants.ts';
 import { numbered } from '../support/call-batches.ts';
@@ -33,6 +34,22 @@ type Row = {
   readonly calls: number;
   readonly costRaw: string;
 };
+
+/** Resolves when nothing is left; rejects, naming what is left, when nothing of it has changed for so long. */
+async function settled(
+  left: () => Promise<readonly object[]>,
+  { withinMs }: { readonly withinMs: number },
+): Promise<void> {
+  let [before, changedAtMs] = ['', performance.now()];
+  for (;;) {
+    const rows = await left();
+    if (rows.length === 0) return;
+    const now = JSON.stringify(rows);
+    if (now !== before) [before, changedAtMs] = [now, performance.now()];
+    if (performance.now() - changedAtMs > withinMs) expect(rows).toEqual([]);
+    await delay(200);
+  }
+}
 
 it('a batch of 200 at two processes, of which two are killed, calls each number once an attempt and costs what the ledger says', async () => {
   await using processes = await carrierProcesses({
@@ -73,20 +90,21 @@ it('a batch of 200 at two processes, of which two are killed, calls each number 
   await second.kill();
   await using kept = third;
   const read = async () => (await ask(`${kept.url}/v1/calls/batch/${batchId}`, { headers })).body;
-  await expect
-    .poll(
-      async () => {
-        // Retries and the calls of the dead are due at once. A session that a living process has is left to it for a minute.
-        await sql`
-          update call_batch_rows set due_at = now() where batch_id = ${batchId} and state = 'waiting'`;
-        await sql`
-          update calls set due_at = now()
-          where batch_id = ${batchId} and not terminal and created_at < now() - interval '3 seconds'`;
-        return (await read()).status;
-      },
-      { timeout: 120_000, interval: 200 },
-    )
-    .toBe('completed');
+  const takeTurn = async () => {
+    // Retries and the calls of the dead are due at once. A session that a living process has is left to it for a minute.
+    await sql`
+      update call_batch_rows set due_at = now() where batch_id = ${batchId} and state = 'waiting'`;
+    await sql`
+      update calls set due_at = now()
+      where batch_id = ${batchId} and not terminal and created_at < now() - interval '3 seconds'`;
+    return sql`
+      select r.seq, r.state, r.attempts, c.id, c.status, c.started_at, c.end_reason, c.ended_at
+      from call_batch_rows r
+      left join calls c on c.work_id = r.batch_id || '.' || r.seq || '.' || r.attempts
+      where r.batch_id = ${batchId} and r.state <> 'done' order by r.seq`;
+  };
+  await settled(takeTurn, { withinMs: 100_000 });
+  await expect.poll(async () => (await read()).status).toBe('completed');
 
   const answer = await ask(`${kept.url}/v1/calls/batch/${batchId}/recipients?limit=1000`, {
     headers,
@@ -110,4 +128,4 @@ it('a batch of 200 at two processes, of which two are killed, calls each number 
   expect(costRaw).toBe(charged?.raw);
   await expectBalanced(sql, agentId, 20_000);
   expect(await checkInvariants(sql)).toEqual([]);
-}, 240_000);
+}, 400_000);
