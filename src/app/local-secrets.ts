@@ -1,7 +1,8 @@
 import { chmodSync, linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { type Config, ConfigError } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
+import { ConfigError } from '../config/config-error.ts';
 import { keyedHash } from '../kernel/keyed-hash.ts';
 import { type Random, randomHex } from '../kernel/random.ts';
 

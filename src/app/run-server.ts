@@ -1,4 +1,5 @@
-import { ConfigError, readConfig, readSecret } from '../config/config.ts';
+import { readConfig, readSecret } from '../config/config.ts';
+import { ConfigError } from '../config/config-error.ts';
 import { checkTrustedProxies } from '../http/route/client-address.ts';
 import { ListenError } from '../http/server/listen-on.ts';
 import { UnsupportedPlatformError } from '../http/server/uws.ts';

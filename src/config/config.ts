@@ -2,7 +2,9 @@ import { realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { z } from 'zod';
 import { LIMITS } from '../kernel/limits.ts';
+import { assemblePhone } from './assemble-phone.ts';
 import { MAINNET } from './chain-section.ts';
+import { ConfigError } from './config-error.ts';
 import {
   DEFAULT_DATABASE_PATH,
   DEFAULT_PORT,
@@ -10,11 +12,6 @@ import {
   withoutIdleThresholds,
 } from './environment.ts';
 import { assembleTracing } from './tracing-section.ts';
-
-/** A setting that the server refuses to start with. The message names the variable. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-}
 
 export type Config = ReturnType<typeof assemble>;
 
@@ -90,7 +87,7 @@ function assemble(env: z.output<typeof Environment>) {
     },
     agentProxyPerMinute: env.RC12_RATE_LIMIT_PER_MINUTE ?? LIMITS.agentProxyPerMinute,
     monitoring: { url: env.MONITORING_URL, key: env.MONITORING_INTERNAL_KEY },
-    tracing: orRefuse(() => assembleTracing(env)),
+    tracing: assembleTracing(env),
     catalogFile: env.CATALOG_FILE,
     trustedProxies: env.TRUSTED_PROXIES,
     socketsPerAgent: env.SOCKETS_PER_AGENT,
@@ -101,72 +98,6 @@ function assemble(env: z.output<typeof Environment>) {
     developerKey: env.DEVELOPER_KEY,
     phone: assemblePhone(env),
   } as const;
-}
-
-/** A section that finds a mistake of its own. */
-function orRefuse<T>(section: () => T): T {
-  try {
-    return section();
-  } catch (error) {
-    if (error instanceof RangeError) throw new ConfigError(error.message);
-    throw error;
-  }
-}
-
-/** What carriers let a new account place. */
-const DIALS_PER_SECOND = { twilio: 1, telnyx: 30, loopback: undefined, none: undefined } as const;
-
-/** Half of a carrier's credentials is a mistake, and a phone service that stays off would hide it. */
-function assemblePhone(env: z.output<typeof Environment>) {
-  const twilio = together(env, ['TWILIO_ACCOUNT_SID', 'TWILIO_AUTH_TOKEN']);
-  const telnyx = together(env, ['TELNYX_API_KEY', 'TELNYX_PUBLIC_KEY', 'TELNYX_CONNECTION_ID']);
-  const found = twilio ? 'twilio' : telnyx ? 'telnyx' : undefined;
-  const carrier =
-    env.PHONE_CARRIER ?? found ?? (env.NODE_ENV === 'development' ? 'loopback' : 'none');
-  const missing = { twilio: !twilio, telnyx: !telnyx, loopback: false, none: false }[carrier];
-  if (missing) throw new ConfigError(`PHONE_CARRIER "${carrier}" has no credentials`);
-  if ((carrier === 'twilio' || carrier === 'telnyx') && env.PUBLIC_URL === undefined) {
-    throw new ConfigError('PUBLIC_URL is required with a carrier, which signs and calls it');
-  }
-  const [from, until] = env.PHONE_CALLING_HOURS?.split('-').map(Number) ?? [0, 24];
-  return {
-    carrier,
-    twilio: twilio && {
-      accountSid: twilio.TWILIO_ACCOUNT_SID,
-      authToken: twilio.TWILIO_AUTH_TOKEN,
-      baseUrl: env.TWILIO_BASE_URL,
-    },
-    telnyx: telnyx && {
-      apiKey: telnyx.TELNYX_API_KEY,
-      publicKey: telnyx.TELNYX_PUBLIC_KEY,
-      connectionId: telnyx.TELNYX_CONNECTION_ID,
-      baseUrl: env.TELNYX_BASE_URL,
-    },
-    countries: env.PHONE_COUNTRIES.split(','),
-    mediaTimeoutMs: env.PHONE_MEDIA_TIMEOUT_SECONDS * 1_000,
-    concurrentCalls: { agent: env.PHONE_CALLS_PER_AGENT, account: env.PHONE_CALLS_PER_ACCOUNT },
-    dialsPerSecond: env.PHONE_DIALS_PER_SECOND ?? DIALS_PER_SECOND[carrier],
-    callingHours: { from: from ?? 0, until: until ?? 24 },
-    sttModel: env.PHONE_STT_MODEL,
-    ttsModel: env.PHONE_TTS_MODEL,
-    rateCardFile: env.PHONE_RATE_CARD_FILE,
-    recordingDays: env.PHONE_RECORDING_DAYS,
-    monthlyCarrierLimitUsd: env.PHONE_MONTHLY_CARRIER_LIMIT_USD,
-  } as const;
-}
-
-/** All of these variables, or undefined where none is set. */
-function together<Name extends string>(
-  env: Readonly<Partial<Record<Name, string | undefined>>>,
-  names: readonly Name[],
-): Readonly<Record<Name, string>> | undefined {
-  const unset = names.filter((name) => env[name] === undefined);
-  if (unset.length === names.length) return undefined;
-  if (unset[0] !== undefined) {
-    const set = names.filter((name) => env[name] !== undefined);
-    throw new ConfigError(`${unset[0]} is required beside ${set[0]}`);
-  }
-  return env as Readonly<Record<Name, string>>;
 }
 
 function assembleChain(env: z.output<typeof Environment>) {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ConfigError } from './config-error.ts';
 import { flag, optional, text, unlessEmpty } from './variable-kinds.ts';
 
 const SAMPLERS = {
@@ -55,7 +56,7 @@ export const TRACING_SECTION = {
 
 const Tracing = z.object(TRACING_SECTION);
 
-/** What is to be traced, and where it goes. Undefined: nothing is. Throws a RangeError that names the variable. */
+/** What is to be traced, and where it goes. Undefined: nothing is. Throws ConfigError, which names the variable. */
 export function assembleTracing(env: z.output<typeof Tracing>) {
   const base = env.OTEL_EXPORTER_OTLP_ENDPOINT;
   const url =
@@ -82,7 +83,7 @@ function readHeaders(list: string): Readonly<Record<string, string>> {
     const [, name, value] = MEMBER.exec(member) ?? [];
     const decoded = value === undefined ? undefined : decode(value);
     if (name === undefined || decoded === undefined) {
-      throw new RangeError(
+      throw new ConfigError(
         'Invalid OTEL_EXPORTER_OTLP_HEADERS: must be name=value, comma separated and percent-encoded',
       );
     }

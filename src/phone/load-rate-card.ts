@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { z } from 'zod';
-import { ConfigError } from '../config/config.ts';
+import { ConfigError } from '../config/config-error.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import { RATE_CARD, type RateCard } from './rate-card.ts';
 

@@ -1,4 +1,4 @@
-import { ConfigError } from '../../config/config.ts';
+import { ConfigError } from '../../config/config-error.ts';
 import { createFairLine } from '../../engines/threads/fair-line.ts';
 import { createIdempotencyKeys } from '../../idempotency/idempotency-store.ts';
 import { LIMITS } from '../../kernel/limits.ts';

@@ -3,7 +3,7 @@ import type { ManagedWallets } from '../../accounts/wallets/managed-wallets.ts';
 import { createRemoteWallets } from '../../accounts/wallets/remote-wallets.ts';
 import { readSigningKey } from '../../accounts/wallets/request-signature.ts';
 import { createWalletProvider } from '../../accounts/wallets/wallet-provider.ts';
-import { ConfigError } from '../../config/config.ts';
+import { ConfigError } from '../../config/config-error.ts';
 import type { World } from './world.ts';
 
 /** Opens the holder of the wallets. Undefined where a setting is missing; the start names it. */

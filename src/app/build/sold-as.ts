@@ -1,4 +1,4 @@
-import { ConfigError } from '../../config/config.ts';
+import { ConfigError } from '../../config/config-error.ts';
 import type { Catalogue, Modality } from '../../models/catalogue/catalogue.ts';
 
 /** Models that a refusal names. */

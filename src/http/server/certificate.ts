@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { ConfigError } from '../../config/config.ts';
+import { ConfigError } from '../../config/config-error.ts';
 
 /** The files of a certificate, with the chain above it, and of its private key; both PEM. */
 export type CertificateFiles = { readonly certFile: string; readonly keyFile: string };

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { ConfigError } from '../../config/config.ts';
+import { ConfigError } from '../../config/config-error.ts';
 import { type Clock, isoTime } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Unit } from '../../kernel/price.ts';

@@ -1,4 +1,4 @@
-import { ConfigError } from '../../config/config.ts';
+import { ConfigError } from '../../config/config-error.ts';
 import type { Worker } from '../../kernel/schedule.ts';
 import type { Carrier } from '../carriers/carrier.ts';
 

@@ -12,7 +12,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { completeSettings } from '../../../src/app/local-secrets.ts';
-import { ConfigError, readConfig } from '../../../src/config/config.ts';
+import { readConfig } from '../../../src/config/config.ts';
+import { ConfigError } from '../../../src/config/config-error.ts';
 import { type Random, systemRandom } from '../../../src/kernel/random.ts';
 
 let directory: string;

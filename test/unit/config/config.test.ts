@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { variablesOf } from '../../../src/app/commands/docs/configuration-page.ts';
-import { ConfigError, readConfig } from '../../../src/config/config.ts';
+import { readConfig } from '../../../src/config/config.ts';
+import { ConfigError } from '../../../src/config/config-error.ts';
 import { Environment, SECTIONS } from '../../../src/config/environment.ts';
 
 const VARIABLES = Object.keys(Environment.shape);

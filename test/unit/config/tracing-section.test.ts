@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigError, readConfig } from '../../../src/config/config.ts';
+import { readConfig } from '../../../src/config/config.ts';
+import { ConfigError } from '../../../src/config/config-error.ts';
 
 const COLLECTOR = 'https://collector.example/otlp/';
 const tracing = (more: NodeJS.ProcessEnv = {}) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigError } from '../../../src/config/config.ts';
+import { ConfigError } from '../../../src/config/config-error.ts';
 import { openAccounts } from '../../../src/marketplace/open-accounts.ts';
 import { REMOTE_VENDORS } from '../../../src/marketplace/vendors/vendors.ts';
 

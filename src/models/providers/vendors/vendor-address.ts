@@ -1,4 +1,4 @@
-import { ConfigError } from '../../../config/config.ts';
+import { ConfigError } from '../../../config/config-error.ts';
 
 /** The variable that moves a vendor elsewhere: to another region, or to a peer in a test. */
 export const baseUrlVariable = (vendor: string): string =>

@@ -1,4 +1,4 @@
-import { ConfigError } from '../../../config/config.ts';
+import { ConfigError } from '../../../config/config-error.ts';
 import { ApiError } from '../../../kernel/api-error.ts';
 import { MAIN_HOLD } from '../../../voice/billing/session-holds.ts';
 import type { CascadeDeps } from '../../../voice/cascade/cascade-deps.ts';

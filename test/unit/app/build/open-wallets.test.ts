@@ -2,7 +2,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { openWallets } from '../../../../src/app/build/open-wallets.ts';
 import type { Settings } from '../../../../src/app/local-secrets.ts';
-import { ConfigError, readConfig } from '../../../../src/config/config.ts';
+import { readConfig } from '../../../../src/config/config.ts';
+import { ConfigError } from '../../../../src/config/config-error.ts';
 import { systemRandom } from '../../../../src/kernel/random.ts';
 import type { Sql } from '../../../../src/platform/postgres/sql.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { soldAs } from '../../../../src/app/build/sold-as.ts';
-import { ConfigError } from '../../../../src/config/config.ts';
+import { ConfigError } from '../../../../src/config/config-error.ts';
 import { loadCatalogue } from '../../../../src/models/catalogue/load-catalogue.ts';
 
 const catalogueWith = (secret: (name: string) => string | undefined) =>

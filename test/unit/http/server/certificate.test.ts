@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { ConfigError } from '../../../../src/config/config.ts';
+import { ConfigError } from '../../../../src/config/config-error.ts';
 import { checkCertificate } from '../../../../src/http/server/certificate.ts';
 import { selfSigned } from '../../../support/self-signed.ts';
 

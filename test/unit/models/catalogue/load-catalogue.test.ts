@@ -2,7 +2,7 @@ import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ConfigError } from '../../../../src/config/config.ts';
+import { ConfigError } from '../../../../src/config/config-error.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { priceRaw } from '../../../../src/kernel/price.ts';
 import { missingRates } from '../../../../src/models/catalogue/billed-units.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ConfigError } from '../../../../src/config/config.ts';
+import { ConfigError } from '../../../../src/config/config-error.ts';
 import { watchCarrierSpend } from '../../../../src/phone/calls/watch-carrier-spend.ts';
 
 it.each([

@@ -61,7 +61,7 @@ describe('a coded body', () => {
   });
 
   it('is never more than its bound, at any step', () => {
-    const bomb = Buffer.alloc(50_000_000);
+    const bomb = Buffer.alloc(10_000_000);
     for (const [coding, bytes] of [
       ['gzip', gzipSync(bomb)],
       ['deflate', deflateSync(bomb)],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigError } from '../../../../../src/config/config.ts';
+import { ConfigError } from '../../../../../src/config/config-error.ts';
 import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
 import { requireCallModels } from '../../../../../src/phone/calls/opening/require-models.ts';
 import { railsOf } from '../../../../support/cascade-world.ts';
