@@ -2,7 +2,7 @@ import type { AgentPage } from '../../accounts/wallets/walk-agents.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
 
-/** How many agents one pass looks at, and for how many of them it does something. */
+/** Bounds of one pass: the number of agents that it reads, and the number of matching agents that it returns. */
 export type PageBounds = { readonly looked: number; readonly found: number };
 
 /** A closed agent that has money to give back. */
@@ -63,7 +63,10 @@ async function lastOfPage(sql: Queryable, after: number, { looked }: PageBounds)
   return { id: row?.last ?? after, isEnd: (row?.seen ?? 0) < looked };
 }
 
-/** What there was too much of is found by the next pass, before anything behind it. */
+/**
+ * Makes a page of the agents found. When `bounds.found` cut the list, the next page begins behind the last agent
+ * returned.
+ */
 function pageOf<T extends { readonly id: number }>(
   found: readonly T[],
   last: Last,

@@ -4,7 +4,7 @@ import { type EmptyDeps, emptyClosed } from './empty-closed.ts';
 import { findPaidAtClose } from './payout-store.ts';
 import type { Payouts } from './payouts.ts';
 
-/** What a close answers: what went to the developer on chain, as far as it has been handed over. */
+/** Answer of a close, with the sum and the last transaction of the payouts that were handed to the chain so far. */
 export type Closed = {
   readonly status: 'closed';
   readonly loansRepaid: number;
@@ -18,10 +18,10 @@ export type Closed = {
 type Deps = EmptyDeps & CloseDeps & { readonly payouts: Pick<Payouts, 'payNow'> };
 
 /**
- * Closes an agent for good: no hold is given and no number is rented from the commit on, then what it has left is taken out of the ledger, and
- * what of it deposits back is on its way to the developer. Its keys still say who calls, so that they hear
- * `account_closed`. A repeat answers what is known by then; it is not needed for what work in flight, or a late
- * deposit, leaves behind: that is taken out by itself.
+ * Closes an agent for good: from the commit on it gets no hold and rents no number. Its spendable balance leaves the
+ * ledger, and the part that deposits back is paid out to the developer. Its keys still authenticate, so that callers
+ * get `account_closed`. A repeat answers the state known by then. Money that comes back later, from work in flight or a
+ * late deposit, is taken out without a repeat.
  */
 export async function closeAgent(deps: Deps, agent: Agent): Promise<Closed> {
   const closed = await markClosed(deps, agent);

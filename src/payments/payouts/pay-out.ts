@@ -7,7 +7,7 @@ import type { TokenDomain } from '../../x402/authorization.ts';
 import type { ChainJudge } from '../reconcile/judge-by-chain.ts';
 import { authorizationOf, type ClaimedPayout } from './payout.ts';
 
-/** Who signs for the agents' wallets, and who carries what they sign to the chain. */
+/** The signer for the agents' wallets, and the facilitator that submits signed transfers to the chain. */
 export type PayoutSender = {
   readonly wallets: Pick<ManagedWallets, 'signTransfer'>;
   readonly facilitator: Facilitator;
@@ -22,7 +22,7 @@ export type PayOutDeps = {
   readonly log: Log;
 };
 
-/** What the token says to an authorization that was carried out before. */
+/** Matches the token contract's error for an authorization that was carried out before. */
 const USED = /authorization is used/i;
 
 /**

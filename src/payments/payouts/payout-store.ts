@@ -22,7 +22,7 @@ export async function findPayout(
   return row;
 }
 
-/** How many the chain has not shown yet, of each kind. */
+/** Counts the payouts that the chain has not shown yet, by kind. */
 export async function countOpenPayouts(
   sql: Queryable,
 ): Promise<ReadonlyMap<NewPayout['kind'], number>> {
@@ -47,7 +47,7 @@ const payoutOf = ({ created_at, ...payout }: Row): PastPayout => ({
   createdMs: created_at.getTime(),
 });
 
-/** What the chain has shown lately, latest first; looked for after a reorganisation only. */
+/** Returns the payouts that the chain has shown within `forSeconds`, latest first. Read only after a reorganisation. */
 export async function findDonePayouts(
   sql: Queryable,
   forSeconds: number,
@@ -96,7 +96,7 @@ export async function savePayoutSubmitted(
     where nonce = ${nonce} and state <> 'done'`;
 }
 
-/** What went to the developer so far when an agent was closed: all that was handed to the chain. */
+/** Sum of the closing payouts that were handed to the chain, with the hash of the latest one. */
 export type PaidAtClose = { readonly amountRaw: bigint; readonly txHash: string };
 
 export async function findPaidAtClose(

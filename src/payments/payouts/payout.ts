@@ -18,7 +18,7 @@ export type ClaimedPayout = OpenPayout & {
   /** This one among them. */
   readonly attempts: number;
   readonly createdMs: number;
-  /** Until when what is signed now holds, in Unix seconds. */
+  /** Unix seconds at which an authorization that is signed now expires. */
   readonly validBefore: number;
 };
 

@@ -17,7 +17,7 @@ import { refuseSpend } from '../../spend/limits/refuse-spend.ts';
 import type { SpendStateReader } from '../../spend/limits/spend-state.ts';
 import { refusePayment } from './refuse-payment.ts';
 
-/** How the agent of a call stands: as it is remembered, or as it is read while other things are done. */
+/** Spend state of the calling agent: a remembered copy, and a way to read the current one. */
 export type AgentView = {
   readonly remembered: SpendState | undefined;
   /** As it stands now. Throws the refusal where there is no such agent. */
@@ -59,12 +59,12 @@ export const askerOf = (
   },
 });
 
-/** What is known of the agent before its call is sent on. */
+/** An agent whose call was admitted before the request is sent. */
 export type AdmittedCall = {
   readonly accountId: string;
   /** Lower case; null until it is provisioned. */
   readonly wallet: string | null;
-  /** How it stood to its money and caps when it was admitted. */
+  /** Money and caps of the agent when the call was admitted. */
   readonly spendState: SpendState;
   readonly view: AgentView;
 };
@@ -73,9 +73,10 @@ export type AdmittedCall = {
 const LEAST_RAW = 1n;
 
 /**
- * What can be refused before anything is sent: a host that is on no list, and a cap that is used up. What depends on the
- * price is decided with the hold. What is remembered only lets through: a refusal is by what is so now. It names the
- * price that the vendor asked for last, or null where that is not known. A kill switch that is used up suspends the agent.
+ * Refuses a call before anything is sent: a host that is on no allowlist, or a cap that is used up. Limits that depend
+ * on the price are decided with the hold.
+ * A remembered state can only admit: every refusal comes from a fresh reading. The refusal names the vendor's last
+ * price (`lastRaw`), or null without one. A used-up kill switch suspends the agent.
  */
 export async function admitCall(
   ledger: Pick<Ledger, 'enforce'>,
@@ -135,8 +136,8 @@ const admitted = (spendState: SpendState, view: AgentView): AdmittedCall => ({
 });
 
 /**
- * What can be refused once the price is known and before anything is signed, by how the agent stood a moment ago. The
- * hold has the last word; a cap that stops its agent is left to it altogether.
+ * Returns the refusal of a payment whose price is known and that is not signed yet, by the agent's state at admission.
+ * The hold has the last word, and alone decides a cap that suspends its agent.
  */
 export async function refusalBeforeHold(
   { spendState, view }: AdmittedCall,

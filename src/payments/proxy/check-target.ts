@@ -8,7 +8,7 @@ import { vendorText } from '../../x402/settlement.ts';
 import { PAYMENT_REQUIRED, type Probe } from '../quotes/probe-target.ts';
 import { openVendor } from './vendor-call.ts';
 
-/** What any caller may know of a target: whether it demands a payment, and which. */
+/** Public result of checking a target: the payment that it demands, or none. */
 export type Checked =
   | {
       readonly x402: true;

@@ -14,7 +14,7 @@ export type HoldDeps = {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** What is thrown where the money, or a control of it, does not allow a payment. */
+  /** Makes the error that is thrown when the balance or a spend control refuses the payment. */
   readonly refusalOfHold: (refusal: HoldRefusal) => Error;
 };
 

@@ -25,7 +25,7 @@ export type MarketAnswer = {
   /** Names in lower case; `content-type` among them. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
-  /** What was charged, in the ledger already. */
+  /** Amount that the ledger has charged. */
   readonly costRaw: bigint;
   /**
    * `internal`: bought from a vendor of this server. `gateway` and `byok`: free but for a model that was bought
@@ -33,11 +33,11 @@ export type MarketAnswer = {
    * `passthrough`: free, or an error that cost nothing.
    */
   readonly payment: 'passthrough' | 'internal' | 'gateway' | 'byok';
-  /** How long the vendors took. */
+  /** Milliseconds that the vendors took. */
   readonly upstreamMs: number;
 };
 
-/** What a call to the marketplace would cost, margin included. */
+/** Price of a call to the marketplace, margin included. */
 export type MarketPrice =
   | { readonly kind: 'free' }
   | {
@@ -49,9 +49,9 @@ export type MarketPrice =
 
 /** The vendors and services that this server sells itself. No network and no destination guard lies before it. */
 export interface Marketplace {
-  /** What spend controls know it by, whichever spelling of its address a caller uses. */
+  /** The marketplace's name in spend controls, the same for every spelling of its address. */
   readonly host: string;
-  /** Whether a URL is below its address. */
+  /** Returns true when a URL is below the marketplace's address. */
   matches(url: string): boolean;
   /**
    * Answers a request there. Throws what spend controls refuse, and what is no vendor's fault; then nothing was charged.
@@ -59,8 +59,8 @@ export interface Marketplace {
    */
   call(call: MarketCall): Promise<MarketAnswer>;
   /**
-   * What a call there would cost, by the price list: nothing is sent, fetched or charged. A text in the body is counted;
-   * without one, and for a file, it is the price of as much as the list price is for. Throws the refusals of `call`.
+   * Returns the list price of a call; nothing is sent, fetched or charged. A text in the body is counted. Without a
+   * text, and for a file, the price is that of the list's quantity (`per`). Throws the refusals of `call`.
    */
   priceOf(call: Pick<MarketCall, 'url' | 'body'>): Promise<MarketPrice>;
 }

@@ -48,7 +48,7 @@ const lineOf = (line: PassthroughLine) => ({
   charged: line.chargedRaw?.toString() ?? null,
 });
 
-/** Removes, of the oldest `limit` lines, those older than so many days; answers how many went. */
+/** Deletes, of the oldest `limit` lines, those older than `days`. Returns the number of deleted lines. */
 export async function prunePassthroughs(sql: Sql, days: number, limit: number): Promise<number> {
   const rows = await sql`
     delete from proxy_passthroughs where id in (

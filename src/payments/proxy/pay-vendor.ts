@@ -54,7 +54,7 @@ export async function payVendor(
   throw errors.proxy.unsettled({ nonce: row.nonce, validBefore: row.validBefore });
 }
 
-/** Waits for what is being written only so long: the caller who waits for the answer has paid for it. */
+/** Waits up to `LIMITS.proxyBookMs` for a write, because the caller has paid and waits for the answer. */
 async function booked(
   { clock, log, onStep }: Pick<PayDeps, 'clock' | 'log' | 'onStep'>,
   { nonce }: Reservation,

@@ -4,9 +4,9 @@ import { LIMITS } from '../../kernel/limits.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const;
 
-/** What an agent wants sent. Clients send null where they have nothing, and objects where they mean JSON. */
+/** Request of an agent for the proxy to send. Clients send null for absent fields, and objects as JSON bodies. */
 export const ProxyRequest = z.object({
-  // Whether it may be called is the guard's to say, in its own words.
+  // The destination guard decides later whether the URL may be called, with refusals of its own.
   url: z
     .string()
     .max(LIMITS.outboundUrlChars)

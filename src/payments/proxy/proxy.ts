@@ -39,7 +39,7 @@ export type ProxyDeps = QuoteDeps &
     readonly budgets: BudgetReports;
     readonly passthroughs: PassthroughLog;
     readonly reportCapHit: ReportCapHit;
-    /** What this server sells itself. Undefined: nothing. */
+    /** The vendors that this server sells itself. Undefined: it sells none. */
     readonly marketplace: Marketplace | undefined;
     /** The rate limit of an agent's calls. */
     readonly callsPerMinute: number;
@@ -143,7 +143,7 @@ async function withVendorSpan<T>(
   }
 }
 
-/** What the vendor answered, and what it was paid. */
+/** Span attributes of a vendor's answer: its status and the amount paid. */
 const vendorAttributes = (status: number, costRaw: bigint): Attributes => ({
   'http.response.status_code': status,
   'svc.cost_raw': Number(costRaw),

@@ -25,7 +25,7 @@ export type VendorCall = {
   readonly signal: AbortSignal;
   /** Set where the operator chose the vendor, as a source of a model: no allowlist gates it. */
   readonly source?: {
-    /** What controls know it by. */
+    /** The vendor's name in spend controls. */
     readonly host: string;
     /** No more than this is paid. */
     readonly mostRaw: bigint;

@@ -6,7 +6,10 @@ import { type Challenge, parseChallenge, type VendorAnswer } from '../../x402/ch
 import type { Terms } from '../../x402/offer.ts';
 import { VendorFailed } from './vendor-failed.ts';
 
-/** What the 402 of a vendor asks for. Throws the refusal where it asks for nothing that can be paid here. */
+/**
+ * Reads the payment that a vendor's 402 asks for. Throws the refusal when it names no payment that this server can
+ * make.
+ */
 export async function readChallenge(answer: GuardedAnswer, terms: Terms): Promise<Challenge> {
   const parsed = parseChallenge(await vendorAnswer(answer), terms);
   switch (parsed.kind) {

@@ -11,7 +11,7 @@ import type { Reservation } from '../reservations/reservation.ts';
 import { valuesOf, vendorAnswer } from './read-challenge.ts';
 import type { Sent } from './send-payment.ts';
 
-/** What is to be written of a payment that was sent. */
+/** Outcome of a sent payment, to be written to its reservation. */
 export type PaymentOutcome = {
   readonly row: Reservation;
   readonly event: ReservationEvent;
@@ -21,7 +21,10 @@ export type PaymentOutcome = {
   | { readonly kind: 'refused'; readonly refusal: ApiError }
 );
 
-/** What may be said of a payment that was sent: from its first byte on what a vendor says is a hint. */
+/**
+ * Reads the outcome of a sent payment. From the first byte sent on, a vendor's answer is only a hint; the chain
+ * decides.
+ */
 export async function readOutcome(log: Log, sent: Sent): Promise<PaymentOutcome> {
   if (sent.kind === 'broken') return brokenOff(log, sent.row, sent.error);
   const { answer, latencyMs, row: known } = sent;

@@ -51,7 +51,10 @@ export const relayAnswer = (
   body: answer.whole() ?? answer.body,
 });
 
-/** What was paid for under a key must be there for its replay, whether or not its reader is. */
+/**
+ * Reads a paid answer to its end, whether or not its client still reads, because a request with an idempotency key is
+ * replayed. Throws `ambiguous` when the answer breaks off or exceeds `LIMITS.idempotencyAnswerBytes`.
+ */
 export async function keepWhole(
   answer: ProxyAnswer,
   { nonce, validBefore }: Payment,

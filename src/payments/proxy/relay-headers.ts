@@ -40,13 +40,13 @@ export function relayedHeaders(lines: readonly Header[]): Header[] {
   });
 }
 
-/** What a free answer says of its price. */
+/** Price headers of a free answer. */
 export const PASSED_THROUGH: Readonly<Record<string, string>> = {
   [HEADER.cost]: '0',
   [HEADER.payment]: 'passthrough',
 };
 
-/** What an answer of the marketplace says of its price, which is charged already. */
+/** Price headers of a marketplace answer, whose cost is charged already. */
 export const marketHeaders = (
   costRaw: bigint,
   payment: 'passthrough' | 'internal' | 'gateway' | 'byok',
@@ -56,7 +56,7 @@ export const marketHeaders = (
   [HEADER.payment]: payment,
 });
 
-/** What a paid answer says of its price: the amount that is held, and taken when the chain says so. */
+/** Price headers of a paid answer. The amount is held until the chain shows the payment. */
 export const paidHeaders = (
   valueRaw: bigint,
   advisory: string | undefined,

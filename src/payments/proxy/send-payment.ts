@@ -20,7 +20,7 @@ export type SendDeps = AdvanceDeps & {
   readonly onStep: OnPaymentStep;
 };
 
-/** What came of a payment that was sent: an answer so long after it, or none. */
+/** Result of sending a payment: the vendor's answer with its latency, or the error that broke the request off. */
 export type Sent = { readonly row: Reservation } & (
   | { readonly kind: 'answered'; readonly answer: GuardedAnswer; readonly latencyMs: number }
   | { readonly kind: 'broken'; readonly error: unknown }

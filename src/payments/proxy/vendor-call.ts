@@ -14,7 +14,7 @@ import {
 import type { OutboundRequest } from './outbound-request.ts';
 import { VendorFailed } from './vendor-failed.ts';
 
-/** How long a vendor may take, and how much it may answer. */
+/** Time limits of a vendor's answer, and the limit of its bytes. */
 export type VendorTimes = {
   /** From the connection to the last byte: before it is paid, and after. */
   readonly unpaidMs: number;

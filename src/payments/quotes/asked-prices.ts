@@ -2,7 +2,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 import { RecentMap } from '../../kernel/recent-map.ts';
 import { chooseOffer, type PaymentOffer } from '../../x402/offer.ts';
 
-/** What vendors have asked for lately, for refusals that come before a vendor is asked again. */
+/** Last prices that vendors asked for, for refusals that are made before a vendor is asked again. */
 export type AskedPrices = {
   note(target: PricedTarget, offers: readonly PaymentOffer[]): void;
   /** Undefined where this process has not been asked for a payment there. */

@@ -18,7 +18,7 @@ import {
   requireSpendState,
 } from './prospect.ts';
 
-/** What one call would cost, and whether the agent could pay for it now, as a payment of it would be decided. */
+/** Returns the price of one call and whether the agent could pay it now, by the rules that decide a payment. */
 export async function estimateCall(
   deps: ProspectDeps & { readonly terms: Pick<Terms, 'usdc'> },
   spender: Spender,

@@ -30,8 +30,9 @@ export type ForecastRequest = PlannedCall & {
 };
 
 /**
- * What many calls would cost together, and what stands in their way, as of now. A target that may not be called refuses
- * all of it before any is asked; one that does not answer is reported in its place.
+ * Returns the total price of many calls, with the caps and the balance that stand in their way now. A target that may
+ * not be called refuses the whole forecast before any target is asked; a target that does not answer is reported in its
+ * item.
  */
 export async function forecastCalls(
   deps: ForecastDeps,
@@ -155,7 +156,7 @@ function itemOf(prospect: Prospect, { url, method, count }: ForecastRequest, ind
   };
 }
 
-/** What a payment of the asking call's own task would have. */
+/** Amount that a payment for the asking call's task could use now. */
 const availableTo = (spendState: SpendState, { taskId }: Spender): bigint => {
   const facts = { keyRootId: null, taskId: taskId ?? null, host: null, payee: null };
   return payableRaw(spendState.state, roomFor(spendState, facts, null));

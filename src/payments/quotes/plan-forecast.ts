@@ -14,7 +14,7 @@ export type PlannedCalls = {
   readonly facts: SpendFacts & { readonly host: string };
 };
 
-/** What stands in the way of planned calls, as of the first of them that it would refuse. */
+/** A cap or an allowlist that refuses planned calls, at the first item that it refuses. */
 export type PlannedBreach = {
   readonly itemIndex: number;
   /** Null where it is no cap but an allowlist, on which the destination does not stand. */
@@ -23,7 +23,7 @@ export type PlannedBreach = {
   readonly matchKey: string | null;
   readonly label: string | null;
   readonly limitRaw: bigint;
-  /** What would count under it if all calls of the item were made. */
+  /** Amount under the cap if all calls of the item were made. */
   readonly projectedSpentRaw: bigint;
   readonly reason: 'policy_exceeded' | 'host_not_allowlisted' | 'vendor_not_allowlisted';
 };
@@ -35,8 +35,8 @@ export type ForecastPlan = {
 };
 
 /**
- * What would become of calls that are made one after the other, by the rules that holds are decided by: a call that a
- * cap refuses leaves room to those after it. Whether the balance lasts is asked of all calls, refused or not.
+ * Plans calls that are made one after the other, by the rules that decide holds. A refused call uses nothing of the
+ * caps. The balance is compared with the total of all calls, refused ones included.
  */
 export function planForecast(
   now: Reading,
@@ -73,11 +73,11 @@ export function planForecast(
 /** The least that a call can come to before its price is known: a cap that is used up refuses even what is free. */
 const LEAST_RAW = 1n;
 
-/** Whether a cap leaves room for so much. */
+/** Returns true when the cap has `amountRaw` left. A free call needs one raw unit. */
 export const fits = ({ remainingRaw }: CapState, amountRaw: bigint): boolean =>
   (amountRaw > LEAST_RAW ? amountRaw : LEAST_RAW) <= remainingRaw;
 
-/** How many of the calls every cap lets through, one after the other. */
+/** Returns the number of calls, made one after the other, that every cap admits. */
 function fittingCalls(caps: Room['caps'], { priceRaw, count }: PlannedCalls): bigint {
   let most = BigInt(count);
   if (priceRaw === 0n) return most;

@@ -12,7 +12,7 @@ export type QuotedOffer = Pick<PaymentOffer, 'amountRaw' | 'payTo' | 'scheme'> &
   readonly spelled: { readonly asset: string; readonly payTo: string };
 };
 
-/** What a target has said that a call costs. */
+/** A target's price for a call, with the time it was read. */
 export type Quote =
   /** At least one offer. */
   | { readonly kind: 'priced'; readonly offers: readonly QuotedOffer[]; readonly atMs: number }
@@ -24,7 +24,10 @@ export type Quoted =
   | { readonly kind: 'failed'; readonly detail: string };
 
 export interface PriceQuotes {
-  /** What a call of this kind costs, as the target says. Never rejects but for a bug. */
+  /**
+   * Returns the target's price for a call with this method. An unreachable target is a `failed` quote; only a bug
+   * rejects.
+   */
   of(destination: CheckedDestination, method: GuardedMethod): Promise<Quoted>;
 }
 
@@ -116,6 +119,6 @@ const quotedOffer = ({ amountRaw, payTo, scheme, entry }: PaymentOffer): QuotedO
   spelled: { asset: String(entry.asset), payTo: String(entry.payTo) },
 });
 
-/** What a refusal says beyond its name. */
+/** Returns the detail of a refusal, or its message when it has none. */
 export const detailOf = ({ fields, message }: ApiError): string =>
   typeof fields.detail === 'string' ? fields.detail : message;

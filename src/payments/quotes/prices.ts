@@ -14,7 +14,7 @@ import type { PlannedCall } from './prospect.ts';
 
 export type Prices = ReturnType<typeof createPrices>;
 
-/** What may be asked of targets before anything is paid. Nothing moves by asking. */
+/** Creates the price questions that agents may ask before a payment. They move no money. */
 export function createPrices(deps: {
   readonly client: Pick<GuardedClient, 'open' | 'send'>;
   readonly spendState: Pick<SpendStateReader, 'read'>;

@@ -8,7 +8,7 @@ import type { Terms } from '../../x402/offer.ts';
 import { vendorAnswer } from '../proxy/read-challenge.ts';
 import { askVendor } from '../proxy/vendor-call.ts';
 
-/** What a target says to a request that carries nothing, least of all a payment. */
+/** A target's answer to a request without a body and without a payment. */
 export type Probed =
   | { readonly kind: 'priced'; readonly challenge: Challenge }
   /** It demands no payment; or it does, in words that are not of this protocol (402). */

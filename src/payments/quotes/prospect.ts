@@ -26,7 +26,7 @@ export type ProspectDeps = {
 export type PlannedCall = {
   readonly url: string;
   readonly method: GuardedMethod;
-  /** What it would send. The marketplace counts it; to targets elsewhere it is not sent. */
+  /** Body of the planned call. The marketplace counts its text; other targets never get it. */
   readonly body?: OutboundRequest['body'];
 };
 
@@ -44,7 +44,7 @@ export type Asked =
   | Sold
   | (Quoted & { readonly kind: 'priced'; readonly offers: readonly QuotedOffer[] });
 
-/** What such a call would cost one agent. */
+/** Price of a planned call for one agent. */
 export type Prospect =
   | Failed
   | Free
@@ -83,7 +83,7 @@ export async function askMarket(
   }
 }
 
-/** What it comes to for an agent with this wallet. */
+/** Returns the price for an agent with this wallet, which is never the payee of the chosen offer. */
 export function prospectOf(asked: Asked, wallet: string | null): Prospect {
   if (asked.kind !== 'priced') return asked;
   const { offers, ...quoted } = asked;
@@ -97,7 +97,7 @@ const PAYS_ITSELF = 'Every usable offer of the target pays the wallet that would
 export const prospectiveAsker = (deps: Pick<ProspectDeps, 'spendState'>, spender: Spender): Asker =>
   askerOf({ remembered: undefined, read: () => requireSpendState(deps, spender) }, spender);
 
-/** What the agent may spend now. */
+/** Reads the agent's current spend state. Throws when the agent does not exist. */
 export async function requireSpendState(
   { spendState }: Pick<ProspectDeps, 'spendState'>,
   { agentId }: Spender,

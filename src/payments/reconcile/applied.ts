@@ -1,8 +1,8 @@
-/** What an event of the chain changed in the books; nothing of it was known before. */
+/** A change that one event of the chain made in the books for the first time. */
 export type Applied = {
   readonly kind: 'deposit' | 'settled' | 'voided' | 'corrected' | 'paid';
   readonly agentId: number;
-  /** Of the authorization; null for a deposit. */
+  /** Nonce of the authorization; null for a deposit. */
   readonly nonce: string | null;
   readonly blockNumber: number;
 };

@@ -119,7 +119,7 @@ async function boundsOf({ view, log }: AuditDeps, { fromBlock, toBlock }: AuditR
   return { fromBlock, to, maxBytes: LIMITS.audit.answerBytes, onFlood };
 }
 
-/** What wallets hold on chain against the book, which is read after everything was written. */
+/** Compares the USDC of wallets on chain with the book, which is read after all events up to `at` were written. */
 async function compare({ view, audits }: AuditDeps, after: number, at: Block): Promise<void> {
   const wallets = await audits.findWallets(after, LIMITS.audit.walletsPerPass);
   const addresses = wallets.map(({ wallet }) => wallet);

@@ -1,7 +1,7 @@
 import type { Block } from '../../platform/chain/rpc-answers.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 
-/** How far the chain has been read. */
+/** The last block that was read. */
 export type ChainCursor = { readonly number: number; readonly hash: string };
 
 /** The one chain that is read. */
@@ -56,5 +56,5 @@ export async function giveCursorBack(
     where name = ${CHAIN} and claimed_by = ${nodeId}`;
 }
 
-/** What stands there before anything was read. */
+/** Cursor row of a chain that was never read. */
 const UNREAD: ChainCursor = { number: -1, hash: '' };

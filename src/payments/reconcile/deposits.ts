@@ -12,7 +12,7 @@ export type DepositDeps = CreditDeps & {
 /** A transfer into a wallet under the name that it is credited by. */
 export type Deposit = { readonly transfer: Transfer; readonly reference: string };
 
-/** What was credited of one transaction to one wallet, by the references of its deposits. */
+/** Reads the amounts credited for the given groups (one transaction into one wallet each), by the deposits' references. */
 export type FindCredited = (groups: readonly string[]) => Promise<ReadonlyMap<string, bigint>>;
 
 /**

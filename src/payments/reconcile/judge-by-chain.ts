@@ -7,7 +7,7 @@ import type { Block } from '../../platform/chain/rpc-answers.ts';
 import { outgoing } from '../../platform/chain/usdc.ts';
 import type { Reservation } from '../reservations/reservation.ts';
 
-/** Whether a payment was made. The chain's word, from blocks that are deep enough. */
+/** Verdict of the chain on a payment, from blocks with `confirmations` blocks on top. */
 export type ChainVerdict =
   | { readonly kind: 'used'; readonly txHash: string }
   /** It was not, and can never be any more. */
@@ -17,11 +17,11 @@ export type ChainVerdict =
 export type ChainView = {
   readonly rpc: Rpc;
   readonly usdc: string;
-  /** How many blocks must stand on one before it is believed. */
+  /** Number of blocks that must stand on top of a block before it is believed. */
   readonly confirmations: number;
 };
 
-/** What one payment needs to be known by. */
+/** The fields that identify a payment on the chain. */
 export type Payment = Pick<
   Reservation,
   'wallet' | 'nonce' | 'payee' | 'valueRaw' | 'validBefore' | 'reservedMs'
@@ -30,7 +30,7 @@ export type Payment = Pick<
 export interface ChainJudge {
   /** Asks once, in bounded time. Never rejects, like `wait`. */
   ask(payment: Payment): Promise<ChainVerdict>;
-  /** Asks until the chain has decided, or so long. Never rejects: a chain that is away is undecided. */
+  /** Asks until the chain has decided, for at most `withinMs`. Never rejects: an unreachable chain is `undecided`. */
   wait(payment: Payment, withinMs: number): Promise<ChainVerdict>;
 }
 
@@ -82,8 +82,9 @@ export async function deepBlock({ rpc, confirmations }: ChainView): Promise<Bloc
 }
 
 /**
- * What one block says of one payment: its time and the authorization's state are of the same block, so that no lagging
- * node can make a payment out to be void. A state that is set is explained by a log, or by nothing.
+ * Judges a payment by one block: its time and the authorization's state come from the same block, so a lagging node
+ * cannot show a payment as void. A used authorization needs a log that explains it; without one the payment is
+ * `undecided`.
  */
 export async function judge(
   view: ChainView,

@@ -1,4 +1,4 @@
-/** What the chain shows of wallets and the books did not expect: each is for an operator to look at. */
+/** Differences between the chain and the books that an operator must look at. */
 export type PaymentAlarm =
   | 'moved_after_release'
   | 'settlement_vanished'

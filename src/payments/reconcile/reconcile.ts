@@ -31,7 +31,7 @@ export type ReconcileDeps = ApplyDeps &
     readonly findWalletOwners: () => Promise<ReadonlyMap<string, number>>;
   };
 
-/** What one reading of the chain came to. */
+/** Result of one reading of the chain. */
 export type Reconciled = {
   readonly readTo: Block | undefined;
   /** The newest block that is believed, where the books have everything up to it; undefined where they lag. */
@@ -156,7 +156,7 @@ async function readOn(
     deps.findWatched(),
     deps.findOpenPayouts(),
     deps.findWalletOwners(),
-    // What was given back because of one branch may stand on the next one.
+    // A payment credited again after a reorganisation may be settled on the next branch.
     parted ? deps.findSettled() : [],
   ]);
   const paying = new Set([...live, ...watched, ...payouts, ...doubted].map(({ wallet }) => wallet));

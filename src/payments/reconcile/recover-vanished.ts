@@ -9,7 +9,7 @@ export type RecoverDeps = CreditDeps & {
   readonly view: ChainView;
   /** Settled lately, as long as a reorganisation may still undo it. */
   readonly findSettled: () => Promise<readonly Reservation[]>;
-  /** Whether a settled payment was credited again because a reorganisation had taken it off the chain. */
+  /** Returns true when a settled payment was credited again after a reorganisation had removed it from the chain. */
   readonly wasGivenBack: (nonce: string) => Promise<boolean>;
 };
 
@@ -58,7 +58,7 @@ type Vanished = {
   /** Can never be paid any more, and are not given back yet. */
   readonly lost: readonly Reservation[];
   readonly mayReturn: readonly Reservation[];
-  /** How many the chain said nothing of. */
+  /** Number of payments whose state the chain did not answer. */
   readonly undecided: number;
 };
 

@@ -43,7 +43,7 @@ async function stillDiffering(
     const heldRaw = held[i];
     if (heldRaw === undefined || heldRaw === difference.walletRaw) return [];
     const differenceRaw = heldRaw - difference.walletRaw;
-    // What was known of the chain when it was found may have been wrong.
+    // The floor is computed again and only moves down: the block that it was computed from may have been wrong.
     const floorBlock = Math.min(difference.floorBlock, floorOf(difference, at));
     return [{ ...difference, differenceRaw, floorBlock }];
   });

@@ -9,7 +9,7 @@ export type AuditRound = {
   readonly afterAgentId: number | null;
 };
 
-/** Where the audit stands. */
+/** Progress of the audit. */
 export type AuditState = {
   readonly round: AuditRound;
   /** It ended long enough ago for the next one. */
@@ -30,7 +30,7 @@ export type BookedWallet = {
 /** A wallet that holds something else on chain than by the book. */
 export type NewDifference = {
   readonly agentId: number;
-  /** What the chain has more than the book; below zero where it has less. */
+  /** Balance on chain minus the book; negative when the chain has less. */
   readonly differenceRaw: bigint;
   /** The wallet is not older than this block. */
   readonly floorBlock: number;
@@ -41,14 +41,14 @@ export type Difference = BookedWallet &
   NewDifference & {
     /** The search has come down to this block; null: it begins at the newest one. */
     readonly searchedFrom: number | null;
-    /** How often it was looked at in vain, and how often the search was given a rest at the floor. */
+    /** `looks`: searches in a row that found nothing. `passes`: times that such a search reached the floor and paused. */
     readonly looks: number;
     readonly passes: number;
     /** The difference that an alarm was raised for. */
     readonly toldRaw: bigint | null;
   };
 
-/** What a look at a difference leaves behind. */
+/** Fields of a difference that one look saves. */
 export type LookedAt = Pick<
   Difference,
   'agentId' | 'differenceRaw' | 'searchedFrom' | 'looks' | 'passes' | 'toldRaw'
@@ -57,7 +57,7 @@ export type LookedAt = Pick<
   readonly afterMs: number;
 };
 
-/** What the audit keeps over restarts. */
+/** Stores the audit's progress, so that it survives restarts. */
 export interface AuditStore {
   /** Undefined before the first round. */
   findState(): Promise<AuditState | undefined>;
@@ -75,7 +75,7 @@ export interface AuditStore {
   /** Differences whose next look is due, the longest waiting first. */
   findDifferences(limit: number): Promise<readonly Difference[]>;
   saveLooks(looks: readonly LookedAt[]): Promise<void>;
-  /** How many differences raised an alarm and are not explained yet. */
+  /** Counts the differences that raised an alarm and are not explained yet. */
   countTold(): Promise<number>;
 }
 
@@ -124,12 +124,12 @@ export function searchRange(
   mostBlocks: number,
 ): { readonly fromBlock: number; readonly toBlock: number } {
   const last = searchedFrom === null ? at.number : Math.max(0, searchedFrom - 1);
-  // What was searched before may have been above the chain as it is now.
+  // The blocks searched before may lie above the present end of the chain.
   const toBlock = Math.min(last, at.number);
   return { fromBlock: Math.max(0, floorBlock, toBlock - mostBlocks + 1), toBlock };
 }
 
-/** What becomes of a difference after its blocks from `fromBlock` on were searched. */
+/** Plans the next look at a difference whose blocks from `fromBlock` on were searched. */
 export function planLook(
   difference: Difference,
   { fromBlock, isFound }: { readonly fromBlock: number; readonly isFound: boolean },

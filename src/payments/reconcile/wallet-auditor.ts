@@ -4,7 +4,7 @@ import { type AuditDeps, auditPage } from './audit-wallets.ts';
 import { retryAwaited } from './retry-awaited.ts';
 import { searchDifferences } from './search-differences.ts';
 
-/** What one step of the second look came to. */
+/** Result of one step of the audit. */
 export type Audited = {
   /** Deposits that the first reading had missed, or that had waited. */
   readonly deposits: number;

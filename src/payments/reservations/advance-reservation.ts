@@ -23,7 +23,7 @@ type More = {
   readonly events?: readonly EventRow[];
 };
 
-/** So many steps lost to other processes are a bug: a reservation has only three steps. */
+/** Bound of attempts against other processes. A reservation has three steps, so more lost attempts are a bug. */
 const MOST_LOOKS = 8;
 
 /**

@@ -20,7 +20,7 @@ export type ApplyDeps = VerdictDeps &
     readonly wasGivenBack: (nonce: string) => Promise<boolean>;
   };
 
-/** What is known without a look into the database. */
+/** Reservations and payouts that were read before, by nonce; they need no further query. */
 export type Known = {
   readonly rows: ReadonlyMap<string, Reservation>;
   readonly payouts: ReadonlyMap<string, OpenPayout>;
@@ -78,7 +78,7 @@ export async function applyOutflow(
   });
 }
 
-/** Whether the transfer is the one that was signed. */
+/** Returns true when the transfer has the signed wallet, payee and amount. */
 const isOurs = (
   row: { readonly wallet: string; readonly payee: string; readonly valueRaw: bigint },
   { authorizer, transfer }: UsedAuthorization,

@@ -20,7 +20,7 @@ export type ProxyCallRow = {
   readonly actionId: string | null;
   readonly createdMs: number;
   readonly updatedMs: number;
-  /** What was charged for it without a payment: by the marketplace of this server. */
+  /** Charge of a call without a payment on the chain, made by this server's marketplace. */
   readonly chargedRaw: bigint;
 };
 
@@ -45,7 +45,7 @@ export const callRecord = (agentId: number, row: ProxyCallRow) => ({
   updatedAt: isoTime(row.updatedMs),
 });
 
-/** What became of the payment, and not of the answer; a free call has nothing that could fail. */
+/** Status of the payment, not of the vendor's answer. A free call is a success. */
 function statusOf({ payment }: ProxyCallRow): 'pending' | 'success' | 'failed' {
   if (payment === null || payment.state === 'settled') return 'success';
   if (isLive(payment.state)) return 'pending';
@@ -56,6 +56,6 @@ function statusOf({ payment }: ProxyCallRow): 'pending' | 'success' | 'failed' {
 const amountRaw = ({ chargedRaw, payment }: ProxyCallRow): bigint | null =>
   payment?.valueRaw ?? (chargedRaw > 0n ? chargedRaw : null);
 
-/** What the call took from the balance, or keeps of it while the chain is undecided. */
+/** Amount that the call took from the balance, or that stays held while the chain is undecided. */
 const costRaw = (row: ProxyCallRow): bigint =>
   statusOf(row) === 'failed' ? 0n : (amountRaw(row) ?? 0n);

@@ -12,7 +12,7 @@ import { findReservation } from './reservation-store.ts';
 
 export type Payments = ReturnType<typeof createPayments>;
 
-/** What agents and the operator may know of payments that were made through the proxy, and end by hand. */
+/** Creates the reads of proxy payments for agents and the operator, and the operator's release by hand. */
 export function createPayments(
   deps: Omit<ReleaseDeps, 'reload'> & {
     readonly sql: Sql;

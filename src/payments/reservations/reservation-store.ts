@@ -56,15 +56,15 @@ export async function findLive(sql: Queryable, limit: number): Promise<Reservati
   return rows.map(reservationOf);
 }
 
-/** What was decided lately and never left the chain's reach: a late word of the chain would overrule it. */
+/** Returns the reservations that ended lately without a payment. A late log of the chain would overrule such an end. */
 export const findWatched = (sql: Queryable, bounds: LatelyDecided): Promise<Reservation[]> =>
   findDecided(sql, bounds, sql`r.state <> 'settled' and r.corrected_at is null`);
 
-/** What was settled lately. */
+/** Returns the reservations that were settled lately. */
 export const findSettled = (sql: Queryable, bounds: LatelyDecided): Promise<Reservation[]> =>
   findDecided(sql, bounds, sql`r.state = 'settled'`);
 
-/** Whether a settled payment was credited again because a reorganisation had taken it off the chain. */
+/** Returns true when a settled payment was credited again after a reorganisation had removed it from the chain. */
 export async function wasGivenBack(sql: Queryable, nonce: string): Promise<boolean> {
   const rows = await sql`select 1 from postings where id = ${`credit:vanished:${nonce}`}`;
   return rows.length > 0;
@@ -84,7 +84,7 @@ async function findDecided(
   return rows.map(reservationOf);
 }
 
-/** Whose an agent is, and the wallet that it pays from. */
+/** Returns the account of an agent and the wallet that it pays from. */
 export async function findOwner(
   sql: Queryable,
   agentId: number,
@@ -106,7 +106,7 @@ export async function findPayer(
   return row;
 }
 
-/** How many payments wait for the chain, by the state that they are in. */
+/** Counts the payments that wait for the chain, by state. */
 export async function countLive(sql: Queryable): Promise<ReadonlyMap<ReservationState, number>> {
   const rows = await sql<{ state: ReservationState; count: number }[]>`
     select state, count(*)::int as count from reservations
@@ -114,7 +114,7 @@ export async function countLive(sql: Queryable): Promise<ReadonlyMap<Reservation
   return new Map(rows.map(({ state, count }) => [state, count]));
 }
 
-/** What is signed away and waits for the chain after the vendor's answer. */
+/** Sums the signed payments that the vendor has answered and the chain has not decided yet. */
 export async function sumPending(sql: Queryable, agentId: number): Promise<bigint> {
   const [row] = await sql<{ raw: bigint }[]>`
     select coalesce(sum(value_raw), 0)::bigint as raw from reservations

@@ -1,6 +1,6 @@
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 
-/** Whose wallet an address is, lower case. */
+/** Returns the agents by the lower-case addresses of their wallets. */
 export async function findWalletOwners(sql: Sql): Promise<ReadonlyMap<string, number>> {
   const rows = await sql<{ id: number; wallet_address: string }[]>`
     select id, wallet_address from agents where wallet_address is not null`;
@@ -14,7 +14,7 @@ export async function findFirstWalletMs(sql: Sql): Promise<number | undefined> {
   return row?.first?.getTime();
 }
 
-/** What was credited of transactions to wallets, by the references of the deposits, each `<group>:<number>`. */
+/** Returns the amounts credited for groups of deposits, by reference (`<group>:<number>`). */
 export async function findCredited(
   sql: Queryable,
   groups: readonly string[],
@@ -25,5 +25,5 @@ export async function findCredited(
   return new Map(rows.map(({ id, raw }) => [id.slice(CREDIT.length), raw]));
 }
 
-/** What the ids of credits begin with. */
+/** Prefix of the posting ids of credits. */
 const CREDIT = 'credit:';
