@@ -8,7 +8,7 @@ export type AnswerRequest = {
   readonly metadata: Readonly<Record<string, string>>;
   /** False: an out-of-band answer, which does not enter the conversation. */
   readonly isInConversation: boolean;
-  /** What the LLM reads in place of the conversation. */
+  /** Items that the LLM reads in place of the conversation. */
   readonly context?: readonly ConversationItem[];
   /** The caller did not respond to the last answer and is prompted again. */
   readonly isPrompt?: boolean;
@@ -16,14 +16,14 @@ export type AnswerRequest = {
   readonly isCancelled?: boolean;
 };
 
-/** Whether the answer responds to everything that the caller has said by then. */
+/** Returns true when the answer responds to everything that the caller has said before it begins. */
 export const readsConversation = (request: AnswerRequest): boolean =>
   request.isInConversation &&
   request.context === undefined &&
   !request.isPrompt &&
   !request.isCancelled;
 
-/** What an answer used, in tokens. */
+/** Tokens that an answer used. */
 export type AnswerTokens = {
   readonly textIn: number;
   /** The part of `textIn` that the upstream had cached. */
@@ -33,7 +33,7 @@ export type AnswerTokens = {
   readonly spoken: number;
 };
 
-/** What an answer used and cost, once it is in the journal. */
+/** Tokens, cost and stage times of an answer that is in the journal. */
 export type AnswerReceipt = {
   readonly tokens: AnswerTokens;
   readonly costRaw: bigint;

@@ -78,7 +78,7 @@ export class Conversation {
     return this.#items[this.#indexOf(id)];
   }
 
-  /** Whether the conversation has this call, or has evicted it, so that its output is accepted. */
+  /** Returns true when the conversation contains this call or has evicted it. The output of such a call is accepted. */
   hasCall(callId: string): boolean {
     return (
       this.#evictedCalls.has(callId) ||

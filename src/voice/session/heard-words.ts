@@ -1,6 +1,6 @@
 const QUESTION = /[?？]['"”’)\]]*\s*$/;
 
-/** What was spoken of an answer so far, and when: enough to compute which words the caller has heard. */
+/** Spoken sentences of an answer with the end times of their audio. Computes which words the caller has heard. */
 export class SpokenText {
   readonly #pieces: { readonly text: string; endMs: number }[] = [];
   #endMs = 0;
@@ -44,7 +44,7 @@ export class SpokenText {
     this.#cutAtMs = Math.min(atMs, this.#cutAtMs ?? atMs);
   }
 
-  /** Whether a question ends within `beforeMs` after `atMs`, or has ended within `afterMs` before it. */
+  /** Returns true when a question ends at most `beforeMs` after `atMs`, or ended at most `afterMs` before `atMs`. */
   isAtQuestion(
     atMs: number,
     { afterMs, beforeMs }: { readonly beforeMs: number; readonly afterMs: number },

@@ -1,7 +1,7 @@
 /** Notices a caller who is silent after an answer. Time is the audio received: a line that sends none never lapses. */
 export class IdleWatch {
   #fromMs: number | undefined;
-  /** Where the wait began that the caller's speech suspends. */
+  /** Start of the wait that the caller's speech suspended, in milliseconds of received audio. */
   #restedFromMs: number | undefined;
 
   /** Starts to wait at `atMs` of received audio, when the answer has been played. */
@@ -32,7 +32,7 @@ export class IdleWatch {
     this.#restedFromMs = undefined;
   }
 
-  /** Whether the session waits for the caller. */
+  /** True while the session waits for the caller to speak. */
   get isOn(): boolean {
     return this.#fromMs !== undefined;
   }

@@ -8,7 +8,7 @@ import type { Conversation } from './conversation.ts';
 import type { SessionConfig } from './session-config.ts';
 import type { VoiceClient } from './voice-client.ts';
 
-/** What a `Listening` uses of its session, and what it reports to it. */
+/** Dependencies of `Listening`: parts of its session, and callbacks for what it hears. */
 export type ListeningDeps = {
   /** The STT engine for the current settings. */
   readonly stt: () => SttEngine;
@@ -22,7 +22,7 @@ export type ListeningDeps = {
   readonly config: () => SessionConfig;
   /** Silence that ends a turn with these words so far; undefined: words do not matter. */
   readonly silenceAfter: (words: string) => number | undefined;
-  /** Whether an utterance that is heard now goes on with the turn of the one before it. */
+  /** Returns true when an utterance that is heard now belongs to the turn of the utterance before it. */
   readonly continuesTurn: () => boolean;
   /** The caller began to speak. */
   readonly speechStarted: () => void;

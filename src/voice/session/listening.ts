@@ -19,9 +19,9 @@ import type { UtteranceEnd } from './voice-client.ts';
  * buffers only with the first audio.
  */
 export class Listening {
-  // What every frame of sound needs stands first (docs/decisions/0109).
+  // Fields that every audio frame uses come first (docs/decisions/0109).
   #transcriber: Transcriber | undefined;
-  /** Of the input format. */
+  /** Bytes in one millisecond of the input format. */
   #bytesPerMs = 1;
   readonly #unpaid = new UnpaidSound();
   readonly #allowance: AudioAllowance;
@@ -32,7 +32,7 @@ export class Listening {
   /** Transcribers that take no more audio and still transcribe. */
   readonly #retiring = new Set<Transcriber>();
   #retired: Promise<void> = Promise.resolve();
-  /** Where in the session's audio this transcriber began. */
+  /** Milliseconds of audio that the session had received when it opened the current transcriber. */
   #transcriberOpenedAtMs = 0;
   #itemId = '';
   #isCommitting = false;
@@ -86,7 +86,7 @@ export class Listening {
     });
   }
 
-  /** Whether turn detection hears the caller speak. */
+  /** True when turn detection is on and hears the caller speak. */
   get isSpeaking(): boolean {
     return this.#deps.config().turnDetection !== null && this.#transcriber?.isHearing === true;
   }

@@ -134,6 +134,6 @@ export function offeredTools({ tools, toolChoice }: Choosing): SessionConfig['to
   return tools.filter(({ name }) => name === toolChoice.name);
 }
 
-/** Whether the client insists on a call, and has a tool that can be called. */
+/** Returns true when the client requires a tool call and offers a tool that can be called. */
 export const mustCall = (config: Choosing): boolean =>
   config.toolChoice !== 'auto' && offeredTools(config).length > 0;

@@ -19,7 +19,7 @@ export type SessionConfig = {
   readonly voice: string;
   readonly speed: number;
   readonly turnDetection: TurnDetection | null;
-  /** Whether the client receives transcripts of the caller. */
+  /** True when the client receives transcripts of the caller. */
   readonly transcription: boolean;
   /** The transcription model, as the client names it; null: it names none. */
   readonly transcriptionModel: string | null;
@@ -56,7 +56,7 @@ export const DEFAULT_CONFIG: SessionConfig = {
   maxOutputTokens: 'inf',
 };
 
-/** Whether a change of settings changes how the caller is transcribed. */
+/** Returns true when a change of settings changes how the caller is transcribed. */
 export function isHeardOtherwise(
   before: SessionConfig,
   after: SessionConfig,

@@ -1,7 +1,7 @@
 import { LIMITS } from '../../kernel/limits.ts';
 import type { SessionProblem } from './answer-request.ts';
 
-/** What the reserve of a turn covers: one utterance that waits to be billed, and one being spoken. */
+/** Milliseconds of speech that the reserve of a turn covers: an utterance that waits to be billed, and one in progress. */
 export const RESERVED_MS = 2 * LIMITS.utteranceSeconds * 1_000;
 
 export const OVER_RESERVE: SessionProblem = {

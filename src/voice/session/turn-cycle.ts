@@ -180,7 +180,7 @@ export class TurnCycle {
       });
   }
 
-  /** What was bought and not yet billed goes into the journal; the settlement waits for it. */
+  /** Writes purchases that are not billed yet into the journal. The settlement waits for this write. */
   billRest(): void {
     const { billing, life, listening } = this.#deps;
     const finished = this.#finished;

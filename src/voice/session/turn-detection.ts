@@ -4,10 +4,10 @@ import { TURN_MODES, type TurnWaits } from './turns/end-of-turn.ts';
 export const EAGERNESS = ['low', 'medium', 'high', 'auto'] as const;
 type Eagerness = (typeof EAGERNESS)[number];
 
-/** What the session does by itself when the caller begins or ends a turn. */
+/** Automatic actions: create a response when the caller ends a turn, interrupt the response when the caller begins one. */
 export type TurnAnswers = { readonly createResponse: boolean; readonly interruptResponse: boolean };
 
-/** How the server finds the end of a turn: by silence, or by silence and the words before it. */
+/** Settings that find the end of a turn: by silence (`server_vad`), or by silence and the words before it (`semantic_vad`). */
 export type TurnDetection =
   | (TurnAnswers & {
       readonly type: 'server_vad';
@@ -41,7 +41,7 @@ export const SERVER_VAD = {
   interruptResponse: true,
 } as const satisfies TurnDetection;
 
-/** What an eagerness waits for. The longest waits are the protocol's. */
+/** Waits of each eagerness. `maxSilenceMs` has the values of OpenAI's Realtime protocol. */
 const EAGER_WAITS: Readonly<Record<Eagerness, TurnWaits>> = {
   high: { ...TURN_MODES.fast, minSilenceMs: 300, maxSilenceMs: 2_000 },
   medium: { ...TURN_MODES.balanced, minSilenceMs: 500, maxSilenceMs: 4_000 },
@@ -59,15 +59,15 @@ export type Endpointing = {
   readonly speculateAfterMs?: number | undefined;
 };
 
-/** How long a turn waits by its words; undefined: its words do not matter. */
+/** Returns the silences that end a turn, by its last words; undefined when the words do not matter. */
 export function waitsOf(detection: TurnDetection | null): TurnWaits | undefined {
   if (detection?.type !== 'semantic_vad') return undefined;
   return detection.waits ?? EAGER_WAITS[detection.eagerness];
 }
 
 /**
- * How a transcriber that finds the ends of turns is to do that; undefined: not at all, because the client or a silence of its
- * choice ends them.
+ * Returns the bounds for a transcriber that finds the ends of turns; undefined when the client ends turns, or a fixed
+ * silence that the client chose.
  */
 export function turnBoundsOf(detection: TurnDetection | null): TurnBounds | undefined {
   const waits = waitsOf(detection);

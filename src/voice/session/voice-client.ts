@@ -5,7 +5,7 @@ import type { Heard } from '../stt/transcriber-events.ts';
 import type { AnswerReceipt, AnswerRequest } from './answer-request.ts';
 import type { AddedItem, ConversationItem } from './conversation.ts';
 
-/** How the end of an utterance was found. Times are milliseconds of the caller's audio since the session began. */
+/** Reason for the end of an utterance. Times are milliseconds of the caller's audio since the session began. */
 export type UtteranceEnd =
   /** Turn detection heard the caller stop. */
   | { readonly kind: 'stopped'; readonly atMs: number }
@@ -14,7 +14,7 @@ export type UtteranceEnd =
   /** The caller said nothing to an answer for as long as the client allows. */
   | { readonly kind: 'silent'; readonly fromMs: number; readonly toMs: number };
 
-/** How much of a spoken answer the caller has heard, in milliseconds. */
+/** Milliseconds of a spoken answer that the caller has heard. */
 export type Played = { readonly itemId: string; readonly heardMs: number };
 
 /**
@@ -26,13 +26,13 @@ export interface VoiceClient {
   readonly lastEventAtMs: number;
   /** When the first sound of the present answer went out, on a line that paces it. Absent: as it was sent. */
   readonly firstSoundAtMs?: number | undefined;
-  /** How long one answer may take, where it is sent in real time. Absent: `LIMITS.realtimeTurnMs`. */
+  /** Upper bound of one answer's duration on a client that gets audio in real time. Absent: `LIMITS.realtimeTurnMs`. */
   readonly turnMs?: number;
-  /** Whether the client plays something else to the caller, whose silence does not count meanwhile. Absent: it never does. */
+  /** True while the client plays other audio to the caller, whose silence does not count meanwhile. Absent: never. */
   readonly isSounding?: boolean;
   /** Runs `work`, and sends all its messages together. */
   batch(work: () => void): void;
-  /** Whether the send buffer has room for more speech. */
+  /** True when the send buffer has room for more speech. */
   readonly hasRoom: boolean;
   /** Resolves when the send buffer has room for more speech, or when `signal` fires. */
   room(signal: StopSignal): Promise<void>;
@@ -47,7 +47,7 @@ export interface VoiceClient {
   forgotten?(itemId: string): void;
   /** The words of an utterance that is over. */
   transcript(itemId: string, heard: Heard): void;
-  /** Whether an utterance that turn detection ended asks for an answer, by its words. Absent: each with words does. */
+  /** Returns true when the words of an utterance ask for an answer. Absent: any words do. */
   isAddressed?(text: string): boolean;
   /** The transcriber failed: the utterance is lost, and the session goes on. */
   transcriberFailed(error: Error): void;

@@ -30,11 +30,11 @@ export type TurnCharge = {
   readonly isEstimated?: boolean | undefined;
   /** It is for a speculative answer that was not used. */
   readonly isSpeculated?: boolean | undefined;
-  /** Of the purchase; its bill ends it. Undefined: it is not traced. */
+  /** Span of the purchase; billing the purchase ends the span. Undefined: the purchase is not traced. */
   readonly span?: Span | undefined;
   /** The class of the failure that broke it off, for its span. Undefined: it was bought to its end, or was not wanted any more. */
   readonly brokenBy?: string | undefined;
-  /** What its span has beyond the units that are billed. */
+  /** Measurements for the span, in addition to the billed units. */
   readonly noted?: Pick<Metered, 'note' | 'tokens'> | undefined;
 };
 
@@ -114,8 +114,8 @@ export type VoicePipeline = {
   /** Why the stages cannot serve these settings of a session or a response. */
   problemOf(config: SessionConfig): ConfigProblem | undefined;
   /**
-   * The most that a turn costs with these settings and so long an answer, by default the longest; held before each
-   * turn.
+   * Returns upper bounds of one turn's cost with these settings and an answer of `outputTokens` (default: the longest
+   * answer). They are held before each turn.
    */
   reserves(config: SessionConfig, outputTokens?: number): Reserves;
   /** Takes the charges of a turn, which the caller of this function bills. */

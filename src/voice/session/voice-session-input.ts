@@ -5,7 +5,7 @@ import type { VoiceDeps } from '../live/voice-deps.ts';
 import type { SessionConfig } from './session-config.ts';
 import type { VoicePipeline } from './voice-pipeline.ts';
 
-/** What a voice session uses of its process. */
+/** Dependencies that a voice session shares with the others of its process. */
 export type VoiceSessionDeps = Pick<
   VoiceDeps,
   'noiseSuppressors' | 'speechGates' | 'sessions' | 'metrics' | 'trace' | 'clock' | 'random' | 'log'
@@ -13,7 +13,7 @@ export type VoiceSessionDeps = Pick<
   readonly engines: Pick<VoiceDeps['engines'], 'vad'>;
 };
 
-/** What one voice session begins with. */
+/** Inputs of one voice session. */
 export type VoiceSessionInput = {
   readonly owner: SessionHoldOwner;
   readonly sessionHolds: SessionHolds;

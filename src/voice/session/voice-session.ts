@@ -32,7 +32,7 @@ import type { VoiceSessionDeps, VoiceSessionInput } from './voice-session-input.
  * the conversation, the engines in use and the reserve, and is settled exactly once. Its actor orders events.
  */
 export class VoiceSession {
-  // What every frame of sound needs stands first (docs/decisions/0109).
+  // Fields that every audio frame uses come first (docs/decisions/0109).
   readonly #listening: Listening;
   readonly conversation = new Conversation();
   readonly #deps: VoiceSessionDeps;
@@ -106,17 +106,17 @@ export class VoiceSession {
     return this.#life.settled;
   }
 
-  /** Whether what the client sends is ignored. */
+  /** True when the session is over and ignores what the client sends. */
   get isOver(): boolean {
     return this.#actor.isOver;
   }
 
-  /** Whether the session is over, or ends once the answer in progress has been stopped. */
+  /** True when the session is over, or ends once the answer in progress has been stopped. */
   get isEnding(): boolean {
     return this.#actor.isOver || !this.#actor.snapshot.context.mayAnswer;
   }
 
-  /** How far the caller's sound came from its audio time; undefined: none came. */
+  /** Jitter of the caller's audio: deviation of its arrival from its audio time. Undefined before the first audio. */
   get jitter(): SessionTally['jitter'] {
     return this.#tally.jitter;
   }
@@ -178,7 +178,7 @@ export class VoiceSession {
     return this.#interruptions.cancel(answerId);
   }
 
-  /** What was spoken of an answer; undefined: it can no longer be truncated. */
+  /** Returns the spoken words of an answer; undefined when the answer can no longer be truncated. */
   spoken(itemId: string): SpokenText | undefined {
     return this.#answering.spoken(itemId);
   }

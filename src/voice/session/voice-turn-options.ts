@@ -9,7 +9,7 @@ import type { SessionConfig } from './session-config.ts';
 import type { VoiceClient } from './voice-client.ts';
 import type { Llm, Tts } from './voice-pipeline.ts';
 
-/** What a turn has bought and how long it took, told when it ends. */
+/** Usage and durations of a turn that has ended. */
 export type TurnOutcome = {
   readonly cause: TurnCause | undefined;
   readonly textIn: number;
@@ -22,7 +22,7 @@ export type TurnOutcome = {
   /** Milliseconds from the turn's start: until the reply is known, and until the first audio is sent. */
   readonly replyMs: number | undefined;
   readonly firstAudioMs: number | undefined;
-  /** How long a client that plays in real time still has audio; 0 where the turn ended early. */
+  /** Milliseconds of sent audio that a client has yet to play in real time; 0 when the turn ended early. */
   readonly unplayedMs: number;
 };
 

@@ -5,10 +5,10 @@ import { VoiceDetector } from '../../engines/vad/vad-detector.ts';
 import type { TranscriberOptions } from './transcriber-options.ts';
 
 export const FRAME_MS = (HEARING_FRAME / HEARING_HZ) * 1_000;
-/** How late the detector may report the start of speech, beyond its padding; older audio is gone. */
+/** Milliseconds by which the detector may report the start of speech late, beyond its padding. Older audio is dropped. */
 const ONSET_MS = 320;
 
-/** How many earlier frames an utterance may begin with. */
+/** Returns the maximum number of frames before the reported start of speech that an utterance may include. */
 export const mostLeadOf = (endpointing: TranscriberOptions['endpointing']): number =>
   endpointing === null ? 0 : Math.ceil((endpointing.prefixPaddingMs + ONSET_MS) / FRAME_MS);
 

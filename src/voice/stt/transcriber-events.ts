@@ -8,7 +8,7 @@ export type Heard = {
   /** The words of `tail`, where the recogniser reports their times. */
   readonly words?: readonly TimedWord[] | undefined;
   readonly heardMs: number;
-  /** Where `tail` begins, and where its last voice ends. */
+  /** Start of `tail` and end of its last voice, in milliseconds of audio since the stream began. */
   readonly startMs: number;
   readonly endMs: number;
   /** The client ended it. */

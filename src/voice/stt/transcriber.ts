@@ -19,13 +19,13 @@ const MOST_UTTERANCE_MS = LIMITS.utteranceSeconds * 1_000;
 
 /** Turns a stream's bytes into utterances: decode → VAD → 16 kHz → recogniser. Keeps only the audio before speech. */
 export class Transcriber {
-  // What every frame needs stands first (docs/decisions/0109).
+  // Fields that every audio frame uses come first (docs/decisions/0109).
   #closed = false;
   readonly #intake: VoiceIntake;
   readonly #sound: RecentSound;
   readonly #detector: VoiceDetector | undefined;
   #utterance: Utterance | undefined;
-  /** How many earlier frames an utterance may begin with, and how many of them there are. */
+  /** Frames before the start of speech that an utterance may include: the maximum, and the number available now. */
   readonly #mostLead: number;
   #lead = 0;
   #frames = 0;

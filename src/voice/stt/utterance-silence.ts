@@ -32,7 +32,7 @@ export class UtteranceSilence {
     else if (this.#after !== undefined) this.ms = this.#after(words());
   }
 
-  /** Whether the sign counts here. */
+  /** Applies a sign of the recogniser and returns true; returns false when the recogniser does not decide the ends of turns. */
   told(sign: TurnSign): boolean {
     if (this.#turns === undefined) return false;
     this.ms = sign === 'over' ? this.#turns.leastMs : this.#turns.mostMs;

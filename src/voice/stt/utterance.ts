@@ -48,7 +48,7 @@ const wordsOf = (
   segments: readonly Transcript[],
 ): readonly TimedWord[] | undefined => shiftWords(segments, beganMs);
 
-/** What a transcript adds to an utterance in progress by `endMs`. A final one is sent with this, and no guess follows it. */
+/** Returns the segment up to `endMs` that a transcript adds to an utterance. After a final transcript the guess is empty. */
 export function nextSegment(utterance: Utterance, transcript: Transcript, endMs: number): Segment {
   const { isFinal, text } = transcript;
   const { tailStartMs: startMs } = utterance;
@@ -60,7 +60,7 @@ export function nextSegment(utterance: Utterance, transcript: Transcript, endMs:
   return { text, isFinal, words: wordsOf(utterance, [transcript]), startMs, endMs };
 }
 
-/** What was heard of an utterance that has ended, and is transcribed. Nothing was said after `voiceEndMs`. */
+/** Returns the result of an utterance that has ended and is transcribed. `voiceEndMs`: end of its last voice. */
 export function heardOf(
   utterance: Utterance,
   how: Pick<Heard, 'asked' | 'isCut' | 'heardMs' | 'latencyMs'> & { readonly voiceEndMs: number },

@@ -1,4 +1,4 @@
-/** How long the caller may be silent before their turn is over, by what they said last. */
+/** Milliseconds of silence that end the caller's turn, by the caller's last words. */
 export type TurnWaits = {
   /** After a complete sentence or a question. */
   readonly minSilenceMs: number;
@@ -16,15 +16,15 @@ export const TURN_MODES = {
   patient: { minSilenceMs: 500, maxSilenceMs: 3_000, onNumberMs: 3_000, onNoPunctuationMs: 1_500 },
 } as const satisfies Record<string, TurnWaits>;
 
-/** What the words of a turn are judged with. */
+/** Context for `silenceAfter`, beside the words of the turn. */
 export type TurnContext = {
-  /** What the agent said before them. */
+  /** Words that the agent said before the turn. */
   readonly asked: string;
   /** The transcriber has ended earlier words with a full stop or the like. */
   readonly isPunctuated: boolean;
 };
 
-/** What the end of some words tells of the turn. */
+/** Classes of a turn's last words: complete, or likely to go on. */
 type TurnKind = 'complete' | 'number' | 'perhaps_number' | 'open' | 'unpunctuated';
 
 /** English words that lead on to another one; those that end a sentence as often are left out. */
@@ -34,7 +34,7 @@ const LEADING_ON = new Set(
   um uh uhm umm er erm hmm well like maybe`.split(/\s+/),
 );
 
-/** Of those, the ones that end a question such as "what is it for". */
+/** Words of `LEADING_ON` that also end a question such as "what is it for". */
 const STRANDED = new Set(['of', 'for', 'from', 'with', 'at', 'to', 'about', 'like', 'into']);
 
 const ASKS = /\b(?:what|who|which|where|how|when|why)\b/;
@@ -73,7 +73,7 @@ export function silenceAfter(words: string, waits: TurnWaits, context: TurnConte
   }
 }
 
-/** Whether words end as a transcriber ends a sentence that it punctuates. */
+/** Returns true when the words end with a full stop, a question mark or an exclamation mark. */
 export const isPunctuated = (words: string): boolean => /[.?!。！？]["'”’)\]]*\s*$/.test(words);
 
 function kindOf(said: string, { asked, isPunctuated: hasPunctuation }: TurnContext): TurnKind {
@@ -101,21 +101,21 @@ function isOpen(words: readonly string[]): boolean {
   return !(STRANDED.has(last) && ASKS.test(words.join(' ')));
 }
 
-/** How many words at the end are of this sort. */
+/** Returns the number of words at the end that satisfy `is`. */
 function trailing(words: readonly string[], is: (word: string) => boolean): number {
   let count = 0;
   while (count < words.length && is(words[words.length - 1 - count] ?? '')) count++;
   return count;
 }
 
-/** How many words at the end are letters or digits; those that only join them do not count. */
+/** Returns the number of letters and digits at the end of the words. Words that join them, such as "dot", do not count. */
 function trailingSpelled(words: readonly string[]): number {
   const isPart = (word: string) => LETTER.test(word) || DIGIT.test(word);
   const count = trailing(words, (word) => isPart(word) || JOINS.test(word));
   return words.slice(words.length - count).filter(isPart).length;
 }
 
-/** How many digits the words at the end stand for; a number in words counts as one. */
+/** Returns the number of digits at the end of the words. A number word such as "twelve" counts as one digit. */
 function trailingDigits(words: readonly string[]): number {
   const count = trailing(words, (word) => DIGIT.test(word));
   return words
@@ -123,7 +123,7 @@ function trailingDigits(words: readonly string[]): number {
     .reduce((sum, word) => sum + (/^\d/.test(word) ? word.length : 1), 0);
 }
 
-/** The digits of what was asked for, where that is known: a number of so many is complete. */
+/** Returns the number of digits that complete the number `text` mentions (a phone number: 10); infinity when unknown. */
 function expectedDigits(text: string): number {
   if (/\blast four\b/.test(text)) return 4;
   if (/\b(?:phone|telephone|cell|mobile|my number|call you|reach you)\b/.test(text)) return 10;

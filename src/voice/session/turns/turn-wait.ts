@@ -63,7 +63,7 @@ export class TurnWait {
     return this.#isOpen;
   }
 
-  /** Whether the next words of the caller belong to the turn of the last ones, unless an answer is heard between them. */
+  /** True when the caller's next words belong to the same turn as the last words, unless an answer is heard between them. */
   get isOpen(): boolean {
     return this.#isOpen;
   }
@@ -74,7 +74,7 @@ export class TurnWait {
     this.#timer = undefined;
   }
 
-  /** Whether the caller is waited for. */
+  /** True while the wait for more words of the caller runs. */
   get isWaiting(): boolean {
     return this.#timer !== undefined;
   }
