@@ -1,7 +1,7 @@
 import { byokSource, impliedSource } from './byok-source.ts';
 import type { Catalogue, Modality, Model } from './catalogue.ts';
 
-/** Whose names need no provider before them: one family by how they begin, all others of the other. */
+/** Matches names of Anthropic's models. In an id without a provider, every other name belongs to OpenAI. */
 const CLAUDE = /^claude/i;
 
 /**

@@ -22,13 +22,13 @@ const BILLING: Readonly<Record<Modality, Billing>> = {
   },
 };
 
-/** What work of one modality is billed in: the ways to bill it whole, and every unit that may occur. */
+/** Units of one modality: the sets of rates (`ways`) that bill all work of it, and all units that a bill may contain. */
 export function billedUnits(modality: Modality) {
   const { ways, besides } = BILLING[modality];
   return { ways, units: new Set([...ways.flat(), ...besides]) };
 }
 
-/** Whether the call itself is all that a source bills. */
+/** Returns true when a source bills per call and has no other rate. */
 export const isByTheCall = (rates: Partial<Record<Unit, unknown>>): boolean =>
   rates.request !== undefined && Object.keys(rates).length === 1;
 

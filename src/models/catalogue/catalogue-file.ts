@@ -10,7 +10,7 @@ import type { ModelEntry, ProviderEntry } from './builtin/builtin-model.ts';
 import { CERTAINTIES, MODALITIES, type Modality, RAILS } from './catalogue.ts';
 import { dayMs } from './retirement.ts';
 
-/** What is wrong with a catalogue file, and where inside it. */
+/** Thrown for an invalid catalogue file. The message says what is wrong and where in the file. */
 export class CatalogueFileError extends Error {
   override readonly name = 'CatalogueFileError';
 }
@@ -78,7 +78,7 @@ const SourceShape = z
     if (rail === 'free' && priced) context.addIssue({ code: 'custom', path: ['rates'], message });
   });
 
-/** What a cascade that names no others is heard and spoken with. */
+/** Default transcriber and synthesizer of a cascade: engines that run on this machine. */
 export const LOCAL_CASCADE = { stt: 'local/pocketsphinx', tts: 'local/flite' } as const;
 
 const CascadeShape = z.strictObject({

@@ -19,24 +19,28 @@ export const RAILS = [
 ] as const;
 export type Rail = (typeof RAILS)[number];
 
-/** How well a price is known: from the vendor's own page or two independent copies of it, or from a single copy. */
+/**
+ * Certainty of a price. `list`: read on the vendor's own page or in two independent copies of it; `unconfirmed`: in one copy.
+ */
 export const CERTAINTIES = ['list', 'unconfirmed'] as const;
 export type Certainty = (typeof CERTAINTIES)[number];
 
-/** Where a price was read, and on which day (`YYYY-MM-DD`). */
+/** Source of a price and the day on which it was read (`YYYY-MM-DD`). */
 export type PriceNote = {
   readonly source: string;
   readonly readOn: string;
   readonly certainty: Certainty;
 };
 
-/** What a vendor adds to its rates, and when; OpenAI, Google, Anthropic and xAI publish such rules beside their prices. */
+/**
+ * Vendor's surcharges on its rates, and their conditions. OpenAI, Google, Anthropic and xAI publish such rules beside prices.
+ */
 export type Surcharges = {
-  /** A prompt of more tokens than this costs so many percent of the usual rates, its whole answer too. */
+  /** Percentages of the usual rates for a request whose prompt has more than `above` tokens. The answer costs more, too. */
   readonly longPrompt?:
     | { readonly above: number; readonly inputPercent: number; readonly outputPercent: number }
     | undefined;
-  /** What a prompt token that the vendor writes to its cache costs beyond the input rate, in percent of it. */
+  /** Surcharge for a prompt token that the vendor writes to its cache, in percent of the input rate. */
   readonly cacheWritePercent?: number | undefined;
   /** The shortest prompt that it caches, in tokens, where that is not what most vendors have. */
   readonly cacheLeastTokens?: number | undefined;
@@ -70,7 +74,7 @@ export type Model = {
   /** For people; none where the id says it all. */
   readonly displayName?: string | undefined;
   readonly modality: Modality;
-  /** Whether the maker is known to publish the weights. */
+  /** True when the maker is known to publish the weights. */
   readonly isOpenWeight?: boolean | undefined;
   readonly contextWindow: number | null;
   /** At most this many output tokens in one answer, where it is known. */
@@ -103,7 +107,7 @@ export type Provider = {
   readonly dialect: Dialect;
   readonly baseUrl: string | null;
   readonly capMember?: CapMember | undefined;
-  /** What it takes of the members of a chat that only some vendors take. */
+  /** Members of a chat that only some vendors accept and this source does. */
   readonly chatMembers?: readonly ChatMember[] | undefined;
   /** It has OpenAI's Responses API beside its chat completions. */
   readonly speaksResponses?: boolean | undefined;

@@ -64,7 +64,7 @@ export const describeModelWithSources = (model: Model) => ({
   })),
 });
 
-/** How sure the quoted price is. Rates without a note are the operator's own; null: the model is bought by its parts. */
+/** Returns the certainty of the quoted price. Rates without a note are the operator's own; null: the model is a cascade. */
 const certaintyOf = (source: Priced | undefined) =>
   source === undefined ? null : (source.price?.certainty ?? 'list');
 

@@ -13,7 +13,7 @@ import type { Catalogue } from './catalogue.ts';
 import { type CatalogueFile, CatalogueFileError, parseCatalogueFile } from './catalogue-file.ts';
 import { retiringWithin } from './retirement.ts';
 
-/** What stays off: providers by the variable that they lack, then sources by the rates that they lack. */
+/** Entries that stay disabled: providers with the variable that they lack, and sources with the rates that they lack. */
 type Missing = {
   readonly credentials: Readonly<Record<string, string>>;
   readonly rates: Readonly<Record<string, readonly Unit[]>>;

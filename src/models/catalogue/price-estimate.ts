@@ -10,7 +10,7 @@ const NONE: ReadonlySet<Unit> = new Set();
 
 type Priced = { readonly source: Source; readonly usage: Usage; readonly costRaw: bigint };
 
-/** What a call would cost at the cheapest source that can price all of it. No balance is looked at. */
+/** Prices a call at the cheapest source that has a rate for all of its units. The balance is not read. */
 export function estimatePrice(catalogue: Catalogue, modelId: string, asked: Usage) {
   const model = catalogue.find(modelId);
   if (model === undefined) {

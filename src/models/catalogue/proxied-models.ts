@@ -11,7 +11,9 @@ export type ProxiedModels = {
   readonly embeddings: Embeddings;
 };
 
-/** What callers buy of any model with the key that comes with each request; what is stored is not used there. */
+/**
+ * Creates chats and embeddings with any model, paid with the provider key in each request. Stored provider keys are ignored.
+ */
 export function createProxiedModels(
   deps: Omit<ChatDeps<never>, 'rails' | 'providerKeys'>,
   rails: {

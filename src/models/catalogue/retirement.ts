@@ -1,12 +1,12 @@
 import { assert } from '../../kernel/assert.ts';
 
-/** That and when a vendor shuts a model down. */
+/** Shutdown of a model by its vendor. */
 export type Retirement = {
   /** `YYYY-MM-DD`, as `GET /v1/models` lists it. */
   readonly shutdownDate: string;
   /** The catalogue id that the vendor names in its place, where it names one that is listed here. */
   readonly successor: string | null;
-  /** What every answer of the model carries. */
+  /** HTTP headers of every response of the model: `sunset`, and `deprecation` and `link` when they are known. */
   readonly headers: Readonly<Record<string, string>>;
 };
 
@@ -54,7 +54,7 @@ function daysLeft({ retirement }: Retiring, nowMs: number): number | undefined {
   return ms === undefined ? undefined : Math.ceil((ms - nowMs) / DAY_MS);
 }
 
-/** Whether the day on which a vendor shuts a model down has come. Calls still go there: the vendor decides. */
+/** Returns true from the day on which the vendor shuts the model down. Calls are still sent: the vendor decides. */
 const isShutDown = (model: Retiring, nowMs: number): boolean => {
   const ms = model.retirement && dayMs(model.retirement.shutdownDate);
   return ms !== undefined && ms <= nowMs;
@@ -66,7 +66,7 @@ export const livingFirst = <T extends Retiring>(models: readonly T[], nowMs: num
   ...models.filter((model) => isShutDown(model, nowMs)),
 ];
 
-/** Of several models that work together, what the first of them to go says. */
+/** Returns the headers of the model in a cascade that is shut down first. */
 export function soonestHeaders(models: readonly Retiring[]): Retirement['headers'] {
   let soonest: Retirement | undefined;
   for (const { retirement } of models) {
@@ -78,7 +78,7 @@ export function soonestHeaders(models: readonly Retiring[]): Retirement['headers
   return soonest?.headers ?? {};
 }
 
-/** The models that shut down within so many days or have already: `date -> successor` by id, the soonest first. */
+/** Models that shut down within `days` or have already: `date -> successor` by id, the soonest first. */
 export function retiringWithin(
   models: readonly Retiring[],
   days: number,

@@ -4,7 +4,7 @@ import { ObjectEnd } from './object-end.ts';
 import { argumentsText } from './read-answer.ts';
 import { signatureOf } from './signed-call.ts';
 
-/** What one delta says of a call. */
+/** Fields of a call in one delta of an upstream. */
 type Piece = {
   readonly index: number | undefined;
   /** Its place in the chunk's list, where that has several calls. */
@@ -18,7 +18,7 @@ type Piece = {
 
 /** A call of an answer, as far as its upstream has sent it. */
 export class AnsweredCall {
-  /** How many calls the answer had before it. */
+  /** Number of calls before this one in the answer. */
   readonly place: number;
   /** The number that the upstream gave it first, if it gave one. */
   readonly index: number | undefined;
@@ -29,7 +29,7 @@ export class AnsweredCall {
   isOver = false;
   /** The upstream repeated its name after its end, so the next arguments belong to another call of that name. */
   isNamedAgain = false;
-  /** Whether `hear` has given it to the reader. */
+  /** True when `hear` has yielded the call to the reader. */
   isTold = false;
   /** Arguments that came before `hear` gave it to the reader. */
   held = '';
@@ -40,7 +40,7 @@ export class AnsweredCall {
     this.index = index;
   }
 
-  /** Whether the arguments are a whole object, so that nothing can follow. */
+  /** True when the arguments are a whole JSON object, so that no more can follow. */
   get isWhole(): boolean {
     return this.#end.isWhole;
   }
@@ -193,7 +193,7 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 
 const isDone = ({ isOver, isWhole }: AnsweredCall): boolean => isWhole || isOver;
 
-/** Whether a delta under the number of a call, or without one, begins the next call. */
+/** Returns true when a delta with the index of `call`, or without one, begins the next call. */
 function isNextBehind(call: AnsweredCall, { id, isBlank, name }: Piece): boolean {
   if (id !== '' && id === call.id) return false;
   if (name !== '' && call.name !== '' && name !== call.name) return true;

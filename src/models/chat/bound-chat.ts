@@ -114,7 +114,7 @@ const capped = (
     inputTokens,
     cachedTokens: 0,
     cacheWriteTokens: inputTokens,
-    // What was predicted and is not taken is billed as if it had been answered.
+    // Predicted tokens that the answer does not use are billed as output.
     outputTokens: (outputCap + predictedTokens(prediction)) * (n ?? 1),
   },
   outputCap,
@@ -142,13 +142,13 @@ function boundPrompt(request: ChatRequest, perImage: number): number {
   return tokens;
 }
 
-/** Whether a message has more than what it says and who says it. */
+/** Returns true when a message has members beside `role` and `content`. */
 function hasMore(message: ChatRequest['messages'][number]): boolean {
   for (const member in message) if (member !== 'content' && member !== 'role') return true;
   return false;
 }
 
-/** Tokens that an upstream writes to its cache cost more: at most so much as their mark says, which may be of all of them. */
+/** Adds the upper bound of the surcharge for cache writes, as if all tokens had the caller's mark or the server's. */
 function withCacheWrites(tokens: number, request: ChatRequest, markedFrom = Infinity): number {
   const { hourPercent, shortPercent } = LIMITS.cacheWriteSurcharge;
   const byServer = tokens >= markedFrom ? shortPercent : 0;
@@ -162,7 +162,7 @@ const mostPerImage = ({ sources }: Model): number =>
     ...sources.map(({ imageTokens }) => imageTokens ?? LIMITS.mostTokensPerImage),
   );
 
-/** Whether the caller asks for any of the prompt to be kept in the upstream's cache. */
+/** Returns true when the caller marks a part of the prompt to be kept in the upstream's cache. */
 const marksCache = ({ messages, tools }: ChatRequest): boolean =>
   messages.some(({ content }) => hasMark(content)) || hasMark(tools);
 

@@ -1,6 +1,6 @@
 import type { Json } from '../../kernel/json.ts';
 
-/** What one part of a message has: a part may have several at once, and which of them counts is for its upstream to say. */
+/** Members of one part of a message. A part may have several of them; the upstream decides which one counts. */
 export type ChatPart = {
   readonly text: string | undefined;
   /** Undefined where it has none, as for the others. */
@@ -28,6 +28,6 @@ export function readPart({ file, image_url, input_audio, text, type }: Json): Ch
   };
 }
 
-/** How many members of a part are no text. */
+/** Number of members of a part that are not text. */
 export const opaqueMembers = ({ audio, file, image }: ChatPart): number =>
   Number(image !== undefined) + Number(audio !== undefined) + Number(file !== undefined);

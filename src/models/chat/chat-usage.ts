@@ -49,7 +49,7 @@ function uncachedUsage(tokens: TokenUsage, source: Source): Usage | undefined {
   return chatUsage({ inputTokens, outputTokens, cachedTokens: 0 }, source);
 }
 
-/** What `tokens` cost at `source`, margin included. */
+/** Price of `tokens` at `source`, margin included. */
 export const chatPriceRaw = (tokens: TokenUsage, source: Source): bigint =>
   priceRaw(chatUsage(tokens, source), chatRates(tokens, source), source.marginBps);
 
@@ -65,8 +65,8 @@ export const meterTokens = (
   };
 
 /**
- * What an answer used: by its upstream's word, or by the length of what was sent and of what came back. Never more than
- * `most`, where that is known.
+ * Meters an answer by the usage that the upstream reports, else by the length of request and answer. With `most`, the result
+ * never exceeds it.
  */
 export function meterChat(
   request: ChatRequest,

@@ -3,7 +3,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 import { opaqueMembers, readPart } from './chat-part.ts';
 import type { ChatRequest } from './chat-request.ts';
 
-/** Tokens that a text of so many characters is taken for where the upstream did not count them. */
+/** Estimates the tokens of a text of `chars` characters, for upstreams that report no usage. */
 export const tokensOf = (chars: number): number => Math.ceil(chars / LIMITS.charsPerToken);
 
 /** Prompt tokens of a request, tool definitions, earlier tool calls and the thoughts before them included. */

@@ -42,15 +42,15 @@ export class PriceInChatStream {
     this.#stream.stop();
   }
 
-  /** Of a stream that has none, the event of usage says the price alone. */
+  /** Returns the event of usage with the price. When the stream had no such event, the price stands alone in one. */
   last(price: Price): Uint8Array {
     const usage = this.#usage ?? NO_USAGE;
     return Buffer.concat([priceInEvent(usage, price), Buffer.from('\n\n')]);
   }
 
   /**
-   * Whether an event of usage is sent last, with the price. An event with choices passes at once; a copy of its usage without the
-   * choices is sent last.
+   * Stores the usage of an event and returns true when the event has no choices: `last` sends it then, with the price. An event
+   * with choices passes at once, and a copy of its usage without the choices is sent last.
    */
   async #keeps(event: Buffer): Promise<boolean> {
     const chunk = await readData(event);

@@ -39,8 +39,8 @@ export class PromptBeginnings {
 }
 
 /**
- * That of the conversation, which is up to the first message or what the caller calls it by `prompt_cache_key`, and the
- * tools and instructions, where they alone are worth caching.
+ * Reads up to two beginnings of a prompt: the conversation (up to its first message, or its `prompt_cache_key`), and tools with
+ * instructions when they alone are long enough to be cached.
  */
 function readBeginnings({ messages, prompt_cache_key: named, tools }: Prompt): Beginning[] {
   const first = messages.findIndex(({ role }) => !INSTRUCTIONS.has(role));
@@ -63,7 +63,7 @@ class Digest {
   readonly #hash: Hash = createHash('sha256');
   #pieces: string[] = [];
   #left = 0;
-  /** How much text was read by now. */
+  /** Number of characters read. */
   chars = 0;
 
   /** Reads no more than `readChars` characters of it. Each value counts as `valueChars` at least, also where it is empty. */
@@ -83,7 +83,7 @@ class Digest {
       this.#left -= valueChars;
       for (const name of Object.keys(value)) {
         if (this.#left <= 0) return;
-        // Where marks stand changes nothing of what is cached.
+        // Positions of cache marks do not change the cached text.
         if (name === 'cache_control') continue;
         this.#read(name);
         this.#read(value[name]);

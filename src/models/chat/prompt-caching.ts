@@ -7,14 +7,14 @@ import type { Sellers } from '../routing/sellers.ts';
 import type { PromptBeginnings } from './prompt-beginnings.ts';
 import type { PromptHolders } from './prompt-holders.ts';
 
-/** How one request uses the prompt caches of those who may serve it. */
+/** Use that one request makes of the prompt caches of its sources. */
 export type PromptCaching = {
-  /** Prompts of so many tokens are marked by this server for a source among them; undefined: none is. */
+  /** Least prompt tokens from which this server marks the prompt for one of the sources. Undefined: for none. */
   readonly markedFrom: number | undefined;
   breakpointsAt(source: Source): Breakpoints | undefined;
   /** The offers, with the source first that holds the prompt where that is no dearer. */
   preferHolder<R>(offers: Offers<R>): Offers<R>;
-  /** What an answer of the source has used, by its own word. */
+  /** Notes which source holds the prompt after an answer, by the usage that the upstream reported. */
   note(used: TokenUsage | null, source: Source): void;
 };
 
@@ -26,7 +26,7 @@ export function planPromptCaching(
   beginnings: PromptBeginnings,
   needsMarks: (source: Source) => boolean,
 ): PromptCaching {
-  // Where there is one source there is nothing to choose.
+  // One source leaves no choice.
   const isChosen = sellers.length > 1;
   const marks = promptCaching === 'auto';
   const leasts = sellers.flatMap(({ source }) =>

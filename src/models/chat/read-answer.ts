@@ -3,7 +3,7 @@ import { isObject } from '../../kernel/json.ts';
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** What a message of an answer says, or a piece of one. Some vendors answer with a list of parts. */
+/** Returns the text of an answer's message or of a piece of one. Some vendors send a list of parts. */
 export const contentText = (content: unknown): string =>
   Array.isArray(content)
     ? content.map((part: unknown) => (isObject(part) ? textOf(part.text) : '')).join('')

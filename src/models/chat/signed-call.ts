@@ -6,7 +6,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 const MARK = '_sig1-';
 const CHECK_CHARS = 8;
 
-/** How a signature is carried: base64 as its bytes, which is no longer than itself; any other text as it is. */
+/** Encodings of a signature in an id. `b`: the bytes of a base64 text, no longer than the text itself; `t`: any other text. */
 const BASE64 = 'b';
 const TEXT = 't';
 
@@ -17,7 +17,7 @@ export function signatureOf({ extra_content: extra }: Json): string {
   return typeof signature === 'string' ? signature : '';
 }
 
-/** Where a call has its signature in a request to that address. */
+/** Members that carry the signature of a call in a request to Google's OpenAI-compatible address. */
 export const signed = (signature: string): Json => ({
   extra_content: { google: { thought_signature: signature } },
 });
@@ -66,5 +66,5 @@ const checkOf = (id: string, payload: string): string =>
 /** The id of a call without what it carries. */
 export const bareId = (given: string): string => ownId(given).id;
 
-/** Whether a value is an id that is worth taking apart. */
+/** Returns true when an id contains the mark, so that `ownId` may find a signature in it. */
 export const mayCarry = (id: unknown): id is string => typeof id === 'string' && id.includes(MARK);

@@ -3,10 +3,10 @@ import type { ChatRail } from '../providers/chat-rail.ts';
 import type { ChatRequest } from './chat-request.ts';
 import type { CallOrder } from './want-chat.ts';
 
-/** Whether a source takes the thoughts of earlier messages, and whether its model has the `thinking` switch. */
+/** Treatment of thoughts at a source: acceptance of those of earlier messages, and the model's `thinking` switch. */
 type Thinker = Pick<ChatRail, 'thoughts'> & Pick<CallOrder, 'thinkingSwitch'>;
 
-/** Whether a caller wants the model to think. Undefined: the vendor's default. */
+/** Caller's choice between thinking and no thinking. Undefined: the vendor's default. */
 export type ThinkingWish = 'on' | 'off' | undefined;
 
 type Thoughtful = { readonly role: string; readonly reasoning_content?: unknown };
@@ -51,7 +51,7 @@ export function forThinker(
 }
 
 /**
- * Whether the client must get the thoughts although it has not asked for them: the source demands them back with each tool call,
+ * Returns true when the client must get the thoughts without asking for them: the source demands them back with each tool call,
  * and its model has no switch to stop thinking.
  */
 export const mustShowThoughts = (

@@ -36,7 +36,7 @@ export type ChatQuestion<R = ChatRail, T = ChatAnswer> = {
   readonly measured: ChatRequest;
   /** The smallest useful cap of the answer. Absent: a few tokens. */
   readonly leastOutputTokens?: number | undefined;
-  /** Whether an upstream caches of a prompt what is marked, and no more. */
+  /** Returns true when an upstream caches only the marked part of a prompt. */
   needsMarks(rail: R): boolean;
   /** Throws the refusal of what costs more than its tokens at the rates of the catalogue. */
   requirePriced(): void;
@@ -47,7 +47,7 @@ export type ChatQuestion<R = ChatRail, T = ChatAnswer> = {
     outputCap: number | undefined,
     signal: StopSignal,
   ): Promise<Outcome<T>>;
-  /** What of an answer was used by now. */
+  /** Usage of an answer up to now. */
   reported(answer: T): Reported;
 };
 
@@ -58,7 +58,7 @@ export const withModel = <Q extends { readonly model: string }>(request: Q, mode
 /** A call without its body. Nothing of what is held for a single request is spent before it. */
 export type CallOrder = Omit<ChatCall, 'body' | 'spentRaw'> & Pick<Source, 'thinkingSwitch'>;
 
-/** What a rail is asked: the call, with what is sent and the name that the answer gives the model. */
+/** Builds the call of a rail from the order, the request body and the name of the model in the answer. */
 export const chatCall = (
   { agentId, breakpoints, efforts, heldRaw, model, paymentMethod, sampling }: CallOrder,
   { body, servedAs }: Pick<ChatCall, 'body' | 'servedAs'>,
@@ -74,14 +74,14 @@ export const chatCall = (
   body,
 });
 
-/** What a purchase of a chat depends on, in any dialect. */
+/** Dependencies of a chat's purchase, in any dialect. */
 export type ChatDeps<R> = BuyDeps<R> & { readonly promptHolders: PromptHolders };
 
 type WantDeps<R> = Pick<ChatDeps<R>, 'keepsNames' | 'promptHolders' | 'rails'>;
 
 type ChatBuyer = Pick<Buyer, 'accountId' | 'promptCaching' | 'signal' | 'spender'>;
 
-/** What is bought for a chat: at most what its bound costs, shorter where there is money for less, metered by its tokens. */
+/** Describes the purchase of a chat: holds at most its bound, caps the answer when the money is short, meters by tokens. */
 function wantChat<R, T>(
   { keepsNames, promptHolders, rails }: WantDeps<R>,
   question: ChatQuestion<R, T>,

@@ -34,7 +34,7 @@ export type ModelEntry = {
   readonly shutdownDate?: string | null | undefined;
   /** The day on which the vendor gave notice, or the notice was first read here. */
   readonly noticeDate?: string | undefined;
-  /** What takes its place, by catalogue id. */
+  /** Catalogue id of the model that replaces this one. */
   readonly successor?: string | null | undefined;
   readonly cascade?: Cascade | undefined;
   readonly sources: readonly SourceEntry[];

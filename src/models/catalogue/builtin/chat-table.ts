@@ -4,7 +4,7 @@ import type { Sampling } from '../../providers/sampling.ts';
 import { CERTAINTIES, type Certainty, type Surcharges } from '../catalogue.ts';
 import { direct, type ModelEntry, tokens } from './builtin-model.ts';
 
-/** What a column has where nothing is known, or nothing is discounted. */
+/** Content of a column without a value: unknown, or without a discount. */
 const NONE = '-';
 
 const COLUMNS = 9;

@@ -1,8 +1,8 @@
 import type { ProviderEntry } from './builtin-model.ts';
 
 /**
- * Who can be bought from, given a credential. Where a vendor offers an OpenAI-compatible address beside its own, that
- * one is used, unless its own dialect is spoken here: the compatible one of `anthropic` keeps no prompt in a cache.
+ * Providers that a credential opens. An OpenAI-compatible address of a vendor is preferred to its own dialect, unless the
+ * server speaks that one: the compatible address of `anthropic` keeps no prompt in a cache.
  */
 export const BUILTIN_PROVIDERS: Readonly<Record<string, ProviderEntry>> = {
   local: { baseUrl: null, dialect: 'local' },

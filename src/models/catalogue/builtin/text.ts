@@ -6,7 +6,7 @@ import { chatTable } from './chat-table.ts';
 const named = (maker: string, names: string) => unpriced('text', maker, names);
 const waiting = (maker: string, names: string) => unpricedDirect('text', maker, names);
 
-// Where one answer may fill the whole window, the window stands here and the limit of an answer does not.
+// When one answer may fill the whole window, the row has the window and no limit of the answer.
 
 /** The whole request is dearer beyond this prompt. */
 const LONG_GPT = { longPrompt: { above: 272_000, inputPercent: 200, outputPercent: 150 } };
