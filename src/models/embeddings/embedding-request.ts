@@ -51,7 +51,7 @@ export const EmbeddingRequest = z.looseObject({
 
 export type EmbeddingRequest = z.output<typeof EmbeddingRequest>;
 
-/** What comes of it, as its callers know it. */
+/** Answer to an embedding request, as clients know it. */
 export const EmbeddingAnswer = z.looseObject({
   object: z.literal('list'),
   data: z.array(

@@ -24,11 +24,14 @@ const usageOf = (tokens: number, { rates }: Source): Usage => ({
   ...(rates.request === undefined ? {} : { request: 1 }),
 });
 
-/** What embedding so many tokens costs at `source`, margin included. */
+/** Price of embedding `tokens` at `source`, margin included. */
 export const embeddingPriceRaw = (tokens: number, source: Source): bigint =>
   priceRaw(usageOf(tokens, source), source.rates, source.marginBps);
 
-/** What was used: by its upstream's word, or by the length of what was sent. Never more than the input can have. */
+/**
+ * Meters embeddings by the tokens that the upstream reports, else by the length of the input. The result never exceeds the
+ * bound of the input.
+ */
 export function meterEmbeddings(
   input: EmbeddingInput,
   promptTokens: number | null,

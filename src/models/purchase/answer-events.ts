@@ -15,7 +15,7 @@ export type StreamedAnswer = {
   readonly upstreamMs: number;
 };
 
-/** What the delivery of a stream needs: its whole events, until there are no more. */
+/** Whole events of a stream that is delivered. */
 type Events = Pick<ChatStream, 'next' | 'stop'> & {
   /** Its last event, which says the price. */
   last?(price: Price): Uint8Array;
@@ -52,7 +52,7 @@ export async function answerEvents(
   return { status: 200, headers, body, upstreamMs };
 }
 
-/** What may still be spent. Where that cannot be told, nothing more is bought. */
+/** Reads what the agent may still spend. When that fails, stops the upstream and rethrows. */
 export async function budgetOf(
   bought: Pick<Bought<unknown>, 'budget'>,
   events: Pick<Events, 'stop'>,

@@ -4,14 +4,14 @@ import type { Completed } from '../providers/outcome.ts';
 import { type Price, receiptHeaders, type Served } from './receipt.ts';
 import type { Settled } from './settle.ts';
 
-/** What an upstream has begun to deliver. Its hold is open until it is settled, once. */
+/** Answer that an upstream has begun to deliver. Its hold stays open until `settle` is called, once. */
 export type Bought<T> = {
   readonly kind: 'bought';
   readonly outcome: Completed<T>;
   readonly served: Served;
   readonly source: Source;
   readonly upstreamMs: number;
-  /** What may still be spent, as it stands before this is settled. */
+  /** Amount that the agent may still spend, before this purchase is settled. */
   budget(): Promise<BudgetLeft>;
   /** Charges what was used by now. `error`: the class of the failure that broke the answer off, for its trace. */
   settle(error?: string): Promise<Settled>;
@@ -22,7 +22,7 @@ export type Relayed = {
   readonly status: number;
   readonly body: Uint8Array;
   readonly headers: Readonly<Record<string, string>>;
-  /** How long the upstreams took. */
+  /** Milliseconds that the upstreams took. */
   readonly upstreamMs: number;
 };
 

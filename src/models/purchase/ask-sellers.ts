@@ -17,7 +17,7 @@ type Question<R, T> = {
   readonly ask: (offer: Offer<R>, method: PaymentMethod | undefined) => Promise<Outcome<T>>;
   /** A call goes out with a key of the buyer's own. */
   readonly noteUse: (source: Source) => Promise<void> | undefined;
-  /** What the hold is called of a source that is paid by itself, beside the one for its margin. */
+  /** Returns the id of the payment's own hold, for a source paid per call. The margin has another hold. */
   readonly paymentId: () => string;
   /** The parent of the attempts. Undefined: they are not traced. */
   readonly span?: Span | undefined;
@@ -25,7 +25,7 @@ type Question<R, T> = {
   readonly holdId?: string | undefined;
 };
 
-/** What was tried for the same before. */
+/** Earlier attempts at the same purchase. */
 export type Before = Omit<Attempts, 'source'>;
 
 const NOTHING_TRIED: Before = { attempts: 0, upstreamMs: 0 };

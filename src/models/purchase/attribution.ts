@@ -1,7 +1,7 @@
 import { BRAND } from '../../kernel/ids.ts';
 import { normalTag } from '../../kernel/tag.ts';
 
-/** What the caller says a call is for. */
+/** Task, action and customer that a call is for, as its headers say. */
 export type Attribution = {
   readonly taskId?: string;
   readonly actionId?: string;

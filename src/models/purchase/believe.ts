@@ -7,16 +7,16 @@ import type { Reported, TokenUsage } from '../providers/chat-rail.ts';
 export type Disbelieved = {
   readonly usage: Usage;
   readonly rates?: Rates | undefined;
-  /** By so much that it is no matter of how one counts. */
+  /** True when the excess is beyond any difference in counting (`LIMITS.impossibleUse`). */
   readonly isImpossible: boolean;
 };
 
-/** What was used, in the units that its source bills. */
+/** Usage of an answer, in the units that its source bills. */
 export type Metered = {
   readonly usage: Usage;
   /** The usage without the upstream's prompt cache. Undefined: the cache was not used. */
   readonly uncached?: Usage | undefined;
-  /** Where they are not the source's usual ones. */
+  /** Rates of this request. Absent: the source's usual rates. */
   readonly rates?: Rates | undefined;
   /** All usage that the upstream reported, where its request cannot have had that much. The rest is never billed. */
   readonly reported?: Disbelieved | undefined;
@@ -27,7 +27,7 @@ export type Metered = {
   readonly note?: Reported['note'];
 };
 
-/** Whether so much of something is far beyond the most that it can have been. */
+/** Returns true when a reported number is far beyond its upper bound `most`: by `LIMITS.impossibleUse`. */
 export const isImpossible = (reported: number, most: number): boolean =>
   reported > LIMITS.impossibleUse.times * most + LIMITS.impossibleUse.units;
 

@@ -91,7 +91,7 @@ export async function buy<R, T>(
       throw error;
     }
     if (!hasDelivered(tried)) {
-      // Where no source was asked, the history has all attempts already.
+      // When this order asked no source, the history already has all attempts.
       await giveUp(deps, granted, tried.attempts === before?.attempts ? undefined : tried);
       last = { order: granted.order, tried, served };
       before = tried;
@@ -145,11 +145,14 @@ const quoteOr: <R, T>(
   }
 };
 
-/** Whether another model may be asked behind those that were: each failed, and another hold may be opened. */
+/** Returns true when the buyer's next model may be asked: the last one failed, and the buyer named no id for its one hold. */
 const isUntied = <R, T>({ workId }: Buyer, { tried }: Last<R, T>): boolean =>
   workId === undefined && mayDeliverElsewhere(tried.outcome);
 
-/** What one model cannot take another may; a refusal of the upstream is relayed, and money is not there for another. */
+/**
+ * Returns true when another model may succeed. A refusal of the upstream is relayed, and missing money is missing for every
+ * model.
+ */
 const mayDeliverElsewhere = ({ kind }: Undelivered['outcome']): boolean =>
   kind === 'failed' || kind === 'resting' || kind === 'unfit';
 

@@ -9,14 +9,14 @@ import type { Span } from '../../kernel/trace/span.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
 import { readSpender } from './read-spender.ts';
 
-/** Who buys with a request, and what of the request every purchase needs. */
+/** Buyer of a request, and the parts of the request that every purchase needs. */
 export type Buyer = {
   readonly spender: Spender;
-  /** Whose stored keys it may use. */
+  /** Account whose stored provider keys the request may use. */
   readonly accountId: string;
   /** The key at a provider that came with the request; it goes there and nowhere else. */
   readonly providerKey: string | undefined;
-  /** Whether its prompts are marked for caches. */
+  /** Setting that decides if the server marks the prompt for caches. */
   readonly promptCaching: PromptCaching;
   /** Becomes the id of the hold. */
   readonly workId: string | undefined;

@@ -3,7 +3,7 @@ import type { Outcome } from '../providers/outcome.ts';
 /** Gets what was delivered before anything is charged. Where it rejects nothing is charged, and the purchase rejects with it. */
 export type KeepFirst<T> = (delivered: T) => Promise<void>;
 
-/** What was asked for, once it is kept. */
+/** Resolves with the outcome, after `keep` has stored a delivered one. */
 export async function keptFirst<T>(
   asked: Promise<Outcome<T>>,
   keep: KeepFirst<T> | undefined,

@@ -13,9 +13,9 @@ const NEVER: StopSignal = {
 };
 
 /**
- * What stops an order whose vendor bills all of it once it is placed, such as the transcript of a file. Where an account of this
- * server gets the bill, the limits of the upstream stop it and nothing else, so that leaving does not make it free. Every other
- * order stops with its `client`: the engines of this process, free sources, and what the client's own account or wallet pays.
+ * Returns the signal that stops an order whose vendor bills all of it once it is placed, such as the transcript of a file. When
+ * this server's account gets the bill, the client's signal does not stop the order, so that leaving does not make it free.
+ * Orders at local engines, at free sources and at the client's own expense stop with `client`.
  */
 export const orderSignal = (
   { priceRaw, source }: Pick<Offer<unknown>, 'priceRaw' | 'source'>,

@@ -8,13 +8,13 @@ import type { Sellers } from '../routing/sellers.ts';
 import type { Metered } from './believe.ts';
 import type { AnswerCap } from './receipt.ts';
 
-/** What a request asks a model of some modality for. */
+/** Request for one model, before its sources are chosen. */
 export type Wanted<R, T> = {
   readonly modelId: string;
   readonly modality: Modality;
   /** Which sellers the buyer wishes; undefined: any, the cheapest first. */
   readonly wishes?: RoutingWishes | undefined;
-  /** What is wanted where this cannot be had: the same of another model. */
+  /** Same request for the next model, for when this one cannot be had. */
   readonly instead?: Wanted<R, T> | undefined;
   /** The order of the request from these sellers. Throws the refusal where none of them can serve it. */
   readonly orderOf: (sellers: Sellers) => Order<R, T> | Promise<Order<R, T>>;
@@ -24,13 +24,13 @@ export type Wanted<R, T> = {
 export type Order<R, T> = {
   readonly model: Model;
   readonly offers: Offers<R>;
-  /** Asks one of them, with so much set aside for it, or to be paid. Never rejects for what an upstream does. */
+  /** Asks one offer, with `heldRaw` as the limit of its cost. Never rejects for a failure of the upstream. */
   readonly ask: (
     offer: Offer<R>,
     heldRaw: bigint,
     paymentMethod: PaymentMethod | undefined,
   ) => Promise<Outcome<T>>;
-  /** What of the answer of a source was used by now. */
+  /** Meters an answer of a source up to now. */
   readonly meter: (answer: T, source: Source) => Metered;
   /** Notes what later requests may reuse, such as a cached prompt. Called once, when the answer is settled. */
   readonly note?: (answer: T, source: Source) => void;

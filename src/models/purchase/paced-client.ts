@@ -14,7 +14,7 @@ type Pace = {
   readonly stallMs: number;
 };
 
-/** A client that takes a little again and again has so many times the stall for one piece. */
+/** Time limit for one piece, in stalls: a client that reads slowly without a stall gets 10 times `stallMs`. */
 const STALLS_PER_PIECE = 10;
 
 /** Sends to a client no faster than it reads. For one sender at a time. */
@@ -66,7 +66,7 @@ export class PacedClient {
         const leftMs = untilMs - this.#clock.monotonicMs();
         stall = this.#clock.setTimeout(look, Math.min(stallMs, leftMs));
       };
-      /** Whether the client has caught up, or took a part of it, so that it may take longer. */
+      /** Returns true when the client has caught up, or took a part of the backlog and so gets another stall's time. */
       const hasProgressed = (): boolean => {
         const before = unsent;
         unsent = socket.bufferedAmount;

@@ -9,7 +9,7 @@ type SpendingCaller = Pick<Required<Spender>, 'agentId' | 'accountId' | 'keyId' 
   readonly spender?: Spender;
 };
 
-/** Who spends with a call: the caller, and what its headers say that the call is for. */
+/** Reads the spender of a call: the caller, and the tags of its headers. */
 export function readSpender(caller: SpendingCaller, headers: ReadonlyMap<string, string>): Spender {
   if (caller.spender !== undefined) return caller.spender;
   const { accountId, agentId, keyId, keyRootId } = caller;
@@ -24,7 +24,9 @@ export function readSpender(caller: SpendingCaller, headers: ReadonlyMap<string,
   };
 }
 
-/** What the task is worth, 10000 being once. Anything but a whole number in bounds reads as absent. */
+/**
+ * Reads the value of the task in basis points: 10000 is the usual value. Anything but a whole number in bounds reads as absent.
+ */
 function readTaskValue(text: string | undefined): number | undefined {
   if (text === undefined || !/^\d{1,6}$/.test(text)) return undefined;
   const value = Number(text);

@@ -30,7 +30,7 @@ export type Served = {
   readonly model: string;
   readonly rail: string;
   readonly attempts: number;
-  /** What the limits of the upstream leave, where it reported them. */
+  /** Rate limits that the upstream reported. */
   readonly rateLimits?: string | undefined;
   /** Set where the vendor of the model shuts it down. */
   readonly retirement?: Retirement | undefined;
@@ -40,28 +40,28 @@ export type Served = {
   readonly routing?: Routing | undefined;
 };
 
-/** What came of the wishes of a caller. */
+/** Result of a caller's routing preferences. */
 export type Routing = {
   readonly provider: string;
   /** The models that were wanted first and could not be had, and why. */
   readonly fallbacks: readonly (readonly [modelId: string, why: string])[];
 };
 
-/** What an answer has cost, in raw USDC. */
+/** Price of an answer, in raw USDC. */
 export type Price = {
   readonly chargedRaw: bigint;
   /**
-   * What the prompt would have cost without the upstream's prompt cache, less what it has cost: negative where more was paid for
-   * writing to the cache than was saved. Absent where no cache was used.
+   * Savings by the upstream's prompt cache. Negative when writing to the cache cost more than was saved; absent when no cache
+   * was used.
    */
   readonly cacheDiscountRaw?: bigint | undefined;
 };
 
-/** What of the budget is left. */
+/** Rest of the budget after a purchase. */
 export type Left = {
-  /** What may still be spent like this, where it is known. */
+  /** Least amount that the balance and the caps leave for the same spend. Undefined: unknown. */
   readonly remainingRaw?: bigint | undefined;
-  /** What the tightest cap leaves, where that is reported. */
+  /** Text of the budget header, about the tightest cap. Undefined: not reported. */
   readonly advisory?: string | undefined;
 };
 
@@ -88,10 +88,10 @@ export function receiptHeaders(
   return headers;
 }
 
-/** Who pays the provider: the pool, or the buyer. */
+/** Payer of the provider: this server (`gateway`) or the buyer (`byok`). */
 const paymentOf = ({ rail }: Served): 'gateway' | 'byok' => (rail === 'byok' ? 'byok' : 'gateway');
 
-/** What a streamed answer says before it begins, when its cost is not known yet. */
+/** Returns the headers of a streamed answer, sent before its cost is known. */
 export function streamHeaders(served: Served, left: Left): Headers {
   const headers = {
     'content-type': 'text/event-stream; charset=utf-8',

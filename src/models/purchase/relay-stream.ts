@@ -1,16 +1,16 @@
-/** What is relayed: pieces until there are no more. */
+/** Pieces of a stream that is relayed. */
 type Pieces = {
   next(): Promise<Uint8Array | undefined>;
   /** Stops buying. */
   stop(): void;
 };
 
-/** What goes out of a stream. Of the last three one is called, once, whichever way the stream ends. */
+/** Conversion of a relayed stream for its reader. Exactly one of `end`, `broken` and `left` is called, once. */
 export type StreamForm = {
   piece(bytes: Uint8Array): Uint8Array;
   /** Its last bytes, if it has any. */
   end(): Promise<Uint8Array | undefined>;
-  /** What is written where the upstream broke off. Throws where the connection is to be cut. */
+  /** Returns the bytes to write after the upstream broke off. Throws when the connection is to be cut. */
   broken(cause: unknown): Promise<Uint8Array>;
   /** The reader stops. */
   left(): Promise<void>;

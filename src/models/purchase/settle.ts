@@ -22,10 +22,10 @@ export type SettleDeps = {
   readonly log: Log;
 };
 
-/** What a purchase came to, and what is left. */
+/** Price of a purchase, and the rest of the budget after it. */
 export type Settled = Price & Partial<BudgetLeft>;
 
-/** What may still be spent, as it stands before anything is settled. */
+/** Reads what the agent may still spend, before anything is settled. */
 export async function budgetLeft<R, T>(
   deps: Omit<SettleDeps, 'breaker' | 'log'>,
   granted: Granted<R, T>,
@@ -131,7 +131,7 @@ async function settleUse<R, T>(
   return { chargedRaw, cacheDiscountRaw, remainingRaw, advisory };
 }
 
-/** What was used, and what the ledger has charged for it. */
+/** Returns the usage and the ledger's charge for it, as attributes of a span. */
 const spentOn = ({ estimated, note, tokens, usage }: Metered, chargedRaw: bigint): Attributes => ({
   ...usageAttributes(usage, { tokens, note: note?.(), isEstimated: estimated }),
   'svc.cost_raw': Number(chargedRaw),

@@ -12,7 +12,7 @@ export const priceComments = ({ cacheDiscountRaw: discount, chargedRaw }: Price)
   return Buffer.from(`${PREFIX}cost-usdc=${chargedRaw}\n\n${saved}`);
 };
 
-/** How streams of one dialect end, with their price. */
+/** Ending of streams in one dialect, with their price. */
 export type StreamEnding = {
   /** The last words of one that is whole. */
   whole(price: Price): Buffer;

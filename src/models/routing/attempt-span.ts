@@ -5,7 +5,7 @@ import type { AnswerNote, TokenUsage } from '../providers/chat-rail.ts';
 import type { Outcome } from '../providers/outcome.ts';
 import { ReportedError } from '../providers/reported-error.ts';
 
-/** What is asked of upstreams, as the spans of all attempts at it have it. */
+/** Facts that all attempts at one request share in their spans. */
 export type AttemptFacts = {
   /** The parent. Undefined: it is not traced. */
   readonly span: Span | undefined;
@@ -37,7 +37,7 @@ const providerOf = ({ provider }: Source): string => {
   return PROVIDERS[vendor] ?? vendor;
 };
 
-/** What the GenAI conventions have of a request to a model at one source. */
+/** Attributes of the GenAI conventions for a request to a model at one source. */
 const modelAttributes = (model: Pick<Model, 'id' | 'modality'>, source: Source): Attributes => ({
   'gen_ai.operation.name': OPERATIONS[model.modality],
   'gen_ai.provider.name': providerOf(source),
@@ -114,7 +114,7 @@ export function noteFirstChunk(span: Span | undefined, tookMs: number, isWhole: 
   );
 }
 
-/** What was used: its tokens as the GenAI conventions have them, and the units that are billed. */
+/** Attributes of usage: tokens as in the GenAI conventions, and the units that are billed. */
 export const usageAttributes = (
   usage: Readonly<Record<string, number>>,
   { isEstimated = false, note, tokens = tokensOf(usage) }: UsageFacts = {},

@@ -6,7 +6,7 @@ import type { Seller, Sellers } from './sellers.ts';
 export type Offer<R> = Seller & {
   readonly rail: R;
   readonly priceRaw: bigint;
-  /** What of the price is held for the purchase. A payment of its own has a hold of its own for the rest. */
+  /** Part of the price that the purchase holds. A payment per call has its own hold for the rest. */
   readonly heldRaw: bigint;
   /** Set where the source is paid by itself, this much at most. */
   readonly mostPaidRaw: bigint | undefined;

@@ -9,8 +9,8 @@ import { refuseHold } from '../purchase/refuse-hold.ts';
 import type { Attempts, TryDeps, Undelivered } from './try-sources.ts';
 
 /**
- * What a caller is answered whom no source has served: a refusal of the upstream is relayed and has cost nothing.
- * Everything else is thrown.
+ * Answers a caller when no source delivered: relays a refusal of the upstream, which has cost nothing, and throws every other
+ * outcome.
  */
 export function answerUndelivered(
   { clock, log }: Pick<TryDeps, 'clock' | 'log'>,
@@ -89,7 +89,7 @@ const HOPELESS: ReadonlySet<RailFailure> = new Set(['oversize', 'too_dear']);
 const waitFor = ({ retryAfterSeconds: seconds, retryAfterMs: ms }: Failed) =>
   seconds === null ? undefined : { seconds, ms };
 
-/** What a refusal that is relayed says of another try: it cost nothing, so that the word is the upstream's. */
+/** Returns the upstream's own retry headers for a refusal that is relayed. */
 export function retryHeaders({ headers = {} }: Headed, nowMs: number): Record<string, string> {
   const { seconds, ms } = waitOf(headers, nowMs);
   const word = headers['x-should-retry'];

@@ -6,9 +6,8 @@ import type { Source } from '../catalogue/catalogue.ts';
 import type { Seller, Sellers } from './sellers.ts';
 
 /**
- * What a caller wishes of the routing of a request: other models in the place of one that cannot be had, and which
- * providers may serve it, in which order and for how much. Members and meaning are those of OpenRouter's API
- * (https://openrouter.ai/docs/features/provider-routing).
+ * Routing preferences of a request: other models for one that cannot be had, and the providers that may serve it, their order
+ * and highest price. Members and meaning are those of OpenRouter's API (https://openrouter.ai/docs/features/provider-routing).
  */
 
 const names = z.array(z.string().min(1).max(LIMITS.modelIdChars)).max(LIMITS.routing.providers);

@@ -25,10 +25,10 @@ export const pooledSellers = (model: Model): Sellers => ({
   sellers: model.sources.map((source) => ({ source, ownKey: undefined })),
 });
 
-/** Whether the buyer pays the providers of these himself. */
+/** Returns true when the buyer pays the providers with keys of its own. */
 export const arePaidByBuyer = ({ sellers }: Sellers): boolean => sellers[0]?.ownKey !== undefined;
 
-/** What opens a caller's accounts at providers: the keys that the developer has stored. */
+/** Provider keys that the developer has stored. */
 export type StoredKeys = Pick<ProviderKeys, 'find' | 'noteUse'>;
 
 /**

@@ -14,7 +14,7 @@ export type TryDeps = {
   readonly log: Log;
 };
 
-/** How often it was tried, at which source that ended, and how long the upstreams took in all. */
+/** Number of attempts, source of the last one, and milliseconds that all upstreams took. */
 export type Attempts = {
   readonly source: Source;
   readonly attempts: number;
@@ -34,7 +34,7 @@ export type Tried<T> = Delivered<T> | Undelivered;
 export const hasDelivered = <T>(tried: Tried<T>): tried is Delivered<T> =>
   tried.outcome.kind === 'completed';
 
-/** No source was asked: every one failed lately. The first rest is over in so many milliseconds. */
+/** No source was asked, because all failed lately. After `restMs` the first one may be asked again. */
 type Resting = { readonly kind: 'resting'; readonly restMs: number };
 
 /**
@@ -51,8 +51,8 @@ const PROVES_NOTHING: ReadonlySet<RailFailure> = new Set([
 ]);
 
 /**
- * Whether another source is to be asked: a source failed, rests or cannot take the request, or a buyer's own key was
- * refused. What is too much for a wallet may still be bought where this server has an account; a cap refuses everywhere.
+ * Returns true when another source is to be asked: this one failed, rests, cannot take the request, or refused a buyer's own
+ * key. A wallet's shortage leaves the sources at which this server has an account; a cap refuses everywhere.
  */
 export function isPassedOver(outcome: Tried<unknown>['outcome'], { rail }: Source): boolean {
   switch (outcome.kind) {
@@ -81,7 +81,7 @@ export async function trySources<R, T>(
     readonly ask: (offer: Offer<R>) => Promise<Outcome<T>>;
     /** Begins the span of an attempt. */
     readonly trace?: ((source: Source, attempt: number) => Span | undefined) | undefined;
-    /** What was tried for the same before. */
+    /** Earlier attempts at the same purchase. */
     readonly before: Omit<Attempts, 'source'>;
   },
 ): Promise<Tried<T>> {

@@ -13,11 +13,11 @@ type UnpricedFeature = {
 
 const isOn = (value: unknown): boolean => isSet(value) && value !== false;
 
-/** Whether the settings of thoughts ask for more than one pass of the model, which are all billed. */
+/** Returns true when the settings of thoughts ask for more than one pass of the model. All passes are billed. */
 export const asksMorePasses = (reasoning: unknown): boolean =>
   isObject(reasoning) && isSet(reasoning.mode) && reasoning.mode !== 'standard';
 
-/** What vendors bill beside the tokens of a text, or by other rates, and when a request asks for it. */
+/** Features that vendors bill beside the tokens of a text or by other rates, and the values that ask for them. */
 const UNPRICED: readonly UnpricedFeature[] = [
   { field: 'audio', asked: isSet },
   {

@@ -11,8 +11,8 @@ import { speechBoundRaw } from './speech-usage.ts';
 const UNNAMED: readonly SpeechFormat[] = ['mp3', 'wav'];
 
 /**
- * What is made for a request, and who can make it. A source that cannot make what was asked for is passed over; where
- * none can, the refusal names what can be had. Throws it.
+ * Chooses the format of the speech and the sources that can make it; others are passed over. Throws a refusal with the
+ * available formats when no source can.
  */
 export function planSpeech(
   rails: Pick<Rails<SpeechRail>, 'railOf'>,

@@ -6,13 +6,13 @@ import type { SpeechTokens } from '../providers/speech-rail.ts';
 import { believe, type Metered } from '../purchase/believe.ts';
 import { codePointsOf, type SpeechRequest } from './speech-request.ts';
 
-/** What the text of a request comes to. Its characters are counted, everything else is taken for so much. */
+/** Estimated usage of a speech request. The characters are counted. */
 export type SpeechEstimate = SpeechTokens & {
   readonly characters: number;
   readonly seconds: number;
 };
 
-/** How long the texts of a request are. A price needs no more of them. */
+/** Lengths of the texts of a request, from which its price is estimated. */
 type SpeechLength = {
   /** Code points of the input. */
   readonly characters: number;
@@ -47,7 +47,7 @@ export function estimateSpeech(request: SpeechRequest): SpeechEstimate {
   };
 }
 
-/** Whether only the upstream's answer shows what a source bills. */
+/** Returns true when a source bills tokens, which only the upstream's answer reports. */
 export const billsTokens = ({ rates }: Source): boolean =>
   rates.audio_output_token !== undefined || rates.text_input_token !== undefined;
 
@@ -80,7 +80,10 @@ export const speechBoundRaw = (request: SpeechRequest, source: Source): bigint =
 /** No script has more in a character of UTF-16. */
 const MOST_BYTES_PER_CHARACTER = 3;
 
-/** The most that any text of so many characters should cost at a source. It costs no more to compute for a long text. */
+/**
+ * Upper bound of the price of any text of `characters` at a source. Its computation takes as long for a long text as for a
+ * short one.
+ */
 export const longestSpeechRaw = (
   { characters, speed }: Pick<SpeechLength, 'characters' | 'speed'>,
   source: Source,
@@ -90,8 +93,8 @@ export const longestSpeechRaw = (
 };
 
 /**
- * What speech used: its characters, and tokens as its upstream reported them, if it did. Never more than the request
- * can have used.
+ * Meters speech by its characters, and by the tokens that the upstream reports. The result never exceeds the bound of the
+ * request.
  */
 export function meterSpeech(
   request: SpeechRequest,

@@ -4,7 +4,7 @@ import type { Unfit } from '../providers/outcome.ts';
 /** Names and values, in their order; a name may come more than once. */
 type Options = readonly (readonly [name: string, value: string])[];
 
-/** What may be asked of an upstream's live transcription at the price of its seconds. */
+/** Options of a live transcription that the price of its seconds includes. */
 const INCLUDED: ReadonlySet<string> = new Set([
   'interim_results',
   'vad_events',
@@ -47,7 +47,10 @@ const INCLUDED_OF_FILES: ReadonlySet<string> = new Set([
   'paragraphs',
 ]);
 
-/** What it bills apart. An account of this server buys none of it, and who asks for it must know that. */
+/**
+ * Options that the upstream bills apart. Only a provider key of the caller's own buys them; every other request for one is
+ * refused.
+ */
 const BILLED_APART: ReadonlySet<string> = new Set([
   'diarize',
   'diarize_model',

@@ -92,7 +92,7 @@ function wantedOf(
   };
 }
 
-/** Whoever relies on redaction must not get the words unredacted. */
+/** Returns true when the request asks for redaction. Such a caller must not get unredacted words. */
 const wantsRedaction = ({ listen }: TranscriptionRequest): boolean =>
   listen?.options.some(([name, value]) => name === 'redact' && value !== 'false') ?? false;
 
@@ -102,7 +102,7 @@ const NOT_REDACTED = Promise.resolve({
   param: 'redact',
 } as const);
 
-/** How long a file lasts. Throws the refusal of one that is no sound. */
+/** Returns the milliseconds of sound in a file. Throws the refusal of a file without sound. */
 async function probe(bytes: Buffer): Promise<number> {
   const probed = await probeDuration(bytes);
   if (probed.kind === 'refused') throw errors.gateway.invalidRequest(probed.reason, 'file');

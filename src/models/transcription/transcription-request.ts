@@ -41,7 +41,7 @@ export type TranscriptionRequest = Omit<TranscriptionCall, 'file'> & {
 
 const LIST = 'timestamp_granularities[]';
 
-/** What a form asks for. Throws the refusal. */
+/** Reads the form of a transcription request. Throws the refusal of an invalid one. */
 export function readTranscription({ fields, file }: Form): TranscriptionRequest {
   const parsed = Fields.safeParse(byName(fields));
   if (!parsed.success) {

@@ -8,9 +8,8 @@ import { believe, type Metered } from '../purchase/believe.ts';
 export type Sound = { readonly durationMs: number; readonly prompt: string | undefined };
 
 /**
- * What a transcription used: the duration that the upstream reports, since it bills that one, and otherwise the one
- * that the file's bytes have; never the caller's. Tokens are taken from the upstream in the same way, and estimated by
- * the second where it reports none. Neither counts beyond the most that the file can use.
+ * Meters a transcription by the duration that the upstream reports and bills, else by that of the file's bytes; never by the
+ * caller's. Tokens come from the upstream, else from the seconds. Nothing exceeds the bound of the file.
  */
 export function meterTranscription(
   sound: Sound,
@@ -25,7 +24,7 @@ export function meterTranscription(
   };
 }
 
-/** What is held for a transcription. */
+/** Amount to hold for a transcription. */
 export const transcriptionBoundRaw = (sound: Sound, source: Source): bigint =>
   priceRaw(boundUsage(sound, source), source.rates, source.marginBps);
 
