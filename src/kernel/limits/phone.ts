@@ -73,8 +73,8 @@ export const PHONE_LIMITS = {
     /** Hosts that a model may call with `call_vendor`, and characters of each. */
     hosts: 20,
     hostChars: 253,
-    /** Arguments of one tool call, as the model wrote them. */
-    argumentChars: 131_072,
+    /** Arguments of one tool call, as the model wrote them. At most `realtimeItemChars`, where an answer is cut. */
+    argumentChars: 65_536,
     /** A filler is said when a tool has taken so long. */
     fillerAfterMs: 1_500,
     /** Tool calls at a time, answers with tool calls for one turn of the caller, and tool calls of a whole call. */

@@ -8,7 +8,7 @@ type AfterAnswerDeps = {
   readonly log: Log;
   /** Carries out an action that an answer asks for. */
   readonly act: (action: ActionOfCall) => void;
-  /** Carries out a function that is no action of the call. */
+  /** Carries out a function that is no action of the call, or tells the model what is wrong with what it called. */
   readonly callTool: (item: ActionItem) => void;
   readonly say: (text: string) => void;
   readonly end: (reason: string) => void;
@@ -32,12 +32,18 @@ export class AfterAnswer {
 
   /** The answer asks for something. */
   asked(item: ActionItem): void {
-    const { arguments: argumentsJson, name } = item;
+    const { arguments: argumentsJson, name, problem } = item;
     const { act, callTool, log } = this.#deps;
+    if (problem !== undefined) {
+      callTool(item);
+      return;
+    }
     const read = readCallAction({ name, argumentsJson });
     if (read === undefined) callTool(item);
-    else if (read.kind === 'malformed') log.warn({ action: read.name }, read.message);
-    else if (read.action.name === 'end_call') this.#goodbye = read.action;
+    else if (read.kind === 'malformed') {
+      log.warn({ action: read.name }, read.message);
+      callTool({ ...item, problem: read.message });
+    } else if (read.action.name === 'end_call') this.#goodbye = read.action;
     else act(read.action);
   }
 

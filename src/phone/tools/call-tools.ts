@@ -12,6 +12,9 @@ import type { ToolItem, ToolTurns } from './tool-turns.ts';
 const BOUNDS = LIMITS.phone.tools;
 const FILLER = 'One moment, please.';
 const MADE_BEFORE = failedTool('This call was made before. It is not made again.');
+const GIVEN_UP = 'Sorry, I could not do that.';
+/** A NUL in a text of JSON, which many receivers and every text of PostgreSQL refuse. */
+const NUL = /\0|(?<!\\)(?:\\\\)*\\u0000/;
 const RUNNING = JSON.stringify({ status: 'running' });
 
 export type ToolCall = {
@@ -90,6 +93,7 @@ export class CallTools {
   async #carryOut(item: ToolItem, tool: AgentTool | undefined): Promise<ToolResult> {
     const { callId, clock, run, sql } = this.#deps;
     const { arguments: argumentsJson, name } = item;
+    if (item.problem !== undefined) return failedTool(item.problem);
     if (tool === undefined) return failedTool(`There is no function ${name}.`);
     if (
       this.#running > BOUNDS.running ||
@@ -101,7 +105,7 @@ export class CallTools {
     if (argumentsJson.length > BOUNDS.argumentChars) {
       return failedTool(`The arguments have more than ${BOUNDS.argumentChars} characters.`);
     }
-    if (argumentsJson.includes('\0')) return failedTool('The arguments hold a NUL.');
+    if (NUL.test(argumentsJson)) return failedTool('The arguments hold a NUL.');
     const args = argumentsJson.trim() === '' ? {} : tryParseJson(argumentsJson);
     if (!isObject(args) || Array.isArray(args))
       return failedTool('The arguments are no JSON object.');
@@ -137,6 +141,11 @@ export class CallTools {
     this.#deps.call.tools.output(item, output, true);
     if (this.#running > 0) return;
     this.#stopFiller();
+    if (this.#rounds > BOUNDS.rounds) {
+      // A model that calls functions although it was told to call none would be asked for ever.
+      this.#deps.call.say(GIVEN_UP);
+      return;
+    }
     this.#deps.call.tools.answer(this.#rounds < BOUNDS.rounds && this.#made < BOUNDS.perCall);
   }
 

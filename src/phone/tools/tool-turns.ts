@@ -4,7 +4,7 @@ import type { SessionConfig } from '../../voice/session/session-config.ts';
 import type { ActionItem } from '../voice/call-client.ts';
 
 /** A function call of the model. */
-export type ToolItem = Pick<ActionItem, 'arguments' | 'callId' | 'id' | 'name'>;
+export type ToolItem = Pick<ActionItem, 'arguments' | 'callId' | 'id' | 'name' | 'problem'>;
 
 type ToolSession = {
   readonly config: SessionConfig;

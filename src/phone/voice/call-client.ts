@@ -19,7 +19,10 @@ import type { CallLine } from './line/call-line.ts';
 /** The labels of an answer, as its request has them. */
 export type AnswerLabels = AnswerRequest['metadata'];
 
-export type ActionItem = Extract<ConversationItem, { type: 'function_call' }>;
+/** What a model calls; `problem` is a sentence for the model where its arguments cannot be used. */
+export type ActionItem = Extract<ConversationItem, { type: 'function_call' }> & {
+  readonly problem?: string;
+};
 
 /** What the call hears from its session. */
 export type CallEvents = {
@@ -146,6 +149,7 @@ export class CallClient implements VoiceClient {
         if (item.type === 'function_call') this.#events.action(item);
         else if (item.type === 'message') this.#events.said(wordsOf(item), item.id);
       },
+      callBroken: (item, problem) => this.#events.action({ ...item, problem }),
       done: (cause) => this.#events.answerDone(cause, metadata),
     };
   }

@@ -130,7 +130,7 @@ export class BoughtReply implements LlmReply, UnbilledCharge {
           break;
         }
       }
-      if (!this.isOver) this.#take(this.#pieces.end());
+      if (!this.isOver) this.#take([...this.#pieces.end(), ...this.#pieces.broken]);
     } catch (cause) {
       stream.stop();
       const message = 'The model broke off in the middle of its answer.';

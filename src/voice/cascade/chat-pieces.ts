@@ -7,7 +7,7 @@ import { StreamBroken } from '../../models/providers/openai/answer-reader.ts';
 import { parseData } from '../../models/providers/openai/chat-tap.ts';
 import { SseEvents } from '../../models/providers/openai/sse-events.ts';
 import { ReportedError } from '../../models/providers/reported-error.ts';
-import type { LlmPiece } from '../session/voice-pipeline.ts';
+import type { BrokenCall, LlmPiece } from '../session/voice-pipeline.ts';
 
 /** Parses a streamed chat into pieces: words as they come, calls when they are complete. Drops what exceeds a bound. */
 export class ChatPieces {
@@ -15,6 +15,7 @@ export class ChatPieces {
   readonly #calls = new AnsweredCalls();
   /** The arguments of each. */
   readonly #arguments = new Map<AnsweredCall, string>();
+  readonly #broken: BrokenCall[] = [];
   /** Characters of words. */
   #textChars = 0;
   /** Characters of words, reasoning and call arguments. */
@@ -43,15 +44,20 @@ export class ChatPieces {
     const calls = [...this.#arguments].sort(([a], [b]) => numberOf(a) - numberOf(b));
     // In an answer that was cut, a call without arguments is incomplete.
     const none = this.cut === undefined ? '{}' : '';
-    const pieces = calls.map(([{ id, name }, text]) => ({
+    const pieces = calls.map(([call, text]) => ({
       kind: 'call' as const,
-      name: name.slice(0, 128),
+      ...namesOf(call),
       argumentsJson: text || none,
-      ...(id !== '' && { callId: id.slice(0, 64) }),
     }));
     const whole = pieces.filter(({ argumentsJson, name }) => name !== '' && isJson(argumentsJson));
+    for (const [call, text] of calls) if (!isJson(text || none)) this.#breaks(call, NOT_READABLE);
     if (whole.length < pieces.length) this.#cut ??= 'max_output_tokens';
     return whole;
+  }
+
+  /** Calls that `end` has left out, known after it. They are not to be executed; the model may be told why. */
+  get broken(): readonly BrokenCall[] {
+    return this.#broken;
   }
 
   #read(event: unknown): LlmPiece[] {
@@ -94,6 +100,11 @@ export class ChatPieces {
     // A client could not send back a call that is longer than an item.
     this.#arguments.delete(call);
     this.#isFull = true;
+    this.#breaks(call, TOO_LONG);
+  }
+
+  #breaks(call: AnsweredCall, problem: string): void {
+    if (call.name !== '') this.#broken.push({ kind: 'broken', ...namesOf(call), problem });
   }
 
   #count(text: string): void {
@@ -101,6 +112,15 @@ export class ChatPieces {
     if (this.#chars > LIMITS.realtimeAnswerChars) this.#isFull = true;
   }
 }
+
+const NOT_READABLE =
+  'The arguments are no whole JSON, or are nested too deeply. Call the function again with a JSON object.';
+const TOO_LONG = `The arguments have more than ${LIMITS.realtimeItemChars} characters. Call the function again with fewer.`;
+
+const namesOf = ({ id, name }: AnsweredCall) => ({
+  name: name.slice(0, 128),
+  ...(id !== '' && { callId: id.slice(0, 64) }),
+});
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 

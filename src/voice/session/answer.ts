@@ -7,6 +7,7 @@ import type { AnswerReceipt, AnswerRequest } from './answer-request.ts';
 import type { AddedItem, Conversation, ConversationItem } from './conversation.ts';
 import { SpokenText } from './heard-words.ts';
 import type { AnswerClient } from './voice-client.ts';
+import type { BrokenCall } from './voice-pipeline.ts';
 
 type Message = Extract<ConversationItem, { type: 'message' }>;
 
@@ -104,6 +105,21 @@ export class Answer {
       name,
       arguments: call.argumentsJson,
     });
+  }
+
+  /** Tells a client that executes calls itself of one that cannot be. The conversation has it without arguments. */
+  breakCall({ callId, name, problem }: Omit<BrokenCall, 'kind'>): void {
+    if (this.#client.callBroken === undefined) return;
+    const item = {
+      id: newId(this.#random, 'item_'),
+      type: 'function_call',
+      status: 'incomplete',
+      callId: callId ?? newId(this.#random, 'call_'),
+      name,
+      arguments: '{}',
+    } as const;
+    this.#conversation?.add(item);
+    this.#client.callBroken(item, problem);
   }
 
   /** Closes what is open, with the text that was really sent. Only `done` may follow. */

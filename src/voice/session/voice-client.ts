@@ -80,6 +80,8 @@ export interface AnswerClient {
   audio(bytes: Uint8Array): void;
   /** The item is complete, or as complete as it becomes. */
   itemDone(item: ConversationItem, previousId: string | null): void;
+  /** The model made a call whose arguments cannot be used; `problem` is a sentence for the model. Absent: such calls are dropped. */
+  callBroken?(item: Extract<ConversationItem, { type: 'function_call' }>, problem: string): void;
   /** `cause`: why it ended early. Without a receipt nothing was bought. */
   done(cause: TurnCause | undefined, receipt: AnswerReceipt | undefined): void;
 }

@@ -59,8 +59,18 @@ export type AnswerPiece =
       readonly callId?: string;
     };
 
+/** A function call whose arguments cannot be used. */
+export type BrokenCall = {
+  readonly kind: 'broken';
+  readonly name: string;
+  readonly callId?: string;
+  /** One sentence for the model that made the call. */
+  readonly problem: string;
+};
+
 export type LlmPiece =
   | AnswerPiece
+  | BrokenCall
   /** Nothing has followed for a while: a sentence that is whole by now is spoken, and with `isLong` whatever there is. */
   | { readonly kind: 'pause'; readonly isLong: boolean };
 

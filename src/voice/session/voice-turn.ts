@@ -11,7 +11,7 @@ import { FlatActor } from '../live/flat-actor.ts';
 import { type Passage, SpeechParts } from '../speech-text/speech-parts.ts';
 import { Passages } from './passages.ts';
 import { type SpeechDeltas, SpeechEncoder } from './speech-encoder.ts';
-import { type LlmPiece, type LlmReply, StageFailed } from './voice-pipeline.ts';
+import { type BrokenCall, type LlmPiece, type LlmReply, StageFailed } from './voice-pipeline.ts';
 import type { VoiceTurnOptions } from './voice-turn-options.ts';
 
 const TEXT_BYTES_PER_SECOND = LIMITS.speech.textBytesPerSecond;
@@ -29,6 +29,7 @@ export class VoiceTurn {
   readonly #outputCap: number;
   readonly #passages = new Passages();
   readonly #calls: Call[] = [];
+  readonly #broken: BrokenCall[] = [];
   #reply: LlmReply | undefined;
   #encoder: SpeechEncoder | undefined;
   #sent = '';
@@ -95,6 +96,10 @@ export class VoiceTurn {
         this.#call(piece);
         continue;
       }
+      if (piece.kind === 'broken') {
+        this.#broken.push(piece);
+        continue;
+      }
       if (piece.kind === 'pause') {
         this.#say(parts.pause(piece.isLong));
         continue;
@@ -144,6 +149,7 @@ export class VoiceTurn {
     }
     if (this.#isStopped) return;
     const reason = isFull ? 'max_output_tokens' : this.#reply?.cut;
+    for (const broken of this.#broken) answer.breakCall(broken);
     if (reason !== undefined) return this.#send({ type: 'output.cut', reason });
     if (this.#calls.length > 0) answer.endMessage(undefined, this.#sent);
     for (const call of this.#calls) answer.callFunction(call);

@@ -165,6 +165,22 @@ describe('the tools of a hosted call', () => {
     expect(w.made).toHaveLength(5);
   });
 
+  it('of a model that calls on although it may not end in words, and the model is not asked again', async () => {
+    const w = await talking();
+    for (let n = 0; n < 6; n++) {
+      w.tools.call({ id: `item_${n}`, callId: `c${n}`, name: 'book', arguments: `{"n":${n}}` });
+      if (n < 5) {
+        await w.until(() => w.made.length === n + 1);
+        w.made[n]?.end(w.done('ok'));
+      }
+      await w.until(() => !w.tools.isRunning);
+      await w.passes(2_000);
+    }
+    await w.until(() => w.turns.includes('assistant: Sorry, I could not do that.'));
+    expect(w.made).toHaveLength(5);
+    expect(w.engines.guide.asked).toHaveLength(5);
+  });
+
   it('are bounded at a time: of twelve calls in one answer, eight are made', async () => {
     const w = await talking();
     w.answers('Eight are booked.');

@@ -65,6 +65,20 @@ describe('ChatPieces', () => {
     expect(pieces.cut).toBe('max_output_tokens');
   });
 
+  it.each([
+    ['no JSON', '{"a": 1', /no whole JSON/],
+    ['nested deeply', '['.repeat(5_000) + ']'.repeat(5_000), /too deeply/],
+    ['longer than an item', JSON.stringify(LONG), /more than 65536 characters/],
+  ])('tells of a call whose arguments are %s, with its name and its id', (_, given, problem) => {
+    const pieces = new ChatPieces();
+    const call = { index: 0, id: 'a', function: { name: 'f', arguments: given } };
+    push(pieces, deltaEvent({ tool_calls: [call] }));
+    expect(pieces.end()).toEqual([]);
+    expect(pieces.broken).toEqual([
+      { kind: 'broken', name: 'f', callId: 'a', problem: expect.stringMatching(problem) },
+    ]);
+  });
+
   it('returns as many calls as there may be tools, and nothing after them', () => {
     const pieces = new ChatPieces();
     const call = { name: 'f', arguments: '{}' };
