@@ -29,7 +29,7 @@ import { cutNames } from './to-chat/cut-names.ts';
 import { translateToChat } from './to-chat/translate-request.ts';
 import { fitsResponses, translateToResponses } from './to-responses/translate-chat.ts';
 
-/** What a rail of any kind needs to be asked for a message. */
+/** Request for a message, as rails of every kind take it. */
 export type AskedMessages = Pick<MessagesCall, 'headers'> &
   Pick<Reading, 'spareId'> &
   Pick<ChatQuestion, 'measured'> & {
@@ -156,7 +156,7 @@ function withoutEcho(response: Record<string, unknown>): void {
   response.tools = undefined;
 }
 
-/** How the tokens of an answer are counted whose upstream counts none. */
+/** Estimates the tokens of an answer whose upstream reports no usage. */
 const tokensOf = (measured: ChatRequest) => (chars: number) =>
   meterTokens(measured, { usage: null, answerChars: chars });
 

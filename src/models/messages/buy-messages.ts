@@ -27,7 +27,7 @@ import { requirePricedMessages } from './require-priced.ts';
 type MessagesPurchase = {
   readonly buyer: Buyer;
   readonly body: MessagesRequest;
-  /** What the caller says of the protocol, for an upstream that speaks it. */
+  /** Headers of the caller that name the protocol's version and features, for an upstream of the same dialect. */
   readonly protocol: Readonly<Record<string, string>>;
   /** Other models and the providers that the buyer wishes. */
   readonly wishes?: RoutingWishes | undefined;

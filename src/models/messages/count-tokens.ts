@@ -18,7 +18,7 @@ import { stopAfter } from './stop-after.ts';
 
 export type TokenCount =
   | { readonly kind: 'counted'; readonly inputTokens: number; readonly by: 'provider' | 'estimate' }
-  /** What the upstream has to say against the request. */
+  /** The upstream refused the request, with this status and body. */
   | { readonly kind: 'refused'; readonly status: number; readonly body: Uint8Array };
 
 export interface MessageTokens {
@@ -40,7 +40,7 @@ type CountDeps = Pick<
 
 type Door = Seller & { readonly rail: MessagesRail };
 
-/** What an upstream answers that has read the request and finds it wrong. */
+/** Statuses of an upstream that has read the request and found an error in it. */
 const OBJECTIONS: ReadonlySet<number> = new Set([400, 413, 422]);
 
 export function createMessageTokens(deps: CountDeps): MessageTokens {

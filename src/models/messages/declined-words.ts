@@ -4,7 +4,7 @@ import { isObject, type Json } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Outcome } from '../providers/outcome.ts';
 
-/** What vendors say who have no code for it. */
+/** Messages of vendors that have no error code for a prompt beyond the context window. */
 const CONTEXT =
   /(?:maximum context length|context (?:window|length|limit)|maximum number of tokens allowed)/i;
 

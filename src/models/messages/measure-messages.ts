@@ -4,7 +4,7 @@ import type { ChatRequest } from '../chat/chat-request.ts';
 import type { CountRequest } from './messages-request.ts';
 import { blocksOf, definedTool, sourceOf } from './read-block.ts';
 
-/** What is counted for a part that only an upstream can measure: the most tokens of an image. */
+/** Marker of an image, which only an upstream can measure. The bound counts the most tokens of an image for it. */
 const OPAQUE = { image_url: true } as const;
 
 /**

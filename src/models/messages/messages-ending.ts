@@ -2,7 +2,7 @@ import { BrokenMessage } from '../providers/anthropic/broken-message.ts';
 import { priceComments, type StreamEnding } from '../purchase/stream-end.ts';
 import { messageEvent } from './message-events.ts';
 
-/** How a Messages stream ends: its price as a comment, then `message_stop`, or the error that it broke off with. */
+/** Ending of a Messages stream: the price as a comment, then `message_stop` or the error that broke it off. */
 export const MESSAGES_ENDING: StreamEnding = {
   whole: (price) =>
     Buffer.concat([priceComments(price), Buffer.from(messageEvent('message_stop'))]),

@@ -22,7 +22,7 @@ const turn = z
 
 const within = (min: number, max: number) => z.number().min(min).max(max).nullish();
 
-/** What both routes have of a prompt. Everything else is kept and forwarded as it came. */
+/** Members of a prompt that both routes read. All other members are kept and forwarded as they came. */
 const PROMPT = {
   model: z.string().min(1).max(LIMITS.modelIdChars),
   messages: z.array(turn).min(1).max(LIMITS.chatMessages),

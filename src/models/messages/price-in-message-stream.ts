@@ -62,7 +62,9 @@ export class PriceInMessageStream {
     return Buffer.concat(sent);
   }
 
-  /** What is sent at an event: itself where it is not held, behind what was held before it where it must not overtake that. */
+  /**
+   * Returns the bytes to send at an event: the event itself unless it is held, behind a held event that it must not overtake.
+   */
   #take(event: Buffer, data: unknown): Buffer {
     const type = isObject(data) ? data.type : undefined;
     if (isObject(data) && type === 'message_delta') {

@@ -14,8 +14,8 @@ const VERSIONS: readonly string[] = ['2023-06-01', '2026-10-21'];
 const FEATURES = /^[\w.-]+(?:\s*,\s*[\w.-]+)*$/;
 
 /**
- * What a request says of the protocol: the headers that go on to an upstream which speaks it. A request that names no version
- * speaks the oldest one. Throws the refusal of another version, or of a list that is none.
+ * Reads the headers that name the protocol's version and features, for an upstream that speaks it. A request without a version
+ * speaks the oldest one; another version, or an invalid list of features, is refused.
  */
 export function readProtocol(headers: ReadonlyMap<string, string>): Record<string, string> {
   const version = headers.get(VERSION);

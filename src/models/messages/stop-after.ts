@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 
-/** A signal that fires with another one, or after so long. `over` lets go of both. */
+/** Returns a signal that fires with `other` or after `ms`. `over` clears the timer and the listener. */
 export function stopAfter(
   clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>,
   ms: number,

@@ -21,7 +21,7 @@ type AnswerDeps = {
   readonly live: LiveResponses;
 };
 
-/** Whose response it is, and how it is kept. */
+/** Agent that a response belongs to, and the functions that keep it. */
 export type Keeping = {
   readonly id: string;
   readonly agentId: number;

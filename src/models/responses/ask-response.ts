@@ -112,8 +112,8 @@ function inputOf(
 }
 
 /**
- * What is included, where that is more than is asked for: thoughts come sealed where they are to be kept, since the upstream
- * keeps nothing. Models that do not think refuse that.
+ * Returns `include` with sealed thoughts added, or undefined when nothing is to be added. A kept response needs them because
+ * the upstream keeps nothing; models that do not think refuse them.
  */
 function includesOf(
   { include, reasoning }: ResponsesRequest,
@@ -172,7 +172,7 @@ function fitToVendor(
   return strictOrder === true ? inStrictOrder(sent) : sent;
 }
 
-/** What the members of a chat request are called in a request for a response. */
+/** Names of a chat request's members in a Responses request. */
 const MEMBERS: readonly (readonly [RegExp, string])[] = [
   [/^messages\b.*/, 'input'],
   [/^response_format(\.json_schema)?\b/, 'text.format'],

@@ -7,7 +7,7 @@ import type { KeptResponses } from './kept/kept-responses.ts';
 import type { InputItem, ResponsesRequest } from './responses-request.ts';
 import { typeOf } from './translate/translate-items.ts';
 
-/** What a request is about: all that was said before it, and what it says itself. */
+/** Items of a conversation: those before the request, and the request's own. */
 export type Conversation = {
   /** The items of the responses that the request continues. */
   readonly before: readonly InputItem[];
@@ -15,7 +15,7 @@ export type Conversation = {
   readonly own: readonly InputItem[];
   /** Bytes of `before`, as they are kept or remembered. */
   readonly beforeBytes: number;
-  /** What was said before is remembered by the connection alone: there is no kept response that it ends with. */
+  /** True when only the connection remembers the items before, so that no kept response holds them. */
   readonly isUnkept: boolean;
 };
 

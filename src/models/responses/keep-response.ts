@@ -6,7 +6,7 @@ import { type Conversation, keptItem } from './input-items.ts';
 import { type KeptResponses, outputOf } from './kept/kept-responses.ts';
 import type { ResponsesRequest } from './responses-request.ts';
 
-/** What a response has answered. */
+/** Context of an answered response. */
 type Answered = {
   readonly conversation: Conversation;
   readonly newItemId: (prefix: string) => string;

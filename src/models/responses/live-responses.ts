@@ -64,7 +64,7 @@ export class LiveResponses {
     return true;
   }
 
-  /** Whether its agent has deleted the response while it streamed. */
+  /** Returns true when the agent has deleted the response while it streamed. */
   isRemoved(id: string): boolean {
     return this.#live.get(id)?.isRemoved === true;
   }

@@ -3,7 +3,7 @@ import type { Json } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { ResponsesRequest } from './responses-request.ts';
 
-/** What is known of a response before its upstream is asked. */
+/** Facts of a response that are known before its upstream is asked. */
 export type ResponseHead = {
   readonly id: string;
   readonly createdSec: number;
@@ -27,7 +27,10 @@ export function headOf(request: ResponsesRequest, begun: Omit<ResponseHead, 'ech
   return { id, createdSec, isKept, echo };
 }
 
-/** Whether all that is repeated of a request is a few texts and numbers: then it need not be written to be measured. */
+/**
+ * Returns true when the members that a response repeats are texts and numbers of at most `SHORT_CHARS` in all. Such a request
+ * is not written out to be measured.
+ */
 function isShort(request: Json): boolean {
   let chars = 0;
   for (const name in request) {
@@ -64,7 +67,7 @@ const ECHOED: readonly (readonly [member: string, unsaid: unknown])[] = [
   ['metadata', {}],
 ];
 
-/** How the JSON of each member begins, its JSON where it is unsaid, and the bit that stands for it in a set of members. */
+/** Parts of each echoed member's JSON: its name, its JSON when the request does not set it, and its bit in a set of members. */
 const WRITTEN = ECHOED.map(([member, unsaid], at) => {
   const name = `"${member}":`;
   return { member, name, bit: 1 << at, unsaid: name + JSON.stringify(unsaid) };

@@ -6,7 +6,7 @@ import type { ResponsesRail } from '../providers/responses/responses-rail.ts';
 import type { UpstreamLimits } from '../providers/upstream-pool.ts';
 import { openRails, type Rails } from '../routing/open-rails.ts';
 
-/** How a source is asked for a response: in its own words where it speaks the dialect, else for a chat, which all of them speak. */
+/** Way to ask a source for a response: the Responses API when the source speaks it, else chat, which every source speaks. */
 export type AnyRail =
   | { readonly speaks: 'responses'; readonly rail: ResponsesRail; readonly chat: ChatRail }
   | { readonly speaks: 'chat'; readonly rail: ChatRail };

@@ -15,7 +15,7 @@ export interface Responses {
   remove(agentId: number, id: string): Promise<Json>;
   /** Ends the stream of one at this process. Throws the refusal of one that has ended, and where there is none. */
   cancel(agentId: number, id: string): Promise<Json>;
-  /** What a response answers: all that was said before it, as far as it is kept. */
+  /** Lists the input items of a response, with those of earlier responses as far as they are kept. */
   inputItems(agentId: number, id: string, query: PageQuery): Promise<ItemPage>;
 }
 

@@ -49,7 +49,7 @@ export class CallBlocks {
     this.#calls = new AnsweredCalls({ waitsForSignature: signsCalls });
   }
 
-  /** How many there were. */
+  /** Number of calls in the answer. */
   get count(): number {
     return this.#blocks.size;
   }

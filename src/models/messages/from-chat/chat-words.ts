@@ -9,6 +9,6 @@ export const messageIdOf = (completionId: unknown, spare: string): string =>
 export const toolIdOf = (id: unknown, messageId: string, index: number): string =>
   typeof id === 'string' && id !== '' ? id : `toolu_${messageId.slice('msg_'.length)}_${index}`;
 
-/** What a model thought, under either name that upstreams have for it; the OpenAI dialect itself has none. */
+/** Reads the thoughts of a model, under either name that upstreams use. OpenAI's own dialect has none. */
 export const readThoughts = (said: Json): string =>
   textMember(said, 'reasoning_content') || textMember(said, 'reasoning');

@@ -11,9 +11,9 @@ import { messageUsage } from './message-usage.ts';
 import { readArguments } from './read-arguments.ts';
 import { stopReasonOf } from './stop-reason.ts';
 
-/** How an answer of the OpenAI dialect is read. */
+/** Options for reading an answer of the OpenAI dialect as a message. */
 export type Reading = {
-  /** What its message is called where its upstream gives it no id. */
+  /** Id of the message when the upstream gave the answer none. */
   readonly spareId: string;
   /** The caller asked for thoughts. */
   readonly wantsThoughts: boolean;

@@ -14,11 +14,11 @@ import { messageUsage } from './message-usage.ts';
 import { MessageWriter } from './message-writer.ts';
 import { stopReasonOf } from './stop-reason.ts';
 
-/** How the tokens of an answer are reckoned that is not over, or whose upstream counts none. */
+/** Estimates of tokens, for an answer that has not ended or whose upstream reports no usage. */
 export type Reckoning = {
-  /** What the prompt is taken for before its upstream has counted it. */
+  /** Estimated tokens of the prompt, until the upstream reports their number. */
   readonly promptTokens: number;
-  /** What is billed for an answer of so many characters. */
+  /** Returns the tokens to bill for an answer of `answerChars` characters. */
   tokensOf(answerChars: number): TokenUsage;
 };
 
@@ -141,7 +141,7 @@ export class MessageStream implements ChatStream {
     return this.#calls.hear(delta.tool_calls);
   }
 
-  /** What is said behind a call ends it. */
+  /** Writes text. Text behind a call ends the call. */
   #words(text: string): void {
     if (text === '') return;
     this.#calls.end();

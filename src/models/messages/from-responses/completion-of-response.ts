@@ -2,7 +2,7 @@ import { isObject, type Json } from '../../../kernel/json.ts';
 import { textMember } from '../../providers/anthropic/read-json.ts';
 import { finishReasonOf } from './finish-reason.ts';
 
-/** What stands between two messages of one response. */
+/** Separator between two messages of one response, in the text of a chat completion. */
 export const BETWEEN_MESSAGES = '\n\n';
 
 /** A response that has come whole, as a chat completion that says and calls the same. */

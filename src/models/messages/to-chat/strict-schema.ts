@@ -23,8 +23,8 @@ const MAPS = ['properties', '$defs', 'definitions'] as const;
 const NARROWING = ['type', '$ref', 'anyOf', 'enum', 'const'] as const;
 
 /**
- * Whether OpenAI takes a schema as strict: each of its objects requires all its properties and allows no others. The vendor
- * answers 400 for any other strict schema. False where there is no room to look all of it through.
+ * Returns true when OpenAI takes a schema as strict: each of its objects requires all its properties and allows no others. The
+ * vendor answers 400 for any other strict schema. False when `room` ends before the whole schema is read.
  */
 export function mayBeStrict(schema: Json, room: SchemaRoom = schemaRoom()): boolean {
   const isStrict = (part: unknown, depth: number): boolean => {

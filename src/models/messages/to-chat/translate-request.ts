@@ -50,7 +50,7 @@ export function translateToChat(
 
 const hasMembers = (value: unknown): boolean => isObject(value) && Object.keys(value).length > 0;
 
-/** What would change what its caller gets, and has no word in the other dialect. */
+/** Members of a request that change its answer and have no counterpart in the chat dialect. */
 const UNKNOWN: readonly UnservedFeature[] = [
   { field: 'top_k', asked: isSet, why: 'this model has no such control' },
   { field: 'mcp_servers', asked: hasMembers, why: 'this model calls no servers itself' },

@@ -19,7 +19,7 @@ import {
 type Turn = MessagesRequest['messages'][number];
 type ChatMessage = ChatRequest['messages'][number];
 
-/** What one turn is in the OpenAI dialect: several messages where it has results of tools. */
+/** Translates one turn into chat messages: several when the turn has results of tools. */
 export function translateTurn({ content, role }: Turn, at: string): ChatMessage[] {
   const place = `${at}.content`;
   switch (role) {
@@ -34,7 +34,10 @@ export function translateTurn({ content, role }: Turn, at: string): ChatMessage[
   }
 }
 
-/** Of thoughts, their text goes on; what is sealed, and signatures, mean nothing to another model. */
+/**
+ * Translates a turn of the assistant, with the text of its thoughts. Sealed thoughts and signatures mean nothing to another
+ * model and are left out.
+ */
 function assistantMessage(content: unknown, at: string): ChatMessage[] {
   let text = '';
   let thoughts = '';

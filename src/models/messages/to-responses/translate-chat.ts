@@ -5,7 +5,7 @@ import type { MessagesRequest } from '../messages-request.ts';
 /** The fewest tokens that the vendor takes as a cap of a response. */
 const LEAST_CAP = 16;
 
-/** Whether a response can be asked for: its dialect has no stop sequences. */
+/** Returns true when a request can be sent as a response: it has no stop sequences, and its cap is high enough. */
 export const fitsResponses = ({
   max_tokens: cap,
   stop_sequences: stop,

@@ -1,11 +1,11 @@
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { KeptConversation } from '../kept/kept-responses.ts';
 
-/** How many bytes all connections of this process remember together. */
+/** Bytes that all connections of this process remember together. */
 export class ConnectionBytes {
   #bytes = 0;
 
-  /** Takes so many bytes, or returns false where there is no room for them. */
+  /** Takes `bytes`, or returns false when the limit leaves less. */
   take(bytes: number): boolean {
     if (this.#bytes + bytes > LIMITS.responses.connectionsBytes) return false;
     this.#bytes += bytes;

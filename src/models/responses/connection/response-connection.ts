@@ -17,7 +17,7 @@ import { eventTexts } from './event-texts.ts';
 
 type ConnectionSocket = PacedSocket & { close(code: number, reason?: string): void };
 
-/** What a `response.create` message asks for. */
+/** Content of a `response.create` message. */
 export type AskedResponse = {
   readonly body: ResponsesRequest;
   readonly wishes: RoutingWishes | undefined;
@@ -28,7 +28,7 @@ type Deps = {
   readonly clock: Clock;
   readonly log: Log;
   readonly responses: Pick<Responses, 'create'>;
-  /** What the connections of this process remember together. */
+  /** Bytes that the connections of this process remember together. */
   readonly remembered: ConnectionBytes;
   /** Counts a message at the rate limit as a request. Throws the 429. */
   readonly admit: () => Promise<void> | undefined;
@@ -48,7 +48,7 @@ const {
   connectionWaitingChars,
 } = LIMITS.responses;
 
-/** How a socket is closed once each request that waits is refused. */
+/** Reason for closing a socket. Each waiting request is refused with `refusal` first. */
 type Closing = {
   readonly code: number;
   readonly reason: string;
@@ -175,7 +175,7 @@ export class ResponseConnection {
       try {
         await this.#answer(text, leaving.signal);
       } catch (error) {
-        // What the end of the connection has stopped throws, too.
+        // A purchase that the end of the connection has stopped throws, too.
         if (!leaving.signal.aborted) this.#refuse(error);
       } finally {
         // An idle connection must not keep its last purchase in memory.

@@ -35,7 +35,7 @@ export type ToKeep = Kept & {
   readonly written: Buffer;
 };
 
-/** What was said up to the end of a response, in its order, and how long it is as it is kept. */
+/** Items of a conversation up to the end of a response, in order, and their bytes as they are kept. */
 export type KeptConversation = {
   readonly items: readonly InputItem[];
   readonly bytes: number;
@@ -55,8 +55,8 @@ export interface KeptResponses {
   /** As much of it as is left, from its latest part backwards: nothing where that is gone. */
   rest(agentId: number, id: string): Promise<readonly InputItem[]>;
   /**
-   * Items of the outputs of responses, by their ids. Throws the refusal of the first that is gone, and where their responses
-   * are too long beside so many bytes that are read already.
+   * Finds output items of kept responses by their ids. Throws the refusal of the first missing item, and of responses that
+   * together with `besideBytes` are longer than `LIMITS.responses.conversationBytes`.
    */
   items(
     agentId: number,
@@ -72,11 +72,11 @@ type Deps = {
   readonly log: Log;
   /** PROVIDER_KEY_SECRET; without it nothing is kept. */
   readonly sealingSecret: string | undefined;
-  /** How long one is kept behind its last use; 0 keeps nothing. */
+  /** Days after its last use for which a response is kept; 0 keeps nothing. */
   readonly keptDays: number;
 };
 
-/** What is kept without a secret, or for no time. */
+/** Store that keeps nothing: this server has no secret, or keeps responses for 0 days. */
 const NOTHING: KeptResponses = {
   isOpen: false,
   keep: async () => false,
@@ -126,7 +126,7 @@ export function createKeptResponses({
     return opened;
   }
 
-  /** What the responses of a chain say, the latest of which comes first in it, down to the first that does not open. */
+  /** Reads the items of a chain of responses, latest response first in `chain`, back to the first that cannot be opened. */
   async function openChain(agentId: number, chain: readonly ResponseRef[]) {
     const ids = chain.map((row) => row.id);
     const opened = await openAll(agentId, ids);
@@ -224,7 +224,7 @@ const END = Buffer.from('}');
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 
-/** Where a sealed response belongs: it opens for no other agent and under no other id. */
+/** Associated data of a sealed response, so that it opens for no other agent and under no other id. */
 const placeOf = (agentId: number, id: string): string =>
   JSON.stringify(['model response', agentId, id]);
 

@@ -3,7 +3,7 @@ import { RecentMap } from '../../../kernel/recent-map.ts';
 import type { Sql } from '../../../platform/postgres/sql.ts';
 import { deleteBeyondBounds } from './response-store.ts';
 
-/** What was added for one agent since its responses were trimmed last, and the trims that are under way. */
+/** Rows and bytes that one agent added since its last trim, and its trims under way. */
 type Added = {
   rows: number;
   bytes: number;
@@ -15,9 +15,9 @@ type Added = {
 const { trimAfterBytes, trimAfterRows, trimmedAgents } = LIMITS.responses;
 
 /**
- * Deletes what an agent has beyond its bounds, behind every so many rows or bytes that this process adds, and behind the
- * first. An agent has one trim under way at a time, however many of its responses end together, so that it occupies one
- * connection of the pool.
+ * Deletes the responses of an agent beyond its bounds: after the first row that this process adds, then after every
+ * `trimAfterRows` rows or `trimAfterBytes`. An agent has one trim under way at a time, so that it occupies one connection of
+ * the pool.
  */
 export class ResponseTrimmer {
   readonly #sql: Sql;

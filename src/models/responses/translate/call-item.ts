@@ -10,7 +10,7 @@ type EndStatus = Exclude<ItemStatus, 'in_progress'>;
 
 type CallEvent = { readonly type: string; readonly fields: Json };
 
-/** How calls of one kind of tool are shown, and which events their arguments make. */
+/** Form of the calls of one kind of tool: their item, and the events of their arguments. */
 interface CallForm {
   /** The event of a further piece of the arguments, if it makes one. */
   add(delta: string): CallEvent | undefined;
@@ -61,7 +61,7 @@ export class CallItem implements OutputItem {
     this.#tell(this.#form.add(delta));
   }
 
-  /** Whether the arguments are a whole object, so that nothing can follow. */
+  /** True when the arguments are a whole JSON object, so that no more can follow. */
   get isWhole(): boolean {
     return this.#answered.isWhole;
   }

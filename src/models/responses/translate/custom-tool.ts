@@ -29,7 +29,7 @@ export function functionOfCustom({ description, format, name }: Json): Json {
 export const customArguments = (input: string): string => JSON.stringify({ [MEMBER]: input });
 
 const HEAD = new RegExp(`^\\s*\\{\\s*"${MEMBER}"\\s*:\\s*"`);
-/** Arguments that do not begin with the member within so many characters are read when they are whole. */
+/** Characters within which arguments must begin with the member. Others are read when they are whole. */
 const HEAD_CHARS = 64;
 const ESCAPES: Readonly<Record<string, string>> = {
   b: '\b',
@@ -45,7 +45,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
  */
 export class CustomInput {
   #state: 'head' | 'text' | 'over' | 'other' = 'head';
-  /** What is not decoded yet. */
+  /** Characters of the arguments that are not decoded yet. */
   #rest = '';
   #input = '';
 
@@ -62,7 +62,7 @@ export class CustomInput {
     return this.#state === 'text' ? this.#add(this.#decode()) : '';
   }
 
-  /** The arguments are over: returns what of the input has not been given. */
+  /** Ends the arguments, and returns the rest of the input. */
   end(): string {
     const rest = this.#rest;
     this.#rest = '';
@@ -107,7 +107,7 @@ export class CustomInput {
   }
 }
 
-/** Where the next quote or backslash stands, or the end. */
+/** Returns the index of the next quote or backslash, or of the end. */
 function nextMark(text: string, from: number): number {
   for (let at = from; at < text.length; at++) {
     const char = text[at];

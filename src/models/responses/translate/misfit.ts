@@ -1,7 +1,7 @@
 /** Something in a request that chat has no words for. */
 export type Misfit = { readonly detail: string; readonly param: string };
 
-/** Notes what cannot be translated: the first is what the caller is told. */
+/** Notes members that cannot be translated. The refusal names the first. */
 export class Misfits {
   #first: Misfit | undefined;
 
@@ -14,6 +14,6 @@ export class Misfits {
   }
 }
 
-/** What every rail of this server lacks that does not speak the dialect of Responses itself. */
+/** Reason why a member is refused when no source of the model speaks the Responses API. */
 export const NOT_HERE =
   'cannot be served by this model: none of its sources speaks the Responses API';

@@ -8,7 +8,7 @@ export type Emit = (type: string, fields: Json) => void;
 /** The same with the members as they stand in the JSON. */
 export type EmitWritten = (type: string, members: string) => void;
 
-/** Where an item of the output stands. */
+/** Place of an item in the output, and the functions that emit its events. */
 export type ItemPlace = {
   readonly id: string;
   readonly outputIndex: number;
@@ -75,7 +75,7 @@ const shownPart = ({ odds, text, type }: Part): Json =>
     ? { type, refusal: text }
     : { type, annotations: [], logprobs: [...odds], text };
 
-/** What the assistant says: parts that are text, or say why it will not answer. */
+/** Message of the assistant. Its parts are text or a refusal. */
 export class MessageItem implements OutputItem {
   readonly #events: ItemEvents;
   readonly #parts: Part[] = [];
@@ -146,7 +146,7 @@ export class MessageItem implements OutputItem {
   }
 }
 
-/** What a model has thought, where its upstream shows it. */
+/** Thoughts of a model, when its upstream shows them. */
 export class ReasoningItem implements OutputItem {
   readonly #events: ItemEvents;
   #text = '';

@@ -86,12 +86,12 @@ export class ResponseWriter {
     return text;
   }
 
-  /** Whether there are events that were not taken. */
+  /** True while events wait to be taken. */
   get hasMore(): boolean {
     return this.#events.length > 0;
   }
 
-  /** Of the event that comes next. */
+  /** Sequence number of the next event. */
   get sequence(): number {
     return this.#sequence;
   }
@@ -189,7 +189,7 @@ export class ResponseWriter {
     return item;
   }
 
-  /** Where the next item stands. The last one ends here, unless it is a call that may go on. */
+  /** Returns the place of the next item. Ends the last item, unless it is a call whose arguments may go on. */
   #nextPlace(prefix: string): ItemPlace {
     if (this.#items.length >= outputParts) {
       throw new Error(`an answer has more than ${outputParts} items`);

@@ -1,7 +1,10 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
 import type { InputItem } from '../responses-request.ts';
 
-/** Whether an item brings tools that may be called from then on: what a search of the caller found, or what was added. */
+/**
+ * Returns true when an item adds tools that may be called from then on: results of a tool search by the caller, or additional
+ * tools.
+ */
 export function bringsTools(
   item: InputItem,
 ): item is InputItem & { readonly tools: readonly Json[] } {

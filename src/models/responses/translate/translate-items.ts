@@ -19,7 +19,7 @@ export type Message = {
   readonly role: Role;
   content: string | readonly Json[] | null;
   tool_calls?: Call[];
-  /** What the model thought before it, for upstreams that take it back. */
+  /** Thoughts before the message, for upstreams that take them back. */
   reasoning_content?: string;
   readonly tool_call_id?: string;
 };
@@ -34,7 +34,7 @@ const ROLES: ReadonlyMap<unknown, Role> = new Map([
 
 export type TranslatedItems = {
   readonly messages: Message[];
-  /** What was thought: chat has no place for these items, but for their text. */
+  /** Items of thoughts. Chat takes their text alone. */
   readonly thoughts: readonly InputItem[];
 };
 
@@ -85,7 +85,7 @@ type Talk = {
   readonly called: Set<string>;
   /** Images and files of the outputs that came last. */
   shown: Json[];
-  /** What was thought since the assistant spoke last. */
+  /** Text of the thoughts since the assistant's last message. */
   thought: string;
   readonly misfits: Misfits;
 };
@@ -134,7 +134,7 @@ function addMessage(talk: Talk, item: InputItem, at: string): void {
   const isPlain = text !== undefined && (parts.length === 1 || role === 'assistant');
   const message: Message = { role, content: isPlain ? text : parts };
   if (role === 'assistant') addThought(talk, message);
-  // What led to no words is of a turn that was given up.
+  // Thoughts that led to no message belong to a turn that was given up.
   if (role === 'user') talk.thought = '';
   messages.push(message);
 }
@@ -146,7 +146,7 @@ function addThought(talk: Talk, message: Message): void {
   talk.thought = '';
 }
 
-/** What a model thought, or a summary of that. Sealed thoughts mean nothing to a model of another vendor. */
+/** Returns the text of a thought, or of its summary. Sealed thoughts mean nothing to a model of another vendor. */
 const thoughtIn = ({ content, summary }: InputItem): string =>
   textsIn(content, 'reasoning_text').join('') || textsIn(summary, 'summary_text').join('\n\n');
 
@@ -209,7 +209,10 @@ function addOutput(talk: Talk, item: InputItem, at: string): void {
   messages.push({ role: 'tool', tool_call_id: id, content: text });
 }
 
-/** What a search of the caller has found: the names in chat of the tools, which stand with those of the request. */
+/**
+ * Adds the result of a tool search by the caller: the chat names of the tools, whose definitions stand with those of the
+ * request.
+ */
 function addFound(talk: Talk, item: InputItem, at: string): void {
   if (!bringsTools(item)) {
     addUnknown(talk, item, at);

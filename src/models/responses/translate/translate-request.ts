@@ -11,7 +11,7 @@ import { type Message, translateItems } from './translate-items.ts';
 import { translateTools } from './translate-tools.ts';
 
 export type TranslatedRequest = {
-  /** What is sent where chat is spoken, with thoughts that not every source takes. */
+  /** Request for sources that speak chat, with thoughts that not every source takes. */
   readonly chat: ChatRequest;
   /** The same with all that counts as prompt at an upstream that speaks the dialect of Responses itself. */
   readonly weighed: ChatRequest;

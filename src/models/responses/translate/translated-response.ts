@@ -23,7 +23,7 @@ export type Translation = {
   readonly newItemId: (prefix: string) => string;
   /** The caller's tools by their names in chat. */
   readonly names: ToolNames;
-  /** What so long an answer is taken for where its upstream does not count. */
+  /** Estimates the usage of an answer of `answerChars` characters, for an upstream that reports none. */
   readonly estimate: (answerChars: number) => TokenUsage;
   /** The upstream signs its calls: their ids carry the signatures. */
   readonly signsCalls?: boolean | undefined;
