@@ -8,7 +8,7 @@ import {
 /** The words of the specification. */
 export type CallStatus = Exclude<CallState, 'unanswered'>;
 
-/** Where a call stands, as its row has it. */
+/** The columns of the row of a call that its state machine changes. */
 export type CallStanding = {
   readonly status: CallStatus;
   /** It can no longer change. */
@@ -20,8 +20,8 @@ export type CallStanding = {
 const ENDS: ReadonlySet<CallState> = new Set(['completed', 'failed', 'unanswered']);
 
 /**
- * Where an event takes a call; undefined where it changes nothing: it comes late, twice, or after the end. `startedAt` is
- * when the media stream opened; the caller sets it in the row whose call becomes `in_progress`.
+ * Returns the state of a call after an event; undefined when the event changes nothing (late, repeated, or after the end).
+ * `startedAt` is when the media stream opened; this function's caller writes it when the call becomes `in_progress`.
  */
 export function advanceCall(
   row: CallStanding & { readonly startedAt: Date | null },

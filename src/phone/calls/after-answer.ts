@@ -18,7 +18,7 @@ type AfterAnswerDeps = {
   readonly afterSpoken: (done: () => void) => void;
 };
 
-/** What a call does with the actions and the end of an answer: a goodbye is heard whole, and a failure is said once. */
+/** Handles the actions and the end of answers. A goodbye is heard whole; the second failed answer in a row ends the call. */
 export class AfterAnswer {
   readonly #deps: AfterAnswerDeps;
   /** Answers that failed, one after another. */

@@ -20,7 +20,7 @@ import type { CallRoom } from './opening/call-room.ts';
 import type { CallCounts } from './opening/new-call-store.ts';
 import type { TurnWriter } from './turn-writer.ts';
 
-/** What answers a call in the place of a model of the catalogue. */
+/** The responder of a call that replaces the catalogue's model: the developer's webhook or ConversationRelay application. */
 export type Brain = {
   readonly llm: Llm;
   readonly digit?: (digit: string) => void;
@@ -40,7 +40,7 @@ export type Brain = {
   readonly close: () => void;
 };
 
-/** What a brain gets of its call beside what is said. */
+/** Options of a responder for one call. */
 export type BrainOptions = {
   /** The headers by which it continues the trace of its call. Undefined: the call is not traced. */
   readonly traceHeaders?: (() => Readonly<Record<string, string>>) | undefined;
@@ -63,7 +63,7 @@ export type CallDeps = VoiceDeps & {
   /** The spend at the carrier in a month at which the phone service stops. Undefined: at none. */
   readonly carrierLimitUsd: number | undefined;
   readonly rateCard: RateCard;
-  /** How long the carrier keeps recordings. */
+  /** Days that a recording stays at the carrier, before this server deletes it there. */
   readonly recordingDays: number;
   /** The origin of this server in the addresses that it tells; undefined: they have none. */
   readonly publicUrl: string | undefined;
@@ -95,9 +95,9 @@ export type CallDeps = VoiceDeps & {
   readonly room?: CallRoom | undefined;
   /** The engines, with the turn of an agent at them. */
   readonly enginesOf: (agentId: number) => VoiceDeps['engines'];
-  /** A call over whose stream no sound comes for so long is dead. */
+  /** Milliseconds without sound over its stream after which a call is ended as dead. */
   readonly mediaTimeoutMs: number;
-  /** How long a call waits for a media stream that broke, when it is not what the limits say. */
+  /** Milliseconds that a call waits for a media stream that broke. Absent: `LIMITS.phone.lineLostMs`. */
   readonly lineLostMs?: number;
   /** The calls whose media is at this process. */
   readonly live: Map<string, LiveCall>;

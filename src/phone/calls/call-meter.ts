@@ -22,10 +22,10 @@ const CALL_UNITS = {
   recording: 'recording_second',
 } as const;
 
-/** What the journal of a call that was transferred ends with, once its process has billed the conversation. */
+/** The last journal entry of a transferred call, written once its process has billed the conversation. */
 export const TRANSFERRED_USAGE = { transferred: 1 } as const;
 
-/** Whether a journal says so: all that the conversation has used is in it. */
+/** Returns true when a journal has `TRANSFERRED_USAGE`: it then counts all that the conversation has used. */
 export const isLeftToCarrier = ({ transferred = 0 }: Readonly<Record<string, number>>): boolean =>
   transferred > 0;
 
@@ -43,7 +43,7 @@ export type RecordedSpan = {
   readonly toSeconds: number | undefined;
 };
 
-/** How much of a line of this age was recorded. */
+/** Returns the recorded seconds of a line that is `lineSeconds` old. */
 export const secondsRecorded = (span: RecordedSpan | undefined, lineSeconds: number): number =>
   span === undefined
     ? 0
@@ -65,11 +65,11 @@ export class CallMeter {
   constructor(options: {
     readonly card: RateCard;
     readonly line: LineKind;
-    /** What another process has charged already. */
+    /** The use that another process has charged already. */
     readonly before?: CallUse;
     /** The call will be recorded, and what it may cost counts that. */
     readonly expectsRecording?: boolean;
-    /** What of it another process has had recorded. */
+    /** The part of the line that another process has had recorded. */
     readonly recorded?: RecordedSpan | undefined;
   }) {
     this.#card = options.card;
@@ -83,7 +83,7 @@ export class CallMeter {
     return this.#use;
   }
 
-  /** What all that was charged costs, by leg. */
+  /** The cost of all charged use, by leg. */
   get legs(): LegCosts {
     return this.#legsOf(this.#use);
   }
@@ -99,7 +99,7 @@ export class CallMeter {
     this.#recorded = { fromSeconds, toSeconds };
   }
 
-  /** Charges what was used since the last charge: the line until it is `lineSeconds` old, and so much speech. */
+  /** Charges the use since the last charge: the line up to the age `lineSeconds`, and the speech in `used`. */
   charge(used: {
     readonly lineSeconds: number;
     readonly sttSeconds?: number;
@@ -108,7 +108,7 @@ export class CallMeter {
     const before = this.#use;
     // The clock of a process that goes on with a call may be behind.
     const lineSeconds = Math.max(before.lineSeconds, used.lineSeconds);
-    // What is priced is what the journal has, so that another process goes on with the same use.
+    // The price is that of the rounded use in the journal, so that another process goes on with the same use.
     const after: CallUse = {
       lineSeconds: toMillis(lineSeconds),
       sttSeconds: toMillis(before.sttSeconds + (used.sttSeconds ?? 0)),
@@ -128,7 +128,7 @@ export class CallMeter {
     return { costRaw: sumOf(this.#legsOf(after)) - sumOf(this.#legsOf(before)), usage };
   }
 
-  /** What so much more would cost. Charges nothing. */
+  /** Returns the cost of the line up to the age `lineSeconds` and of the added speech in `more`. Charges nothing. */
   quoteRaw(more: Omit<CallUse, 'recordedSeconds'>): bigint {
     const lineSeconds = Math.max(this.#use.lineSeconds, more.lineSeconds);
     const fromNow = { fromSeconds: this.#use.lineSeconds, toSeconds: undefined };

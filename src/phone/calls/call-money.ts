@@ -25,7 +25,7 @@ import { isOfSession, NOT_OPENED, reasonOf } from './end-reason.ts';
 /** The phone service as spend controls see it. No allowlist gates it: a number is rented to be used. */
 export const PHONE_DESTINATION = { host: 'phone', payee: null, isOperators: true } as const;
 
-/** Sound comes every 20 ms; a line without any for so long may be dead. */
+/** Silence after which a line may be dead; a live one brings sound every 20 ms. */
 const STALLED_MS = 1_000;
 
 export const phoneSource = ({ carrier }: Pick<Call, 'carrier'>): Source => ({
@@ -36,7 +36,7 @@ export const phoneSource = ({ carrier }: Pick<Call, 'carrier'>): Source => ({
   marginBps: 0,
 });
 
-/** Who pays for a call. */
+/** Returns who pays for a call: its agent, key and task, with the tags for reports. */
 export const spenderOf = (call: Call): Spender => ({
   agentId: call.agentId,
   taskId: call.taskId,
@@ -101,15 +101,15 @@ export type CallMoney = {
   readonly owner: SessionHoldOwner;
   readonly holds: SessionHolds;
   readonly meter: CallMeter;
-  /** What is known of the recording; undefined: nothing was announced. */
+  /** Facts of the recording; undefined: no recording was announced. */
   readonly recording: { facts: Pick<Recording, 'announcedAt' | 'status'> | undefined };
   /** The far side is yet to hear that the call is recorded. */
   readonly expectsRecording: boolean;
   /** Names the hold that pays a model of the catalogue. */
   readonly holdNameOf: HoldNameOf;
-  /** How old the line is, in seconds. */
+  /** Returns the age of the line in seconds. */
   readonly lineSeconds: () => number;
-  /** How many more seconds of the line the reserve pays for, without anything else. */
+  /** Returns the seconds of line that the reserve still pays for, when it pays for nothing else. */
   readonly secondsLeft: () => number;
   /** The stream is gone: unless it comes back, the line has ended now. */
   readonly freeze: () => void;
@@ -125,7 +125,7 @@ export type CallMoney = {
    * closed by this process.
    */
   readonly release: () => Promise<boolean>;
-  /** What the call has come to, once it is settled. */
+  /** Returns the cost, length and end reason of a settled call. Undefined: the call is not settled. */
   readonly receipt: () => CallSettlement | undefined;
   /** Why the conversation ended, where it is not known to be settled; `call_transfer`: it stays open on purpose. */
   readonly undecided: () => SessionEndReason | undefined;

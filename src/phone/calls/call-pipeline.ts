@@ -22,7 +22,7 @@ const EXTENDED: Extension = { kind: 'extended' };
 const HEARD_SECONDS = 10;
 const CHARS_PER_SECOND = 12;
 
-/** What a call says before it is ended for want of money: its cost is a part of what every turn holds. */
+/** Last words of a call whose money is used up. Each turn holds their cost, too. */
 export const LAST_WORDS = 'I have to end this call now. Goodbye.';
 const LAST_WORDS_SECONDS = 4;
 
@@ -39,15 +39,15 @@ export type CallPipelineDeps = Pick<
   readonly plan: CascadePlan;
   /** The bounds of a turn. */
   readonly cap: TurnCap;
-  /** What answers in the place of the plan's LLM. It is not billed. */
+  /** The responder that replaces the plan's LLM and is not billed. Undefined: the LLM answers. */
   readonly brain: Llm | undefined;
   /** Words that the voice says as other texts. */
   readonly pronunciations: Parameters<typeof pronouncedTts>[1];
-  /** What is said to a caller who has fallen silent. */
+  /** Returns the text for a caller who has fallen silent; empty: none. */
   readonly prompt: () => string;
   readonly source: Source;
   readonly meter: CallMeter;
-  /** How old the line is. */
+  /** Returns the age of the line in seconds. */
   readonly lineSeconds: () => number;
   /** The characters that the call has spoken beside its answers, and that are to be billed. */
   readonly takeSpoken: () => number;

@@ -155,8 +155,8 @@ export async function noteCarrierPrice(sql: Sql, callId: string, priceRaw: bigin
 }
 
 /**
- * Asks for one more media stream. False: the call is over, or so many streams were asked for and never came that another
- * would not come either.
+ * Counts one more media stream that the carrier is asked to open. Returns false when the call is over, `streamsMissed`
+ * streams were asked for and never came, or `streamsPerCall` were asked for.
  */
 export async function askForStream(sql: Sql, callId: string): Promise<boolean> {
   const rows = await sql`
@@ -178,7 +178,7 @@ export async function admitStream(sql: Sql, callId: string): Promise<Call | unde
   return row && callOf(row);
 }
 
-/** What the end of a call is written with. */
+/** Figures that are written to the row of a call at its end. */
 export type CallEnd = {
   readonly durationSeconds: number;
   readonly legs: LegCosts;

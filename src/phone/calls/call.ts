@@ -10,7 +10,7 @@ import type { CallStatus } from './advance-call.ts';
 /** Values by name, as a developer gives them to one call. */
 export type CallValues = Readonly<Record<string, string | number | boolean>>;
 
-/** How an agent talks, as it was set when its call was set up. */
+/** The voice settings of an agent at the time when its call was set up. */
 export type CallVoice = {
   readonly voiceMode: 'hosted' | 'webhook';
   readonly systemPrompt: string | null;
@@ -20,17 +20,17 @@ export type CallVoice = {
   readonly webhookUrl: string | null;
   /** Absent: a call that was set up before these settings were known. */
   readonly conversation?: ConversationSettings;
-  /** What its model may call. Absent: nothing. */
+  /** Tools that the model of the call may call. Absent: none. */
   readonly tools?: readonly AgentTool[];
   /** The version of the secret that signs requests to its functions. */
   readonly secretVersion?: number;
 };
 
-/** Whether something of the developer's own answers in the place of a model. */
+/** Returns true when the developer's webhook or ConversationRelay application answers in place of a model. */
 export const hasOwnBrain = ({ voiceMode, webhookUrl }: CallVoice): boolean =>
   voiceMode === 'webhook' && webhookUrl !== null;
 
-/** What happens once an answering machine has answered. */
+/** Orders for a call that an answering machine has answered. */
 export const ON_MACHINE = ['hangup', 'leave_message', 'continue'] as const;
 export type OnMachine = (typeof ON_MACHINE)[number];
 
@@ -48,7 +48,7 @@ export type CallOptions = {
   readonly detectsMachine: boolean;
   /** Absent: `continue`. */
   readonly onMachine?: OnMachine;
-  /** What is left to a machine; absent: the begin message. */
+  /** The message that is left on an answering machine; absent: the begin message. */
   readonly machineMessage?: string;
   /** Values that its texts were filled with, for the developer's own backend. */
   readonly variables?: CallValues;
@@ -92,7 +92,7 @@ export type Call = {
   readonly carrierSequence: number;
   /** As far as the carrier has said it. */
   readonly answeredBy?: AnsweredBy | null;
-  /** What a ConversationRelay application has left to its developer at the end. */
+  /** Data that a ConversationRelay application has left to its developer at the end of the call. */
   readonly handoffData?: string | null;
   readonly createdAt: Date;
   readonly startedAt: Date | null;
@@ -133,7 +133,7 @@ export type NewCall = Omit<
 /** `CA` and 32 hex digits, as carriers name calls. */
 export const newCallId = (random: Random): string => `CA${randomHex(random, 16)}`;
 
-/** Whether a text can be the id of a call. What strangers send is no call of this server where it cannot. */
+/** Returns true when a text has the form of a call id. A text from outside without it names no call of this server. */
 export const isCallId = (text: string): boolean => /^CA[0-9a-f]{32}$/.test(text);
 
 /** The number of the agent, whichever side it is on. */

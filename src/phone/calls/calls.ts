@@ -51,11 +51,11 @@ export type ShownCallback = Omit<CallbackRequest, 'body'> & {
   readonly believe: () => void;
 };
 
-/** What carriers call. */
+/** Handlers of the callbacks and media streams of carriers. */
 export interface CarrierHooks {
   /** Takes a callback. Throws the refusal of one that the carrier has not signed, or would not send. */
   callback(carrier: string, hook: string, request: ShownCallback): Promise<CallbackAnswer>;
-  /** Whether a carrier has signed the upgrade to its media stream. */
+  /** Returns true when the carrier has signed the request that opens its media stream. */
   isGenuineUpgrade(carrier: string, request: Omit<CallbackRequest, 'body'>): boolean;
   openMedia(carrier: string): ReturnType<CallDeps['carrier']['openMedia']>;
   answerMedia(start: MediaStart): Promise<LiveCall | undefined>;

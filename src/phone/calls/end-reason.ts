@@ -13,7 +13,7 @@ const OF_ENDINGS: ReadonlyMap<string, SessionEndReason> = new Map([
   [DRAINING.reason, 'drain'],
 ]);
 
-/** Whether a call that was answered can end so by itself. */
+/** Returns true for a reason that ends an answered call by its own session, and not by a word of the carrier or the sweeper. */
 export const isOfSession = (reason: string): reason is SessionEndReason =>
   !/^(dial_|backstop_|carrier_)/.test(reason) && CALL_END_REASONS.some((known) => known === reason);
 

@@ -23,7 +23,7 @@ import { noteEndedEarly, takeEndedEarly } from './ending/ended-early-store.ts';
 import { hangUpQuietly } from './hang-up-quietly.ts';
 import { type Received, receiveCall } from './receive-call.ts';
 
-/** How long the process of a call's media has to settle it, before the carrier's word does. */
+/** Time for the process with a call's media to settle the call. After it the sweeper settles by the carrier's duration. */
 const BACKSTOP_AFTER_MS = 5_000;
 
 const OVER = ['completed', 'busy', 'no-answer', 'canceled', 'failed', 'invalid'] as const;
@@ -84,7 +84,7 @@ export async function hearCarrier(deps: CallDeps, event: CallbackEvent): Promise
       const call = await findCarrierCall(sql, carrier.name, event.carrierCallId);
       if (call === undefined) return;
       await noteAnsweredBy(sql, call.callId, event.answeredBy);
-      // Where the media is at another process, that one reads it from the row.
+      // If another process has the call's media, that process reads the answer from the row.
       deps.live.get(call.callId)?.actions.answeredBy(event.answeredBy);
       return;
     }

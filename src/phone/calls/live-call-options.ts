@@ -11,7 +11,7 @@ import type { ConversationSettings } from '../voice/conversation-settings.ts';
 /** An action that is carried out beside the conversation. */
 export type ActionOfCall = Exclude<CallAction, { name: 'end_call' }>;
 
-/** What happens to a live call outside of it. */
+/** Callbacks by which a live call reports what is said, heard and asked for in it. */
 export type LiveCallEvents = Pick<TurnRecordDeps, 'said' | 'heard' | 'interrupted'> & {
   readonly act: (action: ActionOfCall) => void;
   /** Words of the present turn: all that the far side has said of it by now, or what the agent says next. */
@@ -40,21 +40,21 @@ export type LiveCallOptions = {
   readonly input: VoiceSessionInput;
   readonly codec: MediaCodec;
   readonly format: SoundFormat;
-  /** What was said before this process had the call. */
+  /** Turns that were said before this process had the call. */
   readonly history: readonly CallTurn[];
   /** System messages that were added before this process had the call. */
   readonly injected?: readonly string[];
   readonly beginMessage: string | undefined;
-  /** What the far side hears before the greeting and before anything is recorded. Undefined: nothing will be. */
+  /** Notice of the recording, heard before the greeting. Undefined: nothing is recorded, or the notice was given before. */
   readonly notice?: string | undefined;
   /** The brain hears each key as it is pressed, and answers it by itself. */
   readonly hearsKeys?: boolean;
-  /** What of the caller's speech interrupts an answer. Absent: the defaults. */
+  /** Rules by which the caller's speech interrupts an answer. Absent: the defaults. */
   readonly interruption?: ConversationSettings['interruption'];
   /** Noise is taken out of what the caller says, and hold music is not answered. */
   readonly suppressesNoise?: boolean | undefined;
   readonly longestMs: number;
-  /** A stream that broke may come back within so long. */
+  /** Milliseconds within which the carrier may open a new media stream for one that broke. */
   readonly lineLostMs: number;
   readonly events: LiveCallEvents;
   /** Number of characters that were spoken beside the answers, to be billed. */

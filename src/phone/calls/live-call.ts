@@ -37,7 +37,7 @@ import { NamedTimers } from './named-timers.ts';
 
 type SystemTurn = { readonly role: 'system'; readonly content: string };
 
-/** How often the line is billed and the next turn is held anew. */
+/** Milliseconds between two bills of the line, each of which also renews the hold for the next turn. */
 const BILLING_MS = 5_000;
 
 /**
@@ -45,7 +45,7 @@ const BILLING_MS = 5_000;
  * gone, for `lineLostMs`, and ends exactly once.
  */
 export class LiveCall {
-  // What every frame of sound needs stands first (docs/decisions/0109).
+  // The fields that every frame of sound needs stand first (docs/decisions/0109).
   readonly #sound: CallerSound;
   readonly line: CallLine;
   readonly actions: LiveActions;
@@ -159,7 +159,7 @@ export class LiveCall {
     return this.#session.settled;
   }
 
-  /** How the sound of this process's line came and went. */
+  /** Figures of the sound that came and went over the line of this process. */
   get lineFigures(): LineFigures {
     return lineFigures(this.#session.jitter, this.#sound.counters, this.line.dry);
   }

@@ -53,7 +53,7 @@ export type CallParts = {
   readonly brain: Brain | undefined;
   /** By what was said by now, the far side may still be told that the call is recorded. */
   readonly mayAnnounce: boolean;
-  /** What is said to a caller who has fallen silent. */
+  /** Returns the text for a caller who has fallen silent; empty: none. */
   readonly prompt: () => string;
   /** Takes the characters that the call has spoken beside its answers. */
   readonly spoken: () => number;

@@ -166,12 +166,12 @@ async function dial(deps: CallDeps, call: NewCall): Promise<void> {
       awaitsGreetingEnd: options.onMachine === 'leave_message',
     });
     const status = await learnCarrierCall(sql, callId, carrierCallId);
-    // It was hung up while the carrier was asked, and nobody could tell the carrier.
+    // The call was hung up while the carrier was dialling it, when its id at the carrier was not known yet.
     if (status === 'ending') void hangUpQuietly(deps, { callId, carrierCallId });
   } catch (error) {
     if (!(error instanceof CarrierFailed)) throw error;
     log.warn({ err: error, callId }, 'a carrier did not take a call');
-    // Where it is not known whether it rings, its callbacks or the sweeper find out.
+    // The call may be ringing: its callbacks or the sweeper find out.
     if (error.kind === 'away') throw errors.phone.callUndecided(callId);
     deps.room?.forget(callId);
     if (error.kind === 'invalid') {

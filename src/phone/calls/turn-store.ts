@@ -5,7 +5,7 @@ import type { CallTurn, SaidTurn } from '../records/said-turn.ts';
 /** A turn, and the call in which it was said. */
 export type TurnOfCall = { readonly callId: string; readonly turn: SaidTurn };
 
-/** How much of a turn the far side heard before it interrupted. */
+/** The part of a turn that the other party heard before it interrupted. */
 export type HeardOfTurn = {
   readonly callId: string;
   readonly seq: number;
@@ -56,7 +56,7 @@ export async function noteHeard(sql: Sql, noted: readonly HeardOfTurn[]): Promis
     where t.call_id = n.call_id and t.seq = n.seq`;
 }
 
-/** Whether what was said last was stopped before the far side had heard it whole. */
+/** Returns true when the last turn was stopped before the other party had heard all of it. */
 export async function isLastTurnCut(sql: Sql, callId: string): Promise<boolean> {
   const [last] = await sql<{ isCut: boolean }[]>`
     select heard is not null as "isCut" from call_turns

@@ -16,7 +16,7 @@ const MOST_TOGETHER = 256;
 /** The turns of one call. */
 export type CallTurns = {
   add(turn: SaidTurn): void;
-  /** An answer was interrupted: so much of it was heard. */
+  /** Notes an interrupted answer; `heard` is the part that was heard. */
   heard(itemId: string, heard: string): void;
   /** Resolves when everything said by now is written, or could not be. */
   flushed(): Promise<void>;
@@ -30,7 +30,7 @@ type Entry =
 
 type Said = Extract<Entry, { kind: 'said' }>;
 
-/** What is known of one call. */
+/** State of the writer for one call. */
 type Book = {
   readonly callId: string;
   waiting: number;

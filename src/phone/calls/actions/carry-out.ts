@@ -18,10 +18,10 @@ import { watchTransfer } from './watch-transfer.ts';
 /** The part of a recorder that actions use. */
 export type ActedRecorder = Pick<CallRecorder, 'finish' | 'pause' | 'resume' | 'stop'>;
 
-/** What actions need of a call beside its conversation. */
+/** The parts of a call that actions use beside its conversation. */
 export type ActedParts = {
   readonly recorder: ActedRecorder;
-  /** How long the carrier may let the call live once another person has answered. */
+  /** Returns the longest time, in seconds, that a transferred call may last after the other person has answered. */
   readonly transferSeconds: () => number;
 };
 
@@ -79,7 +79,7 @@ async function sendDigits(
   });
 }
 
-/** How long digits and their pauses take. */
+/** Returns the milliseconds that the carrier takes to send digits, pauses included. */
 function lengthMs(digits: string): number {
   const { digitMs } = LIMITS.phone;
   const long = digits.length - digits.replaceAll('W', '').length;

@@ -4,7 +4,7 @@ import type { CallDeps } from '../call-deps.ts';
 import type { CallMoney } from '../call-money.ts';
 import { noteHandoff } from './action-store.ts';
 
-/** The end of the call waits so long for its row. */
+/** Milliseconds that the end of a call waits for its handoff data to be written. */
 const KEEP_MS = 2_000;
 
 /** Keeps what the brain of a call leaves to the developer, for the call and its `call.ended`. Never rejects. */

@@ -17,10 +17,10 @@ import type { CallerSound } from '../../voice/line/caller-sound.ts';
 import { LineSounds } from '../../voice/line/line-sounds.ts';
 import { NamedTimers } from '../named-timers.ts';
 
-/** How often a call checks whether the carrier has opened the media stream again after it sent digits. */
+/** Milliseconds between two checks that the carrier has opened the media stream again after it sent digits. */
 const RETURN_MS = 100;
 
-/** What the caller hears when a transfer comes to nothing. */
+/** The sentence that the caller hears after a failed transfer. */
 export const NOT_REACHED = 'I could not reach that person.';
 
 /** The conversation that actions are a part of. */
@@ -54,14 +54,14 @@ export type LiveParts = {
   readonly hearsKeys?: boolean | undefined;
 };
 
-/** What an action does to a live call beside its conversation: keys, sounds, transfers, and what is left to a machine. */
+/** Actions of a live call beside its conversation: keys, sounds, transfers, and messages on answering machines. */
 export class LiveActions {
   readonly sounds: LineSounds;
   readonly #parts: LiveParts;
   readonly #keys: KeyEntry;
   readonly #timers: NamedTimers;
   #isTransferring = false;
-  /** Until when the carrier may be sending digits, and the media stream may be closed for it. */
+  /** Deadline for the carrier to finish sending digits. The media stream may be closed until then. */
   #awayUntilMs = 0;
   /** Digits that are to be sent, or are being sent. */
   #sendings = 0;
@@ -75,22 +75,22 @@ export class LiveActions {
     this.#timers = new NamedTimers(parts.clock);
   }
 
-  /** Whether the far side is not heard any more, and gets no answers. */
+  /** True once the other party is no longer heard and gets no answers. */
   get isMuted(): boolean {
     return this.#parts.sound.isMuted;
   }
 
-  /** Whether the carrier connects the far side elsewhere: the stream is gone meanwhile. */
+  /** True while a transfer is under way, for which the carrier closes the media stream. */
   get isTransferring(): boolean {
     return this.#isTransferring;
   }
 
-  /** Whether the carrier's stream stands. */
+  /** True while the carrier's media stream is open. */
   get isAttached(): boolean {
     return this.#parts.line.isAttached;
   }
 
-  /** Whether keys are gathered that the brain has asked for. */
+  /** True while keys are gathered for the responder. */
   get isGathering(): boolean {
     return this.#keys.isGathering;
   }
@@ -126,7 +126,7 @@ export class LiveActions {
     this.#keys.drop();
   }
 
-  /** Whether keys are being forgotten. They do not interrupt the agent then, who explains why, or answers the entry before them. */
+  /** True while pressed keys are dropped. They do not interrupt the agent, who explains why or answers the earlier entry. */
   get isDroppingKeys(): boolean {
     return this.#keys.isDropping;
   }
@@ -236,7 +236,7 @@ export class LiveActions {
     }
   }
 
-  /** How long sent digits may still keep the media stream closed. */
+  /** Milliseconds for which the carrier may still keep the media stream closed to send digits. */
   get awayMs(): number {
     return Math.max(0, this.#awayUntilMs - this.#parts.clock.monotonicMs());
   }

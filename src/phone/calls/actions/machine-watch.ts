@@ -12,10 +12,10 @@ export type MachineWatchOptions = {
   readonly clock: Clock;
   readonly log: Log;
   readonly onMachine: OnMachine;
-  /** What is left to a machine. */
+  /** The text that is left on an answering machine. */
   readonly message: string;
   readonly actions: Pick<LiveActions, 'drop' | 'leave' | 'mute'>;
-  /** What the row of the call says: the carrier may have told another process. */
+  /** Reads from the row of the call who answered, since the carrier may have told another process. */
   readonly read: () => Promise<AnsweredBy | null>;
   readonly learned: (answeredBy: AnsweredBy) => void;
 };

@@ -2,8 +2,8 @@ import { LIMITS } from '../../../kernel/limits.ts';
 import type { CallMoney } from '../call-money.ts';
 
 /**
- * How long the carrier may let a call live once the other person of its transfer has answered: what the reserve pays for,
- * and no longer than any call, less the longest ringing before that. At least a minute.
+ * Returns the longest time, in seconds, that a call may last once the other person of its transfer has answered. It is the
+ * time that the reserve pays for, within `longestCallSeconds`, less `ringSeconds`; at least `leastTransferSeconds`.
  */
 export function transferSeconds(money: Pick<CallMoney, 'lineSeconds' | 'secondsLeft'>): number {
   const { leastTransferSeconds, longestCallSeconds, ringSeconds } = LIMITS.phone;

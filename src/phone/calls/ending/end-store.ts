@@ -18,7 +18,7 @@ export async function giveEndReason(
   return row?.end_reason;
 }
 
-/** How the session of a call ended in the ledger. Undefined: it has not ended, or never began. */
+/** Reads why the session of a call ended in the ledger, and the row's end reason. Undefined: it is open, or never began. */
 export async function findSessionEnd(
   sql: Sql,
   callId: string,
@@ -30,7 +30,7 @@ export async function findSessionEnd(
   return row;
 }
 
-/** What the options of a call have whose transferred line is to end. */
+/** Option of a transferred call whose line the carrier is to hang up. */
 export const DROPPED = JSON.stringify({ isDropped: true });
 
 /** Asks for the end of a call that was transferred, whose line no process has: the sweeper has the carrier hang up now. */

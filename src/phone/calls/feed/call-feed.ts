@@ -23,7 +23,7 @@ export type FeedRequest = {
 type Reading = {
   readonly request: FeedRequest;
   readonly reader: FeedReader;
-  /** The state that the reader was told last. */
+  /** The state that was last sent to the reader. */
   told: CallNow | undefined;
 };
 
@@ -37,8 +37,8 @@ type FeedDeps = {
 };
 
 /**
- * The readers of calls at this process. What happens in a call that lives here is told at once; its state and its cost, and
- * the turns of a call that lives at another process, are read from the database every `pollMs`.
+ * Sends the events of calls to their readers at this process. Events of a call whose media is here are sent at once; the
+ * state and the cost of all calls, and the turns of calls at other processes, are read from the database every `pollMs`.
  */
 export class CallFeed {
   readonly #deps: FeedDeps;
@@ -153,7 +153,7 @@ export class CallFeed {
   }
 }
 
-/** Each reader gets a turn once, whether it is told or read. */
+/** Sends a turn once to each reader, also when it is written here and read from the database as well. */
 function turnTo(readings: Iterable<Reading>, turn: NumberedTurn): void {
   const event = encodeEvent({ type: 'turn', ...turn });
   for (const { reader, request } of readings) {

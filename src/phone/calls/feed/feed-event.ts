@@ -14,7 +14,7 @@ export type FeedEvent =
   | { readonly type: 'tool'; readonly name: string; readonly [detail: string]: unknown }
   /** The cost so far, as journaled. */
   | { readonly type: 'cost'; readonly costRaw: string }
-  /** The reader was too slow: so many events before this one were dropped. */
+  /** Gap in the stream of a slow reader: the number of events before this one that were dropped. */
   | { readonly type: 'lost'; readonly events: number }
   /** This process lets the call go; the stream goes on at another one, from the last turn. */
   | { readonly type: 'moved' };

@@ -1,8 +1,8 @@
 import { encodeEvent } from './feed-event.ts';
 
 /**
- * The events of one reader that the connection has not taken yet, at most `mostBytes` of them. The oldest are dropped for
- * newer ones, and the reader is told how many.
+ * Events of one reader that its connection has not taken yet, at most `mostBytes`. The oldest are dropped for newer ones,
+ * and a `lost` event gives their number.
  */
 export class FeedReader implements AsyncIterableIterator<Uint8Array> {
   readonly #mostBytes: number;

@@ -2,8 +2,8 @@ import type { Ledger } from '../../../ledger/rules/ledger.ts';
 import type { Destination, HoldRefusal, Spender } from '../../../ledger/rules/requests.ts';
 
 /**
- * Asks the balance and every cap whether a call that is not there yet could have so much. Nothing stays held. Undefined: it
- * could.
+ * Returns the refusal that a hold of `raw` for a new call gets from the balance or a cap; undefined: none refuses. Nothing
+ * stays held.
  */
 export async function askLedger(
   ledger: Pick<Ledger, 'hold' | 'settle'>,

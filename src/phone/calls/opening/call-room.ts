@@ -20,7 +20,7 @@ export interface CallRoom {
   take(callId: string): EnginePlace;
 }
 
-/** Longer than a call rings, and than its carrier takes to report that nobody answered. */
+/** Milliseconds that a place is kept: longer than a call rings, and than its carrier takes to report no answer. */
 const KEPT_MS = LIMITS.phone.ringSeconds * 1_000 + LIMITS.phone.sweepGraceMs;
 
 export function createCallRoom({

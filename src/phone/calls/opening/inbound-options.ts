@@ -11,8 +11,8 @@ export function storedOptions(stored: AgentVoice): CallOptions {
 }
 
 /**
- * What the developer wants of a call that rings, where the agent has an address to ask. Undefined: the stored settings hold,
- * also where the answer cannot be carried out.
+ * Asks the developer's inbound URL about a ringing call, and returns the options of its answer. Undefined: the stored
+ * settings hold, because there is no URL or its answer cannot be carried out.
  */
 export async function askForOptions(
   deps: Pick<CallDeps, 'askInbound' | 'catalogue' | 'log' | 'refusalOf'>,

@@ -16,7 +16,7 @@ import { CallMeter } from '../call-meter.ts';
 import { turnOfLineRaw } from '../call-pipeline.ts';
 import { planVoice, turnCapOf } from './plan-voice.ts';
 
-/** How old its line may be once a call is open. */
+/** Age that a line may have reached, in seconds, when its call is open. */
 const OPENING_SECONDS = 5;
 
 type Deps = Pick<CallDeps, 'catalogue' | 'cascades' | 'models'>;

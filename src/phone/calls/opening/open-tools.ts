@@ -7,11 +7,11 @@ import type { Call } from '../call.ts';
 import type { CallDeps } from '../call-deps.ts';
 import type { LiveCall } from '../live-call.ts';
 
-/** Tool calls of another process that the model is told of. */
+/** Upper bound of the tool calls of another process that the model gets a note of. */
 const MOST_RECALLED = 20;
 const NOTE_CHARS = 1_000;
 
-/** What carries out the tools that the model of a live call calls, until that is settled. */
+/** Creates what carries out the tool calls of a live call, until the call is settled. */
 export function openTools(
   { clock, feed, log, runTool, sql }: Pick<CallDeps, 'clock' | 'feed' | 'log' | 'runTool' | 'sql'>,
   call: Call,

@@ -19,7 +19,7 @@ export type CallOrder = {
   readonly onMachine?: OnMachine | undefined;
   readonly machineMessage?: string | undefined;
   readonly wantsReport: boolean;
-  /** Who judges the call after its end; naming it asks for a report as well. */
+  /** Judge of the call after its end: rules, or its model. Naming a judge asks for a report as well. */
   readonly analysis?: 'rules' | CallOptions['analysis'] | undefined;
   readonly isRecorded: boolean;
   /** Undefined: the call has the settings of its agent. */
@@ -53,7 +53,7 @@ export async function orderOptions(
   };
 }
 
-/** What is done about a machine. Throws where one is to be told something, and nothing is there to tell. */
+/** Returns the options for answering machines. Throws for `leave_message` without a text, and for a text without it. */
 function machineOptions(
   { detectsMachine, machineMessage, onMachine, overrides }: CallOrder,
   { beginMessage }: CallOptions['voice'],

@@ -11,7 +11,7 @@ import { LiveCall } from '../live-call.ts';
 import type { LiveCallOptions } from '../live-call-options.ts';
 import { StagedCall } from './staged-call.ts';
 
-/** How a recorded call began, beside its voice session. */
+/** Options of a call that its recording keeps beside the input of its voice session. */
 type TapedCall = Omit<LiveCallOptions, 'input' | 'codec' | 'events' | 'spoke'>;
 
 /** Opens a call, recorded where this process records. */

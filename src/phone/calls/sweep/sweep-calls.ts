@@ -26,11 +26,11 @@ import {
 
 const BACKSTOP = 'backstop_settled';
 const EVERY_MS = 2_000;
-/** A claimed call is due again after so long, whatever became of its sweeper. */
+/** Milliseconds until a claimed call is due again, also when its sweeper failed. */
 const CLAIM_MS = 30_000;
-/** A living process that has not settled a call within so long after its end never will. */
+/** Milliseconds after the end of a call in which a living process may settle it; later the sweeper does. */
 const PATIENCE_MS = 60_000;
-/** After so long, no process with the carrier of a due call runs any more: such a process claims due calls every `EVERY_MS`. */
+/** Milliseconds after its due time in which a process with a call's carrier, if one runs, has claimed it (every `EVERY_MS`). */
 const ORPHANED_MS = 60_000;
 
 /**
@@ -134,7 +134,7 @@ function isTooOld({ clock }: CallDeps, { createdAt, startedAt }: Call): boolean 
 async function backstop(deps: CallDeps, call: Call, word: LineWord | null): Promise<void> {
   const { clock, ledger, sql, takeSession } = deps;
   const { callId } = call;
-  // Where its length is not known, it may go on for as long as any.
+  // A call whose length is unknown may last as long as the longest call.
   const longestSeconds = word?.billedSeconds ?? LIMITS.phone.longestCallSeconds;
   const agoMs = clock.now() - (call.startedAt?.getTime() ?? 0) - longestSeconds * 1_000;
   if (agoMs < PATIENCE_MS && (await isHeldByLiving(sql, callId))) {

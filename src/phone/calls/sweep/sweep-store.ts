@@ -7,7 +7,7 @@ import { isLeftToCarrier } from '../call-meter.ts';
 import { type CallRow, callColumns, callOf } from '../call-store.ts';
 import { DROPPED } from '../ending/end-store.ts';
 
-/** What the sweeper claims, and what it reads of a call before it settles it in the place of its process. */
+/** Queries of the sweeper: claims due calls, and reads a call before its settlement in place of its process. */
 
 /**
  * Claims calls of a carrier that are due, at most `limit`: no other process gets them for `claimMs`. Calls of other carriers are
@@ -51,7 +51,7 @@ export async function noteLineOver(sql: Sql, callId: string): Promise<number> {
   return row?.seconds ?? 0;
 }
 
-/** Whether a living process holds the session of a call, and has not left the call to its carrier. */
+/** Returns true when a living process holds the session of a call and has not left the call to its carrier. */
 export async function isHeldByLiving(sql: Sql, callId: string): Promise<boolean> {
   const rows = await sql`
     select 1 from sessions s join leases l on l.node_id = s.node_id and l.epoch = s.lease_epoch
@@ -60,7 +60,7 @@ export async function isHeldByLiving(sql: Sql, callId: string): Promise<boolean>
   return !isLeftToCarrier(await usageOfSession(sql, callId));
 }
 
-/** What the history has of the legs of a settled call. */
+/** Reads the costs of the legs of a settled call from the agent's charges. */
 export async function chargedLegs(sql: Sql, callId: string): Promise<LegCosts> {
   const rows = await sql<{ target_url: string; cost_raw: bigint }[]>`
     select c.target_url, c.cost_raw from charges c join calls k on k.id = ${callId}
@@ -75,7 +75,7 @@ export async function chargedLegs(sql: Sql, callId: string): Promise<LegCosts> {
   };
 }
 
-/** How long a settled call was, as its receipt says. Undefined: there is no receipt. */
+/** Reads the length of a settled call, in seconds, from its `call.ended` event. Undefined: there is no event. */
 export async function receiptSeconds(sql: Sql, callId: string): Promise<number | undefined> {
   const [row] = await sql<{ seconds: number }[]>`
     select (e.payload ->> 'durationSeconds')::int as seconds
