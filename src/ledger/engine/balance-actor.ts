@@ -39,7 +39,7 @@ const NONE: readonly TakenOperation[] = [];
 /** One agent's inbox and this process's copy of its state. What it decides stands once the database says so. */
 export class BalanceActor implements BatchSource {
   readonly agentId: number;
-  /** What was asked for last, under way or over. */
+  /** The operation that was submitted last, whether it is still waiting or over. */
   newest: Promise<Resolution> | undefined;
   readonly #deps: BalanceActorDeps;
   readonly #machine: Actor<typeof balanceMachine>;
@@ -47,7 +47,7 @@ export class BalanceActor implements BatchSource {
   readonly #openHolds = new Map<string, bigint>();
   #balance: Balance | undefined;
   #queue: Pending[] = [];
-  /** What is under way to the database. */
+  /** The operations of the batch that is under way to the database. */
   #taken = NONE;
   #gone = false;
   #readMs = 0;
@@ -129,7 +129,10 @@ export class BalanceActor implements BatchSource {
     for (const { pending } of this.#taken) pending.giveUp(beforeMs, error);
   }
 
-  /** What the database said last, where that is a second old at most and nothing says that it has changed. */
+  /**
+   * Returns the state of the database's last answer when that is at most `LIMITS.ledgerRecallMs` old and no rule has
+   * changed since.
+   */
   recall(): Balance | undefined {
     const isOld = this.#deps.clock.monotonicMs() - this.#toldMs > LIMITS.ledgerRecallMs;
     if (isOld || this.#rulesVoid || this.#machine.getSnapshot().value !== 'ready') return undefined;
@@ -164,7 +167,8 @@ export class BalanceActor implements BatchSource {
     counters.fences++;
     let waitedFor = true;
     const decide = (locked: Balance): AgentBatch => {
-      // What waits may be under way again by now; the sql transaction is rolled back by this.
+      // The callers gave up and their operations may be in another batch by now. This error rolls the sql transaction
+      // back.
       if (!waitedFor) throw new CallTimeout('the row came after its callers had given up');
       this.#balance = locked;
       return this.#take(LIMITS.ledgerBatchOperations);
@@ -174,14 +178,18 @@ export class BalanceActor implements BatchSource {
         answerWithin(clock, LIMITS.ledgerCallMs, store.fenced(this.agentId, decide));
       this.answered(await fenceSlot(fenced));
     } catch (error) {
-      // Whether it was committed may be unknown. Sending it again is harmless, since its ids stay.
+      // The outcome of the commit may be unknown. Sending the batch again is harmless, because its operations keep
+      // their ids.
       this.broke(error);
     } finally {
       waitedFor = false;
     }
   }
 
-  /** How well outcomes were is part of the rules, and moves without them. */
+  /**
+   * Returns true when the outcome quality in the rules was read more than `LIMITS.qualityReadingMs` ago. It changes
+   * without a new version of the rules.
+   */
   #isQualityOld(): boolean {
     if (this.#balance === undefined || this.#balance.rules.quality.size === 0) return false;
     return this.#deps.clock.monotonicMs() - this.#readMs > LIMITS.qualityReadingMs;

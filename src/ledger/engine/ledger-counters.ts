@@ -1,4 +1,4 @@
-/** What the ledger of this process has done since it started; the edge reads it for its metrics. */
+/** Counters of this process's ledger since it started; the edge reads them for its metrics. */
 export type LedgerCounters = {
   operations: number;
   batches: number;

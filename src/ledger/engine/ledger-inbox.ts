@@ -18,13 +18,13 @@ export type LedgerDeps = {
   readonly log: Log;
   /** Renews this process's lease; called before a call is sent again after an outage. */
   readonly renewLease?: () => Promise<void>;
-  /** How a callback is put behind what is ready now, where a simulation owns time. */
+  /** Schedules a callback behind everything that is ready to run. A simulation, which owns time, passes its own. */
   readonly soon?: (callback: () => void) => void;
   /** The database's time, in Unix milliseconds; this process's own where nothing better is known. */
   readonly now?: () => number;
   /** A cap has stopped this agent: others read of it, this process may know at once. */
   readonly onSuspended?: (agentId: number) => void;
-  /** How many balance actors are kept in memory. */
+  /** Number of balance actors that are kept in memory. */
   readonly actors?: number;
 };
 

@@ -111,7 +111,7 @@ export function createLedger(deps: LedgerDeps): LiveLedger {
 
 type Admit = (operation: HoldOperation | ExtendOperation, isQuiet?: boolean) => Promise<Resolution>;
 
-/** What live sessions ask of the ledger. */
+/** Makes the operations of live sessions. */
 function sessionsIn(
   inbox: LedgerInbox,
   admit: Admit,

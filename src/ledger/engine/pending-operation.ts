@@ -8,7 +8,7 @@ import type { HoldRefusal } from '../rules/requests.ts';
 import { alignCounters, windowPositionAt } from '../rules/window-position.ts';
 import type { Balance } from '../store/balances.ts';
 
-/** Where an operation is counted while it waits. */
+/** Number of operations that wait in this process, shared by the inboxes of all agents. */
 export type Waiting = { count: number };
 
 /** One operation in a balance actor's inbox, until the database has answered. */
@@ -166,7 +166,7 @@ export function takeOperations(
     rest.push(pending);
     if (taker === undefined) continue;
     rest.push(taker);
-    // What comes later for either hold stays behind.
+    // Later operations on either hold stay behind these two.
     for (const { operation } of [pending, taker]) busy.add(exclusiveKey(operation) ?? '');
   }
   addCrossings(rules, agentId, before, state, changes);
@@ -183,8 +183,8 @@ const busyWith = (busy: ReadonlySet<string>, { operation }: Pending): boolean =>
 };
 
 /**
- * What takes the part of each hold that shrinks, wherever it waits: the two go together, or what is decided between them
- * takes the money. Undefined: no hold shrinks for another one.
+ * Finds, for each operation that shrinks a hold in favour of another hold, the waiting operation that takes the amount.
+ * The two are decided together, or an operation between them could take the money. Undefined: no hold shrinks.
  */
 function takersIn(queue: readonly Pending[]): Map<Pending, Pending> | undefined {
   if (!queue.some(({ operation }) => operation.kind === 'shrink')) return undefined;

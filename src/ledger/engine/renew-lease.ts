@@ -10,8 +10,8 @@ export type LeaseKeeper = {
   /** Renews now; rejects when the database is away. Call it each `LIMITS.leaseRenewMs`. */
   tick(): Promise<void>;
   /**
-   * Whether others that look dead really are: true once this process has renewed without a gap for one
-   * whole lease. After a start or an outage everybody's lease has run out, the living ones' too.
+   * Returns true when expired leases of other processes may be reaped: after this process has renewed without a gap for
+   * one whole lease. After a start or an outage all leases have expired, those of living processes too.
    */
   mayReap(): boolean;
   /** Lets go at a clean shutdown. */

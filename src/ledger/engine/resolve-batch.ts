@@ -25,7 +25,7 @@ export type BatchReport = {
 const NOTHING_AGAIN: readonly Pending[] = [];
 const NO_HOLDS: ReadonlyMap<string, bigint> = new Map();
 
-/** What the database's answer to an agent's batch means for each operation in it, decided by these rules. */
+/** Returns the resolution of each operation in an agent's batch, by the database's answer and these rules. */
 export function resolveBatch(
   taken: readonly TakenOperation[],
   outcome: AgentBatchOutcome,

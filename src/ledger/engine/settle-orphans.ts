@@ -21,7 +21,7 @@ import type { LeaseKeeper } from './renew-lease.ts';
 
 const REASON = 'process_lost';
 
-/** How many there were, and how many of them are resolved. */
+/** Number of orphans that one pass found, and of those that it resolved. */
 type Pass = { readonly found: number; readonly ended: number };
 
 export type SettleOrphans = {
@@ -63,7 +63,7 @@ export function createSettleOrphans(deps: {
     return { found: claimed.length, ended: settled.filter(Boolean).length };
   }
 
-  /** Whether it was this process that ended it. */
+  /** Settles one orphaned session. Returns true when this process ended it. */
   async function settleSession(session: OrphanSession): Promise<boolean> {
     const hold = await findHold(sql, session.sessionId);
     if (hold === undefined) return endSession(sql, session, REASON);

@@ -9,7 +9,7 @@ import { claimSession, findHold, readJournal } from '../store/orphan-store.ts';
  */
 export type TakeSession = (sessionId: string) => Promise<TakenSession | undefined>;
 
-/** What the journal of a session says that it has used by now. Its process may still add to it. */
+/** Returns the usage in a session's journal. The session's process may still add to it. */
 export const usageOfSession = async (
   sql: Sql,
   sessionId: string,

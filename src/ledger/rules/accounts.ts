@@ -1,7 +1,10 @@
-/** What an agent may spend now, and what is set aside for work in flight. Neither goes below zero. */
+/**
+ * Accounts of one agent: the money that it may spend now, and the money that is held for work in flight. Neither is
+ * ever negative.
+ */
 export type AgentAccount = `agent:${number}:spendable` | `agent:${number}:held`;
 
-/** Where consumed money went: the rail that took it. */
+/** Accounts of consumed money, one for each rail. */
 export type SpendAccount = 'gateway' | 'marketplace' | 'telephony' | 'byok' | 'chain:usdc';
 
 /** Everything beyond the agents. These may have either sign. */

@@ -14,7 +14,7 @@ export type Demand = {
   readonly facts: SpendFacts;
   readonly taskValueBps: number | null;
   readonly spendableRaw: bigint;
-  /** What the wallet has left to promise, where the money leaves it on chain. */
+  /** The part of the wallet that is not promised to other payments. Set when the money leaves the wallet on chain. */
   readonly walletFreeRaw?: bigint | undefined;
   /** The operator chose where it goes. */
   readonly isOperators?: boolean | undefined;
@@ -28,8 +28,8 @@ const BY_STATUS = {
 } as const;
 
 /**
- * Whether the agent may set this amount aside now. Undefined: it may, as far as it alone is concerned; what a
- * team shares is admitted in the database.
+ * Returns the refusal of a hold by the agent's status, key, allowlist, balance and own caps. Undefined: admitted by
+ * these; the database checks the team's caps.
  */
 export function refusalOf(
   rules: Rules,
@@ -80,8 +80,8 @@ export function barOf(
 }
 
 /**
- * Whether a cap of the agent's team refuses what the agent alone may hold, as the database decides it: of several the
- * worst is reported. The counters stand in the order of the policies.
+ * Returns the refusal by a cap of the agent's team, as the database decides it; of several breaches the worst is
+ * reported. `teamCounters` stand in the order of `rules.teamPolicies`.
  */
 export function teamRefusalOf(
   rules: Rules,
@@ -118,7 +118,7 @@ export function cappedOf(breaches: readonly Breach[]): HoldRefusal | undefined {
   return { reason: 'cap_exceeded', breach: worst, availableRaw, suspended: false };
 }
 
-/** What of the agent's money is kept for tasks other than this one, which alone may spend it. */
+/** Returns the money that reserving policies keep for tasks other than `exceptTaskId`. */
 export function reservedRaw(
   rules: Pick<Rules, 'policies'>,
   counters: readonly Counter[],

@@ -11,7 +11,7 @@ import { factsOf } from './operation.ts';
 import type { Funds, HoldRefusal, HoldRequest, OpenSession, SessionClaim } from './requests.ts';
 import type { Snapshot } from './spend-state.ts';
 
-/** What became of an operation, once the database has spoken. */
+/** Outcome of an operation, after the database has answered. */
 export type Resolution =
   | {
       readonly kind: 'applied' | 'already';

@@ -17,14 +17,14 @@ export type BalanceState = {
   readonly heldRaw: bigint;
   readonly creditedRaw: bigint;
   readonly consumedRaw: bigint;
-  /** USDC that the agent's wallet holds by the book, and what of it is signed away and undecided. */
+  /** `walletRaw`: USDC in the agent's wallet by the book. `promisedRaw`: the part that is signed away and undecided. */
   readonly walletRaw: bigint;
   readonly promisedRaw: bigint;
-  /** What counts under the agent's own policies. */
+  /** Amounts that count under the agent's own policies. */
   readonly counters: readonly Counter[];
 };
 
-/** How the guarded row moves. */
+/** Changes of the guarded row's amounts. */
 export type Delta = {
   readonly spendableRaw: bigint;
   readonly heldRaw: bigint;
@@ -34,7 +34,7 @@ export type Delta = {
   readonly promisedRaw: bigint;
 };
 
-/** What becomes of a hold row: opened (`from` null), grown, or resolved (`to` null). */
+/** Change of a hold row: opened (`from` null), grown or shrunk, or resolved (`to` null). */
 export type HoldChange = {
   readonly holdId: string;
   readonly fromRaw: bigint | null;
@@ -112,7 +112,7 @@ export type Change = {
   readonly delta: Delta;
   readonly hold: HoldChange | null;
   readonly guard: Guard | null;
-  /** How counters move with it; null where no policy counts it. */
+  /** Change of the policies' counters; null when no policy counts the operation. */
   readonly count: Count | null;
   readonly companions: readonly Companion[];
 };
@@ -120,11 +120,11 @@ export type Change = {
 /** All that one agent asks of one batch. */
 export type AgentBatch = {
   readonly agentId: number;
-  /** What it was decided on; its version is the fence. */
+  /** State that the batch was decided on. Its version is the fence. */
   readonly before: BalanceState;
-  /** What the row is once the batch stands: while the fence holds no other process can have moved it. */
+  /** State of the row after the batch. While the fence holds, no other process can have moved the row. */
   readonly after: BalanceState;
-  /** How many of the changes are written; the others are only looked for. */
+  /** Number of changes that are written; the others are only looked for. */
   readonly writes: number;
   /** The agent's own counters moved. */
   readonly counted: boolean;
@@ -132,10 +132,10 @@ export type AgentBatch = {
 };
 
 /**
- * What the database says to one change.
- * `already`: the same posting stands, or the row is where the operation leaves it. `conflict`: another posting stands under its id.
- * `lost`: its guard failed. `mismatch`: its hold is not open at that amount. `capped`: a cap of the team would be
- * crossed. `again`: not looked at.
+ * The database's outcome of one change.
+ * `already`: the same posting stands, or the row is where the operation leaves it. `conflict`: another posting stands
+ * under its id. `lost`: its guard failed. `mismatch`: its hold is not open at that amount. `capped`: a cap of the team
+ * would be crossed. `again`: not looked at.
  */
 export type ChangeOutcome =
   | { readonly kind: 'already'; readonly leftRaw: bigint }

@@ -8,11 +8,14 @@ import type { Rules, WindowPosition } from './rules.ts';
 export type TeamCount = {
   readonly policy: Policy;
   readonly bucket: number;
-  /** What it may come to; null where nothing more is asked for. */
+  /**
+   * Upper bound of the amount under the policy; null when the operation asks for no more, or the policy is not in
+   * effect.
+   */
   readonly capRaw: bigint | null;
 };
 
-/** How counters move with an operation: each policy that matches its facts by the same amounts. */
+/** Change of counters by an operation. Every policy that matches its facts changes by the same amounts. */
 export type Count = {
   readonly heldRaw: bigint;
   readonly settledRaw: bigint;

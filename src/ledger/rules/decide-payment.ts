@@ -12,7 +12,7 @@ import type {
 } from './operation.ts';
 import type { ReservationMove } from './payment.ts';
 
-/** What the wallet has left to promise: less than nothing where more was signed away than came in. */
+/** Returns the USDC of the wallet that is not promised. Negative when more was signed away than came in. */
 export const walletFreeRaw = ({ walletRaw, promisedRaw }: BalanceState): bigint =>
   walletRaw - promisedRaw;
 
@@ -58,10 +58,10 @@ export function decideWithdraw(state: BalanceState, operation: WithdrawOperation
   );
 }
 
-/** What neither the agent nor a payee of its open payments may claim. */
+/** Plans the payout of the USDC in a wallet that neither its agent nor a payee of its open payments may claim. */
 export function decideSweep(state: BalanceState, operation: SweepOperation): Decision {
   const { agentId, payout, leastRaw } = operation;
-  // What is held for payments is promised as well, and counted twice here: the next sweep has the rest.
+  // Money held for payments is also promised, so it is subtracted twice here; the next sweep pays out the rest.
   const freeRaw = walletFreeRaw(state) - state.spendableRaw - state.heldRaw;
   if (freeRaw < leastRaw || freeRaw <= 0n) return changed({});
   return changed({
@@ -79,7 +79,7 @@ export function decidePaid({ nonce, amountRaw, txHash }: PaidOperation): Decisio
   });
 }
 
-/** What had been given back is taken again, as far as it is there; what is missing is a shortfall. */
+/** Debits a payment that had been given back, up to the spendable balance. The rest is a shortfall. */
 export function decideCorrect(
   state: BalanceState,
   operation: CorrectOperation,

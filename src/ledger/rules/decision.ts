@@ -3,12 +3,12 @@ import type { Posting } from './posting.ts';
 import type { HoldRefusal } from './requests.ts';
 import type { Rules, WindowPosition } from './rules.ts';
 
-/** What an operation comes to on the state it was decided on. */
+/** Result of deciding an operation on one state of the agent. */
 export type Decision =
   | {
       readonly kind: 'change';
       readonly change: Change;
-      /** What left the agent: charged or withdrawn. */
+      /** Amount that left the agent: charged or withdrawn. */
       readonly leftRaw: bigint;
       readonly shortfallRaw: bigint;
     }

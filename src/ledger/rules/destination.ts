@@ -1,8 +1,8 @@
 import type { Destination } from './requests.ts';
 
 /**
- * Where the money for a model goes, as spend controls see it: to its maker, the first word of its catalogue id. Which
- * source serves it is decided after the money is set aside, and must not decide which caps it counts under.
+ * Returns the payee of a model for spend controls: its maker, the first word of its catalogue id. The source is chosen
+ * after the hold, so it must not decide under which caps the money counts.
  */
 export const makerOf = (modelId: string): string => modelId.split('/', 1)[0] ?? modelId;
 

@@ -1,7 +1,7 @@
 import { LIMITS } from '../../kernel/limits.ts';
 import type { HoldRefusal } from './requests.ts';
 
-/** What may be held, and what leaves no more. */
+/** Largest amount that may be held, and the kind of limit that bounds it. */
 export type Room = { readonly availableRaw: bigint; readonly reason: 'balance' | 'cap' };
 
 /** Undefined: it was refused for something else than its size. */

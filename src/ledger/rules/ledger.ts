@@ -85,8 +85,8 @@ export interface Ledger {
     deposit?: boolean;
   }): Promise<CreditVerdict>;
   /**
-   * Takes everything spendable out at a close, and plans the payout of what of it the wallet backs. Idempotent on
-   * `reference`; a repeat answers what was taken.
+   * Takes everything spendable out at a close, and plans the payout of the part that the wallet backs. Idempotent on
+   * `reference`; a repeat answers the amount that was taken.
    */
   withdrawAll(request: {
     agentId: number;
@@ -134,7 +134,10 @@ export interface Ledger {
   /** Settles the hold to `actualRaw` and ends the session row. */
   closeSession(request: Omit<SettleRequest, 'hold'> & SessionEnd): Promise<SettleVerdict>;
 
-  /** What an agent may do changed (status, keys, policies); caches are dropped at once, here and by version elsewhere. */
+  /**
+   * Drops this process's caches of an agent after its status, keys or policies changed. Other processes drop theirs by
+   * the rules' version.
+   */
   invalidate(agentId: number): void;
   /**
    * The agent's money and rules as the database had them at its last word, a second ago at most. Undefined where this

@@ -71,7 +71,7 @@ export type WithdrawOperation = {
   readonly kind: 'withdraw';
   readonly agentId: number;
   readonly reference: string;
-  /** How the part of it that the wallet backs is paid out on chain; null where there is no payee. */
+  /** Payout of the part that the wallet backs; null when there is no payee. */
   readonly payout: NewPayout | null;
 };
 
@@ -97,7 +97,7 @@ export type AdvanceOperation = {
   readonly move: ReservationMove;
 };
 
-/** What a wallet holds beyond anything its agent may claim goes to the operator. */
+/** Pays the USDC in a wallet that its agent cannot claim out to the operator. */
 export type SweepOperation = {
   readonly kind: 'sweep';
   readonly agentId: number;
@@ -174,7 +174,7 @@ export function exclusiveKey(operation: Operation): string | undefined {
   }
 }
 
-/** What spend controls know of a hold. Fixed for the hold's whole life. */
+/** Returns the facts of a hold that spend controls match. They are fixed for the hold's whole life. */
 export const factsOf = (operation: Pick<HoldOperation, 'spender' | 'destination'>): SpendFacts => ({
   keyRootId: operation.spender.keyRootId ?? operation.spender.keyId ?? null,
   taskId: operation.spender.taskId ?? null,

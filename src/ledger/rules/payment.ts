@@ -23,7 +23,7 @@ export type ReservationMove = {
   readonly nonce: string;
   readonly from: ReservationState;
   readonly to: ReservationState;
-  /** What was learnt with it; an absent field stays as it was. */
+  /** Fields learnt with the step; an absent field stays as it was. */
   readonly learnt?: {
     readonly txHash?: string | undefined;
     readonly responseStatusCode?: number | undefined;

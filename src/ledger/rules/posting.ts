@@ -13,7 +13,7 @@ export type Entry = {
 export type Posting = {
   readonly id: string;
   readonly code: PostingCode;
-  /** What was asked for. With code, agent and first credited account it decides whether a repeat is the same. */
+  /** Requested amount. With code, agent and first credited account it decides whether a repeat is the same posting. */
   readonly askedRaw: bigint;
   readonly entries: readonly Entry[];
   /** The signed payment that it is written with: with another one it is another content. */

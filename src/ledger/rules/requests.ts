@@ -12,7 +12,7 @@ export type Funds = {
   readonly heldRaw: bigint;
 };
 
-/** Who asks to spend, as far as spend controls and attribution care. */
+/** The caller that spends, by the fields that spend controls and attribution use. */
 export type Spender = {
   readonly agentId: number;
   /** The developer's account, where the request names it. */
@@ -21,7 +21,7 @@ export type Spender = {
   readonly keyId?: number;
   /** The first key of its line of rotations, whose budget it spends; absent: it is the first itself. */
   readonly keyRootId?: number;
-  /** What the task is worth to the caller, 10000 being once. */
+  /** Worth of the task to its caller, as a factor in bps: 10000 is once. */
   readonly taskValueBps?: number;
   readonly taskId?: string;
   readonly actionId?: string;
@@ -50,7 +50,7 @@ export type UsedReserve<T> = {
   readonly claim: SessionClaim | 'lost' | undefined;
 };
 
-/** Where the money is to go. */
+/** Recipient of the money, as spend controls see it. */
 export type Destination = {
   /** A vendor's host, or the maker of a model; null where spend controls know no name for it. */
   readonly host: string | null;
@@ -116,9 +116,9 @@ export type HoldRequest = {
 
 export type SettleRequest = {
   readonly hold: Hold;
-  /** What the work cost. No more than the hold is taken of it; the rest is a shortfall of the source. */
+  /** Cost of the work. At most the hold is charged; the rest is a shortfall of the source. */
   readonly actualRaw: bigint;
-  /** What of that the agent is billed, where its source reports more than the work can have used. */
+  /** Part of the cost that the agent is billed, when its source reports more than the work can have used. */
   readonly billableRaw?: bigint;
   readonly account: SpendAccount;
   /** Names the upstream in `shortfall:<source>`. */
@@ -141,7 +141,7 @@ export type SessionClaim = {
   readonly shrinks?: number;
   /** The agent key that opened the session; once it is revoked, nothing more is held. */
   readonly keyId?: number;
-  /** What the task is worth to its caller, which goes for later holds, too. */
+  /** Worth of the task to its caller, as a factor in bps. It applies to later holds, too. */
   readonly taskValueBps?: number;
 };
 
@@ -150,7 +150,7 @@ export type OpenSession = {
   readonly sessionId: string;
   readonly reserveRaw: bigint;
   readonly kind: 'transcription' | 'realtime' | 'call';
-  /** What the session's charge row will say if another process has to settle it. */
+  /** Target of the session's charge row, in case another process has to settle it. */
   readonly target: string;
   readonly model: string;
   readonly destination: Destination;
@@ -159,7 +159,7 @@ export type OpenSession = {
   readonly isQuiet?: boolean;
 };
 
-/** How a session ends: why, and how it went where its process lived to report it. */
+/** End of a session: its reason, and a summary when its process lived to report it. */
 export type SessionEnd = {
   readonly claim: SessionClaim;
   readonly reason: string;

@@ -1,7 +1,7 @@
 import type { AllowlistMode } from '../../policy/allowlist.ts';
 import type { Policy } from '../../policy/policy.ts';
 
-/** What an agent may do, as of one `rulesVersion` of its row. */
+/** Status, keys and policies of an agent, as of one `rulesVersion` of its row. */
 export type Rules = {
   readonly status: 'pending_delegation' | 'active' | 'suspended' | 'closed';
   readonly accountId: string;
@@ -16,7 +16,7 @@ export type Rules = {
   readonly policies: readonly Policy[];
   /** Those of its whole team, by id: their counters are not the agent's, and only the database knows them. */
   readonly teamPolicies: readonly Policy[];
-  /** How well outcomes were, in bps, by the seconds of the window; null where none was reported. */
+  /** Quality of the agent's outcomes in bps, by the window's length in seconds; null when none was reported. */
   readonly quality: ReadonlyMap<number, number | null>;
   /** Shares of the agent's funding, in bps, whose crossing is written as an event. */
   readonly thresholds: readonly Threshold[];

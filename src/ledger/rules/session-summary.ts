@@ -1,4 +1,4 @@
-/** How long one stage took over all turns of a session, in whole milliseconds. */
+/** Times of one stage over all turns of a session, in whole milliseconds. */
 export type StageSummary = {
   readonly count: number;
   readonly meanMs: number;
@@ -28,17 +28,17 @@ export const STAGES = [
  */
 export type Stage = (typeof STAGES)[number];
 
-/** How a live session went; written with its settlement. Null is what its kind of session does not know. */
+/** Summary of a live session, written with its settlement. Null: a figure that its kind of session does not know. */
 export type SessionSummary = {
   readonly turns: number;
   readonly interruptions: number;
   readonly heardSeconds: number;
   readonly spokenSeconds: number;
   readonly stages: Readonly<Partial<Record<Stage, StageSummary>>>;
-  /** How far the caller's sound came from its audio time: smoothed, and at the most. */
+  /** Deviation of the caller's audio from its audio time, in milliseconds: smoothed, and the largest. */
   readonly jitterMs: number | null;
   readonly jitterMaxMs: number | null;
-  /** How often, and how long, a client that plays in real time ran dry in the middle of an answer. */
+  /** Times that a client which plays in real time ran out of audio within an answer: their number, and their sum. */
   readonly underruns: number | null;
   readonly underrunMs: number | null;
 };

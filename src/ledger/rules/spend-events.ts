@@ -6,10 +6,10 @@ import type { Rules } from './rules.ts';
 const AT_LIMIT_BPS = 9_500;
 const WHOLE_BPS = 10_000n;
 
-/** What of an agent's money its utilization is made of. */
+/** Amounts of an agent from which its utilization is computed. */
 export type Utilized = Pick<BalanceState, 'creditedRaw' | 'consumedRaw' | 'heldRaw'>;
 
-/** What has gone out: spent, or held for work in flight, which nothing else can spend any more. */
+/** Returns the money that has gone out: spent, or held for work in flight. */
 export const outRaw = ({ consumedRaw, heldRaw }: Omit<Utilized, 'creditedRaw'>): bigint =>
   consumedRaw + heldRaw;
 

@@ -18,17 +18,17 @@ export type Reading = Snapshot & {
   readonly teamCounters: readonly Counter[];
 };
 
-/** What may still be spent, and by which caps. */
+/** Amount that may still be spent, by the balance and by each cap. */
 export type Room = {
   /** By the ids of their policies. */
   readonly caps: readonly CapState[];
-  /** What the balance leaves: all but what is kept for tasks. */
+  /** Spendable balance minus the money that is kept for tasks. */
   readonly availableRaw: bigint;
 };
 
 export type SpendState = Reading &
   Room & {
-    /** What is kept for tasks and not spent yet. */
+    /** Money that is kept for tasks and not spent yet. */
     readonly reservedRaw: bigint;
   };
 
@@ -48,7 +48,7 @@ export function readAt(
   return { state, rules, position, counters, teamCounters };
 }
 
-/** How an agent stands to everything that limits it now: the one reading behind all that it and its developer see. */
+/** Returns the agent's state under all its limits. Every report to the agent and its developer comes from this reading. */
 export function spendStateOf(reading: Reading): SpendState {
   const { state, rules, counters, position } = reading;
   const kept = reservedRaw(rules, counters, position, null);
@@ -56,7 +56,10 @@ export function spendStateOf(reading: Reading): SpendState {
   return { ...reading, caps, reservedRaw: kept, availableRaw: leftOf(state, kept) };
 }
 
-/** What an agent's money and caps leave to one spending; what is kept for its task is its own. */
+/**
+ * Returns the room that an agent's balance and caps leave for one spending. The money kept for its own task is
+ * included.
+ */
 export function roomFor(reading: Reading, facts: SpendFacts, taskValueBps: number | null): Room {
   const { state, rules, counters, position } = reading;
   const kept = reservedRaw(rules, counters, position, facts.taskId);

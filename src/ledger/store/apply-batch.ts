@@ -69,7 +69,7 @@ export async function applyBatch(
     kind: 'applied',
     state: part.after,
   }));
-  // Of what was sent before, a copy may still be on its way.
+  // A first copy of resent parts may still be on its way, so they do not take the short path.
   if (!resent && (await applyAlone(sql, node, parts))) return outcomes;
   const encoded = encodeBatch(parts);
   const { parts: p, operations: o, holds: h, team: t, guards: g, companions } = encoded;

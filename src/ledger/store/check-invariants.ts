@@ -124,7 +124,7 @@ async function checkGuards(sql: Sql, from: number, to: number): Promise<Violatio
   return violations(4, rows);
 }
 
-/** Where a walk over all agents ends; 0 without any. */
+/** Returns the highest agent id, at which a walk over all agents ends; 0 without agents. */
 export async function findLastAgentId(sql: Sql): Promise<number> {
   const [row] = await sql<{ id: number | null }[]>`select max(agent_id) as id from agent_funds`;
   return row?.id ?? 0;

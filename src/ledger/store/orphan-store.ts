@@ -105,7 +105,7 @@ export type Journal = {
   readonly seq: number;
 };
 
-/** What a session had bought when it was last heard of. Only pieces priced and written count. */
+/** Reads the cost and the usage that a session has journaled. Only priced and written pieces count. */
 export async function readJournal(sql: Sql, sessionId: string): Promise<Journal> {
   const rows = await sql<{ seq: number; cost_raw: bigint; usage: Buffer }[]>`
     select seq, cost_raw, usage from session_journal where session_id = ${sessionId} order by seq`;

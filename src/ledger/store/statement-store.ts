@@ -26,7 +26,7 @@ export type BoughtLine = {
   readonly usage: Readonly<Record<string, number>>;
 };
 
-/** What an agent bought, oldest first, at most `limit` rows. */
+/** Returns the purchases of an agent, oldest first, at most `limit` rows. */
 export async function readCharges(
   sql: Queryable,
   agentId: number,
