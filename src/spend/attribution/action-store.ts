@@ -1,11 +1,11 @@
 import type { Queryable } from '../../platform/postgres/sql.ts';
 import type { ActionOutcome } from './outcome.ts';
 
-/** What an action cost and what became of it. One may be without the other. */
+/** An action's calls and cost, with its reported outcome. It may have only one of the two. */
 export type Action = {
   readonly actionId: string;
   readonly calls: number;
-  /** Of settled calls alone. */
+  /** Sum of the settled calls. */
   readonly spentRaw: bigint;
   readonly firstSeen: Date | null;
   readonly lastSeen: Date | null;

@@ -10,7 +10,10 @@ import { saveOutcome } from './outcome-store.ts';
 
 export type Attribution = ReturnType<typeof createAttribution>;
 
-/** What spending was for and what became of it. Another developer's agent reads as absent. */
+/**
+ * Creates the reports of outcomes and the reads of spending by action, charge and model. Another developer's agent
+ * reads as absent.
+ */
 export function createAttribution({ sql }: { readonly sql: Sql }) {
   async function report(agentId: number, actionText: string, outcome: OutcomeReport) {
     const actionId = requireActionId(actionText);
@@ -36,7 +39,7 @@ export function createAttribution({ sql }: { readonly sql: Sql }) {
       return { actions: (await findActions(sql, agentId, limit)).map(actionRecord) };
     },
 
-    /** What all agents of an account were charged last. */
+    /** Returns the last `limit` charges of all agents of an account. */
     async recentCharges(accountId: string, limit: number) {
       return { charges: (await findRecentCharges(sql, accountId, limit)).map(chargeRecord), limit };
     },

@@ -9,20 +9,23 @@ export type Charge = {
   readonly vendor: string;
   readonly endpoint: string;
   readonly amountRaw: bigint;
-  /** Of a live session; null of everything else. */
+  /** The live session that was charged; null for other charges. */
   readonly session: ChargedSession | null;
 };
 
 export type ChargedSession = {
   readonly id: string;
   readonly kind: string;
-  /** How it ended. */
+  /** Reason of the session's end. */
   readonly reason: string;
-  /** How it went; null where its process died, of which only its journal is known. */
+  /** Null when the session's process died, since only its journal is known. */
   readonly summary: SessionSummary | null;
 };
 
-/** The last `limit` lines of all agents of an account that cost something, newest first. Reads no more than so many of each. */
+/**
+ * Returns the last `limit` charges of all agents of an account, newest first, without free ones. Reads at most `limit`
+ * of each agent.
+ */
 export function findRecentCharges(
   sql: Queryable,
   accountId: string,

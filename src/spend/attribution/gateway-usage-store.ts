@@ -1,7 +1,7 @@
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
 
-/** What an agent has bought of the gateway. */
+/** Calls and cost of an agent's model purchases. */
 export type GatewayUsage = {
   readonly totalCalls: number;
   readonly totalCostRaw: bigint;

@@ -43,7 +43,7 @@ const NOTHING_READABLE = {
   code: 'no_readable_line',
 };
 
-/** What has been read of one upload so far. */
+/** The lines of one upload that were read so far. */
 class Upload {
   readonly rows: ReconciledRow[] = [];
   rejected = 0;

@@ -1,4 +1,4 @@
-/** What became of an action, as its agent or its owner says. */
+/** Outcome of an action, as its agent or its developer reports it. */
 export type OutcomeReport = {
   readonly status: 'success' | 'failure' | 'partial' | 'unknown';
   readonly scoreBps: number | null;

@@ -18,7 +18,7 @@ export type SpendEvent = {
   readonly label: string | null;
 };
 
-/** What one line of an upload holds. A readable one is a JSON object, of whatever kind. */
+/** Content of one line of an upload. `isReadable`: the line is a JSON object, whatever its fields. */
 export type ReadLine =
   | { readonly kind: 'blank' }
   | { readonly kind: 'rejected'; readonly isReadable: boolean }
@@ -36,7 +36,7 @@ const Fields = z.strictObject({
   prompt_tokens: tokens,
   completion_tokens: tokens,
   label: name.nullish(),
-  /** What was set aside beforehand; clients say whether, or how much. */
+  /** Amount that the client reserved beforehand, or only whether it did. It is accepted and not stored. */
   reserved: z.boolean().or(z.number()).nullish(),
 });
 

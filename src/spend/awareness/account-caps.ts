@@ -5,7 +5,7 @@ import { findLivingPolicies } from '../policies/policy-store.ts';
 
 export type AccountCaps = ReturnType<typeof createAccountCaps>;
 
-/** What caps an account as a whole, and what new agents begin with. */
+/** Creates the reads of an account's cap and of the limits that new agents begin with. */
 export function createAccountCaps(deps: Pick<ControlsDeps, 'sql' | 'now'>) {
   return {
     /** The one living session policy of the team. */

@@ -12,7 +12,7 @@ type Row = {
   policies: PolicyJson[] | null;
 };
 
-/** What each of many agents may spend now: its balance without what is kept for tasks. */
+/** Returns the amount that each of many agents may spend now: its balance minus the money kept for tasks. */
 export async function findAvailable(
   sql: Queryable,
   agentIds: readonly number[],

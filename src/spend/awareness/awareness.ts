@@ -16,7 +16,7 @@ export type Awareness = ReturnType<typeof createAwareness>;
 /** A payment that a developer wonders about, by the number of the key that would ask. */
 type Question = Omit<SpendRequest, 'key'> & { readonly keyId: number | null };
 
-/** What an agent may know of its own money, and its developer of what limits it. Nothing moves by asking. */
+/** Creates the reads of an agent's money and limits, for the agent and its developer. They move no money. */
 export function createAwareness(deps: {
   readonly sql: Sql;
   readonly spendState: SpendStateReader;

@@ -9,7 +9,7 @@ import { binds, type CapState, tightestOf } from '../../policy/evaluate.ts';
 import type { SpendFacts } from '../../policy/policy.ts';
 import type { TeamReadings } from './team-readings.ts';
 
-/** What an answer reports on what may still be spent in the same way. */
+/** Amount that is left for spending of the same kind, as an answer's headers report it. */
 export type BudgetLeft = {
   /** The least that the balance and the caps leave; undefined where that is not known. */
   readonly remainingRaw: bigint | undefined;
@@ -17,7 +17,7 @@ export type BudgetLeft = {
   readonly advisory: string | undefined;
 };
 
-/** What was bought, and by whom: that and nothing else decides which caps are reported. */
+/** Facts of a purchase and its spender. They alone decide which caps are reported. */
 export type SpendContext = { readonly facts: SpendFacts; readonly spender: Spender };
 
 export type BudgetReports = ReturnType<typeof createBudgetReports>;

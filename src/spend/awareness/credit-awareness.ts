@@ -3,7 +3,10 @@ import { isoTime } from '../../kernel/clock.ts';
 import { outRaw, utilizationBps } from '../../ledger/rules/spend-events.ts';
 import type { SpendState } from '../../ledger/rules/spend-state.ts';
 
-/** Whether there is enough for what the agent has in mind. Amounts are digit strings, null only without a session limit. */
+/**
+ * Returns the agent's available money, credit and session limit. Amounts are digit strings, null only without a session
+ * limit.
+ */
 export function creditRemaining(agent: Agent, spendState: SpendState) {
   const { state, caps, availableRaw, position } = spendState;
   const session = caps.find(({ policy }) => policy.kind === 'session' && policy.agentId !== null);
@@ -23,7 +26,7 @@ export function creditRemaining(agent: Agent, spendState: SpendState) {
   };
 }
 
-/** Where the agent is in the life of its loans. Without any it is idle, or at the end of its line. */
+/** Returns the state of the agent's loans. Without loans it is `idle`, or `at_limit` when its credit line is used up. */
 export function loanState(agent: Agent, spendState: SpendState) {
   const isAtLimit =
     agent.fundingMode === 'credit_line' &&

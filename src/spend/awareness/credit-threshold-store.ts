@@ -50,7 +50,7 @@ export async function insertThreshold(
   return row && toThreshold(row);
 }
 
-/** Whether it was there. */
+/** Deletes a threshold. Returns true when it existed. */
 export async function deleteThreshold(
   tx: Queryable,
   agentId: number,
@@ -62,7 +62,7 @@ export async function deleteThreshold(
   return rows.length > 0;
 }
 
-/** What was put in and what has gone out of it, under the lock of the agent's row. */
+/** Returns the agent's credited, consumed and held amounts, and locks the row of its balance. */
 export async function lockFunding(tx: Queryable, agentId: number): Promise<Utilized | undefined> {
   const [row] = await tx<Utilized[]>`
     select credited_raw as "creditedRaw", consumed_raw as "consumedRaw", held_raw as "heldRaw"

@@ -14,7 +14,10 @@ import {
 
 export type CreditThresholds = ReturnType<typeof createCreditThresholds>;
 
-/** What an agent wants to hear of its funding: crossings are found by the ledger, in the commit that makes them. */
+/**
+ * Creates the routes' reads and changes of funding thresholds. The ledger finds crossings, in the commit that makes
+ * them.
+ */
 export function createCreditThresholds(deps: {
   readonly sql: Sql;
   readonly invalidations: Invalidations;

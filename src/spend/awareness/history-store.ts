@@ -2,10 +2,10 @@ import type { Queryable } from '../../platform/postgres/sql.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { bucketAt, bucketStartMs, bucketsOf } from '../../policy/window.ts';
 
-/** Whose policy it is: one agent's, or (without an agent) that of all agents of the account. */
+/** Owner of a policy: one agent, or (with `agentId` null) all agents of the account together. */
 export type PolicyOwner = { readonly accountId: string; readonly agentId: number | null };
 
-/** What decides which charges count under a policy. */
+/** The fields of a policy that decide which charges count under it. */
 export type Counted = Pick<
   Policy,
   'kind' | 'matchKey' | 'matchKind' | 'window' | 'effectiveFromSec'
@@ -16,7 +16,7 @@ export type Counted = Pick<
 
 export type SettledLine = { readonly bucket: number; readonly amountRaw: bigint };
 
-/** What was settled up to a charge of each agent, bucket by bucket. Later ones are still to be added. */
+/** Settled amounts by bucket, up to one charge of each agent. Later charges are still to be added. */
 export type History = {
   readonly of: Counted;
   readonly head: number;
@@ -74,7 +74,7 @@ function sinceMs(of: Counted, head: number): number {
   return Math.max(of.startsAtMs, effective, 0);
 }
 
-/** How wide a bucket is. Without stretches of time, and of a calendar, only the present one counts. */
+/** Returns the width of a bucket in milliseconds. Undefined: the window has one bucket, so only the present one counts. */
 function bucketMsOf(of: Counted, head: number): number | undefined {
   const [first, second] = [bucketStartMs(of.window, head), bucketStartMs(of.window, head + 1)];
   const isOne = bucketsOf(of.window) === 1 || first === undefined || second === undefined;

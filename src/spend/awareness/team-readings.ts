@@ -10,8 +10,8 @@ type Reading = { readonly atMs: number; readonly counters: Promise<Counters | un
 export type TeamReadings = ReturnType<typeof createTeamReadings>;
 
 /**
- * What counts under the caps of teams, for answers that only report it: one reading a second for a team, however many
- * requests need it. Undefined where the database does not answer soon; the answer then omits these figures.
+ * Reads the counters of team caps for answers that only report them: one reading a second for each team. Undefined when
+ * the database does not answer within `LIMITS.teamReadingWaitMs`; the answer then omits these figures.
  */
 export function createTeamReadings(deps: {
   readonly read: (policyIds: readonly number[]) => Promise<Counters>;

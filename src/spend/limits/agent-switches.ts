@@ -15,7 +15,10 @@ export type AgentSwitches = ReturnType<typeof createAgentSwitches>;
 
 const DIMENSION = { api: 'host', vendor: 'vendor' } as const;
 
-/** What is on or off for one agent: whether destinations must be allowed, and whether its keys may loosen. */
+/**
+ * Creates the reads and changes of an agent's allowlist mode and of the lock that keeps its own keys from loosening
+ * controls.
+ */
 export function createAgentSwitches(deps: ControlsDeps) {
   async function controlsOf(scope: AgentScope) {
     await requireAgent(deps.sql, scope);

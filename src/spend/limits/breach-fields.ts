@@ -6,8 +6,8 @@ export const isSessionLimit = ({ policy }: Breach): boolean =>
   policy.kind === 'session' && policy.agentId !== null;
 
 /**
- * What a refusal by a cap says of it, on every route. `requiredRaw` is null where the price is not known: a cap that is
- * used up refuses a call before its vendor is asked.
+ * Returns the fields of a refusal by a cap, the same on every route. `requiredRaw` is null when the price is unknown: a
+ * used-up cap refuses a call before its vendor is asked.
  */
 export function breachFields(
   refusal: Extract<HoldRefusal, { reason: 'cap_exceeded' }>,

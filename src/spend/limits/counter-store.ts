@@ -41,7 +41,7 @@ export async function seedCounter(
   else await changeOwnCounters(tx, owner.agentId, policy.id, [counter]);
 }
 
-/** What decides which charges count under it. */
+/** Picks the fields of a policy that decide which charges count under it. */
 export const countedOf = (
   { kind, matchKey, matchKind, window, effectiveFromSec }: Omit<Counted, 'startsAtMs'>,
   startsAtMs: number,
@@ -54,7 +54,7 @@ export async function dropCounter(tx: Queryable, policy: Policy): Promise<void> 
   } else await changeOwnCounters(tx, policy.agentId, policy.id, []);
 }
 
-/** What counts under policies of a team, as it was counted last: roll it to the present before reading. */
+/** Returns the counters of team policies as they were last written. Roll them to the present before reading. */
 export async function readTeamCounters(
   sql: Queryable,
   policyIds: readonly number[],

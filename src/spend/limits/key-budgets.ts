@@ -28,7 +28,7 @@ export type KeyBudgets = ReadonlyMap<number, BudgetView>;
 
 type KeyOwner = PolicyOwner & { readonly agentId: number };
 
-/** What keys may spend: a policy that matches the first key of the line, so that a rotation changes nothing. */
+/** Returns the budgets of an agent's keys. A budget is a policy on the first key of a line, so a rotation keeps it. */
 export async function readKeyBudgets(
   sql: Queryable,
   owner: KeyOwner,

@@ -11,7 +11,7 @@ export const limitChain = (spendState: SpendState): ChainRow[] => [
   balanceRow(spendState, spendState.availableRaw),
 ];
 
-/** What leaves a spending the least room. The balance is reported where no cap leaves less. */
+/** Returns the limit that leaves the least for a spending. The balance is reported when no cap leaves less. */
 export function bindingOf(spendState: SpendState, room: Room) {
   const { availableRaw } = room;
   const tightest = tightestOf(room.caps);
@@ -35,7 +35,7 @@ const capRow = ({ policy, capRaw, spentRaw, remainingRaw, windowResetsAtMs }: Ca
   windowResetsAt: windowResetsAtMs === null ? null : isoTime(windowResetsAtMs),
 });
 
-/** What was ever put in, and what of it is spent or in flight; what is kept for tasks is no part of what remains. */
+/** Row of the balance: the limit is all money ever credited. Money kept for tasks is no part of `remainingRaw`. */
 const balanceRow = ({ state }: SpendState, remainingRaw: bigint) => ({
   scope: 'balance' as const,
   kind: null,

@@ -26,7 +26,7 @@ export type Resolved =
     }
   | { readonly decision: 'decline'; readonly decline: Fields & { readonly error: string } };
 
-/** What would become of a payment now, by the same rules that a hold is decided by. Nothing moves by asking. */
+/** Decides a planned payment by the rules that decide a hold. It moves no money. */
 export function resolveSpend(spendState: SpendState, wanted: SpendRequest): Resolved {
   const host = hostOf(wanted.host);
   const refusal =
@@ -53,7 +53,7 @@ const factsOf = (wanted: SpendRequest, host: string | undefined): SpendFacts => 
   payee: wanted.recipient?.toLowerCase() ?? null,
 });
 
-/** What is asked before there is anything to pay: may the agent spend at all, and go there? */
+/** Returns the refusal of an agent that may not spend at all, or not at this destination, before the amount is judged. */
 function refusalOfDestinationTo(
   { rules, position }: SpendState,
   { key, recipient, host: asked }: SpendRequest,

@@ -17,7 +17,10 @@ export type SessionLimit = ReturnType<typeof createSessionLimit>;
 
 const NONE = { active: false, limitRaw: null, sessionStartedAt: null } as const;
 
-/** How much an agent may spend until the limit is set anew; to set it begins a new session. */
+/**
+ * Creates the reads and changes of an agent's session limit: an amount for all its spending since the limit was set.
+ * Setting the limit begins a new session.
+ */
 export function createSessionLimit(deps: ControlsDeps) {
   return {
     async read(scope: AgentScope) {

@@ -5,7 +5,7 @@ import type { Sql } from '../../platform/postgres/sql.ts';
 import { findAvailable } from '../awareness/available-store.ts';
 import { readTeamCounters } from './counter-store.ts';
 
-/** How agents stand to their money and caps. */
+/** Reads the money and caps of agents. */
 export interface SpendStateReader {
   /** As committed now; undefined where there is no such agent. */
   read(agentId: number): Promise<SpendState | undefined>;
@@ -14,7 +14,7 @@ export interface SpendStateReader {
    * along. Enough to let something through that is decided again before money moves, and never to refuse it.
    */
   recall(agentId: number): SpendState | undefined;
-  /** What each of many agents may spend now. */
+  /** Returns the amount that each of many agents may spend now. */
   available(agentIds: readonly number[]): Promise<ReadonlyMap<number, bigint>>;
 }
 

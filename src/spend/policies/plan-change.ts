@@ -58,7 +58,10 @@ function windowAfter(
   return { kind: 'rolling', seconds };
 }
 
-/** Whether what counts under it must be counted anew: not where only the amounts that it allows have changed. */
+/**
+ * Returns true when an edit changes which charges count, so that they must be counted again. A change of the allowed
+ * amounts does not.
+ */
 export const isRecounted = (before: StoredPolicy, after: StoredPolicy): boolean =>
   before.effectiveFromSec !== after.effectiveFromSec ||
   before.effectiveUntilSec !== after.effectiveUntilSec ||

@@ -8,7 +8,10 @@ export type Plan<T> =
   | { readonly kind: 'planned'; readonly policy: T }
   | { readonly kind: 'refused'; readonly details: readonly ValidationDetail[] };
 
-/** What several fields say together is right, or what is wrong with it. */
+/**
+ * Plans a policy from a request whose fields were checked singly. Refused with details when fields contradict each
+ * other.
+ */
 export function planPolicy(wanted: PolicyRequest, nowSec: number): Plan<NewPolicy> {
   const details: ValidationDetail[] = [];
   const wrong: Complain = (path, message) =>

@@ -66,7 +66,7 @@ export function createPolicies(deps: ControlsDeps) {
       });
     },
 
-    /** What was settled before now counts no more; what is held still does. */
+    /** Restarts a rolling policy: charges settled before now no longer count, open holds still do. */
     async reset(scope: Scope, policyId: number) {
       return changeControls(deps, scope, async (change) => {
         const policy = await requirePolicy(change, scope, policyId);

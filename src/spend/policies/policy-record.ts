@@ -5,7 +5,7 @@ import { type StoredPolicy, statusOf } from './policy-request.ts';
 
 type At = { readonly nowMs: number; readonly nowSec: number };
 
-/** What counts under a policy, and what is left of its limit; a counter that is not there yet is empty. */
+/** Returns the amount that counts under a policy and the rest of its limit. A missing counter reads as empty. */
 export function usageOf(policy: StoredPolicy, counter: Counter | undefined, nowMs: number) {
   const spent = counter === undefined ? 0n : spentRaw(counter, bucketAt(policy, nowMs));
   const remaining = policy.limitRaw > spent ? policy.limitRaw - spent : 0n;
@@ -41,7 +41,7 @@ export function policyRecord(policy: StoredPolicy, counter: Counter | undefined,
     reserves: policy.reserves,
     createdAt: policy.createdAt.toISOString(),
     spentRaw: usage?.spentRaw.toString() ?? null,
-    // Where outcomes tighten it, what is left is another amount for each agent and half minute.
+    // With a quality floor the remaining amount differs by agent and changes every half minute, so it is left out.
     remainingRaw: policy.qualityFloorBps === null ? (usage?.remainingRaw.toString() ?? null) : null,
   };
 }

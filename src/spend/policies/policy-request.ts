@@ -1,10 +1,10 @@
 import type { AllowlistMode } from '../../policy/allowlist.ts';
 import type { MatchKind, Policy, SpendWindow } from '../../policy/policy.ts';
 
-/** What its callers may cap: everything but the budget of a key, which has routes of its own. */
+/** Kinds of policy that callers may create on the policy routes. The budget of a key has its own routes. */
 export type RequestedKind = 'task' | 'api' | 'vendor' | 'session';
 
-/** What a caller may say of a policy at any time; null clears. Each field was checked by itself. */
+/** Fields of a policy that a caller may set at any time; null clears. Each field was checked by itself. */
 export type PolicyBounds = {
   readonly limitFloorRaw?: bigint | null | undefined;
   readonly limitCeilingRaw?: bigint | null | undefined;
@@ -65,7 +65,7 @@ export type AgentControls = {
   readonly locked: boolean;
 };
 
-/** Whether it caps anything, or will when its time comes. */
+/** Returns true when a policy is neither revoked nor over: it is in effect, or will be. */
 export function isLiving(policy: StoredPolicy, nowSec: number): boolean {
   return policy.revokedAt === null && !isOver(policy, nowSec);
 }

@@ -143,7 +143,7 @@ export async function updatePolicy(tx: Queryable, policy: StoredPolicy): Promise
     where id = ${policy.id}`;
 }
 
-/** Of policies that end by themselves only some of the newest are kept to be revived. */
+/** Revokes the policies that are over, except the newest `LIMITS.pastPoliciesListed`, which may be revived. */
 export async function endLongOver(
   tx: Queryable,
   owner: PolicyOwner,
@@ -166,7 +166,7 @@ export async function markRevoked(tx: Queryable, policyId: number): Promise<void
 
 const raw = (amountRaw: bigint | null): string | null => amountRaw?.toString() ?? null;
 
-/** What counts under an agent's own policies, as it was counted last. */
+/** Returns the counters of an agent's own policies as they were last written. */
 export async function readOwnCounters(sql: Queryable, agentId: number) {
   const [row] = await sql<{ counters: string | null }[]>`
     select counters from agent_funds where agent_id = ${agentId}`;
