@@ -33,7 +33,7 @@ function provisioningRecord(agent: Agent) {
   return { step, attempts, nextAttemptAt: nextAttemptAt?.toISOString() ?? null };
 }
 
-/** What an agent may spend now, what is kept of its money for tasks, and what vendors have been paid that waits for the chain. */
+/** Amounts of an agent: spendable now, kept for tasks, and paid to vendors while the chain is undecided. */
 export type Money = {
   readonly availableRaw: bigint;
   readonly reservedRaw: bigint;

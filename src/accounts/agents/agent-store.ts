@@ -128,7 +128,7 @@ export type NewAgent = {
   readonly borrowLimitRaw: bigint | null;
   readonly maxRateBps: number;
   readonly expirySeconds: number;
-  /** Until then no other process provisions it. */
+  /** Time before which no other process provisions the agent. */
   readonly provisionNextAt: Date;
 };
 

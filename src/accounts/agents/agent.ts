@@ -20,9 +20,9 @@ export type Agent = {
   readonly delegationTxHash: string | null;
   /** While it is so, the agent's own keys may only tighten its controls. */
   readonly selfServiceLocked: boolean;
-  /** What it may spend until the limit is set anew; null: it has no such limit. */
+  /** Limit on all spending since `startedAt`, until it is set anew; null: no such limit. */
   readonly session: { readonly limitRaw: bigint; readonly startedAt: Date } | null;
-  /** How often provisioning has failed, and when it is tried next. */
+  /** Number of failed attempts at provisioning, and the time of the next one. */
   readonly provisionAttempts: number;
   readonly provisionNextAt: Date | null;
   readonly createdAt: Date;
@@ -30,7 +30,7 @@ export type Agent = {
   readonly closedAt: Date | null;
 };
 
-/** What a developer may ask of the status route. */
+/** Status that a developer may request. */
 export type WantedStatus = 'active' | 'suspended';
 
 export type StatusPlan =
@@ -57,7 +57,7 @@ export const retryDelayMs = (
   bounds: { readonly first: number; readonly max: number },
 ): number => Math.min(bounds.max, bounds.first * 2 ** attempts);
 
-/** What keeps a pending agent, and when that is tried again. */
+/** The provisioning step that a pending agent waits for, and the time of its next attempt. */
 export type Provisioning = {
   readonly step: 'managed_wallet' | 'delegation';
   readonly attempts: number;

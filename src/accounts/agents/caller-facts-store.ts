@@ -2,7 +2,7 @@ import type { CallerFacts } from '../../engines/engine.ts';
 import { assert } from '../../kernel/assert.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
 
-/** What an agent may learn about itself, as it is committed now. */
+/** Returns the facts that an agent may learn about itself, as committed now. */
 export async function readCallerFacts(sql: Queryable, agentId: number): Promise<CallerFacts> {
   const [row] = await sql<CallerFacts[]>`
     select agents.name as "agentName",

@@ -1,7 +1,7 @@
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
 
-/** What provisioning found out, written when it is whole. */
+/** Result of provisioning an agent, written once it is complete. */
 export type Provisioned = {
   readonly walletAddress: string;
   readonly operatorExpiry: number;

@@ -21,7 +21,7 @@ const Sealed = z.object({
   session: z.unknown().optional(),
 });
 
-/** What a short-lived key is for: one realtime session, or the routes and sockets of Deepgram's protocol. */
+/** Use of a short-lived key: one realtime session, or the routes and sockets of Deepgram's protocol. */
 export type ClientSecretUse = z.output<typeof Use>;
 
 export type ClientSecretRequest = {
@@ -64,7 +64,8 @@ export function createClientSecrets(deps: {
       const plain = Buffer.from(JSON.stringify(content));
       const sealed = seal(sealingSecret, PURPOSE, deflateRawSync(plain), random);
       const value = BRAND.clientSecretPrefix + Buffer.from(sealed).toString('base64url');
-      // What packs well is small in its header only: opening it unpacks it and sends it on.
+      // A session that compresses well fits the header, but is large again when opened and sent on. So both sizes are
+      // bounded.
       const isLarge = plain.length > LIMITS.clientSecretSessionBytes;
       if (isLarge || value.length > LIMITS.clientSecretChars) {
         throw errors.gateway.invalidRequest(

@@ -3,7 +3,7 @@ import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 import type { Invalidation } from './invalidation.ts';
 import { insertInvalidations, type StoredInvalidation } from './invalidation-store.ts';
 
-/** What work returned, and the notices that were written; none where it changed nothing. */
+/** Result of the work, with the notices that were written; none when the work changed nothing. */
 export type Committed<T> = { readonly done: T; readonly written: readonly StoredInvalidation[] };
 
 /** Undoes the sql transaction of work that changed nothing. */

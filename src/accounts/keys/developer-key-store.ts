@@ -84,7 +84,7 @@ export type KnownDeveloperKey = {
   readonly permissions: Permissions;
 };
 
-/** Who a developer key belongs to, if it works at `now`. */
+/** Returns the account and wallet of a developer key that is valid at `now`. */
 export async function findDeveloperByDigest(
   sql: Queryable,
   digest: string,

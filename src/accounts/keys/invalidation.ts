@@ -1,4 +1,4 @@
-/** What every process must drop from its caches, and whose open sockets it must close. */
+/** A change after which every process drops cached entries, and closes open sockets where the kind says so. */
 export type Invalidation =
   | { readonly kind: 'agent_key_revoked'; readonly agentId: number; readonly keyId: number }
   | { readonly kind: 'developer_key_revoked'; readonly keyId: number }
@@ -7,5 +7,5 @@ export type Invalidation =
   /** Provisioned, resumed, or given a key: drop the agent from caches; open sockets may go on. */
   | { readonly kind: 'agent_changed'; readonly agentId: number };
 
-/** What a subscriber hears. `everything`: notices may have been missed, so nothing cached can be trusted. */
+/** Notice to a subscriber. `everything`: notices may have been missed, so no cached entry can be trusted. */
 export type Notice = Invalidation | { readonly kind: 'everything' };

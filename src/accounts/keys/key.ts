@@ -1,4 +1,4 @@
-/** What a key may do: `read` only looks, `read_write` also changes and spends. */
+/** Permission of a key: `read` only reads, `read_write` also changes and spends. */
 export type Permissions = 'read' | 'read_write';
 
 /** `auto`: this server marks prompts for the caches of upstreams that need marks, where the caller has set none. */

@@ -14,7 +14,7 @@ const MAX_ROW_ID = 2_147_483_647;
 
 export type Admin = ReturnType<typeof createAdmin>;
 
-/** What the operator of this server may do with any account's agents. */
+/** Creates the operator's reads and changes of any account's agents. */
 export function createAdmin(deps: AgentsDeps) {
   const { sql } = deps;
 

@@ -22,7 +22,7 @@ type Deps = {
   readonly now: () => number;
 };
 
-/** What a key that works may spend. A key that does not work any more, or never did, reads as absent. */
+/** Creates the changes of key budgets. A key that is revoked or never existed reads as absent. */
 export function createAgentKeyBudgets({ invalidations, now }: Deps) {
   async function change<T>(
     owner: KeyOwner,

@@ -103,7 +103,7 @@ export function createAgents(deps: AgentsDeps) {
   };
 }
 
-/** How far an agent's money is used, and what it has done lately. */
+/** Returns the utilization of an agent's money and its recent charges. */
 async function activityOf({ sql, spendState }: AgentsDeps, agent: Agent) {
   const found = await spendState.read(agent.id);
   assert(found !== undefined, 'every agent has a balance');

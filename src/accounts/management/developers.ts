@@ -15,7 +15,7 @@ import { findUsage } from './usage-store.ts';
 
 export type Developers = ReturnType<typeof createDevelopers>;
 
-/** What a developer may know of the own account. */
+/** Creates the sign-in and sign-out of developers, and the reads of their own account. */
 export function createDevelopers(deps: {
   readonly sql: Sql;
   readonly clock: Clock;

@@ -12,7 +12,7 @@ export type Funding = ReturnType<typeof createFunding>;
 
 const CHAIN = { network: 'base', chainId: 8453, token: 'USDC' } as const;
 
-/** Where the money of an agent is to be sent, and what keeps it from being seen. */
+/** Creates the read of an agent's deposit address, with warnings about anything that keeps a deposit from being seen. */
 export function createFunding(deps: {
   readonly sql: Queryable;
   readonly spendState: Pick<SpendStateReader, 'read'>;

@@ -2,7 +2,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 import type { Utilized } from '../../ledger/rules/spend-events.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
 
-/** What an agent has spent of late and is used with. */
+/** Recent spending of an agent, with its keys and phone number. */
 export type Rollup = Utilized & {
   readonly recentSpendRaw: bigint;
   readonly keys: number;

@@ -2,7 +2,7 @@ import type { Queryable } from '../../platform/postgres/sql.ts';
 
 export type Usage = { readonly totalRequests: number; readonly totalSpentRaw: bigint };
 
-/** What an account's agents have used so far; what a close took out was not spent. */
+/** Returns the requests and spending of an account's agents. Money that a close withdrew does not count as spent. */
 export async function findUsage(sql: Queryable, accountId: string): Promise<Usage> {
   const [row] = await sql<{ requests: number; consumed: string; withdrawn: string }[]>`
     with own as (select id, status from agents where account_id = ${accountId})

@@ -25,7 +25,7 @@ type ChangeDeps = {
   readonly random: Random;
   readonly supported: readonly string[];
   readonly vendorOf: (provider: string) => string;
-  /** What the keys are sealed under. Throws the refusal where there is none. */
+  /** Returns the secret that seals the keys. Throws the refusal when none is configured. */
   readonly requireSecret: () => string;
   /** Called with the account after every attempt to change a key: a commit whose answer was lost may stand. */
   readonly onTouched: (owner: Pick<KeyOwner, 'accountId'>) => void;

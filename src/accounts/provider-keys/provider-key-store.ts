@@ -13,7 +13,7 @@ type Row = {
   updated_at: Date;
 };
 
-/** What may be shown: the sealed key never leaves with it. */
+/** Columns that may be shown; the sealed key is not among them. */
 const shown = (sql: Queryable) =>
   sql`id, provider, key_prefix, label, enabled, created_by, last_used_at, created_at, updated_at`;
 

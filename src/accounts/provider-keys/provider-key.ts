@@ -1,6 +1,6 @@
 import { LIMITS } from '../../kernel/limits.ts';
 
-/** Whose key, and at which provider. */
+/** The account that owns a key, and the key's provider. */
 export type Place = { readonly accountId: string; readonly provider: string };
 
 /** A stored key of an account at a provider. The key itself is no part of it. */
@@ -17,12 +17,12 @@ export type ProviderKey = {
   readonly updatedAt: Date;
 };
 
-/** What a key may be made of: it travels in a header. */
+/** Characters that a key may contain: it travels in a header. */
 const PRINTABLE = /^[\x20-\x7e]+$/;
 
 export const PROVIDER_KEY_RULE = `must have 1 to ${LIMITS.providerKeyChars} printable ASCII characters`;
 
-/** Whether a text, without the blanks around it, can be a provider's key. */
+/** Returns true when a text, already trimmed, can be a provider's key. */
 export const isProviderKey = (text: string): boolean =>
   text.length <= LIMITS.providerKeyChars && PRINTABLE.test(text);
 
@@ -30,7 +30,7 @@ export const isProviderKey = (text: string): boolean =>
 export const maskedPrefix = (key: string): string =>
   `${key.slice(0, Math.min(4, Math.floor(key.length / 4)))}...`;
 
-/** Where a sealed key belongs: it opens for no other account and no other provider. */
+/** Context that a key is sealed with: it opens for no other account and no other provider. */
 export const sealedPlace = ({ accountId, provider }: Place): string =>
   JSON.stringify(['provider key', accountId, provider]);
 

@@ -75,7 +75,7 @@ export function createProviderKeys(deps: Deps) {
       if (opened !== undefined) keyUse.touch('provider', opened.id);
     },
 
-    /** Whether an account has any key that is enabled. */
+    /** Returns true when an account has at least one enabled key. */
     holdsAny(accountId: string): boolean | Promise<boolean> {
       const keys = keysOf(accountId);
       return keys instanceof Promise ? keys.then(({ size }) => size > 0) : keys.size > 0;

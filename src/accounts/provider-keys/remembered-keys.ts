@@ -49,7 +49,7 @@ export function createRememberedKeys<T>(deps: {
       return known === undefined ? read(accountId) : known.found;
     },
 
-    /** What is being read meanwhile is not remembered either. */
+    /** Drops the entry of an account. A read that is under way is not remembered either. */
     forget: (accountId: string): boolean => entries.delete(accountId),
 
     size: (): number => entries.size,

@@ -1,6 +1,6 @@
 import type { Agent } from '../agents/agent.ts';
 
-/** What an operator may do for an agent's wallet, as the matcher contract keeps it. */
+/** Permission of an operator on an agent's wallet, as the matcher contract keeps it. */
 export type OperatorPermission = {
   readonly agentId: number;
   readonly wallet: string;

@@ -1,6 +1,6 @@
 import type { Authorization, TokenDomain } from '../../x402/authorization.ts';
 
-/** Who holds the agents' wallets. Private keys never come out of it. */
+/** The service that holds the agents' wallets. It never reveals a private key. */
 export interface ManagedWallets {
   /**
    * The wallet of a reference (`<accountId>:<agentId>`), made at the first call; the same reference

@@ -16,8 +16,8 @@ type RenewDeps = {
 };
 
 /**
- * Delegates anew for an agent that was just read, from now on for so long, whether or not the old delegation has ended.
- * The grant comes first: a failure between the two steps leaves the agent as it was, and a repeat mends it.
+ * Delegates for an agent that was just read, from now on for `expirySeconds`, whether or not the old delegation has
+ * ended. The grant comes first: a failure between the two steps leaves the agent as it was, and a repeat mends it.
  */
 export async function renewDelegation(
   deps: RenewDeps,

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { canonicalJson } from '../../kernel/json/canonical-json.ts';
 
-/** What a wallet provider must see unchanged: a change of one byte needs another signature. */
+/** The signed parts of a request to a wallet provider. A change of one byte needs another signature. */
 export type SignedRequest = {
   readonly method: 'POST';
   readonly url: string;

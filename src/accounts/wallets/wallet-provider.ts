@@ -25,7 +25,7 @@ export type ProviderSettings = {
   readonly appId: string;
   readonly appSecret: string;
   readonly signingKey: KeyObject;
-  /** What the provider's own headers begin with. */
+  /** Prefix of the provider's own headers. */
   readonly headerPrefix: string;
 };
 
@@ -38,7 +38,7 @@ export interface WalletProvider {
   find(externalId: string): Promise<ProvidedWallet | undefined>;
   /** Makes it, or answers the one that is there: asking twice makes one wallet. */
   create(externalId: string): Promise<ProvidedWallet>;
-  /** What the provider says is the wallet's signature: 65 bytes in 0x hex, unchecked. */
+  /** Returns the wallet's signature as the provider gives it: 65 bytes in 0x hex, unchecked. */
   signTransfer(walletId: string, transfer: ReturnType<typeof typedTransfer>): Promise<string>;
 }
 
