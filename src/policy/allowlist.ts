@@ -13,8 +13,8 @@ export type AllowlistRefusal =
     };
 
 /**
- * Whether a paid call may go there. A payee that is not known yet is not asked about: the host is judged before
- * anything is sent, the payee when the vendor has named it.
+ * Returns the allowlist's refusal of a paid call. The host is judged before anything is sent; a null payee is not
+ * judged yet and is judged when the vendor has named it.
  */
 export function refusalOfDestination(
   mode: AllowlistMode,

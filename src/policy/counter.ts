@@ -1,6 +1,6 @@
 /**
- * What counts under one policy: what is held now, and what was settled, in a ring of buckets of which `head` is the
- * newest. Bucket `n` lies at `n` modulo the length. Never changed in place.
+ * Amounts that count under one policy: the held amount, and settled amounts in a ring of buckets. `head` is the newest
+ * bucket's number, and bucket `n` is at index `n` modulo the length. Never changed in place.
  */
 export type Counter = {
   readonly policyId: number;

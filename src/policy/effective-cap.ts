@@ -2,18 +2,18 @@ import type { Policy } from './policy.ts';
 
 const WHOLE_BPS = 10_000;
 
-/** What beside the policy itself decides how much it allows. */
+/** Facts beside the policy itself that decide its present cap. */
 export type CapReading = {
-  /** What the caller says the task is worth, 10000 being once; null: it does not say. */
+  /** Worth of the task to its caller, as a factor in bps (10000 is once); null: not stated. */
   readonly taskValueBps: number | null;
-  /** How well outcomes were, in bps, by the seconds of the window; null: none was reported. */
+  /** Quality of the agent's outcomes in bps, by the window's length in seconds; null: none was reported. */
   readonly quality: ReadonlyMap<number, number | null>;
 };
 
 /**
- * How much a policy allows: the one computation behind enforcement, preflight, estimate and advisory. The value of
- * the task moves the limit between floor and ceiling (each the limit itself where it is not set; without either it is
- * not moved); poor quality tightens the result, no further than the policy says and never below a floor that is set.
+ * Returns the amount that a policy allows, for enforcement, preflight, estimate and advisory alike. The task's value
+ * moves the limit between floor and ceiling. An absent one is the limit itself, and without both the limit does not
+ * move. Poor quality then lowers the result, to no less than `qualityFloorBps` of it and never below a set floor.
  */
 export function effectiveCapRaw(policy: Policy, reading: CapReading): bigint {
   const valued = valuedRaw(policy, reading.taskValueBps);

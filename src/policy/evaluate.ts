@@ -10,11 +10,11 @@ export type Breach = {
   readonly requiredRaw: bigint;
   /** Settled plus held before it. */
   readonly spentRaw: bigint;
-  /** What the policy allowed at that moment. */
+  /** Amount that the policy allowed at that moment. */
   readonly capRaw: bigint;
 };
 
-/** How one policy stands to one spending. */
+/** State of one policy's cap for one spending. */
 export type CapState = {
   readonly policy: Policy;
   readonly spentRaw: bigint;
@@ -25,7 +25,7 @@ export type CapState = {
   readonly windowResetsAtMs: number | null;
 };
 
-/** How a policy stands at this moment. `bucket` is the one that the moment lies in. */
+/** Returns the state of a policy's cap now. `bucket` is the present bucket's number. */
 export function capStateOf(
   policy: Policy,
   counter: Counter,
@@ -54,7 +54,7 @@ export function tightestOf(spendState: readonly CapState[]): CapState | undefine
   return tightest;
 }
 
-/** Whether a policy may refuse a spending now: it matches it and is in effect. */
+/** Returns true when a policy may refuse a spending now: it matches the spending and is in effect. */
 export const binds = (policy: Policy, facts: SpendFacts, nowSec: number): boolean =>
   matches(policy, facts) && isEffective(policy, nowSec);
 

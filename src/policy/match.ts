@@ -1,6 +1,6 @@
 import type { Policy, SpendFacts } from './policy.ts';
 
-/** Whether a spending counts under a policy. Facts that are not known match nothing. */
+/** Returns true when a spending counts under a policy. A fact that is null matches no policy. */
 export function matches(policy: Policy, facts: SpendFacts): boolean {
   const { matchKey } = policy;
   switch (policy.kind) {

@@ -1,4 +1,4 @@
-/** What a cap may be matched on. A `session` and everything of a `key` is made by its own routes. */
+/** Kinds of spending that a cap may match. Policies of the kinds `session` and `key` have routes of their own. */
 export type PolicyKind = 'task' | 'api' | 'vendor' | 'session' | 'key';
 
 export type MatchKind = 'host_exact' | 'host_suffix' | 'recipient';
@@ -33,26 +33,26 @@ export type Policy = {
   readonly effectiveUntilSec: number | null;
   readonly expiresAtSec: number | null;
   readonly action: 'block' | 'suspend_agent';
-  /** How far poor outcomes may tighten the cap; null: not at all. */
+  /** Share of the cap in bps below which poor outcomes do not tighten it; null: they do not tighten it at all. */
   readonly qualityFloorBps: number | null;
   readonly qualityWindowSeconds: number | null;
-  /** What is unspent of it is kept free for its task. */
+  /** True when the unspent part of the cap is kept free for its task. */
   readonly reserves: boolean;
   readonly label: string | null;
 };
 
-/** What of a spending decides which policies it counts under. Fixed when the money is set aside. */
+/** Facts of a spending that decide under which policies it counts. They are fixed when the money is held. */
 export type SpendFacts = {
   /** The first key of the line of rotations that the caller's key stands in. */
   readonly keyRootId: number | null;
   readonly taskId: string | null;
-  /** Where the money goes: a vendor's host, or the maker of a model. */
+  /** Recipient of the money: a vendor's host, or the maker of a model. */
   readonly host: string | null;
   /** A vendor's wallet, lower case. */
   readonly payee: string | null;
 };
 
-/** Whether a policy refuses anything at this time. It counts either way. */
+/** Returns true when a policy may refuse spending at this time. Spending counts under it at any time. */
 export function isEffective(policy: Policy, nowSec: number): boolean {
   const { effectiveFromSec, effectiveUntilSec, expiresAtSec } = policy;
   if (effectiveFromSec !== null && nowSec < effectiveFromSec) return false;

@@ -14,15 +14,15 @@ export type ControlChange =
   | { readonly kind: 'reset' }
   | {
       readonly kind: 'session_limit';
-      /** What is left of the present limit; null: there is none. */
+      /** Rest of the present limit; null: there is none. */
       readonly remainingRaw: bigint | null;
       readonly limitRaw: bigint;
     }
   | { readonly kind: 'mode'; readonly before: AllowlistMode; readonly after: AllowlistMode };
 
 /**
- * Whether a change allows nothing new, now or ever: the one measure of the tighten-only lock. A change of which that is
- * uncertain does not tighten.
+ * Returns true when a change allows nothing new, now or later. The tighten-only lock admits only such changes. An
+ * uncertain change returns false.
  */
 export function tightens(change: ControlChange): boolean {
   switch (change.kind) {

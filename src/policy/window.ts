@@ -1,6 +1,6 @@
 import type { Policy, SpendWindow } from './policy.ts';
 
-/** A rolling window slides over so many buckets. The others have one bucket a period. */
+/** Number of buckets that a rolling window slides over. Other windows have one bucket for each period. */
 const ROLLING_BUCKETS = 60;
 const DAY_MS = 86_400_000;
 
