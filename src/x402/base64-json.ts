@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { JsonTooComplex, parseBoundedJson } from '../kernel/json/parse-json.ts';
 import { LIMITS } from '../kernel/limits.ts';
 
-/** What stands in a header, by its name in lower case: one value, or each of several. */
+/** Returns the value of a header, or all its values, by its lower-case name. */
 export type HeaderLookup = (name: string) => string | readonly string[] | undefined;
 
 export type Decoded =
@@ -13,7 +13,7 @@ export type Decoded =
       readonly detail: string;
     };
 
-/** Of what is at most 64 KiB. */
+/** Bounds of JSON that is at most 64 KiB long. */
 const BOUNDS = { ...LIMITS.requestJson, depth: LIMITS.paymentJsonDepth };
 
 /** Padding may be missing, as published decoders allow; the URL alphabet is another coding. */
@@ -38,7 +38,7 @@ export function parseJson(bytes: Uint8Array): Decoded {
     if (!isUtf8(bytes)) return unreadable('invalid_json', 'not JSON');
     value = parseBoundedJson(bytes, BOUNDS);
   } catch (problem) {
-    // What is echoed is written again, and writing recurses where reading does not.
+    // An echoed value is serialized again, and serializing recurses where parsing does not.
     if (problem instanceof JsonTooComplex) return unreadable('invalid_json', problem.message);
     return unreadable('invalid_json', 'not JSON');
   }

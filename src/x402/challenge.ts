@@ -9,7 +9,7 @@ import {
 } from './base64-json.ts';
 import { type PaymentOffer, type ProtocolVersion, parseOffer, type Terms } from './offer.ts';
 
-/** What a vendor asks for: at least one offer that can be paid here. */
+/** A vendor's demand for payment, with at least one offer that can be paid here. */
 export type Challenge = {
   readonly version: ProtocolVersion;
   readonly offers: readonly PaymentOffer[];

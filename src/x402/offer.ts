@@ -17,7 +17,7 @@ export type PaymentOffer = {
   /** Lower case, as `payTo`. */
   readonly asset: string;
   readonly payTo: string;
-  /** What the vendor says; no signature depends on it. */
+  /** Timeout that the vendor states; no signature depends on it. */
   readonly maxTimeoutSeconds: number | undefined;
   /** The whole entry as it was read, to be sent back. */
   readonly entry: Json;

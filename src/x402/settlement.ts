@@ -3,7 +3,7 @@ import { LIMITS } from '../kernel/limits.ts';
 import { parseAddress } from './address.ts';
 import { decodeBase64Json, type HeaderLookup, headerValues, parseJson } from './base64-json.ts';
 
-/** What a vendor says became of a payment. A claim: the chain decides. */
+/** Settlement of a payment as its vendor claims it. The chain decides. */
 export type ClaimedSettlement = {
   readonly success: boolean | undefined;
   /** Lower case. */
