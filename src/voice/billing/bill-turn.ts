@@ -124,7 +124,7 @@ function billsOf(bought: readonly TurnCharge[]): Bill[] {
         usage: usageOf(share),
         isPriced: share.some(({ priced }) => priced !== undefined),
       }))
-      // What was priced as a part of a whole is journaled though its part costs nothing.
+      // A charge with a price of its own (`priced`) is journaled even when its share costs nothing.
       .filter((bill) => bill.costRaw > 0n || bill.isPriced)
   );
 }

@@ -2,8 +2,8 @@ import { marginRaw, type Priced, sumPricesRaw } from '../../kernel/price.ts';
 import type { TurnCharge } from '../session/voice-pipeline.ts';
 
 /**
- * What a hold owes for charges: each source at its own rates and margin, rounded up once. For a charge that was paid
- * per call it owes the margin alone, rounded up each time.
+ * Returns the amount that a hold owes for charges: usage at the rates and margin of each source, rounded up once. For a
+ * charge that was paid per call, the hold owes the margin alone, rounded up each time.
  */
 export function owedRaw(bought: readonly TurnCharge[]): bigint {
   let knownRaw = 0n;
@@ -24,6 +24,6 @@ export function beyondRaw(bought: readonly TurnCharge[]): bigint {
   return owedRaw(all) - owedRaw(bought);
 }
 
-/** What was paid per call, outside the hold. */
+/** Returns the amount that was paid per call, outside the hold. */
 export const paidRawOf = (bought: readonly TurnCharge[]): bigint =>
   bought.reduce((sumRaw, { paidRaw = 0n }) => sumRaw + paidRaw, 0n);

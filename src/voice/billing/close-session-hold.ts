@@ -17,7 +17,7 @@ export type HeldFor = {
   readonly partOf?: string;
   readonly model: string;
   readonly source: Source;
-  /** How it is booked, where it pays for no model. */
+  /** Booking of a hold that pays for no model, such as that of a call's legs. */
   readonly booking?: Booking;
 };
 
@@ -36,7 +36,7 @@ export type Booking = {
   /** Called where this process has not settled the hold: the ledger did not answer, or the hold stays open. */
   readonly undecided: (reason: string) => void;
   /**
-   * What the journal is to say of a session that has ended here and whose hold stays open, for another worker to settle.
+   * Returns the usage to journal when the session has ended here and its hold stays open for another worker to settle.
    * Undefined: the hold is settled now.
    */
   readonly leftOpen?: (reason: string) => Readonly<Record<string, number>> | undefined;

@@ -7,7 +7,7 @@ import type { SessionHolds } from './session-holds.ts';
 
 type Refused = Extract<Extension, { kind: 'refused' }>;
 
-/** The most that an ordinary turn costs, by hold, with an answer of so many tokens. */
+/** Returns the upper bound of an ordinary turn's cost in each hold, with an answer of `outputTokens`. */
 type ReservesOf = (outputTokens: number) => Reserves;
 
 /**

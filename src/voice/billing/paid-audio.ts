@@ -15,7 +15,7 @@ import {
 import { AudioBacklog } from './voice-backlog.ts';
 import { AudioMeter } from './voice-meter.ts';
 
-/** What a stream buys once, with the first of its audio. */
+/** Returns the usage that a stream buys once, with its first audio. */
 const onceOf = ({ rates }: Source): Usage => (rates.request === undefined ? {} : { request: 1 });
 
 const SLICE: number = LIMITS.transcriptionReserveSeconds;
@@ -27,7 +27,7 @@ export const firstSliceRaw = (source: Source, seconds = SLICE): bigint =>
 const sliceRaw = (source: Source, seconds: number): bigint =>
   sessionPrice(source, { audio_second: seconds });
 
-/** Opens the hold of a stream: a first slice, or what of it the balance and every cap allow, at least a second. */
+/** Opens the hold of a stream: a first slice, or as many seconds of it as the balance and every cap allow, at least one. */
 export const openStreamHold = (
   deps: SessionHoldDeps,
   owner: SessionHoldOwner,

@@ -41,7 +41,7 @@ export type Extension =
   | {
       readonly kind: 'refused';
       readonly refusal: HoldRefusal;
-      /** Whether less than was asked for would be held. Undefined: its size was not the reason. */
+      /** Returns true when these smaller reserves would be held. Undefined: the size was not the reason for the refusal. */
       readonly fits?: (reserves: Reserves) => boolean;
     }
   | { readonly kind: 'lost' };
@@ -60,9 +60,9 @@ export interface SessionHold {
    */
   extend(wantedRaw: bigint | (() => bigint), isQuiet?: boolean): Promise<Extension>;
   /**
-   * Gives back a part of what is not spent. A hold that gave something back grows again only by what is left of a loan. `short`: so much is not
-   * left. `lost`: the session is settled. `taking` runs once the ledger has been asked: what it asks for of the hold
-   * `forHoldId` shares the commit, so that no other caller finds the money in between.
+   * Gives back `byRaw` of the unspent amount. Afterwards the hold grows again only by the rest of a loan. `short`: less than
+   * `byRaw` is unspent. `lost`: the session is settled. `taking` runs once the ledger has the request: its own request for
+   * the hold `forHoldId` shares the commit, so that no other spend takes the money in between.
    */
   shrink(
     byRaw: bigint,

@@ -34,14 +34,13 @@ export class SessionHolds implements Reserve {
   #isTaken = false;
   #ending: Pick<SettleOutcome, 'reason' | 'status'> | undefined;
   #settlement: Promise<void> | undefined;
-  /** Whether the main hold is all that the session may spend: what other holds need is taken out of it. */
+  /** True when the session may spend its main hold alone: other holds take their amounts out of the main hold. */
   readonly #hasOneReserve: boolean;
   readonly #holdIdOf: ((name: string) => string) | undefined;
-  /** What was taken out of the main hold and is in no other. */
+  /** Amount that was taken out of the main hold and is in no other hold yet. */
   #looseRaw = 0n;
   /**
-   * What the main hold will have spent once its part of the present turn is billed. Until then no other hold takes from that
-   * part.
+   * `spentRaw` of the main hold once its part of the current turn is billed. Until then no other hold takes from that part.
    */
   #keptUntilRaw = 0n;
   #within: Promise<unknown> = Promise.resolve();
@@ -71,18 +70,18 @@ export class SessionHolds implements Reserve {
     return sumRaw;
   }
 
-  /** What the main hold has left. */
+  /** Unspent amount of the main hold. */
   get mainFreeRaw(): bigint {
     const main = this.#sessionHolds.get(MAIN_HOLD);
     return main === undefined ? 0n : main.heldRaw - main.spentRaw;
   }
 
-  /** Whether the one reserve has refused something, not the balance or a cap. */
+  /** True when the main hold, and not the balance or a cap, was too small for an amount. */
   get isReserveSpent(): boolean {
     return this.#isReserveSpent;
   }
 
-  /** How much of it is spent. */
+  /** Spent amount of all holds. */
   get spentRaw(): bigint {
     let sumRaw = 0n;
     for (const { spentRaw } of this.#sessionHolds.values()) sumRaw += spentRaw;
@@ -165,7 +164,7 @@ export class SessionHolds implements Reserve {
     return used;
   }
 
-  /** What stays in the main hold beside these: its own part of them, or else that of the turn that is held. */
+  /** Returns the amount that stays in the main hold: its part of `reserves`, or else of the turn that is held. */
   #keptRaw(main: SessionHold, reserves: Reserves): bigint {
     return reserves[MAIN_HOLD] ?? maxRaw(0n, this.#keptUntilRaw - main.spentRaw);
   }
@@ -190,7 +189,7 @@ export class SessionHolds implements Reserve {
     const missingRaw = totalRaw - this.#unspentRaw(name);
     if (missingRaw <= 0n) return EXTENDED;
     const takenRaw = missingRaw - minRaw(missingRaw, this.#looseRaw);
-    // What is billed meanwhile is a part of `totalRaw`.
+    // Charges that are billed meanwhile are a part of `totalRaw`.
     const wholeRaw = (sessionHold?.heldRaw ?? 0n) + missingRaw;
     const take = () =>
       sessionHold === undefined

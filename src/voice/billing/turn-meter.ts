@@ -6,7 +6,7 @@ import type { Model, Source } from '../../models/catalogue/catalogue.ts';
 export const HEARD_TOKEN_MS = 100;
 export const SPOKEN_TOKEN_MS = 50;
 
-/** What one turn used, before it is converted to the units of a rate card. */
+/** Usage of one turn, before it is converted to the units of a rate card. */
 export type TurnUse = {
   readonly textIn: number;
   /** The part of `textIn` that the upstream had cached. */
@@ -22,16 +22,16 @@ export type TurnCap = {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly spokenChars: number;
-  /** Whether speech counts against the output tokens of an answer, as text does. */
+  /** True when speech counts against the output tokens of an answer, as text does. */
   readonly capsSound: boolean;
-  /** Whether a receipt counts what was heard and spoken as tokens, whatever the source bills. */
+  /** True when a receipt counts heard and spoken audio as tokens, whatever the source bills. */
   readonly countsSound: boolean;
 };
 
 /** More than the average length of a token in any language. */
 const CHARS_PER_TOKEN = 8;
 
-/** The most characters of an answer of so many tokens. */
+/** Returns the maximum number of characters in an answer of `tokens`. */
 export const charsOf = (tokens: number): number => tokens * CHARS_PER_TOKEN;
 
 /** A cap with its current answer length, which is shorter while less is held. */
@@ -41,7 +41,7 @@ export type TurnRoom = Omit<TurnCap, 'outputTokens'> & {
   readonly mostOutputTokens: number;
 };
 
-/** A turn's room within a cap, with so many output tokens of it. */
+/** Returns the bounds of one turn: those of `cap`, with `outputTokens` of its output tokens. */
 export const roomIn = (cap: TurnCap, outputTokens: number): TurnRoom => ({
   inputTokens: cap.inputTokens,
   outputTokens,
@@ -79,7 +79,7 @@ const answerCap = (outputTokens: number) => ({
   spokenChars: Math.min(charsOf(outputTokens), LIMITS.engines.speechTextChars),
 });
 
-/** The characters of an answer of so many tokens that may be spoken. */
+/** Returns the maximum number of characters that an answer of `tokens` may speak. */
 export const spokenCharsOf = (
   { outputTokens, spokenChars }: Pick<TurnCap, 'outputTokens' | 'spokenChars'>,
   tokens = outputTokens,

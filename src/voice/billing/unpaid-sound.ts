@@ -1,7 +1,7 @@
 /** Milliseconds of ended utterances that are not billed yet. */
 export class UnpaidSound {
   #unbilledMs = 0;
-  /** Of those, the utterances that wait for a transcript: their price is not known yet. */
+  /** The part of `#unbilledMs` in utterances that wait for a transcript. Their price is not known yet. */
   #pendingMs = 0;
   /** Being billed, until the hold is topped up. */
   #billingMs = 0;

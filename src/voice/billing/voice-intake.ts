@@ -7,7 +7,7 @@ class SharedSamples {
   #all = new Int16Array(8_192);
   #first = new Int16Array();
 
-  /** An array of at least so many samples. */
+  /** Returns an array of at least `count` samples. */
   room(count: number): Int16Array {
     if (this.#all.length < count) this.#all = new Int16Array(count);
     return this.#all;

@@ -18,7 +18,7 @@ export class AudioMeter {
     readonly heldSeconds?: number;
     /** The price of all usage so far; must not fall as usage grows. */
     readonly price: (usage: Usage) => bigint;
-    /** What the first audio buys beside its seconds. */
+    /** Usage that the first audio buys in addition to its seconds. */
     readonly once?: Usage;
   }) {
     this.#bytesPerSecond = options.bytesPerSecond;
@@ -60,7 +60,7 @@ export class AudioMeter {
     this.#heardBytes = Math.max(this.#heardBytes, bytes);
   }
 
-  /** Whether a whole slice waits for its line in the journal. */
+  /** True when a whole slice waits for its line in the journal. */
   get sliceIsDue(): boolean {
     return this.#heardBytes - this.#billedBytes >= this.#sliceBytes;
   }

@@ -46,7 +46,7 @@ export type AskDeps = {
 export type Question<R, T> = {
   readonly part: ModelBinding<R>;
   readonly priceRaw: (source: Source) => bigint;
-  /** How a purchase of so much is held for in the hold that pays, asked when it is to be. */
+  /** Returns how `mostRaw` is to be held in the hold that pays. Called right before the amount is held. */
   readonly holding?: (sessionHold: string, mostRaw: bigint) => Holding;
   /** No source is asked once it has fired. */
   readonly signal: StopSignal;
@@ -56,9 +56,9 @@ export type Question<R, T> = {
 export type Asked<T> = {
   readonly outcome: Completed<T>;
   readonly source: Source;
-  /** Of the attempt that delivers; its charge ends it. */
+  /** Span of the attempt that delivered; its charge ends the span. */
   readonly span?: Span | undefined;
-  /** Where it is to stand. */
+  /** Unbilled charges to which the caller adds the charge of this purchase. */
   readonly tab: UnbilledCharges;
   /** Holds for further purchases at the same source. */
   readonly hold: ChargesOnHold['hold'];

@@ -30,7 +30,7 @@ export type Reserve = { readonly sessionHold: string; readonly raw: bigint };
 
 type Begun = {
   readonly reply: BoughtReply;
-  /** Whether its cost is held. */
+  /** Returns true when the cost of the answer is held. */
   readonly isAfforded: () => boolean;
   /** The answer is requested. */
   want(): void;
@@ -43,7 +43,7 @@ type Speculation = {
   readonly asked: string;
 };
 
-/** The most that an answer of so many tokens costs at the sellers that are asked first. */
+/** Returns the hold and the upper bound of an answer's cost with `tokens`, at the sources that are asked first. */
 export function dearestChat(part: ModelBinding<ChatRail>, tokens: TokenUsage): Reserve {
   const [{ offers, sessionHold }] = part.stages((source) => chatPriceRaw(tokens, source));
   return { sessionHold, raw: holdForRaw(offers) };

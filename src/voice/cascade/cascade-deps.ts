@@ -14,7 +14,7 @@ import type { CascadePlan } from './plan-cascade.ts';
 
 export type CanRail<R> = Pick<Rails<R>, 'railOf'>;
 
-/** What cascades need beyond `VoiceDeps`. */
+/** Dependencies of cascades beyond `VoiceDeps`. */
 export type Cascades = {
   readonly chat: CanRail<ChatRail>;
   readonly speech: CanRail<SpeechRail>;

@@ -85,11 +85,11 @@ function lastAnswers(items: readonly ConversationItem[]): number {
 const isFromCaller = (item: ConversationItem): boolean =>
   item.type === 'message' && item.role === 'user';
 
-/** What an item comes to in a prompt. */
+/** Size and content of an item in a prompt. */
 type InPrompt = {
   /** An image counts as its usual tokens. */
   readonly bytes: number;
-  /** Of a message; of other items `''`. Every request of the session has the same array: it is not written to. */
+  /** Content of a message; `''` for other items. All requests of the session share this array: never write to it. */
   readonly content: string | readonly object[];
 };
 

@@ -8,7 +8,7 @@ import type { ChargesByHold, ChargesOnHold } from './charges-by-hold.ts';
 import { bindModel, type ModelBinding } from './model-binding.ts';
 import { localEngineOf } from './plan-cascade.ts';
 
-/** What the stages of a session buy with. */
+/** Dependencies with which the stages of a session buy. */
 export type Buying = Pick<
   CascadeDeps,
   | 'cascades'

@@ -15,7 +15,7 @@ export function createTranscriberStage(
     usual,
   }: {
     readonly usual: Model;
-    /** Whether `nova-3` names a model: clients of answering sessions send such names without choosing one. */
+    /** True when a name such as `nova-3` selects a model. Clients of answering sessions send such names without a choice. */
     readonly takesBareNames?: boolean;
   },
 ) {

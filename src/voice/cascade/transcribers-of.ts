@@ -91,7 +91,7 @@ function wholeStage(deps: Buying, model: Model): Stage | undefined {
   });
 }
 
-/** Whether the pool or a key of the caller's own sells the model on these rails. */
+/** Returns true when the pool or a key of the caller's own offers the model on these rails. */
 function isSold({ ownKeys }: Buying, model: Model, rails: CanRail<unknown>): boolean {
   const own = ownKeys.sellersOf(model.id).map(({ source }) => source);
   const pool = model.sources.filter(({ rail }) => rail !== 'byok');

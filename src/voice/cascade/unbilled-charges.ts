@@ -69,7 +69,7 @@ export class UnbilledCharges {
     await Promise.all(payments.map(({ known }) => known));
   }
 
-  /** Whether a fee for a model that the caller's own keys buy is among the charges. */
+  /** Returns true when the charges include the fee for buying `model` with the caller's own key. */
   hasFeeOf(model: string): boolean {
     return this.#lines.some((line) => {
       const bought = line.bought();

@@ -56,8 +56,8 @@ const KOKORO_LANGUAGES: Readonly<
 };
 
 /**
- * What a session changes to hear and speak a language, named by a tag such as `es-ES`. Undefined: the TTS does not speak
- * it. Models that are not known here speak the language of their text.
+ * Returns the settings that make a session hear and speak a language, a tag such as `es-ES`; undefined when the TTS does not
+ * speak it. TTS models other than the local ones and Kokoro speak the language of their text.
  */
 export function inLanguage(
   tts: Model,

@@ -51,7 +51,7 @@ export class Downlink<F extends SocketFrame = SocketFrame> {
     this.#client = client;
   }
 
-  /** Whether frames wait to be handled. */
+  /** True when frames wait to be handled. */
   get hasWaiting(): boolean {
     return this.#waiting.length > 0;
   }

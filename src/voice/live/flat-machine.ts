@@ -27,7 +27,7 @@ export type FlatState = {
 export type FlatMachine = {
   readonly contextOf: (input: unknown) => object;
   readonly initial: FlatState;
-  /** What is done where the state has nothing to do with an event. */
+  /** Transitions of the whole machine, by event: taken when the current state has none for the event. */
   readonly on: ReadonlyMap<string, readonly Transition[]>;
 };
 

@@ -2,7 +2,7 @@ import type { Ending } from '../../../machines/transcription-stream.ts';
 import { BROKEN } from './voice-endings.ts';
 import type { VoiceLife } from './voice-life.ts';
 
-/** What is used of an actor of XState. */
+/** Methods of an XState actor that are used here. */
 interface MachineActor<Event, Snapshot> {
   subscribe(observer: {
     readonly complete: () => void;
@@ -15,7 +15,7 @@ interface MachineActor<Event, Snapshot> {
 
 type SessionActorDeps = {
   readonly life: Pick<VoiceLife, 'broke'>;
-  /** What is owed to client and ledger, however the session ends. */
+  /** Effects that run however the session ends: the client's connection closes, the ledger settles the hold. */
   readonly effects: {
     readonly hangUp: (ending: Ending) => void;
     readonly settle: (ending: Ending) => void;
@@ -49,7 +49,7 @@ export class SessionActor<Event, Snapshot = unknown> {
     this.#actor.start();
   }
 
-  /** Whether the machine has ended or broken. */
+  /** True when the machine has ended or broken. */
   get isOver(): boolean {
     return this.#isOver;
   }

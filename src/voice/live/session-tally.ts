@@ -17,7 +17,7 @@ export class SessionTally {
   #turns = 0;
   #interruptions = 0;
   #heardMs = 0;
-  /** How much of it the metrics of the process have. */
+  /** The part of `#heardMs` that was added to the metrics of the process. */
   #reportedMs = 0;
   #spokenMs = 0;
   /** When the caller fell silent; undefined once the answer's audio has begun. */
@@ -92,7 +92,7 @@ export class SessionTally {
     sum.maxMs = Math.max(sum.maxMs, ms);
   }
 
-  /** How far the caller's sound came from its audio time; undefined: none came. */
+  /** Jitter of the caller's audio: deviation of its arrival from its audio time. Undefined before the first audio. */
   get jitter(): Pick<ArrivalJitter, 'smoothMs' | 'mostMs'> | undefined {
     return this.#jitter.hasBegun ? this.#jitter : undefined;
   }

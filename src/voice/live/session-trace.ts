@@ -24,7 +24,7 @@ export class SessionTrace {
   readonly #found: number[] = [];
   #session: Span | undefined;
   #turn: TurnTrace | undefined;
-  /** What the caller has said and no turn answers yet. */
+  /** Times of the caller's last speech that no turn answers yet. */
   #asked: Speech | undefined;
   #chargedRaw = 0n;
 

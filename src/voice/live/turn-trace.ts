@@ -2,7 +2,7 @@ import type { TurnCause } from '../../../machines/voice-turn.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Span } from '../../kernel/trace/span.ts';
 
-/** What a turn answers. Times are milliseconds of the monotonic clock. */
+/** Times of the speech that a turn answers, in milliseconds of the monotonic clock. */
 export type Speech = {
   /** The caller fell silent. */
   readonly endMs: number;
@@ -12,7 +12,7 @@ export type Speech = {
   readonly heardMs: number;
 };
 
-/** What a turn used, in tokens, and what the ledger has journaled for it. */
+/** Tokens that a turn used, and the cost that the ledger has journaled for the turn. */
 export type TurnUseNote = {
   readonly inputTokens?: number;
   readonly cachedTokens?: number;

@@ -21,7 +21,7 @@ export type VoiceDeps = {
   readonly catalogue: Catalogue;
   readonly ledger: Ledger;
   readonly sessions: VoiceSessions;
-  /** What the guide may say about its caller; read before a turn, off the audio path. */
+  /** Reads the facts that the guide may say about its caller. Called before a turn, off the audio path. */
   readonly callerFacts: (agentId: number) => Promise<CallerFacts>;
   readonly metrics: VoiceMetrics;
   /** Undefined: sessions are not recorded. */

@@ -38,7 +38,7 @@ function dialectOf(choice: DialectChoice): TranscriptDialect {
   }
 }
 
-/** What transcribes a stream: a recogniser or an upstream, acquired before the stream was accepted. */
+/** Transcriber of a stream: a recogniser or an upstream, acquired before the stream was accepted. */
 export type HeardBy =
   | { readonly kind: 'recogniser'; readonly recogniser: TakenRecogniser }
   | { readonly kind: 'upstream'; readonly upstream: UpstreamSocket };

@@ -2,7 +2,7 @@ import type { Difference } from './player.ts';
 import type { Replay } from './replay-tape.ts';
 import type { SentRecord, Tape } from './tape.ts';
 
-/** How much of a frame is shown around the place where it differs. */
+/** Number of characters shown around the place where a frame differs. */
 const SHOWN_CHARS = 80;
 
 /** Describes the result of a replay. Quotes speech only where frames differ. */

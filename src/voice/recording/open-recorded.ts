@@ -92,7 +92,7 @@ export function stageLive(
   return createLiveSession(staged.deps, staged.input, start);
 }
 
-/** What a voice session depends on, behind a stage. */
+/** Returns the dependencies and the input of a voice session, with a stage in front of them. */
 export function stageVoice(
   stage: RecordingStage,
   deps: VoiceSessionDeps,
@@ -133,7 +133,7 @@ export function stageLiveRelay(
   return new LiveRelay(staged, stageRelay(stage, input));
 }
 
-/** What a relayed session depends on, behind a stage. */
+/** Returns the input of a relayed session, with a stage in front of its hold and its upstream. */
 const stageRelay = <T extends RelayInput>(stage: RecordingStage, input: T): T => ({
   ...input,
   sessionHold: stage.between('sessionHold', input.sessionHold),

@@ -15,7 +15,7 @@ import {
 } from './stage.ts';
 import type { Arrival, Failure, SentRecord, Tape } from './tape.ts';
 
-/** Where a replay first differs from its recording. */
+/** First difference between a replay and its recording. */
 export type Difference =
   | {
       readonly kind: 'frame';

@@ -19,7 +19,7 @@ const SENT: ReadonlySet<string> = new Set([
   'upstream.close',
 ]);
 
-/** Whether a call is a session's output: what it sends, and the events of a phone call. A replay must repeat it. */
+/** Returns true when a call is a session's output: sent frames, and events of a phone call. A replay must repeat them. */
 export const isOutput = (path: string): boolean => SENT.has(path) || path.startsWith('events.');
 
 /** Calls that run their argument at once, and are not recorded. */
@@ -28,7 +28,7 @@ export const PASSED_ON: ReadonlySet<string> = new Set(['client.batch']);
 /** A session as its socket drives it. */
 export type Driven = {
   socketClosed(): void;
-  /** What a recording keeps of the arguments of a call, where that is not all. Called right before the call. */
+  /** Returns the arguments of a call that a recording keeps. Called right before the call. Absent: all are kept. */
   taped?(name: string, args: readonly unknown[]): readonly unknown[];
 };
 export type ClosableSocket = { close(code: number, reason?: string): void };
@@ -66,7 +66,7 @@ export function replaceListeners(
   });
 }
 
-/** Whether a value has methods, so that it is more than data. */
+/** Returns true when a value has methods, and so is more than data. */
 export function isLive(value: unknown): value is object {
   if (!isRecord(value) || ArrayBuffer.isView(value) || value instanceof Date) return false;
   for (let at: object = value; at !== Object.prototype; at = Object.getPrototypeOf(at)) {

@@ -6,7 +6,7 @@ import type { LiveStart } from '../protocols/openai-live/read-start.ts';
 import type { LiveRelayInput } from '../relay/live-relay.ts';
 import type { VoiceSessionInput } from '../session/voice-session-input.ts';
 
-/** How the recorded session began. */
+/** Start of the recorded session: seed, clocks and input. */
 export type TapeHeader = {
   /** The seed of all random values of the session. */
   readonly seed: Uint8Array;
@@ -25,7 +25,7 @@ export type TapedInput =
       readonly kind: 'call';
       readonly input: Omit<VoiceSessionInput, 'sessionHolds' | 'pipeline'>;
       readonly hasGates: boolean;
-      /** How the call began, beside its voice session. Phone calls know its type. */
+      /** Input of the phone call, in addition to that of its voice session. `src/phone` knows its type. */
       readonly call: unknown;
     }
   | {
@@ -65,7 +65,7 @@ export type Arrival =
   | readonly ['failed', atMs: number, call: number, failure: Failure]
   | readonly ['heard', atMs: number, channel: number, method: string, args: readonly unknown[]];
 
-/** What the session got at once: the value of a member (`part`: one with methods), or the result of a call. */
+/** Answer that the session got at once: the value of a member (`part`: one with methods), or the result of a call. */
 export type RecordedAnswer =
   | readonly ['get', path: string, value: unknown]
   | readonly ['part', path: string]

@@ -37,7 +37,7 @@ import { heldTimeRaw, openTimeHold } from './time-meter.ts';
 import { openTurnHold } from './turn-hold.ts';
 import { isBilledByTime, relayTurnRaw } from './turn-price.ts';
 
-/** What relayed sessions need beyond `VoiceDeps`. */
+/** Dependencies of relayed sessions beyond `VoiceDeps`. */
 export type Relays<R = RealtimeRail> = {
   readonly rails: Pick<Rails<R>, 'railOf'>;
   readonly breaker: CircuitBreaker;

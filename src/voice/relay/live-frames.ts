@@ -22,7 +22,7 @@ export const shownEvent = (event: Json, session: Json, billed: Json): Json => ({
 const reportsUsage = ({ type, usage }: Json): boolean =>
   isObject(usage) || type === 'session.usage.updated' || type === 'session.closed';
 
-/** What is billed, as its client sees it: the seconds so far, and their cost. */
+/** Returns the billed usage as the client sees it: the seconds so far, and their cost. */
 export const usageOf = ({ costRaw, seconds }: BilledSeconds): Json => ({
   seconds,
   cost_raw: String(costRaw),

@@ -151,7 +151,7 @@ export class LiveRelay {
     };
   }
 
-  /** Until when the session was delivered, where the upstream has not reported its end; otherwise undefined. */
+  /** Returns the time up to which the session was delivered; undefined when the upstream has reported its end. */
   #billedUntilMs(): number | undefined {
     if (this.#isClosed) return undefined;
     return this.#upstreamEnding === undefined ? this.#hungUpAtMs : this.#heardAtMs;

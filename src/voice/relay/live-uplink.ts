@@ -40,7 +40,7 @@ function problemOf(raw: RawLiveEvent, isOwnKey: boolean): EventProblem | undefin
   return type === 'session.update' ? ownKeyProblem(raw.session) : undefined;
 }
 
-/** What an upstream bills beside the seconds of a session. */
+/** Refusal of settings that an upstream bills in addition to the seconds of a session. */
 const BILLED_APART: EventProblem = {
   code: 'unsupported_parameter',
   message:
@@ -55,7 +55,7 @@ const STORED: EventProblem = {
   param: 'session.store',
 };
 
-/** What the settings of a session ask for that only a caller with a key of its own at the upstream may have. */
+/** Returns the refusal of settings that need the caller's own key at the upstream; undefined when none of them does. */
 export function ownKeyProblem(session: unknown): EventProblem | undefined {
   if (!isObject(session)) return undefined;
   const { store = false } = session;
@@ -63,7 +63,7 @@ export function ownKeyProblem(session: unknown): EventProblem | undefined {
   return usesBackend(session) ? BILLED_APART : undefined;
 }
 
-/** Whether they name a backend of the upstream, or triggers that ask one. */
+/** Returns true when the settings name a backend of the upstream, or triggers that call one. */
 function usesBackend({ delegation, triggers }: Json): boolean {
   const isClients =
     delegation === undefined ||

@@ -25,7 +25,7 @@ type Done = Extract<MeteredEvent, { kind: 'done' }>;
 const FAILED = { kind: 'failed', code: 'upstream_failed', message: '' } as const;
 const INTERRUPTED = { kind: 'cancelled', reason: 'turn_detected' } as const;
 
-/** What the upstream reports of a turn. An estimate is left out. */
+/** Returns the cost of a turn, with the tokens that the upstream reported. Without a report it has no tokens. */
 function useOf({ tokens }: Done, costRaw: bigint): TurnUseNote {
   if (tokens === null) return { costRaw };
   const { audioIn, audioOut, cachedAudio, cachedText, textIn, textOut } = tokens;
@@ -51,7 +51,7 @@ export class MeteredTurns {
     this.#deps = deps;
   }
 
-  /** How many are in progress. */
+  /** Number of turns in progress. */
   get size(): number {
     return this.#open.size;
   }

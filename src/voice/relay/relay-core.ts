@@ -79,7 +79,7 @@ export class RelayCore<F extends SocketFrame = SocketFrame> {
     this.#actor.start();
   }
 
-  /** Whether the client gets nothing more. */
+  /** True when the client gets nothing more. */
   get isHungUp(): boolean {
     return this.#isHungUp;
   }
@@ -103,7 +103,7 @@ export class RelayCore<F extends SocketFrame = SocketFrame> {
     });
   }
 
-  /** Whether an event of the client is handled. One too many ends the session. */
+  /** Returns true when an event of the client is to be handled. An event beyond the allowance ends the session. */
   admits(nowMs: number): boolean {
     if (this.#isHungUp) return false;
     if (this.#allowance.take(nowMs)) return true;

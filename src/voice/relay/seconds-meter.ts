@@ -14,11 +14,11 @@ import { journalCharge, type RelayMeterDeps } from './relay-meter.ts';
 import { extendTimeHold, repeatCheck } from './time-hold.ts';
 
 const MOST_SECONDS = LIMITS.relayHeldSlices * LIMITS.relaySliceSeconds;
-/** Until the next check, the ledger's answer to it, the end of the session at the upstream, and its rounding. */
+/** Seconds until the next check, the ledger's answer to it and the session's end at the upstream, with its rounding. */
 const LEAST_SECONDS =
   LIMITS.liveCheckMs / 1_000 + 1 + LIMITS.relayFinishMs / 1_000 + LIMITS.liveRoundingSeconds;
 
-/** The use of so many seconds, in the units that the source has rates for. */
+/** Returns the usage of `seconds` in the units that the source has rates for. */
 const usageOf = ({ rates }: Source, seconds: number): Usage => ({
   ...(rates.request !== undefined && { request: 1 }),
   ...(rates.audio_second !== undefined && { audio_second: seconds }),
@@ -160,7 +160,7 @@ export class SecondsMeter {
     return this.#lastEntry;
   }
 
-  /** The part of so many milliseconds that the hold pays, in seconds. Only a process that is late needs it. */
+  /** Returns the part of `ms` that the hold covers, in seconds. It is less than `ms` only in a process that is late. */
   #withinHold(ms: number): number {
     const { owner, sessionHold } = this.#deps;
     const fits = (part: number) => secondsRaw(owner.source, part / 1_000) <= sessionHold.heldRaw;

@@ -5,7 +5,7 @@ import type { RealtimeTokens } from '../../models/providers/realtime/metered-eve
 import { sessionPrice } from '../billing/session-hold.ts';
 import { SPOKEN_TOKEN_MS, turnCap } from '../billing/turn-meter.ts';
 
-/** Whether a source bills how long a session lasts, and nothing else. */
+/** Returns true when a source bills the seconds of a session, and not its tokens. */
 export const isBilledByTime = ({ rates }: Source): boolean =>
   rates.audio_second !== undefined && rates.text_output_token === undefined;
 

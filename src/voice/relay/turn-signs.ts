@@ -13,7 +13,7 @@ const MOST_SESSION_BYTES = 65_536;
 /** Base64 of 24 kHz and 16 bits, which is what a session begins with. */
 const USUAL_BYTES_PER_MS = 64;
 
-/** How clients begin a frame: without a blank after the colon, or with one. */
+/** Beginnings of clients' frames: without a blank after the colon, and with one. */
 const APPENDS = ['{"type":"input_audio_buffer.append"', '{"type": "input_audio_buffer.append"'].map(
   (lead) => Buffer.from(lead),
 );
@@ -38,7 +38,7 @@ const DELTA = Buffer.from('"delta":"');
 const QUOTE = 0x22;
 const CLOSE_OBJECT = 0x7d;
 
-/** Whether a client's frame is an audio event that begins with its type. */
+/** Returns true when a client's frame is an audio event that begins with its type. */
 export const isAppend = (bytes: Uint8Array): boolean => begins(bytes, APPENDS);
 
 /** Returns true for a client's audio event whose members are its type and its audio, in this order, and nothing else. */
@@ -171,7 +171,7 @@ export function writtenTokens(type: string | undefined, bytes: Buffer): number {
 export const itemBytes = (type: string | undefined, bytes: Buffer): number =>
   type === undefined || ITEM_LEADS.some((lead) => type.startsWith(lead)) ? bytes.length : 0;
 
-/** Whether an upstream frame is a piece of text of an answer. */
+/** Returns true when an upstream frame is a piece of an answer's text. */
 export const isText = (type: string | undefined): boolean =>
   type?.startsWith('response.') === true && type.endsWith('.delta') && !SOUND_TYPES.has(type);
 

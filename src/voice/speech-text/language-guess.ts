@@ -32,7 +32,7 @@ export class LanguageGuess {
   #foreign = 0;
   #words = 0;
 
-  /** Whether the answer is English, with this text as its latest part. */
+  /** Adds `text` as the latest part of the answer. Returns true when the answer so far is English. */
   isEnglish(text: string): boolean {
     if (OTHER_SCRIPT.test(text)) return false;
     if (this.#words < MOST_WORDS) {

@@ -21,7 +21,7 @@ export class SpeechParts {
     this.#forSpeech = isForReading ? new TextForSpeech(language) : undefined;
   }
 
-  /** What can be spoken now. */
+  /** Adds text of the answer. Returns the parts that can be spoken now. */
   push(text: string): Passage[] {
     return this.#passages(this.#cutter.push(text));
   }
@@ -31,7 +31,7 @@ export class SpeechParts {
     return this.#passages(isLong ? this.#cutter.end() : this.#cutter.pause());
   }
 
-  /** What is left. */
+  /** Returns the rest of the answer. */
   end(): Passage[] {
     return this.#passages(this.#cutter.end());
   }

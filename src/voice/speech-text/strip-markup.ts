@@ -35,7 +35,7 @@ const STARS = /(?<=\d\s?)\*\*+|\*+(?!\s?\d)|(?<!\d\s?)\*+/g;
 const UNDERSCORES = /(?<![\p{L}\p{N}])_{1,3}(?=\S)|(?<=\S)_{1,3}(?![\p{L}\p{N}])/gu;
 const OTHER_MARKS = /`+|~~|\\(?=[*_`#[\]()~>|-])/g;
 
-/** Whether a text may have any of the above, so that most sentences are returned as they are. */
+/** Matches texts that may have any of the marks above. Most sentences do not match and are returned as they are. */
 const MAY_HAVE_MARKS =
   /[*_`~#[\]|<>&\\【•‣◦▪/]|^[ \t]*[-+][ \t]|^[ \t]*\d{1,3}[.)][ \t]|[^ -~\n\t]/m;
 
@@ -88,7 +88,7 @@ function cellsOf(line: string): string {
     .join(', ');
 }
 
-/** An address as it is told to somebody: the host, and a path of one or two words. */
+/** Returns an address as people say it: the host, and a path of one or two words. */
 function sayableAddress(host: string, rest: string): string {
   const [, path = '', end = ''] = /^(.*?)([.,!?;:'"]*)$/s.exec(rest) ?? [];
   return `${host}${SAYABLE_PATH.test(path) ? path.replace(/\/$/, '') : ''}${end}`;

@@ -33,17 +33,17 @@ export type TranscriptDialect = {
   /** The client's frame for a frame of an upstream, which was parsed as `event`. */
   readonly relayed: (frame: SocketFrame, event: ListenEvent | undefined) => SocketFrame | undefined;
   /**
-   * What an upstream on the account of this server gets for a client's message, with nothing in it that is billed beside
-   * the audio. Undefined: nothing, and the client is told.
+   * Returns the message that an upstream on this server's account gets for a client's message, without any setting that is
+   * billed in addition to the audio. Undefined: the message is not passed on, and `misunderstood` of the writer is called.
    */
   readonly passedOn: (type: string, text: string) => string | undefined;
   /** The ending for this close of the upstream. */
   readonly brokenOff: (code: number, reason: string) => Ending;
-  /** Whether the server keeps an upstream alive, since the dialect's clients have no message for it. */
+  /** True when the server keeps an upstream alive, since the dialect's clients have no message for that. */
   readonly keepsUpstream: boolean;
   /** Silence that ends an utterance. */
   readonly silenceDurationMs: number;
-  /** How long a stream may be without audio. */
+  /** Milliseconds that a stream may be without audio. */
   readonly quietMs: number;
   /** The same where the client sends a message at least every `quietMs`. */
   readonly keptMs: number;

@@ -2,7 +2,7 @@ import type { Ending } from '../../../machines/transcription-stream.ts';
 import type { RelayClient } from '../live/downlink.ts';
 import type { TranscriptWriter } from './dialect.ts';
 
-/** What the transcriber of a stream reports. */
+/** Callbacks to which the transcriber of a stream reports. */
 export type StreamTranscriberEvents = {
   readonly writer: TranscriptWriter;
   /** The stream was heard up to `seconds`; Infinity is all that was let through so far. */
@@ -32,7 +32,7 @@ export interface StreamTranscriber {
   finish(): Promise<void>;
   /** Stops waiting for the rest of the transcript. */
   giveUp(): void;
-  /** Whether it still has to report how much it heard, also without a client. */
+  /** True when the transcriber still has to report the total of audio that it heard, also without a client. */
   readonly isOwed: boolean;
   /** The total was reported, to the client, too. */
   readonly hasReportedTotal: boolean;

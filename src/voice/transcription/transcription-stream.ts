@@ -31,7 +31,7 @@ export type TranscriptionInput = {
   readonly encoding: SoundCoding;
   readonly sampleRateHz: number;
   readonly dialect: TranscriptDialect;
-  /** Whether an upstream transcribes it, and gets all its client's messages. */
+  /** True when an upstream transcribes the stream, and gets all messages of its client. */
   readonly isRelayed: boolean;
   readonly openTranscriber: (stage: StreamTranscriberEvents) => StreamTranscriber;
 };

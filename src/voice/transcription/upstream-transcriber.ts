@@ -10,7 +10,7 @@ import type { StreamTranscriber, StreamTranscriberEvents } from './stream-transc
 export type UpstreamHearingInput = {
   readonly clock: Clock;
   readonly upstream: UpstreamSocket;
-  /** Whether the upstream bills the client, whose messages then pass as they are. */
+  /** True when the upstream bills the client. The client's messages then pass unchanged. */
   readonly isOwnKey: boolean;
   readonly dialect: Pick<TranscriptDialect, 'relayed' | 'passedOn' | 'brokenOff' | 'keepsUpstream'>;
 };
@@ -37,7 +37,7 @@ export class UpstreamTranscriber implements StreamTranscriber {
   /** The total that it reported since the last audio. */
   #totalSeconds: number | undefined;
   #isBrokenOff = false;
-  /** How it closed, while earlier frames wait for the client. */
+  /** Close code and reason of the upstream, kept while earlier frames wait for the client. */
   #closedAs: { readonly code: number; readonly reason: string } | undefined;
   #finished: Promise<void> | undefined;
   #finishedNow = () => {};
@@ -67,7 +67,7 @@ export class UpstreamTranscriber implements StreamTranscriber {
 
   get heardSeconds(): number {
     if (this.#totalSeconds !== undefined) return this.#totalSeconds;
-    // What its results reported was let through then, and is billed.
+    // Audio that the upstream's results reported is billed already.
     return this.#isBrokenOff ? 0 : Number.POSITIVE_INFINITY;
   }
 

@@ -57,7 +57,7 @@ export function listenDialect(
   };
 }
 
-/** Whether a close frame may carry the code. Libraries report others, such as 1006 for none. */
+/** Returns true when a close frame may carry the code. Libraries report other codes, such as 1006 for a missing frame. */
 const isSendable = (code: number): boolean =>
   (code >= 1000 && code <= 1014 && (code < 1004 || code > 1006)) || (code >= 3000 && code < 5000);
 

@@ -39,7 +39,7 @@ export class TurnWriter implements TranscriptWriter {
   #sequence = 0;
   #turnIndex = 0;
   #turn: Turn | undefined;
-  /** Where the turn before ended. */
+  /** End of the last turn, in milliseconds of the stream. */
   #fromMs = 0;
   #nowMs = 0;
   #updatedMs = 0;

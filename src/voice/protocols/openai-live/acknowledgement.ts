@@ -3,7 +3,7 @@ import type { AnswerRequest } from '../../session/answer-request.ts';
 import type { ConversationItem } from '../../session/conversation.ts';
 import type { VoiceSession } from '../../session/voice-session.ts';
 
-/** What the model reads as the result of a task that the application works on. */
+/** Result that the model reads for a task while the application still works on the task. */
 export const HANDED_OVER = 'The application works on it. The result follows.';
 
 const ACKNOWLEDGE =

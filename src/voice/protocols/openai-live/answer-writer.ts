@@ -64,7 +64,7 @@ export class AnswerWriter implements AnswerClient {
     this.#output.begin(item.id);
   }
 
-  /** Words come before their sound: they begin where the sound before them ends, and last about so long. */
+  /** Sends words before their audio, with estimated times: they begin where the audio sent so far ends. */
   text(delta: string): void {
     const startMs = Math.round(this.#sinceMs() + this.#output.aheadMs);
     const lastsMs = (Buffer.byteLength(delta) * 1_000) / LIMITS.speech.textBytesPerSecond;

@@ -111,5 +111,5 @@ export function unservedEvent(type: string): EventProblem {
     : { code: 'invalid_value', message: `There is no client event "${name}".`, param: 'type' };
 }
 
-/** Whether the protocol has a client event of this name. */
+/** Returns true when the protocol has a client event of this name. */
 export const isLiveEventName = (type: string): boolean => SERVED.has(type) || UNSERVED.has(type);

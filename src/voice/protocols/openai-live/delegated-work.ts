@@ -10,8 +10,8 @@ type Call = Extract<ConversationItem, { type: 'function_call' }>;
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * What one answer hands over. To an application that does the work itself it is an id; where the model of the session has
- * the application's tools, it is the calls of those, in the events of a Responses stream.
+ * Work that one answer delegates. An application that does the work itself (`client`) gets the id of a delegation. When the
+ * session's model has the application's tools (`responses`), the application gets tool calls as events of a Responses stream.
  */
 export class DelegatedWork {
   readonly #sender: LiveSender;

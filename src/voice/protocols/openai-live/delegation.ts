@@ -13,7 +13,7 @@ const FunctionTool = z.strictObject({
   strict: z.boolean().nullish(),
 });
 
-/** What concerns the backend of a vendor alone has no effect here, and is shown as it was given. */
+/** Settings of the backend. Those that only a vendor's backend knows have no effect here, and are shown as given. */
 const Backend = z.strictObject({
   model: ModelId,
   instructions: z.string().max(LIMITS.realtimeInstructionsChars).nullish(),
@@ -40,7 +40,7 @@ const Backend = z.strictObject({
 const Client = z.strictObject({ type: z.literal('client'), acknowledgement_delay_ms: DelayMs });
 const Type = { error: 'use client or responses: decisions are not served here' };
 
-/** Who does what a live session hands over: the application, or the model of the session with the tools given here. */
+/** Target of a live session's delegated work: the application, or the session's model with the tools given here. */
 export const Delegation = z.discriminatedUnion(
   'type',
   [

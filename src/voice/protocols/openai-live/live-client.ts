@@ -121,7 +121,7 @@ export class LiveClient implements VoiceClient {
     });
   }
 
-  /** What was sent is heard, since the client cannot be told to drop it. */
+  /** Returns all sent audio as heard, since the protocol has no event that makes the client drop it. */
   clearPlayback(): readonly Played[] {
     const { heard } = this.#output;
     this.#output.end();

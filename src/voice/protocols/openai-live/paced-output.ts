@@ -2,8 +2,8 @@ import type { Clock } from '../../../kernel/clock.ts';
 import type { Played } from '../../session/voice-client.ts';
 
 /**
- * How far ahead of real time the speech of a session has been sent. The protocol has no event that clears what its client
- * has not played, so that all that was sent is heard.
+ * Measures how far ahead of real time the speech of a session was sent. The protocol has no event that clears speech which
+ * the client has not played, so all sent speech counts as heard.
  */
 export class PacedOutput {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
@@ -37,7 +37,7 @@ export class PacedOutput {
     this.#itemId = undefined;
   }
 
-  /** What is heard of the message that is being spoken, where no more of it is sent. Undefined: none is. */
+  /** The part of the message in progress that the caller hears if no more is sent. Undefined: no message is in progress. */
   get heard(): Played | undefined {
     return this.#itemId === undefined
       ? undefined

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { EventProblem } from '../openai-realtime/client-event.ts';
 
-/** What is wrong with an event, or with the member `within` of it: its first problem. */
+/** Returns the first problem of an event, or of its member `within`. */
 export function problemOf(
   error: z.ZodError,
   within: string | undefined,

@@ -65,7 +65,7 @@ const Session = z.strictObject({
 
 type LiveItem = z.output<typeof Item>;
 
-/** What a live session on this server begins with. Data: recordings keep it. */
+/** Settings with which a live session on this server begins. Plain data: recordings keep them. */
 export type LiveStart = {
   /** The model, as the client named it. */
   readonly model: string;

@@ -180,7 +180,7 @@ function describeProblem(value: unknown, error: z.ZodError): EventProblem {
   };
 }
 
-/** Whether `value` has nothing at `path`. */
+/** Returns true when `value` has nothing at `path`. */
 function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
   let at = value;
   for (const key of path) {

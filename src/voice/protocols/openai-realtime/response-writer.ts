@@ -47,7 +47,7 @@ export class ResponseWriter implements AnswerClient {
   created(): void {
     this.#sender.send('response.created', { response: this.#render('in_progress', undefined) });
     this.#sender.send('rate_limits.updated', {
-      // What this answer may use: all of it is reserved before it begins.
+      // Tokens that this answer may use. All of them are held before the answer begins.
       rate_limits: [
         {
           name: 'tokens',
