@@ -40,7 +40,7 @@ const PRINTABLE = /^[\x20-\x7e]+$/;
 
 const base = (type: string): string => (type.split(';', 1)[0] ?? '').trim().toLowerCase();
 
-/** Whether an answer of this type can be a file of sound. */
+/** Returns true when an answer of this content type may be a file of sound. */
 export const isAudio = (said: string): boolean => {
   const type = base(said);
   return type.startsWith('audio/') || type === 'application/ogg' || UNSPECIFIC.has(type);

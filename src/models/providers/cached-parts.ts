@@ -1,8 +1,8 @@
 import type { TokenUsage } from './chat-rail.ts';
 
 /**
- * What of a prompt an upstream says that its cache served and kept. Both are parts of the prompt and no token is in both, so what
- * an upstream claims beyond that is left out.
+ * Returns the prompt tokens read from and written to the upstream's cache. Both are parts of the prompt and no token is in
+ * both, so a larger claim of the upstream is cut.
  */
 export function cachedParts(
   inputTokens: number,

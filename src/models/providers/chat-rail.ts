@@ -10,15 +10,15 @@ import type { TakenThoughts } from './upstream-pool.ts';
 /** One chat request, to be bought from one upstream. */
 export type ChatCall = {
   readonly agentId: number;
-  /** What is set aside for this very request, or for the session that it is a turn of. */
+  /** Amount held for this request, or for the session that it is a turn of. */
   readonly heldRaw: bigint;
-  /** What of that is spent and not settled yet; nothing where it is not said. */
+  /** Part of `heldRaw` that is spent and not settled yet. Absent: 0. */
   readonly spentRaw?: bigint;
   /** The upstream's own name of the model. */
   readonly model: string;
   /** The name that the answer gives the model; without one it is the upstream's. */
   readonly servedAs?: string | undefined;
-  /** How it is paid, where this server has no account that it goes to. */
+  /** Payment of a call that is not billed to an account of this server. */
   readonly paymentMethod?: PaymentMethod | undefined;
   /** Set where this server marks the prompt, if the upstream needs marks and the caller has set none. */
   readonly breakpoints?: Breakpoints | undefined;
@@ -41,7 +41,7 @@ export type TokenUsage = {
   readonly inputTokens: number;
   readonly cachedTokens: number;
   readonly outputTokens: number;
-  /** Of the prompt, what was written to the upstream's cache. */
+  /** Prompt tokens written to the upstream's cache. */
   readonly cacheWriteTokens?: number;
   /** Surcharge of cache writes over other prompt tokens, in prompt tokens, exact to a hundredth. */
   readonly cacheWriteSurcharge?: number;
@@ -53,7 +53,7 @@ export type AnswerNote = {
   readonly finishReasons?: string[] | undefined;
 };
 
-/** What an upstream reports of its answer. */
+/** Usage of an answer as the upstream reports it. */
 export type Reported = {
   /** Null: the upstream did not say, and the gateway has to estimate. */
   readonly usage: TokenUsage | null;
@@ -75,7 +75,7 @@ export type ChatOutcome = Outcome<ChatCompletion>;
 
 /** A request of the Messages dialect, for an upstream that speaks it. */
 export type MessagesCall = ChatCall & {
-  /** What the caller says of the protocol: `anthropic-beta`, where it is said. */
+  /** Headers of the caller that an upstream of the dialect gets: `anthropic-beta`, when it is set. */
   readonly headers: Readonly<Record<string, string>>;
 };
 
@@ -97,7 +97,7 @@ export interface ChatRail {
   readonly messages?: MessagesRail;
   /** Set where the upstream takes back what its models thought. */
   readonly thoughts?: TakenThoughts | undefined;
-  /** What it takes of the members that only some vendors take. Unset: none. */
+  /** Members that only some vendors accept and this upstream does. Absent: none. */
   readonly chatMembers?: readonly ChatMember[] | undefined;
   /** Set where the upstream keeps to a strict order of roles. */
   readonly strictOrder?: boolean | undefined;
@@ -115,7 +115,7 @@ export interface ChatStream {
    * StreamBroken where the upstream ends before it has said that it does. For one reader.
    */
   next(): Promise<Uint8Array | undefined>;
-  /** What it has come to so far. */
+  /** Usage of the stream up to now. */
   metered(): Reported;
   /** Stops buying. */
   stop(): void;

@@ -1,4 +1,4 @@
-/** How much a model may think, in the words of vendors, from least to most. The Messages dialect has neither of the first two. */
+/** Levels of thinking in the words of vendors, from least to most. The Messages dialect lacks the first two. */
 export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 
 export type Effort = (typeof EFFORTS)[number];
@@ -8,9 +8,8 @@ export const effortsBetween = (least: Effort, most: Effort): readonly Effort[] =
   EFFORTS.slice(EFFORTS.indexOf(least), EFFORTS.indexOf(most) + 1);
 
 /**
- * What a wish of either dialect is to a model that takes these efforts: the same, or the next below that it takes, or else its
- * least. Undefined where nothing is asked that is known, or the model takes none: upstreams refuse what they do not take, and the
- * answer is the one asked for without it, too.
+ * Returns the effort to send for one of either dialect: the same, else the next lower one that the model takes, else its least.
+ * Undefined for an unknown effort or a model that takes none: upstreams refuse those, and the request is valid without.
  */
 export function nearestEffort(
   asked: unknown,

@@ -10,7 +10,7 @@ export type EmbeddingInput =
   | readonly number[]
   | readonly (readonly number[])[];
 
-/** How a vector is written: as numbers, or as little-endian 32-bit floats in base64. */
+/** Encoding of a vector: numbers, or little-endian 32-bit floats in base64. */
 export type VectorEncoding = 'float' | 'base64';
 
 /** As much of a request as a rail may have to understand; whatever else came with it is there too. */
@@ -22,13 +22,13 @@ export type EmbeddingParameters = Json & {
 
 /** One request, to be bought from one upstream. */
 export type EmbeddingCall = {
-  /** Who asks: the engines of this process serve agents in turn. */
+  /** Agent of the request. The engines of this process serve agents in turn. */
   readonly agentId?: number;
   /** The upstream's own name of the model. */
   readonly model: string;
   /** The name that the answer gives the model; without one it is the upstream's. */
   readonly servedAs?: string | undefined;
-  /** How it is paid, where this server has no account that it goes to. */
+  /** Payment of a call that is not billed to an account of this server. */
   readonly paymentMethod?: PaymentMethod | undefined;
   /** The caller's request as it came; a rail changes the model's name and nothing else. */
   readonly body: EmbeddingParameters;
@@ -47,11 +47,11 @@ export type Misfit = { readonly detail: string; readonly param: string };
 
 /** Never rejects for what an upstream does. Stops buying as soon as `signal` fires. */
 export interface EmbeddingRail {
-  /** What this source can't do, known before anything is held or sent. */
+  /** Returns the reason why this source cannot serve the request. Known before anything is held or sent. */
   misfit(wanted: EmbeddingParameters): Misfit | undefined;
   embed(call: EmbeddingCall, signal: StopSignal): Promise<Outcome<EmbeddingList>>;
 }
 
-/** How many vectors an input asks for. */
+/** Number of vectors that an input asks for. */
 export const countInputs = (input: EmbeddingInput): number =>
   typeof input === 'string' || typeof input[0] === 'number' ? 1 : input.length;

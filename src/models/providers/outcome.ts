@@ -3,8 +3,8 @@ import type { HoldRefusal } from '../../ledger/rules/requests.ts';
 import type { CollectedAnswer } from './openai/collect-answer.ts';
 
 /**
- * What came of one request to one upstream, whatever was asked for. A rail knows nothing of money: it says what came
- * back and what the upstream metered, and the gateway decides what follows.
+ * Outcome of one request to one upstream, of any kind. A rail knows nothing of money: it returns the upstream's answer and
+ * metered usage, and the gateway decides what follows.
  */
 
 export type RailFailure =
@@ -24,7 +24,7 @@ export type RailFailure =
   /** This server, or the caller's wallet, cannot pay now. */
   | 'unpayable';
 
-/** What an upstream's answer said beside its body; none where there was no answer. Of it only what is said of another try is relayed. */
+/** Headers of an upstream's answer; absent without an answer. Only the retry headers are relayed. */
 export type Headed = { readonly headers?: CollectedAnswer['headers'] | undefined };
 
 /** The upstream refused the request itself; another source would refuse it too. */
@@ -49,7 +49,7 @@ export type Failed = Headed & {
 export type Completed<T> = Headed & {
   readonly kind: 'completed';
   readonly status: number;
-  /** What it was paid for this very request; absent where it has an account with this server. */
+  /** Amount paid for this one request. Absent: this server has an account at the upstream. */
   readonly paidRaw?: bigint | undefined;
 } & T;
 
@@ -62,7 +62,7 @@ export type Outcome<T> =
   | Failed
   | Unfit
   | { readonly kind: 'aborted' }
-  /** What it asks to be paid is beyond the caller's money, or a control of it. */
+  /** The upstream's price is beyond the caller's money, or refused by a spend control. */
   | { readonly kind: 'unaffordable'; readonly refusal: HoldRefusal }
   /** It may have been paid and has not delivered. */
   | { readonly kind: 'spent'; readonly refusal: ApiError };

@@ -5,7 +5,7 @@ import type { GuardedAnswer } from '../../platform/egress/exchange.ts';
 import type { Header } from '../../platform/egress/request-headers.ts';
 import type { RailFailure } from './outcome.ts';
 
-/** Whose money may pay an upstream for one request, and how much of it. */
+/** Payer of one request to an upstream, and the limit of the payment. */
 export type PaymentBudget = {
   readonly spender: Spender;
   /** The maker of the model: what controls know the payment by. */

@@ -115,7 +115,7 @@ function inVain(outcome: Outcome<unknown>, { nonce, validBefore }: PaymentRef): 
   return errors.proxy.ambiguous(detail, { nonce, validBefore });
 }
 
-/** What an answer that did not come whole means. */
+/** Maps the error of an answer that broke off to a failure. */
 function failureOf(error: unknown) {
   if (error instanceof BodyTooLarge) return failed('oversize', 'the answer is too large');
   if (error instanceof StreamBroken) return failed('broken', error.message, 200);

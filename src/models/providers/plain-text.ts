@@ -4,8 +4,8 @@ const BACKSLASH = 0x5c;
 const SPACE = 0x20;
 
 /**
- * Where a JSON string ends whose characters begin at `start`, if all of them are ASCII and none is escaped: then it has as
- * many characters as bytes. Undefined for any other string.
+ * Returns the index of the closing quote of a JSON string whose characters begin at `start`, when all are ASCII and none is
+ * escaped: the string then has as many characters as bytes. Undefined for any other string.
  */
 export function plainTextEnd(json: Buffer, start: number): number | undefined {
   for (let at = start; at < json.length; at++) {

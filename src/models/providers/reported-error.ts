@@ -4,7 +4,7 @@ import { StreamBroken } from './openai/answer-reader.ts';
 import { type Declined, type Failed, failed } from './outcome.ts';
 import { unservedOf } from './upstream-pool.ts';
 
-/** What a code or a type looks like that may stand in a log. */
+/** Valid error codes and types for a log. */
 const WORD = /^[\w.-]{1,64}$/;
 
 const isWord = (value: unknown): value is string => typeof value === 'string' && WORD.test(value);
@@ -27,7 +27,7 @@ export class ReportedError extends StreamBroken {
     return this.#error;
   }
 
-  /** What it is called in logs and traces. */
+  /** Name of the error in logs and traces: its code or its type. */
   get word(): string | undefined {
     return wordIn(this.#error);
   }
@@ -48,8 +48,8 @@ export class ReportedError extends StreamBroken {
 const OF_THE_ACCOUNT: ReadonlySet<unknown> = new Set(['insufficient_quota', 'invalid_api_key']);
 
 /**
- * What is wrong with a request itself, as the codes of OpenAI's responses have it: the client of OpenAI lists all but the first
- * and the last (https://developers.openai.com/api/reference/resources/responses).
+ * Codes of OpenAI's responses for an error in the request itself. OpenAI's client lists all but the first and the last
+ * (https://developers.openai.com/api/reference/resources/responses).
  */
 const OF_THE_REQUEST = [
   'context_length_exceeded',
@@ -90,8 +90,8 @@ const statusCode = (code: unknown): number | undefined =>
 const HEADERS = { 'content-type': 'application/json' };
 
 /**
- * What an answer comes to that has reported an error before anything else: the same as an answer with the status of that error.
- * One that is not known may be the upstream's own.
+ * Returns the outcome of an answer that began with an error: the same as for an answer with that error's status. An unknown
+ * error counts as the upstream's own.
  */
 export function outcomeOf({ error, message }: ReportedError): Declined | Failed {
   const { code, type } = error;

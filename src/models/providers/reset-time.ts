@@ -45,7 +45,7 @@ export function retryAfterSeconds(
 
 const MILLISECONDS = /^\d{1,9}(?:\.\d{1,9})?$/;
 
-/** How long an upstream sends its callers away: `retry-after-ms` is finer, and counts before `retry-after`. */
+/** Reads how long an upstream sends its callers away. `retry-after-ms` is finer and comes before `retry-after`. */
 export function waitOf(
   headers: Headers,
   nowMs: number,

@@ -8,16 +8,16 @@ export type SpeechFormat = (typeof SPEECH_FORMATS)[number];
 
 /** One text to be spoken by one upstream. */
 export type SpeechCall = {
-  /** Who asks: the engines of this process serve agents in turn. */
+  /** Agent of the request. The engines of this process serve agents in turn. */
   readonly agentId?: number;
   /** The upstream's own name of the model. */
   readonly model: string;
-  /** How it is paid, where this server has no account that it goes to. */
+  /** Payment of a call that is not billed to an account of this server. */
   readonly paymentMethod?: PaymentMethod | undefined;
   /** The caller's request as it came; a rail changes the model's name and how the sound is sent, and nothing else. */
   readonly body: Json;
   readonly input: string;
-  /** What is to come of it, where the caller named nothing too. */
+  /** Format of the sound, also when the caller named none. */
   readonly format: SpeechFormat;
   /** The upstream is asked to report its usage, if it can. */
   readonly wantsUsage: boolean;
@@ -36,7 +36,7 @@ export interface SpeechSound {
 }
 
 export type Speech = {
-  /** Of the bytes as they are. */
+  /** Content type of the bytes as they are. */
   readonly contentType: string;
   readonly sound: SpeechSound;
 };

@@ -11,10 +11,10 @@ export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
 /** The formats that do not name the speaker. */
 export type PlainFormat = Exclude<TranscriptFormat, 'diarized_json'>;
 
-/** What a rail is asked for: a format of the OpenAI dialect, or a whole answer of Deepgram's protocol. */
+/** Format of a transcript: one of the OpenAI dialect, or a whole answer of Deepgram's protocol. */
 export type CallFormat = TranscriptFormat | 'listen';
 
-/** What a request in Deepgram's protocol wants of its answer. */
+/** Preferences of a request in Deepgram's protocol for its answer. */
 export type ListenWishes = {
   /** The query as its client wrote it, for an upstream that speaks this protocol. */
   readonly options: readonly (readonly [name: string, value: string])[];
@@ -34,11 +34,11 @@ export type ListenWishes = {
 
 /** One file of sound, to be transcribed by one upstream. */
 export type TranscriptionCall = {
-  /** Who asks: the engines of this process serve agents in turn. */
+  /** Agent of the request. The engines of this process serve agents in turn. */
   readonly agentId?: number;
   /** The upstream's own name of the model. */
   readonly model: string;
-  /** How it is paid, where this server has no account that it goes to. */
+  /** Payment of a call that is not billed to an account of this server. */
   readonly paymentMethod?: PaymentMethod | undefined;
   readonly file: {
     readonly name: string;
@@ -58,7 +58,7 @@ export type TranscriptionCall = {
   readonly fields: readonly (readonly [name: string, value: string])[];
 };
 
-/** What an upstream says that it has used. Null where it does not say. */
+/** Usage that an upstream reports. Null: not reported. */
 export type TranscriptionUsage = {
   readonly seconds: number | null;
   readonly tokens: {
@@ -81,7 +81,7 @@ export type TranscriptionAnswer = {
 export interface TranscriptStream {
   /** Whole events, without the one that merely ends them. Throws StreamBroken. For one reader. */
   next(): Promise<Uint8Array | undefined>;
-  /** What it has come to so far. */
+  /** Usage of the stream up to now. */
   metered(): TranscriptionUsage;
   /** Stops buying. */
   stop(): void;

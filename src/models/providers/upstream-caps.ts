@@ -2,7 +2,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 import type { CollectedAnswer } from './openai/collect-answer.ts';
 import { resetTime } from './reset-time.ts';
 
-/** What an upstream lets its account ask for within some time, as one of its answers reported it. */
+/** Rate limit of an upstream on its account, as one of its answers reported it. */
 export type UpstreamCap = {
   readonly kind: 'requests' | 'tokens' | 'input_tokens' | 'output_tokens';
   readonly remaining: number;
@@ -55,7 +55,7 @@ export function tightestCap(headers: Headers, nowMs: number): UpstreamCap | unde
   return tightest;
 }
 
-/** How much of a cap is used. Without its limit a cap is known only to be used up, or not at all. */
+/** Returns the used share of a cap in basis points. Without its limit, only a cap without a rest has a known share. */
 export const usedShareBps = ({ remaining, usedBps }: UpstreamCap): number | undefined =>
   remaining === 0 ? WHOLE_BPS : (usedBps ?? undefined);
 

@@ -19,7 +19,7 @@ import type { PaymentMethod } from './payment-method.ts';
 import { waitOf } from './reset-time.ts';
 import { traceHeadersNow } from './upstream-trace.ts';
 
-/** Where an upstream is, and what opens it. */
+/** Address of an upstream, its credential and its peculiarities. */
 export type Upstream = {
   /** Up to and including the version: `https://api.openai.com/v1`. */
   readonly baseUrl: string;
@@ -29,7 +29,7 @@ export type Upstream = {
   readonly capMember?: CapMember | undefined;
   /** It has OpenAI's Responses API beside its chat completions. */
   readonly speaksResponses?: boolean | undefined;
-  /** What it takes of the members of a chat that only some vendors take. */
+  /** Members of a chat that only some vendors accept and this upstream does. */
   readonly chatMembers?: readonly ChatMember[] | undefined;
   readonly thoughts?: TakenThoughts | undefined;
   /** It signs its calls, as Google's OpenAI-compatible address does. */
@@ -39,12 +39,12 @@ export type Upstream = {
   readonly strictOrder?: boolean | undefined;
 };
 
-/** What a cap on a chat's answer is called where the usual `max_tokens` is refused, as OpenAI's newer models do. */
+/** Member for the cap of a chat's answer at upstreams that refuse the usual `max_tokens`, as OpenAI's newer models do. */
 export type CapMember = 'max_completion_tokens';
 
 /**
- * That it takes what its models thought back, as `reasoning_content` of the assistant's messages. Demanded: while a model thinks,
- * it refuses a conversation in which a message with tool calls lacks it.
+ * Treatment of a model's thoughts, as `reasoning_content` of the assistant's messages. `taken`: the upstream accepts them back;
+ * `demanded`: while a model thinks, it also refuses a message with tool calls that lacks them.
  */
 export type TakenThoughts = 'taken' | 'demanded';
 
@@ -81,7 +81,7 @@ export type SentRequest = {
   readonly path?: string;
   readonly body: string | Uint8Array | Readable | null;
   readonly headers?: Readonly<Record<string, string>>;
-  /** How it is paid, where this server's own account is not to be billed. */
+  /** Payment of a request that is not to be billed to this server's own account. */
   readonly paymentMethod?: PaymentMethod | undefined;
 };
 
@@ -109,7 +109,7 @@ export function createUpstreamPool(deps: {
   readonly upstream: Upstream;
   /** Below the base, such as `/chat/completions`. */
   readonly path: string;
-  /** How the upstream takes a credential. */
+  /** Headers that carry a credential at the upstream. */
   readonly credential: (apiKey: string) => Readonly<Record<string, string>>;
   /** Further ones, with every request. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -178,7 +178,7 @@ export function createUpstreamPool(deps: {
   };
 }
 
-/** What every request has, unless it says otherwise. */
+/** Default headers of every request. */
 export const COMMON_HEADERS = { 'content-type': 'application/json', accept: 'application/json' };
 
 /** A path below a base, which may end in a slash and have a query of its own. */
@@ -229,7 +229,7 @@ const headed = <T>(outcome: Outcome<T>, { headers }: Headed): Outcome<T> =>
 export const isSuccess = ({ status }: { readonly status: number }): boolean =>
   status >= 200 && status < 300;
 
-/** What an answer means that is no success, by its status alone. Undefined: it is one. */
+/** Maps an answer without success to a failure, by its status alone. Undefined: a success. */
 export function unservedOf(answer: CollectedAnswer, nowMs: number): Declined | Failed | undefined {
   const { status, headers, body } = answer;
   if (isSuccess(answer)) return undefined;
@@ -277,7 +277,7 @@ const TIMEOUTS = new Set([
   'UND_ERR_BODY_TIMEOUT',
 ]);
 
-/** What an answer that did not come whole means. */
+/** Maps the error of an answer that broke off to a failure. */
 function failureOf(error: unknown): Failed {
   if (error instanceof AnswerTooLarge) return failed('oversize', 'the answer is too large');
   if (error instanceof AnswerTooSlow) return failed('timeout', 'the answer took too long');

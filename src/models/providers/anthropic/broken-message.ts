@@ -27,8 +27,8 @@ export function translatedError(error: unknown): BrokenMessage {
 }
 
 /**
- * What upstreams of the OpenAI dialect call an error, in its type or its code. A wrong key or an empty account is this server's
- * at the upstream and not the caller's here, so that it reads as all others do.
+ * Error types and codes of upstreams in the OpenAI dialect, by the type of the Messages dialect. A wrong key or an empty
+ * account concerns this server and not the caller, so it becomes the general error.
  */
 const WORDS: Readonly<Record<string, readonly unknown[]>> = {
   invalid_request_error: ['invalid_request_error'],

@@ -15,12 +15,12 @@ export type DocumentBlock = CacheMark & {
   readonly title?: string;
 };
 
-/** What a document without a title is called where files need a name. */
+/** File name of a document without a title, for dialects that need one. */
 export const UNTITLED_FILE = 'document.pdf';
 
 const PDF = 'application/pdf';
 
-/** How base64 begins of bytes that begin with `%PDF-`. */
+/** Base64 of `%PDF-`, the first bytes of a PDF. */
 const PDF_BASE64 = 'JVBERi';
 
 /** The block of a file part. Its bytes may come as a data URL, or as base64 alone where they show that they are a PDF. */

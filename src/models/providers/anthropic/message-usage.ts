@@ -27,14 +27,14 @@ export function readMessageUsage(usage: unknown): TokenUsage | null {
   };
 }
 
-/** Of what was written, where only its kinds are told. */
+/** Sums the cache writes of each kind, for an upstream that reports no total. */
 function sumOf(kinds: unknown): unknown {
   if (!isObject(kinds)) return 0;
   const counts = [kinds.ephemeral_5m_input_tokens, kinds.ephemeral_1h_input_tokens];
   return counts.reduce<number>((sum, count) => sum + (tokenCount(count) ?? 0), 0);
 }
 
-/** What is to be kept for an hour costs more than what is kept for some minutes. */
+/** Surcharge of the cache writes, in prompt tokens. A write for an hour costs more than one for some minutes. */
 function surchargeOf(written: number, kinds: unknown): number {
   const { shortPercent, hourPercent } = LIMITS.cacheWriteSurcharge;
   const said = isObject(kinds) ? (tokenCount(kinds.ephemeral_1h_input_tokens) ?? 0) : 0;

@@ -14,7 +14,9 @@ const MARKABLE: ReadonlySet<unknown> = new Set([
   'tool_result',
 ]);
 
-/** Of the messages of a user, so many are marked from the end: the last for the next request, the one before for this one. */
+/**
+ * Number of the user's messages to mark, counted from the end: the last for the next request, the one before for this request.
+ */
 const MARKED_MESSAGES = 2;
 
 /**
@@ -78,7 +80,7 @@ const isMarkable = (block: unknown): boolean =>
 /** A tool that is loaded later is no part of the prefix. */
 const isMarkableTool = (tool: unknown): boolean => isObject(tool) && tool.defer_loading !== true;
 
-/** Whether the caller has set a mark: of the request, or of a tool or a block, also within another block. */
+/** Returns true when the caller has set a mark: on the request, a tool, a block or a nested block. */
 function isMarked(request: Json): boolean {
   const { messages, system, tools } = request;
   if (hasMark(request) || listHasMark(tools) || listHasMark(system)) return true;
@@ -109,7 +111,7 @@ class Prefix {
     this.#missingChars = leastChars;
   }
 
-  /** Whether the prompt is long enough with this part, which follows those before. */
+  /** Counts a further part of the prompt. Returns true when the prompt is long enough for the cache. */
   reachesWith(part: unknown): boolean {
     this.#count(part);
     return this.#missingChars <= 0;

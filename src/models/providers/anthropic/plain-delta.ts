@@ -2,7 +2,7 @@ import { beginsWith } from '../openai/data-lines.ts';
 import { plainTextEnd } from '../plain-text.ts';
 
 const HEAD = Buffer.from('data: {"type":"content_block_delta","index":');
-/** How a delta goes on behind the number of its block. */
+/** Beginnings of a delta behind the number of its block. */
 const TEXTS = [
   ',"delta":{"type":"text_delta","text":"',
   ',"delta":{"type":"thinking_delta","thinking":"',
@@ -14,8 +14,8 @@ const ZERO = 0x30;
 const NINE = 0x39;
 
 /**
- * How many characters a delta adds, read off the bytes of its event without parsing them. Undefined for every other event,
- * and for a delta that is spelled otherwise than the vendor spells most of its own: such an event has to be parsed.
+ * Counts the characters that a delta adds, without parsing its event. Undefined when the event must be parsed: it is no delta,
+ * or not spelled as the vendor usually does.
  */
 export function plainDeltaChars(event: Buffer): number | undefined {
   if (!beginsWith(event, HEAD)) return undefined;

@@ -2,7 +2,7 @@ import { tryParseJson } from '../../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 
-/** What a text of the upstream says; undefined where it is no JSON. */
+/** Parses a text of the upstream. Undefined: not valid JSON. */
 export const jsonOf = (text: Uint8Array): unknown => tryParseJson(text, LIMITS.upstreamJson);
 
 /** A member that is an object, or an empty one in its place. */

@@ -10,7 +10,7 @@ import { plainDeltaChars } from './plain-delta.ts';
 import { member, textMember } from './read-json.ts';
 import { StreamedUsage } from './streamed-usage.ts';
 
-/** What a kind of event may be called: its name goes into a line of its own. */
+/** Valid kinds of an event. The kind is written into a line of its own. */
 const KIND = /^[a-z_]{1,64}$/;
 
 /** Its model is a member of the message within it. */
@@ -68,7 +68,7 @@ export class RelayedMessageStream implements ChatStream {
     this.#events.stop();
   }
 
-  /** What of them goes on; where one breaks the stream, those before it still do. */
+  /** Returns the bytes of the events to relay. When an event breaks the stream, those before it are still relayed. */
   async #relay(events: readonly Buffer[]): Promise<Buffer> {
     const relayed: Buffer[] = [];
     for (const event of events) {
@@ -88,7 +88,7 @@ export class RelayedMessageStream implements ChatStream {
         this.stop();
         break;
       }
-      // What comes before the beginning keeps nothing alive: its source may still be passed over.
+      // Events before the beginning are dropped, so that another source can still be asked.
       if (!this.#hasBegun) continue;
       if (fate === 'comment') relayed.push(event);
       else relayed.push(Buffer.from(`event: ${fate.kind}\n`), this.#named(event, fate.kind));
@@ -100,7 +100,7 @@ export class RelayedMessageStream implements ChatStream {
     return kind === 'message_start' ? renameModel(event, this.#servedAs, WITHIN_ONE) : event;
   }
 
-  /** What an event is to the stream: one that goes on, its end, or what breaks it. */
+  /** Returns the kind of an event to relay, `over` at the end of the stream, or the error that breaks it. */
   #look(data: unknown): { readonly kind: string } | 'over' | StreamBroken {
     if (!isObject(data)) return new StreamBroken('an event is not a JSON object');
     const kind = KIND.exec(textMember(data, 'type'))?.[0];
@@ -131,7 +131,7 @@ export class RelayedMessageStream implements ChatStream {
 const COMMENT = 0x3a;
 const DELTA_NAME = Buffer.from('event: content_block_delta\n');
 
-/** How much of text, of thoughts and of arguments an event adds. */
+/** Number of characters that an event adds to text, thoughts and arguments. */
 function writtenIn(event: Json): number {
   const delta = member(event, 'delta');
   const block = member(event, 'content_block');

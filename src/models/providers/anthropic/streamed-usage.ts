@@ -11,7 +11,7 @@ const COUNTS = [
   'cache_creation_input_tokens',
 ] as const;
 
-/** What a Messages stream has come to so far: its upstream's running totals, and the length of what was written. */
+/** Usage of a Messages stream up to now: the upstream's running totals, and the characters written. */
 export class StreamedUsage {
   #counts: Json = {};
   /** The output has been counted, and not only begun. */
@@ -30,7 +30,7 @@ export class StreamedUsage {
     this.#stopReason = stopReason ?? this.#stopReason;
   }
 
-  /** So many characters of text, thoughts or arguments have come. */
+  /** Counts characters of text, thoughts or arguments. */
   wrote(chars: number): void {
     this.#answerChars += chars;
   }

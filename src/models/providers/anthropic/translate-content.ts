@@ -14,7 +14,7 @@ export type ImageBlock = CacheMark & {
     | { readonly type: 'url'; readonly url: string };
 };
 
-/** What a user shows, and what a tool results in. */
+/** Block of a user's message or of a tool's result. */
 export type ContentBlock = TextBlock | ImageBlock | DocumentBlock;
 
 /** The text of a message that may hold nothing else. Blank texts are left out: the dialect refuses them. */

@@ -26,7 +26,7 @@ type ToolResultBlock = CacheMark & {
 
 type Block = ContentBlock | ToolUseBlock | ToolResultBlock;
 
-/** What one side says before the other does. */
+/** Consecutive content of one role. */
 export type AnthropicTurn = {
   readonly role: 'user' | 'assistant';
   readonly content: readonly Block[];

@@ -72,7 +72,7 @@ const IN_WORDS: TextBlock = {
   text: 'Answer with one valid JSON object, and write nothing before or after it.',
 };
 
-/** What this dialect has no word for, beside what no other one has. */
+/** Members of a chat request that this dialect cannot express, beside those that no other dialect can. */
 const UNKNOWN: readonly UnservedFeature[] = [
   { field: 'n', asked: (n) => isSet(n) && n !== 1, why: 'this model gives one answer a request' },
   ...UNSERVED,

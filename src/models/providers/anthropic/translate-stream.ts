@@ -40,7 +40,7 @@ export class StreamTranslator {
     return this.#failure;
   }
 
-  /** What it has come to so far. */
+  /** Usage of the stream up to now. */
   metered() {
     return this.#usage.metered();
   }

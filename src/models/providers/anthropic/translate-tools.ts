@@ -19,7 +19,7 @@ type ToolChoice = {
 
 export type ToolFields = { readonly tools?: readonly Tool[]; readonly tool_choice?: ToolChoice };
 
-/** What a tool without parameters takes: the dialect wants a schema of every tool. */
+/** Schema for a tool without parameters: the dialect demands one of every tool. */
 const NO_PARAMETERS: Json = { type: 'object', properties: {} };
 
 /** The tools of a request, and how the model may use them; without tools neither is said. */

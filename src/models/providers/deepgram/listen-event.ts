@@ -1,19 +1,21 @@
 import { parseObject } from '../../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 
-/** What an upstream of Deepgram's live protocol says of the sound that it was sent. */
+/** Event of an upstream that speaks Deepgram's live protocol, about the sound sent to it. */
 export type ListenEvent =
   | {
       readonly kind: 'results';
       readonly text: string;
       readonly isFinal: boolean;
       readonly speechFinal: boolean;
-      /** Where the sound ends that it speaks of. Words without it speak of all so far: Infinity. */
+      /**
+       * End of the sound that the words belong to, in seconds. Infinity for words without it: they cover all sound up to now.
+       */
       readonly endSeconds: number;
     }
   | {
       readonly kind: 'metadata';
-      /** How much it heard in all, and bills; null where it does not say. */
+      /** Seconds of sound that the upstream heard and bills. Null: not reported. */
       readonly seconds: number | null;
     };
 

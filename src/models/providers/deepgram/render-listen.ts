@@ -153,7 +153,7 @@ const languageOf = ({ language }: WholeTranscript, { options }: ListenWishes) =>
     ? language
     : undefined;
 
-/** What changes a transcript, and is not done to one that is written here. */
+/** Options that change a transcript and that this server does not carry out on its own. */
 const NOT_DONE: ReadonlySet<string> = new Set([
   'diarize',
   'diarize_model',

@@ -1,7 +1,7 @@
 /** Gives an agent a slot: what it answers gives it back, once. Undefined: it has as many as it may. */
 export type TakeAgentSlot = (agentId: number | undefined) => (() => void) | undefined;
 
-/** How much each agent has under way at an engine that others want, too. Calls without an agent count as one agent's. */
+/** Counts the requests of each agent that a shared engine is working on. Calls without an agent count as one agent's. */
 export function createAgentSlots(most: number): TakeAgentSlot {
   const taken = new Map<number | undefined, number>();
   return (agentId) => {

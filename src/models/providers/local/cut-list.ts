@@ -51,7 +51,7 @@ class ListCutter {
   readonly #json: Buffer;
   #at = 0;
   #depth = 0;
-  /** Of the text that ended last outside of any element: a key, when a colon follows. */
+  /** Place of the last text in the outer object. The text is a key when a colon follows. */
   #text: readonly [number, number] = [0, 0];
   #isUnderData = false;
   #listStart: number | undefined;

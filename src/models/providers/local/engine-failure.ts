@@ -1,7 +1,7 @@
 import { EngineBusy, EngineInputRefused, EngineMissing } from '../../../engines/engine.ts';
 import { type Failed, failed, type Unfit } from '../outcome.ts';
 
-/** What an engine of this process threw, in the terms of any upstream. */
+/** Maps an error of an engine of this process to the outcome of an upstream. */
 export function engineFailure(error: unknown, param: string): Failed | Unfit {
   if (error instanceof EngineMissing) return failed('missing', error.message);
   if (error instanceof EngineBusy) {

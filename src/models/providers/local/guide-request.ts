@@ -3,7 +3,7 @@ import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { findUnserved, UNSERVED } from '../unserved-features.ts';
 
-/** What a chat request asks of the guide beside its messages. */
+/** Parameters of a chat request for the guide, beside its messages. */
 type GuideParameters = {
   readonly tools?: readonly GuideTool[];
   readonly mustCall?: boolean;

@@ -65,7 +65,7 @@ function misfit({ input, dimensions }: EmbeddingParameters): Misfit | undefined 
   return { detail, param: 'dimensions' };
 }
 
-/** Of the encoder whose tokens are taken. */
+/** Highest token of cl100k_base, the encoder of token inputs. */
 const LAST_TOKEN = 100_276;
 
 const wrongInput = (detail: string): Misfit => ({ detail, param: 'input' });

@@ -14,7 +14,7 @@ import { readGuideParameters } from './guide-request.ts';
 
 export type LocalGuideDeps = {
   readonly guide: GuideEngine;
-  /** What the guide may say to this agent about the agent itself. */
+  /** Facts about an agent that the guide may tell that agent. */
   readonly callerFacts: (agentId: number) => Promise<CallerFacts>;
   readonly clock: Clock;
   readonly random: Random;

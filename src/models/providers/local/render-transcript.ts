@@ -26,7 +26,7 @@ export type Rendered = { readonly body: Buffer; readonly contentType: string };
 export const textOf = ({ segments, text }: Pick<WholeTranscript, 'segments' | 'text'>): string =>
   text ?? segments.map((segment) => segment.text).join(' ');
 
-/** How a transcript of our own says what it used. */
+/** Usage in a transcript that an engine of this process made. */
 export const usageOf = ({ durationMs }: Pick<WholeTranscript, 'durationMs'>) => ({
   type: 'duration',
   seconds: durationMs / 1_000,
@@ -136,7 +136,7 @@ const verboseSegment = ({ startMs, endMs, text: said }: TranscriptSegment, id: n
   no_speech_prob: 0,
 });
 
-/** What the vendor's model hears at a time, and how many of its frames that is. */
+/** Length of the window that the vendor's model hears at a time, and its number of frames. */
 const WINDOW_MS = 30_000;
 const WINDOW_FRAMES = 3_000;
 

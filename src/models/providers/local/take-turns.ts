@@ -1,7 +1,9 @@
 import { LIMITS } from '../../../kernel/limits.ts';
 import { turnForLongWork } from '../../../kernel/long-work.ts';
 
-/** Called as work is done; after every so many bytes of it, other work that is ready runs first. */
+/**
+ * Returns a function to call with the bytes of work done. After every `LIMITS.vectorBytesPerTurn` it lets other ready work run.
+ */
 export function takeTurns(): (bytes: number) => Promise<void> {
   let done = 0;
   return async (bytes) => {

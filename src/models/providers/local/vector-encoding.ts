@@ -18,7 +18,7 @@ function decodeVector(text: string): number[] | undefined {
   return values.every(Number.isFinite) ? values : undefined;
 }
 
-/** How a vector of an answer is written, as far as that is one. */
+/** Returns the encoding of an answer's vector. Undefined: not a vector. */
 export function encodingOf(vector: unknown): VectorEncoding | undefined {
   if (typeof vector === 'string') return 'base64';
   return Array.isArray(vector) ? 'float' : undefined;

@@ -14,11 +14,11 @@ import { dataOf } from './data-lines.ts';
 import { readUsage } from './read-completion.ts';
 import { readNote } from './read-note.ts';
 
-/** What is done with an event: it goes on, or it was for us alone. */
+/** Treatment of an event: relayed to the client, kept from it, or the end of the stream. */
 export type Fate = 'relayed' | 'kept' | 'done';
 
 const USAGE = Buffer.from('"usage"');
-/** What only a part of a list of them has its text under. */
+/** Key of the text in a part, for content that is a list of parts. */
 const PART_TEXT = Buffer.from('"text"');
 const KEYS = [...ANSWER_KEYS.map((key) => Buffer.from(`"${key}"`)), PART_TEXT];
 /** The events that end an answer have no more: those of a slow reader are not held for its trace. */
@@ -91,7 +91,7 @@ export class ChatTap {
   }
 }
 
-/** Whether a `usage` in it is an object: it reads null on every event before the last. */
+/** Returns true when an event has a `usage` that is an object. Events before the last have `"usage":null`. */
 export function carriesUsage(event: Buffer): boolean {
   for (let at = event.indexOf(USAGE); at !== -1; at = event.indexOf(USAGE, at + 1)) {
     if (event[valueAt(event, at + USAGE.length)] === OPEN_BRACE) return true;
@@ -99,7 +99,7 @@ export function carriesUsage(event: Buffer): boolean {
   return false;
 }
 
-/** Where the value of a key begins that ends at `from`; the end of the event where what it ends is no key. */
+/** Returns the index of a key's value, when the key ends at `from`. Returns the event's length when no colon follows. */
 function valueAt(event: Buffer, from: number): number {
   const colon = afterSpace(event, from);
   return event[colon] === COLON ? afterSpace(event, colon + 1) : event.length;
@@ -161,7 +161,7 @@ function passOver(event: Buffer, places: number[], end: number): void {
   }
 }
 
-/** Where a string, an object or a list ends that begins at `start`; `start` itself for anything else. */
+/** Returns the index behind the string, object or list that begins at `start`; `start` for any other value. */
 function valueEnd(event: Buffer, start: number): number {
   const first = event[start];
   if (first === QUOTE) return stringEnd(event, start);

@@ -21,13 +21,13 @@ export function dataLines(event: Buffer): Buffer | undefined {
   return joinedLines(event);
 }
 
-/** What the data lines of an event say; of one line without a copy. Undefined: it has none. */
+/** Returns the content of an event's data lines; a view without a copy for one line. Undefined: no data lines. */
 export function dataOf(event: Buffer): Buffer | undefined {
   const line = dataLines(event);
   return line === undefined || line[0] === COLON ? undefined : line.subarray(DATA.length);
 }
 
-/** Whether bytes begin with others. */
+/** Returns true when `bytes` begin with `head`. */
 export const beginsWith = (bytes: Buffer, head: Buffer): boolean =>
   bytes.length >= head.length && bytes.compare(head, 0, head.length, 0, head.length) === 0;
 

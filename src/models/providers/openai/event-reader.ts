@@ -29,9 +29,9 @@ export class EventReader {
   }
 
   /**
-   * The events that the next piece completes, which may be none: so many in each turn of the event loop, whether one piece
-   * has them or several that have come already. A stream that is no faster than its upstream waits for nothing else.
-   * Undefined: it has ended. Throws StreamBroken.
+   * Returns the events that the next piece completes, possibly none; undefined at the end. Throws StreamBroken. One turn of the
+   * event loop gets at most `LIMITS.sseEventsPerTurn` events, from one piece or from several; a stream no faster than its
+   * upstream never waits for another turn.
    */
   async read(): Promise<Buffer[] | undefined> {
     if (this.#readInTurn >= MOST) {

@@ -23,7 +23,7 @@ export function createOpenAiSpeechRail(deps: {
     ...deps,
     path: '/audio/speech',
     credential: bearer,
-    // What it sends is no JSON, whatever is asked for.
+    // The answer is sound and not JSON, whatever the format.
     headers: { accept: '*/*' },
     limits: { responseBytes, inFlight, queueBytes, ...deps.limits },
   });

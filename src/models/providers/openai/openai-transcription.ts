@@ -69,7 +69,7 @@ const inPlural = ([name, value]: TranscriptionCall['fields'][number]): [string, 
 /** Models that tell the times of words and stretches. The others answer the text alone. */
 const TIMED = /whisper|parakeet/;
 
-/** What stands in the form for an answer in Deepgram's protocol, which is written here of the upstream's own. */
+/** Form fields for a request in Deepgram's protocol, whose answer this server writes from the upstream's. */
 const listenFields = (model: string): [string, string][] =>
   TIMED.test(model)
     ? [

@@ -14,7 +14,7 @@ import type { CollectedAnswer } from './collect-answer.ts';
 import { readCompletion } from './read-completion.ts';
 import { renameModel } from './rename-model.ts';
 
-/** How the OpenAI dialect takes a credential. */
+/** Header that carries a credential in the OpenAI dialect. */
 export const bearer = (apiKey: string): Record<string, string> => ({
   authorization: `Bearer ${apiKey}`,
 });
@@ -68,7 +68,7 @@ const spellingOf =
     return { ...rest, [capMember]: cap };
   };
 
-/** Whether the caller asked for the event that carries nothing but usage. */
+/** Returns true when the caller asked for the event that carries usage alone. */
 export const wantsUsage = ({ body: { stream_options: options } }: ChatCall): boolean =>
   isObject(options) && options.include_usage === true;
 

@@ -32,7 +32,7 @@ export function readUsage(usage: unknown): TokenUsage | null {
   };
 }
 
-/** What a 2xx body says, or nothing when it is not a completion at all. */
+/** Reads a 2xx body with its usage. Undefined: not a completion. */
 export async function readCompletion(
   body: Buffer,
 ): Promise<(Reported & { readonly json: Json }) | undefined> {

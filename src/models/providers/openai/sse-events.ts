@@ -13,10 +13,10 @@ class EventTooLarge extends Error {
  * character, or of a CRLF. What comes out is what went in, byte for byte, whole events at a time.
  */
 export class SseEvents {
-  /** What has come of the event that is not whole yet. */
+  /** Received bytes of the event that is not whole yet. */
   #rest: Buffer[] = [];
   #restBytes = 0;
-  /** What the line under way has had so far: nothing, a carriage return alone, or more. */
+  /** Content of the current line up to now: nothing, a carriage return alone, or more. */
   #line: 'empty' | 'return' | 'text' = 'empty';
 
   /** The events that are whole now, each with its blank line. Throws EventTooLarge. */
@@ -38,12 +38,12 @@ export class SseEvents {
     return events;
   }
 
-  /** What came behind the last whole event. */
+  /** Returns the bytes behind the last whole event. */
   rest(): Buffer {
     return Buffer.concat(this.#rest, this.#restBytes);
   }
 
-  /** Whether the line that a line feed ends is empty, but for the return of a CRLF. */
+  /** Returns true when the line before a line feed is empty, except for the carriage return of a CRLF. */
   #endsEvent(chunk: Buffer, from: number, to: number): boolean {
     return this.#lineWith(chunk, from, to) !== 'text';
   }

@@ -55,7 +55,7 @@ export class RelayedTranscript implements TranscriptStream {
     this.#events.stop();
   }
 
-  /** Whether an event is relayed. The terminator is not: we write our own behind our last event. */
+  /** Returns true when an event is relayed. The terminator is not: this server writes its own behind its last event. */
   async #look(event: Buffer): Promise<boolean> {
     if (this.#events.isOver) return false;
     if (isTerminator(event)) {

@@ -41,7 +41,7 @@ const READERS = {
 
 const TYPES = Object.keys(READERS) as EventType[];
 
-/** How events begin that are written without blanks, and with their type first. */
+/** Beginning of events that are written without blanks and with their type first. */
 const LEAD = Buffer.from('{"type":"');
 const QUOTE = 0x22;
 const LONGEST_TYPE = 96;

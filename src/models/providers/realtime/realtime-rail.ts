@@ -1,7 +1,7 @@
 import type { StopSignal } from '../../../kernel/stop-signal.ts';
 import type { Outcome } from '../outcome.ts';
 
-/** What is heard of an upstream once its socket stands. `closed` comes last, and once. */
+/** Listener of an upstream's open socket. `closed` is called last, and once. */
 export type UpstreamListener = {
   /** The bytes stay the listener's to keep. */
   frame(bytes: Buffer, isBinary: boolean): void;
@@ -11,7 +11,7 @@ export type UpstreamListener = {
 
 /** An upstream session that stands. It delivers nothing before it has a listener. Every call is safe at any time. */
 export interface UpstreamSocket {
-  /** What it was sent and has not taken. */
+  /** Bytes that were sent and the upstream has not taken. */
   readonly unsentBytes: number;
   /** Hears everything from the first frame on. To be called once. */
   listen(listener: UpstreamListener): void;
@@ -34,7 +34,7 @@ export type RealtimeCall = {
 export type ListenCall = RealtimeCall & {
   /** The call is for the socket that reports turns, which has another address at the upstream. */
   readonly isOfTurns?: boolean;
-  /** How the sound is written and what is asked of it, as the upstream's query has it: names may come more than once. */
+  /** Query of the upstream: the format of the sound, and options. A name may occur more than once. */
   readonly options: readonly (readonly [name: string, value: string])[];
 };
 

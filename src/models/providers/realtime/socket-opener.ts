@@ -29,7 +29,7 @@ export interface SocketOpener extends AsyncDisposable {
       readonly agentId: number;
       readonly authorization: string | null;
       readonly maxFrameBytes: number;
-      /** Whether its protocol has the upstream speak first, unasked. It has as long for that as for the upgrade. */
+      /** True when the protocol lets the upstream speak first. Its first frame has the same time limit as the upgrade. */
       readonly greets: boolean;
     },
     signal: StopSignal,
@@ -70,7 +70,7 @@ export function createSocketOpener(deps: SocketOpenerDeps): SocketOpener {
   };
 }
 
-/** Where an upstream's sockets stand: below its base, which may be written as for requests. */
+/** Returns the URL of an upstream's socket: `path` below the base, which may be an http or https URL. */
 export function socketUrl(baseUrl: string, path: string): URL {
   const url = new URL(baseUrl);
   url.protocol = url.protocol.replace(/^http/, 'ws');
@@ -93,7 +93,7 @@ function connected(
       signal.removeEventListener('abort', abort);
       resolve(outcome);
     };
-    // Of the open socket nothing may be missed: it is paused in the same turn.
+    // The open socket is paused in the same turn, so that no frame of it is missed.
     ws.once('open', () => {
       const socket = new LiveUpstream(ws, opening);
       void awaitFirstSign(socket, opening).then((failure) =>

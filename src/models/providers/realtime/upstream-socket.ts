@@ -18,7 +18,7 @@ const FLOODED = {
 /** The close code for a frame that is too long, which a client can provoke. */
 const FRAME_TOO_LONG = 1009;
 
-/** What came first from an upstream: a frame, or its close. */
+/** First sign of an upstream: a frame or its close. */
 type First =
   | { readonly kind: 'frame'; readonly bytes: Buffer }
   | { readonly kind: 'closed'; readonly code: number };
@@ -45,7 +45,9 @@ export class LiveUpstream implements UpstreamSocket, MessageSource {
   readonly #shared: MessageBudget;
   readonly owner: number;
   #listener: UpstreamListener | undefined;
-  /** What it sent before a listener was set: it is paused at the first, and at most what was read with that follows. */
+  /**
+   * Frames that came before a listener was set. The socket is paused at the first one, so only those of the same read follow.
+   */
   #early: Early[] | undefined = [];
   #firstCame: (first: First) => void = () => {};
   #waiting = 0;

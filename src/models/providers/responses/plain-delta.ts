@@ -5,7 +5,7 @@ import { plainTextEnd } from '../plain-text.ts';
 export type PlainDelta = {
   readonly type: string;
   readonly sequence: number;
-  /** Of the text. */
+  /** Number of characters of the text. */
   readonly chars: number;
 };
 

@@ -20,7 +20,7 @@ const LAST: ReadonlySet<unknown> = new Set([
 /** The type of an event, which its own line names as well: nothing in it may end that line. */
 const TYPE = /^[\w.-]{1,64}$/;
 
-/** What says that a response exists, and nothing of it. */
+/** Events that announce a response and have no content of it. */
 const HEADS: ReadonlySet<unknown> = new Set([
   'response.created',
   'response.queued',
@@ -28,8 +28,8 @@ const HEADS: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Relays the events of an upstream that speaks the dialect of Responses: each as it came, byte for byte, but for the
- * response in those that carry one. Holds the last event back, and what of the output has ended.
+ * Relays the events of an upstream that speaks the Responses dialect, byte for byte except for the response in those that carry
+ * one. Holds back the last event, and keeps the ended output items.
  */
 export class RelayedResponse implements ResponseEvents {
   readonly #events: EventReader;
@@ -38,7 +38,7 @@ export class RelayedResponse implements ResponseEvents {
   #response: Json = {};
   readonly #items: Json[] = [];
   #usage: TokenUsage | null = null;
-  /** Of the response as it came last, under the upstream's names. */
+  /** Note on the latest response, under the upstream's names. */
   #note: AnswerNote = {};
   #answerChars = 0;
   #sequence = 0;
@@ -120,7 +120,7 @@ export class RelayedResponse implements ResponseEvents {
     return relayed;
   }
 
-  /** What of an event goes on. Undefined: it was the last, or the stream is broken. */
+  /** Returns the bytes of an event to relay. Undefined: the event was the last, or the stream is broken. */
   #take(data: Json & { readonly type: string }, event: Buffer): Buffer[] | undefined {
     const { response, type } = data;
     if (!TYPE.test(type)) return this.#breakOff(new StreamBroken('the type of an event is none'));
@@ -161,7 +161,7 @@ const COLON = 0x3a;
 const errorIn = ({ code, error, message, param }: Json): Json =>
   isObject(error) ? error : { code, message, param };
 
-/** Of the types that come by the thousand. */
+/** Prepared `event:` lines of the types that come by the thousand. */
 const NAME_LINES = new Map(
   ['response.output_text.delta', 'response.function_call_arguments.delta'].map((type) => [
     type,

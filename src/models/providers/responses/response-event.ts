@@ -5,7 +5,7 @@ import { joinPieces } from '../../../kernel/long-work.ts';
 export const writeEvent = (event: Json & { readonly type: string }): string =>
   `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 
-/** How a response ends, by its status; one that was cancelled has no event of its own. */
+/** Last event of a response by its status. Every other status, also `cancelled`, ends with `response.incomplete`. */
 const LAST_EVENTS: Readonly<Record<string, string>> = {
   completed: 'response.completed',
   failed: 'response.failed',

@@ -6,7 +6,7 @@ import type { PaymentMethod } from '../payment-method.ts';
 
 /** One request in the dialect of Responses, to be bought from one upstream that speaks it. */
 export type ResponsesCall = {
-  /** What is sent: with the upstream's own name of the model, and `stream`. */
+  /** Request body, with the upstream's own name of the model, and `stream`. */
   readonly body: Json;
   readonly paymentMethod?: PaymentMethod | undefined;
   /** Puts a response of the upstream, itself and no copy, under our id and under the caller's names. */
@@ -32,7 +32,7 @@ export interface ResponseEvents {
   response(): Json;
   /** As that of a whole response. */
   readonly echo?: string | undefined;
-  /** Of the event that comes next. */
+  /** Sequence number of the next event. */
   sequence(): number;
   /** Stops buying. */
   stop(): void;

@@ -40,7 +40,7 @@ export const assemblyaiApi = {
   },
 } satisfies VendorApi;
 
-/** How it refuses to find out a language of sound without words. */
+/** Message of a refusal to detect the language of sound without words. */
 const NOTHING_SAID = /no spoken audio/i;
 
 /** Messages by which it reports a fault of its own, and not of the file. */

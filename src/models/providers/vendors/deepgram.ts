@@ -16,7 +16,7 @@ export const deepgramApi = {
   name: 'deepgram',
   credential: (key) => ({ authorization: `Token ${key}` }),
   speech: {
-    // Of Aura and Aura 2: https://developers.deepgram.com/docs/tts-models.
+    // Limits of Aura and Aura 2: https://developers.deepgram.com/docs/tts-models.
     mostChars: 2_000,
     speeds: { min: 0.7, max: 1.5 },
     request({ format, speed, text, voice = VOICE }) {
@@ -57,7 +57,7 @@ export const deepgramApi = {
   },
 } satisfies VendorApi;
 
-/** What it heard in the one channel that it was sent. */
+/** Returns the best transcript of the one channel that the sound has. */
 function bestOf({ results }: Json) {
   const list = isObject(results) && Array.isArray(results.channels) ? results.channels : [];
   const channel: unknown = list[0];

@@ -1,6 +1,6 @@
 import type { VendorDoor } from './vendor-api.ts';
 
-/** What `run` comes to. A job that brings nothing is deleted at its vendor, by DELETE of its path. */
+/** Runs `run`, the wait for a job. When it fails, deletes the job at its vendor, by DELETE of its path. */
 export async function orAbandon<T>(
   door: Pick<VendorDoor, 'abandon'>,
   path: string,

@@ -53,7 +53,10 @@ export async function wordsOf(
   return words;
 }
 
-/** Those whose text is under a name and whose times are in so many milliseconds, with a blank between them. */
+/**
+ * Reads a list of words with a blank between them: the text is the member `name`, the times are in units of `unitMs`
+ * milliseconds.
+ */
 export const spacedWords = (list: unknown, name: 'word' | 'text', unitMs: number) =>
   wordsOf(list, (item) => timedWord(item, textOrNone(item[name])?.trim(), unitMs, ' '));
 

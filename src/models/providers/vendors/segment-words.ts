@@ -2,7 +2,7 @@ import { turnForLongWork } from '../../../kernel/long-work.ts';
 import type { TranscriptSegment } from '../local/render-transcript.ts';
 import type { HeardWord } from './vendor-api.ts';
 
-/** What a line of subtitles is shown for at most, and the silence that ends one. */
+/** Longest time that a line of subtitles is shown, and the silence that ends one. */
 const MOST_MS = 7_000;
 const SILENCE_MS = 1_000;
 /** They take some milliseconds. */

@@ -4,7 +4,7 @@ import { ConfigError } from '../../../config/config-error.ts';
 export const baseUrlVariable = (vendor: string): string =>
   `VENDOR_${vendor.toUpperCase()}_BASE_URL`;
 
-/** Where a vendor was moved to. Throws ConfigError for an address that is none. */
+/** Reads the address that a vendor was moved to. Throws ConfigError for an invalid one. */
 export function movedBaseUrl(
   vendor: string,
   secret: (name: string) => string | undefined,

@@ -54,7 +54,7 @@ export class VendorGaveUp extends VendorFailed {
   override readonly name = 'VendorGaveUp';
 }
 
-/** What every vendor of speech makes: sound in a container, and 16-bit samples at `LIMITS.speech.sampleRateHz`. */
+/** Format that every vendor of speech makes: sound in a container, and 16-bit samples at `LIMITS.speech.sampleRateHz`. */
 export type VendorFormat = 'mp3' | 'pcm';
 
 /** A text to be spoken. */
@@ -73,7 +73,7 @@ export type SpokenText = {
 export type SpeechApi = {
   /** The longest text in code points, where there is one. */
   readonly mostChars?: number;
-  /** How fast it speaks. */
+  /** Speeds of speech that the vendor accepts. */
   readonly speeds: { readonly min: number; readonly max: number };
   /** A request whose successful answer is the sound, which may come while it is made. */
   readonly request: (spoken: SpokenText) => VendorRequest;
@@ -86,7 +86,7 @@ export type HeardSound = {
   readonly model: string;
   /** Undefined: the vendor finds it out. */
   readonly language?: string | undefined;
-  /** Whether the time of each word is wanted. Some vendors tell it unasked. */
+  /** True when the caller wants the time of each word. Some vendors report it unasked. */
   readonly wantsWords: boolean;
   /** Further parameters, for a vendor that speaks Deepgram's protocol. */
   readonly options?: readonly (readonly [name: string, value: string])[];
@@ -102,7 +102,7 @@ export type Transcript = {
   readonly language: string | undefined;
   /** Empty where the vendor told none. */
   readonly words: readonly HeardWord[];
-  /** What the vendor wrote. */
+  /** Vendor's answer as it came. */
   readonly json: Json;
   /** The results of Deepgram's protocol, from a vendor that speaks it. */
   readonly results?: Json;

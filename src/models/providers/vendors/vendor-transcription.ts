@@ -83,7 +83,7 @@ type Heard = {
   readonly results: unknown;
 };
 
-/** What of a query in Deepgram's protocol goes to a vendor: nothing, but to one that speaks it. */
+/** Options of a query in Deepgram's protocol that go to the vendor: none unless the vendor speaks the protocol. */
 function optionsOf({ hearing }: VendorHearingDeps['api'], call: TranscriptionCall) {
   const { listen, paymentMethod } = call;
   if (hearing.speaksListen !== true || listen === undefined) {

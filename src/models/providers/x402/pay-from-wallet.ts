@@ -81,7 +81,7 @@ class Unaffordable extends Error {
 
 const unaffordable = (refusal: HoldRefusal) => new Unaffordable(refusal);
 
-/** What is thrown before anything could be paid. */
+/** Maps an error before any payment to an outcome. */
 function unpaid(error: unknown, signal: StopSignal): PaidOutcome {
   if (error instanceof Unaffordable) return { kind: 'unaffordable', refusal: error.refusal };
   if (error instanceof AsksTooMuch) {
@@ -92,7 +92,7 @@ function unpaid(error: unknown, signal: StopSignal): PaidOutcome {
   return { kind: 'unpaid', failure: failureOf(error), detail: detailOf(error) };
 }
 
-/** What is not about the vendor is about this server or the wallet. */
+/** Returns the failure: of the vendor, or else `unpayable` by this server or the wallet. */
 function failureOf(error: ApiError): RailFailure {
   if (!(error instanceof VendorFailed)) return 'unpayable';
   return error.fault === 'busy' ? 'busy' : 'unreachable';

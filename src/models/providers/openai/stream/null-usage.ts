@@ -25,7 +25,10 @@ export function withoutNullUsage(event: Buffer): Buffer {
   return joined(event, from, event[behind] === COMMA ? behind + 1 : end);
 }
 
-/** Where the value is that most upstreams write last: `"usage":null}` and a line's end can only be the object's own. */
+/**
+ * Returns start and end of the value when it is the last member: in `"usage":null}` with a line's end behind, the brace can
+ * only be the object's own. Most upstreams write it last.
+ */
 function lastMember(event: Buffer, key: number): readonly [number, number] | undefined {
   const start = key + USAGE.length + 1;
   const end = start + NULL.length;
