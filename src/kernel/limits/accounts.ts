@@ -1,4 +1,4 @@
-/** Of accounts, agents and keys, and what a process remembers of them. */
+/** Limits of accounts, agents and keys, and of their caches in a process. */
 export const ACCOUNT_LIMITS = {
   // Accounts
   agentsPerDeveloper: 5,
@@ -20,7 +20,7 @@ export const ACCOUNT_LIMITS = {
   /** Ended sessions that are remembered of an account until their tokens expire. One more ends all its sessions. */
   endedSessionsKept: 100,
 
-  // What a process remembers of keys
+  // Caches of keys
   agentKeysCached: 10_000,
   agentKeyCacheMs: 30_000,
   keyUsesKept: 10_000,
@@ -29,7 +29,7 @@ export const ACCOUNT_LIMITS = {
   // Keys of developers at providers
   providerKeyChars: 512,
   providerKeysCached: 10_000,
-  /** What another process changes is obeyed here after so long. */
+  /** Longest age of a cached provider key: the delay until a change by another process takes effect. */
   providerKeyCacheMs: 5_000,
 
   // Invalidations

@@ -1,4 +1,4 @@
-/** Of everything that is asked of the chain. */
+/** Limits of requests to the chain's node, and of their answers. */
 export const CHAIN_LIMITS = {
   // The node
   rpcTimeoutMs: 8_000,
@@ -20,11 +20,11 @@ export const CHAIN_LIMITS = {
   walletsPerLogQuery: 500,
   /** One read of a range is never more questions than this, however small the answers that the node allows. */
   logQueriesPerRead: 512,
-  /** How many headers are looked at for a log that proves where a node's logs end: half a minute of blocks. */
+  /** Headers, from the newest back, that are searched for a log which proves how far the node's logs reach. */
   witnessBlocks: 16,
   callsPerMulticall: 500,
   multicallsUnderWay: 4,
-  /** Where the chain has no multicall contract, one read looks at no more than this, one by one. */
+  /** Contract calls of one read on a chain without the multicall contract, which are made one by one. */
   singleStateReads: 100,
   singleReadsUnderWay: 8,
 
@@ -33,7 +33,7 @@ export const CHAIN_LIMITS = {
     tickMs: 5_000,
     /** A reading that is older says nothing any more. */
     readingMs: 30_000,
-    /** So many readings that fail one after the other say that the node is away. */
+    /** Failed readings in a row after which the node counts as away. */
     failedReadings: 2,
     /** For how long a start waits for the first reading, so that the first caller need not. */
     firstReadingMs: 2_000,

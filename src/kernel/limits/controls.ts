@@ -1,4 +1,4 @@
-/** Of spend controls, attribution and reports. */
+/** Limits of spend controls, attribution and reports. */
 export const CONTROL_LIMITS = {
   // Tags
   taskIdChars: 128,
@@ -17,7 +17,7 @@ export const CONTROL_LIMITS = {
   budgetWindowSeconds: { min: 60, max: 31_536_000 },
   qualityWindowSeconds: { min: 60, max: 31_536_000, default: 86_400 },
   qualityBps: 10_000,
-  /** How old a reading of outcomes may be that tightens a cap. */
+  /** Longest age of the outcomes that a quality rule reads to tighten a cap. */
   qualityReadingMs: 30_000,
   keyBudgetWindowSeconds: 30 * 86_400,
   preBorrowSeconds: { default: 3_600, max: 86_400 },
@@ -25,12 +25,12 @@ export const CONTROL_LIMITS = {
   unixSeconds: 253_402_300_799,
 
   thresholdsPerAgent: 20,
-  /** How old what counts under a team's caps may be where an answer only reports it. */
+  /** Longest age of a team's cap counters in an answer that only reports them. */
   teamReadingMs: 1_000,
   /** An answer waits no longer for that reading, and then does not report what is left. */
   teamReadingWaitMs: 250,
   teamReadingsKept: 1_000,
-  /** Of any one unit in an estimate: a price of so much can be computed exactly, whatever the rates. */
+  /** Largest quantity of one unit in an estimate: within it a price is exact at any rate. */
   estimateQuantity: 1_000_000_000,
 
   // Attribution

@@ -1,11 +1,11 @@
 /** Limits of the routes and sockets of Deepgram's protocol. */
 export const DEEPGRAM_LIMITS = {
-  /** How long a token stands for a key, as with the vendor: https://developers.deepgram.com/reference/auth/tokens/grant. */
+  /** Life of a temporary token: bounds and default as in https://developers.deepgram.com/reference/auth/tokens/grant. */
   grantSeconds: { min: 1, max: 3_600, usual: 30 },
   /** The longest body that names a file by its address, and the longest address. */
   addressBodyBytes: 16 * 1024,
   urlChars: 4_096,
-  /** How much of an upstream's refusal is read to find its message. */
+  /** Bytes of an upstream's refusal that are read for its message. */
   refusalBytes: 16 * 1024,
   /** Files at addresses that are in work, from their first byte to their transcript, and their bytes in memory. */
   files: { inAll: 8, perAccount: 4, perAgent: 2 },
@@ -23,14 +23,14 @@ export const DEEPGRAM_LIMITS = {
   fluxExpressivity: { min: -2, max: 2 },
   /** As with the vendor: https://developers.deepgram.com/docs/tts-ws-flush. */
   flushes: { most: 20, windowMs: 60_000 },
-  /** How much sound may be unsent before the next piece is read. */
+  /** Sound that may be unsent before the next piece is read. */
   speakUnsentBytes: 128 * 1024,
-  /** How long a client may read nothing of the sound. */
+  /** Time in which a client reads none of the unsent sound, after which its socket closes. */
   speakStallMs: 30_000,
-  /** How long a sentence waits for its token where the agent is over its rate limit, and how often it asks. */
+  /** Time that a sentence waits for a rate-limit token of its agent, and the interval of its attempts. */
   speakAdmitMs: 10_000,
   speakAdmitEveryMs: 500,
-  /** How long a socket stays open without a message and without speech. */
+  /** Time without a message and without speech after which a socket closes. */
   speakIdleMs: 900_000,
   /** The longest message that is no audio: a text, or a list of key terms. */
   messageChars: 16_384,

@@ -1,8 +1,8 @@
-/** Of the engines inside this process, each in a worker thread. */
+/** Limits of the engines inside this process, each in a worker thread. */
 export const ENGINE_LIMITS = {
-  /** A worker that answers nothing for so long is ended; its calls fail. */
+  /** Time without an answer after which a worker is ended; its calls fail. */
   hungAfterMs: 30_000,
-  /** How long a worker may take to leave by itself. */
+  /** Time that a worker has to exit by itself. */
   endGraceMs: 2_000,
   /** A worker that crashes twice in a row rests, longer each time. */
   restartFirstMs: 250,
@@ -11,7 +11,7 @@ export const ENGINE_LIMITS = {
   /** Below the media loop, where the system has priorities for threads: long work further below. */
   niceness: { decoder: 5, other: 2 },
 
-  /** Decoders for each core that they compute on: so many utterances are decoded while they are spoken. */
+  /** Decoders for each core that they compute on: the number of utterances that a core decodes in real time. */
   decodersPerCore: 4,
   decodersMax: 12,
   /** Time that a decoder takes for a second of sound: before any was decoded, and over how much sound the mean goes. */
@@ -21,11 +21,11 @@ export const ENGINE_LIMITS = {
   placeSpeech: { live: 0.5, file: 1 },
   /** Files of one agent that are transcribed at a time: others find a decoder. */
   filesPerAgent: 2,
-  /** A decoder whose caller left so much undecoded is replaced rather than waited for. */
+  /** Undecoded sound of a closed stream above which its decoder is replaced at once instead of finishing. */
   decoderBacklogSeconds: 2,
-  /** A stream that sends so much faster than its decoder listens fails. */
+  /** Sound that a stream may be ahead of its decoder before the stream fails. */
   decoderBehindSeconds: 120,
-  /** A stream without sound within an utterance leaves its decoder after so long. */
+  /** Time without sound within an utterance after which a stream gives its decoder back. */
   decoderStallMs: 1_000,
   decoderRetrySeconds: 5,
   decoderPostMs: 100,
@@ -33,13 +33,13 @@ export const ENGINE_LIMITS = {
   /** An utterance is cut at the first quiet moment after the first figure, and anyhow at the second. */
   utteranceSoftSeconds: 12,
   utteranceHardSeconds: 20,
-  /** A decoder is renewed between streams when it has heard so much: its heap is fixed. */
+  /** Sound after which a decoder is replaced between streams, since its heap is of fixed size. */
   decoderLifeSeconds: 600,
   /** Words of a grammar with its rules written out. */
   grammarWords: 4_096,
-  /** Of its parts that speech may pass by; a hundred in a row take 0.7 s to join, and three hundred 20 s. */
+  /** Optional or repeated parts of a grammar. A hundred in a row take 0.7 s to join, three hundred take 20 s. */
   grammarOptionals: 128,
-  /** Of brackets and rules within each other; sixteen repetitions within each other end in a trap. */
+  /** Nested brackets and rules of a grammar. Sixteen nested repetitions end in a trap. */
   grammarDepth: 24,
 
   speechTextChars: 10_000,
@@ -47,15 +47,15 @@ export const ENGINE_LIMITS = {
   /** The first chunk is shorter, so that the first sound comes soon. */
   speechFirstChunkChars: 100,
   speechSpeed: { min: 0.25, max: 4 },
-  /** Of what one chunk comes to when it is spoken, where a digit is six characters. */
+  /** Characters of one chunk as it is spoken, where a digit counts as six. */
   speechChunkSpokenChars: 400,
   speechCallsInFlight: 64,
   encoding: {
     /** Speech at 24 kHz is clear at these; FLAC takes what it takes. */
     bitsPerSecond: { mp3: 64_000, aac: 64_000, opus: 32_000 },
-    /** Of 0 to 10; half the work of the encoder's own choice, with no difference that speech lets hear. */
+    /** Complexity of the Opus encoder, 0 to 10. It takes half the work of the default, without an audible difference. */
     opusComplexity: 5,
-    /** The program of FLAC frees nothing: it is started anew after so many. */
+    /** Files after which the FLAC encoder's program is started anew, since it frees no memory. */
     flacFilesAProgram: 32,
     /** Files under way, those that were given up and not yet closed among them. */
     streams: 64,
@@ -75,7 +75,7 @@ export const ENGINE_LIMITS = {
     /** Damaged packets that a decoder may report in one call. */
     complaints: 20_000,
   },
-  /** Of one agent at a time: others are spoken for, too. */
+  /** Speech requests of one agent under way at a time, so that other agents are served too. */
   speechesPerAgent: 16,
   /** Before each engine, where agents have turns one after the other: one piece runs while the next one waits for it. */
   line: { atOnce: 2, waiting: 2_048, waitingPerUser: 64 },
@@ -85,16 +85,16 @@ export const ENGINE_LIMITS = {
   embedTexts: 2_048,
   embedTextChars: 8_192,
   embedBatch: 16,
-  /** Of all texts of a batch but a single long one. */
+  /** Characters of all texts in a batch. One text alone may be longer. */
   embedBatchChars: 4_096,
 
-  /** Of a text whose tokens are counted: what is longer is taken for like its beginning. One piece takes some 10 ms. */
+  /** Characters of a text whose tokens are counted; the rest counts in proportion. One batch takes some 10 ms. */
   countChars: 262_144,
   countBatchChars: 16_384,
 
   guideQuestionChars: 1_000,
   guideResultChars: 16_384,
-  /** Of the schemas of one request's tools and of its answer, as they are written. */
+  /** Characters of all tool schemas and of the answer schema of one request, as written. */
   guideSchemaChars: 262_144,
   /** Time to fill one schema and to judge the value, and how many values and references it may have. */
   schemaMs: 1_000,

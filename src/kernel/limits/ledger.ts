@@ -1,4 +1,4 @@
-/** Of money, the database that keeps it and the processes that share it. */
+/** Limits of money, of the database that keeps it and of the processes that share it. */
 export const LEDGER_LIMITS = {
   // Money
   marginBps: 500,
@@ -18,7 +18,7 @@ export const LEDGER_LIMITS = {
   ledgerMissesBeforeFence: 2,
   /** Parts of a busy agent decided under the lock after that, before it is tried without again. */
   ledgerWaryParts: 8,
-  /** An agent with so many operations in one part is busy. */
+  /** Operations in one part from which on an agent counts as busy. */
   ledgerBusyOperations: 8,
   /** After this a caller gets the error that the database is away; its operation may still be carried out. */
   ledgerGiveUpMs: 10_000,
@@ -27,7 +27,7 @@ export const LEDGER_LIMITS = {
   ledgerRetryMs: { min: 20, max: 1_000 },
   /** Balance actors kept in memory; beyond it the one idle for longest goes. */
   ledgerActors: 10_000,
-  /** How old what a process knows of an agent may be, where it only lets through what is decided again later. */
+  /** Longest age of a process's copy of an agent's balance, for decisions that the ledger makes again later. */
   ledgerRecallMs: 1_000,
   journalEntriesPerCall: 1_000,
   /** Sessions, and holds, of dead processes that are resolved at once, and how often in a row. */
@@ -39,8 +39,8 @@ export const LEDGER_LIMITS = {
 
   // Database
   /**
-   * The server ends a connection whose sql transaction has asked nothing for so long: sooner than those who wait for
-   * what a frozen process has locked give up.
+   * Idle time after which the database ends a connection with an open sql transaction. It is shorter than the wait of other
+   * processes for the locks of a frozen one.
    */
   idleInTransactionMs: 5_000,
 

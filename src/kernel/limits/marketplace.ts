@@ -1,71 +1,74 @@
-/** Of what is bought from the vendors that this server has accounts with, and of its own services. */
+/** Limits of purchases from the vendors that this server has accounts with, and of its own services. */
 export const MARKETPLACE_LIMITS = {
   /** Over the list prices of vendors. */
   marginBps: 500,
-  /** Of a request to a vendor: the longest text that one takes, in four bytes a character, and its options. */
+  /** Bytes of a request to a vendor: the longest text, at four bytes a character, and its options. */
   bodyBytes: 128 * 1024,
-  /** Of one text, where its vendor takes no fewer. */
+  /** Characters of one text, unless its vendor takes fewer. `mostTextChars`: the longest text that any vendor takes. */
   textChars: 5_000,
   mostTextChars: 15_000,
   nameChars: 128,
   options: 32,
   optionChars: 256,
   optionItems: 100,
-  /** Of a path below the address of the marketplace. */
+  /** Characters of a path below the address of the marketplace. */
   pathChars: 256,
 
-  /** Of a file that is to be transcribed, and how it is fetched. */
+  /** Largest file to be transcribed. The `audio…` limits below bound its fetch. */
   audioBytes: 25 * 1024 * 1024,
-  /** How long it may last: what is said in it comes back word by word. */
+  /** Longest duration of a file. A transcript has an entry for each word. */
   audioSeconds: 3_600,
   audioMs: 30_000,
   audioIdleMs: 10_000,
   audioFirstByteMs: 10_000,
   audioRedirects: 3,
-  /** How fast a file must come at least, on average since its first byte, once so much time has passed. */
+  /** Slowest average rate of a file since its first byte, enforced from `afterMs` on. */
   audioPace: { bytesPerSecond: 64 * 1024, afterMs: 5_000 },
   /** Files are held in memory from their first byte to the transcript. */
   filesInFlight: 16,
   filesPerAccount: 8,
   filesPerAgent: 4,
 
-  /** Of a vendor's answer to anything, with sound in base64 or hex. */
+  /** Largest answer of a vendor, with sound in base64 or hex. */
   answerBytes: 16 * 1024 * 1024,
   /**
    * As much as those bytes hold of a transcript, word by word: vendors have six members and some hundred bytes for each
    * word, and as much for each blank. An hour of the fastest speech has 18,000 words. It is read and written in turns.
    */
   answerJson: { depth: 64, values: 1_200_000, members: 1_000_000 },
-  /** How much of a vendor's refusal is relayed. */
+  /** Bytes of a vendor's refusal that are relayed. */
   refusalBytes: 64 * 1024,
   /** From the first byte to a vendor to the last one of its answer, with all the questions that it takes. */
   vendorMs: 60_000,
-  /** How much longer that may be for each second of a file: an hour has ten minutes in all. */
+  /** Time added to `vendorMs` for each second of a file: an hour has ten minutes in all. */
   vendorMsPerAudioSecond: 150,
-  /** How long the request may take that tells a vendor to give a job up. */
+  /** Time for the request that cancels a job at its vendor. */
   abandonMs: 5_000,
   /** Between two questions for a transcript that is not done yet: the first, and the longest. */
   pollMs: { first: 250, most: 2_000 },
-  /** What is under way with one vendor, and of one account or agent with all of them: answers are held in memory. */
+  /** Sales under way with one vendor, and of one account or agent with all vendors: their answers are held in memory. */
   salesPerVendor: 64,
   salesPerAccount: 48,
   salesPerAgent: 32,
   /**
-   * What all calls of a process hold in memory, and those of one account: a byte of a file twice, as it came and in the
-   * request to its vendor, a byte of an answer three times, as it came, read, and written for the caller.
+   * Bytes that the calls of a process, and of one account, hold in memory. A byte of a file counts twice (as received, and in
+   * the request to its vendor), a byte of an answer three times (as received, parsed, and written for the caller).
    */
   bytesInFlight: { inAll: 384 * 1024 * 1024, perAccount: 192 * 1024 * 1024, file: 2, answer: 3 },
-  /** Of these a sale takes so many before its vendor is asked; most answers need no more. */
+  /** Bytes of `bytesInFlight` that a sale reserves before it calls its vendor; most answers need no more. */
   saleBytes: 1024 * 1024,
-  /** How often each vendor is tried, one at a time, and after how many failures in a row it counts as down. */
+  /**
+   * Interval between two probes of a vendor; vendors are probed one at a time. `failuresUntilDown`: failures in a row after
+   * which a vendor counts as down.
+   */
   probeEveryMs: 15 * 60_000,
   probeTickMs: 30_000,
   failuresUntilDown: 2,
-  /** How often a process stores the outcomes of its sales, and how long these count for the health of a vendor. */
+  /** Interval at which a process stores the outcomes of its sales, and the time that they count for the health of a vendor. */
   salesNotedEveryMs: 15_000,
   salesCountMs: 24 * 3_600_000,
 
-  /** Something unexpected of a vendor is reported to an agent once in so long. */
+  /** Shortest time between two reports of the same departure of a vendor from its description to one agent. */
   tripwireEveryMs: 3_600_000,
   tripwiresRemembered: 10_000,
 
@@ -77,13 +80,13 @@ export const MARKETPLACE_LIMITS = {
     fileBytes: 25 * 1024 * 1024,
     inlineBytes: 4 * 1024 * 1024,
     bodyBytes: 6 * 1024 * 1024,
-    /** How much of a document is examined to count its pages: marks of types, dictionaries of page trees, streams of objects. */
+    /** Parts of a document that are read to count its pages: marks of types, dictionaries of page trees, streams of objects. */
     marks: 20_000,
     trees: 64,
     dictionaryBytes: 64 * 1024,
     streams: 256,
     streamBytes: 1024 * 1024,
-    /** How much of a document is searched in one turn of the event loop: some milliseconds in the worst case. */
+    /** Bytes of a document that are searched in one turn of the event loop: some milliseconds in the worst case. */
     searchBytesPerTurn: 512 * 1024,
     /** The largest archive that is accepted from a vendor, and the longest text in it. */
     archiveBytes: 4 * 1024 * 1024,
@@ -94,19 +97,19 @@ export const MARKETPLACE_LIMITS = {
     /** Jobs that have not ended. */
     jobsPerAgent: 8,
     jobsPerAccount: 32,
-    /** How long a job may live. */
+    /** Longest life of a job. */
     lifeMs: 30 * 60_000,
-    /** How long a claimed job belongs to one process: longer than any step takes. */
+    /** Time that a claimed job belongs to one process: longer than any step takes. */
     leaseMs: 180_000,
-    /** How long all requests of one step may take. */
+    /** Time for all requests of one step. */
     stepMs: 60_000,
     /** The wait between two requests for the state of a job. It doubles each time, since the vendor allows few a minute. */
     lookMs: { first: 2_000, most: 15_000 },
-    /** A start whose answer was lost counts as not received after so long. */
+    /** Time after which a start with a lost answer counts as not received. */
     startUndecidedMs: 120_000,
-    /** How long a result can be read. */
+    /** Time that a result can be read. */
     resultKeptMs: 24 * 3_600_000,
-    /** How long the state of a job can be read. Events that name the job are kept as long. */
+    /** Time that the state of a job can be read. Events that name the job are kept as long. */
     keptMs: 30 * 24 * 3_600_000,
     tickMs: 1_000,
     jobsPerTick: 8,

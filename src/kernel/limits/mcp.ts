@@ -6,7 +6,7 @@ export const MCP_LIMITS = {
   /** Messages in one batch, which protocol versions before 2025-06-18 have. */
   batch: 16,
   callsPerAgent: 32,
-  /** How long one call may take. What is paid by then is waited for. */
+  /** Time for one call. A payment under way by then is awaited. */
   callMs: 120_000,
   /** The longest id of a message, which names its work under an `Idempotency-Key`. */
   idChars: 256,
@@ -20,7 +20,7 @@ export const MCP_LIMITS = {
   answerBytes: 1024 * 1024,
   /** All results of one request as JSON, escapes counted. The longest sound of `speechBytes` fits, in base64. */
   resultBytes: 4.5 * 1024 * 1024,
-  /** A result of at most so many bytes is never left out, whatever `resultBytes` leaves. */
+  /** Largest result that is never left out, even beyond `resultBytes`. */
   smallResultBytes: 16 * 1024,
   promptChars: 100_000,
   fileNameChars: 128,

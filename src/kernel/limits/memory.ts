@@ -31,16 +31,16 @@ export const MEMORY_LIMITS = {
   inferMaxTokens: 4_096,
   inferAnswerChars: 128 * 1024,
 
-  /** What each way of searching finds before the two are joined. */
+  /** Chunks that each kind of search returns before the two lists are merged. */
   candidates: 200,
-  /** How many of the chunks that match words are ranked: the newest. */
+  /** Chunks matching the query's words that are ranked: the newest ones. */
   rankedMatches: 400,
-  /** How many of the chunks that a filter leaves are compared by their vectors: the newest. */
+  /** Chunks left by a filter whose vectors are compared: the newest ones. */
   filteredChunks: 10_000,
   queryWords: 64,
   /** Terms of a query in fields of metadata, in all fields together. */
   queryTerms: 128,
-  /** How many different words of an item's metadata can be found. */
+  /** Different words of an item's metadata that searches find; the rest is not indexed. */
   metadataWords: 128,
   /** Searches, and pieces of spaces that are loaded, that ask the database at a time. Agents have turns one after the other. */
   line: { atOnce: 4, waiting: 2_048, waitingPerUser: 64 },
@@ -51,7 +51,7 @@ export const MEMORY_LIMITS = {
     /** Namespaces whose items a process indexes side by side. */
     spacesAtOnce: 8,
     spacesAtOncePerAgent: 2,
-    /** How much one search for work reads: agents with items to index, and namespaces of each. */
+    /** Agents with items to index that one search for work reads, and namespaces of each. */
     agentsPerLook: 32,
     spacesPerLook: 16,
     /** Searches in a row that may find no work before the process waits for the next poll. */
@@ -78,13 +78,13 @@ export const MEMORY_LIMITS = {
   /** Rows that are read or swept at a time. */
   rowsPerRead: 500,
   itemsPerSweep: 500,
-  /** How long a request that deletes a tenant sweeps itself; a worker does the rest. */
+  /** Time that a request that deletes a tenant sweeps by itself; a worker deletes the rest. */
   sweepMs: 5_000,
-  /** How often a process looks whether what it has loaded was deleted elsewhere. */
+  /** Interval at which a process checks its loaded namespaces for deletions by other processes. */
   checkEveryMs: 1_000,
-  /** A namespace that did not fit into the index is tried again after so long. */
+  /** Time after which a namespace that did not fit into the index is loaded again. */
   tooLargeMs: 60_000,
-  /** How long it is remembered what was removed: a process that was away for longer loads a namespace anew. */
+  /** Time that removals are recorded. A process that was away for longer loads a namespace anew. */
   removalsKeptMs: 600_000,
 
   // The index of vectors, in each process
@@ -106,7 +106,7 @@ export const MEMORY_LIMITS = {
   /** Calls that are under way or wait, of all spaces and of one. */
   indexWaiting: 2_048,
   indexWaitingPerSpace: 64,
-  /** How much one step of a search or of wiping reads, before another space has its turn: about a quarter of a millisecond. */
+  /** Bytes that a search or wipe reads before the next namespace has its turn: about a quarter of a millisecond. */
   indexStepBytes: 4 * 1024 * 1024,
   /** The young generation of the thread of the index: a search leaves about ten kilobytes of objects. */
   indexYoungHeapMb: 3,

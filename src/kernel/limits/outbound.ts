@@ -1,4 +1,4 @@
-/** Of everything that is bought or asked elsewhere. */
+/** Limits of outgoing requests and of all that is bought with them. */
 export const OUTBOUND_LIMITS = {
   // Gateway
   modelIdChars: 128,
@@ -8,37 +8,37 @@ export const OUTBOUND_LIMITS = {
   maxOutputTokens: 10_000_000,
   completionsPerRequest: 128,
   stopSequences: 16,
-  /** Of the schemas of a request that an upstream is asked to keep to strictly. OpenAI takes ten levels of objects and 5,000 properties. */
+  /** Bounds of the schemas that an upstream enforces strictly. OpenAI takes ten levels of objects and 5,000 properties. */
   strictSchema: { depth: 32, parts: 10_000 },
   toolCallsPerAnswer: 1_024,
-  /** Of what signs a call, where the call's id carries it. Those of Gemini have some thousand characters at most. */
+  /** Characters of a tool call's signature that the call's id carries. Those of Gemini have some thousand at most. */
   signatureChars: 16 * 1024,
-  /** Of a streamed answer's calls that come side by side, where its reader takes one behind the other. */
+  /** Characters of interleaved tool calls in a stream that are held for a reader that takes one call after another. */
   heldCallChars: 1024 * 1024,
   charsPerToken: 4,
-  /** What one answer may have where neither its caller nor the catalogue says. */
+  /** Longest answer when neither the caller nor the catalogue sets one. */
   unknownOutputTokens: 4_096,
-  /** Of what a prompt is taken for, how much of the window is left to it, since tokenizers differ. */
+  /** Percent of a prompt's estimated tokens that are reserved for it in the context window, since tokenizers differ. */
   promptReservePercent: 130,
   /** An answer that the balance leaves less for is not begun. */
   leastOutputTokens: 16,
-  /** How often a hold is made smaller: for the balance, a cap of the agent and one of its team, and once for a race. */
+  /** Attempts to hold a smaller amount: for the balance, a cap of the agent, a cap of its team, and one race. */
   holdTries: 5,
-  /** Of every message, beside what it says. */
+  /** Tokens of every message beside its content. */
   tokensPerMessage: 8,
-  /** What an image or another part that is not text is taken for until the upstream has counted it. */
+  /** Tokens of an image, or of another part that is not text, until the upstream has counted it. */
   tokensPerOpaquePart: 1_105,
   /** The most that vendors count for an image, but for those whose sources in the catalogue say more. */
   mostTokensPerImage: 4_096,
-  /** Of sound in base64: no vendor counts more tokens for the smallest rates of MP3. */
+  /** Bytes of sound in base64 for each token: no vendor counts more tokens at the smallest rates of MP3. */
   soundBytesPerToken: 32,
-  /** What vendors write around a list of tools or a schema. */
+  /** Tokens that vendors write around a list of tools or a schema. */
   tokensOfPreamble: 704,
-  /** What a prompt token that an upstream writes to its cache costs beyond any other, kept for minutes or an hour. */
+  /** Percent that a prompt token costs more when an upstream writes it to its cache, for minutes or for an hour. */
   cacheWriteSurcharge: { shortPercent: 25, hourPercent: 100 },
   /**
-   * Of prompts that upstreams cache: the shortest that most of them take, how long they keep one, and of how many prompts this
-   * server remembers where they went, by so many characters of each. A value counts as
+   * Prompt caches of upstreams: `leastTokens` is the shortest prompt that most of them cache, `heldMs` the life of an entry.
+   * This server remembers the sources of `holders` prompts, by the first `readChars` characters of each; a value counts as
    * `valueChars` at least.
    */
   promptCache: {
@@ -48,11 +48,11 @@ export const OUTBOUND_LIMITS = {
     readChars: 64 * 1024,
     valueChars: 8,
   },
-  /** Of the list of features that a caller of the Messages dialect asks an upstream for. */
+  /** Characters of the `anthropic-beta` header, the list of features that a caller of the Messages dialect requests. */
   betaHeaderChars: 2_048,
-  /** How long an upstream may take to count a prompt before it is counted here. */
+  /** Time for an upstream to count a prompt; after it this server counts. */
   countWaitMs: 5_000,
-  /** Of a prompt that is counted here: what an image is taken for, and so many characters of a file in base64 for a token. */
+  /** Tokens of an image, and characters in base64 for each token of a file, in a prompt that this server counts. */
   countedImageTokens: 1_600,
   countedFileCharsPerToken: 24,
   /** Anthropic's models make more tokens of a text than the encoder that is counted with here. */
@@ -60,7 +60,7 @@ export const OUTBOUND_LIMITS = {
   embeddingInputs: 2_048,
   embeddingDimensions: 65_536,
   transcriptionPromptChars: 16_384,
-  /** What the local recognisers take at a time: they hear a few times faster than one speaks. */
+  /** Longest sound of one request to the local transcribers, which work a few times faster than real time. */
   localTranscriptionSeconds: 600,
   /** For sources that bill sound by tokens, until they have reported how many. */
   audioTokensPerSecond: 10,
@@ -92,15 +92,15 @@ export const OUTBOUND_LIMITS = {
   /** As many vectors of 3,072 numbers as may be asked for come to 33 MB in base64. */
   embeddingAnswerBytes: 40 * 1024 * 1024,
   embeddingsInFlight: 64,
-  /** How much of a list of vectors is read or written before others have their turn. */
+  /** Bytes of a list of vectors that are read or written in one turn of the event loop. */
   vectorBytesPerTurn: 64 * 1024,
   /** One server-sent event of an upstream. */
   sseEventBytes: 2 * 1024 * 1024,
-  /** Of a streamed answer so many are read in one turn of the event loop: 64 KiB may hold thousands. */
+  /** Events of a streamed answer that are read in one turn of the event loop: 64 KiB may hold thousands. */
   sseEventsPerTurn: 512,
   /** By how much the reader of a streamed answer may be behind its upstream. */
   streamQueueBytes: 4 * 1024 * 1024,
-  /** Of a header in which an upstream reports its limits. */
+  /** Characters of a header in which an upstream reports its limits. */
   rateLimitHeaderChars: 64,
   /** No limit is believed to be whole again later, nor to have been longer ago. */
   rateLimitResetMs: 31 * 24 * 60 * 60 * 1_000,
@@ -112,8 +112,8 @@ export const OUTBOUND_LIMITS = {
   /** Tokens that vendors may put around what was sent, beyond all that is held for it: never more is taken than that. */
   unaskedTokens: 2_048,
   /**
-   * A use of more than so many times the most that its request can have had, and so many units, is no matter of how one
-   * counts: its source is not asked for a while.
+   * Bound of a plausible use: `times` the most that the request can have used, plus `units`. A report beyond it is no
+   * difference of counting, and its source is not called for a while.
    */
   impossibleUse: { times: 2, units: 64 },
 
@@ -121,7 +121,7 @@ export const OUTBOUND_LIMITS = {
   outboundUrlChars: 8_192,
   outboundHostChars: 253,
   outboundLabelChars: 63,
-  /** What one name may resolve to; all of them are checked. */
+  /** Addresses that one name may resolve to; all of them are checked. */
   outboundAddresses: 64,
   outboundConnectAttempts: 4,
   dnsQueryMs: 1_500,
@@ -139,7 +139,7 @@ export const OUTBOUND_LIMITS = {
   outboundAnswerHeaderBytes: 64 * 1024,
   /** Answers such as 103 before the one that counts. */
   outboundInterimAnswers: 16,
-  /** What an answer may hold in memory while its reader is slow. */
+  /** Bytes of an answer in memory at which reading stops until its slow reader takes some. */
   outboundBodyQueueBytes: 128 * 1024,
 
   // Wallets
@@ -150,13 +150,13 @@ export const OUTBOUND_LIMITS = {
   walletRequestsUnderWay: 64,
 
   // Payments
-  /** Of a challenge, a payment or a settlement, in base64. */
+  /** Characters of a challenge, a payment or a settlement in base64. */
   paymentHeaderChars: 32 * 1024,
-  /** Of a challenge that comes as a body. */
+  /** Bytes of a challenge that comes as a body. */
   challengeBodyBytes: 64 * 1024,
   paymentJsonDepth: 64,
-  /** How many entries of a challenge are looked at. */
+  /** Entries of a challenge that are read, the first ones. */
   challengeOffers: 64,
-  /** How much of a vendor's own words is kept. */
+  /** Characters of a vendor's error text that are kept. */
   vendorReasonChars: 200,
 } as const;

@@ -1,14 +1,14 @@
-/** Of payments to vendors. */
+/** Limits of payments to vendors. */
 export const PAYMENT_LIMITS = {
   validBeforeSeconds: 90,
 
   // The proxy
-  /** Of one agent, from the beginning of each to the last byte of its answer. */
+  /** Calls of one agent under way, each from its start to the last byte of its answer. */
   proxyCallsPerAgent: 256,
   proxyBodyBytes: 10 * 1024 * 1024,
-  /** How much of a vendor's own words a refusal may quote. */
+  /** Characters of a vendor's error text that a refusal quotes. */
   vendorWordsChars: 500,
-  /** Of a vendor's answer, from the connection to its last byte: before it is paid, and after. */
+  /** Time for a vendor's answer, from the connection to the last byte: before the payment, and after it. */
   proxyUnpaidMs: 30_000,
   proxyPaidMs: 60_000,
   proxyIdleMs: 30_000,
@@ -16,12 +16,12 @@ export const PAYMENT_LIMITS = {
   vendorResponseBytes: 10 * 1024 * 1024,
   /** A vendor that takes longer over a payment is written down as sent to; a quicker one by its answer alone. */
   proxySentMs: 25,
-  /** A paid answer waits so long for its reservation to be written on, then goes out: the reconciler writes it. */
+  /** Time that a paid answer waits for the update of its reservation. After it the reconciler updates the reservation. */
   proxyBookMs: 2_000,
-  /** How long a late answer is held back for the chain to speak, and how often it is asked. */
+  /** Time that an answer after its payment's deadline is held back for the chain's verdict, and the interval of the queries. */
   lateAnswerMs: 20_000,
   lateAnswerPollMs: 1_000,
-  /** How long one question about one payment may take. */
+  /** Time for one query of the chain about one payment. */
   chainAskMs: 10_000,
   /** Lines of calls that wait to be written; beyond them the oldest of a free call is forgotten. */
   passthroughLinesWaiting: 1_000,
@@ -29,8 +29,8 @@ export const PAYMENT_LIMITS = {
   passthroughKeptDays: 90,
   passthroughWriteMs: 500,
 
-  // What is asked about targets before anything is paid
-  /** Of a target's answer, to its last byte: clients wait 15 s for ours. */
+  // Checks and quotes of targets before anything is paid
+  /** Time for a target's answer, to the last byte: clients wait 15 s for ours. */
   probeMs: 10_000,
   /** Strangers may ask about a target, so that these must leave room for callers who pay. */
   checksUnderWay: 64,
@@ -48,16 +48,16 @@ export const PAYMENT_LIMITS = {
 
   // The chain's word
   reconcileEveryMs: 15_000,
-  /** A process that reads the chain has it for so long before another may; a longer reading is not lost. */
+  /** Time that one process holds the claim to read the chain. A longer reading still counts, unless another was faster. */
   chainClaimMs: 30_000,
   reservationsPerTick: 20_000,
   /** Operations given to the ledger at a time. */
   settlementsUnderWay: 500,
-  /** How far a reorganisation is followed back. */
+  /** Blocks that are read again, before the last one believed, after a reorganisation. */
   reorgBlocks: 256,
   /** A block this young says that its node is up to date, by clocks that are apart a little. */
   freshBlockSeconds: 300,
-  /** How far back a chain is read that never was: some weeks. */
+  /** Blocks that the first reading of a chain goes back: some weeks. */
   firstReadBlocks: 1_500_000,
   /** Payments that are looked for one by one at a time: each is a question or more to the node. */
   explanationsUnderWay: 8,
@@ -65,18 +65,18 @@ export const PAYMENT_LIMITS = {
   lookBackBlocks: 5_000,
   /** The most blocks walked in one tick, and by what it is divided after one that failed and multiplied after others. */
   blocksPerTick: { least: 16, most: 20_000, fewer: 4, more: 2 },
-  /** What was released is watched so long for a late word of the chain. */
+  /** Time that released payments are watched for a late transfer on the chain. */
   auditSeconds: 3_600,
   auditedPerTick: 5_000,
   payoutsPerTick: 1_000,
 
   // The second look at wallets
   audit: {
-    /** A round over all wallets for so many readings of the chain: every five minutes. */
+    /** Chain readings for one round over all wallets: a round every five minutes. */
     readingsPerRound: 20,
     /** Wallets of one pass: what one multicall and one question for logs take. */
     walletsPerPass: 500,
-    /** How far rounds overlap: ten minutes, so that each block is read again two or three times. */
+    /** Blocks by which rounds overlap: ten minutes, so that each block is read two or three times. */
     overlapBlocks: 300,
     /** The most blocks that are read for one page, and by what that is divided and multiplied as for the first reading. */
     blocks: { least: 16, most: 5_000, fewer: 4, more: 2 },
@@ -87,7 +87,7 @@ export const PAYMENT_LIMITS = {
     /** Differences looked at in one tick, and how many different ranges of blocks are searched for them. */
     differencesPerTick: 500,
     searchesPerTick: 4,
-    /** How much further back than its creation a wallet is searched: an hour by which the clocks may be apart. */
+    /** Blocks before its creation from which a wallet is searched: an hour by which the clocks may differ. */
     clockMarginBlocks: 3_600,
     /** Looks in vain before an alarm: what another process has just written is gone by then. */
     looksBeforeAlarm: 3,

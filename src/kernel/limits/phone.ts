@@ -3,11 +3,11 @@ export const PHONE_LIMITS = {
   graceMs: 7 * 86_400_000,
   /** A rental that could not be paid is tried again so often, beside each rise of the balance. */
   rentalRetryMs: 86_400_000,
-  /** A purchase or a release that its process did not finish is taken up after so long. */
+  /** Time after which a purchase or release that its process left unfinished is resumed. */
   unfinishedMs: 60_000,
   duePerPass: 50,
   passesPerTick: 10,
-  /** How often it is looked for what is due, and for numbers in grace whose agent has money again. */
+  /** Interval of the search for due numbers, and for numbers in grace whose agent has money again. */
   renewEveryMs: 30_000,
   /** The longest wait for an answer of the carrier. */
   carrierMs: 30_000,
@@ -17,7 +17,7 @@ export const PHONE_LIMITS = {
   rentalPostings: 5,
   searchResults: 20,
   searchesPerMinute: 30,
-  /** How many numbers one purchase tries to buy, where other customers of the carrier buy them first. */
+  /** Numbers that one purchase attempts to buy when other customers of the carrier buy them first. */
   purchaseTries: 4,
   /** Numbers of an agent in its list, and calls of a number in its own: the latest. */
   numbersListed: 1_000,
@@ -34,14 +34,14 @@ export const PHONE_LIMITS = {
   /** Ends of calls whose rows are not written yet: for how long each is kept, and how many. */
   endedEarlyMs: 60_000,
   endedEarly: 10_000,
-  /** A call waits so long for its turn at a carrier. */
+  /** Time that a call waits in the queue for its carrier. */
   dialWaitMs: 10_000,
   longestCallSeconds: 3_600,
   /** No carrier keeps a call for longer; what it tells beyond that is no bill of it. */
   longestToldSeconds: 86_400,
-  /** A carrier counts from the answer, and cuts a call so much later: its last words come first. */
+  /** Seconds that a carrier, which counts from the answer, adds to `longestCallSeconds`: the last words are played before. */
   carrierMarginSeconds: 60,
-  /** How long after its longest life a call may be open before the carrier is asked about it. */
+  /** Time after the longest life of a call until the carrier is asked about the call if it is still open. */
   sweepGraceMs: 30_000,
   /** After a hang-up that the carrier failed it is asked again; while it fails, so often. */
   hangUpAgainMs: { first: 2_000, next: 5_000 },
@@ -50,19 +50,19 @@ export const PHONE_LIMITS = {
   /** Characters that are spoken of one answer of a voice webhook. */
   webhookSpokenChars: 1_500,
   webhookHistoryTurns: 10,
-  /** Of an answer's headers. */
+  /** Bytes of an answer's headers. */
   webhookHeaderBytes: 16_384,
-  /** A relay application may take so long to begin an answer, and to connect. */
+  /** Time for a relay application to begin an answer, and to connect. */
   relayAnswerMs: 30_000,
   relayConnectMs: 10_000,
-  /** An answer that has begun is over when nothing of it comes for so long. */
+  /** Time without further words after which an answer that has begun is over. */
   relayQuietMs: 10_000,
-  /** A finished sentence of a relay application is spoken when nothing followed it for so long, and an unfinished one. */
+  /** Time without further words after which a finished sentence of a relay application is spoken, and an unfinished one. */
   relayPauseMs: 400,
   relayLongPauseMs: 1_500,
-  /** What a relay application may hand over at the end of a call. */
+  /** Characters of the `handoffData` that a relay application returns at the end of a call. */
   handoffChars: 16_384,
-  /** What a hosted model may call: how many tools an agent has, and what one call of a tool may take. */
+  /** Tools of a hosted model: how many an agent has, and the bounds of one call of a tool. */
   tools: {
     most: 32,
     schemaChars: 16_384,
@@ -75,7 +75,7 @@ export const PHONE_LIMITS = {
     hostChars: 253,
     /** Arguments of one tool call, as the model wrote them. At most `realtimeItemChars`, where an answer is cut. */
     argumentChars: 65_536,
-    /** A filler is said when a tool has taken so long. */
+    /** Time that a tool takes before a filler is spoken. */
     fillerAfterMs: 1_500,
     /** Tool calls at a time, answers with tool calls for one turn of the caller, and tool calls of a whole call. */
     running: 8,
@@ -86,7 +86,7 @@ export const PHONE_LIMITS = {
   /** A burst of messages of a relay application, and how many a second may follow it. */
   relayMessageBurst: 2_000,
   relayMessagesPerSecond: 500,
-  /** Messages of a relay application that make no sense: the last of so many ends the call. */
+  /** Malformed messages of a relay application that end its call. */
   relayMalformed: 3,
   /** Text and actions of a relay application that no answer has taken yet. */
   relayWaitingChars: 65_536,
@@ -103,10 +103,10 @@ export const PHONE_LIMITS = {
   transferSummaryChars: 2_000,
   /** Turns of a call that its summary and its report read. */
   reportTurns: 2_000,
-  /** Of the transcript in an event. */
+  /** Characters of the transcript in an event. */
   reportTextChars: 32_768,
   reportDays: 30,
-  /** How long after its end a call is analyzed: its last words may be written behind it. */
+  /** Time between the end of a call and its analysis, since its last words may be stored after its end. */
   analysisDelayMs: 2_000,
   /** The schema by which a developer has a call analyzed. */
   analysis: {
@@ -124,15 +124,15 @@ export const PHONE_LIMITS = {
     reasonChars: 500,
     purposeChars: 4_096,
   },
-  /** How long a carrier keeps recordings, unless the settings say otherwise. */
+  /** Days that a carrier keeps recordings, unless the settings say otherwise. */
   recordingDays: 30,
-  /** Of one recording: an hour of two channels of 16-bit sound at 8 kHz, and its header. */
+  /** Largest recording: an hour of two channels of 16-bit sound at 8 kHz, and its header. */
   recordingBytes: 120_000_000,
   /** The carrier is asked for a recording whose callback has not come, at first so often. */
   recordingAskMs: 300_000,
-  /** A recording is fetched within so long. */
+  /** Time for the download of a recording. */
   recordingFetchMs: 300_000,
-  /** What the loopback carrier keeps in memory of one recording, and how many recordings. */
+  /** Seconds of one recording that the loopback carrier keeps in memory, and the number of recordings. */
   loopbackRecordingSeconds: 300,
   loopbackRecordings: 20,
   systemPromptChars: 16_384,
@@ -143,7 +143,7 @@ export const PHONE_LIMITS = {
   inbound: { answerMs: 3_000, answerBytes: 65_536 },
   /** Bounds of the variables and of the metadata of one call: members, and characters of a text. */
   overrides: { entries: 50, variableChars: 1_000, metadataChars: 500 },
-  /** How an agent listens and speaks: the bounds of what developers set. */
+  /** Bounds of the settings by which developers decide how an agent listens and speaks. */
   conversation: {
     silenceMs: { least: 100, most: 8_000 },
     minWords: 10,
@@ -168,7 +168,7 @@ export const PHONE_LIMITS = {
   },
   /** Commands of a live call: their number, the interval at which a process looks for them, and their longest texts. */
   commands: { perCall: 200, pollMs: 500, sayChars: 1_500, injectChars: 4_096 },
-  /** Of one message of a carrier's media stream: the longest chunk of a carrier, 30 s of G.711 in base64, and its frame. */
+  /** Bytes of one message of a media stream: the longest chunk of any carrier, 30 s of G.711 in base64, and its frame. */
   mediaMessageBytes: 524_288,
   /** A media stream whose first message, `start`, has not come by then is closed; and how many may wait for it. */
   mediaStartMs: 10_000,
@@ -178,52 +178,52 @@ export const PHONE_LIMITS = {
   streamsPerCall: 200,
   /** Sound that the carrier has and has not played. */
   aheadMs: 1_000,
-  /** So much of it has been played before more is sent, in one write. */
+  /** Sound that the carrier has played since the queue was full before more is sent, in one write. */
   refillMs: 400,
-  /** How often a mark follows the sound, so that what was heard is known. */
+  /** Interval of the marks in outgoing sound, which tell how much of it was heard. */
   markMs: 200,
-  /** A carrier sends sound all the time, also of a silent caller: a line without any for so long is dead. */
+  /** Time without sound after which a line counts as dead: carriers send sound all the time, even of a silent caller. */
   mediaTimeoutMs: 10_000,
-  /** A line whose media stream broke may come back within so long. */
+  /** Time for a line to come back after its media stream broke. */
   lineLostMs: 15_000,
-  /** How long the end of a call waits for the carrier to have played the last words. */
+  /** Time that the end of a call waits for the carrier to play the last words. */
   lastWordsMs: 12_000,
   /**
-   * How long an answer may take on the line: four sounds of `soundSeconds` that it waits for, each with its fetch, a brain
-   * of 30 s, and the longest text, spoken slowly.
+   * Time for one answer on the line: a responder's 30 s, four sounds of `soundSeconds` with their fetches, and the longest
+   * text, spoken slowly.
    */
   turnMs: 1_800_000,
   /** Silence after an answer until the caller is prompted, and how often before the call is ended. */
   promptAfterMs: 12_000,
   prompts: 2,
-  /** Speech over an answer pauses it after so long, and ends it once words are known that are more than a sign of listening. */
+  /** Speech over an answer after which the answer pauses. It ends once words come that are more than a sign of listening. */
   bargeInMs: 250,
-  /** One word that asks for nothing in particular interrupts when it was loud for so long. */
+  /** Loud time from which a single word interrupts, if it is neither a sign of listening nor a word that always interrupts. */
   oneWordMs: 500,
   /** The same of two words: recognisers make two of a sign of listening such as "okay". */
   twoWordsMs: 350,
   /** Words so near the end of a question answer it, where a sign of listening would be ignored elsewhere. */
   answerBeforeEndMs: 1_500,
   answerAfterEndMs: 700,
-  /** Keys that follow one another within so long are one entry. */
+  /** Time between two keys of one entry. */
   digitsMs: 1_500,
   keys: 32,
-  /** Keys of a sensitive entry that are not taken, or come after its end, are dropped until none follows for so long. */
+  /** Time without keys until a sensitive entry's keys, untaken or sent after the end of the entry, are no longer dropped. */
   keypadRestMs: 5_000,
   /** Silence of the keypad after which an entry is over that a brain has asked for. */
   gatherSeconds: { usual: 10, most: 60 },
   machineMessageChars: 1_500,
-  /** How often, and for how long after the answer, a process asks its database who has answered. */
+  /** Interval, and time since the answer, of a process's polls of its database for the answering-machine verdict. */
   machinePollMs: 1_000,
   machineMs: 60_000,
-  /** A greeting of a machine whose end the carrier does not report is over after so long. */
+  /** Time after which a machine's greeting is over when the carrier does not report its end. */
   machineGreetingMs: 40_000,
   /** A transfer that has not come back by then was answered: the longest ringing, and what the carrier takes around it. */
   transferMs: 75_000,
   transferPollMs: 1_000,
   /** The shortest time limit that the carrier gets for a transferred call, also where its reserve pays for less. */
   leastTransferSeconds: 60,
-  /** Of a sound that a brain has played: its file, and how much of it is heard. */
+  /** Sound file that a responder plays: its bytes, the time of its fetch, the seconds that are played; files that wait. */
   soundBytes: 10_485_760,
   soundFetchMs: 10_000,
   soundSeconds: 300,
@@ -235,12 +235,12 @@ export const PHONE_LIMITS = {
   callbackAgeMs: 300_000,
   carrierTimeoutMs: 10_000,
   carrierAnswerBytes: 1_048_576,
-  /** How often, and after which pause, a carrier is asked whether an order of a number is carried out. */
+  /** Checks of a number order's state at the carrier, and the pause before each. */
   orderChecks: 12,
   orderCheckMs: 500,
   /** After the end of a call its carrier is asked for the price: first after the shortest wait, then ever later. */
   carrierPrice: { shortestWaitMs: 60_000, longestWaitMs: 7_200_000, givenUpMs: 86_400_000 },
-  /** The carrier counts from the answer, this server from the media stream: so much apart they may be. */
+  /** Tolerated difference of durations: the carrier counts from the answer, this server from the media stream. */
   durationToleranceSeconds: 5,
   suspensionReasonChars: 64,
   suspensionPage: { usual: 100, most: 1_000 },

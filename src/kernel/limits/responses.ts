@@ -1,4 +1,4 @@
-/** Of the dialect of Responses, and of what is kept of them. */
+/** Limits of the Responses dialect and of stored responses. */
 export const RESPONSES_LIMITS = {
   idChars: 256,
   instructionChars: 512 * 1024,
@@ -6,34 +6,34 @@ export const RESPONSES_LIMITS = {
   /** Instructions, tools and all else that a response repeats of its request: three events of a stream have it. */
   echoBytes: 1024 * 1024,
   includes: 32,
-  /** Of the arguments of one call that are shown parsed. An answer may have hundreds of such calls. */
+  /** Bounds of one call's arguments that are shown parsed. An answer may have hundreds of such calls. */
   callJson: { depth: 32, values: 256, members: 128 },
   /**
    * By how much a reader may be behind its upstream: a stream repeats its text in its last four events, and vendors send them
    * at once. Each may have as much as any event of an upstream, 2 MiB, and what came before may wait, too.
    */
   queueBytes: 12 * 1024 * 1024,
-  /** Of an answer: its items, and the parts of each. */
+  /** Items of one answer, and parts of one item. */
   outputParts: 4_096,
   metadataPairs: 16,
   metadataKeyChars: 64,
   metadataChars: 512,
   /** Responses that one may continue, one the other. */
   chain: 1_000,
-  /** Of a conversation that is read back, and of what one request refers to. */
+  /** Bytes of a stored conversation that is read back, and of the items that one request refers to. */
   conversationBytes: 8 * 1024 * 1024,
   /** A longer one is not kept: its input and its output. */
   keptBytes: 4 * 1024 * 1024,
-  /** Of one agent; beyond it those go that were used longest ago. */
+  /** Stored responses of one agent. Beyond it, and beyond `bytesPerAgent`, the least recently used ones are deleted. */
   perAgent: 2_000,
   bytesPerAgent: 64 * 1024 * 1024,
   /** Statements at a time that insert responses, and how long each may take. A caller waits for that one. */
   inserts: 2,
   insertMs: 5_000,
-  /** Of those that end while these are under way, so many go together in the next. */
+  /** Responses that one statement inserts together: those that ended while `inserts` statements were under way. */
   rowsPerInsert: 64,
   bytesPerInsert: 4 * 1024 * 1024,
-  /** Each process looks for those behind so many rows or bytes that it has added, of so many agents at a time. */
+  /** Rows or bytes that a process adds for an agent between two trims of its responses, counted for `trimmedAgents` agents. */
   trimAfterRows: 200,
   trimAfterBytes: 4 * 1024 * 1024,
   trimmedAgents: 10_000,
@@ -44,15 +44,17 @@ export const RESPONSES_LIMITS = {
   /** Rows that the worker deletes at a time, and how often in one run. */
   duePerPass: 500,
   passesPerTick: 20,
-  /** A WebSocket of responses closes after so long, as OpenAI's do. */
+  /** Time after which a WebSocket of responses closes, as with OpenAI. */
   connectionMs: 60 * 60_000,
   /** Requests that may wait on one connection while another is answered, and their characters together. */
   connectionWaiting: 4,
   connectionWaitingChars: 2 * 1024 * 1024,
-  /** Of the conversation that one connection remembers because it is not kept, and of those of all connections. */
+  /** Bytes of the unstored conversation that one connection remembers, and of those of all connections. */
   connectionBytes: 2 * 1024 * 1024,
   connectionsBytes: 256 * 1024 * 1024,
-  /** What of an answer may be unsent before its next event is read, and how long a client may take nothing of it. */
+  /**
+   * Unsent bytes at which the next event of an answer waits, and the time after which a client that takes nothing is cut off.
+   */
   connectionUnsentBytes: 256 * 1024,
   connectionStallMs: 30_000,
   itemsPerPage: 100,

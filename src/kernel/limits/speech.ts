@@ -1,4 +1,4 @@
-/** Of speech that is bought by the request. */
+/** Limits of speech that is bought by the request. */
 export const SPEECH_LIMITS = {
   /** Code points of one text, as with the vendor whose interface this is. */
   inputChars: 4_096,
@@ -6,13 +6,13 @@ export const SPEECH_LIMITS = {
   voiceChars: 256,
   speed: { min: 0.25, max: 4 },
 
-  /** How much text is taken for a second of speech. In bytes: a Chinese character has three, and lasts as long as three letters. */
+  /** Bytes of text for each second of speech. A Chinese character has three bytes and lasts as long as three letters. */
   textBytesPerSecond: 15,
   audioTokensPerSecond: 21,
-  /** A speaker may take so much longer than that; more is not held. */
+  /** Factor by which speech may last longer than its text suggests. No more is held. */
   holdFactor: 2,
 
-  /** Of one answer. Twenty minutes of uncompressed sound. */
+  /** Bytes of one answer: twenty minutes of uncompressed sound. */
   audioBytes: 64 * 1024 * 1024,
   /** By how much a reader may be behind: vendors send a compressed answer faster than links take it. */
   queueBytes: 16 * 1024 * 1024,
@@ -21,7 +21,7 @@ export const SPEECH_LIMITS = {
   /** Below what the engine takes at a time, so that speech which has begun is not refused in its middle. */
   localInFlight: 32,
 
-  /** Of sound that is made here: the rate that `pcm` has with every vendor of this dialect. */
+  /** Rate of sound that this server makes: the rate of `pcm` with every vendor of this dialect. */
   sampleRateHz: 24_000,
   pieceMs: 200,
   /** A file that is no longer than this goes out with its length in its head. */

@@ -10,11 +10,11 @@ export const TRACING_LIMITS = {
   /** Spans of one export: they are encoded in one turn of the event loop. */
   spansPerExport: 128,
   exportDelayMs: 2_000,
-  /** How long one export may take with its retries. */
+  /** Time for one export with its retries. */
   exportMs: 10_000,
   /** Exports at a time. There is one, until the server stops and exports the whole queue at once. */
   exports: 17,
-  /** How long a stopping server waits for its last exports. */
+  /** Time that a stopping server waits for its last exports. */
   flushMs: 3_000,
   attributesPerSpan: 64,
   attributeChars: 1_024,

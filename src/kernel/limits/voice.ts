@@ -1,12 +1,12 @@
-/** Of sockets and of what is said on them. */
+/** Limits of sockets and of the speech on them. */
 export const VOICE_LIMITS = {
   // Sockets
   socketMessageBytes: 1024 * 1024,
   /** The library buffers what is unfinished up to here, and cuts off without a frame what is longer. */
   socketHardMessageBytes: 1024 * 1024 + 64 * 1024,
   /**
-   * Of one socket: two minutes of sound at once, and then ten times as fast as any is played; and how long this process may be
-   * at its messages, of which fifty frames of sound a second take about five.
+   * Budget of one socket's messages. `bytes`: two minutes of sound at once, then ten times real time; `busyMs`: time that this
+   * process spends on the messages, of which fifty frames of sound a second take about five.
    */
   socketRates: {
     bytes: { burst: 16 * 1024 * 1024, perSecond: 1024 * 1024 },
@@ -15,7 +15,7 @@ export const VOICE_LIMITS = {
   /** Bytes that a shorter message counts as, and a ping or a pong: each costs the server that much work. */
   socketLeastBytes: 256,
   socketPingBytes: 4 * 1024,
-  /** Of all sockets, in one turn of the event loop; further messages wait for the next one. */
+  /** Time for the messages of all sockets in one turn of the event loop; further messages wait for the next turn. */
   socketMsPerTurn: 5,
   /**
    * Bounds of the messages that wait. A socket closes beyond `socket`, or beyond `link` where this server is the client. The server
@@ -44,11 +44,14 @@ export const VOICE_LIMITS = {
   socketsPerAddress: 2_500,
   /** A socket that says nothing for 24 s is pinged and closed 16 s later: proxies on the way cut what is silent for 60. */
   socketIdleSeconds: 40,
-  /** Of a connection from this process to itself, before it listens. */
+  /** Time for the connection of this process to itself that is made before it listens. */
   upgradeGateMs: 10_000,
   closeReasonBytes: 123,
   transcriptionIdleSeconds: 60,
-  /** In the vendor's protocol: so long without a word, and so long without audio when there are words. */
+  /**
+   * Seconds after which a Deepgram socket closes: `listenIdleSeconds` without any message, `listenKeptSeconds` without audio
+   * while `KeepAlive` messages come.
+   */
   listenIdleSeconds: 10,
   listenKeptSeconds: 900,
   /** The silence that ends an utterance there. Below the minimum every breath would cut a sentence in two. */
@@ -63,7 +66,7 @@ export const VOICE_LIMITS = {
   /** After that: how long the remaining finals may take, at most and while nothing more of them is transcribed. */
   transcriptMostMs: 120_000,
   transcriptFinishMs: 10_000,
-  /** What may be unsent of generated speech before synthesis waits for the client. */
+  /** Unsent bytes of generated speech at which synthesis waits for the client. */
   speechUnsentBytes: 256 * 1024,
   speechDeltaMs: 200,
   liveSessions: 10_000,
@@ -72,8 +75,8 @@ export const VOICE_LIMITS = {
   /** Longer speech is committed by itself. One turn's reserve covers twice as much. */
   utteranceSeconds: 60,
   /**
-   * Where a transcriber is lost: the sound of the utterance that the next one gets, for how long others are tried, and how long the
-   * lost one rests.
+   * When a transcriber is lost: the sound of the current utterance that the next one gets, the time in which others are
+   * attempted, and the time that the lost one is not used.
    */
   transcriberReplayMs: 15_000,
   transcriberTriesMs: 10_000,
@@ -102,7 +105,7 @@ export const VOICE_LIMITS = {
   realtimeTools: 128,
   realtimeToolsChars: 65_536,
   realtimeInputTokens: 4_096,
-  /** Of one answer, spoken or written. */
+  /** Characters of one answer, spoken or written. */
   realtimeReplyChars: 65_536,
   /** The same with what the model thought and what it called with. */
   realtimeAnswerChars: 262_144,
@@ -114,11 +117,11 @@ export const VOICE_LIMITS = {
   realtimeIdleSeconds: 900,
 
   // Realtime sessions made of several models
-  /** Of what a chat model is asked with: held for every turn. One that is asked with more holds more. */
+  /** Bytes of a chat model's prompt that the hold of every turn covers. A turn with a longer prompt holds more. */
   cascadePromptBytes: 16_384,
-  /** Of the conversation, beside instructions and tools: some forty minutes of talk. */
+  /** Bytes of the conversation in a prompt, beside instructions and tools: some forty minutes of talk. */
   cascadeConversationBytes: 32_768,
-  /** Of one answer, whatever its model could write. */
+  /** Tokens of one answer, even from a model that could write more. */
   cascadeOutputTokens: 4_096,
   cascadeSpokenChars: 4_096,
 
@@ -126,22 +129,22 @@ export const VOICE_LIMITS = {
   clientSecretSeconds: { min: 10, max: 7_200, usual: 600 },
   /** They travel in a header, and common proxies take lines of 8 KiB. */
   clientSecretChars: 7_168,
-  /** Of a session that one carries, as JSON before it is packed; far more than most of them pack into so few. */
+  /** Bytes of a client secret's session as JSON before compression. Few of that size compress to `clientSecretChars`. */
   clientSecretSessionBytes: 192 * 1024,
 
   // Realtime sessions at an upstream
   /** One frame of an upstream; an item that is retrieved comes with its sound. */
   relayFrameBytes: 4 * 1024 * 1024,
-  /** What a client has not taken before its upstream is read no further. */
+  /** Unsent bytes of a client at which its upstream is not read further. */
   relayUnsentBytes: 256 * 1024,
-  /** How long a client may take to catch up before it is cut off. */
+  /** Time for a client to catch up before it is cut off. */
   relayStallMs: 30_000,
-  /** What an upstream has not taken before its client is cut off: a client cannot be made to wait. */
+  /** Bytes that an upstream has not taken at which its client is cut off, since a client cannot be made to wait. */
   relayUntakenBytes: 1024 * 1024,
-  /** What may wait behind a turn that is being journaled, beyond one frame. */
+  /** Bytes that wait behind a turn that is being journaled, beyond one frame. */
   relayWaitingBytes: 1024 * 1024,
   relayPingMs: 20_000,
-  /** How long an upstream may take to answer a close frame. */
+  /** Time for an upstream to answer a close frame. */
   relayCloseMs: 2_000,
   /** After the client has left in the middle of a turn: how long its upstream may take to say what it came to. */
   relayFinishMs: 3_000,
@@ -151,9 +154,9 @@ export const VOICE_LIMITS = {
   tapes: { files: 64, bytes: 33_554_432, unwrittenBytes: 4_194_304 },
   /** Turns that are known to be billed, so that none is billed twice. */
   relayKnownTurns: 1_024,
-  /** Of sound in a frame: 24 kHz of 16 bits, in base64. */
+  /** Bytes for each second of sound in a frame: 24 kHz of 16 bits, in base64. */
   relaySoundBytesPerSecond: 64_000,
-  /** Sessions that are billed by their time are billed this often, and hold as much for so many times. */
+  /** Length of a slice of a session that is billed by its time. The session's hold covers `relayHeldSlices` slices. */
   relaySliceSeconds: 10,
   relayHeldSlices: 3,
   /** No relayed token of sound is shorter, in base64 at the smallest rate. */
@@ -166,15 +169,15 @@ export const VOICE_LIMITS = {
   relayInputPerOutput: 4,
 
   // Live sessions, in the protocol of `/v1/live/sessions`
-  /** How long a client may take to send `session.start`. */
+  /** Time for a client to send `session.start`. */
   liveStartMs: 30_000,
-  /** How long a session lasts at most. */
+  /** Longest life of a session. */
   liveSeconds: 7_200,
-  /** How far ahead of real time speech is sent: the protocol has no event that clears what a client has not played. */
+  /** Time that speech is sent ahead of real time. The protocol has no event that clears sound which a client has not played. */
   liveAheadMs: 200,
-  /** How long an answer may take that is sent in real time: the longest text, spoken slowly. */
+  /** Time for one answer that is sent in real time: the longest text, spoken slowly. */
   liveTurnMs: 600_000,
-  /** Of one answer of the local engines, in words: more than are spoken in that time. */
+  /** Words of one answer of the local engines: more than are spoken in `liveTurnMs`. */
   liveOutputTokens: 4_096,
   /** Messages of the history that a session may begin with. */
   liveItems: 128,
@@ -182,7 +185,7 @@ export const VOICE_LIMITS = {
   liveAppendChars: 4_096,
   /** Texts that wait to be spoken. */
   liveCommentaries: 8,
-  /** How often the hold of a session at an upstream is compared with the time. */
+  /** Interval at which the hold of a session at an upstream is compared with the time. */
   liveCheckMs: 1_000,
   /** Longest wait of an ended session for its caller to hear the last words, before it is settled. */
   heardOutMs: 20_000,
@@ -190,11 +193,11 @@ export const VOICE_LIMITS = {
   liveRoundingSeconds: 1,
 
   // Live transcription at an upstream
-  /** By so much its count of what it has heard may be above what it was sent. */
+  /** Seconds by which an upstream's count of its audio may exceed the audio that it was sent. */
   listenRoundingSeconds: 1,
   /** One frame of an upstream; all of them are read. */
   listenFrameBytes: 256 * 1024,
-  /** An upstream that says nothing unasked is taken for alive when it has not closed so long after the upgrade. */
+  /** Time after the upgrade at which an upstream that has not closed counts as ready, if it sends nothing unasked. */
   listenOpeningMs: 50,
   /** So often an upstream hears that a client without such a word is still there. */
   listenKeepAliveMs: 4_000,

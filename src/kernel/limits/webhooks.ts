@@ -10,12 +10,12 @@ export const WEBHOOK_LIMITS = {
   retryAfterMs: [60_000, 300_000],
   answerBytes: 65_536,
   answerHeaderBytes: 16_384,
-  /** Of an answer, as the log shows it. */
+  /** Bytes of an answer that the log shows. */
   shownAnswerBytes: 1_024,
   keptDays: 30,
-  /** The old secret signs as well for so long after a rotation. */
+  /** Time after a rotation in which the old secret signs as well. */
   previousSecretMs: 86_400_000,
-  /** An endpoint that has failed for so long, and not only within `failingSpanMs`, is switched off. */
+  /** Time without a success after which a failing endpoint is switched off. `failingSpanMs` is the least value of that time. */
   failingMs: 5 * 86_400_000,
   failingSpanMs: 43_200_000,
   /**
@@ -25,14 +25,14 @@ export const WEBHOOK_LIMITS = {
   inFlight: 1_024,
   inFlightPerEndpoint: 16,
   inFlightPerFailing: 4,
-  /** A claimed delivery is free again after so long: longer than its attempt and the writing of its outcome. */
+  /** Time after which a claimed delivery is free again: longer than its attempt and the writing of its outcome. */
   claimMs: 30_000,
   pollMs: 250,
   eventsPerDispatch: 500,
   outcomesPerWrite: 200,
-  /** How long an outcome waits for others to be written with. */
+  /** Time that an outcome waits to be written together with others. */
   outcomeWaitMs: 20,
-  /** How long a destination that was checked is used before its name is looked up again. */
+  /** Time that a checked destination is used before its name is looked up again. */
   checkedMs: 5_000,
   requeuedPerStep: 200,
   prunedPerStep: 1_000,
@@ -44,7 +44,7 @@ export const WEBHOOK_LIMITS = {
   statsDays: 30,
   /** Tests and manual retries of an account, a minute. */
   triesPerMinute: 10,
-  /** Caps that are hit again and again are reported once in so long an agent and cap. */
+  /** Shortest time between two reports of the same cap of the same agent. */
   capHitMs: 60_000,
   capHitsRemembered: 10_000,
 } as const;
