@@ -43,7 +43,7 @@ export function parseUsd(text: string): bigint | undefined {
   if (whole === '') return undefined;
   const digits = `${whole}${fraction}`.replace(/^0+/, '');
   if (digits === '') return 0n;
-  /** How many of the digits stand before the point of the raw amount. */
+  /** Number of the digits that stand before the point of the raw amount. */
   const kept = digits.length - fraction.length + Number(exponent) + RAW_DECIMALS;
   if (kept < 0) return 0n;
   if (kept > MAX_RAW.toString().length) return undefined;

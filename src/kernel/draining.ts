@@ -1,5 +1,5 @@
 /**
- * How a socket ends because its server does, once what was under way is finished: "service restart", at which clients
- * connect again and come to another server (RFC 6455, registry of close codes).
+ * Close frame of every socket that ends because the server stops, sent once the work under way is finished. Clients reconnect
+ * after "service restart" and reach another server (RFC 6455, registry of close codes).
  */
 export const DRAINING = { code: 1012, reason: 'server is shutting down' } as const;

@@ -10,11 +10,11 @@ const THREADS = '/proc/self/task';
 const NICENESS_ADDED = 10;
 const MOST_NICENESS = 19;
 /**
- * How much more than what lives the old generation may hold before it is collected. V8 chooses four times it at most, and
- * far less for a process that seldom allocates there, such as one of many calls. Nothing else costs a lone core as much as
- * such a collection: it marks what lives for 0.15 s beside the callers, so that a core of 600 calls falls behind by as much.
- * Whatever stands here, V8 collects before the heap has come half of the way from what lives to its limit, which Node.js
- * derives from the memory of the machine or the container.
+ * Percent of its live data by which the old generation may grow before V8 collects it. V8 itself chooses four times the live
+ * data at most, and far less for a process that seldom allocates there, such as one of many calls. One such collection marks
+ * live data for 0.15 s, by which a lone core of 600 calls falls behind: nothing else costs it as much. Under any value V8
+ * collects before the heap is halfway from the live data to its limit, which Node.js derives from the memory of the machine or
+ * the container.
  */
 const HEAP_GROWING_PERCENT = 900;
 

@@ -17,7 +17,7 @@ export function turnForLongWork(): Promise<void> {
 
 function serve(): void {
   waiting.shift()?.();
-  // What was let go runs behind this callback, before the next one.
+  // The resolved request runs behind this callback, before the next `serve`.
   if (waiting.length > 0) soon(serve);
 }
 

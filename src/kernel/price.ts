@@ -1,4 +1,4 @@
-/** What metered work is counted in; the names are the wire's (`POST /v1/estimate`, catalogue rates). */
+/** Units of metered work; the names are the wire's (`POST /v1/estimate`, catalogue rates). */
 export const UNITS = [
   'text_input_token',
   'text_output_token',

@@ -2,7 +2,7 @@
 export class RecentMap<K, V> {
   readonly #entries = new Map<K, V>();
   readonly #bound: number;
-  /** What is used again and again stays where it is: each move makes a small map anew. */
+  /** Key that was used last. It is not moved when it is used again, since each move makes a small map anew. */
   #newest: K | undefined;
 
   constructor(bound: number) {

@@ -1,11 +1,11 @@
-/** Whether a text comes back as it went in: PostgreSQL takes no NUL, and half a character returns as another one. */
+/** Returns true when the database keeps a text as it is: PostgreSQL takes no NUL, and half a character becomes another one. */
 export const isStorable = (text: string): boolean => !text.includes('\0') && !/\p{Cs}/u.test(text);
 
 /** Text that the database can hold: a caller's odd text never keeps money from moving. */
 export const storableText = (text: string): string =>
   text.replaceAll('\0', '').replace(/\p{Surrogate}/gu, '\ufffd');
 
-/** What the database cannot hold in JSON: NUL, and half of a character. */
+/** Escapes in JSON that the database cannot hold: NUL, and half of a character. */
 const UNHOLDABLE = /\\u0000|\\u[dD][89a-fA-F]/;
 const clean = (_: string, value: unknown): unknown =>
   typeof value === 'string' ? storableText(value) : value;
@@ -16,7 +16,7 @@ export function storableJson(value: object): string {
   return UNHOLDABLE.test(json) ? JSON.stringify(value, clean) : json;
 }
 
-/** The beginning of a text: at most so many UTF-16 units, and no half of a character at its end. */
+/** Returns the beginning of a text: at most `chars` UTF-16 units, without half of a character at its end. */
 export function headOf(text: string, chars: number): string {
   const head = text.slice(0, chars);
   const isSplit = text.length > chars && /[\uD800-\uDBFF]$/.test(head);
@@ -31,7 +31,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&apos;',
 };
 
-/** What no XML document may hold, not even escaped: control characters, halves of characters, U+FFFE and U+FFFF. */
+/** Characters that no XML document may hold, not even escaped: control characters, halves of characters, U+FFFE and U+FFFF. */
 const NO_XML = /(?![\t\n\r])[\p{Cc}\p{Cs}\ufffe\uffff]/gu;
 
 /** A text as content or attribute of XML 1.0: its signs are escaped, and what XML cannot hold becomes a space. */

@@ -11,7 +11,7 @@ export type RefusedRecipient = {
 
 /** Refusals of batches of calls. */
 export const batches = {
-  /** Of `refused` recipients the first ones are named. */
+  /** Refuses a batch for its recipients. `recipients` names the first ones of all `refused`. */
   recipientsRefused: (recipients: readonly RefusedRecipient[], refused: number) =>
     refusal(
       400,
@@ -39,7 +39,7 @@ export const batches = {
   notFound: () => refusal(404, 'not_found', 'There is no such batch.'),
   isOver: (status: string) =>
     refusal(409, 'batch_over', `The batch is ${status}; it calls nobody any more.`, {}, NO_RETRY),
-  /** Of a call whose batch was stopped, or was taken over, before the row of the call was written. */
+  /** Refuses a call whose batch was stopped, or taken over by another process, before the row of the call was written. */
   stopped: () =>
     refusal(
       409,

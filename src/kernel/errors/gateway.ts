@@ -2,7 +2,7 @@ import type { Fields } from '../api-error.ts';
 import { MAY_RETRY, mayRetryAfter, NO_RETRY, refusal } from './refusal.ts';
 import { type BrokenLimit, limitHeaders } from './request.ts';
 
-/** How long to stay away: whole seconds, and milliseconds where the upstream gave them. */
+/** Time until the next attempt: whole seconds, and milliseconds when the upstream gave them. */
 export type Wait = { readonly seconds: number; readonly ms?: number | undefined };
 
 /** Gateway refusals. Their routes render them as the OpenAI error object; `error` becomes its `code`. */
@@ -71,7 +71,10 @@ export const gateway = {
       { retry_after_seconds: seconds },
       { ...headers, ...mayRetryAfter(seconds, ms) },
     ),
-  /** Of a session. Not with the upstream's own status, which would read as a word on the caller's credential here. */
+  /**
+   * Refuses a session that its upstream refused. The status is not the upstream's own, which would read as a verdict on the
+   * caller's credential for this server.
+   */
   upstreamDeclined: (upstreamStatus: number) =>
     refusal(
       502,
@@ -80,7 +83,7 @@ export const gateway = {
       { upstream_status: upstreamStatus },
       NO_RETRY,
     ),
-  /** What is missing is the operator's to add: the same request would be refused again. */
+  /** Refuses a request that no source can serve until the operator adds one. The same request would be refused again. */
   noSourceAvailable: (message: string) =>
     refusal(503, 'no_source_available', message, {}, NO_RETRY),
   /** Neither this server nor the wallet of the agent can pay the source now. */

@@ -4,7 +4,7 @@ import { mayRetryAfter, NO_RETRY, refusal } from './refusal.ts';
 export const marketplace = {
   invalidJson: () => refusal(400, 'Invalid JSON body', 'The body is not a JSON object.'),
   notFound: (detail: string) => refusal(404, 'not_found', detail),
-  /** What is missing is the operator's to add: the same request would be refused again. */
+  /** Refuses a call of a vendor that the operator has not set up. The same request would be refused again. */
   vendorUnavailable: (detail: string) => refusal(503, 'vendor_unavailable', detail, {}, NO_RETRY),
   vendorBusy: (detail: string) =>
     refusal(503, 'vendor_unavailable', detail, { retry_after_seconds: 1 }, mayRetryAfter(1)),

@@ -114,7 +114,7 @@ export const phone = {
       {},
       NO_RETRY,
     ),
-  /** Of a call whose voice names a model that was sold, or opened by a key, when it was set. */
+  /** Refuses a call whose voice names a model that was available, here or with a provider key, when the voice was set. */
   voiceModelUnavailable: (model: string) =>
     refusal(
       409,
@@ -140,7 +140,7 @@ export const phone = {
       {},
       mayRetryAfter(seconds),
     ),
-  /** Nothing rings: the carrier takes so many calls a second, and enough of them wait. */
+  /** Refuses a call before anything rings: the carrier takes `limit` calls a second, and the queue for it is full. */
   dialLimit: (limit: number, waiting: number, seconds: number) =>
     refusal(
       429,

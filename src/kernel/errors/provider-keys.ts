@@ -4,7 +4,7 @@ import { refusal } from './refusal.ts';
 export const providerKeys = {
   notFound: (provider: string) =>
     refusal(404, 'not_found', `No key is stored for the provider "${provider}".`),
-  /** What was sent is not repeated: it may be the key, in the wrong place. */
+  /** Refuses an unknown provider name. The text does not repeat the name, which may be the key in the wrong place. */
   unknownProvider: (supportedProviders: readonly string[]) =>
     refusal(
       400,

@@ -1,7 +1,7 @@
 import type { Fields } from '../api-error.ts';
 import { MAY_RETRY, mayRetryAfter, NO_RETRY, refusal } from './refusal.ts';
 
-/** What a caller needs to look a payment up. */
+/** Fields by which a caller looks up a payment. */
 export type ReservationRef = {
   readonly nonce: string;
   /** Unix seconds. */

@@ -29,8 +29,8 @@ export const NO_RETRY = { 'x-should-retry': 'false' };
 export const MAY_RETRY = { 'x-should-retry': 'true' };
 
 /**
- * The same, in so many seconds, and more finely where milliseconds are known: the SDKs read those first. Undefined
- * seconds: it is not known when the fault will be over.
+ * Headers that allow a retry after `seconds`, and after `ms` when those are known: the SDKs read `retry-after-ms` first.
+ * Undefined or null `seconds`: the time of recovery is unknown, and the headers name none.
  */
 export function mayRetryAfter(
   seconds: number | null | undefined,

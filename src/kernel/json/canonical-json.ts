@@ -3,7 +3,7 @@ import { isObject } from '../json.ts';
 /** JSON in the one spelling that RFC 8785 gives it: no spaces, members sorted, absent ones left out. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
-  // What the language writes for one string or number is what the RFC asks for.
+  // JSON.stringify writes a string or number exactly as the RFC asks.
   if (!isObject(value)) return JSON.stringify(value) ?? 'null';
   const members = Object.keys(value)
     .filter((name) => value[name] !== undefined)

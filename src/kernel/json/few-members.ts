@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { isObject } from '../json.ts';
 
 /**
- * A record of at most so many members. They are counted before any is looked at: thousands of them, each with a fault to
- * tell of, would keep the event loop for a tenth of a second.
+ * Schema of a record of at most `most` members, counted before any member is checked: thousands of faulty members would occupy
+ * the event loop for a tenth of a second.
  */
 export function fewMembers<V extends z.ZodType>(
   record: z.ZodRecord<z.ZodString, V>,

@@ -2,8 +2,8 @@ import type { Json } from '../json.ts';
 import type { JsonBounds } from './parse-json.ts';
 
 /**
- * Whether plain data has more parts than `bounds` allow, counted as the look at a JSON text counts them. Stops at the first
- * part beyond them, so that it takes as long as the bounds, whatever the data has.
+ * Returns true when plain data has more parts than `bounds` allow, by the same count as for a JSON text. Stops at the first
+ * part beyond the bounds, so its time does not grow with the data.
  */
 export function hasMoreParts(
   data: unknown,

@@ -100,7 +100,7 @@ async function objectOf(json: Buffer, items: readonly number[], depth: number): 
     const start = firstSign(piece);
     const end = piece[start] === QUOTE ? new TextEnds(piece).endOf(start + 1) + 1 : 0;
     const colon = piece.indexOf(':', end);
-    // What is before the colon is a name and blanks, and a name that is none is no JSON.
+    // The bytes before the colon are a name and blanks. JSON.parse throws for an invalid name.
     const [name] = Object.keys(await small<object>('{', piece.subarray(0, colon), ':0}'));
     if (colon < end || name === undefined) throw new SyntaxError('no JSON');
     setMember(object, name, await build(piece.subarray(colon + 1), depth - 1));
@@ -149,8 +149,8 @@ function* piecesOf(cuts: readonly number[]): Generator<Piece> {
 }
 
 /**
- * Where the bracket that opens is, each comma between its items, and the bracket that closes; the first alone where there
- * is no item. Undefined: an item is missing, or it is not closed, or something is behind it.
+ * Returns the positions of the opening bracket, of each comma between the items, and of the closing bracket; of the opening
+ * bracket alone for an empty list or object. Undefined: an item or the closing bracket is missing, or bytes follow it.
  */
 function itemsOf(json: Buffer, open: number): readonly number[] | undefined {
   const texts = new TextEnds(json);

@@ -2,7 +2,7 @@ import { isAscii } from 'node:buffer';
 import { isObject, type Json } from '../json.ts';
 import { LIMITS } from '../limits.ts';
 
-/** What a JSON text may have, so that neither reading it nor walking over it holds anything else up. */
+/** Bounds of a JSON text, so that neither parsing it nor iterating over the result delays other work. */
 export type JsonBounds = {
   /** Levels of lists and objects. */
   readonly depth: number;
@@ -61,14 +61,14 @@ export function parseBoundedJson(
 const bytesOf = (json: Uint8Array): Buffer =>
   Buffer.from(json.buffer, json.byteOffset, json.byteLength);
 
-/** Of a longer one, the bytes are looked at before they are made a text. */
+/** Length up to which bytes become a text before they are checked. Longer JSON is checked as bytes first. */
 export const SHORT_JSON = 16 * 1024;
 /** The most bytes of a character. */
 const UTF8_BYTES = 4;
 
 /**
- * Whether a short text cannot be beyond its bounds: it has no more values, members and bytes than its characters allow, and no
- * more levels than opening brackets, which native code counts ten times as fast as the look goes.
+ * Returns true when a short text is certainly within its bounds: its values, members and bytes are at most its characters, and
+ * its levels at most its opening brackets. Native code counts brackets ten times as fast as the full check.
  */
 function isSurelyWithin(text: string, bounds: JsonBounds): boolean {
   const { depth, members, textBytes = Infinity, values } = bounds;
@@ -87,7 +87,7 @@ function isSurelyWithin(text: string, bounds: JsonBounds): boolean {
 export const textOfJson = (json: Buffer): string =>
   json.toString(isAscii(json) ? 'latin1' : 'utf8');
 
-/** Whether reading it is work for several turns of the event loop. */
+/** Returns true when parsing these bytes takes several turns of the event loop. */
 export const isLongJson = ({ length }: Uint8Array): boolean => length > LIMITS.jsonBytesPerTurn;
 
 /** The same where it does not matter why nothing can be read: undefined then. */
@@ -163,7 +163,7 @@ export function checkJsonBounds(
 
 /** Shorter texts are counted as words, whatever they are. */
 const MEDIA_BYTES = 1_024;
-/** What base64 and the head of a data URL are written with: words have spaces or signs between them. */
+/** Characters of base64 and of the head of a data URL. Words have spaces or other signs between them. */
 const MEDIA = /^[\w+/=\-:;,.]*$/;
 
 const isMedia = (json: Buffer, from: number): boolean =>
@@ -184,7 +184,7 @@ export class TextEnds {
     this.#json = json;
   }
 
-  /** Where the text that begins here has its closing quote, or the end of everything where it has none. */
+  /** Returns the position of the closing quote of the text from `start` on, or the length of the JSON when it has none. */
   endOf(start: number): number {
     const json = this.#json;
     const { length } = json;

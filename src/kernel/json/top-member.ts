@@ -8,9 +8,9 @@ const COMMA = 0x2c;
 const SPACE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
 /**
- * Where the value of a member of the outermost JSON object begins and ends, without parsing it. Undefined: it has no such
- * member. Text before the object, such as `data: `, is skipped. `depth` is how many objects enclose the first byte, where
- * the bytes are the end of an object. Of a name that comes twice it finds the first.
+ * Returns start and end of the value of a member of the outermost JSON object, without parsing it, or undefined when no member
+ * has that name. Skips text before the object, such as `data: `, and takes the first of two members with one name. `depth`:
+ * number of objects that enclose the first byte, for bytes from the end of an object.
  */
 export function topMember(
   json: Buffer,
@@ -55,7 +55,7 @@ function endOfValue(json: Buffer, from: number, texts: TextEnds): number {
   return json.length;
 }
 
-/** Where the value of a key begins. Undefined: the string that ended there is no key. */
+/** Returns the start of the value behind a key, or undefined when the string that ended at `from` is no key. */
 function valueBehind(json: Buffer, from: number): number | undefined {
   const colon = pastSpace(json, from);
   return json[colon] === COLON ? pastSpace(json, colon + 1) : undefined;

@@ -115,7 +115,7 @@ function writeMember(out: Pieces, of: object, name: string, value: unknown): Pro
   return digits === undefined ? write(out, value) : out.add(digits, 1);
 }
 
-/** How many values are left of so many when those of `value` are taken away; negative where it has more. */
+/** Returns `most` minus the number of values in `value`; negative when `value` has more. */
 function valuesLeft(value: unknown, most: number): number {
   if (typeof value === 'string') return most - 1 - Math.floor(value.length / CHARS_PER_VALUE);
   let left = most - 1;

@@ -4,7 +4,7 @@
  */
 
 export type AttributeValue = string | number | boolean | string[] | undefined;
-/** What is undefined is left out. No prompt, sound, transcript, key or telephone number is an attribute. */
+/** Attributes of a span; undefined ones are left out. No prompt, sound, transcript, key or telephone number is an attribute. */
 export type Attributes = Readonly<Record<string, AttributeValue>>;
 
 export type SpanStart = {

@@ -7,7 +7,7 @@ export type TraceContext = {
   /** 16 hex digits. */
   readonly spanId: string;
   readonly isSampled: boolean;
-  /** What other tracing systems keep with the trace; passed on as it came. */
+  /** Data that other tracing systems keep with the trace (`tracestate`); passed on as received. */
   readonly state: string | undefined;
 };
 
