@@ -16,8 +16,8 @@ import { VendorRefused } from './vendor.ts';
 const ABOUT_ACCOUNT = new Set([401, 402, 403, 407]);
 
 /**
- * What is answered where a vendor has not delivered: its own words, with status, for its refusals and failures, and 422 for
- * a file that it gave up. Throws where there are none, and everything that is no vendor's doing.
+ * Makes the answer for a vendor that has not delivered: the vendor's own status and text for its refusals and failures,
+ * and 422 for a file that it gave up. Throws when there is no such text, and for every error that is not the vendor's.
  */
 export function refuseVendor(
   { accounts, log }: { readonly accounts: ReadonlyMap<string, OpenAccount>; readonly log: Log },

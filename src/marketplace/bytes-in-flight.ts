@@ -1,13 +1,16 @@
 import { errors } from '../kernel/errors.ts';
 import { OwnRefusal } from './own-refusal.ts';
 
-/** What one call holds of the memory that all have together. Bytes are taken before they are read, or as they come. */
+/**
+ * Memory of one call, out of a budget that all calls of the process share. Bytes are taken before they are read, or as
+ * they come.
+ */
 export interface BytesShare {
-  /** Takes so many bytes in all for what is to come. Throws the refusal where they are not there. */
+  /** Takes `bytes` for data that is yet to come. Throws the refusal when the budget has less. */
   reserve(bytes: number): void;
-  /** Counts so many bytes more, first against what was reserved. Throws the refusal where they are not there. */
+  /** Counts `bytes` as used, out of the reserved ones first. Throws the refusal when the budget has less. */
   use(bytes: number): void;
-  /** Gives back all but so many bytes. */
+  /** Gives back all but `bytes`. */
   shrinkTo(bytes: number): void;
 }
 

@@ -3,7 +3,10 @@ import { LIMITS } from '../kernel/limits.ts';
 import { joinPieces, turnForLongWork } from '../kernel/long-work.ts';
 import type { Delivery } from './vendor.ts';
 
-/** What a vendor has delivered, as the JSON that its caller reads. Much of it is written in several turns. */
+/**
+ * Writes a vendor's delivery as the JSON that the caller reads. A large delivery is written over several turns of the
+ * event loop.
+ */
 export async function deliveryBody(
   delivery: Delivery,
   { character }: Readonly<Record<string, number>>,

@@ -37,7 +37,10 @@ export interface DirectSales {
   readDocument(reading: JobReading): Promise<RouteReply>;
 }
 
-/** What the marketplace sells to agents that call its address themselves, admitted like a call by the proxy. */
+/**
+ * Sells the marketplace's services to agents that call its address directly. A call is admitted like a call by the
+ * proxy.
+ */
 export function createDirectSales({
   address,
   documents,

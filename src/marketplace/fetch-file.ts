@@ -38,7 +38,7 @@ export type FileCaller = {
   readonly asker: Asker;
   /** Throws the refusal of a host that the caller's agent may not call. */
   readonly admitHost: (host: string) => Promise<void>;
-  /** What the file may have of the memory of this process. */
+  /** Memory of this process that the file may take. */
   readonly share: Pick<BytesShare, 'reserve' | 'use'>;
   /** Fires when the client leaves. */
   readonly signal: AbortSignal;

@@ -1,6 +1,6 @@
 import { isLoopbackName } from '../platform/egress/local-name.ts';
 
-/** Where the marketplace is, as callers spell it. */
+/** Address of the marketplace, and the URLs that are below it. */
 export interface MarketAddress {
   /** Lower case, without the port: what spend controls match. */
   readonly host: string;

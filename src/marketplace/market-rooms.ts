@@ -3,11 +3,11 @@ import type { OnOver } from '../payments/proxy/marketplace.ts';
 import { type BytesShare, createBytesInFlight } from './bytes-in-flight.ts';
 import { createRoom, type Room } from './room.ts';
 
-/** What all calls of a process share: places, and memory. */
+/** Limits that all calls of a process share: calls at a time, and memory. */
 export type MarketRooms = {
   readonly withFile: Room;
   readonly withSale: Room;
-  /** What a call of an account may have of the memory of this process. */
+  /** Returns the memory of this process that a call of an account may take. */
   readonly shareOf: (accountId: string) => BytesShare;
 };
 
@@ -29,7 +29,7 @@ export function createMarketRooms(): MarketRooms {
   };
 }
 
-/** What a call uses while it is served. */
+/** Memory and signals of a call while it is served. */
 export type Served = {
   /** The part of this process's memory that the call may take. */
   readonly share: BytesShare;

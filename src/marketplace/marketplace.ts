@@ -31,7 +31,7 @@ export type MarketplaceDeps = {
 
 const MEMORY = '/v1/db/vectordb/';
 
-/** What is below the address of the marketplace, for callers that come by the proxy. */
+/** Creates the marketplace for callers that come by the proxy. */
 export function createMarketplace(deps: MarketplaceDeps): Marketplace {
   const { address } = deps;
 

@@ -50,7 +50,7 @@ const TransliterateBody = TranslateBody.omit({ model: true });
 
 const LidBody = z.object({ input: words() });
 
-/** What can be had of a vendor: a word of its path, and the shape of its body. */
+/** Shapes of the bodies of all services, by the service's word in the path. */
 export const SERVICES = {
   tts: TtsBody,
   stt: SttBody,
@@ -64,5 +64,5 @@ export type ServiceName = keyof typeof SERVICES;
 
 export const isService = (word: string): word is ServiceName => Object.hasOwn(SERVICES, word);
 
-/** What the caller of a service writes. */
+/** Parsed bodies of all services, as their callers write them. */
 export type Asked = { readonly [S in ServiceName]: z.output<(typeof SERVICES)[S]> };

@@ -4,14 +4,14 @@ import type { Worker } from '../kernel/schedule.ts';
 import { VendorFailed, VendorGaveUp } from '../models/providers/vendors/vendor-api.ts';
 import { VendorRefused } from './vendor.ts';
 
-/** How the sales of a vendor went in one process since it last wrote that down. */
+/** Result of a vendor's sales in one process since the last write to the database. */
 export type SoldLately = {
   readonly vendor: string;
   /** Milliseconds of the last sale. */
   readonly latency: number;
   /** Sales that failed in a row, up to the last one. */
   readonly failures: number;
-  /** Whether any sale was delivered. */
+  /** True when at least one sale was delivered. */
   readonly delivered: boolean;
 };
 
@@ -22,7 +22,7 @@ export interface SaleHealth {
   readonly worker: Worker;
 }
 
-/** What agents' own sales say of vendors, for a server that does not try them itself. */
+/** Records the health of vendors from agents' own sales, for a server that does not probe its vendors. */
 export function createSaleHealth({
   clock,
   note,
@@ -66,7 +66,7 @@ export function createSaleHealth({
   };
 }
 
-/** Whether an error is the vendor's fault. A refusal of the request or of its caller's pace is not. */
+/** Returns true when an error is the vendor's fault. A refusal of the request, or of its rate, is not. */
 function isVendors(error: unknown): boolean {
   if (error instanceof VendorGaveUp) return false;
   if (!(error instanceof VendorRefused)) return error instanceof VendorFailed;

@@ -27,13 +27,13 @@ export type SellDeps = {
   readonly tripwires: Tripwires;
 };
 
-/** Who buys, and how the sale stands in the agent's history. */
+/** Spender of a purchase, and the URL and host for the agent's history. */
 export type Sale = {
   readonly spender: Spender;
   /** Becomes the id of the hold. */
   readonly workId: string | undefined;
   readonly url: string;
-  /** What spend controls know the marketplace by. */
+  /** The marketplace's name in spend controls. */
   readonly host: string;
   /** Fires when the client leaves; never where its answer is kept under an Idempotency-Key. */
   readonly signal: AbortSignal;
@@ -42,7 +42,7 @@ export type Sale = {
   readonly span?: Span | undefined;
 };
 
-/** What is sold: its whole price, and how it is got. */
+/** Goods of a sale: their vendor, their whole price, and the call that fetches them. */
 export type Goods = {
   readonly vendor: string;
   readonly priceRaw: bigint;
@@ -125,7 +125,7 @@ async function sellOnce(deps: SellDeps, sale: Sale, goods: Goods): Promise<Sold>
   return { delivery, ...(await reportOf(deps, sale, held, verdict)), upstreamMs: spent.upstreamMs };
 }
 
-/** How what a vendor delivered departs from what was asked for and measured. */
+/** Returns the differences between a vendor's delivery and the measured order. */
 function departuresOf({ usage }: Goods, { departure, reported }: Delivery): readonly Departure[] {
   const measured = departureOf(usage, reported);
   return [departure, measured].filter((each) => each !== undefined);

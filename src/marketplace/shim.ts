@@ -162,7 +162,7 @@ export async function fetched<T>(get: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What a spend control refuses, and a client that has left: no vendor would answer those. */
+/** Statuses of a refusal by a spend control (403) and of a client that has left (499). No vendor would answer those. */
 const NOT_OWN = new Set([403, 499]);
 
 function findService(

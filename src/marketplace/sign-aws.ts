@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 
-/** Who signs, and for what. */
+/** Credentials, region and service of a signature. */
 export type AwsScope = {
   readonly keyId: string;
   readonly secret: string;

@@ -16,7 +16,7 @@ export type DoorDeps = {
   readonly fetch: Fetch;
   readonly clock: Clock;
   readonly random: Random;
-  /** How long one order may take, when it is not what the limits say. */
+  /** Time limit of one order in milliseconds. Default: `LIMITS.marketplace.vendorMs`. */
   readonly vendorMs?: number | undefined;
 };
 

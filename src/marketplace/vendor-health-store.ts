@@ -2,7 +2,7 @@ import { LIMITS } from '../kernel/limits.ts';
 import type { Queryable } from '../platform/postgres/sql.ts';
 import type { SoldLately } from './sale-health.ts';
 
-/** How a vendor did when it was tried. */
+/** Result of probing one vendor. */
 export type Probed = {
   readonly vendor: string;
   readonly isOk: boolean;
@@ -84,7 +84,7 @@ export async function noteSales(sql: Queryable, sales: readonly SoldLately[]): P
         then excluded.sale_failures else v.sale_failures + excluded.sale_failures end`;
 }
 
-/** How vendors did for agents lately, by name: those that have sold. */
+/** Returns the health of the vendors that have sold to agents within `salesCountMs`, by name. */
 export async function findSales(sql: Queryable): Promise<readonly VendorHealth[]> {
   const { failuresUntilDown, salesCountMs } = LIMITS.marketplace;
   return sql<VendorHealth[]>`

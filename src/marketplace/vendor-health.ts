@@ -22,16 +22,16 @@ type HealthDeps = DoorDeps & {
     event: { readonly endpoint: string; readonly checkedAt: string },
   ) => Promise<void>;
   readonly find: () => Promise<readonly VendorHealth[]>;
-  /** How vendors did for agents lately. */
+  /** Reads the health of vendors from agents' recent sales. */
   readonly findSales: () => Promise<readonly VendorHealth[]>;
   /** Off: no vendor is tried, and each is known by its last sales alone. */
   readonly probes: boolean;
 };
 
-/** How the vendors of the marketplace do, as a developer reads it. */
+/** Health of the marketplace's vendors, as a developer reads it. */
 export type VendorList = {
   readonly now: string;
-  /** Whether this server tries its vendors. Where it does not, how they do is known by their sales alone. */
+  /** True when this server probes its vendors. Otherwise their health comes from sales alone. */
   readonly probes: boolean;
   readonly vendors: readonly {
     readonly vendor: string;

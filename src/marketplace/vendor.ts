@@ -13,7 +13,7 @@ import type { ListPrice } from './prices/price.ts';
 import type { Asked, ServiceName } from './requests.ts';
 import type { Departure, Reported } from './tripwires/departure.ts';
 
-/** What a vendor is asked for: the caller's words, and the file in the place of its address. */
+/** Order to a vendor: the caller's body, with the fetched file in place of its URL. */
 export type Order = {
   readonly [S in ServiceName]: S extends 'stt' | 'stt-translate'
     ? Omit<Asked[S], 'audioUrl'> & { readonly file: SoundFile }
@@ -34,14 +34,14 @@ export type Delivery = (
 ) & {
   /** The amount of work that the vendor reports. It is compared with what was measured here. */
   readonly reported?: Reported | undefined;
-  /** How the delivery differs from what was asked for. Undefined: it does not. */
+  /** Difference between the delivery and the order. Undefined: there is none. */
   readonly departure?: Departure | undefined;
 };
 
 /** The list price of an order, and how to ask the vendor for it. Nothing is sent before `ask`. */
 export type Plan = {
   readonly price: ListPrice;
-  /** How the vendor counts characters, where that is not by code points. */
+  /** Number of characters by the vendor's count, when it does not count code points. */
   readonly characters?: number;
   readonly ask: (door: ShimDoor) => Promise<Delivery>;
 };
@@ -57,11 +57,11 @@ export type Service<S extends ServiceName> = {
 
 export type Services = { readonly [S in ServiceName]?: Service<S> };
 
-/** How an account of this server is opened. */
+/** Access to a vendor by an account of this server. */
 export type Account = {
   /** The variables of its credentials, without which the vendor is off. */
   readonly variables: readonly string[];
-  /** Where the vendor is, up to the version, unless VENDOR_<NAME>_BASE_URL says otherwise. Null: only that says it. */
+  /** Base URL of the vendor, up to its version. VENDOR_<NAME>_BASE_URL overrides it; null: only that variable gives it. */
   readonly baseUrl: string | null;
   /** The headers that open a request, whose address is whole. */
   readonly opens: (

@@ -4,10 +4,10 @@ import { LIMITS } from '../../kernel/limits.ts';
 import { turnForLongWork } from '../../kernel/long-work.ts';
 import { isZip, readZip } from './read-zip.ts';
 
-/** How many pages a document has, as far as its bytes tell. */
+/** Number of pages of a document, by its bytes. */
 export type CountedPages = {
   readonly kind: 'pdf' | 'zip';
-  /** What it says of itself; undefined: its bytes do not tell. */
+  /** Pages that the document's bytes show; undefined: they do not tell. */
   readonly pages: number | undefined;
   /** The most that it may have: of a PDF, whatever it says, as many as the vendor takes. */
   readonly most: number;
@@ -53,8 +53,8 @@ async function countPdf(bytes: Buffer, signal: AbortSignal): Promise<CountedPage
 type Search = (mark: string, from: number, until?: number) => Promise<number>;
 
 /**
- * Searches bytes in pieces, with a turn of the event loop for others after so many bytes, over all calls together: Node
- * tries a short mark anew at each place where its first byte stands, and some bytes are nothing but first bytes.
+ * Searches bytes in pieces and lets others run after every `searchBytesPerTurn` bytes, counted over all searches.
+ * Node's own search is slow on bytes that repeat the first byte of the mark.
  */
 function searchIn(bytes: Buffer, signal: AbortSignal): Search {
   let sinceTurn = 0;

@@ -12,7 +12,7 @@ import { type JobCall, pagePrice, submitJob } from './submit-job.ts';
 export interface DocumentJobs extends AsyncDisposable {
   submit(call: JobCall): Promise<MarketAnswer>;
   read(reading: JobReading): Promise<MarketAnswer>;
-  /** What a page costs at a vendor. Throws OwnRefusal where there is none of that name. */
+  /** Returns the price of a page at a vendor. Throws OwnRefusal when there is no vendor of that name. */
   priceOf(vendor: string): MarketPrice;
   /** Takes jobs that are due one step on; a slow vendor holds up no other job. */
   readonly worker: Worker;

@@ -1,14 +1,14 @@
 import type { VendorDoor } from '../../models/providers/vendors/vendor-api.ts';
 import type { ListPrice } from '../prices/price.ts';
 
-/** What is wanted of a document. */
+/** Options for turning a document into text. */
 export type DocumentOrder = {
   /** The language that it is in; the vendor's usual one where there is none. */
   readonly language: string | null;
   readonly format: 'md' | 'html';
 };
 
-/** What a vendor says of a job. */
+/** State of a job, as its vendor reports it. */
 export type JobNews =
   /** `waiting`: the vendor has not said that the job has begun. */
   | { readonly kind: 'waiting' | 'running' }
@@ -30,7 +30,7 @@ export type DocumentService = {
   readonly languages: readonly string[];
   /** Makes a job. Answers the vendor's name of it. */
   readonly create: (door: VendorDoor, order: DocumentOrder) => Promise<string>;
-  /** Where the file is to be put, and with which headers. */
+  /** Returns the URL and the headers for uploading the file. */
   readonly uploadTo: (
     door: VendorDoor,
     vendorJobId: string,
@@ -38,6 +38,6 @@ export type DocumentService = {
   ) => Promise<{ readonly url: string; readonly headers: readonly (readonly [string, string])[] }>;
   readonly start: (door: VendorDoor, vendorJobId: string) => Promise<void>;
   readonly look: (door: VendorDoor, vendorJobId: string) => Promise<JobNews>;
-  /** Where the result lies, for some minutes. */
+  /** Returns the URL of the result, which works for some minutes. */
   readonly resultAt: (door: VendorDoor, vendorJobId: string) => Promise<string>;
 };

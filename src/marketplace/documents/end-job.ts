@@ -25,7 +25,7 @@ export type Arrived = {
   readonly archive: Buffer;
   /** Pages that are in the archive; undefined: it does not tell. */
   readonly counted: number | undefined;
-  /** What the vendor says that it made. */
+  /** The vendor's own count of the pages that it made. */
   readonly told: VendorPages;
 };
 

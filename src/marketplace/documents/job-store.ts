@@ -29,7 +29,7 @@ export type NewJob = {
 export async function insertJob(sql: Sql, job: NewJob): Promise<boolean> {
   const { jobsPerAccount, jobsPerAgent, leaseMs, lifeMs } = LIMITS.marketplace.documents;
   return sql.begin(async (tx) => {
-    // Of the jobs of an account one is counted at a time.
+    // The lock lets one job of an account be counted at a time.
     await tx`select pg_advisory_xact_lock(hashtextextended(${`jobs of ${job.accountId}`}, 0))`;
     const rows = await tx`
       insert into marketplace_jobs

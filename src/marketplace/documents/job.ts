@@ -16,7 +16,7 @@ export type JobStep =
   | 'completed'
   | 'failed';
 
-/** What was asked for, by whom, and how it stands in the agent's history. */
+/** Order of a job: its options, its spender, and the URL and host for the agent's history. */
 export type AskedJob = DocumentOrder & {
   readonly url: string;
   readonly host: string;
@@ -117,7 +117,7 @@ const STATUS = {
   failed: 'failed',
 } as const;
 
-/** What an answer says of a job. Money is null until it is settled. */
+/** Record of a job on the wire. Its cost is null until it is settled. */
 export const jobRecord = (job: StoredJob, statusUrl: string) => ({
   jobId: job.id,
   vendor: job.vendor,

@@ -10,7 +10,7 @@ import type { JobDeps } from './job-deps.ts';
 import { findJob, findResult } from './job-store.ts';
 import { readArchive } from './read-archive.ts';
 
-/** Who asks for a job. */
+/** Request for one job: the agent that asks, and the job's id. */
 export type JobReading = {
   readonly agentId: number;
   readonly accountId: string;

@@ -20,8 +20,8 @@ export const isZip = (bytes: Buffer): boolean =>
   bytes.length >= END_BYTES && (bytes.readUInt32LE(0) === LOCAL || bytes.readUInt32LE(0) === END);
 
 /**
- * The files of a ZIP archive (APPNOTE 6.3.10), without folders. Undefined where it is none, has more than so many entries,
- * is encrypted, or is of the 64-bit kind, which no archive of these sizes is.
+ * Returns the files of a ZIP archive (APPNOTE 6.3.10), without folders. Undefined when the bytes are no ZIP archive,
+ * have more than `mostEntries` entries, are encrypted, or are a 64-bit archive, which none of these sizes is.
  */
 export function readZip(archive: Buffer, mostEntries: number): readonly ZipEntry[] | undefined {
   const end = findEnd(archive);
@@ -63,7 +63,10 @@ function findEnd(archive: Buffer): number | undefined {
   return at >= 0 ? from + at : undefined;
 }
 
-/** The content of a file of an archive. Undefined where it is broken, or longer than so many bytes, whatever it says. */
+/**
+ * Returns the content of one file of an archive. Undefined when it is broken or longer than `mostBytes`, whatever size
+ * its entry states.
+ */
 export async function readEntry(
   archive: Buffer,
   { at, isDeflated, packedBytes }: ZipEntry,

@@ -131,8 +131,8 @@ async function documentOf(
 }
 
 /**
- * What kind of document it is, and how many pages are held. Throws the refusal of one that no vendor takes, and of a client
- * that has left.
+ * Returns the kind of a document and the number of pages to hold. Throws the refusal of a document that no vendor
+ * takes, and of a client that has left.
  */
 async function judge(bytes: Buffer, signal: AbortSignal) {
   const { pages: mostPages } = LIMITS.marketplace.documents;

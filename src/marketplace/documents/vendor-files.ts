@@ -28,7 +28,7 @@ export interface VendorFiles {
 export function createVendorFiles(deps: {
   readonly client: Pick<GuardedClient, 'open' | 'send'>;
   readonly clock: Clock;
-  /** How long one file may take. */
+  /** Time limit of one file in milliseconds. Default: `LIMITS.marketplace.documents.stepMs`. */
   readonly fileMs?: number | undefined;
 }): VendorFiles {
   const { client, fileMs = LIMITS.marketplace.documents.stepMs } = deps;

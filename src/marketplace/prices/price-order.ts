@@ -8,7 +8,10 @@ import type { ServiceName } from '../requests.ts';
 import { planOf, type Service } from '../vendor.ts';
 import { listPriceRaw } from './price.ts';
 
-/** What a request needs besides the members that decide its price: the shortest text, a file and languages of the vendor's. */
+/**
+ * Members that a request needs besides those that decide its price: the shortest text, a file, and languages of the
+ * vendor.
+ */
 const PLACEHOLDER: Readonly<Record<ServiceName, Readonly<Record<string, unknown>>>> = {
   tts: { text: 'a' },
   stt: { audioUrl: 'https://file.invalid/' },

@@ -1,12 +1,12 @@
 import { parseRate } from '../../kernel/price.ts';
 
-/** What a vendor asks for its work, as it publishes it. */
+/** Price that a vendor publishes for its work. */
 export type ListPrice = {
-  /** Dollars, as text with at most six decimals, for so many units. */
+  /** Dollars for `per` units, as text with at most six decimals. */
   readonly usd: string;
   readonly per: number;
   readonly unit: 'character' | 'second' | 'page';
-  /** Billed in whole steps of so many units, begun ones too. */
+  /** Number of units in one billing step. A step that was begun is billed whole. */
   readonly step?: number;
 };
 
@@ -14,8 +14,8 @@ const MILLI = 1_000n;
 const BPS = 10_000n;
 
 /**
- * The exact price of so many thousandths of a unit, margin included, in raw USDC: rounded up once, so that it is 0 only
- * where the list price is.
+ * Returns the exact price of `milliUnits` thousandths of a unit, margin included, in raw USDC. It is rounded up once,
+ * so that it is 0 only when the list price is.
  */
 export function listPriceRaw(
   { per, step, usd }: ListPrice,

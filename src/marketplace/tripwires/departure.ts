@@ -27,13 +27,16 @@ const reported = (unit: Reported['unit'], value: unknown, per = 1): Reported | u
     ? { unit, quantity: value / per }
     : undefined;
 
-/** How far a report may be off: files have padding, and vendors round. */
+/** Tolerance of a report: files have padding, and vendors round. */
 const SLACK = {
   character: { tripwire: 'characters', least: 10, share: 0.05 },
   audio_second: { tripwire: 'seconds', least: 2, share: 0.05 },
 } as const;
 
-/** How a vendor's report departs from what was measured here. Undefined: it does not, or there is none to compare. */
+/**
+ * Returns the difference between a vendor's report and the quantity measured here. Undefined: it is within the
+ * tolerance, or there is nothing to compare.
+ */
 export function departureOf(
   measured: Readonly<Record<string, number>>,
   report: Reported | undefined,

@@ -12,7 +12,7 @@ export type Owner = { readonly accountId: string; readonly wallet: string | null
 export type TripwireDeps = {
   readonly clock: Clock;
   readonly log: Log;
-  /** Whether this process may report it now: one process may, once an hour. */
+  /** Claims the report of a tripwire. Returns true for one process, once an hour. */
   readonly claim: (of: {
     readonly agentId: number;
     readonly vendor: string;

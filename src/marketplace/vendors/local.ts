@@ -80,7 +80,10 @@ async function hear(
   return { json: { text } };
 }
 
-/** What an engine has delivered. Throws the refusal of what it cannot do, by the caller's names for it. */
+/**
+ * Returns a completed outcome of an engine. Throws the refusal of an unfit request, with the caller's names of its
+ * fields.
+ */
 function delivered<T>(outcome: Outcome<T>, names: Readonly<Record<string, string>>): T {
   if (outcome.kind === 'completed') return outcome;
   if (outcome.kind === 'unfit') {

@@ -14,7 +14,7 @@ const ENDED = {
 
 const HEARERS = { 'saaras:v3': stt, 'saarika:v2.5': stt };
 
-/** What it answers at once. */
+/** Longest audio that Sarvam transcribes in one request, in seconds. */
 const MOST_SECONDS = 30;
 
 const TRANSLATORS = { 'mayura:v1': translate, 'sarvam-translate:v1': translate };
