@@ -23,7 +23,7 @@ export const localEmbedder = (engines: {
   missing: () => engines.missing('use-lite'),
 });
 
-/** How texts of a namespace become vectors: by an engine of this process, or by a model that the agent pays for. */
+/** Way in which texts of a namespace become vectors: an engine of this process, or a model that the agent pays for. */
 export type Embedding =
   | { readonly kind: 'local'; readonly embedder: Embedder }
   | { readonly kind: 'bought'; readonly model: string };
@@ -31,7 +31,10 @@ export type Embedding =
 export interface Embedders {
   /** The embedding of new namespaces. */
   readonly usual: Embedding;
-  /** That of a namespace which remembers this model. Undefined: nothing here makes such vectors any more. */
+  /**
+   * Returns the embedding of a namespace that was made with this model. Undefined: this server no longer offers the
+   * model.
+   */
   of(model: string): Embedding | undefined;
 }
 
@@ -49,7 +52,7 @@ export function embeddersOf(
   return { usual: (usual === undefined ? undefined : of(usual)) ?? local, of };
 }
 
-/** What a new namespace remembers: vectors of a model that is bought tell their length when the first ones come. */
+/** Returns the model and vector length of a new namespace. A bought model's length is 0 until its first vectors come. */
 export const spaceOf = (embedding: Embedding): { readonly model: string; readonly dims: number } =>
   embedding.kind === 'bought'
     ? { model: embedding.model, dims: 0 }

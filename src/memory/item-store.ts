@@ -15,7 +15,7 @@ export type NewItem = {
   readonly sourceId: string | null;
 };
 
-/** Where an item is in its indexing, and what that was or waits for. */
+/** State of an item's indexing, with its cost and the reason of a failure or a wait. */
 export type ItemStanding = {
   readonly status: ItemStatus;
   readonly costRaw: bigint;
@@ -24,7 +24,7 @@ export type ItemStanding = {
   readonly inferError: string | null;
 };
 
-/** What an item counts for in its store: everything in it that its owner chose the length of, in UTF-8. */
+/** Returns the bytes that an item counts for in its store: every text whose length its owner chose, in UTF-8. */
 export const bytesOf = ({ metadata, sourceId, text, title }: NewItem): number =>
   [text, title ?? '', sourceId ?? '', JSON.stringify(metadata)]
     .map((part) => Buffer.byteLength(part))
@@ -101,7 +101,7 @@ export type ItemRecord = ItemStanding & {
   readonly createdAt: Date;
 };
 
-/** Items of a namespace, newest first, with so many characters of their text. */
+/** Returns a page of the items of a namespace, newest first, with the first `textChars` characters of their texts. */
 export async function listItems(
   sql: Queryable,
   spaceId: number,
@@ -114,7 +114,7 @@ export async function listItems(
 ): Promise<{ readonly items: readonly ItemRecord[]; readonly total: number }> {
   const { limit, offset, textChars, type } = page;
   const ofType = type === null ? sql`` : sql`and type = ${type}`;
-  // What is skipped is only counted: a text is read where it is shown.
+  // Skipped items are only counted. Texts are read for the items of the page alone.
   const items = await sql<ItemRecord[]>`
     with page as materialized (
       select seq from memory_items where space_id = ${spaceId} ${ofType}

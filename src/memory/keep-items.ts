@@ -8,7 +8,7 @@ import { turnOf } from './search/turn-of.ts';
 import type { VectorSearch } from './search/vector-search.ts';
 import { findSpace, lockTenant } from './tenant-store.ts';
 
-/** How items of a namespace stand, in the order in which they were asked for. */
+/** Returns the indexing states of items of a namespace, in the order of `ids`. */
 export async function itemStatuses(
   sql: Sql,
   agentId: number,

@@ -4,7 +4,7 @@ import type { Spender } from '../ledger/rules/requests.ts';
 /** The agent that owns the store, and the parts of its request that a purchase needs. */
 export type MemoryCaller = {
   readonly agentId: number;
-  /** Who pays where something has to be bought; without it the agent, by no key. */
+  /** Spender of purchases. Absent: the agent itself, without a key. */
   readonly spender?: Spender | undefined;
   /** It asks with a key that spends nothing. */
   readonly isReadOnly?: boolean | undefined;

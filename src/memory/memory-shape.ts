@@ -105,7 +105,7 @@ export const BODIES = {
     mode: z.enum(['keyword', 'semantic', 'hybrid']).default('hybrid'),
     maxResults: z.int().min(1).max(results.most).default(results.usual),
     subTenantId: SubTenant,
-    /** What the metadata must say. */
+    /** Values that the metadata must have. */
     filter: Metadata.nullish(),
   }),
   ingest: z.object({

@@ -11,7 +11,7 @@ const FORGET_MS = 60_000;
 /** Steps that one run takes at the most; the next run goes on. */
 const STEPS = 20;
 
-/** What memories need done in the background, by every process. */
+/** Creates the background workers of the memory store. Every process runs them. */
 export function createMemoryWorkers(deps: {
   readonly sql: Sql;
   readonly indexer: Indexer;

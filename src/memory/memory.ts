@@ -48,7 +48,7 @@ export interface Memory {
 export type MemoryDeps = QueryDeps & {
   readonly clock: Clock;
   readonly random: Random;
-  /** Where agents wait to write; each writes one thing at a time. */
+  /** Queue of the agents that wait to write; each agent makes one write at a time. */
   readonly writes: FairLine;
   readonly indexer: Pick<Indexer, 'wake'>;
 };
@@ -119,7 +119,7 @@ const free =
   <B>(find: (caller: MemoryCaller, body: B) => Promise<object>) =>
   async (caller: MemoryCaller, body: B): Promise<Told> => ({ data: await find(caller, body) });
 
-/** What the caller's JSON says, where it is still a text. None at all reads as an object without members. */
+/** Parses the caller's JSON when it is still a text. An empty body reads as an object without members. */
 async function readBody(body: unknown): Promise<unknown> {
   const isText = typeof body === 'string' || body instanceof Uint8Array;
   if (!isText) return body ?? {};

@@ -15,7 +15,10 @@ function valueTerm(spaceId: number, field: string, value: unknown): string {
   return `v:${spaceId}:${hash.digest('base64url').slice(0, 22)}`;
 }
 
-/** What metadata is found by: each value whole, and each of its words. */
+/**
+ * Returns the terms that metadata is found by: one for each whole value and one for each word, up to
+ * `LIMITS.memory.metadataWords` words.
+ */
 export function termsOf(spaceId: number, metadata: Metadata): string[] {
   const fields = Object.entries(metadata);
   const words = fields.flatMap(([field, value]) =>
@@ -40,7 +43,10 @@ export function queryTerms(spaceId: number, fields: readonly string[], query: st
   return names.flatMap((field) => words.map((word) => wordTerm(spaceId, field, word)));
 }
 
-/** What is wrong with metadata where the type of a field was declared. Fields that were not may have any. */
+/**
+ * Returns the details of metadata whose values differ from the declared type of their field. A field that was not
+ * declared may have any type.
+ */
 export function checkMetadata(
   schema: MetadataSchema,
   metadata: Metadata,

@@ -31,7 +31,7 @@ export type QueryDeps = {
   /** Undefined: nothing is sold to the memory store. */
   readonly models?: Models | undefined;
   readonly loader: VectorSearch;
-  /** Where agents wait for the database. */
+  /** Queue of the agents that wait for the database. */
   readonly line: FairLine;
 };
 
@@ -39,7 +39,7 @@ type Query = Bodies['query'];
 
 const TEXT = 'text';
 
-/** What a query finds, and the bill of what it had to buy for that. */
+/** Results of a query, and the bill of the purchase that it needed. */
 type QueryAnswer = {
   readonly chunks: readonly object[];
   readonly bill?: Bill | undefined;
@@ -138,7 +138,7 @@ async function findByVector(
   });
 }
 
-/** What was found, as the caller reads it, in its order. */
+/** Returns the found chunks as the caller reads them, in the order of `found`. */
 function recordsOf(
   found: readonly Found[],
   chunks: readonly FoundChunk[],

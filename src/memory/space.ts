@@ -9,7 +9,7 @@ export type Space = {
   readonly model: string;
   readonly dims: number;
   readonly version: number;
-  /** What is loaded at an older version than this is loaded anew: removals before it are not known any more. */
+  /** A copy that was loaded at an older version is loaded anew, because removals before this version are forgotten. */
   readonly forgottenVersion: number;
   /** Its own, or that of the default namespace. */
   readonly schema: MetadataSchema;

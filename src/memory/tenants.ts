@@ -39,7 +39,7 @@ export async function createTenant(
   return { status: 'accepted' };
 }
 
-/** Whether an agent has a store, and how much is in it. One that is accepted is ready. */
+/** Returns whether an agent has a store, with the number of its items. An accepted store is ready. */
 export async function tenantStatus(
   sql: Sql,
   agentId: number,

@@ -4,12 +4,12 @@ import { LONGEST } from './unit-length.ts';
 
 /** Rows that one call of the kernel may write of. */
 export const SCAN_ROWS = 2_048;
-/** The memory grows by so many blocks, or by an eighth of its size: each growth makes the views below anew. */
+/** The memory grows by this number of blocks, or by an eighth of its size: each growth makes the views below anew. */
 const GROWTH_BLOCKS = 256;
-/** A memory of WebAssembly has so many, and the first one is scratch. */
+/** Number of blocks in a memory of WebAssembly; the first one is scratch. */
 const MOST_BLOCKS = 65_535;
 
-/** Where things lie in the scratch block: a query of up to LIMITS.memory.indexDims numbers, and what is found. */
+/** Offsets in the scratch block: a query of up to LIMITS.memory.indexDims numbers, and the results of a scan. */
 export const SCRATCH = {
   /** Float32. */
   query: 0,
@@ -23,10 +23,10 @@ export const SCRATCH = {
   scaleAndError: 61_440,
 } as const;
 
-/** What is added to a bound for the rounding of the kernel's Float32 arithmetic, several times over. */
+/** Addition to a bound: several times the rounding error of the kernel's Float32 arithmetic. */
 const ROUNDING = 2e-6;
 
-/** How the coarse score of a row is made of whole numbers, and how far the exact score may be from it. */
+/** Factors that turn a row's coarse whole-number score into a score, and bound its distance from the exact score. */
 export type CoarseQuery = {
   readonly scale: number;
   /**
@@ -70,13 +70,16 @@ export class Arena {
     return this.#most;
   }
 
-  /** Whether so many blocks can be taken now. */
+  /** Grows the memory until `blocks` blocks are free. Returns false when it cannot grow that far. */
   reserve(blocks: number): boolean {
     while (this.#free < blocks) if (!this.#grow()) return false;
     return true;
   }
 
-  /** So many blocks that follow each other where there are, else fewer; one at least, which was reserved. */
+  /**
+   * Takes `wanted` blocks that follow each other, or fewer when no such run exists. Takes at least one, which was
+   * reserved.
+   */
   take(wanted: number): Run {
     for (let blocks = wanted; blocks >= 1; blocks >>= 1) {
       let first = this.#findRun(blocks);

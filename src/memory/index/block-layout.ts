@@ -1,14 +1,14 @@
 /** All memory of the index is handed out in blocks of one size, so that what one space gives back fits every other. */
 export const BLOCK_BYTES = 65_536;
 
-/** The kernel reads so many rows at a time, and so many numbers of each. */
+/** The kernel reads `GROUP_ROWS` rows at a time, and `STEP` numbers of each. */
 export const GROUP_ROWS = 4;
 export const STEP = 16;
 
 /** Beside a row's numbers: its id, its scale, its error, its tag. */
 const ROW_EXTRA_BYTES = 8 + 4 + 4 + 4;
 
-/** Where the rows lie in some blocks that follow each other. Places and lengths are in bytes but for `rows` and `stride`. */
+/** Layout of rows in blocks that follow each other. Places and lengths are in bytes but for `rows` and `stride`. */
 export type BlockLayout = {
   readonly rows: number;
   /** Numbers of a row with the zeros at its end. The coarse ones come first, a byte each. */
@@ -28,7 +28,7 @@ export type BlockLayout = {
 /** There are few, and many extents of each. */
 const known = new Map<string, BlockLayout>();
 
-/** The layout of vectors of `dims` numbers, at most `LIMITS.memory.indexDims`, in so many blocks. */
+/** Returns the layout of `blocks` blocks for vectors of `dims` numbers, at most `LIMITS.memory.indexDims`. */
 export function layoutOf(dims: number, blocks = 1): BlockLayout {
   const key = `${dims} ${blocks}`;
   const layout = known.get(key) ?? makeLayout(dims, blocks);

@@ -121,7 +121,10 @@ export class Extent {
     return { scanned: groups * GROUP_ROWS, count: (end - SCRATCH.candidates) / 8 };
   }
 
-  /** Where in the extent a row's first coarse numbers are. The others follow at a distance: those of its group lie between. */
+  /**
+   * Returns the place in the extent of a row's first coarse numbers. Its other ones follow at a distance, with those of
+   * its group between them.
+   */
   #coarseAt(place: number): number {
     const inGroup = place % GROUP_ROWS;
     return (place - inGroup) * this.layout.stride + inGroup * STEP;

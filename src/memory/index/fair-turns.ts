@@ -26,7 +26,10 @@ export function createFairTurns(pause: (callback: () => void) => void = soon): F
   let now = 0;
   let isWaiting = false;
 
-  /** Of equal ones the one that came last, so that a short search waits for one step of the others, not for one of each. */
+  /**
+   * Returns the line with the fewest turns, of equal ones the one that came last. A short search then waits for one
+   * step of the others, not for one of each.
+   */
   function next(): Line | undefined {
     let least: Line | undefined;
     for (const [space, line] of lines) {

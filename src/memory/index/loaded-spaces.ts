@@ -23,7 +23,7 @@ type Value<M extends keyof IndexContract> = IndexContract[M]['out']['value'];
 
 const { indexWaiting, indexWaitingPerSpace } = LIMITS.memory;
 
-/** What the thread of the index has, as far as its answers have said. */
+/** Spaces that the thread of the index has loaded, by its answers so far. */
 export class LoadedSpaces {
   readonly #client: WorkerClient<IndexContract>;
   readonly #byKey = new Map<number, Loaded>();

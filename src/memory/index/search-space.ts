@@ -6,7 +6,10 @@ import type { Space, Steps } from './space.ts';
 import type { Found, SpaceQuery } from './space-query.ts';
 
 const { indexStepBytes } = LIMITS.memory;
-/** Spaces of at most so many blocks are brought into the cache whole; the next pages of larger ones are read meanwhile. */
+/**
+ * Largest space in blocks that is brought into the cache whole. The next pages of larger ones are read during the
+ * search.
+ */
 const TOUCHED_BLOCKS = 8;
 const TOUCHED_ROWS = 32;
 

@@ -4,7 +4,7 @@ import type { Extent } from './extent.ts';
 import type { Space } from './space.ts';
 import type { SpaceQuery } from './space-query.ts';
 
-/** So many candidates are put in order; of more than these, many have nearly the same score. */
+/** Largest number of candidates that are put in order. Among more candidates, many have nearly the same score. */
 const MOST_ORDERED = 4_096;
 
 /** Rows that may be among the best, and the highest score that each can have. */

@@ -1,6 +1,6 @@
 export type SpaceQuery = {
   readonly vector: Float32Array;
-  /** So many results at most. */
+  /** Largest number of results. */
   readonly k: number;
   /** Only rows with this tag. */
   readonly tag?: number | undefined;

@@ -55,7 +55,7 @@ export class Space {
     return this.#highestId;
   }
 
-  /** The blocks that so many rows more need, at most. */
+  /** Returns an upper bound of the blocks that `rows` more rows need. */
   lacks(rows: number): number {
     return Math.max(0, Math.ceil((this.#rows + rows - this.#room) / this.#rowsOfBlock));
   }

@@ -146,7 +146,7 @@ export class Spaces {
       yield* this.#evict({ owner, but: key });
     }
     while (!space.isGone && !this.#arena.reserve(space.lacks(rows))) {
-      // What goes already may be enough.
+      // The spaces that are being released may free enough memory.
       if (this.#releasing > 0) yield;
       else if (!(yield* this.#evict({ but: key, holds: true }))) return false;
     }

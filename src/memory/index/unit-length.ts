@@ -1,7 +1,7 @@
-/** A unit vector may be so much longer after it was rounded to Float32 or sent as text. */
+/** Longest length of a unit vector after rounding to Float32 or sending as text. */
 export const LONGEST = 1.001;
 
-/** Whether a vector is finite and no longer than a unit vector may be. */
+/** Returns true when a vector is finite and no longer than a unit vector may be. */
 export function isShort(vector: Float32Array): boolean {
   let squares = 0;
   for (let i = 0; i < vector.length; i++) {

@@ -52,7 +52,10 @@ export interface VectorIndex extends AsyncDisposable {
   drop(spaceId: number): Promise<void>;
   /** The rows with the highest scores, of equal scores the lowest ids. Rejects with SpaceNotLoaded. */
   search(spaceId: number, query: SpaceQuery): Promise<Found[]>;
-  /** Rows of so many numbers beyond which a space is too large, by a rough estimate that is never too low. */
+  /**
+   * Returns the number of rows with `dims` numbers beyond which a space is too large. The estimate is rough and never
+   * too low.
+   */
   mostRows(dims: number): number;
   /** The memory in use, in whole blocks. */
   readonly bytes: number;
@@ -75,7 +78,7 @@ export function startVectorIndex(deps: {
   readonly clock: Clock;
   readonly log: Log;
   readonly bytes?: number;
-  /** What one owner may have of the memory, by default all of it. */
+  /** Largest share of the memory for one owner. Default: all of it. */
   readonly ownerShare?: number;
 }): VectorIndex {
   const bounds = spacesBounds(deps.bytes ?? indexBytes, deps.ownerShare);
@@ -133,7 +136,7 @@ export function createVectorIndex(
 
   async function change(spaceId: number, version: number, apply: (space: Loaded) => Promise<void>) {
     const space = spaces.require(spaceId);
-    // What is not even begun leaves the space as it is.
+    // A change that is refused before it begins leaves the space as it is.
     spaces.admit(space);
     await whole(space, () => apply(space));
     space.version = Math.max(space.version ?? version, version);

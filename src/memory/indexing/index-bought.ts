@@ -195,7 +195,7 @@ async function giveBack(
   await refuseItem(sql, { claim, id }, { reason: setback.reason, needsRaw, isOver, spentRaw });
 }
 
-/** Whether an item fails for good with this setback. */
+/** Returns true when an item fails for good with this setback. */
 function isLastTry(setback: Setback, { attempts, waits }: ClaimedItem): boolean {
   const limits = LIMITS.memory.indexing;
   switch (setback.kind) {

@@ -45,7 +45,7 @@ export async function indexItems(
   }
 }
 
-/** Whether indexing an item takes a purchase, or has taken one when the server was set otherwise. */
+/** Returns true when indexing an item needs a purchase, or has made one under earlier settings of the server. */
 const mustBuy = (
   { embedders, shop }: IndexItemsDeps,
   { hasPurchases, infer, model }: ClaimedItem,

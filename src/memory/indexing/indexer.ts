@@ -29,7 +29,7 @@ export class Indexer {
   readonly #running = new Set<Promise<void>>();
   /** The last agent that was looked at: the next look begins behind it. */
   #after = 0;
-  /** Of agents the last namespace that was looked at. Forgetting one begins at its first namespace. */
+  /** The last namespace that was looked at, by agent. An agent without an entry begins at its first namespace. */
   readonly #places = new Map<number, number>();
   #claiming: Promise<void> | undefined;
   #isWanted = false;

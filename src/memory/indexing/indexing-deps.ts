@@ -7,7 +7,7 @@ import type { BuyOnceDeps } from '../purchase/buy-once.ts';
 import type { Models } from '../purchase/models.ts';
 import type { OnChunks } from './indexing-store.ts';
 
-/** What indexing buys, and of whom. */
+/** Models that indexing buys from, and the means to buy once. */
 export type IndexingShop = Pick<BuyOnceDeps, 'random' | 'works'> & {
   readonly models: Models;
   /** The chat model that draws facts out of texts with `infer`; undefined: fixed rules do. */
@@ -15,14 +15,14 @@ export type IndexingShop = Pick<BuyOnceDeps, 'random' | 'works'> & {
   readonly tracer?: Tracer | undefined;
 };
 
-/** How far the indexing of items has come: a test may hold it there, or end the process. */
+/** Progress of indexing items: a test may hold it at a step, or end the process there. */
 export type IndexingStep = 'claimed' | 'embedded' | 'completed';
 
 export type IndexItemsDeps = {
   readonly sql: Sql;
   readonly log: Log;
   readonly embedders: Embedders;
-  /** What is sold to the memory store; undefined: nothing. */
+  /** Models that are sold to the memory store; undefined: none. */
   readonly shop?: IndexingShop | undefined;
   /** Items by what became of their indexing: `completed`, `failed`, or `busy` where the engine had no room. */
   readonly indexed: Counter;

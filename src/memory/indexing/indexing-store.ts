@@ -23,7 +23,7 @@ export type ClaimedItem = {
   readonly waits: number;
   /** Something was bought for it before, or is being bought. */
   readonly hasPurchases: boolean;
-  /** Who pays for what is bought to index it. */
+  /** Spender of the purchases that index the item. */
   readonly spender: Spender;
 };
 
@@ -132,7 +132,7 @@ export type IndexedChunk = {
   readonly vector: Float32Array;
 };
 
-/** What the purchases for an item came to that are still written down. */
+/** Cost and result of an item's purchases that are still written down. */
 export type Bought = {
   readonly costRaw: bigint;
   readonly inferredBy: string | null;
@@ -164,7 +164,7 @@ export async function completeItems(
     readonly spaceId: number;
     /** The items by their ids, with what their metadata is found by. */
     readonly terms: ReadonlyMap<string, readonly string[]>;
-    /** What was bought for each of the items. Absent: nothing was bought. */
+    /** Purchases for each of the items. Absent: nothing was bought. */
     readonly bought?: Bought | undefined;
   },
   chunks: readonly IndexedChunk[],

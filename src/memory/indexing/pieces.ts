@@ -2,7 +2,7 @@ import { EngineMissing } from '../../engines/engine.ts';
 import type { Embedder, Embedders } from '../embedder.ts';
 import type { IndexedChunk } from './indexing-store.ts';
 
-/** What a chunk is made of, before it has its vector. */
+/** A chunk before it has its vector. */
 export type Piece = Omit<IndexedChunk, 'vector'>;
 
 /** Throws EngineMissing where no engine here makes vectors of the model. */

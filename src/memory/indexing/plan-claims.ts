@@ -6,7 +6,7 @@ export type ClaimPlan = {
   readonly queues: readonly Queue[];
   /** The last agent that this look is done with. */
   readonly after: number;
-  /** Of an agent that was looked at, the last of its namespaces; undefined: the next look begins at its first one. */
+  /** The last namespace that was examined, by agent; undefined: the next look begins at the agent's first one. */
   readonly places: ReadonlyMap<number, number | undefined>;
 };
 
@@ -40,8 +40,8 @@ export function planClaims(
 }
 
 /**
- * Where the next search of an agent goes on: after the last namespace that is claimed, or else after the last that was
- * examined. Undefined: at the first one, since all were examined.
+ * Returns the namespace after which the agent's next search begins: the last one that is claimed, or else the last one
+ * examined. Undefined: the search begins at the first one, since all were examined.
  */
 function placeBehind(queues: readonly Queue[], mine: readonly Queue[]): number | undefined {
   const last = mine.at(-1);

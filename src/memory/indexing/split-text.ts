@@ -13,8 +13,9 @@ export type SplitItem = {
 const { chunkChars, chunksPerItem, factsPerItem } = LIMITS.memory;
 
 /**
- * What an item is found by, the same for the same item: a memory as a whole, and a long one in pieces; of `infer` each
- * fact; of a document its paragraphs. A piece is one line, under which a document has its title. Never empty.
+ * Returns the pieces that an item is found by, the same ones for the same item: a memory whole, or cut when it is long;
+ * with `infer` each fact; of a document its paragraphs. A piece is one line, under which a document has its title.
+ * Never empty.
  */
 export function splitItem({ infer, text, title, type }: SplitItem): string[] {
   if (type === 'knowledge') {
@@ -30,7 +31,7 @@ const pieces = (text: string): string[] => {
   const whole = oneLine(text);
   if (whole.length <= chunkChars) return [whole];
   const parts = splitSpeech(whole, { firstChars: chunkChars, chars: chunkChars });
-  // What has no letter or digit has no piece that could be spoken.
+  // A text without a letter or digit cannot be spoken in parts, so its beginning is the one piece.
   return parts.length === 0 ? [whole.slice(0, chunkChars)] : packed(parts, chunkChars);
 };
 
@@ -40,7 +41,7 @@ const paragraphs = (text: string): string[] =>
     .filter((part) => part.trim() !== '')
     .flatMap(pieces);
 
-/** Neighbours together, as far as they fit into so many characters. Two that follow each other are longer together. */
+/** Joins neighbours that together have at most `chars` characters. Any two that follow each other are longer together. */
 function packed(parts: readonly string[], chars: number): string[] {
   const all: string[] = [];
   for (const part of parts) {
@@ -55,8 +56,8 @@ function packed(parts: readonly string[], chars: number): string[] {
 }
 
 /**
- * At most so many: beyond them neighbours are joined, up to twice the length that all would have if they were equal. Of
- * the longest text that is some thousand characters, far fewer than an engine embeds, whatever the parts are like.
+ * Returns at most `most` parts. Beyond that neighbours are joined, up to twice the length of equal parts: some thousand
+ * characters for the longest text, far fewer than an engine embeds.
  */
 function joined(parts: readonly string[], most: number): string[] {
   if (parts.length <= most) return [...parts];
@@ -94,7 +95,7 @@ function factsIn(text: string): string[] {
   return facts.length === 0 ? pieces(text) : facts;
 }
 
-/** What begins with a small letter belongs to the sentence before: its full stop was that of an abbreviation. */
+/** Joins a sentence that begins with a small letter to the one before, whose full stop was that of an abbreviation. */
 function goingOn(sentences: string[], next: string): string[] {
   const last = sentences.at(-1);
   const whole = `${last ?? ''} ${next}`;

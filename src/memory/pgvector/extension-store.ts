@@ -10,7 +10,7 @@ export type Extension = {
   readonly installed: string | null;
 };
 
-/** What the server has of pgvector; undefined: nothing. */
+/** Returns the versions of pgvector on the server; undefined: the server has none. */
 export async function findExtension(sql: Queryable): Promise<Extension | undefined> {
   const [found] = await sql<Extension[]>`
     select default_version as available, installed_version as installed
@@ -25,7 +25,7 @@ export async function installExtension(sql: Sql): Promise<void> {
   });
 }
 
-/** Whether statements find its types by their names. They do not where it was put into a schema off the search path. */
+/** Returns true when statements find pgvector's types by name. They do not when it is in a schema off the search path. */
 export async function seesTypes(sql: Queryable): Promise<boolean> {
   const [row] = await sql<{ seen: boolean }[]>`
     select to_regtype('vector') is not null and to_regtype('halfvec') is not null as seen`;
@@ -51,7 +51,7 @@ export async function createTables(sql: Sql): Promise<void> {
     await cleanGraphs(tx);
     await tx`
       create index if not exists vectors_space on memory_index.vectors (space_id, tag)`;
-    // How far the chunks of a space are in the table above: up to this version, and of this version up to this chunk.
+    // Progress of each space: chunks up to this version, and of this version up to this chunk, are in the table above.
     await tx`
       create table if not exists memory_index.spaces (
         space_id integer primary key references public.memory_spaces (id) on delete cascade,

@@ -12,7 +12,7 @@ export type PgvectorSearchDeps = {
   readonly sql: Sql;
   /** The index in memory. It searches the spaces that the database has not indexed yet, and loads no others. */
   readonly packed: VectorSearch;
-  /** Where agents wait for the database. */
+  /** Queue of the agents that wait for the database. */
   readonly line: FairLine;
   /** Fills the spaces that a search wanted. */
   readonly keeper: { want(spaceId: number): void };
@@ -29,7 +29,7 @@ export function createPgvectorSearch(deps: PgvectorSearchDeps): VectorSearch {
   const { keeper, line, packed, sql } = deps;
   const comparedRows = deps.comparedRows ?? LIMITS.memory.pgvector.comparedRows;
 
-  /** What the database finds; undefined where it cannot search the space now. */
+  /** Returns the rows that the database finds; undefined when it cannot search the space now. */
   async function ask(space: SpaceVersion, query: SpaceQuery): Promise<Answer | undefined> {
     const state = await readState(sql, space.id, { tag: query.tag, upTo: comparedRows });
     if (state === undefined || state.isBehind) keeper.want(space.id);

@@ -6,10 +6,10 @@ import type { Found, SpaceQuery } from '../index/space-query.ts';
 /** As pgvector reads it. */
 const vectorText = (vector: Float32Array): string => `[${vector.join(',')}]`;
 
-/** How far the chunks of a space are in the table. */
+/** The last chunk of a space that is in the table, and its version. */
 type Progress = { readonly version: number; readonly chunkId: number };
 
-/** What a search asks about a space first. */
+/** State of a space, read before a search. */
 export type SpaceState = {
   /** About how many rows the space has. */
   readonly rows: number;
@@ -92,10 +92,13 @@ export async function searchGraph(
   });
 }
 
-/** What the graph of a space has of each row: two bytes a number. */
+/** Returns the expression that the graph of a space indexes: two bytes for each number of a row. */
 export const graphKey = (dims: number): string => `(embedding::halfvec(${Number(dims)}))`;
 
-/** How far a space is filled, until the sql transaction ends; undefined: another process is filling it. */
+/**
+ * Locks and returns the progress of a space until the sql transaction ends; undefined: another process is filling it,
+ * or the space has no entry.
+ */
 export async function lockProgress(tx: Queryable, spaceId: number): Promise<Progress | undefined> {
   const [progress] = await tx<Progress[]>`
     select version::float8 as version, chunk_id::float8 as "chunkId"
@@ -110,7 +113,7 @@ export async function addSpace(sql: Queryable, spaceId: number): Promise<void> {
     select id from memory_spaces where id = ${spaceId} on conflict do nothing`;
 }
 
-/** Whether chunks of a space from before a version are missing. */
+/** Returns true when chunks of a space from before the version `before` are missing. */
 export async function lacksBefore(
   sql: Queryable,
   spaceId: number,

@@ -12,7 +12,7 @@ import {
   type PurchaseKind,
 } from './purchase-store.ts';
 
-/** What became of the holds of some work, by the ledger. */
+/** The ledger's outcomes for the holds of one piece of work. */
 interface Works {
   /** From now on the work can hold no money, unless it has done so already. */
   forbid(workId: string, agentId: number): Promise<void>;
@@ -83,7 +83,7 @@ export async function buyOnce<T>(
     if (delivered === undefined) throw new Error('a purchase was charged and delivered nothing');
     return { result: (delivered as { readonly result: T }).result, costRaw, model };
   } catch (error) {
-    // Whether it was charged is up to the ledger. What was delivered is there for the next try.
+    // The ledger decides whether it was charged. A delivered result is stored for the next attempt.
     if (delivered !== undefined) throw new PurchaseOpen('a purchase ended oddly', { cause: error });
     // After these errors nothing is held. After others something may be, so that the purchase is kept.
     if (isClean(error)) await forgetPurchase(sql, item.id, workId);
@@ -109,7 +109,7 @@ export async function findBought<T>(
   return { result, costRaw, model: begun.model };
 }
 
-/** What all purchases for an item came to that are still written down. Throws PurchaseOpen. */
+/** Returns the cost of all purchases for an item that are still written down. Throws PurchaseOpen. */
 export async function spentOn(
   { sql, works }: Omit<BuyOnceDeps, 'random'>,
   item: Wanted<unknown>['item'],

@@ -52,7 +52,7 @@ export const factsCodec: Codec<FactsOutcome> = {
   },
 };
 
-/** Whether vectors can be searched: as many as texts, all of one length, and no longer than an index takes. */
+/** Returns true when vectors can be searched: as many as texts, all of one length, and no longer than an index takes. */
 export function areSearchable(vectors: readonly Float32Array[], count: number): boolean {
   const dims = vectors[0]?.length ?? 0;
   const fits = dims > 0 && dims <= LIMITS.memory.indexDims && vectors.length === count;

@@ -2,7 +2,7 @@ import type { StopSignal } from '../../kernel/stop-signal.ts';
 import type { Span } from '../../kernel/trace/span.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
 
-/** Who buys something of a model, and what every purchase needs. */
+/** Spender of a purchase, and the fields that every purchase needs. */
 export type Purchase = {
   readonly spender: Spender;
   /** The id of its hold. */
@@ -14,14 +14,14 @@ export type Purchase = {
   readonly span?: Span | undefined;
 };
 
-/** What a purchase has cost, as the ledger has it. */
+/** Cost of a purchase, as the ledger has it. */
 export type Bill = {
   readonly costRaw: bigint;
-  /** Who pays the provider: the pool, or the agent's developer by a key of his own. */
+  /** Payment of the provider: by the pool, or by the developer's own provider key. */
   readonly payment: 'gateway' | 'byok';
   /** The receipt; names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** How long others took over it. */
+  /** Milliseconds that upstreams took. */
   readonly upstreamMs: number;
 };
 

@@ -4,7 +4,7 @@ import { ApiError } from '../../kernel/api-error.ts';
 import { ClaimLost, PurchaseOpen } from './buy-once.ts';
 import { ModelRefused } from './models.ts';
 
-/** What becomes of an item that was not indexed. */
+/** Consequence of a failed indexing for its item. */
 export type Setback =
   /** The item is not at fault, and is tried again soon. */
   | { readonly kind: 'busy' }

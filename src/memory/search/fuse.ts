@@ -1,6 +1,6 @@
 import type { Found } from '../index/space-query.ts';
 
-/** How much the first ranks weigh over the later ones; the usual figure (Cormack et al., 2009). */
+/** Constant of reciprocal rank fusion: a smaller one weighs the first ranks more. 60 is usual (Cormack et al., 2009). */
 const K = 60;
 
 /**

@@ -6,7 +6,7 @@ import type { Found } from '../index/space-query.ts';
 import type { ItemType, Metadata } from '../memory-shape.ts';
 import { wordQuery } from './word-query.ts';
 
-/** What of a namespace a query may find. */
+/** Bounds of a query: the chunks of a namespace that it may find. */
 export type Scope = {
   readonly spaceId: number;
   readonly type: ItemType | null;
@@ -118,7 +118,7 @@ export async function readChunks(
     where c.id = any(${numberArray(ids)}::bigint[]) and c.space_id = ${spaceId}`;
 }
 
-/** Whether a space has more chunks than so many. Reads the index alone, and of that no more. */
+/** Returns true when a space has more than `most` chunks. Reads the index alone, up to one entry beyond `most`. */
 export async function hasMoreChunks(
   sql: Queryable,
   spaceId: number,
@@ -189,7 +189,7 @@ export type SpaceVersion = {
   readonly forgottenVersion: number;
 };
 
-/** How those of these spaces stand that were not deleted. */
+/** Returns the versions of the given spaces, without those that were deleted. */
 export async function readVersions(
   sql: Queryable,
   spaceIds: readonly number[],

@@ -21,11 +21,11 @@ export type SpaceLoaderDeps = {
   readonly sql: Sql;
   readonly index: VectorIndex;
   readonly clock: Clock;
-  /** Where agents wait for the database. */
+  /** Queue of the agents that wait for the database. */
   readonly line: FairLine;
 };
 
-/** How often a search is begun again because its space went meanwhile. */
+/** Number of times that a search is tried when its space goes meanwhile. */
 const TRIES = 3;
 
 /**
@@ -141,7 +141,8 @@ export class SpaceLoader implements VectorSearch {
     const span = { after: loaded, upTo: version };
     const removed = await readRemovals(sql, id, span);
     if (removed.length > 0) await index.remove(id, loaded, removed);
-    // What is read now is not deleted, or is so at a later version. A row that is there already is replaced by itself.
+    // The rows read now are not deleted, or are deleted at a later version. A row that is there already is replaced by
+    // itself.
     for await (const rows of readVectors(sql, id, span, inTurn)) await index.add(id, loaded, rows);
     await index.add(id, version, []);
   }
