@@ -1,7 +1,7 @@
 import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
 
-/** How many tool calls one agent has under way, in as many requests as it likes. */
+/** Limits the tool calls that one agent has under way, over all its requests. */
 export function createToolSlots(most: number = LIMITS.mcp.callsPerAgent) {
   const underWay = new Map<number, number>();
   return {

@@ -32,7 +32,7 @@ import { workKey } from './work-key.ts';
 export type McpDeps = {
   readonly clock: Clock;
   readonly log: Log;
-  /** Where clients reach this server, if that is known. */
+  /** URL by which clients reach this server, if it is known. */
   readonly publicUrl: string | undefined;
   /** Undefined: there are no tools for it. */
   readonly memory: Memory | undefined;
@@ -62,7 +62,7 @@ export function createMcpServer({ clock, log, memory, publicUrl }: McpDeps): Mcp
   const listed = tools.map(listedTool);
   const checkOrigin = createCheckOrigin(publicUrl);
   const slots = createToolSlots();
-  // What the SDK says of a message may quote it.
+  // Errors of the SDK may quote a message, so only their name is logged.
   const onerror = ({ name }: Error) => log.debug({ name }, 'an MCP message was refused');
 
   const protocolOf = (request: McpRequest, budget: ResultBudget): Server => {
@@ -150,7 +150,7 @@ async function answerLegacy(
   }
 }
 
-/** What the SDK looks at beside the messages. The body was read and bounded before. */
+/** Makes the web request that the SDK checks beside the messages. The body was read and bounded before. */
 function webRequest(headers: ReadonlyMap<string, string>): Request {
   const own: [string, string][] = [
     ['content-type', 'application/json'],

@@ -1,7 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { LIMITS } from '../kernel/limits.ts';
 
-/** How much JSON the results of one HTTP request may be, all together. */
+/** Bytes of JSON that all results of one HTTP request may take together. */
 export type ResultBudget = {
   /**
    * Takes the bytes of a result as it will be written. False: that is more than is left, and nothing was taken. Small

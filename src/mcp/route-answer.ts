@@ -1,7 +1,7 @@
 import { type HttpAnswer, isStream } from '../http/route/answer.ts';
 import { joinPieces } from '../kernel/long-work.ts';
 
-/** What a route answered, with as much of its body as a tool shows. */
+/** Answer of a route, with as many bytes of its body as the tool's bound allows. */
 export type RouteAnswer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

@@ -11,7 +11,10 @@ import type { RouteAnswer } from './route-answer.ts';
 
 const header = (name: string) => `${BRAND.headerPrefix}${name}`;
 
-/** What a call cost: `costUsdc` in dollars, `costRaw` in units of 10⁻⁶ USDC. Empty where nothing is for sale. */
+/**
+ * Returns the cost of a call: `costUsdc` in dollars, `costRaw` in units of 10⁻⁶ USDC. Empty for a route that sells
+ * nothing.
+ */
 export function costOf({ headers }: Pick<RouteAnswer, 'headers'>): Json {
   const costRaw = parseAmountRaw(headers[header('cost-usdc')] ?? '');
   const left = headers[header('budget-remaining-usdc')];
@@ -29,7 +32,7 @@ export const costRawOf = ({ headers, lines = [] }: HttpAnswer): bigint =>
   parseAmountRaw(headers[header('cost-usdc')] ?? new Map(lines).get(header('cost-usdc')) ?? '') ??
   0n;
 
-/** Whether an answer is a vendor's word, and not this server's. */
+/** Returns true when an answer comes from a vendor and not from this server. */
 export const isRelayed = ({ headers }: Pick<RouteAnswer, 'headers'>): boolean =>
   headers[header('payment')] !== undefined;
 

@@ -53,7 +53,7 @@ export function listedTool({ description, input, isReadOnly, name, title }: Tool
       title,
       readOnlyHint: isReadOnly,
       destructiveHint: false,
-      // What is bought is bought from others.
+      // A tool that is not read-only buys from vendors outside.
       openWorldHint: !isReadOnly,
     },
   };

@@ -31,7 +31,7 @@ export async function workKey(call: CallName): Promise<string | undefined> {
   if (headerKey === undefined) return undefined;
   const text = canonicalJson([headerKey, id, tool, args]);
   if (text.length <= LIMITS.copyBytesPerTurn) return digestOf(text);
-  // Of megabytes of sound, writing and hashing take 10 ms each, and so does what the tool does next.
+  // Serializing and hashing megabytes of sound take 10 ms each, and so does the tool's next step.
   await turnForLongWork();
   const key = digestOf(text);
   await turnForLongWork();

@@ -6,7 +6,7 @@ import { readOwnSpendLimit } from '../../routes/agents/spend-limit/read.ts';
 import { type AskTool, RouteRefused, tool } from '../tool.ts';
 import { toolResult } from '../tool-result.ts';
 
-/** What the agent may still spend, and by which limits. A closed agent sees what it has left. */
+/** Returns the agent's spendable money and its limits. A closed agent sees the money that it has left. */
 export const balance = tool({
   name: 'balance',
   title: 'Balance and limits',

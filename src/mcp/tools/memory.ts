@@ -15,7 +15,10 @@ const namespace = z
   .optional()
   .describe('Keeps memories apart; without one, those without one');
 
-/** What an agent keeps, and finds again by what it means. Free, unless models are bought for it. */
+/**
+ * Creates the tools that store an agent's texts and find them again by their meaning. Free, unless models are bought
+ * for it.
+ */
 export function createMemoryTools(memory: Memory): readonly Tool[] {
   const ingest = memoryRoute(memory, 'ingest');
   const query = memoryRoute(memory, 'query');

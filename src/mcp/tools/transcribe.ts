@@ -52,7 +52,7 @@ const fromMemory: AnyRoute = {
   },
 };
 
-/** What is said in a file. */
+/** Transcribes the speech in a file. */
 export const transcribe = tool({
   name: 'transcribe',
   title: 'Speech to text',
