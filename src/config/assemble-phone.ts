@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { ConfigError } from './config-error.ts';
 import type { Environment } from './environment.ts';
 
-/** What carriers let a new account place. */
+/** Calls per second that a carrier lets a new account place. */
 const DIALS_PER_SECOND = { twilio: 1, telnyx: 30, loopback: undefined, none: undefined } as const;
 
 /**

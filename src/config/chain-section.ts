@@ -13,7 +13,7 @@ export const MAINNET = {
   sequencerFeed: '0xBCF85224fc0756B9Fa45aA7892530B47e10b6433',
 } as const;
 
-/** What docs/configuration.md says that a variable takes whose value is an address. */
+/** Description of an address as the value of a variable, for docs/configuration.md. */
 export const ADDRESS = '`0x` and 40 hex digits';
 
 /** The variables of the chain. */

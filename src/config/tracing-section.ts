@@ -56,7 +56,9 @@ export const TRACING_SECTION = {
 
 const Tracing = z.object(TRACING_SECTION);
 
-/** What is to be traced, and where it goes. Undefined: nothing is. Throws ConfigError, which names the variable. */
+/**
+ * Reads the sampling and the destination of traces. Undefined: nothing is traced. Throws ConfigError, which names the variable.
+ */
 export function assembleTracing(env: z.output<typeof Tracing>) {
   const base = env.OTEL_EXPORTER_OTLP_ENDPOINT;
   const url =

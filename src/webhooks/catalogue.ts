@@ -270,12 +270,12 @@ export const EVENT_KINDS: readonly EventKind[] = [
 
 const NAMES = EVENT_KINDS.map(({ name }) => name);
 
-/** Whether a subscription means an event: `*`, its name, or `prefix.*` at any of its dots. */
+/** Returns true when a subscription's pattern matches an event: `*`, the event's name, or `prefix.*` at any of its dots. */
 export const matchesEvent = (pattern: string, name: string): boolean =>
   pattern === '*' ||
   pattern === name ||
   (pattern.endsWith('.*') && name.startsWith(pattern.slice(0, -1)));
 
-/** Whether a subscription means an event of the catalogue. */
+/** Returns true when a subscription's pattern matches an event of the catalogue. */
 export const isKnownPattern = (pattern: string): boolean =>
   NAMES.some((name) => matchesEvent(pattern, name));

@@ -14,7 +14,7 @@ export const envelopeOf = (event: {
   firedAt: event.createdAt.toISOString(),
 });
 
-/** What a test delivery carries: it names no agent that there is. */
+/** Payload of a test delivery. It names an agent that does not exist. */
 export const TEST_PAYLOAD = {
   message: 'A test of this webhook. Its signature is made as that of every event.',
   agentWalletAddress: '0x0000000000000000000000000000000000000000',

@@ -1,6 +1,6 @@
 import type { EventRow } from '../ledger/rules/companion.ts';
 
-/** Whose event it is, and who did it. */
+/** Account of an event, and the wallet that caused it. */
 type Origin = { readonly accountId: string; readonly actorWallet: string };
 
 type NewAgent = {

@@ -38,13 +38,13 @@ const numberEvent = (
   },
 });
 
-/** Where the record of a carrier departs from what a call was billed by. */
+/** Difference between a carrier's record and the amount that a call was billed by. */
 export type CarrierTripwire = {
   /** `carrier_price`: raw USDC of its line; `carrier_duration`: seconds. */
   readonly tripwire: 'carrier_price' | 'carrier_duration';
-  /** What the call was billed by. */
+  /** Value that the call was billed by. */
   readonly expected: string;
-  /** What its carrier says. */
+  /** Value in the carrier's record. */
   readonly observed: string;
 };
 

@@ -2,7 +2,7 @@ import type { EventRow } from '../ledger/rules/companion.ts';
 
 type Origin = { readonly accountId: string; readonly actorWallet: string };
 
-/** Of the key itself it carries only the masked start. */
+/** Stored provider key, shown by its masked start alone. */
 type StoredKey = {
   readonly provider: string;
   readonly prefix: string;

@@ -22,7 +22,7 @@ export type DeliveriesDeps = {
   readonly openSecrets: OpenSecrets | undefined;
 };
 
-/** What a delivery that was tried by hand came to. */
+/** Result of a delivery that a developer asked for by hand. */
 export type ManualDelivery = Attempt & { readonly deliveryId: string };
 
 type Place = Pick<Webhook, 'accountId' | 'id'>;
@@ -98,16 +98,16 @@ export function createWebhookRecoveries({ sql }: Pick<DeliveriesDeps, 'sql'>) {
   };
 }
 
-/** What was sent, as its owner reads it. */
+/** Creates the readers of an account's deliveries and events. */
 export function createWebhookLog({ sql }: Pick<DeliveriesDeps, 'sql'>) {
   return {
-    /** Of one webhook, newest first. */
+    /** Lists the deliveries of one webhook, newest first. */
     async list(place: Place, page: { readonly limit: number; readonly offset: number }) {
       const { id } = await requireWebhook(sql, place);
       return findDeliveries(sql, place.accountId, { ...page, endpoint: id });
     },
 
-    /** Of the account, newest first. */
+    /** Lists the deliveries of an account, newest first. */
     log: (accountId: string, filter: LogFilter & { readonly limit: number }) =>
       findDeliveries(sql, accountId, filter),
 
@@ -121,7 +121,7 @@ export function createWebhookLog({ sql }: Pick<DeliveriesDeps, 'sql'>) {
     feed: (accountId: string, page: { readonly after: bigint; readonly limit: number }) =>
       readFeed(sql, accountId, page),
 
-    /** Where the feed ends now. */
+    /** Reads the position at which the feed ends now. */
     lastPosition: () => readLastPosition(sql),
   };
 }

@@ -27,7 +27,7 @@ export type DeliveryDetail = LoggedDelivery & {
   readonly firedAt: Date;
 };
 
-/** What a log is narrowed to; members that are undefined narrow nothing. */
+/** Filter of a delivery log. Undefined members filter nothing. */
 export type LogFilter = {
   readonly endpoint?: number | undefined;
   readonly event?: string | undefined;

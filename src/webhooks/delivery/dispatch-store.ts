@@ -6,7 +6,7 @@ export async function ensurePositions(sql: Sql): Promise<void> {
   await sql`insert into event_positions (last) values (0) on conflict do nothing`;
 }
 
-/** How many events were dispatched, and to how many endpoints in all. */
+/** Number of dispatched events, and of their deliveries to all endpoints. */
 export type Dispatched = { readonly events: number; readonly deliveries: number };
 
 /**
@@ -92,7 +92,7 @@ export async function pruneOld(sql: Sql): Promise<boolean> {
     sql`delete from webhook_deliveries where id in (
       select id from webhook_deliveries where created_at < now() - ${keptDays} * interval '1 day'
       order by created_at limit ${prunedPerStep} for update skip locked) returning 1`,
-    // That an agent has paid before must be known for ever: its next payment is not the first.
+    // The event of an agent's first payment is kept for ever: it proves that the next payment is not the first.
     sql`delete from events where id in (
       select id from events where created_at < now() - ${keptDays} * interval '1 day'
         and name <> 'x402.first_settlement' and position is not null

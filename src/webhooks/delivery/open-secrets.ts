@@ -10,7 +10,7 @@ type Sealed = {
   readonly sealedPrevious: Buffer | null;
 };
 
-/** What signs for a webhook. Undefined: its secret was sealed under another key of this server. */
+/** Returns the secrets that sign for a webhook. Undefined: sealed under another key of this server. */
 export type OpenSecrets = (sealed: Sealed) => SigningSecrets | undefined;
 
 const SECRETS_REMEMBERED = 10_000;

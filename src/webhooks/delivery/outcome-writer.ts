@@ -6,7 +6,7 @@ import type { Sql } from '../../platform/postgres/sql.ts';
 import { webhookDeactivated } from '../webhook-event.ts';
 import { type AttemptOutcome, recordOutcomes } from './queue-store.ts';
 
-/** How long the process waits for a database that did not take its outcomes. */
+/** Wait before the process writes outcomes again that the database did not take. */
 const WRITE_AGAIN_MS = 1_000;
 
 export type OutcomeWriterDeps = {

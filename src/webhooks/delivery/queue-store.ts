@@ -24,7 +24,7 @@ export type ClaimedDelivery = {
   readonly sealedPrevious: Buffer | null;
 };
 
-/** How many attempts are under way here at an endpoint. */
+/** Number of attempts under way in this process, by the endpoint's id. */
 export type Busy = ReadonlyMap<number, number>;
 
 /** The endpoints that something waits for, by stepping over the index from one to the next, and a last row without one. */
@@ -84,11 +84,14 @@ export async function claimDue(
       case when w.previous_until > ${now} then w.sealed_previous end as "sealedPrevious"`;
 }
 
-/** What an attempt came to, and when the next one is; null: there is none. */
+/** Outcome of an attempt, and the time of the next one. Null: there is none. */
 export type AttemptOutcome = {
   readonly id: bigint;
   readonly webhookId: number;
-  /** That of the claim: a process that claimed it since has it now. */
+  /**
+   * End of the claim under which the attempt was made. A later claim by another process has another end, and this outcome does
+   * not count.
+   */
   readonly claimedUntil: Date;
   readonly status: DeliveryStatus;
   readonly attempt: number;
@@ -184,7 +187,7 @@ export async function failStranded(sql: Sql): Promise<number> {
   return rows.length;
 }
 
-/** What waits: rows that are due, the age of the oldest of them. */
+/** Reads the number of rows that are due, and the age of the oldest. */
 export async function readBacklog(
   sql: Sql,
   nowMs: number,

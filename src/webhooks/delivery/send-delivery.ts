@@ -9,7 +9,7 @@ import type { GuardedClient } from '../../platform/egress/guarded-client.ts';
 import type { Header } from '../../platform/egress/request-headers.ts';
 import { BodyTooLarge, SendFailed } from '../../platform/egress/send-failed.ts';
 
-/** What one attempt came to. `error` is null where it succeeded: with a 2xx, whatever the body was. */
+/** Result of one attempt. `error` is null after any 2xx, whatever the body. */
 export type Attempt = {
   readonly statusCode: number | null;
   readonly error: string | null;
@@ -32,7 +32,7 @@ const DESTINATIONS_REMEMBERED = 2_000;
 export function createSendDelivery(deps: {
   readonly client: GuardedClient;
   readonly clock: Clock;
-  /** How long an attempt may take. */
+  /** Milliseconds after which an attempt times out. */
   readonly attemptMs?: number;
 }): SendDelivery {
   const { client, clock } = deps;
@@ -83,7 +83,7 @@ export function createSendDelivery(deps: {
   };
 }
 
-/** What came of the body, as far as it is shown. The status counts even where the body does not end. */
+/** Reads the beginning of the answer's body that the log shows. The status counts even when the body never ends. */
 async function readBeginning(answer: GuardedAnswer): Promise<string | null> {
   const chunks: Uint8Array[] = [];
   try {

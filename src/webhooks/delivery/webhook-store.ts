@@ -16,7 +16,7 @@ type Row = {
   created_at: Date;
 };
 
-/** What may be shown: no secret leaves with it. */
+/** Columns that may be shown. None has a secret. */
 const shown = (sql: Queryable) => sql`id, account_id, url, events, scope, scope_value, description,
   active, inactive_reason, max_per_second, created_at`;
 
@@ -98,7 +98,7 @@ export async function updateWebhook(
   return row && toWebhook(row);
 }
 
-/** Whether it was there. */
+/** Returns true when the webhook existed. */
 export async function deleteWebhook(
   sql: Queryable,
   { accountId, id }: Pick<Webhook, 'accountId' | 'id'>,
@@ -133,7 +133,7 @@ export async function lockWebhooks(tx: Queryable, accountId: string): Promise<vo
   await tx`select 1 from developers where account_id = ${accountId} for no key update`;
 }
 
-/** What signs for a webhook now. */
+/** Reads the sealed secrets that sign for a webhook now. */
 export async function findSecrets(
   sql: Queryable,
   { accountId, id }: Pick<Webhook, 'accountId' | 'id'>,

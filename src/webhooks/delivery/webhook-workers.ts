@@ -13,7 +13,7 @@ const PRUNE_MS = 60_000;
 /** Steps that one run takes at the most; the next run goes on. */
 const STEPS = 20;
 
-/** What webhooks need done in the background, by every process: each piece is claimed by one of them. */
+/** Background work of webhooks. Every process runs it, and each piece is claimed by one of them. */
 export function createWebhookWorkers(deps: {
   readonly sql: Sql;
   readonly now: () => number;

@@ -1,4 +1,4 @@
-/** What the scope of a webhook is compared with. */
+/** Kinds of value that the scope of a webhook is compared with. */
 export const WEBHOOK_SCOPES = ['global', 'wallet', 'agent', 'loan'] as const;
 export type WebhookScope = (typeof WEBHOOK_SCOPES)[number];
 
@@ -17,7 +17,7 @@ export type Webhook = {
   readonly createdAt: Date;
 };
 
-/** Where a webhook's secret is sealed to: it opens in no other row. */
+/** Associated data of a webhook's sealed secret, so that it opens for no other account. */
 export const secretPlace = (accountId: string): string => `webhook:${accountId}`;
 
 /** A webhook as its owner is shown it. The secret is shown when it is made, and never again. */

@@ -28,7 +28,7 @@ export type WebhooksDeps = {
   readonly sql: Sql;
   readonly random: Random;
   readonly guard: DestinationGuard;
-  /** What seals the signing secrets; undefined: this server keeps no webhooks. */
+  /** Secret that seals the signing secrets. Undefined: this server keeps no webhooks. */
   readonly sealingSecret: string | undefined;
 };
 
@@ -101,7 +101,7 @@ export function createWebhooks(deps: WebhooksDeps) {
       return changed;
     },
 
-    /** What waits for it is not sent any more; its log stays. */
+    /** Deletes a webhook. Its queued deliveries are not sent any more, and its log stays. */
     async remove(place: Place): Promise<void> {
       if (!(await deleteWebhook(sql, place))) throw errors.webhooks.notFound();
     },
