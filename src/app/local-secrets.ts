@@ -28,10 +28,10 @@ export type Settings = Config & {
   readonly adminApiKey: string;
 };
 
-/** What stands in for real configuration on this server, for the log to say at start. */
+/** Settings of this server, and the local stand-ins for real configuration that the log names at start. */
 export type LocalParts = { readonly settings: Settings; readonly local: readonly string[] };
 
-/** Where a development server keeps what it made for itself: beside its database. */
+/** Returns the directory in which a development server keeps what it made for itself: beside its database. */
 const dataDirectory = (database: Config['database']): string =>
   database.kind === 'directory' ? dirname(database.path) : './.data';
 

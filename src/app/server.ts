@@ -58,7 +58,7 @@ export async function startServer(deps: ServerDeps): Promise<Server> {
     return await compose(deps, teardown);
   } catch (error) {
     await teardown[Symbol.asyncDispose]().catch((err: unknown) => {
-      // What went wrong first is what the operator must read.
+      // The operator must read the first error.
       deps.log.error({ err }, 'a start that failed was not undone cleanly');
     });
     throw error;

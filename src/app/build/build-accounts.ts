@@ -34,7 +34,7 @@ import type { World } from './world.ts';
 
 export type AccountParts = ReturnType<typeof buildAccounts>;
 
-/** Who may come in and what they own: developers, agents, keys, and whatever checks them. */
+/** Builds authentication and its subjects: developers, agents and keys. */
 export function buildAccounts(
   world: World,
   { ledger, time }: LedgerParts,

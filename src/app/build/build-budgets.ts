@@ -4,7 +4,7 @@ import { readTeamCounters } from '../../spend/limits/counter-store.ts';
 import type { LedgerParts } from './build-ledger.ts';
 import type { World } from './world.ts';
 
-/** What answers say of what may still be spent. */
+/** Builds the reports of what an agent may still spend, which answers carry. */
 export function buildBudgets(world: World, { time }: Pick<LedgerParts, 'time'>) {
   const { settings, sql } = world;
   const team = createTeamReadings({ ...world, read: (ids) => readTeamCounters(sql, ids) });

@@ -59,7 +59,7 @@ export type CallParts = {
 /** Also where all voice webhooks are at one host. */
 const BOUNDS = { perOrigin: LIMITS.liveSessions };
 
-/** What calls need of this server, and the workers that end them. */
+/** Builds what calls need of this server, and the workers that end them. */
 export function buildCalls(
   world: World,
   parts: CallParts,
@@ -167,7 +167,7 @@ function createRoom(
     : undefined;
 }
 
-/** What agents and carriers ask of calls; without a carrier everything is refused. */
+/** Builds the services of calls for agents and carriers. Without a carrier they refuse everything. */
 export function callServices(deps: CallDeps | undefined) {
   const calls = createCalls(deps);
   return {

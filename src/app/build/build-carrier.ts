@@ -11,7 +11,7 @@ import { type SpeechDeltas, SpeechEncoder } from '../../voice/session/speech-enc
 import type { VoiceParts } from './build-voice.ts';
 import type { World } from './world.ts';
 
-/** What the person of the loopback says: enough to hear the agent answer. */
+/** Lines of the loopback's person: enough to hear the agent answer. */
 const LINES = ['Hello, who is calling?', 'What is my balance?', 'Thank you. Goodbye.'];
 const LINE_FORMAT = { encoding: 'mulaw', sampleRateHz: 8_000 } as const;
 

@@ -84,7 +84,7 @@ export function buildGateway(
   const turns = teardown.use('turn rails', createTurnRails(world));
   const kept = buildKeptResponses(world, teardown);
   return {
-    /** What is served live is bought on a socket. */
+    /** Rails of live requests, which are bought on a socket. */
     relays: {
       realtime: { rails: realtimeRails, breaker, providerKeys },
       live: { rails: liveRails, breaker, providerKeys },

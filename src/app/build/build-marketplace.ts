@@ -45,7 +45,7 @@ export type MarketplaceParts = Pick<LedgerParts, 'ledger'> & {
   readonly memory: Memory | undefined;
 };
 
-/** What this server sells beside models: vendors that it has accounts with, its own engines, and memory. */
+/** Builds the marketplace: vendors that this server has accounts with, its own engines, and memory. */
 export function buildMarketplace(
   world: World,
   { budgets, client, ledger, memory, passthroughs, rails, spendState }: MarketplaceParts,

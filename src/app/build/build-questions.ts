@@ -19,7 +19,7 @@ type Parts = Pick<ReleaseDeps, 'judge' | 'ledger' | 'eventsOf' | 'onEnd' | 'onAl
   readonly chain: Pick<ChainParts, 'breaker'>;
 };
 
-/** What may be asked before a payment, and after it. */
+/** Builds the answers to questions before and after a payment: prices, payments and funding. */
 export function buildQuestions(world: World, parts: Parts) {
   const { usdc, chainId } = world.settings.chain;
   const { publicUrl, host, port } = world.settings;

@@ -10,7 +10,7 @@ import { createSharedRateLimiter } from '../../rate-limit/shared-rate-limit.ts';
 import type { LedgerParts } from './build-ledger.ts';
 import type { World } from './world.ts';
 
-/** What all processes on one database count and remember of requests together. */
+/** Builds the counts and memories of requests that all processes on one database share. */
 export function buildRequests(
   world: World,
   { node, lease }: Pick<LedgerParts, 'node' | 'lease'>,

@@ -20,7 +20,7 @@ import type { World } from './world.ts';
 /** With every engine, also those that no socket uses. */
 export type VoiceParts = VoiceDeps & { readonly engines: LocalEngines };
 
-/** What the sockets share: engines, live sessions and the facts that a session asks for. */
+/** Builds the parts that all voice sockets share: engines, live sessions, and facts for sessions. */
 export async function buildVoice(
   world: World,
   ledger: Ledger,

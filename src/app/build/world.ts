@@ -23,7 +23,7 @@ export type ServerDeps = {
   readonly log: Log;
   /** The port to listen on, when it is not the settings'; 0 lets the system choose. */
   readonly port?: number;
-  /** Where the database is, when it is not the settings'. */
+  /** Database, when it is not the settings'. */
   readonly database?: DatabaseTarget;
   /** Hears of every step of a payment and may hold it there; a crash test ends the process. */
   readonly onPaymentStep?: OnPaymentStep;
@@ -33,11 +33,11 @@ export type ServerDeps = {
   readonly calleeOf?: (parties: CallParties) => Promise<Callee>;
   /** The carrier, when it is not the one of the settings. It calls `server` in the place of HTTP. */
   readonly carrierOf?: (server: LoopbackServer) => Carrier;
-  /** How long vendors may take, when it is not what the limits say. */
+  /** Time limits of paid vendors, when they are not `VENDOR_TIMES`. */
   readonly vendorTimes?: VendorTimes;
-  /** How long vendors of the marketplace may take, when it is not what the limits say. */
+  /** Time limit of the marketplace's vendors in milliseconds, when it is not that of the limits. */
   readonly vendorMs?: number;
-  /** How long a call waits for a media stream that broke, when it is not what the limits say. */
+  /** Milliseconds that a call waits for a broken media stream, when it is not that of the limits. */
   readonly lineLostMs?: number;
   /** The local engines, when the server does not make its own. They stay when it stops. */
   readonly engines?: LocalEngines;
@@ -47,7 +47,7 @@ export type ServerDeps = {
   readonly secret: (name: string) => string | undefined;
 };
 
-/** What every part of the world may ask for. */
+/** Parts that every builder of the server may use. */
 export type World = ServerDeps & {
   readonly sql: Sql;
   /** The balances' own. */

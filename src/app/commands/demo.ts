@@ -46,7 +46,7 @@ function begin(name: string): void {
   heading(name);
 }
 
-/** What lets the server pay on a local chain, which stands still unless something happens on it. */
+/** Variables with which the server pays on a local chain. Such a chain stands still unless something happens on it. */
 const onMarket = ({ rpcUrl }: Market) => ({
   RPC_URL: rpcUrl,
   SSRF_ALLOW_LOCALHOST: '1',

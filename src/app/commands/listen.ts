@@ -65,6 +65,6 @@ async function listen(signal: AbortSignal): Promise<void> {
 const stop = new AbortController();
 // Not once: npm sends the Ctrl-C on that the terminal has sent already.
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => stop.abort());
-// What reads the lines may leave.
+// The reader of the lines may leave.
 process.stdout.once('error', () => stop.abort());
 await runUntilSignal(() => listen(stop.signal));

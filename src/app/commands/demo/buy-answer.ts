@@ -20,7 +20,7 @@ export type Buyer = {
 type WalletBalance = {
   readonly address: string;
   readonly spendableRaw: bigint;
-  /** What the chain says. */
+  /** Balance of the wallet on the chain. */
   readonly walletRaw: bigint;
 };
 

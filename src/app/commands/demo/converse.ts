@@ -33,7 +33,7 @@ export type Turn = {
 /** An answer that was spoken over, and what the caller said instead. */
 export type CutTurn = {
   readonly turn: Turn;
-  /** How much of it had been played, and the words of it that were heard by then. */
+  /** Milliseconds of the answer that were played, and its words heard by then. */
   readonly playedMs: number;
   readonly heardWords: string;
   readonly next: Turn;
@@ -47,7 +47,7 @@ const STAGES: Readonly<Record<string, string>> = {
   'response.done': 'answer complete',
 };
 
-/** What came of one turn so far. */
+/** State of one turn that is coming in. */
 class Incoming {
   readonly stages: Record<string, number> = {};
   readonly sound: Buffer[] = [];

@@ -84,7 +84,7 @@ export async function fundAgent(
   };
 }
 
-/** What the agent may spend now, as the agent itself reads it. */
+/** Reads the amount that the agent may spend now, with the agent's own key. */
 export async function balanceOf(api: Api, agentKey: string): Promise<bigint> {
   const balance = await api.call<{ spendableRaw: string }>('GET', '/v1/agents/balance', {
     headers: bearer(agentKey),

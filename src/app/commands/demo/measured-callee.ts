@@ -2,7 +2,7 @@ import { Loudness } from '../../../../media/line/loudness.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Callee } from '../../../phone/carriers/loopback/loopback-line.ts';
 
-/** Of a telephone line: mu-law at 8 kHz, in frames of 20 ms. */
+/** Format of a telephone line: mu-law at 8 kHz, in frames of 20 ms. */
 const FORMAT = { encoding: 'mulaw', sampleRateHz: 8_000 } as const;
 const FRAME_MS = 20;
 
@@ -12,7 +12,7 @@ export type SpokenLine = {
   readonly firstSoundMs: number | undefined;
   /** The same to the first loud one: a synthesiser may begin with silence. */
   readonly firstLoudMs: number | undefined;
-  /** How much the callee had heard of an answer before it spoke. */
+  /** Milliseconds of an answer that the callee had heard before it spoke. */
   readonly heardMs: number;
   /** From the begin of the callee's speech to the last sound of the answer that it spoke over. */
   readonly silentAfterMs: number | undefined;

@@ -1,6 +1,6 @@
 import { type Clock, sleep } from '../../../kernel/clock.ts';
 
-/** How often a microphone hands over sound. */
+/** Interval at which a microphone delivers sound. */
 const PACKET_MS = 20;
 
 /** An open microphone: silence, until something is said. */

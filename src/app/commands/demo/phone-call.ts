@@ -19,7 +19,7 @@ const INTERRUPTION = 'What is two plus two?';
 const CUT_IN_AFTER_MS = 1_500;
 const LINE_HZ = 8_000;
 const RESERVE_RAW = 200_000n;
-/** How soon an answer is to begin with engines that run on this machine, silence of the end of speech included. */
+/** Longest time to the beginning of an answer with engines on this machine, the silence that ends the speech included. */
 const PROMISED_MS = 800;
 const OVER_WITHIN_MS = 40_000;
 /** A developer key may ask a hundred times a minute. */

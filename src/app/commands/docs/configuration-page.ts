@@ -4,13 +4,13 @@ import { REMOTE_VENDORS } from '../../../marketplace/vendors/vendors.ts';
 import { BUILTIN_PROVIDERS } from '../../../models/catalogue/builtin/providers.ts';
 import { baseUrlVariable } from '../../../models/providers/vendors/vendor-address.ts';
 
-/** What a schema of one variable says about it, as JSON Schema with four members of our own. */
+/** JSON Schema of one variable, with four members of our own. */
 const Variable = z.strictObject({
   description: z.string(),
   type: z.enum(['string', 'integer', 'number']),
-  /** What the value looks like, where the schema alone does not show it. */
+  /** Form of the value, when the schema alone does not show it. */
   takes: z.string().optional(),
-  /** What happens without a value, where no single default stands for it. */
+  /** Effect of an unset variable, when no single default stands for it. */
   unset: z.string().optional(),
   requiredInProduction: z.literal(true).optional(),
   /** The default of a variable whose schema itself has none. */

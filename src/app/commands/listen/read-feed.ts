@@ -17,7 +17,7 @@ const Page = z.object({
 export type FeedEvent = z.output<typeof Page>['events'][number];
 type FeedPage = z.output<typeof Page>;
 
-/** Whose events are read, and where. */
+/** Server whose events are read, and the key of the account. */
 export type Feed = { readonly server: string; readonly key: string };
 
 /** The server cannot answer now: it may at the next try. */
