@@ -29,7 +29,7 @@ export interface CarrierNumbers {
     readonly phoneNumber: string;
     readonly purchaseId: string;
   }): Promise<CarrierNumber>;
-  /** What a purchase whose answer was lost has bought; undefined: nothing. */
+  /** Finds the number that a purchase bought whose answer was lost; undefined: it bought none. */
   findPurchase(purchaseId: string): Promise<CarrierNumber | undefined>;
   /** Gives a number back. Resolves where the carrier does not know it any more. */
   release(carrierNumberId: string): Promise<void>;
@@ -49,7 +49,7 @@ export const CARRIER_STATUSES = [
 ] as const;
 export type CarrierStatus = (typeof CARRIER_STATUSES)[number];
 
-/** Who answered, as far as the carrier can tell. */
+/** The carrier's verdict on who answered the call. */
 export type AnsweredBy = 'human' | 'machine_start' | 'machine_end' | 'fax' | 'unknown';
 
 export type DialRequest = {
@@ -67,9 +67,9 @@ export type DialRequest = {
 
 export type TransferOrder = {
   readonly to: string;
-  /** The carrier ends both legs so long after the other person has answered. */
+  /** Seconds after the answer of the other person at which the carrier ends both legs. */
   readonly longestSeconds: number;
-  /** That person hears the summary of the call first, where the carrier can do that. */
+  /** True when the other person is to hear the summary of the call first, if the carrier can do that. */
   readonly whispers: boolean;
 };
 
@@ -80,13 +80,13 @@ export type CallParties = Pick<DialRequest, 'from' | 'to'>;
 export type CarrierCall = {
   readonly carrierCallId: string;
   readonly status: CarrierStatus;
-  /** Of the answered call; null before its end. */
+  /** Length of the answered call in seconds; null before its end. */
   readonly durationSeconds: number | null;
-  /** What the carrier takes, in raw USDC; null until it has priced the call. */
+  /** Price of the carrier, in raw USDC; null until it has priced the call. */
   readonly priceRaw: bigint | null;
 };
 
-/** What a carrier says of the recording of a call. */
+/** A carrier's answer about the recording of a call. */
 export type FoundRecording =
   | { readonly kind: 'whole'; readonly recordingId: string; readonly durationSeconds: number }
   /** `none`: it has none by now. `unsure`: it is not whole yet, or the carrier does not know the call any more. */
@@ -144,7 +144,7 @@ export type CallbackRequest = {
 export const FAILED_TRANSFERS = ['busy', 'no-answer', 'failed', 'canceled'] as const;
 export type FailedTransfer = (typeof FAILED_TRANSFERS)[number];
 
-/** What a carrier's callback says. `callId` is ours; undefined: the call came from outside. */
+/** The content of a carrier's callback. `callId` is this server's id; undefined: the call came from outside. */
 export type CallbackEvent =
   /** The far side is connected: the carrier asks what to do with the call. */
   | {
@@ -160,7 +160,7 @@ export type CallbackEvent =
     }
   /** The person has answered to whom the call is transferred. */
   | { readonly kind: 'transferred'; readonly callId: string; readonly carrierCallId: string }
-  /** That person is on the line, and the carrier asks what they are told before they are connected. */
+  /** The target of a transfer has answered: the carrier asks for the summary to read to them before it connects them. */
   | { readonly kind: 'whisper'; readonly callId: string }
   | {
       readonly kind: 'status';
@@ -187,10 +187,10 @@ export type CallbackEvent =
       readonly thresholdRaw: bigint | null;
       readonly firedAtMs: number | null;
     }
-  /** Of no interest. */
+  /** A callback that changes nothing here. */
   | { readonly kind: 'ignored' };
 
-/** What the carrier does with a call next. */
+/** The next thing that the carrier is to do with a call. */
 export type Instruction =
   | { readonly kind: 'stream'; readonly callId: string }
   | { readonly kind: 'hang_up' }
@@ -207,7 +207,7 @@ export type CallbackAnswer = {
 export interface CarrierCallbacks {
   /** True where the headers have a well-formed signature. Without one the body is not read. */
   hasSignature(headers: CallbackRequest['headers']): boolean;
-  /** Whether the carrier has signed it. Every request that is not is answered 403. */
+  /** Returns true when the carrier has signed the request. An unsigned one is answered 403. */
   isGenuine(request: CallbackRequest): boolean;
   /** The same for the upgrade of the media stream. */
   isGenuineUpgrade(request: Omit<CallbackRequest, 'body'>): boolean;
@@ -224,7 +224,7 @@ export interface CarrierCallbacks {
   readonly acknowledgement: CallbackAnswer;
 }
 
-/** What comes on a media stream. */
+/** A message of a carrier's media stream. */
 export type MediaEvent =
   | {
       readonly kind: 'started';
@@ -274,8 +274,8 @@ export interface Carrier {
    */
   readonly ring?: ((parties: CallParties) => Promise<string | undefined>) | undefined;
   /**
-   * Has the carrier call back with `usage` once a month's spend crosses so many dollars, and at no amount that was asked for
-   * before; undefined: at none. Asking again changes nothing. Where it is absent, the carrier cannot do it.
+   * Has the carrier call back with `usage` once a month's spend crosses `thresholdUsd`, in place of earlier thresholds;
+   * undefined: at no amount. Repeating a call changes nothing. Absent: the carrier cannot do it.
    */
   readonly watchSpend?: ((thresholdUsd: number | undefined) => Promise<void>) | undefined;
 }

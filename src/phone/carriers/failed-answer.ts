@@ -1,10 +1,10 @@
 import { headOf } from '../../kernel/storable.ts';
 import { CarrierFailed } from './carrier.ts';
 
-/** What carriers answer in place of a failure that says nothing about the request itself. */
+/** Client-error statuses that say nothing about the request itself: a timeout, too early, too many requests. */
 const UNDECIDED = new Set([408, 425, 429]);
 
-/** Whether a request that was answered with this status may have been carried out, or may succeed later. */
+/** Returns `away` for a status after which the request may have been carried out or may succeed later, else `refused`. */
 export const kindOfStatus = (status: number): 'refused' | 'away' =>
   status >= 400 && status < 500 && !UNDECIDED.has(status) ? 'refused' : 'away';
 
@@ -12,13 +12,13 @@ export const kindOfStatus = (status: number): 'refused' | 'away' =>
 export const carrierAway = (carrier: string, cause: unknown): CarrierFailed =>
   new CarrierFailed('away', `${carrier} gave no answer`, { cause });
 
-/** What a carrier answered in place of doing what it was asked for. */
+/** Error answer of a carrier. */
 export type FailedAnswer = {
   readonly status: number;
   /** The carrier's own; absent where it gave none. */
   readonly code?: unknown;
   readonly words: unknown;
-  /** What the carrier's code says of the number; absent: nothing. */
+  /** Meaning of the carrier's code for the number; absent: none. */
   readonly number?: 'taken' | 'invalid' | undefined;
 };
 

@@ -5,7 +5,7 @@ import type { Carrier, CarrierName } from './carrier.ts';
 import { createTelnyx } from './telnyx/telnyx.ts';
 import { createTwilio } from './twilio/twilio.ts';
 
-/** What the settings say about the carrier: `config.phone` has it. */
+/** Settings of the carrier, from `config.phone`. */
 export type CarrierSettings = {
   readonly carrier: CarrierName | 'none';
   readonly twilio:
@@ -28,7 +28,7 @@ export function openCarrier(
     readonly fetch: Fetch;
     readonly fetchStream: FetchStream;
     readonly clock: Clock;
-    /** Where carriers call this server. */
+    /** Public origin at which carriers call this server. */
     readonly publicUrl: string | undefined;
     /** The callee inside this process. */
     readonly loopback?: (() => Carrier) | undefined;

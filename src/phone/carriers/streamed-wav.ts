@@ -2,7 +2,7 @@ import type { FetchStream, OutboundRequest } from '../../platform/egress/fetch.t
 import { CarrierFailed } from './carrier.ts';
 import { carrierAway, kindOfStatus } from './failed-answer.ts';
 
-/** What a carrier has recorded, while it comes. Undefined: the carrier does not have it. Throws CarrierFailed. */
+/** Streams a recording from its carrier. Undefined: the carrier does not have it. Throws CarrierFailed. */
 export async function streamedWav(
   carrier: string,
   fetchStream: FetchStream,

@@ -37,7 +37,7 @@ const INTERRUPTING: ReadonlySet<string> = new Set(
   alto espera para basta`.split(/\s+/),
 );
 
-/** Of those, the ones that ask for silence. They are short, and mean it however short they are. */
+/** The words of `INTERRUPTING` that ask for silence. They count however short their sound was. */
 const STOPPING: ReadonlySet<string> = new Set(
   'stop wait hold hang cancel enough quiet stopp halt warte attends arrete alto espera basta'.split(
     ' ',
@@ -47,7 +47,7 @@ const STOPPING: ReadonlySet<string> = new Set(
 /** Characters of a script that does not part its words; two of them count as a word. */
 const UNPARTED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/gu;
 
-/** What interrupts an answer. */
+/** Rules by which words interrupt an answer. */
 export type InterruptionRules = {
   /** Fewest words that interrupt, beside those that ask to stop. */
   readonly minWords: number;
@@ -69,8 +69,8 @@ function wordsOf(transcript: string): string[] {
 }
 
 /**
- * Whether these words only show that the caller is listening, so that they interrupt nothing. False where there are no
- * words: it is not known yet.
+ * Returns true when these words only show that the caller is listening, so that they interrupt nothing. Without words:
+ * false, since it is not known yet.
  */
 export function isBackchannel(
   transcript: string,
@@ -88,7 +88,7 @@ export function isBackchannel(
   return true;
 }
 
-/** What recognisers make of a cough or a rustle. */
+/** Words that recognisers make of a cough or a rustle. */
 const NOISE: ReadonlySet<string> = new Set([
   'the',
   'a',
@@ -102,11 +102,11 @@ const NOISE: ReadonlySet<string> = new Set([
   'is',
 ]);
 
-/** Whether the words of a sound that was too short to pause an answer are more than a recogniser's guess at a noise. */
+/** Returns true when the words of a sound too short to pause an answer are more than a recogniser's guess at a noise. */
 export const isShortAnswer = (transcript: string): boolean =>
   !wordsOf(transcript).every((word) => NOISE.has(word));
 
-/** Whether words, however short their sound was, ask the agent to stop. */
+/** Returns true when words, however short their sound was, ask the agent to stop. */
 export function isStop(transcript: string, ignored: ReadonlySet<string>): boolean {
   const words = transcript.length > MOST_CHARS ? [] : wordsOf(transcript);
   return (
@@ -114,7 +114,7 @@ export function isStop(transcript: string, ignored: ReadonlySet<string>): boolea
   );
 }
 
-/** Whether these words, said over an answer for `loudMs`, are meant to interrupt it. */
+/** Returns true when these words, said over an answer for `loudMs`, are meant to interrupt it. */
 export function isInterruption(
   transcript: string,
   { ignoreWords, minWords }: InterruptionRules,

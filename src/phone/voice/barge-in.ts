@@ -3,7 +3,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 import { type InterruptionRules, isInterruption, isShortAnswer, isStop } from './backchannel.ts';
 import type { CallLine } from './line/call-line.ts';
 
-/** A pause whose speech neither ends nor has words is taken back after so long. */
+/** Milliseconds after which an answer goes on whose pause brought neither words nor an end of speech. */
 const LONGEST_PAUSE_MS = 8_000;
 
 /** Utterances that may wait for their words; beyond them the oldest interrupts nothing. */
@@ -12,12 +12,12 @@ const MOST_WAITING = 16;
 /** Sound of an answer that is too short to be more of it. */
 const REST_MS = 200;
 
-/** A guess whose first words the next one repeats interrupts once the caller was loud for so long. */
+/** Milliseconds of loud speech from which the words that two transcripts in progress begin with may interrupt. */
 const GUESS_MS = 500;
 
 /**
- * What an utterance does to the answer: it is spoken over it, or has paused it, or is `decided`, since it has interrupted
- * the answer or there was none.
+ * An utterance of the caller that has no final words yet. `speaking`: over an answer that goes on; `paused`: the answer
+ * waits for its words; `decided`: it has interrupted the answer, or there was none.
  */
 type Utterance = {
   state: 'speaking' | 'paused' | 'decided';
@@ -27,11 +27,11 @@ type Utterance = {
   readonly isAtQuestion: boolean;
 };
 
-/** What of a caller's speech interrupts an answer. */
+/** Rules by which the caller's speech interrupts an answer. */
 export type BargeInRules = InterruptionRules & {
-  /** False: nothing that is said does. */
+  /** False: no speech interrupts. */
   readonly isOn: boolean;
-  /** Speech pauses an answer once it has been loud for so long. */
+  /** Milliseconds of loud speech after which the answer is paused. */
   readonly minMs: number;
 };
 
@@ -57,10 +57,10 @@ export class BargeIn {
   #newest: Utterance | undefined;
   readonly #clock: Clock;
   readonly #line: BargeInLine;
-  /** Whether an answer is being made or heard. */
+  /** Returns true while an answer is being produced that has not yet said all for now. */
   readonly #isAnswering: () => boolean;
   readonly #interrupt: () => void;
-  /** Whether the far side hears the end of a question, or has just heard it. */
+  /** Returns true while the other party hears the end of a question, or has just heard it. */
   readonly #isAtQuestion: () => boolean;
   readonly #rules: BargeInRules;
   /** Utterances that wait for their words, by their item; oldest first. */
@@ -100,12 +100,12 @@ export class BargeIn {
     if (this.#waiting.size > MOST_WAITING && oldest !== undefined) this.forgotten(oldest);
   }
 
-  /** Whether it matters how loud the caller is. */
+  /** True while the loudness of the caller matters, since the newest utterance may still pause an answer. */
   get isMeasuring(): boolean {
     return this.#newest !== undefined && this.#newest.state !== 'decided';
   }
 
-  /** The caller was loud for so long. */
+  /** Adds `ms` of loud speech to the newest utterance, which pauses the answer at `minMs`. */
   loud(ms: number): void {
     const utterance = this.#newest;
     if (utterance === undefined) return;
@@ -146,7 +146,7 @@ export class BargeIn {
     if (this.#take(itemId) !== undefined) this.#goOn();
   }
 
-  /** Whether the utterance that was heard last asks for an answer. */
+  /** True when the utterance that was heard last asks for an answer. */
   get isAddressed(): boolean {
     return this.#isAddressed;
   }
@@ -172,7 +172,7 @@ export class BargeIn {
     return this.#isAnswering() || this.#line.leftMs > 0;
   }
 
-  /** Whether words over an answer are the caller's turn. What was too short to pause the answer is a noise in its middle. */
+  /** Returns true when words over an answer are the caller's turn. Sound too short to pause the answer is noise in its middle. */
   #isReply({ isAtQuestion, loudMs, state }: Utterance, text: string): boolean {
     const { ignoreWords, isOn } = this.#rules;
     if (state === 'paused' && isInterruption(text, this.#rules, loudMs)) return true;

@@ -12,7 +12,7 @@ const DIGITS = new RegExp(`^[0-9*#wW]{1,${LIMITS.phone.digits}}$`);
 const { gatherSeconds, keys } = LIMITS.phone;
 const LANGUAGE_TAG = /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}$/;
 
-/** What the brain of a call can do to it, beside speaking. */
+/** Actions that a responder can request of its call, beside speaking. */
 const CallAction = z.discriminatedUnion('name', [
   /** Hangs up, after the words before it. `handoffData` is what a ConversationRelay application leaves to its developer. */
   z.object({
@@ -97,7 +97,7 @@ export function actionPiece({ name, ...given }: CallAction): CallPiece {
   return { kind: 'call', name, argumentsJson: JSON.stringify(given) };
 }
 
-/** What a hosted model is offered beside `CALL_TOOLS` where the call is recorded. */
+/** The tool that a hosted model is offered beside `CALL_TOOLS` in a recorded call. */
 export const STOP_RECORDING_TOOL: SessionConfig['tools'][number] = {
   type: 'function',
   name: 'stop_recording',

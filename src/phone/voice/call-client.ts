@@ -24,7 +24,7 @@ export type ActionItem = Extract<ConversationItem, { type: 'function_call' }> & 
   readonly problem?: string;
 };
 
-/** What the call hears from its session. */
+/** Events of a voice session that its call handles. */
 export type CallEvents = {
   readonly speechStarted: (itemId: string) => void;
   /** The end of an utterance was found; its words follow. */
@@ -35,7 +35,7 @@ export type CallEvents = {
   /** An utterance was dropped: it has no words. */
   readonly forgotten: (itemId: string) => void;
   readonly heard: (itemId: string, heard: Heard) => void;
-  /** Whether the words that were heard last ask for an answer. */
+  /** Returns true when the words that were heard last ask for an answer. */
   readonly isAddressed: () => boolean;
   readonly transcriberFailed: (error: Error) => void;
   readonly answerBegan: (answerId: string, labels: AnswerLabels) => void;

@@ -11,7 +11,7 @@ export type CallParties = {
   readonly metadata?: CallValues | undefined;
 };
 
-/** How the caller may cut the latest answer of a brain short. */
+/** Rules for interrupting the latest answer of a responder. */
 export type AnswerManner = {
   readonly mayBeInterrupted: boolean;
   /** It has said all for now: nothing is interrupted, though the brain may still go on with it. */

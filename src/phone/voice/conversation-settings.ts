@@ -16,7 +16,7 @@ const word = (mostChars: number) =>
     .max(mostChars)
     .refine(isStorable, { message: 'must hold no NUL and no half characters' });
 
-/** How long a turn of the caller waits after its last word. An absent member has the value of its mode. */
+/** Silence after its last word at which a turn of the caller ends. An absent member has the value of its mode. */
 const TurnDetectionSettings = z
   .strictObject({
     mode: z.enum(['fast', 'balanced', 'patient']).optional(),
@@ -30,7 +30,7 @@ const TurnDetectionSettings = z
     message: 'must not be above maxSilenceMs',
   });
 
-/** What of the caller's speech interrupts an answer. */
+/** Rules by which the caller's speech interrupts an answer. */
 const InterruptionSettings = z.strictObject({
   enabled: z.boolean().optional(),
   minWords: z.int().min(1).max(BOUNDS.minWords).optional(),
@@ -38,7 +38,7 @@ const InterruptionSettings = z.strictObject({
   ignoreWords: z.array(word(BOUNDS.wordChars)).max(BOUNDS.ignoreWords).optional(),
 });
 
-/** How the voice speaks: its speed, and words that it says as another text. */
+/** Speed of the voice, and words that it says as another text. */
 const VoiceTuning = z.strictObject({
   speed: z.number().min(BOUNDS.speed.least).max(BOUNDS.speed.most).optional(),
   pronunciations: z
@@ -76,7 +76,7 @@ const MEMBERS = {
 
 const Settings = z.object(MEMBERS).partial();
 
-/** How an agent listens and speaks on the phone, as it was set. An absent member has its default. */
+/** Settings by which an agent listens and speaks on the phone. An absent member has its default. */
 export type ConversationSettings = z.output<typeof Settings>;
 
 /** Settings that replace those of an agent. An absent member stays as it is, null is its default. */

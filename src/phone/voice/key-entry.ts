@@ -2,12 +2,12 @@ import type { Clock, TimerHandle } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { NOTES } from './notes.ts';
 
-/** How keys are gathered that a brain has asked for. */
+/** Rules of an entry of keys that a responder has asked for. */
 export type GatherRules = {
   readonly maxDigits: number;
   /** The key that ends the entry and is no part of it; undefined: none does. */
   readonly finishOnKey: string | undefined;
-  /** How long the next key is waited for, and the first one. */
+  /** Milliseconds that the first key, and each next one, is waited for. */
   readonly timeoutMs: number;
   /** The digits are written nowhere. */
   readonly isSensitive: boolean;
@@ -32,7 +32,7 @@ export class KeyEntry {
   /** Keys are kept back for `gather`, or are dropped. */
   #held: 'kept' | 'dropped' | undefined;
   #timer: TimerHandle | undefined;
-  /** Of the entry that a brain has asked for. */
+  /** Rules of the entry that a responder has asked for; undefined: there is none. */
   #rules: GatherRules | undefined;
   /** Runs once no key is taken any more that may belong to that entry. */
   #over = () => {};
@@ -58,7 +58,7 @@ export class KeyEntry {
       this.#begins({ begin: () => this.gather(rules, over), over });
       return;
     }
-    // What was pressed for a sensitive entry is told to no other one.
+    // Keys that were pressed for a sensitive entry go to no other entry.
     const kept = this.#held === 'kept' && rules.isSensitive ? this.#digits : '';
     this.close();
     this.#rules = rules;
@@ -71,8 +71,8 @@ export class KeyEntry {
   }
 
   /**
-   * Keeps the next keys back, by the rules of an entry that cannot begin yet. At most so many keys wait for it. An earlier
-   * entry is over only once that one begins.
+   * Keeps the next keys back for an entry that cannot begin yet, up to `LIMITS.phone.keys` and one that ends them. The `over`
+   * of an earlier entry runs only once this entry begins.
    */
   keep(rules: GatherRules): void {
     if (this.#isDroppingSensitive) {
@@ -96,12 +96,12 @@ export class KeyEntry {
     this.#drop();
   }
 
-  /** Whether keys are dropped. */
+  /** True while keys are dropped. */
   get isDropping(): boolean {
     return this.#held === 'dropped';
   }
 
-  /** Whether an entry is open that a brain has asked for. */
+  /** True while an entry that a responder has asked for is open, or is about to begin. */
   get isGathering(): boolean {
     if (this.#held === 'dropped') return this.#next !== undefined;
     return this.#rules !== undefined;
@@ -186,7 +186,7 @@ export class KeyEntry {
     );
   }
 
-  /** Ends the entry after so long. Where it `mayGoOn`, the keys that follow it are dropped. */
+  /** Ends the entry after `ms`. With `mayGoOn`, the keys that follow the entry are dropped. */
   #wait(ms: number, { mayGoOn = false } = {}): void {
     if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
     this.#timer = this.#clock.setTimeout(() => {

@@ -5,7 +5,7 @@ const ASK_AGAIN = 'Sorry, I could not hear that. Could you say it again?';
 /** The ending of a call whose caller cannot be transcribed. */
 export const TRANSCRIBER_LOST = 'transcriber_lost' satisfies SessionEndReason;
 
-/** Tells the caller that an utterance was lost, and ends a call that loses two in a row: nobody talks to an agent that hears nothing. */
+/** Tells the caller that an utterance was lost. Ends a call that loses `LIMITS.lostUtterances` in a row. */
 export class LostWords {
   readonly #call: { say(text: string): void; end(reason: string): void };
   #lost = 0;

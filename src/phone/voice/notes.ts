@@ -1,4 +1,4 @@
-/** What the history has of events that no one has said, each under the name of what it is about. */
+/** Prefixes of notes in the history, one for each kind of event that is not speech. */
 export const NOTES = {
   keypad: '[keypad]',
   language: '[language]',
@@ -7,6 +7,6 @@ export const NOTES = {
   transfer: '[transfer]',
 } as const;
 
-/** Whether words of the caller's side are a note and were not spoken. */
+/** Returns true when a turn of the caller's side is a note and was not spoken. */
 export const isNote = (content: string): boolean =>
   Object.values(NOTES).some((note) => content.startsWith(`${note} `));

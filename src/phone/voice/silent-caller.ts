@@ -2,14 +2,14 @@ import { LIMITS } from '../../kernel/limits.ts';
 
 const PROMPT = 'Are you still there?';
 
-/** What is said to a caller who has fallen silent, and how often in vain. */
+/** Prompts a caller who has fallen silent, and gives up after `LIMITS.phone.prompts` prompts in vain. */
 export class SilentCaller {
   readonly #isGathering: () => boolean;
   readonly #giveUp: () => void;
   #prompts = 0;
 
   constructor(options: {
-    /** Whether keys are gathered that a brain has asked for. */
+    /** Returns true while keys are gathered or a tool runs; the caller is not prompted then. */
     readonly isGathering: () => boolean;
     /** Runs where the caller has shown no sign of life since `LIMITS.phone.prompts` prompts. */
     readonly giveUp: () => void;
@@ -18,7 +18,7 @@ export class SilentCaller {
     this.#giveUp = options.giveUp;
   }
 
-  /** What a caller is asked who is silent now. Empty: nothing. */
+  /** Returns the prompt for a caller who is silent now, and counts it. Empty: none. */
   prompt(): string {
     // A person who looks for a card is not asked whether they are there.
     if (this.#isGathering()) return '';

@@ -4,9 +4,9 @@ import type { GuardedClient } from '../../platform/egress/guarded-client.ts';
 import { readBounded } from '../../platform/egress/read-body.ts';
 import type { CallSound } from './line/line-sounds.ts';
 
-/** 100 ms at 48 kHz: so much is decoded at a time. */
+/** Samples that are decoded at a time: 100 ms at 48 kHz. */
 const BLOCK_FRAMES = 4_800;
-/** What the resampler takes. */
+/** Sample rates that the resampler takes. */
 const RATE_HZ = { min: 8_000, max: 48_000 };
 
 /** A sound that was named cannot be played. */

@@ -2,13 +2,13 @@ import type { NamedTimers } from '../calls/named-timers.ts';
 import type { MediaCodec } from '../carriers/carrier.ts';
 import type { CallLine, LineConnection } from './line/call-line.ts';
 
-/** How long a stopping process takes to write down what a call has bought. */
+/** Milliseconds that a stopping process takes to journal the use of a call. */
 const HAND_OVER_MS = 200;
 
 type StreamHandoverDeps = {
   readonly line: Pick<CallLine, 'attach' | 'close' | 'detach' | 'hasReplaced' | 'isAttached'>;
   readonly timers: NamedTimers;
-  /** A stream that broke may come back within so long. */
+  /** Milliseconds within which the carrier may open a new stream for one that broke. */
   readonly lineLostMs: number;
   readonly actions: {
     readonly isTransferring: boolean;
@@ -39,8 +39,8 @@ export class StreamHandover {
   }
 
   /**
-   * The stream is gone; it may come back within `lineLostMs`, or so long after digits that the carrier sends. Nothing
-   * happens where another one has replaced it.
+   * The stream is gone; another may come within `lineLostMs`, counted from the end of digits that the carrier sends. Nothing
+   * happens when another stream has replaced this one.
    */
   detached(connection: LineConnection | undefined): void {
     const { actions, announcement, call, events, line, lineLostMs, timers } = this.#deps;
@@ -74,7 +74,7 @@ export class StreamHandover {
     // A scripted answer that has not begun stands that.
     session.cancel();
     session.billNow();
-    // What was bought is in the journal by then, which the other process reads.
+    // The journal, which the other process reads, has the use of the call by then.
     timers.after('hand over', HAND_OVER_MS, () => {
       line.close(1001, 'draining');
       timers.after('lost', lineLostMs, () => call.end('drain'));

@@ -7,7 +7,7 @@ export type Turn = {
   readonly content: string;
 };
 
-/** What was said so far, oldest first, without what has no words. */
+/** Returns the turns of a conversation, oldest first, without those that have no words. */
 export function turnsOf(items: readonly ConversationItem[]): readonly Turn[] {
   return items.flatMap((item) => {
     if (item.type !== 'message' || item.role === 'system') return [];

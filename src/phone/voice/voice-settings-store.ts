@@ -5,7 +5,7 @@ import type { ConversationSettings } from './conversation-settings.ts';
 export const VOICE_MODES = ['hosted', 'webhook'] as const;
 export type VoiceMode = (typeof VOICE_MODES)[number];
 
-/** How an agent talks on the phone, as it was set. Null: the default. */
+/** Settings of an agent for the phone, as they were set. Null: the default. */
 export type VoiceSettings = {
   readonly voiceMode: VoiceMode;
   readonly systemPrompt: string | null;

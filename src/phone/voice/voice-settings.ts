@@ -39,7 +39,7 @@ export type VoiceSettingsDeps = WebhookUrlDeps & {
   readonly catalogue: Pick<Catalogue, 'find' | 'findKeyed' | 'suggest'>;
   /** No carrier is configured: every call is refused with 503. */
   readonly isOff: boolean;
-  /** What secrets of agents are derived from. Undefined: no function is called, and no inbound URL set. */
+  /** Secret from which those of agents are derived. Undefined: no function is called, and no inbound URL set. */
   readonly sealingSecret: string | undefined;
 };
 
@@ -47,7 +47,7 @@ type AgentRef = { readonly accountId: string; readonly agentId: number };
 
 export type VoiceSettingsService = ReturnType<typeof createVoiceSettings>;
 
-/** How agents talk on the phone. A change reaches the calls that are set up after it. */
+/** Creates the service that reads and changes voice settings of agents. A change applies to calls set up after it. */
 export function createVoiceSettings(deps: VoiceSettingsDeps) {
   const { sql, catalogue, isOff } = deps;
 

@@ -45,7 +45,7 @@ export async function insertCall(
   });
 }
 
-/** Returns true when the batch still wants this attempt. Locks the batch, so that nothing changes it before the call is written. */
+/** Returns true when the batch still wants this attempt. Locks the batch: a change of it waits until the call is written. */
 async function isWanted(tx: Queryable, { attempt, batchId, seq }: BatchPlace): Promise<boolean> {
   const [batch] = await tx<{ status: string }[]>`
     select status from call_batches where id = ${batchId} for share`;

@@ -21,7 +21,7 @@ const RING_MS = 300;
 /** The far end of a media stream, as the server's calls take it. */
 export type LoopbackCall = { media(event: MediaEvent): void; detached(): void };
 
-/** What the carrier calls at this server, in the place of HTTP. */
+/** Functions of this server that the loopback carrier calls in place of HTTP. */
 export type LoopbackServer = {
   direct(event: Extract<CallbackEvent, { kind: 'answered' }>): Promise<Instruction>;
   hear(event: CallbackEvent): Promise<void>;
@@ -49,7 +49,7 @@ type LiveLine = CallParties & {
   sequence: number;
 };
 
-/** What becomes of a call to numbers that end so, in any area code. Every other number answers. */
+/** Outcome of a call by the last seven digits of its number, in any area code. Every other number answers. */
 const UNANSWERED: ReadonlyMap<string, CarrierStatus> = new Map([
   ['5550180', 'busy'],
   ['5550181', 'no-answer'],

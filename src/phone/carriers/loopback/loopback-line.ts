@@ -14,7 +14,7 @@ export interface Callee {
   hear(frame: Uint8Array | undefined): void;
   /** Keys that the agent presses. */
   digits?(digits: string): void;
-  /** Whether the person hangs up now. */
+  /** True once the person hangs up. */
   readonly isGone: boolean;
 }
 

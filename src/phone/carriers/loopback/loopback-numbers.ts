@@ -9,7 +9,7 @@ import {
 const LINES = Array.from({ length: 100 }, (_, i) => `555${String(100 + i).padStart(4, '0')}`);
 const FICTIONAL = /^\+1[2-9]\d{2}55501\d{2}$/;
 
-/** Where a search without an area code looks, in this order. */
+/** Area codes of a search that names none, in this order. */
 const AREAS = [
   { areaCode: '212', locality: 'New York', region: 'NY' },
   { areaCode: '415', locality: 'San Francisco', region: 'CA' },

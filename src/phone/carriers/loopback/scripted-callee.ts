@@ -1,15 +1,15 @@
 import { type Callee, FRAME_BYTES } from './loopback-line.ts';
 
-/** How long the other side is silent before the person speaks, in frames of 20 ms. */
+/** Silence of the other side before the person answers, in frames of 20 ms. */
 const PATIENCE_FRAMES = 40;
-/** The person says something by itself after so long a silence. */
+/** Silence, in frames of 20 ms, after which the person speaks when the other side has said nothing. */
 const SILENCE_FRAMES = 250;
 const FRAME_MS = 20;
 
-/** What the person says, as mu-law at 8 kHz. */
+/** One line of the person, as mu-law at 8 kHz. */
 export type ScriptedLine =
   | Uint8Array
-  /** Said over the other side, once so much of its answer was heard. */
+  /** A line that interrupts the other side, once `cutsInAfterMs` of its answer were heard. */
   | { readonly sound: Uint8Array; readonly cutsInAfterMs: number };
 
 /**

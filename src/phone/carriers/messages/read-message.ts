@@ -5,16 +5,16 @@ import { LIMITS } from '../../../kernel/limits.ts';
 import { CallbackMalformed, type MediaEvent } from '../carrier.ts';
 import { scanMedia } from './media-scan.ts';
 
-/** What is lifted to the messages of a media stream other than sound. */
+/** Bounds of the JSON in a media stream's messages other than sound. */
 const BOUNDS = { depth: 8, values: 500, members: 500 };
 
 const IGNORED: MediaEvent = { kind: 'ignored' };
 const NO_SOUND: Uint8Array = new Uint8Array();
 
-/** Of all connections: what was read last. An object of each of its own would be cold whenever its next message comes. */
+/** The last sound read on any connection. An object per connection would be cold in the cache at its next message. */
 const heard = { kind: 'media' as const, atMs: 0, bytes: NO_SOUND };
 
-/** How a carrier's messages differ from those of the others. Each throws CallbackMalformed. */
+/** The differences of a carrier's messages from those of other carriers. `started` throws CallbackMalformed. */
 export type MessageDialect = {
   readonly carrier: string;
   readonly started: (message: Json) => Extract<MediaEvent, { kind: 'started' }>;

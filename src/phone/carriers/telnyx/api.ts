@@ -24,7 +24,7 @@ export type TelnyxApi = {
   command(callControlId: string, action: string, body: Json): Promise<boolean>;
 };
 
-/** What Telnyx's codes say of a number: it is gone, or it cannot be called. */
+/** Meaning of Telnyx's error codes for a number: another customer has it, or it cannot be called. */
 const NUMBERS: ReadonlyMap<string, 'taken' | 'invalid'> = new Map([
   ['85001', 'taken'],
   ['85006', 'taken'],
@@ -82,7 +82,7 @@ function failureOf(status: number, said: unknown): CarrierFailed {
   return failedAnswer('telnyx', { status, code, words, number: NUMBERS.get(String(code)) });
 }
 
-/** Whether the carrier said that it does not know what was asked about. */
+/** Returns true when Telnyx does not know the call, number or recording of the request. */
 export const isUnknown = (error: unknown): boolean =>
   error instanceof CarrierFailed &&
   (error.cause as { status?: unknown } | undefined)?.status === 404;

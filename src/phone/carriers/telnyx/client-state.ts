@@ -1,4 +1,4 @@
-/** What a leg of a call is to us. Telnyx keeps it, and sends it with everything about the leg. */
+/** The role of a leg of a call. Telnyx keeps it, and sends it with each callback and stream of the leg. */
 export type ClientState =
   /** A call that we placed, or that we answered. */
   | { readonly kind: 'outbound' | 'inbound'; readonly callId: string }

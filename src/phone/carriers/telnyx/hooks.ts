@@ -5,13 +5,13 @@ import type { CallbackRequest } from '../carrier.ts';
 const TOKEN_HEADER = 'x-telnyx-streaming-auth-token';
 
 export type Hooks = {
-  /** Of every callback. Calls from outside come to the address that the application at Telnyx names: this one. */
+  /** Address of all callbacks. The application at Telnyx must name it, too, so that calls from outside come here. */
   readonly voice: string;
-  /** Of the media stream of a call. */
+  /** Returns the address of the media stream of a call. */
   media(callId: string): string;
-  /** What that stream shows. It is good for this call alone. */
+  /** Returns the token that the media stream of this call alone must show. */
   mediaToken(callId: string): string;
-  /** Whether an upgrade shows the token of the call that it names. */
+  /** Returns true when an upgrade shows the token of the call that it names. */
   isGenuineUpgrade(request: Omit<CallbackRequest, 'body'>): boolean;
 };
 

@@ -17,7 +17,7 @@ const ENCODINGS: ReadonlyMap<unknown, Started['format']['encoding']> = new Map([
   ['L16', 'linear16'],
 ]);
 
-/** Of mu-law, 20 ms: Telnyx plays no shorter chunk. */
+/** Bytes of 20 ms of mu-law, the shortest chunk that Telnyx plays. */
 const SHORTEST_BYTES = 160;
 
 /**
@@ -77,7 +77,7 @@ function startOf({ start, stream_id }: Json): Started {
   if (!isId(stream_id) || !isId(call_control_id)) {
     throw new CallbackMalformed('telnyx: a stream without its ids');
   }
-  // What goes out is at 8 kHz: a line at another rate was not asked for.
+  // Sound goes out at 8 kHz, so `streamOptions` asks for no other rate.
   if (encoding === undefined || Number(format.sample_rate) !== 8_000) {
     throw new CallbackMalformed('telnyx: a stream in a format that was not asked for');
   }

@@ -52,7 +52,7 @@ type Told = {
   readonly carrierCallId: string;
 };
 
-/** What a callback says that was found genuine. Throws CallbackMalformed. */
+/** Reads a callback whose signature was checked. Throws CallbackMalformed. */
 export function readTelnyxCallback(hook: string, { body }: CallbackRequest): CallbackEvent {
   if (hook !== 'voice') throw new CallbackMalformed(`telnyx: no hook is named "${hook}"`);
   if (body.length > LIMITS.phone.callbackBytes) throw new CallbackMalformed('telnyx: too long');

@@ -3,7 +3,7 @@ import { type Clock, nowSeconds } from '../../../kernel/clock.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { CallbackRequest } from '../carrier.ts';
 
-/** What stands before the 32 bytes of an Ed25519 key in SPKI (RFC 8410). */
+/** Prefix of the 32 bytes of an Ed25519 key in SPKI (RFC 8410). */
 const SPKI_HEAD = Buffer.from('302a300506032b6570032100', 'hex');
 const KEY_BYTES = 32;
 const SIGNATURE_BYTES = 64;

@@ -2,8 +2,8 @@ import { encodeClientState } from './client-state.ts';
 import type { Hooks } from './hooks.ts';
 
 /**
- * How a call is streamed: mu-law at 8 kHz in both directions, which every line has. Without the mode `rtp` Telnyx drops
- * whatever it is sent.
+ * Options of the media stream of a call: mu-law at 8 kHz in both directions, which every line has. Without the mode `rtp`
+ * Telnyx drops the sound that it gets.
  */
 export const streamOptions = (hooks: Hooks, callId: string) => ({
   stream_url: hooks.media(callId),

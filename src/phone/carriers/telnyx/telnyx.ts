@@ -16,7 +16,7 @@ import { telnyxPublicKey } from './signature.ts';
  */
 export function createTelnyx(
   deps: TelnyxAccount & {
-    /** What authenticates callbacks, in base64. */
+    /** Public key of the signatures of callbacks, in base64. */
     readonly publicKey: string;
     readonly connectionId: string;
     readonly fetch: Fetch;

@@ -16,7 +16,7 @@ export type TwilioApi = {
   ask<T>(request: (client: Twilio) => Promise<T>): Promise<T>;
 };
 
-/** What Twilio's codes say of a number: another account has it or there is none of its kind, or it cannot be called. */
+/** Meaning of Twilio's error codes for a number: another account has it or none is left, or it cannot be called. */
 const NUMBERS: ReadonlyMap<unknown, 'taken' | 'invalid'> = new Map([
   [21_422, 'taken'],
   [21_452, 'taken'],
@@ -61,7 +61,7 @@ function failureOf(error: unknown): CarrierFailed {
   return failedAnswer('twilio', { status, code, words, number: NUMBERS.get(Number(code)) });
 }
 
-/** Whether the carrier said that it does not know what was asked about. */
+/** Returns true when Twilio does not know the call, number or recording of the request. */
 export const isUnknown = (error: unknown): boolean =>
   error instanceof CarrierFailed &&
   (error.code === '20404' || (error.cause as { status?: unknown } | undefined)?.status === 404);

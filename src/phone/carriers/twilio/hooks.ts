@@ -1,18 +1,18 @@
 /** The addresses that Twilio is given. It signs each as it was given, so that they are written in one place. */
 export type Hooks = {
-  /** What to do with a call; `callId` where the call is known here already. */
+  /** Returns the address at which Twilio asks what to do with a call; `callId`: the call has a row here already. */
   voice(callId?: string): string;
   /** The same for a call whose stream has been before. */
   voiceAgain(callId: string): string;
   status(callId?: string): string;
   machine(callId: string): string;
-  /** Where Twilio fetches the summary that it reads to the target of a transfer. */
+  /** Returns the address of the summary that Twilio reads to the target of a transfer. */
   whisper(callId: string): string;
-  /** That this person has answered. */
+  /** Returns the address at which Twilio reports that the target of a transfer has answered. */
   transfer(callId: string): string;
   recording(callId: string): string;
   readonly usage: string;
-  /** Of the media stream. Twilio passes no query on: the call is a parameter of the stream. */
+  /** Address of all media streams. Twilio passes no query on, so the call is a parameter of the stream. */
   readonly media: string;
 };
 

@@ -1,7 +1,7 @@
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { Fetch } from '../../../platform/egress/fetch.ts';
 
-/** What the SDK asks its HTTP client for. */
+/** A request of the SDK to its HTTP client. */
 type SdkRequest = {
   readonly method: string;
   readonly uri: string;

@@ -22,7 +22,7 @@ const ANSWERED_BY: ReadonlyMap<string, AnsweredBy> = new Map([
   ['fax', 'fax'],
 ]);
 
-/** Where a callback has no sequence number, as that of an incoming call's end: the order in which states follow. */
+/** Sequence numbers by state, for callbacks without a number of their own, such as that of an incoming call's end. */
 const USUAL_ORDER: Readonly<Record<CarrierStatus, number>> = {
   queued: 0,
   ringing: 1,
@@ -35,7 +35,7 @@ const USUAL_ORDER: Readonly<Record<CarrierStatus, number>> = {
   invalid: 3,
 };
 
-/** What a callback says that was found genuine. Throws CallbackMalformed. */
+/** Reads a callback whose signature was checked. Throws CallbackMalformed. */
 export function readTwilioCallback(hook: string, request: CallbackRequest): CallbackEvent {
   const form = readForm(request.body);
   if (form === undefined) throw new CallbackMalformed('twilio: a callback beyond its bounds');
@@ -86,7 +86,7 @@ function voice(form: Form, query: URLSearchParams): CallbackEvent {
   };
 }
 
-/** Of the leg to the second party of a transfer, whose parent is the call. */
+/** Reads a callback of the leg to the target of a transfer, whose parent leg is the call. */
 function transferred(form: Form, query: URLSearchParams): CallbackEvent {
   const callId = callIdOf(query) ?? missing('call');
   const carrierCallId = fieldOf(form, 'ParentCallSid') ?? required(form, 'CallSid');
@@ -121,7 +121,7 @@ function recording(form: Form): CallbackEvent {
   };
 }
 
-/** Of our triggers: the hook may be named in another one of the account. */
+/** Reads a callback of a trigger of this server. Other triggers of the account may name the same hook: they are ignored. */
 function usage(form: Form): CallbackEvent {
   const { recurring, triggerBy, usageCategory } = TRIGGER_KIND;
   const isOurs = Object.entries({
@@ -141,7 +141,7 @@ function usage(form: Form): CallbackEvent {
 
 const callIdOf = (query: URLSearchParams): string | undefined => query.get('call') ?? undefined;
 
-/** SIP's answers to a number that nobody has: not found, gone, incomplete, ambiguous, does not exist anywhere. */
+/** SIP's answers for a number that does not exist: not found, gone, incomplete, ambiguous, does not exist anywhere. */
 const NO_SUCH_NUMBER: ReadonlySet<string> = new Set(['404', '410', '484', '485', '604']);
 
 const wholeNumber = (text: string | undefined): number | undefined =>
@@ -156,5 +156,5 @@ function missing(name: string): never {
   throw new CallbackMalformed(`twilio: a callback without ${name}`);
 }
 
-/** Of a value that is kept: the longest are addresses of recordings. */
+/** Upper bound of the characters of a required value. */
 const MOST_CHARS = 1_024;

@@ -5,7 +5,7 @@ import { streamedWav } from '../streamed-wav.ts';
 import { isUnknown, type TwilioAccount, type TwilioApi } from './api.ts';
 import type { Hooks } from './hooks.ts';
 
-/** How Twilio names the recording that a call is in. */
+/** Twilio's name for the recording of a call that is going on. */
 const CURRENT = 'Twilio.CURRENT';
 /** The call is not in a state in which it is recorded. */
 const NOT_IN_PROGRESS = '21220';

@@ -11,7 +11,7 @@ const SIGNATURE = /^[A-Za-z0-9+/]{27}=$/;
 export const hasTwilioSignature = (headers: CallbackRequest['headers']): boolean =>
   SIGNATURE.test(headers[HEADER] ?? '');
 
-/** Whether Twilio has signed this request with the token of the account. */
+/** Returns true when Twilio has signed this request with the token of the account. */
 export function isSignedByTwilio(authToken: string, request: CallbackRequest): boolean {
   const bodyHash = new URLSearchParams(queryOf(request.url)).get('bodySHA256');
   if (bodyHash !== null) {
@@ -34,7 +34,7 @@ export function isUpgradeSignedByTwilio(
   );
 }
 
-/** What Twilio signs: the address, and after it each parameter by its name. Equal values of a name count once. */
+/** Returns Twilio's signature of an address and then its parameters, sorted by name. Equal values of a name count once. */
 export function twilioSignature(authToken: string, url: string, form: Form): string {
   let signed = url;
   for (const name of [...form.keys()].sort()) {

@@ -9,6 +9,6 @@ export function statusOf(text: string): CarrierStatus | undefined {
   return isKnown(text) && text !== 'invalid' ? text : undefined;
 }
 
-/** Whether a call in this state is over. */
+/** Returns true when a call in this state is over. */
 export const isOver = (status: CarrierStatus): boolean =>
   status !== 'queued' && status !== 'ringing' && status !== 'in-progress';

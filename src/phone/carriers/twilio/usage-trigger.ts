@@ -1,10 +1,10 @@
 import { isUnknown, type TwilioApi } from './api.ts';
 import type { Hooks } from './hooks.ts';
 
-/** Of one account, all of our hook: more than one is left over from another threshold. */
+/** Upper bound of the triggers of an account that are read. More than one of our hook are left from other thresholds. */
 const MOST_TRIGGERS = 100;
 
-/** Of a month's whole price. */
+/** Kind of the trigger of this server: the total price of a month. */
 export const TRIGGER_KIND = {
   usageCategory: 'totalprice',
   triggerBy: 'price',
@@ -20,7 +20,7 @@ type Deps = { readonly api: TwilioApi; readonly hooks: Hooks };
 export async function setUsageTrigger(deps: Deps, thresholdUsd: number | undefined): Promise<void> {
   const { api, hooks } = deps;
   const ours = await findOurs(deps).catch((error: unknown) => {
-    // What speaks Twilio's API without its triggers has none to remove.
+    // A server that speaks Twilio's API without triggers has none to remove.
     if (thresholdUsd === undefined && isUnknown(error)) return [];
     throw error;
   });

@@ -18,7 +18,7 @@ export type LineConnection = {
 /** The far side speaks, or digits are to be sent to it, for which its carrier may close the stream. */
 type EndHold = 'speech' | 'digits';
 
-/** How soon a mark is looked for again that is overdue. */
+/** Milliseconds until the next look for a mark that is overdue. */
 const MARK_WAIT_MS = 20;
 
 /** Sound that was stopped. An interruption may be taken back; then it is heard yet. */
@@ -29,9 +29,8 @@ type Stopped = {
 };
 
 /**
- * What is heard on a telephone line. It sends sound ahead of its time, but no further than `LIMITS.phone.aheadMs`, and
- * knows from marks what the far side has heard. An interruption may be taken back: sound that was paused goes on from
- * where it was heard.
+ * Plays sound to the other party of a call. Sound is sent up to `LIMITS.phone.aheadMs` ahead of its time, and marks tell
+ * which part was heard. An interruption may be taken back: paused sound goes on from where it was heard.
  */
 export class CallLine {
   readonly #clock: Clock;
@@ -41,7 +40,7 @@ export class CallLine {
   #connection: LineConnection | undefined;
   /** Undefined: the line plays. */
   #paused: Stopped | undefined;
-  /** What the last stream had not played; undefined: the stream stands. */
+  /** Sound that the last stream had not played; undefined: none was lost. */
   #lost: Stopped | undefined;
   /** Sound that is no answer is played: `sent` as a whole, it is heard to its end. */
   #sounding: 'sending' | 'sent' | 'none' = 'none';
@@ -81,7 +80,7 @@ export class CallLine {
     this.#waits.wake();
   }
 
-  /** Whether the line has another stream than this one. */
+  /** Returns true when another stream has replaced this one on the line. */
   hasReplaced(connection: LineConnection): boolean {
     return this.#connection !== undefined && this.#connection !== connection;
   }
@@ -138,7 +137,7 @@ export class CallLine {
     this.#waits.wake();
   }
 
-  /** Whether sound that is no answer is played, or waits to be. */
+  /** True while sound that is no answer is played or waits. */
   get isSounding(): boolean {
     return this.#sounding === 'sending' || (this.#sounding === 'sent' && this.isPlaying);
   }
@@ -154,12 +153,12 @@ export class CallLine {
     }
   }
 
-  /** How often and how long the line was silent in the middle of an answer. */
+  /** Number and length of the silences of the line in the middle of answers. */
   get dry(): LinePlayback['dry'] {
     return this.#playback.dry;
   }
 
-  /** Whether the far side has still something to hear. */
+  /** True while the other party has sound left to hear. */
   get isPlaying(): boolean {
     return this.#aheadMs() > 0;
   }
@@ -169,12 +168,12 @@ export class CallLine {
     return this.#aheadMs();
   }
 
-  /** Whether something is done once the far side has heard everything. */
+  /** True while a callback waits until the other party has heard everything. */
   get isEndAwaited(): boolean {
     return this.#marks.isWaiting;
   }
 
-  /** What the far side has heard of the item that it hears now, or heard last. Undefined: nothing was played. */
+  /** The heard part of the item that the other party hears now, or heard last. Undefined: nothing was played. */
   get heard(): Played | undefined {
     const nowMs = this.#clock.monotonicMs();
     return this.#paused === undefined ? this.#playback.heard(nowMs) : this.#paused.heard;
@@ -227,13 +226,13 @@ export class CallLine {
     if (this.#endHeldBy.size === 0) this.#markEnd();
   }
 
-  /** What waits for the end of the sound waits until `releaseEnd`. */
+  /** Holds the callback of `afterPlayed` back until `releaseEnd`. */
   holdEnd(by: EndHold): void {
     this.#endHeldBy.add(by);
     this.#marks.disarm();
   }
 
-  /** What waits for the end of the sound waits for all that was sent by now, unless it is held for another reason. */
+  /** Lets the callback of `afterPlayed` wait for all sound that was sent by now, unless another reason holds the end. */
   releaseEnd(by: EndHold): void {
     if (!this.#endHeldBy.delete(by) || this.#endHeldBy.size > 0) return;
     if (this.#connection === undefined) this.#marks.cutShort();

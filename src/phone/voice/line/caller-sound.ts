@@ -45,12 +45,12 @@ export class CallerSound implements InOrderListener {
     return this.#sound.counters;
   }
 
-  /** Whether the far side is not heard any more. */
+  /** True once the other party is no longer heard. */
   get isMuted(): boolean {
     return this.#isMuted;
   }
 
-  /** Whether the last seconds sounded like music. Only known where the noise of the line is suppressed. */
+  /** True when the last seconds sounded like music. Always false when the noise of the line is not suppressed. */
   get isMusic(): boolean {
     return this.#cleaner?.isMusic ?? false;
   }

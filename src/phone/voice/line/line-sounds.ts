@@ -59,7 +59,7 @@ export class LineSounds {
       });
   }
 
-  /** Whether a sound is played, or waits. */
+  /** True while a sound is played or waits. */
   get isActive(): boolean {
     return this.#waiting > 0;
   }

@@ -1,8 +1,8 @@
 import type { Clock, TimerHandle } from '../../../kernel/clock.ts';
 
 /**
- * What waits for the echo of a mark of one telephone line: at most one thing that also happens without it, and one that
- * happens only with it.
+ * Callbacks that wait for the echo of a mark on one telephone line: at most one that also runs without the echo, and one
+ * that runs only with it.
  */
 export class MarkWaits {
   readonly #clock: Clock;
@@ -22,7 +22,7 @@ export class MarkWaits {
     this.#sooner = { done, withinMs };
   }
 
-  /** Whether a wait that `atLatest` began is under way. */
+  /** True while a wait that `atLatest` began is under way. */
   get isWaiting(): boolean {
     return this.#sooner !== undefined;
   }

@@ -24,7 +24,7 @@ export class LineCleaner {
     this.#frame = new Int16Array(frameSamples(format.sampleRateHz));
   }
 
-  /** Whether the last seconds of the line sounded like music. */
+  /** True when the last seconds of the line sounded like music. */
   get isMusic(): boolean {
     return this.#music.isMusic;
   }

@@ -17,7 +17,7 @@ export type RelayLinkEvents = {
   ended(): void;
   /** There is no connection any more, and there will be none. Comes at most once. */
   failed(message: string): void;
-  /** Whether an answer is under way, which another connection would know nothing of. */
+  /** Returns true while an answer is under way, which a new connection would not go on with. */
   isAnswering(): boolean;
 };
 

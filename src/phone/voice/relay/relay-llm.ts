@@ -24,7 +24,7 @@ export type RelayLlmDeps = RelayLinkDeps & { readonly random: Random };
 export interface RelayLlm extends Llm {
   /** The caller has pressed a key. */
   dtmf(digit: string): void;
-  /** The caller has interrupted an answer, of which so much was heard. */
+  /** The caller has interrupted an answer after hearing `utteranceUntilInterrupt` of it. */
   interrupted(utteranceUntilInterrupt: string, durationMs: number): void;
   /**
    * Sets what is called when the application has something to say that no answer waits for, or has failed: the next
@@ -172,7 +172,7 @@ class RelaySession implements RelayLlm {
     };
   }
 
-  /** What the caller has said since the last answer and the application does not know yet. Notes are no words of theirs. */
+  /** Returns the caller's words since the last answer that were not sent to the application yet, without notes. */
   #unsentWords(items: readonly ConversationItem[]): string | undefined {
     const turns = turnsOf(items);
     const from = turns.findLastIndex(({ role }) => role === 'assistant') + 1;

@@ -3,17 +3,17 @@ import { tryParseJson } from '../../../kernel/json/parse-json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { type CallAction, readCallAction } from '../call-actions.ts';
 
-/** What an application of ConversationRelay says, as far as it is heard. */
+/** A message of a ConversationRelay application that this server acts on. */
 export type RelayMessage =
   /** Words to speak. `isLast`: the answer ends with them. */
   | (Partial<Manner> & { readonly kind: 'text'; readonly token: string; readonly isLast: boolean })
   | (Partial<Manner> & { readonly kind: 'action'; readonly action: CallAction });
 
-/** How an answer may be cut short. */
+/** Rules for cutting an answer short. */
 export type Manner = {
   /** The caller may interrupt it. Undefined: as the agent's settings say. */
   readonly isInterruptible: boolean | undefined;
-  /** What the application says next cuts it short. */
+  /** True when the next words of the application cut the answer short. */
   readonly isPreemptible: boolean;
 };
 

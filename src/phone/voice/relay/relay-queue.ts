@@ -6,7 +6,7 @@ import type { RelayMessage } from './relay-message.ts';
 /** A piece of an answer, or its end. */
 type Entry = AnswerPiece | 'last';
 
-/** What an application has said and no answer has taken yet, answer by answer. */
+/** Words and actions of an application that no answer has taken yet, with the end of each answer. */
 export class RelayQueue {
   #entries: Entry[] = [];
   #chars = 0;

@@ -4,7 +4,7 @@ import { TURN_MODES, type TurnWaits } from '../../../voice/session/turns/end-of-
 import { type BargeInRules, USUAL_RULES } from '../barge-in.ts';
 import type { ConversationSettings } from '../conversation-settings.ts';
 
-/** How the turns of a call end. Speech over an answer is judged on the line, by what is said. */
+/** Returns the turn detection of a call. Speech over an answer is judged by its words, in `BargeIn`. */
 export function turnDetectionOf({
   idleSeconds,
   turnDetection,
@@ -39,7 +39,7 @@ const idleTimeoutMs = (idleSeconds: number | undefined): number | null => {
   return idleSeconds === 0 ? null : idleSeconds * 1_000;
 };
 
-/** What of the caller's speech interrupts an answer of a call. */
+/** Returns the rules by which the caller's speech interrupts an answer of a call. */
 export const bargeInRules = (
   settings: ConversationSettings['interruption'] = {},
 ): BargeInRules => ({

@@ -11,7 +11,7 @@ export class ReplyLines {
     this.#maxBytes = maxBytes;
   }
 
-  /** Whether all that may be read has been. */
+  /** True once `maxBytes` were read. */
   get isFull(): boolean {
     return this.#bytes >= this.#maxBytes;
   }

@@ -57,7 +57,7 @@ export class WebhookAnswer {
     return [...pieces, actionPiece({ name: 'end_call' })];
   }
 
-  /** What is left to say once the body has ended. */
+  /** Returns the words left to say once the body has ended: the last interim text, when no final line came. */
   end(): LlmPiece[] {
     return this.#hasFinal ? [] : this.#say(this.#interim);
   }

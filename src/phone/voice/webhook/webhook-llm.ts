@@ -19,7 +19,7 @@ export type WebhookLlmDeps = {
   readonly clock: Clock;
   /** The headers by which the webhook may continue the trace of the turn that it answers. */
   readonly traceHeaders?: (() => Readonly<Record<string, string>>) | undefined;
-  /** How long an answer may take from the request to its last byte. */
+  /** Milliseconds that an answer may take from the request to its last byte. */
   readonly answerMs?: number;
 };
 

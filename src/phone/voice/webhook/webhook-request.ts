@@ -5,9 +5,8 @@ import type { CallParties } from '../call-parties.ts';
 import { turnsOf } from '../turns-of.ts';
 
 /**
- * What a voice webhook is asked: what the caller has said since the last answer, and the turns before it; `digits` are those that it has
- * asked for, and are in this request alone. Undefined where the caller has
- * not said anything since the last answer.
+ * Returns the body of a request to a voice webhook: the caller's words since the last answer, the turns before them, and
+ * the `digits` that the webhook has asked for. Undefined: the caller has said nothing since the last answer.
  */
 export function webhookRequest(
   { callId, direction, from, metadata, to, variables }: CallParties,
