@@ -55,7 +55,7 @@ export function tightestCap(headers: Headers, nowMs: number): UpstreamCap | unde
   return tightest;
 }
 
-/** Returns the used share of a cap in basis points. Without its limit, only a cap without a rest has a known share. */
+/** Returns the used share of a cap in basis points. Without the limit, the share is known only when nothing is left. */
 export const usedShareBps = ({ remaining, usedBps }: UpstreamCap): number | undefined =>
   remaining === 0 ? WHOLE_BPS : (usedBps ?? undefined);
 

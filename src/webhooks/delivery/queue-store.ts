@@ -89,8 +89,7 @@ export type AttemptOutcome = {
   readonly id: bigint;
   readonly webhookId: number;
   /**
-   * End of the claim under which the attempt was made. A later claim by another process has another end, and this outcome does
-   * not count.
+   * End of the claim under which the attempt was made. A later claim has another end, and this outcome is then not written to the delivery.
    */
   readonly claimedUntil: Date;
   readonly status: DeliveryStatus;
