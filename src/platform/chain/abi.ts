@@ -1,4 +1,4 @@
-/** What contracts speak: words of 32 bytes, in hex without `0x` while they are put together. */
+/** ABI encoding of contract calls and answers: words of 32 bytes, in hex without `0x` while they are joined. */
 
 const WORD_CHARS = 64;
 

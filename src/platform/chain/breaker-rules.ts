@@ -16,7 +16,7 @@ export const BREAKER_REASONS = {
 
 export type BreakerReason = keyof typeof BREAKER_REASONS;
 
-/** What was read of the chain, all at one block. */
+/** Reading of the chain: its head and both feeds, all at one block. */
 export type BreakerReading = { readonly head: Block; readonly feeds: FeedReading };
 
 const BPS = 10_000n;
@@ -29,7 +29,7 @@ export function findReason(
   { head, feeds }: BreakerReading,
   time: {
     readonly nowSec: number;
-    /** How much of it has passed since the reading. */
+    /** Seconds that have passed since the reading. */
     readonly sinceSec: number;
     readonly skewSeconds: number;
   },

@@ -5,7 +5,7 @@ import { BREAKER_REASONS, type BreakerReading, findReason, isOld } from './break
 import { type Feeds, readFeeds } from './feeds.ts';
 import type { Rpc } from './rpc.ts';
 
-/** Whether paid requests may go out: they may not while it is active, nor while the chain cannot be read. */
+/** Verdict on paid requests. They are refused while the breaker is active, and while the chain cannot be read. */
 export type BreakerVerdict = {
   readonly kind: 'clear' | 'active' | 'stale';
   /** As `GET /v1/status` numbers it; 0 when clear. */
@@ -41,7 +41,7 @@ export function createBreaker(deps: {
   readonly rpc: BreakerRpc | undefined;
   readonly feeds: Feeds;
   readonly chainId: number;
-  /** How far the time of the chain and of this server may be apart. */
+  /** Seconds by which the time of the chain and of this server may differ. */
   readonly skewSeconds: number;
   readonly clock: Clock;
   readonly log: Log;

@@ -111,7 +111,7 @@ export function createFacilitator(deps: {
         const account = await opened;
         const from = account.address;
         const data = encodeTransfer(authorization, signature);
-        // What the token would refuse is known before any gas is spent on it.
+        // The estimate rejects a transfer that the token would refuse, before any gas is spent.
         const needed = await rpc.estimateGas({ from, to: usdc, data });
         if (needed > LIMITS.facilitatorGas) {
           throw new RpcUnavailable('a transfer needs more gas than any transfer does');

@@ -7,7 +7,7 @@ import type { Block } from './rpc-answers.ts';
 export type Feeds = {
   /** The price of ether in dollars. */
   readonly price: string;
-  /** Whether those who order this chain's transactions are at work: 0 when they are. */
+  /** Uptime of the sequencer, which orders this chain's transactions. The contract answers 0 while the sequencer is up. */
   readonly sequencer: string;
 };
 
@@ -20,7 +20,7 @@ export type Round = {
 
 export type FeedReading = {
   readonly price: Round;
-  /** Of the round before; nothing when the latest is the first of its kind. */
+  /** Answer of the round before; undefined when the latest round is the first of its contract. */
   readonly previousAnswer: bigint | undefined;
   readonly decimals: number;
   readonly sequencer: Round;

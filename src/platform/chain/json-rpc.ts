@@ -5,7 +5,7 @@ import { AnswerTooLarge, type Fetch } from '../egress/fetch.ts';
 
 export type RpcCall = { readonly method: string; readonly params: readonly unknown[] };
 
-/** What became of one question. Only `error` is the node's own word that it will not answer. */
+/** Outcome of one request to the node. Only `error` is the node's own refusal to answer it. */
 export type RpcReply =
   | { readonly kind: 'result'; readonly result: unknown }
   | { readonly kind: 'error'; readonly code: number; readonly message: string }

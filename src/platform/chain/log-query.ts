@@ -51,7 +51,7 @@ export const isSameLog = (
   other: Pick<ChainLog, 'blockHash' | 'logIndex'>,
 ): boolean => one.blockHash === other.blockHash && one.logIndex === other.logIndex;
 
-/** Whether a log is one that was asked for: a node's word alone never makes it so. */
+/** Returns true when a log matches the query. The node's answer alone is not trusted. */
 export function isAskedFor(query: LogQuery, log: ChainLog): boolean {
   return (
     log.address === query.address.toLowerCase() &&

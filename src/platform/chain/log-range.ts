@@ -22,7 +22,7 @@ export type BlockRange<To extends Pick<Block, 'number' | 'hash'> = Pick<Block, '
 /** More logs of one wallet in one block than a node returns or we read: any stranger can cause them for little money. */
 export type Flood = { readonly wallet: string; readonly blockNumber: number };
 
-/** How many questions one read may still ask. */
+/** Requests that one read may still make. */
 export type Allowance = { left: number };
 
 export const readAllowance = (): Allowance => ({ left: LIMITS.logQueriesPerRead });

@@ -44,7 +44,7 @@ export async function askEach(
   return answers;
 }
 
-/** What the contract answered; nothing when it refused. */
+/** Returns the contract's answer, or undefined when the contract reverted. */
 export async function askOne(
   rpc: CallRpc,
   question: ContractCall,

@@ -2,7 +2,7 @@
 const LAST_RESERVED = 0xffffn;
 
 /**
- * Whether an address belongs to no key: the zero address, which a failed `ecrecover` answers, and the range of the
+ * Returns true when an address belongs to no key: the zero address, which a failed `ecrecover` answers, and the range of the
  * precompiles, which answer calls without being wallets.
  */
 export const isReservedAddress = (address: string): boolean => BigInt(address) <= LAST_RESERVED;

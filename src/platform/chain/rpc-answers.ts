@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { LogsBloom } from './bloom.ts';
 
-/** What this server reads of a block: its number, its hash and its time. */
+/** Fields of a block that this server reads. */
 export type Block = {
   readonly number: number;
   readonly hash: string;

@@ -44,7 +44,7 @@ export class RpcReverted extends Error {
 
 export type Call = { readonly to?: string; readonly from?: string; readonly data: `0x${string}` };
 
-/** What a chain transaction offers for its gas. */
+/** Fees that a chain transaction offers for each unit of gas. */
 export type Fees = { readonly maxFeeWei: bigint; readonly priorityFeeWei: bigint };
 
 /** The chain, as far as it can be asked. Every method rejects with RpcUnavailable or RpcReverted only. */
@@ -67,7 +67,7 @@ export interface Rpc {
   send(rawTransaction: string): Promise<string>;
   /** Nothing while the transaction is in no canonical block. */
   receipt(txHash: string): Promise<Receipt | undefined>;
-  /** How many transactions an address has sent, with those that wait to be mined. */
+  /** Number of transactions that an address has sent, including those that wait to be mined. */
   transactionCount(address: string): Promise<number>;
   /** Enough for the next blocks even when each is full. */
   fees(): Promise<Fees>;
@@ -78,14 +78,14 @@ export interface Rpc {
 /** A chain that is only asked what its contracts answer. */
 export type CallRpc = Pick<Rpc, 'call'>;
 
-/** What nodes say when the code itself failed, as opposed to the node: reverts and every fault of the EVM. */
+/** Error texts of nodes when the code failed and not the node: reverts and every fault of the EVM. */
 const EXECUTION_FAILED =
   /revert|out of ?gas|outofgas|invalid opcode|opcodenotfound|invalid ?jump|stack ?(under|over)flow|evm error/i;
 const EXECUTION_REVERTED_CODE = 3;
-/** What nodes say of ranges and answers beyond their bounds; each has words of its own. */
+/** Error texts of nodes about ranges and answers beyond their bounds; each node has its own. */
 const TOO_MUCH =
   /block range|range (is )?too|limited to|response (size|too large)|too many (results|logs|blocks)|more than [\d,]+ (results|logs)|max (results|range)|query timeout/i;
-/** Of the same words, but about a block that the node lacks, or about how often it is asked. */
+/** Error texts that match `TOO_MUCH` but mean a block that the node lacks, or the rate of the requests. */
 const OTHERWISE = /head block|invalid|rate/i;
 
 /** Speaks with one node. Bounded in time, in answer size and in calls under way. */
@@ -111,7 +111,7 @@ export function createRpc(node: { readonly url: string; readonly fetch: Fetch })
       const questions = [
         { method: LOGS, params: [logFilter(query)] },
         { method: BLOCK, params: [known, false] },
-        // What answers for blocks and what answers for logs may be two machines, one behind the other.
+        // Two machines may answer for blocks and for logs, one of them behind the other.
         ...filters.flatMap((filter) =>
           filter === undefined ? [] : [{ method: LOGS, params: [filter] }],
         ),
@@ -138,7 +138,7 @@ export function createRpc(node: { readonly url: string; readonly fetch: Fetch })
 const BLOCK = 'eth_getBlockByNumber';
 const LOGS = 'eth_getLogs';
 
-/** What a reply holds, in the shape that the question has; everything else is one of the two errors. */
+/** Returns the result of a reply in the shape that the request expects, or throws RpcUnavailable, RpcReverted or RpcTooMuch. */
 function take<T>(answer: z.ZodType<T>, reply: RpcReply): T {
   switch (reply.kind) {
     case 'lost':

@@ -3,7 +3,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { CallRpc } from './rpc.ts';
 
-/** What wallets hold on chain. */
+/** USDC balances of wallets on chain. */
 export interface UsdcBalances {
   /** Seconds old at most; null where it cannot be read. */
   read(wallet: string): Promise<bigint | null>;

@@ -6,7 +6,7 @@ import type { Block } from './rpc-answers.ts';
 
 const BALANCE_OF = '0x70a08231';
 
-/** What wallets hold as of one block, in their order; undefined where the chain could not answer. */
+/** Returns the USDC balances at one block, in the order of `wallets`; undefined where the chain could not answer. */
 export async function usdcHeld(
   rpc: CallRpc,
   usdc: string,

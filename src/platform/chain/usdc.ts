@@ -13,7 +13,7 @@ export const USDC_EVENTS = {
   transfer: '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef',
 } as const;
 
-/** Where a log stands; `blockHash` and `logIndex` together name it for ever. */
+/** Position of a log on the chain. `blockHash` and `logIndex` together identify it for ever. */
 export type LogPlace = Pick<ChainLog, 'txHash' | 'blockNumber' | 'blockHash' | 'logIndex'>;
 
 /** USDC that has moved. */
@@ -27,7 +27,7 @@ export type Transfer = LogPlace & {
 export type AuthorizationLog = LogPlace & { readonly authorizer: string; readonly nonce: string };
 
 export type UsedAuthorization = AuthorizationLog & {
-  /** What it moved: the transfer that stands right behind it. Nothing else proves a payment. */
+  /** Transfer of the authorization: the log right behind it. Nothing else proves a payment. */
   readonly transfer: Pick<Transfer, 'to' | 'valueRaw'> | undefined;
 };
 
@@ -58,8 +58,8 @@ export function decodeLog(log: ChainLog): UsdcEvent {
 }
 
 /**
- * What has left some wallets by authorizations, and which authorizations were called off, in the order of
- * the chain: one question to the node for every few hundred wallets.
+ * Returns the authorizations of some wallets that moved USDC, and those that were canceled, in the order of the chain. Makes
+ * one request to the node for every few hundred wallets.
  */
 export async function outgoing(
   rpc: LogRpc,
@@ -107,7 +107,7 @@ export async function carriedOut(
   });
 }
 
-/** What has come into some wallets, in the order of the chain. */
+/** Returns the transfers into some wallets, in the order of the chain. */
 export async function incoming(
   rpc: LogRpc,
   usdc: string,

@@ -38,7 +38,7 @@ const METADATA_V6 = cidrs(['fd00:ec2::/32', 'fd20:ce::/32']);
 /** The only range that holds public addresses; mapped, compatible, NAT64 and all the rest lie outside of it. */
 const GLOBAL_V6 = cidrs(['2000::/3']);
 
-/** What is special inside of it: protocol assignments with Teredo, documentation, 6to4, AS112. */
+/** Special ranges inside `GLOBAL_V6`: protocol assignments with Teredo, documentation, 6to4, AS112. */
 const REFUSED_V6 = cidrs([
   '2001::/23',
   '2001:db8::/32',

@@ -64,7 +64,7 @@ export class AnswerBody implements AsyncIterable<Uint8Array> {
     this.#waiter = undefined;
   }
 
-  /** Whether the source waits for the reader, and not the reader for the source. */
+  /** True when the source waits for the reader, not the reader for the source. */
   get isFull(): boolean {
     return this.#isFull;
   }

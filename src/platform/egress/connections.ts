@@ -3,7 +3,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 import { Connection } from './connection.ts';
 
 export type ConnectionBounds = {
-  /** Of all origins together, busy and idle. */
+  /** Connections to all origins together, busy and idle. */
   readonly total: number;
   readonly perOrigin: number;
   readonly idle: number;
@@ -15,7 +15,7 @@ export const CONNECTION_BOUNDS: ConnectionBounds = {
   idle: LIMITS.outboundIdleConnections,
 };
 
-/** Where a connection leads, and what it was made for. Connections are interchangeable when all of it is equal. */
+/** Destination and header bound of a connection. Connections with equal lanes are interchangeable. */
 export type Lane = {
   readonly origin: string;
   readonly address: string;

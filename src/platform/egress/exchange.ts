@@ -35,7 +35,7 @@ export type ExchangeOptions = {
   readonly onOver: () => void;
 };
 
-/** What carries one exchange at a time. */
+/** Connection that carries one exchange at a time. */
 export interface Carrier {
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void;
   /**

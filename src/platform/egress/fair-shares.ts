@@ -71,7 +71,7 @@ class Half {
     const ofAgent = (this.#byAgent.get(agent) ?? 0) + 1;
     const free = this.#places - this.held;
     if (ofAccount > free) return undefined;
-    // Of what the account and the free places come to, half is the account's.
+    // The account gets half of the sum of its own places and the free ones.
     const leftToAccount = Math.floor((free + ofAccount - 1) / 2) - ofAccount + 1;
     if (ofAgent > 1 && ofAgent > 3 * leftToAccount) return undefined;
     this.held++;

@@ -32,7 +32,7 @@ const METADATA_NAMES = [
 
 const under = (host: string, domain: string) => host === domain || host.endsWith(`.${domain}`);
 
-/** Whether a name is one of a machine or a network: no dot in it, or below a domain that is never public. */
+/** Returns true for the name of a machine or a local network: without a dot, or below a domain that is never public. */
 export const isLocalName = (host: string): boolean =>
   !host.includes('.') || LOCAL_DOMAINS.some((domain) => under(host, domain));
 

@@ -16,10 +16,10 @@ const HOP_BY_HOP = new Set([
 const FRAMING = new Set(['host', 'content-length', 'expect']);
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-/** What a field value may hold on the wire, one byte a character. */
+/** Characters of a field value on the wire, one byte each. */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Whether a name and its value can stand on the wire. */
+/** Returns true when a name and its value are valid on the wire. */
 export const isHeader = ([name, value]: Header): boolean => TOKEN.test(name) && VALUE.test(value);
 
 /**
@@ -38,7 +38,10 @@ export function endToEndHeaders(headers: readonly Header[]): readonly Header[] {
   });
 }
 
-/** What of a caller's headers goes out: end-to-end ones only, without those that frame the message. */
+/**
+ * Returns the headers of a caller that are sent on: end-to-end ones, without those that frame the message. Throws
+ * BadRequestHeader for invalid or too large ones.
+ */
 export function outgoingHeaders(headers: readonly Header[]): readonly Header[] {
   let bytes = 0;
   for (const [name, value] of headers) {
