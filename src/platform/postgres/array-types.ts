@@ -24,7 +24,7 @@ function arrayType(oid: number, element: (text: string) => unknown): ArrayType {
   return {
     to: oid,
     from: [oid],
-    // What is a literal already goes out as it is.
+    // A literal is sent unchanged.
     serialize: (value) => (Array.isArray(value) ? textArray(value.map(textOf)) : value),
     parse: (literal) => parseArray(literal, element),
   };

@@ -3,7 +3,7 @@ import { createRequire, Module } from 'node:module';
 import { dirname, join } from 'node:path';
 import type postgres from 'postgres';
 
-/** What the driver gets wrong and how it is put right: a diff, which says why and where that is reported. */
+/** Corrections of the driver's faults: a diff that names the reason of each and its report. */
 const PATCH = 'postgres+3.4.9.patch';
 
 type Compiling = Module & { _compile(source: string, file: string): void };

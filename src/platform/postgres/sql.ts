@@ -6,10 +6,10 @@ import { driver } from './driver.ts';
 /** The one database driver, for the embedded server and for a URL alike. */
 export type Sql = postgres.Sql;
 export type SqlTransaction = postgres.TransactionSql;
-/** What a store function needs: a pool or an open transaction. */
+/** Connection of a store function: a pool or an open sql transaction. */
 export type Queryable = Sql | SqlTransaction;
 
-/** Where a PostgreSQL server is: a URL, or the socket directory of the embedded one. */
+/** Address of a PostgreSQL server: a URL, or the socket directory of the embedded one. */
 export type DatabaseTarget =
   | { readonly kind: 'url'; readonly url: string }
   | {

@@ -56,8 +56,8 @@ const NOT_NOW = new Set([
 const NOT_NOW_CLASSES = new Set(['08', '53', '58']);
 
 /**
- * Whether sending the same statement again may succeed; everything else is a bug in it. The outcome of
- * the first one is unknown.
+ * Returns true when the same statement may succeed if it is sent again; any other error is a bug in the statement. The outcome
+ * of the first attempt is unknown.
  */
 export function isTransient(error: unknown): boolean {
   const code = errorCode(error);

@@ -12,7 +12,7 @@ export async function listTables(sql: Queryable): Promise<TableLine[]> {
   return [...rows];
 }
 
-/** Where every sequence stands. Sequences ignore snapshots: what is read last is never behind the rows. */
+/** Reads the position of every sequence. Sequences ignore snapshots, so positions read after the rows are never behind them. */
 export async function listSequences(sql: Queryable): Promise<Tail['sequences']> {
   const names = await sql<{ name: string }[]>`
     select relname as name from pg_class

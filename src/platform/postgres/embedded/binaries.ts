@@ -21,7 +21,7 @@ const GLIBC_LOADERS: Readonly<Record<string, readonly string[]>> = {
 };
 const Links = z.array(z.object({ source: z.string(), target: z.string() }));
 
-/** What finding the binaries has to know of the machine; tests bring another one. */
+/** Facts of the machine that decide which binaries are found; tests pass other ones. */
 export type Machine = {
   readonly platform: string;
   readonly arch: string;

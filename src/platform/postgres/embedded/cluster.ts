@@ -11,7 +11,7 @@ import { INITDB_OPTIONS, POSTGRES_MAJOR } from './settings.ts';
 const DATA = `postgres-${POSTGRES_MAJOR}`;
 const UNFINISHED = `${DATA}.init-`;
 
-/** Where the data stands inside the directory that the operator named: a mount point cannot be renamed onto. */
+/** Returns the data directory inside the directory that the operator named: a mount point cannot be the target of a rename. */
 export const dataDirectoryIn = (directory: string): string => join(directory, DATA);
 
 /** The owner of the data that is there, after checking that these binaries can read it. */
@@ -85,7 +85,7 @@ async function runInitdb(
   throw new EmbeddedDatabaseError(`The database could not be made: ${result.output}`);
 }
 
-/** What a killed start left. Its initdb may still be writing, so a failure to remove waits for the next start. */
+/** Removes the folders of killed starts. Their initdb may still be writing, so a failed removal is left to the next start. */
 async function removeUnfinished(directory: string): Promise<void> {
   for (const name of await readdir(directory)) {
     if (!name.startsWith(UNFINISHED)) continue;

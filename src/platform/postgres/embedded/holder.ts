@@ -41,7 +41,7 @@ export function findHolder(dataDirectory: string): Holder {
   };
 }
 
-/** What cannot be seen is taken for a postmaster: a wrong refusal is better than two of them. */
+/** Returns true for a process that cannot be inspected too: a wrong refusal is better than two postmasters. */
 function isPostmasterOf(found: ProcessInfo, dataDirectory: string): boolean {
   if (found.cwd !== '') return found.cwd === realpathSync(dataDirectory);
   return found.command === '' || /postgres/.test(found.command);

@@ -8,9 +8,9 @@ import { type Account, type System, UNSHARE } from './system-accounts.ts';
 export type Identity = {
   /** Words that go before every command. */
   readonly prefix: readonly string[];
-  /** Who the process becomes and owns the data; undefined means: stays as it is. */
+  /** Account that the process runs under and that owns the data. Undefined: the process keeps its account. */
   readonly account: Account | undefined;
-  /** That account cannot walk to the data, so it is handed an open handle of the folder. */
+  /** True when the account cannot reach the data by its path and gets an open handle of the folder instead. */
   readonly byHandle: boolean;
   /** It cannot walk to the binaries either, so it is given a copy. */
   readonly copyBinaries: boolean;
@@ -44,9 +44,9 @@ export function withFolder<T>(
 const PLAIN: Identity = { prefix: [], account: undefined, byHandle: false, copyBinaries: false };
 
 /**
- * Chooses by what works everywhere first: an ordinary user stays himself; root becomes the owner of the
- * data, else `postgres` or `nobody`; where that user may not walk (a project below /root) a user
- * namespace serves; where that is refused (most containers) the user gets a handle of the folder.
+ * Chooses the identity by what works everywhere first. An ordinary user stays; root becomes the owner of the data, else an
+ * unprivileged account. An account that may not reach the folder (a project below /root) runs in a user namespace, or, if those
+ * are refused (most containers), gets a handle of the folder.
  */
 export function chooseIdentity(request: IdentityRequest): Promise<Identity> {
   return request.system.uid === 0 ? chooseForRoot(request) : chooseForUser(request);

@@ -18,8 +18,8 @@ export function ownerLives(mark: string): boolean {
 }
 
 /**
- * Who started the postmaster of this data directory. It writes its command line to `postmaster.opts`,
- * so the mark is there from the first moment and needs no file of ours that could be stale.
+ * Returns the mark of the process that started the postmaster of this data directory. The postmaster writes its command line to
+ * `postmaster.opts`, so the mark exists from the first moment and cannot be stale as a file of ours could.
  */
 export function readOwnerMark(dataDirectory: string): string | undefined {
   try {

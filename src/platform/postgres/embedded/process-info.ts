@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, readlinkSync } from 'node:fs';
 
-/** What this machine says about a process id. `command` and `cwd` are empty where it may not be seen. */
+/** State of a process id on this machine. `command` and `cwd` are empty when they may not be read. */
 export type ProcessInfo = {
   readonly state: 'absent' | 'zombie' | 'alive';
   /** Tells two processes with the same id apart. */

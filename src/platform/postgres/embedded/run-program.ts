@@ -38,7 +38,7 @@ export function runProgram(
   });
 }
 
-/** How a program that is started now names a folder, and what it must be started with for that. */
+/** Path of a folder for a program that is started now, and the prefix, ids and handles that the start needs for that path. */
 export type FolderPlace = {
   readonly prefix: readonly string[];
   readonly path: string;

@@ -17,7 +17,7 @@ export const SERVER_SETTINGS: Readonly<Record<string, string>> = {
   max_wal_senders: '0',
   io_method: 'sync',
   jit: 'off',
-  // What it says is read by the supervisor.
+  // The supervisor reads these messages.
   log_destination: 'stderr',
   logging_collector: 'off',
   log_checkpoints: 'off',

@@ -5,7 +5,7 @@ import { runProgram } from './run-program.ts';
 
 export type Account = { readonly name: string; readonly uid: number; readonly gid: number };
 
-/** What choosing an identity has to know of the machine; tests bring another one. */
+/** Facts of the machine that decide the identity; tests pass other ones. */
 export type System = {
   readonly uid: number;
   readonly platform: string;

@@ -37,7 +37,7 @@ export const agents = pgTable(
     /** Unix seconds at which the delegation ends; null until it is made. */
     operatorExpiry: bigint('operator_expiry', { mode: 'number' }),
     delegationTxHash: text('delegation_tx_hash'),
-    /** How often provisioning was tried again, and when it is tried next. */
+    /** Failed attempts to provision the agent, and the time of the next attempt. */
     provisionAttempts: integer('provision_attempts').notNull().default(0),
     provisionNextAt: instant('provision_next_at'),
     createdAt: now('created_at'),
@@ -67,7 +67,7 @@ export const agents = pgTable(
   ],
 );
 
-/** What the local delegation recorded in place of the matcher contract; one row an agent. */
+/** Permissions that the local delegation recorded in place of the matcher contract; one row an agent. */
 export const operatorPermissions = pgTable('operator_permissions', {
   agentId: integer('agent_id')
     .primaryKey()

@@ -12,7 +12,7 @@ import {
 } from 'drizzle-orm/pg-core';
 import { instant, now, raw } from '../columns.ts';
 
-/** What became of an action, as its agent or its owner reported it last. */
+/** Outcome of an action, as the agent or its developer reported it last. */
 export const actionOutcomes = pgTable(
   'action_outcomes',
   {
@@ -42,7 +42,7 @@ export const actionTotals = pgTable(
     agentId: integer('agent_id').notNull(),
     actionId: text('action_id').notNull(),
     calls: integer('calls').notNull(),
-    /** Of settled charges alone. */
+    /** Cost of the settled charges alone. */
     spentRaw: raw('spent_raw').notNull(),
     firstSeen: instant('first_seen').notNull(),
     lastSeen: instant('last_seen').notNull(),
@@ -87,13 +87,13 @@ export const spendTotals = pgTable(
   (table) => [primaryKey({ columns: [table.agentId, table.day, table.model, table.rail] })],
 );
 
-/** What an agent bought elsewhere and reported line by line: seen in reports, moves no money. Kept for ever. */
+/** Purchases elsewhere that an agent reported line by line: reports show them, and they move no money. Kept for ever. */
 export const reconciledEvents = pgTable(
   'reconciled_events',
   {
     id: bigserial('id', { mode: 'bigint' }).primaryKey(),
     agentId: integer('agent_id').notNull(),
-    /** Of the line and its number among equal ones: identifies a line that is uploaded twice. */
+    /** Digest of the line and of its number among equal lines: identifies a line that is uploaded twice. */
     digest: text('digest').notNull(),
     at: instant('at').notNull(),
     kind: text('kind').notNull(),

@@ -20,7 +20,7 @@ export const callBatches = pgTable(
     accountId: text('account_id').notNull(),
     /** The work under an `Idempotency-Key` that ordered it. */
     workId: id('work_id'),
-    /** Who pays, and what every call of it has. */
+    /** Payer of the batch, and the options that all calls of the batch share. */
     request: jsonb('request').notNull(),
     /** `running`, `paused`, `canceled` or `completed`: a batch that is canceled is over once its last call is. */
     status: text('status').notNull(),
@@ -57,7 +57,7 @@ export const callBatchRows = pgTable(
     attempts: integer('attempts').notNull().default(0),
     /** The latest call; null: none was written. */
     callId: id('call_id'),
-    /** How the latest call ended, or that none was placed. */
+    /** Outcome of the latest call, or that no call was placed. */
     outcome: text('outcome'),
     /** The end reason of that call, or the error by which none was placed. */
     reason: text('reason'),

@@ -31,15 +31,15 @@ export const calls = pgTable(
     terminal: boolean('terminal').notNull().default(false),
     /** Why it ends or has ended; null while nothing ends it. */
     endReason: text('end_reason'),
-    /** What a ConversationRelay application has handed over at the end. */
+    /** Data that a ConversationRelay application returned at the end. */
     handoffData: text('handoff_data'),
     keyId: integer('key_id'),
     taskId: text('task_id').notNull(),
-    /** What the task is worth to the caller, 10000 being once; null: it was not said. */
+    /** Value of the task to the caller in basis points, 10000 being the factor 1; null: none was given. */
     taskValueBps: integer('task_value_bps'),
     actionId: text('action_id'),
     customerId: text('customer_id'),
-    /** The work under an `Idempotency-Key` that placed it: a retry of that work finds its call, and rings nobody. */
+    /** Work under an `Idempotency-Key` that placed the call. A retry of that work finds this call and dials no second one. */
     workId: id('work_id'),
     /** The most that it may cost. */
     maxSpendRaw: raw('max_spend_raw').notNull(),
@@ -59,27 +59,27 @@ export const calls = pgTable(
     startedAt: instant('started_at'),
     endedAt: instant('ended_at'),
     durationSeconds: integer('duration_seconds'),
-    /** What the ledger took, by leg; null until it is settled. */
+    /** Costs that the ledger settled, by leg; null until then. */
     transportRaw: raw('transport_raw'),
     sttRaw: raw('stt_raw'),
     ttsRaw: raw('tts_raw'),
     modelRaw: raw('model_raw'),
     isBackstop: boolean('is_backstop').notNull().default(false),
-    /** What the carrier took for it, once it says so. */
+    /** Price that the carrier charged for the call, once it is known. */
     carrierPriceRaw: raw('carrier_price_raw'),
     /** When a worker asks the carrier for that price; null: it is known, or nothing was billed. */
     priceDueAt: instant('price_due_at'),
     /** The text that the carrier reads to the target of a transfer before it connects the caller. */
     transferSummary: text('transfer_summary'),
-    /** How it went: latency by turn, interruptions, jitter and underruns of its line. */
+    /** Summary of the call: latency by turn, interruptions, jitter and underruns of the line. */
     summary: jsonb('summary'),
     /** When what was said is deleted; null: it is deleted already, or the call lives. */
     reportUntil: instant('report_until'),
     /** When a worker analyzes it; null: it is analyzed, or has no report. */
     analysisDueAt: instant('analysis_due_at'),
-    /** How often that was begun: a model is asked the first time only. */
+    /** Analyses of the call that were begun. Only the first one calls a model. */
     analysisClaims: integer('analysis_claims').notNull().default(0),
-    /** What came of that: whether it served its purpose, and by which facts. */
+    /** Result of the analysis: whether the call served its purpose, and the extracted facts. */
     analysis: jsonb('analysis'),
     /** The row of a batch that it was placed for; null: it was placed by itself. */
     batchId: id('batch_id'),
@@ -107,10 +107,7 @@ export const calls = pgTable(
   ],
 );
 
-/**
- * What was said in a call, so that another process can go on with it. It is deleted at the end of the call, unless a
- * report was asked for.
- */
+/** Turns of a call, from which another process continues it. Deleted at the end of the call, unless a report was requested. */
 export const callTurns = pgTable(
   'call_turns',
   {
@@ -118,7 +115,7 @@ export const callTurns = pgTable(
     seq: integer('seq').notNull(),
     role: text('role').notNull(),
     content: text('content').notNull(),
-    /** What the far side heard of it before an interruption; null: all of it. */
+    /** Part of the turn that the caller or callee heard before an interruption; null: all of it. */
     heard: text('heard'),
     /** The latency chain of an answer to the far side. */
     latency: jsonb('latency'),
@@ -141,7 +138,7 @@ export const callTools = pgTable(
     result: text('result'),
     costRaw: raw('cost_raw').notNull().default(sql`0`),
     at: now('at'),
-    /** How long it took. */
+    /** Duration of the tool call. */
     ms: integer('ms'),
   },
   (table) => [
@@ -151,8 +148,8 @@ export const callTools = pgTable(
 );
 
 /**
- * What developers have asked of a live call, at whichever process: the one that has its media takes each once, in their
- * order. They are deleted at the end of the call.
+ * Commands of developers for a live call, accepted by any process. The process that has the call's media executes each once, in
+ * their order; they are deleted at the end of the call.
  */
 export const callCommands = pgTable(
   'call_commands',

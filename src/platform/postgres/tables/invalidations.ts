@@ -3,8 +3,8 @@ import { bigserial, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
 import { instant } from '../columns.ts';
 
 /**
- * What every process must drop from its caches: revoked keys, suspended and closed agents. Each process polls it
- * each second; rows older than an hour are pruned by whichever process comes by.
+ * Entries that every process must drop from its caches: revoked keys, suspended and closed agents. Each process polls the table
+ * each second; any process deletes rows older than an hour.
  */
 export const invalidations = pgTable(
   'invalidations',

@@ -4,7 +4,7 @@ import { instant, now } from '../columns.ts';
 import { agents } from './agents.ts';
 import { developers } from './developers.ts';
 
-/** What both kinds of key have. The secret itself is nowhere: only its keyed hash is stored. */
+/** Columns that both kinds of key have. Only a keyed hash of the secret is stored, never the secret. */
 const keyColumns = () => ({
   id: integer('id').primaryKey().generatedAlwaysAsIdentity(),
   /** HMAC-SHA256 in hex. */

@@ -30,9 +30,9 @@ export const agentFunds = pgTable(
     consumedRaw: raw('consumed_raw').notNull().default(sql`0`),
     /** USDC that the agent's wallet holds, by the book: deposits, less what was paid out of it on chain. */
     walletRaw: raw('wallet_raw').notNull().default(sql`0`),
-    /** Of that, what is signed away and not decided yet. */
+    /** Part of `walletRaw` that is signed away in payments which are not decided yet. */
     promisedRaw: raw('promised_raw').notNull().default(sql`0`),
-    /** What counts under the agent's own policies, in the words of the counter codec; null while it has none. */
+    /** Counters of the agent's own policies, as the counter codec writes them; null while the agent has none. */
     counters: text('counters'),
   },
   (table) => [
@@ -80,7 +80,7 @@ export const holds = pgTable(
     sessionId: text('session_id'),
     nodeId: id('node_id').notNull(),
     leaseEpoch: integer('lease_epoch').notNull(),
-    /** What decides which policies it is counted under, for as long as it is open. */
+    /** Key, task, host and payee, by which policies count the open hold. */
     keyRootId: integer('key_root_id'),
     taskId: text('task_id'),
     host: text('host'),
@@ -91,7 +91,7 @@ export const holds = pgTable(
   (table) => [check('holds_amount', sql`${table.amountRaw} >= 0`)],
 );
 
-/** What money bought: an agent's spend history, one line a settled piece of work. Kept for ever. */
+/** Spend history of an agent: one charge for each settled piece of work. Kept for ever. */
 export const charges = pgTable(
   'charges',
   {
@@ -122,13 +122,13 @@ export const charges = pgTable(
   (table) => [
     // Newest first, page by page. Nothing asks for a charge without its agent.
     primaryKey({ columns: [table.agentId, table.id] }),
-    // What a new policy counts of the time before it.
+    // Charges that a new policy counts from the time before it.
     index('charges_agent_at').on(table.agentId, table.createdAt),
     check('charges_status', sql`${table.status} in ('success', 'failed')`),
   ],
 );
 
-/** What became true, written in the commit that made it so. Kept for `LIMITS.webhooks.keptDays`. */
+/** Events, each written in the commit that made it true. Kept for `LIMITS.webhooks.keptDays`. */
 export const events = pgTable(
   'events',
   {
@@ -152,7 +152,7 @@ export const events = pgTable(
       .where(sql`name = 'x402.first_settlement'`),
     index('events_undispatched').on(table.id).where(sql`position is null`),
     index('events_account').on(table.accountId, table.position),
-    // What is old is pruned in this order.
+    // Order in which old events are pruned.
     index('events_created').on(table.createdAt),
   ],
 );

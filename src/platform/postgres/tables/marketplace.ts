@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { check, index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { bytea, id, instant, now, raw } from '../columns.ts';
 
-/** How each vendor of the marketplace did when it was tried last, by whichever process. */
+/** Latest probe of each vendor of the marketplace, by any process, and the vendor's sales. */
 export const marketplaceVendors = pgTable(
   'marketplace_vendors',
   {
@@ -34,7 +34,7 @@ export const marketplaceJobs = pgTable(
     vendor: id('vendor').notNull(),
     /** `submitting` until its caller may hear of it, `ending` from the moment that its outcome is decided. */
     step: text('step').notNull().default('submitting'),
-    /** What was asked for, by whom, and under which address it stands in the history. */
+    /** Request of the job: its input, its caller, and the address that the spend history shows. */
     asked: jsonb('asked').notNull(),
     /** The most pages that are paid for, and what is held for them. */
     pagesHeld: integer('pages_held').notNull(),
@@ -49,14 +49,14 @@ export const marketplaceJobs = pgTable(
     dueAt: instant('due_at'),
     /** It fails where it has not ended by then. */
     deadlineAt: instant('deadline_at').notNull(),
-    /** What it comes to, once that is decided. */
+    /** Outcome of the job and its cost, once they are decided. */
     verdict: jsonb('verdict'),
     costRaw: raw('cost_raw'),
-    /** What the vendor delivered, a ZIP archive; null: nothing, or it is deleted. */
+    /** Delivery of the vendor, a ZIP archive; null: nothing, or it is deleted. */
     result: bytea('result'),
     resultUntil: instant('result_until'),
     createdAt: now('created_at'),
-    /** When the vendor was told to begin. */
+    /** Time of the request that started the job at the vendor. */
     startedAt: instant('started_at'),
     endedAt: instant('ended_at'),
   },

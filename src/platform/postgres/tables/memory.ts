@@ -27,7 +27,7 @@ export const memoryTenants = pgTable('memory_tenants', {
     .references(() => agents.id),
   spaces: integer('spaces').notNull().default(0),
   items: integer('items').notNull().default(0),
-  /** Of its items together. */
+  /** Bytes of all items of the store. */
   bytes: counter('bytes').notNull().default(0),
   knowledge: integer('knowledge').notNull().default(0),
   createdAt: now('created_at'),
@@ -76,7 +76,7 @@ export const memoryItems = pgTable(
     spaceId: integer('space_id')
       .notNull()
       .references(() => memorySpaces.id),
-    /** That of its namespace. */
+    /** Agent of the item's namespace. */
     agentId: integer('agent_id').notNull(),
     type: text('type').notNull(),
     text: text('text').notNull(),
@@ -92,11 +92,11 @@ export const memoryItems = pgTable(
     dueAt: instant('due_at'),
     /** Failures of indexing. */
     attempts: smallint('attempts').notNull().default(0),
-    /** Of its text, title, id and metadata in UTF-8. */
+    /** Bytes of the item's text, title, id and metadata in UTF-8. */
     bytes: integer('bytes').notNull().default(0),
-    /** Who pays for what is bought to index it, with key and tags; null: the agent, by no key. */
+    /** Payer of the purchases that index the item, with key and tags; null: the agent, without a key. */
     spender: jsonb('spender'),
-    /** What its indexing has cost. */
+    /** Cost of the item's indexing. */
     costRaw: raw('cost_raw').notNull().default(sql`0`),
     /** Why it waits for another purchase, or has failed: the code of the refusal. */
     reason: text('reason'),
@@ -104,7 +104,7 @@ export const memoryItems = pgTable(
     needsRaw: raw('needs_raw'),
     /** Refusals of what had to be bought. */
     waits: smallint('waits').notNull().default(0),
-    /** Who drew the facts out of a text with `infer`, where a model was asked: the model, or `local`. */
+    /** Source of the facts of a text with `infer`: the model, or `local`. */
     inferredBy: text('inferred_by'),
     /** Why that was not the model. */
     inferError: text('infer_error'),
@@ -125,8 +125,8 @@ export const memoryItems = pgTable(
 );
 
 /**
- * What is bought to index an item: written before it is asked for, its result before it is charged. A process that goes on
- * with the item finds there what was bought, and asks the ledger for the hold of that name.
+ * Purchases to index an item. A row is written before its request, its result before its charge, so that a process that
+ * continues with the item finds the purchase and asks the ledger for the hold of that name.
  */
 export const memoryPurchases = pgTable(
   'memory_purchases',

@@ -59,17 +59,17 @@ export const reservations = pgTable(
     correctedAt: instant('corrected_at'),
   },
   (table) => [
-    // What the reconciler walks: all that is undecided, soonest over first.
+    // Undecided reservations for the reconciler, those that end soonest first.
     index('reservations_live')
       .on(table.validBefore)
       .where(sql`state in ('reserved', 'sent', 'pending_settlement')`),
-    // What is still watched after its end: paid, and not.
+    // Reservations that are watched after their end: paid ones, and others.
     index('reservations_decided').on(table.decidedAt).where(sql`decided_at is not null`),
     index('reservations_watched')
       .on(table.decidedAt)
       .where(sql`decided_at is not null and state <> 'settled' and corrected_at is null`),
     index('reservations_agent').on(table.agentId, table.id),
-    // What an agent's balance says is on its way.
+    // Reservations that an agent's balance reports as pending.
     index('reservations_waiting').on(table.agentId).where(sql`state = 'pending_settlement'`),
     check(
       'reservations_state',
@@ -95,7 +95,7 @@ export const proxyPassthroughs = pgTable(
     taskId: text('task_id'),
     actionId: text('action_id'),
     createdAt: now('created_at'),
-    /** What the charge of this call came to; 0 where there is none. */
+    /** Amount of the charge for this call; 0 when there is none. */
     costRaw: raw('cost_raw').notNull().default(sql`0`),
   },
   (table) => [index('proxy_passthroughs_agent').on(table.agentId, table.id)],
@@ -117,7 +117,7 @@ export const payouts = pgTable(
     amountRaw: raw('amount_raw').notNull(),
     /** planned, submitted, or done once the chain says so. */
     state: text('state').notNull().default('planned'),
-    /** Until when the last signature holds, in Unix seconds. */
+    /** Unix seconds until which the last signature is valid. */
     validBefore: bigint('valid_before', { mode: 'number' }),
     txHash: text('tx_hash'),
     attempts: integer('attempts').notNull().default(0),
@@ -134,7 +134,7 @@ export const payouts = pgTable(
   ],
 );
 
-/** How far the chain has been read, and by whom: one row a chain, its block known by number and hash. */
+/** Progress of the reading of the chain, and its reader: one row a chain, its block identified by number and hash. */
 export const chainCursors = pgTable('chain_cursors', {
   name: id('name').primaryKey(),
   blockNumber: bigint('block_number', { mode: 'number' }).notNull(),
@@ -177,7 +177,7 @@ export const walletDifferences = pgTable(
   'wallet_differences',
   {
     agentId: integer('agent_id').primaryKey(),
-    /** What the chain has more; below zero where it has less. */
+    /** USDC that the chain shows beyond the book; negative when it shows less. */
     differenceRaw: raw('difference_raw').notNull(),
     /** The wallet is not older than this block. */
     floorBlock: bigint('floor_block', { mode: 'number' }).notNull(),

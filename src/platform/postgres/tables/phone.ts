@@ -32,7 +32,7 @@ export const phoneNumbers = pgTable(
     monthlyRentalRaw: raw('monthly_rental_raw').notNull(),
     /** The hold of the first month. The carrier keeps it beside the number, so that a purchase is found again. */
     purchaseId: id('purchase_id').notNull(),
-    /** Who bought it and what for: any process may charge the first month. */
+    /** Key and tags of the purchase: any process may charge the first month. */
     keyId: integer('key_id'),
     taskId: text('task_id'),
     actionId: text('action_id'),
@@ -63,7 +63,7 @@ export const phoneNumbers = pgTable(
   ],
 );
 
-/** How an agent talks on the phone. An agent without a row has the defaults. */
+/** Voice settings of an agent on the phone. An agent without a row has the defaults. */
 export const voiceSettings = pgTable(
   'voice_settings',
   {
@@ -80,7 +80,7 @@ export const voiceSettings = pgTable(
     recordCalls: boolean('record_calls').notNull().default(false),
     /** Calls from outside have a report. */
     reportCalls: boolean('report_calls').notNull().default(false),
-    /** How the agent listens and speaks, as far as it was set. */
+    /** Settings of how the agent listens and speaks; absent members have their defaults. */
     conversation: jsonb('conversation').notNull().default({}),
     /** The functions that a hosted model may call, as they were set. */
     tools: jsonb('tools').notNull().default([]),

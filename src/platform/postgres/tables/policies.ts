@@ -41,7 +41,7 @@ export const policies = pgTable(
     label: text('label'),
     qualityThrottleFloorBps: integer('quality_throttle_floor_bps'),
     qualityWindowSeconds: integer('quality_window_seconds'),
-    /** What is unspent of it is set aside for its task. */
+    /** True when the unspent part of the limit is set aside for the policy's task. */
     reserves: boolean('reserves').notNull().default(false),
     createdAt: now('created_at'),
     updatedAt: now('updated_at'),
@@ -63,8 +63,8 @@ export const policies = pgTable(
 );
 
 /**
- * What counts under one policy of a team: a ring of buckets, the newest numbered `head`. Written by
- * `apply_batch` under the row's lock; goes with its policy.
+ * Counters of one policy of a team: a ring of buckets, the newest numbered `head`. Written by `apply_batch` under the row's
+ * lock, and deleted with the policy.
  */
 export const teamCounters = pgTable(
   'team_counters',

@@ -15,9 +15,9 @@ export const modelResponses = pgTable(
       .references(() => agents.id),
     /** The one that it continues, which may be gone. */
     previousId: id('previous_id'),
-    /** Of its output, for those who refer to items instead of sending them again. */
+    /** Ids of the output's items, for requests that refer to items instead of repeating them. */
     itemIds: text('item_ids').array().notNull(),
-    /** Of `sealed`. */
+    /** Bytes of `sealed`. */
     bytes: integer('bytes').notNull(),
     /** The response and its own input as JSON under AES-256-GCM, bound to agent and id. */
     sealed: bytea('sealed').notNull(),

@@ -2,7 +2,10 @@ import { sql } from 'drizzle-orm';
 import { index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { bytea, id, instant, now, raw } from '../columns.ts';
 
-/** Until when each process counts as running, in database time. The row of a process that ended goes once nothing refers to it. */
+/**
+ * Leases of the processes: each counts as running until `expiresAt`, in database time. The row of a process that ended is
+ * deleted once nothing refers to it.
+ */
 export const leases = pgTable('leases', {
   nodeId: id('node_id').primaryKey(),
   /** Raised when a node id is taken again, so that the holds of its former life read as orphans. */
@@ -33,7 +36,7 @@ export const sessions = pgTable(
     openedAt: now('opened_at'),
     endedAt: instant('ended_at'),
     endReason: text('end_reason'),
-    /** How it went; null of a session whose process died, of which only its journal is known. */
+    /** Summary of the session; null when its process died, after which only the journal is known. */
     summary: jsonb('summary'),
   },
   (table) => [
@@ -43,7 +46,7 @@ export const sessions = pgTable(
   ],
 );
 
-/** What a session has bought so far, piece by piece; what its hold is settled from when its process dies. */
+/** Purchases of a session so far, piece by piece. They settle the session's hold when its process dies. */
 export const sessionJournal = pgTable(
   'session_journal',
   {

@@ -88,7 +88,7 @@ export const webhookDeliveries = pgTable(
       .on(table.accountId, table.correlationId)
       .where(sql`correlation_id is not null`),
     index('webhook_deliveries_stats').on(table.webhookId, table.status),
-    // What is old is pruned in this order.
+    // Order in which old deliveries are pruned.
     index('webhook_deliveries_created').on(table.createdAt),
     check(
       'webhook_deliveries_status',
