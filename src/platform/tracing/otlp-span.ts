@@ -11,7 +11,7 @@ import {
 import type { Attributes, Span, SpanEnd, SpanStart } from '../../kernel/trace/span.ts';
 import { traceHeaders } from '../../kernel/trace/trace-context.ts';
 
-/** What all spans of one trace share. */
+/** Values that all spans of one trace share. */
 export type TraceDeps = {
   readonly tracer: OtelTracer;
   readonly monotonicMs: () => number;

@@ -6,7 +6,7 @@ export type SamplerSettings = {
 };
 
 export type TracingSettings = {
-  /** Where spans are posted to. */
+  /** Address to which spans are posted. */
   readonly url: string;
   /** Headers of each request to the collector; they may be secrets. */
   readonly headers: Readonly<Record<string, string>>;
