@@ -97,7 +97,7 @@ export type AdvanceOperation = {
   readonly move: ReservationMove;
 };
 
-/** Pays the USDC in a wallet that its agent cannot claim out to the operator. */
+/** Pays out to the operator the USDC in a wallet that its agent cannot claim. */
 export type SweepOperation = {
   readonly kind: 'sweep';
   readonly agentId: number;

@@ -38,7 +38,7 @@ export type SessionSummary = {
   /** Deviation of the caller's audio from its audio time, in milliseconds: smoothed, and the largest. */
   readonly jitterMs: number | null;
   readonly jitterMaxMs: number | null;
-  /** Times that a client which plays in real time ran out of audio within an answer: their number, and their sum. */
+  /** Gaps within an answer at a client that plays in real time: their number, and their sum in milliseconds. */
   readonly underruns: number | null;
   readonly underrunMs: number | null;
 };

@@ -6,7 +6,7 @@ import { LONGEST } from './unit-length.ts';
 export const SCAN_ROWS = 2_048;
 /** The memory grows by this number of blocks, or by an eighth of its size: each growth makes the views below anew. */
 const GROWTH_BLOCKS = 256;
-/** Number of blocks in a memory of WebAssembly; the first one is scratch. */
+/** Largest number of blocks of a WebAssembly memory; the first one is scratch. */
 const MOST_BLOCKS = 65_535;
 
 /** Offsets in the scratch block: a query of up to LIMITS.memory.indexDims numbers, and the results of a scan. */

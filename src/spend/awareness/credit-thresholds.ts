@@ -15,7 +15,7 @@ import {
 export type CreditThresholds = ReturnType<typeof createCreditThresholds>;
 
 /**
- * Creates the routes' reads and changes of funding thresholds. The ledger finds crossings, in the commit that makes
+ * Creates the reads and changes of an agent's funding thresholds. The ledger finds crossings, in the commit that makes
  * them.
  */
 export function createCreditThresholds(deps: {

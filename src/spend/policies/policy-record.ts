@@ -41,7 +41,7 @@ export function policyRecord(policy: StoredPolicy, counter: Counter | undefined,
     reserves: policy.reserves,
     createdAt: policy.createdAt.toISOString(),
     spentRaw: usage?.spentRaw.toString() ?? null,
-    // With a quality floor the remaining amount differs by agent and changes every half minute, so it is left out.
+    // With a quality floor the remaining amount differs by agent and changes every half minute, so it is null.
     remainingRaw: policy.qualityFloorBps === null ? (usage?.remainingRaw.toString() ?? null) : null,
   };
 }
