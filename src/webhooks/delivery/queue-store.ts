@@ -89,7 +89,8 @@ export type AttemptOutcome = {
   readonly id: bigint;
   readonly webhookId: number;
   /**
-   * End of the claim under which the attempt was made. A later claim has another end, and this outcome is then not written to the delivery.
+   * End of the claim under which the attempt was made. After a later claim, this outcome is not written
+   * to the delivery.
    */
   readonly claimedUntil: Date;
   readonly status: DeliveryStatus;
