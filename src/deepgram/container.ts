@@ -1,4 +1,4 @@
-/** How files and recorders begin: RIFF, Ogg, FLAC, Matroska and WebM, ID3. */
+/** First bytes of files and of recorders' streams: RIFF, Ogg, FLAC, Matroska and WebM, ID3. */
 const MAGIC = ['RIFF', 'OggS', 'fLaC', '\x1aE\xdf\xa3', 'ID3'];
 
 /** The bytes that mark each format that OpenAI's transcriptions take, and their place in the file. */
@@ -28,7 +28,7 @@ export function soundName(name: string, bytes: Uint8Array): string {
   return extension === undefined ? name : `sound.${extension}`;
 }
 
-/** Whether these bytes begin a container, which is no raw audio. */
+/** Returns true when the bytes begin a container, and so are no raw audio. */
 export function isContainer(bytes: Uint8Array): boolean {
   const head = Buffer.from(bytes.subarray(0, 4)).toString('latin1');
   return MAGIC.some((magic) => head.startsWith(magic));

@@ -29,7 +29,7 @@ export const findListed = (models: readonly Model[], name: string): Model | unde
       (id === name || id === `deepgram/${name}` || uuidOf(id) === name),
   );
 
-/** Whether a request is from a client of Deepgram, which alone sends the scheme `Token` or names its SDK. */
+/** Returns true for a request of a Deepgram client. Only such a client sends the scheme `Token` or names Deepgram's SDK. */
 export const isDeepgramClient = (headers: ReadonlyMap<string, string>): boolean =>
   /^token\b/i.test(headers.get('authorization') ?? '') ||
   (headers.get('x-fern-sdk-name') ?? '').toLowerCase().includes('deepgram');

@@ -33,9 +33,9 @@ export class FluxDialect implements SpeakDialect {
   #turns: SpeechTurn[] = [];
   /** Turns that were sent whole and that the client may still be playing. Their texts are bounded by `speakTurnChars`. */
   #spoken: SpeechTurn[] = [];
-  /** Where the last turn ends that `#spoken` no longer holds, in milliseconds of the session's sound. */
+  /** End of the last turn that was removed from `#spoken`, in milliseconds of the session's sound. */
   #forgottenMs = 0;
-  /** How much sound the session has sent, less what the client never played because it interrupted. */
+  /** Milliseconds of sound that the session has sent, less those that the client skipped by interrupting. */
   #soundMs = 0;
   #hasSounded = false;
   /** The `playback_offset` of the last `Interrupt`. */

@@ -15,7 +15,7 @@ export function requireDelivered(answer: Relayed): Relayed {
   throw errors.deepgram.upstreamRefused(status, messageOf(body), receipt);
 }
 
-/** What an upstream says of its refusal, in the shapes that are known. */
+/** Returns the message in an upstream's refusal, in any of the known shapes. */
 function messageOf(body: Uint8Array): string {
   const text = Buffer.from(body.subarray(0, LIMITS.deepgram.refusalBytes)).toString('utf8');
   const json = tryParseJson(text);

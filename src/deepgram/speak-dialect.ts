@@ -2,14 +2,14 @@ import type { Json } from '../kernel/json.ts';
 
 export type SpeakClose = { readonly code: number; readonly reason: string };
 
-/** What a dialect can have its session do. */
+/** Operations of a session that its dialect can call. */
 export interface SpeakControls {
   say(message: Json): void;
   /** Sends a warning about a message that the session ignores. The session goes on. */
   warn(code: string, description: string): void;
   /** Sends an error and closes the socket. */
   fail(code: string, description: string, closeCode: number): void;
-  /** Whether the queue has room for a text; sends a warning where it has not, or where it is no text. */
+  /** Returns true when the queue has room for a text. Otherwise, or when `text` is no text, sends a warning. */
   mayTake(text: unknown): text is string;
   /** Queues a text that `mayTake` accepted. */
   take(text: string): void;
@@ -19,7 +19,7 @@ export interface SpeakControls {
   flush(spoken: () => void): void;
   /** Stops the current sentence and drops the queue, unbought. Calls `stopped` once the current sentence has ended. */
   stop(stopped?: () => void): void;
-  /** How fast the next sentence is spoken. */
+  /** Sets the speed at which the next sentence is spoken. */
   setSpeed(speed: number): void;
   /** Reads no more messages, speaks what is queued and closes the socket. */
   finish(closing: SpeakClose): void;
@@ -28,7 +28,7 @@ export interface SpeakControls {
 /** The session calls these as it buys and sends one sentence. */
 export interface Sentence {
   bought(characters: number, chargedRaw: bigint): void;
-  /** So many bytes of sound go to the client. */
+  /** The session sends `bytes` of sound to the client. */
   sent(bytes: number): void;
   /** The session has sent all of its sound. */
   ended(): void;

@@ -47,7 +47,7 @@ const within = (problemOf: typeof speedProblem) =>
     })
     .optional();
 
-/** What the queries of `/v2/speak` have in place of those of `/v1/speak`. */
+/** Query parameters of `/v2/speak` that differ from those of `/v1/speak`. */
 const FLUX = {
   model: z.string().min(1).max(LIMITS.modelIdChars),
   speed: within(speedProblem),
@@ -91,8 +91,8 @@ const USUAL_HZ: Readonly<Record<SoundCoding, number>> = {
 const FILES = { mp3: 'none', opus: 'ogg', flac: 'none', aac: 'none' } as const;
 
 /**
- * What is made of a text, by the combinations of https://developers.deepgram.com/docs/tts-media-output-settings: mp3 where
- * nothing is named. Throws the refusal of a combination that there is not.
+ * Returns the format of the sound, by the combinations of https://developers.deepgram.com/docs/tts-media-output-settings:
+ * mp3 when nothing is named. Throws the refusal of a combination that does not exist.
  */
 export function planSound(
   {

@@ -21,7 +21,7 @@ export class SpeakQueue {
     return this.#jobs.length === 0;
   }
 
-  /** Whether a text may wait behind the others. */
+  /** Returns true when a text may wait behind the queued ones: together at most `speakWaitingChars` characters. */
   hasRoom(text: string): boolean {
     return this.#waitingChars + text.length <= speakWaitingChars;
   }

@@ -61,7 +61,7 @@ export class SpeakSession implements SpeakControls {
   readonly #queue = new SpeakQueue();
   #current: AbortController | undefined;
   #isRunning = false;
-  /** How the socket is closed when all is spoken. */
+  /** Close code and reason for the socket once everything is spoken. Undefined: it stays open. */
   #closing: SpeakClose | undefined;
   #isOver = false;
   readonly #flushedAtMs: number[] = [];
@@ -189,7 +189,7 @@ export class SpeakSession implements SpeakControls {
       .finally(() => {
         this.#isRunning = false;
         this.#rest();
-        // What came while the last job ended found it running.
+        // Starts the jobs that were queued while the last job was ending.
         this.#run();
       });
   }
@@ -229,7 +229,7 @@ export class SpeakSession implements SpeakControls {
       }
       sentence.ended();
     } catch (error) {
-      // What was stopped here breaks.
+      // A sentence that this session stopped throws here.
       if (!signal.aborted) throw error;
     } finally {
       if (this.#current === leaving) this.#current = undefined;

@@ -89,7 +89,7 @@ export async function buySound(
     throw new Error('speech that is delivered is a stream');
   }
   const type = answer.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
-  // What a source made of its own accord goes out under its own name.
+  // Sound in a format that the source chose by itself goes out under its own content type.
   if (made === undefined || !RAW.has(type)) return answer;
   const headers = { ...answer.headers, 'content-type': typeOf(made) };
   return { ...answer, headers, body: madeSound(answer.body, made) };

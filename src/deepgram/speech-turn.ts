@@ -2,7 +2,7 @@ import { LIMITS } from '../kernel/limits.ts';
 import { codePointsOf } from '../models/speech/speech-request.ts';
 import type { Sentence } from './speak-dialect.ts';
 
-/** Where a sentence stands in the text of its turn, and in the session's sound. */
+/** Place of a sentence in the text of its turn, and in milliseconds of the session's sound. */
 type Span = {
   readonly from: number;
   readonly to: number;
@@ -35,17 +35,17 @@ export class SpeechTurn {
     return this.#text.length;
   }
 
-  /** Whether the session has begun a sentence of it. Blanks and marks alone make none. */
+  /** True once the session has begun a sentence of the turn. Blanks and marks alone make none. */
   get hasSentences(): boolean {
     return this.#spans.length > 0;
   }
 
-  /** Where its sound ends, in milliseconds of the session's sound. */
+  /** End of the turn's sound, in milliseconds of the session's sound. */
   get endMs(): number {
     return this.#spans.at(-1)?.endMs ?? 0;
   }
 
-  /** Whether the text fits: the turn keeps its whole text, which is bounded. */
+  /** Returns true when the text fits: a turn keeps its whole text, at most `speakTurnChars` characters. */
   hasRoom(text: string): boolean {
     return this.#text.length + text.length <= deepgram.speakTurnChars;
   }

@@ -10,7 +10,7 @@ import { wavFile } from '../models/providers/local/wav-file.ts';
 const OVER = { done: true, value: undefined } as const;
 
 export type MadeSound = SoundFormat & {
-  /** Whether the header of a WAV file comes before the samples. */
+  /** True when the header of a WAV file comes before the samples. */
   readonly inWav: boolean;
 };
 

@@ -3,7 +3,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { EventAllowance } from '../voice/live/event-allowance.ts';
 import { TOO_MANY_EVENTS } from '../voice/live/voice-endings.ts';
 
-/** What reads the messages of a socket. */
+/** Reader of a socket's messages. */
 interface MessageReader {
   opened(connection: SocketConnection): void;
   message(data: string | Uint8Array): void;

@@ -32,7 +32,7 @@ export type TranscriptionQuery = Pick<TranscriptionInput, 'encoding' | 'sampleRa
   readonly language: string | undefined;
   /** A JSGF grammar, for `local/grammar`. */
   readonly prompt: string | undefined;
-  /** The client is told of turns, in the protocol that upstreams have on a socket of its own. */
+  /** True when the client gets turns, in a protocol that upstreams serve on another socket (`/v2/listen`). */
   readonly isOfTurns?: boolean;
   /** Further parameters, in the form that upstreams take. */
   readonly asked: readonly (readonly [name: string, value: string])[];

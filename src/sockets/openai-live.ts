@@ -1,6 +1,6 @@
 import { BRAND } from '../kernel/ids.ts';
 
-/** How clients of OpenAI's live protocols open their sockets. */
+/** Options of the sockets for clients of OpenAI's live protocols. */
 export const OPENAI_LIVE = {
   credential: 'agent',
   authenticateFrom: ['bearer', 'subprotocol', 'query'],

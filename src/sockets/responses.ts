@@ -100,7 +100,7 @@ function refusedEvent(thrown: unknown, log: Log): string {
   return errorEvent(status, String(body));
 }
 
-/** What an upstream says in a refusal may be anything. */
+/** Returns the error event for an upstream's refusal, whose body may be anything. */
 function declinedEvent({ body, status }: Relayed): string {
   const text = Buffer.from(body).toString('utf8');
   try {

@@ -23,7 +23,7 @@ type Deps = {
   readonly log: Log;
 };
 
-/** What both sockets of speech declare. */
+/** Options that both speech sockets share. */
 const SPEAK = {
   credential: 'agent',
   headers: (requestId: string) => [['dg-request-id', uuidOf(requestId)]] as const,
