@@ -1,6 +1,6 @@
 /** A pause this long is a caller who sent nothing, and no network that was late. */
 const PAUSE_MS = 1_000;
-/** How much one arrival moves the smoothed figure; RFC 3550 has the same. */
+/** Share of the newest arrival in the smoothed figure, as in RFC 3550. */
 const SHARE = 1 / 16;
 
 const DUE_MS = 0;
@@ -8,14 +8,14 @@ const SMOOTH_MS = 1;
 const MOST_MS = 2;
 
 /**
- * How far the arrival of a live stream is from its audio time, in milliseconds: sound of 20 ms that comes 25 ms after
- * what was before it deviates by 5. Pauses count for nothing. Nothing is allocated per arrival.
+ * Measures how far the arrival of a live stream deviates from its audio time, in milliseconds: 20 ms of sound that come
+ * 25 ms after the sound before them deviate by 5. Pauses count for nothing. Nothing is allocated per arrival.
  */
 export class ArrivalJitter {
   /** One array (docs/decisions/0109). Nothing is due before sound has come. */
   readonly #state: [dueMs: number, smoothMs: number, mostMs: number] = [Number.NaN, 0, 0];
 
-  /** Whether any sound has come. */
+  /** True once any sound has arrived. */
   get hasBegun(): boolean {
     return !Number.isNaN(this.#state[DUE_MS]);
   }

@@ -1,4 +1,4 @@
-/** How one sample of mono sound is written: on a socket, on a telephone line, in a file. */
+/** Codings of samples of mono sound: on a socket, on a telephone line, in a file. */
 import { decodeAlaw, encodeAlaw } from './alaw.ts';
 import { decodeMulaw, encodeMulaw } from './mulaw.ts';
 import { PcmByteReader, writePcmBytes } from './pcm.ts';
@@ -18,7 +18,7 @@ export class SoundReader {
     this.#coding = coding;
   }
 
-  /** How many samples the next `byteCount` bytes will complete: what `push` needs of its target. */
+  /** Returns the number of samples that the next `byteCount` bytes complete: the least length of the target of `push`. */
   samplesIn(byteCount: number): number {
     return this.#coding === 'linear16' ? this.#halves.samplesIn(byteCount) : byteCount;
   }

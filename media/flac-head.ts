@@ -1,4 +1,4 @@
-/** Of `fLaC`, the head of the first block, and the fields of it that stand before the count of samples. */
+/** Offset of the first block's fields, behind `fLaC` and the block's head; then that of the sample count among them. */
 const STREAMINFO_AT = 8;
 const COUNT_AT = STREAMINFO_AT + 13;
 

@@ -1,7 +1,6 @@
 /**
- * What flows through the voice pipeline: one closed union, each kind with a delivery class. Whatever
- * the far side did cannot be undone and is `system`; what we are about to say is `data`; what orders
- * it is `control`.
+ * Frames of the voice pipeline: one closed union, each kind with a delivery class. Events that have happened and cannot be
+ * undone are `system`; words and sound of a reply are `data`; frames that order those are `control`.
  */
 
 /** A piece of the far side's sound as it came in, already in order. */
@@ -62,10 +61,10 @@ const DELIVERY: Readonly<Record<FrameKind, DeliveryClass>> = {
   mark: 'control',
 };
 
-/** How a kind of frame is delivered. Every kind has exactly one class. */
+/** Returns the delivery class of a kind of frame. */
 export const deliveryOf = (kind: FrameKind): DeliveryClass => DELIVERY[kind];
 
-/** Whether a frame still waiting when the far side speaks up is thrown away. */
+/** Returns true when waiting frames of this kind are dropped at a barge-in. */
 export const droppedByInterruption = (kind: FrameKind): boolean => DELIVERY[kind] !== 'system';
 
 /**

@@ -4,7 +4,7 @@ import { Resampler } from './resample.ts';
 /** A piece of mono sound at the rate that its file has. */
 export type SoundBlock = { readonly rateHz: number; readonly samples: Int16Array };
 
-/** What the resampler takes. */
+/** Sample rates that the resampler takes. */
 const RATE_HZ = { min: 8_000, max: 48_000 };
 
 /** Makes sound as it is heard of a file's blocks: whole frames of 20 ms at 16 kHz, the last one filled up with silence. */

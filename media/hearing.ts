@@ -1,4 +1,4 @@
-/** How speech is heard, whatever it came as: one rate, and the two steps in which it is judged. */
+/** Sample rate and frame sizes at which speech is judged and recognised, whatever format it came in. */
 
 /** The rate at which speech is recognised and the model judges it. */
 export const HEARING_HZ = 16_000;

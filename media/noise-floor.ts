@@ -1,5 +1,5 @@
 /**
- * How loud a line is without speech. Speech always dips between words, so the quietest moment of
+ * Estimates how loud a line is without speech. Speech always dips between words, so the quietest moment of
  * the last seconds is the line itself, however loud its noise is.
  */
 
@@ -7,7 +7,7 @@ const WINDOW_FRAMES = 16;
 const WINDOWS = 8;
 /** Mean square below which no line carries speech: about -66 dB of full scale. */
 const ALWAYS_QUIET = 16 ** 2;
-/** Until the windows have been filled once, a speaker who begins at once must not pass for noise. */
+/** Upper bound of the estimate until all windows have been filled once: early speech must not pass for noise. */
 const EARLY_CEILING = 120 ** 2;
 /** 6 dB, in energy. */
 const MARGIN = 4;
@@ -21,7 +21,7 @@ const OTHER_WINDOWS = 2;
 export class NoiseFloor {
   #framesInWindow = 0;
   #filledOnce = false;
-  /** What each frame reads and writes: one array (docs/decisions/0109). Before the first frame `recent` is not a number. */
+  /** Numbers that each frame reads and writes, in one array (docs/decisions/0109). `recent` is NaN before the first frame. */
   readonly #state: [recent: number, thisWindow: number, otherWindows: number] = [
     Number.NaN,
     NONE,

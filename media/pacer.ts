@@ -5,10 +5,10 @@
  */
 
 export type Interruption = {
-  /** How much of this reply the far side has really heard by now. */
+  /** Milliseconds of this reply that the caller has heard by now. */
   readonly playedMs: number;
   readonly sentMs: number;
-  /** What was waiting here and will never be sent. */
+  /** Milliseconds of sound that waited in the pacer and will never be sent. */
   readonly droppedMs: number;
 };
 
@@ -51,7 +51,7 @@ export class Pacer {
     this.#silence = options.silence;
   }
 
-  /** How often playback ran out before the reply was complete. */
+  /** Number of times that playback ran out of sound before the reply was complete. */
   get underruns(): number {
     return this.#underruns;
   }
@@ -64,7 +64,7 @@ export class Pacer {
     return (this.#queuedBytes / this.frameBytes) * this.#frameMs;
   }
 
-  /** How much of this reply has left. */
+  /** Milliseconds of this reply that were sent. */
   get sentMs(): number {
     return this.#sentMs;
   }
@@ -114,7 +114,7 @@ export class Pacer {
     return true;
   }
 
-  /** How much of this reply has been heard, if the far side plays what it gets without a pause. */
+  /** Returns the milliseconds of this reply that the caller has heard, if received sound is played without a pause. */
   playedMs(nowMs: number): number {
     return Math.max(0, this.#sentMs - Math.max(0, this.#heardUntilMs - nowMs));
   }

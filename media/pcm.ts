@@ -15,7 +15,7 @@ export class PcmByteReader {
     return this.#hasLow ? 1 : 0;
   }
 
-  /** How many samples the next `byteCount` bytes will complete: what `push` needs of its target. */
+  /** Returns the number of samples that the next `byteCount` bytes complete: the least length of the target of `push`. */
   samplesIn(byteCount: number): number {
     return (byteCount + this.pendingBytes) >> 1;
   }

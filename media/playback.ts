@@ -2,8 +2,8 @@
 const TOLERANCE_MS = 5;
 
 /**
- * What a client hears that plays each answer as it comes, in real time and without a buffer of its own: how often, and
- * how long, it has run dry in the middle of one. Nothing is allocated per piece of sound.
+ * Counts how often, and how long, a client runs out of sound in the middle of an answer, if it plays each answer as it
+ * comes, in real time and without a buffer of its own. Nothing is allocated per piece of sound.
  */
 export class Playback {
   #playedUntilMs: number | undefined;

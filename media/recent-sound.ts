@@ -8,7 +8,7 @@ import { Resampler } from './resample.ts';
 
 const SAMPLES_PER_MS = HEARING_HZ / 1_000;
 const LOOK_BACK_SAMPLES = 2_048;
-/** What a slow model has not fetched after this much sound is skipped. */
+/** Samples that a slow model may be behind. Older samples are skipped. */
 const MOST_BEHIND_SAMPLES = 4_096;
 
 /** Shared by all streams, during one call each: it keeps nothing from one stretch to the next. */
@@ -16,13 +16,13 @@ const doubler = new Resampler(8_000, HEARING_HZ);
 /** Samples of a telephone line that its resampling needs before and after a stretch. */
 const BEFORE = doubler.lookaheadSamples - 1;
 const AFTER = doubler.lookaheadSamples;
-/** How much later telephone sound is heard: as many samples at 16 kHz are silence before the first of it. */
+/** Delay of resampled telephone sound: the number of silent samples at 16 kHz before its first sample. */
 const DELAY = 2 * AFTER;
 /** The most samples of a line that are resampled at a time. */
 const MOST_TOGETHER = 1_024;
 const stretch = new Int16Array(MOST_TOGETHER + BEFORE + AFTER);
 const doubled = new Int16Array(2 * (MOST_TOGETHER + BEFORE));
-/** What a recogniser is given, and the part of it that was given last. */
+/** Array that holds the samples for a recogniser, and the part of that array that was returned last. */
 let newest = new Int16Array(0);
 let newestPart = newest;
 
@@ -32,7 +32,7 @@ let newestPart = newest;
  */
 export class RecentSound {
   readonly #ring: Int16Array;
-  /** What was resampled of a telephone line: from `#heardFrom` to `#heardTo`. Of other lines it is the ring itself. */
+  /** Resampled sound of a telephone line, from `#heardFrom` to `#heardTo`. For other lines it is the ring itself. */
   readonly #heard: Int16Array;
   #heardFrom = 0;
   #heardTo = 0;
@@ -40,7 +40,7 @@ export class RecentSound {
   readonly #scale: number;
   readonly #most: number;
   #written = 0;
-  /** Where in the ring the next sample goes; at the end of the ring it goes to its beginning. */
+  /** Index in the ring for the next sample. At the end of the ring, the next sample goes to the beginning. */
   #place = 0;
   #read = 0;
   #skippedSamples = 0;
@@ -138,7 +138,7 @@ export class RecentSound {
       copyOf(this.#ring, (this.#heardTo - DELAY) / 2 - BEFORE, lineSamples, stretch);
       doubler.reset();
       doubler.push(stretch, doubled, lineSamples);
-      // What the filter computed from the silence before the stretch is left out.
+      // Samples that the filter computed from the silence before the stretch are left out.
       this.#keep(doubled.subarray(2 * BEFORE, 2 * BEFORE + count));
     }
     this.#heardFrom = Math.max(this.#heardFrom, this.#heardTo - this.#heard.length);

@@ -23,13 +23,13 @@ const ITSELF = Float32Array.of(1);
 export class Resampler {
   readonly fromHz: number;
   readonly toHz: number;
-  /** How many input samples beyond its own instant an output sample needs. */
+  /** Number of input samples beyond its own instant that an output sample needs. */
   readonly lookaheadSamples: number;
   readonly #table: ResampleTable;
   /** The last input samples, which outputs to come still need: fewer than a filter is long. */
   readonly #past: Int16Array;
   #pastSamples = 0;
-  /** Where the next output's filter begins, counted from the first sample of the past, and its phase in 1/up of one. */
+  /** Start of the next output's filter, counted from the first past sample, and its phase in 1/`up` of a sample. */
   #index = 0;
   #phase = 0;
 
@@ -86,7 +86,7 @@ export class Resampler {
     return written;
   }
 
-  /** How many outputs can be computed where so much input is there, past included. */
+  /** Returns the number of outputs that `filled` input samples, past ones included, are enough for. */
   #known(filled: number): number {
     const { up, down, taps } = this.#table;
     const starts = filled - taps + 1 - this.#index;
@@ -125,7 +125,7 @@ export class Resampler {
   /** Outputs of one phase are computed together: every `up`-th, `down` input samples from one to the next. */
   #fillByPhase(target: Int16Array, to: number, count: number): void {
     const { up, down, copiesPhaseZero, filters, taps } = this.#table;
-    // What a phase spoils behind its last output lies behind the last of all.
+    // Places that a phase overwrites behind its last output lie behind the last of all outputs.
     for (let first = 0; first < up && first < count; first++) {
       const place = this.#phase + first * down;
       const phase = place % up;

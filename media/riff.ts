@@ -21,7 +21,7 @@ export function* riffChunks(bytes: Uint8Array): Generator<RiffChunk> {
   }
 }
 
-/** How much of a data chunk is there, in whole frames, and whether the header promised more. */
+/** Returns the bytes of a data chunk that are there, in whole frames. `truncated`: the header promised more. */
 export function dataInFile(
   bytes: Uint8Array,
   { start, size }: Pick<RiffChunk, 'start' | 'size'>,
@@ -41,7 +41,7 @@ export const refused = (reason: string): WavRefusal => ({ kind: 'refused', reaso
 
 const isRefused = (parsed: object): parsed is WavRefusal => 'kind' in parsed;
 
-/** What a fmt chunk claims; of the extensible form, the tag inside it. */
+/** Claims of a fmt chunk. In the extensible form, `tag` is the one inside the extension. */
 export type FormatClaims = {
   readonly tag: number;
   readonly channels: number;

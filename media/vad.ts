@@ -20,7 +20,7 @@ export type VadOptions = {
   readonly silenceDurationMs: number | (() => number);
   /** Silence after which `speech_paused` is reported; absent: never. */
   readonly pauseMs?: number;
-  /** How long the model's answer is waited for before the gate decides; 0 when there is no model. */
+  /** Milliseconds to wait for the model's answer before the gate decides; 0 when there is no model. */
   readonly answerWithinMs: number;
 };
 
@@ -52,7 +52,7 @@ const ANSWERS_TO_START = 2;
 const ASK_AFTER_GATE_MS = 320;
 /** A turn begins at most this long before it was noticed, however long the line was noisy before. */
 const ONSET_REACH_MS = 240;
-/** Of the frames that are too quiet for speech, the gate hears one in so many: enough to learn the noise of the line. */
+/** The gate hears every fourth of the frames that are too quiet for speech: enough to learn the noise of the line. */
 const QUIET_FRAMES_A_LESSON = 4;
 /** Long before any sound. A whole number: a field that may hold fractions is allocated anew with every write. */
 const NEVER = -1_000_000_000;
@@ -83,7 +83,7 @@ export class TurnDetector {
     this.#isModelAsked = this.#options.answerWithinMs > 0;
   }
 
-  /** How much sound has been heard. */
+  /** Milliseconds of sound that have been heard. */
   get nowMs(): number {
     return this.#nowMs;
   }
@@ -97,7 +97,7 @@ export class TurnDetector {
     return this.#gateDecisions;
   }
 
-  /** Whether the sound of now is worth asking the model about. */
+  /** True when the model is to judge the newest sound. */
   get wantsProbability(): boolean {
     if (!this.#isModelAsked) return false;
     return this.#speaking || this.#nowMs - this.#gateMs <= ASK_AFTER_GATE_MS;
@@ -206,7 +206,7 @@ export class TurnDetector {
     return { kind: 'speech_started', startMs: Math.max(this.#lastEndMs, padded, 0) };
   }
 
-  /** Whether the model has kept up: it answered about recent sound, or was asked only just now. */
+  /** Returns true when the model keeps up: `answerWithinMs` ago or later, it answered or a wait for it began. */
   #modelAnswers(): boolean {
     const { answerWithinMs } = this.#options;
     if (answerWithinMs === 0) return false;

@@ -40,7 +40,7 @@ export function* flacFramesIn(
   }
 }
 
-/** Of metadata: the format has seven kinds of them, and pictures may be many. */
+/** Metadata blocks that are read at most. The format has seven kinds of them, and pictures may be many. */
 const MAX_BLOCKS = 1_024;
 
 /** The sample rate, and where the frames begin; undefined where the head is not whole. */
@@ -90,7 +90,7 @@ export function readFlacFrame(
   return { samples, headBytes: crcAt + 1 - at };
 }
 
-/** How many bytes a number takes that is coded in the manner of UTF-8, up to seven. */
+/** Returns the length in bytes, up to seven, of a UTF-8-like number by its first byte; undefined when that begins none. */
 function codedBytes(first: number): number | undefined {
   const ones = Math.clz32(~(first << 24));
   if (ones === 0) return 1;

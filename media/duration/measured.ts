@@ -1,4 +1,4 @@
-/** How long a file sounds, or why that cannot be said. */
+/** Duration of a sound file, or the reason why it cannot be measured. */
 export type Measured =
   | { readonly kind: 'measured'; readonly durationMs: number }
   | { readonly kind: 'refused'; readonly reason: string };

@@ -1,6 +1,6 @@
 /**
- * How long a file of sound lasts, found out from its bytes: neither its name nor its declared type is asked. What can
- * be counted is counted; what a head merely claims counts only where nothing else is to be had.
+ * Measures the duration of a sound file from its bytes alone, not from its name or declared type. Frames are counted where
+ * the format allows; a duration that a header merely claims is used only when nothing can be counted.
  */
 import { soundKind } from '../coded/sound-kind.ts';
 import { adtsDuration } from './adts.ts';
@@ -16,7 +16,7 @@ import { webmDuration } from './webm.ts';
 /** Two days: more than any file that is taken can hold, so that a longer one lies. */
 const MAX_DURATION_MS = 172_800_000;
 
-/** Of a long file, whatever else is ready runs in between. The bytes must not change meanwhile. */
+/** Returns the duration of a file. For a long one it lets other work run in between: `bytes` must not change meanwhile. */
 export async function probeDuration(bytes: Uint8Array): Promise<Measured> {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const found = await measure(file);

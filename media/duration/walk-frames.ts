@@ -97,7 +97,7 @@ function isChain(bytes: Buffer, start: number, readFrame: ReadFrame): boolean {
 /** Editors that do not find their tag write another; nothing writes more. */
 const MAX_TAGS = 16;
 
-/** Where what follows the tags of the ID3v2 kind begins. */
+/** Returns the offset of the first byte behind all ID3v2 tags at the start of a file. */
 export function pastTags(bytes: Buffer): number {
   let at = 0;
   for (let tags = 0; tags < MAX_TAGS && at + 10 <= bytes.length; tags++) {

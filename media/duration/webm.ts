@@ -39,7 +39,7 @@ class Times {
   #duration = 0;
   #cluster = 0;
   #lastBlock = 0;
-  /** Of the last block, where its codec states them. */
+  /** Samples in the last block; 0 unless its codec states them, as Opus does. */
   #lastSamples = 0;
   #isOpus = false;
 

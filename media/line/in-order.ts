@@ -22,7 +22,7 @@ export class InOrder {
   readonly #bytesPerMs: number;
   readonly #silence: number;
   readonly #listener: InOrderListener;
-  /** Where the next sound is to begin; undefined: none has come. */
+  /** Time at which the next sound is expected to begin; undefined before the first sound. */
   #nextMs: number | undefined;
   /** Copies, by their time; undefined: none wait, as nearly always. */
   #waiting: Map<number, Uint8Array> | undefined;

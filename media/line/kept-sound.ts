@@ -12,7 +12,7 @@ export class KeptSound {
     this.#end += bytes.length;
   }
 
-  /** What lies before the position is not asked for any more. */
+  /** Drops the bytes before `position`. */
   forget(position: number): void {
     this.#begin = Math.min(this.#end, Math.max(this.#begin, position));
   }

@@ -1,5 +1,5 @@
 /**
- * What the far side of a telephone line has played of the sound that was sent to it. The carrier plays in real time
+ * Tracks how much of the sent sound the caller on a telephone line has heard. The carrier plays in real time
  * what it gets, and echoes a mark once everything before it was played; a clear empties its buffer and echoes the
  * pending marks at once, so each clear begins a new generation of marks. Times are milliseconds of a clock that never
  * goes back, and come with each call.
@@ -13,14 +13,14 @@ type Piece = {
   /** In the sound of this generation. */
   readonly fromMs: number;
   readonly toMs: number;
-  /** Where the item's own sound was at `fromMs`. */
+  /** Milliseconds of the item's own sound before `fromMs`. */
   readonly itemFromMs: number;
-  /** Where its bytes are in the sound that is kept. */
+  /** Range of the piece's bytes in the kept sound. */
   readonly fromByte: number;
   readonly toByte: number;
 };
 
-/** How much of an item was heard, in milliseconds of its sound. */
+/** Milliseconds of an item's sound that the caller has heard. */
 export type HeardItem = { readonly itemId: string; readonly heardMs: number };
 
 /** Sound that was sent and not heard. */
@@ -29,7 +29,7 @@ export type UnheardSound = { readonly itemId: string; readonly bytes: Uint8Array
 /** Marks of one line that may wait for their echo. */
 const MOST_MARKS = 64;
 
-/** After so long, a mark that was not echoed never will be. */
+/** Milliseconds after which a mark without an echo is given up. */
 const MARK_PATIENCE_MS = 1_000;
 
 /** Pieces of which the echo of a mark tells what was heard; beyond them the clock tells it. */
@@ -60,7 +60,7 @@ export class LinePlayback {
   #knownAtMs = 0;
   /** When playing stops for want of sound, by the clock alone. */
   #dryAtMs = Number.NEGATIVE_INFINITY;
-  /** What was playing at the last clear. */
+  /** Item that was playing at the last clear, with its heard part. */
   #cleared: HeardItem | undefined;
   readonly #dry = { underruns: 0, ms: 0 };
 
@@ -70,7 +70,7 @@ export class LinePlayback {
     this.#markMs = options.markMs;
   }
 
-  /** How often and how long the line was silent in the middle of an item, because its next sound was not there yet. */
+  /** Number and total milliseconds of the silences in the middle of an item whose next sound had not come yet. */
   get dry(): { readonly underruns: number; readonly ms: number } {
     return this.#dry;
   }
@@ -130,7 +130,7 @@ export class LinePlayback {
     return this.#sentMs - this.#playheadMs(nowMs);
   }
 
-  /** What was heard of the item that plays now, or played last. */
+  /** Returns the heard part of the item that plays now, or played last. */
   heard(nowMs: number): HeardItem | undefined {
     const playheadMs = this.#playheadMs(nowMs);
     const piece = this.#pieces.find(({ toMs }) => toMs >= playheadMs) ?? this.#pieces.at(-1);

@@ -28,7 +28,7 @@ const MESSAGE = PAGE;
 /** Behind a message stands a zero, which ends whatever is read; vectors reach beyond it. */
 const DECODED = MESSAGE + MOST_BYTES + PAGE;
 const PAGES = DECODED / PAGE + Math.ceil((MOST_BYTES * 3) / 4 / PAGE);
-/** More digits could leave the whole numbers of a double, and no stream is so long. */
+/** Upper bound of a number's digits. A number of more digits might not be a whole number that a double can hold exactly. */
 const MOST_DIGITS = 15;
 
 const [QUOTE, BACKSLASH, COLON, COMMA, PAD] = [0x22, 0x5c, 0x3a, 0x2c, 0x3d];
@@ -45,7 +45,7 @@ const bytesBefore = (name: string) => `(i32.sub (i32.shl ${int(1)} ${local(name)
 const slotPart = (part: number) =>
   `(i32.load offset=${SLOTS + 4 * part} (i32.mul ${local('$slot')} ${int(SLOT_BYTES)}))`;
 
-/** Whether sixteen bytes are those of a word, as far as a mask goes. */
+/** WebAssembly that is true when sixteen bytes equal those of a word, as far as `mask` goes. */
 const isPart = (offset: number, mask: string) => `(i32.eqz
   (i32.and ${mask}
     (i32.xor ${int(0xffff)}
@@ -266,9 +266,9 @@ type Exports = {
 export const kernel = startWasm<Exports>(MODULE);
 
 const { buffer } = kernel.memory;
-/** Where a message lies. */
+/** The kernel's memory for the message to scan. */
 export const message = Buffer.from(buffer, MESSAGE, MOST_BYTES);
-/** Where its base64 is decoded to. */
+/** The kernel's memory for the decoded base64 of the message. */
 export const decoded = new Uint8Array(buffer, DECODED);
 
 const sixBits = new Int32Array(buffer, SIX_BITS, 256).fill(-1);

@@ -45,7 +45,7 @@ export const objectsOf = kernel.objects;
 /** The word that a member's text is; 0: another. Ask only for members that are there. */
 export const wordOf = (member: number): number => kernel.value(member);
 
-/** How many characters its text has. */
+/** Returns the number of characters in the text of a member. */
 export const lengthOf = (member: number): number => kernel.letters(member);
 
 /** The whole number of at most 15 digits that its text is, or -1. */

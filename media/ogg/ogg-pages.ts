@@ -23,7 +23,7 @@ const segmentsOf = (packet: Uint8Array): number => Math.floor(packet.length / SE
 
 export type OggPacket = {
   readonly bytes: Uint8Array;
-  /** Where the sound stands when this packet has been played, in the units of the codec. */
+  /** Position in the sound at the end of this packet, in the units of the codec. */
   readonly granule: number;
 };
 
