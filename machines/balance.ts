@@ -1,6 +1,6 @@
 import { assign, setup } from 'xstate';
 
-/** What the machine asks of the balance actor that it drives; the verbs are the actor's own. */
+/** Actions that the machine requests of the balance actor. The names are the actor's own. */
 export type BalanceEffects = {
   /** Reads the agent's state and rules. */
   load(): void;

@@ -35,7 +35,7 @@ export const CALL_END_REASONS = [
 ] as const;
 export type CallEndReason = (typeof CALL_END_REASONS)[number];
 
-/** How the conversation of an answered call ended. */
+/** Reasons for the end of an answered call's conversation. */
 export type SessionEndReason = Exclude<
   CallEndReason,
   'backstop_settled' | 'carrier_denied' | `dial_${string}`
@@ -146,7 +146,7 @@ export const callMachine = setup({
         'hangup.requested': { target: 'ending', actions: 'give' },
         'transfer.answered': { target: 'ending', actions: 'give' },
         'session.ended': { target: 'completed', actions: 'give' },
-        // Whether the conversation can still say why, or a sweep has to, shows in what comes next.
+        // The next event gives the reason: the conversation's end, or a sweep.
         'carrier.ended': 'ending',
         'call.swept': { target: 'completed', actions: 'backstop' },
       },
@@ -180,7 +180,7 @@ export const callMachine = setup({
 
 export type StoredCall = CallContext & { readonly state: CallState };
 
-/** What an event makes of a call; undefined where it changes nothing, as after the end. */
+/** Returns the call after an event; undefined when the event changes nothing, as after the end. */
 export function planCall(
   { endReason, isAnswered, state }: StoredCall,
   event: CallEvent,

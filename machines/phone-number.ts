@@ -44,7 +44,7 @@ export const phoneNumberMachine = setup({
   },
 });
 
-/** Where an event takes a number; undefined where it has no effect, as after the end. */
+/** Returns the status of a number after an event; undefined when the event has no effect, as after the end. */
 export function planNumber(
   from: NumberStatus,
   type: NumberEvent['type'],

@@ -15,7 +15,7 @@ export type RealtimeRelayEvent =
   | { type: 'upstream.closed'; ending: Ending }
   | { type: 'claim.lost' };
 
-/** What the actor that owns both sockets executes and answers; given with the input. */
+/** Effects and queries that the owner of both sockets implements. Given with the input. */
 export type RelayEffects = {
   /** Sends the reason and closes the client's socket. */
   readonly hangUp: (ending: Ending) => void;
@@ -32,7 +32,7 @@ export type RelayEffects = {
 type Input = { readonly effects: RelayEffects };
 type Context = { readonly effects: RelayEffects; readonly ending: Ending };
 
-/** What ends a live session, also during a drain. */
+/** Transition that ends a live session with the event's ending, also during a drain. */
 const endsWithWhy = {
   target: 'ending',
   actions: {

@@ -24,7 +24,7 @@ export type ReservationEvent =
   /** A canonical block at or after `validBefore` shows it unused, or it was cancelled on chain. */
   | { readonly type: 'authorization.void'; readonly refused: boolean };
 
-/** What becomes of the hold; carried out by the ledger in the commit that saves the state. */
+/** Effect on the hold. The ledger carries it out in the commit that saves the state. */
 export type ReservationEffect = 'consume' | 'release';
 
 /** Effects are named here and carried out by the ledger. */
@@ -111,6 +111,6 @@ function stepOf(from: ReservationState, event: ReservationEvent): ReservationSte
   return { to, effect: first?.type as ReservationEffect | undefined };
 }
 
-/** Whether the chain has not decided yet. */
+/** Returns true for a state in which the chain has not decided yet. */
 export const isLive = (state: ReservationState): boolean =>
   state === 'reserved' || state === 'sent' || state === 'pending_settlement';

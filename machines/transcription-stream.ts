@@ -2,14 +2,14 @@ import { assign, setup } from 'xstate';
 import { DRAINING } from '../src/kernel/draining.ts';
 import { LIMITS } from '../src/kernel/limits.ts';
 
-/** How a stream ends: with an error event when there is one, then the close frame. */
+/** End of a stream: an error event when there is one, then the close frame. */
 export type Ending = {
   readonly code: number;
   readonly reason: string;
   readonly error?: {
     readonly code: string;
     readonly message: string;
-    /** How much of the audio that came was neither heard nor charged for. */
+    /** Seconds of received audio that were neither heard nor charged for. */
     readonly unheardSeconds?: number;
   };
 };
@@ -34,7 +34,7 @@ export type TranscriptionStreamEvent =
   | { type: 'claim.lost' };
 
 /**
- * What the actor that owns the socket executes and answers. It comes with the input, so that all streams share one
+ * Effects and queries that the owner of the socket implements. They come with the input, so that all streams share one
  * machine: one for each would cost 30 KB a stream.
  */
 export type TranscriptionEffects = {
@@ -46,7 +46,7 @@ export type TranscriptionEffects = {
   readonly giveUpRest: () => void;
   readonly hangUp: (ending: Ending) => void;
   readonly settle: (ending: Ending) => void;
-  /** Whether the transcriber still has to report how much it heard, also after the client left. */
+  /** Returns true when the transcriber still has to report the total of audio that it heard, also after the client left. */
   readonly isOwed: () => boolean;
   /** Leaves without settling: another process has settled. */
   readonly leave: () => void;
@@ -56,11 +56,11 @@ export type TranscriptionEffects = {
 
 type Input = {
   readonly effects: TranscriptionEffects;
-  /** How a stream without audio ends. */
+  /** Ending of a stream without audio. */
   readonly quiet: Ending;
-  /** How a stream ends whose hold did not come in time. */
+  /** Ending of a stream whose hold did not come in time. */
   readonly unheld: Ending;
-  /** How a stream ends whose last words did not come in time, unless it had another ending. */
+  /** Ending of a stream whose last words did not come in time, unless it had another ending. */
   readonly unfinished: Ending;
 };
 type Context = Input & { readonly ending: Ending };
@@ -116,7 +116,7 @@ export const transcriptionStreamMachine = setup({
     streaming: {
       on: {
         'budget.low': { actions: 'extendHold' },
-        // What was bought is still transcribed: the finals come before the error.
+        // Audio that was paid for is still transcribed: its final transcripts come before the error.
         'budget.spent': {
           target: 'finishing',
           actions: { type: 'end', params: ({ event }) => event.ending },

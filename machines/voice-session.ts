@@ -8,7 +8,7 @@ export type VoiceSessionEvent =
   | { type: 'response.requested' }
   /** Speech was transcribed or dropped that gets no response: it is billed by itself. */
   | { type: 'speech.heard' }
-  /** What was used by now is due, whether a turn is in progress or not. */
+  /** The usage so far is due to be billed, whether or not a turn is in progress. */
   | { type: 'bill.due' }
   /** The turn is over, however it ended; what it bought is known. */
   | { type: 'turn.finished' }
@@ -21,7 +21,7 @@ export type VoiceSessionEvent =
   | { type: 'socket.closed' }
   | { type: 'claim.lost' };
 
-/** What the actor that owns the session executes and answers; given with the input. */
+/** Effects and queries that the owner of the session implements. Given with the input. */
 export type VoiceSessionEffects = {
   readonly startTurn: () => void;
   readonly stopTurn: () => void;
@@ -40,7 +40,7 @@ export type VoiceSessionEffects = {
 
 type Input = {
   readonly effects: VoiceSessionEffects;
-  /** How long one turn may take. Absent: `LIMITS.realtimeTurnMs`. */
+  /** Milliseconds that one turn may take. Absent: `LIMITS.realtimeTurnMs`. */
   readonly turnMs?: number | undefined;
 };
 

@@ -18,7 +18,7 @@ export type VoiceTurnEvent =
   | { type: 'output.cut'; reason: CutReason }
   | { type: 'engine.failed'; code: string; message: string };
 
-/** What the actor of the turn executes; given with the input. */
+/** Effects that the owner of the turn implements. Given with the input. */
 export type TurnEffects = {
   readonly generate: () => void;
   readonly speak: () => void;

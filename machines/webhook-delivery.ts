@@ -45,7 +45,7 @@ export const webhookDeliveryMachine = setup({
 /** The machine's answers so far: it has few, and each attempt asks for one. */
 const known = new Map<string, DeliveryStatus>();
 
-/** Where an event takes a delivery; after its end it stays where it is. */
+/** Returns the status of a delivery after an event; after the end of the delivery its status stays. */
 export function planDelivery(from: DeliveryStatus, event: DeliveryEvent): DeliveryStatus {
   const isLast = event.type === 'attempt.failed' && event.attempt >= MOST_ATTEMPTS;
   const question = `${from} ${event.type} ${isLast}`;
