@@ -21,12 +21,12 @@ import {
 } from './presented-credential.ts';
 import { sessionCookie } from './session-cookie.ts';
 
-/** What a route demands of its caller. */
+/** Demands of a route on its caller. */
 export type Demand = {
   readonly credential: Credential;
   readonly permission: Permission;
   readonly admitsClosed: boolean;
-  /** What load balancers ask many times a minute: it is never refused for how often it is asked. */
+  /** True for the probes of load balancers, which come many times a minute: they are never refused for their rate. */
   readonly isProbe?: boolean;
   /** Takes an agent whose delegation has ended. */
   readonly admitsExpired?: boolean;

@@ -1,6 +1,6 @@
 import type { AgentCaller, DeveloperCaller } from '../route/caller.ts';
 
-/** What the edge asks of the rooms to learn who is calling. The secrets never go further than this. */
+/** Look-ups by which the edge identifies a caller. The secrets go no further than this interface. */
 export interface Credentials {
   /** Undefined: unknown, revoked or expired. */
   developerKey(key: string): Promise<DeveloperCaller | undefined>;

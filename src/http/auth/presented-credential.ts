@@ -1,7 +1,7 @@
 import { BRAND } from '../../kernel/ids.ts';
 import { readSessionCookie } from './session-cookie.ts';
 
-/** What a request shows of itself, before anyone has checked it. */
+/** Credential that a request presents, before it is checked. */
 export type Presented =
   | { readonly kind: 'developer_key'; readonly key: string }
   | { readonly kind: 'agent_key'; readonly key: string }

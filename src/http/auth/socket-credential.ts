@@ -50,7 +50,7 @@ function keyAmong(offer: string, prefix: string | undefined): string | undefined
   return prefix !== undefined && offer.startsWith(prefix) ? offer.slice(prefix.length) : undefined;
 }
 
-/** What stands behind the word for a scheme, in the place of a key. */
+/** Returns the sub-protocol behind the word `token` or `bearer`, in the place of a key. */
 function foreignKey(
   offers: readonly string[],
   { acceptsTokenScheme, protocols }: Pick<AgentSocket, 'acceptsTokenScheme' | 'protocols'>,

@@ -1,12 +1,12 @@
 /** Why a byte of a body is not taken: all bodies together are too many, or those of its caller. */
 export type OverBudget = 'overloaded' | 'crowded';
 
-/** How much the bodies may hold that are arriving or being handled. */
+/** Bounds of the bodies that are arriving or being handled: of all, and of each caller. */
 export type BodyBounds = { readonly bytes: number; readonly bytesPerCaller: number };
 
 /**
- * What the requests of this process hold of bodies. A caller has its own bound, and never more than is left for all
- * the others: greedy callers, however many, halve what is left and do not use it up.
+ * Counts the bytes of bodies that the requests of this process hold. A caller has its own bound, and never holds more than is
+ * left for all others: greedy callers, however many, halve what is left and do not use it up.
  */
 export class BodyBudget {
   readonly #bounds: BodyBounds;
@@ -22,7 +22,7 @@ export class BodyBudget {
     return this.#heldBytes;
   }
 
-  /** Takes so many bytes more, or says why not. Without a caller, which is not known yet, for all of them together. */
+  /** Takes `bytes` more, or returns the reason against it. While the caller is unknown, only the bound of all bodies counts. */
   take(bytes: number, caller: string | undefined): OverBudget | undefined {
     const free = this.#bounds.bytes - this.#heldBytes;
     if (bytes > free) return 'overloaded';
@@ -53,7 +53,7 @@ export class BodyBudget {
   }
 }
 
-/** What one request holds of it. */
+/** Share of the body budget that one request holds. */
 export class BodyShare {
   readonly #budget: BodyBudget;
   #bytes = 0;

@@ -4,7 +4,7 @@ import { turnForLongWork } from '../../kernel/long-work.ts';
 import { type BodyBudget, BodyShare, type OverBudget } from './body-budget.ts';
 import { ReadPace } from './read-pace.ts';
 
-/** What can end a body before its end. */
+/** Reasons that end a body before its end. */
 export type BodyBreak = 'too_large' | OverBudget | 'gone';
 
 export type BodyStream = {

@@ -74,7 +74,7 @@ type Part = {
 class MultipartReader {
   readonly #bounds: MultipartBounds;
   readonly #delimiter: Buffer;
-  /** What cannot be judged before more has come. The first delimiter may stand at the very beginning. */
+  /** Bytes that cannot be judged before more have come. The first delimiter may stand at the very beginning. */
   #rest: Buffer = Buffer.from(CRLF);
   #state: 'preamble' | 'delimiter' | 'head' | 'content' | 'over' = 'preamble';
   #part: Part | undefined;
@@ -252,7 +252,7 @@ class Gathering {
     return Buffer.concat([...this.#full, this.#block.subarray(0, this.#inBlock)], this.#length);
   }
 
-  /** Of a long file in several turns of the event loop. */
+  /** Joins the content; that of a long file in several turns of the event loop. */
   bytes(): Buffer | Promise<Buffer> {
     return joinPieces([...this.#full, this.#block.subarray(0, this.#inBlock)]);
   }

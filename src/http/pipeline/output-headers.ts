@@ -56,7 +56,7 @@ const EXPOSED_OTHERS = [
   'dg-char-count',
   'payment-response',
   'x-payment-response',
-  // Of a model that its vendor shuts down.
+  // Headers of a model that its vendor shuts down.
   'sunset',
   'deprecation',
   'link',

@@ -41,7 +41,7 @@ export type PipelineOutcome = {
   readonly upstreamMs: number;
 };
 
-/** What a route demands, with the defaults that its verb and credential imply. */
+/** Returns the demands of a route, with the defaults that its verb and credential imply. */
 const demandOf = (route: AnyRoute): Demand => ({
   credential: route.credential,
   permission: route.permission ?? (route.method === 'GET' ? 'read' : 'read_write'),
@@ -134,14 +134,14 @@ function kept(answer: HttpAnswer, { requestId }: Exchange): HttpAnswer {
     : { ...answer, requestId };
 }
 
-/** Who answers for the bytes of a body. */
+/** Returns the name under which the body's bytes are counted. */
 function holderOf(caller: Caller, { clientAddress }: Exchange): string {
   if (caller.kind === 'agent') return `agent ${caller.agentId}`;
   if (caller.kind === 'developer') return `developer ${caller.accountId}`;
   return caller.kind === 'admin' ? 'admin' : networkOf(clientAddress());
 }
 
-/** Who asks, without a credential. */
+/** Returns the span's attributes of a caller, without the credential. */
 function callerAttributes(caller: Caller): Attributes {
   if (caller.kind === 'agent') return { 'svc.agent.id': caller.agentId };
   return caller.kind === 'developer' ? { 'svc.account.id': caller.accountId } : {};

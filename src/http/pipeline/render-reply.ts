@@ -2,7 +2,7 @@ import { type HttpAnswer, isStream, JSON_HEADERS, JSON_TYPE } from '../route/ans
 import type { RouteReply } from '../route/route.ts';
 import { checkHeader, checkHeaders } from './output-headers.ts';
 
-/** What a handler answers, as it goes out. Throws for headers that HTTP does not carry. */
+/** Renders a handler's reply for the wire. Throws for headers that HTTP does not carry. */
 export function renderReply(reply: RouteReply): HttpAnswer {
   checkHeaders(reply.headers);
   const { status, body, headers, lines } = reply;

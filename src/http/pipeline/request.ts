@@ -17,10 +17,10 @@ export type IncomingRequest = {
 };
 
 /**
- * How the end of a request is found. The library reads chunked bodies loosely (it takes `1>` for a size, a bare line
- * feed for a line's end, and checks no terminator), so that it and a proxy in front may see different ends. Whatever is
- * not framed by one length is therefore the last request of its connection: what another reader would take for a second
- * request behind it is never served. `doubtful` is refused besides.
+ * Way by which the end of a request is found. The library reads chunked bodies loosely (it takes `1>` for a size, a bare line
+ * feed for a line's end, and checks no terminator), so that it and a proxy in front may see different ends. A request that is
+ * not framed by one length is therefore the last of its connection: bytes that another reader would take for a second request
+ * behind it are never served. `doubtful` is refused besides.
  */
 export type Framing = 'length' | 'chunked' | 'doubtful';
 

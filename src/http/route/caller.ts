@@ -18,7 +18,7 @@ export type DeveloperCaller = {
   readonly sessionId?: string;
 };
 
-/** What a short-lived key allows the client that presents it. */
+/** Rights that a short-lived key gives to the client that presents it. */
 export type ClientSecretGrant = {
   readonly use: ClientSecretUse;
   /** Undefined: whichever the client names. */

@@ -8,7 +8,7 @@ import { type HttpAnswer, JSON_TYPE } from './answer.ts';
 /** The shape of refusals: that of the specification, of OpenAI's, Anthropic's or Deepgram's API, or of a JSON-RPC error. */
 export type Envelope = 'flat' | 'openai' | 'anthropic' | 'deepgram' | 'jsonrpc';
 
-/** Whether clients of a model vendor read this shape. */
+/** Returns true when clients of a model vendor read this shape. */
 export const isVendorEnvelope = (envelope: Envelope | undefined): boolean =>
   envelope === 'openai' || envelope === 'anthropic' || envelope === 'deepgram';
 

@@ -10,7 +10,7 @@ import type { Envelope } from './render-error.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** What a handler answers. Bytes and streams of bytes go out as they are, everything else as JSON. */
+/** Reply of a handler. Bytes and streams of bytes are sent as they are, everything else as JSON. */
 export type RouteReply = {
   readonly status: number;
   readonly body: unknown;
@@ -91,7 +91,7 @@ export type RouteCall = {
 
 export type AskRoute = (call: RouteCall) => Promise<{
   readonly answer: HttpAnswer;
-  /** How much of its time the other route has waited for others. */
+  /** Milliseconds that the other route waited for upstreams. */
   readonly upstreamMs: number;
 }>;
 
@@ -127,23 +127,23 @@ export type RouteSpec<Services, C extends Credential, P, Q, B> = {
   readonly admitsClientSecrets?: ClientSecretUse;
   /** `Authorization: Token …` is as good as `Bearer`. */
   readonly acceptsTokenScheme?: boolean;
-  /** Whether a key of the caller's own at a provider may come along, or has to. */
+  /** Rule for a caller's own provider key: it may be sent, or must be. */
   readonly providerKey?: 'optional' | 'required';
   /** Takes Idempotency-Key. */
   readonly idempotent?: boolean;
   /**
-   * What work under a key has left whose process was lost before its answer was kept, as its answer. Undefined: nothing
-   * but what the ledger has of it, by which the work is done again or not.
+   * Returns the answer of keyed work whose process was lost before it stored an answer. Undefined: the ledger alone decides
+   * whether the work is done again.
    */
   readonly recall?: (lost: LostWork<Services, C>) => Promise<RouteReply | undefined>;
   /** Keeps refusals that may pass under that key as well, so that a request is never sent on twice under one key. */
   readonly keepsRefusals?: boolean;
   readonly maxBodyBytes?: number;
-  /** What its JSON body may have, where that is not what any body may. */
+  /** Bounds of the JSON body, when they differ from those of any body. */
   readonly json?: JsonBounds;
   /** The header in which clients of the route's dialect may send the agent's key in place of a Bearer. */
   readonly keyHeader?: 'x-api-key';
-  /** How refusals look: `flat` by default, a vendor's on the inference gateway, `jsonrpc` where the body is JSON-RPC. */
+  /** Shape of refusals: `flat` by default, a vendor's on the inference gateway, `jsonrpc` for JSON-RPC bodies. */
   readonly envelope?: Envelope;
   /** Clients that send `anthropic-version` read its refusals in Anthropic's envelope. */
   readonly alsoAnthropic?: true;

@@ -26,7 +26,7 @@ export type WebhookDescription = {
 export function createApiDescription(served: {
   readonly routes: readonly AnyRoute[];
   readonly sockets: readonly AnySocket[];
-  /** What developers' endpoints receive. */
+  /** Events that developers' endpoints receive. */
   readonly webhooks?: readonly WebhookDescription[];
   readonly publicUrl?: string | undefined;
 }): ApiDescription {
@@ -181,7 +181,7 @@ const operationId = (method: string, path: string): string =>
 
 const json = (schema: Json): Json => ({ 'application/json': { schema } });
 
-/** What a transform cannot say about itself reads as any value. */
+/** Returns the JSON schema of a Zod schema. The output of a transform, which has no schema, reads as any value. */
 function shape(schema: ZodType, io: 'input' | 'output' = 'input'): Json {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
   return rest;

@@ -1,2 +1,2 @@
-/** What `X-Svc-Api-Version` and the capabilities report. It moves when the wire does. */
+/** Version that `X-Svc-Api-Version` and the capabilities report. It changes when the wire does. */
 export const API_VERSION = '1.0.0';

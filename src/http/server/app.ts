@@ -49,7 +49,7 @@ import { createTurnBudget } from './turn-budget.ts';
 import { createUnknownRoute } from './unknown-route.ts';
 import { loadUws } from './uws.ts';
 
-/** What one endpoint reaches into. */
+/** Services that one endpoint uses. */
 type Reach<E> =
   // biome-ignore lint/suspicious/noExplicitAny: only the services are of interest.
   E extends RouteSpec<infer S, any, any, any, any>
@@ -59,7 +59,7 @@ type Reach<E> =
       ? (services: S) => void
       : never;
 
-/** What all endpoints together reach into; the compiler holds the roof to it. */
+/** Services that all endpoints together use; the compiler checks that the composed server has them. */
 export type ServicesOf<E> = Reach<E> extends (services: infer All) => void ? All : never;
 
 export type HttpServerDeps<R extends AnyRoute, S extends AnySocket> = {
@@ -96,7 +96,7 @@ export type HttpServerDeps<R extends AnyRoute, S extends AnySocket> = {
 export interface HttpServer extends AsyncDisposable {
   /** Listens and answers the port, which is the system's choice for 0. Rejects when it is taken. */
   listen(place: { readonly host: string; readonly port: number }): Promise<number>;
-  /** Stops accepting, lets requests and sockets finish for so long, then closes what is left. */
+  /** Stops accepting, lets requests and sockets finish within `graceMs`, then closes the rest. */
   drain(graceMs: number): Promise<void>;
   readonly askAs: AskAs;
   /** Closes 1008 the sockets of an agent, or of one of its keys, at once. */
@@ -110,7 +110,7 @@ const sslOptions = ({ certFile, keyFile }: CertificateFiles) => ({
   key_file_name: keyFile,
 });
 
-/** How often a draining server looks whether it is empty. */
+/** Interval at which a draining server checks for open requests and sockets. */
 const DRAIN_POLL_MS = 20;
 
 /** Builds the edge from its routes and sockets. Nothing is open until `listen`. */
@@ -202,7 +202,7 @@ export async function createHttpServer<R extends AnyRoute, S extends AnySocket>(
   };
 }
 
-/** What the server keeps of itself. */
+/** Parts that the server owns. */
 type Own = {
   readonly registry: SocketRegistry;
   readonly state: ServerState;

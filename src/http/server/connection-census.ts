@@ -2,9 +2,9 @@ import { createReadStream } from 'node:fs';
 import { networkOf } from '../route/client-address.ts';
 
 export type Census = {
-  /** How many connections each client network has open at the port. */
+  /** Open connections at the port, by client network. */
   readonly open: ReadonlyMap<string, number>;
-  /** What had to be read for that: every connection of this machine, those that have ended lately among them. */
+  /** Lines that the count read: every connection of this machine, with those that ended lately. */
   readonly lines: number;
 };
 

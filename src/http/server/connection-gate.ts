@@ -17,7 +17,7 @@ type Deps = {
   readonly log: Log;
 };
 
-/** What a network has: as many connections as the last census found, and those that it opened since. */
+/** Connections of one client network: those that the last census counted, and those opened since. */
 type Holding = { counted: number; openedSince: number };
 
 /**
@@ -44,7 +44,7 @@ export class ConnectionGate {
     return this.#open;
   }
 
-  /** How many connections were closed as they opened. */
+  /** Connections that were closed as they opened. */
   get refused(): number {
     return this.#refused;
   }
@@ -110,7 +110,7 @@ export function connectionCaps(descriptors: number): ConnectionCaps {
   return { most, perNetwork: Math.min(LIMITS.connectionsPerNetwork, Math.ceil(most / 2)) };
 }
 
-/** How many files and sockets this process may have open. */
+/** Returns the number of files and sockets that this process may have open. */
 export function descriptorLimit(): number {
   const report = process.report?.getReport() as
     | { userLimits?: { open_files?: { soft?: number | string } } }

@@ -4,7 +4,7 @@ import type { Tracer } from '../../kernel/trace/span.ts';
 import type { HeaderLine } from '../route/answer.ts';
 import type { HttpMetrics } from './http-metrics.ts';
 
-/** What both a request and a handshake are served with. */
+/** Parts that requests and handshakes are both served with. */
 export type EdgeDeps = {
   readonly metrics: HttpMetrics;
   /** Undefined: nothing is traced. */

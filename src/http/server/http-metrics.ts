@@ -15,7 +15,7 @@ export type HttpMetrics = {
   socketRefused(route: string, status: number): void;
 };
 
-/** What the edge measures of itself. */
+/** Creates the metrics of the edge. */
 export function createHttpMetrics(
   metrics: Metrics,
   open: {

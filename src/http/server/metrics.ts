@@ -59,7 +59,7 @@ export function createMetrics(options: { readonly withProcess: boolean }): Metri
   };
 }
 
-/** What the registry asks of a metric when it renders. */
+/** Members of a metric that the registry renders. */
 type Series = {
   readonly name: string;
   readonly help: string;

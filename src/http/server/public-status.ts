@@ -35,7 +35,7 @@ export type PublicStatus = {
 };
 
 export interface StatusBoard {
-  /** How this server is for those who use it. Remembered for half a minute. */
+  /** Returns the status of this server for its users, remembered for half a minute. */
   read(): Promise<PublicStatus>;
 }
 

@@ -78,7 +78,7 @@ export async function serveRequest(
   try {
     visit = begin(deps, res, req, reply);
     const { request, found } = visit;
-    // What follows a request of doubtful length, or fills a packet with requests, must not be served in this turn.
+    // A request beyond the turn's budget, or not framed by one length, waits until the parser has finished the packet.
     if (!deps.takesTurn() || request.framing !== 'length') await untilParserIsDone();
 
     const outcome =
@@ -195,7 +195,7 @@ type Found =
   | ({ readonly kind: 'refusal'; readonly path: string } & Refused)
   | { readonly kind: 'preflight'; readonly path: string; readonly headers: Record<string, string> };
 
-/** What a refusal says is made only once its client may have one: finding the nearest route is work. */
+/** Refusal that is made only when it is sent: the search for the nearest route is work. */
 type Refused = { readonly refusal: () => Error; readonly envelope: Envelope };
 
 /** Probes and requests that no route takes are not traced: anyone may send them, in any number. */
@@ -277,7 +277,7 @@ function answerAtOnce(
 
 const hasBody = ({ method }: IncomingRequest): boolean => method !== 'GET' && method !== 'HEAD';
 
-/** What fails outside the pipeline: a stream that broke, which is no failure of ours, or a bug in the edge itself. */
+/** Answers a failure outside the pipeline: a broken stream, which is no failure of this server, or a bug in the edge. */
 function answerFailure(
   thrown: unknown,
   reply: ReplyWriter,

@@ -8,7 +8,7 @@ import { refusal } from '../../rate-limit/refuse.ts';
 import { networkOf } from '../route/client-address.ts';
 import type { Envelope } from '../route/render-error.ts';
 
-/** What the gate needs to know of a request; a route and a socket both have it. */
+/** Fields of a request that the gate reads; routes and sockets both have them. */
 export type Asked = {
   readonly route: { readonly envelope?: Envelope | undefined };
   readonly clientAddress: () => string;
@@ -78,7 +78,7 @@ export function createStrangerGate(clock: Clock, limits: StrangerLimits): Strang
   };
 }
 
-/** What is remembered of a credential: enough to know it again, and of no use to anyone who reads it. */
+/** Returns the hash by which a credential is recognized. It is of no use to a reader. */
 const markOf = (shown: string): string => createHash('sha256').update(shown).digest('base64');
 
 /** A 403 is about a known caller, and a database that is away says nothing about the credential. */

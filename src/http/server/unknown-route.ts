@@ -11,7 +11,7 @@ export type UnknownRoute = {
   readonly refusal: () => ApiError;
 };
 
-/** What clients of OpenAI and of its like call, by the route that comes nearest to it here. */
+/** Routes that clients of OpenAI and similar APIs call, each with the nearest route here. */
 const KIN: Readonly<Record<string, string>> = {
   '/v1/completions': '/v1/chat/completions',
   '/v1/complete': '/v1/messages',
@@ -61,7 +61,7 @@ export function createUnknownRoute(routes: readonly Known[]) {
   };
 }
 
-/** What a path outside of `/v1` was probably meant to be: its base is missing, or one too many stands before it. */
+/** Returns the path below `/v1` that was probably meant: the base is missing, or another base stands before it. */
 function belowV1(path: string): string {
   const at = path.indexOf('/v1/');
   return at === -1 ? `/v1${path}` : path.slice(at);

@@ -7,8 +7,8 @@ import type { AgentCaller } from '../route/caller.ts';
 import type { Envelope } from '../route/render-error.ts';
 
 /**
- * Where an upgrade may carry its agent key: `Authorization: Bearer`, one of the offered sub-protocols
- * (the key itself, or behind `keyProtocolPrefix`), or the `api_key` query parameter.
+ * Places of an upgrade that may carry the agent key: `Authorization: Bearer`, one of the offered sub-protocols (the key itself,
+ * or behind `keyProtocolPrefix`), or the `api_key` query parameter.
  */
 export type SocketKeySource = 'bearer' | 'subprotocol' | 'query';
 
@@ -38,7 +38,7 @@ export interface SocketConnection {
   close(code: number, reason?: string): void;
 }
 
-/** What lives behind one socket. A throw from any method closes the socket 1011, never the process. */
+/** Handler behind one socket. A throw from any method closes the socket 1011, never the process. */
 export interface SocketHandler {
   /** The socket stands: called once, before the first message. Sending is allowed from here on. */
   opened(connection: SocketConnection): void;
@@ -96,9 +96,9 @@ export type SocketSpec<Services, Q extends ZodType | undefined> = {
   /** `Authorization: Token …` is as good as `Bearer`. */
   readonly acceptsTokenScheme?: boolean;
   readonly query?: Q;
-  /** What the answer to the upgrade carries beside `x-request-id`. */
+  /** Headers of the answer to the upgrade beside `x-request-id`. */
   readonly headers?: (requestId: string) => readonly HeaderLine[];
-  /** How refusals of the upgrade look. */
+  /** Shape of the upgrade's refusals. */
   readonly envelope?: Exclude<Envelope, 'jsonrpc'>;
   /** A provider key of the caller may pay: the requests over this socket count in the bucket of own keys, as over HTTP. */
   readonly providerKey?: 'optional';
@@ -151,6 +151,6 @@ export const socketRoute =
   ): SocketSpec<Services, Q> =>
     spec;
 
-/** How refusals of an upgrade look. */
+/** Returns the shape of an upgrade's refusals. */
 export const envelopeOf = (socket: AnySocket): Exclude<Envelope, 'jsonrpc'> =>
   socket.credential === 'agent' ? (socket.envelope ?? 'flat') : 'flat';

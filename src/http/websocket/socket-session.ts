@@ -9,7 +9,7 @@ import type { MessageLine } from '../../kernel/messages/message-line.ts';
 import type { LiveSocket, Seat } from './socket-registry.ts';
 import type { SocketConnection, SocketHandler } from './socket-route.ts';
 
-/** What `send` of the library answers when the client's backlog was full and the frame is lost. */
+/** Result of the library's `send` when the client's backlog was full and the frame is lost. */
 const DROPPED = 2;
 
 export type SessionOptions = {
@@ -38,7 +38,7 @@ export type SocketData = { readonly session: SocketSession };
  * throw closes the socket and nothing else, and that a closed socket is never touched again.
  */
 export class SocketSession implements SocketConnection, MessageSource {
-  // What every message needs stands first (docs/decisions/0109).
+  // Fields that every message needs come first (docs/decisions/0109).
   #socket: WebSocket<SocketData> | undefined;
   readonly #maxMessageBytes: number;
   readonly #clock: Clock;
@@ -199,7 +199,7 @@ export class SocketSession implements SocketConnection, MessageSource {
   closed(code: number, reason: string): void {
     this.#socket = undefined;
     if (this.#isOver) return;
-    // What a client has sent before it left is heard before its leaving is.
+    // Messages that a client sent before it left are handled before its leaving.
     if (this.#waiting > 0 && !this.#isEnded) {
       this.#left = { code, reason };
       return;

@@ -8,11 +8,11 @@ import type { UwsModule } from '../server/uws.ts';
 const HOST = '127.0.0.1';
 
 /**
- * Where sockets are upgraded that were decided on late. When the cork of an upgraded response ends,
- * uWebSockets.js 20.51 looks at memory that the upgrade has given back, and closes the socket where
- * the bytes that came there since say so (fixed in its v20.79, which needs a newer glibc). Outside of
- * a cork the upgrade is sound, but costs a warning on stderr. Only one response is corked at a time,
- * and the warning asks whether any is: so an idle one of our own is, whose client is this process.
+ * Runs the upgrades of sockets, which are often decided in a later turn than that of their request. When the cork of an
+ * upgraded response ends, uWebSockets.js 20.51 reads memory that the upgrade has freed, and closes the socket when the bytes
+ * there since say so (fixed in its v20.79, which needs a newer glibc). Outside of a cork the upgrade is sound, but the library
+ * prints a warning on stderr unless some response is corked. The gate therefore corks an idle response of its own, whose client
+ * is this process.
  */
 export class UpgradeGate {
   readonly #uws: UwsModule;

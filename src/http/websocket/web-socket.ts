@@ -60,14 +60,14 @@ type Handshake = {
   readonly requestId: string;
   readonly clientAddress: string;
   readonly log: Log;
-  /** Of the handshake, and the parent of the session behind it. Undefined: it is not traced. */
+  /** Span of the handshake, parent of the session's span. Undefined: the handshake is not traced. */
   readonly span: Span | undefined;
   readonly context: us_socket_context_t;
   /** Headers that a refusal carries because of how far the handshake came. */
   readonly earned: HeaderLine[];
 };
 
-/** How the library handles one socket endpoint. */
+/** Returns the library's callbacks and limits for one socket endpoint. */
 export function socketBehavior(deps: SocketDeps, spec: AnySocket): WebSocketBehavior<SocketData> {
   return {
     // Ours is lower and closes with a frame; what passes even this is cut off without one.
