@@ -13,7 +13,7 @@ export type KeyClaim = {
   readonly workId: string;
 };
 
-/** Whose work a stored key is. */
+/** Owner, key and work that identify a stored key. */
 export type KeyWork = Pick<KeyClaim, 'owner' | 'key' | 'workId'>;
 
 /** A key that an earlier request claimed. */
@@ -24,7 +24,7 @@ export type StandingKey = {
   readonly state: 'in_flight' | 'done';
   /** Null while in flight, and where the answer was not kept. */
   readonly answer: Uint8Array | null;
-  /** Whether the process that has the work still has its lease. */
+  /** True while the process that has the work holds its lease. */
   readonly ownerLives: boolean;
   readonly isOver: boolean;
 };
@@ -37,7 +37,7 @@ export type TakeVerdict =
   /** This process's own lease has run out: what it took would look orphaned. Nothing was taken. */
   | { readonly kind: 'lease_lost' };
 
-/** What became of the work of a process that is gone, by the ledger. */
+/** Outcome of a lost process's work, by the ledger. */
 export type WorkFate =
   /** Nothing was held for it, or the hold was released: nothing was charged, and nothing will be. */
   | { readonly kind: 'unpaid' }
@@ -157,7 +157,7 @@ export function createIdempotencyKeys(deps: {
 function verdictOf(row: TakeRow): TakeVerdict {
   if (row.taken !== null) return { kind: 'taken' };
   if (row.work_id === null) return { kind: row.lease_holds ? 'raced' : 'lease_lost' };
-  // What is free to take was not taken: by a race, or because a process without a lease takes nothing.
+  // The key was free and yet not taken: another process was faster, or this one has no lease.
   if (row.state === 'done' && row.is_over) {
     return { kind: row.lease_holds ? 'raced' : 'lease_lost' };
   }

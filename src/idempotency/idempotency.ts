@@ -10,13 +10,15 @@ export type KeyedRequest = {
   readonly path: string;
   /** A refusal as this request's route shows it. */
   readonly render: (refusal: ApiError) => HttpAnswer;
-  /** What lost work has left as this request's route shows it. Undefined, or answering so: nothing but the ledger knows. */
+  /**
+   * Returns the answer of lost work, as the request's route renders it. Absent or undefined: only the ledger knows the work.
+   */
   readonly recall?: ((workId: string) => Promise<HttpAnswer | undefined>) | undefined;
 };
 
 /**
- * Where answers under an `Idempotency-Key` are kept. `begin` throws the refusal of a key that is in
- * flight; otherwise it either hands back the first answer or reserves the key for this request.
+ * Stores answers under their `Idempotency-Key`. `begin` throws the refusal of a key that is in flight; otherwise it returns the
+ * first answer or reserves the key for this request.
  */
 export interface IdempotencyStore {
   begin(request: KeyedRequest): Promise<IdempotencyVerdict>;

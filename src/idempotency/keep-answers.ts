@@ -102,7 +102,7 @@ export function createAnswerKeeper(deps: AnswerKeeperDeps): IdempotencyStore {
   };
 }
 
-/** What became of work whose process is gone. From here on the work can hold no more money. */
+/** Returns the ledger's outcome of a lost process's work, after it has forbidden an agent's work to hold more money. */
 async function fateOf(
   keys: IdempotencyKeys,
   { caller }: KeyedRequest,

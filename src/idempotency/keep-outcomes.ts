@@ -5,12 +5,12 @@ import { createRetry } from '../ledger/engine/retry.ts';
 import { answerWithin, isTransient } from '../platform/postgres/transient.ts';
 import type { IdempotencyKeys, KeyWork } from './idempotency-store.ts';
 
-/** How the work under a key ended: with an answer, with one that is not kept, or without having been done. */
+/** Outcome of the work under a key: done with a kept answer, done with one that is not kept, or not done. */
 export type WorkOutcome =
   | { readonly kind: 'done'; readonly work: KeyWork; readonly answer: Uint8Array | null }
   | { readonly kind: 'undone'; readonly work: KeyWork };
 
-/** What is not written yet. A doubtful claim is one whose answer never came. */
+/** Outcome that is not written yet. A doubtful claim is one that the database never answered. */
 type Unwritten =
   | WorkOutcome
   | { readonly kind: 'doubtful'; readonly work: KeyWork; readonly freedMs: number | undefined };

@@ -4,11 +4,11 @@ import type { LeaseKeeper } from '../ledger/engine/renew-lease.ts';
 import type { Sql } from '../platform/postgres/sql.ts';
 import { pruneKeys } from './idempotency-store.ts';
 
-/** Idempotency keys and rate windows that are over go, so many at a time. Any number of processes may run it. */
+/** Deletes expired idempotency keys and rate windows, `LIMITS.pruneBatch` at a time. Any number of processes may run it. */
 export const pruneRequests = (deps: {
   readonly sql: Sql;
   readonly lease: Pick<LeaseKeeper, 'mayReap'>;
-  /** Deletes rate windows that are over, so many at most, and answers how many they were. */
+  /** Deletes at most `most` expired rate windows, and returns their number. */
   readonly pruneRateWindows: (most: number) => Promise<number>;
 }): Worker => {
   const { sql, lease, pruneRateWindows } = deps;

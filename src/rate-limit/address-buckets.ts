@@ -3,7 +3,7 @@ import { LIMITS } from '../kernel/limits.ts';
 import { RecentMap } from '../kernel/recent-map.ts';
 
 export type BucketSize = {
-  /** How many tokens a bucket that was not asked lately has. */
+  /** Tokens of a bucket that was not used lately. */
   readonly burst: number;
   readonly perMinute: number;
 };

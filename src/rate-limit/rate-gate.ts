@@ -30,7 +30,7 @@ export type RateLimits = {
 
 export const DEFAULT_RATE_LIMITS: RateLimits = LIMITS;
 
-/** What the gate needs to know of a request; a route and a socket both have it. */
+/** Fields of a request that the gate reads; routes and sockets both have them. */
 export type Counted = {
   readonly route: {
     readonly path: string;
@@ -101,7 +101,7 @@ export function createRateGate(
     return share && take(request, serverLimiter, share);
   };
 
-  /** Whether a call may come to be paid with a key of the caller's own. */
+  /** Returns true when a call may be paid with the caller's own provider key. */
   const mayUseOwnKey = ({ route, request }: Counted, caller: Caller) => {
     if (route.providerKey === undefined || caller.kind !== 'agent') return false;
     const isBrought = request?.headers.has(PROVIDER_KEY_HEADER) === true;
@@ -125,7 +125,7 @@ export function createRateGate(
   };
 }
 
-/** Whether an account has keys at providers that its calls may be paid with. */
+/** Returns true when an account has provider keys that may pay its calls. */
 export type HoldsProviderKeys = (accountId: string) => boolean | Promise<boolean>;
 
 /** At once where that is possible. */

@@ -3,7 +3,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import { RecentMap } from '../kernel/recent-map.ts';
 
-/** How one request stands against one bucket. */
+/** Verdict of one bucket on one request. */
 export type Allowance = {
   readonly allowed: boolean;
   readonly limit: number;

@@ -2,8 +2,8 @@ import { LIMITS } from '../kernel/limits.ts';
 import type { SharedWindow } from './rate-store.ts';
 
 /**
- * What one process knows and holds of one bucket's shared window. It takes a small part of the limit at a time, and
- * the next before that is used up; a part that is one token is taken when it is asked for, so small limits are exact.
+ * Share of one process in a bucket's shared window. It claims a small part of the limit at a time, and the next before that is
+ * used up; a part of one token is claimed when it is requested, so small limits are exact.
  */
 export class TokenShare {
   readonly bucket: string;
@@ -28,12 +28,12 @@ export class TokenShare {
     return this.#endsMs;
   }
 
-  /** What is left, as far as this process knows. */
+  /** Tokens left in the window, by the knowledge of this process. */
   get remaining(): number {
     return Math.max(0, Math.min(this.limit - this.#used, this.#leftForAll + this.#tokens));
   }
 
-  /** Whether it is time to claim the next part. */
+  /** True when the next part should be claimed. */
   get isLow(): boolean {
     return !this.#isSpent && this.#tokens < Math.floor(this.#size / 2);
   }
@@ -58,7 +58,7 @@ export class TokenShare {
     return true;
   }
 
-  /** How many tokens to claim for so many requests that wait. */
+  /** Returns the number of tokens to claim while `waiting` requests wait. */
   need(waiting: number): number {
     return Math.max(this.#size, waiting);
   }
