@@ -1,6 +1,6 @@
 import '../src/supported-node.mjs';
 import { defineConfig } from 'vitest/config';
-import { compiledThreads } from './support/compiled-threads.ts';
+import { compiledSources } from './support/compiled-sources.ts';
 import { LongestFirst } from './support/longest-first.ts';
 
 const root = new URL('..', import.meta.url).pathname;
@@ -45,7 +45,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        plugins: [compiledThreads],
+        plugins: [compiledSources],
         test: {
           name: 'integration',
           include: ['test/integration/**/*.test.ts', 'test/e2e/**/*.test.ts'],
@@ -59,7 +59,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        plugins: [compiledThreads],
+        plugins: [compiledSources],
         test: {
           name: 'process',
           include: ['test/process/**/*.test.ts', ...twoProcess],
@@ -73,7 +73,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        plugins: [compiledThreads],
+        plugins: [compiledSources],
         test: {
           name: 'timed',
           include: ['test/timed/**/*.test.ts'],

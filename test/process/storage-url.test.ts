@@ -4,8 +4,9 @@ import { ManualClock } from '../../src/kernel/manual-clock.ts';
 import { awaitServer } from '../../src/platform/postgres/await-server.ts';
 import { openDatabase } from '../../src/platform/postgres/database.ts';
 import type { DatabaseTarget } from '../../src/platform/postgres/sql.ts';
-import { targetOn, testDatabase } from '../support/database.ts';
+import { testDatabase } from '../support/database.ts';
 import { freePort } from '../support/server-process.ts';
+import { targetOn } from '../support/target-on.ts';
 
 /** Time that passes at once whenever code waits for it. */
 class HurriedClock extends ManualClock {

@@ -2,20 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
 import type { DatabaseTarget, Sql } from '../../src/platform/postgres/sql.ts';
 import { openSql } from '../../src/platform/postgres/sql.ts';
+import { targetOn } from './target-on.ts';
 
 export type TestDatabase = {
   readonly target: DatabaseTarget;
   readonly sql: Sql;
   [Symbol.asyncDispose](): Promise<void>;
 };
-
-/** The same server, another database on it. */
-export function targetOn(server: DatabaseTarget, database: string): DatabaseTarget {
-  if (server.kind === 'socket') return { ...server, database };
-  const url = new URL(server.url);
-  url.pathname = `/${database}`;
-  return { kind: 'url', url: url.href };
-}
 
 /** A fresh, fully migrated database for one test file alone; dropped when disposed of. */
 export async function testDatabase(connections = 8): Promise<TestDatabase> {

@@ -7,8 +7,8 @@ import { systemRandom } from '../../src/kernel/random.ts';
 import { startEmbedded } from '../../src/platform/postgres/embedded/embedded-server.ts';
 import { migrateDatabase } from '../../src/platform/postgres/migrate.ts';
 import { type DatabaseTarget, openSql } from '../../src/platform/postgres/sql.ts';
-import { targetOn } from './database.ts';
 import { roomyPlace } from './roomy-place.ts';
+import { targetOn } from './target-on.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { compiled } from './compiled.ts';
+import { joined } from './compiled.ts';
 import { testDatabase } from './database.ts';
 import { nextMessage } from './next-message.ts';
 import { slowness } from './thread-cpu.ts';
@@ -36,7 +36,7 @@ export async function expectNoStall(
   expect(Math.min(...stallsMs), `${stallsMs}`).toBeLessThan(MOST_STALL_MS);
 }
 
-const CHILD = compiled('test/support/watched-child.ts');
+const CHILD = joined('test/support/watched-child.ts');
 
 /**
  * A server in a process of its own, whose event loop is watched. Of `upstreamUrl` it buys `acme/chat`, `acme/claude` in the

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { compiled } from '../support/compiled.ts';
+import { joined } from '../support/compiled.ts';
 import { nextMessage } from '../support/next-message.ts';
 import type { FloodedWord } from '../support/relay-flood-child.ts';
 import { slowness } from '../support/thread-cpu.ts';
@@ -11,7 +11,7 @@ import { slowness } from '../support/thread-cpu.ts';
 const MIB = 1024 * 1024;
 const FOR_MS = 5_000;
 const ATTEMPTS = 6;
-const CHILD = compiled('test/support/relay-flood-child.ts');
+const CHILD = joined('test/support/relay-flood-child.ts');
 
 let app: WebSocketServer;
 let flood: (ws: WebSocket) => void = () => {};

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { DatabaseUnreachable } from '../../../src/platform/postgres/await-server.ts';
 import { migrateDatabase } from '../../../src/platform/postgres/migrate.ts';
 import { openSql } from '../../../src/platform/postgres/sql.ts';
-import { targetOn, testDatabase } from '../../support/database.ts';
+import { testDatabase } from '../../support/database.ts';
+import { targetOn } from '../../support/target-on.ts';
 
 const lockCount = `select count(*)::int as count from pg_locks
   where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`;
