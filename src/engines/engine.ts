@@ -1,5 +1,5 @@
 /**
- * What the voice pipeline needs from an engine, wherever it runs: in a worker thread of this process
+ * Interfaces of the engines that the voice pipeline uses, wherever an engine runs: in a worker thread of this process
  * or behind a provider's API.
  */
 import type { StopSignal } from '../kernel/stop-signal.ts';
@@ -63,7 +63,7 @@ export class EngineCrashed extends Error {
   override readonly name = 'EngineCrashed';
 }
 
-/** What was asked cannot be done by this engine: a bad grammar, a text beyond its bound. */
+/** The engine cannot carry out the request: a bad grammar, a text beyond its bound. */
 export class EngineInputRefused extends Error {
   override readonly name = 'EngineInputRefused';
   /** The member of the request that it is about, where it is known. */
@@ -163,7 +163,7 @@ export interface TtsEngine {
 
 /** A file of sound while it is being written. One call at a time. */
 export interface EncodedSound {
-  /** What 16-bit sound at `LIMITS.speech.sampleRateHz` adds to the file. The array is handed over. */
+  /** Returns the bytes that 16-bit sound at `LIMITS.speech.sampleRateHz` adds to the file. The array is handed over. */
   push(pcm: Int16Array): Promise<Uint8Array>;
   /** The rest of the file. */
   finish(): Promise<Uint8Array>;
@@ -172,7 +172,7 @@ export interface EncodedSound {
 }
 
 export interface SoundEncoding {
-  /** Whether the encoder is part of this installation. */
+  /** Returns true when the encoder of the format is part of this installation. */
   makes(format: EncodedFormat): boolean;
   /** Rejects with EngineBusy or EngineMissing. */
   open(format: EncodedFormat): Promise<EncodedSound>;
@@ -222,7 +222,7 @@ export type ChatMessage = {
   readonly content: string;
 };
 
-/** What the built-in guide may say about its caller. Read before the turn, off the audio path. */
+/** Facts that the built-in guide may say about its caller. Read before the turn, off the audio path. */
 export type CallerFacts = {
   readonly agentName: string;
   readonly spendableRaw: bigint;
@@ -244,11 +244,11 @@ export type GuideTool = {
   readonly description: string;
   /** The JSON Schema of its arguments; without one it takes none. */
   readonly parameters?: unknown;
-  /** Where that stands in the request, for a refusal. */
+  /** Path of the tool in the request, which a refusal names. */
   readonly place?: string;
 };
 
-/** What an answer is to be written as: an object of JSON, one of this schema where there is one. */
+/** Format of an answer: a JSON object, of this schema when there is one. `place`: its path in the request, for refusals. */
 export type GuideFormat = { readonly schema?: unknown; readonly place?: string };
 
 /** The built-in responder: deterministic, and said to be a guide and not a language model. */
@@ -272,7 +272,7 @@ export interface GuideEngine {
 
 /** Counts the tokens of text as OpenAI's encoder cl100k does. */
 export interface TokenCounter {
-  /** Of a long text, what stands at its beginning is counted and the rest taken for like it. Rejects with EngineBusy or EngineMissing. */
+  /** Counts only the beginning of a long text and scales up. Rejects with EngineBusy or EngineMissing. */
   count(text: string, agentId?: number): Promise<number>;
 }
 

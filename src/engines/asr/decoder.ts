@@ -4,7 +4,7 @@ import type { TimedWord } from '../engine.ts';
 export interface Decoder {
   begin(): void;
   feed(pcm: Int16Array): void;
-  /** What it believes so far. */
+  /** Returns the text of the utterance so far. */
   hypothesis(): string;
   /** Ends the utterance and returns its text. */
   end(): string;

@@ -21,7 +21,7 @@ const LEAD_FRAMES = 32;
 /** Frames between two looks at what else is to be done, few enough for the detector's model to keep up. */
 const FRAMES_A_TURN = 8;
 
-/** What was said between two silences. Times are those of the file. */
+/** Speech between two silences. Times are milliseconds of the file. */
 export type HeardSpeech = {
   readonly startMs: number;
   readonly endMs: number;

@@ -1,6 +1,6 @@
 import { LIMITS } from '../../kernel/limits.ts';
 
-/** What the recogniser has to build of a grammar once its rules are written out into each other. */
+/** Size of a grammar as the recogniser builds it, with all rules written out into each other. */
 export type JsgfSize = {
   /** A `+` writes what it repeats three times, one within another nine times. */
   readonly words: number;
@@ -39,7 +39,7 @@ export function jsgfSize(grammar: string): JsgfSize {
   return [...rules.keys()].map(sizeOf).reduce(largest, NOTHING);
 }
 
-/** What is wrong with the size of a grammar, as the end of a sentence; undefined: nothing. */
+/** Returns the bound that a grammar exceeds, as the end of a sentence; undefined when it exceeds none. */
 export function oversizeOf({ words, optional, depth }: JsgfSize): string | undefined {
   const { grammarWords, grammarOptionals, grammarDepth } = LIMITS.engines;
   if (depth > grammarDepth) return `is nested at most ${grammarDepth} levels deep`;

@@ -7,7 +7,7 @@ import type { Decoder } from './decoder.ts';
 import { createDither } from './dither.ts';
 import { findSpectralMean } from './spectral-mean.ts';
 
-/** Where the parts of the recogniser are: two packages together make one. */
+/** Paths of the recogniser's parts, which come from two packages. */
 export type PocketsphinxFiles = {
   readonly script: string;
   readonly wasm: string;
@@ -17,7 +17,7 @@ export type PocketsphinxFiles = {
   readonly acoustic: Readonly<Record<string, string>>;
 };
 
-/** What the 8 kHz acoustic model was trained with; its package keeps this in another form. */
+/** Feature parameters that the 8 kHz acoustic model was trained with. Its package keeps them in another form. */
 const FEATURE_PARAMETERS = `-lowerf 130
 -upperf 3700
 -nfilt 20
@@ -145,7 +145,7 @@ function wrap(runtime: Runtime, recognizer: Recognizer, seed: number): Decoder {
     }
   }
   const mean = findSpectralMean(runtime, FIRST_MEAN);
-  /** Where the end said nothing: those from before it. */
+  /** Words from before the end of the utterance, kept when the recogniser ended it without text. */
   let believedWords: readonly TimedWord[] | undefined;
   let dither = createDither(seed);
 

@@ -1,4 +1,4 @@
-/** How far under the loudness of the utterance a block must lie to be a pause. */
+/** Upper bound of a pause's energy, as a share of the utterance's mean energy. */
 const PAUSE_RATIO = 1 / 16;
 
 export interface QuietBlock {

@@ -9,7 +9,7 @@ const FLOOR_RISE = 1.02;
 const SPEECH_OVER_FLOOR = 2;
 
 export interface SilenceGate {
-  /** What the recogniser should hear of a block of this energy: nothing, it, or what was kept back and it. */
+  /** Returns the blocks for the recogniser: none, this one, or the blocks that were kept back and this one. */
   pass(pcm: Int16Array, energy: number): readonly Int16Array[];
   /** An utterance ended. What is known of the line's noise stays. */
   reset(): void;

@@ -11,7 +11,7 @@ export interface SteadyDecoder {
   ask<T>(question: (decoder: Decoder) => T, otherwise: T): Promise<T>;
   /** Forgets the utterance; the decoder stays. */
   forget(): void;
-  /** Lets go of a decoder that has heard more than so many seconds. */
+  /** Drops a decoder that has heard more than `seconds` of sound. The next call makes another one. */
   renewAfter(seconds: number): void;
   /** State of the line and its speaker that each decoder of the stream begins with. */
   adapt(adaptation: readonly number[] | undefined): void;

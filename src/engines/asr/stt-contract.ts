@@ -20,7 +20,7 @@ export type Decoded = {
   readonly isBetween: boolean;
 };
 
-/** What a recognising worker is asked. One worker serves one live stream at a time. */
+/** Methods of a recogniser's worker. One worker serves one live stream at a time. */
 export type SttContract = {
   /** Begins a stream or goes on with one; throws EngineInputRefused for a grammar that cannot be used. */
   readonly start: {

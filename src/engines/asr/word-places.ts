@@ -1,7 +1,7 @@
 import { HEARING_HZ } from '../../../media/hearing.ts';
 import type { TimedWord } from '../engine.ts';
 
-/** Where in an utterance its decoder heard what it heard: long silence is kept from it, and then its clock stands still. */
+/** Maps times of a decoder to times of the utterance: a decoder gets no long silences, and its clock stands still in them. */
 export interface WordPlaces {
   /** The decoder, which has heard `heardSamples`, is about to hear what was said at `saidSamples` of the utterance. */
   note(heardSamples: number, saidSamples: number): void;

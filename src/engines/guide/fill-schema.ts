@@ -76,7 +76,7 @@ function merged(one: Schema, other: Schema): Schema {
 }
 
 type Place = {
-  /** Of the member that is filled. */
+  /** Name of the member that is filled. */
   readonly name: string;
   readonly path: string;
   /** Schemas of the references that lead here. */

@@ -123,7 +123,7 @@ async function prose(
   return typeof answer === 'string' ? answer : stateFact(answer.fact, facts);
 }
 
-/** Whether the last two answers have this sentence, or as much of it as a caller heard who interrupted. */
+/** Returns true when the last two answers both have the first `RECOGNISED_CHARS` of `sentence`: a barge-in may cut the rest. */
 function wasSaidTwice(messages: readonly ChatMessage[], sentence: string): boolean {
   const answers = messages.filter(({ role }) => role === 'assistant').slice(-2);
   const begin = sentence.slice(0, RECOGNISED_CHARS);

@@ -8,7 +8,7 @@ export type Fact = 'balance' | 'spent' | 'held';
 const ABOUT_RULES =
   /\b(?:limits?|caps?|policy|policies|controls?|exceeded|empty|cost|price|add|fund)\b/;
 const ABOUT_ME = /\b(?:my|i|have|left|account|remaining|money|much|me)\b/;
-/** What a recogniser makes of `balance`: `balanced`, `valence`, `violence`, `palace`. */
+/** Words that a recogniser mistakes `balance` for: `balanced`, `valence`, `violence`, `palace`. */
 const LIKE_BALANCE = /\b(?:[bpv][aeiou]+l+[aeiou]+n[cst]e?[ds]?|pal+ace)\b/;
 
 /** A question asks for a fact when every pattern behind it is found. */

@@ -5,7 +5,7 @@ import { PLAIN_WORDS } from './guide-tool.ts';
 /** Turns texts into unit vectors, one each. */
 export type Embed = (texts: readonly string[]) => Promise<readonly Float32Array[]>;
 
-/** What counts as an answer, with the meaning of the sentences at hand and by their words alone. */
+/** Least score of an answer: with the embedding engine (`meaning`), and by words alone. */
 const ENOUGH = { meaning: 0.44, words: 0.5 } as const;
 const WORD_SHARE = 0.35;
 
@@ -26,7 +26,7 @@ export function createRetriever(corpus: readonly CorpusEntry[], embed?: Embed): 
   const weight = weighing(asks.map(({ words }) => words));
   let embedded: Promise<readonly Float32Array[]> | undefined;
 
-  /** How near a question is to each ask in meaning; nothing without the engine or where it fails, and words must do. */
+  /** Returns how near a question is to each ask in meaning; undefined without the engine or when it fails. */
   async function nearness(question: string): Promise<readonly number[] | undefined> {
     try {
       embedded ??= embed?.(texts);
@@ -65,7 +65,7 @@ const content = (text: string): ReadonlySet<string> => {
   return new Set(subjects.length > 0 ? subjects : stems);
 };
 
-/** What words weigh together: one that few questions have says more than one that many have. */
+/** Returns a function that sums the weights of words: a word that few questions have weighs more than a common one. */
 function weighing(all: readonly ReadonlySet<string>[]): (words: ReadonlySet<string>) => number {
   const count = new Map<string, number>();
   for (const word of all.flatMap((words) => [...words]))

@@ -16,7 +16,7 @@ type TextEngineDeps = {
   readonly client: WorkerClient<TextContract>;
   /** Throws EngineMissing where the engine's package was pruned. */
   readonly requirePresent: () => void;
-  /** Where agents wait for the worker. */
+  /** Queue in which agents wait for the worker. */
   readonly line?: FairLine;
 };
 

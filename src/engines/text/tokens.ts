@@ -25,7 +25,7 @@ export function countTokens(encoder: Encoder, text: string): number {
   return pieces(text).reduce((sum, piece) => sum + encoder.encode(piece, OPTIONS).length, 0);
 }
 
-/** The beginning of a text, at most so many tokens of it. */
+/** Returns the beginning of a text, at most `count` tokens. */
 export function firstTokens(encoder: Encoder, text: string, count: number): string {
   const tokens = encoder.encode(text, OPTIONS);
   return tokens.length <= count ? text : encoder.decode(tokens.slice(0, count));

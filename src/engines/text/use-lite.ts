@@ -1,7 +1,7 @@
-/** How many numbers a vector has. */
+/** Number of dimensions of a vector. */
 export const USE_LITE_DIMENSIONS = 512;
 
-/** What the core exports by types of a package that is not installed. */
+/** The part of the core's exports that is used here. The core declares it by types of a package that is not installed. */
 type Backend = { readonly ready: () => Promise<void> };
 
 /** The sentence encoder, loaded: texts in, one unit vector each out. */

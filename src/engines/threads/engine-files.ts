@@ -8,7 +8,7 @@ import { ENCODED_FORMATS, type EncodedFormat } from '../tts/sound-encoder.ts';
 /** Finds the entry file of an installed package. Throws when it is not there, as `require.resolve` does. */
 export type ResolvePackage = (request: string) => string;
 
-/** Where the engines' files are, looked up without loading any of them. */
+/** Paths of the engines' files, looked up without loading any of them. */
 export interface EngineFiles {
   /** A sentence that says which package is not installed, or nothing. */
   missing(engine: EngineName): string | undefined;
@@ -18,7 +18,7 @@ export interface EngineFiles {
   grammarScript(): string;
   fliteWasm(): string;
   sileroWeights(): string;
-  /** Of the encoders that are installed. */
+  /** Returns the scripts of the encoders that are installed. */
   encoderScripts(): Readonly<Partial<Record<EncodedFormat, string>>>;
 }
 

@@ -29,7 +29,7 @@ export function createFairLine(bounds: FairLineBounds): FairLine {
   /** In the order of their next turns. Only users that wait: a user that has had a turn goes to the end. */
   const lines = new Map<EngineUser, (() => void)[]>();
   const { atOncePerUser = bounds.atOnce } = bounds;
-  /** How many pieces are under way, for each user that has any. */
+  /** Number of pieces of work under way, for each user that has any. */
   const busy = new Map<EngineUser, number>();
   let waiting = 0;
   let underWay = 0;

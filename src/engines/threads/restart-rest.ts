@@ -1,13 +1,13 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 
-/** How long a worker that crashes again and again is left alone. */
+/** Backoff of a worker that crashes again and again. */
 export interface RestartRest {
   /** Counts a crash. Returns how many there were in a row. */
   crashed(): number;
   /** It answered: what went before is forgiven. */
   answered(): void;
-  /** What is left of the rest. */
+  /** Returns the milliseconds until the worker may be started again. */
   remainingMs(): number;
 }
 

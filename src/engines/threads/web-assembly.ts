@@ -12,8 +12,8 @@ type Api = {
 export const wasm = (globalThis as unknown as { readonly WebAssembly: Api }).WebAssembly;
 
 /**
- * Whether an engine broke while it worked: a trap, its own stack or memory at an end, or an abort, which the compilers
- * throw as something that is no Error. Its memory is in no known state from then on, and no caller is at fault.
+ * Returns true when an engine broke while it worked: a trap, its own stack or memory at an end, or an abort, which the
+ * compilers throw as something that is no Error. Its memory is then in no known state, and no caller is at fault.
  */
 export const isTrap = (thrown: unknown): boolean =>
   !(thrown instanceof Error) || thrown.name === 'RuntimeError' || thrown instanceof RangeError;

@@ -38,7 +38,7 @@ export type WorkerClientDeps<Options> = {
   readonly youngHeapMb?: number;
   /** Workers that share these compute a few at a time. */
   readonly turns?: Turns;
-  /** A worker that answers nothing for so long is taken for hung and ended. */
+  /** Milliseconds after which a worker that answers nothing counts as hung and is ended. */
   readonly hungAfterMs?: number;
 };
 

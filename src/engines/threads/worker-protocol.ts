@@ -1,6 +1,6 @@
 import type { TurnPass } from '../vad/turns.ts';
 
-/** What a worker can be asked: for each method what goes in and what comes out. */
+/** Methods of a worker: the argument and the result of each. */
 export type Contract = {
   readonly [method: string]: { readonly in: unknown; readonly out: unknown };
 };
@@ -18,14 +18,14 @@ export type ReplyMessage =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly error: WorkerError };
 
-/** What an error is carried as. */
+/** Form in which an error crosses from a worker to its caller. */
 export type WorkerError = {
   readonly name: string;
   readonly message: string;
   readonly param?: string | undefined;
 };
 
-/** What `worker-bootstrap.mjs` and the worker read from `workerData`. */
+/** Fields that `worker-bootstrap.mjs` and the worker read from `workerData`. */
 export type WorkerStart<Options> = {
   readonly entry: string;
   readonly niceness: number;

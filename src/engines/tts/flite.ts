@@ -11,7 +11,7 @@ export type FliteDeps = {
   readonly client: WorkerClient<FliteContract>;
   /** Throws EngineMissing where the engine's package was pruned. */
   readonly requirePresent: () => void;
-  /** Where agents wait for the voice. */
+  /** Queue in which agents wait for the voice. */
   readonly line?: FairLine;
 };
 
@@ -34,7 +34,7 @@ const PLAIN: Readonly<Record<string, string>> = {
 
 /** Quieter samples are the noise of Flite before its first sound. */
 const SILENT = 200;
-/** What stays before the first sound, so that nothing of its onset is lost. */
+/** Milliseconds of silence that stay before the first sound, so that its onset is whole. */
 const LEAD_MS = 40;
 
 /** The same sound without the silence that it begins with, but for `LEAD_MS`. */

@@ -19,7 +19,7 @@ const APPLICATION_AUDIO = 2_049;
 const SET_BITRATE = 4_002;
 const SET_COMPLEXITY = 4_010;
 const FRAME_MS = 20;
-/** How far the encoder is behind its input; the program cannot be asked for it. */
+/** Seconds that the encoder is behind its input. The program has no way to read them. */
 const LOOKAHEAD_SECONDS = 312 / 48_000;
 
 /** Opus in Ogg, of frames of 20 ms. `serial` names the stream within its file. */

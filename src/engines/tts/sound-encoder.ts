@@ -4,7 +4,7 @@ export type EncodedFormat = (typeof ENCODED_FORMATS)[number];
 
 /** Encodes one stream of 16-bit mono sound. */
 export interface SoundEncoder {
-  /** What the sound so far adds to the file: its head with the first of it, and nothing where a frame is not yet full. */
+  /** Returns the bytes that the sound adds to the file: with the first bytes the head, and none while a frame is not full. */
   push(pcm: Int16Array): Uint8Array;
   /** The rest of the file. */
   finish(): Uint8Array;

@@ -6,7 +6,7 @@ import { headOf } from '../../kernel/storable.ts';
  */
 const SENTENCE_END =
   /(?<![.!?…؟।])[.!?…؟।]+["'”’)\]*_~]*\s+|(?<![。！？｡])[。！？｡]+["'”’)）」』】*_]*\s*|\n+/g;
-/** What ends with the mark of a sentence, so that a pause behind it ends the sentence. */
+/** Text that ends with a sentence mark: a pause behind it ends the sentence. */
 const FINISHED = /[.!?…؟।。！？｡]["'”’)\]）」』】*_~]*\s*$/;
 /** Titles, saints and streets, initials and the like: a full stop after one of them ends no sentence. */
 const ABBREVIATED =
@@ -22,7 +22,7 @@ const LIST_NUMBER = /^\s*(?:[-*+•]\s+)?[*_]{0,2}\d{1,3}$/;
 const SENTENCE_START = /^["'“‘([*_]*[\p{Lu}\p{Lo}]/u;
 const ABBREVIATION_CHARS = 8;
 
-/** Where a long sentence may breathe, best first. */
+/** Places where a long sentence may be cut, best first. */
 const BREATHS = [/[;:]\s|[；：]/g, /[,)]\s|[—–，、]\s?/g, /\s/g];
 
 /** A link of Markdown, or a bare address: half of one cannot be read out. */
@@ -69,7 +69,7 @@ export class SpeechCutter {
     this.#bounds = bounds;
   }
 
-  /** What can be spoken now. */
+  /** Adds text. Returns the parts that can be spoken now. */
   push(text: string): string[] {
     const parts = sentencesOf(this.#rest + text);
     let rest = (parts.pop() ?? '').trimStart();
@@ -85,12 +85,12 @@ export class SpeechCutter {
     return ready;
   }
 
-  /** What is left, where it is a whole sentence: nothing has followed it for a while. */
+  /** Returns the rest if it is a whole sentence. Call it when no text has followed for a while. */
   pause(): string[] {
     return FINISHED.test(this.#rest) ? this.end() : [];
   }
 
-  /** What is left. */
+  /** Returns the rest of the text. */
   end(): string[] {
     const rest = this.#rest;
     this.#rest = '';
@@ -122,7 +122,7 @@ function sentencesOf(text: string): string[] {
   return parts;
 }
 
-/** Whether the full stop of a match ends no sentence. Where the next word decides and has not come, it does not yet. */
+/** Returns true when the full stop of a match ends no sentence, also while the next word, not there yet, has to decide. */
 function goesOn(text: string, from: number, at: number, end: number): boolean {
   if (!/^\.[*_]*[^\S\n]+$/.test(text.slice(at, end))) return false;
   const before = text.slice(Math.max(from, at - ABBREVIATION_CHARS), at);

@@ -4,7 +4,7 @@
  */
 import { startWasm } from '../../../media/wasm.ts';
 
-/** Vectors and rows are so many floats long, or a multiple: what is shorter ends in zeros. */
+/** Lengths of vectors and rows are multiples of this number of floats: shorter ones end in zeros. */
 const STEP = 8;
 const PAGE_FLOATS = 16_384;
 
@@ -74,7 +74,7 @@ export type Layer = {
   readonly biasesAt: number;
 };
 
-/** How long a vector of so many values is with the zeros at its end. */
+/** Returns the length of a vector of `count` values with the zeros at its end. */
 export const padded = (count: number): number => Math.ceil(count / STEP) * STEP;
 
 /** Memory for some layers and the vectors they are applied to. Places in it are counted in floats. */
@@ -89,7 +89,7 @@ export class Kernel {
     this.#apply = apply;
   }
 
-  /** The place of so many zeros, which nothing else has. */
+  /** Reserves memory for `count` zeros and returns its place. */
   take(count: number): number {
     const at = this.#taken;
     this.#taken += padded(count);

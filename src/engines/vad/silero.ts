@@ -79,7 +79,7 @@ export function createSilero(weights: ReadonlyMap<string, Tensor>): Silero {
 /** Frames of some channels one after the other, behind a silent frame and before another. */
 type Frames = { readonly at: number; readonly count: number; readonly channels: number };
 
-/** What the encoder makes of a window that follows on a context: the place of one frame. */
+/** Returns the encoder: it encodes a window that follows on a context, and returns the place of one frame. */
 function createEncoder(kernel: Kernel, tensor: Weights) {
   const { floats } = kernel;
   const signalAt = kernel.take(CONTEXT + HEARING_WINDOW + CONTEXT);

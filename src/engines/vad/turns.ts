@@ -11,7 +11,7 @@ const FIRST_HOLDER = 3;
 /** Threads alive at a time: far more than all pools of decoders together, and those on their way out. */
 const HOLDERS = 64;
 
-/** What a thread is given of the turns: the memory, and which holder it is. */
+/** Pass of one thread: the shared memory of the turns, and the number of the thread's holder. */
 export type TurnPass = { readonly memory: SharedArrayBuffer; readonly holder: number };
 
 export type Turns = {
