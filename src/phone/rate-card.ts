@@ -4,18 +4,18 @@ import { assert } from '../kernel/assert.ts';
 export type RateCard = {
   /** A month of one number. */
   readonly rentalRaw: bigint;
-  /** Of one minute of the line, in each direction. */
+  /** A minute of the line, in each direction. */
   readonly inboundMinuteRaw: bigint;
   readonly outboundMinuteRaw: bigint;
   /** Surcharges of the carrier for a minute of media stream and of recording, and for one detection of a machine. */
   readonly streamMinuteRaw: bigint;
   readonly recordingMinuteRaw: bigint;
   readonly machineDetectionRaw: bigint;
-  /** Of one minute of speech that is recognised. */
+  /** A minute of recognised speech. */
   readonly sttMinuteRaw: bigint;
-  /** Of a thousand characters that are spoken. */
+  /** A thousand spoken characters. */
   readonly ttsThousandRaw: bigint;
-  /** The line is counted in steps of so many seconds. */
+  /** Seconds of a step in which the line is counted. */
   readonly incrementSeconds: 1 | 6 | 60;
 };
 
@@ -32,16 +32,16 @@ export const RATE_CARD: RateCard = {
   incrementSeconds: 1,
 };
 
-/** What a call has used so far, and what was switched on for it. */
+/** The use of a call that is billed, so far. */
 export type CallUse = {
   readonly lineSeconds: number;
   readonly sttSeconds: number;
   readonly ttsCharacters: number;
-  /** Of the line's seconds, those that were recorded. */
+  /** Seconds of the line that were recorded. */
   readonly recordedSeconds: number;
 };
 
-/** What changes the price of a call's line. */
+/** Properties of a call that change the price of its line. */
 export type LineKind = {
   readonly direction: 'inbound' | 'outbound';
   readonly detectsMachine: boolean;
@@ -53,7 +53,7 @@ export type LegCosts = {
   readonly ttsRaw: bigint;
 };
 
-/** Of one minute of a line. */
+/** Returns the price of a minute of a line. */
 const lineMinuteRaw = (card: RateCard, { direction }: Pick<LineKind, 'direction'>): bigint =>
   (direction === 'inbound' ? card.inboundMinuteRaw : card.outboundMinuteRaw) + card.streamMinuteRaw;
 
@@ -87,7 +87,7 @@ export function legCosts(card: RateCard, line: LineKind, use: CallUse): LegCosts
   };
 }
 
-/** How many more seconds of a line so much pays for, in whole steps; infinitely many of a line that costs nothing. */
+/** Returns the seconds of a line that `raw` pays for, in whole steps; infinite for a line that costs nothing. */
 export function secondsWithin(
   card: RateCard,
   line: Pick<LineKind, 'direction'>,

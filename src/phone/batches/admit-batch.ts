@@ -45,7 +45,7 @@ export async function admitBatch(deps: CallDeps, order: BatchOrder): Promise<New
 
 type Judged = {
   readonly recipients: readonly Recipient[];
-  /** Of each recipient's call. */
+  /** Options of the call to each recipient. */
   readonly options: readonly CallOptions[];
 };
 
@@ -75,7 +75,7 @@ async function requireRecipients(deps: CallDeps, order: BatchOrder): Promise<Jud
   return { options, recipients: [...recipients.values()] };
 }
 
-/** Where one call of a batch has variables, all have: a name without a value is refused, and not read out to a person. */
+/** Gives all calls of a batch variables when one has them: then a name without a value is refused, and not read out. */
 function withVariables(
   { shared }: BatchOrder,
   recipients: ReadonlyMap<number, Recipient>,

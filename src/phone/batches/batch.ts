@@ -98,7 +98,7 @@ export type StandingRecipient = {
   readonly notBefore: Date | null;
 };
 
-/** Where a page of batches goes on: behind the batch that was made then and has this id. */
+/** Cursor of a page of batches, which begins after the batch with this time and id. */
 export type BatchCursor = { readonly madeAtMicros: string; readonly batchId: string };
 
 /** `batch_` and 32 hex digits. */

@@ -9,7 +9,7 @@ type FirstCalls = {
   /** Calls that the batch has at a time. */
   readonly atOnce: number;
   readonly maxSpendRaw: bigint;
-  /** Of every call of the batch. */
+  /** Options of every call of the batch. */
   readonly options: readonly CallOptions[];
 };
 

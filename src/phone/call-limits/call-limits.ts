@@ -7,7 +7,7 @@ export type CallLimit = { readonly accountId: string; readonly concurrentCalls: 
 
 export type CallLimits = ReturnType<typeof createCallLimits>;
 
-/** How many calls at a time the operator allows single accounts. Both methods throw `not_found` for an unknown account. */
+/** Creates the service of the operator's limits of calls at a time. Both methods throw `not_found` for an unknown account. */
 export function createCallLimits({ sql }: { readonly sql: Sql }) {
   async function read(accountId: string): Promise<CallLimit> {
     const concurrentCalls = await findCallLimit(sql, accountId);

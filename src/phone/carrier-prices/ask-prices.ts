@@ -8,7 +8,7 @@ import type { PriceMetrics } from './price-metrics.ts';
 import { claimUnpriced, closePrice, putOffPrice, type UnpricedCall } from './price-store.ts';
 
 const EVERY_MS = 30_000;
-/** A claimed call is due again after so long, whatever became of the process that claimed it. */
+/** Milliseconds until a claimed call is due again, also when the process that claimed it died. */
 const CLAIM_MS = 120_000;
 
 export type PriceDeps = {

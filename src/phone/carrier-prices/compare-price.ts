@@ -11,7 +11,7 @@ export type BilledCall = {
 };
 
 export type PriceVerdict = {
-  /** What the carrier took beyond what the line was charged with; below zero: so much was left. */
+  /** The carrier's price less the charge of the line; below zero when the charge was higher. */
   readonly excessRaw: bigint;
   readonly isExceeded: boolean;
   /** The carrier counts another time than this server, by more than a stream takes to open and to close. */
@@ -30,7 +30,7 @@ export function comparePrice(call: BilledCall): PriceVerdict {
   };
 }
 
-/** What is told of a call whose carrier's record departs from how it was billed: at most one of each kind. */
+/** Returns the tripwires of a call whose carrier's record departs from its bill: at most one of each kind. */
 export function tripwiresOf(
   { carrierPriceRaw, carrierSeconds, chargedRaw, durationSeconds }: BilledCall,
   { isDurationOff, isExceeded }: PriceVerdict,
@@ -48,8 +48,8 @@ export function tripwiresOf(
 }
 
 /**
- * How long until the carrier is asked again for the price of a call that ended `ageMs` ago: as long as it has been over,
- * within bounds. Undefined: the carrier has had its time.
+ * Returns the milliseconds until the carrier is asked again for the price of a call that ended `ageMs` ago: the same time,
+ * from `shortestWaitMs` to `longestWaitMs`. Undefined: `givenUpMs` have passed.
  */
 export function nextAskMs(ageMs: number): number | undefined {
   const { givenUpMs, longestWaitMs, shortestWaitMs } = LIMITS.phone.carrierPrice;

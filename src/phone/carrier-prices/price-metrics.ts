@@ -3,7 +3,7 @@ import type { PriceVerdict } from './compare-price.ts';
 
 export type PriceMetrics = ReturnType<typeof createPriceMetrics>;
 
-/** What carriers take for calls against what the calls were charged with, as an operator watches it. */
+/** Creates the operator's metrics that compare the carriers' prices of calls with the charges of their lines. */
 export function createPriceMetrics(metrics: Metrics) {
   const compared = metrics.counter(
     'svc_carrier_prices',

@@ -18,7 +18,7 @@ export function zonesOf(phoneNumber: string, country: string): readonly string[]
   return known ?? WIDEST[country] ?? zonesOfCountry(country);
 }
 
-/** Whether it is one of these hours in every one of the zones, of which there is at least one. */
+/** Returns true when it is one of these hours in every zone, and there is at least one zone. */
 export function isWithinHours(
   { from, until }: CallingHours,
   zones: readonly string[],

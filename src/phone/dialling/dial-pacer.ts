@@ -10,7 +10,7 @@ export type DialPlace = {
   leave(): void;
 };
 
-/** The line before a carrier that takes so many calls a second. */
+/** The queue before a carrier that takes `perSecond` calls a second. */
 export interface DialPacer {
   /** Joins the line. Undefined: too many wait, and this account has its share of the places already. */
   enter(accountId: string, callId: string): DialPlace | undefined;
@@ -23,7 +23,7 @@ export interface DialPacer {
 export type DialPacerDeps = {
   readonly clock: Clock;
   readonly perSecond: number;
-  /** Nobody waits longer, so that no more may wait than the carrier takes in that time. */
+  /** Longest wait of a call, in milliseconds. No more calls wait than the carrier takes in that time. */
   readonly longestWaitMs: number;
 };
 
@@ -123,7 +123,7 @@ class Pacer implements DialPacer {
     tell(turn);
   }
 
-  /** Whether there is a place for one more of this account. */
+  /** Returns true when one more call of this account may wait; the account with the most calls may lose a place for it. */
   #makeRoom(accountId: string): boolean {
     if (this.waiting < this.#most) return true;
     let longest: readonly Waiting[] = [];

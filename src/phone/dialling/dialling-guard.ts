@@ -47,8 +47,8 @@ const refused = (reason: DiallingRefusal, message: string): DiallingVerdict => (
 });
 
 /**
- * Whether a number may be called: it exists in a country of the policy, costs no more than a call, and it is a calling hour
- * where it is. The same answer for the same arguments. The numbering plans are loaded at the first call.
+ * Judges a number: it must exist in a country of the policy, cost no more than a call, be off the do-not-call list, and have
+ * a calling hour now. Pure; the numbering plans are loaded at the first call.
  */
 export async function judgeNumber(
   toNumber: string,

@@ -60,7 +60,7 @@ export async function findEntries(
     order by phone_number limit ${limit}`;
 }
 
-/** Whether it was there. */
+/** Takes a number off the list. Returns true when it was there. */
 export async function deleteEntry(
   sql: Queryable,
   accountId: string,

@@ -51,7 +51,7 @@ export function createDoNotCall({ sql }: { readonly sql: Sql }) {
       if (!(await deleteEntry(sql, accountId, number))) throw errors.phone.doNotCallNotFound();
     },
 
-    /** Whether the account must not call this number. */
+    /** Returns true when the account must not call this number. */
     async has(accountId: string, phoneNumber: string): Promise<boolean> {
       return (await findEntry(sql, accountId, phoneNumber)) !== undefined;
     },

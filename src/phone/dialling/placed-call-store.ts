@@ -36,7 +36,7 @@ export async function findPlacedCall(
   return row && placedCall(row);
 }
 
-/** Whether a hold is still open here: another process releases the holds of one that it takes for dead. */
+/** Returns true while a hold is open. Another process releases the holds of a process that it takes for dead. */
 export async function isStillHeld(sql: Queryable, holdId: string): Promise<boolean> {
   const rows = await sql`select 1 from postings where id = ${`resolve:${holdId}`}`;
   return rows.length === 0;

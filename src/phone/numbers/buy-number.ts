@@ -33,7 +33,7 @@ export type BuyDeps = NumberDeps & {
   readonly countries: readonly string[];
 };
 
-/** Who buys: an agent with its key, or its developer, who is named by the account. */
+/** The buyer of a number: an agent with its key, or its developer, who is named by the account. */
 export type NumberBuyer = {
   readonly spender: Spender;
   readonly accountId: string;

@@ -7,7 +7,7 @@ import { numberColumns } from './number-store.ts';
 export type Claim = {
   readonly carrier: CarrierName;
   readonly now: Date;
-  /** Until then no other process takes it; it is free again where this one dies. */
+  /** End of the claim: no other process takes the number before then, and any may after, should this process die. */
   readonly leasedUntil: Date;
 };
 

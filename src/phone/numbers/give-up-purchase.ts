@@ -7,7 +7,7 @@ import { saveDue, saveUnsold } from './number-store.ts';
 import { readPurchaseHold } from './purchase-hold.ts';
 import { returnNumber } from './return-number.ts';
 
-/** Whether the carrier has said that it sold nothing, or only has no word of a sale. */
+/** Reason of a purchase without a number: the carrier refused the sale, or knows of none yet. */
 export type Unsold = 'refused' | 'not_found';
 
 /**
@@ -43,7 +43,7 @@ export async function resolvePurchase(deps: NumberDeps, buying: PhoneNumber): Pr
   else await finishPurchase(deps, buying, sold);
 }
 
-/** What a failed purchase may have left: its hold, and a number that was sold after all. */
+/** Clears up after a failed purchase: frees its hold, and returns a number that was sold after all. */
 export async function clearFailed(deps: NumberDeps, failed: PhoneNumber): Promise<void> {
   const { sql, seller, clock, now } = deps;
   await freeFirstMonth(deps, failed);

@@ -4,10 +4,10 @@ import type { Ledger } from '../../ledger/rules/ledger.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import type { Carrier } from '../carriers/carrier.ts';
 
-/** What sells numbers. */
+/** The part of a carrier that sells numbers. */
 export type NumberSeller = Pick<Carrier, 'name' | 'numbers'>;
 
-/** What everything needs that moves a number or its money. */
+/** Dependencies of all functions that move a number or its money. */
 export type NumberDeps = {
   readonly sql: Sql;
   readonly ledger: Pick<Ledger, 'hold' | 'settle'>;

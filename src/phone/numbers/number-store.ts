@@ -55,7 +55,7 @@ export async function lockNumber(tx: Queryable, id: number): Promise<PhoneNumber
   return row;
 }
 
-/** Whether a number still waits for the payment of the month behind those that it has paid. */
+/** Returns true while a number waits for the payment of the month after its `paidMonths`. */
 export async function isRented(
   sql: Queryable,
   { id, paidMonths }: Pick<PhoneNumber, 'id' | 'paidMonths'>,
@@ -130,7 +130,7 @@ export async function saveUnsold(sql: Queryable, id: number, dueAt: Date): Promi
   return rows.length > 0;
 }
 
-/** What a move changes beside the status; the rest stays as it was read. */
+/** Columns that a move changes beside the status; the others stay as they were read. */
 export type NumberChange = Partial<
   Pick<PhoneNumber, 'paidMonths' | 'nextRenewalAt' | 'graceUntil' | 'releasedAt' | 'releaseReason'>
 > & { readonly dueAt: Date | null };
@@ -182,7 +182,7 @@ export async function shareAgentStatus(tx: Queryable, agentId: number): Promise<
   return row?.status ?? 'closed';
 }
 
-/** What an open hold counts under; undefined where it is resolved, or was never opened. */
+/** Reads the facts by which caps match an open hold; undefined: the hold is resolved, or was never opened. */
 export async function findHoldFacts(
   sql: Queryable,
   holdId: string,

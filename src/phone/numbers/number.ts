@@ -4,7 +4,7 @@ import type { CarrierName } from '../carriers/carrier.ts';
 export const RELEASE_REASONS = ['developer_release', 'non_payment', 'agent_winddown'] as const;
 export type ReleaseReason = (typeof RELEASE_REASONS)[number];
 
-/** Who bought a number and what for, as history has it. */
+/** Key and tags of the purchase of a number, for its charges. */
 export type PurchaseTags = {
   readonly keyId: number | null;
   readonly taskId: string | null;
@@ -52,5 +52,5 @@ export const numberRecord = (number: PhoneNumber) => ({
   createdAt: number.createdAt.toISOString(),
 });
 
-/** Where the charges of a number go: its rental, and everything of its calls. */
+/** Returns the prefix of the target URLs of a number's charges: of its rental, and of its calls. */
 export const targetOf = (phoneNumber: string): string => `phone://${phoneNumber}/`;

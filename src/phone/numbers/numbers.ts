@@ -60,7 +60,7 @@ export function createNumbers(given: NumbersDeps) {
       };
     },
 
-    /** What can be bought now, in one area code or anywhere. Nothing is reserved. */
+    /** Returns numbers that can be bought now, in one area code or anywhere. Nothing is reserved. */
     async search(ref: AgentRef, areaCode: string | undefined) {
       await requireOwn(ref);
       const code = areaCode ? requireAreaCode(areaCode) : undefined;

@@ -20,7 +20,7 @@ export function requireDays(text: string | undefined): number {
   return days;
 }
 
-/** What a number has cost by day, today and the days before it; the days are those of UTC. */
+/** Returns the cost of a number by day, for the last `days` days of UTC, today included. */
 export async function readUsage(
   sql: Queryable,
   number: PhoneNumber,

@@ -1,5 +1,5 @@
 /**
- * The same day and time so many months later, in UTC; the last day of a month that has no such day. Counted from the first
+ * Returns the same day and time `months` later, in UTC, or the last day of a month that has no such day. `start` is the first
  * day of the rental, so that the 31st comes back after a short month.
  */
 export function monthsAfter(start: Date, months: number): Date {

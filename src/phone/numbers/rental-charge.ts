@@ -2,13 +2,13 @@ import type { ChargeRow } from '../../ledger/rules/companion.ts';
 import type { Destination, SettleRequest } from '../../ledger/rules/requests.ts';
 import { type PhoneNumber, type PurchaseTags, targetOf } from './number.ts';
 
-/** Where a rental goes, as spend controls see it. */
+/** Destination of a rental for spend controls. */
 export const RENTAL_DESTINATION: Destination = { host: 'phone', payee: null, isOperators: true };
 
 /** The tags of a month that falls due: no request of an agent bought it. */
 const UNTAGGED: PurchaseTags = { keyId: null, taskId: null, actionId: null, customerId: null };
 
-/** What is settled for one month of a number. */
+/** Returns the settlement of one month of a number, without its hold. */
 export const rentalOf = (
   number: PhoneNumber,
   tags: PurchaseTags = UNTAGGED,

@@ -4,7 +4,7 @@ import { CarrierFailed, type OfferedNumber } from '../carriers/carrier.ts';
 import { askCarrier } from './ask-carrier.ts';
 import type { NumberDeps } from './number-deps.ts';
 
-/** What the carrier offers now. Nothing is reserved. Throws 503 where the carrier does not answer. */
+/** Returns the numbers that the carrier offers now. Nothing is reserved. Throws 503 when the carrier does not answer. */
 export async function searchNumbers(
   { seller, clock, log }: Pick<NumberDeps, 'seller' | 'clock' | 'log'>,
   query: {

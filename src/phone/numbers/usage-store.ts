@@ -14,10 +14,10 @@ export type UsageDay = {
   readonly requests: number;
 };
 
-/** Whose charges are added up: those of one target, of one agent, in one stretch of time. */
+/** Filter of the charges that are added up: one agent, one target, one span of time. */
 export type UsageQuery = {
   readonly agentId: number;
-  /** What the targets of the charges begin with. */
+  /** Prefix of the targets of the charges. */
   readonly target: string;
   readonly since: Date;
   readonly until: Date;
@@ -80,7 +80,7 @@ export type FleetNumber = {
   readonly agentName: string;
   readonly status: string;
   readonly createdAt: Date;
-  /** Of the last seven days. */
+  /** Number of its calls since `callsSince`. */
   readonly recentCalls: number;
 };
 

@@ -1,7 +1,7 @@
 import { errors } from '../../kernel/errors.ts';
 import { countryOf } from '../dialling/country-of.ts';
 
-/** What a purchase asks for. An exact number wins where both are named. */
+/** The number that a purchase asks for. An exact number wins when an area code is named, too. */
 export type WantedNumber =
   | { readonly kind: 'exact'; readonly phoneNumber: string }
   | { readonly kind: 'area'; readonly areaCode: string };

@@ -37,7 +37,7 @@ export class Announcement {
     if (this.#state !== 'saying') return false;
     if (cause !== undefined) {
       this.giveUp();
-      // What failed is not repeated: the call goes on without a recording.
+      // A notice that failed is not repeated: the call goes on without a recording.
       if (cause.kind === 'failed') {
         this.#deps.greet();
         this.#answerQuestion();

@@ -34,7 +34,7 @@ export function createCallRecorder(deps: RecorderDeps, call: Call, money: CallMo
   const carrier = carrierRecording(deps, call, money);
   let tail: Promise<unknown> = Promise.resolve();
   let isRefused = false;
-  /** How many callers of `pause` have not called `resume`. The carrier resumes after the last. */
+  /** Number of callers of `pause` that have not called `resume`. The carrier resumes after the last. */
   let pauses = 0;
   const inOrder = (work: () => Promise<void>, failed = async () => {}) => {
     tail = tail

@@ -7,7 +7,7 @@ import { recordingSaved } from './recording-saved.ts';
 import { claimDueRecordings, noteDeleted, noteLost, putOffRecording } from './recording-store.ts';
 
 const EVERY_MS = 10_000;
-/** So long after the end of its call a carrier that has no recording will not have one. */
+/** Milliseconds after the end of a call from which a carrier without its recording will not have one. */
 const NONE_AFTER_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 

@@ -69,8 +69,8 @@ export async function noteStopped(sql: Sql, callId: string, stoppedMs: number): 
 }
 
 /**
- * The carrier has the whole recording, which is kept for so many days. Returns it where that was not known, and it may be fetched: a
- * callback that comes again returns nothing, and neither does the recording of a side that did not agree.
+ * Notes that the carrier has the whole recording, and that it is deleted `days` after the notice. Returns the recording when
+ * it may be fetched from now on; undefined for a repeated callback, and for a side that did not agree.
  */
 export async function noteSaved(
   tx: Queryable,

@@ -13,7 +13,7 @@ export type Recording = {
   readonly status: RecordingStatus;
   /** When the far side had heard that the call is recorded. */
   readonly announcedAt: Date;
-  /** How old the line was. Null: the carrier has not begun, or was not told to stop. */
+  /** Age of the line when the carrier began, and when it stopped. Null: it has not begun, or was not asked to stop. */
   readonly beganMs: number | null;
   readonly stoppedMs: number | null;
   /** Null until the carrier has the whole recording. */

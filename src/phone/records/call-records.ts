@@ -6,10 +6,10 @@ import { findCall } from '../calls/call-store.ts';
 import { readRecording } from '../recordings/read-recording.ts';
 import { type CallReport, readReport } from './read-report.ts';
 
-/** Whose call it is. With an account, the agent has to be one of it. */
+/** The owner of a call. With an account, the agent has to belong to it. */
 export type CallOwner = { readonly agentId: number; readonly accountId?: string };
 
-/** What calls leave behind. Throws `not_found` for a call that the owner does not have. */
+/** Reports and recordings of calls. Throws `not_found` for a call that the owner does not have. */
 export interface CallRecords {
   report(owner: CallOwner, callId: string): Promise<CallReport>;
   /** WAV, with a channel for each side. */

@@ -6,7 +6,7 @@ import { countWords } from './turn-record.ts';
 export type StoredTurn = {
   readonly role: 'user' | 'assistant';
   readonly content: string;
-  /** What the far side heard of it before it interrupted; null: all of it. */
+  /** The part that the other party heard before it interrupted; null: all of it. */
   readonly heard: string | null;
   readonly latency: TurnLatency | null;
   readonly at: Date;
@@ -19,7 +19,7 @@ export type SpanSummary = {
   readonly maxMs: number;
 };
 
-/** How a call went. */
+/** Figures of a call that is over. */
 export type CallSummary = {
   readonly turns: { readonly user: number; readonly assistant: number };
   readonly interruptions: number;
@@ -27,7 +27,7 @@ export type CallSummary = {
   readonly wordsHeard: number;
   /** Over all answers. */
   readonly latency: Readonly<Partial<Record<keyof TurnLatency, SpanSummary>>>;
-  /** Of the latest answers, the oldest of them first. */
+  /** Latencies of the latest answers, at most `ANSWERS_KEPT`, oldest first. */
   readonly answers: readonly TurnLatency[];
   /** One for each process that had the line and could write it down. */
   readonly lines: readonly LineFigures[];

@@ -2,15 +2,15 @@ import type { InOrderCounters } from '../../../media/line/in-order.ts';
 import type { LinePlayback } from '../../../media/line/line-playback.ts';
 import type { SessionTally } from '../../voice/live/session-tally.ts';
 
-/** How the sound of one process's line came and went. Null: no sound came. */
+/** Figures of the sound over the line of one process. Null: no sound came. */
 export type LineFigures = {
-  /** How far the caller's sound came from its audio time: smoothed, and at the most. */
+  /** Distance of the caller's sound from its audio time: smoothed, and the largest. */
   readonly jitterMs: number | null;
   readonly jitterMaxMs: number | null;
   /** Chunks that came after their time, and gaps that silence has filled. */
   readonly lateChunks: number;
   readonly gaps: number;
-  /** How often and how long the line was silent in the middle of an answer. */
+  /** Number and total length of the silences of the line in the middle of answers. */
   readonly underruns: number;
   readonly underrunMs: number;
 };

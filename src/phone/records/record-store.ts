@@ -72,16 +72,16 @@ async function findLines(tx: Queryable, callId: string): Promise<readonly LineFi
   return row?.lines ?? [];
 }
 
-/** What a report has beside the call. */
+/** The columns of a report that `Call` lacks. */
 export type ReportRow = {
   readonly summary: CallSummary | null;
   readonly answeredBy: string | null;
   readonly isBackstop: boolean;
-  /** What the model has cost; its holds are settled apart from the legs. */
+  /** Cost of the model; its holds are settled apart from the legs. */
   readonly modelRaw: bigint;
   /** Null: the call is not analyzed yet, or was not answered. */
   readonly analysis: CallAnalysis | null;
-  /** What was said is still kept. */
+  /** True while the turns of the call are kept. */
   readonly isKept: boolean;
 };
 

@@ -57,7 +57,7 @@ export function summaryText(
   return sentences.join(' ');
 }
 
-/** What was said, a turn a line; of an interrupted answer, what was heard of it. At most so many characters. */
+/** Returns the turns, one a line, and of an interrupted answer its heard part. Cut after `LIMITS.phone.reportTextChars`. */
 export function transcriptText(turns: readonly StoredTurn[]): string {
   const most = LIMITS.phone.reportTextChars;
   const text = turns.map(lineOf).join('\n');

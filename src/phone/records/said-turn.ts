@@ -1,13 +1,13 @@
 import type { TurnLatency } from './turn-latency.ts';
 
-/** What was said in a call, oldest first. */
+/** A turn of a call: the words of one side. */
 export type CallTurn = { readonly role: 'user' | 'assistant'; readonly content: string };
 
-/** What one side has just said. */
+/** A turn that one side has just said. */
 export type SaidTurn = CallTurn & {
   /** When it began to be heard, or was said. */
   readonly at: Date;
-  /** Of an answer: its item, by which an interruption names it. */
+  /** Item of an answer, by which an interruption names it; absent for a turn of the caller. */
   readonly itemId?: string;
   readonly latency?: TurnLatency | undefined;
 };

@@ -9,12 +9,12 @@ import type { Heard } from '../../voice/stt/transcriber-events.ts';
 export type TurnLatency = {
   /** The silence that proves the end of the turn. */
   readonly waitMs: number;
-  /** Until the words are known. */
+  /** Time until the words are known. */
   readonly transcriptMs: number;
   readonly firstTokenMs: number;
-  /** Until the TTS has made its first sound. */
+  /** Time until the TTS has made its first sound. */
   readonly firstAudioMs: number;
-  /** Until that sound goes out to the carrier. */
+  /** Time until that sound goes out to the carrier. */
   readonly firstFrameMs: number;
   readonly totalMs: number;
 };
@@ -30,9 +30,9 @@ export class LatencyChain {
   readonly #metrics: Pick<KindMetrics, 'stage'>;
   /** When the ends of these utterances were found, oldest first. */
   readonly #found: number[] = [];
-  /** What no answer has taken up yet. */
+  /** Speech of the caller that no answer has taken up yet. */
   #asked: Speech | undefined;
-  /** What the present answer answers. */
+  /** Speech of the caller that the present answer answers. */
   #answered: Speech | undefined;
   #tokenMs: number | undefined;
   #audioMs: number | undefined;

@@ -11,17 +11,17 @@ export type TurnRecordDeps = {
   readonly metrics: Pick<KindMetrics, 'stage' | 'wordsSaid' | 'wordsUnheard'>;
   /** When the first sound of the present answer went out. */
   readonly firstSoundAtMs: () => number | undefined;
-  /** What was spoken of an answer. */
+  /** Returns the spoken text of an answer. */
   readonly spoken: (itemId: string) => Pick<SpokenText, 'cut' | 'text'> | undefined;
   /** Words of one side, complete. */
   readonly said: (turn: SaidTurn) => void;
-  /** So much was heard of an answer that was cut, whose words were said before. */
+  /** Takes the part that was heard of an answer that was cut, after `said` took its words. */
   readonly heard: (itemId: string, heard: string) => void;
-  /** The far side has interrupted an answer that was playing, of which so much was heard. */
+  /** The other party has interrupted the answer that was playing, after the part `heard`. */
   readonly interrupted: (heard: string, heardMs: number) => void;
 };
 
-/** What the two sides of one call have said, with the time of each turn and what was heard of it. */
+/** Records the turns of both sides of a call, with the time of each and the heard part of each answer. */
 export class TurnRecord {
   readonly latency: LatencyChain;
   readonly #deps: TurnRecordDeps;

@@ -4,9 +4,9 @@ import type { CallbackEvent } from '../carriers/carrier.ts';
 type SpendReport = Omit<Extract<CallbackEvent, { kind: 'usage' }>, 'kind'>;
 
 /**
- * Whether the carrier's spend of this month has reached the limit. A report may come late or twice, and until the carrier has
- * taken the limit of this start it reports at the limit of an earlier one. Where a report lacks the amount or the time, the
- * limit counts as reached in this month, because a service that runs on would spend the operator's money.
+ * Returns true when the carrier's spend of this month has reached the limit. A report may come late or twice, or at the limit
+ * of an earlier start of this server. A report without an amount or a time counts as the limit reached in this month, because
+ * a service that runs on would spend the operator's money.
  */
 export function reachesLimit(
   { firedAtMs, spentRaw, thresholdRaw }: SpendReport,

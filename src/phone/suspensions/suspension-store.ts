@@ -30,14 +30,14 @@ export async function insertSuspension(
   return known && { ...known, isNew: false };
 }
 
-/** Whether it was there. */
+/** Lifts the suspension of an account. Returns true when there was one. */
 export async function deleteSuspension(sql: Queryable, accountId: string): Promise<boolean> {
   const rows = await sql`
     delete from telephony_suspensions where account_id = ${accountId} returning 1`;
   return rows.length > 0;
 }
 
-/** How many there were, the stop of every account among them. */
+/** Lifts all suspensions of a reason, and a stop of every account. Returns their number. */
 export async function deleteSuspensionsOf(sql: Queryable, reason: string): Promise<number> {
   const rows = await sql`
     with stopped as (delete from telephony_stops where reason = ${reason} returning 1),

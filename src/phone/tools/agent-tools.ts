@@ -32,7 +32,7 @@ const Parameters = z
     message: 'must hold no half characters',
   });
 
-/** What is said while a tool takes long; an empty text: nothing. */
+/** Text that is said while a tool takes long; empty: none. */
 const filler = z.string().max(BOUNDS.fillerChars).refine(isStorable).optional();
 
 const timeoutMs = z.int().min(BOUNDS.timeoutMs.least).max(BOUNDS.timeoutMs.most).optional();

@@ -68,7 +68,7 @@ export async function callFunction(
   }
 }
 
-/** What the model is told of a failure. An error that is no failure of the request is told as one. */
+/** Returns the sentence about a failure for the model. Any unexpected error reads as a failed connection. */
 function describe(error: unknown, totalMs: number): string {
   if (error instanceof BlockedDestination || error instanceof Unreachable) {
     return 'The address of the function cannot be called.';

@@ -59,7 +59,7 @@ export class CallTools {
     this.#deps = deps;
   }
 
-  /** Whether a tool is being carried out: its caller waits, and is not asked whether they are there. */
+  /** True while a tool runs. The caller waits for it, and is not prompted. */
   get isRunning(): boolean {
     return this.#running > 0;
   }
@@ -142,7 +142,7 @@ export class CallTools {
     if (this.#running > 0) return;
     this.#stopFiller();
     if (this.#rounds > BOUNDS.rounds) {
-      // A model that calls functions although it was told to call none would be asked for ever.
+      // A model that calls functions without permission would be asked for ever.
       this.#deps.call.say(GIVEN_UP);
       return;
     }

@@ -1,6 +1,6 @@
 import type { ToolOutcome } from './tool-store.ts';
 
-/** What a tool has brought: `output` is for the model. */
+/** The result of a tool call; `output` is for the model. */
 export type ToolResult = {
   readonly outcome: ToolOutcome;
   readonly output: string;

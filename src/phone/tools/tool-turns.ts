@@ -12,7 +12,7 @@ type ToolSession = {
   respond(request: AnswerRequest): SessionProblem | undefined;
 };
 
-/** What tools have brought, in the conversation of a live call, and the answers of the model to that. */
+/** Adds the results of tools to the conversation of a live call, and requests the model's answers to them. */
 export class ToolTurns {
   readonly #session: ToolSession;
   readonly #isMuted: () => boolean;

@@ -172,7 +172,7 @@ export class BargeIn {
     return this.#isAnswering() || this.#line.leftMs > 0;
   }
 
-  /** Returns true when words over an answer are the caller's turn. Sound too short to pause the answer is noise in its middle. */
+  /** Returns true when words over an answer are the caller's turn. Sound too short to pause the answer counts as noise. */
   #isReply({ isAtQuestion, loudMs, state }: Utterance, text: string): boolean {
     const { ignoreWords, isOn } = this.#rules;
     if (state === 'paused' && isInterruption(text, this.#rules, loudMs)) return true;

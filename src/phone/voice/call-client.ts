@@ -19,7 +19,7 @@ import type { CallLine } from './line/call-line.ts';
 /** The labels of an answer, as its request has them. */
 export type AnswerLabels = AnswerRequest['metadata'];
 
-/** What a model calls; `problem` is a sentence for the model where its arguments cannot be used. */
+/** A function call of the model; `problem` is a sentence for the model when its arguments cannot be used. */
 export type ActionItem = Extract<ConversationItem, { type: 'function_call' }> & {
   readonly problem?: string;
 };

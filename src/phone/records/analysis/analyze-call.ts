@@ -3,7 +3,7 @@ import type { Call } from '../../calls/call.ts';
 import type { AnsweredBy } from '../../carriers/carrier.ts';
 import type { StoredTurn } from '../call-summary.ts';
 
-/** What is said of a call that is over. */
+/** The verdict on a call that is over. */
 export type CallAnalysis = {
   readonly success: boolean;
   /** Null: it was not judged. */
@@ -50,7 +50,7 @@ export function analyzeCall(call: Ended, turns: readonly StoredTurn[]): CallAnal
 
 const SPEAKERS = { user: 'caller', assistant: 'agent', none: null } as const;
 
-/** How many turns of the agent follow a turn of the far side and were heard, at least in part. A greeting does not count. */
+/** Returns the number of agent turns after the first turn of the other party that were heard, at least in part. */
 function answersOf(turns: readonly StoredTurn[]): number {
   const first = turns.findIndex(({ role }) => role === 'user');
   if (first === -1) return 0;

@@ -9,7 +9,7 @@ import { analyzeCall } from './analyze-call.ts';
 import type { JudgeCall } from './judge-by-model.ts';
 
 const EVERY_MS = 2_000;
-/** A claimed call is due again after so long, if the process that claimed it has not analyzed it: twice what a model may take. */
+/** Milliseconds until a claimed call that was not analyzed is due again: twice the longest time of a model. */
 const CLAIM_MS = 2 * LIMITS.phone.verdict.answerMs;
 
 export type AnalyzerDeps = {
