@@ -10,9 +10,7 @@ export type KeyedRequest = {
   readonly path: string;
   /** A refusal as this request's route shows it. */
   readonly render: (refusal: ApiError) => HttpAnswer;
-  /**
-   * Returns the answer of lost work, as the request's route renders it. Absent or undefined: only the ledger knows the work.
-   */
+  /** Returns the answer of lost work, as the request's route renders it. Undefined: only the ledger knows the work. */
   readonly recall?: ((workId: string) => Promise<HttpAnswer | undefined>) | undefined;
 };
 

@@ -24,7 +24,7 @@ export const CHAIN_LIMITS = {
   witnessBlocks: 16,
   callsPerMulticall: 500,
   multicallsUnderWay: 4,
-  /** Contract calls of one read on a chain without the multicall contract, which are made one by one. */
+  /** Contract calls of one read on a chain without the multicall contract, where each call is a request of its own. */
   singleStateReads: 100,
   singleReadsUnderWay: 8,
 
