@@ -206,7 +206,7 @@ export class TurnDetector {
     return { kind: 'speech_started', startMs: Math.max(this.#lastEndMs, padded, 0) };
   }
 
-  /** Returns true when the model keeps up: `answerWithinMs` ago or later, it answered or a wait for it began. */
+  /** Returns true when the model keeps up: it answered, or the wait for its answer began, at most `answerWithinMs` ago. */
   #modelAnswers(): boolean {
     const { answerWithinMs } = this.#options;
     if (answerWithinMs === 0) return false;

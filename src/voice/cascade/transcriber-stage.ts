@@ -15,7 +15,7 @@ export function createTranscriberStage(
     usual,
   }: {
     readonly usual: Model;
-    /** True when a name such as `nova-3` selects a model. Clients of answering sessions send such names without a choice. */
+    /** True when a name such as `nova-3` selects a model. Answering sessions get such names from clients that chose none. */
     readonly takesBareNames?: boolean;
   },
 ) {
