@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ok, route } from '../http/route/route.ts';
 import { API_VERSION } from '../http/server/api-version.ts';
 
-/** What this server can do as it is configured; clients grey out what reads false. */
+/** Features of this server as it is configured; clients grey out those that are false. */
 export type Capabilities = {
   readonly gateway: boolean;
   readonly llmProxy: boolean;

@@ -169,7 +169,7 @@ export const ROUTES = [
   memoryTenantCreate,
   memoryTenantStatus,
   memoryTenantDelete,
-  // What the error guidance refers to
+  // Named by the guidance of errors
   status,
   // Admin
   adminListAgents,

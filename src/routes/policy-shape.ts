@@ -20,7 +20,7 @@ const Bps = z.number().int().min(0).max(LIMITS.qualityBps).nullish();
 const secondsWithin = ({ min, max }: { readonly min: number; readonly max: number }) =>
   z.number().int().min(min).max(max).nullish();
 
-/** What may be said when a policy is made and whenever it is changed. */
+/** Members of a policy that may be set when it is made and whenever it is changed. */
 const bounds = {
   limitFloorRaw: RawAmount.nullish(),
   limitCeilingRaw: RawAmount.nullish(),
@@ -62,7 +62,7 @@ export const TeamPolicyBody = z.object({
 
 const fixed = z.never({ error: 'cannot be changed; make another policy' }).optional();
 
-/** What was not given stays; null clears. What a policy caps, and the kind of its window, never change. */
+/** Change of a policy: an absent member stays, null clears it. The match, the kind of window and the expiry never change. */
 export const PolicyEditBody = z.object({
   ...bounds,
   limitRaw: RawAmount.optional(),

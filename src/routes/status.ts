@@ -4,7 +4,7 @@ import type { StatusBoard } from '../http/server/public-status.ts';
 
 const Part = z.enum(['operational', 'degraded', 'down']);
 
-/** What a status page shows. While the circuit breaker is active every paid call is refused. */
+/** Reads the state of this server for a status page. While the circuit breaker is active every paid call is refused. */
 export const status = route<{ status: StatusBoard }>()({
   method: 'GET',
   path: '/v1/status',

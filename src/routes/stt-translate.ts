@@ -1,6 +1,6 @@
 import { sellService } from './sell-service.ts';
 
-/** What is said in a file in another language, in English. */
+/** Sells a transcript in English of speech in another language. */
 export const sellTranslatedTranscript = sellService(
   'stt-translate',
   'Buy a transcript in English from a vendor',

@@ -1,6 +1,6 @@
 import { sellService } from './sell-service.ts';
 
-/** What is said in a file, from the vendor of the path. */
+/** Sells a transcript of a file, by the vendor that the path names. */
 export const sellTranscript = sellService(
   'stt',
   'Buy a transcript from a vendor, with the account of this server',

@@ -13,7 +13,7 @@ export const PricedUnit = z.object({
   unit: z.enum(['character', 'second', 'page']),
 });
 
-/** What a call would send, as `POST /v1/proxy/fetch` takes it; it counts at the marketplace of this server alone. */
+/** Body that a call would send, as `POST /v1/proxy/fetch` takes it. It changes only prices of this server's marketplace. */
 export const TargetBody = z
   .union([z.string(), z.record(z.string(), z.unknown())])
   .nullish()

@@ -3,7 +3,7 @@ import type { Agents } from '../../accounts/management/agents.ts';
 import { ok, route } from '../../http/route/route.ts';
 import { AgentBalance } from '../developer/agents/agent-shape.ts';
 
-/** What the agent may spend now. A closed agent may still look. */
+/** Reads the balance that the agent may spend now. A closed agent may still look. */
 export const agentBalance = route<{ agents: Agents }>()({
   method: 'GET',
   path: '/v1/agents/balance',

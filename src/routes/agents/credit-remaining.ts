@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ok, route } from '../../http/route/route.ts';
 import type { Awareness } from '../../spend/awareness/awareness.ts';
 
-/** Whether there is enough for what the agent has in mind. */
+/** Reads the amounts that the agent may still spend: its balance, its credit and the limit of its session. */
 export const creditRemaining = route<{ awareness: Awareness }>()({
   method: 'GET',
   path: '/v1/agents/credit-remaining',

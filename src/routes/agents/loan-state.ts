@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ok, route } from '../../http/route/route.ts';
 import type { Awareness } from '../../spend/awareness/awareness.ts';
 
-/** Where the agent is in the life of its loans. */
+/** Reads the state of the agent's loans. */
 export const loanState = route<{ awareness: Awareness }>()({
   method: 'GET',
   path: '/v1/agents/loan-state',

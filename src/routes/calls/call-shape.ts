@@ -20,6 +20,6 @@ export const CallAnswer = z.object({
   terminal: z.boolean(),
   /** Why the call is over, or is ending. Null: it goes on. */
   endReason: z.string().nullable(),
-  /** What a ConversationRelay application has handed over with its end message. */
+  /** Data that a ConversationRelay application has handed over with its end message. */
   handoffData: z.string().optional(),
 });

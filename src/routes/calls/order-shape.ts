@@ -12,9 +12,9 @@ export const CALL_ORDER_SHAPE = {
   maxSpendRaw: RawAmount.optional(),
   /** The carrier listens for an answering machine. */
   machineDetection: z.boolean().default(false),
-  /** What happens once one has answered; naming it switches the detection on. */
+  /** Order for a call that a machine has answered; naming one switches the detection on. */
   onMachine: z.enum(ON_MACHINE).optional(),
-  /** What is left to a machine, in place of the agent's `beginMessage`. */
+  /** Message that is left on a machine, in place of the agent's `beginMessage`. */
   machineMessage: z
     .string()
     .trim()
@@ -22,9 +22,9 @@ export const CALL_ORDER_SHAPE = {
     .max(LIMITS.phone.machineMessageChars)
     .refine(isStorable, { message: 'may hold no NUL and no half of a surrogate pair' })
     .optional(),
-  /** What is said is kept for a report. */
+  /** Keeps the turns of the call for a report. */
   report: z.boolean().default(false),
-  /** Who judges the call after its end: rules for nothing, or the model of the call for its price. Asks for a report as well. */
+  /** Judge of the call after its end: rules for free, or the model of the call at its price. Asks for a report as well. */
   analysis: z
     .union([z.enum(['rules', 'model']), z.strictObject({ schema: z.record(z.string(), z.any()) })])
     .optional(),

@@ -51,14 +51,14 @@ export const CallReportAnswer = z.object({
     z.object({
       role: z.enum(['user', 'assistant']),
       text: z.string(),
-      /** What the far side heard of it. */
+      /** The part of the text that the other party heard. */
       heard: z.string(),
       interrupted: z.boolean(),
       at: instant,
       latency: latency.nullable(),
     }),
   ),
-  /** What the model has called. An outcome that is null is not known. */
+  /** Tool calls of the model. An outcome of null is not known. */
   tools: z.array(
     z.object({
       name: z.string(),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Developers } from '../../accounts/management/developers.ts';
 import { ok, route } from '../../http/route/route.ts';
 
-/** What the developer's wallet, the agents' wallets and the prepaid balances hold. */
+/** Reads the balances of the developer's wallet, of the agents' wallets and of the prepaid credits. */
 export const developerBalances = route<{ developers: Developers }>()({
   method: 'GET',
   path: '/v1/developer/balances',

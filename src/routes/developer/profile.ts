@@ -4,7 +4,7 @@ import { ok, route } from '../../http/route/route.ts';
 import { AgentRecord } from './agents/agent-shape.ts';
 import { DeveloperRecord } from './developer-shape.ts';
 
-/** Who the credential belongs to, with the account's agents and what they have used. */
+/** Reads the developer whom the credential belongs to, with the agents of the account and their usage. */
 export const developerProfile = route<{ developers: Developers }>()({
   method: 'GET',
   path: '/v1/developer/profile',

@@ -84,7 +84,7 @@ import { retryWebhookDelivery } from './webhooks/retry-delivery.ts';
 import { rotateWebhookSecret } from './webhooks/rotate-secret.ts';
 import { testWebhook } from './webhooks/test.ts';
 
-/** What developers do with their accounts and agents, in the order of the specification; what it does not list stands last. */
+/** Routes of developers, in the order of the specification; those that it does not list stand last. */
 export const DEVELOPER_ROUTES = [
   // Developer keys
   createDeveloperKey,

@@ -7,7 +7,7 @@ import type { DirectSales } from '../../marketplace/direct-sales.ts';
 const name = () => z.string().min(1).max(LIMITS.marketplace.nameChars);
 const Params = z.object({ vendor: name(), jobId: name() });
 
-/** How a job of the agent stands, and what it delivered. A closed agent may still look. */
+/** Reads the state and the result of a document job of the agent. A closed agent may still look. */
 export const readDocumentJob = route<{ directSales: Pick<DirectSales, 'readDocument'> }>()({
   method: 'GET',
   path: '/v1/doc/:vendor/:jobId',

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ok, route } from '../../http/route/route.ts';
 import type { VendorHealths } from '../../marketplace/vendor-health.ts';
 
-/** How each vendor of the marketplace did when this server tried it last, or where it tries none, for agents. */
+/** Lists the health of each vendor of the marketplace, by the probes of this server or, without probes, by agents' sales. */
 export const playgroundVendors = route<{ vendorHealths: Pick<VendorHealths, 'list'> }>()({
   method: 'GET',
   path: '/v1/playground/vendors',

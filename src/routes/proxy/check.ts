@@ -15,7 +15,7 @@ const Payment = z.object({
   description: z.string().nullable(),
 });
 
-/** Whether a target demands a payment, and which. No credential is needed; a plain GET is all that is sent. */
+/** Asks a target by a plain GET for the payment that it demands, if any. No credential is needed. */
 export const proxyCheck = route<{ prices: Prices }>()({
   method: 'GET',
   path: '/v1/proxy/check',

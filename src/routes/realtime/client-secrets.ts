@@ -76,7 +76,7 @@ const asAsked = (session: Readonly<Record<string, unknown>> | undefined, id: str
   id,
 });
 
-/** Whether its sessions are held at an upstream, which knows best how they may be set up. */
+/** Returns true when the sessions of a model run at an upstream, which judges their configuration itself. */
 const isRelayed = ({ cascade, modality, sources }: Model): boolean =>
   modality === 'realtime' &&
   cascade === undefined &&

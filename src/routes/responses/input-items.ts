@@ -3,7 +3,7 @@ import { route } from '../../http/route/route.ts';
 import type { Responses } from '../../models/responses/responses.ts';
 import { ItemsPage, ItemsQuery, ResponseParams } from './response-shape.ts';
 
-/** What a response answers, with all that was said before in its conversation, the latest first. */
+/** Lists the input of a response and all earlier items of its conversation, the latest first. */
 export const responseInputItems = route<{ responses: Responses }>()({
   method: 'GET',
   path: '/v1/responses/:id/input_items',

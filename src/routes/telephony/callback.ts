@@ -4,7 +4,7 @@ import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { CarrierHooks } from '../../phone/calls/calls.ts';
 
-/** What a carrier reports, and asks. It is believed only where the carrier has signed it. */
+/** Takes a report or a question of a carrier. It is believed only when the carrier has signed it. */
 export const carrierCallback = route<{ carrierHooks: CarrierHooks; publicOrigin: string }>()({
   method: 'POST',
   path: '/v1/telephony/:carrier/:hook',

@@ -16,7 +16,7 @@ const Reflection = z.object({
   willExceedSpendLimit: z.boolean(),
 });
 
-/** What one call through the proxy would cost, beside what the agent may spend. Nothing is paid. */
+/** Returns the cost of one call through the proxy, beside the amounts that the agent may spend. Nothing is paid. */
 export const estimateX402 = route<{ prices: Prices }>()({
   method: 'POST',
   path: '/v1/x402/estimate',

@@ -56,7 +56,7 @@ const Forecast = z.object({
   }),
 });
 
-/** What many calls through the proxy would cost together, and which caps would stop them. Nothing is paid. */
+/** Returns the cost of many calls through the proxy together, and the caps that would stop them. Nothing is paid. */
 export const forecastX402 = route<{ prices: Prices }>()({
   method: 'POST',
   path: '/v1/x402/forecast',

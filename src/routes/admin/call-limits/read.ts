@@ -2,7 +2,7 @@ import { ok, route } from '../../../http/route/route.ts';
 import type { CallLimits } from '../../../phone/call-limits/call-limits.ts';
 import { AccountRef, CallLimitRecord } from './call-limit-shape.ts';
 
-/** How many calls at a time were set for an account. */
+/** Reads the number of calls at a time that was set for an account. */
 export const adminReadCallLimit = route<{ callLimits: CallLimits }>()({
   method: 'GET',
   path: '/v1/admin/call-limits/:accountId',

@@ -4,7 +4,7 @@ import { isStorable } from '../../../kernel/storable.ts';
 
 const status = z.enum(['success', 'failure', 'partial', 'unknown']);
 
-/** What is left out and what is null read the same. */
+/** Outcome of an action. An absent `scoreBps` or `note` reads as null. */
 export const OutcomeBody = z.object({
   status,
   scoreBps: z.number().int().min(0).max(LIMITS.maxScoreBps).nullable().default(null),
@@ -24,5 +24,5 @@ export const OutcomeRecord = z.object({
   reportedAt: z.string(),
 });
 
-/** What a report answers: what is known of the action now. */
+/** Answer to a report: the outcome that the action has now. */
 export const ReportedOutcome = z.object({ actionId: z.string(), outcome: OutcomeRecord });

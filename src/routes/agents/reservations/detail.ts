@@ -2,7 +2,7 @@ import { ok, route } from '../../../http/route/route.ts';
 import type { Payments } from '../../../payments/reservations/payments.ts';
 import { ReservationParams, ReservationRecord } from './reservation-shape.ts';
 
-/** What became of a payment. A closed agent may still look: its last payments end after it. */
+/** Reads the state of a payment. A closed agent may still look: its last payments end after it. */
 export const reservationDetail = route<{ payments: Payments }>()({
   method: 'GET',
   path: '/v1/agents/reservations/:nonce',

@@ -3,7 +3,7 @@ import type { SessionLimit } from '../../../spend/limits/session-limit.ts';
 import { SessionLimitView } from '../../control-shape.ts';
 import { ownScope } from '../../policy-shape.ts';
 
-/** How much may be spent in the present session, and how much of it is left. */
+/** Reads the limit of the present session, and the amount that is left of it. */
 export const readOwnSpendLimit = route<{ sessionLimit: SessionLimit }>()({
   method: 'GET',
   path: '/v1/agents/spend-limit',

@@ -49,7 +49,7 @@ export const RecipientRecord = z.object({
   index: z.number(),
   to: z.string(),
   status: z.enum(['waiting', 'calling', 'done']),
-  /** Of the latest call that is over, or because none is placed any more. */
+  /** Outcome of the latest call that is over, or of a recipient who is not called any more. */
   outcome: z.enum(OUTCOMES).nullable(),
   /** The end reason of that call, or the error by which none was placed. */
   reason: z.string().nullable(),

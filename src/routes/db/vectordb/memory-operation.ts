@@ -10,7 +10,7 @@ const Answer = z.object({
   result: z.object({ success: z.literal(true), data: z.looseObject({}) }),
 });
 
-/** What the routes of the memory store have in common: they answer as the store does, with an agent's key. */
+/** Returns the common parts of the memory store's routes, which take an agent's key and answer as the store does. */
 export const memoryOperation = <Op extends MemoryOp>(op: Op) => ({
   credential: 'agent' as const,
   // It is reached through the proxy as well.

@@ -35,7 +35,7 @@ export const AgentRecord = z.object({
   closedAt: z.string().nullable(),
 });
 
-/** What a close answers. */
+/** Answer to the close of an agent. */
 export const ClosedAgent = z.object({
   status: z.literal('closed'),
   loansRepaid: z.number(),

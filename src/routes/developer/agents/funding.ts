@@ -3,7 +3,7 @@ import type { Funding } from '../../../accounts/management/funding.ts';
 import { ok, route } from '../../../http/route/route.ts';
 import { AgentParams } from './agent-shape.ts';
 
-/** Where USDC for an agent is to be sent, and what keeps it from being seen there. */
+/** Reads the deposit address of an agent, with warnings about all that keeps a deposit from being seen. */
 export const agentFunding = route<{ funding: Funding }>()({
   method: 'GET',
   path: '/v1/developer/agents/:agentId/funding',

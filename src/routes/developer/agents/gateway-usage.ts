@@ -3,7 +3,7 @@ import { ok, route } from '../../../http/route/route.ts';
 import type { Attribution } from '../../../spend/attribution/attribution.ts';
 import { AgentParams } from './agent-shape.ts';
 
-/** What an agent has bought of the gateway so far, by model and rail. */
+/** Reads the number and cost of the gateway calls of an agent so far, by model and rail. */
 export const agentGatewayUsage = route<{ attribution: Attribution }>()({
   method: 'GET',
   path: '/v1/developer/agents/:agentId/gateway-usage',

@@ -26,7 +26,7 @@ function isAmount(text: string): boolean {
   return amountRaw !== undefined && amountRaw <= LIMITS.creditRaw;
 }
 
-/** What would become of a payment now, and why. Nothing is set aside by asking. */
+/** Returns the verdict on a payment as if it were made now, with its reason. Nothing is held. */
 export const resolveAgentSpend = route<{ awareness: Awareness }>()({
   method: 'POST',
   path: '/v1/developer/agents/:agentId/resolve',

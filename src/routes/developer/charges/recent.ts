@@ -8,7 +8,7 @@ const { default: usual, max } = LIMITS.chargesListed;
 
 const Stage = z.object({ count: z.number(), meanMs: z.number(), maxMs: z.number() });
 
-/** How a live session went; null where its process died, of which only its journal is known. */
+/** Figures of a live session; null when its process died and left its journal alone. */
 const Summary = z.object({
   turns: z.number(),
   interruptions: z.number(),

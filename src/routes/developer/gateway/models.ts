@@ -15,7 +15,7 @@ const Source = z.object({
   rail: z.enum(RAILS),
   provider: z.string(),
   marginBps: z.number(),
-  /** Where the rates were read; null where they are this server's own, or its operator's. */
+  /** Source of the rates; null for rates of this server's own, or of its operator. */
   price: z
     .object({ source: z.string(), readOn: z.string(), certainty: z.enum(CERTAINTIES) })
     .nullable(),

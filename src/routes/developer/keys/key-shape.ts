@@ -3,7 +3,7 @@ import { errors } from '../../../kernel/errors.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { isStorable } from '../../../kernel/storable.ts';
 
-/** What both kinds of key may be asked for. */
+/** Members of a request for a key of either kind, developer or agent. */
 export const keyRequest = {
   label: z
     .string()

@@ -4,7 +4,7 @@ import { LIMITS } from '../../../kernel/limits.ts';
 import type { WebhookLog } from '../../../webhooks/delivery/deliveries.ts';
 import { DeliveryRecord, deliveryRecord, WebhookParams } from './webhook-shape.ts';
 
-/** What was sent to an endpoint, newest first. */
+/** Lists the deliveries to an endpoint, newest first. */
 export const listWebhookDeliveries = route<{ webhookLog: WebhookLog }>()({
   method: 'GET',
   path: '/v1/developer/webhooks/:id/deliveries',

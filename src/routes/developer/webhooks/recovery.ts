@@ -3,7 +3,7 @@ import { ok, route } from '../../../http/route/route.ts';
 import type { WebhookRecoveries } from '../../../webhooks/delivery/deliveries.ts';
 import { RecoveryRecord, recoveryRecord, WebhookParams } from './webhook-shape.ts';
 
-/** How far a recovery has come. */
+/** Reads the progress of a recovery. */
 export const webhookRecovery = route<{ webhookRecoveries: WebhookRecoveries }>()({
   method: 'GET',
   path: '/v1/developer/webhooks/:id/recoveries/:recoveryId',

@@ -2,7 +2,7 @@ import { route } from '../../../../http/route/route.ts';
 import type { Memory } from '../../../../memory/memory.ts';
 import { memoryOperation } from '../memory-operation.ts';
 
-/** Whether the agent has a store, and how much is in it. */
+/** Reads the existence and the size of the memory store of the agent. */
 export const memoryTenantStatus = route<{ memory: Memory }>()({
   method: 'POST',
   path: '/v1/db/vectordb/tenant/status',

@@ -7,7 +7,7 @@ import { AgentParams } from '../agent-shape.ts';
 
 const { default: usual, max } = LIMITS.actionsListed;
 
-/** What an agent's actions cost and what became of them, the latest first. */
+/** Lists the cost and the outcome of an agent's actions, the latest first. */
 export const listActions = route<{ attribution: Attribution }>()({
   method: 'GET',
   path: '/v1/developer/agents/:agentId/actions',

@@ -3,7 +3,7 @@ import { ok, route } from '../../../../http/route/route.ts';
 import type { Numbers } from '../../../../phone/numbers/numbers.ts';
 import { NumberParams } from './number-shape.ts';
 
-/** What a number has cost by day, its rental and its calls; days without a charge are left out. */
+/** Reads the cost of a number by day, its rental and its calls; days without a charge are left out. */
 export const agentNumberUsage = route<{ numbers: Numbers }>()({
   method: 'GET',
   path: '/v1/developer/agents/:agentId/numbers/:numberId/usage',

@@ -4,7 +4,7 @@ import { Lock } from '../../../control-shape.ts';
 import { agentScope } from '../../../policy-shape.ts';
 import { AgentParams } from '../agent-shape.ts';
 
-/** Whether the agent's own keys may only tighten its controls. */
+/** Reads the lock that lets the agent's own keys only tighten its controls. */
 export const readSelfServiceLock = route<{ agentSwitches: AgentSwitches }>()({
   method: 'GET',
   path: '/v1/developer/agents/:agentId/self-service-lock',

@@ -4,7 +4,7 @@ import { SessionLimitView } from '../../../control-shape.ts';
 import { agentScope } from '../../../policy-shape.ts';
 import { AgentParams } from '../agent-shape.ts';
 
-/** How much may be spent in the present session, and how much of it is left. */
+/** Reads the limit of the present session of an agent, and the amount that is left of it. */
 export const readAgentSpendLimit = route<{ sessionLimit: SessionLimit }>()({
   method: 'GET',
   path: '/v1/developer/agents/:agentId/spend-limit',

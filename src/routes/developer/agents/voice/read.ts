@@ -3,7 +3,7 @@ import type { VoiceSettingsService } from '../../../../phone/voice/voice-setting
 import { AgentParams } from '../agent-shape.ts';
 import { VoiceRecord } from './voice-shape.ts';
 
-/** How an agent talks on the phone. */
+/** Reads the settings of an agent for the phone. */
 export const readVoice = route<{ voiceSettings: VoiceSettingsService }>()({
   method: 'GET',
   path: '/v1/developer/agents/:agentId/voice',
