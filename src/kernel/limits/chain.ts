@@ -20,7 +20,7 @@ export const CHAIN_LIMITS = {
   walletsPerLogQuery: 500,
   /** One read of a range is never more questions than this, however small the answers that the node allows. */
   logQueriesPerRead: 512,
-  /** Headers, from the newest back, that are searched for a log which proves how far the node's logs reach. */
+  /** Newest headers that are searched for a log which proves how far the node's logs reach: half a minute of blocks. */
   witnessBlocks: 16,
   callsPerMulticall: 500,
   multicallsUnderWay: 4,

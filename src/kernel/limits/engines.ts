@@ -37,7 +37,7 @@ export const ENGINE_LIMITS = {
   decoderLifeSeconds: 600,
   /** Words of a grammar with its rules written out. */
   grammarWords: 4_096,
-  /** Optional or repeated parts of a grammar. A hundred in a row take 0.7 s to join, three hundred take 20 s. */
+  /** Optional or repeated parts of a grammar, rules written out. A hundred in a row take 0.7 s to join, three hundred 20 s. */
   grammarOptionals: 128,
   /** Nested brackets and rules of a grammar. Sixteen nested repetitions end in a trap. */
   grammarDepth: 24,
