@@ -13,7 +13,7 @@ export type RelayMessage =
 export type Manner = {
   /** The caller may interrupt it. Undefined: as the agent's settings say. */
   readonly isInterruptible: boolean | undefined;
-  /** True when the next words of the application cut the answer short. */
+  /** True when the next words or sound of the application cut the answer short. */
   readonly isPreemptible: boolean;
 };
 
