@@ -317,6 +317,20 @@ describe('the rules of the source tree', () => {
     expect(told.map(spreadsLiteral)).toEqual([true, true, true, false]);
   });
 
+  it('begins comments with a noun or a verb, and names persons and quantities', () => {
+    const offenders = SOURCES.filter((path) => path.endsWith('.ts')).flatMap((path) =>
+      riddlesOf(read(path)).map((line) => `${path}: ${line}`),
+    );
+    expect(offenders).toEqual([]);
+    const told = [
+      '/** What is paid. */',
+      '/**\n * How it ends,\n */',
+      '// held for so long',
+      "'What'",
+    ];
+    expect(told.map((text) => riddlesOf(text).length)).toEqual([1, 1, 1, 0]);
+  });
+
   it('leaves no marker, no focused and no skipped test behind', () => {
     const marker = new RegExp(
       ['TO' + 'DO', 'FIX' + 'ME', 'X' + 'XX'].map((word) => `\\b${word}\\b`).join('|'),
@@ -341,6 +355,21 @@ describe('the rules of the source tree', () => {
     expect(exempt.filter((path) => !untested.includes(path))).toEqual([]);
   });
 });
+
+/** Lines of comments that a newcomer has to solve; docs/glossary.md has the rules. */
+function riddlesOf(text: string): string[] {
+  const opening = /^(What|Who|Whose|Whether|How|Of|Until|Such|That|Where) /;
+  const riddle =
+    /\b(nobody|whoever|somebody|made out|purse|(is|was) told|so (many|much|long)|what of)\b/i;
+  const lines = text.split('\n').map((line) => line.trim());
+  return lines.filter((line, at) => {
+    const comment = /^(\/\/|\/\*\*?|\*)\s*(.*)/.exec(line);
+    if (comment === null) return false;
+    const isFirst = comment[1] === '*' ? lines[at - 1] === '/**' : !lines[at - 1]?.startsWith('//');
+    const said = comment[2] ?? '';
+    return (isFirst && opening.test(said)) || riddle.test(said);
+  });
+}
 
 /** Types, tables and constants alone have nothing that a test could see fail. */
 const hasBehaviour = (path: string) =>
