@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { riddlesOf } from './support/riddles.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
@@ -355,21 +356,6 @@ describe('the rules of the source tree', () => {
     expect(exempt.filter((path) => !untested.includes(path))).toEqual([]);
   });
 });
-
-/** Lines of comments that a newcomer has to solve; docs/glossary.md has the rules. */
-function riddlesOf(text: string): string[] {
-  const opening = /^(What|Who|Whose|Whether|How|Of|Until|Such|That|Where) /;
-  const riddle =
-    /\b(nobody|whoever|somebody|made out|purse|(is|was) told|so (many|much|long)|what of)\b/i;
-  const lines = text.split('\n').map((line) => line.trim());
-  return lines.filter((line, at) => {
-    const comment = /^(\/\/|\/\*\*?|\*)\s*(.*)/.exec(line);
-    if (comment === null) return false;
-    const isFirst = comment[1] === '*' ? lines[at - 1] === '/**' : !lines[at - 1]?.startsWith('//');
-    const said = comment[2] ?? '';
-    return (isFirst && opening.test(said)) || riddle.test(said);
-  });
-}
 
 /** Types, tables and constants alone have nothing that a test could see fail. */
 const hasBehaviour = (path: string) =>

@@ -106,7 +106,7 @@ export const PHONE_SECTION = {
   PHONE_RECORDING_DAYS: unlessEmpty(
     z.coerce.number().int().min(1).max(3_650).default(LIMITS.phone.recordingDays),
   ).meta({
-    description: 'How long the carrier keeps the recordings of calls.',
+    description: 'Days after which this server has the carrier delete the recording of a call.',
     takes: 'days, 1 to 3650',
   }),
   PHONE_MONTHLY_CARRIER_LIMIT_USD: optional(z.coerce.number().positive()).meta({
