@@ -6,8 +6,8 @@ import type { Environment } from './environment.ts';
 const DIALS_PER_SECOND = { twilio: 1, telnyx: 30, loopback: undefined, none: undefined } as const;
 
 /**
- * The carrier and the bounds of the phone service. Throws ConfigError, naming the variable, where half of a carrier's
- * credentials is set: a phone service that stays off would hide the mistake.
+ * Assembles the carrier and the settings of the phone service. Throws ConfigError, naming the variable, when only a part of a
+ * carrier's credentials is set: a phone service that stays off would hide the mistake.
  */
 export function assemblePhone(env: z.output<typeof Environment>) {
   const twilio = together(env, ['TWILIO_ACCOUNT_SID', 'TWILIO_AUTH_TOKEN']);

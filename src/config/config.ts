@@ -26,7 +26,10 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   return assemble(parsed.data);
 }
 
-/** The refused value helps to find the mistake, unless it is a secret: providers put theirs into the address. */
+/**
+ * Returns the refused value for the error text, or an empty text for variables that may hold a secret. Providers put their keys
+ * into addresses, so addresses count as secrets.
+ */
 function quoted(name: string, environment: NodeJS.ProcessEnv): string {
   return /SECRET|KEY|TOKEN|DATABASE_URL|RPC_URL|BASE_URL|ENDPOINT|HEADERS/.test(name)
     ? ''
@@ -118,7 +121,10 @@ function assembleChain(env: z.output<typeof Environment>) {
   } as const;
 }
 
-/** The token refuses transfers to the zero address and to itself: a sweep there would wait for ever. */
+/**
+ * Returns the treasury address. Throws ConfigError for the zero address and for the USDC contract itself: the token refuses
+ * transfers to both, so a sweep there would wait for ever.
+ */
 function parseTreasury(treasury: string | undefined, usdc: string): string | undefined {
   if (treasury === undefined) return undefined;
   const refused = [usdc.toLowerCase(), `0x${'0'.repeat(40)}`];
@@ -155,7 +161,10 @@ function requireSecrets(env: z.output<typeof Environment>): void {
   }
 }
 
-/** The switch opens the server's own network to every agent, so only development may use it. */
+/**
+ * Throws ConfigError when SSRF_ALLOW_LOCALHOST is set: the switch opens the server's own network to every agent, so only
+ * development may use it.
+ */
 function refuseLocalTargets({ SSRF_ALLOW_LOCALHOST: isSet }: z.output<typeof Environment>): void {
   if (!isSet) return;
   throw new ConfigError(
@@ -216,15 +225,15 @@ export function raiseHeaderLimit(): void {
   process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(LIMITS.headerBlockBytes);
 }
 
-/** A provider's credential by the name of its variable; the catalogue says which names it needs. */
+/** Reads a provider's credential from the variable `name`. The catalogue lists the names of these variables. */
 export function readSecret(name: string): string | undefined {
   const value = process.env[name];
   return value === '' ? undefined : value;
 }
 
 /**
- * The one absolute spelling of a path: `.`, `..`, repeated slashes and symbolic links are resolved. Of a path that does
- * not exist yet, the part that exists is resolved and the rest is kept.
+ * Returns the absolute path without `.`, `..`, repeated slashes and symbolic links. For a path that does not exist yet,
+ * resolves its existing part and appends the rest unchanged.
  */
 function realPath(path: string): string {
   const absolute = resolve(path);

@@ -215,7 +215,9 @@ export const SECTIONS = {
   },
 } as const;
 
-/** The threshold of an advisory that is off is ignored, whatever its value. */
+/**
+ * Removes the thresholds of advisories that are switched off, so that an invalid threshold of an unused advisory is ignored.
+ */
 export function withoutIdleThresholds(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const isOn = (name: string) => flag().parse(environment[name]);
   return {
@@ -225,7 +227,10 @@ export function withoutIdleThresholds(environment: NodeJS.ProcessEnv): NodeJS.Pr
   };
 }
 
-/** The same without headings. Credentials of providers are read by the names that the catalogue gives them. */
+/**
+ * All variables of all sections, without the headings. Credentials of providers are missing here: `readSecret` reads them by
+ * the names that the catalogue has.
+ */
 export const Environment = z.object({
   ...SECTIONS.Server,
   ...SECTIONS.Database,

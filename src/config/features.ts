@@ -8,7 +8,7 @@ type Configured = Pick<
   'chain' | 'facilitatorPrivateKey' | 'managedWallet' | 'phone' | 'providerKeySecret'
 >;
 
-/** The variables without which agents have no wallets. */
+/** Returns the names of the unset variables that managed wallets of agents need. */
 function missingForWallets({ managedWallet }: Configured): string[] {
   const { appId, appSecret, authorizationPrivateKey, baseUrl } = managedWallet;
   const unset = [
