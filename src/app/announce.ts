@@ -36,7 +36,9 @@ export function describeStart(
   };
 }
 
-/** One line of JSON for machines, or a table for a terminal, which ends with the next step. */
+/**
+ * Reports that the server listens: as one line of JSON in the log, or on a terminal as a table that ends with the next step.
+ */
 export function announce(
   log: Log,
   started: Started,
@@ -46,7 +48,7 @@ export function announce(
   else log.flush(() => terminal.write(startTable(started)));
 }
 
-/** The start as a person reads it. */
+/** Returns the table that a terminal shows when the server has started. */
 export function startTable(started: Started): string {
   const { url, environment, database, chain, wallets, madeHere, off } = started;
   const made = madeHere.length === 0 ? [] : [['secrets', `${madeHere.length} made here and kept`]];

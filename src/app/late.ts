@@ -1,6 +1,6 @@
 import { assert } from '../kernel/assert.ts';
 
-/** A part that is built after those that use it: they ask for it only once the server runs. */
+/** Holds a part that is built after the parts that use it. They may read it only when the server runs. */
 export class Late<T> {
   #part: T | undefined;
 

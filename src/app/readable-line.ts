@@ -9,7 +9,7 @@ const LEVELS: Readonly<Record<number, { readonly name: string; readonly colour: 
 /** A longer value is cut on a terminal; the JSON of the log has it whole. */
 const VALUE_CHARS = 100;
 
-/** A line of the JSON log as a person reads it: time, level unless it is info, message, then `name=value`. */
+/** Formats a line of the JSON log for people: time, level unless it is info, message, then `name=value`. */
 export function readableLine(json: string, colours: boolean): string {
   const paint = (code: number, text: string) =>
     colours && text !== '' ? `\u001b[${code}m${text}\u001b[0m` : text;
@@ -33,7 +33,7 @@ function members(rest: Readonly<Record<string, unknown>>): string {
     .join(' ');
 }
 
-/** The stack of a logged error, or its message, indented under the line. */
+/** Returns the stack of a logged error, or its message, indented under the line. */
 function stackOf(err: unknown): string {
   if (typeof err !== 'object' || err === null) return '';
   const { stack, message } = err as { readonly stack?: unknown; readonly message?: unknown };

@@ -25,7 +25,10 @@ const PLAIN_PROBLEMS = [
   SchemaNotKnown,
 ];
 
-/** A signal that comes sooner than this after the first is the same one, delivered twice: npm passes it on too. */
+/**
+ * Milliseconds within which a second signal is taken for a copy of the first: npm forwards the signal that the terminal sent to
+ * all.
+ */
 const SAME_SIGNAL_MS = 1_000;
 
 /** Environment in, server up, signals obeyed. `refuse` gets one sentence when the server cannot start. */
@@ -63,8 +66,8 @@ export async function runServer(refuse: (sentence: string) => void): Promise<voi
 }
 
 /**
- * The first signal asks for a stop, also while the server is still starting. One more, a moment later,
- * ends the process at once: what was under way is settled by whichever process comes next.
+ * Stops the server at the first signal, also while it is still starting. A second signal, more than `SAME_SIGNAL_MS` later,
+ * ends the process at once; another process settles its unfinished work.
  */
 function stopOnSignal(stopping: AbortController, log: Log): void {
   let askedMs: number | undefined;
@@ -101,8 +104,8 @@ async function end(server: Server, log: Log): Promise<void> {
 }
 
 /**
- * An uncaught error is a bug, and a process that has one is in no known state: it says so and dies with
- * a code that is not 0, as Node.js does by itself. Nothing is lost: every kill is survived.
+ * Logs an uncaught error before Node.js ends the process with an exit code other than 0. After a bug the state of the process
+ * is unknown, and no data are lost: the server survives every kill.
  */
 function writeLastWords(log: Log): void {
   process.on('uncaughtExceptionMonitor', (error, origin) => {

@@ -15,7 +15,10 @@ import type { World } from './world.ts';
 const LINES = ['Hello, who is calling?', 'What is my balance?', 'Thank you. Goodbye.'];
 const LINE_FORMAT = { encoding: 'mulaw', sampleRateHz: 8_000 } as const;
 
-/** The carrier that the settings name. Undefined: there is no phone service. `server` is what a loopback calls. */
+/**
+ * Opens the carrier that the settings name. Undefined: the server has no phone service. `server` is the server that the
+ * loopback carrier calls.
+ */
 export function buildCarrier(
   world: World,
   voice: Pick<VoiceParts, 'engines'>,
@@ -37,7 +40,7 @@ export function buildCarrier(
   });
 }
 
-/** A person who says a few lines and hangs up, in a voice of the local engines. */
+/** Builds a callee who speaks the `LINES` in a voice of the local engines and then hangs up. */
 async function builtInCallee({ engines }: Pick<VoiceParts, 'engines'>): Promise<ScriptedCallee> {
   const { signal } = new AbortController();
   const lines: Uint8Array[] = [];

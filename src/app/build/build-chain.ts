@@ -9,9 +9,12 @@ import { createUsdcBalances, type UsdcBalances } from '../../platform/chain/usdc
 import type { World } from './world.ts';
 
 export type ChainParts = {
-  /** Undefined: there is no chain, and nothing is ever asked of one. */
+  /** Client of the chain's node. Undefined: no chain is configured, and the server sends no request to one. */
   readonly rpc: Rpc | undefined;
-  /** The same node for what strangers may ask of it: their questions never take the place of our own. */
+  /**
+   * Second client of the same node, for lookups that clients of this server cause: they never take the place of the server's
+   * own requests.
+   */
   readonly openRpc: Rpc | undefined;
   readonly balances: UsdcBalances;
   readonly breaker: Breaker;
@@ -19,7 +22,7 @@ export type ChainParts = {
   readonly facilitator: Facilitator | undefined;
 };
 
-/** The clients of the chain, and the worker that keeps the circuit breaker informed. */
+/** Builds the clients of the chain, and starts the worker that keeps the circuit breaker informed. */
 export async function buildChain(world: World, teardown: Teardown): Promise<ChainParts> {
   const { settings, fetch, clock, log } = world;
   const { rpcUrl, chainId, usdc, oracle, sequencerFeed, clockSkewSeconds } = settings.chain;
@@ -35,7 +38,8 @@ export async function buildChain(world: World, teardown: Teardown): Promise<Chai
     skewSeconds: clockSkewSeconds,
   });
   if (rpc !== undefined) {
-    // A node that is away must not hold up a start; one that is there lets the first caller pay.
+    // The first reading waits at most `firstReadingMs`: an unreachable node must not delay the start, and a reachable node lets
+    // the first caller pay.
     await within(clock, LIMITS.breaker.firstReadingMs, breaker.tick(), () => undefined);
     const { tickMs } = LIMITS.breaker;
     const worker = { name: 'read-breaker', everyMs: tickMs, tick: breaker.tick };

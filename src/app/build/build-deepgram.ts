@@ -17,7 +17,10 @@ type DeepgramParts = {
   readonly client: GuardedClient;
 };
 
-/** The routes of Deepgram's protocol, over what the gateway sells. */
+/**
+ * Builds the parts that the routes of Deepgram's protocol need: transcription of files, speech of texts, and files at
+ * addresses.
+ */
 export function buildDeepgram(world: World, parts: DeepgramParts) {
   const { catalogue, clock } = world;
   const { client, speech, spendState, transcriptions } = parts;

@@ -52,7 +52,7 @@ export const buildLocalSound = ({ engines, speechGates }: VoiceParts) => ({
   hearing: createLocalTranscriptionRail({ engines, gates: speechGates }),
 });
 
-/** The gateway: its rails, and the rest that a failing source is given. */
+/** Builds the gateway: its rails, its circuit breaker and its stores. */
 export function buildGateway(
   world: World,
   { ledger, voice, budgets, paidCalls, providerKeys, locals }: GatewayParts,
@@ -84,7 +84,7 @@ export function buildGateway(
   const turns = teardown.use('turn rails', createTurnRails(world));
   const kept = buildKeptResponses(world, teardown);
   return {
-    /** Rails of live requests, which are bought on a socket. */
+    /** Rails of live sessions, each over a socket to its upstream. */
     relays: {
       realtime: { rails: realtimeRails, breaker, providerKeys },
       live: { rails: liveRails, breaker, providerKeys },
@@ -105,7 +105,7 @@ export function buildGateway(
   };
 }
 
-/** The responses that agents may read again, and what deletes them when their time is over. */
+/** Builds the store of responses that agents may read again, and starts the worker that deletes expired responses. */
 function buildKeptResponses(world: World, teardown: Teardown) {
   const { providerKeySecret: sealingSecret, responseDays: keptDays } = world.settings;
   teardown.use('response forgetter', startWorkers(world, [createResponseForgetter(world)]));

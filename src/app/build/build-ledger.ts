@@ -65,7 +65,7 @@ export async function buildLedger(world: World, teardown: Teardown): Promise<Led
       },
     ]),
   );
-  // A query of the check that is under way is not waited for here: the pool ends it with what else is left.
+  // The shutdown does not wait for a running query of the self-check: closing the pool ends the query.
   teardown.defer('self-check', () => stopping.abort());
   const whenSuspended: LedgerParts['whenSuspended'] = (listener) => void listeners.push(listener);
   return { ledger, node, lease, time, whenSuspended };

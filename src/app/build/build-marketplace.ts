@@ -113,7 +113,7 @@ export function buildMarketplace(
       ledger,
       passthroughs,
     }),
-    /** The server listens, at this port. */
+    /** Notes the port at which this server listens. */
     listensAt(port: number) {
       listening = port;
     },

@@ -30,8 +30,8 @@ type MemoryParts = {
 };
 
 /**
- * The memory store of agents, and what indexes it. Rejects where the settings demand pgvector and it is missing, and where
- * they name models that the catalogue does not have.
+ * Builds the memory store of agents and its indexing. Rejects when the settings require pgvector and the database lacks it, or
+ * when they name models that the catalogue lacks.
  */
 export async function buildMemory(world: World, parts: MemoryParts, teardown: Teardown) {
   const { metrics, sql } = world;
@@ -66,7 +66,7 @@ export async function buildMemory(world: World, parts: MemoryParts, teardown: Te
   return { memory: createMemory({ ...world, embedders, models, loader, line, writes, indexer }) };
 }
 
-/** The models that the store buys for what the engines of this process do not do. */
+/** Builds the purchase of models for the work that the local engines cannot do. */
 function buildShop(world: World, { gateway, node, voice }: MemoryParts) {
   const { catalogue, random, settings, sql, tracer } = world;
   const { embedding, infer } = settings.memoryModels;
@@ -88,7 +88,7 @@ function buildShop(world: World, { gateway, node, voice }: MemoryParts) {
   };
 }
 
-/** The gateway is built behind the store, which the marketplace sells. */
+/** Opens the models at their first use, because the gateway is built after the memory store. */
 function lateModels(open: () => Models): Models {
   let opened: Models | undefined;
   const models = () => {

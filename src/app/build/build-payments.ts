@@ -43,7 +43,7 @@ export type PaymentParts = {
   readonly passthroughs: PassthroughLog;
 };
 
-/** Paying vendors: the proxy, and the reconciler, which reads from the chain what became of its payments. */
+/** Builds the payments to vendors: the proxy, and the reconciler, which reads the outcome of each payment from the chain. */
 export function buildPayments(
   world: World,
   { ledger, node }: LedgerParts,
@@ -93,7 +93,7 @@ export function buildPayments(
     }),
   });
   const canPay = view !== undefined && accounts.wallets !== undefined;
-  // Connections of its own: vendors that agents choose must not take those of models.
+  // Paid calls of models have their own connections, so that vendors chosen by agents cannot use up those of models.
   const paidCalls = canPay
     ? createPaidCalls({ ...paying, client: openClient(world, teardown) })
     : undefined;
@@ -141,7 +141,7 @@ export function buildPayments(
   return { paidCalls, services: { proxy, ...questions } };
 }
 
-/** The lines of calls without a payment on the chain, for the history of their agents. */
+/** Opens the log of calls without a payment on the chain. Its rows appear in the history of their agents. */
 export const openPassthroughs = ({ log, sql }: World): PassthroughLog =>
   createPassthroughLog({ insert: (lines) => insertPassthroughs(sql, lines), log });
 

@@ -23,7 +23,9 @@ export type PhoneParts = Pick<CallParts, 'voice' | 'gateway' | 'services'> & {
   readonly rateCard: RateCard;
 };
 
-/** Phone numbers, how agents talk on them, their calls, and the workers that renew, release and end them. */
+/**
+ * Builds phone numbers, calls and the voice of agents on calls, and the workers that renew and release numbers and end calls.
+ */
 export function buildPhone(
   world: World,
   ledgerParts: LedgerParts,

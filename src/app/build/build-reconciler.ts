@@ -37,7 +37,7 @@ import type { World } from './world.ts';
 
 export type ReconcilerParts = {
   readonly ledger: Ledger;
-  /** This process among those on the database. */
+  /** Id of this process among all processes on the database. */
   readonly nodeId: string;
   readonly view: ChainView;
   readonly payouts: Pick<Payouts, 'payAgain'>;
@@ -49,7 +49,10 @@ export type ReconcilerParts = {
   readonly auditRestMs: number;
 };
 
-/** The reconciler, which reads from the chain what became of payments, deposits and payouts, over the tables that have them. */
+/**
+ * Builds the reconciler, which reads from the chain the outcome of payments, deposits and payouts and writes the outcome to
+ * their tables.
+ */
 export function buildReconciler(
   { sql, clock, log }: Pick<World, 'sql' | 'clock' | 'log'>,
   parts: ReconcilerParts,

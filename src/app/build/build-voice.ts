@@ -17,7 +17,7 @@ import { createVoiceMetrics } from '../../voice/live/voice-metrics.ts';
 import { createVoiceSessions } from '../../voice/live/voice-sessions.ts';
 import type { World } from './world.ts';
 
-/** With every engine, also those that no socket uses. */
+/** The parts of voice with all local engines, also those that no socket uses. */
 export type VoiceParts = VoiceDeps & { readonly engines: LocalEngines };
 
 /** Builds the parts that all voice sockets share: engines, live sessions, and facts for sessions. */
@@ -65,7 +65,10 @@ async function openTapes(directory: string | undefined, log: Log): Promise<TapeF
   return openTapeFolder({ directory, log, limits: LIMITS.tapes });
 }
 
-/** Without the gate's package loudness alone is the gate, and without the other lines keep their noise. Anything else that fails is a bug. */
+/**
+ * Returns undefined when the installation lacks an engine's package: then loudness alone finds speech, and lines keep their
+ * noise. Throws any other error again: it is a bug.
+ */
 function whenPruned(error: unknown): undefined {
   if (error instanceof EngineMissing) return undefined;
   throw error;

@@ -17,7 +17,9 @@ import { createWebhooks } from '../../webhooks/delivery/webhooks.ts';
 import type { LedgerParts } from './build-ledger.ts';
 import type { World } from './world.ts';
 
-/** Webhooks of developers, and what delivers to them. Without a sealing secret there are none, and events wait. */
+/**
+ * Builds the webhooks of developers and their delivery. Without a sealing secret developers have no webhooks, and events wait.
+ */
 export function buildWebhooks(
   world: World,
   { time }: Pick<LedgerParts, 'time'>,

@@ -25,7 +25,7 @@ export type MemoryModelDeps = {
   findOwner(agentId: number): Promise<{ readonly accountId: string } | undefined>;
 };
 
-/** The models that the gateway sells, as the memory store buys them: for an agent, at the agent's cost. */
+/** Creates the models of the memory store: it buys them from the gateway for an agent, at the agent's cost. */
 export function createMemoryModels({
   catalogue,
   chat,
@@ -91,7 +91,7 @@ export function createMemoryModels({
 /** The status for a provider whose answer cannot be read. */
 const UNREADABLE = 422;
 
-/** The text of the first choice; empty where there is none. */
+/** Returns the text of a completion's first choice; empty when the completion has no choice with a text. */
 function contentOf(completion: Uint8Array): string {
   const told = tryParseJson(completion, LIMITS.upstreamJson);
   const choices = isObject(told) ? told.choices : undefined;
@@ -103,7 +103,7 @@ function contentOf(completion: Uint8Array): string {
 const COST = `${BRAND.headerPrefix}cost-usdc`;
 const PAYMENT = `${BRAND.headerPrefix}payment`;
 
-/** The receipt of a purchase. Throws ModelRefused where it is the provider's own refusal. */
+/** Returns the cost and the receipt headers of a purchase. Throws ModelRefused when the provider itself refused the request. */
 function billOf({ headers, status, upstreamMs }: Relayed): Bill {
   if (status >= 400) throw new ModelRefused(status);
   const costRaw = parseAmountRaw(headers[COST] ?? '');

@@ -3,7 +3,9 @@ import type { Log } from '../../kernel/log.ts';
 import type { Worker } from '../../kernel/schedule.ts';
 import type { Fetch } from '../../platform/egress/fetch.ts';
 
-/** Reports the state of this process to the configured monitor. One that is away is not this server's failure. */
+/**
+ * Starts to report the state of this process to the configured monitor. An unreachable monitor is no failure of this server.
+ */
 export function pushMonitoring(deps: {
   readonly fetch: Fetch;
   readonly log: Log;

@@ -4,7 +4,10 @@ import type { Catalogue, Modality } from '../../models/catalogue/catalogue.ts';
 /** Models that a refusal names. */
 const NAMED = 10;
 
-/** The id of a model that a variable names. Throws ConfigError, which says what the catalogue sells of this modality. */
+/**
+ * Returns the id of the model that the variable names. Throws ConfigError with the catalogue's models of this modality when the
+ * name is unknown or of another modality.
+ */
 export function soldAs(
   { find, models }: Pick<Catalogue, 'find' | 'models'>,
   variable: string,

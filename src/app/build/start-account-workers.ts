@@ -8,7 +8,7 @@ import type { AccountParts } from './build-accounts.ts';
 import { pushMonitoring } from './push-monitoring.ts';
 import type { World } from './world.ts';
 
-/** Starts the workers of accounts and keys, and the one that reports to a monitor where a monitor is configured. */
+/** Starts the workers of accounts and keys, and with a configured monitor the worker that reports to it. */
 export function startAccountWorkers(
   world: World,
   accounts: AccountParts,

@@ -56,7 +56,7 @@ export type World = ServerDeps & {
   /** Undefined: nothing is traced. */
   readonly tracer: Tracer | undefined;
   readonly catalogue: Catalogue;
-  /** Hands on the messages of all sockets: those of callers and those at upstreams. */
+  /** Queue that hands on the messages of all sockets, to callers and to upstreams. */
   readonly line: MessageLine;
   /** Sends all outbound requests. */
   readonly fetch: Fetch;

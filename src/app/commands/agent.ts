@@ -36,7 +36,7 @@ function readArguments() {
   return { name, amountRaw, developerKey: key, env, server: place?.replace(/\/+$/, '') };
 }
 
-/** The agents of other accounts that have the name, on the first page of all agents. */
+/** Returns the ids of agents of other accounts with this name. Reads only the first page of all agents. */
 async function namesakes(api: Api, name: string, adminApiKey: string): Promise<readonly number[]> {
   const { agents } = await api.call<{ agents: { agentId: number; name: string }[] }>(
     'GET',

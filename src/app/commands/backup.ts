@@ -8,7 +8,7 @@ import { BackupError } from '../../platform/postgres/backup/format.ts';
 import { openConfigured } from './open-configured.ts';
 import { fileArgument, runCommand } from './run-command.ts';
 
-/** `npm run backup -- FILE`: the whole database of one instant, also while a server works on it. */
+/** `npm run backup -- FILE`: writes one consistent snapshot of the whole database, also while a server works on it. */
 async function backup(file: string): Promise<void> {
   if (existsSync(file)) throw new BackupError(`${file} exists already: name another file.`);
   await using opened = await openConfigured({ adopt: true });
@@ -20,7 +20,7 @@ async function backup(file: string): Promise<void> {
   };
   try {
     await backupDatabase(opened.sql, { clock: systemClock, onTable }, async (text) => {
-      // It holds every key's hash: only its owner may read it.
+      // The backup holds the hash of every key, so only the file's owner may read it.
       const output = createWriteStream(unfinished, { mode: 0o600, flush: true });
       await pipeline(text, createGzip(), output);
     });

@@ -29,7 +29,7 @@ import { transcribe } from './demo/transcribe.ts';
 
 const SENTENCES = ['librivox-0880.wav', 'librivox-0890.wav'];
 const QUESTION = 'What is my balance?';
-/** Its answer is long enough to be spoken over. */
+/** The answer to this question is long enough to be interrupted. */
 const LONG_QUESTION = 'What is this server?';
 const INTERRUPTION = 'Who are you?';
 const CUT_IN_AFTER_MS = 2_500;
@@ -46,7 +46,10 @@ function begin(name: string): void {
   heading(name);
 }
 
-/** Variables with which the server pays on a local chain. Such a chain stands still unless something happens on it. */
+/**
+ * Returns the variables with which the server pays on a local chain. A local chain mines a block only when it gets a
+ * transaction, so confirmations and clock skew are relaxed.
+ */
 const onMarket = ({ rpcUrl }: Market) => ({
   RPC_URL: rpcUrl,
   SSRF_ALLOW_LOCALHOST: '1',

@@ -20,7 +20,7 @@ export async function runCommand(command: () => Promise<void>): Promise<void> {
   }
 }
 
-/** The options of the command line. Throws the usage where it has others. */
+/** Reads the options of the command line. Throws the usage text when the command line has unknown options. */
 export function readOptions<T extends NonNullable<ParseArgsConfig['options']>>(
   options: T,
   usage: string,
@@ -32,7 +32,9 @@ export function readOptions<T extends NonNullable<ParseArgsConfig['options']>>(
   }
 }
 
-/** The one file that a command takes; without it the usage is shown and the exit code is 2. */
+/**
+ * Returns the one file name that a command takes. Otherwise prints the usage, sets the exit code to 2 and returns undefined.
+ */
 export function fileArgument(usage: string): string | undefined {
   const [file, ...more] = process.argv.slice(2);
   if (file !== undefined && !file.startsWith('-') && more.length === 0) return file;

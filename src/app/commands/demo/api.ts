@@ -1,6 +1,6 @@
 import { request } from 'undici';
 
-/** A refusal of the server, with what it said. */
+/** Thrown when the server answers with an error status. The message has the server's sentence. */
 class ApiFailure extends Error {
   override readonly name = 'ApiFailure';
   /** The whole body of the answer. */
@@ -21,7 +21,10 @@ export type Api = {
   ): Promise<T>;
 };
 
-/** A small JSON client of this server. A status of 400 or more throws, naming the call and the answer. */
+/**
+ * Creates a small JSON client of this server. A call throws when the server answers with a status of 400 or more; the error
+ * names the call and the answer.
+ */
 export function createApi(baseUrl: string): Api {
   return {
     baseUrl,
@@ -47,7 +50,7 @@ export function createApi(baseUrl: string): Api {
   };
 }
 
-/** The sentence of an error body, or the body where it has none. */
+/** Returns the `message` of an error body, or the whole body when it has none. */
 function sentenceOf(text: string): string {
   try {
     const { message } = JSON.parse(text) as { readonly message?: unknown };

@@ -96,7 +96,10 @@ async function deposit(buyer: Buyer): Promise<WalletBalance> {
   return funded;
 }
 
-/** The agent's one payment, once the chain has decided it. */
+/**
+ * Waits until the chain has decided the agent's one payment, and returns its reservation. Throws when the payment ended without
+ * settlement.
+ */
 function settled(buyer: Buyer): Promise<Reservation> {
   const { api, agentKey } = buyer;
   const ask = <T>(path: string) => api.call<T>('GET', path, { headers: bearer(agentKey) });
@@ -137,5 +140,5 @@ async function until<T>(
   }
 }
 
-/** The ends of a long name, as explorers show them. */
+/** Shortens a hash or an address to its two ends, as block explorers do. */
 const short = (hex: string): string => `${hex.slice(0, 8)}…${hex.slice(-4)}`;

@@ -193,7 +193,8 @@ export class Caller {
   /** Rejects when the conversation fails first, or nothing comes. */
   #next(type: string): Promise<ServerEvent> {
     const event = this.#await(type);
-    // It may fail while something is still being said; the later await throws the failure.
+    // The event may fail while the demo is still speaking. This handler avoids an unhandled rejection; the later `await` throws
+    // the failure.
     event.catch(() => {});
     return event;
   }

@@ -8,7 +8,7 @@ export type FundedAgent = {
   readonly spendableRaw: bigint;
 };
 
-/** The headers by which a wallet signs in; the wallet is made for the occasion. */
+/** Creates a wallet and returns its address and the headers with which it signs in. */
 async function newWalletSignature(nowSeconds: number) {
   const { generatePrivateKey, privateKeyToAccount } = await import('viem/accounts');
   const wallet = privateKeyToAccount(generatePrivateKey());
@@ -51,7 +51,7 @@ export async function fundAgent(
     amountRaw: bigint;
     adminApiKey: string;
     nowSeconds: number;
-    /** The key of the account that gets the agent. Without one, a new account is made. */
+    /** Key of the account that gets the agent. Undefined: a new account is created. */
     developerKey?: string | undefined;
     said(line: string): void;
   },

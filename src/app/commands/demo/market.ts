@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 /** A vendor that sells one thing for USDC. */
 export type Stall = AsyncDisposable & { readonly url: string };
 
-/** A chain of its own with the real USDC contract on it, and a vendor that sells there. */
+/** Local chain with the real USDC contract, and a vendor that sells on it. */
 export type Market = AsyncDisposable & {
   readonly rpcUrl: string;
   /** Sends USDC to a wallet, as a depositor would. */
@@ -25,7 +25,7 @@ type LocalChain = AsyncDisposable & {
 type Chains = { startChain(): Promise<LocalChain> };
 type Vendors = { startExpressVendor(chain: LocalChain): Promise<Stall> };
 
-/** The bed stands with the tests, where nothing that is built may reach: so its address is made here. */
+/** Returns the address of a file of the test bed. The built server must not import tests, so the address is computed here. */
 const inBed = (file: string): string =>
   new URL(`../../../../test/support/chain/${file}.ts`, import.meta.url).href;
 
@@ -62,7 +62,7 @@ const marketOn = (chain: LocalChain): Market => ({
   [Symbol.asyncDispose]: () => chain[Symbol.asyncDispose](),
 });
 
-/** The name of the module that could not be found, if that is what is wrong. */
+/** Returns the name of the missing module when the error reports one; undefined for any other error. */
 function missingIn(error: unknown): string | undefined {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code !== 'MODULE_NOT_FOUND' && code !== 'ERR_MODULE_NOT_FOUND') return undefined;

@@ -6,11 +6,14 @@ import type { Callee } from '../../../phone/carriers/loopback/loopback-line.ts';
 const FORMAT = { encoding: 'mulaw', sampleRateHz: 8_000 } as const;
 const FRAME_MS = 20;
 
-/** One line of the callee, by the sound on the wire alone: no event of the server is asked. */
+/** Latency of the answer to one line of the callee, measured in the sound on the wire and not in the server's events. */
 export type SpokenLine = {
   /** From the end of the callee's speech to the first sound of the answer. */
   readonly firstSoundMs: number | undefined;
-  /** The same to the first loud one: a synthesiser may begin with silence. */
+  /**
+   * Milliseconds from the end of the callee's speech to the first loud sound of the answer. A synthesiser may begin with
+   * silence.
+   */
   readonly firstLoudMs: number | undefined;
   /** Milliseconds of an answer that the callee had heard before it spoke. */
   readonly heardMs: number;
@@ -95,7 +98,7 @@ export class MeasuredCallee implements Callee {
     this.#heardFrames = 0;
   }
 
-  /** A line ends with its last loud frame: recordings have silence behind it. */
+  /** Notes the end of the callee's current line at its last loud frame: recordings have silence behind their speech. */
   #spokeUntil(nowMs: number): void {
     const line = this.#lines.at(-1);
     if (line !== undefined) line.endedMs = nowMs + FRAME_MS;

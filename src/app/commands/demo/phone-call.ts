@@ -43,7 +43,7 @@ export type PhoneDemo = {
   readonly said: (line: string) => void;
 };
 
-/** The person who is called: asks, speaks over the answer, and hangs up after the next one. */
+/** Creates the callee of the demo call, who asks a question, interrupts the answer, and hangs up after the next answer. */
 export async function openCallee(clock: Clock): Promise<MeasuredCallee> {
   const lineOf = async (text: string) => {
     const pcm = await synthesise(text, LINE_HZ);

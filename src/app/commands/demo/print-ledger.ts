@@ -8,7 +8,7 @@ const MOST_LINES = 200;
 const SETTLE_WITHIN_MS = 5_000;
 const POLL_MS = 20;
 
-/** Prints every posting of an agent and what it bought. Answers the sum of what it bought, raw. */
+/** Prints every posting of an agent and every purchase. Returns the sum of the purchases in raw USDC. */
 export async function printLedger(
   sql: Sql,
   agentId: number,
@@ -31,7 +31,10 @@ export async function printLedger(
   return spentRaw;
 }
 
-/** A session settles when its socket has closed, a moment after the client has seen it close. */
+/**
+ * Waits until the agent has no open hold: a session settles a moment after its socket has closed. Throws after
+ * `SETTLE_WITHIN_MS`.
+ */
 export async function waitForSettlement(clock: Clock, sql: Sql, agentId: number): Promise<void> {
   const deadlineMs = clock.monotonicMs() + SETTLE_WITHIN_MS;
   while (((await findBalance(sql, agentId))?.state.heldRaw ?? 0n) > 0n) {

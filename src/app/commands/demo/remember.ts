@@ -39,7 +39,10 @@ type Demo = {
   readonly said: (line: string) => void;
 };
 
-/** The agent hears a fact in one conversation and uses it in a second one, which shares nothing but the store with the first. */
+/**
+ * Tells the agent a fact in one conversation and asks for it in a second one. The two conversations share only the memory
+ * store.
+ */
 export async function rememberFact(demo: Demo): Promise<void> {
   demo.said(`first conversation:  "${FACT}"`);
   demo.said(`                     ${await converse(demo, FACT)}`);
@@ -49,7 +52,7 @@ export async function rememberFact(demo: Demo): Promise<void> {
   if (!answer.includes('Bruno')) throw new Error(`the agent did not remember: ${answer}`);
 }
 
-/** One question of a new conversation; the tools that the model asks for are the agent's memory. */
+/** Asks one question in a new conversation and returns the answer. The model's tools are the agent's memory. */
 async function converse(demo: Demo, question: string): Promise<string> {
   const asked: Message = { role: 'user', content: question };
   const first = await complete(demo, [asked]);
@@ -74,7 +77,7 @@ async function complete({ api, agentKey }: Demo, messages: readonly Message[]): 
   return message;
 }
 
-/** An operation of the store, by way of the proxy, as agents of other services reach it. */
+/** Calls an operation of the memory store through the proxy, as agents of other services do. */
 async function store<T>(demo: Demo, operation: string, body: object): Promise<T> {
   const { result } = await demo.api.call<{ result: { data: T } }>('POST', '/v1/proxy/fetch', {
     headers: bearer(demo.agentKey),

@@ -10,7 +10,7 @@ import type { Utterance } from './transcribe.ts';
 
 const SPEECH = resolve(import.meta.dirname, '../../../../test/vectors/speech');
 
-/** Recordings of a human reader, with what was really said. */
+/** Reads recordings of a human reader, each with its transcript. */
 export function readRecordings(files: readonly string[]): readonly Utterance[] {
   const texts = JSON.parse(readFileSync(join(SPEECH, 'transcripts.json'), 'utf8')) as {
     file: string;
@@ -23,7 +23,7 @@ export function readRecordings(files: readonly string[]): readonly Utterance[] {
   });
 }
 
-/** Speaks with the built-in synthesiser, at the rate asked for. */
+/** Speaks a text with the built-in synthesiser and resamples it to `sampleRateHz`. */
 export async function synthesise(text: string, sampleRateHz: number): Promise<Int16Array> {
   await using engines = createLocalEngines({
     clock: systemClock,

@@ -21,14 +21,17 @@ const MOST_PAUSES = 10;
 /** Quieter than this is not speech: a tenth of a percent of full scale. */
 const SPEECH_LEVEL = 300;
 
-/** The sample after the last audible one, so that latency counts from the end of speech and not of the file. */
+/**
+ * Returns the index behind the last audible sample, so that latency counts from the end of speech and not from the end of the
+ * file.
+ */
 function speechEnd(pcm: Int16Array): number {
   let end = pcm.length;
   while (end > 0 && Math.abs(pcm[end - 1] as number) < SPEECH_LEVEL) end--;
   return end;
 }
 
-/** Streams recordings at real-time pace and says what comes back, and how soon after the speaker stopped. */
+/** Streams recordings at real-time pace, and prints each transcript and its delay after the end of speech. */
 export async function transcribe(
   clock: Clock,
   target: { wsUrl: string; agentKey: string },

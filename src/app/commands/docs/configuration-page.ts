@@ -28,7 +28,7 @@ export type Variable = z.output<typeof Variable>;
 
 type Sections = Readonly<Record<string, z.core.$ZodShape>>;
 
-/** The documented variables of each section, in their order. */
+/** Returns the documented variables by section, in the order of the sections. */
 export function variablesOf(sections: Sections): Map<string, Map<string, Variable>> {
   return new Map(
     Object.entries(sections).map(([title, shape]) => {

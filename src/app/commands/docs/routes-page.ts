@@ -30,10 +30,10 @@ const headingOf = ({ path }: Listed): string =>
     ? path.split('/').slice(0, 4).join('/')
     : path.split('/').slice(0, 3).join('/');
 
-/** The path as the documentation writes it, with its parameters in braces. */
+/** Returns a path as the documentation writes it, with its parameters in braces. */
 export const documentedPath = (path: string): string => path.replaceAll(/:(\w+)/g, '{$1}');
 
-/** The text of docs/routes.md. */
+/** Returns the text of docs/routes.md. */
 export function routesPage(): string {
   const byHeading = new Map<string, string[]>();
   for (const route of [...ROUTES].sort((a, b) => a.path.localeCompare(b.path, 'en'))) {

@@ -5,7 +5,7 @@ const SEQUENCE_WIDTH = 7;
 const NAME_WIDTH = Math.max(...EVENT_KINDS.map(({ name }) => name.length));
 const VALUE_CHARS = 80;
 
-/** One line: when it happened, its sequence, its name, its agent's wallet, and the ids of what it is about. */
+/** Formats an event as one line: its time, sequence, name, agent's wallet, and the ids of its subjects. */
 export function eventLine(event: FeedEvent): string {
   const { agentWalletAddress: wallet } = event;
   return [

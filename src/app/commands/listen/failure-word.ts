@@ -1,4 +1,4 @@
-/** Why an exchange failed, in a word for a terminal: the system's own where it has one, such as ECONNREFUSED. */
+/** Returns the reason of a failed exchange in a word for a terminal: the system's code if it has one, such as ECONNREFUSED. */
 export function failureWord(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError') return 'timed out';

@@ -6,8 +6,8 @@ const POLL_MS = 1_000;
 const MOST_BACKOFF_MS = 30_000;
 
 /**
- * Hands on each event of an account as it comes, one after the other, until `signal` fires. A server that is away is said
- * once and asked again, ever more rarely; one that refuses ends it with an error.
+ * Hands on each event of an account, one after the other, until `signal` fires. Reports an unreachable server once and retries
+ * with growing pauses. Throws when the server refuses the request.
  */
 export async function followFeed(
   deps: {

@@ -6,7 +6,7 @@ import { signedHeaders } from '../../../webhooks/delivery/sign-delivery.ts';
 import { failureWord } from './failure-word.ts';
 import type { FeedEvent } from './read-feed.ts';
 
-/** Posts an event as the server posts it to a webhook, signed with `secret`, and says in a line what came of it. */
+/** Posts an event to `url` as the server posts events to a webhook, signed with `secret`. Returns a line about the result. */
 export async function forwardEvent(
   deps: { readonly fetch: Fetch; readonly clock: Clock; readonly random: Random },
   { secret, url }: { readonly secret: string; readonly url: string },

@@ -26,8 +26,8 @@ export class FeedAway extends Error {
 }
 
 /**
- * One page of the events behind a position, or the end of them where there is no position yet. Throws FeedAway for what
- * may pass, and for everything else an error that says what to do.
+ * Reads one page of the events behind the position `after`; without a position, reads only the latest position. Throws FeedAway
+ * for failures that may pass, and for all others an error that says what to do.
  */
 export async function readFeedPage(
   request: Fetch,

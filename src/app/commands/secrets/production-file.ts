@@ -1,7 +1,10 @@
 import { type Random, randomHex } from '../../../kernel/random.ts';
 import { NODE_OPTIONS } from '../../node-options.ts';
 
-/** The environment of a production server that can make agents, with secrets of its own and what else may be set. */
+/**
+ * Writes the environment file of a production server that can create agents. It has new secrets, and further settings as
+ * comments.
+ */
 export const productionFile = (random: Random, databaseDirectory: string): string => {
   const secret = () => randomHex(random, 32);
   return `# The environment of a production server: node --env-file=FILE dist/src/main.js
