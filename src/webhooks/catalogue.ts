@@ -58,13 +58,15 @@ const loanId = z.string();
 
 export type EventCategory = 'loan' | 'agent' | 'credit' | 'call' | 'phone' | 'marketplace';
 
-/** One kind of event: its members beside `event`, `sequence` and `firedAt`. */
+/**
+ * One kind of event: its name, documentation and payload. Every event also has the members `event`, `sequence` and `firedAt`.
+ */
 export type EventKind = {
   readonly name: string;
   readonly title: string;
   readonly description: string;
   readonly category: EventCategory;
-  /** By what a scope finds it; `platform` events go to every account. */
+  /** Scope of a webhook that selects the event; `platform` events go to every account. */
   readonly scope: 'loan' | 'agent' | 'platform';
   readonly payload: z.ZodObject;
 };

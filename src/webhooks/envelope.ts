@@ -1,10 +1,16 @@
 import { BRAND } from '../kernel/ids.ts';
 
-/** An event as it goes out: its name, its members at the top level, its place in the order of all events, and its time. */
+/**
+ * Builds the body of a delivery: the event's name, its members at the top level, its position in the order of all events, and
+ * its time.
+ */
 export const envelopeOf = (event: {
   readonly name: string;
   readonly payload: Readonly<Record<string, unknown>>;
-  /** Events of one subject rise in it, so that a receiver can tell an old one. Null: a test. */
+  /**
+   * Position in the order of all events. Positions of events of one subject rise, so a receiver can recognise an outdated
+   * event. Null: a test.
+   */
   readonly position: bigint | null;
   readonly createdAt: Date;
 }): Readonly<Record<string, unknown>> => ({

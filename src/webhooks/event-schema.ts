@@ -3,7 +3,7 @@ import type { EventKind } from './catalogue.ts';
 
 const known = new Map<string, Readonly<Record<string, unknown>>>();
 
-/** The JSON Schema of what a webhook receives of one kind of event. Members may come to be added. */
+/** Returns the JSON Schema of the body that a webhook receives for one kind of event. Later versions may add members. */
 export function eventSchema({ name, payload }: EventKind): Readonly<Record<string, unknown>> {
   const made =
     known.get(name) ??

@@ -43,7 +43,7 @@ export const paymentSettled = (payment: SettledPayment): EventRow => ({
   },
 });
 
-/** The same of a sale of this server's own marketplace, which was paid from the balance. */
+/** `marketplace.payment.settled`: a sale of this server's own marketplace, paid from the balance. */
 export const marketplaceSold = (sale: {
   readonly accountId: string;
   readonly agentId: number;

@@ -21,7 +21,7 @@ export const providerKeyUpdated = (origin: Origin, key: StoredKey): EventRow =>
 export const providerKeyDeleted = (origin: Origin, key: StoredKey): EventRow =>
   providerKeyEvent('provider_key.deleted', origin, key);
 
-/** The account's, not an agent's, so that only global webhooks hear of it. */
+/** Builds an event of an account's provider key. It names no agent, so only webhooks with the scope `global` receive it. */
 const providerKeyEvent = (name: string, origin: Origin, key: StoredKey): EventRow => ({
   name,
   accountId: origin.accountId,

@@ -4,7 +4,7 @@ import { envelopeOf } from '../envelope.ts';
 import type { AttemptOutcome, ClaimedDelivery } from './queue-store.ts';
 import { type SignedSendDeps, sendSigned } from './send-signed.ts';
 
-/** Sends a claimed delivery once, signed now, and says what becomes of it. */
+/** Sends a claimed delivery once, signed with the current time, and returns the outcome. */
 export async function attemptDelivery(
   deps: SignedSendDeps,
   delivery: ClaimedDelivery,

@@ -21,7 +21,7 @@ export type DeliverDeps = {
   readonly openSecrets: OpenSecrets;
 };
 
-/** Sends events to the endpoints that subscribed to them. Any number of processes do so side by side. */
+/** Delivers events to the endpoints that subscribed to them. Several processes may do so at the same time. */
 export class EventDelivery {
   readonly #deps: DeliverDeps;
   readonly #outcomes: OutcomeWriter;
@@ -57,7 +57,10 @@ export class EventDelivery {
     });
   }
 
-  /** Dispatches what has happened and begins what is due, as far as there is room. Resolves when that has begun. */
+  /**
+   * Puts new events into the queues and starts the attempts that are due, within the limits. Resolves when the attempts have
+   * started.
+   */
   async tick(): Promise<void> {
     const { eventsPerDispatch } = LIMITS.webhooks;
     if (!this.#isSetUp) await ensurePositions(this.#deps.sql);
@@ -84,7 +87,7 @@ export class EventDelivery {
     await this.#idle;
   }
 
-  /** One claim at a time; what is wanted meanwhile is looked for once more. */
+  /** Runs one claim at a time. A request during a claim causes one more claim after it. */
   #claim(): Promise<void> {
     this.#isWanted = true;
     this.#claiming ??= this.#claimWhileWanted().finally(() => {
@@ -127,7 +130,7 @@ export class EventDelivery {
     );
   }
 
-  /** These attempts hold no place any more. */
+  /** Releases the places of finished attempts, and claims further deliveries unless the delivery is stopped. */
   #free(webhookIds: readonly number[]): void {
     for (const id of webhookIds) {
       const left = (this.#busy.get(id) ?? 1) - 1;

@@ -35,7 +35,7 @@ export type WebhookLog = ReturnType<typeof createWebhookLog>;
 export function createWebhookTries(deps: DeliveriesDeps) {
   const { now, sql } = deps;
   return {
-    /** One delivery of the event `test`, which is never retried. */
+    /** Sends one delivery of the event `test`, which is never retried. */
     async test(place: Place): Promise<ManualDelivery> {
       const webhook = await requireWebhook(sql, place);
       const createdAt = new Date(now());
@@ -126,7 +126,7 @@ export function createWebhookLog({ sql }: Pick<DeliveriesDeps, 'sql'>) {
   };
 }
 
-/** Sends once, now, and keeps what came of it. */
+/** Sends a delivery once and stores the outcome. Throws when webhooks are unavailable or the webhook does not exist. */
 async function tryOnce(
   { now, openSecrets, random, send, sql }: DeliveriesDeps,
   webhook: Webhook,

@@ -41,7 +41,7 @@ export type LogFilter = {
   readonly beforeId?: bigint | undefined;
 };
 
-/** A delivery that was tried once by hand, with what came of it. */
+/** A manual delivery that was attempted once, with its outcome. */
 export type TriedDelivery = {
   readonly deliveryId: string;
   readonly webhookId: number;

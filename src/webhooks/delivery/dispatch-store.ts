@@ -10,12 +10,11 @@ export async function ensurePositions(sql: Sql): Promise<void> {
 export type Dispatched = { readonly events: number; readonly deliveries: number };
 
 /**
- * Gives the oldest events that have none a position, and puts each into the queue of every endpoint that subscribed to
- * it before it happened. One process does so at a time: a process that finds the row of positions locked does nothing, so that
- * positions become visible in their order and a reader of them misses none. A process that began to look before another
- * one committed still sees the events of that one without positions: only those are queued that have none as they are
- * updated. Positions may have gaps. What is queued is due in whole milliseconds, as processes count them: one that looks
- * in the same millisecond finds it.
+ * Gives positions to the oldest events without one, and puts each event into the queue of every endpoint that had subscribed
+ * before it happened. One process at a time does so; a process that finds the row of positions locked does nothing, so
+ * positions become visible in order and a reader misses none. A process whose snapshot is older than another's commit sees the
+ * other's events without positions: the update skips events that have a position by then. Positions may have gaps. Due times
+ * are whole milliseconds, like the clocks of processes, so a claim in the same millisecond finds the delivery.
  */
 export async function dispatchEvents(sql: Sql, limit: number): Promise<Dispatched> {
   const [row] = await sql<{ events: number; deliveries: number }[]>`
@@ -64,7 +63,7 @@ export type FeedRow = {
   readonly createdAt: Date;
 };
 
-/** The account's events behind a position, and those for all accounts, oldest first. */
+/** Reads the events behind a position that belong to the account or to all accounts, oldest first. */
 export async function readFeed(
   sql: Sql,
   accountId: string,
@@ -79,7 +78,7 @@ export async function readFeed(
     order by position limit ${limit}`;
 }
 
-/** The last position that an event was given, of any account: what happens from now on comes behind it. */
+/** Reads the latest position of the events of all accounts. Later events get higher positions. */
 export async function readLastPosition(sql: Sql): Promise<bigint> {
   const [row] = await sql<{ last: bigint }[]>`select last from event_positions`;
   return row?.last ?? 0n;

@@ -15,13 +15,13 @@ export type OutcomeWriterDeps = {
   readonly log: Log;
   readonly now: () => number;
   readonly deactivations: Counter;
-  /** These are written: their places are free. */
+  /** Called with the outcomes that the database has stored. Their places are free then. */
   readonly written: (outcomes: readonly AttemptOutcome[]) => void;
 };
 
 /**
- * Writes outcomes of attempts together: at once where there are many, else after a short wait. Those that the database
- * does not take are kept and written again; attempts under way bound them.
+ * Writes outcomes of attempts in batches: at once when many wait, else after a short wait. Outcomes that the database did not
+ * take are kept and written again. The limit of concurrent attempts bounds their number.
  */
 export class OutcomeWriter {
   readonly #deps: OutcomeWriterDeps;
@@ -41,7 +41,10 @@ export class OutcomeWriter {
     else this.#timer ??= this.#deps.clock.setTimeout(() => this.#write(), outcomeWaitMs);
   }
 
-  /** From here on what the database does not take at once is given up: its claim ends, and it is sent again. */
+  /**
+   * Stops retrying. From now on an outcome that the database does not take is dropped; its claim expires, and the delivery is
+   * sent again.
+   */
   stop(): void {
     this.#isStopped = true;
   }

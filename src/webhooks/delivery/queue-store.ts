@@ -27,7 +27,10 @@ export type ClaimedDelivery = {
 /** Number of attempts under way in this process, by the endpoint's id. */
 export type Busy = ReadonlyMap<number, number>;
 
-/** The endpoints that something waits for, by stepping over the index from one to the next, and a last row without one. */
+/**
+ * Recursive query over the webhooks that have due deliveries, stepping over the index from one webhook to the next. Its last
+ * row has no webhook.
+ */
 const queues = (sql: Sql) => sql`
   (select webhook_id from webhook_deliveries
     where due_at is not null order by webhook_id, due_at limit 1)
@@ -84,7 +87,7 @@ export async function claimDue(
       case when w.previous_until > ${now} then w.sealed_previous end as "sealedPrevious"`;
 }
 
-/** Outcome of an attempt, and the time of the next one. Null: there is none. */
+/** Outcome of an attempt, and the time of the next attempt. Null: no attempt follows. */
 export type AttemptOutcome = {
   readonly id: bigint;
   readonly webhookId: number;
@@ -110,8 +113,8 @@ export type Deactivated = {
 };
 
 /**
- * Writes outcomes, and what they say of their endpoints: a success clears their failures, a 410 switches one off, and so
- * does failing for days. Each of those is an event for the other endpoints of its account, in the same commit.
+ * Writes outcomes and their effects on endpoints: a success clears the failures, a 410 or days of failures switch an endpoint
+ * off. Each deactivation is an event for the other endpoints of its account, in the same commit.
  */
 export async function recordOutcomes(
   sql: Sql,
@@ -127,7 +130,7 @@ export async function recordOutcomes(
   ];
   const succeeded = idsOf(({ status }) => status === 'success');
   const gone = idsOf(({ statusCode }) => statusCode === 410);
-  // One that is gone is switched off although something else of it has just succeeded.
+  // An endpoint that answered 410 is switched off even when another delivery to it has just succeeded.
   const failed = idsOf(({ status }) => status !== 'success').filter(
     (id) => !succeeded.includes(id) || gone.includes(id),
   );

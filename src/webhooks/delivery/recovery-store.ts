@@ -5,7 +5,7 @@ import type { Recovery } from './delivery.ts';
 const columns = (sql: Queryable) => sql`id, webhook_id as "webhookId", since, until, requeued,
   created_at as "createdAt", finished_at as "finishedAt"`;
 
-/** Undefined: one is under way. */
+/** Inserts a recovery. Undefined when a recovery of the webhook is in progress. */
 export async function insertRecovery(
   sql: Queryable,
   recovery: {
@@ -38,8 +38,8 @@ export async function findRecovery(
 }
 
 /**
- * Takes one recovery a step further: puts its next failed deliveries, oldest first, into the queue again under their
- * delivery ids, with three attempts each. Returns whether there was one.
+ * Advances one recovery by a step: puts its next failed deliveries, oldest first, into the queue again under their delivery
+ * ids, with three attempts each. Returns true when there was a recovery.
  */
 export async function stepRecovery(sql: Sql, nowMs: number): Promise<boolean> {
   const limit = LIMITS.webhooks.requeuedPerStep;

@@ -43,7 +43,7 @@ export function createSendDelivery(deps: {
     { readonly place: Promise<CheckedDestination>; atMs: number }
   >(DESTINATIONS_REMEMBERED);
   const neverAborted = new AbortController().signal;
-  // Every attempt under way listens to it.
+  // Every current attempt listens to this signal, so Node's warning about many listeners is off.
   setMaxListeners(0, neverAborted);
 
   function admitted(url: string): Promise<CheckedDestination> {
@@ -117,7 +117,7 @@ function describeFailure(error: unknown, attemptMs: number): string {
   }
 }
 
-/** The system's word for it, such as ECONNREFUSED. */
+/** Returns the system's code of an error or of its cause, such as ECONNREFUSED. */
 function codeOf(error: unknown): string | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
     if ('code' in at && typeof at.code === 'string') return at.code;

@@ -6,15 +6,18 @@ import type { Header } from '../../platform/egress/request-headers.ts';
 const PREFIX = 'whsec_';
 
 /**
- * 64 hex digits behind `whsec_`: in hex all of them are base64 as well, 48 bytes, so that one secret serves a receiver
- * that takes it as text (`X-Svc-Signature`) and one that decodes it (Standard Webhooks).
+ * Creates a secret: 64 hex digits behind `whsec_`. They are valid base64 of 48 bytes as well, so that one secret serves
+ * receivers that use it as text (`X-Svc-Signature`) and receivers that decode it (Standard Webhooks).
  */
 export const newWebhookSecret = (random: Random): string => PREFIX + randomHex(random, 32);
 
-/** The secrets that sign a delivery: the one that counts, and the one before it while it still may. */
+/** Secrets that sign a delivery: the current secret, and the previous secret while it is still valid. */
 export type SigningSecrets = { readonly current: string; readonly previous?: string | undefined };
 
-/** The headers of one attempt, which prove to its receiver who sent it and when. Both schemes sign the body as it is. */
+/**
+ * Returns the headers of one attempt, with which the receiver verifies sender and time. Both schemes sign the body as it is
+ * sent.
+ */
 export function signedHeaders(
   { current, previous }: SigningSecrets,
   delivery: { readonly deliveryId: string; readonly body: string; readonly nowMs: number },

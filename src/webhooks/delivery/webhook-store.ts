@@ -56,7 +56,7 @@ export async function insertWebhook(
   return row && toWebhook(row);
 }
 
-/** The account's, by id. The limit of them bounds it. */
+/** Reads all webhooks of the account, ordered by id. The limit per account bounds their number. */
 export async function findWebhooks(sql: Queryable, accountId: string): Promise<Webhook[]> {
   const rows = await sql<Row[]>`
     select ${shown(sql)} from webhooks where account_id = ${accountId} order by id`;
@@ -128,7 +128,7 @@ export async function replaceSecret(
   return rows.length > 0;
 }
 
-/** Makes the account's changes of webhooks one after the other, so that the limit holds. */
+/** Locks the account's row, so that changes of its webhooks run one after the other and the limit holds. */
 export async function lockWebhooks(tx: Queryable, accountId: string): Promise<void> {
   await tx`select 1 from developers where account_id = ${accountId} for no key update`;
 }

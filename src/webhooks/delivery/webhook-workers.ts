@@ -13,7 +13,7 @@ const PRUNE_MS = 60_000;
 /** Steps that one run takes at the most; the next run goes on. */
 const STEPS = 20;
 
-/** Background work of webhooks. Every process runs it, and each piece is claimed by one of them. */
+/** Creates the background workers of webhooks. Every process runs them, and each task is claimed by one process. */
 export function createWebhookWorkers(deps: {
   readonly sql: Sql;
   readonly now: () => number;

@@ -20,7 +20,7 @@ export type Webhook = {
 /** Associated data of a webhook's sealed secret, so that it opens for no other account. */
 export const secretPlace = (accountId: string): string => `webhook:${accountId}`;
 
-/** A webhook as its owner is shown it. The secret is shown when it is made, and never again. */
+/** Returns a webhook as the API shows it. The secret is missing: only the answer to its creation shows it. */
 export const webhookRecord = (webhook: Webhook) => ({
   id: webhook.id,
   url: webhook.url,

@@ -60,7 +60,7 @@ export function createWebhooks(deps: WebhooksDeps) {
   const { sql } = deps;
 
   return {
-    /** Throws the refusal of what cannot be subscribed to. The secret is shown here and never again. */
+    /** Creates a webhook. Throws the refusal of an invalid subscription. Only this result has the secret in plain text. */
     async create(
       accountId: string,
       wanted: WantedWebhook,
@@ -120,7 +120,7 @@ export function createWebhooks(deps: WebhooksDeps) {
   };
 }
 
-/** Each pattern once, in the order that they came in. Throws the refusal of one that means no event. */
+/** Returns the patterns in their order, without duplicates. Throws the refusal of a pattern that matches no event. */
 function requirePatterns(value: unknown): readonly string[] {
   const parsed = Patterns.safeParse(value);
   if (!parsed.success) throw errors.webhooks.noEvents();
@@ -158,7 +158,10 @@ function requireScope({ scope = 'global', scopeValue }: WantedWebhook): {
 const isScope = (scope: unknown): scope is WebhookScope =>
   WEBHOOK_SCOPES.some((known) => known === scope);
 
-/** The URL in its normal form, once it is known to lead to a public place. */
+/**
+ * Returns the URL in its normal form. Throws the refusal of a URL without https, or with a host that is blocked or does not
+ * resolve.
+ */
 async function requireUrl({ guard }: WebhooksDeps, url: string): Promise<string> {
   if (!/^https?:/i.test(url)) throw errors.webhooks.urlNotHttps();
   try {
@@ -173,7 +176,7 @@ async function requireUrl({ guard }: WebhooksDeps, url: string): Promise<string>
   }
 }
 
-/** A secret that was just made, and how it is kept. */
+/** Creates a secret, and returns it with its sealed form for the database. Throws when webhooks are unavailable. */
 function sealNewSecret({ random, sealingSecret }: WebhooksDeps, accountId: string) {
   if (sealingSecret === undefined) throw errors.webhooks.unavailable();
   const secret = newWebhookSecret(random);
