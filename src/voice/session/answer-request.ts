@@ -37,7 +37,7 @@ export type AnswerTokens = {
 export type AnswerReceipt = {
   readonly tokens: AnswerTokens;
   readonly costRaw: bigint;
-  /** The part of `costRaw` for speculative answers that were not used; undefined: there were none. */
+  /** The part of `costRaw` for speculative answers that were not used; undefined when the turn had no such answers. */
   readonly speculationCostRaw?: bigint | undefined;
   /** Milliseconds that each stage took. */
   readonly stagesMs: Readonly<

@@ -11,7 +11,9 @@ import type { BrokenCall } from './voice-pipeline.ts';
 
 type Message = Extract<ConversationItem, { type: 'message' }>;
 
-/** One answer: its items enter the conversation and go to the client. `done` comes last and waits for the journal. */
+/**
+ * One answer of the server. Its items enter the conversation and go to the client; `done` comes last and waits for the journal.
+ */
 export class Answer {
   readonly spoken = new SpokenText();
   readonly #client: AnswerClient;
@@ -46,12 +48,12 @@ export class Answer {
     return this.#client.id;
   }
 
-  /** The id of the message being spoken or written, if there is one. */
+  /** Returns the id of the message that is being spoken or written; undefined when the answer has no open message. */
   get messageId(): string | undefined {
     return this.#message?.id;
   }
 
-  /** The client has received nothing of it yet. */
+  /** True while the client has received no item of the answer. */
   get isEmpty(): boolean {
     return !this.#hasItems;
   }
@@ -107,7 +109,10 @@ export class Answer {
     });
   }
 
-  /** Tells a client that executes calls itself of one that cannot be. The conversation has it without arguments. */
+  /**
+   * Reports a function call that cannot be executed to a client that executes calls itself. The call enters the conversation
+   * without arguments.
+   */
   breakCall({ callId, name, problem }: Omit<BrokenCall, 'kind'>): void {
     if (this.#client.callBroken === undefined) return;
     const item = {

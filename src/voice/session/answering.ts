@@ -55,9 +55,9 @@ export interface Answering {
   start(request: AnswerRequest): void;
   /** Reports an answer that its client cancelled before it began. */
   skip(request: AnswerRequest): void;
-  /** The caller has likely finished with `text`: begins an answer to it, which is sent once a response is requested. */
+  /** Begins an answer to `text`, which is likely all that the caller says. The answer is sent once a response is requested. */
   speculate(text: string, config: SessionConfig): void;
-  /** Stops the answer; a barge-in stops only one that belongs to the conversation. */
+  /** Stops the answer in progress. A barge-in (`turn_detected`) stops only an answer that belongs to the conversation. */
   interrupt(reason: 'turn_detected' | 'client_cancelled'): void;
   /** Fails the answer for a reason of the server. */
   stop(code: string, message: string): void;

@@ -1,7 +1,7 @@
 import type { ChatMessage } from '../../engines/engine.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 
-/** An image from the caller: a data: URL, or one that the model's vendor can fetch. */
+/** An image from the caller: a data: URL, or a URL that the model's vendor can fetch. */
 export type ImagePart = {
   readonly type: 'image';
   readonly url: string;
@@ -23,7 +23,7 @@ export type ConversationItem =
       readonly role: 'system' | 'user' | 'assistant';
       readonly status: ItemStatus;
       readonly content: readonly ContentPart[];
-      /** It goes on with the turn of the utterance before it. */
+      /** Present when the utterance continues the turn of the utterance before it. */
       readonly continues?: true;
     }
   | {
@@ -44,7 +44,7 @@ export type ConversationItem =
 
 type Message = Extract<ConversationItem, { type: 'message' }>;
 
-/** A complete message that is written, not spoken. */
+/** Returns a complete message whose content is text, not speech. */
 export const writtenMessage = (id: string, role: Message['role'], text: string): Message => ({
   id,
   role,
@@ -63,8 +63,8 @@ export type AddedItem = {
 };
 
 /**
- * The items of a session, in order. It holds a bounded number of items, of characters and of images: when one more
- * would not fit, it evicts the oldest items, for an image those with images.
+ * The items of a session, in order, with bounds on the items, characters and images. When a new item would exceed a bound, the
+ * oldest items are evicted; over the bound on images, only items that hold images.
  */
 export class Conversation {
   /** In conversation order. */
@@ -90,7 +90,7 @@ export class Conversation {
     return this.#items.at(-1)?.id ?? null;
   }
 
-  /** The id of the item before this one; null at the front. */
+  /** Returns the id of the item before the item `id`; null when `id` is the first item. */
   before(id: string): string | null {
     return this.#items[this.#indexOf(id) - 1]?.id ?? null;
   }
@@ -134,7 +134,7 @@ export class Conversation {
     return [...this.#items];
   }
 
-  /** Looks from the end, since most of what is looked for is new. */
+  /** Returns the index of an item, or -1. Searches from the end, because most lookups are of recent items. */
   #indexOf(id: string): number {
     return this.#items.findLastIndex((item) => item.id === id);
   }
@@ -165,7 +165,10 @@ export class Conversation {
   }
 }
 
-/** The newest messages that fit into `maxChars`, oldest first; always the last one. */
+/**
+ * Returns the newest messages that fit into `maxChars` characters, oldest first. The last message is included even when it is
+ * longer.
+ */
 export function messagesOf(
   items: readonly ConversationItem[],
   maxChars: number,
@@ -182,7 +185,7 @@ export function messagesOf(
   return messages.reverse();
 }
 
-/** The words of a part, written or spoken. */
+/** Returns the words of a content part, written or spoken. */
 export const partText = ({ text, transcript }: Words): string => text ?? transcript ?? '';
 
 type Words = {
@@ -191,7 +194,7 @@ type Words = {
   readonly transcript?: string | null | undefined;
 };
 
-/** The images of a message. */
+/** Returns the images of a message; an empty list for other items. */
 export const imagesOf = (item: ConversationItem | undefined): readonly ImagePart[] =>
   item?.type === 'message' ? item.content.filter((part) => part.type === 'image') : [];
 

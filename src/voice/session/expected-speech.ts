@@ -3,7 +3,7 @@ import type { ConfigProblem, SessionConfig } from './session-config.ts';
 
 type Expected = Pick<SessionConfig, 'transcriptionLanguage' | 'transcriptionPrompt'>;
 
-/** The language and the words that a session's settings let its recogniser expect. */
+/** Returns the language and the prompt that a session's settings pass to its recogniser. */
 export const expectedSpeech = ({
   transcriptionLanguage: language,
   transcriptionPrompt: prompt,

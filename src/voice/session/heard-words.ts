@@ -8,7 +8,7 @@ export class SpokenText {
   #expectedEndMs = 0;
   #cutAtMs: number | undefined;
 
-  /** The words that the caller had heard at a barge-in; undefined where there was none. */
+  /** Returns the words that the caller had heard at a barge-in; undefined when no barge-in cut the answer. */
   get cut(): string | undefined {
     return this.#cutAtMs === undefined ? undefined : this.heardBy(this.#cutAtMs);
   }
@@ -34,12 +34,12 @@ export class SpokenText {
     if (last !== undefined) last.endMs = this.#endMs;
   }
 
-  /** The last sentence has all its audio. */
+  /** Marks the answer as complete: its last sentence has all its audio. */
   ended(): void {
     this.#expectedEndMs = 0;
   }
 
-  /** The caller interrupted at `atMs`, and heard nothing after it. A later cut adds no words. */
+  /** Records that the caller interrupted at `atMs` and heard nothing after it. A later cut adds no words. */
   cutAt(atMs: number): void {
     this.#cutAtMs = Math.min(atMs, this.#cutAtMs ?? atMs);
   }
@@ -57,8 +57,8 @@ export class SpokenText {
   }
 
   /**
-   * The words heard by `atMs`: whole sentences, and of the sentence in progress a share of its words, in proportion to
-   * time. A word that was cut off does not count.
+   * Returns the words heard by `atMs`: all whole sentences, and of the sentence in progress a share of the words in proportion
+   * to time. A word that was cut off does not count.
    */
   heardBy(atMs: number): string {
     const heard: string[] = [];

@@ -10,24 +10,27 @@ export class IdleWatch {
     this.#restedFromMs = undefined;
   }
 
-  /** An answer follows. */
+  /** Ends the wait: an answer follows. */
   end(): void {
     this.#fromMs = undefined;
     this.#restedFromMs = undefined;
   }
 
-  /** The caller speaks: whether the wait is over depends on what is said. */
+  /** Suspends the wait while the caller speaks. `goOn` or `spoken` decides later whether the wait is over. */
   rest(): void {
     this.#restedFromMs = this.#fromMs ?? this.#restedFromMs;
     this.#fromMs = undefined;
   }
 
-  /** The speech asks for no answer: the wait that it suspended begins anew, at `nowMs` or when the answer has been played. */
+  /**
+   * Resumes a suspended wait after speech that needs no answer. The wait starts anew, at `nowMs` or when the answer has been
+   * played.
+   */
   goOn(nowMs: number): void {
     if (this.#restedFromMs !== undefined) this.begin(Math.max(this.#restedFromMs, nowMs));
   }
 
-  /** The speech asks for an answer: the wait that it suspended is over. */
+  /** Drops a suspended wait after speech that needs an answer. */
   spoken(): void {
     this.#restedFromMs = undefined;
   }

@@ -13,7 +13,7 @@ type InterruptionDeps = Pick<VoiceDeps, 'trace'> & {
   readonly turns: TurnCycle;
 };
 
-/** Stops answers for the caller or the client, and keeps in the conversation what the caller has heard of them. */
+/** Stops answers when the caller or the client interrupts. The conversation keeps the words that the caller has heard. */
 export class Interruptions {
   readonly #deps: InterruptionDeps;
 
@@ -21,7 +21,10 @@ export class Interruptions {
     this.#deps = deps;
   }
 
-  /** The caller interrupts. Clears the client's playback first, since the caller hears that, and returns what was heard. */
+  /**
+   * Handles an interruption by the caller and returns what was played of each answer. Clears the client's playback first, since
+   * the caller hears that.
+   */
   bargeIn(): readonly Played[] {
     const { client, turns } = this.#deps;
     const played = client.clearPlayback();
@@ -30,7 +33,7 @@ export class Interruptions {
     return played;
   }
 
-  /** The caller interrupted an answer after `heardMs`: exactly the words heard stay in the conversation. */
+  /** Records that the caller interrupted an answer after `heardMs`. Only the words heard by then stay in the conversation. */
   heardUntil(itemId: string, heardMs: number): void {
     const { answering, conversation, tally, trace } = this.#deps;
     const item = conversation.find(itemId);

@@ -38,6 +38,6 @@ export type ListeningDeps = {
   /** The caller has likely finished with `text`, and a response would follow; or goes on after all. */
   readonly paused: (text: string) => void;
   readonly resumed: () => void;
-  /** The caller stayed silent after the last answer for as long as the client allows. */
+  /** Called when the caller stayed silent after the last answer for the client's `idleTimeoutMs`. */
   readonly timedOut: () => void;
 };

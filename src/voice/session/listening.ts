@@ -91,7 +91,7 @@ export class Listening {
     return this.#deps.config().turnDetection !== null && this.#transcriber?.isHearing === true;
   }
 
-  /** The caller speaks, or speech is being transcribed; audio that the client may yet commit does not count. */
+  /** True while the caller speaks or speech is being transcribed. Audio that the client may still commit does not count. */
   get isBusy(): boolean {
     const transcribers =
       this.#transcriber === undefined ? this.#retiring : [this.#transcriber, ...this.#retiring];
@@ -103,12 +103,12 @@ export class Listening {
     await Promise.all([this.#retired, this.#transcriber?.transcribed()]);
   }
 
-  /** The caller's speech that is not billed yet. */
+  /** Returns the caller's speech that is not billed yet. */
   get unpaid(): Pick<UnpaidSound, 'take' | 'billed'> {
     return this.#unpaid;
   }
 
-  /** The caller is expected to speak once the rest of an answer has been played. */
+  /** Begins to wait for the caller to speak, once the remaining `unplayedMs` of an answer have been played. */
   awaitCaller(unplayedMs: number): void {
     this.#awaited.begin(this.#receivedMs + unplayedMs);
   }
@@ -220,7 +220,7 @@ export class Listening {
     client.utterance(added, end);
   }
 
-  /** Prompts a caller who was silent after an answer for as long as the client allows. */
+  /** Prompts a caller who was silent after an answer for `idleTimeoutMs`. */
   #lookAwaited(): void {
     if (!this.#awaited.isOn) return;
     const { client, config, random, timedOut } = this.#deps;

@@ -38,7 +38,7 @@ type GuideDeps = {
   readonly cap: TurnCap;
 };
 
-/** The engines of this process, billed as one model. */
+/** Returns a pipeline of this process's own engines, billed as one model. */
 export function createLocalPipeline(
   deps: Omit<GuideDeps, 'guide'> & {
     readonly engines: Pick<LocalEngines, 'stt' | 'tts' | 'guide'>;
@@ -58,7 +58,7 @@ export function createLocalPipeline(
   };
 }
 
-/** The built-in responder: it knows its whole answer at once. */
+/** Returns the built-in responder, whose whole answer is known at once. */
 function createGuideLlm(deps: GuideDeps): Llm {
   return {
     reply(request) {
@@ -127,7 +127,7 @@ function piecesOf({ text, toolCall }: Answer): LlmPiece[] {
 
 type Choosing = Pick<SessionConfig, 'tools' | 'toolChoice'>;
 
-/** The tools that an answer may call. */
+/** Returns the tools that an answer may call. */
 export function offeredTools({ tools, toolChoice }: Choosing): SessionConfig['tools'] {
   if (toolChoice === 'none') return [];
   if (typeof toolChoice === 'string') return tools;

@@ -21,7 +21,7 @@ export class Passages {
     this.#wake();
   }
 
-  /** Resolves to the next passage; undefined: there is no more. For one reader. */
+  /** Resolves to the next passage, or to undefined after the last one. Supports one reader. */
   async next(): Promise<Passage | undefined> {
     for (;;) {
       const passage = this.#waiting.shift();

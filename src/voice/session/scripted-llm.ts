@@ -26,8 +26,8 @@ const scriptOf = (items: readonly ConversationItem[]): string | undefined => {
 };
 
 /**
- * An LLM that says scripted answers as they are, and `prompt()`, where it is given, to a caller who has fallen silent. An
- * empty text says nothing. It leaves all others to `llm`.
+ * Returns an LLM that speaks scripted answers word for word, and `prompt()` (when given) to a caller who has fallen silent. An
+ * empty script says nothing; answers without a script come from `llm`.
  */
 export const createScriptedLlm = (llm: Llm, prompt?: () => string): Llm => ({
   reply(request) {

@@ -74,7 +74,7 @@ export function isHeardOtherwise(
   return heardBy(before) !== heardBy(after);
 }
 
-/** Why the stages of a session cannot serve a setting of it. */
+/** A setting that the stages of a session cannot serve, and the reason. */
 export type ConfigProblem = {
   readonly setting: 'transcriptionModel' | 'transcriptionLanguage';
   readonly message: string;

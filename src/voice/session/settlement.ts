@@ -7,7 +7,7 @@ import type { VoicePipeline } from './voice-pipeline.ts';
 
 type SettlementDeps = {
   readonly clock: Clock;
-  /** Resolves once the caller has heard the last words. Undefined: there are none. */
+  /** Resolves once the caller has heard the last words; undefined when no last words are spoken. */
   readonly heardOut: Promise<void> | undefined;
   readonly life: VoiceLife;
   readonly pipeline: Pick<VoicePipeline, 'paymentsKnown'>;
@@ -34,7 +34,7 @@ export class Settlement {
   settle(ending: Ending): void {
     const { life, pipeline, turns } = this.#deps;
     turns.billRest();
-    // These charges are in the journal by then, whatever happens to this process.
+    // The charges billed above are in the journal before this wait, whatever happens to this process.
     Promise.race([Promise.all([pipeline.paymentsKnown(), this.#heardOut()]), this.#abandoned])
       .then(() => turns.billRest())
       .catch((error: unknown) => life.logError(error, 'the last payments were not billed'))

@@ -5,7 +5,7 @@ import { writePcmBytes } from '../../../media/pcm.ts';
 import { Resampler } from '../../../media/resample.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 
-/** Deltas that are encoded one at a time, each when it is asked for. */
+/** Audio deltas of one piece of speech. Each delta is encoded when the reader takes it. */
 export interface SpeechDeltas {
   readonly isOver: boolean;
   /** May be empty. The next delta of any encoder overwrites it: copy what must be kept. */
@@ -38,14 +38,14 @@ export class SpeechEncoder {
     return new Piece(this, pcm, Math.floor((sampleRateHz * LIMITS.speechDeltaMs) / 1_000));
   }
 
-  /** The rest of a sentence; the next one starts afresh. */
+  /** Returns the deltas that resampling still holds back, and resets the resampler for the next sentence. */
   end(): SpeechDeltas {
     const resampler = this.#resampler;
     if (resampler === undefined || resampler.lookaheadSamples === 0) return NONE;
     return new Piece(this, undefined, resampler.lookaheadSamples);
   }
 
-  /** Encodes these samples; undefined: those that resampling holds back. */
+  /** Encodes `input`. With undefined, encodes the samples that resampling holds back. */
   encode(input: Int16Array | undefined): Uint8Array {
     const resampler = this.#resampler;
     if (resampler === undefined) return NO_BYTES;

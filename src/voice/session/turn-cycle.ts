@@ -39,20 +39,23 @@ export class TurnCycle {
     this.#deps = deps;
   }
 
-  /** An utterance is in the conversation, or was dropped. One that `wantsAnswer` gets one response. */
+  /**
+   * Handles the end of an utterance, which is in the conversation or was dropped. With `wantsAnswer`, the caller gets one
+   * response.
+   */
   heard(wantsAnswer: boolean): void {
     this.#isOwed ||= wantsAnswer;
     if (this.#isOwed) this.#answerCaller();
     else this.#deps.send({ type: 'speech.heard' });
   }
 
-  /** The words of the caller are billed now, and answered with the next `heard`. */
+  /** Bills the caller's words now. The next `heard` answers them. */
   owe(): void {
     this.#isOwed = true;
     this.#deps.send({ type: 'speech.heard' });
   }
 
-  /** The caller interrupts: stops the answer in progress, and delays an answer that was about to start. */
+  /** Handles a barge-in: stops the answer in progress, and delays an answer that was about to start. */
   bargeIn(): void {
     const { answering } = this.#deps;
     this.#waiting = this.#waiting.filter((request) => request && !request.isPrompt);
@@ -70,7 +73,7 @@ export class TurnCycle {
     return true;
   }
 
-  /** A response of the conversation has not begun yet. */
+  /** True while a response of the conversation waits to begin. */
   get isWaiting(): boolean {
     return this.#waiting.some(belongs);
   }
@@ -102,7 +105,7 @@ export class TurnCycle {
     return undefined;
   }
 
-  /** The caller has said nothing to the last answer: the model speaks again. */
+  /** Requests another response of the model after the caller has said nothing to the last answer. */
   promptCaller(): void {
     this.request({ ...this.#answerAsSet(), isPrompt: true });
   }

@@ -4,7 +4,10 @@ import { TURN_MODES, type TurnWaits } from './turns/end-of-turn.ts';
 export const EAGERNESS = ['low', 'medium', 'high', 'auto'] as const;
 type Eagerness = (typeof EAGERNESS)[number];
 
-/** Automatic actions: create a response when the caller ends a turn, interrupt the response when the caller begins one. */
+/**
+ * Actions of turn detection: create a response when the caller ends a turn, interrupt the response when the caller begins a
+ * turn.
+ */
 export type TurnAnswers = { readonly createResponse: boolean; readonly interruptResponse: boolean };
 
 /** Settings that find the end of a turn: by silence (`server_vad`), or by silence and the words before it (`semantic_vad`). */
@@ -53,7 +56,7 @@ const EAGER_WAITS: Readonly<Record<Eagerness, TurnWaits>> = {
 export type Endpointing = {
   readonly threshold: number;
   readonly prefixPaddingMs: number;
-  /** Silence that ends an utterance whose words are not known, or not judged. */
+  /** Milliseconds of silence that end an utterance whose words are unknown or are not used to decide the end of a turn. */
   readonly silenceDurationMs: number;
   /** Silence after which an utterance has likely ended. */
   readonly speculateAfterMs?: number | undefined;

@@ -11,15 +11,15 @@ export type UtteranceEnd =
   | { readonly kind: 'stopped'; readonly atMs: number }
   /** The client ended it. */
   | { readonly kind: 'committed' }
-  /** The caller said nothing to an answer for as long as the client allows. */
+  /** The caller said nothing to an answer for the client's `idleTimeoutMs`. */
   | { readonly kind: 'silent'; readonly fromMs: number; readonly toMs: number };
 
 /** Milliseconds of a spoken answer that the caller has heard. */
 export type Played = { readonly itemId: string; readonly heardMs: number };
 
 /**
- * The client of a voice session. Each protocol has one adapter: it turns calls into messages, and calls `VoiceSession`
- * for what the client sends. Calls come in order; after `end` come only those of an answer that `end` cut short.
+ * The client of a voice session. Each protocol has one adapter: it turns calls into messages, and calls `VoiceSession` for the
+ * client's messages. Calls come in order; after `end`, only calls for the answer that `end` cut short follow.
  */
 export interface VoiceClient {
   /** When the client sent something last, in milliseconds of the monotonic clock. */
@@ -52,14 +52,17 @@ export interface VoiceClient {
   /** The transcriber failed: the utterance is lost, and the session goes on. */
   transcriberFailed(error: Error): void;
 
-  /** Begins an answer. `outputCap`: the tokens held for it; `isShortened`: fewer than the models' longest answer. */
+  /**
+   * Begins an answer. `outputCap` is the number of tokens held for the answer; `isShortened` is true when the model's longest
+   * answer needs more.
+   */
   createAnswer(
     request: AnswerRequest,
     room: { readonly outputCap: number; readonly isShortened: boolean },
   ): AnswerClient;
   /**
-   * The caller interrupts: drops audio that was sent and not played. Returns what the caller has heard of each answer that
-   * is cut by that, in their order; nothing where the client reports it itself (`VoiceSession.heardUntil`).
+   * Handles a barge-in: drops audio that was sent and not played. Returns what the caller has heard of each answer that this
+   * cuts, in order; nothing when the client reports it itself (`VoiceSession.heardUntil`).
    */
   clearPlayback(): readonly Played[];
   /** Ends the session: sends the reason and closes. `ending.code` is the close code of a WebSocket. */
@@ -68,7 +71,7 @@ export interface VoiceClient {
   readonly heardOut?: Promise<void>;
 }
 
-/** One answer as the client receives it. `done` comes last, once the turn is in the journal. */
+/** Receives the events of one answer. `done` comes last, once the turn is in the journal. */
 export interface AnswerClient {
   readonly id: string;
   created(): void;
@@ -82,6 +85,6 @@ export interface AnswerClient {
   itemDone(item: ConversationItem, previousId: string | null): void;
   /** The model made a call whose arguments cannot be used; `problem` is a sentence for the model. Absent: such calls are dropped. */
   callBroken?(item: Extract<ConversationItem, { type: 'function_call' }>, problem: string): void;
-  /** `cause`: why it ended early. Without a receipt nothing was bought. */
+  /** Ends the answer. `cause` is the reason for an early end; without a receipt nothing was charged. */
   done(cause: TurnCause | undefined, receipt: AnswerReceipt | undefined): void;
 }

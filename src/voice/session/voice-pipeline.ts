@@ -13,9 +13,9 @@ import type { ConfigProblem, SessionConfig } from './session-config.ts';
 /** A charge of a turn for the use of one source. */
 export type TurnCharge = {
   readonly source: Source;
-  /** The hold that pays; by default the one that the session was opened with. */
+  /** The hold that the charge is taken from (default: the hold that opened the session). */
   readonly sessionHold?: string | undefined;
-  /** The model that was bought, where several sources sell it. */
+  /** The model that was used, when several sources offer that model. */
   readonly model?: string | undefined;
   readonly usage: Usage;
   /** The price by another card than the source's, and the use as the journal has it. */
@@ -28,11 +28,11 @@ export type TurnCharge = {
   readonly paidRaw?: bigint | undefined;
   /** The upstream reported no usage. */
   readonly isEstimated?: boolean | undefined;
-  /** It is for a speculative answer that was not used. */
+  /** True when the charge is for a speculative answer that was not used. */
   readonly isSpeculated?: boolean | undefined;
   /** Span of the purchase; billing the purchase ends the span. Undefined: the purchase is not traced. */
   readonly span?: Span | undefined;
-  /** The class of the failure that broke it off, for its span. Undefined: it was bought to its end, or was not wanted any more. */
+  /** Class of the failure that broke off the purchase, for its span. Undefined when the purchase completed or was cancelled. */
   readonly brokenBy?: string | undefined;
   /** Measurements for the span, in addition to the billed units. */
   readonly noted?: Pick<Metered, 'note' | 'tokens'> | undefined;
@@ -64,7 +64,7 @@ export type BrokenCall = {
   readonly kind: 'broken';
   readonly name: string;
   readonly callId?: string;
-  /** One sentence for the model that made the call. */
+  /** One sentence about the problem, for the model that made the call. */
   readonly problem: string;
 };
 
@@ -76,13 +76,16 @@ export type LlmPiece =
 
 /** An answer in progress. For one reader. */
 export interface LlmReply {
-  /** It was written to be read: its Markdown and its figures are spoken as people read them out. Absent: it is not. */
+  /**
+   * True when the answer was written to be read: its Markdown and numbers are spoken as people read them aloud. Absent means
+   * false.
+   */
   readonly isForReading?: boolean;
-  /** Undefined: there is no more. Throws StageFailed. */
+  /** Resolves to the next piece, or to undefined after the last one. Throws StageFailed. */
   next(): Promise<LlmPiece | undefined>;
   /** Tokens used so far. */
   readonly tokens: { readonly input: number; readonly cached: number; readonly output: number };
-  /** Why the answer was cut short, known at its end; undefined: it was not. */
+  /** Reason why the answer was cut short, known at its end; undefined when the answer is complete. */
   readonly cut: CutReason | undefined;
 }
 

@@ -5,7 +5,7 @@ import type { VoiceDeps } from '../live/voice-deps.ts';
 import type { SessionConfig } from './session-config.ts';
 import type { VoicePipeline } from './voice-pipeline.ts';
 
-/** Dependencies that a voice session shares with the others of its process. */
+/** Dependencies that all voice sessions of a process share. */
 export type VoiceSessionDeps = Pick<
   VoiceDeps,
   'noiseSuppressors' | 'speechGates' | 'sessions' | 'metrics' | 'trace' | 'clock' | 'random' | 'log'

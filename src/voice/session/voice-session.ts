@@ -125,7 +125,7 @@ export class VoiceSession {
     return this.#config;
   }
 
-  /** The model that transcribes the caller. */
+  /** Returns the model that transcribes the caller. */
   get transcriberModel(): string {
     return this.#pipeline.transcriberModel(this.#config);
   }
@@ -158,12 +158,15 @@ export class VoiceSession {
     return this.#turns.request(request);
   }
 
-  /** An answer of the conversation has not begun yet. */
+  /** True while an answer of the conversation waits to begin. */
   get isAnswerWaiting(): boolean {
     return this.#turns.isWaiting;
   }
 
-  /** The caller is expected to speak from now on, also where no answer came before; after an answer in progress. */
+  /**
+   * Begins to wait for the caller to speak, even when no answer came before. During an answer, the wait begins after that
+   * answer.
+   */
   awaitCaller(): void {
     if (!this.#answering.isConversing && !this.isAnswerWaiting) this.#listening.awaitCaller(0);
   }
@@ -183,17 +186,19 @@ export class VoiceSession {
     return this.#answering.spoken(itemId);
   }
 
-  /** The caller interrupted an answer after `heardMs`: exactly the words heard stay in the conversation. */
+  /** Records that the caller interrupted an answer after `heardMs`. Only the words heard by then stay in the conversation. */
   heardUntil(itemId: string, heardMs: number): void {
     this.#interruptions.heardUntil(itemId, heardMs);
   }
 
-  /** The caller interrupts, as the client has found. Returns what was heard of each answer that is cut by that. */
+  /** Handles an interruption that the client has detected. Returns what was played of each answer that this cuts. */
   bargeIn(): readonly Played[] {
     return this.#interruptions.bargeIn();
   }
 
-  /** Journals what was bought by now, also of a turn in progress. Between turns the next one is held anew. */
+  /**
+   * Journals all charges up to now, including those of a turn in progress. Between turns, a new hold is made for the next turn.
+   */
   billNow(): void {
     this.#actor.send({ type: 'bill.due' });
   }
@@ -208,7 +213,7 @@ export class VoiceSession {
     this.#actor.send({ type: 'drain.requested' });
   }
 
-  /** The client disconnected: settles what was bought. */
+  /** Ends and settles the session after the client has disconnected. */
   clientGone(): void {
     this.#actor.send({ type: 'socket.closed' });
   }

@@ -17,7 +17,7 @@ export type TurnOutcome = {
   readonly cachedIn: number;
   readonly textOut: number;
   readonly spokenMs: number;
-  /** Those that were not taken while it was spoken. */
+  /** Characters that `takeSpokenChars` has not returned during the turn. */
   readonly spokenChars: number;
   /** Milliseconds from the turn's start: until the reply is known, and until the first audio is sent. */
   readonly replyMs: number | undefined;
@@ -36,10 +36,10 @@ export type VoiceTurnOptions = {
   readonly isPrompt: boolean;
   readonly cap: TurnCap;
   readonly answer: Answer;
-  /** Undefined: it is not traced. */
+  /** Undefined when the turn is not traced. */
   readonly trace?: TurnTrace | undefined;
   readonly client: Pick<VoiceClient, 'batch' | 'hasRoom' | 'room'>;
-  /** Resolves to what the LLM reads, once all speech before the turn is transcribed. */
+  /** Resolves to the conversation for the LLM, once all speech before the turn is transcribed. */
   readonly items: () => Promise<readonly ConversationItem[]>;
   /** Called exactly once, when the answer is closed but for its `done`. */
   readonly finished: (outcome: TurnOutcome) => void;

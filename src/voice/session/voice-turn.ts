@@ -61,7 +61,7 @@ export class VoiceTurn {
     this.#actor.start();
   }
 
-  /** Ends the turn at once: reports what was bought so far, and buys nothing more. */
+  /** Ends the turn at once: reports the usage so far, and makes no further requests. */
   interrupt(reason: 'turn_detected' | 'client_cancelled'): void {
     this.#send({ type: 'turn.interrupted', reason });
   }
@@ -117,7 +117,7 @@ export class VoiceTurn {
     this.#ready();
   }
 
-  /** A function call follows the words before it, which take time to speak. */
+  /** Passes a function call to the client, after the words before it have been spoken. */
   #call(call: Call): void {
     if (this.#passages.isEmpty) this.#options.answer.callFunction(call);
     else this.#calls.push(call);
@@ -128,7 +128,7 @@ export class VoiceTurn {
     if (passages.length > 0) this.#ready();
   }
 
-  /** The first words are known, or that there are none. */
+  /** Reports once that the first words are known, or that the answer has no words. */
   #ready(): void {
     if (this.#replyMs !== undefined) return;
     this.#replyMs = this.#sinceStart();
@@ -161,7 +161,7 @@ export class VoiceTurn {
     this.#options.answer.text(text);
   }
 
-  /** Returns whether the output cap cut the speech short. What was written goes out with the first sound of it. */
+  /** Speaks a passage and returns true when the output cap cut it short. The written text goes out with the first sound. */
   async #speakPassage({ spoken, text: written }: Passage): Promise<boolean> {
     const { answer, cap, config, voice } = this.#options;
     const signal = this.#stopped;
@@ -180,7 +180,7 @@ export class VoiceTurn {
       if (this.#firstAudioMs === undefined) this.#options.trace?.sound();
       const pieceMs = (pcm.length / sampleRateHz) * 1_000;
       if (this.#spokenMs + pieceMs > this.#capMs) return true;
-      // The piece is bought already, so it is sent, whole or until an interruption.
+      // The piece is already charged, so it is sent, whole or until an interruption.
       this.#spokenMs += pieceMs;
       if (text !== '') {
         if (!(await this.#sendAll(this.#encoder.end()))) return false;
@@ -197,7 +197,7 @@ export class VoiceTurn {
     return false;
   }
 
-  /** The words as they were written, of which `spoken` is about to be heard. */
+  /** Sends the written form of a passage whose `spoken` form is about to be heard. */
   #writeSpoken(text: string, spoken: string): void {
     const expectedMs = (Buffer.byteLength(spoken) * 1_000) / TEXT_BYTES_PER_SECOND;
     this.#options.answer.spoken.begin(text, expectedMs);
@@ -239,7 +239,7 @@ export class VoiceTurn {
     this.#report(cause);
   }
 
-  /** Reports what was bought in any case: sending to the client may be what failed. */
+  /** Handles an unexpected error, which may come from sending to the client. Always reports the usage so far. */
   #broke(error: unknown): void {
     this.#stopped.fire();
     this.#options.log.error({ err: error, answerId: this.#options.answer.id }, 'voice turn broke');

@@ -26,8 +26,8 @@ type Link = { readonly index: number; readonly engine: SttEngine; readonly strea
 const REPLAY_SAMPLES = (LIMITS.transcriberReplayMs / 1_000) * HEARING_HZ;
 
 /**
- * Recognisers of which the next one goes on where one is lost: it gets the sound of the open utterance, as far as no final words of
- * it are known. Only the one that ends an utterance charges it.
+ * Returns a recogniser that moves on to the next engine when one is lost. The next engine gets the audio of the open utterance
+ * after its last final words, and only the engine that ends an utterance charges it.
  */
 export function createFallbackStt(deps: FallbackDeps): SttEngine {
   const rests = new Map<SttEngine, number>();
@@ -43,7 +43,7 @@ export function createFallbackStt(deps: FallbackDeps): SttEngine {
 
 class FallbackStream implements SttStream {
   readonly #deps: FallbackDeps;
-  /** End of the rest of each lost engine. */
+  /** Monotonic time in milliseconds until which each lost engine is not tried again. */
   readonly #rests: Map<SttEngine, number>;
   readonly #options: OpenOptions;
   readonly #kept = new KeptSound(REPLAY_SAMPLES);
@@ -237,7 +237,7 @@ class FallbackStream implements SttStream {
     });
   }
 
-  /** `ours` is the link that the listener belongs to; what comes of one that was left is not heard. */
+  /** Returns a listener for the link `ours`. Events of a link that was replaced are ignored. */
   #listenerOf(ours: () => Link | undefined): SttListener {
     const { listener } = this.#options;
     const isOurs = () => this.#link !== undefined && this.#link === ours() && !this.#isClosed;

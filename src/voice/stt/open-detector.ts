@@ -19,7 +19,7 @@ type DetectorParts = {
   readonly onEvent: (event: VadEvent) => void;
 };
 
-/** The voice detector of a stream, set as its client has chosen. Undefined: the client ends utterances. */
+/** Returns the voice detector of a stream with its client's settings; undefined when the client ends utterances itself. */
 export function openDetector(
   { endpointing, gates, sampleRateHz, vad }: TranscriberOptions,
   { onEvent, silenceDurationMs, sound }: DetectorParts,

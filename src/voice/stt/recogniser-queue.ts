@@ -3,7 +3,7 @@ import type { SttListener, SttStream } from '../../engines/engine.ts';
 type QueueOptions = {
   readonly open: (listener: SttListener) => Promise<SttStream>;
   readonly transcript: SttListener['transcript'];
-  /** A recogniser that finds the ends of turns reports one. */
+  /** Called with each sign of a recogniser that detects the ends of turns. */
   readonly turn?: SttListener['turn'];
   /** Called once for each recogniser that fails; the steps that wait for it fail, too. */
   readonly lost: (error: Error) => void;
@@ -13,7 +13,7 @@ type QueueOptions = {
 
 type Recogniser = {
   readonly opening: Promise<SttStream>;
-  /** The same once it is open. */
+  /** The open stream; undefined until `opening` resolves. */
   stream: SttStream | undefined;
 };
 
@@ -32,7 +32,7 @@ export class RecogniserQueue {
     this.#options = options;
   }
 
-  /** True where the open recogniser reports the ends of turns; undefined: none is open. */
+  /** True when the open recogniser reports the ends of turns; undefined when no recogniser is open. */
   get takesTurns(): boolean | undefined {
     return this.#stt?.stream && this.#stt.stream.takesTurns === true;
   }

@@ -13,13 +13,13 @@ export type Heard = {
   readonly endMs: number;
   /** The client ended it. */
   readonly asked: boolean;
-  /** It reached the longest length; its caller goes on. */
+  /** True when the utterance was cut at the maximum length and the caller is still speaking. */
   readonly isCut: boolean;
   /** From the end of speech to this transcript: the silence that proved the end, and the decoding. */
   readonly latencyMs: number;
   /** The recogniser was lost, so the text is incomplete. */
   readonly failed: boolean;
-  /** The recogniser has found the end of the turn. Absent: it has not, or does not look for it. */
+  /** True when the recogniser has detected the end of the turn. Absent when it has not, or does not detect turns. */
   readonly isTurnOver?: boolean;
 };
 

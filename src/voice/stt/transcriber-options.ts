@@ -8,7 +8,7 @@ import type { TranscriberEvents } from './transcriber-events.ts';
 export type TranscriberOptions = {
   readonly encoding: SoundCoding;
   readonly sampleRateHz: number;
-  /** Null: the client ends utterances, and all audio is part of one. */
+  /** Settings for the end of utterances. With null the client ends utterances, and all audio is part of one. */
   readonly endpointing: Endpointing | null;
   /** Silence that ends an utterance with these words so far. Absent: `endpointing` has it for all. */
   readonly silenceAfter?: ((words: string) => number) | undefined;

@@ -75,12 +75,17 @@ export class Transcriber {
     return (this.#utterance?.frames ?? 0) * FRAME_MS;
   }
 
-  /** The most audio that can still be transcribed: the utterance, or the lead of one, and part of a frame. */
+  /**
+   * Returns the longest audio that can still be transcribed, in milliseconds: the utterance (or the lead-in of the next
+   * utterance) and part of a frame.
+   */
   get unheardMs(): number {
     return ((this.#utterance?.frames ?? this.#lead) + 1) * FRAME_MS;
   }
 
-  /** Ends the utterance here; `asked`: its client requests it. Returns false when there is none. */
+  /**
+   * Ends the utterance here; returns false when no utterance is in progress. `asked` is true when the client requested the end.
+   */
   commit({ asked = true } = {}): boolean {
     if (this.#utterance === undefined) return false;
     this.#detector?.reset();
@@ -104,7 +109,7 @@ export class Transcriber {
     this.#end();
   }
 
-  /** Ends the stream; resolves when the rest is transcribed. */
+  /** Ends the stream. Resolves when all audio is transcribed. */
   async finish(): Promise<void> {
     this.#intake.flush();
     this.#detector?.reset();
@@ -117,22 +122,22 @@ export class Transcriber {
     await this.#queue.done;
   }
 
-  /** An utterance is in progress. */
+  /** True while an utterance is in progress. */
   get isHearing(): boolean {
     return this.#utterance !== undefined;
   }
 
-  /** An utterance that has ended is being transcribed. */
+  /** True while an utterance that has ended is being transcribed. */
   get isTranscribing(): boolean {
     return this.#ending.length > 0;
   }
 
-  /** The caller speaks, or speech is being transcribed. */
+  /** True while the caller speaks or speech is being transcribed. */
   get isBusy(): boolean {
     return this.isHearing || this.isTranscribing;
   }
 
-  /** Drops the utterance in progress, and closes once those that have ended are transcribed. */
+  /** Drops the utterance in progress, and closes the stream once the utterances that have ended are transcribed. */
   async retire(): Promise<void> {
     this.clear();
     this.#detector?.close();
@@ -261,14 +266,14 @@ export class Transcriber {
     this.#queue.after(report);
   }
 
-  /** The recogniser goes on, and loses nothing else. */
+  /** Marks an utterance as failed after the recogniser lost it; rethrows other errors. The recogniser stays open. */
   #missed(utterance: Utterance, error: unknown): void {
     if (!(error instanceof UtteranceLost)) throw error;
     utterance.failed = true;
     if (!this.#closed) this.#events.failed(asError(error.cause));
   }
 
-  /** The utterances that wait for a lost recogniser fail, too. */
+  /** Marks the utterances that wait for a lost recogniser as failed. */
   #lost(error: Error): void {
     for (const utterance of this.#ending) utterance.failed = true;
     if (this.#utterance !== undefined) this.#utterance.failed = true;
@@ -292,7 +297,7 @@ export class Transcriber {
     this.#events.segment(segment);
   }
 
-  /** The recogniser has found something of the turn in progress. */
+  /** Handles a sign of the recogniser about the turn in progress. */
   #told(sign: TurnSign): void {
     const utterance = this.#utterance;
     if (utterance === undefined || this.isTranscribing || !this.#silence.told(sign)) return;

@@ -21,7 +21,10 @@ export class UtteranceSilence {
     this.#turns = options.turns;
   }
 
-  /** An utterance begins. `takesTurns`: its recogniser finds the ends of turns; undefined: none is open yet. */
+  /**
+   * Starts the silence bounds of a new utterance. `takesTurns` is true when the recogniser detects the ends of turns, and
+   * undefined while no recogniser is open.
+   */
   begin(takesTurns: boolean | undefined): void {
     this.ms = this.#boundsOf(takesTurns)?.mostMs ?? this.#leastMs;
   }

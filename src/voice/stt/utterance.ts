@@ -17,7 +17,7 @@ export type Utterance = {
   readonly waiting: Int16Array[];
   dropped: boolean;
   failed: boolean;
-  /** Its recogniser has found the end of the turn behind the last words. */
+  /** True when the recogniser has detected the end of the turn after the last words. */
   isTurnOver: boolean;
 };
 
@@ -35,14 +35,14 @@ export const newUtterance = (beganMs: number): Utterance => ({
   isTurnOver: false,
 });
 
-/** The words so far, with those that may still change. */
+/** Returns the words of an utterance so far, including words that may still change. */
 export const wordsSoFar = ({ guess, segments }: Utterance): string =>
   [textOf(segments), guess].filter((part) => part !== '').join(' ');
 
 const textOf = (segments: readonly Transcript[]): string =>
   segments.map(({ text }) => text).join(' ');
 
-/** The words of some segments on the stream's clock, where the recogniser reports their times. */
+/** Returns the words of some segments on the stream's clock; undefined when the recogniser reports no times. */
 const wordsOf = (
   { beganMs }: Utterance,
   segments: readonly Transcript[],

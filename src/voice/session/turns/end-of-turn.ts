@@ -27,7 +27,7 @@ export type TurnContext = {
 /** Classes of a turn's last words: complete, or likely to go on. */
 type TurnKind = 'complete' | 'number' | 'perhaps_number' | 'open' | 'unpunctuated';
 
-/** English words that lead on to another one; those that end a sentence as often are left out. */
+/** English words that are usually followed by another word. Words that end a sentence equally often are left out. */
 const LEADING_ON = new Set(
   `a an the my your our their and or but so because if when while although though unless until than
   of for from with without into onto between at to as i i'm i'd i'll we're they're you're it's about
@@ -88,7 +88,7 @@ function kindOf(said: string, { asked, isPunctuated: hasPunctuation }: TurnConte
   if (/(?:\.\.\.|…|[-–—,:])$/.test(text) || isOpen(words)) return 'open';
   if (WANTS_NUMBER.test(question) || WANTS_LETTERS.test(question)) return 'number';
   const last = words.at(-1) ?? '';
-  // "One" is more often a pronoun than a digit.
+  // "One" at the end is more often a pronoun than a digit.
   if ((digits === 1 && last !== 'one') || LETTER.test(last)) return 'perhaps_number';
   return hasPunctuation && !isPunctuated(text) ? 'unpunctuated' : 'complete';
 }
@@ -131,5 +131,8 @@ function expectedDigits(text: string): number {
   return Number.POSITIVE_INFINITY;
 }
 
-/** The question that a text ends with may be followed by "please" and the like, but not by another sentence. */
+/**
+ * Returns the last sentence of a text. "Please" and the like may follow a question in the same sentence; another sentence may
+ * not.
+ */
 const lastSentence = (text: string): string => text.slice(text.search(/[^.!?]*[.!?]*\s*$/));

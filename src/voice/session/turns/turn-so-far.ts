@@ -2,18 +2,18 @@ import { type ConversationItem, partText } from '../conversation.ts';
 
 type Message = Extract<ConversationItem, { type: 'message' }>;
 
-/** A turn of more utterances is judged by its end. */
+/** Number of items, from the end, that are read to find the last turn. */
 const MOST_ITEMS = 32;
 
 const wordsOf = ({ content }: Message): string => content.map(partText).join(' ').trim();
 
-/** An answer of which nothing was heard. */
+/** Returns true for an answer of which the caller heard nothing. */
 const isUnheard = (item: ConversationItem): boolean =>
   item.type === 'message' && item.role === 'assistant' && wordsOf(item) === '';
 
 /**
- * The same items, in which the utterances of one turn are one: its caller paused between them. The last of them keeps its
- * place and has all words.
+ * Returns the items with all utterances of one turn joined into one, because the caller only paused between them. The joined
+ * item takes the place of the last utterance; answers of which the caller heard nothing are left out.
  */
 export function joinUtterances(items: readonly ConversationItem[]): readonly ConversationItem[] {
   const joined: ConversationItem[] = [];
@@ -31,7 +31,7 @@ export function joinUtterances(items: readonly ConversationItem[]): readonly Con
   return joined;
 }
 
-/** The last turn of the caller, and what the agent said before it. */
+/** Returns the last turn of the caller (`said`) and the agent's words before it (`asked`). */
 export function lastTurn(items: readonly ConversationItem[]): {
   readonly said: string;
   readonly asked: string;

@@ -45,8 +45,8 @@ export class TurnWait {
   }
 
   /**
-   * The last utterance is in the conversation, `silentMs` after its last word. Returns whether its turn is held open: for the
-   * rest of its wait, or for as long as the caller speaks again already.
+   * Handles an utterance that entered the conversation `silentMs` after its last word. Returns true when its turn is held open,
+   * until the wait runs out or, if the caller already speaks again, until the next utterance.
    */
   heard(text: string, { isSpeaking, isTurnOver, silentMs }: HeardTurn): boolean {
     this.#isPunctuated ||= isPunctuated(text);
@@ -68,7 +68,7 @@ export class TurnWait {
     return this.#isOpen;
   }
 
-  /** The caller goes on, or the session is over. */
+  /** Cancels the wait, because the caller goes on or the session is over. */
   resumed(): void {
     if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
     this.#timer = undefined;
