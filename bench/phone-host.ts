@@ -85,7 +85,7 @@ async function openLive({ calls, target }: PhoneHostOrder): Promise<number> {
     voiceOf: async () => {
       throw new Error('the calls of the bench have their settings');
     },
-    openBrain: () => undefined,
+    openResponder: () => undefined,
     openSound: async () => {
       throw new Error('no sound is played in the bench');
     },

@@ -47,7 +47,7 @@ afterAll(async () => {
 
 let numbers = 0;
 
-/** Places a call of an agent whose brain is the backend, to a number where `callee` is. */
+/** Places a call of an agent whose responder is the backend, to a number where `callee` is. */
 async function placed(callee: Callee, body: object = {}, told: object[] = []) {
   const to = `+1415555${String(100 + numbers++).padStart(4, '0')}`;
   world.callees.set(to, callee);

@@ -25,7 +25,7 @@ afterAll(async () => {
   server.close();
 });
 
-/** Places a call whose agent has this backend as its brain, and waits for its end. */
+/** Places a call whose agent has this backend as its responder, and waits for its end. */
 async function called(name: string, answer: Answer) {
   const asked: Record<string, unknown>[] = [];
   backends.set(`/${name}`, { answer, asked });

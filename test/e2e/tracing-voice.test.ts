@@ -15,23 +15,23 @@ import { askingCallees, webhookCall } from '../support/webhook-call.ts';
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 
 let bench: TracingWorld;
-/** The headers of what the brain of a call was asked with. */
+/** The headers of what the responder of a call was asked with. */
 const asked: IncomingHttpHeaders[] = [];
-const brain = createServer((request, response) => {
+const responder = createServer((request, response) => {
   asked.push(request.headers);
   request.resume();
   response.setHeader('content-type', 'application/x-ndjson');
   response.end('{"text":"A lot."}\n{"text":" Goodbye.","end":true}\n');
 });
 beforeAll(async () => {
-  brain.listen(0, '127.0.0.1');
+  responder.listen(0, '127.0.0.1');
   bench = await startTracingWorld({}, await askingCallees());
   bench.speech.sound = Buffer.from(bytesOf(tone(300, RATE)));
   bench.speech.contentType = 'audio/pcm';
 });
 afterAll(async () => {
   await bench[Symbol.asyncDispose]();
-  brain.close();
+  responder.close();
 });
 
 /** Each stage begins where the one before it ended, within the turn. */
@@ -112,8 +112,8 @@ describe('the trace of a phone call', () => {
   it('has the call above its turns, and its webhook may continue it', async () => {
     const { collector, world } = bench;
     const before = collector.spans.length;
-    const { port } = brain.address() as AddressInfo;
-    const webhookUrl = `http://127.0.0.1:${port}/brain`;
+    const { port } = responder.address() as AddressInfo;
+    const webhookUrl = `http://127.0.0.1:${port}/responder`;
     const placed = await webhookCall(world, { name: 'calls', webhookUrl, withinMs: 50_000 });
     const { agent, callId } = placed;
     const call = await collector.awaited(({ name }) => name === 'call');

@@ -3,7 +3,7 @@ import type { Clock } from '../../src/kernel/clock.ts';
 import { LIMITS } from '../../src/kernel/limits.ts';
 import { ManualClock } from '../../src/kernel/manual-clock.ts';
 import { type Metrics, noMetrics } from '../../src/kernel/metrics.ts';
-import type { Brain } from '../../src/phone/calls/call-deps.ts';
+import type { Responder } from '../../src/phone/calls/call-deps.ts';
 import { LiveCall } from '../../src/phone/calls/live-call.ts';
 import type { LiveCallOptions } from '../../src/phone/calls/live-call-options.ts';
 import { createLoopbackCodec } from '../../src/phone/carriers/loopback/loopback-codec.ts';
@@ -107,7 +107,7 @@ type PhoneOptions = {
   readonly events?: Partial<LiveCallOptions['events']>;
   readonly deps?: Partial<VoiceDeps>;
   /** What answers in the place of the model. */
-  readonly brainOf?: (clock: Clock) => Brain;
+  readonly responderOf?: (clock: Clock) => Responder;
   readonly open?: (deps: VoiceDeps, options: LiveCallOptions) => LiveCall;
   /** What the caller's voice sounds like for so long, at 8 kHz. */
   readonly voice?: (ms: number) => Int16Array;
@@ -128,11 +128,11 @@ export async function phoneCallOn<C extends Clock>(
   const { deps, engines, input, ledger } = world;
   const callee = new NotingCallee(clock, options.voice ?? ((ms) => tone(ms, 8_000)));
   engines.stt.pocketsphinx.interim = () => '';
-  const brain = options.brainOf?.(clock);
+  const responder = options.responderOf?.(clock);
   const pipeline = {
     ...input.pipeline,
     llm: createScriptedLlm(
-      brain?.llm ?? input.pipeline.llm,
+      responder?.llm ?? input.pipeline.llm,
       options.prompt ?? (() => 'Are you there?'),
     ),
   };
@@ -159,7 +159,7 @@ export async function phoneCallOn<C extends Clock>(
     history: [],
     beginMessage: options.beginMessage,
     notice: options.notice,
-    hearsKeys: brain?.digit !== undefined,
+    hearsKeys: responder?.digit !== undefined,
     longestMs: 3_600_000,
     lineLostMs: LIMITS.phone.lineLostMs,
     spoke() {},
@@ -169,9 +169,9 @@ export async function phoneCallOn<C extends Clock>(
         turns.push(`${turn.role}: ${turn.content}`);
       },
       act() {},
-      digit: (digit) => brain?.digit?.(digit),
-      answered: () => brain?.answered?.(),
-      callerSpoke: () => brain?.callerSpoke?.(),
+      digit: (digit) => responder?.digit?.(digit),
+      answered: () => responder?.answered?.(),
+      callerSpoke: () => responder?.callerSpoke?.(),
       handOff(data) {
         handedOver.push(data);
         call.end('agent_ended');
@@ -181,7 +181,7 @@ export async function phoneCallOn<C extends Clock>(
       heard: (_, heard) => cuts.push(heard),
       interrupted(heard, heardMs) {
         interruptions.push(heard);
-        brain?.interrupted?.(heard, heardMs);
+        responder?.interrupted?.(heard, heardMs);
       },
       attached() {},
       detached() {},
@@ -207,9 +207,9 @@ export async function phoneCallOn<C extends Clock>(
     close: () => line.close(),
   };
   call.attach(connection);
-  brain?.onManner?.((manner) => call.setManner(manner));
-  brain?.onPreempted?.(() => call.preempt());
-  brain?.onUnprompted?.(() => call.respond());
+  responder?.onManner?.((manner) => call.setManner(manner));
+  responder?.onPreempted?.(() => call.preempt());
+  responder?.onUnprompted?.(() => call.respond());
 
   /** The caller says `text`, for so long, and is silent until the end of the turn is found. */
   async function says(text: string, ms = 400): Promise<void> {

@@ -1,18 +1,18 @@
 import { MessageLine } from '../../src/kernel/messages/message-line.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
-import type { Brain } from '../../src/phone/calls/call-deps.ts';
-import { openBrain } from '../../src/phone/voice/open-brain.ts';
+import type { Responder } from '../../src/phone/calls/call-deps.ts';
+import { openResponder } from '../../src/phone/voice/open-responder.ts';
 import { createDestinationGuard } from '../../src/platform/egress/destination-guard.ts';
 import { phoneCall } from './phone-line.ts';
 import { startRelayApp } from './relay-app.ts';
 
-/** A live call whose brain is an application on loopback, which is given the call when it has connected. */
+/** A live call whose responder is an application on loopback, which is given the call when it has connected. */
 export async function relayCall(options: Parameters<typeof phoneCall>[0] = {}) {
   const app = await startRelayApp();
-  let brain: Brain | undefined;
+  let responder: Responder | undefined;
   const phone = await phoneCall({
     ...options,
-    brainOf(clock) {
+    responderOf(clock) {
       const guard = createDestinationGuard({
         resolve: async () => ['127.0.0.1'],
         clock,
@@ -23,13 +23,13 @@ export async function relayCall(options: Parameters<typeof phoneCall>[0] = {}) {
       const parties = { agentId: 1, callId: 'CA1', from: '+14155550100', to: '+14155550199' };
       const call = { ...parties, direction: 'inbound', options: { voice } } as never;
       const line = new MessageLine(clock);
-      brain = openBrain(
+      responder = openResponder(
         { clock, guard, line, random: systemRandom, client: {} as never },
         call,
         {},
       );
-      if (brain === undefined) throw new Error('the call has a brain of its own');
-      return brain;
+      if (responder === undefined) throw new Error('the call has a responder of its own');
+      return responder;
     },
   });
   const session = await app.session();
@@ -44,7 +44,7 @@ export async function relayCall(options: Parameters<typeof phoneCall>[0] = {}) {
       await new Promise((resolve) => session.ws.once('pong', resolve));
     },
     async [Symbol.asyncDispose]() {
-      brain?.close();
+      responder?.close();
       await app[Symbol.asyncDispose]();
     },
   };

@@ -4,7 +4,7 @@ import { MessageLine } from '../../src/kernel/messages/message-line.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import { createRelayLlm, type RelayLlm } from '../../src/phone/voice/relay/relay-llm.ts';
 import { createDestinationGuard } from '../../src/platform/egress/destination-guard.ts';
-import { brainRequest } from './brain-request.ts';
+import { responderRequest } from './responder-request.ts';
 import { threadCpuMs } from './thread-cpu.ts';
 
 /** What the process was busy for in one go at most, its part of the time in percent, and its memory at most. */
@@ -29,7 +29,7 @@ const deps = { clock, guard, line: new MessageLine(clock), random: systemRandom 
 
 /** Takes all that an application says, as a call does, and nothing more of one that was cut off. */
 async function hear(llm: RelayLlm): Promise<void> {
-  const reply = llm.reply(brainRequest([], new AbortController().signal));
+  const reply = llm.reply(responderRequest([], new AbortController().signal));
   try {
     while ((await reply.next()) !== undefined);
   } catch {

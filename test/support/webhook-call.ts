@@ -12,7 +12,7 @@ export async function askingCallees() {
   return { calleeOf: async () => new AskingCallee(question, options) };
 }
 
-/** Places a call of a new agent whose brain is at `webhookUrl`, and waits `withinMs` at most for its end. */
+/** Places a call of a new agent whose responder is at `webhookUrl`, and waits `withinMs` at most for its end. */
 export async function webhookCall(
   world: WholeWorld,
   { name, webhookUrl, withinMs }: { name: string; webhookUrl: string; withinMs: number },

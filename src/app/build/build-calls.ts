@@ -31,7 +31,7 @@ import { createCallRecords } from '../../phone/records/call-records.ts';
 import { createReportForgetter } from '../../phone/records/forget-reports.ts';
 import { createRunTool } from '../../phone/tools/run-tool.ts';
 import type { ServiceTools } from '../../phone/tools/service-tools.ts';
-import { openBrain } from '../../phone/voice/open-brain.ts';
+import { openResponder } from '../../phone/voice/open-responder.ts';
 import { fetchSound } from '../../phone/voice/sound-file.ts';
 import { DEFAULT_VOICE_MODEL } from '../../phone/voice/voice-settings.ts';
 import type { DestinationGuard } from '../../platform/egress/destination-guard.ts';
@@ -99,8 +99,8 @@ export function buildCalls(
       llm: catalogue.find(DEFAULT_VOICE_MODEL) === undefined ? 'local/guide' : DEFAULT_VOICE_MODEL,
     },
     voiceOf: parts.voiceOf,
-    openBrain: (call, options) =>
-      openBrain({ ...world, guard: parts.guard, client }, call, options),
+    openResponder: (call, options) =>
+      openResponder({ ...world, guard: parts.guard, client }, call, options),
     async askInbound(question, { secretVersion: version, url }) {
       const sealingSecret = settings.providerKeySecret;
       if (sealingSecret === undefined) return undefined;

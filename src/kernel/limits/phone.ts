@@ -210,7 +210,7 @@ export const PHONE_LIMITS = {
   keys: 32,
   /** Time without keys until a sensitive entry's keys, untaken or sent after the end of the entry, are no longer dropped. */
   keypadRestMs: 5_000,
-  /** Silence of the keypad after which an entry is over that a brain has asked for. */
+  /** Silence of the keypad after which an entry is over that a responder has asked for. */
   gatherSeconds: { usual: 10, most: 60 },
   machineMessageChars: 1_500,
   /** Interval, and time since the answer, of a process's polls of its database for the answering-machine verdict. */

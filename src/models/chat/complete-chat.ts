@@ -3,7 +3,7 @@ import { answerWhole, type Relayed } from '../purchase/answer.ts';
 import { answerEvents, type StreamedAnswer } from '../purchase/answer-events.ts';
 import { buy } from '../purchase/buy.ts';
 import type { Buyer } from '../purchase/buyer.ts';
-import { type KeepFirst, keptFirst } from '../purchase/keep-first.ts';
+import { type KeepFirst, storeBeforeCharge } from '../purchase/keep-first.ts';
 import { priceInBody } from '../purchase/price-in-usage.ts';
 import type { RoutingWishes } from '../routing/routing-wishes.ts';
 import { requirePriced } from '../routing/unpriced-features.ts';
@@ -72,6 +72,6 @@ const questionOf = (
     });
     return body.stream === true
       ? rail.stream(call, signal)
-      : keptFirst(rail.complete(call, signal), keep);
+      : storeBeforeCharge(rail.complete(call, signal), keep);
   },
 });

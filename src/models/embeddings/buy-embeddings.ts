@@ -4,7 +4,7 @@ import type { EmbeddingList, EmbeddingRail } from '../providers/embedding-rail.t
 import { answerWhole, type Relayed } from '../purchase/answer.ts';
 import { type BuyDeps, buy } from '../purchase/buy.ts';
 import type { Buyer } from '../purchase/buyer.ts';
-import { type KeepFirst, keptFirst } from '../purchase/keep-first.ts';
+import { type KeepFirst, storeBeforeCharge } from '../purchase/keep-first.ts';
 import type { Wanted } from '../purchase/order.ts';
 import { priceInBody } from '../purchase/price-in-usage.ts';
 import { type Offers, planOffers } from '../routing/plan-offers.ts';
@@ -55,7 +55,7 @@ function wantedOf(
         model,
         offers: requireFit(requireOffers(model, offers), body),
         ask: ({ rail, source }, _heldRaw, paymentMethod) =>
-          keptFirst(
+          storeBeforeCharge(
             rail.embed(
               {
                 agentId: spender.agentId,

@@ -4,7 +4,7 @@ import type { Outcome } from '../providers/outcome.ts';
 export type KeepFirst<T> = (delivered: T) => Promise<void>;
 
 /** Resolves with the outcome, after `keep` has stored a delivered one. */
-export async function keptFirst<T>(
+export async function storeBeforeCharge<T>(
   asked: Promise<Outcome<T>>,
   keep: KeepFirst<T> | undefined,
 ): Promise<Outcome<T>> {

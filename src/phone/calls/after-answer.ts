@@ -12,7 +12,7 @@ type AfterAnswerDeps = {
   readonly callTool: (item: ActionItem) => void;
   readonly say: (text: string) => void;
   readonly end: (reason: string) => void;
-  /** Keeps what the brain leaves to the developer, and ends the call. */
+  /** Keeps what the responder leaves to the developer, and ends the call. */
   readonly handOff: (data: string) => void;
   /** Runs `done` once the far side has heard all that was said. */
   readonly afterSpoken: (done: () => void) => void;
@@ -63,7 +63,7 @@ export class AfterAnswer {
     });
   }
 
-  /** A brain that refuses ends the call; a model that fails may be asked once more. */
+  /** A responder that refuses ends the call; a model that fails may be asked once more. */
   #failed(code: string): void {
     if (code === 'llm_refused') {
       this.#deps.end('llm_refused');

@@ -17,7 +17,7 @@ import { transferSeconds } from './actions/transfer-seconds.ts';
 import { watchMachine } from './actions/watch-machine.ts';
 import { watchMedia } from './actions/watch-media.ts';
 import type { Call } from './call.ts';
-import type { Brain, CallDeps } from './call-deps.ts';
+import type { CallDeps, Responder } from './call-deps.ts';
 import type { CallMoney } from './call-money.ts';
 import { admitStream } from './call-store.ts';
 import { findInjected } from './commands/command-store.ts';
@@ -121,7 +121,7 @@ async function openSession(
     giveUp: () => live?.end('inactivity'),
   });
   let spoken = 0;
-  const brain = deps.openBrain(call, {
+  const responder = deps.openResponder(call, {
     traceHeaders: span && (() => (trace?.span ?? span).headers),
   });
   const isNew = call.status === 'pending';
@@ -130,7 +130,7 @@ async function openSession(
   const isCut = !isNew && (await isLastTurnCut(sql, call.callId));
   const opened = await openCall(deps, call, {
     format,
-    brain,
+    responder,
     mayAnnounce: mayAnnounce(history),
     prompt: () => silent.prompt(),
     spoken() {
@@ -139,11 +139,11 @@ async function openSession(
       return taken;
     },
   }).catch((error: unknown) => {
-    brain?.close();
+    responder?.close();
     throw error;
   });
   if (opened.kind !== 'opened') {
-    brain?.close();
+    responder?.close();
     if (opened.kind === 'refused') await endRefused(deps, call, opened);
     return undefined;
   }
@@ -165,7 +165,7 @@ async function openSession(
     notice: money.expectsRecording ? RECORDING_NOTICE : undefined,
     beginMessage: isUngreeted(history) ? (call.options.voice.beginMessage ?? undefined) : undefined,
     interruption: call.options.voice.conversation?.interruption,
-    hearsKeys: brain?.digit !== undefined,
+    hearsKeys: responder?.digit !== undefined,
     suppressesNoise: call.options.voice.conversation?.noiseSuppression === 'on',
     lineLostMs: deps.lineLostMs ?? LIMITS.phone.lineLostMs,
     longestMs: LIMITS.phone.longestCallSeconds * 1_000 - money.lineSeconds() * 1_000,
@@ -185,19 +185,19 @@ async function openSession(
       notAnnounced: recorder.notAnnounced,
       digit(digit) {
         silent.isThere();
-        brain?.digit?.(digit);
+        responder?.digit?.(digit);
       },
       callTool: (item) => tools?.call(item),
       callerSpoke() {
         tools?.callerSpoke();
-        brain?.callerSpoke?.();
+        responder?.callerSpoke?.();
       },
       handOff: (data) => {
         void handOff(deps, call, money, data).then(() => live?.end('agent_ended'));
       },
-      entered: (digits) => brain?.entered?.(digits),
-      interrupted: (heard, heardMs) => brain?.interrupted?.(heard, heardMs),
-      answered: () => brain?.answered?.(),
+      entered: (digits) => responder?.entered?.(digits),
+      interrupted: (heard, heardMs) => responder?.interrupted?.(heard, heardMs),
+      answered: () => responder?.answered?.(),
       detached: () => money.freeze(),
       attached: () => money.unfreeze(),
       over: () => heardOut(),
@@ -205,15 +205,15 @@ async function openSession(
   });
   const opening = live;
   money.followSilence(() => opening.silentMs);
-  if (brain === undefined) tools = openTools(deps, call, live, money.holds);
-  register(deps, { call, live, money, brain, over, turns });
+  if (responder === undefined) tools = openTools(deps, call, live, money.holds);
+  register(deps, { call, live, money, responder, over, turns });
   if (!isNew) await recallTools(deps, call, live);
   watchMachine(deps, call, live, money.answeredBy);
   watchMedia(deps, call, live);
   live.attach(connection);
-  brain?.onManner?.((manner) => live?.setManner(manner));
-  brain?.onPreempted?.(() => live?.preempt());
-  brain?.onUnprompted?.(() => live?.respond());
+  responder?.onManner?.((manner) => live?.setManner(manner));
+  responder?.onPreempted?.(() => live?.preempt());
+  responder?.onUnprompted?.(() => live?.respond());
   const { forwardTo } = call.options;
   // A transfer that came back has left a note.
   if (forwardTo !== undefined && history.length === 0) {
@@ -232,7 +232,7 @@ async function openSession(
 function register(
   deps: CallDeps,
   {
-    brain,
+    responder,
     call,
     live,
     money,
@@ -242,7 +242,7 @@ function register(
     readonly call: Call;
     readonly live: LiveCall;
     readonly money: CallMoney;
-    readonly brain: Brain | undefined;
+    readonly responder: Responder | undefined;
     /** The far side has heard the last words. */
     readonly over: Promise<void>;
     readonly turns: Pick<CallTurns, 'flushed'>;
@@ -256,7 +256,7 @@ function register(
   live.settled
     .then(async () => {
       deps.live.delete(callId);
-      brain?.close();
+      responder?.close();
       await closeCall(deps, { call, live, money, over, turns });
     })
     .catch((err: unknown) => deps.log.error({ err, callId }, 'the end of a call was not written'));

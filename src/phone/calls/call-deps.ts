@@ -21,15 +21,15 @@ import type { CallCounts } from './opening/new-call-store.ts';
 import type { TurnWriter } from './turn-writer.ts';
 
 /** The responder of a call that replaces the catalogue's model: the developer's webhook or ConversationRelay application. */
-export type Brain = {
+export type Responder = {
   readonly llm: Llm;
   readonly digit?: (digit: string) => void;
   /** Digits that it has asked for. */
   readonly entered?: (digits: string) => void;
   readonly interrupted?: (heard: string, heardMs: number) => void;
-  /** Sets the callback by which the brain has the call request an answer; calls it at once where the brain has something to say. */
+  /** Sets the callback by which the responder has the call request an answer; calls it at once where the responder has something to say. */
   readonly onUnprompted?: (callback: () => void) => void;
-  /** Sets the callback that stops the answer in progress, which the brain cuts short by saying something else. */
+  /** Sets the callback that stops the answer in progress, which the responder cuts short by saying something else. */
   readonly onPreempted?: (callback: () => void) => void;
   /** Sets the callback that learns how the caller may cut its answers short, whenever that changes. */
   readonly onManner?: (callback: (manner: AnswerManner) => void) => void;
@@ -41,7 +41,7 @@ export type Brain = {
 };
 
 /** Options of a responder for one call. */
-export type BrainOptions = {
+export type ResponderOptions = {
   /** The headers by which it continues the trace of its call. Undefined: the call is not traced. */
   readonly traceHeaders?: (() => Readonly<Record<string, string>>) | undefined;
 };
@@ -76,12 +76,12 @@ export type CallDeps = VoiceDeps & {
     asked: { readonly url: string; readonly secretVersion: number },
   ) => Promise<InboundAnswer | undefined>;
   /** Undefined: a model of the catalogue answers. */
-  readonly openBrain: (call: Call, options: BrainOptions) => Brain | undefined;
+  readonly openResponder: (call: Call, options: ResponderOptions) => Responder | undefined;
   /** Undefined: the number may be called. */
   readonly refusalOf: (to: string, accountId: string) => Promise<DialRefusal | undefined>;
   /** By what that is judged. */
   readonly dialling: Pick<DiallingPolicy, 'callingHours' | 'countries'>;
-  /** A sound at an address that the brain of a call has named. Rejects where it cannot be played. */
+  /** A sound at an address that the responder of a call has named. Rejects where it cannot be played. */
   readonly openSound: (url: string, signal: AbortSignal) => Promise<CallSound>;
   /** The services of this server that hosted models are offered. */
   readonly services: Pick<ServiceTools, 'offered'>;

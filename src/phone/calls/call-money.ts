@@ -118,7 +118,7 @@ export type CallMoney = {
   readonly followSilence: (silentMs: () => number) => void;
   /** Learns who has answered, which the receipt has. */
   readonly answeredBy: (answeredBy: AnsweredBy) => void;
-  /** Learns what the brain leaves to the developer, which the receipt has. */
+  /** Learns what the responder leaves to the developer, which the receipt has. */
   readonly handedOff: (data: string) => void;
   /**
    * Closes the holds of a call that did not open: nothing is taken, and nothing reported. False: it is not known to be

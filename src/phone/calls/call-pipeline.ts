@@ -40,7 +40,7 @@ export type CallPipelineDeps = Pick<
   /** The bounds of a turn. */
   readonly cap: TurnCap;
   /** The responder that replaces the plan's LLM and is not billed. Undefined: the LLM answers. */
-  readonly brain: Llm | undefined;
+  readonly responder: Llm | undefined;
   /** Words that the voice says as other texts. */
   readonly pronunciations: Parameters<typeof pronouncedTts>[1];
   /** Returns the text for a caller who has fallen silent; empty: none. */
@@ -58,7 +58,7 @@ export type CallPipelineDeps = Pick<
  * the call, and a model of the catalogue at its price there; the transcriber and the TTS behind are the operator's cost.
  */
 export function createCallPipeline(deps: CallPipelineDeps): VoicePipeline {
-  const { brain, cap, meter, plan, source } = deps;
+  const { responder, cap, meter, plan, source } = deps;
   const cascade = createCascadePipeline({
     catalogue: deps.catalogue,
     clock: deps.clock,
@@ -72,11 +72,13 @@ export function createCallPipeline(deps: CallPipelineDeps): VoicePipeline {
     sessionHolds: new BesideOperator(deps.sessionHolds),
     ownKeys: deps.ownKeys,
     holdNameOf: (model, seller) =>
-      brain === undefined && model.id === plan.llm.id ? deps.holdNameOf(model, seller) : OPERATOR,
+      responder === undefined && model.id === plan.llm.id
+        ? deps.holdNameOf(model, seller)
+        : OPERATOR,
   });
   return {
     stt: cascade.stt,
-    llm: createScriptedLlm(brain ?? cascade.llm, deps.prompt),
+    llm: createScriptedLlm(responder ?? cascade.llm, deps.prompt),
     voice: pronouncedTts(cascade.voice, deps.pronunciations),
     transcriberModel: cascade.transcriberModel,
     problemOf: cascade.problemOf,

@@ -27,7 +27,7 @@ export type CallVoice = {
 };
 
 /** Returns true when the developer's webhook or ConversationRelay application answers in place of a model. */
-export const hasOwnBrain = ({ voiceMode, webhookUrl }: CallVoice): boolean =>
+export const hasOwnResponder = ({ voiceMode, webhookUrl }: CallVoice): boolean =>
   voiceMode === 'webhook' && webhookUrl !== null;
 
 /** Orders for a call that an answering machine has answered. */

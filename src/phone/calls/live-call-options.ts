@@ -21,11 +21,11 @@ export type LiveCallEvents = Pick<TurnRecordDeps, 'said' | 'heard' | 'interrupte
   readonly callTool?: (item: ActionItem) => void;
   /** The far side has said something. */
   readonly callerSpoke?: () => void;
-  /** The brain ends the call and leaves this to the developer: `end` is called once it is kept. */
+  /** The responder ends the call and leaves this to the developer: `end` is called once it is kept. */
   readonly handOff?: (data: string) => void;
   /** An answer is over that the far side did not interrupt. */
   readonly answered?: () => void;
-  /** Digits that the brain has asked for. */
+  /** Digits that the responder has asked for. */
   readonly entered?: (digits: string) => void;
   /** The far side has heard the notice, or will not. */
   readonly announced?: () => void;
@@ -47,7 +47,7 @@ export type LiveCallOptions = {
   readonly beginMessage: string | undefined;
   /** Notice of the recording, heard before the greeting. Undefined: nothing is recorded, or the notice was given before. */
   readonly notice?: string | undefined;
-  /** The brain hears each key as it is pressed, and answers it by itself. */
+  /** The responder hears each key as it is pressed, and answers it by itself. */
   readonly hearsKeys?: boolean;
   /** Rules by which the caller's speech interrupts an answer. Absent: the defaults. */
   readonly interruption?: ConversationSettings['interruption'];

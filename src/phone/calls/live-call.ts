@@ -195,7 +195,7 @@ export class LiveCall {
     else this.#handover.gone(connection);
   }
 
-  /** Keeps something in the history that the brain has to know. */
+  /** Keeps something in the history that the responder has to know. */
   note(content: string): void {
     this.#remember({ role: 'user', content });
   }
@@ -220,14 +220,14 @@ export class LiveCall {
     this.#session.respond(scriptedAnswer(this.#session.config, text));
   }
 
-  /** Lets the answer of a brain begin that was not asked. */
+  /** Lets the answer of a responder begin that was not asked. */
   respond(): void {
     if (this.actions.isMuted) return;
     const { config } = this.#session;
     this.#session.respond({ config, metadata: {}, isInConversation: true });
   }
 
-  /** Lets the brain answer: at once, or after the notice that the call is recorded, where that is still being said. */
+  /** Lets the responder answer: at once, or after the notice that the call is recorded, where that is still being said. */
   respondAfterNotice(): void {
     if (this.#announcement.isOpen) this.#announcement.asked();
     else this.respond();
@@ -246,12 +246,12 @@ export class LiveCall {
     return played;
   }
 
-  /** The brain says how its latest answer may be cut short. */
+  /** The responder says how its latest answer may be cut short. */
   setManner(manner: AnswerManner): void {
     this.#manner = manner;
   }
 
-  /** The brain cuts its own answer short. */
+  /** The responder cuts its own answer short. */
   preempt(): void {
     if (this.#isAnswering || this.line.isPlaying) this.cutShort();
   }

@@ -17,7 +17,7 @@ import { CALL_TOOLS, STOP_RECORDING_TOOL } from '../voice/call-actions.ts';
 import { turnDetectionOf } from '../voice/tuning/turn-settings.ts';
 import { findWallet } from './account-store.ts';
 import type { Call } from './call.ts';
-import type { Brain, CallDeps } from './call-deps.ts';
+import type { CallDeps, Responder } from './call-deps.ts';
 import { callStarted } from './call-events.ts';
 import {
   type CallMoney,
@@ -50,7 +50,7 @@ const refusedFor = (reason: SessionEndReason) =>
 
 export type CallParts = {
   readonly format: SoundFormat;
-  readonly brain: Brain | undefined;
+  readonly responder: Responder | undefined;
   /** By what was said by now, the far side may still be told that the call is recorded. */
   readonly mayAnnounce: boolean;
   /** Returns the text for a caller who has fallen silent; empty: none. */
@@ -135,16 +135,16 @@ async function openVoice(
 async function openVoiceAt(
   deps: CallDeps,
   call: Call,
-  { brain, format, money, prompt, spoken }: CallParts & { readonly money: CallMoney },
+  { responder, format, money, prompt, spoken }: CallParts & { readonly money: CallMoney },
   place: EnginePlace | undefined,
 ): Promise<OpenedCall> {
   const engines = deps.enginesOf(call.agentId);
-  const plan = planVoice(deps, call.options.voice, brain !== undefined);
+  const plan = planVoice(deps, call.options.voice, responder !== undefined);
   const { accountId } = call;
   const { providerKeys } = deps.cascades;
   const buyer = { accountId, providerKey: undefined };
   const ownKeys = await openOwnKeys({ ...deps, providerKeys }, [plan.llm], buyer);
-  const wanted = fittingVoice(plan, configOf(deps, call, format, brain !== undefined));
+  const wanted = fittingVoice(plan, configOf(deps, call, format, responder !== undefined));
   const cap = turnCapOf(plan);
   const pipeline = createCallPipeline({
     catalogue: deps.catalogue,
@@ -157,7 +157,7 @@ async function openVoiceAt(
     plan,
     ownKeys,
     cap,
-    brain: brain?.llm,
+    responder: responder?.llm,
     pronunciations: call.options.voice.conversation?.voiceTuning?.pronunciations ?? [],
     prompt,
     source: phoneSource(call),
@@ -225,7 +225,7 @@ function configOf(
   deps: Pick<CallDeps, 'services'>,
   call: Call,
   format: SoundFormat,
-  hasBrain: boolean,
+  hasResponder: boolean,
 ): SessionConfig {
   const { conversation = {}, systemPrompt, voice } = call.options.voice;
   const { keyterms, voiceTuning } = conversation;
@@ -242,7 +242,7 @@ function configOf(
     transcriptionModel: DEFAULT_CONFIG.transcriptionModel,
     transcriptionLanguage: DEFAULT_CONFIG.transcriptionLanguage,
     transcriptionPrompt: keyterms?.join(', ') ?? DEFAULT_CONFIG.transcriptionPrompt,
-    tools: hasBrain ? [] : toolsOf(deps, call),
+    tools: hasResponder ? [] : toolsOf(deps, call),
     toolChoice: DEFAULT_CONFIG.toolChoice,
     maxOutputTokens: DEFAULT_CONFIG.maxOutputTokens,
   };

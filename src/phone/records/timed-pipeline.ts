@@ -11,7 +11,7 @@ import type { LatencyChain } from './turn-latency.ts';
 
 type Chain = Pick<LatencyChain, 'token' | 'audio'>;
 
-/** The same pipeline, which tells when the brain and the TTS have something to give. */
+/** The same pipeline, which tells when the responder and the TTS have something to give. */
 export const timedPipeline = (pipeline: VoicePipeline, chain: Chain): VoicePipeline => ({
   stt: (config) => pipeline.stt(config),
   llm: timedLlm(pipeline.llm, chain),

@@ -64,7 +64,7 @@ export class LatencyChain {
     this.#audioMs = undefined;
   }
 
-  /** The brain has said something. Only the first time of an answer counts. */
+  /** The responder has said something. Only the first time of an answer counts. */
   token(): void {
     if (this.#tokenMs !== undefined) return;
     this.#tokenMs = this.#clock.monotonicMs();

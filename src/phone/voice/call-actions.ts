@@ -70,7 +70,7 @@ export type ReadCallAction =
   /** It names an action, and its arguments do not fit. `message` is for the model. */
   | { readonly kind: 'malformed'; readonly name: string; readonly message: string };
 
-/** Reads a function call of the brain. Undefined: it names no action of a call. Never throws. */
+/** Reads a function call of the responder. Undefined: it names no action of a call. Never throws. */
 export function readCallAction({
   argumentsJson,
   name,

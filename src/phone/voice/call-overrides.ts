@@ -3,7 +3,7 @@ import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { isStorable } from '../../kernel/storable.ts';
 import type { Catalogue } from '../../models/catalogue/catalogue.ts';
-import { type CallValues, type CallVoice, hasOwnBrain } from '../calls/call.ts';
+import { type CallValues, type CallVoice, hasOwnResponder } from '../calls/call.ts';
 import {
   overrideVoice,
   readVoiceOverrides,
@@ -76,7 +76,7 @@ export function voiceOfCall<V extends CallVoice>(
   settings: V,
   { model, texts, variables, voice }: CallOverrides,
 ): V {
-  if (hasOwnBrain(settings) && (model !== undefined || texts.systemPrompt !== undefined)) {
+  if (hasOwnResponder(settings) && (model !== undefined || texts.systemPrompt !== undefined)) {
     const member = model === undefined ? 'systemPrompt' : 'model';
     throw errors.phone.invalidVoice(
       `${member}: a webhook or an application answers the calls of this agent. Leave it out.`,

@@ -1,6 +1,6 @@
 import type { CallValues } from '../calls/call.ts';
 
-/** A call as its brain knows it. */
+/** A call as its responder knows it. */
 export type CallParties = {
   readonly callId: string;
   readonly from: string;
@@ -14,6 +14,6 @@ export type CallParties = {
 /** Rules for interrupting the latest answer of a responder. */
 export type AnswerManner = {
   readonly mayBeInterrupted: boolean;
-  /** It has said all for now: nothing is interrupted, though the brain may still go on with it. */
+  /** It has said all for now: nothing is interrupted, though the responder may still go on with it. */
   readonly isResting: boolean;
 };

@@ -15,13 +15,13 @@ export type GatherRules = {
 
 export type EnteredKeys = {
   readonly digits: string;
-  /** A brain has asked for them. */
+  /** A responder has asked for them. */
   readonly isGathered: boolean;
   readonly isSensitive: boolean;
 };
 
 /**
- * Gathers keys that are pressed one after another; a pause or `#` ends an entry. A brain may ask for one entry by its own
+ * Gathers keys that are pressed one after another; a pause or `#` ends an entry. A responder may ask for one entry by its own
  * rules. Where its length ends that entry, the keys that follow it are dropped until the keypad rests: the caller does not
  * know yet that it is complete.
  */

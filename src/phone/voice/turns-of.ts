@@ -8,7 +8,7 @@ export type Turn = {
 };
 
 /** Returns the turns of a conversation, oldest first, without those that have no words. */
-export function turnsOf(items: readonly ConversationItem[]): readonly Turn[] {
+export function spokenTurns(items: readonly ConversationItem[]): readonly Turn[] {
   return items.flatMap((item) => {
     if (item.type !== 'message' || item.role === 'system') return [];
     const content = item.content.map(partText).join(' ').trim();

@@ -139,7 +139,7 @@ it('in the same process a verdict is heard at once', async () => {
   expect(over).toEqual(['voicemail_reached']);
 });
 
-it('a call whose carrier stops the stream and then refuses the transfer comes back, and its brain learns that', async () => {
+it('a call whose carrier stops the stream and then refuses the transfer comes back, and its responder learns that', async () => {
   const { call, callId, carrierCallId, connection, over, own, passes, says, answers, prompt } =
     await twoProcesses();
   await passes(1_000);

@@ -6,7 +6,7 @@ import { directCall, hearCarrier } from '../../../src/phone/calls/hear-carrier.t
 import { receiveCall } from '../../../src/phone/calls/receive-call.ts';
 import type { CarrierStatus } from '../../../src/phone/carriers/carrier.ts';
 import { createSuspensions } from '../../../src/phone/suspensions/suspensions.ts';
-import { openBrain } from '../../../src/phone/voice/open-brain.ts';
+import { openResponder } from '../../../src/phone/voice/open-responder.ts';
 import { startCallWorld } from '../../support/call-world.ts';
 
 let world: Awaited<ReturnType<typeof startCallWorld>>;
@@ -293,14 +293,14 @@ describe('a call from outside', () => {
   });
 });
 
-it('an agent in hosted mode has no brain of its own', async () => {
+it('an agent in hosted mode has no responder of its own', async () => {
   const { callId } = await world.call(await world.agent());
   const [row] = await world.sql<
     { options: never }[]
   >`select options from calls where id = ${callId}`;
   const call = { callId, options: row?.options } as never;
   expect(
-    openBrain(
+    openResponder(
       { ...world.deps, client: {} as never, guard: {} as never, line: {} as never },
       call,
       {},

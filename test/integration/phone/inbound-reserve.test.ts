@@ -18,7 +18,7 @@ afterAll(() => world[Symbol.asyncDispose]());
 
 const PARTS = {
   format: { encoding: 'mulaw', sampleRateHz: 8_000 },
-  brain: undefined,
+  responder: undefined,
   prompt: () => '',
   spoken: () => ({ characters: 0, seconds: 0 }),
 } as never;

@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { createWebhookLlm } from '../../../src/phone/voice/webhook/webhook-llm.ts';
-import { brainRequest, failureCode, wholeReply, wordsOf } from '../../support/brain-request.ts';
 import { guardedClient } from '../../support/guarded.ts';
+import {
+  failureCode,
+  responderRequest,
+  wholeReply,
+  wordsOf,
+} from '../../support/responder-request.ts';
 import { said } from '../../support/said.ts';
 import { startVoiceWebhook } from '../../support/voice-webhook.ts';
 
@@ -21,7 +26,7 @@ async function world({ answerMs = 5_000, allowLocalhost = true } = {}) {
   return {
     webhook,
     llm: createWebhookLlm(deps, { ...CALL, url: webhook.url }),
-    brainAt: (url: string) => createWebhookLlm(deps, { ...CALL, url }),
+    responderAt: (url: string) => createWebhookLlm(deps, { ...CALL, url }),
     async [Symbol.asyncDispose]() {
       await client[Symbol.asyncDispose]();
       await webhook[Symbol.asyncDispose]();
@@ -29,10 +34,10 @@ async function world({ answerMs = 5_000, allowLocalhost = true } = {}) {
   };
 }
 
-describe('a voice webhook as the brain of a call', () => {
+describe('a voice webhook as the responder of a call', () => {
   it('gets each utterance as one POST without credentials', async () => {
     await using w = await world();
-    const reply = w.llm.reply(brainRequest(HI));
+    const reply = w.llm.reply(responderRequest(HI));
     const pieces = wholeReply(reply);
     const { body, request, response } = await w.webhook.next();
     response.end('{"text":"Hello there"}');
@@ -46,7 +51,7 @@ describe('a voice webhook as the brain of a call', () => {
 
   it('is heard from its first final line on, while the rest is still being written', async () => {
     await using w = await world();
-    const reply = w.llm.reply(brainRequest(HI));
+    const reply = w.llm.reply(responderRequest(HI));
     const first = reply.next();
     const asked = await w.webhook.next();
     asked.say({ text: 'hm', interim: true }, { text: 'One moment.' });
@@ -61,7 +66,7 @@ describe('a voice webhook as the brain of a call', () => {
 
   it('is heard whole where a character comes in two pieces', async () => {
     await using w = await world();
-    const reply = w.llm.reply(brainRequest(HI));
+    const reply = w.llm.reply(responderRequest(HI));
     const first = reply.next();
     const { response } = await w.webhook.next();
     const bytes = Buffer.from('{"text":"Grüße"}\r\n');
@@ -78,7 +83,7 @@ describe('a voice webhook as the brain of a call', () => {
     ['a body without a readable line', 200, '<html>\n</html>\n', 'nothing'],
   ])('refuses the call with %s', async (_, status, body, message) => {
     await using w = await world();
-    const failure = failureCode(w.llm.reply(brainRequest(HI)));
+    const failure = failureCode(w.llm.reply(responderRequest(HI)));
     const { response } = await w.webhook.next();
     response.writeHead(status, { location: `${w.webhook.url}&again` }).end(body);
     expect(await failure).toMatch(new RegExp(`^llm_refused: .*${message}`));
@@ -87,7 +92,7 @@ describe('a voice webhook as the brain of a call', () => {
 
   it('refuses the call when the answer takes too long to begin', async () => {
     await using w = await world({ answerMs: 60 });
-    const failure = failureCode(w.llm.reply(brainRequest(HI)));
+    const failure = failureCode(w.llm.reply(responderRequest(HI)));
     const asked = await w.webhook.next();
     expect(await failure).toMatch(/^llm_refused: .*too long/);
     await asked.gone;
@@ -95,7 +100,7 @@ describe('a voice webhook as the brain of a call', () => {
 
   it('refuses the call when an answer that has begun does not end in time, drip by drip', async () => {
     await using w = await world({ answerMs: 150 });
-    const failure = failureCode(w.llm.reply(brainRequest(HI)));
+    const failure = failureCode(w.llm.reply(responderRequest(HI)));
     const { response, gone } = await w.webhook.next();
     response.writeHead(200);
     const drip = setInterval(() => response.write('\n'), 20);
@@ -106,7 +111,7 @@ describe('a voice webhook as the brain of a call', () => {
 
   it('refuses the call when the connection breaks, and asks no second time', async () => {
     await using w = await world();
-    const failure = failureCode(w.llm.reply(brainRequest(HI)));
+    const failure = failureCode(w.llm.reply(responderRequest(HI)));
     const asked = await w.webhook.next();
     asked.say({ text: 'Hello' });
     asked.response.socket?.resetAndDestroy();
@@ -117,11 +122,11 @@ describe('a voice webhook as the brain of a call', () => {
   it('refuses the call where nothing listens, and where the address may not be called', async () => {
     await using w = await world();
     await using shut = await world({ allowLocalhost: false });
-    const nowhere = w.brainAt('http://127.0.0.1:9/');
-    const unused = w.brainAt('http://127.0.0.1:39999/');
+    const nowhere = w.responderAt('http://127.0.0.1:9/');
+    const unused = w.responderAt('http://127.0.0.1:39999/');
     const local = shut.llm;
     for (const llm of [nowhere, unused, local]) {
-      expect(await failureCode(llm.reply(brainRequest(HI)))).toMatch(/^llm_refused: /);
+      expect(await failureCode(llm.reply(responderRequest(HI)))).toMatch(/^llm_refused: /);
     }
     expect(shut.webhook.asked).toEqual([]);
   });
@@ -129,7 +134,7 @@ describe('a voice webhook as the brain of a call', () => {
   it('ends the connection at once when the caller interrupts', async () => {
     await using w = await world();
     const stopping = new AbortController();
-    const reply = w.llm.reply(brainRequest(HI, stopping.signal));
+    const reply = w.llm.reply(responderRequest(HI, stopping.signal));
     const first = reply.next();
     const asked = await w.webhook.next();
     asked.say({ text: 'A long story begins.' });
@@ -142,7 +147,7 @@ describe('a voice webhook as the brain of a call', () => {
 
   it('speaks what came within the first 64 KiB of an answer without end', async () => {
     await using w = await world();
-    const pieces = wholeReply(w.llm.reply(brainRequest(HI)));
+    const pieces = wholeReply(w.llm.reply(responderRequest(HI)));
     const { gone, response, say } = await w.webhook.next();
     say({ text: 'Hello' });
     response.write(' '.repeat(70_000));
@@ -152,7 +157,7 @@ describe('a voice webhook as the brain of a call', () => {
 
   it('is not asked where the caller has said nothing new', async () => {
     await using w = await world();
-    const silent = brainRequest([said('user', 'Hi'), said('assistant', 'Hello')]);
+    const silent = responderRequest([said('user', 'Hi'), said('assistant', 'Hello')]);
     expect(await wholeReply(w.llm.reply(silent))).toEqual([]);
     expect(w.webhook.asked).toEqual([]);
   });

@@ -71,7 +71,7 @@ describe('a call', () => {
       [opened, gone('completed'), session('call_ended')],
       'completed call_ended',
     ],
-    ['ended by its brain', [opened, session('agent_ended')], 'completed agent_ended'],
+    ['ended by its responder', [opened, session('agent_ended')], 'completed agent_ended'],
     ['out of money', [opened, session('reserve_exhausted')], 'completed reserve_exhausted'],
     ['too long', [opened, session('max_duration')], 'completed max_duration'],
     ['without an answer of its backend', [opened, session('llm_refused')], 'completed llm_refused'],

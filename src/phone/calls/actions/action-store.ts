@@ -34,12 +34,12 @@ export async function findTransferSummary(sql: Sql, callId: string): Promise<str
   return row?.transfer_summary ?? null;
 }
 
-/** Stores what the brain of a call leaves to its developer. */
+/** Stores what the responder of a call leaves to its developer. */
 export async function noteHandoff(sql: Sql, callId: string, data: string): Promise<void> {
   await sql`update calls set handoff_data = ${data} where id = ${callId}`;
 }
 
-/** Adds a note for the brain to what was said, unless it is the last one already, as where a callback comes twice. */
+/** Adds a note for the responder to what was said, unless it is the last one already, as where a callback comes twice. */
 export async function addNote(sql: Sql, callId: string, content: string): Promise<void> {
   await sql`
     insert into call_turns (call_id, seq, role, content)

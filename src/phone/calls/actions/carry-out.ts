@@ -177,7 +177,7 @@ function rulesOf(action: Action<'gather_digits'>): GatherRules {
   };
 }
 
-/** Hears and speaks another language. One that the models of the call do not have changes nothing, and the brain learns that. */
+/** Hears and speaks another language. One that the models of the call do not have changes nothing, and the responder learns that. */
 async function setLanguage(
   { actions, call: { callId }, deps: { catalogue, log, models } }: Acted,
   { language }: Action<'set_language'>,

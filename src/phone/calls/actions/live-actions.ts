@@ -25,11 +25,11 @@ export const NOT_REACHED = 'I could not reach that person.';
 
 /** The conversation that actions are a part of. */
 export interface ActedCall {
-  /** Keeps something in the history that the brain has to know. */
+  /** Keeps something in the history that the responder has to know. */
   note(text: string): void;
   /** Says a text as it is. */
   say(text: string): void;
-  /** Asks the brain. */
+  /** Asks the responder. */
   respond(): void;
   /** Stops what is being said, and keeps what was heard of it. */
   cutShort(): void;
@@ -48,9 +48,9 @@ export type LiveParts = {
   readonly announcement: Pick<Announcement, 'asked' | 'isOpen'>;
   readonly pipeline: Pick<VoicePipeline, 'problemOf'>;
   readonly call: ActedCall;
-  /** Digits that the brain has asked for, before it is asked with the note of them. */
+  /** Digits that the responder has asked for, before it is asked with the note of them. */
   readonly entered: (digits: string) => void;
-  /** The brain answers each key by itself, so that the end of an entry interrupts no answer. */
+  /** The responder answers each key by itself, so that the end of an entry interrupts no answer. */
   readonly hearsKeys?: boolean | undefined;
 };
 
@@ -109,7 +109,7 @@ export class LiveActions {
   }
 
   /**
-   * Gathers the next keys by these rules, and then asks the brain with them. `over` runs once, when the caller presses no
+   * Gathers the next keys by these rules, and then asks the responder with them. `over` runs once, when the caller presses no
    * more keys that may belong to them.
    */
   gather(rules: GatherRules, over: () => void): void {

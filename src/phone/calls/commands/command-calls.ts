@@ -2,7 +2,7 @@ import { errors } from '../../../kernel/errors.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { Worker } from '../../../kernel/schedule.ts';
 import { E164 } from '../../e164.ts';
-import { type Call, hasOwnBrain } from '../call.ts';
+import { type Call, hasOwnResponder } from '../call.ts';
 import type { CallDeps } from '../call-deps.ts';
 import { addCommand, takeCommands } from './command-store.ts';
 import type { LiveCommand } from './live-command.ts';
@@ -21,7 +21,7 @@ export async function commandCall(
   const { callId, options, status } = call;
   if (status === 'pending' && !call.terminal) throw errors.phone.callNotAnswered();
   if (status !== 'in_progress') throw errors.phone.callOver();
-  if (command.kind === 'inject' && hasOwnBrain(options.voice)) {
+  if (command.kind === 'inject' && hasOwnResponder(options.voice)) {
     throw errors.phone.injectUnavailable();
   }
   if (command.kind === 'transfer') await requireTarget(deps, call, command.to);

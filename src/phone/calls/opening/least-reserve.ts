@@ -10,7 +10,7 @@ import { bindModel } from '../../../voice/cascade/model-binding.ts';
 import { openOwnKeys } from '../../../voice/cascade/own-keys.ts';
 import type { CascadePlan } from '../../../voice/cascade/plan-cascade.ts';
 import { minuteRaw } from '../../rate-card.ts';
-import { type Call, hasOwnBrain, lineOf } from '../call.ts';
+import { type Call, hasOwnResponder, lineOf } from '../call.ts';
 import type { CallDeps } from '../call-deps.ts';
 import { CallMeter } from '../call-meter.ts';
 import { turnOfLineRaw } from '../call-pipeline.ts';
@@ -38,14 +38,14 @@ export async function leastReserve(
   const { options, rates } = call;
   const line = lineOf(call);
   const leastRaw = minuteRaw(rates, line, options.isRecorded);
-  const hasBrain = hasOwnBrain(options.voice);
+  const hasResponder = hasOwnResponder(options.voice);
   try {
-    const plan = planVoice(deps, options.voice, hasBrain);
+    const plan = planVoice(deps, options.voice, hasResponder);
     const cap = turnCapOf(plan);
     const meter = new CallMeter({ card: rates, line, expectsRecording: options.isRecorded });
     const outputTokens = Math.min(LIMITS.leastOutputTokens, cap.outputTokens);
     const ofLineRaw = turnOfLineRaw(meter, cap, { lineSeconds: OPENING_SECONDS, outputTokens });
-    const ofModelRaw = hasBrain ? 0n : await answerRaw(deps, plan, { ...call, outputTokens });
+    const ofModelRaw = hasResponder ? 0n : await answerRaw(deps, plan, { ...call, outputTokens });
     return {
       raw: maxRaw(ofLineRaw + ofModelRaw, leastRaw),
       answer: { raw: ofModelRaw, destination: destinationOf(plan.llm.id) },

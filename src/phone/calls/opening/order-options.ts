@@ -3,7 +3,7 @@ import { LIMITS } from '../../../kernel/limits.ts';
 import type { Spender } from '../../../ledger/rules/requests.ts';
 import { problemOfSchema } from '../../records/analysis/analysis-schema.ts';
 import { type CallOverrides, filled, voiceOfCall } from '../../voice/call-overrides.ts';
-import { type BatchPlace, type CallOptions, hasOwnBrain, type OnMachine } from '../call.ts';
+import { type BatchPlace, type CallOptions, hasOwnResponder, type OnMachine } from '../call.ts';
 import type { CallDeps } from '../call-deps.ts';
 import { unsoldModel } from './plan-voice.ts';
 
@@ -77,5 +77,5 @@ function requireAnalysis(analysis: CallOrder['analysis'], voice: CallOptions['vo
   if (typeof analysis !== 'object') return;
   const problem = problemOfSchema(analysis.schema);
   if (problem !== undefined) throw errors.phone.invalidAnalysis(problem);
-  if (hasOwnBrain(voice)) throw errors.phone.analysisNeedsModel();
+  if (hasOwnResponder(voice)) throw errors.phone.analysisNeedsModel();
 }

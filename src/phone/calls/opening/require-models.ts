@@ -17,7 +17,7 @@ export function requireCallModels(
   >,
 ): void {
   try {
-    const plan = planVoice(deps, WITH_BRAIN, true);
+    const plan = planVoice(deps, WITH_RESPONDER, true);
     createCascadePipeline({ ...deps, ...UNPAID, trace: undefined, plan });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
@@ -26,7 +26,7 @@ export function requireCallModels(
   }
 }
 
-const WITH_BRAIN = {
+const WITH_RESPONDER = {
   voiceMode: 'webhook',
   systemPrompt: null,
   beginMessage: null,

@@ -12,7 +12,7 @@ import {
 import type { AnswerManner } from '../call-parties.ts';
 import { NO_TOKENS } from '../no-tokens.ts';
 import { isNote } from '../notes.ts';
-import { type Turn, turnsOf } from '../turns-of.ts';
+import { spokenTurns, type Turn } from '../turns-of.ts';
 import { RelayLink, type RelayLinkDeps } from './relay-link.ts';
 import type { RelayMessage } from './relay-message.ts';
 import { RelayQueue } from './relay-queue.ts';
@@ -20,7 +20,7 @@ import { type RelayCall, relaySetup } from './relay-setup.ts';
 
 export type RelayLlmDeps = RelayLinkDeps & { readonly random: Random };
 
-/** An application that speaks ConversationRelay, as the brain of one call. */
+/** An application that speaks ConversationRelay, as the responder of one call. */
 export interface RelayLlm extends Llm {
   /** The caller has pressed a key. */
   dtmf(digit: string): void;
@@ -174,7 +174,7 @@ class RelaySession implements RelayLlm {
 
   /** Returns the caller's words since the last answer that were not sent to the application yet, without notes. */
   #unsentWords(items: readonly ConversationItem[]): string | undefined {
-    const turns = turnsOf(items);
+    const turns = spokenTurns(items);
     const from = turns.findLastIndex(({ role }) => role === 'assistant') + 1;
     const asked: readonly Turn[] = turns.slice(from).filter(({ content }) => !isNote(content));
     const unsent = asked.filter(({ id }) => !this.#sentIds.has(id));

@@ -23,7 +23,7 @@ export type WebhookLlmDeps = {
   readonly answerMs?: number;
 };
 
-/** A developer's webhook as the brain of one call. */
+/** A developer's webhook as the responder of one call. */
 export interface WebhookLlm extends Llm {
   /** Keeps digits for the next request, which has them once. */
   entered(digits: string): void;

@@ -2,7 +2,7 @@ import { LIMITS } from '../../../kernel/limits.ts';
 import type { ConversationItem } from '../../../voice/session/conversation.ts';
 import { joinUtterances } from '../../../voice/session/turns/turn-so-far.ts';
 import type { CallParties } from '../call-parties.ts';
-import { turnsOf } from '../turns-of.ts';
+import { spokenTurns } from '../turns-of.ts';
 
 /**
  * Returns the body of a request to a voice webhook: the caller's words since the last answer, the turns before them, and
@@ -13,7 +13,7 @@ export function webhookRequest(
   items: readonly ConversationItem[],
   digits?: string,
 ): string | undefined {
-  const turns = turnsOf(joinUtterances(items));
+  const turns = spokenTurns(joinUtterances(items));
   const last = turns.at(-1);
   if (last?.role !== 'user') return undefined;
   const history = turns.slice(0, -1).slice(-LIMITS.phone.webhookHistoryTurns);

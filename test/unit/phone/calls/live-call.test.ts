@@ -154,7 +154,7 @@ describe('a live call', () => {
     expect(callee.heardMs()).toBe(800);
   });
 
-  it('gives keys that are pressed to its brain as one entry', async () => {
+  it('gives keys that are pressed to its responder as one entry', async () => {
     const { call, engines, passes, prompt } = await phoneCall();
     for (const digit of '12#') call.media({ kind: 'digit', digit });
     await passes(200);

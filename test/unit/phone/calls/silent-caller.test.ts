@@ -90,7 +90,7 @@ async function givingUp() {
   return { ...phone, ended, press };
 }
 
-it('a caller who looks for what they are to key in is asked nothing, and neither is the brain', async () => {
+it('a caller who looks for what they are to key in is asked nothing, and neither is the responder', async () => {
   const { answers, call, engines, passes, press, prompt, spoken } = await givingUp();
   answers('Right.');
   call.actions.gather(GATHER, () => {});

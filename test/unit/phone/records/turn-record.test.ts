@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createMetrics } from '../../../../src/http/server/metrics.ts';
 import { phoneCall } from '../../../support/phone-line.ts';
 
-/** A call in which recognition, the brain and the TTS take their time. */
+/** A call in which recognition, the responder and the TTS take their time. */
 async function slowCall() {
   const registry = createMetrics({ withProcess: false });
   const phone = await phoneCall({ beginMessage: 'Hello there.', metrics: registry });

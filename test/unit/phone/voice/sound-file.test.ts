@@ -41,7 +41,7 @@ function client(status: number, body: Uint8Array) {
 
 const { signal } = new AbortController();
 
-describe('a sound that a brain names', () => {
+describe('a sound that a responder names', () => {
   it('is fetched once, within its bounds, and decoded at its own rate', async () => {
     const { asked, guarded } = client(200, wav(500));
     const sound = await fetchSound(guarded, 'https://a.example/hold.wav', signal);

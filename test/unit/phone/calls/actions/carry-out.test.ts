@@ -107,7 +107,7 @@ it('a transfer without a summary erases that of an earlier one', async () => {
   expect(asked).toEqual([`transfer ${TO} 840 false`]);
 });
 
-it('a transfer that the carrier refuses is told to the caller and to the brain', async () => {
+it('a transfer that the carrier refuses is told to the caller and to the responder', async () => {
   const { act, answers, call, passes, prompt, says, warned } = await acted({
     async transfer() {
       throw new CarrierFailed('refused', 'no');
@@ -181,7 +181,7 @@ it('while sensitive keys are gathered a recorded call is not recorded', async ()
   expect(asked).toEqual(['pause', 'resume']);
 });
 
-it('a language that the models do not speak changes nothing, and the brain learns it', async () => {
+it('a language that the models do not speak changes nothing, and the responder learns it', async () => {
   const { act, answers, call, prompt, says, warned } = await acted();
   await act({ name: 'set_language', language: 'es-ES' });
   await act({ name: 'set_language', language: 'en-GB' });
@@ -195,7 +195,7 @@ it('a language that the models do not speak changes nothing, and the brain learn
   ]);
 });
 
-it('sensitive keys are not gathered while the carrier may record them, and the brain learns that', async () => {
+it('sensitive keys are not gathered while the carrier may record them, and the responder learns that', async () => {
   const { act, answers, call, passes, prompt, warned } = await acted({ pauseFails: true });
   answers('Then tell me.');
   await act({ name: 'gather_digits', sensitive: true });

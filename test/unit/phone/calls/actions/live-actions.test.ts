@@ -78,7 +78,7 @@ describe('what is left to a machine', () => {
 });
 
 describe('gathered keys', () => {
-  it('reach the brain once they are complete, by the rules that it has named', async () => {
+  it('reach the responder once they are complete, by the rules that it has named', async () => {
     const entered: string[] = [];
     const world = await phoneCall(events({ entered: (digits) => entered.push(digits) }));
     world.call.actions.gather({ ...GATHER, maxDigits: 4 }, () => {});
@@ -91,7 +91,7 @@ describe('gathered keys', () => {
     expect(entered).toEqual(['1234']);
   });
 
-  it('that are sensitive are counted in the history, and told to a brain of the own alone', async () => {
+  it('that are sensitive are counted in the history, and told to a responder of the own alone', async () => {
     const entered: string[] = [];
     const world = await phoneCall(events({ entered: (digits) => entered.push(digits) }));
     world.call.actions.gather({ ...GATHER, isSensitive: true }, () => {});
@@ -151,7 +151,7 @@ it('keys that were asked for are over once, also where they are replaced or the 
 });
 
 describe('a transfer', () => {
-  it('that fails brings the call back: the caller and the brain learn that nobody was reached', async () => {
+  it('that fails brings the call back: the caller and the responder learn that nobody was reached', async () => {
     const detached: string[] = [];
     const world = await phoneCall(events({ detached: () => detached.push('detached') }));
     const { answers, call, line, over, passes, prompt, says } = world;

@@ -15,7 +15,7 @@ const piece = (name: string, args: object): LlmPiece => ({
   argumentsJson: JSON.stringify(args),
 });
 
-/** A call whose brain answers with these words, digits and the end. `sent`: the carrier has the digits. */
+/** A call whose responder answers with these words, digits and the end. `sent`: the carrier has the digits. */
 async function goodbyeWithDigits(
   words: string,
   sent: (call: Awaited<ReturnType<typeof phoneCall>>['call']) => void = () => {},
@@ -24,7 +24,7 @@ async function goodbyeWithDigits(
   const pieces = [...said, piece('send_digits', { digits: DIGITS }), piece('end_call', {})];
   const asked: string[] = [];
   const world: Awaited<ReturnType<typeof phoneCall>> = await phoneCall({
-    brainOf: () => ({
+    responderOf: () => ({
       llm: {
         reply: () => ({
           next: async () => pieces.shift(),

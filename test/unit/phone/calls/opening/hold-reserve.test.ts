@@ -70,7 +70,7 @@ async function answered(balanceRaw: bigint, more: Partial<Call> = {}) {
     plan,
     cap,
     ownKeys: NO_OWN_KEYS,
-    brain: undefined,
+    responder: undefined,
     prompt: () => '',
     source: phoneSource(call),
     spender: spenderOf(call),
@@ -109,15 +109,15 @@ describe('the reserve of a call from outside', () => {
     );
   });
 
-  it('pays for a minute, and for a model unless the developer’s own brain answers; nobody knows it of one that is not sold', async () => {
+  it('pays for a minute, and for a model unless the developer’s own responder answers; nobody knows it of one that is not sold', async () => {
     const { options } = aCall();
     const voice = { ...options.voice, voiceMode: 'webhook', webhookUrl: 'https://a.test' } as const;
     const least = async (more: object) =>
       (await leastReserve(world.deps, aCall({ options: { ...options, ...more } })))?.raw;
     const line = { direction: 'inbound', detectsMachine: false } as const;
-    const ofBrainRaw = await least({ voice });
-    expect(ofBrainRaw).toBeGreaterThanOrEqual(minuteRaw(RATE_CARD, line, false));
-    expect(await leastRaw()).toBeGreaterThan(ofBrainRaw ?? 0n);
+    const ofResponderRaw = await least({ voice });
+    expect(ofResponderRaw).toBeGreaterThanOrEqual(minuteRaw(RATE_CARD, line, false));
+    expect(await leastRaw()).toBeGreaterThan(ofResponderRaw ?? 0n);
     expect(await least({ voice: { ...options.voice, model: 'gone/talker' } })).toBeUndefined();
   });
 });

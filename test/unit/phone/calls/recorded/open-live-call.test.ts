@@ -121,7 +121,7 @@ it('a call is found to differ where a message, an event or an arrival of its rec
   expect((await replayed({ ...tape, arrivals })).difference).toBeDefined();
 });
 
-it('the recording of a call is the same whatever its sensitive digits are, which the brain alone gets', async () => {
+it('the recording of a call is the same whatever its sensitive digits are, which the responder alone gets', async () => {
   const first = await recorded({ secret: '4929' });
   const second = await recorded({ secret: '1377' });
   expect(first.entered).toEqual(['4929']);

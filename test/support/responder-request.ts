@@ -8,7 +8,7 @@ import {
 } from '../../src/voice/session/voice-pipeline.ts';
 
 /** A request for an answer to these items. */
-export const brainRequest = (
+export const responderRequest = (
   items: readonly ConversationItem[],
   signal: AbortSignal = new AbortController().signal,
 ): LlmRequest => ({ config: DEFAULT_CONFIG, items, outputCap: 1_000, signal });

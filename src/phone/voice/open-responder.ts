@@ -1,6 +1,6 @@
 import type { GuardedClient } from '../../platform/egress/guarded-client.ts';
 import type { Call } from '../calls/call.ts';
-import type { Brain, BrainOptions } from '../calls/call-deps.ts';
+import type { Responder, ResponderOptions } from '../calls/call-deps.ts';
 import { createRelayLlm, type RelayLlmDeps } from './relay/relay-llm.ts';
 import { createWebhookLlm } from './webhook/webhook-llm.ts';
 
@@ -8,11 +8,11 @@ import { createWebhookLlm } from './webhook/webhook-llm.ts';
  * Opens what answers a call in the place of a model: the webhook of its developer, or an application that speaks
  * ConversationRelay, by the scheme of its address. Undefined: a model answers.
  */
-export function openBrain(
+export function openResponder(
   deps: RelayLlmDeps & { readonly client: GuardedClient },
   call: Pick<Call, 'callId' | 'agentId' | 'from' | 'to' | 'direction' | 'options'>,
-  { traceHeaders }: BrainOptions,
-): Brain | undefined {
+  { traceHeaders }: ResponderOptions,
+): Responder | undefined {
   const { metadata, variables, voice } = call.options;
   const { voiceMode, webhookUrl: url } = voice;
   if (voiceMode !== 'webhook' || url === null) return undefined;

@@ -5,8 +5,8 @@ import { createRelayLlm } from '../../src/phone/voice/relay/relay-llm.ts';
 import { createDestinationGuard } from '../../src/platform/egress/destination-guard.ts';
 import { startRelayApp } from './relay-app.ts';
 
-/** A call whose brain is an application on loopback. Time stands still until the test moves it. */
-export async function relayBrainWorld({ allowLocalhost = true, url = '' } = {}) {
+/** A call whose responder is an application on loopback. Time stands still until the test moves it. */
+export async function relayResponderWorld({ allowLocalhost = true, url = '' } = {}) {
   const app = await startRelayApp();
   const clock = new ManualClock();
   const guard = createDestinationGuard({
