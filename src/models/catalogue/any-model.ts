@@ -5,9 +5,9 @@ import type { Catalogue, Modality, Model } from './catalogue.ts';
 const CLAUDE = /^claude/i;
 
 /**
- * A catalogue of whatever a provider sells to its own customers, listed here or not. It sells
- * nothing itself: a key of the buyer's own opens every model of it, named with its provider or, of the two vendors
- * whose names everybody knows, without.
+ * Returns a catalogue of all models of the providers, also unlisted ones, for buyers with a provider key of their own. It sells
+ * nothing from the pool. A model is named `<provider>/<name>`; a bare name means Anthropic if it is a Claude model, else
+ * OpenAI.
  */
 export function anyModelOf(catalogue: Catalogue, modality: Modality): Catalogue {
   return {
@@ -24,7 +24,7 @@ export function anyModelOf(catalogue: Catalogue, modality: Modality): Catalogue 
   };
 }
 
-/** It goes into a header. */
+/** Characters of a valid model name, which is sent in a header. */
 const PRINTABLE = /^[\x21-\x7e]+$/;
 
 type Named = { readonly provider: string; readonly name: string };

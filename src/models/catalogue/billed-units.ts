@@ -2,9 +2,9 @@ import type { Rates, Unit } from '../../kernel/price.ts';
 import type { Modality, Rail } from './catalogue.ts';
 
 type Billing = {
-  /** A source has a rate for every unit of one of these, or there is work that it would give away. */
+  /** Alternative sets of units. A source needs a rate for every unit of one set, or some work at it would be free. */
   readonly ways: readonly (readonly Unit[])[];
-  /** Billed too where there is a rate for it, and otherwise contained in another unit. */
+  /** Units that are billed only at sources with a rate for them. At other sources another unit contains them. */
   readonly besides: readonly Unit[];
 };
 
@@ -32,7 +32,10 @@ export function billedUnits(modality: Modality) {
 export const isByTheCall = (rates: Partial<Record<Unit, unknown>>): boolean =>
   rates.request !== undefined && Object.keys(rates).length === 1;
 
-/** The rates without which a source would give work away, by the way of billing that it is closest to. */
+/**
+ * Returns the units whose missing rates would make work at a source free. Of the alternative ways of billing it takes the one
+ * that lacks the fewest rates.
+ */
 export function missingRates(
   modality: Modality,
   { rail, rates }: { readonly rail: Rail; readonly rates: Rates | Partial<Record<Unit, string>> },

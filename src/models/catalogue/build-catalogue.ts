@@ -52,9 +52,9 @@ export type UnpricedSource = {
 };
 
 /**
- * Keeps what can be bought: a source is enabled when its provider's credential is there and it has a rate
- * for whatever its modality bills, a model when one of its sources is. `unpriced` hears of each source
- * that only a rate is missing from. Every model's sources come cheapest first.
+ * Builds a catalogue of the models that can be bought. A source is enabled when its provider's credential is set and it has a
+ * rate for every unit that its modality bills; a model when one of its sources is enabled, the cheapest first. `unpriced` is
+ * called for each source that lacks only a rate.
  */
 export function buildCatalogue(entries: {
   readonly providers: ReadonlyMap<string, ProviderEntry>;
@@ -101,7 +101,7 @@ export function buildCatalogue(entries: {
 
   const bareNames = idsByBareName([...models.keys(), ...keyed.keys()]);
   const suggest = (name: string): readonly string[] => [...(bareNames.get(name) ?? [])];
-  /** A name without its maker is that of the one model which has it. */
+  /** Returns the full id for a bare name that exactly one maker uses, and any other text unchanged. */
   const wholeId = (id: string): string => {
     const [only, ...others] = id.includes('/') ? [] : suggest(id);
     return only === undefined || others.length > 0 ? id : only;
@@ -161,7 +161,7 @@ const keyedProviders = (providers: ReadonlyMap<string, ProviderEntry>): string[]
     .map(([id]) => id)
     .sort();
 
-/** Whom the keys for these are of: one vendor may be reached at several addresses. */
+/** Returns the vendors that the providers belong to, whose keys they take. One vendor may have several addresses. */
 const vendorsOf = (
   ids: readonly string[],
   providers: ReadonlyMap<string, ProviderEntry>,

@@ -8,7 +8,7 @@ const RATE_PER_RAW = 1_000_000n;
 
 const FEE: Rates = { request: LIMITS.byokFeeRaw * RATE_PER_RAW };
 
-/** A model at a provider whose bill goes to the buyer's own account there: what is charged here is the fixed fee. */
+/** Returns a source of a model that the buyer pays with an account at the provider. This server charges only the fixed fee. */
 export const byokSource = (
   provider: string,
   upstreamModel: string,
@@ -30,7 +30,7 @@ export const byokSource = (
   ...(sampling !== undefined && { sampling }),
 });
 
-/** The vendor that a provider is an address of. A provider that the catalogue no longer has is one by itself. */
+/** Returns the vendor that a provider belongs to. A provider that is no longer in the catalogue counts as a vendor itself. */
 export const vendorOf = (catalogue: Pick<Catalogue, 'provider'>, provider: string): string =>
   catalogue.provider(provider)?.vendor ?? provider;
 

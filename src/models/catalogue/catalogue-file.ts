@@ -10,7 +10,7 @@ import type { ModelEntry, ProviderEntry } from './builtin/builtin-model.ts';
 import { CERTAINTIES, MODALITIES, type Modality, RAILS } from './catalogue.ts';
 import { dayMs } from './retirement.ts';
 
-/** Thrown for an invalid catalogue file. The message says what is wrong and where in the file. */
+/** Thrown for an invalid catalogue file. The message names the mistake and its place in the file. */
 export class CatalogueFileError extends Error {
   override readonly name = 'CatalogueFileError';
 }
@@ -131,8 +131,8 @@ export type CatalogueFile = {
 };
 
 /**
- * Reads the text of a catalogue file. `builtin` are the providers that its sources may name besides its
- * own, `models` those that its cascades may. Throws CatalogueFileError, which says where inside the file the mistake is.
+ * Parses the text of a catalogue file. Its sources may name providers in `builtin` and its cascades models in `models`, besides
+ * those of the file. Throws CatalogueFileError with the place of the mistake.
  */
 export function parseCatalogueFile(
   text: string,
@@ -167,7 +167,10 @@ function pathText(path: readonly PropertyKey[]): string {
   return text.replace(/^\./, '') || 'top level';
 }
 
-/** One that is paid for each call has nothing else to open it with. */
+/**
+ * Returns true when sources of the rail `x402-router` may use the provider: it speaks OpenAI's dialect and has no API key,
+ * because each call is paid.
+ */
 const canBeRouter = (provider: ProviderEntry | undefined): boolean =>
   provider?.dialect === 'openai' && provider.apiKeyEnv === undefined;
 
@@ -204,7 +207,10 @@ function checkProviders(file: CatalogueFile, builtin: ReadonlySet<string>): void
   }
 }
 
-/** A client that follows the link of a retiring model must find what it leads to. */
+/**
+ * Throws CatalogueFileError when a model's successor is missing: a client that follows the link of a retiring model must find
+ * its successor.
+ */
 function checkSuccessors(file: CatalogueFile, builtin: ReadonlyMap<string, unknown>): void {
   const own = new Set(file.models.map(({ id }) => id));
   for (const [index, { successor }] of file.models.entries()) {

@@ -48,7 +48,7 @@ export type Surcharges = {
   readonly imageTokens?: number | undefined;
 };
 
-/** One place that serves a model, and what it charges. */
+/** Way to reach a model at a provider, with its rates. */
 export type Source = Surcharges & {
   readonly rail: Rail;
   readonly provider: string;
@@ -61,7 +61,10 @@ export type Source = Surcharges & {
   readonly price?: PriceNote | undefined;
   /** The efforts that it takes of a translated request. Absent: not known, or none, so that it is sent none. A relayed model that has them reasons. */
   readonly efforts?: readonly Effort[] | undefined;
-  /** Which of `temperature` and `top_p` a translated request may have. Absent: both. */
+  /**
+   * Efforts that the model takes in a translated request. Absent: unknown or none, and the request is sent without one. A
+   * relayed model with efforts reasons.
+   */
   readonly sampling?: Sampling | undefined;
 };
 
@@ -102,30 +105,36 @@ export type Dialect =
 
 export type Provider = {
   readonly id: string;
-  /** The provider whose keys open it: itself, or the one that is the same vendor under another address. */
+  /** Id of the provider whose keys open this one: its own id, or the id of the same vendor's main address. */
   readonly vendor: string;
   readonly dialect: Dialect;
   readonly baseUrl: string | null;
   readonly capMember?: CapMember | undefined;
   /** Members of a chat that only some vendors accept and this source does. */
   readonly chatMembers?: readonly ChatMember[] | undefined;
-  /** It has OpenAI's Responses API beside its chat completions. */
+  /** True when the provider has OpenAI's Responses API beside its chat completions. */
   readonly speaksResponses?: boolean | undefined;
   readonly thoughts?: TakenThoughts | undefined;
-  /** It signs the calls of its answers as Google does, and refuses them without their signatures. */
+  /**
+   * True when the provider signs tool calls in its answers as Google does, and refuses calls that come back without their
+   * signatures.
+   */
   readonly signsCalls?: boolean | undefined;
   /** The form of the ids of calls that its chat accepts. Absent: any text. */
   readonly callIds?: CallIdFormName | undefined;
-  /** It refuses a chat in which the user speaks right behind the results of tools, or instructions stand behind an answer. */
+  /**
+   * True when the provider refuses a chat in which the user speaks directly behind tool results, or in which instructions
+   * follow an answer.
+   */
   readonly strictOrder?: boolean | undefined;
-  /** This server's own; null where none is asked for, or where callers have to bring theirs. */
+  /** This server's own key; null when the provider needs none, or when callers must bring theirs. */
   readonly apiKey: string | null;
 };
 
 /** Every model that some enabled source serves. */
 export interface Catalogue {
   readonly models: readonly Model[];
-  /** Vendors that a caller can have a key at, by name, whether or not this server has one. */
+  /** Vendors at which a caller can have a key, even when this server has none. */
   readonly keyedProviders: readonly string[];
   /** Models that a buyer's own keys can open, as `findKeyed` has them. */
   readonly keyedModels: readonly Model[];

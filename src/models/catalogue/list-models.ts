@@ -14,7 +14,7 @@ const BPS = 10_000n;
 /** Rates count 10^-6 USD per million units. */
 const RATES_IN_USD = 1_000_000;
 
-/** One entry of the plain, OpenAI-compatible model list. */
+/** Returns the entry of a model in the plain, OpenAI-compatible list. */
 export const describeModel = (model: Model) => ({
   id: model.id,
   object: 'model',
@@ -27,7 +27,10 @@ export const describeModel = (model: Model) => ({
   ...(model.retirement?.successor && { successor: model.retirement.successor }),
 });
 
-/** The same with what a million tokens cost here: bought from the pool, or with the caller's own key. */
+/**
+ * Returns the entry of a model in the list, with the prices of a million tokens: bought from the pool, and with the caller's
+ * own key.
+ */
 export const describeModelWithPricing = (model: Model) => ({
   ...describeModel(model),
   pricing: {
@@ -39,11 +42,11 @@ export const describeModelWithPricing = (model: Model) => ({
   },
 });
 
-/** The description that `?include=` asks for; words of it that say nothing here are passed over. */
+/** Returns the description that the query `?include=` selects. Unknown words in the query are ignored. */
 export const describerFor = (include: string | undefined) =>
   include?.split(',').includes('pricing') ? describeModelWithPricing : describeModel;
 
-/** A model with every source of it and the upstream's own rates, as its buyer's owner may see them. */
+/** Returns a model with all its sources and the upstreams' own rates, for the developer whose agents buy it. */
 export const describeModelWithSources = (model: Model) => ({
   id: model.id,
   displayName: model.displayName ?? null,
@@ -79,6 +82,9 @@ function fundedPrices(source: Priced | undefined) {
   };
 }
 
-/** A rate counts 10^-6 USD per million units, which is raw USDC per million: only margin is added. */
+/**
+ * Formats a rate with its margin, in USDC per million units. A rate of 1 is 10^-6 USD per million units, which equals one raw
+ * USDC.
+ */
 const perMillion = (rate: bigint, marginBps: number): string =>
   formatUsdc((rate * (BPS + BigInt(marginBps)) + BPS - 1n) / BPS);

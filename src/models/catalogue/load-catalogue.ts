@@ -23,10 +23,9 @@ type Missing = {
 type Retiring = Readonly<Record<string, string>>;
 
 /**
- * The built-in catalogue with the file's entries added to it or put in the place of the same id.
- * `missing` hears once of everything that stays off, `retiring` of usable models that are shut down within
- * `LIMITS.retirementNoticeDays` or have been, where there is one. Throws ConfigError, which names CATALOG_FILE, the
- * file and the place inside it.
+ * Loads the built-in catalogue and adds the entries of the file, which replace built-in entries of the same id. Calls `missing`
+ * once with all that stays disabled, and `retiring` if usable models are shut down already or within
+ * `LIMITS.retirementNoticeDays`. Throws ConfigError, which names CATALOG_FILE, the file and the place inside it.
  */
 export async function loadCatalogue(options: {
   readonly file?: string | undefined;
@@ -67,7 +66,10 @@ export async function loadCatalogue(options: {
   return catalogue;
 }
 
-/** A vendor whose own protocol is spoken is moved by one variable for all that is bought from it. */
+/**
+ * Returns the entry of a provider at the address that its vendor's variable sets. Applies to vendors with a dialect of their
+ * own: one variable moves all their providers.
+ */
 function whereItIs(entry: ProviderEntry, secret: (name: string) => string | undefined) {
   const vendor = vendorApiOf(entry.dialect);
   const baseUrl = vendor && movedBaseUrl(vendor.name, secret);

@@ -57,7 +57,10 @@ function canPrice(model: Model, source: Source, usage: Usage): boolean {
   );
 }
 
-/** Cached input costs what other input does where a source has no rate of its own for it, as when it is billed. */
+/**
+ * Returns the price of a usage at a source. A source without a rate for cached input bills it like other input, as in the
+ * settlement.
+ */
 function priceAt(source: Source, usage: Usage, marginBps: number): bigint {
   const { text_input_token: fresh = 0, cached_input_token: kept = 0 } = usage;
   const rates = chatRates({ inputTokens: fresh + kept }, source);

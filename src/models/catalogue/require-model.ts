@@ -5,13 +5,16 @@ import type { Catalogue, Modality, Model } from './catalogue.ts';
 
 type Known = Pick<Catalogue, 'find' | 'suggest'>;
 
-/** The models of a catalogue, and those that a buyer's own keys may open where the pool does not sell them. */
+/** Returns lookups over the pool's models and, behind them, models that only a buyer's own provider key opens. */
 export const withKeyed = (catalogue: Known & Pick<Catalogue, 'findKeyed'>): Known => ({
   find: (id) => catalogue.find(id) ?? catalogue.findKeyed(id),
   suggest: (name) => catalogue.suggest(name),
 });
 
-/** The model of an exact id that a route can serve. Throws the refusal. */
+/**
+ * Returns the model of an id, or of a bare name that one maker alone uses. Throws the refusal of an unknown model, or of a
+ * model with another modality than the route's.
+ */
 export function requireModel(catalogue: Known, id: string, modality: Modality): Model {
   const model = catalogue.find(id);
   if (model === undefined) throw errors.gateway.modelNotFound(id, catalogue.suggest(id));
@@ -22,7 +25,7 @@ export function requireModel(catalogue: Known, id: string, modality: Modality): 
   return model;
 }
 
-/** The same offers, of which there is one at least. Throws the refusal. */
+/** Returns the offers as a list with at least one. Throws the refusal when the list is empty. */
 export function requireOffers<R>(model: Model, offers: readonly Offer<R>[]): Offers<R> {
   const [first, ...rest] = offers;
   if (first === undefined) throw refuseUnsold(model);

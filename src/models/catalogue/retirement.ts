@@ -4,7 +4,9 @@ import { assert } from '../../kernel/assert.ts';
 export type Retirement = {
   /** `YYYY-MM-DD`, as `GET /v1/models` lists it. */
   readonly shutdownDate: string;
-  /** The catalogue id that the vendor names in its place, where it names one that is listed here. */
+  /**
+   * Catalogue id of the model that the vendor names as the successor. Null: the vendor names none, or none that is listed here.
+   */
   readonly successor: string | null;
   /** HTTP headers of every response of the model: `sunset`, and `deprecation` and `link` when they are known. */
   readonly headers: Readonly<Record<string, string>>;
@@ -12,7 +14,7 @@ export type Retirement = {
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-/** The first millisecond of a day of the form `YYYY-MM-DD` in UTC, or nothing for a text that names no day. */
+/** Returns the first millisecond of a day of the form `YYYY-MM-DD` in UTC; undefined for any other text. */
 export function dayMs(day: string): number | undefined {
   const ms = /^\d{4}-\d{2}-\d{2}$/.test(day) ? Date.parse(`${day}T00:00:00Z`) : Number.NaN;
   // Some months are shorter: the 30th of February would be read as a day of March.
@@ -20,12 +22,12 @@ export function dayMs(day: string): number | undefined {
 }
 
 /**
- * Puts a shutdown into the words of HTTP once, since many answers carry them: `Sunset` (RFC 8594) has the first moment
- * of the day, `Deprecation` (RFC 9745) when the vendor gave notice, and the link leads to what takes the model's place.
+ * Builds the HTTP headers of a shutdown once, because many answers carry them: `Sunset` (RFC 8594) has the first moment of the
+ * day, `Deprecation` (RFC 9745) the vendor's notice, and `Link` the successor.
  */
 export function retirementOf(shutdown: {
   readonly shutdownDate: string;
-  /** Undefined: the day is not known, and `Deprecation` cannot be said without one. */
+  /** Day of the vendor's notice. Undefined: the day is unknown, and the header `Deprecation` is left out. */
   readonly noticeDate: string | undefined;
   readonly successor: string | null;
 }): Retirement {
@@ -60,7 +62,7 @@ const isShutDown = (model: Retiring, nowMs: number): boolean => {
   return ms !== undefined && ms <= nowMs;
 };
 
-/** In the same order, with what has been shut down behind everything that lives. */
+/** Moves models that have been shut down to the end, and keeps the order otherwise. */
 export const livingFirst = <T extends Retiring>(models: readonly T[], nowMs: number): T[] => [
   ...models.filter((model) => !isShutDown(model, nowMs)),
   ...models.filter((model) => isShutDown(model, nowMs)),

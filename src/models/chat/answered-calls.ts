@@ -7,7 +7,7 @@ import { signatureOf } from './signed-call.ts';
 /** Fields of a call in one delta of an upstream. */
 type Piece = {
   readonly index: number | undefined;
-  /** Its place in the chunk's list, where that has several calls. */
+  /** Position of the delta in a chunk that has several calls; undefined when the chunk has one. */
   readonly at: number | undefined;
   readonly id: string;
   readonly name: string;
@@ -16,11 +16,11 @@ type Piece = {
   readonly isBlank: boolean;
 };
 
-/** A call of an answer, as far as its upstream has sent it. */
+/** One tool call of an answer, up to the last delta that the upstream has sent. */
 export class AnsweredCall {
   /** Number of calls before this one in the answer. */
   readonly place: number;
-  /** The number that the upstream gave it first, if it gave one. */
+  /** First `index` that the upstream gave the call. Undefined: it gave none. */
   readonly index: number | undefined;
   id = '';
   name = '';
@@ -54,11 +54,11 @@ export class AnsweredCall {
 export type HeardCall = { readonly call: AnsweredCall; readonly text: string };
 
 /**
- * Finds which call of an answer each of its deltas belongs to. Upstreams tell calls apart by a number, by an id, by both or by neither;
- * where they number all calls alike, or none, the next one begins with its name.
+ * Assigns each delta of an answer's tool calls to its call. Upstreams mark calls by a number, by an id, by both or not at all;
+ * when the number does not distinguish calls, a name begins the next call.
  */
 export class AnsweredCalls {
-  /** By the `index` that the upstream used last for it. */
+  /** Calls by the latest `index` that the upstream used for them. */
   readonly #numbered = new Map<number, AnsweredCall>();
   /** By its place in the last chunk that had several calls without an `index`. */
   readonly #listed = new Map<number, AnsweredCall>();
@@ -78,8 +78,8 @@ export class AnsweredCalls {
   }
 
   /**
-   * Reads the `tool_calls` of a chunk, or of a whole answer. Gives a call from when it has a name or arguments, and each
-   * piece before the next one is looked at. Throws where an answer has more calls than any may, or holds too much of one.
+   * Reads the `tool_calls` of a chunk or of a whole answer. Yields a call when it has a name or arguments, and each piece
+   * before it reads the next. Throws when an answer exceeds the limit of calls or of held arguments.
    */
   *hear(pieces: unknown): Generator<HeardCall> {
     if (!Array.isArray(pieces)) return;
@@ -124,7 +124,7 @@ export class AnsweredCalls {
     else yield* this.#hold(call, text);
   }
 
-  /** The call to which the last delta with this `index` or place belonged. */
+  /** Returns the call of the previous delta with this `index`, or with this position in the chunk. */
   #callBefore({ at, id, index, name }: Piece): AnsweredCall | undefined {
     if (index !== undefined) return this.#numbered.get(index);
     if (at === undefined) return this.#last;
@@ -133,7 +133,10 @@ export class AnsweredCalls {
     return isOfLast ? this.#last : listed;
   }
 
-  /** The call that a delta belongs to; undefined: it begins one. The first deltas of a call may lack the id that later ones have. */
+  /**
+   * Returns the call that a delta continues. Undefined when the delta begins a call. The first deltas of a call may lack the id
+   * that later deltas have.
+   */
   #find({ id, index }: Piece, before: AnsweredCall | undefined): AnsweredCall | undefined {
     if (id === '' || before?.id === id) return before;
     // Two calls under two numbers are two, even where their ids are alike.

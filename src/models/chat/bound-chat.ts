@@ -15,15 +15,14 @@ export type ChatBound = {
   readonly tokens: TokenUsage;
   /** Tokens of one answer. */
   readonly outputCap: number;
-  /** Why an answer has no more; undefined where its caller has asked for no more. */
+  /** Reason of the cap. Undefined when the caller asked for no more tokens than the cap. */
   readonly reason: CapReason | undefined;
 };
 
 /**
- * Bounds a request before anything of it is sent: a token for each byte of what it says, since none is shorter, and
- * for its output the caller's cap for each of the answers asked for, else the model's own. Where one answer may fill the
- * model's window, that is what the prompt leaves of it. A prompt of `markedFrom` tokens or more is marked for a cache by this
- * server.
+ * Returns the upper bound of a request's tokens before it is sent: one input token for each byte, since no token is shorter,
+ * and for the output the caller's cap for each answer, else the model's. When an answer may fill the model's window, its bound
+ * is the window less the prompt. This server marks prompts of `markedFrom` tokens or more for a cache.
  */
 export function boundChat(request: ChatRequest, model: Model, markedFrom?: number): ChatBound {
   const asked = Math.max(request.max_tokens ?? 0, request.max_completion_tokens ?? 0);
@@ -43,8 +42,8 @@ export function boundChat(request: ChatRequest, model: Model, markedFrom?: numbe
 }
 
 /**
- * The longest answer that a vendor takes for a request, which refuses more than its window for both. Null where the
- * catalogue knows of neither.
+ * Returns the longest answer that the vendor accepts for a request: vendors refuse prompt and answer that together exceed the
+ * window. Null when the catalogue knows no window and no limit.
  */
 function mostOutput(
   request: ChatRequest,
@@ -57,8 +56,8 @@ function mostOutput(
 }
 
 /**
- * The same with a shorter answer, so that none of the sources costs more than the balance or a cap leaves. Undefined
- * where that would leave less than an answer.
+ * Returns the bound with a shorter answer, such that no source costs more than the balance or a cap leaves. Undefined when even
+ * `leastOutputTokens` would cost more.
  */
 export function shrinkBound(
   { tokens, outputCap }: ChatBound,
@@ -77,7 +76,7 @@ export function shrinkBound(
     : capped(tokens.inputTokens, { outputCap: fitting, reason }, request);
 }
 
-/** The bound of a chat with the shortest useful answer. */
+/** Returns the bound of a chat with the shortest useful answer. */
 export function leastBound(
   { tokens, outputCap }: ChatBound,
   request: ChatRequest,
@@ -87,7 +86,9 @@ export function leastBound(
   return capped(tokens.inputTokens, { outputCap: least, reason: 'cap' }, request);
 }
 
-/** The request as it is sent: its cap in the caller's own words, or in those that every upstream knows. */
+/**
+ * Returns the request with the cap set, under the caller's own member or else under `max_tokens`, which every upstream knows.
+ */
 export const withCap = (request: ChatRequest, outputCap: number): ChatRequest =>
   copyDigits(request, capOf(request, outputCap));
 
@@ -109,7 +110,7 @@ const capped = (
   { outputCap, reason }: Pick<ChatBound, 'outputCap' | 'reason'>,
   { n, prediction }: ChatRequest,
 ): ChatBound => ({
-  // A vendor that writes prompts to its cache unasked may write all of this one.
+  // A vendor that caches prompts by itself may write the whole prompt.
   tokens: {
     inputTokens,
     cachedTokens: 0,

@@ -3,7 +3,7 @@ import type { Json } from '../../kernel/json.ts';
 /** Members of one part of a message. A part may have several of them; the upstream decides which one counts. */
 export type ChatPart = {
   readonly text: string | undefined;
-  /** Undefined where it has none, as for the others. */
+  /** Value of the part's `image_url`. Undefined: the part has no image. `audio` and `file` likewise. */
   readonly image: unknown;
   readonly audio: unknown;
   readonly file: unknown;

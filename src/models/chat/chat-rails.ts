@@ -15,7 +15,7 @@ const OPENERS: ReadonlyMap<Dialect, typeof createOpenAiRail> = new Map([
   ['anthropic', createAnthropicRail],
 ]);
 
-/** The rails of all providers that a chat model of the catalogue names. */
+/** Opens the rails of all providers that a chat model of the catalogue names. */
 export function createChatRails(deps: {
   readonly catalogue: Catalogue;
   readonly localGuide: ChatRail;

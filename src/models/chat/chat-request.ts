@@ -4,7 +4,10 @@ import { LIMITS } from '../../kernel/limits.ts';
 /** The roles of a chat. */
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const;
 
-/** Within the bounds that the dialect has for it: some upstreams take what is beyond them and mean something else. */
+/**
+ * Returns the schema of a number within the dialect's bounds. Some upstreams accept numbers beyond the bounds, with another
+ * meaning.
+ */
 const within = (min: number, max: number) => z.number().min(min).max(max).nullish();
 
 const mark = z.string().min(1);

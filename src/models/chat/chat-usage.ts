@@ -6,8 +6,8 @@ import type { ChatRequest } from './chat-request.ts';
 import { estimatePrompt, tokensOf } from './estimate-chat.ts';
 
 /**
- * Puts tokens into the units that a source bills. Cached tokens are part of the prompt; a source without
- * a rate of their own bills them as any other prompt token. What is written to a cache is billed as more of them.
+ * Converts tokens to the units that a source bills. Cached tokens are part of the prompt, and a source without a rate for them
+ * bills them as other prompt tokens. Tokens written to a cache are billed as additional prompt tokens.
  */
 export function chatUsage(tokens: TokenUsage, { cacheWritePercent = 0, rates }: Source): Usage {
   const cached = rates.cached_input_token === undefined ? 0 : tokens.cachedTokens;
@@ -24,7 +24,7 @@ export function chatUsage(tokens: TokenUsage, { cacheWritePercent = 0, rates }: 
 
 const INPUT_UNITS: ReadonlySet<string> = new Set<Unit>(['text_input_token', 'cached_input_token']);
 
-/** The rates of a source for one request: vendors with a price for long prompts take it for the whole request. */
+/** Returns the rates of a source for one request. A vendor's rates for long prompts apply to the whole request. */
 export function chatRates(
   { inputTokens }: Pick<TokenUsage, 'inputTokens'>,
   { longPrompt, rates }: Source,
@@ -41,7 +41,10 @@ export function chatRates(
   );
 }
 
-/** The same as if its upstream had no prompt cache; undefined where it has used none, or tokens have no price here. */
+/**
+ * Returns the usage that the request would have without a prompt cache. Undefined when it used no cache, or when the source has
+ * no rate for tokens.
+ */
 function uncachedUsage(tokens: TokenUsage, source: Source): Usage | undefined {
   const { cachedTokens, cacheWriteTokens = 0, inputTokens, outputTokens } = tokens;
   if (cachedTokens === 0 && cacheWriteTokens === 0) return undefined;
@@ -53,7 +56,7 @@ function uncachedUsage(tokens: TokenUsage, source: Source): Usage | undefined {
 export const chatPriceRaw = (tokens: TokenUsage, source: Source): bigint =>
   priceRaw(chatUsage(tokens, source), chatRates(tokens, source), source.marginBps);
 
-/** The tokens of an answer: by its upstream's word, or by the length of what was sent and of what came back. */
+/** Returns the tokens of an answer: the upstream's count, else an estimate by the lengths of prompt and answer. */
 export const meterTokens = (
   request: ChatRequest,
   { usage, answerChars }: Pick<ChatCompletion, 'usage' | 'answerChars'>,

@@ -32,8 +32,8 @@ type ChatPurchase = {
 
 export interface ChatCompletions {
   /**
-   * Answers whole, or while the answer comes where that is asked for: a client that leaves ends it, and pays for what came.
-   * Throws the gateway's refusals. Nothing was charged then, but a payment that the refusal names.
+   * Answers a chat, whole or as a stream if the request asks for one. A client that leaves ends the answer and pays for the
+   * delivered part. Throws the gateway's refusals; then nothing is charged except a payment that the refusal names.
    */
   complete(purchase: ChatPurchase): Promise<Relayed | StreamedAnswer>;
 }

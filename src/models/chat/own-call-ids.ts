@@ -8,7 +8,7 @@ type Message = ChatRequest['messages'][number];
 /** The members that ids of calls stand under, by dialect. */
 type IdMember = 'id' | 'call_id' | 'tool_use_id' | 'tool_call_id';
 
-/** A call or its result under the id that the upstream of the call gave it. */
+/** Returns a call, or its result, under the id that its upstream gave the call. */
 export function withOwnId<T extends Json>(part: T, member: IdMember): T {
   const given = part[member];
   if (!mayCarry(given)) return part;
@@ -17,8 +17,8 @@ export function withOwnId<T extends Json>(part: T, member: IdMember): T {
 }
 
 /**
- * A chat whose calls have the ids that their upstreams gave them, whatever those ids carried on their way through the client. An
- * upstream that signs its calls gets the signatures back; no other one sees them.
+ * Returns a chat whose calls have their upstreams' own ids, without the data that the ids carried through the client. Only an
+ * upstream that signs its calls gets the signatures back.
  */
 export function withOwnCallIds(chat: ChatRequest, signsCalls: boolean): ChatRequest {
   const { messages } = chat;

@@ -6,7 +6,7 @@ import { priceInBody } from '../purchase/price-in-usage.ts';
 import type { Price } from '../purchase/receipt.ts';
 import type { ChatRequest } from './chat-request.ts';
 
-/** The same request with the event of a stream that carries its usage. */
+/** Returns the request with the stream option that adds the event with the usage. */
 export const withUsage = (body: ChatRequest): ChatRequest =>
   body.stream === true
     ? { ...body, stream_options: { ...asObject(body.stream_options), include_usage: true } }

@@ -28,7 +28,7 @@ export class PromptBeginnings {
     this.#prompt = prompt;
   }
 
-  /** The beginnings as one account sends them to one model. */
+  /** Returns the beginnings under keys of the account and the model. */
   of(accountId: string, modelId: string): readonly Beginning[] {
     this.#read ??= readBeginnings(this.#prompt);
     return this.#read.map(({ key, tokens }) => ({
@@ -66,7 +66,10 @@ class Digest {
   /** Number of characters read. */
   chars = 0;
 
-  /** Reads no more than `readChars` characters of it. Each value counts as `valueChars` at least, also where it is empty. */
+  /**
+   * Adds up to `readChars` characters of a value to the hash. A value counts as at least `valueChars` characters, even when it
+   * is empty.
+   */
   add(value: unknown): void {
     this.#left = readChars;
     this.#read(value);
@@ -96,7 +99,7 @@ class Digest {
     }
   }
 
-  /** The hash of all that was added so far, for a beginning of this kind. */
+  /** Returns the key of a beginning: its kind, and the hash of all texts added before. */
   key(kind: string): string {
     return `${kind}:${this.#hash.copy().digest('base64url')}`;
   }

@@ -26,7 +26,7 @@ export function planPromptCaching(
   beginnings: PromptBeginnings,
   needsMarks: (source: Source) => boolean,
 ): PromptCaching {
-  // One source leaves no choice.
+  // With one source there is no choice of a source to remember.
   const isChosen = sellers.length > 1;
   const marks = promptCaching === 'auto';
   const leasts = sellers.flatMap(({ source }) =>

@@ -18,8 +18,8 @@ type Holder = {
 const { heldMs, holders, leastTokens } = LIMITS.promptCache;
 
 /**
- * Remembers which source was sent a prompt lately, for as long as upstreams keep prompts in their caches. What one account
- * sends decides nothing for another one. Bounded: what was used longest ago is forgotten first.
+ * Remembers the source that got a prompt last, for as long as upstreams cache prompts. The entries of one account never affect
+ * another account. The number of entries is bounded, and the least recently used is forgotten first.
  */
 export class PromptHolders {
   readonly #holders = new RecentMap<string, Holder>(holders);
@@ -29,7 +29,10 @@ export class PromptHolders {
     this.#clock = deps.clock;
   }
 
-  /** A request was served there. One that a cache has no room or no price for is not remembered. */
+  /**
+   * Notes that a source has served a prompt. Ignores prompts too short for a cache, and sources without a price for cached
+   * tokens.
+   */
   remember(beginnings: readonly Beginning[], source: Source, used: TokenUsage): void {
     if (used.inputTokens < leastTokens) return;
     if (source.rail === 'x402-router' || source.rates.cached_input_token === undefined) return;
@@ -44,8 +47,8 @@ export class PromptHolders {
   }
 
   /**
-   * The offers with the source first that holds the prompt, among those of its rank. It stays in its place where such a request
-   * costs less elsewhere than it does there with the cache.
+   * Moves the source that holds the prompt to the front of its rank. It keeps its place when another source of the rank is
+   * cheaper without a cache.
    */
   preferHolder<R>(offers: Offers<R>, beginnings: readonly Beginning[]): Offers<R> {
     const holder = this.#find(beginnings);

@@ -9,6 +9,6 @@ export const contentText = (content: unknown): string =>
     ? content.map((part: unknown) => (isObject(part) ? textOf(part.text) : '')).join('')
     : textOf(content);
 
-/** The arguments of a call, or a piece of them. Some vendors give the object itself. */
+/** Returns the arguments of a call, or a piece of them, as text. Some vendors send an object instead of text. */
 export const argumentsText = (value: unknown): string =>
   typeof value === 'object' && value !== null ? writeDigits(value) : textOf(value);

@@ -10,7 +10,7 @@ const CHECK_CHARS = 8;
 const BASE64 = 'b';
 const TEXT = 't';
 
-/** The signature of a call, as Google's OpenAI-compatible address has it; empty where it has none. */
+/** Returns the signature of a call, in the member of Google's OpenAI-compatible API; an empty text when the call has none. */
 export function signatureOf({ extra_content: extra }: Json): string {
   const google = isObject(extra) ? extra.google : undefined;
   const signature = isObject(google) ? google.thought_signature : undefined;
@@ -23,8 +23,8 @@ export const signed = (signature: string): Json => ({
 });
 
 /**
- * The id of a call with its signature, in the characters that every dialect takes. Clients send ids back as they are, and nothing else
- * that they do not know. A signature that is too long is left out.
+ * Returns the id of a call with its signature appended, in characters that every dialect accepts. Clients return ids unchanged,
+ * unlike unknown members. A signature that is too long is left out.
  */
 export function signedId(id: string, signature: string): string {
   if (signature === '' || signature.length > LIMITS.signatureChars || id.includes(MARK)) return id;
@@ -43,7 +43,7 @@ export type OwnId = {
   readonly signature: string;
 };
 
-/** Takes an id apart. One that carries nothing, or was changed on its way, is the whole id. */
+/** Splits an id into the upstream's id and the signature. An id without a valid signature is returned whole. */
 export function ownId(given: string): OwnId {
   const at = given.indexOf(MARK);
   if (at < 0 || given.length > at + MAX_CARRIED_CHARS) return { id: given, signature: '' };
@@ -59,11 +59,13 @@ export function ownId(given: string): OwnId {
 const MAX_CARRIED_CHARS =
   MARK.length + CHECK_CHARS + 1 + Math.ceil((LIMITS.signatureChars * 4) / 3);
 
-/** Tells an id that was cut or changed. It is no secret: what an id carries is opaque here, and the upstream's to judge. */
+/**
+ * Returns a checksum that detects ids which were cut or changed. It is no secret: the upstream verifies the signature itself.
+ */
 const checkOf = (id: string, payload: string): string =>
   createHash('sha256').update(`${id} ${payload}`).digest('base64url').slice(0, CHECK_CHARS);
 
-/** The id of a call without what it carries. */
+/** Returns the upstream's own id of a call, without the appended signature. */
 export const bareId = (given: string): string => ownId(given).id;
 
 /** Returns true when an id contains the mark, so that `ownId` may find a signature in it. */

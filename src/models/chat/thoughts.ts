@@ -3,7 +3,7 @@ import type { ChatRail } from '../providers/chat-rail.ts';
 import type { ChatRequest } from './chat-request.ts';
 import type { CallOrder } from './want-chat.ts';
 
-/** Treatment of thoughts at a source: acceptance of those of earlier messages, and the model's `thinking` switch. */
+/** Facts of a source about thinking: its acceptance of thoughts in earlier messages, and the model's `thinking` switch. */
 type Thinker = Pick<ChatRail, 'thoughts'> & Pick<CallOrder, 'thinkingSwitch'>;
 
 /** Caller's choice between thinking and no thinking. Undefined: the vendor's default. */
@@ -11,7 +11,7 @@ export type ThinkingWish = 'on' | 'off' | undefined;
 
 type Thoughtful = { readonly role: string; readonly reasoning_content?: unknown };
 
-/** The messages without their `reasoning_content`. */
+/** Removes `reasoning_content` from the messages. */
 export const withoutThoughts = <M extends Thoughtful>(messages: readonly M[]): readonly M[] =>
   messages.some(({ reasoning_content: thoughts }) => thoughts !== undefined)
     ? messages.map(({ reasoning_content: _, role, ...rest }) => ({ role, ...rest }) as M)

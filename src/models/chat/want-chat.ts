@@ -26,11 +26,11 @@ import type { PromptHolders } from './prompt-holders.ts';
 
 export type ChatAnswer = ChatCompletion | { readonly stream: ChatStream };
 
-/** The usage of an answer so far. */
+/** Returns the usage of an answer so far. */
 export const reportedOf = (answer: ChatAnswer): Reported =>
   'stream' in answer ? answer.stream.metered() : answer;
 
-/** A chat, in whichever dialect its caller and the rails that may be asked speak. */
+/** A chat in the dialect of its caller, and the functions that put it to rails. */
 export type ChatQuestion<R = ChatRail, T = ChatAnswer> = {
   /** The request by which the prompt and the cap of the answer are measured and priced. */
   readonly measured: ChatRequest;
@@ -38,9 +38,12 @@ export type ChatQuestion<R = ChatRail, T = ChatAnswer> = {
   readonly leastOutputTokens?: number | undefined;
   /** Returns true when an upstream caches only the marked part of a prompt. */
   needsMarks(rail: R): boolean;
-  /** Throws the refusal of what costs more than its tokens at the rates of the catalogue. */
+  /** Throws the refusal of a request that would cost more than its tokens at the catalogue's rates. */
   requirePriced(): void;
-  /** Asks one rail for it. The cap is undefined where the caller pays the provider himself: he bounds it himself, too. */
+  /**
+   * Sends the chat to one rail. `outputCap` is undefined when the caller pays the provider directly, because then only the
+   * caller bounds the answer.
+   */
   ask(
     rail: R,
     call: CallOrder,
@@ -51,11 +54,11 @@ export type ChatQuestion<R = ChatRail, T = ChatAnswer> = {
   reported(answer: T): Reported;
 };
 
-/** The request to the model of this name. */
+/** Returns the request with another model name. */
 export const withModel = <Q extends { readonly model: string }>(request: Q, model: string): Q =>
   request.model === model ? request : copyDigits(request, { ...request, model });
 
-/** A call without its body. Nothing of what is held for a single request is spent before it. */
+/** A call without its body and before any spending from its hold. */
 export type CallOrder = Omit<ChatCall, 'body' | 'spentRaw'> & Pick<Source, 'thinkingSwitch'>;
 
 /** Builds the call of a rail from the order, the request body and the name of the model in the answer. */

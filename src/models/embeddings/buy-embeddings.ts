@@ -74,7 +74,7 @@ function wantedOf(
   };
 }
 
-/** The offers that can serve this very request. Throws why the cheapest can't where none can. */
+/** Returns the offers that can serve the request. Throws the misfit of the cheapest offer when none can. */
 function requireFit(offers: Offers<EmbeddingRail>, body: EmbeddingRequest): Offers<EmbeddingRail> {
   const [first, ...rest] = offers.filter(({ rail }) => rail.misfit(body) === undefined);
   if (first !== undefined) return [first, ...rest];

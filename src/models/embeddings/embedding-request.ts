@@ -41,7 +41,7 @@ function isInput(value: unknown): value is EmbeddingInput {
   return value.every(isText) || value.every(isTokens);
 }
 
-/** As much of a request for embeddings as the gateway itself has to understand; the rest is kept and forwarded. */
+/** Members of an embeddings request that the gateway reads. All other members are forwarded unchanged. */
 export const EmbeddingRequest = z.looseObject({
   model: z.string().min(1).max(LIMITS.modelIdChars),
   input: Input,

@@ -15,7 +15,7 @@ function countTokens(input: EmbeddingInput, ofText: (text: string) => number): n
   return tokens;
 }
 
-/** The most tokens that an input has: no tokenizer makes more of a text than its bytes. */
+/** Returns an upper bound of the tokens of an input: one for each byte, since no tokenizer makes more. */
 export const boundTokens = (input: EmbeddingInput): number =>
   countTokens(input, (text) => Buffer.byteLength(text));
 

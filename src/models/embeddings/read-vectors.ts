@@ -3,8 +3,8 @@ import { isObject } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 
 /**
- * The vectors in a list of embeddings whose numbers are in base64, each scaled to the length 1, in the order of their
- * inputs. Undefined where the list has anything else in it: a place twice, numbers that are none, a vector of zeros.
+ * Reads the vectors of a list of embeddings in base64, scales each to the length 1, and returns them in the order of their
+ * inputs. Undefined when an index repeats, or a vector is invalid or zero.
  */
 export async function readUnitVectors(body: Uint8Array): Promise<Float32Array[] | undefined> {
   const list = await parseJsonInTurns(Buffer.from(body), LIMITS.upstreamJson);

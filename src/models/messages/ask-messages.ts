@@ -37,13 +37,13 @@ export type AskedMessages = Pick<MessagesCall, 'headers'> &
     readonly call: CallOrder;
   };
 
-/** The chat rail of the same source. */
+/** Returns the chat rail of the same source. */
 export const chatRailOf = (rail: AnyRail): ChatRail =>
   rail.speaks === 'chat' ? rail.rail : rail.chat;
 
 /**
- * Asks one rail for a message: in the caller's own words where the upstream speaks the dialect, else for a response where it can be
- * asked for one, else for a chat.
+ * Requests a message from one rail: unchanged from an upstream that speaks the Messages dialect, else as a response if the rail
+ * and the request allow that, else as a chat.
  */
 export function askForMessage(
   rail: AnyRail,
@@ -73,8 +73,8 @@ function thinkingWish({ thinking }: MessagesRequest): ThinkingWish {
 }
 
 /**
- * Asks an upstream of another dialect, and reads its answer as a message. A source that speaks Responses is asked in that dialect
- * where the request fits it, because OpenAI's models take tools together with thinking there alone.
+ * Sends the request to an upstream of another dialect and translates its answer to a message. An upstream with the Responses
+ * API gets a response request when the request fits, because OpenAI's models take tools together with thinking only there.
  */
 async function translated(
   rail: AnyRail,
@@ -150,7 +150,7 @@ async function askForResponse(
 const NOTHING = new Uint8Array();
 const JSON_TYPE = 'application/json';
 
-/** A response repeats its request; a message does not. */
+/** Removes the instructions and tools that a response repeats from its request; a message has no such members. */
 function withoutEcho(response: Record<string, unknown>): void {
   response.instructions = undefined;
   response.tools = undefined;
@@ -175,7 +175,7 @@ async function wholeMessage(
   const message: Json | undefined = await messageOfCompletion(outcome, reading, used);
   if (message === undefined) return failed('broken', 'not a completion', status);
   const body = await writeWhole(message);
-  // Member by member: V8 copies what is spread behind other members one by one, in its runtime.
+  // The members are listed one by one: V8 copies members behind a spread slowly, one by one in its runtime.
   return {
     kind,
     status,

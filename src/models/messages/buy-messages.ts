@@ -43,7 +43,7 @@ export interface MessagesGateway {
   create(purchase: MessagesPurchase): Promise<Relayed | StreamedAnswer>;
 }
 
-/** Buys messages the way chat completions are bought. */
+/** Creates the gateway that buys messages, with the same steps as for chat completions. */
 export function createMessagesGateway(deps: ChatDeps<AnyRail>): MessagesGateway {
   return {
     async create({ body: given, buyer, protocol, tellsCost = false, wishes }) {

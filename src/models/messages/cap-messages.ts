@@ -5,15 +5,18 @@ import type { MessagesRequest } from './messages-request.ts';
 /** The least that the dialect takes as a budget for thoughts (https://platform.claude.com/docs/en/build-with-claude/extended-thinking). */
 const LEAST_THOUGHTS = 1_024;
 
-/** The shortest answer of use: the dialect refuses a cap that leaves no room behind the thoughts. */
+/**
+ * Returns the least useful cap of an answer. With enabled thinking the dialect refuses a cap that leaves no room behind the
+ * thoughts.
+ */
 export const leastAnswerOf = ({ thinking }: MessagesRequest): number =>
   thinking?.type === 'enabled'
     ? LEAST_THOUGHTS + LIMITS.leastOutputTokens
     : LIMITS.leastOutputTokens;
 
 /**
- * The request under a cap that may be lower than the caller's. A budget for thoughts that would leave no room under it becomes
- * lower with it.
+ * Returns the request with the cap `outputCap` if that is lower than its own. A budget for thoughts that would leave no room
+ * under the cap is lowered too.
  */
 export function withMessagesCap(request: MessagesRequest, outputCap: number): MessagesRequest {
   if (outputCap >= request.max_tokens) return request;

@@ -6,8 +6,8 @@ import { measureMessages } from './measure-messages.ts';
 import type { CountRequest } from './messages-request.ts';
 
 /**
- * The tokens of a prompt as this server counts them: its text by an encoder, which is exact for no vendor but near to most, and
- * images and files by their number and size. Where the encoder cannot be had, by the length of the text.
+ * Estimates the tokens of a prompt: its text by an encoder that is close to most vendors' counts, images and files by number
+ * and size. Without the encoder, text counts by its length.
  */
 export async function countHere(
   tokens: TokenCounter,

@@ -40,7 +40,7 @@ type CountDeps = Pick<
 
 type Door = Seller & { readonly rail: MessagesRail };
 
-/** Statuses of an upstream that has read the request and found an error in it. */
+/** Statuses with which an upstream reports an error in the request that it has read. */
 const OBJECTIONS: ReadonlySet<number> = new Set([400, 413, 422]);
 
 export function createMessageTokens(deps: CountDeps): MessageTokens {
@@ -70,7 +70,10 @@ export function createMessageTokens(deps: CountDeps): MessageTokens {
   };
 }
 
-/** Those who would be asked for the answer first. A prompt that only an own key may send is not shown to the pool. */
+/**
+ * Returns the sellers that would serve the answer. A prompt that only a provider key of the buyer may send is not sent through
+ * the pool.
+ */
 async function sellersFor(
   { catalogue, providerKeys, rails }: CountDeps,
   body: CountRequest,

@@ -12,7 +12,7 @@ const CONTEXT =
 const isPromptTooLong = ({ code }: Json, message: string): boolean =>
   code === 'context_length_exceeded' || CONTEXT.test(message);
 
-/** A refusal of an upstream in the envelope of the dialect: as it came where that is its own, else its sentence alone. */
+/** Returns an upstream's refusal in the Messages envelope: unchanged if it has that envelope, else its sentence alone. */
 export function inMessagesWords<T>(outcome: Outcome<T>): Outcome<T> {
   if (outcome.kind !== 'declined') return outcome;
   const said = tryParseJson(outcome.body, LIMITS.upstreamJson);

@@ -3,7 +3,7 @@ import { isObject } from '../../kernel/json.ts';
 import type { CountRequest } from './messages-request.ts';
 
 /**
- * The request without the thoughts of models that sign none: this server has written them itself, from an answer in another
+ * Returns the request without thoughts of models that sign none. This server wrote them when it translated an answer of another
  * dialect, and the vendor would refuse them.
  */
 export function withoutForeignThoughts<R extends CountRequest>(request: R): R {

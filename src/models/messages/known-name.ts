@@ -3,7 +3,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts';
 /** The day that the vendor's own names end with: `claude-haiku-4-5-20251001`. */
 const DATED = /-20\d{6}$/;
 
-/** The name under which the catalogue has a model: clients of the dialect name a version of it by its day. */
+/** Returns the name under which the catalogue has a model. Clients of the dialect append the date of a version to the name. */
 export function knownName(catalogue: Pick<Catalogue, 'find' | 'findKeyed'>, name: string): string {
   const isKnown = (id: string) =>
     catalogue.find(id) !== undefined || catalogue.findKeyed(id) !== undefined;

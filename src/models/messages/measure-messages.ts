@@ -4,13 +4,12 @@ import type { ChatRequest } from '../chat/chat-request.ts';
 import type { CountRequest } from './messages-request.ts';
 import { blocksOf, definedTool, sourceOf } from './read-block.ts';
 
-/** Marker of an image, which only an upstream can measure. The bound counts the most tokens of an image for it. */
+/** Part that stands for an image or for text whose length only the upstream knows. The bound counts it as the largest image. */
 const OPAQUE = { image_url: true } as const;
 
 /**
- * A Messages request as one that a chat is measured by: every text of it stands once, whatever kind of block has it, and so do its
- * images and files. It is never sent. The upstream that reads the request as it is and one that reads a translation of it
- * get no more than this.
+ * Returns a chat with the same texts, images and files as a Messages request, each once, for measuring. It is never sent. An
+ * upstream gets no more than this, whether the request is relayed or translated.
  */
 export function measureMessages(
   request: CountRequest & { readonly max_tokens?: number },
@@ -21,7 +20,7 @@ export function measureMessages(
     measured.push({ role: 'system', content: partsOf(system) });
   }
   for (const { content, role } of messages) measured.push({ role, content: partsOf(content) });
-  // Marks that stand at no block mark the last one.
+  // A mark at the top of the request marks the last block.
   if (request.cache_control !== undefined && request.cache_control !== null) {
     measured.push({ role: 'system', content: [{ type: 'text', text: '', cache_control: true }] });
   }
@@ -38,7 +37,7 @@ export function measureMessages(
   };
 }
 
-/** As long as the longer of the two ways in which it is sent. */
+/** Returns a tool in the longer of the two forms in which it may be sent. */
 const asFunction = (tool: unknown): unknown =>
   isVendorTool(tool) ? tool : { type: 'function', function: tool };
 
@@ -54,11 +53,14 @@ const asFormat = (schema: unknown): Json => ({
 
 type Measured = ChatRequest['messages'][number];
 
-/** The vendor writes the schema of such a tool itself, so that its length is not known here. */
+/** Returns true for a tool whose schema the vendor writes, so that its length is unknown here. */
 const isVendorTool = (tool: unknown): boolean =>
   isObject(tool) && typeof tool.type === 'string' && tool.type !== 'custom';
 
-/** A list of what are no blocks is measured as a whole: it may have a hundred thousand. */
+/**
+ * Returns the parts of a content. A list with an item that is no block becomes one part, because it may have a hundred thousand
+ * items.
+ */
 function partsOf(content: unknown): Json[] {
   const blocks = blocksOf(content);
   return blocks.every(isBlock) ? blocks.flatMap(partsOfBlock) : [textPart(blocks)];
@@ -96,7 +98,7 @@ function partsOfBlock(block: Json): Json[] {
   }
 }
 
-/** A part for each tool that blocks define and the vendor describes. */
+/** Returns a part for each tool that a block defines and the vendor describes. */
 const describedByVendor = (blocks: readonly unknown[]): Json[] =>
   blocks.filter((block) => isObject(block) && isVendorTool(definedTool(block))).map(() => OPAQUE);
 

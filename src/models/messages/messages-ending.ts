@@ -15,7 +15,10 @@ export const MESSAGES_ENDING: StreamEnding = {
 
 const BROKE_OFF = 'The upstream broke off in the middle of its answer; what came of it is charged.';
 
-/** The upstream's own word where it said one: clients choose by its type whether they try again. */
+/**
+ * Returns the error of a stream that broke, with the type and sentence of the upstream's own error if it sent one: clients
+ * decide by the type whether they retry.
+ */
 function errorOf(cause: unknown) {
   const isReported = cause instanceof BrokenMessage;
   return {

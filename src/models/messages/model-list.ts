@@ -13,7 +13,7 @@ const LIMIT = { usual: 20, most: 1_000 };
 /** The vendor's word for a time of release that is not known. */
 const EPOCH = '1970-01-01T00:00:00Z';
 
-/** One model as Anthropic lists it. What the catalogue does not know is null. */
+/** Returns a model in the form of Anthropic's list. Facts that the catalogue lacks are null. */
 export const describeForMessages = (model: Model, nowMs: number) => ({
   type: 'model',
   id: model.id,
@@ -28,7 +28,7 @@ export const describeForMessages = (model: Model, nowMs: number) => ({
   max_tokens: model.maxOutputTokens,
 });
 
-/** A page of the models that `/v1/messages` serves. Throws the refusal of a limit or a cursor that means none. */
+/** Returns a page of the models that `/v1/messages` serves. Throws the refusal of an invalid limit or cursor. */
 export function pageForMessages(models: readonly Model[], query: PageQuery, nowMs: number) {
   const limit = limitOf(query.limit);
   const all = models.filter(({ modality }) => modality === 'text');

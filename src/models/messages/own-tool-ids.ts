@@ -3,7 +3,7 @@ import { withOwnId } from '../chat/own-call-ids.ts';
 import { mayCarry } from '../chat/signed-call.ts';
 import type { CountRequest } from './messages-request.ts';
 
-/** The request with the ids that upstreams gave to calls: what they carried for another vendor is left out. */
+/** Returns the request with the upstreams' own ids of calls. Signatures that the ids carried for other vendors are removed. */
 export function withOwnToolIds<R extends CountRequest>(request: R): R {
   const { messages } = request;
   if (!messages.some(({ content }) => hasCarried(content))) return request;

@@ -5,8 +5,8 @@ const VERSION = 'anthropic-version';
 const BETA = 'anthropic-beta';
 
 /**
- * The versions whose requests and streams are read here. They differ in what requests may hold, which the vendor judges: the newer
- * one has no `temperature`, `top_p` and `top_k` (https://platform.claude.com/docs/en/api/versioning).
+ * Versions of the protocol that this server reads. They differ in the members of requests, which the vendor checks: the newer
+ * version has no `temperature`, `top_p` and `top_k` (https://platform.claude.com/docs/en/api/versioning).
  */
 const VERSIONS: readonly string[] = ['2023-06-01', '2026-10-21'];
 
@@ -14,8 +14,8 @@ const VERSIONS: readonly string[] = ['2023-06-01', '2026-10-21'];
 const FEATURES = /^[\w.-]+(?:\s*,\s*[\w.-]+)*$/;
 
 /**
- * Reads the headers that name the protocol's version and features, for an upstream that speaks it. A request without a version
- * speaks the oldest one; another version, or an invalid list of features, is refused.
+ * Reads the headers with the protocol's version and features, to forward them. A request without a version uses the oldest
+ * version. Throws the refusal of another version or an invalid list of features.
  */
 export function readProtocol(headers: ReadonlyMap<string, string>): Record<string, string> {
   const version = headers.get(VERSION);

@@ -34,19 +34,19 @@ const PRICED: ReadonlySet<string> = new Set([
   'inference_geo',
 ]);
 
-/** Values of the others that cost what every request costs. */
+/** Values of `service_tier`, `speed` and `inference_geo` that cost no more than usual. Any other value is refused. */
 const USUAL: Readonly<Record<string, ReadonlySet<unknown>>> = {
   service_tier: new Set(['auto', 'standard_only']),
   speed: new Set(['standard']),
   inference_geo: new Set(['global']),
 };
 
-/** As those of a request: any other member of a message is refused. */
+/** Members of a message that cost no more than their tokens. Any other member is refused. */
 const OF_MESSAGE: ReadonlySet<string> = new Set(['role', 'content', 'clear_at', 'output_config']);
 
 /**
- * Blocks that cost no more than the tokens of what stands in them, or of the tool that they add. Others come from what the vendor
- * runs, or name what is kept in the account that pays.
+ * Blocks that cost no more than the tokens of their content, or of the tool that they add. Other blocks come from tools that
+ * the vendor runs, or name files in the account that pays.
  */
 const BLOCKS: ReadonlySet<unknown> = new Set([
   'text',
@@ -65,7 +65,10 @@ const BLOCKS: ReadonlySet<unknown> = new Set([
   'tool_removal',
 ]);
 
-/** Tools that the caller runs, beside those without a type. All others run at the vendor, as often as the model likes. */
+/**
+ * Types of tools that the caller runs; tools without a type are run by the caller as well. The vendor runs all others, as often
+ * as the model calls them.
+ */
 const OF_CALLER =
   /^(?:custom|bash|text_editor|computer|computer_toolset|memory|browser_toolset)(?:_\d+)?$/;
 
@@ -125,13 +128,16 @@ function isUnpriced(block: unknown): boolean {
   );
 }
 
-/** A file of the account that pays, or a document that only the vendor knows the length of. */
+/** Returns true for a block that names a file of the account that pays, or a document whose length only the vendor knows. */
 function isRemote(block: Json): boolean {
   const { type } = sourceOf(block);
   return type === 'file' || (type === 'url' && block.type !== 'image');
 }
 
-/** A tool is added by the name that it has elsewhere in the request, or by what could stand in `tools`. */
+/**
+ * Returns true when a block adds a tool that the vendor runs. A block adds a tool by the name of another tool in the request,
+ * or by a definition.
+ */
 function addsUnpriced(block: Json): boolean {
   const { tool, type } = block;
   if (type !== 'tool_addition' || (isObject(tool) && tool.type === 'tool_reference')) return false;

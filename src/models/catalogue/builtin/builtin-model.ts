@@ -16,7 +16,7 @@ export type SourceEntry = Surcharges & {
   readonly rates: RateTexts;
   readonly marginBps?: number | undefined;
   readonly thinkingSwitch?: boolean | undefined;
-  /** Every built-in rate has one, but those of the engines of this server. */
+  /** Source and certainty of the rates. Every built-in rate has a note, except the rates of this server's own engines. */
   readonly price?: PriceNote | undefined;
   readonly efforts?: readonly Effort[] | undefined;
   readonly sampling?: Sampling | undefined;
@@ -52,11 +52,11 @@ export type ProviderEntry = {
   readonly signsCalls?: boolean | undefined;
   readonly callIds?: CallIdFormName | undefined;
   readonly strictOrder?: boolean | undefined;
-  /** The provider that is the same vendor under its main address; a key stored for that one opens this one, too. */
+  /** Provider that is the same vendor under its main address. A key stored for that provider opens this one as well. */
   readonly vendor?: string | undefined;
 };
 
-/** Read on the vendor's own page, or in two independent copies of it. */
+/** Returns the note of a price that was read on the vendor's own page, or in two independent copies of that page. */
 export const listed = (source: string, readOn: string): PriceNote => ({
   source,
   readOn,
@@ -87,7 +87,7 @@ export const unpricedDirect = (
 export const openWeight = (models: readonly ModelEntry[]): ModelEntry[] =>
   models.map((model) => ({ ...model, isOpenWeight: true }));
 
-/** The maker's own account, under the maker's own name of the model. */
+/** Builds a model that this server buys from its maker, under the maker's own name of the model. */
 export const direct = (
   modality: Modality,
   id: `${string}/${string}`,
@@ -123,7 +123,7 @@ export const tokens = (input: string, output: string, cached?: string): RateText
   ...(cached === undefined ? {} : { cached_input_token: cached }),
 });
 
-/** A model with published weights, served by several hosts. */
+/** Builds a model with published weights that several hosts serve. */
 export const hosted = (
   modality: Modality,
   id: `${string}/${string}`,
@@ -136,15 +136,14 @@ export const hosted = (
 });
 
 /**
- * A published price of one minute, in micro-USD, as the rate's unit has it: USD per million seconds, the
- * last of six decimals rounded up.
+ * Converts a published price of one minute in micro-USD to a rate, in USD per million seconds with six decimals, rounded up.
  */
 export const perMinute = (microUsd: number): RateTexts => {
   const picoUsdPerSecond = Math.ceil((microUsd * 1_000_000) / 60);
   return { audio_second: (picoUsdPerSecond / 1_000_000).toFixed(6) };
 };
 
-/** A published price of a thousand characters, in micro-USD. */
+/** Converts a published price of a thousand characters in micro-USD to a rate. */
 export const perThousandCharacters = (microUsd: number): RateTexts => ({
   character: (microUsd / 1_000).toFixed(3),
 });

@@ -1,8 +1,8 @@
 import type { ProviderEntry } from './builtin-model.ts';
 
 /**
- * Providers that a credential opens. An OpenAI-compatible address of a vendor is preferred to its own dialect, unless the
- * server speaks that one: the compatible address of `anthropic` keeps no prompt in a cache.
+ * Built-in providers. A vendor's OpenAI-compatible address is preferred to its own dialect unless this server speaks that
+ * dialect: the compatible address of `anthropic` caches no prompts.
  */
 export const BUILTIN_PROVIDERS: Readonly<Record<string, ProviderEntry>> = {
   local: { baseUrl: null, dialect: 'local' },

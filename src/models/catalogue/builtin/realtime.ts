@@ -25,7 +25,7 @@ const openai = (
     },
   );
 
-/** These reason, and bill tokens that no frame carries. */
+/** Bounds of models that reason. They bill reasoning tokens that appear in no frame. */
 const LARGE = {
   contextWindow: 128_000,
   maxOutputTokens: 32_000,
@@ -35,7 +35,7 @@ const SMALL = { contextWindow: 32_000, maxOutputTokens: 4_096 };
 
 export const REALTIME_MODELS: readonly ModelEntry[] = [
   openai('gpt-realtime-2.1', ['4', '24', '0.4'], ['32', '64'], LARGE),
-  // Cached sound costs 0.3 and cached text 0.06: one rate covers both, so it is the dearer one.
+  // Cached sound costs 0.3 and cached text 0.06. One rate covers both, so the higher price is used.
   openai('gpt-realtime-2.1-mini', ['0.6', '2.4', '0.3'], ['10', '20'], LARGE),
   openai('gpt-realtime-1.5', ['4', '16', '0.4'], ['32', '64'], SMALL),
   openai('gpt-realtime', ['4', '16', '0.4'], ['32', '64'], SMALL),
@@ -47,7 +47,7 @@ export const REALTIME_MODELS: readonly ModelEntry[] = [
     provider: 'xai-realtime',
     price: unconfirmed('test/vectors/catalog/published.json', '2026-11-24'),
   }),
-  // Their vendor serves these in sessions of their own kinds, which are not relayed here.
+  // The vendors of these models serve them in other kinds of sessions, which this server does not relay.
   ...named('openai', 'gpt-realtime-translate gpt-realtime-whisper gpt-live-transcribe'),
   ...named('google', 'gemini-live gemini-live-3.1'),
   ...named('amazon', 'nova-2-sonic'),

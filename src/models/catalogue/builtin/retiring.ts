@@ -2,12 +2,12 @@ import { assert } from '../../../kernel/assert.ts';
 import type { ModelEntry } from './builtin-model.ts';
 
 /**
- * Which built-in models their vendors shut down, one a line:
+ * Shutdowns of built-in models by their vendors, one a line:
  *
  *     model  shutdown date  successor  notice date  source
  *
- * `-` as successor: the vendor names none that was found. Where the day of the notice was not found, it is the day on which
- * the shutdown was read here.
+ * `-` as successor: the vendor names none, or none was found. When the day of the notice was not found, the notice date is
+ * the day on which the shutdown was read for this list.
  */
 const LINES = [
   'google/gemini-2.5-pro           2026-12-01  google/gemini-3.8-flash       2026-11-10  ai.google.dev/gemini-api/docs/deprecations(copied:aideprecations.com)',
@@ -43,6 +43,6 @@ const ROWS: ReadonlyMap<string, Row> = new Map(
 /** The ids above, each of which has to be a model of the catalogue. */
 export const RETIRING: readonly string[] = [...ROWS.keys()];
 
-/** The same models with what their vendors have said of their end. */
+/** Adds to each model the shutdown that its vendor announced, if any. */
 export const withRetirement = (models: readonly ModelEntry[]): readonly ModelEntry[] =>
   models.map((model) => ({ ...model, ...ROWS.get(model.id) }));

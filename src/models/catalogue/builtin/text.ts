@@ -10,18 +10,21 @@ const waiting = (maker: string, names: string) => unpricedDirect('text', maker, 
 
 /** The whole request is dearer beyond this prompt. */
 const LONG_GPT = { longPrompt: { above: 272_000, inputPercent: 200, outputPercent: 150 } };
-/** These write prompts to their cache by themselves, and bill it. */
+/** These models write prompts to their cache without a request for it, and bill the writing. */
 const CACHING_GPT = { ...LONG_GPT, cacheWritePercent: 25 };
 const LONG_HAIKU = { longPrompt: { above: 100_000, inputPercent: 500, outputPercent: 500 } };
 const LONG_GEMINI = { longPrompt: { above: 200_000, inputPercent: 200, outputPercent: 150 } };
 const LONG_GROK = { longPrompt: { above: 200_000, inputPercent: 200, outputPercent: 200 } };
-/** They think unless they are told not to (api-docs.deepseek.com, platform.kimi.ai and docs.bigmodel.cn, read on 2026-11-26). */
+/**
+ * These models think unless the request disables thinking (api-docs.deepseek.com, platform.kimi.ai and docs.bigmodel.cn, read
+ * on 2026-11-26).
+ */
 const SWITCHED = { thinkingSwitch: true };
 
-// Which efforts a model takes over the Responses API: for GPT-5.6, GPT-6 Luna and Sol as docs.oxen.ai has it, for GPT-6.1 as
-// dev.to/aihubmix has it, for GPT-6 Astra as models.dev has it, for older ones as learn.microsoft.com (azure/ai-projects) and
-// reference.langchain.com have it (read on 2026-11-27). The GPT-4o models do not think. Over chat completions none takes `max`.
-// They take `temperature` and `top_p` only without thinking (https://github.com/vercel/ai/issues/10932, read on 2026-11-28).
+// Efforts that a model takes over the Responses API: for GPT-5.6, GPT-6 Luna and Sol by docs.oxen.ai, for GPT-6.1 by
+// dev.to/aihubmix, for GPT-6 Astra by models.dev, for older models by learn.microsoft.com (azure/ai-projects) and
+// reference.langchain.com (read on 2026-11-27). The GPT-4o models do not think. Over chat completions no model takes `max`. The
+// models take `temperature` and `top_p` only without thinking (https://github.com/vercel/ai/issues/10932, read on 2026-11-28).
 const THINKING = { sampling: 'unless_thinking' } as const;
 const UP_TO_XHIGH = effortsBetween('none', 'xhigh').filter((effort) => effort !== 'minimal');
 const UP_TO_MAX = effortsBetween('none', 'max').filter((effort) => effort !== 'minimal');
@@ -87,19 +90,19 @@ const OPENAI: readonly ModelEntry[] = [
   ),
 ];
 
-// Prompts shorter than this are not cached, by model, as docs.litellm.ai has it (read on 2026-11-26; not confirmed by
-// Anthropic); the other models take what most vendors take.
+// Least tokens of a prompt that a model caches, by docs.litellm.ai (read on 2026-11-26; not confirmed by Anthropic). The other
+// models have the usual minimum of most vendors.
 const SHORT_CACHED = { cacheLeastTokens: 512 };
 const LONG_CACHED = { cacheLeastTokens: 2_048 };
 const LONGEST_CACHED = { cacheLeastTokens: 4_096 };
 
-// Which efforts a model takes, as platform.claude.com/docs/en/build-with-claude/effort has it (read on 2026-11-27): claude-haiku-4-5
-// takes none, those of version 4.6 have no `xhigh`.
+// Efforts that a model takes, by platform.claude.com/docs/en/build-with-claude/effort (read on 2026-11-27): claude-haiku-4-5
+// takes none, models of version 4.6 have no `xhigh`.
 const OF_CLAUDE = effortsBetween('low', 'max');
 const NO_XHIGH = OF_CLAUDE.filter((effort) => effort !== 'xhigh');
 
-// Which models take `temperature` and `top_p`, as platform.claude.com/docs/en/about-claude/models/migration-guide and the pages of
-// the models have it (read on 2026-11-28): those of version 4.5 and 4.6 one of the two, those from Opus 4.7 on neither.
+// Acceptance of `temperature` and `top_p`, by platform.claude.com/docs/en/about-claude/models/migration-guide and the pages of
+// the models (read on 2026-11-28): models of version 4.5 and 4.6 take one of the two, models from Opus 4.7 on take none.
 const ONE_SAMPLED = { sampling: 'either' } as const;
 const UNSAMPLED = { efforts: OF_CLAUDE, sampling: 'neither' } as const;
 
@@ -180,7 +183,7 @@ const XAI: readonly ModelEntry[] = [
     'xai',
     [
       'grok-4.7  2     6    0.5  500_000    -       list         models.dev+truefoundry/models      2026-11-24',
-      // One copy discounts cached tokens to 0.3.
+      // One copy of the price list discounts cached tokens of this model to 0.3.
       'grok-4.5  2     6    0.5  500_000    -       unconfirmed  models.dev+truefoundry/models      2026-11-24',
       'grok-4.3  1.25  2.5  0.2  1_000_000  30_000  list         docs.apiyi.com+truefoundry/models  2026-11-24',
     ],
@@ -215,7 +218,7 @@ const OPEN_AT_MAKER: readonly ModelEntry[] = openWeight([
     ],
     SWITCHED,
   ),
-  // It refuses not to think.
+  // This model refuses a request that disables thinking.
   ...chatTable('moonshot', [
     'kimi-k2.7-code  0.95  4  0.19  262_144  -  list  models.dev+platform.kimi.ai(copied)  2026-11-24',
   ]),
@@ -227,7 +230,7 @@ const OPEN_AT_MAKER: readonly ModelEntry[] = openWeight([
     ],
     SWITCHED,
   ),
-  // It always thinks.
+  // This model always thinks, so it has no switch.
   ...chatTable('zai', [
     'glm-5.3  1.4  4.4  0.26  1_000_000  128_000  list  models.dev+openrouter.ai  2026-11-24',
   ]),
@@ -245,7 +248,7 @@ const OPEN_AT_MAKER: readonly ModelEntry[] = openWeight([
     'command-r=command-r-08-2024      0.15    0.6   -  128_000  4_000  list  models.dev+truefoundry/models  2026-11-24',
     'command-r7b=command-r7b-12-2024  0.0375  0.15  -  128_000  4_000  list  models.dev+truefoundry/models  2026-11-24',
   ]),
-  // This maker's published rates are what the caller pays, margin included.
+  // The published rates of this maker are the caller's price, margin included.
   ...chatTable(
     'sarvam',
     [

@@ -18,7 +18,7 @@ const ASSEMBLY = unconfirmed(
   '2026-11-26',
 );
 
-/** A published price of an hour, in micro-USD. */
+/** Converts a published price of one hour in micro-USD to a rate. */
 const perHour = (microUsd: number) => perMinute(microUsd / 60);
 
 export const TRANSCRIPTION_MODELS: readonly ModelEntry[] = [
@@ -49,11 +49,12 @@ export const TRANSCRIPTION_MODELS: readonly ModelEntry[] = [
     },
   ]),
   direct('stt', 'mistral/voxtral-mini-transcribe', perMinute(3_000), { price: PUBLISHED }),
-  // The price of recordings; the vendor takes 0.0048 (0.0058 for many languages) of a live minute since May 2026.
+  // Price of one minute of a recording. For live sound the vendor takes 0.0048 USD a minute since May 2026, and 0.0058 for many
+  // languages.
   direct('stt', 'deepgram/nova-3', perMinute(7_700), {
     price: listed('deepgram.com/pricing(copied:D3velop-llc)+published.json', '2026-11-24'),
   }),
-  // The same model upstream: what it costs depends on the language that it is asked for.
+  // The upstream model is the same `nova-3`; the price depends on the requested language.
   direct('stt', 'deepgram/nova-3-multilingual', perMinute(9_200), {
     upstreamModel: 'nova-3',
     price: listed('deepgram.com/pricing(copied:D3velop-llc)+published.json', '2026-11-24'),
@@ -66,7 +67,7 @@ export const TRANSCRIPTION_MODELS: readonly ModelEntry[] = [
     price: unconfirmed('llmreference.com/provider/deepgram/flux-asr', '2026-11-26'),
   }),
   direct('stt', 'deepgram/base', perMinute(14_500), { price: PUBLISHED }),
-  // The vendor bills the seconds for which a session is open.
+  // The vendor bills the seconds for which the session is open.
   direct('stt', 'assemblyai/universal-streaming', perMinute(2_500), {
     upstreamModel: 'universal-streaming-english',
     price: PUBLISHED,
@@ -88,7 +89,7 @@ export const TRANSCRIPTION_MODELS: readonly ModelEntry[] = [
   direct('stt', 'openai/whisper-1', perMinute(6_000), {
     price: listed('developers.openai.com/api/docs/models/whisper-1', '2026-11-25'),
   }),
-  // Its vendor bills tokens, 1.25 of sound and 5 of text, and estimates them at this price of a minute.
+  // The vendor bills tokens, at 1.25 USD per million of sound and 5 of text, and estimates them at this price of a minute.
   direct('stt', 'openai/gpt-4o-mini-transcribe', perMinute(3_000), {
     price: unconfirmed('long sold here at this price', '2026-11-24'),
   }),

@@ -15,8 +15,8 @@ type Block = {
 type IdOf = (given: string, place: number) => string;
 
 /**
- * Writes the calls of a streamed answer one behind the other, as the dialect has its blocks. Upstreams may send them side by
- * side: the first goes on as it comes, and the others are held until those before them are whole or the answer says something else.
+ * Writes the calls of a streamed answer as consecutive blocks. Upstreams may interleave calls: the first is written as it
+ * comes, and later calls are held until the calls before them are whole or other content follows.
  */
 export class CallBlocks {
   readonly #writer: MessageWriter;
@@ -29,7 +29,10 @@ export class CallBlocks {
   #open: Block[] = [];
   #heldChars = 0;
 
-  /** `signsCalls`: the ids of calls carry the signatures of the upstream; `names`: those of tools that the caller calls otherwise. */
+  /**
+   * `signsCalls`: the ids of calls carry the upstream's signatures. `names`: the caller's names of tools that the upstream
+   * knows under other names.
+   */
   constructor(
     writer: MessageWriter,
     {
@@ -105,7 +108,7 @@ export class CallBlocks {
     while (this.#open.length > 1 && this.#open[0]?.call.isWhole === true) this.#next();
   }
 
-  /** The first call is over: the one behind it is written as far as it has come. */
+  /** Ends the first open call, and writes the next one up to the arguments that it has. */
   #next(): void {
     const [over, next] = this.#open;
     if (over !== undefined) over.call.isOver = true;

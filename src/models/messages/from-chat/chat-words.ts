@@ -1,11 +1,11 @@
 import type { Json } from '../../../kernel/json.ts';
 import { textMember } from '../../providers/anthropic/read-json.ts';
 
-/** The id of a message whose upstream gave its completion, or its response, this one; the spare one where it gave none. */
+/** Returns the id of a message, made of the id of its completion or response, or of `spare` when the upstream gave none. */
 export const messageIdOf = (completionId: unknown, spare: string): string =>
   `msg_${typeof completionId === 'string' && completionId !== '' ? completionId.replace(/^(?:chatcmpl-?|resp_)/, '') : spare}`;
 
-/** The id of a tool call. Upstreams that give none get one that is the same however often the answer is read. */
+/** Returns the id of a tool call. A call without an id gets one that depends only on the message and the call's index. */
 export const toolIdOf = (id: unknown, messageId: string, index: number): string =>
   typeof id === 'string' && id !== '' ? id : `toolu_${messageId.slice('msg_'.length)}_${index}`;
 

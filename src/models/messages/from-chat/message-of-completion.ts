@@ -15,7 +15,7 @@ import { stopReasonOf } from './stop-reason.ts';
 export type Reading = {
   /** Id of the message when the upstream gave the answer none. */
   readonly spareId: string;
-  /** The caller asked for thoughts. */
+  /** True when the caller requested thoughts. */
   readonly wantsThoughts: boolean;
   /** The model as the caller named it. Undefined: as its upstream names it. */
   readonly servedAs?: string | undefined;
@@ -25,7 +25,7 @@ export type Reading = {
   readonly names?: ReadonlyMap<string, string> | undefined;
 };
 
-/** Puts the first choice of a completion into the shape of a message. Undefined: it has none. */
+/** Translates the first choice of a completion to a message. Undefined when the completion has no choice. */
 export async function messageOfCompletion(
   { body, json }: Pick<ChatCompletion, 'body' | 'json'>,
   { names, servedAs, signsCalls, spareId, wantsThoughts }: Reading,

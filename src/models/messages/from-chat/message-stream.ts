@@ -24,7 +24,7 @@ export type Reckoning = {
 
 /** Reads the events of another dialect as chunks of chat. */
 export interface ChunkReader {
-  /** The chunk of chat that says the same. Undefined: there is nothing in it for a message. */
+  /** Returns the chunk of chat with the content of an event. Undefined when the event has no content for a message. */
   chunkOf(event: Json): Json | undefined;
   /** Says why the answer ended. Called behind the last event. */
   lastChunk(): Json;

@@ -1,6 +1,9 @@
 import type { TokenUsage } from '../../providers/chat-rail.ts';
 
-/** The counts of a chat as the `usage` of a message, where the input is what neither came from a cache nor went to one. */
+/**
+ * Returns the counts of a chat as the `usage` of a message. Its input excludes tokens that were read from or written to a
+ * cache.
+ */
 export function messageUsage({
   cachedTokens,
   cacheWriteTokens: written = 0,

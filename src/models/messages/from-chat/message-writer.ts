@@ -3,13 +3,13 @@ import { messageEvent } from '../message-events.ts';
 
 type Kind = 'text' | 'thinking' | 'tool_use';
 
-/** Writes the blocks of one message as events: one is open at a time, and their numbers go up by one. */
+/** Writes the blocks of one message as events. One block is open at a time, and the indexes rise by one. */
 export class MessageWriter {
   #events = '';
   #index = -1;
   #open: Kind | undefined;
 
-  /** The events since this was last asked for. */
+  /** Returns the events written since the previous call. */
   taken(): string {
     const events = this.#events;
     this.#events = '';

@@ -4,8 +4,8 @@ import { LIMITS } from '../../../kernel/limits.ts';
 import { argumentsText } from '../../chat/read-answer.ts';
 
 /**
- * The arguments of a call as the object that the dialect has them as. Text that is none stands under the member that its vendor
- * names for it (https://platform.claude.com/docs/en/agents-and-tools/tool-use/fine-grained-tool-streaming).
+ * Returns the arguments of a call as an object. Text that is no JSON object is put under the member that the vendor names for
+ * it (https://platform.claude.com/docs/en/agents-and-tools/tool-use/fine-grained-tool-streaming).
  */
 export async function readArguments(told: unknown): Promise<Json> {
   if (isObject(told) && !Array.isArray(told)) return told;

@@ -5,7 +5,7 @@ import { finishReasonOf } from './finish-reason.ts';
 /** Separator between two messages of one response, in the text of a chat completion. */
 export const BETWEEN_MESSAGES = '\n\n';
 
-/** A response that has come whole, as a chat completion that says and calls the same. */
+/** Translates a whole response to a chat completion with the same content and calls. */
 export function completionOfResponse(response: Json): Json {
   const texts: string[] = [];
   const refusals: string[] = [];

@@ -11,8 +11,8 @@ export const isToolChange = ({ type }: Json): boolean => CHANGES.has(type);
 type Placed = readonly [tool: unknown, place: string];
 
 /**
- * The tools that the model may call at the end of the conversation, each with its place in the request: those that it declares
- * or a turn defines, without those that a later turn has withdrawn.
+ * Returns the tools that the model may call at the end of the conversation, each with its place in the request: tools of the
+ * request and of turns, without tools that a later turn withdrew.
  */
 export function offeredTools({ messages, tools }: MessagesRequest): readonly Placed[] {
   const declared = (tools ?? []).map((tool, index): Placed => [tool, `tools[${index}]`]);

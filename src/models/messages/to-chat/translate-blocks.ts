@@ -15,7 +15,7 @@ export const textPart = (text: unknown, at: string): Part =>
 export const isTextPart = (part: Part): part is Part & { readonly text: string } =>
   part.type === 'text';
 
-/** The blocks of a content, each with its place, for the sentence of a refusal. */
+/** Returns the blocks of a content, each with its place in the request. Throws UnfitRequest when a block is no object. */
 export function placedBlocks(content: unknown, at: string): (readonly [Json, string])[] {
   return blocksOf(content).map((block, index) => {
     const place = `${at}[${index}]`;
@@ -23,7 +23,10 @@ export function placedBlocks(content: unknown, at: string): (readonly [Json, str
   });
 }
 
-/** A content that may hold texts alone, as one; `isLeftOut` says which blocks are no part of it. */
+/**
+ * Joins the texts of a content that may hold only texts, except blocks for which `isLeftOut` returns true. Throws UnfitRequest
+ * for any other block.
+ */
 export function joinTexts(
   content: unknown,
   at: string,
@@ -40,7 +43,10 @@ export function joinTexts(
     .join(between);
 }
 
-/** The parts that a block of a user's message, or of the result of a tool, is to other models. */
+/**
+ * Translates a block of a user's message or of a tool result to the parts of a chat message. Throws UnfitRequest for a block
+ * that chat cannot express.
+ */
 export function translateBlock(block: Json, at: string): Part[] {
   switch (block.type) {
     case 'text':

@@ -18,9 +18,9 @@ type Taken = {
 };
 
 /**
- * Puts a Messages request into the words of the OpenAI dialect; throws UnfitRequest where it has none. Thoughts stand in it that not
- * every source takes. Its effort is one of those that the model takes, and so are `temperature` and `top_p`. What only leans on how a model works is left out: budgets of
- * thoughts, marks for a cache, edits of the context, whom a request is for.
+ * Translates a Messages request to the OpenAI dialect. Keeps thoughts, which not every source takes, and adapts effort,
+ * `temperature` and `top_p` to the model. Leaves out members that only influence the model's work: budgets of thoughts, cache
+ * marks, context edits, the end user. Throws UnfitRequest for members without a counterpart.
  */
 export function translateToChat(
   request: MessagesRequest,
@@ -70,7 +70,10 @@ function refuseUnknown(request: CountRequest): void {
   if (unserved !== undefined) unfit(unserved.detail);
 }
 
-/** `output_format` is the older place of it. */
+/**
+ * Returns the response format of a request. `output_format` is the older member for it. Throws UnfitRequest for a format other
+ * than a JSON schema.
+ */
 function formatOf({ output_config: config, output_format: older }: MessagesRequest): Json {
   const format = (isObject(config) ? config.format : undefined) ?? older;
   if (!isSet(format)) return {};

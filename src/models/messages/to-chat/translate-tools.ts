@@ -12,7 +12,7 @@ type ToolFields = {
   readonly parallel_tool_calls?: false;
 };
 
-/** The tools of a request, and how the model may use them; without tools neither is said. */
+/** Translates the tools of a request and the choice among them. Returns no members when the request has no tools. */
 export function translateToolFields(request: MessagesRequest): ToolFields {
   const { tool_choice: choice } = request;
   const tools = offeredTools(request);

@@ -105,7 +105,7 @@ function toolResult(
     .map((part) => part.text)
     .join('\n');
   const others = parts.filter((part) => !isTextPart(part));
-  // The dialect has no flag for a failure: where nothing is said of it, that is.
+  // Chat has no flag for a failed tool: a failure without a text gets the text `error`.
   const told = text === '' && isError === true ? 'error' : text;
   return { message: { role: 'tool', tool_call_id: id, content: told }, others };
 }

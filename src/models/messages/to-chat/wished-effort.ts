@@ -5,8 +5,8 @@ import type { MessagesRequest } from '../messages-request.ts';
 type Turn = MessagesRequest['messages'][number];
 
 /**
- * The effort to send to a model that takes those of a list: `none` where the request disables thinking and the list has it, else
- * the nearest to the one that the request names. Undefined where the request names none, or the model takes none.
+ * Returns the effort for a model with a list of efforts: `none` if the request disables thinking and the list has it, else the
+ * effort nearest to the requested one. Undefined when the request names none or the model takes none.
  */
 export function wishedEffort(
   request: MessagesRequest,
@@ -18,8 +18,8 @@ export function wishedEffort(
 }
 
 /**
- * The effort of the turn that is to be answered. A system turn changes it from there on: at once directly behind new input of
- * the user, elsewhere from the next one on (https://platform.claude.com/docs/en/build-with-claude/effort-per-message).
+ * Returns the effort of the turn to be answered. A system turn changes the effort: at once when it directly follows new input
+ * of the user, else from the next input on (https://platform.claude.com/docs/en/build-with-claude/effort-per-message).
  */
 function lastEffort({ messages, output_config: config }: MessagesRequest): unknown {
   let effort = effortOf(config);
@@ -39,7 +39,7 @@ function lastEffort({ messages, output_config: config }: MessagesRequest): unkno
 const effortOf = (config: unknown): unknown =>
   isObject(config) ? (config.effort ?? undefined) : undefined;
 
-/** A turn that has results of tools alone is no new input. */
+/** Returns true for a user turn with content other than tool results. */
 const hasNewInput = ({ content, role }: Turn): boolean =>
   role === 'user' &&
   (!Array.isArray(content) ||

@@ -13,8 +13,8 @@ export const fitsResponses = ({
   cap >= LEAST_CAP && (stop === undefined || stop === null || stop.length === 0);
 
 /**
- * A translated Messages request in the words of the Responses dialect. Nothing is kept at the upstream. Thoughts are left out: the
- * dialect takes them sealed alone.
+ * Translates a chat, itself translated from a Messages request, to the Responses dialect. The upstream stores nothing. Thoughts
+ * are left out, because the dialect takes them only sealed.
  */
 export function translateToResponses(chat: ChatRequest, model: string): Json {
   const { max_tokens, messages, reasoning_effort: effort, stream, temperature, top_p } = chat;
