@@ -7,7 +7,7 @@ const RAW_DECIMALS = 6;
 /** The most that a column of the database holds. */
 export const MAX_RAW = 2n ** 63n - 1n;
 
-/** A usable amount of raw USDC: digits only, no sign, no exponent, and it fits a database bigint. */
+/** Parses an amount of raw USDC: digits only, no sign, no exponent, within a database bigint. Undefined for any other text. */
 export function parseAmountRaw(text: string): bigint | undefined {
   if (!/^(0|[1-9]\d{0,18})$/.test(text)) return undefined;
   const amountRaw = BigInt(text);
@@ -35,8 +35,8 @@ export function maxRaw(a: bigint, b: bigint): bigint {
 const DECIMAL = /^(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
 /**
- * Dollars as a JSON number spells them, in raw USDC, half of a unit rounded up. It reads the digits: what a
- * float makes of 1.0000005 is already less. Undefined for what is no amount or fits no database bigint.
+ * Returns the dollars of a JSON number in raw USDC, half a unit rounded up. Reads the digits, because a float of 1.0000005 is
+ * already less. Undefined when the text is no amount or exceeds a database bigint.
  */
 export function parseUsd(text: string): bigint | undefined {
   const [, whole = '', fraction = '', exponent = '0'] = DECIMAL.exec(text) ?? [];

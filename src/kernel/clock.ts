@@ -28,7 +28,10 @@ export const nowSeconds = (clock: Clock): number => Math.floor(clock.now() / 1_0
 
 export const isoTime = (ms: number): string => new Date(ms).toISOString();
 
-/** The answer, or what `late` says or throws once it is overdue. What was asked may still come to pass. */
+/**
+ * Resolves with the answer, or after `ms` with the result of `late`; rejects when `late` throws. Does not stop the work behind
+ * `answer`.
+ */
 export function within<T, L>(
   clock: Clock,
   ms: number,

@@ -4,8 +4,8 @@ import { setFlagsFromString } from 'node:v8';
 
 const THREADS = '/proc/self/task';
 /**
- * Niceness beyond that of the thread that serves. Where both want a core, they get a tenth of what it gets, and not less:
- * code that is compiled soon is faster, too.
+ * Niceness of the other threads, relative to the thread that serves. On a shared core the other threads get a tenth of the
+ * serving thread's time, and not less: code that is compiled soon is faster, too.
  */
 const NICENESS_ADDED = 10;
 const MOST_NICENESS = 19;
@@ -19,10 +19,10 @@ const MOST_NICENESS = 19;
 const HEAP_GROWING_PERCENT = 900;
 
 /**
- * Has the threads with which V8 collects garbage and compiles yield to the one that callers wait for, and collect less
- * often. Without it they take turns with it wherever there are fewer cores than threads, 16 ms at a time, every few
- * seconds: on a core of 600 calls 2 % of all frames were late for that. To be called first: workers that start later
- * see to their own priority. A system that has no priorities of threads, or refuses them, is served as it is.
+ * Lowers the priority of the threads with which V8 collects garbage and compiles below that of the serving thread, and makes
+ * collections rarer. Otherwise, with fewer cores than threads, those threads take turns of 16 ms every few seconds: on a core
+ * of 600 calls 2 % of all frames were late. Must be called first: workers that start later set their own priority. Does nothing
+ * where the system has no thread priorities or refuses the change.
  */
 export function favourMedia(): void {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
@@ -33,6 +33,6 @@ export function favourMedia(): void {
       if (thread !== String(process.pid)) setPriority(Number(thread), niceness);
     }
   } catch {
-    // A thread that has just ended, or a place that hides them: nothing depends on it.
+    // A thread has just ended, or the system hides its threads: the priorities are optional.
   }
 }

@@ -1,8 +1,8 @@
 import type { StopSignal } from './stop-signal.ts';
 
 /**
- * Fires once. Every request and every turn of a voice session has one, so it is as light as that can be. Unlike the platform's,
- * it calls a listener as often as it was added.
+ * Signal that fires once. Light, because every request and every turn of a voice session has its own. Calls a listener once for
+ * each registration, unlike the platform's `AbortSignal`.
  */
 export class LightSignal implements StopSignal {
   readonly #listeners: (() => void)[] = [];
@@ -33,7 +33,7 @@ export class LightSignal implements StopSignal {
       try {
         next();
       } catch (error) {
-        // As an `AbortSignal` does: the other listeners are called although one of them throws.
+        // As with an `AbortSignal`, the other listeners are called when a listener throws.
         queueMicrotask(() => {
           throw error;
         });

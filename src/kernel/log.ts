@@ -1,6 +1,6 @@
 import { destination, type Logger, pino } from 'pino';
 
-/** Structured log lines. Speech, transcripts, digits, keys and bodies never appear in one. */
+/** Structured log lines. No line contains speech, transcripts, digits, keys or bodies. */
 export type Log = Logger;
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;

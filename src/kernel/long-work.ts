@@ -5,9 +5,9 @@ import { LIMITS } from './limits.ts';
 const waiting: (() => void)[] = [];
 
 /**
- * Resolves in a turn of the event loop that no other piece of long work has: the caller does a piece of some
- * milliseconds next. Pieces that only waited for the next turn would all share it, and four long requests would hold
- * everything else up four times as long as one.
+ * Resolves in a turn of the event loop that no other piece of long work has; the caller then does a piece of some milliseconds.
+ * If pieces waited only for the next turn, all would share it, and four long requests would delay everything else four times as
+ * long as one.
  */
 export function turnForLongWork(): Promise<void> {
   return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-/** Measurements as an argument: a floor counts what it does without knowing who collects it. */
+/** Metrics as an argument: code counts its work without knowing the collector. */
 
 export type Labels = Readonly<Record<string, string>>;
 

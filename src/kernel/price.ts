@@ -42,7 +42,7 @@ export function parseRate(usdPerMillion: string): bigint | undefined {
   return BigInt(match[1] as string) * PICO_PER_RAW + BigInt((match[2] ?? '').padEnd(6, '0'));
 }
 
-/** The exact upstream cost in 10^-15 USD (thousandths of the rate unit, since seconds have milliseconds). */
+/** Returns the exact upstream cost in 10^-15 USD (thousandths of the rate unit, since seconds have milliseconds). */
 function costFemto(usage: Usage, rates: Rates): bigint {
   let femto = 0n;
   for (const unit in usage) {
@@ -56,13 +56,13 @@ function costFemto(usage: Usage, rates: Rates): bigint {
 
 const ceilDiv = (a: bigint, b: bigint) => (a + b - 1n) / b;
 
-/** The margin on an amount that was paid as it is, rounded up. */
+/** Returns the margin on an amount that was paid to a vendor, rounded up. */
 export const marginRaw = (paidRaw: bigint, marginBps: number): bigint =>
   ceilDiv(paidRaw * BigInt(marginBps), BPS);
 
 /**
- * The price of `usage` in raw USDC, margin included: summed exactly over all units and rounded up
- * once, so it is 0 only when every rate that applies is 0.
+ * Returns the price of `usage` in raw USDC, margin included: summed exactly over all units and rounded up once, so the price is
+ * 0 only when every rate that applies is 0.
  */
 export const priceRaw = (usage: Usage, rates: Rates, marginBps: number): bigint =>
   sumPricesRaw([{ usage, rates, marginBps }]);
@@ -74,7 +74,9 @@ export type Priced = {
   readonly marginBps: number;
 };
 
-/** The same for work that several sources did together: each at its own rates and margin, rounded up once. */
+/**
+ * Returns the price of work that several sources did together: each part at its own rates and margin, the sum rounded up once.
+ */
 export function sumPricesRaw(parts: readonly Priced[]): bigint {
   let sum = 0n;
   for (const { usage, rates, marginBps } of parts) {

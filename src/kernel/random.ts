@@ -5,7 +5,7 @@ export interface Random {
   bytes(length: number): Uint8Array;
 }
 
-/** One call to the system for many ids: each costs 12 µs on its own. What was given out is wiped. */
+/** Bytes that one call to the system brings for many ids, because a call costs 12 µs. Bytes that were handed out are wiped. */
 const POOL_BYTES = 4_096;
 
 function createPooledRandom(): Random {
@@ -28,7 +28,10 @@ function createPooledRandom(): Random {
 
 export const systemRandom: Random = createPooledRandom();
 
-/** The same bytes for the same 32 bytes of `seed`, and as hard to foresee as those: a stream cipher over nothing. */
+/**
+ * Returns random bytes that depend on the 32 bytes of `seed` alone and are as hard to predict as `seed`: a stream cipher over
+ * zeros.
+ */
 export function createSeededRandom(seed: Uint8Array): Random {
   const stream = createCipheriv('aes-256-ctr', seed, Buffer.alloc(16));
   return { bytes: (length) => stream.update(Buffer.alloc(length)) };

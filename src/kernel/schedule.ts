@@ -9,8 +9,8 @@ export type Worker = {
 };
 
 /**
- * Runs each worker at its interval, counted from the end of its last run, so that no worker overlaps
- * itself. A run that fails is logged and does not stop the next. Disposal waits for what is running.
+ * Runs each worker at its interval, counted from the end of its last run, so that no worker overlaps itself. A run that fails
+ * is logged and does not stop the next run. Disposal waits for running workers.
  */
 export function startWorkers(
   deps: { readonly clock: Clock; readonly log: Log },

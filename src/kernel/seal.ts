@@ -20,7 +20,7 @@ export function seal(
   return Buffer.concat([nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** The bytes again. Throws when the secret, the place or a byte is not what it was. */
+/** Returns the sealed bytes in clear. Throws when the secret, `boundTo` or a byte of `sealed` has changed. */
 export function openSealed(secret: string, boundTo: string, sealed: Uint8Array): Uint8Array {
   const decipher = createDecipheriv(CIPHER, cipherKey(secret), sealed.subarray(0, NONCE_BYTES), {
     authTagLength: TAG_BYTES,

@@ -1,6 +1,6 @@
 /**
- * The part of an `AbortSignal` that those need who wait for an end. Every `AbortSignal` is one; one that is made for a
- * single request or turn may be lighter, since the platform's own costs several microseconds.
+ * Part of an `AbortSignal` that code needs to wait for an end. Every `AbortSignal` is a `StopSignal`; a signal for a single
+ * request or turn may be lighter, since the platform's signal costs several microseconds.
  */
 export type StopSignal = {
   readonly aborted: boolean;
@@ -13,7 +13,7 @@ export type StopSignal = {
   removeEventListener(type: 'abort', listener: () => void): void;
 };
 
-/** The same for those who take nothing but the platform's. */
+/** Returns a platform `AbortSignal` that aborts together with `stop`, for interfaces that accept no other signal. */
 export function abortSignalOf(stop: StopSignal): AbortSignal {
   if (stop instanceof AbortSignal) return stop;
   const known = platformSignals.get(stop);
@@ -26,5 +26,5 @@ export function abortSignalOf(stop: StopSignal): AbortSignal {
   return controller.signal;
 }
 
-/** Each has one: a turn with many requests would otherwise gather as many listeners. */
+/** Platform signal of each stop signal: without this map, a turn with many requests would add as many listeners. */
 const platformSignals = new WeakMap<StopSignal, AbortSignal>();

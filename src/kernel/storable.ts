@@ -34,6 +34,9 @@ const ESCAPES: Readonly<Record<string, string>> = {
 /** Characters that no XML document may hold, not even escaped: control characters, halves of characters, U+FFFE and U+FFFF. */
 const NO_XML = /(?![\t\n\r])[\p{Cc}\p{Cs}\ufffe\uffff]/gu;
 
-/** A text as content or attribute of XML 1.0: its signs are escaped, and what XML cannot hold becomes a space. */
+/**
+ * Returns a text as content or attribute of XML 1.0: escapes its signs, and replaces characters that XML cannot hold with
+ * spaces.
+ */
 export const xmlText = (text: string): string =>
   text.replace(NO_XML, ' ').replace(/[&<>"']/g, (sign) => ESCAPES[sign] ?? sign);

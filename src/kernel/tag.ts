@@ -1,9 +1,8 @@
 import { LIMITS } from './limits.ts';
 
 /**
- * A task, action or customer id as it is kept and compared: trimmed, in lower case. Undefined for one that is
- * empty, too long or not printable ASCII: a header cannot say in which encoding it was written, so that other
- * spellings of an id would never meet again.
+ * Returns a task, action or customer id as it is kept and compared: trimmed, in lower case. Undefined when the id is empty, too
+ * long or not printable ASCII: a header does not state its encoding, so other spellings of an id would never match.
  */
 export function normalTag(text: string): string | undefined {
   const tag = text.trim().toLowerCase();

@@ -13,7 +13,7 @@ export class Teardown implements AsyncDisposable {
     this.#steps.push({ name, undo });
   }
 
-  /** Ends everything, last begun first; a second call waits for the first. Rejects with what failed. */
+  /** Ends everything, last begun first; a second call waits for the first. Rejects with all errors of the ends together. */
   [Symbol.asyncDispose](): Promise<void> {
     this.#done ??= this.#run();
     return this.#done;

@@ -1,7 +1,7 @@
 import type { Fields } from '../api-error.ts';
 import { NO_RETRY, refusal } from './refusal.ts';
 
-/** Refusals of spend controls, and of those who change them. */
+/** Refusals by spend controls, and refusals of requests that change spend controls. */
 export const controls = {
   spendLimitExceeded: (message: string, fields: Fields) =>
     refusal(402, 'spend_limit_exceeded', message, fields),

@@ -20,7 +20,10 @@ export const credential = {
       'Missing or invalid Authorization header',
       'Send Authorization: Bearer <AGENT_KEY>.',
     ),
-  /** Another scheme than Bearer, or nothing behind it. The specification has one word for both. */
+  /**
+   * Refuses a header with another scheme than Bearer, or with nothing after the scheme. The specification has one code for the
+   * two cases.
+   */
   malformed: () =>
     refusal(
       401,

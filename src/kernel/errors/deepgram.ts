@@ -1,6 +1,6 @@
 import { refusal } from './refusal.ts';
 
-/** Refusals of the routes of Deepgram's protocol beside those of the gateway. */
+/** Refusals of the routes of Deepgram's protocol, in addition to the gateway's refusals. */
 export const deepgram = {
   /** A file that its caller named by its address, and that cannot be had or is no sound. */
   remoteContent: (why: string) =>

@@ -35,10 +35,10 @@ export const gateway = {
     ),
   budgetExhausted: (fields: Fields & { message?: string } = {}) =>
     refusal(402, 'budget_exhausted', 'The balance does not cover this request.', fields),
-  /** The same code as for a balance that is empty; the other fields name the cap. */
+  /** Refuses a request that a cap does not allow, with the code of an empty balance. The other fields name the cap. */
   capExceeded: (message: string, fields: Fields) =>
     refusal(402, 'budget_exhausted', message, fields),
-  /** `wait`: how long the last upstream that limits its callers asked them to wait. */
+  /** `wait`: retry time that the last rate-limiting upstream stated. */
   allSourcesFailed: (
     attempts: number,
     {
@@ -48,7 +48,7 @@ export const gateway = {
     }: {
       readonly wait?: Wait | undefined;
       readonly headers?: Readonly<Record<string, string>>;
-      /** The same request can only fail again. */
+      /** True when a retry of the same request can only fail. */
       readonly isHopeless?: boolean;
     } = {},
   ) =>
@@ -62,7 +62,7 @@ export const gateway = {
         ...(isHopeless ? NO_RETRY : mayRetryAfter(wait?.seconds, wait?.ms)),
       },
     ),
-  /** The one upstream that was asked limits the rate of its callers. */
+  /** Refuses a request whose only attempted upstream limits the rate of its callers. */
   upstreamRateLimited: ({ seconds, ms }: Wait, headers: Readonly<Record<string, string>> = {}) =>
     refusal(
       429,
@@ -86,9 +86,9 @@ export const gateway = {
   /** Refuses a request that no source can serve until the operator adds one. The same request would be refused again. */
   noSourceAvailable: (message: string) =>
     refusal(503, 'no_source_available', message, {}, NO_RETRY),
-  /** Neither this server nor the wallet of the agent can pay the source now. */
+  /** Refuses a request whose source cannot be paid now, either by this server or by the agent's wallet. */
   sourceUnpayable: (message: string) => refusal(503, 'no_source_available', message, {}, MAY_RETRY),
-  /** Every source failed lately, and is not asked until its rest is over. */
+  /** Refuses a request when every source of the model failed lately and is not called before its backoff ends. */
   sourcesRest: (retryAfterSeconds: number) =>
     refusal(
       503,

@@ -85,7 +85,7 @@ export const phone = {
   callerNotActive: () => refusal(403, 'agent_not_active', 'This agent may not place calls now.'),
   numberExists: (record: unknown) =>
     refusal(409, 'number_exists', 'This agent has a number already.', { number: record }, NO_RETRY),
-  /** The number of a purchase under way may never be the agent's, so that it is not told. */
+  /** Refuses a purchase while another purchase is under way. Names no number, because the agent may never own the number. */
   numberBeingBought: () =>
     refusal(
       409,

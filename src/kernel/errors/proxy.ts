@@ -16,13 +16,15 @@ const lookUp = ({ nonce }: ReservationRef) => ({
   path: `/v1/agents/reservations/${nonce}`,
 });
 
-/** Refusals of the paid proxy and of what is asked about it beforehand. */
+/** Refusals of the paid proxy, of its preflights and of its forecasts. */
 export const proxy = {
   blockedDestination: (detail: string) => refusal(400, 'blocked_destination', detail),
   /** On the proxy every control has one code; `code` says which policy it was. */
   spendLimitExceeded: (message: string, fields: Fields) =>
     refusal(402, 'spend_limit_exceeded', message, fields),
-  /** A payment needs both: a balance, and a wallet that holds as much. `available` is the lesser. */
+  /**
+   * Refuses a payment when the balance or the agent's wallet holds less than the amount. `available` is the lesser of the two.
+   */
   insufficientBalance: (available: string, required: string) =>
     refusal(
       402,
@@ -134,7 +136,7 @@ export const proxy = {
   /** Only evidence on chain releases money that was signed away. */
   reservationUndecided: (detail: string, state: string) =>
     refusal(409, 'reservation_undecided', detail, { state }, NO_RETRY),
-  /** It was paid: there is nothing that could be released. */
+  /** Refuses to release a reservation whose payment the chain shows. */
   reservationSettled: (record: Fields) =>
     refusal(
       409,

@@ -1,8 +1,8 @@
 import { ApiError, type Fields } from '../api-error.ts';
 
 /**
- * One refusal: its status, its wire spelling, and a sentence for the caller. A refused credential or permission is refused
- * again, so that a 401 or 403 asks clients not to retry: some of them repeat those as well.
+ * Returns one refusal: its status, its error code, and a sentence for the caller. A 401 or 403 asks clients not to retry,
+ * because some clients repeat a refused credential or permission.
  */
 export function refusal(
   status: number,
@@ -29,8 +29,8 @@ export const NO_RETRY = { 'x-should-retry': 'false' };
 export const MAY_RETRY = { 'x-should-retry': 'true' };
 
 /**
- * Headers that allow a retry after `seconds`, and after `ms` when those are known: the SDKs read `retry-after-ms` first.
- * Undefined or null `seconds`: the time of recovery is unknown, and the headers name none.
+ * Returns headers that allow a retry after `seconds`, and after `ms` when `ms` is known: the SDKs read `retry-after-ms` first.
+ * With null or undefined `seconds` the headers name no time.
  */
 export function mayRetryAfter(
   seconds: number | null | undefined,

@@ -24,7 +24,7 @@ export type BrokenLimit = {
   readonly resetAtSec: number;
 };
 
-/** The headers of a 429: those that every answer of a limited route has, and when to come back. */
+/** Returns the headers of a 429: the rate headers of every answer of a limited route, and the retry time. */
 export const limitHeaders = (limit: Omit<BrokenLimit, 'reason'>): Record<string, string> => ({
   'x-ratelimit-limit': String(limit.limitPerMinute),
   'x-ratelimit-remaining': '0',
@@ -41,7 +41,7 @@ const describe = (details: readonly ValidationDetail[]): string =>
     .join('; ');
 
 export const request = {
-  /** The sentence says what the list says: most clients print nothing but sentences. */
+  /** Refuses an invalid request. The message repeats the details, since most clients print only the message. */
   invalid: (details: readonly ValidationDetail[]) =>
     refusal(400, 'Invalid request', describe(details), { details }),
   unstorableText: () =>

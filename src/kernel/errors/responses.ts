@@ -1,8 +1,8 @@
 import { MAY_RETRY, refusal } from './refusal.ts';
 
-/** Refusals of the routes of responses, beside those of the gateway. Rendered as the OpenAI error object. */
+/** Refusals of the routes of responses, in addition to the gateway's refusals. Rendered as the OpenAI error object. */
 export const responses = {
-  /** With the status and the code that OpenAI has for it. */
+  /** Refuses to continue an unknown response, with OpenAI's status and code. */
   previousNotFound: (id: string) =>
     refusal(
       400,
@@ -47,7 +47,7 @@ export const responses = {
       `This request and the conversation that it goes on with have more than ${members} members of objects, or ${values} values, together.`,
       { param: 'previous_response_id' },
     ),
-  /** Refuses a message on a connection. Nothing is bought for it, and the connection stays open. */
+  /** Refuses a message on a connection. Nothing is charged for the message, and the connection stays open. */
   connectionBusy: (mostWaiting: number, mostChars: number) =>
     refusal(
       409,
@@ -56,7 +56,7 @@ export const responses = {
       {},
       MAY_RETRY,
     ),
-  /** With the status and the code that OpenAI has for it. */
+  /** Refuses messages on a connection that has reached its time limit, with OpenAI's status and code. */
   connectionLimit: (minutes: number) =>
     refusal(
       400,

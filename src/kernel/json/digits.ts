@@ -170,7 +170,7 @@ function keep(container: object, key: string, token: string): void {
   digits.set(key, token);
 }
 
-/** The digits of a member as they came; undefined where they are those that the language writes. */
+/** Returns the digits of a member as the JSON text spelled them. Undefined when JavaScript would write the same digits. */
 export function digitsOf(container: object, key: string): string | undefined {
   if (alive === 0) return undefined;
   const token = kept.get(container)?.get(key);

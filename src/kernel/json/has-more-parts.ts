@@ -16,7 +16,7 @@ export function hasMoreParts(
 
 type Left = { members: number; values: number };
 
-/** Takes the parts of a value away: a list or an object for itself and for each comma between what is in it. */
+/** Subtracts the parts of a value from `left`: a list or object counts as itself plus the commas between its elements. */
 function take(value: unknown, left: Left): void {
   if (typeof value !== 'object' || value === null) return;
   let commas = -1;

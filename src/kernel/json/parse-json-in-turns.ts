@@ -19,9 +19,8 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
 /**
- * The same as `parseBoundedJson`, of a long text in several turns of the event loop. What has more parts than are built in
- * one is built from pieces, each in a turn of its own. Digits are kept for `writeDigits`. Throws JsonTooComplex, or
- * SyntaxError where it is no JSON.
+ * Parses like `parseBoundedJson`, but a long text in several turns of the event loop: a value with more parts than one turn
+ * builds is built from pieces. Keeps digits for `writeDigits`. Throws JsonTooComplex, or SyntaxError when the text is no JSON.
  */
 export async function parseJsonInTurns(
   json: Buffer,
@@ -121,7 +120,7 @@ function setMember(object: Record<string, unknown>, name: string, value: unknown
   }
 }
 
-/** One of the short pieces, in a turn of its own. */
+/** Parses a short piece in a turn of its own. */
 async function small<T>(before: string, piece: Buffer, after: string): Promise<T> {
   await turnForLongWork();
   return JSON.parse(before + textOfJson(piece) + after);

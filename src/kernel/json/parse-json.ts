@@ -19,7 +19,7 @@ export class JsonTooComplex extends Error {
   override readonly name: string = 'JsonTooComplex';
 }
 
-/** One that has more text than it may. */
+/** A JSON text with more bytes than its bound, beside images, sound and files. */
 export class JsonTooLong extends JsonTooComplex {
   readonly limitBytes: number;
 
@@ -83,14 +83,14 @@ function isSurelyWithin(text: string, bounds: JsonBounds): boolean {
   return true;
 }
 
-/** The characters of JSON that was looked at. Nearly all of it is ASCII, which is read several times as fast. */
+/** Returns the characters of JSON bytes. Nearly all JSON is ASCII, which is decoded several times as fast. */
 export const textOfJson = (json: Buffer): string =>
   json.toString(isAscii(json) ? 'latin1' : 'utf8');
 
 /** Returns true when parsing these bytes takes several turns of the event loop. */
 export const isLongJson = ({ length }: Uint8Array): boolean => length > LIMITS.jsonBytesPerTurn;
 
-/** The same where it does not matter why nothing can be read: undefined then. */
+/** Parses like `parseBoundedJson`. Undefined when the text is no JSON or exceeds its bounds. */
 export function tryParseJson(
   json: Uint8Array | string,
   bounds: JsonBounds = LIMITS.requestJson,
@@ -102,15 +102,15 @@ export function tryParseJson(
   }
 }
 
-/** The object in a JSON text; one without members where it is no object, or cannot be read. */
+/** Returns the object in a JSON text, or an empty object when the text is no JSON object. */
 export function parseObject(json: Uint8Array | string): Json {
   const value = tryParseJson(json);
   return isObject(value) ? value : {};
 }
 
 /**
- * The look alone, for bytes that are parsed in a later turn of the event loop: how many values and members there are.
- * Throws JsonTooComplex. Brackets that do not match are left to the parser.
+ * Counts the values and members of JSON bytes that are parsed in a later turn of the event loop. Throws JsonTooComplex when the
+ * bytes exceed a bound. Leaves unbalanced brackets to the parser.
  */
 export function checkJsonBounds(
   json: Buffer,
@@ -173,7 +173,7 @@ const tooDeep = ({ depth }: JsonBounds) => `is nested more than ${depth} levels 
 const tooMany = ({ values, members }: JsonBounds) =>
   `has more than ${values} values or ${members} members`;
 
-/** Finds the ends of the texts of one JSON, asked for in their order. */
+/** Finds the ends of the strings in a JSON text. Calls must follow the order of the text. */
 export class TextEnds {
   readonly #json: Buffer;
   /** The next of each that is known, so that no byte is looked at twice however many texts there are. */

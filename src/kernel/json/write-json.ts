@@ -7,7 +7,9 @@ const VALUES_PER_TURN = 4_000;
 /** A longer text counts as several values. */
 const CHARS_PER_VALUE = 1_024;
 
-/** The text that `JSON.stringify` makes of plain data, in pieces. Of data with many parts, some are written in each turn. */
+/**
+ * Writes plain data as `JSON.stringify` does, in pieces. Data with many parts is written over several turns of the event loop.
+ */
 export async function writeJsonInTurns(value: unknown): Promise<readonly Buffer[]> {
   // Nearly all are short: a promise for each of their parts would cost more than writing them.
   if (isShort(value)) return [Buffer.from(writeDigits(value))];
@@ -17,8 +19,8 @@ export async function writeJsonInTurns(value: unknown): Promise<readonly Buffer[
 }
 
 /**
- * The same in one buffer, at once where there is little to write. `more`: the JSON of further members, without braces, which stand
- * behind those of an object that has at least one.
+ * Writes the text of `writeJsonInTurns` into one buffer, at once when the data is short. `more`: JSON of further members,
+ * without braces, appended to an object that has at least one member.
  */
 export function writeWhole(value: unknown): Buffer | Promise<Buffer>;
 export function writeWhole(object: Json, more: string): Buffer | Promise<Buffer>;
@@ -35,11 +37,16 @@ async function writeLong(value: unknown, more: string): Promise<Buffer> {
   return joinPieces(out.end());
 }
 
-/** The JSON of an object that has at least one member, with the JSON of further members, without braces, behind its own. */
+/**
+ * Returns the JSON of an object that has at least one member, with the JSON of further members (`more`, without braces)
+ * appended.
+ */
 export const withMembers = (object: string, more: string): string =>
   more === '' ? object : `${object.slice(0, -1)},${more}}`;
 
-/** The bytes of the same. Written side by side: to join the texts first would copy them once more. */
+/**
+ * Returns the bytes of `withMembers`. Writes the two texts into one buffer: joining the texts first would copy them once more.
+ */
 function bytesOf(object: string, more: string): Buffer {
   const own = Buffer.byteLength(object);
   const end = own + Buffer.byteLength(more);
@@ -82,7 +89,7 @@ async function write(out: Pieces, value: unknown): Promise<void> {
   if (left >= 0 || typeof value !== 'object' || value === null) {
     return out.add(writeDigits(value), VALUES_PER_TURN - left);
   }
-  // The look at an object of very many members takes as long as some thousand of them.
+  // Counting the parts of an object with very many members takes as long as writing some thousand members.
   await turnForLongWork();
   await (Array.isArray(value) ? writeList(out, value) : writeObject(out, value as Json));
 }

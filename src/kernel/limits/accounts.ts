@@ -8,7 +8,7 @@ export const ACCOUNT_LIMITS = {
   agentNameChars: 64,
   maxRateBps: 10_000,
   expirySeconds: { min: 60, max: 31_536_000 },
-  /** Bounds in the record of a prepaid agent that names none. They are those of the published command line. */
+  /** Bounds in the record of a prepaid agent whose creation names no bounds: the bounds of the published command line. */
   prepaidAgent: { maxRateBps: 1_000, expirySeconds: 31_536_000 },
   signatureWindowSeconds: 300,
   signatureHexChars: 8_192,

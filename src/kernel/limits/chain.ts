@@ -7,7 +7,7 @@ export const CHAIN_LIMITS = {
   rpcCallsUnderWay: 32,
   rpcErrorChars: 200,
 
-  // Defaults of what can be set
+  // Defaults of settings
   chainConfirmations: 4,
   reconcileSeconds: 15,
   chainClockSkewSeconds: 30,
@@ -18,7 +18,7 @@ export const CHAIN_LIMITS = {
 
   // Logs and state of many wallets
   walletsPerLogQuery: 500,
-  /** One read of a range is never more questions than this, however small the answers that the node allows. */
+  /** Requests to the node for one read of a range, at most, even when the node allows only small answers. */
   logQueriesPerRead: 512,
   /** Newest headers that are searched for a log which proves how far the node's logs reach: half a minute of blocks. */
   witnessBlocks: 16,
@@ -48,6 +48,6 @@ export const CHAIN_LIMITS = {
   facilitatorWaiting: 64,
   facilitatorGas: 500_000n,
   facilitatorFeeWei: 100_000_000_000n,
-  /** For how long the number of the last transaction counts, should a node not have heard of it. */
+  /** Time that this server's own count of its transactions overrides a node that reports fewer. */
   facilitatorNumberMs: 30_000,
 } as const;

@@ -6,10 +6,10 @@ export const CONTROL_LIMITS = {
   idempotencyKeyChars: 255,
 
   // Spend controls
-  /** Living ones that their callers made; the limit of the session and the budgets of keys come on top. */
+  /** Policies in force that callers made. The session limit and the budgets of keys are not counted. */
   policiesPerAgent: 64,
   policiesPerTeam: 64,
-  /** Expired and revoked ones that a list shows, newest first. */
+  /** Expired and revoked policies that a list shows, newest first. */
   pastPoliciesListed: 200,
   matchKeyChars: 255,
   policyLabelChars: 255,
@@ -41,12 +41,12 @@ export const CONTROL_LIMITS = {
   usageModelsListed: 500,
   rollupDays: 30,
 
-  // Reports of what was bought elsewhere
+  // Reports of purchases made elsewhere
   syncBytes: 1024 * 1024,
   syncEvents: 5_000,
   /** A longer line is rejected without being held. */
   syncLineBytes: 16 * 1024,
-  /** Lines between two looks at what else the process has to do. */
+  /** Lines that are read before other work of the process gets a turn. */
   syncLinesPerTurn: 32,
   syncRowsPerInsert: 500,
   syncNameChars: 256,

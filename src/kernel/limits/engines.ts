@@ -51,23 +51,23 @@ export const ENGINE_LIMITS = {
   speechChunkSpokenChars: 400,
   speechCallsInFlight: 64,
   encoding: {
-    /** Speech at 24 kHz is clear at these; FLAC takes what it takes. */
+    /** Bit rates at which speech at 24 kHz is clear. FLAC has no fixed rate. */
     bitsPerSecond: { mp3: 64_000, aac: 64_000, opus: 32_000 },
     /** Complexity of the Opus encoder, 0 to 10. It takes half the work of the default, without an audible difference. */
     opusComplexity: 5,
     /** Files after which the FLAC encoder's program is started anew, since it frees no memory. */
     flacFilesAProgram: 32,
-    /** Files under way, those that were given up and not yet closed among them. */
+    /** Files under way, including abandoned files that are not closed yet. */
     streams: 64,
-    /** One call of each stream, and the end of each. */
+    /** Calls under way: one for each stream, and the end of each stream. */
     callsInFlight: 128,
   },
   decoding: {
     /** Files under way: as many as there may be recognisers of both kinds. */
     files: 8,
-    /** One call of each file, and the end of each. */
+    /** Calls under way: one for each file, and the end of each file. */
     callsInFlight: 16,
-    /** One call ends after 5 s of sound, or after 64 blocks without sound. */
+    /** Samples (5 s of sound), and blocks without sound, after which one call ends. */
     batchSamples: 80_000,
     batchBlocks: 64,
     /** A file may sound this much longer than it states: encoders add silence at both ends. */
@@ -77,9 +77,12 @@ export const ENGINE_LIMITS = {
   },
   /** Speech requests of one agent under way at a time, so that other agents are served too. */
   speechesPerAgent: 16,
-  /** Before each engine, where agents have turns one after the other: one piece runs while the next one waits for it. */
+  /**
+   * Bounds of the queue before each engine, where agents take turns. Of the two pieces at the engine, one runs while the other
+   * waits.
+   */
   line: { atOnce: 2, waiting: 2_048, waitingPerUser: 64 },
-  /** The same before the TTS: each call of an agent has one piece there, and none may be mute. */
+  /** Bounds of the queue before the TTS. Each call of an agent has one piece in the queue, and no call may be mute. */
   speechLine: { atOnce: 2, waiting: 2_048, waitingPerUser: 512 },
 
   embedTexts: 2_048,

@@ -8,7 +8,7 @@ export const LEDGER_LIMITS = {
   defaultOutputTokens: 1_024,
 
   // Ledger
-  /** Operations that wait in a process, over all agents; the next one is refused at once. */
+  /** Operations of all agents that wait in a process; one more is refused at once. */
   ledgerInboxOperations: 20_000,
   ledgerBatchOperations: 512,
   ledgerBatchParts: 256,
@@ -33,14 +33,14 @@ export const LEDGER_LIMITS = {
   /** Sessions, and holds, of dead processes that are resolved at once, and how often in a row. */
   orphansPerPass: 50,
   orphanPassesPerTick: 200,
-  /** Lease rows of processes dead for this long go, once nothing refers to them. */
+  /** Time after which the lease row of a dead process is deleted, once nothing refers to the row. */
   leaseRetentionMs: 3_600_000,
   selfCheckAgents: 1_000,
 
   // Database
   /**
-   * Idle time after which the database ends a connection with an open sql transaction. It is shorter than the wait of other
-   * processes for the locks of a frozen one.
+   * Idle time after which the database ends a connection with an open sql transaction. Shorter than the time that other
+   * processes wait for the locks of a frozen process.
    */
   idleInTransactionMs: 5_000,
 

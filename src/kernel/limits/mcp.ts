@@ -12,11 +12,11 @@ export const MCP_LIMITS = {
   idChars: 256,
   /** The largest file to be transcribed, once it is decoded. */
   audioBytes: 7 * 1024 * 1024,
-  /** The most sound in a result; a longer one is cut there and marked. */
+  /** Bytes of sound in one result; longer sound is cut at this length and marked. */
   speechBytes: 3 * 1024 * 1024,
   /** The longest text that is spoken without compression, so that the sound stays within `speechBytes`. */
   plainSpeechChars: 600,
-  /** The longest answer of a vendor or a model; a longer one is cut there and marked. */
+  /** Bytes of one answer of a vendor or a model; a longer answer is cut at this length and marked. */
   answerBytes: 1024 * 1024,
   /** All results of one request as JSON, escapes counted. The longest sound of `speechBytes` fits, in base64. */
   resultBytes: 4.5 * 1024 * 1024,

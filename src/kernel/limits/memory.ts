@@ -27,7 +27,7 @@ export const MEMORY_LIMITS = {
   chunkChars: 1_000,
   /** Facts that are drawn out of one text; more are joined. */
   factsPerItem: 64,
-  /** The longest answer that the chat model may give with them, and how much of it is read. */
+  /** Tokens of the chat model's answer with the facts, and characters of that answer that are read. */
   inferMaxTokens: 4_096,
   inferAnswerChars: 128 * 1024,
 
@@ -42,9 +42,9 @@ export const MEMORY_LIMITS = {
   queryTerms: 128,
   /** Different words of an item's metadata that searches find; the rest is not indexed. */
   metadataWords: 128,
-  /** Searches, and pieces of spaces that are loaded, that ask the database at a time. Agents have turns one after the other. */
+  /** Bounds of the queue of database reads: searches, and the loading of pieces of spaces. Agents take turns. */
   line: { atOnce: 4, waiting: 2_048, waitingPerUser: 64 },
-  /** The same for writes: each of them locks the store of its agent in a sql transaction. */
+  /** Bounds of the queue of writes. Each write locks the store of its agent in a sql transaction. */
   writes: { atOnce: 3, atOncePerUser: 1, waiting: 2_048, waitingPerUser: 64 },
 
   indexing: {
@@ -103,7 +103,7 @@ export const MEMORY_LIMITS = {
   /** Rows that one message brings to the thread of the index, which stores them in one step. */
   indexBatchBytes: 256 * 1024,
   indexBatchRows: 512,
-  /** Calls that are under way or wait, of all spaces and of one. */
+  /** Calls to the index that are under way or wait: of all spaces, and of one space. */
   indexWaiting: 2_048,
   indexWaitingPerSpace: 64,
   /** Bytes that a search or wipe reads before the next namespace has its turn: about a quarter of a millisecond. */
@@ -122,7 +122,7 @@ export const MEMORY_LIMITS = {
     fillsPerTick: 20,
     fillEveryMs: 1_000,
     graphEveryMs: 5_000,
-    /** Namespaces that are examined in one run, and those with work that a process remembers. */
+    /** Namespaces that one run examines, and namespaces with pending work that a process remembers. */
     spacesPerLook: 500,
     wanted: 1_000,
   },

@@ -1,4 +1,4 @@
-/** Limits of outgoing requests and of all that is bought with them. */
+/** Limits of outgoing requests and of the purchases made with them. */
 export const OUTBOUND_LIMITS = {
   // Gateway
   modelIdChars: 128,
@@ -11,12 +11,15 @@ export const OUTBOUND_LIMITS = {
   /** Bounds of the schemas that an upstream enforces strictly. OpenAI takes ten levels of objects and 5,000 properties. */
   strictSchema: { depth: 32, parts: 10_000 },
   toolCallsPerAnswer: 1_024,
-  /** Characters of a tool call's signature that the call's id carries. Those of Gemini have some thousand at most. */
+  /**
+   * Characters of a tool call's signature that the call's id carries. Gemini's signatures have some thousand characters at
+   * most.
+   */
   signatureChars: 16 * 1024,
   /** Characters of interleaved tool calls in a stream that are held for a reader that takes one call after another. */
   heldCallChars: 1024 * 1024,
   charsPerToken: 4,
-  /** Longest answer when neither the caller nor the catalogue sets one. */
+  /** Tokens of the longest answer when the caller and the catalogue set no limit. */
   unknownOutputTokens: 4_096,
   /** Percent of a prompt's estimated tokens that are reserved for it in the context window, since tokenizers differ. */
   promptReservePercent: 130,
@@ -83,18 +86,21 @@ export const OUTBOUND_LIMITS = {
   // Upstreams
   upstreamConnectMs: 10_000,
   upstreamFirstByteMs: 60_000,
-  /** One that is paid call by call may hold its answer back until its payment is settled. */
+  /**
+   * Time to the first byte of a source that is paid call by call: the vendor may hold its answer back until its payment is
+   * settled.
+   */
   paidFirstByteMs: 120_000,
   upstreamIdleMs: 60_000,
   upstreamTotalMs: 600_000,
   upstreamConnections: 256,
   upstreamInFlight: 1_024,
-  /** As many vectors of 3,072 numbers as may be asked for come to 33 MB in base64. */
+  /** Bytes of one answer: the most vectors that a request may name, of 3,072 numbers each, are 33 MB in base64. */
   embeddingAnswerBytes: 40 * 1024 * 1024,
   embeddingsInFlight: 64,
   /** Bytes of a list of vectors that are read or written in one turn of the event loop. */
   vectorBytesPerTurn: 64 * 1024,
-  /** One server-sent event of an upstream. */
+  /** Bytes of one server-sent event of an upstream. */
   sseEventBytes: 2 * 1024 * 1024,
   /** Events of a streamed answer that are read in one turn of the event loop: 64 KiB may hold thousands. */
   sseEventsPerTurn: 512,
@@ -109,7 +115,7 @@ export const OUTBOUND_LIMITS = {
   usualRetryAfter: { seconds: 1, ms: 500 },
   restAfterFailures: 3,
   sourceRestMs: { min: 1_000, max: 30_000 },
-  /** Tokens that vendors may put around what was sent, beyond all that is held for it: never more is taken than that. */
+  /** Tokens that vendors may add around a request's content. A report is cut to the request's upper bound plus this number. */
   unaskedTokens: 2_048,
   /**
    * Bound of a plausible use: `times` the most that the request can have used, plus `units`. A report beyond it is no
@@ -137,7 +143,7 @@ export const OUTBOUND_LIMITS = {
   outboundRequestHeaders: 256,
   outboundRequestHeaderBytes: 64 * 1024,
   outboundAnswerHeaderBytes: 64 * 1024,
-  /** Answers such as 103 before the one that counts. */
+  /** Interim answers, such as 103, before the final answer. */
   outboundInterimAnswers: 16,
   /** Bytes of an answer in memory at which reading stops until its slow reader takes some. */
   outboundBodyQueueBytes: 128 * 1024,

@@ -63,7 +63,10 @@ export const PAYMENT_LIMITS = {
   explanationsUnderWay: 8,
   /** A log that the walk has missed is looked for this far back. */
   lookBackBlocks: 5_000,
-  /** The most blocks walked in one tick, and by what it is divided after one that failed and multiplied after others. */
+  /**
+   * Blocks read in one tick at most. The number is divided by `fewer` after a failed tick and multiplied by `more` after a
+   * successful one.
+   */
   blocksPerTick: { least: 16, most: 20_000, fewer: 4, more: 2 },
   /** Time that released payments are watched for a late transfer on the chain. */
   auditSeconds: 3_600,
@@ -78,7 +81,7 @@ export const PAYMENT_LIMITS = {
     walletsPerPass: 500,
     /** Blocks by which rounds overlap: ten minutes, so that each block is read two or three times. */
     overlapBlocks: 300,
-    /** The most blocks that are read for one page, and by what that is divided and multiplied as for the first reading. */
+    /** Blocks read for one page at most. The number is divided and multiplied as in `blocksPerTick`. */
     blocks: { least: 16, most: 5_000, fewer: 4, more: 2 },
     /** A round that ends so far behind is followed by the next one at once. */
     lagBlocks: 900,

@@ -1,6 +1,9 @@
 /** Limits of USDC that this server sends out of agent wallets. */
 export const PAYOUT_LIMITS = {
-  /** For how long one signature holds. The nonce is the same in all of them, so nothing depends on it being short. */
+  /**
+   * Seconds that one signature of a payout is valid. All signatures of a payout have the same nonce, so nothing depends on a
+   * short validity.
+   */
   payoutValidSeconds: 3_600,
   payoutsPerPass: 50,
   /** Time that a process has a claimed payout before others may claim it; each further attempt doubles it, up to `maxMs`. */

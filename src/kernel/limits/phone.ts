@@ -11,7 +11,10 @@ export const PHONE_LIMITS = {
   renewEveryMs: 30_000,
   /** The longest wait for an answer of the carrier. */
   carrierMs: 30_000,
-  /** A purchase that came to nothing is asked for once more by then: the carrier may have sold the number late. */
+  /**
+   * Time after the start of a failed purchase at which the carrier is queried once more: the carrier may have sold the number
+   * late.
+   */
   lateSaleMs: 600_000,
   /** Ids that the posting of one month may take, of which the ledger has released all but the last. */
   rentalPostings: 5,
@@ -37,13 +40,13 @@ export const PHONE_LIMITS = {
   /** Time that a call waits in the queue for its carrier. */
   dialWaitMs: 10_000,
   longestCallSeconds: 3_600,
-  /** No carrier keeps a call for longer; what it tells beyond that is no bill of it. */
+  /** Longest duration of a call that a carrier's report is believed for. A longer reported duration is cut to this. */
   longestToldSeconds: 86_400,
   /** Seconds that a carrier, which counts from the answer, adds to `longestCallSeconds`: the last words are played before. */
   carrierMarginSeconds: 60,
-  /** Time after the longest life of a call until the carrier is asked about the call if it is still open. */
+  /** Time after the longest life of a call at which the carrier is queried about a call that is still open. */
   sweepGraceMs: 30_000,
-  /** After a hang-up that the carrier failed it is asked again; while it fails, so often. */
+  /** Waits before a hang-up that failed at the carrier is repeated: the first wait, and each later wait. */
   hangUpAgainMs: { first: 2_000, next: 5_000 },
   webhookMs: 30_000,
   webhookBytes: 65_536,
@@ -57,7 +60,10 @@ export const PHONE_LIMITS = {
   relayConnectMs: 10_000,
   /** Time without further words after which an answer that has begun is over. */
   relayQuietMs: 10_000,
-  /** Time without further words after which a finished sentence of a relay application is spoken, and an unfinished one. */
+  /**
+   * Time without further words after which a relay application's text is spoken: a finished sentence, and an unfinished
+   * sentence.
+   */
   relayPauseMs: 400,
   relayLongPauseMs: 1_500,
   /** Characters of the `handoffData` that a relay application returns at the end of a call. */
@@ -98,7 +104,7 @@ export const PHONE_LIMITS = {
   relayTokenChars: 16_384,
   relayShownChars: 200,
   digits: 64,
-  /** The longest that a carrier takes for one of them, and for a `W` twice that. */
+  /** Longest time that a carrier takes to send one digit. A `W` takes up to twice this time. */
   digitMs: 500,
   transferSummaryChars: 2_000,
   /** Turns of a call that its summary and its report read. */
@@ -128,7 +134,7 @@ export const PHONE_LIMITS = {
   recordingDays: 30,
   /** Largest recording: an hour of two channels of 16-bit sound at 8 kHz, and its header. */
   recordingBytes: 120_000_000,
-  /** The carrier is asked for a recording whose callback has not come, at first so often. */
+  /** First interval at which the carrier is queried for a recording whose callback has not come. */
   recordingAskMs: 300_000,
   /** Time for the download of a recording. */
   recordingFetchMs: 300_000,
@@ -156,7 +162,7 @@ export const PHONE_LIMITS = {
     speed: { least: 0.5, most: 2 },
     pronunciations: 100,
   },
-  /** Streams of the events of live calls: their readers, and what waits for a slow one. */
+  /** Bounds of the event streams of live calls: their readers, and the bytes that wait for a slow reader. */
   feed: {
     perCall: 8,
     perAccount: 100,
@@ -170,10 +176,13 @@ export const PHONE_LIMITS = {
   commands: { perCall: 200, pollMs: 500, sayChars: 1_500, injectChars: 4_096 },
   /** Bytes of one message of a media stream: the longest chunk of any carrier, 30 s of G.711 in base64, and its frame. */
   mediaMessageBytes: 524_288,
-  /** A media stream whose first message, `start`, has not come by then is closed; and how many may wait for it. */
+  /**
+   * Time for a media stream to send `start`, its first message, before it is closed, and number of streams that may wait for
+   * `start`.
+   */
   mediaStartMs: 10_000,
   mediaUnstarted: 1_000,
-  /** Media streams that a call may be asked for in vain, one after another, and in all. */
+  /** Media streams of one call: requested streams that never opened, and all requested streams. */
   streamsMissed: 5,
   streamsPerCall: 200,
   /** Sound that the carrier has and has not played. */
@@ -200,7 +209,7 @@ export const PHONE_LIMITS = {
   bargeInMs: 250,
   /** Loud time from which a single word interrupts, if it is neither a sign of listening nor a word that always interrupts. */
   oneWordMs: 500,
-  /** The same of two words: recognisers make two of a sign of listening such as "okay". */
+  /** Loud time from which two words interrupt: recognisers make two words of a sign of listening such as "okay". */
   twoWordsMs: 350,
   /** Words so near the end of a question answer it, where a sign of listening would be ignored elsewhere. */
   answerBeforeEndMs: 1_500,
@@ -210,7 +219,7 @@ export const PHONE_LIMITS = {
   keys: 32,
   /** Time without keys until a sensitive entry's keys, untaken or sent after the end of the entry, are no longer dropped. */
   keypadRestMs: 5_000,
-  /** Silence of the keypad after which an entry is over that a responder has asked for. */
+  /** Seconds without a key after which an entry that a responder requested is over: the default, and the most. */
   gatherSeconds: { usual: 10, most: 60 },
   machineMessageChars: 1_500,
   /** Interval, and time since the answer, of a process's polls of its database for the answering-machine verdict. */
@@ -238,7 +247,10 @@ export const PHONE_LIMITS = {
   /** Checks of a number order's state at the carrier, and the pause before each. */
   orderChecks: 12,
   orderCheckMs: 500,
-  /** After the end of a call its carrier is asked for the price: first after the shortest wait, then ever later. */
+  /**
+   * Waits before a carrier is queried for the price of an ended call, from the shortest to the longest, and the time of giving
+   * up.
+   */
   carrierPrice: { shortestWaitMs: 60_000, longestWaitMs: 7_200_000, givenUpMs: 86_400_000 },
   /** Tolerated difference of durations: the carrier counts from the answer, this server from the media stream. */
   durationToleranceSeconds: 5,
@@ -267,11 +279,11 @@ export const PHONE_LIMITS = {
     passesPerTick: 20,
     /** Lease of a process on a batch. */
     claimMs: 10_000,
-    /** Calls of one batch that are begun in one turn of it, so that other batches have theirs. */
+    /** Calls that one batch begins in one turn, before other batches have their turns. */
     callsPerTurn: 10,
-    /** Calls that a process is placing for batches, and those of them for one agent. */
+    /** Calls that are being placed for batches: in a process, and for one agent. */
     placing: { process: 64, agent: 16 },
-    /** Part of the queue before a carrier that calls of batches may fill; the rest is for other calls. */
+    /** Milliseconds of the queue before a carrier that calls of batches may fill; the remaining time is for other calls. */
     lineMs: 5_000,
     /** A call that was begun and has no row by then was lost with its process. */
     lostMs: 10_000,
@@ -283,7 +295,7 @@ export const PHONE_LIMITS = {
     hoursStepMs: 900_000,
     /** Period between looks at a paused batch without calls. */
     pausedMs: 60_000,
-    /** Recipients that are read, judged or written in one turn of the event loop. */
+    /** Recipients that are read, checked or written in one turn of the event loop. */
     perTurn: 25,
   },
   doNotCallEntries: 10_000,

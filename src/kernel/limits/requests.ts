@@ -22,14 +22,14 @@ export const REQUEST_LIMITS = {
   /** Requests of each client network without a credential. A reader of the catalogue or of a status page needs a few. */
   anonymousRequests: { burst: 600, perMinute: 600 },
   /**
-   * Failed credentials of each client network. A credential takes its token before the look-up and gets it back when it is
-   * valid, so `burst` also bounds the valid ones that are looked up at once: all agents of one company, behind one address,
-   * after a restart.
+   * Failed credentials of each client network. A credential takes a token before the look-up and gets the token back when it is
+   * valid, so `burst` also bounds the valid credentials that are looked up at once: all agents of one company, behind one
+   * address, after a restart.
    */
   failedCredentials: { burst: 2_000, perMinute: 600 },
-  /** Credentials that are remembered as good ones, so that a network's strangers do not have them refused. */
+  /** Valid credentials that are remembered, so that failures of strangers on the same network do not have them refused. */
   provenCredentials: 50_000,
-  /** Client networks that are remembered with what they have left. */
+  /** Client networks whose remaining tokens are remembered. */
   addressesCounted: 50_000,
   /**
    * Requests that are answered in the turn of the event loop that brought them. Further ones wait for the next turn, in
@@ -41,7 +41,7 @@ export const REQUEST_LIMITS = {
   connections: 20_000,
   /** More than `socketsPerAddress`: a carrier's calls and its requests come from the same few machines. */
   connectionsPerNetwork: 3_000,
-  /** The part of the process's descriptors that connections may take; files, database and upstreams have the rest. */
+  /** Part of the process's file descriptors that connections may take; files, the database and upstreams use the other part. */
   connectionDescriptors: 0.75,
   /** Shortest time between two readings of the kernel's connection tables. */
   censusEveryMs: 50,
@@ -66,7 +66,7 @@ export const REQUEST_LIMITS = {
   /** Bounds of an answer of an upstream. The log probabilities of each token make a long one. */
   upstreamJson: { depth: 128, values: 500_000, members: 100_000 },
   jsonBodyBytes: 1024 * 1024,
-  /** With images, sound and files in it. */
+  /** Bytes of a chat request's body with its images, sound and files. */
   chatBodyBytes: 10 * 1024 * 1024,
   embeddingBodyBytes: 4 * 1024 * 1024,
   /** Bytes of an audio file to be transcribed. The form of its upload may have `formFieldsBytes` more. */
@@ -77,7 +77,10 @@ export const REQUEST_LIMITS = {
   headerBlockBytes: 16 * 1024,
   /** Bytes of request bodies in memory, of all requests together, while the bodies arrive or are handled. */
   bodyBytesInFlight: 256 * 1024 * 1024,
-  /** And those of one agent, one developer, or one network without a credential: two files of the largest size. */
+  /**
+   * Bytes of request bodies in memory of one agent, one developer, or one network without a credential: two files of the
+   * largest size.
+   */
   bodyBytesPerCaller: 64 * 1024 * 1024,
   /** A body beyond its limit is read away this far, so that the client can read the refusal. */
   bodyDiscardBytes: 16 * 1024 * 1024,

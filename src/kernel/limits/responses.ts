@@ -18,16 +18,16 @@ export const RESPONSES_LIMITS = {
   metadataPairs: 16,
   metadataKeyChars: 64,
   metadataChars: 512,
-  /** Responses that one may continue, one the other. */
+  /** Responses in a chain, each of which continues the response before it. */
   chain: 1_000,
   /** Bytes of a stored conversation that is read back, and of the items that one request refers to. */
   conversationBytes: 8 * 1024 * 1024,
-  /** A longer one is not kept: its input and its output. */
+  /** Bytes of a response's input and output; a larger response is not kept. */
   keptBytes: 4 * 1024 * 1024,
   /** Stored responses of one agent. Beyond it, and beyond `bytesPerAgent`, the least recently used ones are deleted. */
   perAgent: 2_000,
   bytesPerAgent: 64 * 1024 * 1024,
-  /** Statements at a time that insert responses, and how long each may take. A caller waits for that one. */
+  /** Insert statements of responses at a time, and the time limit of each statement. A caller waits for its statement. */
   inserts: 2,
   insertMs: 5_000,
   /** Responses that one statement inserts together: those that ended while `inserts` statements were under way. */
@@ -39,7 +39,10 @@ export const RESPONSES_LIMITS = {
   trimmedAgents: 10_000,
   /** Time to live, unless it is configured. */
   keptDays: 30,
-  /** One that is continued is kept as long again, and is the latest that was used; written at most so often. */
+  /**
+   * Least minutes between two renewals of a response that is continued. A renewal restarts its time to live and marks the
+   * response as used.
+   */
   renewedAfterMinutes: 10,
   /** Rows that the worker deletes at a time, and how often in one run. */
   duePerPass: 500,
@@ -49,7 +52,7 @@ export const RESPONSES_LIMITS = {
   /** Requests that may wait on one connection while another is answered, and their characters together. */
   connectionWaiting: 4,
   connectionWaitingChars: 2 * 1024 * 1024,
-  /** Bytes of the unstored conversation that one connection remembers, and of those of all connections. */
+  /** Bytes of unstored conversations in memory: of one connection, and of all connections. */
   connectionBytes: 2 * 1024 * 1024,
   connectionsBytes: 256 * 1024 * 1024,
   /**

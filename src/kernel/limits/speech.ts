@@ -1,4 +1,4 @@
-/** Limits of speech that is bought by the request. */
+/** Limits of speech requests. */
 export const SPEECH_LIMITS = {
   /** Code points of one text, as with the vendor whose interface this is. */
   inputChars: 4_096,

@@ -12,7 +12,7 @@ export const TRACING_LIMITS = {
   exportDelayMs: 2_000,
   /** Time for one export with its retries. */
   exportMs: 10_000,
-  /** Exports at a time. There is one, until the server stops and exports the whole queue at once. */
+  /** Exports at a time. A running server makes one; a stopping server exports the whole queue at once. */
   exports: 17,
   /** Time that a stopping server waits for its last exports. */
   flushMs: 3_000,

@@ -1,4 +1,4 @@
-/** Limits of sockets and of the speech on them. */
+/** Bytes up to which the library buffers an unfinished message. A longer message ends the connection without a close frame. */
 export const VOICE_LIMITS = {
   // Sockets
   socketMessageBytes: 1024 * 1024,
@@ -33,7 +33,7 @@ export const VOICE_LIMITS = {
     bytes: { burst: 16 * 1024 * 1024, perSecond: 4 * 1024 * 1024 },
     busyMs: { burst: 100, perSecond: 100 },
   },
-  /** The same of all such sockets of an agent. */
+  /** Budgets of all sockets of one agent at upstreams and applications together. */
   agentLinkRates: {
     bytes: { burst: 64 * 1024 * 1024, perSecond: 32 * 1024 * 1024 },
     busyMs: { burst: 1_000, perSecond: 600 },
@@ -61,7 +61,7 @@ export const VOICE_LIMITS = {
   /** Audio may arrive this far ahead of real time; a client that sends faster is cut off. */
   audioAheadSeconds: 120,
   grammarChars: 16_384,
-  /** After the last audio: how long the money for what waits may take. With the finals it fits a usual drain. */
+  /** Time after the last audio to hold money for audio that still waits. Together with the finals this fits a usual drain. */
   transcriptionHoldMs: 15_000,
   /** After that: how long the remaining finals may take, at most and while nothing more of them is transcribed. */
   transcriptMostMs: 120_000,
@@ -75,8 +75,8 @@ export const VOICE_LIMITS = {
   /** Longer speech is committed by itself. One turn's reserve covers twice as much. */
   utteranceSeconds: 60,
   /**
-   * When a transcriber is lost: the sound of the current utterance that the next one gets, the time in which others are
-   * attempted, and the time that the lost one is not used.
+   * After the loss of a transcriber: sound of the current utterance that the next transcriber gets, time in which others are
+   * attempted, and time that the lost transcriber is not used.
    */
   transcriberReplayMs: 15_000,
   transcriberTriesMs: 10_000,
@@ -95,10 +95,13 @@ export const VOICE_LIMITS = {
   /** A commit of less than this holds nothing to transcribe. */
   commitMinMs: 100,
   realtimeItems: 256,
-  /** The protocol's own bound of instructions and tools is 16,384 tokens; of what is written in Latin letters, this. */
+  /**
+   * Characters of one item. The protocol bounds instructions and tools at 16,384 tokens, which are about this number of Latin
+   * letters.
+   */
   realtimeItemChars: 65_536,
   realtimeConversationChars: 131_072,
-  /** One image as its event brings it, and all that a conversation keeps. */
+  /** Characters of one image in its event, and of all images that a conversation keeps. */
   realtimeImageChars: 1_000_000,
   realtimeImagesChars: 2_097_152,
   realtimeInstructionsChars: 65_536,
@@ -107,7 +110,7 @@ export const VOICE_LIMITS = {
   realtimeInputTokens: 4_096,
   /** Characters of one answer, spoken or written. */
   realtimeReplyChars: 65_536,
-  /** The same with what the model thought and what it called with. */
+  /** Characters of one answer with the model's reasoning and the arguments of its tool calls. */
   realtimeAnswerChars: 262_144,
   realtimeTurnMs: 120_000,
   /** A decoder goes back to the pool when its session has not spoken for this long. */
@@ -127,13 +130,13 @@ export const VOICE_LIMITS = {
 
   // Client secrets
   clientSecretSeconds: { min: 10, max: 7_200, usual: 600 },
-  /** They travel in a header, and common proxies take lines of 8 KiB. */
+  /** Characters of a client secret. A secret travels in a header, and common proxies take lines of 8 KiB. */
   clientSecretChars: 7_168,
   /** Bytes of a client secret's session as JSON before compression. Few of that size compress to `clientSecretChars`. */
   clientSecretSessionBytes: 192 * 1024,
 
   // Realtime sessions at an upstream
-  /** One frame of an upstream; an item that is retrieved comes with its sound. */
+  /** Bytes of one frame of an upstream. A retrieved item comes with its sound. */
   relayFrameBytes: 4 * 1024 * 1024,
   /** Unsent bytes of a client at which its upstream is not read further. */
   relayUnsentBytes: 256 * 1024,
@@ -150,7 +153,7 @@ export const VOICE_LIMITS = {
   relayFinishMs: 3_000,
   /** Responses under way at once. */
   relayResponses: 16,
-  /** Recordings of sessions, where an operator asks for them. */
+  /** Bounds of the recordings of sessions, which are made when an operator turns them on. */
   tapes: { files: 64, bytes: 33_554_432, unwrittenBytes: 4_194_304 },
   /** Turns that are known to be billed, so that none is billed twice. */
   relayKnownTurns: 1_024,
@@ -163,7 +166,7 @@ export const VOICE_LIMITS = {
   relayHeardTokenBytes: 1_000,
   /** Tokens that an upstream may count beyond what was carried: of input sound, and of an answer. */
   relayUncarriedTokens: { heard: 256, answered: 64 },
-  /** The smallest turn that is held where the money does not reach for a full one: 25 s of input, 3 s of answer. */
+  /** Tokens of the smallest turn that is held when the balance does not cover a full turn: 25 s of input, 3 s of answer. */
   relayLeastTurn: { inputTokens: 256, outputTokens: 64 },
   /** Tokens of new input that are held for each token of an answer. */
   relayInputPerOutput: 4,
@@ -181,7 +184,7 @@ export const VOICE_LIMITS = {
   liveOutputTokens: 4_096,
   /** Messages of the history that a session may begin with. */
   liveItems: 128,
-  /** One text that is appended while the session lasts: 500 tokens by the protocol. */
+  /** Characters of one text that is appended during a session: 500 tokens by the protocol. */
   liveAppendChars: 4_096,
   /** Texts that wait to be spoken. */
   liveCommentaries: 8,
@@ -195,7 +198,7 @@ export const VOICE_LIMITS = {
   // Live transcription at an upstream
   /** Seconds by which an upstream's count of its audio may exceed the audio that it was sent. */
   listenRoundingSeconds: 1,
-  /** One frame of an upstream; all of them are read. */
+  /** Bytes of one frame of an upstream; all frames are read. */
   listenFrameBytes: 256 * 1024,
   /** Time after the upgrade at which an upstream that has not closed counts as ready, if it sends nothing unasked. */
   listenOpeningMs: 50,

@@ -19,8 +19,8 @@ export const WEBHOOK_LIMITS = {
   failingMs: 5 * 86_400_000,
   failingSpanMs: 43_200_000,
   /**
-   * Attempts under way: in a process, of it at one endpoint, and at one whose last attempts have failed. Endpoints that do
-   * not answer must not hold all places.
+   * Attempts under way: in a process, in a process at one endpoint, and at one endpoint whose last attempts failed. Endpoints
+   * that do not answer must not take all places.
    */
   inFlight: 1_024,
   inFlightPerEndpoint: 16,

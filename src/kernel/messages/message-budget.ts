@@ -12,7 +12,7 @@ export type MessageRates = {
  */
 export class MessageBudget {
   readonly #rates: MessageRates;
-  /** The rest of each bucket and the time of its last refill, in one array (docs/decisions/0109). */
+  /** Remaining amount of each bucket and the time of its last refill, in one array (docs/decisions/0109). */
   readonly #left: [bytes: number, busyMs: number, atMs: number];
 
   /** All times are of the monotonic clock. */

@@ -3,7 +3,7 @@ import { MessageBudget } from './message-budget.ts';
 
 /** A socket whose messages may have to wait for a later turn of the event loop. */
 export interface MessageSource {
-  /** Its messages take turns with those of other owners: an agent's id, or an object where no agent is known. */
+  /** Owner of the socket: an agent's id, or an object when no agent is known. Messages of different owners take turns. */
   readonly owner: number | object;
   /** Handles a message that has waited. It must not throw. */
   waited(bytes: Uint8Array, isBinary: boolean): void;
@@ -43,7 +43,7 @@ export class MessageLane {
     return this.#sources.size === 0 && this.waiting === 0;
   }
 
-  /** The budget that the owner's sockets at upstreams and applications share. Times are of the monotonic clock. */
+  /** Returns the budget that the owner's sockets at upstreams and applications share. Times are of the monotonic clock. */
   links(nowMs: number): MessageBudget {
     this.#links ??= new MessageBudget(nowMs, LIMITS.agentLinkRates);
     return this.#links;
@@ -81,7 +81,7 @@ export class MessageLane {
     for (const source of this.#sources) source.holdBack();
   }
 
-  /** Has the sockets read on, once no more than half of what the lane may have waits. */
+  /** Resumes reading from the sockets once no more than half of the lane's bounds waits. */
   letGo(): void {
     if (!this.#isHeldBack || this.waiting > most.messages / 2) return;
     if (this.waitingBytes > most.bytes / 2) return;

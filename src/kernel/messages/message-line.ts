@@ -2,7 +2,7 @@ import { type Clock, soon } from '../clock.ts';
 import { LIMITS } from '../limits.ts';
 import { MessageLane, type MessageSource } from './message-lane.ts';
 
-/** For the messages that wait for a turn; a longer one, or one that finds it full, gets memory of its own. */
+/** Bytes of shared memory for messages that wait for a turn. A message that does not fit gets memory of its own. */
 const MEMORY_BYTES = 256 * 1024;
 
 /** Between two messages that the library hands on in one turn less time passes than this. */
@@ -47,13 +47,13 @@ export class MessageLine {
     return this.#waiting === 0 && turn.usedMs < LIMITS.socketMsPerTurn;
   }
 
-  /** Counts what a message has taken. Times are of the monotonic clock. */
+  /** Counts the time that handling a message took. Times are of the monotonic clock. */
   used(startedMs: number, endedMs: number): void {
     this.#turn.usedMs += endedMs - startedMs;
     this.#turn.endedMs = endedMs;
   }
 
-  /** The lane that the messages of `source` will wait in. */
+  /** Adds `source` to the lane of its owner and returns the lane, in which its messages will wait. */
   join(source: MessageSource): MessageLane {
     const lane = this.#lanes.get(source.owner) ?? new MessageLane();
     this.#lanes.set(source.owner, lane);
@@ -62,14 +62,14 @@ export class MessageLine {
     return lane;
   }
 
-  /** Messages of `source` that wait are still handed to it. */
+  /** Removes `source` from its lane. Messages of `source` that already wait are still handed to it. */
   leave(source: MessageSource): void {
     const lane = this.#lanes.get(source.owner);
     lane?.remove(source);
     if (lane?.isEmpty === true) this.#lanes.delete(source.owner);
   }
 
-  /** A copy of a message that will wait. It is good until its turn is over. */
+  /** Returns a copy of a message that will wait. The copy is valid until the message's turn is over. */
   keep(message: ArrayBuffer): Uint8Array {
     const { byteLength } = message;
     if (this.#keptBytes + byteLength > MEMORY_BYTES) return new Uint8Array(message.slice(0));
@@ -119,7 +119,10 @@ export class MessageLine {
     this.#turn.usedMs = 0;
   }
 
-  /** The next lane that is not over its share of the time. Each lane that is passed over gets its share for the round. */
+  /**
+   * Returns the next lane that is within its share of the time. Each lane that is passed over gets its share for the round.
+   * Undefined when no lane has waiting messages.
+   */
   #nextLane(): MessageLane | undefined {
     for (const lane of this.#busy) {
       if (lane.owedMs <= SHARE_MS || this.#busy.size === 1) return lane;

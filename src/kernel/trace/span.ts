@@ -8,7 +8,7 @@ export type AttributeValue = string | number | boolean | string[] | undefined;
 export type Attributes = Readonly<Record<string, AttributeValue>>;
 
 export type SpanStart = {
-  /** `server` answers a request, `client` makes one; by default neither. */
+  /** Role in the exchange: `server` answers a request, `client` makes a request. Absent for work inside this process. */
   readonly kind?: 'server' | 'client';
   readonly attributes?: Attributes;
   /** On the monotonic clock; by default now. */
@@ -23,11 +23,13 @@ export type SpanEnd = {
   readonly error?: string | undefined;
 };
 
-/** One piece of work: when it began and ended, what it was part of, and what is known of it. */
+/** One piece of work in a trace. */
 export interface Span {
   /** The headers that let another service continue the trace (W3C Trace Context). */
   readonly headers: Readonly<Record<string, string>>;
-  /** The same headers for model vendors. Undefined: the operator has not allowed vendors to continue traces. */
+  /**
+   * Headers that let a model vendor continue the trace. Undefined when the operator has not allowed vendors to continue traces.
+   */
   readonly upstreamHeaders: Readonly<Record<string, string>> | undefined;
   /** False: the trace is not sampled, and nothing of it is kept. */
   readonly isRecorded: boolean;

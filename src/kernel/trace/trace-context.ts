@@ -48,7 +48,7 @@ function readState(text: string | undefined): string | undefined {
   return keys.size === named.length ? named.join(',') : undefined;
 }
 
-/** The headers that name a span. */
+/** Returns the headers that name a span. */
 export function traceHeaders({ isSampled, spanId, state, traceId }: TraceContext) {
   const traceparent = `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
   return state === undefined ? { traceparent } : { traceparent, tracestate: state };
