@@ -9,9 +9,9 @@ export type BucketSize = {
 };
 
 /**
- * Token buckets by client network, in this process's memory. A bucket refills continuously, so that who empties it
- * waits for the next token and not for the end of a minute. An entry is one number, the time at which its bucket is
- * full again; at most `capacity` are kept, and the one that was not asked longest leaves first, as a full bucket.
+ * Token buckets by client network, in this process's memory. A bucket refills continuously, so an empty bucket has a token
+ * again before the end of a minute. An entry is the time at which its bucket is full again. At most `capacity` entries are
+ * kept; the least recently used is dropped and counts as a full bucket.
  */
 export class AddressBuckets {
   readonly perMinute: number;
@@ -36,7 +36,7 @@ export class AddressBuckets {
     return this.#fullAtMs.size;
   }
 
-  /** Takes a token. Answers 0, or in how many seconds the bucket has one; then it takes none. */
+  /** Takes a token and returns 0. With an empty bucket: takes none and returns the seconds until the next token. */
   take(network: string): number {
     const nowMs = this.#clock.monotonicMs();
     const fullAtMs = Math.max(nowMs, this.#fullAtMs.get(network) ?? 0) + this.#tokenMs;

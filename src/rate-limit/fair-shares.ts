@@ -8,9 +8,9 @@ export type Shared = { readonly perMinute: number; readonly least: number };
 type Party = { taken: number };
 
 /**
- * Divides a number of requests a minute among parties. Until all of it is taken, every party passes. From then on a party is
- * refused once it has taken its share: an equal part for each party of this minute, but at least `least`. So a party that
- * comes late passes, whatever the others have taken.
+ * Divides a number of requests a minute among parties. Until the whole number is taken, every party passes. From then on a
+ * party is refused once it has taken its share: an equal part for each party of this minute, but at least `least`. So a party
+ * that comes late passes, however much the other parties have taken.
  */
 export class FairShares {
   readonly #clock: Clock;

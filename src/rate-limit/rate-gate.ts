@@ -93,7 +93,7 @@ export function createRateGate(
       earned?.push(...rateHeaders(allowance));
     });
 
-  /** A route without a limit of its own has one for each caller. */
+  /** Counts a request against the route's limit. A route without a limit has a share for each caller. */
   const takeOwn = (request: Counted, caller: Caller, isOwnKey: boolean, earned: HeaderLine[]) => {
     const bucket = isOwnKey ? byokBucket(caller, limits) : bucketOf(request, caller, limits);
     if (bucket !== undefined) return take(request, limiter, bucket, earned);

@@ -22,9 +22,9 @@ export interface RateLimiter {
 type Window = { startedMs: number; taken: number };
 
 /**
- * Counts in this process's memory: a window of a minute per bucket, begun by its first request. At
- * most `capacity` buckets are remembered and the one that was not asked for longest is forgotten first,
- * so that a bucket that every request asks, such as the server-wide one, never is.
+ * Counts in this process's memory: a window of a minute per bucket, begun by its first request. At most `capacity` buckets are
+ * remembered; the least recently used is forgotten first, so a bucket that every request uses, such as the server-wide one,
+ * stays.
  */
 export function createRateLimiter(
   clock: Clock,
@@ -42,7 +42,7 @@ export function createRateLimiter(
 
   return {
     take(bucket, perMinute) {
-      // Not the wall clock: one that is set back would keep every window for as long.
+      // Monotonic, because a wall clock that is set back would keep every window for as long.
       const nowMs = clock.monotonicMs();
       const window = windowOf(bucket, nowMs);
       const allowed = window.taken < perMinute;
@@ -54,7 +54,7 @@ export function createRateLimiter(
   };
 }
 
-/** The allowance of a window that ends in `leftMs`. */
+/** Returns the allowance of a window that ends in `leftMs`. */
 export const allowanceOf = (
   clock: Clock,
   window: Pick<Allowance, 'allowed' | 'limit' | 'remaining'> & { readonly leftMs: number },
@@ -66,7 +66,7 @@ export const allowanceOf = (
   retryAfterSeconds: Math.max(1, Math.ceil(window.leftMs / 1_000)),
 });
 
-/** The figures for the rate headers of an admitted request. */
+/** Returns the rate headers of an admitted request. */
 export const rateHeaders = (allowance: Allowance): readonly HeaderLine[] => [
   ['x-ratelimit-limit', String(allowance.limit)],
   ['x-ratelimit-remaining', String(Math.max(0, allowance.remaining))],

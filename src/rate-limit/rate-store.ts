@@ -5,7 +5,7 @@ export type TokenClaim = { readonly bucket: string; readonly tokens: number };
 
 /** A bucket's shared window after a claim. */
 export type SharedWindow = {
-  /** Tells one window of the bucket from the next. */
+  /** Identifies one window of the bucket. */
   readonly windowId: string;
   /** By all processes together, this claim included; more than the limit where claims came in vain. */
   readonly taken: number;
@@ -20,7 +20,9 @@ export interface RateWindows {
 
 type Row = { bucket: string; window_id: string; taken: bigint; left_ms: number };
 
-/** One statement for all buckets, in their order, so that two processes never wait for each other. */
+/**
+ * Claims tokens of all buckets in one statement, in the order of the buckets, so that two processes never wait for each other.
+ */
 export const createRateWindows = (sql: Sql, windowMs: number): RateWindows => ({
   async claim(claims) {
     const buckets = claims.map(({ bucket }) => bucket);

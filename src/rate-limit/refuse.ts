@@ -3,7 +3,7 @@ import type { RateLimitReason } from '../kernel/errors/request.ts';
 import { errors } from '../kernel/errors.ts';
 import type { Allowance } from './rate-limit.ts';
 
-/** The 429 of a request that one of the limits does not allow, with the headers of that limit. */
+/** Returns the 429 of a request that a limit does not allow, with the headers of that limit. */
 export function refusal(
   reason: RateLimitReason,
   { limit, resetAtSec, retryAfterSeconds }: Omit<Allowance, 'allowed' | 'remaining'>,

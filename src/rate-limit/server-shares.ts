@@ -24,7 +24,7 @@ type Counted = {
   readonly clientAddress: () => string;
 };
 
-/** The health probe of load balancers and orchestrators, which has no limit. */
+/** Returns true for the health probe of load balancers and orchestrators, which has no limit. */
 export const isProbe = (path: string): boolean => path === '/v1/health';
 
 /**
@@ -48,7 +48,10 @@ export function createFairShares(
     return (caller.kind === 'none' ? anonymous : free).take(network);
   };
 
-  /** Throws the 429, in whose headers the share stands in place of what `earned` tells of another limit. */
+  /**
+   * Counts a request against the share of its caller. Throws the 429 when the share is used up; the headers of the 429 replace
+   * the rate headers in `earned`.
+   */
   return (request: Counted, caller: Caller, earned: HeaderLine[]): void => {
     const { path, credential, envelope } = request.route;
     // A carrier signs what it sends, and neither a health probe nor the operator is refused because others are busy.

@@ -15,10 +15,10 @@ type Bucket = {
 };
 
 /**
- * Holds limits over all processes on one database. Each takes small shares of a bucket's window and counts in its
- * own memory, so that most requests are answered at once; what a process took and does not use is all that the
- * limit errs by. While the database is away each process counts for itself, at most the limit a window.
- * At most `capacity` buckets are remembered; the one not asked for longest goes, and its share with it.
+ * Holds limits over all processes on one database. Each process takes small shares of a bucket's window and counts in its own
+ * memory, so most requests are answered at once; the limit errs only by shares that a process took and did not use. While the
+ * database is away each process counts for itself, up to the limit per window. At most `capacity` buckets are remembered; the
+ * least recently used is dropped with its share.
  */
 export function createSharedRateLimiter(deps: {
   readonly windows: RateWindows;

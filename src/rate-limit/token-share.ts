@@ -47,7 +47,9 @@ export class TokenShare {
     return true;
   }
 
-  /** Counts as if there were no other process: what is asked while the shared window cannot be. */
+  /**
+   * Takes a token as if there were no other process, while the shared window is unavailable. False when the limit is reached.
+   */
   takeAlone(nowMs: number): boolean {
     if (nowMs >= this.#endsMs) {
       this.#close();
@@ -63,7 +65,7 @@ export class TokenShare {
     return Math.max(this.#size, waiting);
   }
 
-  /** The answer to a claim. Failed claims count, too: one that came too late for the window gets nothing. */
+  /** Applies the result of a claim. Failed claims count, too: a claim that came too late for the window gets nothing. */
   receive(window: SharedWindow, claimed: number, nowMs: number): void {
     if (window.windowId !== this.#windowId) this.#close();
     const before = window.taken - claimed;
