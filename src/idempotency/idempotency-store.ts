@@ -9,7 +9,7 @@ export type KeyClaim = {
   readonly key: string;
   readonly method: string;
   readonly path: string;
-  /** The same again when the claim is sent again: what was taken by it is taken once. */
+  /** Id of the work, the same when a claim is repeated, so that a repeated claim takes the key once. */
   readonly workId: string;
 };
 
@@ -34,12 +34,12 @@ export type TakeVerdict =
   | { readonly kind: 'standing'; readonly standing: StandingKey }
   /** Another request took or freed it in the same instant: look again. */
   | { readonly kind: 'raced' }
-  /** This process's own lease has run out: what it took would look orphaned. Nothing was taken. */
+  /** The lease of this process has run out, so its claims would look orphaned. Nothing was taken. */
   | { readonly kind: 'lease_lost' };
 
 /** Outcome of a lost process's work, by the ledger. */
 export type WorkFate =
-  /** Nothing was held for it, or the hold was released: nothing was charged, and nothing will be. */
+  /** The work had no hold, or its hold was released: nothing was charged, and nothing will be. */
   | { readonly kind: 'unpaid' }
   | { readonly kind: 'undecided' }
   | {
@@ -59,9 +59,12 @@ export interface IdempotencyKeys {
    */
   forbid(workId: string, agentId: number): Promise<void>;
   fateOf(workId: string): Promise<WorkFate>;
-  /** Takes a key over from work that is never finished. Of several who try, one has it. */
+  /** Takes a key over from work that is never finished. Returns true for one of several processes that try. */
   takeOver(claim: KeyClaim, fromWorkId: string): Promise<boolean>;
-  /** Ends the work with its answer, or null for one that is not kept, for at least `keepMs`. False: it was not its work. */
+  /**
+   * Ends the work and keeps its answer for at least `keepMs`; null for an answer that is not kept. False when the key belonged
+   * to other work.
+   */
   finish(work: KeyWork, answer: Uint8Array | null, keepMs: number): Promise<boolean>;
   /** Frees the key of work that is in flight. */
   free(work: KeyWork): Promise<void>;
@@ -157,7 +160,7 @@ export function createIdempotencyKeys(deps: {
 function verdictOf(row: TakeRow): TakeVerdict {
   if (row.taken !== null) return { kind: 'taken' };
   if (row.work_id === null) return { kind: row.lease_holds ? 'raced' : 'lease_lost' };
-  // The key was free and yet not taken: another process was faster, or this one has no lease.
+  // The key was free and yet not taken: another process was faster, or this process has no lease.
   if (row.state === 'done' && row.is_over) {
     return { kind: row.lease_holds ? 'raced' : 'lease_lost' };
   }
@@ -177,7 +180,7 @@ type FateRow = {
   valid_before: bigint | null;
 };
 
-/** A piece of work has one hold, which bears its id, and another one for a payment that is made within it. */
+/** Returns the ids of the holds of one piece of work: its own hold, and the hold of a payment that is made within the work. */
 const holdsOf = (workId: string): string[] => [workId, paymentHoldId(workId)];
 
 async function findFate(sql: Queryable, workId: string): Promise<WorkFate> {
@@ -202,8 +205,8 @@ async function findFate(sql: Queryable, workId: string): Promise<WorkFate> {
 }
 
 /**
- * Removes at most `limit` keys that are over and done; with `ofTheDead` also those of lost processes whose
- * work is decided. Answers how many went.
+ * Removes at most `limit` keys that are over and done; with `ofTheDead` also keys of lost processes whose work is decided.
+ * Returns the number of removed keys.
  */
 export async function pruneKeys(sql: Sql, limit: number, ofTheDead: boolean): Promise<number> {
   const rows = await sql`

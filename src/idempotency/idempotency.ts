@@ -31,7 +31,7 @@ export type FreshWork = {
   readonly kind: 'fresh';
   /** Names the work: what is held for it is held under this id, to be found if this process dies. */
   readonly workId: string;
-  /** Keeps the answer and hands it back; of a stream, one that is kept as it is read. */
+  /** Keeps the answer and returns it; a streamed answer is kept while it is read. */
   store(answer: HttpAnswer): Promise<HttpAnswer>;
   /** Nothing was decided: the key is free again. */
   abandon(): Promise<void>;

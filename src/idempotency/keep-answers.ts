@@ -30,8 +30,8 @@ export type AnswerKeeperDeps = {
 };
 
 /**
- * Keeps answers in the database, for all processes on it. The work under a key runs once: what a dead process left
- * is run again only when the ledger says that nothing was charged for it and nothing can be any more.
+ * Keeps answers in the database, for all processes on it. The work under a key runs once: work of a dead process is run again
+ * only when the ledger shows that it was not charged and can no longer be charged.
  */
 export function createAnswerKeeper(deps: AnswerKeeperDeps): IdempotencyStore {
   const { keys, lease, random } = deps;
@@ -78,7 +78,7 @@ export function createAnswerKeeper(deps: AnswerKeeperDeps): IdempotencyStore {
       const isOurs = await retrying(() => keys.takeOver(claim, standing.workId));
       return isOurs ? freshWork(deps, claim) : undefined;
     }
-    // It is kept as long as the answer would have been; the next look finds it.
+    // The answer is kept as long as the original would have been; the next look finds it.
     const lost = { ...claim, workId: standing.workId };
     await retrying(() => keys.finish(lost, answer, 0));
     return undefined;
@@ -114,7 +114,10 @@ async function fateOf(
   return keys.fateOf(standing.workId);
 }
 
-/** The answer to decided work of a lost process. Undefined: it left nothing and was not paid for, so that it is done anew. */
+/**
+ * Returns the answer to decided work of a lost process. Undefined when the process left no answer and the work was not paid
+ * for, so that the work is done anew.
+ */
 async function lostAnswer(
   request: KeyedRequest,
   workId: string,
@@ -127,7 +130,7 @@ async function lostAnswer(
   return fate.kind === 'unpaid' ? undefined : encodeLost(request, workId, fate);
 }
 
-/** The answer to work that was paid for by a process that died before it stored the real one. */
+/** Returns the answer to work that was paid for by a process that died before it stored the real answer. */
 function encodeLost(
   request: KeyedRequest,
   workId: string,

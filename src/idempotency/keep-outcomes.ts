@@ -10,7 +10,7 @@ export type WorkOutcome =
   | { readonly kind: 'done'; readonly work: KeyWork; readonly answer: Uint8Array | null }
   | { readonly kind: 'undone'; readonly work: KeyWork };
 
-/** Outcome that is not written yet. A doubtful claim is one that the database never answered. */
+/** Outcome that is not written yet. A doubtful claim is a claim without an answer of the database. */
 type Unwritten =
   | WorkOutcome
   | { readonly kind: 'doubtful'; readonly work: KeyWork; readonly freedMs: number | undefined };
@@ -27,9 +27,9 @@ export type OutcomeKeeper = {
 };
 
 /**
- * Writes how keyed work ended. A lost connection costs the caller nothing but a moment; while the database is away
- * outcomes are remembered here, the bytes of their answers up to a bound. Beyond it an answer cannot be replayed,
- * and beyond the bound on their number the oldest is forgotten: its key stays in flight as long as this process lives.
+ * Writes the outcomes of keyed work. After a lost connection the caller waits a moment; while the database is away outcomes are
+ * remembered here, with their answers up to a bound of bytes. An answer beyond that bound cannot be replayed. Beyond the bound
+ * on their number the oldest outcome is forgotten: its key stays in flight until this process ends.
  */
 export function createOutcomeKeeper(deps: {
   readonly keys: Pick<IdempotencyKeys, 'finish' | 'free'>;

@@ -1,6 +1,6 @@
 /**
- * The same stream, recorded while it is sent. `over` is called once: with the whole body when the stream has ended,
- * before its reader sees the end; with null when it was longer than the bound, failed, or was left before its end.
+ * Returns the stream, recorded while it is sent. Calls `over` once: with the whole body when the stream has ended, before its
+ * reader sees the end; with null when the stream was longer than the bound, failed, or was left before its end.
  */
 export function recordStream(
   source: AsyncIterable<Uint8Array>,
@@ -12,7 +12,7 @@ export function recordStream(
   };
 }
 
-// Not a generator: one that is left before its first step runs no code at all.
+// Not a generator: a generator that is left before its first step runs no code at all.
 function recording(
   source: AsyncIterator<Uint8Array>,
   maxBytes: number,

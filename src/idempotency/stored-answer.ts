@@ -12,7 +12,7 @@ type Stored = {
 
 const REPLAY = { [`${BRAND.headerPrefix}idempotent-replay`]: 'true' };
 
-/** The bytes an answer is kept as, or null for one whose body is over the bound. */
+/** Returns the bytes in which an answer is kept, or null when its body is over the bound. */
 export function encodeAnswer(
   { status, headers, lines, requestId }: HttpAnswer,
   body: string | Uint8Array,
@@ -30,7 +30,7 @@ export function encodeAnswer(
   return pack(stored);
 }
 
-/** The first answer with its request id, byte for byte, and the header that says that it is a replay. */
+/** Returns the first answer with its request id, byte for byte, and the header that marks a replay. */
 export function decodeReplay(bytes: Uint8Array): HttpAnswer {
   const { headers, ...first } = unpack(bytes) as Stored;
   return { ...first, headers: { ...headers, ...REPLAY } };
