@@ -5,7 +5,7 @@ const AT_MS = 1;
 
 /** Limits how far ahead of real time a client's audio may arrive. Silence earns no credit. */
 export class AudioAllowance {
-  /** One array (docs/decisions/0109). */
+  /** Two fractions in one array, which V8 stores unboxed (docs/decisions/0109). */
   readonly #state: [aheadMs: number, atMs: number];
 
   /** Times come from the monotonic clock. */

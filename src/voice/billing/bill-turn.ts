@@ -41,7 +41,7 @@ export function createTurnBilling(deps: BillingDeps): TurnBilling {
       try {
         return await bill(finished, heardMs, isNext);
       } finally {
-        // One that was journaled has ended.
+        // Ends the trace of a turn whose charge was not journaled. A journaled turn's trace has ended already.
         finished?.trace?.billed(undefined);
       }
     },
@@ -129,7 +129,7 @@ function billsOf(bought: readonly TurnCharge[]): Bill[] {
   );
 }
 
-/** The summed usage, as a line of the journal has it. */
+/** Returns the summed usage of the charges, as a journal entry contains it. */
 function usageOf(bought: readonly TurnCharge[]): Readonly<Record<string, number>> {
   const sum: Record<string, number> = {};
   for (const { usage, isEstimated, priced } of bought) {
@@ -141,7 +141,7 @@ function usageOf(bought: readonly TurnCharge[]): Readonly<Record<string, number>
   return sum;
 }
 
-/** The cost of speculated answers that were not used, where there were any. */
+/** Returns the cost of speculative answers that were not used; undefined when the turn had no such answers. */
 function speculationCostRaw(bought: readonly TurnCharge[]): bigint | undefined {
   const unused = bought.filter(({ isSpeculated }) => isSpeculated);
   return unused.length === 0 ? undefined : owedRaw(unused) + paidRawOf(unused);
@@ -150,7 +150,7 @@ function speculationCostRaw(bought: readonly TurnCharge[]): bigint | undefined {
 const BILLED: VoiceSessionEvent = { type: 'turn.billed' };
 const LOST: VoiceSessionEvent = { type: 'claim.lost' };
 
-/** The duration of each stage of a turn, which the session's tally counts, too. */
+/** Returns the duration of each stage of a turn, and adds it to the session's tally. */
 function stagesOf(
   { outcome, promptMs }: FinishedAnswer,
   journalMs: number,

@@ -17,7 +17,7 @@ export function owedRaw(bought: readonly TurnCharge[]): bigint {
   return knownRaw + sumPricesRaw(unpriced);
 }
 
-/** The price of what upstreams report beyond what is possible. */
+/** Returns the price of the usage that upstreams report beyond the possible usage. */
 export function beyondRaw(bought: readonly TurnCharge[]): bigint {
   if (bought.every(({ reported }) => reported === undefined)) return 0n;
   const all = bought.map((one) => (one.reported === undefined ? one : { ...one, ...one.reported }));

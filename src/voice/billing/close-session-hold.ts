@@ -13,7 +13,7 @@ import type { Source } from '../../models/catalogue/catalogue.ts';
 export type HeldFor = {
   readonly spender: Spender;
   readonly sessionId: string;
-  /** The session that history shows the charge with, where this hold belongs to another one. */
+  /** The session that shows this charge in the history, when the hold belongs to another session. */
   readonly partOf?: string;
   readonly model: string;
   readonly source: Source;
@@ -29,7 +29,7 @@ export type Booking = {
   /** The lines of history of all that it took, and what is reported in the same commit. */
   readonly charges: (chargedRaw: bigint, status: ChargeRow['status']) => readonly ChargeRow[];
   readonly events: (chargedRaw: bigint, reason: string) => readonly EventRow[];
-  /** Awaited before the hold is settled under this claim, for what its events are to say. */
+  /** Awaited before the hold is settled under this claim, to collect the contents of its events. */
   readonly ending: (reason: string, claim: SessionClaim) => Promise<void>;
   /** Called once this process has settled the hold. */
   readonly settled: (chargedRaw: bigint, reason: string) => void;
@@ -47,15 +47,15 @@ export type SettleOutcome = {
   readonly status: ChargeRow['status'];
   /** Returns the session's summary, once everything before the settlement is done. */
   readonly summary?: () => SessionSummary;
-  /** Is called for each hold with what the ledger has charged. */
+  /** Called for each hold with the amount that the ledger charged. */
   readonly charged?: ((raw: bigint) => void) | undefined;
 };
 
-/** The target of a model's charges in the ledger. */
+/** Returns the target of a model's charges in the ledger. */
 export const gatewayTarget = (source: Source): string =>
   `gateway://${source.provider}/${source.upstreamModel}`;
 
-/** The account that takes what a source is paid. */
+/** Returns the account that receives the payments for a source. */
 export const accountOf = ({ rail }: Source): SpendAccount => (rail === 'byok' ? 'byok' : 'gateway');
 
 type ClosingDeps = {
@@ -72,7 +72,7 @@ type Closing = {
   readonly openedAtMs: number;
 } & SettleOutcome;
 
-/** Settles a hold to what was journaled, with the lines of history and the events of its booking in the same commit. */
+/** Settles a hold to the journaled amount. The charge rows and events of its booking are written in the same commit. */
 export async function closeClaim(
   { ledger, clock, log }: ClosingDeps,
   owner: HeldFor,

@@ -30,7 +30,10 @@ export async function holdTurn(
   return { verdict, outputTokens: wanted };
 }
 
-/** The same for the first turn of a session, whose holds it opens. Throws the refusal, with nothing left held. */
+/**
+ * Opens the holds of a session for its first turn, with the longest answer that the balance and every cap allow, and resolves
+ * to the tokens of that answer. Throws the refusal; then nothing stays held.
+ */
 export async function openTurn(
   sessionHolds: SessionHolds,
   reservesOf: ReservesOf,

@@ -20,14 +20,17 @@ const onceOf = ({ rates }: Source): Usage => (rates.request === undefined ? {} :
 
 const SLICE: number = LIMITS.transcriptionReserveSeconds;
 
-/** The price of a first slice; all later ones cost no more. */
+/** Returns the price of the first slice of a stream. A later slice costs at most as much. */
 export const firstSliceRaw = (source: Source, seconds = SLICE): bigint =>
   sessionPrice(source, { audio_second: seconds, ...onceOf(source) });
 
 const sliceRaw = (source: Source, seconds: number): bigint =>
   sessionPrice(source, { audio_second: seconds });
 
-/** Opens the hold of a stream: a first slice, or as many seconds of it as the balance and every cap allow, at least one. */
+/**
+ * Opens the hold of a stream: for a whole slice, or for as many seconds as the balance and every cap allow, at least one
+ * second.
+ */
 export const openStreamHold = (
   deps: SessionHoldDeps,
   owner: SessionHoldOwner,
@@ -42,11 +45,11 @@ export type PaidAudioOptions = {
   readonly sessionHold: SessionHold;
   readonly source: Source;
   readonly bytesPerSecond: number;
-  /** Takes paid audio; `heardUpTo` reports what is billed of it. The bytes are a view that is reused after the call. */
+  /** Takes paid audio; `heardUpTo` reports how much of it is billed. The bytes are a view that is reused after the call. */
   readonly hear: (bytes: Uint8Array) => void;
   /** Less than half a slice is left: `extend` should be called, off the audio path. */
   readonly low: () => void;
-  /** The last slice is used up and there is no further one. */
+  /** Called when the ledger refuses a further slice and the last slice is used up or a smaller slice would be refused, too. */
   readonly spent: (refusal: HoldRefusal) => void;
   /** The ledger did not answer whether there is a further slice. */
   readonly unheld: (error: unknown) => void;
@@ -67,14 +70,14 @@ export class PaidAudio {
   readonly #meter: AudioMeter;
   readonly #backlog = new AudioBacklog();
   #isExtending = false;
-  /** The ledger refused a further slice; it is asked again when the last one is used up. */
+  /** True after the ledger refused a further slice. The next request for a slice follows when the last slice is used up. */
   #isRefused = false;
   #isStopped = false;
-  /** Bytes let through of those that had to wait. */
+  /** Number of backlogged bytes that were let through. */
   #passedBytes = 0;
   #cameBytes = 0;
   #letThroughBytes = 0;
-  /** The price of what the upstream reported beyond the audio that it got. */
+  /** Price of the usage that the upstream reported beyond the audio that was sent. */
   #disownedRaw = 0n;
   #waiting: { readonly behindBytes: number; readonly callback: () => void }[] = [];
 
@@ -113,7 +116,10 @@ export class PaidAudio {
     if (this.#backlog.bytes > 0) this.extend();
   }
 
-  /** Holds one more slice, or what fits of it, unless that is in progress, or was refused while the last one lasts. */
+  /**
+   * Holds one more slice, or as many seconds of it as the balance and every cap allow. Does nothing while a request is in
+   * progress, or after a refusal until the last slice is used up.
+   */
   extend(): void {
     if (this.#isStopped || this.#isExtending) return;
     if (this.#isRefused && !this.#meter.isSpent) return;
@@ -161,7 +167,7 @@ export class PaidAudio {
     this.#waiting = [];
   }
 
-  /** Journals what was heard since the last call. Only the settlement waits for it. */
+  /** Journals the audio heard since the last call. Only the settlement waits for the journal. */
   journal(): void {
     const { lost, sessionHold } = this.#options;
     const bill = this.#meter.takeBill();
@@ -215,7 +221,7 @@ export class PaidAudio {
     if (this.#backlog.bytes > 0) this.extend();
   }
 
-  /** Lets paid bytes of the oldest block through, as far as the first callback that waits. */
+  /** Lets paid bytes of the oldest block through, up to the first waiting callback. */
   #pass(): void {
     const block = this.#backlog.shift();
     const [first] = this.#waiting;
@@ -235,7 +241,10 @@ export class PaidAudio {
   }
 }
 
-/** The balance may still cover what waits, since it was only too low for what was requested. */
+/**
+ * Returns true when the amount was too high for the balance or for a cap that does not suspend the agent. A smaller amount may
+ * still fit.
+ */
 const isShort = (refusal: HoldRefusal): boolean =>
   refusal.reason === 'insufficient_balance' ||
   (refusal.reason === 'cap_exceeded' && !refusal.suspended);

@@ -60,16 +60,16 @@ export interface SessionHold {
    */
   extend(wantedRaw: bigint | (() => bigint), isQuiet?: boolean): Promise<Extension>;
   /**
-   * Gives back `byRaw` of the unspent amount. Afterwards the hold grows again only by the rest of a loan. `short`: less than
-   * `byRaw` is unspent. `lost`: the session is settled. `taking` runs once the ledger has the request: its own request for
-   * the hold `forHoldId` shares the commit, so that no other spend takes the money in between.
+   * Gives back `byRaw` of the unspent amount. Afterwards the hold grows again only by the returned part of a loan. `short`:
+   * less than `byRaw` is unspent. `lost`: the session is settled. `taking` runs once the ledger has the request: its own
+   * request for the hold `forHoldId` shares the commit, so that no other spend takes the money in between.
    */
   shrink(
     byRaw: bigint,
     forHoldId: string | undefined,
     taking: () => void,
   ): Promise<'given' | 'short' | 'lost'>;
-  /** Runs work that lends from this hold, or gives back to it. `keptRaw` of what is not spent is not lent. */
+  /** Runs work that lends from this hold or returns money to it. `keptRaw` of the unspent amount is not lent. */
   use<T>(work: ReserveWork<T>, keptRaw: bigint): Promise<T>;
   /** Journals a charge. `lost`: the session is settled, here or by another process, without this charge. */
   journal(costRaw: bigint, usage: Readonly<Record<string, number>>): Promise<'written' | 'lost'>;
@@ -82,7 +82,7 @@ export interface SessionHold {
   settle(outcome: SettleOutcome): Promise<void>;
 }
 
-/** The price of `usage` at this session's source. */
+/** Returns the price of `usage` at this session's source. */
 export const sessionPrice = (source: Source, usage: Usage): bigint =>
   priceRaw(usage, source.rates, source.marginBps);
 
@@ -146,7 +146,10 @@ class OpenHold implements SessionHold {
   #beyondRaw = 0n;
   #isSettled = false;
   #settlement: Promise<void> | undefined;
-  /** An extension that the ledger did not answer. It may still happen, so it is repeated before the next one. */
+  /**
+   * Amount of an extension that the ledger did not answer. It may still take effect, so it is repeated before the next
+   * extension.
+   */
   #unansweredRaw = 0n;
   /** Each call waits for the one before it, however that ends. */
   #tail: Promise<unknown> = Promise.resolve();
@@ -269,7 +272,9 @@ class OpenHold implements SessionHold {
     return this.#settlement;
   }
 
-  /** Everything bought by now is in the journal, and behind it that this process buys nothing more. */
+  /**
+   * Leaves the hold open for another worker to settle. Journals the final usage; this process adds no charges after that entry.
+   */
   async #leaveOpen(
     usage: Readonly<Record<string, number>>,
     { reason, summary }: SettleOutcome,
@@ -288,7 +293,7 @@ class OpenHold implements SessionHold {
   }
 }
 
-/** A late settlement may still happen. Otherwise a reaper settles from the journal. */
+/** Logs that a settlement is unknown. It may still take effect; otherwise a reaper settles the session from its journal. */
 function unsettled(log: Log, { sessionId }: SessionHoldOwner, err: unknown): void {
   log.error({ err, sessionId }, 'session is not known to be settled');
 }

@@ -11,7 +11,7 @@ export const MAIN_HOLD = '';
 export type Bill = {
   readonly sessionHold: string;
   readonly costRaw: bigint;
-  /** The price of what upstreams report beyond what is possible. */
+  /** Price of the usage that upstreams report beyond the possible usage. */
   readonly beyondRaw?: bigint;
   readonly usage: Readonly<Record<string, number>>;
 };
@@ -93,13 +93,16 @@ export class SessionHolds implements Reserve {
     return this.makeWhole({ [name]: totalRaw }, isQuiet);
   }
 
-  /** The same for speculative work; returns whether it is held. It opens no hold, and no cap suspends the agent. */
+  /**
+   * Holds `totalRaw` for speculative work in an open hold, and resolves to true when it is held. Opens no hold, and a refusal
+   * never suspends the agent.
+   */
   async holdQuietly(name: string, totalRaw: bigint): Promise<boolean> {
     if (!this.#sessionHolds.has(name)) return false;
     return (await this.hold(name, totalRaw, true)).kind === 'extended';
   }
 
-  /** The same for several holds, all of which are needed: returns the first failure. */
+  /** Extends several holds to the given totals, all of which are needed. Resolves to the first failure. */
   async makeWhole(reserves: Reserves, isQuiet = false): Promise<Extension> {
     if (this.#isTaken) return LOST;
     const main = this.#hasOneReserve ? this.#sessionHolds.get(MAIN_HOLD) : undefined;
@@ -152,7 +155,10 @@ export class SessionHolds implements Reserve {
     return held;
   }
 
-  /** Lends from the main hold, in the order of what other holds take out of it. The part of the turn in progress stays. */
+  /**
+   * Runs work that lends from the main hold, one at a time with other uses of that hold. The amount for the turn in progress is
+   * not lent.
+   */
   use<T>(work: ReserveWork<T>): Promise<T> {
     const used = this.#within.then(async () => {
       const isOver = this.#isTaken || this.#ending !== undefined;
@@ -242,7 +248,7 @@ export class SessionHolds implements Reserve {
     return 'lost';
   }
 
-  /** Settles each hold with a charge row, except one that another process took. Safe to call twice; never rejects. */
+  /** Settles each hold with a charge row, except a hold that another process took. Safe to call twice; never rejects. */
   settle(outcome: SettleOutcome): Promise<void> {
     this.#settlement ??= this.#settleAll(outcome);
     return this.#settlement;

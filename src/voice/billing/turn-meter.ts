@@ -41,7 +41,7 @@ export type TurnRoom = Omit<TurnCap, 'outputTokens'> & {
   readonly mostOutputTokens: number;
 };
 
-/** Returns the bounds of one turn: those of `cap`, with `outputTokens` of its output tokens. */
+/** Returns the bounds of one turn: the bounds of `cap`, with `outputTokens` output tokens. */
 export const roomIn = (cap: TurnCap, outputTokens: number): TurnRoom => ({
   inputTokens: cap.inputTokens,
   outputTokens,
@@ -61,9 +61,9 @@ export function turnCap({ contextWindow, maxOutputTokens }: Model): TurnCap {
 }
 
 /**
- * The same for a live session of this server's engines. Its protocol bounds the words of an answer and not its sound,
- * which is bounded only where the source bills it by the token. A session with a plan has `cascadeCap` instead: there an
- * LLM bills the words and a TTS model the sound, so that no bound is common to both.
+ * Returns the bounds of a turn in a live session on this server's engines. The protocol bounds the words of an answer; the
+ * audio is bounded only when the source bills it by the token. A session with a plan uses `cascadeCap` instead, because its LLM
+ * bills words and its TTS model bills audio.
  */
 export function liveTurnCap(model: Model, { rates }: Source): TurnCap {
   return {
@@ -85,7 +85,7 @@ export const spokenCharsOf = (
   tokens = outputTokens,
 ): number => Math.min(spokenChars, charsOf(tokens));
 
-/** The tokens that an answer may have, by what its client requests and what is held. */
+/** Returns the token limit of an answer: the smaller of the client's limit and the held limit. */
 export const outputCapOf = (
   { outputTokens }: TurnCap,
   { maxOutputTokens: wanted }: { readonly maxOutputTokens: number | 'inf' },
@@ -94,7 +94,7 @@ export const outputCapOf = (
 const spokenTokens = (ms: number) => Math.ceil(ms / SPOKEN_TOKEN_MS);
 const heardTokens = (ms: number) => Math.ceil(ms / HEARD_TOKEN_MS);
 
-/** The usage in the units that the source has rates for. */
+/** Returns the usage in the units that the source has rates for. */
 export function turnUsage(source: Source, use: TurnUse, requests: 0 | 1): Usage {
   const all: Usage = {
     text_input_token: use.textIn,
@@ -102,7 +102,7 @@ export function turnUsage(source: Source, use: TurnUse, requests: 0 | 1): Usage 
     audio_input_token: heardTokens(use.heardMs),
     audio_output_token: spokenTokens(use.spokenMs),
     character: use.spokenChars,
-    // Transcription is bought by the second heard.
+    // Transcription is priced by seconds of audio heard.
     audio_second: Math.round(use.heardMs) / 1_000,
     request: requests,
   };
@@ -116,7 +116,7 @@ export function turnUsage(source: Source, use: TurnUse, requests: 0 | 1): Usage 
   return usage;
 }
 
-/** The most that one turn with an answer of `outputTokens` costs. No turn starts with less held. */
+/** Returns the upper bound of the cost of one turn that answers with `outputTokens`. No turn starts with less held. */
 export function turnReserveRaw(
   source: Source,
   cap: TurnCap,
@@ -125,7 +125,7 @@ export function turnReserveRaw(
   const dearest: TurnUse = {
     textIn: cap.inputTokens,
     textOut: outputTokens,
-    // One utterance that waits to be billed, and another that is being spoken.
+    // One utterance that waits to be billed, and another utterance that is being spoken.
     heardMs: 2 * LIMITS.utteranceSeconds * 1_000,
     spokenMs: outputTokens * SPOKEN_TOKEN_MS,
     spokenChars: spokenCharsOf(cap, outputTokens),

@@ -10,13 +10,13 @@ export class UnpaidSound {
     return this.#unbilledMs + this.#billingMs;
   }
 
-  /** An utterance of `ms` ended. */
+  /** Adds the audio of an utterance that has ended, `ms` long. */
   add(ms: number): void {
     this.#unbilledMs += ms;
     this.#pendingMs += ms;
   }
 
-  /** `ms` were transcribed, or lost: the session does not pay for what no recogniser heard. */
+  /** Records that `ms` of audio were transcribed or lost. The session does not pay for lost audio. */
   transcribed(ms: number, isLost: boolean): void {
     this.#pendingMs = Math.max(0, this.#pendingMs - ms);
     if (isLost) this.#unbilledMs = Math.max(0, this.#unbilledMs - ms);
@@ -30,7 +30,7 @@ export class UnpaidSound {
     return takenMs;
   }
 
-  /** `ms` of what was taken are paid, and the reserve is whole again. */
+  /** Records that `ms` of the taken audio are paid. The turn's reserve is whole again. */
   billed(ms: number): void {
     this.#billingMs -= ms;
   }

@@ -13,7 +13,7 @@ class SharedSamples {
     return this.#all;
   }
 
-  /** The first `count` samples of the last array. */
+  /** Returns the first `count` samples of the last array. */
   first(count: number): Int16Array {
     const isKnown = this.#first.buffer === this.#all.buffer && this.#first.length === count;
     if (!isKnown) this.#first = this.#all.subarray(0, count);
@@ -39,7 +39,7 @@ export class VoiceIntake {
   /** Samples of padding in a frame, which the client did not send. */
   readonly #heldBack: number;
   readonly #frameSamples: number;
-  /** The next frame, so far; undefined as long as all came in whole frames. */
+  /** The partly filled next frame; undefined until audio arrives that is not cut into whole frames. */
   #begun: Int16Array | undefined;
   #filled: number;
 
@@ -71,7 +71,7 @@ export class VoiceIntake {
     this.#cut(resampled, resampler.push(line, heard, samples));
   }
 
-  /** Ends the stream: pads the last partial frame with silence, or drops one no longer than the first silence. */
+  /** Ends the stream: pads the last partial frame with silence, or drops it when it is no longer than the initial silence. */
   flush(): void {
     const resampler = this.#resampler;
     if (resampler !== undefined) {

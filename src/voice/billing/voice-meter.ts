@@ -40,7 +40,7 @@ export class AudioMeter {
     this.#heldBytes += this.#bytesPerSecond * seconds;
   }
 
-  /** Less than half a slice is left: the next one is to be held before it is needed. */
+  /** True when less than half a slice is left, so that the next slice is to be held. */
   get isLow(): boolean {
     return this.#heldBytes - this.#usedBytes < this.#sliceBytes / 2;
   }

@@ -39,7 +39,7 @@ export type AskDeps = {
   readonly random: Random;
   readonly spender: Spender;
   readonly chargesOn: (sessionHold: string) => ChargesOnHold;
-  /** Names the parent of what is bought now. Undefined: it is not traced. */
+  /** Parent span of the purchases. Undefined when the session is not traced. */
   readonly trace?: Pick<SessionTrace, 'span'> | undefined;
 };
 
@@ -48,7 +48,7 @@ export type Question<R, T> = {
   readonly priceRaw: (source: Source) => bigint;
   /** Returns how `mostRaw` is to be held in the hold that pays. Called right before the amount is held. */
   readonly holding?: (sessionHold: string, mostRaw: bigint) => Holding;
-  /** No source is asked once it has fired. */
+  /** Stops the attempts: no source is called once the signal has fired. */
   readonly signal: StopSignal;
   readonly ask: (offer: Offer<R>, paymentMethod: PaymentMethod | undefined) => Promise<Outcome<T>>;
 };
@@ -62,14 +62,14 @@ export type Asked<T> = {
   readonly tab: UnbilledCharges;
   /** Holds for further purchases at the same source. */
   readonly hold: ChargesOnHold['hold'];
-  /** For the caller: its charge is opened with it, or it is dropped. */
+  /** The amount held for this purchase. The caller opens its charge with the share, or drops the share. */
   readonly share: Share;
 };
 
 /**
- * Holds what the dearest source of a stage would cost, and asks them, cheapest first, until one delivers: those that a key
- * of the caller's own opens, and where none of them does, under another hold, those of the pool. Undefined: the asker
- * has left. Throws StageFailed where none does, or it cannot be paid.
+ * Holds the upper bound of a stage's cost, and calls its sources, cheapest first, until one source delivers. Sources for the
+ * caller's own keys come first; the pool's sources follow under another hold. Resolves to undefined when `signal` fires. Throws
+ * StageFailed when no source delivers or the cost cannot be held.
  */
 export async function askSources<R, T>(
   deps: AskDeps,
@@ -85,7 +85,7 @@ export async function askSources<R, T>(
     const mostRaw = mostOf(offers, tab.hasFeeOf(model.id));
     const holding = question.holding?.(sessionHold, mostRaw);
     const isPayment = offers.some(isPaidByItself);
-    // Its own hold is not quiet.
+    // The hold of a per-call payment is never quiet, so speculative work is refused here.
     if (isPayment && holding?.isQuiet) throw new StageFailed('not_begun', 'It is speculative.');
     let share: Share;
     try {
@@ -128,11 +128,14 @@ export async function askSources<R, T>(
   throw failureOf(last);
 }
 
-/** The most that one purchase adds. A fee that stands on the tab is taken once. */
+/** Returns the upper bound of the amount that one purchase adds. A fee that is already on the tab counts once. */
 const mostOf = (offers: Offers<unknown>, hasFee: boolean): bigint =>
   holdForRaw(offers.filter(({ source }) => !hasFee || source.rail !== 'byok'));
 
-/** A credential of this server that is refused is nothing that its caller could mend: others are asked. */
+/**
+ * Turns a provider's refusal of this server's credential into a failure, so that other sources are tried. The caller could not
+ * fix the credential.
+ */
 async function judge<T>(
   log: Log,
   { ownKey, source: { provider } }: Offer<unknown>,

@@ -43,13 +43,13 @@ type Speculation = {
   readonly asked: string;
 };
 
-/** Returns the hold and the upper bound of an answer's cost with `tokens`, at the sources that are asked first. */
+/** Returns the hold and the upper bound of an answer's cost with `tokens`, at the sources that are tried first. */
 export function dearestChat(part: ModelBinding<ChatRail>, tokens: TokenUsage): Reserve {
   const [{ offers, sessionHold }] = part.stages((source) => chatPriceRaw(tokens, source));
   return { sessionHold, raw: holdForRaw(offers) };
 }
 
-/** The total that a hold needs where an answer may cost more than its reserve covers. */
+/** Returns the total that a hold needs when an answer may cost more than its reserve covers; 0 when the reserve suffices. */
 function floorRaw(
   { reserved, reserves }: BoughtLlmDeps,
   asked: {

@@ -27,8 +27,8 @@ export type OpenedChat = {
 };
 
 /**
- * The answer of a chat model at an upstream, which is asked at once. It is charged from its first word on: by the
- * upstream's usage, or by the length of its text where that is missing.
+ * The answer of a chat model at an upstream, requested at once. It is charged from its first word on: by the upstream's usage,
+ * or by the length of its text when the upstream reports no usage.
  */
 export class BoughtReply implements LlmReply, UnbilledCharge {
   readonly #body: ChatRequest;
@@ -43,7 +43,7 @@ export class BoughtReply implements LlmReply, UnbilledCharge {
   #wake = () => {};
   readonly isForReading = true;
   isOver = false;
-  /** It is a speculative answer that was not used. */
+  /** True when this is a speculative answer that was not used. */
   isUnused = false;
 
   constructor(options: {

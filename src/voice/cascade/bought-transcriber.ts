@@ -168,14 +168,14 @@ function fieldsOf({ language, prompt }: Expected): TranscriptionCall['fields'] {
   ];
 }
 
-/** Undefined: there is no transcript in it. */
+/** Returns the transcript in an upstream's response body; undefined when the body has none. */
 function textOf(body: Uint8Array): string | undefined {
   const value = tryParseJson(body, LIMITS.upstreamJson);
   if (!isObject(value) || typeof value.text !== 'string') return undefined;
   return value.text.trim().slice(0, LIMITS.realtimeItemChars);
 }
 
-/** The recogniser of this process, billed by the second heard. */
+/** Returns a recogniser of this process that is billed by seconds of audio heard. */
 export function createLocalTranscriber(
   engine: SttEngine,
   { hold, tab }: ChargesOnHold,

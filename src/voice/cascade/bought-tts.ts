@@ -73,7 +73,7 @@ export class BoughtTts implements Tts {
     }
     const line = new SpeechLine(body, sound, { source, span, paidRaw: outcome.paidRaw });
     share.open(line);
-    // A stopped turn is billed before this generator resumes.
+    // Ends the line at the abort: a stopped turn is billed before this generator resumes.
     const stopped = () => line.end();
     if (signal.aborted) stopped();
     else signal.addEventListener('abort', stopped, { once: true });

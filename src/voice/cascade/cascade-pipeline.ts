@@ -27,7 +27,7 @@ import {
 import type { CascadePlan } from './plan-cascade.ts';
 import { createTranscriberStage } from './transcriber-stage.ts';
 
-/** The bounds of a turn: what a chat model may write, and what may be spoken of it. */
+/** Returns the bounds of a turn: the text that the chat model may write, and the characters that may be spoken. */
 export const cascadeCap = ({ llm }: CascadePlan): TurnCap => ({
   inputTokens: LIMITS.cascadePromptBytes,
   outputTokens: Math.min(llm.maxOutputTokens ?? Infinity, LIMITS.cascadeOutputTokens),
@@ -36,14 +36,17 @@ export const cascadeCap = ({ llm }: CascadePlan): TurnCap => ({
   countsSound: false,
 });
 
-/** The most tokens of an ordinary turn. */
+/** Returns the upper bound of the tokens of an ordinary turn. */
 export const mostTokens = (plan: CascadePlan): TokenUsage => ({
   inputTokens: LIMITS.cascadePromptBytes + LIMITS.tokensPerMessage,
   cachedTokens: 0,
   outputTokens: cascadeCap(plan).outputTokens,
 });
 
-/** The transcriber, LLM and TTS of a plan, each bought by itself. Throws the refusal of an unusable model. */
+/**
+ * Returns a pipeline of the transcriber, LLM and TTS of a plan, each a purchase of its own. Throws the refusal of an unusable
+ * model.
+ */
 export function createCascadePipeline(deps: CascadeDeps): VoicePipeline {
   const { cascades, ownKeys, plan, holdNameOf, sessionHolds } = deps;
   const chargesByHold = createChargesByHold(sessionHolds);
@@ -82,7 +85,7 @@ export function createCascadePipeline(deps: CascadeDeps): VoicePipeline {
   };
 }
 
-/** Waits for payments in progress, as long as one may take. */
+/** Returns a function that waits for payments in progress, up to `LIMITS.paidFirstByteMs`. */
 export const paymentsKnownIn =
   ({ clock, log }: Pick<CascadeDeps, 'clock' | 'log'>, chargesByHold: ChargesByHold) =>
   (): Promise<void> =>
@@ -120,7 +123,7 @@ export const takeBillFrom =
     }));
   };
 
-/** Sums reserves by hold. The main hold is always among them, with 0 where nothing is bought from it. */
+/** Sums reserves by hold. The result always contains the main hold, with 0 when nothing is reserved in it. */
 export function sumReserves(reserves: readonly Reserve[]): Reserves {
   const sums: Record<string, bigint> = { [MAIN_HOLD]: 0n };
   for (const { sessionHold, raw } of reserves) sums[sessionHold] = (sums[sessionHold] ?? 0n) + raw;

@@ -7,7 +7,7 @@ import { type Share, UnbilledCharges } from './unbilled-charges.ts';
 export type Holding = {
   /** The least to hold in total. */
   readonly floorRaw?: bigint;
-  /** It is speculative: a refusal has no consequence. */
+  /** True for speculative work, whose refusal has no consequence. */
   readonly isQuiet?: boolean;
 };
 
@@ -22,7 +22,7 @@ type OwedByHold = { readonly sessionHold: string; readonly bought: TurnCharge };
 
 export type ChargesByHold = ReturnType<typeof createChargesByHold>;
 
-/** The charges of a session, by the hold that pays them. */
+/** Returns the charges of a session, grouped by the hold that pays them. */
 export function createChargesByHold(sessionHolds: Pick<SessionHolds, 'hold' | 'holdQuietly'>) {
   const chargesByHold = new Map<string, ChargesOnHold>();
   return {
@@ -54,7 +54,7 @@ export function createChargesByHold(sessionHolds: Pick<SessionHolds, 'hold' | 'h
   };
 }
 
-/** Nothing can be bought now: the session is over, or its money is. */
+/** Thrown when nothing can be held: the session is over, or the balance or a cap is used up. */
 export class NotHeld extends StageFailed {}
 
 /** Throws NotHeld where nothing was held. */

@@ -11,9 +11,9 @@ type Message = ChatRequest['messages'][number];
 type Call = Extract<ConversationItem, { type: 'function_call' }>;
 
 /**
- * The chat request for one answer: the instructions, and as many of the last items as fit
- * `LIMITS.cascadeConversationBytes`. The last item always stays, and with the last tool outputs their calls and the
- * caller's question. Every call directly precedes its output, and neither comes alone.
+ * Returns the chat request for one answer: the instructions, and as many of the last items as fit
+ * `LIMITS.cascadeConversationBytes`. The last item always stays; when it is a tool output, its calls and the caller's words
+ * before them stay as well. Every call directly precedes its output, and no call or output stands alone.
  */
 export function chatBody(
   model: string,
@@ -64,7 +64,10 @@ function newest(items: readonly ConversationItem[], room: number): readonly Conv
   return items.slice(from);
 }
 
-/** The index from which the last item makes sense: tool outputs need their calls, and the caller's words before. */
+/**
+ * Returns the index of the first item that the last item depends on: tool outputs need their calls, and the caller's words
+ * before the calls.
+ */
 function lastAnswers(items: readonly ConversationItem[]): number {
   const unmet = new Set<string>();
   let from = items.length - 1;
@@ -136,7 +139,7 @@ function messagesOf(items: readonly ConversationItem[]): Message[] {
   return messages;
 }
 
-/** The words of a message, or its parts where it has images, too. */
+/** Returns the words of a message, or its content parts when it contains images. */
 function contentOf(item: ConversationItem): string | readonly object[] {
   const text = wordsOf(item).trim();
   const images = imagesOf(item);

@@ -28,7 +28,7 @@ export class ChatPieces {
     return this.#cut ?? (this.#isFull ? 'max_output_tokens' : undefined);
   }
 
-  /** The answer has its longest length; the rest is dropped. */
+  /** True when the answer has reached its maximum length. Everything after that is dropped. */
   get isFull(): boolean {
     return this.#isFull;
   }
@@ -55,7 +55,7 @@ export class ChatPieces {
     return whole;
   }
 
-  /** Calls that `end` has left out, known after it. They are not to be executed; the model may be told why. */
+  /** Returns the calls that `end` left out; known after `end`. They must not be executed, but the model may get the reason. */
   get broken(): readonly BrokenCall[] {
     return this.#broken;
   }

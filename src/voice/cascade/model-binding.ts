@@ -5,9 +5,9 @@ import { byPayment, type Offers, planOffers } from '../../models/routing/plan-of
 import type { Seller } from '../../models/routing/sellers.ts';
 import type { OwnKeys } from './own-keys.ts';
 
-/** Those who are asked one after another under one hold. */
+/** Sources that are attempted one after another under one hold. */
 export type SellerGroup<R> = {
-  /** Which of the session's holds pays them. */
+  /** Name of the session's hold that pays the sources. */
   readonly sessionHold: string;
   readonly offers: Offers<R>;
 };
@@ -24,10 +24,13 @@ export type ModelBinding<R> = {
   readonly ownKeys: OwnKeys;
 };
 
-/** Which of a session's holds pays a source of a model. */
+/** Returns the name of the session's hold that pays a source of a model. */
 export type HoldNameOf = (model: Model, source: Source) => string;
 
-/** A model as a session buys it: of its caller's own keys first, then of the pool, each way to pay under its own hold. */
+/**
+ * Binds a model to its sources in a session: sources for the caller's own keys first, then the pool, each way to pay under its
+ * own hold.
+ */
 export function bindModel<R>(options: {
   readonly model: Model;
   readonly rails: Pick<Rails<R>, 'railOf'>;

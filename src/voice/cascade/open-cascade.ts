@@ -43,7 +43,10 @@ export async function openCascade(
   );
 }
 
-/** The same for a session that only transcribes, with any transcription model. */
+/**
+ * Opens a session that only transcribes, with any transcription model. Holds the cost of its first turn; throws as
+ * `openCascade` does.
+ */
 export async function openTranscribing(
   deps: VoiceDeps & { readonly cascades: Cascades },
   stt: Model,
@@ -106,7 +109,10 @@ async function openPipeline(
   return { owner, sessionHolds, cap, outputTokens, pipeline, config };
 }
 
-/** Names the holds of a session: one for each maker, and another for the fees of what the caller's own keys buy. */
+/**
+ * Names the holds of a session: one hold for each maker of models, and another hold for the fees of purchases with the caller's
+ * own keys.
+ */
 function createOwners(main: SessionHoldOwner) {
   const owners = new Map([[MAIN_HOLD, main]]);
   const { sessionId } = main;

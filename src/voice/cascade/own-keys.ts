@@ -28,8 +28,8 @@ type Deps = {
 export type KeyOwner = Pick<Buyer, 'accountId' | 'providerKey'>;
 
 /**
- * The keys for the models of a session: the one in its handshake, or all stored ones. Throws the refusal of a model
- * that neither they nor the pool can buy, and of a key whose provider is ambiguous.
+ * Opens the keys for the models of a session: the key in its handshake, or all stored keys. Throws the refusal of a model that
+ * is available neither with these keys nor in the pool, and of a key whose provider is ambiguous.
  */
 export async function openOwnKeys(
   deps: Deps,
@@ -53,7 +53,7 @@ function createOwnKeys(
 ): OwnKeys {
   const known = new Map<string, readonly Seller[]>();
 
-  /** A key goes only to the provider that it was meant for when the session was opened. */
+  /** Returns the model's source for the handshake's key; an empty list when the source's vendor does not hold the key. */
   function broughtFor(model: Model | undefined, ownKey: string): readonly Seller[] {
     const source = model && impliedSource(model);
     const isHolder = source !== undefined && vendorOf(catalogue, source.provider) === holder;
@@ -77,7 +77,10 @@ function createOwnKeys(
   };
 }
 
-/** The one vendor that the key in the handshake can be meant for. Undefined: there is no key, or no vendor. */
+/**
+ * Returns the only vendor that the handshake's key can belong to; undefined without a key or without such a vendor. Throws when
+ * several vendors are possible.
+ */
 function requireOneHolder(
   { catalogue }: Deps,
   parts: readonly Model[],

@@ -42,7 +42,7 @@ export const buyingWith = (
   holdNameOf: deps.holdNameOf,
 });
 
-/** One stage of a pipeline, and the amount held for an ordinary turn of it. */
+/** One stage of a pipeline, and the amount held for an ordinary turn of that stage. */
 export type PipelineStage<L> = {
   readonly stage: L;
   readonly reserve: (config: SessionConfig, outputTokens?: number) => Reserve;

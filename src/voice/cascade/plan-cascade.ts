@@ -25,8 +25,8 @@ export function requireNoParts(modelId: string, requested: Parts): void {
 }
 
 /**
- * Plans a session that is opened with a chat model, or with a model that is made of others. Undefined: it is neither.
- * Throws the refusal of a part that cannot be used.
+ * Plans a session that is opened with a chat model or with a composed model (STT, LLM and TTS). Returns undefined for other
+ * models. Throws the refusal of a part that cannot be used.
  */
 export function planCascade(
   catalogue: Catalogue,
@@ -46,8 +46,8 @@ export function planCascade(
 }
 
 /**
- * The model of a session that only transcribes: the named one, by default the recogniser of this process. Undefined:
- * the named model does more than transcribe.
+ * Returns the model of a session that only transcribes: the named model, or by default the recogniser of this process.
+ * Undefined when the named model is no transcription model.
  */
 export function planTranscription(
   catalogue: Catalogue,
@@ -58,6 +58,6 @@ export function planTranscription(
   return model?.modality === 'stt' ? model : undefined;
 }
 
-/** The source of a model in this process, if it has one. */
+/** Returns the source of a model in this process; undefined when the model does not run here. */
 export const localEngineOf = ({ sources }: Model): Source | undefined =>
   sources.find(({ provider }) => provider === 'local');

@@ -7,7 +7,7 @@ import type { Buying, PipelineStage } from './pipeline-stage.ts';
 import { localEngineOf } from './plan-cascade.ts';
 import { createTranscriber, LOCAL_RECOGNISER } from './transcribers-of.ts';
 
-/** Transcribes with the model that the session's settings name, or else with the usual one. */
+/** Returns a stage that transcribes with the model in the session's settings, or else with `usual`. */
 export function createTranscriberStage(
   deps: Buying,
   {

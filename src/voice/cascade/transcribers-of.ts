@@ -14,14 +14,14 @@ import { NotHeld } from './charges-by-hold.ts';
 import { type Buying, localStage, type PipelineStage, remoteStage } from './pipeline-stage.ts';
 import { createTurnTranscriber } from './turn-transcriber.ts';
 
-/** The local recogniser. The other one needs a grammar, which a session does not have. */
+/** The local recogniser that transcribes freely. The other local recogniser needs a grammar, which a session does not have. */
 export const LOCAL_RECOGNISER = 'pocketsphinx';
 
 type Stage = PipelineStage<SttEngine>;
 
 /**
- * The transcriber of a model: its sources that find the ends of turns, then a recogniser of this process, then its sources that
- * take whole utterances. Where one is lost the next one goes on.
+ * Returns the transcriber of a model. It tries the sources that detect the ends of turns, then the recogniser of this process,
+ * then the sources that take whole utterances, and moves on when one is lost.
  */
 export function createTranscriber(deps: Buying, model: Model): Stage {
   const turns = turnStage(deps, model);
@@ -49,7 +49,9 @@ export function createTranscriber(deps: Buying, model: Model): Stage {
   };
 }
 
-/** The rails that a source of a transcription model can be bought on, of either kind. */
+/**
+ * Returns the rails on which a source of a transcription model can be called: rails for turns and rails for whole utterances.
+ */
 export const hearingRailsOf = ({
   hearing,
   turns,
@@ -98,7 +100,7 @@ function isSold({ ownKeys }: Buying, model: Model, rails: CanRail<unknown>): boo
   return [...own, ...pool].some((source) => rails.railOf(source) !== undefined);
 }
 
-/** The most that any of the stages reserves in the hold of the first. */
+/** Returns the largest reserve of any stage in the hold of the first stage. */
 function dearest(
   stages: readonly Stage[],
   reserveOf: (stage: Stage) => ReturnType<Stage['reserve']>,

@@ -9,8 +9,8 @@ import { buyingWith } from './pipeline-stage.ts';
 import { createTranscriberStage } from './transcriber-stage.ts';
 
 /**
- * The pipeline of a session that only transcribes, with the model that its client names, or else the one that the
- * session was opened with. It never answers, so nothing is held for an answer.
+ * Returns the pipeline of a session that only transcribes, with the model in the client's settings or else the model that
+ * opened the session. The session never answers, so nothing is held for an answer.
  */
 export function createTranscriptionPipeline(
   deps: Omit<CascadeDeps, 'plan'> & { readonly stt: Model },

@@ -14,13 +14,13 @@ type TurnStreamParts = {
     readonly charge: (seconds: number) => void;
     readonly drop: () => void;
   }>;
-  /** The upstream was lost, and is not asked again at once. */
+  /** Called when the upstream was lost, so that it is not tried again at once. */
   readonly lost: () => void;
 };
 
 /**
- * One session at a recogniser that finds the ends of turns. The sound of an utterance is sent as it comes. Each utterance is
- * charged once it has ended here. Without speech for `turnIdleMs` the session ends, and the stream is released.
+ * One session at a recogniser that detects the ends of turns. Audio is sent as it arrives, and each utterance is charged once
+ * it has ended here. After `turnIdleMs` without speech the session ends and the stream is released.
  */
 export class TurnStream implements SttStream {
   readonly takesTurns = true;
@@ -109,7 +109,10 @@ export class TurnStream implements SttStream {
     this.#leave();
   }
 
-  /** An upstream that has said nothing of long utterances in a row does not hear any more. */
+  /**
+   * Treats the upstream as lost after `LIMITS.turnMute.utterances` long utterances in a row without a word, and throws
+   * UtteranceLost.
+   */
   #requireWords(soundMs: number): void {
     const { leastMs, utterances } = LIMITS.turnMute;
     if (this.#isAwake) this.#mute = 0;
@@ -150,7 +153,7 @@ export class TurnStream implements SttStream {
     if (kind !== 'words') listener.turn?.(kind);
   }
 
-  /** The upstream has gone by itself. */
+  /** Handles a close by the upstream. */
   #closed(error: Error): void {
     const isIdle = this.#samples === 0 && this.#ended === undefined;
     if (isIdle) this.#leave();

@@ -19,8 +19,8 @@ type Opened = { readonly turns: TurnSocket; readonly bills: TurnRail['bills'] };
 const soundOf = (seconds: number) => ({ durationMs: seconds * 1_000, prompt: undefined });
 
 /**
- * A model whose sources find the ends of turns. A source that is lost is not asked for `transcriberRestMs`, unless all others are
- * lost, too.
+ * Returns an engine for a model whose sources detect the ends of turns. A source that was lost is not tried for
+ * `transcriberRestMs`, unless all other sources were lost, too.
  */
 export function createTurnTranscriber(deps: AskDeps, part: ModelBinding<TurnRail>): SttEngine {
   const lost = new Map<string, number>();
@@ -67,7 +67,7 @@ const NEVER = new AbortController().signal;
 const keyOf = ({ provider, rail, upstreamModel }: Source): string =>
   `${rail} ${provider}/${upstreamModel}`;
 
-/** The model at those of its sources that were not lost lately, or at all of them where all were. */
+/** Returns the model without the sources that were lost recently, or with all sources when every source was lost recently. */
 function without(
   part: ModelBinding<TurnRail>,
   lost: ReadonlyMap<string, number>,

@@ -3,16 +3,18 @@ import type { TurnCharge } from '../session/voice-pipeline.ts';
 
 /** An open charge of a session. */
 export type UnbilledCharge = {
-  /** Nothing more is bought on it. */
+  /** True when nothing more is added to the charge. */
   readonly isOver: boolean;
-  /** The charge so far. Undefined: none. */
+  /** Returns the charge so far; undefined when there is none. */
   bought(): TurnCharge | undefined;
 };
 
 /** The most that a purchase may cost. It counts as unbilled until its line is over, or it is dropped. */
 export type Share = {
   readonly mostRaw: bigint;
-  /** It is paid per call: a payment in progress is charged, also where it is not needed any more. */
+  /**
+   * True when the purchase is paid per call. Such a payment in progress is charged even when its result is no longer needed.
+   */
   isPayment: boolean;
   /** Opens the line of the purchase, whose charge so far counts once. */
   open(line: UnbilledCharge): void;
@@ -77,7 +79,7 @@ export class UnbilledCharges {
     });
   }
 
-  /** The most that all charges can cost, open and expected ones among them. */
+  /** Returns the upper bound of the cost of all charges, including open and expected charges. */
   unbilledRaw(): bigint {
     let sumRaw = 0n;
     for (const one of feeOnce(this.#lines.flatMap((line) => line.bought() ?? []))) {
@@ -101,11 +103,11 @@ export class UnbilledCharges {
   }
 }
 
-/** The model that a fee for the caller's own key is owed for. Undefined: none is. */
+/** Returns the model that a fee for the caller's own key is owed for; undefined when no fee is owed. */
 const feeFor = ({ model, source }: TurnCharge): string | undefined =>
   source.rail === 'byok' ? model : undefined;
 
-/** The fee for a model that the caller's own keys buy is one a turn, whatever the number of requests and providers. */
+/** Charges the fee for the caller's own keys once for each model, whatever the number of requests and providers. */
 function feeOnce(bought: readonly TurnCharge[]): TurnCharge[] {
   if (bought.every((one) => feeFor(one) === undefined)) return [...bought];
   const payers = new Map<string | undefined, TurnCharge>();

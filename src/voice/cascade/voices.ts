@@ -82,7 +82,7 @@ const VOICES: ReadonlyMap<string, Voices> = new Map([
   ['kokoro/kokoro-82m', KOKORO],
 ]);
 
-/** The voice to request of a speech model where the session names `wanted`. */
+/** Returns the voice to request of a speech model when the session's settings name `wanted`. */
 export function spokenVoice(modelId: string, wanted: string): string {
   const voices = VOICES.get(modelId);
   return voices === undefined || voices.has(wanted)

@@ -35,7 +35,7 @@ export class Downlink<F extends SocketFrame = SocketFrame> {
     readonly upstream: Pick<UpstreamSocket, 'pause' | 'resume'>;
     /** Handles the next frame, and sends it. */
     readonly take: (frame: F) => void;
-    /** Waiting frames were handled, maybe all of them. */
+    /** Called when waiting frames were handled, maybe all of them. */
     readonly wentOn: () => void;
     /** The client was behind for too long. */
     readonly stalled: () => void;
@@ -90,14 +90,14 @@ export class Downlink<F extends SocketFrame = SocketFrame> {
     this.#goOn();
   }
 
-  /** The client's send buffer has room, or the client is gone. */
+  /** Resumes the upstream when the client's send buffer has room or the client is gone. */
   caughtUp(): void {
     if (!this.#isBehind) return;
     this.#isBehind = (this.#client?.bufferedAmount ?? 0) > LIMITS.relayUnsentBytes;
     this.#goOn();
   }
 
-  /** The client reads no more. The upstream is still read to its end, for its usage. */
+  /** Stops sending to the client. The upstream is still read to its end, for its usage. */
   abandon(): void {
     this.#client = undefined;
     this.#isBehind = false;

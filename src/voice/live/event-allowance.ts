@@ -7,7 +7,7 @@ const OF_CLIENTS: EventRate = {
   perSecond: LIMITS.realtimeEventsPerSecond,
 };
 
-/** Limits the events of a peer, by default those of a client: a burst at once, then a steady rate. */
+/** Limits the events of a peer (default: of a client): a burst, then a steady rate. */
 export class EventAllowance {
   readonly #rate: EventRate;
   /** Fractions in a private field of its own would be allocated anew with every write (docs/decisions/0109). */

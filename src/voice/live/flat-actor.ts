@@ -14,10 +14,10 @@ type Observer = {
 };
 
 /**
- * Runs a machine of XState whose states have no states within them, in a tenth of the time that XState's interpreter
- * takes (docs/decisions/0110). As there, effects run in the order in which the machine names them, an event that an effect
- * sends is handled after the present one, and until then the snapshot is that of before. A machine that needs more than
- * `flatten` knows throws a TypeError when its first actor is made.
+ * Runs a machine of XState that has no nested states, in a tenth of the time of XState's interpreter (docs/decisions/0110). As
+ * in XState, effects run in the machine's order, an event sent by an effect is handled after the present event, and until then
+ * the snapshot is the previous one. A machine that needs more than `flatten` supports throws a TypeError when its first actor
+ * is created.
  */
 export class FlatActor<Machine extends AnyStateMachine> {
   readonly #machine: FlatMachine;
@@ -41,7 +41,10 @@ export class FlatActor<Machine extends AnyStateMachine> {
     this.#context = this.#machine.contextOf(input);
   }
 
-  /** Tells `observer` once that the machine has ended, or that an effect or a guard has thrown. A later one replaces it. */
+  /**
+   * Notifies `observer` once, when the machine has ended or an effect or guard has thrown. A later observer replaces an earlier
+   * one.
+   */
   subscribe(observer: Observer): void {
     this.#observer = observer;
   }
@@ -76,7 +79,7 @@ export class FlatActor<Machine extends AnyStateMachine> {
     this.#isBusy = false;
   }
 
-  /** The first transition of these whose guard lets it pass is taken. */
+  /** Takes the first transition of the candidates whose guard passes. */
   #take(
     candidates: readonly (readonly Transition[] | undefined)[],
     event: { readonly type: string },

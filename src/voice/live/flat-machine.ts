@@ -31,7 +31,7 @@ export type FlatMachine = {
   readonly on: ReadonlyMap<string, readonly Transition[]>;
 };
 
-/** The configuration of a machine as it was written, as far as it is known here. */
+/** The parts of a machine's configuration that `flatten` supports, as they were written. */
 type NamedAction = string | { readonly type: string; readonly params?: unknown };
 type WrittenTransition =
   | string
@@ -72,8 +72,8 @@ const OF_TRANSITION = ['guard', 'target', 'reenter', 'actions'];
 const flattened = new WeakMap<AnyStateMachine, FlatMachine>();
 
 /**
- * Looks up all names of a machine, once. Throws a TypeError for what a `FlatActor` does not do: states within states,
- * inline functions, guards with parameters, and all that is not a transition, an action or a delay.
+ * Looks up all names of a machine, once. Throws a TypeError for features that a `FlatActor` does not support: nested states,
+ * inline functions, guards with parameters, and everything besides transitions, actions and delays.
  */
 export function flatten(machine: AnyStateMachine): FlatMachine {
   const known = flattened.get(machine);
@@ -104,7 +104,7 @@ function readMachine(config: WrittenMachine, names: Implementations): FlatMachin
       const to = target === undefined ? undefined : stateOf(target);
       return {
         guard: guard === undefined ? undefined : found(names.guards[guard], guard),
-        // A state is left for itself only where that is asked for.
+        // A transition to the same state leaves the state only with `reenter`.
         target: to === from && reenter !== true ? undefined : to,
         actions: listOf(actions ?? []).map((action) => actOf(action, names)),
       };

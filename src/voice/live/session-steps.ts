@@ -11,7 +11,7 @@ export type SessionStep =
   | 'closing'
   | 'closed';
 
-/** Called at each step; the session waits for what it returns. */
+/** Called at each step. The session waits for the returned promise. */
 export type OnSessionStep = (step: SessionStep) => Promise<void> | undefined;
 
 /** Wraps a ledger so that its sessions report their steps. */

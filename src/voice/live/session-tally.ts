@@ -6,7 +6,7 @@ import type { VoiceKind, VoiceMetrics } from './voice-metrics.ts';
 
 type StageSum = { count: number; totalMs: number; maxMs: number };
 
-/** Counts what happens in one live session, for the process metrics and its own summary. Its memory does not grow. */
+/** Counts the events of one live session, for the process metrics and for the session's summary. Its memory does not grow. */
 export class SessionTally {
   readonly #clock: Clock;
   readonly #metrics: ReturnType<VoiceMetrics['of']>;
@@ -45,7 +45,7 @@ export class SessionTally {
     this.#heardMs += audioMs;
   }
 
-  /** The caller fell silent `agoMs` ago. */
+  /** Records that the caller fell silent `agoMs` ago. */
   speechEnded(agoMs = 0): void {
     this.#speechEndedAtMs = this.#clock.monotonicMs() - agoMs;
   }
@@ -65,7 +65,7 @@ export class SessionTally {
     this.#speechEndedAtMs = undefined;
   }
 
-  /** The caller interrupted the last answer. Counts once, however the server learns of it. */
+  /** Records that the caller interrupted the last answer. A second report of the same interruption is ignored. */
   interrupted(): void {
     if (this.#isInterrupted) return;
     this.#isInterrupted = true;

@@ -33,7 +33,7 @@ export class SessionTrace {
     this.#clock = clock;
   }
 
-  /** The parent of what is bought now: the turn in progress, or the session. Undefined: it has not begun. */
+  /** Returns the parent span of purchases: the turn in progress, or the session. Undefined before the session has begun. */
   get span(): Span | undefined {
     return this.#turn?.span ?? this.#session;
   }
@@ -54,7 +54,7 @@ export class SessionTrace {
     if (this.#found.length < MOST_UTTERANCES) this.#found.push(this.#clock.monotonicMs());
   }
 
-  /** The words of the oldest such utterance are known, `latencyMs` after its end. */
+  /** Records that the words of the oldest ended utterance are known, `latencyMs` after its end. */
   heard(latencyMs: number, isAnswered: boolean): void {
     const heardMs = this.#clock.monotonicMs();
     const foundMs = this.#found.shift() ?? heardMs;
@@ -62,7 +62,10 @@ export class SessionTrace {
     this.#asked = { endMs: Math.min(foundMs, heardMs - latencyMs), foundMs, heardMs };
   }
 
-  /** An answer begins. `isToCaller`: it responds to what the caller has said. */
+  /**
+   * Begins the trace of an answer; undefined when the session is not traced. `isToCaller` is true when the answer responds to
+   * the caller's speech.
+   */
   answers(isToCaller: boolean): TurnTrace | undefined {
     if (this.#session === undefined) return undefined;
     const asked = isToCaller ? this.#asked : undefined;
@@ -74,17 +77,17 @@ export class SessionTrace {
     return turn;
   }
 
-  /** The first sound of the answer in progress has gone out, at an upstream that says nothing of its stages. */
+  /** Records that the first audio of the answer in progress was sent, for an upstream that reports no stages. */
   sounded(): void {
     this.#turn?.frame();
   }
 
-  /** The caller interrupted an answer whose turn may be over. */
+  /** Records that the caller interrupted an answer, whose turn may be over. */
   interrupted(): void {
     this.#session?.event('interruption');
   }
 
-  /** A hold of the session is settled. */
+  /** Adds the charge of a hold that is settled. */
   charged(raw: bigint): void {
     this.#chargedRaw += raw;
   }

@@ -6,7 +6,7 @@ import type { Span } from '../../kernel/trace/span.ts';
 export type Speech = {
   /** The caller fell silent. */
   readonly endMs: number;
-  /** Turn detection was sure of it. */
+  /** Time at which turn detection detected the end of the speech. */
   readonly foundMs: number;
   /** The words were known. */
   readonly heardMs: number;
@@ -35,7 +35,7 @@ export class TurnTrace {
   #frameMs: number | undefined;
   #error: string | undefined;
 
-  /** `asked`: undefined where the answer responds to no speech. `over` is called when nothing more is bought for it. */
+  /** `asked` is undefined when the answer responds to no speech. `over` is called when the turn makes no further purchases. */
   constructor(
     parent: Span,
     clock: Pick<Clock, 'monotonicMs'>,
@@ -49,12 +49,12 @@ export class TurnTrace {
     this.span = parent.child('voice turn', { atMs: asked?.endMs ?? this.#beganMs });
   }
 
-  /** The model has written something. Only the first time counts, as below. */
+  /** Records that the model has written text. Only the first call counts, as in `sound` and `frame`. */
   token(): void {
     this.#tokenMs ??= this.#clock.monotonicMs();
   }
 
-  /** The TTS has made sound. */
+  /** Records that the TTS has produced audio. */
   sound(): void {
     this.#soundMs ??= this.#clock.monotonicMs();
   }
@@ -64,7 +64,7 @@ export class TurnTrace {
     this.#frameMs ??= this.#clock.monotonicMs();
   }
 
-  /** The answer is over. `frameMs`: when its first sound went out on a line that paces it. */
+  /** Ends the turn's stages. `frameMs` is the time when its first audio was sent on a line that paces the audio. */
   finished(cause: TurnCause | undefined, answerId: string, frameMs = this.#frameMs): void {
     this.#over();
     if (cause?.kind === 'failed') this.#error = cause.code;
@@ -77,7 +77,7 @@ export class TurnTrace {
     this.span.stop();
   }
 
-  /** Its charge is journaled. Undefined: nothing was. */
+  /** Ends the span once the turn's charge is journaled. With undefined, nothing was charged. */
   billed(use: TurnUseNote | undefined): void {
     this.#over();
     this.span.end({
@@ -105,7 +105,7 @@ export class TurnTrace {
     let fromMs = this.#asked?.endMs ?? this.#beganMs;
     for (const [name, untilMs] of chain) {
       if (untilMs === undefined) continue;
-      // An answer that was begun speculatively has its first words before those of the caller are final.
+      // A speculative answer can have its first words before the caller's words are final.
       const endMs = Math.max(fromMs, untilMs);
       this.span.child(name, { atMs: fromMs }).end({ atMs: endMs });
       fromMs = endMs;

@@ -26,7 +26,7 @@ export type VoiceDeps = {
   readonly metrics: VoiceMetrics;
   /** Undefined: sessions are not recorded. */
   readonly tapes?: TapeFolder | undefined;
-  /** The trace of the session that is opened with these. Undefined: it is not traced. */
+  /** Trace of the session that is opened with these dependencies. Undefined when the session is not traced. */
   readonly trace?: SessionTrace | undefined;
   readonly clock: Clock;
   readonly random: Random;

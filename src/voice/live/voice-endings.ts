@@ -3,7 +3,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 import type { HoldRefusal } from '../../ledger/rules/requests.ts';
 import { refuseHold } from '../../models/purchase/refuse-hold.ts';
 
-/** An ending with an error event, which gives the client the reason. */
+/** Returns an ending with an error event, which gives the client the reason. */
 const failure = (code: number, error: string, message: string): Ending => ({
   code,
   reason: error,
@@ -65,7 +65,7 @@ export const UPSTREAM_CLOSED = failure(
 export const upstreamClosed = (code: number, reason: string): Ending =>
   code === 1000 || code === 1001 ? { code, reason } : UPSTREAM_CLOSED;
 
-/** The message of the upgrade's refusal, except for a balance that ran out during the session. */
+/** Returns the message of the upgrade's refusal, or `spent` when the balance ran out during the session. */
 const sentence = (refusal: HoldRefusal, spent: string): string =>
   refusal.reason === 'insufficient_balance' ? spent : String(refuseHold(refusal).fields.message);
 
@@ -80,11 +80,11 @@ export function leavingOut(ending: Ending, unheardSeconds: number): Ending {
   return { ...ending, error: { code, message: `${message} ${rest}`, unheardSeconds } };
 }
 
-/** The ledger refused a further slice of a transcription. */
+/** Returns the ending for a transcription whose further slice the ledger refused. */
 export const audioRefused = (refusal: HoldRefusal): Ending =>
   failure(1008, codeOf(refusal), sentence(refusal, 'No further audio can be paid for.'));
 
-/** The ledger refused a further turn, in the words of the realtime protocol. */
+/** Returns the ending for a session whose further turn the ledger refused, in the error codes of the realtime protocol. */
 export const turnRefused = (refusal: HoldRefusal): Ending =>
   failure(
     1008,
@@ -92,6 +92,6 @@ export const turnRefused = (refusal: HoldRefusal): Ending =>
     sentence(refusal, 'The balance does not cover another turn.'),
   );
 
-/** A cap is reported as a used-up budget, as on every route of the gateway. */
+/** Returns the error code of a refusal. A cap counts as a used-up budget, as on every route of the gateway. */
 const codeOf = ({ reason }: HoldRefusal): string =>
   reason === 'cap_exceeded' ? 'budget_exhausted' : reason;

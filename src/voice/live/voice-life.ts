@@ -57,7 +57,7 @@ export class VoiceLife {
     this.#settledNow();
   }
 
-  /** The actor broke: runs each step that is still owed to client and ledger, whatever the others do. */
+  /** Ends a session whose actor broke: runs every remaining step towards client and ledger, even when another step throws. */
   broke(error: unknown, owed: readonly (() => void)[]): void {
     this.logError(error, 'the actor of a voice session broke');
     for (const step of owed) {

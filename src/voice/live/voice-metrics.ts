@@ -13,7 +13,7 @@ export type KindMetrics = {
   /** Once a session, at its end. */
   readonly jitter: (ms: number) => void;
   readonly audioSeconds: (seconds: number) => void;
-  /** Words of an answer that were said, and those of them that an interruption kept from being heard. */
+  /** Counts the words of an answer that were spoken, and the words of it that an interruption kept from being heard. */
   readonly wordsSaid: (words: number) => void;
   readonly wordsUnheard: (words: number) => void;
 };

@@ -6,7 +6,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 interface LiveSession {
   /** Finishes the turn in progress, closes with 1012 and settles. */
   drain(): void;
-  /** Ends now: buys nothing more, and settles what was bought. */
+  /** Ends the session now: makes no further purchases, and settles the charges up to now. */
   abandon(): void;
 }
 
@@ -20,8 +20,8 @@ export interface VoiceSessions {
   /** The session is settled. */
   leave(sessionId: string): void;
   /**
-   * Lets sessions finish their turns, ends the rest at the deadline, and resolves when all are settled. None enters
-   * now.
+   * Lets sessions finish their turns, ends the remaining sessions at the deadline, and resolves when all are settled. No
+   * session may enter from now on.
    */
   drain(deadlineMs: number): Promise<void>;
 }

@@ -25,7 +25,7 @@ export type Difference =
       readonly expected: SentRecord | undefined;
       readonly actual: SentRecord | undefined;
     }
-  /** The session made another call than the recorded one: its code has changed. */
+  /** The session made a different call from the recorded call: its code has changed. */
   | {
       readonly kind: 'course';
       readonly afterFrame: number;
@@ -78,12 +78,12 @@ export class Player implements RecordingStage {
     };
   }
 
-  /** The first difference, if there is one. */
+  /** Returns the first difference; undefined when there is none. */
   get difference(): Difference | undefined {
     return this.#difference;
   }
 
-  /** The number of frames sent so far as recorded. */
+  /** Returns the number of frames sent so far as recorded. */
   get framesSent(): number {
     return this.#sent;
   }
@@ -220,7 +220,7 @@ export class Player implements RecordingStage {
 
 const NO_SOCKET: ClosableSocket = { close() {} };
 
-/** Compares what went over the wire: text or bytes, and the other arguments. */
+/** Compares two sent records: text or bytes, and the other arguments. */
 function isSame([, path, args]: SentRecord, [, otherPath, otherArgs]: SentRecord): boolean {
   if (path !== otherPath || args.length !== otherArgs.length) return false;
   return args.every((arg, i) => {

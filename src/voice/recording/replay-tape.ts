@@ -59,10 +59,13 @@ const noCalls: StageCall = () => {
 /** Lets all work run that waits for nothing outside. */
 const pause = (): Promise<void> => new Promise(soon);
 
-/** A placeholder for what the player replaces. */
+/** Placeholder for a dependency whose results the player replays. */
 const PLAYED = {} as never;
 
-/** A call that was heard without its noise is replayed so: the same sound in is the same sound out. */
+/**
+ * Returns the noise suppressors for a call that was recorded with noise suppression, so that the same audio in gives the same
+ * audio out.
+ */
 async function suppressorsOf(header: TapeHeader): Promise<NoiseSuppressors | undefined> {
   if (header.kind !== 'call') return undefined;
   const { suppressesNoise } = header.call as { readonly suppressesNoise?: boolean };

@@ -8,7 +8,7 @@ import type { Random } from '../../kernel/random.ts';
 export interface RecordingStage {
   readonly clock: Clock;
   readonly random: Random;
-  /** Wraps `target` under its name in recordings. Passes calls through, and those of results that have methods. */
+  /** Wraps `target` under its name in recordings. Calls pass through, and so do calls of results that have methods. */
   between<T extends object>(name: string, target: T): T;
 }
 

@@ -89,7 +89,7 @@ const packr = new Packr({ moreTypes: true, useRecords: false });
 export const encodeHeader = (header: TapeHeader): Buffer =>
   Buffer.concat([MAGIC, encodeRecord(header)]);
 
-/** One record: its length in four bytes, and a msgpackr record. */
+/** Encodes one record: its length in four bytes, then the record in msgpackr's format. */
 export function encodeRecord(record: TapeHeader | TapeRecord): Buffer {
   const packed = packr.pack(record);
   const length = Buffer.alloc(LENGTH_BYTES);
@@ -97,7 +97,7 @@ export function encodeRecord(record: TapeHeader | TapeRecord): Buffer {
   return Buffer.concat([length, packed]);
 }
 
-/** Not a tape, or not a whole one. The message says where it ends. */
+/** Thrown for a file that is no tape or is incomplete. The message contains the position at which it ends. */
 class TapeError extends Error {
   override readonly name = 'TapeError';
 }

@@ -49,7 +49,7 @@ export type RelayKind<R> = {
   readonly modality: Modality;
   readonly kind: SessionHoldOwner['kind'];
   readonly idPrefix: string;
-  /** The amount to hold before the upstream is asked. Undefined: this server cannot bill the source. */
+  /** Returns the amount to hold before the upstream is called; undefined when this server cannot bill the source. */
   readonly reserveRaw: (model: Model, source: Source) => bigint | undefined;
   /** Holds that amount, or as much of it as the balance and every cap allow. */
   readonly openHold: (
@@ -86,10 +86,13 @@ export const LIVE_RELAY: RelayKind<RealtimeRail> = {
 
 export type RelayBuyer = Pick<Buyer, 'accountId' | 'providerKey' | 'signal' | 'spender'>;
 type RelayStage<R> = { readonly model: Model; readonly offers: Offers<R> };
-/** Groups of offers in the order to ask them: those of the buyer's own keys, then those of the pool. */
+/** Groups of offers in the order of attempts: offers for the buyer's own keys, then offers of the pool. */
 export type RelayPlan<R> = readonly [RelayStage<R>, ...RelayStage<R>[]];
 
-/** Plans which upstreams can serve a live model. Undefined: none can, or this server runs the model itself. */
+/**
+ * Plans which upstreams can serve a live model. Resolves to undefined when no upstream can, or when this server runs the model
+ * itself.
+ */
 export async function planRelay<R>(
   { catalogue, relays }: { readonly catalogue: Catalogue; readonly relays: Relays<R> },
   modelId: string,
@@ -192,7 +195,7 @@ async function openAt<R>(
   }
 }
 
-/** Statuses that blame this server's own account. Its caller cannot fix that, so the next source is asked. */
+/** Statuses that refuse this server's own account. The caller cannot fix that account, so the next source is tried. */
 const ACCOUNT_REFUSALS: ReadonlySet<number> = new Set([401, 402, 403]);
 
 function judge(

@@ -1,7 +1,7 @@
 import { isObject, type Json } from '../../kernel/json.ts';
 import type { BilledSeconds } from './seconds-meter.ts';
 
-/** The `session.start` of an upstream, under its own name of the model. */
+/** Returns the `session.start` event for an upstream, with the upstream's name of the model. */
 export const startEvent = (session: Json, model: string, eventId: string | null): Buffer =>
   Buffer.from(
     JSON.stringify({
@@ -11,14 +11,17 @@ export const startEvent = (session: Json, model: string, eventId: string | null)
     }),
   );
 
-/** An event of the upstream as its client sees it: with the catalogue's name of the model, and with the usage that is billed. */
+/** Returns an upstream's event for the client: with the catalogue's name of the model, and with the billed usage. */
 export const shownEvent = (event: Json, session: Json, billed: Json): Json => ({
   ...event,
   ...(isObject(event.session) && { session }),
   ...(reportsUsage(event) && { usage: { ...(isObject(event.usage) && event.usage), ...billed } }),
 });
 
-/** The end of a session states its usage, whether the upstream does so or not. */
+/**
+ * Returns true when an event states usage to the client. The end of a session always does, even when the upstream's event does
+ * not.
+ */
 const reportsUsage = ({ type, usage }: Json): boolean =>
   isObject(usage) || type === 'session.usage.updated' || type === 'session.closed';
 

@@ -32,9 +32,9 @@ const CLOSED: Ending = { code: 1000, reason: 'closed' };
 const SETTLED_ELSEWHERE: Ending = { code: 1011, reason: 'settled elsewhere' };
 
 /**
- * Relays a live session. Frames pass unchanged, except that the upstream's descriptions of the session name the catalogue's
- * model, and its reports of usage state what is billed. A report reaches the client once it is journaled, and audio never
- * waits for that. The reserve is settled exactly once.
+ * Relays a live session. Frames pass unchanged, except that descriptions of the session contain the catalogue's model name, and
+ * usage reports contain the billed usage. A usage report reaches the client once it is journaled; audio never waits for the
+ * journal. The reserve is settled exactly once.
  */
 export class LiveRelay {
   readonly #clock: Clock;
@@ -127,7 +127,7 @@ export class LiveRelay {
     this.#core.fail(DRAINING);
   }
 
-  /** The client disconnected, or the server gives it up and closes its socket. */
+  /** Ends the session after the client disconnected, or after the server gave the client up and closed its socket. */
   socketClosed(): void {
     this.#core.send({ type: 'socket.closed' });
   }
@@ -180,14 +180,14 @@ export class LiveRelay {
     else void billed.then(() => this.#core.guard(() => this.#forward(shown)));
   }
 
-  /** An end that states no count is billed by the time, as if the upstream had broken off. */
+  /** Bills a report. An end without a count of seconds is billed by the time, as if the upstream had broken off. */
   #bill({ seconds, type }: LiveEvent): Promise<void> {
     if (seconds !== undefined) return this.#meter.report(seconds);
     if (type !== 'session.closed') return this.#meter.entered;
     return this.#meter.end(this.#hungUpAtMs ?? this.#heardAtMs);
   }
 
-  /** The session ends once its last report is journaled. */
+  /** Ends the session once its last report is journaled. */
   #takeClosed(billed: Promise<void>, shown: Json): void {
     this.#isClosed = true;
     this.#core.downlink.hold();
@@ -212,7 +212,7 @@ export class LiveRelay {
     this.#core.send({ type: 'upstream.closed', ending });
   }
 
-  /** Tells the client why, and forwards nothing more. What the session came to follows once the upstream has reported it. */
+  /** Sends the client the error and forwards nothing more. The final usage follows once the upstream has reported it. */
   #hangUp(ending: Ending): void {
     this.#core.hangUp(() => {
       this.#hungUpAtMs = this.#clock.monotonicMs();

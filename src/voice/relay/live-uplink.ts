@@ -16,9 +16,9 @@ export type PassedOn =
   | { readonly kind: 'refused'; readonly problem: EventProblem };
 
 /**
- * Judges what the client of a session at an upstream sends. Audio passes as it is. Every other event is parsed and written
- * anew, so that the upstream reads exactly what was judged. Only where the upstream bills the client (`isOwnKey`) may a
- * client use what the upstream bills beside the seconds of the session.
+ * Checks a client's frame for a session at an upstream. Audio passes unchanged; every other event is parsed and rewritten, so
+ * that the upstream reads exactly what was checked. Only a client that the upstream bills itself (`isOwnKey`) may use features
+ * with extra charges.
  */
 export function judgeUplink(frame: Uint8Array, isOwnKey: boolean): PassedOn {
   const sound = readAppend(frame, LIVE_APPEND);
@@ -63,7 +63,7 @@ export function ownKeyProblem(session: unknown): EventProblem | undefined {
   return usesBackend(session) ? BILLED_APART : undefined;
 }
 
-/** Returns true when the settings name a backend of the upstream, or triggers that call one. */
+/** Returns true when the settings name a backend of the upstream, or contain triggers, which call the backend. */
 function usesBackend({ delegation, triggers }: Json): boolean {
   const isClients =
     delegation === undefined ||

@@ -81,7 +81,10 @@ export class MeteredTurns {
     if (!isOver()) meter.makeWhole(this.#open.size);
   }
 
-  /** The events that cancel all in progress, by id: without one, an upstream cancels only the response of the conversation. */
+  /**
+   * Returns the events that cancel all responses in progress, by id. Without an id, an upstream cancels only the response of
+   * the conversation.
+   */
   *cancellations(): Iterable<Uint8Array> {
     for (const id of this.#open.ids) yield cancelOf(id);
     if (this.#open.hasNameless) yield cancelOf();
@@ -101,7 +104,7 @@ export class MeteredTurns {
     });
   }
 
-  /** The session is over: the turns in progress will not end. */
+  /** Ends the traces of turns in progress, which will not end because the session is over. */
   close(): void {
     for (const trace of this.#traces.values()) trace.billed(undefined);
     this.#traces.clear();
@@ -121,7 +124,7 @@ export class MeteredTurns {
     return trace;
   }
 
-  /** A transcript is paid from the hold of the next turn, which is then topped up. */
+  /** Bills a transcript from the hold of the next turn, then tops up that hold. */
   #heard(event: Extract<MeteredEvent, { kind: 'heard' }>): void {
     const billed = this.#deps.meter.heard(event);
     void billed?.then(() => this.#deps.guard(() => this.makeWhole()));

@@ -1,7 +1,7 @@
 import { LIMITS } from '../../kernel/limits.ts';
 import { RecentMap } from '../../kernel/recent-map.ts';
 
-/** The turns of a relayed session as the upstream reports them: those in progress and those that ended. */
+/** The turns of a relayed session as the upstream reports them: turns in progress and turns that ended. */
 export class OpenTurns {
   readonly #open = new Set<string>();
   /** Turns in progress of an upstream that sends no turn ids. */

@@ -6,20 +6,23 @@ import { type EventProblem, readEventJson } from '../protocols/openai-realtime/c
 import { readAppend } from '../protocols/openai-realtime/read-append.ts';
 
 /**
- * Tools that cost the tokens of what they say and no more: those that the caller runs, and those of an MCP server that it names. The
- * upstream runs all others, as often as the model likes, and bills each call.
+ * Types of tools that cost only their tokens: functions that the caller runs, and MCP servers that the caller names. The
+ * upstream runs all other tools, as often as the model calls them, and bills each call.
  */
 const OF_CALLER: ReadonlySet<unknown> = new Set(['function', 'mcp']);
 
-/** A frame with none of these holds no member of those that are judged: their letters escape to the last two. */
+/**
+ * Byte sequences of which a frame needs one to contain a checked member. The last two are the beginnings of JSON escapes of
+ * letters.
+ */
 const TRACES = ['tools', 'prompt', '\\u006', '\\u007'].map((text) => Buffer.from(text));
 
 type Judged = { readonly bytes: Uint8Array } | { readonly problem: EventProblem };
 
 /**
- * Judges what the client of a session sends that the account of this server pays: tools that the upstream runs and bills by the
- * call, and prompts that are kept in that account, need the client's own key there. An event that may name either is parsed and
- * written anew, so that the upstream reads exactly what was judged. All others pass as they are.
+ * Checks a client's event for a session that this server's account pays. Tools that the upstream runs and bills by the call,
+ * and prompts stored in the account, need the client's own key. An event that may name either is parsed and rewritten, so that
+ * the upstream reads exactly what was checked; all other events pass unchanged.
  */
 export function judgePooledEvent(frame: Uint8Array): Judged {
   const bytes = Buffer.from(frame.buffer, frame.byteOffset, frame.byteLength);

@@ -33,7 +33,7 @@ type CoreOptions<F extends SocketFrame> = {
   readonly effects: Omit<RelayEffects, 'quietInMs'>;
   /** Handles the next upstream frame. */
   readonly take: (frame: F) => void;
-  /** Waiting frames were handled, maybe all of them. */
+  /** Called when waiting frames were handled, maybe all of them. */
   readonly wentOn: () => void;
 };
 
@@ -116,12 +116,12 @@ export class RelayCore<F extends SocketFrame = SocketFrame> {
     if (this.#upstream.unsentBytes > LIMITS.relayUntakenBytes) this.fail(UPSTREAM_SLOW);
   }
 
-  /** The client's send buffer has room again. */
+  /** Resumes forwarding, because the client's send buffer has room again. */
   drained(): void {
     this.guard(() => this.downlink.caughtUp());
   }
 
-  /** Forwards nothing more to the client, after `tell` has told it why. Does nothing the second time. */
+  /** Stops forwarding to the client, after `tell` has sent the client the reason. Does nothing on a second call. */
   hangUp(tell: () => void): void {
     if (this.#isHungUp) return;
     this.#isHungUp = true;

@@ -37,8 +37,8 @@ export interface RelayMeter {
   /** A turn began; `underWay` turns are now in progress. */
   began(underWay: number): void;
   /**
-   * A turn ended. Resolves to what is journaled for it, and never rejects, once the ledger has answered; to undefined where
-   * the ledger has not journaled it. Undefined where nothing is charged.
+   * Bills a turn that ended. Returns undefined when nothing is charged. The promise never rejects: it resolves to the journaled
+   * amount, or to undefined when the ledger has not journaled it.
    */
   done(turn: Done): Promise<bigint | undefined> | undefined;
   /** The upstream transcribed caller audio. Resolves as `done` does. */
@@ -47,7 +47,7 @@ export interface RelayMeter {
   makeWhole(underWay: number): void;
   /** The upstream closed: time is billed up to here. */
   stopped(): void;
-  /** Bills the rest. `unreported`: turns in progress whose usage the upstream will not report. */
+  /** Bills the remaining usage. `unreported` is the number of turns in progress whose usage the upstream will not report. */
   end(unreported: number): void;
 }
 
@@ -81,7 +81,7 @@ export async function journalCharge(
   }
 }
 
-/** The same, and resolves to the charge; to undefined where it is not journaled. */
+/** Journals a charge and resolves to its amount; to undefined when it is not journaled. */
 export async function journalBought(
   deps: JournalDeps,
   costRaw: bigint,

@@ -104,7 +104,7 @@ export class RelaySession {
     });
   }
 
-  /** The caller may reuse the bytes after this returns. */
+  /** Handles a frame of the client. The caller may reuse the bytes afterwards. */
   frame(bytes: Uint8Array, isBinary: boolean): void {
     const nowMs = this.#clock.monotonicMs();
     if (!this.#core.admits(nowMs)) return;
@@ -122,7 +122,10 @@ export class RelaySession {
     this.#core.checkUpstream();
   }
 
-  /** Sends a client's event to the upstream. False: it asks for what the pool does not pay, and the client got an error. */
+  /**
+   * Sends a client's event to the upstream. Returns false, after an error to the client, when the event uses a feature that the
+   * pool does not pay for.
+   */
   #sendUp(bytes: Uint8Array, isBinary: boolean): boolean {
     const judged = this.#isOwnKey ? { bytes } : judgePooledEvent(bytes);
     if ('problem' in judged) {
@@ -134,7 +137,7 @@ export class RelaySession {
     return true;
   }
 
-  /** The client's send buffer has room again. */
+  /** Resumes forwarding, because the client's send buffer has room again. */
   drained(): void {
     this.#core.drained();
   }
@@ -143,7 +146,7 @@ export class RelaySession {
     this.#core.send({ type: 'drain.requested' });
   }
 
-  /** The client disconnected, or the server gives it up and closes its socket. */
+  /** Ends the session after the client disconnected, or after the server gave the client up and closed its socket. */
   socketClosed(): void {
     this.#core.send({ type: 'socket.closed' });
   }

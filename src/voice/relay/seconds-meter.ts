@@ -27,7 +27,10 @@ const usageOf = ({ rates }: Source, seconds: number): Usage => ({
 const secondsRaw = (source: Source, seconds: number): bigint =>
   sessionPrice(source, usageOf(source, seconds));
 
-/** The amount held for a session that is billed by the seconds its upstream counts. Undefined: it cannot be billed so. */
+/**
+ * Returns the amount held for a session that is billed by the upstream's count of seconds; undefined when the source has no
+ * such rate.
+ */
 export const heldSecondsRaw = (source: Source): bigint | undefined =>
   source.rates.audio_second === undefined && source.rates.request === undefined
     ? undefined
@@ -49,9 +52,9 @@ export type SecondsMeterDeps = Omit<RelayMeterDeps, 'model'>;
 export type BilledSeconds = { readonly seconds: number; readonly costRaw: bigint };
 
 /**
- * Bills a session by the cumulative seconds that its upstream reports. A smaller count than before changes nothing. A
- * count above the time that has passed here is billed up to that time, and the rest is booked as the source's. Compares
- * the hold with the time every `LIMITS.liveCheckMs`, and ends the session before the hold is used up.
+ * Bills a session by the cumulative seconds that its upstream reports. A smaller count than before changes nothing. A count
+ * above the elapsed time is billed up to the elapsed time, and the excess is booked as the source's. Compares the hold with the
+ * time every `LIMITS.liveCheckMs`, and ends the session before the hold is used up.
  */
 export class SecondsMeter {
   readonly #deps: SecondsMeterDeps;
@@ -59,7 +62,7 @@ export class SecondsMeter {
   /** When the upstream had started the session. */
   #startedAtMs: number | undefined;
   #billed: number | undefined;
-  /** The part of what is billed whose journal entry is known to be written. */
+  /** The part of the billed usage whose journal entry is known to be written. */
   #journaled: BilledSeconds = { seconds: 0, costRaw: 0n };
   /** The latest journal entry. The ledger answers them in order. */
   #lastEntry: Promise<void> = Promise.resolve();
@@ -76,8 +79,8 @@ export class SecondsMeter {
   }
 
   /**
-   * The seconds that are billed, and what they cost in raw units. Where another process has settled the session, that is
-   * what was in the journal by then.
+   * Returns the billed seconds and their cost in raw units. When another process has settled the session, returns the amounts
+   * that were in the journal at that time.
    */
   get billed(): BilledSeconds {
     if (this.#isLost) return this.#journaled;
@@ -89,15 +92,15 @@ export class SecondsMeter {
     return this.#lastEntry;
   }
 
-  /** The upstream has started the session. */
+  /** Records that the upstream has started the session. */
   started(): void {
     this.#startedAtMs ??= this.#deps.clock.monotonicMs();
     void this.#bill(0);
   }
 
   /**
-   * The upstream reports `seconds` in all. Resolves, and never rejects, once the ledger has answered to these and to all
-   * that were reported before.
+   * Bills a report of `seconds` in total. Resolves, and never rejects, once the ledger has answered to this report and all
+   * earlier reports.
    */
   report(seconds: number): Promise<void> {
     if (this.#isOver) return this.#lastEntry;
@@ -109,8 +112,8 @@ export class SecondsMeter {
   }
 
   /**
-   * The upstream reports no more: bills the time until `atMs`, where it has started the session and reported less. Without
-   * `atMs`, its last report stands. Resolves, and never rejects, once the ledger has answered to all that is billed.
+   * Ends the billing after the last report. With `atMs`, bills the time up to `atMs` when the started session reported less;
+   * without it, the last report stands. Resolves, and never rejects, once the ledger has answered to everything billed.
    */
   end(atMs?: number): Promise<void> {
     if (this.#isOver) return this.#lastEntry;
@@ -138,7 +141,7 @@ export class SecondsMeter {
     return Math.round(this.#deps.clock.monotonicMs() - ms) / 1_000;
   }
 
-  /** Journals what `seconds` in all cost more than what was billed before. */
+  /** Journals the cost of `exact` seconds in total, less the cost that was billed before. */
   #bill(exact: number): Promise<void> {
     const seconds = this.#withinHold(Math.round(exact * 1_000));
     const before = this.#billed;

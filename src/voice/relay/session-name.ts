@@ -1,7 +1,7 @@
 import { renameModel } from '../../models/providers/openai/rename-model.ts';
 import { leadingType } from '../../models/providers/realtime/metered-event.ts';
 
-/** Events that name the model: those of an upstream, and those of a client. */
+/** Types of events that name the model, from an upstream and from a client. */
 const FROM_UPSTREAM: ReadonlySet<string> = new Set(['session.created', 'session.updated']);
 const FROM_CLIENT: ReadonlySet<string> = new Set(['session.update']);
 
@@ -20,6 +20,9 @@ export function nameForUpstream(bytes: Uint8Array, name: string): Uint8Array {
     : bytes;
 }
 
-/** Without a leading type, searches the frame for a quoted one: base64 and JSON text contain no plain quotes. */
+/**
+ * Returns true when the frame has one of the types. Without a leading type, searches the frame for a quoted type: base64 and
+ * JSON text contain no plain quotes.
+ */
 const isOneOf = (frame: Buffer, type: string | undefined, types: ReadonlySet<string>): boolean =>
   type === undefined ? [...types].some((one) => frame.includes(`"${one}"`)) : types.has(type);

@@ -13,7 +13,7 @@ const MOST_SECONDS = LIMITS.relayHeldSlices * LIMITS.relaySliceSeconds;
 /** The next slice, plus a second in which the ledger bills it. */
 const LEAST_SECONDS = LIMITS.relaySliceSeconds + 1;
 
-/** The amount held for a session that is billed by time. */
+/** Returns the amount held for a session that is billed by time. */
 export const heldTimeRaw = ({ source }: Pick<SessionHoldOwner, 'source'>): bigint =>
   timeRaw({ source }, MOST_SECONDS);
 

@@ -18,8 +18,8 @@ import { carriedTokens, heardTokens, tokenUsage } from './turn-price.ts';
 type Charged = Promise<bigint | undefined> | undefined;
 
 /**
- * Bills turns and transcripts by the tokens that the upstream reports, as far as possible. Without a report, a turn is
- * estimated from the audio carried, up to its hold, and marked; one that failed is free.
+ * Bills turns and transcripts by the tokens that the upstream reports, up to the possible number. Without a report, a turn is
+ * estimated from the audio carried, up to its hold, and marked as estimated; a failed turn is free.
  */
 export class TokenMeter implements RelayMeter {
   readonly #deps: RelayMeterDeps;
@@ -83,7 +83,7 @@ export class TokenMeter implements RelayMeter {
     if (unreported > 0) void this.#billEstimated(unreported);
   }
 
-  /** Bills the possible part of a report. The rest is a shortfall of the source, not the agent's. */
+  /** Bills the possible part of a report. The excess is a shortfall of the source, not the agent's. */
   #billReported(reported: RealtimeTokens, turns: number, believed: BelievedTurn): Charged {
     const { owner, sessionHold } = this.#deps;
     const priceOf = (tokens: RealtimeTokens) =>
@@ -107,7 +107,7 @@ export class TokenMeter implements RelayMeter {
     return charged;
   }
 
-  /** An estimate never exceeds the hold of its turns. */
+  /** Bills tokens. An estimate never exceeds the hold of its turns. */
   #bill(tokens: RealtimeTokens, turns: number, isEstimated: boolean): Charged {
     const { source } = this.#deps.owner;
     const usage = tokenUsage(source, tokens, turns);

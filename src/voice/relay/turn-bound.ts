@@ -40,7 +40,7 @@ export class TurnBound {
       efforts === undefined ? 0 : (maxOutputTokens ?? LIMITS.defaultOutputTokens);
   }
 
-  /** The client sent a frame. */
+  /** Counts a frame that the client sent. */
   sent(bytes: number, isSound: boolean): void {
     const soundTokens = bytes / LIMITS.relayHeardTokenBytes;
     this.#soundTokens += soundTokens;
@@ -48,7 +48,7 @@ export class TurnBound {
     this.#conversationTokens += isSound ? soundTokens : bytes;
   }
 
-  /** The upstream sent a frame. */
+  /** Counts a frame that the upstream sent. */
   received({ itemBytes = 0, spokenTokens = 0, writtenTokens = 0 }: CarriedFrame): void {
     this.#spokenTokens += spokenTokens;
     this.#writtenTokens += writtenTokens;
@@ -70,7 +70,7 @@ export class TurnBound {
     return believed;
   }
 
-  /** A turn was billed by what was carried. */
+  /** Counts a turn that was billed by an estimate from the carried audio. */
   estimated(tokens: RealtimeTokens): void {
     this.#answered(tokens);
   }

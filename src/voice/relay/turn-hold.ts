@@ -34,9 +34,9 @@ export const openTurnHold = (
   });
 
 /**
- * Holds money for every turn in progress, and for one at least. The relay forwards frames unchanged, so it cannot ask
- * the upstream for a short answer. Where the balance or a cap allows less than a full turn, it holds a smaller one, and
- * ends the session when the input or the answer outgrows the hold.
+ * Holds money for every turn in progress, and for at least one turn. The relay forwards frames unchanged, so it cannot request
+ * a short answer of the upstream. When the balance or a cap allows less than a full turn, it holds a smaller turn, and ends the
+ * session when the input or the answer outgrows the hold.
  */
 export class TurnHold {
   readonly #deps: RelayMeterDeps;
@@ -61,7 +61,7 @@ export class TurnHold {
     this.#held = sizeOf(model, largestFitting(this.#answers, isHeld) ?? least);
   }
 
-  /** The amount held for one turn, in raw units: the most that it can cost. */
+  /** Returns the amount held for one turn, in raw units: the upper bound of its cost. */
   get turnRaw(): bigint {
     return this.#turnRaw(this.#held);
   }

@@ -9,7 +9,9 @@ import { SPOKEN_TOKEN_MS, turnCap } from '../billing/turn-meter.ts';
 export const isBilledByTime = ({ rates }: Source): boolean =>
   rates.audio_second !== undefined && rates.text_output_token === undefined;
 
-/** The usage in the units that the source has rates for; cached tokens count as others where it has none for them. */
+/**
+ * Returns the usage in the units that the source has rates for. Without a rate for cached tokens, they count as other tokens.
+ */
 export function tokenUsage({ rates }: Source, tokens: RealtimeTokens, requests: number): Usage {
   const isCached = rates.cached_input_token !== undefined;
   const cachedText = isCached ? tokens.cachedText : 0;
@@ -28,7 +30,7 @@ export function tokenUsage({ rates }: Source, tokens: RealtimeTokens, requests: 
   return Object.fromEntries(billed);
 }
 
-/** The tokens of a transcript that the upstream reports in seconds. */
+/** Returns the tokens of a transcript that the upstream reports in seconds. */
 export const heardTokens = (seconds: number): RealtimeTokens => ({
   ...NO_TOKENS,
   audioIn: Math.ceil(seconds * LIMITS.audioTokensPerSecond),
@@ -51,7 +53,7 @@ const secondsOf = (bytes: number): number => bytes / LIMITS.relaySoundBytesPerSe
 /** The most tokens of new input and of answer that the hold of a turn covers. */
 export type TurnSize = { readonly inputTokens: number; readonly outputTokens: number };
 
-/** The turn size for an answer of `outputTokens`. A shorter answer leaves less room for new input, too. */
+/** Returns the turn size for an answer of `outputTokens`. A shorter answer also leaves less room for new input. */
 export function sizeOf(model: Model, outputTokens: number): TurnSize {
   const { inputTokens: most } = turnCap(model);
   const said = Math.max(
@@ -62,8 +64,8 @@ export function sizeOf(model: Model, outputTokens: number): TurnSize {
 }
 
 /**
- * The most that one turn can cost, in raw units: the model reads `conversationTokens` again, then the new input, and
- * answers. Each token counts at the dearest rate. `size` bounds the input and the answer; a full turn by default.
+ * Returns the upper bound of one turn's cost, in raw units: the model reads `conversationTokens` again, then the new input, and
+ * answers. Each token counts at the highest rate. `size` bounds the input and the answer (default: a full turn).
  */
 export function relayTurnRaw(
   model: Model,

@@ -13,7 +13,7 @@ const MOST_SESSION_BYTES = 65_536;
 /** Base64 of 24 kHz and 16 bits, which is what a session begins with. */
 const USUAL_BYTES_PER_MS = 64;
 
-/** Beginnings of clients' frames: without a blank after the colon, and with one. */
+/** Beginnings of clients' frames, without and with a blank after the colon. */
 const APPENDS = ['{"type":"input_audio_buffer.append"', '{"type": "input_audio_buffer.append"'].map(
   (lead) => Buffer.from(lead),
 );
@@ -26,7 +26,7 @@ const COMMITS = ['{"type":"input_audio_buffer.commit"', '{"type": "input_audio_b
 );
 /** The bytes of an `append` frame around its base64. */
 const APPEND_FRAME_BYTES = '{"type":"input_audio_buffer.append","audio":""}'.length;
-/** Audio of an answer: the current event type, and the older one. */
+/** Event types of an answer's audio: the current type and its predecessor. */
 const SOUND_TYPES: ReadonlySet<string> = new Set([
   'response.output_audio.delta',
   'response.audio.delta',
@@ -94,7 +94,7 @@ export class TurnSigns {
     return this.#appendedMs(bytes) / HEARD_TOKEN_MS;
   }
 
-  /** The audio tokens of an answer in an upstream frame. A frame that does not begin with its type counts as audio. */
+  /** Returns the audio tokens of an answer in an upstream frame. A frame that does not begin with its type counts as audio. */
   spokenTokens(type: string | undefined, bytes: Buffer): number {
     if (type !== undefined && !SOUND_TYPES.has(type)) return 0;
     const length = type === undefined ? bytes.length : deltaBytes(bytes);
@@ -123,7 +123,7 @@ export class TurnSigns {
     }
   }
 
-  /** The upstream keeps to itself when the words are known: they count as known at once. */
+  /** Records the end of speech. The upstream does not report when the words are known, so they count as known at once. */
   #speechEnded(): void {
     this.#tally.speechEnded();
     this.#trace?.heard(0, true);
@@ -161,13 +161,16 @@ const begins = (bytes: Uint8Array, leads: readonly Buffer[]): boolean =>
 const startsWith = (bytes: Uint8Array, lead: Buffer): boolean =>
   bytes.length > lead.length && lead.compare(bytes, 0, lead.length) === 0;
 
-/** The most text tokens of an answer in an upstream frame, in pieces or in a whole item: a token has a byte or more. */
+/**
+ * Returns the upper bound of an answer's text tokens in an upstream frame, in pieces or as a whole item. A token has at least
+ * one byte.
+ */
 export function writtenTokens(type: string | undefined, bytes: Buffer): number {
   if (type === undefined || type === WHOLE_ITEM) return bytes.length;
   return isText(type) ? deltaBytes(bytes) : 0;
 }
 
-/** The bytes of conversation items in an upstream frame, such as the result of an MCP call. */
+/** Returns the bytes of conversation items in an upstream frame, such as the result of an MCP call. */
 export const itemBytes = (type: string | undefined, bytes: Buffer): number =>
   type === undefined || ITEM_LEADS.some((lead) => type.startsWith(lead)) ? bytes.length : 0;
 

@@ -41,7 +41,7 @@ const PER: Readonly<Record<string, string>> = {
   min: 'minute',
   sec: 'second',
 };
-/** One and several of a unit. */
+/** Singular and plural of each unit. */
 const UNITS: Readonly<Record<string, readonly [string, string]>> = {
   km: ['kilometer', 'kilometers'],
   m: ['meter', 'meters'],
@@ -146,7 +146,7 @@ function isoDate(match: string, inYear: string, month: string, day: string): str
   return slashDate(match, month, day, inYear);
 }
 
-/** In the order in which they are tried: what is found by one is words for the next. */
+/** Rules in the order of application. Text that one rule has replaced is plain words for the next rule. */
 const RULES: readonly Rule[] = [
   rule(
     `(?<![\\p{N}])\\+\\d{1,3}(?:[ .-]?\\(?\\d{2,4}\\)?){2,5}(?!\\d)`,
@@ -213,7 +213,7 @@ const RULES: readonly Rule[] = [
 
 const grouped = (digits: string): string => digits.match(/\d{1,3}/g)?.join(' ') ?? digits;
 
-/** The figures of an English text in words: sums, times, dates, telephone numbers, and plain numbers. */
+/** Returns an English text with its numbers in words: amounts of money, times, dates, telephone numbers and plain numbers. */
 export function sayNumbers(text: string): string {
   if (!/\d/.test(text)) return text;
   let said = text;

@@ -76,7 +76,7 @@ const signsOf = (text: string): string =>
     .replaceAll('@', ' at ')
     .replaceAll('+', ' plus ');
 
-/** An English text as it is read out: numbers, sums, abbreviations, addresses and signs in words. */
+/** Returns an English text as it is read aloud: numbers, amounts of money, abbreviations, addresses and signs in words. */
 export function readEnglish(text: string): string {
   if (!MAY_HAVE_SIGNS.test(text)) return text;
   let said = text
@@ -90,7 +90,7 @@ export function readEnglish(text: string): string {
   return /\.\s*$/.test(text) && /[\p{L}\p{N}]$/u.test(said) ? `${said}.` : said;
 }
 
-/** The full stop behind an address ends its sentence. */
+/** Returns an address in words. A full stop after the address stays outside, because it ends the sentence. */
 function addressOf(match: string): string {
   const [, address = '', end = ''] = /^(.*?)([.-]*)$/.exec(match) ?? [];
   return `${signsOf(address)}${end}`;

@@ -17,15 +17,15 @@ const FOREIGN: ReadonlySet<string> = new Set(
     'nie jest się na ale dziękuję ve bir bu için'
   ).split(' '),
 );
-/** Letters of another script: no English is written in it. */
+/** Matches a letter outside the Latin script, so that the text is not English. */
 const OTHER_SCRIPT = /[^\p{Script=Latin}\P{L}]/u;
 
 /** The words that decide: later ones change nothing. */
 const MOST_WORDS = 200;
 
 /**
- * Finds out whether an answer is English, from its frequent words, where its session names no language. English until more
- * speaks against it than for it.
+ * Detects from frequent words whether an answer is English, when its session names no language. An answer counts as English
+ * until more words speak against it than for it.
  */
 export class LanguageGuess {
   #english = 0;

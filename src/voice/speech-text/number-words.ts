@@ -50,12 +50,12 @@ function belowThousand(n: number): string {
   return `${wordOf(hundreds)} hundred${rest === 0 ? '' : ` ${belowHundred(rest)}`}`;
 }
 
-/** Digits one by one: `zero four one`. */
+/** Returns digits as separate words: `zero four one`. */
 export const digitWords = (digits: string): string => Array.from(digits, spokenDigit).join(' ');
 
 const spokenDigit = (digit: string): string => wordOf(Number(digit));
 
-/** A whole number, written in digits alone: `one thousand two hundred fifty`. */
+/** Returns a whole number (digits only) in words: `one thousand two hundred fifty`. */
 export function cardinal(digits: string): string {
   if (digits.length > MOST_DIGITS) return digitWords(digits);
   let rest = Number(digits);
@@ -69,7 +69,10 @@ export function cardinal(digits: string): string {
   return parts.join(' ');
 }
 
-/** A number with or without a fraction: `three point one four`. With commas between thousands a fraction of 0 is not said. */
+/**
+ * Returns a number in words, with or without a fraction: `three point one four`. With commas between thousands, a fraction of 0
+ * is left out.
+ */
 export function decimal(text: string): string {
   const [whole = '', fraction = ''] = text.replaceAll(',', '').split('.', 2);
   const words = cardinal(whole === '' ? '0' : whole);
@@ -91,7 +94,7 @@ export function ordinal(digits: string): string {
 export const decade = (digits: string): string =>
   year(digits).replace(/y$|(?<!y)$/, (end) => (end === 'y' ? 'ies' : 's'));
 
-/** A year of four digits, as it is said: `nineteen eighty-four`, `two thousand five`, `twenty twenty-six`. */
+/** Returns a year of four digits in words: `nineteen eighty-four`, `two thousand five`, `twenty twenty-six`. */
 export function year(digits: string): string {
   const century = Number(digits.slice(0, 2));
   const rest = Number(digits.slice(2));

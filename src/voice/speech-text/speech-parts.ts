@@ -31,7 +31,7 @@ export class SpeechParts {
     return this.#passages(isLong ? this.#cutter.end() : this.#cutter.pause());
   }
 
-  /** Returns the rest of the answer. */
+  /** Returns the remaining passages of the answer. */
   end(): Passage[] {
     return this.#passages(this.#cutter.end());
   }

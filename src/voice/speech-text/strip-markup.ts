@@ -40,8 +40,8 @@ const MAY_HAVE_MARKS =
   /[*_`~#[\]|<>&\\【•‣◦▪/]|^[ \t]*[-+][ \t]|^[ \t]*\d{1,3}[.)][ \t]|[^ -~\n\t]/m;
 
 /**
- * The words of a text of Markdown: without emphasis, headings, code marks, targets of links, emoji and the frames of
- * tables, in any language. A whole sentence or line is expected; halves of a link or of emphasis lose their marks, too.
+ * Returns the words of a Markdown text: without emphasis, headings, code marks, link targets, emoji and table frames, in any
+ * language. Expects a whole sentence or line; incomplete links and emphasis lose their marks, too.
  */
 export function stripMarkup(text: string): string {
   if (!MAY_HAVE_MARKS.test(text)) return text;
@@ -78,7 +78,7 @@ function wordsOf(line: string): string {
     .trim();
 }
 
-/** The row of a table as a list of its cells. A bar within a sentence stays what it is. */
+/** Returns the row of a table as a list of its cells. A bar within a sentence stays. */
 function cellsOf(line: string): string {
   if (!/^[ \t]*\||\|[ \t]*$|\s\|\s/.test(line)) return line;
   return line

@@ -3,8 +3,8 @@ import { LanguageGuess } from './language-guess.ts';
 import { stripMarkup } from './strip-markup.ts';
 
 /**
- * Turns the sentences of one answer, which a model has written, into what is read out of them. Empty: a sentence has
- * nothing to say, such as the rule of a table. The words that were written stay what the history has.
+ * Turns the sentences of one model answer into text to be read aloud. The result is empty for a sentence without words, such as
+ * the rule of a table. The conversation keeps the written words.
  */
 export class TextForSpeech {
   readonly #isEnglish: (text: string) => boolean;
@@ -20,7 +20,7 @@ export class TextForSpeech {
     }
   }
 
-  /** `written` is a whole sentence or line, or a part of a long one. */
+  /** Returns the text to read aloud. `written` is a whole sentence or line, or a part of a long sentence. */
   read(written: string): string {
     const words = stripMarkup(written);
     const said = this.#isEnglish(words) ? readEnglish(words) : words;

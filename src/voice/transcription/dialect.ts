@@ -39,13 +39,13 @@ export type TranscriptDialect = {
   readonly passedOn: (type: string, text: string) => string | undefined;
   /** The ending for this close of the upstream. */
   readonly brokenOff: (code: number, reason: string) => Ending;
-  /** True when the server keeps an upstream alive, since the dialect's clients have no message for that. */
+  /** True when the server itself keeps an upstream open, because the dialect's clients have no message for it. */
   readonly keepsUpstream: boolean;
   /** Silence that ends an utterance. */
   readonly silenceDurationMs: number;
   /** Milliseconds that a stream may be without audio. */
   readonly quietMs: number;
-  /** The same where the client sends a message at least every `quietMs`. */
+  /** Milliseconds that a stream may be without audio when the client sends a message at least every `quietMs`. */
   readonly keptMs: number;
   /** The ending of a stream without audio. */
   readonly quiet: Ending;

@@ -98,7 +98,10 @@ export class LocalTranscriber implements StreamTranscriber {
     this.#isGivenUp = true;
   }
 
-  /** A client that leaves within an utterance pays for its audio so far. */
+  /**
+   * Returns the seconds to bill: 0 after a failure, otherwise all. A client that leaves within an utterance pays for its audio
+   * so far.
+   */
   get heardSeconds(): number {
     return this.#engineFailed || this.#isGivenUp ? 0 : Number.POSITIVE_INFINITY;
   }

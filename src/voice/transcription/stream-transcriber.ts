@@ -30,13 +30,16 @@ export interface StreamTranscriber {
   keep(): void;
   /** Ends the audio. Resolves when the whole transcript is sent. Safe to call twice. */
   finish(): Promise<void>;
-  /** Stops waiting for the rest of the transcript. */
+  /** Stops waiting for the remaining transcript. */
   giveUp(): void;
   /** True when the transcriber still has to report the total of audio that it heard, also without a client. */
   readonly isOwed: boolean;
   /** The total was reported, to the client, too. */
   readonly hasReportedTotal: boolean;
-  /** The seconds to bill, at least those reported and at most those let through; Infinity is all of them. */
+  /**
+   * The seconds to bill: at least the reported seconds and at most the seconds let through. Infinity means all seconds let
+   * through.
+   */
   readonly heardSeconds: number;
   close(): void;
 }

@@ -130,7 +130,7 @@ export class TranscriptionStream {
     this.#hearing.attach(socket);
   }
 
-  /** The client's send buffer has room again. */
+  /** Resumes sending, because the client's send buffer has room again. */
   drained(): void {
     this.#hearing.drained();
   }
@@ -176,7 +176,10 @@ export class TranscriptionStream {
     this.#send({ type: 'drain.requested' });
   }
 
-  /** The client disconnected, or the server gives it up and closes its socket once all audio is heard. */
+  /**
+   * Ends the stream after the client disconnected, or after the server gave the client up and closed its socket once all audio
+   * is heard.
+   */
   socketClosed(): void {
     this.#hearing.detach();
     this.#send({ type: 'socket.closed' });
@@ -242,7 +245,7 @@ export class TranscriptionStream {
     this.#socket?.close(ending.code, ending.reason);
   }
 
-  /** Journals the last audio before the settlement, which waits for it. */
+  /** Journals the last audio, then starts the settlement, which waits for the journal. */
   #settle(ending: Ending): void {
     this.#audio.journal();
     this.#hearing.close();

@@ -113,7 +113,7 @@ export class UpstreamTranscriber implements StreamTranscriber {
     return this.#finished;
   }
 
-  /** The upstream has the audio already, and is paid for it. */
+  /** Does nothing, because the upstream has the audio already and is paid for it. */
   giveUp(): void {}
 
   close(): void {
@@ -173,7 +173,7 @@ export class UpstreamTranscriber implements StreamTranscriber {
     }
   }
 
-  /** An upstream ends a stream without audio after some seconds. */
+  /** Keeps the upstream open with messages, because it closes a stream after some seconds without audio. */
   #keepUpstream(): void {
     // Listening or sending may have ended the stream.
     if (this.#isClosed || this.#finished !== undefined) return;

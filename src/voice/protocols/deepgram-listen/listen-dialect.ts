@@ -72,7 +72,7 @@ class ListenWriter implements TranscriptWriter {
   readonly #modelUuid: string;
   readonly #send: (message: Readonly<Record<string, unknown>>) => void;
   readonly #digest = createHash('sha256');
-  /** The end of the last words, until `UtteranceEnd` is sent for them. */
+  /** End of the last words; undefined once `UtteranceEnd` is sent for those words. */
   #lastWordEndMs: number | undefined;
   #nowMs = 0;
   /** Utterances that have begun and are not transcribed yet. */

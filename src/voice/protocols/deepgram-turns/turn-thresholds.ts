@@ -16,7 +16,9 @@ export const TurnThresholds = z.object({
 
 export type TurnThresholds = z.output<typeof TurnThresholds>;
 
-/** An eager end that comes after the end is none. */
+/**
+ * Returns true when the eager threshold is at most the threshold of the end of a turn. A later eager end would never be sent.
+ */
 export const areInOrder = ({ eager_eot_threshold, eot_threshold }: TurnThresholds): boolean =>
   eager_eot_threshold === undefined || eager_eot_threshold <= eot_threshold;
 
@@ -38,7 +40,7 @@ export type TurnSettings = {
   readonly keyterms: readonly string[];
 };
 
-/** The settings that a message changes, without members that are unknown here. Undefined: it is no such message. */
+/** Returns the settings that a message changes, without unknown members; undefined when it is no configure message. */
 export function readConfigure(message: unknown) {
   const parsed = Configure.safeParse(message);
   if (!parsed.success) return undefined;
@@ -47,7 +49,7 @@ export function readConfigure(message: unknown) {
   return { keyterms: listed ?? undefined, language_hints, thresholds };
 }
 
-/** The settings after a message. Undefined: it is none, and nothing changes. */
+/** Returns the settings after a message. Undefined when the message is no configure message or nothing changes. */
 export function configured(settings: TurnSettings, message: unknown): TurnSettings | undefined {
   const configure = readConfigure(message);
   if (configure === undefined) return undefined;

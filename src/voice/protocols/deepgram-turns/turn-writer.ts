@@ -21,7 +21,7 @@ const { eotSilenceMs, turnUpdateMs, turnWords } = LIMITS.deepgram;
 type Turn = {
   readonly startMs: number;
   readonly words: TimedWord[];
-  /** Words that may still change, behind the others. */
+  /** Words that may still change; they follow `words`. */
   guess: readonly TimedWord[];
   lastVoiceMs: number;
   isEager: boolean;
@@ -111,12 +111,12 @@ export class TurnWriter implements TranscriptWriter {
     this.#end('manual');
   }
 
-  /** Settings that an upstream was not asked for, whose own messages have a count of their own. */
+  /** Reports a settings message that was refused here. An upstream's own messages have a count of their own. */
   misunderstood(description: string): void {
     this.#say({ type: 'ConfigureFailure', request_id: this.#stream.requestId, description });
   }
 
-  /** The vendor sends no end of a turn in progress when the stream ends, and neither does this. */
+  /** Ends the stream. Like the vendor, sends no `EndOfTurn` for a turn in progress. */
   ended({ error }: Ending): void {
     if (this.#turn !== undefined) this.#tell('Update');
     if (error === undefined) return;
@@ -130,7 +130,7 @@ export class TurnWriter implements TranscriptWriter {
     return { turn: this.#turn, isNew };
   }
 
-  /** Ends the turn, or tells of its likely end, where the silence behind it is long enough. */
+  /** Ends the turn, or reports its likely end, when the silence after its words is long enough. */
   #judge(): void {
     const turn = this.#turn;
     if (turn === undefined || turn.words.length === 0) return;
@@ -147,7 +147,7 @@ export class TurnWriter implements TranscriptWriter {
     else if (this.#nowMs - turn.lastVoiceMs >= eot_timeout_ms) this.#end('timeout');
   }
 
-  /** Ends the turn in progress, if there is one. */
+  /** Ends the turn in progress; does nothing without a turn. */
   #end(trigger: Trigger): void {
     if (this.#turn === undefined) return;
     this.#tell('EndOfTurn', trigger);

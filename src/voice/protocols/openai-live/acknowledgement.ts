@@ -19,7 +19,7 @@ export class Acknowledgement {
   readonly #isSpeaking: () => boolean;
   #timer: TimerHandle | undefined;
   #isDue = false;
-  /** Asked of the session, and not finished. */
+  /** The acknowledgement that was requested of the session and is not finished. */
   #asked: AnswerRequest | undefined;
 
   constructor(options: {
@@ -33,12 +33,12 @@ export class Acknowledgement {
     this.#isSpeaking = options.isSpeaking;
   }
 
-  /** The session was asked for it, and has not finished it. */
+  /** True while an acknowledgement is requested and not finished. */
   get isAsked(): boolean {
     return this.#asked !== undefined;
   }
 
-  /** A delegation was made without a word. */
+  /** Makes an acknowledgement due, `delayMs` after a delegation that the model made without words. */
   delegated(delayMs: number): void {
     if (this.#timer !== undefined || this.isAsked) return;
     if (delayMs === 0) {
@@ -52,7 +52,7 @@ export class Acknowledgement {
     }, delayMs);
   }
 
-  /** Asks for it where it is due. An answer in progress, or one that waits, comes first. */
+  /** Requests the acknowledgement when it is due. An answer in progress or waiting comes first. */
   speak(): void {
     const session = this.#session;
     if (!this.#isDue || session.isOver || session.isAnswerWaiting) return;
@@ -62,19 +62,19 @@ export class Acknowledgement {
     this.#asked = request;
   }
 
-  /** An answer is over. */
+  /** Records that an answer is over. */
   answerDone(): void {
     this.#asked = undefined;
   }
 
-  /** Asks for none that is not asked for yet. */
+  /** Drops an acknowledgement that is not requested yet. */
   clear(): void {
     if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#isDue = false;
   }
 
-  /** The application has something to say itself: what has not begun to be spoken never is. */
+  /** Cancels an acknowledgement that has not begun to be spoken, because the application speaks itself. */
   cancel(): void {
     this.clear();
     if (this.#asked !== undefined && !this.#isSpeaking()) this.#session.withdraw(this.#asked);
@@ -91,7 +91,7 @@ function acknowledging({ config, conversation }: VoiceSession): AnswerRequest {
   };
 }
 
-/** The items, with an output for each call that has none: without one, a model would not be shown the call. */
+/** Returns the items with an output for each call that has none. A model is not shown a call without an output. */
 function answered(items: readonly ConversationItem[]): readonly ConversationItem[] {
   const known = new Set(
     items.flatMap((item) => (item.type === 'function_call_output' ? [item.callId] : [])),

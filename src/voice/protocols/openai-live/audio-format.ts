@@ -9,7 +9,7 @@ type AudioFormat =
 const TELEPHONE_HZ = 8_000;
 const PCM_HZ: ReadonlySet<number> = new Set([16_000, 24_000]);
 
-/** Parses a format of the protocol. Undefined: it is none. A rate that is left out is the usual one. */
+/** Parses an audio format of the protocol; undefined when it is invalid. A missing rate becomes the default rate. */
 export function parseLiveFormat({
   type,
   rate,

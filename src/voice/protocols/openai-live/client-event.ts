@@ -83,7 +83,7 @@ export function readRawEvent(
   return { raw: value as RawLiveEvent };
 }
 
-/** The client's own id of an event, where it has one. */
+/** Returns the client's own id of an event; null when the event has none. */
 export const eventIdOf = ({ event_id: id }: Json): string | null =>
   typeof id === 'string' ? id.slice(0, 512) : null;
 

@@ -69,7 +69,7 @@ export class DelegatedWork {
     this.#output.push(shown);
   }
 
-  /** The answer is over, and in the journal. */
+  /** Reports the end of the answer, which is in the journal. */
   done(cause: TurnCause | undefined, receipt: AnswerReceipt | undefined): void {
     if (this.#delegationId === undefined || this.#target === 'client') return;
     const { cachedIn = 0, textIn = 0, textOut = 0 } = receipt?.tokens ?? {};

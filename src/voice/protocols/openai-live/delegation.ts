@@ -13,7 +13,7 @@ const FunctionTool = z.strictObject({
   strict: z.boolean().nullish(),
 });
 
-/** Settings of the backend. Those that only a vendor's backend knows have no effect here, and are shown as given. */
+/** Settings of the backend. Settings that only a vendor's backend supports have no effect here, and are returned as given. */
 const Backend = z.strictObject({
   model: ModelId,
   instructions: z.string().max(LIMITS.realtimeInstructionsChars).nullish(),
@@ -53,7 +53,7 @@ export const Delegation = z.discriminatedUnion(
   ],
   Type,
 );
-/** A change of it: members that are left out stay. */
+/** A change of the delegation. Members that are left out keep their values. */
 export const DelegationUpdate = z.discriminatedUnion(
   'type',
   [
@@ -82,7 +82,10 @@ const HAND_OVER: Tool = {
   },
 };
 
-/** Applies a change. Undefined: it would change who does the work, which is fixed. */
+/**
+ * Applies a change to a delegation. Returns undefined when the change would alter the type of the delegation or its model,
+ * which are fixed.
+ */
 export function updateDelegation(
   before: Delegation,
   update: DelegationUpdate,
@@ -96,7 +99,7 @@ export function updateDelegation(
   return { ...before, ...rest, responses: { ...before.responses, ...responses, model } };
 }
 
-/** The settings of a voice session whose instructions are `instructions`, with this delegation. */
+/** Returns the settings of a voice session with these `instructions` and this delegation. */
 export function delegatedConfig(
   before: SessionConfig,
   instructions: string,

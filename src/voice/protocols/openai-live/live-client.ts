@@ -26,7 +26,9 @@ export type LiveClientOptions = {
   readonly isEnding: () => boolean;
 };
 
-/** Utterances that may wait for their words; those that are dropped never get any. */
+/**
+ * Number of utterances whose times are kept until their words arrive. Bounded, because a dropped utterance never gets words.
+ */
 const SPANS = 16;
 
 /**
@@ -85,7 +87,7 @@ export class LiveClient implements VoiceClient {
     if (span !== undefined) span.endMs = this.sinceMs();
   }
 
-  /** One delta for each utterance: interim words may still change, and deltas can only be added to. */
+  /** Sends one delta for each utterance. Interim words may still change, but a client can only append deltas. */
   transcript(itemId: string, { failed, text }: Heard): void {
     const nowMs = this.sinceMs();
     const { startMs, endMs } = this.#spans.get(itemId) ?? { startMs: nowMs, endMs: nowMs };

@@ -95,7 +95,10 @@ export class LiveCommands {
     }
   }
 
-  /** An answer is over: says what waits. `hasDelegatedSilently`: it has handed work over, and said nothing. */
+  /**
+   * Handles the end of an answer: speaks the next waiting message. `hasDelegatedSilently` is true when the answer delegated
+   * work without words.
+   */
   answerDone(hasDelegatedSilently: boolean): void {
     const { acknowledgement } = this.#deps;
     acknowledgement.answerDone();
@@ -110,7 +113,7 @@ export class LiveCommands {
     const [text] = this.#commentaries;
     if (text === undefined || this.#session.isOver) return;
     const problem = this.#session.respond(scriptedAnswer(this.#session.config, text));
-    // The answer in progress, or the one that is due, comes first.
+    // The answer in progress, or the answer that is due, comes first.
     if (problem === undefined) this.#commentaries.shift();
   }
 
@@ -179,7 +182,7 @@ export class LiveCommands {
     return this.#hear(audio, nowMs);
   }
 
-  /** A muted client is heard as silence, so that an utterance in progress ends. */
+  /** Appends audio to the session. A muted client's audio becomes silence, so that an utterance in progress ends. */
   #hear(sound: Uint8Array, nowMs: number): EventProblem | undefined {
     const { inputFormat } = this.#session.config;
     return this.#session.append(this.#isMuted ? silenceLike(sound, inputFormat) : sound, nowMs);

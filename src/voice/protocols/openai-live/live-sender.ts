@@ -12,12 +12,15 @@ export type CloseReason =
   | 'remote_hangup'
   | 'connection_lost';
 
-/** Ends a session that its client asked to close. */
+/** Ending of a session whose client requested to close it. */
 export const CLOSE_REQUESTED: Ending = { code: 1000, reason: 'close_requested' };
-/** Ends a session that has lasted as long as one may. */
+/** Ending of a session that has reached the maximum duration. */
 export const EXPIRED: Ending = { code: 1000, reason: 'expired' };
 
-/** A session whose budget is spent, or whose client was silent for too long, ends as one that has expired. */
+/**
+ * Returns the reason in `session.closed`. A session whose budget is spent, or whose client was silent for too long, counts as
+ * expired.
+ */
 export function closeReason(ending: Ending): CloseReason {
   if (ending === CLOSE_REQUESTED) return 'close_requested';
   const { code, error } = ending;
@@ -29,7 +32,7 @@ const isMoney = (code: string): boolean => code === 'budget_exhausted';
 
 /** Sends the events of a live session: errors have the shape that its protocol gives them. */
 export class LiveSender extends EventSender {
-  /** Sends an event in answer to the client's event of this id, if it has one. */
+  /** Sends an event that responds to the client's event `eventId`. */
   answer(type: string, eventId: string | null | undefined, fields: Fields = {}): void {
     this.send(type, { ...idOf(eventId), ...fields });
   }

@@ -66,7 +66,7 @@ export function createLiveSession(
   }
   const expiry = clock.setTimeout(() => session.fail(EXPIRED), LIMITS.liveSeconds * 1_000);
 
-  /** A call without an output would be refused by most chat models. */
+  /** Adds an output to a handover call, because most chat models refuse a call without an output. */
   function answerHandover(callId: string): void {
     session.conversation.add({
       id: newId(random, 'item_'),

@@ -32,12 +32,15 @@ export class PacedOutput {
     state.sentMs += ms;
   }
 
-  /** The message has been sent whole. */
+  /** Marks the message in progress as sent whole. */
   end(): void {
     this.#itemId = undefined;
   }
 
-  /** The part of the message in progress that the caller hears if no more is sent. Undefined: no message is in progress. */
+  /**
+   * Returns the part of the message in progress that the caller hears if nothing more is sent; undefined without a message in
+   * progress.
+   */
   get heard(): Played | undefined {
     return this.#itemId === undefined
       ? undefined

@@ -3,7 +3,7 @@ import { renderLiveFormat } from './audio-format.ts';
 import type { Delegation } from './delegation.ts';
 import type { LiveStart } from './read-start.ts';
 
-/** The session as its client sees it. */
+/** Returns the session as the client receives it. */
 export function renderLiveSession(
   { inputFormat, voice }: SessionConfig,
   about: Pick<LiveStart, 'model' | 'instructions' | 'items'> & {

@@ -51,7 +51,7 @@ export function readDetection(detection: z.output<typeof Detection>): TurnDetect
   };
 }
 
-/** The detection in the protocol's form. In a transcription session nothing is answered. */
+/** Returns the detection in the protocol's form. A transcription session has no answers, so their settings are left out. */
 export function renderDetection(
   detection: TurnDetection | null,
   { isAnswering }: { readonly isAnswering: boolean },

@@ -1,4 +1,4 @@
-/** The error type that clients receive for a code: a used-up budget is not an error of this server. */
+/** Returns the error type that clients receive for a code. A used-up budget is not an error of this server. */
 export const errorType = <T extends string>(
   code: string,
   otherwise: T,

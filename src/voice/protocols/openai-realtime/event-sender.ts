@@ -68,13 +68,13 @@ export class EventSender {
     else this.#socket.batch(work);
   }
 
-  /** Sends the error of an ending, if it has one. */
+  /** Sends the error of an ending, when the ending has an error. */
   fault({ code, error }: Ending): void {
     const type = code === 1011 ? 'server_error' : 'invalid_request_error';
     if (error !== undefined) this.error(errorType(error.code, type), error);
   }
 
-  /** Sends the error of an ending, if it has one, and closes. */
+  /** Sends the error of an ending, when it has an error, and closes the socket. */
   end(ending: Ending): void {
     this.fault(ending);
     this.#socket?.close(ending.code, ending.reason);
@@ -99,7 +99,7 @@ export class EventSender {
     }
   }
 
-  /** The send buffer has room, or the client is gone: waiting writers check again. */
+  /** Resumes waiting writers, because the send buffer has room or the client is gone. Each writer checks again. */
   drained(): void {
     const waiting = this.#waiting;
     this.#waiting = [];

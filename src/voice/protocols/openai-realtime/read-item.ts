@@ -1,7 +1,7 @@
 import type { ContentPart, ConversationItem } from '../../session/conversation.ts';
 import type { ClientItem } from './client-event.ts';
 
-/** A client's item as the conversation keeps it. */
+/** Returns a client's item in the form of the conversation. */
 export function readItem(wanted: ClientItem, id: string): ConversationItem {
   const common = { id, status: 'completed' } as const;
   switch (wanted.type) {

@@ -21,7 +21,7 @@ const PARAMS: Readonly<Record<ConfigProblem['setting'], string>> = {
   transcriptionLanguage: 'session.audio.input.transcription.language',
 };
 
-/** A problem of the stages, under the path of its member. */
+/** Returns a problem of the stages, with the path of its member in the protocol. */
 export function memberProblem({ message, setting }: ConfigProblem): MemberProblem {
   const param = PARAMS[setting];
   return { param, message: `${param}: ${message}` };
@@ -84,8 +84,8 @@ const Transcription = z
   .nullable();
 
 /**
- * Both forms of a session: nested under `audio`, and flat as in the first version. Null counts as absent, as some
- * clients write every member they know; but it turns transcription and detection off.
+ * Settings of a session in both forms of the protocol: nested under `audio`, and flat as in its first version. Null counts as
+ * absent, since some clients write every member they know; but null turns transcription and detection off.
  */
 const Update = z.object({
   type: z.enum(['realtime', 'transcription']).nullish(),
@@ -122,7 +122,7 @@ const Update = z.object({
   max_response_output_tokens: MaxTokens.nullish(),
 });
 
-/** Parses the first settings of a session: those of a client secret, or the type in the handshake. */
+/** Parses the first settings of a session, from a client secret or from the type in the handshake. */
 export function readSession(value: unknown): ReturnType<typeof updateConfig> {
   const isTranscription = sessionType(value) === 'transcription';
   return updateConfig(isTranscription ? TRANSCRIPTION_CONFIG : DEFAULT_CONFIG, value);
@@ -130,7 +130,7 @@ export function readSession(value: unknown): ReturnType<typeof updateConfig> {
 
 export type SessionType = 'realtime' | 'transcription';
 
-/** The type of a session, which is fixed from the start. */
+/** Returns the type of a session, which is fixed from the start. */
 export const sessionType = (value: unknown): SessionType =>
   isObject(value) && value.type === 'transcription' ? 'transcription' : 'realtime';
 
@@ -177,7 +177,7 @@ export function updateConfig(
   };
 }
 
-/** The same where the stages can serve the result. */
+/** Applies a client's update, or returns the problem when the stages cannot serve the result. */
 export function updateFitting(
   { problemOf }: { readonly problemOf: (config: SessionConfig) => ConfigProblem | undefined },
   before: SessionConfig,

@@ -82,7 +82,7 @@ export class RealtimeClient implements VoiceClient {
       return;
     }
     this.#sender.batch(() => {
-      // One delta: interim words may still change, and deltas can only be added to.
+      // One delta: interim words may still change, but a client can only append deltas.
       this.#sender.send(`${TRANSCRIPTION}.delta`, { ...about, delta: heard.text });
       this.#sender.send(`${TRANSCRIPTION}.completed`, {
         ...about,

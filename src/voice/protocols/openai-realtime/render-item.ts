@@ -2,7 +2,7 @@ import type { ContentPart, ConversationItem } from '../../session/conversation.t
 
 type Role = Extract<ConversationItem, { type: 'message' }>['role'];
 
-/** An item of the conversation as the protocol writes it. */
+/** Returns an item of the conversation in the protocol's form. */
 export function renderItem(item: ConversationItem): Readonly<Record<string, unknown>> {
   const { id, type, status } = item;
   const common = { id, object: 'realtime.item', type, status };
@@ -18,7 +18,7 @@ export function renderItem(item: ConversationItem): Readonly<Record<string, unkn
   }
 }
 
-/** The assistant's parts are output; all others are input. */
+/** Returns a content part in the protocol's form. The assistant's parts are output; all other parts are input. */
 function renderPart(part: ContentPart, role: Role): object {
   const side = role === 'assistant' ? 'output' : 'input';
   switch (part.type) {
@@ -31,7 +31,7 @@ function renderPart(part: ContentPart, role: Role): object {
   }
 }
 
-/** The same without image data, for the client that sent it. */
+/** Returns an item in the protocol's form without image data, for the client that sent the image. */
 export function renderOwnItem(item: ConversationItem): Readonly<Record<string, unknown>> {
   if (item.type !== 'message') return renderItem(item);
   const content = item.content.map((part) => {

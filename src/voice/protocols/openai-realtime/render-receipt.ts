@@ -1,6 +1,6 @@
 import type { AnswerReceipt } from '../../session/answer-request.ts';
 
-/** The time of each stage in whole milliseconds and the cost, as strings, which metadata must be. */
+/** Returns the time of each stage in whole milliseconds and the cost, as strings, because metadata must be strings. */
 export function renderReceipt(receipt: AnswerReceipt): Readonly<Record<string, string>> {
   const { costRaw, speculationCostRaw, stagesMs } = receipt;
   const shown: Record<string, string> = {};

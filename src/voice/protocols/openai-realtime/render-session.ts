@@ -10,7 +10,7 @@ export type SessionIdentity = {
   readonly transcriber: string;
 };
 
-/** The session as `session.created` and `session.updated` show it: the settings in effect. */
+/** Returns the session for `session.created` and `session.updated`, with the settings in effect. */
 export function renderSession(
   config: SessionConfig,
   identity: SessionIdentity,

@@ -83,7 +83,10 @@ export function readResponseRequest(
   };
 }
 
-/** The same item may come again and again: a few short references must not make a prompt of gigabytes. */
+/**
+ * Returns true when the items exceed the bounds of a conversation. An item may be referenced repeatedly, so a few short
+ * references could make a prompt of gigabytes.
+ */
 function isTooMuch(context: readonly ConversationItem[]): boolean {
   const sum = (of: (item: ConversationItem) => number) =>
     context.reduce((all, item) => all + of(item), 0);

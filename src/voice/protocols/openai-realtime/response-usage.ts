@@ -1,6 +1,6 @@
 import type { AnswerTokens } from '../../session/answer-request.ts';
 
-/** The usage block of `response.done`. Each sum is that of its details. */
+/** Returns the usage block of `response.done`. Each sum equals the sum of its details. */
 export function renderUsage({ cachedIn, heard, spoken, textIn, textOut }: AnswerTokens) {
   return {
     total_tokens: textIn + heard + textOut + spoken,

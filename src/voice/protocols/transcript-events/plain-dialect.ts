@@ -4,14 +4,14 @@ import type { TranscriptDialect } from '../../transcription/dialect.ts';
 
 const QUIET_MS = LIMITS.transcriptionIdleSeconds * 1_000;
 
-/** This server's own dialect: `transcript` events, and an `error` before the close when there is one. */
+/** This server's own dialect: `transcript` events, and an `error` event before the close when the ending has an error. */
 export const PLAIN_DIALECT: TranscriptDialect = {
   silenceDurationMs: 500,
   quietMs: QUIET_MS,
   keptMs: QUIET_MS,
   brokenOff: upstreamClosed,
   keepsUpstream: true,
-  // Its clients have no messages for an upstream.
+  // Clients of this dialect send no messages for an upstream.
   passedOn: () => undefined,
   relayed(_, event) {
     if (event?.kind !== 'results') return undefined;
