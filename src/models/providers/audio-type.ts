@@ -47,8 +47,8 @@ export const isAudio = (said: string): boolean => {
 };
 
 /**
- * The type of sound that begins with these bytes. Clients decode by it, so that the file's own signature wins over the
- * upstream's header, and that over the format that was requested.
+ * Returns the media type of sound that begins with these bytes. Clients decode by it, so the file's own signature wins over the
+ * upstream's header, and the header over the requested format.
  */
 export function audioTypeOf(head: Uint8Array, said: string, format: SpeechFormat): string {
   const stated = UNSPECIFIC.has(base(said)) || !PRINTABLE.test(said) ? AUDIO_TYPES[format] : said;

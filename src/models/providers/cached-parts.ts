@@ -1,8 +1,8 @@
 import type { TokenUsage } from './chat-rail.ts';
 
 /**
- * Returns the prompt tokens read from and written to the upstream's cache. Both are parts of the prompt and no token is in
- * both, so a larger claim of the upstream is cut.
+ * Returns the prompt tokens read from and written to the upstream's cache. Each token of the prompt counts in at most one of
+ * the two, so larger counts of the upstream are cut.
  */
 export function cachedParts(
   inputTokens: number,

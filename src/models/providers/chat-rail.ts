@@ -7,7 +7,7 @@ import type { PaymentMethod } from './payment-method.ts';
 import type { Sampling } from './sampling.ts';
 import type { TakenThoughts } from './upstream-pool.ts';
 
-/** One chat request, to be bought from one upstream. */
+/** One chat request to one upstream. */
 export type ChatCall = {
   readonly agentId: number;
   /** Amount held for this request, or for the session that it is a turn of. */
@@ -47,7 +47,9 @@ export type TokenUsage = {
   readonly cacheWriteSurcharge?: number;
 };
 
-/** Which model answered, by the upstream's name, and why each choice ended. Known at the end of an answer, for its trace. */
+/**
+ * Facts of an answer for its trace, known at its end: the model by the upstream's name, and the finish reason of each choice.
+ */
 export type AnswerNote = {
   readonly model?: string | undefined;
   readonly finishReasons?: string[] | undefined;
@@ -82,7 +84,7 @@ export type MessagesCall = ChatCall & {
 /** An upstream in the Messages dialect: requests and answers go as they came, but for the name of the model. */
 export interface MessagesRail {
   complete(call: MessagesCall, signal: StopSignal): Promise<ChatOutcome>;
-  /** Its events are those of the Messages dialect, each with its name, without `message_stop`. */
+  /** Streams the answer in named events of the Messages dialect, without `message_stop`. */
   stream(call: MessagesCall, signal: StopSignal): Promise<Outcome<{ readonly stream: ChatStream }>>;
   /** Counts the tokens of a prompt, which costs nothing. */
   count(
@@ -91,7 +93,7 @@ export interface MessagesRail {
   ): Promise<Outcome<{ readonly status: number; readonly inputTokens: number }>>;
 }
 
-/** Never rejects for what an upstream does. Stops buying as soon as `signal` fires. */
+/** A way to chat at one upstream. Failures of the upstream are outcomes and not rejections; `signal` ends the request. */
 export interface ChatRail {
   /** Set where the upstream itself speaks the Messages dialect. Such an upstream caches what is marked of a prompt, and no more. */
   readonly messages?: MessagesRail;
@@ -104,15 +106,16 @@ export interface ChatRail {
   /** Set where the upstream signs its calls, and takes them back under their signatures alone. */
   readonly signsCalls?: boolean | undefined;
   complete(call: ChatCall, signal: StopSignal): Promise<ChatOutcome>;
-  /** Completed is one whose first event has come. */
+  /** Streams the answer. The outcome is `completed` when the first event has come. */
   stream(call: ChatCall, signal: StopSignal): Promise<Outcome<{ readonly stream: ChatStream }>>;
 }
 
 /** A chat answer that is still coming, in the events of the OpenAI dialect unless it says otherwise. */
 export interface ChatStream {
   /**
-   * Whole events, byte for byte but for the name of the model, without the one that ends them and without usage that was not asked for. Throws
-   * StreamBroken where the upstream ends before it has said that it does. For one reader.
+   * Returns the next whole events, unchanged except for the model's name, without the terminator and without usage that the
+   * caller did not request; undefined at the end. Throws StreamBroken when the upstream ends the stream without its terminator.
+   * For one reader.
    */
   next(): Promise<Uint8Array | undefined>;
   /** Usage of the stream up to now. */

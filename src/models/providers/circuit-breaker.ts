@@ -17,7 +17,7 @@ export interface CircuitBreaker {
   admits(source: string): boolean;
   /** For how long a source still rests; 0 where it does not. */
   restMs(source: string): number;
-  /** It answered, whatever it said. */
+  /** Notes an answer of the source, also an error answer: its failures start again from 0. */
   answered(source: string): void;
   failed(source: string): void;
   /** The source reported usage that its request cannot have had: it rests at once, for the longest time. */
@@ -74,7 +74,7 @@ export function createSourceRests(deps: { readonly clock: Clock }): CircuitBreak
       const record = recordOf(source);
       record.failuresInARow++;
       if (record.failuresInARow < LIMITS.restAfterFailures) return;
-      // Requests that were in flight when the rest began prove nothing new.
+      // Failures of requests that were sent before the rest began must not lengthen it.
       if (record.opensUntilMs !== undefined && !record.probing) return;
       record.probing = false;
       record.opensUntilMs = clock.monotonicMs() + record.restMs;

@@ -8,8 +8,9 @@ export const effortsBetween = (least: Effort, most: Effort): readonly Effort[] =
   EFFORTS.slice(EFFORTS.indexOf(least), EFFORTS.indexOf(most) + 1);
 
 /**
- * Returns the effort to send for one of either dialect: the same, else the next lower one that the model takes, else its least.
- * Undefined for an unknown effort or a model that takes none: upstreams refuse those, and the request is valid without.
+ * Returns the requested effort if the model takes it, else the next lower effort that the model takes, else its least.
+ * Undefined for an unknown effort or a model that takes none: upstreams refuse them, and the request is valid without an
+ * effort.
  */
 export function nearestEffort(
   asked: unknown,

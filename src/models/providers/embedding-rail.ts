@@ -3,7 +3,7 @@ import type { StopSignal } from '../../kernel/stop-signal.ts';
 import type { Outcome } from './outcome.ts';
 import type { PaymentMethod } from './payment-method.ts';
 
-/** One text or list of tokens, or several of them. */
+/** One text, one list of tokens, or several of either. */
 export type EmbeddingInput =
   | string
   | readonly string[]
@@ -20,7 +20,7 @@ export type EmbeddingParameters = Json & {
   readonly dimensions?: number | null | undefined;
 };
 
-/** One request, to be bought from one upstream. */
+/** One embeddings request to one upstream. */
 export type EmbeddingCall = {
   /** Agent of the request. The engines of this process serve agents in turn. */
   readonly agentId?: number;
@@ -34,7 +34,7 @@ export type EmbeddingCall = {
   readonly body: EmbeddingParameters;
 };
 
-/** A list of vectors, written as the caller asked for them. */
+/** A list of vectors in the encoding that the caller requested. */
 export type EmbeddingList = {
   readonly body: Uint8Array;
   readonly contentType: string;
@@ -45,7 +45,7 @@ export type EmbeddingList = {
 /** Why a request is none for a source, and the parameter that makes it so. */
 export type Misfit = { readonly detail: string; readonly param: string };
 
-/** Never rejects for what an upstream does. Stops buying as soon as `signal` fires. */
+/** A way to embeddings at one upstream. Failures of the upstream are outcomes and not rejections; `signal` ends the request. */
 export interface EmbeddingRail {
   /** Returns the reason why this source cannot serve the request. Known before anything is held or sent. */
   misfit(wanted: EmbeddingParameters): Misfit | undefined;

@@ -12,16 +12,15 @@ import {
 export type OpenedAnswer = {
   readonly status: number;
   readonly headers: CollectedAnswer['headers'];
-  /** For one reader, once. Throws where the rest does not come, is too much, or is read too slowly. */
+  /** Body of the answer, for one reader, once. Throws when the rest does not come, exceeds its bound, or is read too slowly. */
   readonly body: AsyncIterable<Uint8Array>;
-  /** Drops the request and the rest of its answer. Harmless when it is over. */
+  /** Cancels the request and drops the rest of its answer. Does nothing when the answer is over. */
   stop(): void;
 };
 
 /**
- * Opens an answer that is read while it comes. Its reader may be behind by `queueBytes`; one that is behind
- * by more loses it, since undici can't be made to wait without the risk of an assertion that ends the process.
- * `onOver` hears once of its end, whichever.
+ * Opens an answer that is read as it comes. Its reader may be behind by `queueBytes`; a slower reader loses the answer, since
+ * waiting in undici risks an assertion that ends the process. `onOver` is called once, at any end of the answer.
  */
 export function openAnswer(
   dispatcher: Dispatcher,

@@ -1,7 +1,7 @@
 import { createPaidPool } from './paid-pool.ts';
 import { createUpstreamPool, type UpstreamPool } from './upstream-pool.ts';
 
-/** The way to one address of an upstream: over an account with it, or paid call by call. */
+/** Opens the pool for one address of an upstream: over this server's account there, or paid call by call. */
 export function openPool(deps: Parameters<typeof createUpstreamPool>[0]): UpstreamPool {
   const { baseUrl, paidCalls } = deps.upstream;
   if (paidCalls === undefined) return createUpstreamPool(deps);

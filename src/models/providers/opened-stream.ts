@@ -4,8 +4,8 @@ import { outcomeOf, ReportedError } from './reported-error.ts';
 import { contentTypeOf } from './upstream-pool.ts';
 
 /**
- * Reads an opened answer as a stream of events, once its beginning is there. An answer that is none is stopped: a failure. One that
- * begins with an error is what the error says.
+ * Opens an answer as a stream of events, and resolves when its first event has come. An answer of another type is stopped and
+ * counts as a failure. A stream that begins with an error becomes the outcome that the error reports.
  */
 export async function openedStream<T>(
   answer: OpenedAnswer,
@@ -24,7 +24,7 @@ export async function openedStream<T>(
   }
 }
 
-/** A stream that has begun. */
+/** Returns the stream when its first event has come. */
 export async function begun<T extends { begin(): Promise<void> }>(stream: T): Promise<T> {
   await stream.begin();
   return stream;

@@ -8,20 +8,20 @@ import type { CollectedAnswer } from './openai/collect-answer.ts';
  */
 
 export type RailFailure =
-  /** 5xx, or an answer that is none (a redirect, a 2xx without what was asked for in it). */
+  /** Status 5xx, or an unusable answer (a redirect, or a 2xx without the expected content). */
   | 'broken'
   | 'rate_limited'
   | 'unreachable'
   | 'timeout'
   /** More bytes than `LIMITS.upstreamResponseBytes`. */
   | 'oversize'
-  /** This process already has as much in flight as it allows itself. */
+  /** The process has reached its limit of concurrent requests to the upstream. */
   | 'busy'
   /** The engine is not part of this installation. */
   | 'missing'
-  /** It asks for more than it may be paid. */
+  /** The upstream demands more than the limit of the payment. */
   | 'too_dear'
-  /** This server, or the caller's wallet, cannot pay now. */
+  /** Neither this server nor the caller's wallet can pay now. */
   | 'unpayable';
 
 /** Headers of an upstream's answer; absent without an answer. Only the retry headers are relayed. */
@@ -41,11 +41,11 @@ export type Failed = Headed & {
   readonly status: number | null;
   readonly detail: string;
   readonly retryAfterSeconds: number | null;
-  /** The same in milliseconds, where the upstream gave them. */
+  /** Time to wait in milliseconds, when the upstream reported it in milliseconds. */
   readonly retryAfterMs?: number | undefined;
 };
 
-/** An upstream has answered with what was asked for: all of it, or its beginning. */
+/** The upstream delivered the requested answer, whole or its beginning. */
 export type Completed<T> = Headed & {
   readonly kind: 'completed';
   readonly status: number;
@@ -64,7 +64,7 @@ export type Outcome<T> =
   | { readonly kind: 'aborted' }
   /** The upstream's price is beyond the caller's money, or refused by a spend control. */
   | { readonly kind: 'unaffordable'; readonly refusal: HoldRefusal }
-  /** It may have been paid and has not delivered. */
+  /** The payment may have been made, and the upstream has not delivered. */
   | { readonly kind: 'spent'; readonly refusal: ApiError };
 
 export const failed = (

@@ -27,7 +27,7 @@ export type PaidRequest = PaymentBudget & {
   readonly signal: StopSignal;
 };
 
-/** A payment that was signed and sent, by what it is looked up by. */
+/** Keys for looking up a payment that was signed and sent. */
 export type PaymentRef = {
   readonly nonce: string;
   readonly validBefore: number;
@@ -35,7 +35,7 @@ export type PaymentRef = {
 };
 
 export type PaidOutcome =
-  /** `payment` is undefined where the upstream asked for none. */
+  /** The upstream answered. `payment` is undefined when the upstream requested none. */
   | {
       readonly kind: 'answered';
       readonly answer: GuardedAnswer;
@@ -45,10 +45,10 @@ export type PaidOutcome =
   | { readonly kind: 'unpaid'; readonly failure: RailFailure; readonly detail: string }
   | { readonly kind: 'unaffordable'; readonly refusal: HoldRefusal }
   | { readonly kind: 'aborted' }
-  /** A payment was signed and there is no answer for it: no other seller may be paid for the same. */
+  /** A payment was signed and no answer came. No other source may be paid for the same request. */
   | { readonly kind: 'spent'; readonly refusal: ApiError };
 
-/** Requests that are paid for one by one. */
+/** Sends requests that are paid one by one. */
 export interface PaidCalls {
   /** At most one authorization exists for a request, for `mostRaw` at most. Rejects only for a bug. */
   send(request: PaidRequest): Promise<PaidOutcome>;

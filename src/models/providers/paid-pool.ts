@@ -27,8 +27,8 @@ import {
 } from './upstream-pool.ts';
 
 /**
- * One address of an upstream that the caller's own wallet pays for each request. Once a payment was signed the outcome
- * is a delivery or `spent`, and no other upstream may be tried.
+ * Creates the pool for one address of an upstream that the caller's wallet pays for each request. After a payment was signed,
+ * the outcome is a delivery or `spent`, and no other upstream may be tried.
  */
 export function createPaidPool(deps: {
   readonly paidCalls: PaidCalls;
@@ -94,7 +94,7 @@ export function createPaidPool(deps: {
   };
 }
 
-/** The body is sent twice, before and with the payment, so that it cannot be a stream. */
+/** Collects the body in memory: it is sent twice, without and with the payment, so it cannot be a stream. */
 async function wholeOf(body: SentRequest['body']): Promise<string | Uint8Array> {
   if (body === null) return '';
   if (typeof body === 'string' || body instanceof Uint8Array) return body;

@@ -32,13 +32,16 @@ export class ReportedError extends StreamBroken {
     return wordIn(this.#error);
   }
 
-  /** Its sentence, of bounded length. */
+  /** The upstream's sentence about the error, of up to `LIMITS.vendorReasonChars` characters. */
   get told(): string {
     const { message } = this.#error;
     return typeof message === 'string' ? message.slice(0, LIMITS.vendorReasonChars) : '';
   }
 
-  /** Its code, if it has one that clients can act on. An empty or closed account is this server's, and not the caller's. */
+  /**
+   * The error's code if clients can act on it. Codes about an empty or closed account are left out, because the account is this
+   * server's and not the caller's.
+   */
   get code(): string | undefined {
     const { code } = this.#error;
     return isWord(code) && !OF_THE_ACCOUNT.has(code) ? code : undefined;

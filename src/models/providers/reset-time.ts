@@ -16,7 +16,10 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-/** When a cap is whole again, in Unix milliseconds. Undefined: the text says no time, or one that is too far off. */
+/**
+ * Returns the time at which a cap resets, in Unix milliseconds. Undefined when the text names no time, or a time that is too
+ * far away.
+ */
 export function resetTime(text: string, nowMs: number): number | undefined {
   const atMs = timeOf(text, nowMs);
   return Math.abs(atMs - nowMs) <= LIMITS.rateLimitResetMs ? atMs : undefined;

@@ -19,7 +19,7 @@ export type SpeechCall = {
   readonly input: string;
   /** Format of the sound, also when the caller named none. */
   readonly format: SpeechFormat;
-  /** The upstream is asked to report its usage, if it can. */
+  /** True when the upstream should report its usage, if it can. */
   readonly wantsUsage: boolean;
 };
 
@@ -41,7 +41,7 @@ export type Speech = {
   readonly sound: SpeechSound;
 };
 
-/** Never rejects for what an upstream does. Stops buying as soon as `signal` fires. */
+/** A way to speech at one upstream. Failures of the upstream are outcomes and not rejections; `signal` ends the request. */
 export interface SpeechRail {
   makes(format: SpeechFormat): boolean;
   /** Completed is speech whose first bytes have come. */

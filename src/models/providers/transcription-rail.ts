@@ -20,7 +20,7 @@ export type ListenWishes = {
   readonly options: readonly (readonly [name: string, value: string])[];
   /** Words also carry `punctuated_word`. */
   readonly punctuated: boolean;
-  /** The silence between two utterances. Undefined: utterances were not asked for. */
+  /** Milliseconds of silence between two utterances. Undefined: the caller requested no utterances. */
   readonly uttSplitMs: number | undefined;
   /** The part of the answer's metadata that is known before the sound is heard. */
   readonly metadata: {
@@ -32,7 +32,7 @@ export type ListenWishes = {
   };
 };
 
-/** One file of sound, to be transcribed by one upstream. */
+/** One file of sound to be transcribed by one upstream. */
 export type TranscriptionCall = {
   /** Agent of the request. The engines of this process serve agents in turn. */
   readonly agentId?: number;
@@ -50,7 +50,7 @@ export type TranscriptionCall = {
   readonly format: CallFormat;
   /** Set where the format is `listen`. */
   readonly listen?: ListenWishes | undefined;
-  /** The times of single words and of stretches of speech are asked for. Undefined: nothing was said of them. */
+  /** Kinds of times that the caller requested. Undefined: the caller named none. */
   readonly granularities?: readonly ('word' | 'segment')[] | undefined;
   readonly language: string | undefined;
   readonly prompt: string | undefined;
@@ -79,7 +79,10 @@ export type TranscriptionAnswer = {
 
 /** A transcript that is still coming, in the events of the OpenAI dialect. */
 export interface TranscriptStream {
-  /** Whole events, without the one that merely ends them. Throws StreamBroken. For one reader. */
+  /**
+   * Returns the next whole events, without the terminator; undefined at the end. Throws StreamBroken when the upstream ends the
+   * stream early. For one reader.
+   */
   next(): Promise<Uint8Array | undefined>;
   /** Usage of the stream up to now. */
   metered(): TranscriptionUsage;
@@ -87,9 +90,11 @@ export interface TranscriptStream {
   stop(): void;
 }
 
-/** Never rejects for what an upstream does. Stops buying as soon as `signal` fires. */
+/**
+ * A way to transcripts at one upstream. Failures of the upstream are outcomes and not rejections; `signal` ends the request.
+ */
 export interface TranscriptionRail {
-  /** Its upstream takes the parameters of Deepgram's protocol. */
+  /** True when the upstream takes the parameters of Deepgram's protocol. */
   readonly speaksListen?: boolean;
   transcribe(call: TranscriptionCall, signal: StopSignal): Promise<Outcome<TranscriptionAnswer>>;
   stream(

@@ -1,6 +1,6 @@
 import { isObject, type Json } from '../../kernel/json.ts';
 
-/** A member of a chat request that would change what its caller gets, and when it asks for that. */
+/** A member of a chat request that cannot be served, the values that request the feature, and the reason. */
 export type UnservedFeature = {
   readonly field: string;
   readonly asked: (value: unknown) => boolean;
@@ -29,7 +29,10 @@ export const UNSERVED: readonly UnservedFeature[] = [
   { field: 'web_search_options', asked: isSet, why: 'this model does not search' },
 ];
 
-/** The first request of a request that cannot be served, and a sentence on it that begins with its member. */
+/**
+ * Returns the first member of a request that cannot be served, with a sentence that begins with the member. Undefined when all
+ * members can be served.
+ */
 export function findUnserved(
   request: Json,
   wishes: readonly UnservedFeature[],

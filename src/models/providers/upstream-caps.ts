@@ -44,7 +44,7 @@ const CAP_HEADERS: readonly CapHeaders[] = [
 
 const WHOLE_BPS = 10_000;
 
-/** The cap with the least room, of those that an answer reports believably; the others are ignored. */
+/** Returns the reported cap with the least room. Caps with implausible values are ignored. */
 export function tightestCap(headers: Headers, nowMs: number): UpstreamCap | undefined {
   let tightest: UpstreamCap | undefined;
   for (const names of CAP_HEADERS) {
@@ -80,7 +80,10 @@ function readCap(headers: Headers, names: CapHeaders, nowMs: number): UpstreamCa
 const usedBpsOf = (limit: number, remaining: number): number =>
   Math.floor((Math.max(0, limit - remaining) * WHOLE_BPS) / limit);
 
-/** A header that came twice says nothing: it is not known which of the two was meant. */
+/**
+ * Returns the text of a header. Undefined for a header that came twice, because its meaning is ambiguous, and for a text that
+ * is too long.
+ */
 function textOf(headers: Headers, name: string): string | undefined {
   const value = headers[name];
   return typeof value === 'string' && value.length <= LIMITS.rateLimitHeaderChars

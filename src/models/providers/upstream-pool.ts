@@ -27,12 +27,12 @@ export type Upstream = {
   /** Set where it is paid call by call. */
   readonly paidCalls?: PaidCalls | undefined;
   readonly capMember?: CapMember | undefined;
-  /** It has OpenAI's Responses API beside its chat completions. */
+  /** True when the upstream has OpenAI's Responses API beside its chat completions. */
   readonly speaksResponses?: boolean | undefined;
   /** Members of a chat that only some vendors accept and this upstream does. */
   readonly chatMembers?: readonly ChatMember[] | undefined;
   readonly thoughts?: TakenThoughts | undefined;
-  /** It signs its calls, as Google's OpenAI-compatible address does. */
+  /** True when the upstream signs the tool calls of its answers, as Google's OpenAI-compatible address does. */
   readonly signsCalls?: boolean | undefined;
   /** The form of the ids of calls that its chat accepts. Undefined: any text. */
   readonly callIds?: CallIdFormName | undefined;
@@ -85,7 +85,10 @@ export type SentRequest = {
   readonly paymentMethod?: PaymentMethod | undefined;
 };
 
-/** Neither call rejects for what an upstream does; what is no success of it never reaches `read`. */
+/**
+ * Sends requests to one upstream. Failures of the upstream are outcomes and not rejections, and only successful answers reach
+ * `read`.
+ */
 export interface UpstreamPool extends AsyncDisposable {
   /** Sends one request and reads its whole answer. */
   whole<T>(
@@ -93,7 +96,10 @@ export interface UpstreamPool extends AsyncDisposable {
     signal: StopSignal,
     read: (answer: CollectedAnswer) => Outcome<T> | Promise<Outcome<T>>,
   ): Promise<Outcome<T>>;
-  /** The same, to be read while it comes. `read` may wait for its beginning, and what it throws is a failure. */
+  /**
+   * Sends one request and reads its answer as it comes. `read` may wait for the beginning; an error that it throws is a failure
+   * of the upstream.
+   */
   opened<T>(
     sent: () => SentRequest,
     signal: StopSignal,
@@ -102,8 +108,8 @@ export interface UpstreamPool extends AsyncDisposable {
 }
 
 /**
- * One address of an upstream, over a bounded pool of kept-alive connections of its own. Redirects are never followed:
- * they would carry the credential elsewhere.
+ * Creates a bounded pool of kept-alive connections to one address of an upstream. Redirects are not followed, because they
+ * would send the credential elsewhere.
  */
 export function createUpstreamPool(deps: {
   readonly upstream: Upstream;
@@ -111,7 +117,7 @@ export function createUpstreamPool(deps: {
   readonly path: string;
   /** Headers that carry a credential at the upstream. */
   readonly credential: (apiKey: string) => Readonly<Record<string, string>>;
-  /** Further ones, with every request. */
+  /** Further headers of every request. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly clock: Clock;
   readonly limits?: Partial<UpstreamLimits> | undefined;
@@ -181,14 +187,14 @@ export function createUpstreamPool(deps: {
 /** Default headers of every request. */
 export const COMMON_HEADERS = { 'content-type': 'application/json', accept: 'application/json' };
 
-/** A path below a base, which may end in a slash and have a query of its own. */
+/** Returns the URL of a path below a base. The base may end in a slash and have a query. */
 export function urlBelow(baseUrl: string, path: string): URL {
   const url = new URL(baseUrl);
   url.pathname = url.pathname.replace(/\/+$/, '') + path;
   return url;
 }
 
-/** The same for a path with a query, which comes behind that of the base. */
+/** Returns the path and query below a base, with the query of `below` behind the base's query. */
 function pathBelow(baseUrl: string, below: string): string {
   const at = below.indexOf('?');
   const url = urlBelow(baseUrl, at === -1 ? below : below.slice(0, at));
@@ -210,8 +216,8 @@ const TOO_BUSY = failed('busy', 'too many requests in flight', null, 1);
 export const TOO_DEEP = { kind: 'unfit', detail: 'The request is nested too deeply.' } as const;
 
 /**
- * A request that is read may still be too deep to be written: `JSON.stringify` throws where `JSON.parse` does not.
- * That is the caller's doing, and must not count against the upstream.
+ * Writes a request. Undefined when its JSON is nested too deeply: `JSON.stringify` throws where `JSON.parse` does not. The
+ * caller causes this, so it must not count as the upstream's failure.
  */
 export function writeSent(sent: () => SentRequest): SentRequest | undefined {
   try {
@@ -222,7 +228,7 @@ export function writeSent(sent: () => SentRequest): SentRequest | undefined {
   }
 }
 
-/** Keeps the head of an answer beside what came of it: on the outcome itself, since copying it costs microseconds. */
+/** Adds the headers of an answer to its outcome. It changes the outcome itself, because a copy costs microseconds. */
 const headed = <T>(outcome: Outcome<T>, { headers }: Headed): Outcome<T> =>
   Object.assign(outcome, { headers });
 
@@ -235,7 +241,7 @@ export function unservedOf(answer: CollectedAnswer, nowMs: number): Declined | F
   if (isSuccess(answer)) return undefined;
   const { seconds, ms } = waitOf(headers, nowMs);
   if (status === 429) return failed('rate_limited', 'rate limited', status, seconds, ms);
-  // It says nothing of the request: the upstream did not get the whole of it in time.
+  // Status 408: the upstream did not get the whole request in time. The request itself may be valid.
   if (status === 408) return failed('timeout', 'the upstream timed out', status, seconds, ms);
   if (status < 400 || status >= 500) {
     return failed('broken', `status ${status}`, status, seconds, ms);
@@ -264,13 +270,13 @@ export async function refusalOf(answer: OpenedAnswer, nowMs: number): Promise<Ou
   return { ...unread, body: Buffer.concat(chunks, bytes) };
 }
 
-/** The type that the upstream gave its answer. */
+/** Returns the media type of an answer; `application/json` when the upstream named none. */
 export const contentTypeOf = ({ headers }: Pick<CollectedAnswer, 'headers'>): string => {
   const value = headers['content-type'];
   return (Array.isArray(value) ? value[0] : value) ?? 'application/json';
 };
 
-/** The codes of undici's errors, as far as they mean that time ran out. */
+/** Codes of undici's errors that mean a timeout. */
 const TIMEOUTS = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
   'UND_ERR_HEADERS_TIMEOUT',

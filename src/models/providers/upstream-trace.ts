@@ -5,11 +5,11 @@ type Headers = Readonly<Record<string, string>>;
 const current = new AsyncLocalStorage<Headers>();
 
 /**
- * Adds these headers to the requests that `work` makes of upstreams. For a server whose operator lets upstreams continue
- * its traces: where nothing is ever run like this, Node.js does not track anything for it.
+ * Adds the headers to the upstream requests that `work` makes, for servers that let upstreams continue their traces. Node.js
+ * tracks async contexts only after the first such call.
  */
 export const withTraceHeaders = <T>(headers: Headers, work: () => T): T =>
   current.run(headers, work);
 
-/** The headers that the attempt in progress adds. Undefined: none. */
+/** Returns the headers that the current attempt adds. Undefined when it adds none. */
 export const traceHeadersNow = (): Headers | undefined => current.getStore();

@@ -23,8 +23,8 @@ import { unfitOutcome } from './unfit-request.ts';
 const PROTOCOL_VERSION = '2023-06-01';
 
 /**
- * An upstream that speaks the Messages dialect: a chat that goes there and what comes back is translated, a request of that
- * dialect is relayed.
+ * Creates the rail of an upstream that speaks the Messages dialect. Chat requests and their answers are translated; Messages
+ * requests are relayed.
  */
 export function createAnthropicRail(deps: {
   readonly upstream: Upstream;

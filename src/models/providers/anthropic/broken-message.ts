@@ -2,7 +2,9 @@ import { isObject } from '../../../kernel/json.ts';
 import { ReportedError } from '../reported-error.ts';
 import { textMember } from './read-json.ts';
 
-/** The upstream ended its stream with an error, which a reader in the Messages dialect may be told under this type. */
+/**
+ * Thrown when the upstream ended its stream with an error event. Readers in the Messages dialect get the error under `type`.
+ */
 export class BrokenMessage extends ReportedError {
   readonly type: string;
 
@@ -12,14 +14,14 @@ export class BrokenMessage extends ReportedError {
   }
 }
 
-/** The error of an upstream's event in the Messages dialect. */
+/** Returns the error that an event of the Messages dialect reports. */
 export function reportedError(error: unknown): BrokenMessage {
   const said = isObject(error) ? error : {};
   const type = /^[a-z_]{1,64}$/.exec(textMember(said, 'type'))?.[0] ?? 'api_error';
   return new BrokenMessage(type, error);
 }
 
-/** The same of an upstream in the OpenAI dialect: its type becomes one of those that clients of the other dialect know. */
+/** Returns the error that an upstream in the OpenAI dialect reports, under a type that clients of the Messages dialect know. */
 export function translatedError(error: unknown): BrokenMessage {
   const said = isObject(error) ? error : {};
   const type = TYPES.get(said.type) ?? TYPES.get(said.code) ?? 'api_error';

@@ -4,8 +4,8 @@ import { unfit } from './unfit-request.ts';
 export type CacheMark = { readonly cache_control?: Json };
 
 /**
- * The caller's mark that the prompt up to here is worth keeping in the upstream's cache. What it may say, and how many
- * there may be, is for the upstream to judge.
+ * Reads the caller's cache mark of a block: the prompt up to the block is worth caching. The upstream checks the mark's members
+ * and the number of marks. Throws UnfitRequest when the mark is no object.
  */
 export function cacheMark({ cache_control: mark }: Json, place: string): CacheMark {
   if (mark === undefined || mark === null) return {};

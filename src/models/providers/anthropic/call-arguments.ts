@@ -6,10 +6,10 @@ import { LIMITS } from '../../../kernel/limits.ts';
 const { members: MOST_MEMBERS, values: MOST_VALUES } = LIMITS.callArguments;
 
 /**
- * Reads the arguments of the calls of one request. The dialect carries them as an object and not as text. Text that is none (models
- * write broken JSON, and a cap cuts arguments off) stands under the member that the vendor names for it:
- * https://platform.claude.com/docs/en/agents-and-tools/tool-use/fine-grained-tool-streaming. The bounds of the request's JSON do not
- * see what is in these texts, so all of them together have bounds of their own; what is beyond stays text, too.
+ * Reads the arguments of one request's calls. The Messages dialect carries them as an object; text that is no JSON object
+ * (models write broken JSON, and a cap cuts arguments off) is put under the member that the vendor names for it:
+ * https://platform.claude.com/docs/en/agents-and-tools/tool-use/fine-grained-tool-streaming. The bounds of the request's JSON
+ * do not cover JSON inside texts, so all arguments together have bounds of their own; arguments beyond the bounds stay text.
  */
 export class CallArguments {
   #values = 0;
@@ -23,7 +23,9 @@ export class CallArguments {
     return isObject(input) && !Array.isArray(input) ? input : { INVALID_JSON: given };
   }
 
-  /** Undefined: it is no JSON, or too much of it. */
+  /**
+   * Parses the text of arguments. Undefined when the text is no JSON, or when the arguments of the request exceed the bounds.
+   */
   #parse(text: string): unknown {
     try {
       const { members, values } = checkJsonBounds(Buffer.from(text));

@@ -1,7 +1,7 @@
 /** Longer than the head of any data URL that is taken, and short enough to be looked at. */
 const HEAD_CHARS = 64;
 
-/** The type, in lower case, and the base64 of a data URL; undefined for any other text. */
+/** Returns the media type, in lower case, and the base64 of a data URL. Undefined for any other text. */
 export function readDataUrl(
   url: string,
 ): { readonly mediaType: string; readonly data: string } | undefined {

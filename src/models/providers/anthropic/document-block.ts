@@ -23,7 +23,10 @@ const PDF = 'application/pdf';
 /** Base64 of `%PDF-`, the first bytes of a PDF. */
 const PDF_BASE64 = 'JVBERi';
 
-/** The block of a file part. Its bytes may come as a data URL, or as base64 alone where they show that they are a PDF. */
+/**
+ * Translates a file part to a document block. Accepts a PDF as a data URL, or as plain base64 that begins like a PDF. Throws
+ * UnfitRequest for any other file.
+ */
 export function documentBlock(file: unknown, place: string): DocumentBlock {
   const { file_data: given, filename } = isObject(file) ? file : {};
   if (typeof given !== 'string') {

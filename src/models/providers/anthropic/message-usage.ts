@@ -4,9 +4,9 @@ import type { TokenUsage } from '../chat-rail.ts';
 import { tokenCount } from '../token-count.ts';
 
 /**
- * Reads the `usage` of a message, or nothing when it is absent or makes no sense. The dialect counts what
- * was read from and written to its cache apart from the input; here a prompt is all three, and what writing costs
- * beyond that stands beside it.
+ * Reads the `usage` of a message; null when it is absent or not plausible. The dialect counts tokens read from and written to
+ * its cache apart from the input. Here the prompt is the sum of the three counts, and the surcharge for writing stands beside
+ * it.
  */
 export function readMessageUsage(usage: unknown): TokenUsage | null {
   if (!isObject(usage)) return null;
@@ -42,7 +42,7 @@ function surchargeOf(written: number, kinds: unknown): number {
   return ((written - forAnHour) * shortPercent + forAnHour * hourPercent) / 100;
 }
 
-/** The same counts as the `usage` of an OpenAI completion. */
+/** Returns the token counts as the `usage` of an OpenAI completion. */
 export const completionUsage = (usage: TokenUsage): Json => {
   const { inputTokens, cachedTokens, outputTokens, cacheWriteTokens: written } = usage;
   return {

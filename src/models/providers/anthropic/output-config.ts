@@ -9,9 +9,8 @@ export type OutputConfig = {
 };
 
 /**
- * The format that a chat request wants of its answer, and how much the model may think about it, in the dialect's one member
- * for both; undefined where neither is said. The dialect always keeps to a schema, so that `strict` says nothing there, and
- * has no place for its name.
+ * Returns the requested format and effort of an answer in the dialect's one member for both; undefined when the request has no
+ * such wish. The dialect always enforces a schema, so `strict` has no counterpart, and the schema's name is dropped.
  */
 export function outputConfig(
   request: Json,

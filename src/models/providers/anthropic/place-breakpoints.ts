@@ -4,7 +4,7 @@ import type { Breakpoints } from '../chat-rail.ts';
 
 const MARK = { cache_control: { type: 'ephemeral' } };
 
-/** Blocks that the dialect lets be marked; thoughts, for one, are not among them. */
+/** Types of blocks that may carry a cache mark. Thoughts may not. */
 const MARKABLE: ReadonlySet<unknown> = new Set([
   'text',
   'image',
@@ -60,7 +60,10 @@ function markMessages(messages: readonly unknown[], prefix: Prefix): unknown[] |
   });
 }
 
-/** The list with a mark at its last item that may have one; text becomes a list of one block. */
+/**
+ * Marks the last item of a list that may carry a mark; a text becomes a list of one block. Undefined when no item may carry a
+ * mark.
+ */
 function markLast(
   content: unknown,
   mayBeMarked: (item: unknown) => boolean,
@@ -77,7 +80,7 @@ const isMarkable = (block: unknown): boolean =>
   MARKABLE.has(block.type) &&
   (block.type !== 'text' || (typeof block.text === 'string' && block.text.trim() !== ''));
 
-/** A tool that is loaded later is no part of the prefix. */
+/** Returns true for a tool that may carry a cache mark. A tool that is loaded later is no part of the prefix. */
 const isMarkableTool = (tool: unknown): boolean => isObject(tool) && tool.defer_loading !== true;
 
 /** Returns true when the caller has set a mark: on the request, a tool, a block or a nested block. */

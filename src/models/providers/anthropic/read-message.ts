@@ -7,7 +7,7 @@ import { readMessageUsage } from './message-usage.ts';
 import { textMember } from './read-json.ts';
 import { writeArguments } from './translate-answer.ts';
 
-/** Reads the usage of a 2xx body. Undefined: not a message. */
+/** Reads the usage of a 2xx body. Undefined when the body is no message. */
 export async function readMessage(body: Buffer): Promise<Reported | undefined> {
   const message = await parseJsonInTurns(body, LIMITS.upstreamJson).catch(() => undefined);
   if (!isObject(message) || !Array.isArray(message.content)) return undefined;

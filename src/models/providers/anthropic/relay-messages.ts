@@ -14,7 +14,10 @@ import { jsonOf } from './read-json.ts';
 import { readMessage } from './read-message.ts';
 import { RelayedMessageStream } from './relayed-message-stream.ts';
 
-/** The Messages dialect at an upstream that speaks it, over the pool of its `/messages`. */
+/**
+ * Creates the rail that relays requests of the Messages dialect to an upstream that speaks it, over the upstream's pool for
+ * `/messages`.
+ */
 export function createMessagesRail(pool: UpstreamPool): MessagesRail {
   const sent = (call: MessagesCall, path?: string) => {
     const { body, breakpoints, headers, model, paymentMethod } = call;

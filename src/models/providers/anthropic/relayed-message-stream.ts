@@ -13,7 +13,7 @@ import { StreamedUsage } from './streamed-usage.ts';
 /** Valid kinds of an event. The kind is written into a line of its own. */
 const KIND = /^[a-z_]{1,64}$/;
 
-/** Its model is a member of the message within it. */
+/** Depth for `renameModel` that selects the model within the member `message` of an event. */
 const WITHIN_ONE = -1;
 
 /**
@@ -88,7 +88,7 @@ export class RelayedMessageStream implements ChatStream {
         this.stop();
         break;
       }
-      // Events before the beginning are dropped, so that another source can still be asked.
+      // Events before the first content are dropped, because another source may still be asked then.
       if (!this.#hasBegun) continue;
       if (fate === 'comment') relayed.push(event);
       else relayed.push(Buffer.from(`event: ${fate.kind}\n`), this.#named(event, fate.kind));

@@ -20,7 +20,7 @@ export class StreamedUsage {
   #model: unknown;
   #stopReason: unknown;
 
-  /** The message begins, by this model. */
+  /** Notes the model that the begin of the message names. */
   beganBy(model: unknown): void {
     this.#model = model;
   }
@@ -35,7 +35,7 @@ export class StreamedUsage {
     this.#answerChars += chars;
   }
 
-  /** Counts are running totals: what comes later stands for what came before. */
+  /** Reads the counts of an event. Counts are running totals, so later counts replace earlier counts. */
   count(usage: unknown): void {
     if (!isObject(usage)) return;
     for (const name of COUNTS) {
@@ -45,13 +45,15 @@ export class StreamedUsage {
     if (isObject(cache_creation)) this.#counts = { ...this.#counts, cache_creation };
   }
 
-  /** The same at the end of the message, where the output is counted. */
+  /** Reads the counts of the event that ends the message. Only its output count is final. */
   countEnd(usage: unknown): void {
     this.count(usage);
     this.#isCounted ||= isObject(usage) && typeof usage.output_tokens === 'number';
   }
 
-  /** The output is counted at the end alone: until then it is taken for no less than its length. */
+  /**
+   * Returns the usage so far. Before the end of the message, the output counts as at least the estimated tokens of the text.
+   */
   metered(): Reported {
     const answerChars = this.#answerChars;
     const note = () => messageNote(this.#model, this.#stopReason);

@@ -5,7 +5,7 @@ import { writeArguments } from './translate-answer.ts';
 
 type OpenCall = {
   readonly index: number;
-  /** Its arguments as they came with its beginning; nothing when they come by and by, as they mostly do. */
+  /** Arguments that came with the begin of the call. Usually empty, because arguments follow in deltas. */
   readonly input: string;
   hasArguments: boolean;
 };
@@ -18,7 +18,9 @@ export class ToolCallDeltas {
   readonly #open = new Map<unknown, OpenCall>();
   #calls = 0;
 
-  /** Undefined: it is no call, or one more than is followed. */
+  /**
+   * Returns the delta that begins a call. Undefined when the block is no call, or when the answer exceeds the limit of calls.
+   */
   start(block: unknown, use: Json): Json | undefined {
     const id = textMember(use, 'id');
     const name = textMember(use, 'name');
@@ -38,7 +40,10 @@ export class ToolCallDeltas {
     return { index: call.index, function: { arguments: text } };
   }
 
-  /** A tool without parameters is called without a delta; OpenAI's readers parse what they were given. */
+  /**
+   * Returns a delta with the arguments of a call that got none in deltas, such as a tool without parameters: OpenAI's clients
+   * parse the arguments. Undefined for any other block.
+   */
   stop(block: unknown): Json | undefined {
     const call = this.#open.get(block);
     this.#open.delete(block);

@@ -25,7 +25,7 @@ type Translated = {
   readonly answerChars: number;
 };
 
-/** Puts a message into the shape of an OpenAI completion. Undefined: it is no message, or not a whole one. */
+/** Translates a message to an OpenAI completion. Undefined when the value is no message or not a whole one. */
 export function translateAnswer(message: unknown, createdSec: number): Translated | undefined {
   if (!isObject(message) || !Array.isArray(message.content)) return undefined;
   const said = readContent(message.content);
@@ -74,7 +74,7 @@ function readContent(blocks: readonly unknown[]) {
   return { text, toolCalls, answerChars: answerChars + text.length };
 }
 
-/** The text of a tool's arguments; undefined where they are nested too deeply to be written. */
+/** Returns the JSON text of a tool's arguments. Undefined when they are nested too deeply to be written. */
 export function writeArguments(input: unknown): string | undefined {
   try {
     return writeDigits(input ?? {});

@@ -17,7 +17,10 @@ export type ImageBlock = CacheMark & {
 /** Block of a user's message or of a tool's result. */
 export type ContentBlock = TextBlock | ImageBlock | DocumentBlock;
 
-/** The text of a message that may hold nothing else. Blank texts are left out: the dialect refuses them. */
+/**
+ * Translates the content of a message that may hold only text. Blank texts are left out, because the dialect refuses them.
+ * Throws UnfitRequest for other parts.
+ */
 export function translateText(content: unknown, at: string): TextBlock[] {
   return translateParts(content, at, (part, place) => {
     const text = part.type === 'refusal' ? part.refusal : part.text;
@@ -28,7 +31,7 @@ export function translateText(content: unknown, at: string): TextBlock[] {
   });
 }
 
-/** The text, the images and the files of a message. */
+/** Translates the texts, images and files of a message. Throws UnfitRequest for other parts. */
 export function translateContent(content: unknown, at: string): ContentBlock[] {
   return translateParts<ContentBlock>(content, at, (part, place) => {
     if (part.type === 'text') return textBlock(part.text, place);

@@ -91,7 +91,10 @@ function idsOf(calls: Calls): CallIds {
   return calls.ids;
 }
 
-/** The dialect refuses white space at the end of an assistant's message that the model continues. */
+/**
+ * Removes the white space at the end of the last assistant message, which the dialect refuses when the model continues that
+ * message.
+ */
 function trimEnd(turn: { role: AnthropicTurn['role']; content: Block[] } | undefined): void {
   const last = turn?.role === 'assistant' ? turn.content.at(-1) : undefined;
   if (last?.type !== 'text') return;
@@ -122,7 +125,7 @@ function toolUse(call: unknown, at: string, calls: Calls): ToolUseBlock {
   return { type: 'tool_use', id: idsOf(calls).call(id), name, input: calls.read.object(text) };
 }
 
-/** A result is kept in the cache as a whole, so that the mark of a part of it becomes its own. */
+/** Translates a tool result. The dialect caches a result as a whole, so a mark of one part becomes the mark of the result. */
 function toolResult(message: Json, at: string, calls: Calls): ToolResultBlock {
   const { tool_call_id: id } = message;
   if (typeof id !== 'string') return unfit(`${at}.tool_call_id must be a string.`);

@@ -66,13 +66,13 @@ export function translateRequest(
 
 const FORMATS: ReadonlySet<unknown> = new Set(['text', 'json_schema', 'json_object']);
 
-/** The dialect has no format for an object without a schema: this sentence asks the model for one. */
+/** Instruction for `json_object`: the dialect has no format for an object without a schema, so this sentence requests it. */
 const IN_WORDS: TextBlock = {
   type: 'text',
   text: 'Answer with one valid JSON object, and write nothing before or after it.',
 };
 
-/** Members of a chat request that this dialect cannot express, beside those that no other dialect can. */
+/** Members of a chat request that the Messages dialect cannot express, and members that no other dialect can express. */
 const UNKNOWN: readonly UnservedFeature[] = [
   { field: 'n', asked: (n) => isSet(n) && n !== 1, why: 'this model gives one answer a request' },
   ...UNSERVED,
@@ -106,7 +106,7 @@ function optionalNumber(request: Json, field: string): number | undefined {
   return typeof value === 'number' ? value : unfit(`${field} must be a number.`);
 }
 
-/** The dialect refuses sequences of white space alone: without them an answer is longer, and not refused. */
+/** Returns the stop sequences without blank ones, which the dialect refuses. Without them an answer may be longer. */
 function stopSequences(stop: unknown): readonly string[] {
   if (!isSet(stop)) return [];
   const list = Array.isArray(stop) ? (stop as unknown[]) : [stop];

@@ -53,12 +53,14 @@ export class StreamTranslator {
     return this.#state === 'open' ? write(this.#translate(event)) : '';
   }
 
-  /** The connection has ended. A stream that has reported its stop reason was whole, with or without a last event. */
+  /**
+   * Ends the stream when the connection has ended. A stream that reported its stop reason is whole, even without a last event.
+   */
   end(): string {
     return this.#state === 'open' ? write(this.#stop()) : '';
   }
 
-  /** The events that a piece of the stream completes; none once it is over. */
+  /** Returns the events that a piece of the stream completes, and none after the stream's end. */
   push(piece: Buffer): Buffer[] {
     if (this.#state !== 'open') return [];
     try {
@@ -85,7 +87,7 @@ export class StreamTranslator {
         if (this.#head === undefined) return this.#fail('it did not begin with a message');
         return this.#continue(event);
       default:
-        // A ping, or a kind that is yet to come: the dialect asks its readers to pass over those.
+        // Pings, and events of future kinds: the dialect requires readers to ignore events that they do not know.
         return undefined;
     }
   }

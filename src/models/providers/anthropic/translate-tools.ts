@@ -22,7 +22,7 @@ export type ToolFields = { readonly tools?: readonly Tool[]; readonly tool_choic
 /** Schema for a tool without parameters: the dialect demands one of every tool. */
 const NO_PARAMETERS: Json = { type: 'object', properties: {} };
 
-/** The tools of a request, and how the model may use them; without tools neither is said. */
+/** Translates the tools of a request and the choice among them. Returns no members when the request has no tools. */
 export function translateTools(request: Json): ToolFields {
   const tools = translateDefinitions(request.tools);
   const choice = translateChoice(request.tool_choice);

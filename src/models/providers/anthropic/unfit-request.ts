@@ -4,7 +4,7 @@ import type { Outcome } from '../outcome.ts';
 export class UnfitRequest extends Error {
   override readonly name = 'UnfitRequest';
 
-  /** The path of that field: `messages.0.role`. */
+  /** Path of the field that the message names: `messages.0.role`. */
   get param(): string {
     const [field = ''] = this.message.split(' ');
     return field.replace(/\[(\d+)\]/g, '.$1');
@@ -16,7 +16,7 @@ export function unfit(what: string): never {
   throw new UnfitRequest(what);
 }
 
-/** The outcome of a request for which `error` was thrown. Throws it again where it is no UnfitRequest. */
+/** Returns the outcome of a request whose translation threw `error`. Rethrows an error other than UnfitRequest. */
 export function unfitOutcome(error: unknown): Outcome<never> {
   if (!(error instanceof UnfitRequest)) throw error;
   return { kind: 'unfit', detail: error.message, param: error.param };

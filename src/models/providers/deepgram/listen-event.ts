@@ -1,7 +1,7 @@
 import { parseObject } from '../../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 
-/** Event of an upstream that speaks Deepgram's live protocol, about the sound sent to it. */
+/** Event of Deepgram's live protocol about the sound that was sent to the upstream. */
 export type ListenEvent =
   | {
       readonly kind: 'results';

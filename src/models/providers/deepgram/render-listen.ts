@@ -16,7 +16,7 @@ type Call = Pick<TranscriptionCall, 'file' | 'granularities' | 'listen' | 'model
 /** Words that are rendered in some milliseconds. */
 const WORDS_PER_TURN = 2_000;
 
-/** Writes a transcript as its call asks for it: in a format of the OpenAI dialect, or as an answer of Deepgram's protocol. */
+/** Writes a transcript in the requested format: a format of the OpenAI dialect, or an answer of Deepgram's protocol. */
 export function renderFor(
   whole: WholeTranscript,
   format: PlainFormat | 'listen',
@@ -147,7 +147,7 @@ async function utterancesOf(words: readonly ListenWord[], splitMs: number): Prom
 const gapMs = (words: readonly ListenWord[], at: number): number =>
   1_000 * ((words[at]?.start ?? 0) - (words[at - 1]?.end ?? 0));
 
-/** Its name where it was looked for, as the upstream of the transcript spells it. */
+/** Returns the detected language, as the upstream spells it. Undefined when the caller did not request its detection. */
 const languageOf = ({ language }: WholeTranscript, { options }: ListenWishes) =>
   options.some(([name, value]) => name === 'detect_language' && value !== 'false')
     ? language

@@ -17,7 +17,7 @@ const upTo = (chars: number): CallIdForm => ({
 const DASHED = /^[a-zA-Z0-9_-]+$/;
 const NINE = /^[a-zA-Z0-9]{9}$/;
 
-/** The forms of chat vendors, by the names that the catalogue has for them. */
+/** Forms of call ids that chat vendors require, by the names that catalogue files use. */
 export const CALL_ID_FORMS = {
   /** Any text, once in a conversation. */
   unique: { fits: (id) => id !== '', made },

@@ -18,7 +18,7 @@ export function objectSchema(schema: Json): Json {
 const MAPS = ['properties', '$defs', 'definitions'] as const;
 const LISTS = ['anyOf', 'oneOf', 'allOf'] as const;
 
-/** Parts of the schemas of one request that may still be read: an attacker sends many, or large ones. */
+/** Number of schema parts that may still be read in one request, as a bound on many or large schemas of an attacker. */
 export type SchemaRoom = { left: number };
 
 export const schemaRoom = (): SchemaRoom => ({ left: LIMITS.strictSchema.parts });

@@ -1,6 +1,6 @@
 import { copyDigits, writeDigits } from '../../../kernel/json/digits.ts';
 import { wellFormed } from '../../../kernel/json/well-formed.ts';
 
-/** The JSON of a request that was made of `given`, with the digits that its numbers came with. */
+/** Writes the JSON of a request that was made from `given`. Numbers keep the digits that they had in `given`. */
 export const writeSentJson = (given: object, sent: object): string =>
   wellFormed(writeDigits(copyDigits(given, sent)));

@@ -1,4 +1,7 @@
-/** Gives an agent a slot: what it answers gives it back, once. Undefined: it has as many as it may. */
+/**
+ * Takes a slot for an agent, and returns a function that frees it; further calls of that function do nothing. Undefined when
+ * all slots of the agent are taken.
+ */
 export type TakeAgentSlot = (agentId: number | undefined) => (() => void) | undefined;
 
 /** Counts the requests of each agent that a shared engine is working on. Calls without an agent count as one agent's. */

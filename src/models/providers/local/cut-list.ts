@@ -5,7 +5,7 @@ export type CutList = {
   /** Up to the first element. */
   readonly head: Buffer;
   readonly items: readonly Buffer[];
-  /** From behind the last one. */
+  /** Bytes behind the last element. */
   readonly tail: Buffer;
 };
 
@@ -14,9 +14,9 @@ const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 const OPENERS: ReadonlySet<number> = new Set([0x7b, 0x5b]);
 const CLOSERS: ReadonlySet<number> = new Set([0x7d, 0x5d]);
-/** The numbers of a vector, most of what there is, need no look at all. */
+/** Table of bytes that need no handling: 1 for the digits and signs of numbers, which are most of the bytes. */
 const PLAIN = plainBytes();
-/** Bytes between two looks at what else there is to do. */
+/** Bytes that are read before other work of the event loop gets a turn. */
 const STRIDE = 16 * 1024;
 
 function plainBytes(): Uint8Array {
@@ -39,7 +39,7 @@ export async function cutList(json: Buffer): Promise<CutList | undefined> {
   return cutter.cut();
 }
 
-/** The pieces as one text again. */
+/** Joins the pieces to one JSON text. */
 export function joinList({ head, items, tail }: CutList): Buffer {
   const pieces = items.flatMap((item, index) => (index === 0 ? [item] : [COMMA, item]));
   return Buffer.concat([head, ...pieces, tail]);

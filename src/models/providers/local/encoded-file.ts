@@ -43,8 +43,9 @@ async function* encode(
 }
 
 /**
- * As with WAV: players show no length where the head has none, so a short file waits for its length, and a longer one
- * begins at once and leaves it open. The other formats need no length in their head.
+ * Writes the length into the head of a short FLAC file, which waits for its end; a longer file is sent at once without a
+ * length. Players show no length when the head has none. Other formats need no length in their head, except WAV, which works
+ * the same way.
  */
 async function* flacFile(
   pieces: AsyncIterable<Uint8Array>,

@@ -12,9 +12,9 @@ type GuideParameters = {
 };
 
 /**
- * Reads what the guide has to do. Throws EngineInputRefused, with the member, for what it does not: the odds of words,
- * sound, tools that are no functions. What only leans on a model's choice of words (`temperature`, `seed`, penalties)
- * or on its speed (`prediction`) is kept by an answer that is always the same.
+ * Reads the parameters of the built-in responder. Throws EngineInputRefused, with the member, for features that it lacks: log
+ * probabilities, sound, tools that are no functions. Members that only influence a model's choice of words (`temperature`,
+ * `seed`, penalties) or its speed (`prediction`) have no effect on an answer that is always the same.
  */
 export function readGuideParameters(body: Json): GuideParameters {
   const unserved = findUnserved(body, UNSERVED);
@@ -61,7 +61,9 @@ function readTool(tool: unknown, index: number): GuideTool {
 
 type Choice = { readonly names?: readonly string[]; readonly isDemanded: boolean };
 
-/** Which tools may be called, all where none is named, and whether one must be. */
+/**
+ * Reads the choice of tools: the names of the tools that may be called (all when undefined), and whether a call is required.
+ */
 function readChoice(choice: unknown): Choice {
   if (choice === undefined || choice === null || choice === 'auto') return { isDemanded: false };
   if (choice === 'none') return { isDemanded: false, names: [] };

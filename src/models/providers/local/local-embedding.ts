@@ -15,7 +15,7 @@ import { encodeVector } from './vector-encoding.ts';
 
 const { embedTextChars, embedBatch } = LIMITS.engines;
 
-/** The built-in sentence encoder behind the interface of a remote upstream. */
+/** Creates the rail of the built-in sentence encoder. */
 export function createLocalEmbeddingRail(deps: {
   readonly engine: EmbeddingEngine;
 }): EmbeddingRail {
@@ -77,7 +77,10 @@ function textsOf(input: EmbeddingInput): readonly EmbeddedText[] {
     : (input as readonly EmbeddedText[]);
 }
 
-/** The encoder does not report its tokens: a text is estimated by its characters, and a list of tokens is counted. */
+/**
+ * Estimates the tokens of the texts, because the encoder does not report them. A text counts by its characters, a list of
+ * tokens by its length.
+ */
 const countTokens = (texts: readonly EmbeddedText[]): number =>
   texts.reduce(
     (sum, text) =>
@@ -86,7 +89,7 @@ const countTokens = (texts: readonly EmbeddedText[]): number =>
     0,
   );
 
-/** The first numbers of a vector, of length one again. One that has nothing but zeros there stays as it is. */
+/** Returns the first `dimensions` numbers of a vector, scaled to length one. A vector that has only zeros there stays zero. */
 function cut(vector: Float32Array, dimensions: number): Float32Array {
   if (dimensions >= vector.length) return vector;
   const first = vector.subarray(0, dimensions);

@@ -20,7 +20,7 @@ export type LocalGuideDeps = {
   readonly random: Random;
 };
 
-/** The built-in responder behind the interface of a remote upstream. */
+/** Creates the rail of the built-in responder. */
 export function createLocalGuideRail(deps: LocalGuideDeps): ChatRail {
   const { guide, callerFacts, clock, random } = deps;
 
@@ -92,7 +92,7 @@ function completed(
 ): ChatOutcome {
   const { inputTokens } = reply.usage;
   const { n } = call.body;
-  // The same question has the same answer, as often as it is asked for.
+  // The responder gives the same answer to the same request, so all `n` choices are equal.
   const answers = typeof n === 'number' ? n : 1;
   const outputTokens = reply.usage.outputTokens * answers;
   const choices = Array.from({ length: answers }, (_, index) => ({

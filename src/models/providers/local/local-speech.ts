@@ -14,7 +14,7 @@ import { wavFile } from './wav-file.ts';
 
 export type LocalSpeechDeps = { readonly engine: TtsEngine; readonly encoding: SoundEncoding };
 
-/** The built-in synthesiser behind the interface of a remote upstream. */
+/** Creates the rail of the built-in synthesiser. */
 export function createLocalSpeechRail(deps: LocalSpeechDeps): SpeechRail {
   let inFlight = 0;
   const takeSlot = createAgentSlots(LIMITS.engines.speechesPerAgent);

@@ -37,8 +37,8 @@ type Unserved = Exclude<Outcome<never>, { kind: 'completed' }>;
 const LANGUAGE = 'english';
 
 /**
- * The recognisers of this process behind the interface of a remote upstream. They hear English, and read every kind of
- * file whose duration is measured, except WAV with GSM or ADPCM inside.
+ * Creates the rail of the local recognisers. They recognise English, and read all files whose duration is measured, except WAV
+ * with GSM or ADPCM inside.
  */
 export function createLocalTranscriptionRail({
   engines,
@@ -60,7 +60,7 @@ export function createLocalTranscriptionRail({
       try {
         const segments = await hearAll(opened);
         if (signal.aborted) return { kind: 'aborted' };
-        // The decoded duration counts, not the one that the file states.
+        // The duration is that of the decoded sound, and not the duration that the file states.
         const durationMs = opened.heardMs;
         const heard = { segments, durationMs, language: LANGUAGE };
         const whole = await renderFor(heard, format, call);
@@ -116,7 +116,7 @@ async function openEar(
   }
 }
 
-/** The same transcriber, which gives its slot back when it has heard all, or is closed. */
+/** Returns the transcriber, extended to free its slot when the whole file was transcribed or the transcriber is closed. */
 function givingBack(ear: FileTranscriber, giveBack: () => void): FileTranscriber {
   return {
     async next() {
@@ -179,7 +179,7 @@ class HeardTranscript implements TranscriptStream {
     return deltaEvent(this.#segments.length === 1 ? speech.text : ` ${speech.text}`);
   }
 
-  /** A reader that leaves pays for what was listened to. */
+  /** Returns the seconds transcribed so far. A client that leaves pays for them. */
   metered() {
     return { seconds: this.#ear.heardMs / 1_000, tokens: null };
   }

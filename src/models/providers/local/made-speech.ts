@@ -60,7 +60,7 @@ export class MadeSpeech implements SpeechSound {
   #end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    // One that is given up in its middle still has an encoder to give back.
+    // A file that is abandoned in its middle still has to free its encoder.
     this.#file.return(undefined).catch(() => {});
     this.#onOver();
   }

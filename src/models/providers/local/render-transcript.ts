@@ -14,7 +14,7 @@ export type TranscriptSegment = {
 
 export type WholeTranscript = {
   readonly segments: readonly TranscriptSegment[];
-  /** All the words, where they are more than those of the segments behind each other. */
+  /** Text of the transcript, if it differs from the joined texts of the segments. */
   readonly text?: string | undefined;
   readonly durationMs: number;
   readonly language: string;
@@ -33,8 +33,8 @@ export const usageOf = ({ durationMs }: Pick<WholeTranscript, 'durationMs'>) => 
 });
 
 /**
- * Writes a transcript in the format that was asked for, with the times that were asked for where it has them. Hours of
- * speech are written in several turns.
+ * Writes a transcript in the requested format, with the requested times if the transcript has them. Long transcripts are
+ * written in several turns of the event loop.
  */
 export async function renderTranscript(
   whole: WholeTranscript,
@@ -58,7 +58,7 @@ export async function renderTranscript(
   }
 }
 
-/** They take a millisecond or ten. */
+/** Items that are written in one turn of the event loop, which take up to about ten milliseconds. */
 const ITEMS_PER_TURN = 250;
 
 async function written<T>(
@@ -87,7 +87,7 @@ const text = async (type: string, pieces: readonly Buffer[]): Promise<Rendered> 
   contentType: `${type}; charset=utf-8`,
 });
 
-/** As the vendor does: stretches unless only words are asked for, and words only where they are. */
+/** Writes `verbose_json` as OpenAI does: segments unless only words are requested, and words only on request. */
 async function verbose(
   whole: WholeTranscript,
   granularities: Granularities = ['segment'],
@@ -105,7 +105,7 @@ async function verbose(
   ];
 }
 
-/** A member that is a list. */
+/** Writes a member whose value is a list. */
 const listed = async <T>(
   name: string,
   items: readonly T[],
@@ -122,7 +122,10 @@ const verboseWord = ({ word, startMs, endMs }: TimedWord) => ({
   end: endMs / 1_000,
 });
 
-/** Every member that clients require. Likelihoods are 0 and tokens none: this kind of recogniser reports neither. */
+/**
+ * Returns a segment with all members that clients require. Probabilities are 0 and `tokens` is empty, because local recognisers
+ * report neither of the two.
+ */
 const verboseSegment = ({ startMs, endMs, text: said }: TranscriptSegment, id: number) => ({
   id,
   seek: WINDOW_FRAMES * Math.floor(startMs / WINDOW_MS),

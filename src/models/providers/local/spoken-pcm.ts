@@ -35,7 +35,7 @@ function* restOf(resampler: Resampler): Generator<Int16Array> {
   if (samples.length > 0) yield samples;
 }
 
-/** The same as little-endian bytes. */
+/** Converts spoken chunks to little-endian 16-bit bytes. */
 export async function* spokenPcm(chunks: AsyncIterable<SpeechChunk>): AsyncGenerator<Uint8Array> {
   for await (const samples of spokenSamples(chunks)) {
     const bytes = new Uint8Array(samples.length * 2);

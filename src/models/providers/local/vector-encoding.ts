@@ -9,7 +9,7 @@ export function encodeVector(values: ArrayLike<number>): string {
   return bytes.toString('base64');
 }
 
-/** The numbers in such a text, or nothing where it is none. */
+/** Decodes base64 of little-endian 32-bit floats. Undefined for any other text. */
 function decodeVector(text: string): number[] | undefined {
   const bytes = Buffer.from(text, 'base64');
   if (bytes.length === 0 || bytes.length % FLOAT_BYTES !== 0) return undefined;
@@ -18,13 +18,13 @@ function decodeVector(text: string): number[] | undefined {
   return values.every(Number.isFinite) ? values : undefined;
 }
 
-/** Returns the encoding of an answer's vector. Undefined: not a vector. */
+/** Returns the encoding of an answer's vector. Undefined when the value is no vector. */
 export function encodingOf(vector: unknown): VectorEncoding | undefined {
   if (typeof vector === 'string') return 'base64';
   return Array.isArray(vector) ? 'float' : undefined;
 }
 
-/** The same vector as it was asked for, or nothing where it is none. */
+/** Returns the vector in the requested encoding. Undefined when the value is no vector. */
 export function recodeVector(
   vector: unknown,
   wanted: VectorEncoding,

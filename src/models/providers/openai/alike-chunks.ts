@@ -6,7 +6,7 @@ const CONTENT = Buffer.from('"content":');
 const QUOTE = 0x22;
 /** A longer chunk is not remembered. */
 const MOST_BYTES = 4_096;
-/** Chunks that are remembered in vain before a stream is taken for one whose chunks differ. */
+/** Chunks in a row that may be remembered without a match; then the chunks of the stream are taken to differ. */
 const MOST_TRIES = 4;
 const NOTHING = Buffer.alloc(0);
 
@@ -19,7 +19,10 @@ export class AlikeChunks {
   #after = NOTHING;
   #tries = 0;
 
-  /** The text of an event that says nothing else. Undefined: it has to be parsed, and may be passed to `remember` then. */
+  /**
+   * Returns the text of an event that has nothing but text. Undefined when the event must be parsed; the parsed event may be
+   * passed to `remember`.
+   */
   textOf(event: Buffer): string | undefined {
     const start = this.#before.length;
     const end = event.length - this.#after.length;
@@ -31,7 +34,7 @@ export class AlikeChunks {
     return event.toString('latin1', start, end);
   }
 
-  /** Takes an event and what was parsed of it, for those that come behind it. */
+  /** Remembers the bytes around the text of a parsed event, to recognise later events. */
   remember(event: Buffer, chunk: Json): void {
     if (this.#tries >= MOST_TRIES || event.length > MOST_BYTES) return;
     const text = soleTextOf(chunk);
@@ -47,7 +50,10 @@ export class AlikeChunks {
   }
 }
 
-/** The text of a chunk that says nothing else: it has no error, usage, odds or end, and its delta nothing beside. */
+/**
+ * Returns the text of a chunk that has nothing else: no error, usage, log probabilities or end, and no other member in its
+ * delta. Undefined for any other chunk.
+ */
 function soleTextOf({ choices, error, usage }: Json): string | undefined {
   if (isObject(error) || isObject(usage) || !Array.isArray(choices)) return undefined;
   const [choice, ...others] = choices as unknown[];

@@ -7,5 +7,5 @@ export const ANSWER_KEYS = [
   'reasoning',
 ] as const;
 
-/** The same of a content that is a list of parts. */
+/** Members of a part that hold text of the model, when a content is a list of parts. */
 export const PART_KEYS = ['text', ...ANSWER_KEYS] as const;

@@ -20,7 +20,7 @@ export class AnswerReader {
     return this.#isOver;
   }
 
-  /** The next piece. Undefined: it has ended. Throws StreamBroken. */
+  /** Returns the next piece; undefined at the end. Throws StreamBroken when the connection breaks. */
   async read(): Promise<Buffer | undefined> {
     let piece: Uint8Array | undefined;
     try {

@@ -48,7 +48,7 @@ export class RelayedChat implements ChatStream {
     while (!this.#events.isOver) {
       const events = await this.#events.read();
       if (events === undefined) {
-        // Some upstreams end without a terminator; one that has reported its usage is complete.
+        // Some upstreams end without a terminator. A stream that has reported its usage is complete.
         if (this.#tap.usage === null) throw new StreamBroken('it ended before its end');
         return undefined;
       }

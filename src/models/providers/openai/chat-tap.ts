@@ -14,14 +14,14 @@ import { dataOf } from './data-lines.ts';
 import { readUsage } from './read-completion.ts';
 import { readNote } from './read-note.ts';
 
-/** Treatment of an event: relayed to the client, kept from it, or the end of the stream. */
+/** Treatment of an event: relayed to the client, withheld from the client, or the end of the stream. */
 export type Fate = 'relayed' | 'kept' | 'done';
 
 const USAGE = Buffer.from('"usage"');
 /** Key of the text in a part, for content that is a list of parts. */
 const PART_TEXT = Buffer.from('"text"');
 const KEYS = [...ANSWER_KEYS.map((key) => Buffer.from(`"${key}"`)), PART_TEXT];
-/** The events that end an answer have no more: those of a slow reader are not held for its trace. */
+/** Bytes of an event up to which it is held for the trace. The last events of an answer are shorter. */
 const MOST_NOTED_BYTES = 16_384;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -32,18 +32,21 @@ const CLOSE_LIST = 0x5d;
 const COLON = 0x3a;
 
 /**
- * Looks at the events of a chat stream as they pass, without parsing them: only the one that carries the usage is read.
- * Counts what the model wrote, for a stream that breaks off before it has said what it used.
+ * Reads passing events of a chat stream. Parses only the event with the usage, and counts the model's text for a stream that
+ * breaks before its usage.
  */
 export class ChatTap {
   readonly #wantsUsage: boolean;
   #usage: TokenUsage | null = null;
   #answerBytes = 0;
-  /** The latest two short events: the one that ends the answer, and one of usage behind it. */
+  /**
+   * The latest short event, and in `#before` the short event before it: the end of the answer, and usage that may follow the
+   * end.
+   */
   #latest: Buffer | undefined;
   #before: Buffer | undefined;
 
-  /** `wantsUsage`: the caller asked for the event that carries nothing but usage. */
+  /** `wantsUsage`: the caller requested the event that carries only usage. */
   constructor(wantsUsage: boolean) {
     this.#wantsUsage = wantsUsage;
   }
@@ -63,7 +66,7 @@ export class ChatTap {
     return readNote(...ends.map(parseData).filter(isObject));
   }
 
-  /** A promise only where the event is long. */
+  /** Reads an event and returns its treatment: at once for a short event, as a promise for a long event. */
   look(event: Buffer): Fate | Promise<Fate> {
     if (isLongJson(event)) return this.#lookInTurns(event);
     if (isTerminator(event)) return 'done';
@@ -82,7 +85,7 @@ export class ChatTap {
     return carriesUsage(event) ? this.#readUsage(await readData(event)) : 'relayed';
   }
 
-  /** An event about usage alone is kept where it was not asked for. */
+  /** Reads the usage of an event. An event with usage alone is withheld from a client that did not request it. */
   #readUsage(chunk: unknown): Fate {
     if (!isObject(chunk)) return 'relayed';
     this.#usage = readUsage(chunk.usage) ?? this.#usage;
@@ -114,8 +117,8 @@ function afterSpace(event: Buffer, from: number): number {
 }
 
 /**
- * The length of all that stands under the keys: of strings, of objects, and of the texts in lists of parts, however deep
- * these are. What stands in a value that is counted is not counted again.
+ * Returns the bytes of all values under the keys: of strings, of objects, and of texts in lists of parts at any depth. Text
+ * inside a counted value is not counted again.
  */
 function textBytes(event: Buffer): number {
   const places = KEYS.map((key) => (key === PART_TEXT ? -1 : event.indexOf(key)));
@@ -142,7 +145,7 @@ function textBytes(event: Buffer): number {
   }
 }
 
-/** Which of the places comes first; -1 where each is -1. */
+/** Returns the index of the smallest place that is not -1; -1 when all places are -1. */
 function earliest(places: readonly number[]): number {
   let which = -1;
   for (let index = 0; index < places.length; index++) {
@@ -188,22 +191,22 @@ const TERMINATOR = /^data: ?\[DONE\]\s*$/m;
 export const isTerminator = (event: Buffer): boolean =>
   event.length < 64 && TERMINATOR.test(event.toString('latin1'));
 
-/** The JSON of an event's data lines, or nothing where it has none. */
+/** Parses the JSON of an event's data lines. Undefined when the event has no data or invalid JSON. */
 export function parseData(event: Buffer): unknown {
   const data = dataOf(event);
   return data === undefined ? undefined : tryParseJson(data, LIMITS.upstreamJson);
 }
 
 /**
- * The same, or a promise of it where the event is long: those that call this await it. A short event is read at once, since
- * a stream has one for each token, and none of them needs a promise.
+ * Parses the data of an event, and returns a promise only for a long event: callers await the result. Short events are parsed
+ * at once, because a stream has one for each token.
  */
 export const readData = (event: Buffer): unknown =>
   isLongJson(event) ? readLongData(event) : parseData(event);
 
 /**
- * An event of many parts is read in several turns of the event loop; what is done with it has a turn of its own, too. A
- * long text alone is read in a millisecond.
+ * Parses a long event in several turns of the event loop, unless its parts are few: a long text alone takes about a
+ * millisecond.
  */
 async function readLongData(event: Buffer): Promise<unknown> {
   const data = dataOf(event);

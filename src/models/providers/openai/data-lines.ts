@@ -8,11 +8,10 @@ const NAME = Buffer.from('event:');
 const KEEP_ALIVE = Buffer.from(':\n\n');
 
 /**
- * Reduces a server-sent event of an upstream to its data, on one line. Comments, event names and ids are dropped: a
- * comment could state a price, which only this server does, and the dialects that are relayed put everything else into
- * the data. It is JSON, in which a space between two of its lines means what a line feed does. An event of comments alone
- * becomes an empty comment; one without either is dropped (undefined). An event that is one data line, behind its name or
- * without one, passes without a copy: nearly all are.
+ * Reduces a server-sent event to its data, on one line. Drops comments, which could state a price that only this server may
+ * state, and names and ids: the relayed dialects have everything in the data. Lines of data are joined with a space, which in
+ * JSON means the same as a line feed. An event of comments alone becomes an empty comment. Undefined for an event without data
+ * and comments. An event with one data line passes without a copy, as nearly all do.
  */
 export function dataLines(event: Buffer): Buffer | undefined {
   if (isOneDataLine(event)) return event;
@@ -66,7 +65,10 @@ function joinedLines(event: Buffer): Buffer | undefined {
   return joined.subarray(0, length + 2);
 }
 
-/** The lines of an event behind its name, where that is its first line and no line ends with a carriage return. */
+/**
+ * Returns the lines of an event behind its name. Undefined when the first line is no name or a line ends with a carriage
+ * return.
+ */
 function behindName(event: Buffer): Buffer | undefined {
   if (!beginsWith(event, NAME) || event.includes(CR)) return undefined;
   return event.subarray(event.indexOf(LF) + 1);

@@ -49,7 +49,10 @@ export class EventReader {
     return events.flatMap((event) => dataLines(event) ?? []);
   }
 
-  /** Only a stream that has read half of what it may asks for the next turn: one that waits between its events seldom does. */
+  /**
+   * Counts events, and resets the count in the next turn of the event loop. The turn is requested only from half of the limit
+   * on, so a stream that pauses between events seldom needs one.
+   */
   #count(events: number): void {
     this.#readInTurn += events;
     if (this.#resetsSoon || this.#readInTurn < MOST / 2) return;
@@ -69,7 +72,7 @@ export class EventReader {
     }
   }
 
-  /** The last event has come. */
+  /** Notes that the last event has come. */
   finish(): void {
     this.#answer.finish();
   }

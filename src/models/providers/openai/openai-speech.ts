@@ -10,8 +10,8 @@ import { bearer } from './openai.ts';
 import { RelayedSpeech } from './relayed-speech.ts';
 
 /**
- * Speech of an upstream that speaks the OpenAI dialect, over its own bounded pool of connections: one that sends long
- * files must not keep questions waiting. Redirects are never followed: they would carry the credential elsewhere.
+ * Creates the speech rail of an upstream in the OpenAI dialect. It has its own bounded pool of connections, so that long files
+ * do not delay chats. Redirects are not followed, because they would send the credential elsewhere.
  */
 export function createOpenAiSpeechRail(deps: {
   readonly upstream: Upstream;
@@ -40,7 +40,8 @@ export function createOpenAiSpeechRail(deps: {
 }
 
 function writeBody({ body, model, wantsUsage }: SpeechCall): string {
-  // Every model sends a file, and few send events: those that a caller wants are made of the file.
+  // Every model sends a file and few send events, so events for the caller are made from the file. `stream_format` is sent only
+  // to request usage.
   const { stream_format: _, ...asked } = body;
   return JSON.stringify({ ...asked, model, ...(wantsUsage ? { stream_format: 'sse' } : {}) });
 }

@@ -26,7 +26,10 @@ import { readTranscriptUsage } from './transcript-usage.ts';
 
 type Streaming = { readonly stream: TranscriptStream };
 
-/** An upstream that takes transcriptions in the OpenAI dialect: a form, with its own name of the model in it. */
+/**
+ * Creates the transcription rail of an upstream in the OpenAI dialect. The request is a form with the upstream's name of the
+ * model.
+ */
 export function createOpenAiTranscriptionRail(deps: {
   readonly upstream: Upstream;
   readonly clock: Clock;
@@ -58,7 +61,7 @@ export function createOpenAiTranscriptionRail(deps: {
   };
 }
 
-/** These take a list of languages where the models before them took one. */
+/** Models that take a list of languages. Older models take one language. */
 const SEVERAL_LANGUAGES: ReadonlySet<string> = new Set(['gpt-transcribe']);
 
 const inPlural = ([name, value]: TranscriptionCall['fields'][number]): [string, string] => [
@@ -66,7 +69,7 @@ const inPlural = ([name, value]: TranscriptionCall['fields'][number]): [string, 
   value,
 ];
 
-/** Models that tell the times of words and stretches. The others answer the text alone. */
+/** Models that report the times of words and segments. Other models return only the text. */
 const TIMED = /whisper|parakeet/;
 
 /** Form fields for a request in Deepgram's protocol, whose answer this server writes from the upstream's. */
@@ -103,7 +106,10 @@ async function listenOutcome(
   return { kind: 'completed', status, ...rendered, usage: readTranscriptUsage(transcript) };
 }
 
-/** Some upstreams, or some of their models, answer whole whatever was asked for. */
+/**
+ * Returns the stream of an answer. An answer that came whole, as from some upstreams and models, becomes a stream of two
+ * events.
+ */
 async function streamOf(answer: OpenedAnswer): Promise<Outcome<Streaming>> {
   const { status } = answer;
   if (contentTypeOf(answer).startsWith('text/event-stream')) {

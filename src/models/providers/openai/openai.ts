@@ -55,8 +55,8 @@ export function createOpenAiRail(deps: {
 }
 
 /**
- * A request with ids of calls that the upstream takes, and with its token limit under the upstream's name for it; that one stays as it
- * is with a key of the caller's own.
+ * Returns a function that rewrites a request for the upstream: its form of call ids, and its name of the token limit. With the
+ * caller's own key the token limit is left as it is.
  */
 const spellingOf =
   ({ callIds, capMember }: Upstream) =>
@@ -72,7 +72,7 @@ const spellingOf =
 export const wantsUsage = ({ body: { stream_options: options } }: ChatCall): boolean =>
   isObject(options) && options.include_usage === true;
 
-/** Usage is always asked for: it is what is charged. */
+/** Returns the body of a streamed request. It always requests usage, because the charge is based on it. */
 const streamedBody = (body: ChatCall['body'], model: string) => ({
   ...body,
   model,

@@ -32,7 +32,7 @@ export function readUsage(usage: unknown): TokenUsage | null {
   };
 }
 
-/** Reads a 2xx body with its usage. Undefined: not a completion. */
+/** Reads a 2xx body and its usage. Undefined when the body is no completion. */
 export async function readCompletion(
   body: Buffer,
 ): Promise<(Reported & { readonly json: Json }) | undefined> {
@@ -55,7 +55,7 @@ function answerLength(choices: readonly unknown[]): number {
   return chars;
 }
 
-/** The length of a string, of an object as JSON, and of the texts in a list of parts, as `ChatTap` counts them in a stream. */
+/** Returns the length of a string, of an object as JSON, or of the texts in a list of parts, by the same rules as `ChatTap`. */
 function writtenLength(value: unknown): number {
   if (typeof value === 'string') return value.length;
   if (Array.isArray(value)) return partsLength(value);

@@ -10,8 +10,8 @@ import { renameModel } from './rename-model.ts';
 type Read = { readonly body: Buffer; readonly promptTokens: number | null };
 
 /**
- * Reads the list in a 2xx answer: its bytes as they came where its vectors are written as they were asked for, else
- * rewritten. Undefined: it is no list, or not one vector an input.
+ * Reads the list of vectors in a 2xx answer. Returns the bytes unchanged if its vectors have the requested encoding, else
+ * rewritten. Undefined when the body is no list, or has not one vector for each input.
  */
 export async function readEmbeddings(
   body: Buffer,

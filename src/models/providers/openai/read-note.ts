@@ -4,7 +4,7 @@ import type { AnswerNote } from '../chat-rail.ts';
 /** Choices whose reasons are noted. */
 const MOST_CHOICES = 16;
 
-/** Reads the model and the finish reasons of a completion, or of chunks of one: the later stands for the earlier. */
+/** Reads the model and the finish reasons of a completion or of its chunks. Later chunks win. */
 export function readNote(...parts: readonly Json[]): AnswerNote {
   let model: string | undefined;
   const reasons = new Map<unknown, string>();

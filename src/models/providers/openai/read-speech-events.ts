@@ -6,7 +6,7 @@ import { StreamBroken } from './answer-reader.ts';
 import { readData } from './chat-tap.ts';
 import { EventReader } from './event-reader.ts';
 
-/** Decodes the sound from the events of an upstream, and reads the usage from the last one. */
+/** Decodes the sound in an upstream's events, and reads the usage of the last event. */
 export class SpeechEventReader {
   readonly #events: EventReader;
   #usage: SpeechTokens | null = null;
@@ -23,7 +23,10 @@ export class SpeechEventReader {
     return this.#events.isOver;
   }
 
-  /** The sound in the complete events so far. Throws StreamBroken where one reports a failure, or none is the last. */
+  /**
+   * Returns the sound of the next complete events. Throws StreamBroken when an event reports a failure, or the stream ends
+   * without a last event.
+   */
   async read(): Promise<Buffer> {
     const events = await this.#events.read();
     if (events === undefined) throw new StreamBroken('it ended before its end');

@@ -3,8 +3,8 @@ import { isObject, type Json } from '../../../kernel/json.ts';
 import type { TranscriptSegment, WholeTranscript } from '../local/render-transcript.ts';
 
 /**
- * The transcript of a `json` or `verbose_json` answer, with the times that it tells. Where it tells none the words are
- * taken to fill the whole file.
+ * Reads the transcript of a `json` or `verbose_json` answer with its times. Without times, the words are taken to fill the
+ * whole file.
  */
 export function readWhole(transcript: Json, durationMs: number): WholeTranscript {
   const text = typeof transcript.text === 'string' ? transcript.text.trim() : '';

@@ -4,10 +4,10 @@ const QUOTE = 0x22;
 const KEY = Buffer.from('model');
 
 /**
- * Sets the member `model` of a JSON object to the name that the catalogue has for it: upstreams answer with names of
- * their own, and a client that stores the name must be able to request it again. All other bytes stay the same. Text
- * before the object, such as `data: `, is skipped; an object without the member, or with no string in it, is returned
- * unchanged. `depth` is how many objects enclose the first byte, where the bytes are the end of an object.
+ * Replaces the member `model` of a JSON object by the catalogue's name: upstreams answer with names of their own, and a client
+ * must be able to request a stored name again. All other bytes, and text before the object such as `data: `, stay unchanged, as
+ * does an object without a string under `model`. `depth` is the number of objects that enclose the first byte, for bytes from
+ * the middle of an object.
  */
 export function renameModel(json: Buffer, name: string | undefined, depth = 0): Buffer {
   if (name === undefined) return json;

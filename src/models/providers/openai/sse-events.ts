@@ -19,7 +19,7 @@ export class SseEvents {
   /** Content of the current line up to now: nothing, a carriage return alone, or more. */
   #line: 'empty' | 'return' | 'text' = 'empty';
 
-  /** The events that are whole now, each with its blank line. Throws EventTooLarge. */
+  /** Returns the events that the chunk completes, each with its blank line. Throws EventTooLarge. */
   push(chunk: Buffer): Buffer[] {
     const events: Buffer[] = [];
     let start = 0;
@@ -69,7 +69,7 @@ export class SseEvents {
       throw new EventTooLarge(`an event is larger than ${LIMITS.sseEventBytes} bytes`);
     }
     this.#line = this.#lineWith(line, 0, line.length);
-    // Chunks of a byte each would cost more than what they hold.
+    // Many tiny chunks are joined: a buffer for each byte would cost more memory than the text.
     if (this.#rest.length >= 64) this.#rest = [Buffer.concat(this.#rest, this.#restBytes)];
   }
 }

@@ -71,7 +71,10 @@ export class RelayedTranscript implements TranscriptStream {
   }
 }
 
-/** A transcript that came whole though a stream was asked for: one delta, and all of it. */
+/**
+ * Returns the stream of a transcript that came whole although a stream was requested: one delta, and the last event with the
+ * whole text.
+ */
 export function streamOfTranscript(
   { text, usage }: Json,
   metered: TranscriptionUsage,

@@ -3,9 +3,7 @@ import { LIMITS } from '../../../kernel/limits.ts';
 import { tokenCount } from '../token-count.ts';
 import type { TranscriptionUsage } from '../transcription-rail.ts';
 
-/**
- * The usage that a transcript in JSON reports. Of two durations `usage.seconds` wins over `duration`: upstreams bill it.
- */
+/** Returns the usage that a transcript in JSON reports. `usage.seconds` wins over `duration`, because upstreams bill it. */
 export function readTranscriptUsage({ duration, usage }: Json): TranscriptionUsage {
   const used = isObject(usage) ? usage : {};
   return { seconds: seconds(used.seconds) ?? seconds(duration), tokens: tokensOf(used) };

@@ -4,7 +4,7 @@ import type { ChatCompletion, ChatStream } from '../chat-rail.ts';
 /** Words with the space behind them. */
 const WORDS = /\S+\s*|\s+/g;
 
-/** An answer that is there whole, as the stream that its caller asked for: a word an event. */
+/** Returns a whole answer as the stream that the caller requested, with one word per event. */
 export function streamOfWhole(answer: ChatCompletion, request: Json): ChatStream {
   const events = eventsOf(JSON.parse(Buffer.from(answer.body).toString('utf8')) as Json, request);
   let given = 0;

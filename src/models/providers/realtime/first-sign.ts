@@ -4,9 +4,9 @@ import { type Failed, failed } from '../outcome.ts';
 import type { LiveUpstream } from './upstream-socket.ts';
 
 /**
- * Waits for the first sign of life of an upstream that has taken the upgrade: what is wrong with it, or nothing. One that
- * goes or refuses before it has said anything else has failed. So has one that says nothing in `ms`, where its protocol
- * greets; where it does not, that is all there is to be seen.
+ * Waits up to `ms` for the first message of an upstream that accepted the upgrade, and returns its failure, if any. It has
+ * failed when it closes or sends an error first, or when it stays silent although its protocol begins with a greeting. Silence
+ * is no failure in a protocol without a greeting.
  */
 export async function awaitFirstSign(
   upstream: LiveUpstream,
@@ -28,7 +28,7 @@ function problemOf(first: Awaited<ReturnType<LiveUpstream['first']>>): Failed | 
   return isError(first.bytes) ? failed('broken', 'refused at once') : undefined;
 }
 
-/** `error` in one protocol, `Error` in the other. */
+/** Returns true for an error message. Its type is `error` in one protocol and `Error` in the other. */
 function isError(frame: Buffer): boolean {
   const { type } = parseObject(frame);
   return type === 'error' || type === 'Error';

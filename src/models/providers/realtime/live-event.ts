@@ -18,7 +18,7 @@ const TYPES: readonly LiveEvent['type'][] = [
 ];
 /** With its quotes: base64 contains none, so that a search skips it at the speed of memory. */
 const NEEDLES = TYPES.map((type) => Buffer.from(`"${type}"`));
-/** A larger count is no more credible than this one, and can be priced. */
+/** Bound of the seconds that an upstream may report. A larger count is not credible, and this one can still be priced. */
 const MOST_SECONDS = 1_000_000;
 
 /** Reads a frame that describes the session or its usage. All others are not parsed. */
@@ -43,6 +43,8 @@ const SPOKEN = 'session.output_audio.delta';
 /** The bytes of an audio frame around its base64. */
 const AROUND_SOUND = `{"type":"${SPOKEN}","delta":""}`.length;
 
-/** About how many bytes of audio a frame brings; 0 for other frames, and those whose type does not come first. */
+/**
+ * Returns the approximate bytes of audio in a frame; 0 for other frames and for frames whose type is not their first member.
+ */
 export const spokenBytes = (type: string | undefined, frame: Buffer): number =>
   type === SPOKEN ? (Math.max(0, frame.length - AROUND_SOUND) * 3) / 4 : 0;

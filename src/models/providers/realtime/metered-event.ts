@@ -2,7 +2,7 @@ import { parseObject } from '../../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { tokenCount } from '../token-count.ts';
 
-/** Tokens of one turn, or of one transcript, as its upstream counted them. The cached ones are part of the others. */
+/** Tokens of one turn or one transcript, as its upstream counted them. Cached tokens are contained in the other counts. */
 export type RealtimeTokens = {
   readonly textIn: number;
   readonly audioIn: number;
@@ -20,7 +20,7 @@ export type MeteredEvent =
       readonly id: string | null;
       /** The upstream reports that the turn failed: it may report no usage. */
       readonly isFailed: boolean;
-      /** Its caller or its client interrupted it. */
+      /** True when the caller or the client interrupted the turn. */
       readonly isCancelled: boolean;
       readonly tokens: RealtimeTokens | null;
     }
@@ -65,7 +65,10 @@ export function readMeteredEvent(
 /** The last type that was read, and the frame's bytes up to its end. Most frames begin like the frame before. */
 let last = { lead: LEAD, type: '' };
 
-/** The type of an event that is written without blanks and with its type first; undefined of any other. */
+/**
+ * Returns the type of an event that is written without blanks and with its type first. Undefined for any other event; an empty
+ * text for a type that is too long.
+ */
 export function leadingType(frame: Buffer): string | undefined {
   const { lead, type } = last;
   if (lead !== LEAD && frame.length > lead.length && lead.compare(frame, 0, lead.length) === 0) {
@@ -128,7 +131,7 @@ function readTokens(usage: Json, output: 'audio' | 'text'): RealtimeTokens | nul
 
   const { cached_tokens_details: cachedParts } = objectOf(usage.input_token_details);
   const cached = Math.min(input, heard('cached_tokens'));
-  // Cached tokens that are not marked as audio count as text as far as possible: that saves the buyer less.
+  // Cached tokens that are not marked as audio count as text first: cached text has the smaller discount.
   const cachedSound = Math.min(audioIn, cached, partsOf(cachedParts)('audio_tokens'));
   const cachedText = Math.min(textIn, cached - cachedSound);
 

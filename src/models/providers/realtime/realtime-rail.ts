@@ -38,7 +38,7 @@ export type ListenCall = RealtimeCall & {
   readonly options: readonly (readonly [name: string, value: string])[];
 };
 
-/** The way to live sessions of one kind at one upstream. Never rejects for what an upstream does. */
+/** A way to live sessions of one kind at one upstream. Failures of the upstream are outcomes and not rejections. */
 export interface LiveRail<Call extends RealtimeCall> {
   connect(call: Call, signal: StopSignal): Promise<Outcome<{ readonly socket: UpstreamSocket }>>;
 }

@@ -21,7 +21,10 @@ export type SocketOpenerDeps = {
 
 type Connected = Outcome<{ readonly socket: UpstreamSocket }>;
 
-/** Opens WebSockets to one upstream that shows signs of life. Never rejects for what the upstream does. */
+/**
+ * Opens WebSockets to one upstream and waits for its first sign of life. Failures of the upstream are outcomes and not
+ * rejections.
+ */
 export interface SocketOpener extends AsyncDisposable {
   open(
     target: {

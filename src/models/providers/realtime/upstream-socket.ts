@@ -33,9 +33,9 @@ export type UpstreamDeps = {
 };
 
 /**
- * An open WebSocket to an upstream, kept paused until it has a listener or its first message is asked for. One that neither
- * says nor answers anything for two pings in a row is taken for gone. One that is over its budget, or whose agent is over the
- * one of all its upstreams, is not read until it has some again.
+ * An open WebSocket to an upstream. It stays paused until it has a listener or its first message is requested. It is terminated
+ * when it sends nothing within `LIMITS.relayPingMs` after a ping. While it exceeds its own message budget, or its agent the
+ * budget of all the agent's upstreams, it is not read.
  */
 export class LiveUpstream implements UpstreamSocket, MessageSource {
   readonly #ws: WebSocket;
@@ -46,7 +46,8 @@ export class LiveUpstream implements UpstreamSocket, MessageSource {
   readonly owner: number;
   #listener: UpstreamListener | undefined;
   /**
-   * Frames that came before a listener was set. The socket is paused at the first one, so only those of the same read follow.
+   * Frames that came before a listener was set. The socket is paused at the first frame, so only further frames of the same
+   * read follow.
    */
   #early: Early[] | undefined = [];
   #firstCame: (first: First) => void = () => {};
@@ -94,7 +95,7 @@ export class LiveUpstream implements UpstreamSocket, MessageSource {
     return this.#ws.bufferedAmount;
   }
 
-  /** Waits for the first message, which is kept for the listener. To be asked for once, and before there is one. */
+  /** Waits for the first message, which is kept for the listener. May be called once, and only before `listen`. */
   first(): Promise<First> {
     return new Promise((resolve) => {
       this.#firstCame = resolve;
@@ -146,7 +147,7 @@ export class LiveUpstream implements UpstreamSocket, MessageSource {
     this.#tellEnd();
   }
 
-  /** The listener gets nothing from here on. */
+  /** Closes the socket. The listener gets no further messages. */
   close(): void {
     this.#listener = undefined;
     this.#early = undefined;
@@ -203,7 +204,7 @@ export class LiveUpstream implements UpstreamSocket, MessageSource {
     if (!this.#shared.spend(bytes, nowMs, nowMs) || !isWithin) this.#tire();
   }
 
-  /** Rests until both budgets have something left. One that is being closed has nothing more to say. */
+  /** Pauses reading until both budgets have room again. A socket that is closing is terminated instead. */
   #tire(): void {
     if (this.#rest !== undefined || this.#closed !== undefined) return;
     if (this.#listener === undefined && this.#early === undefined) {
@@ -231,7 +232,7 @@ export class LiveUpstream implements UpstreamSocket, MessageSource {
     this.#ws.terminate();
   }
 
-  /** Answers the last ping of those that come in one turn. */
+  /** Answers only the last ping of each turn of the event loop. */
   #pinged(data: Buffer): void {
     this.#heard = true;
     this.#spend(LIMITS.socketPingBytes);

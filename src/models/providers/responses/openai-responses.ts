@@ -16,7 +16,7 @@ import { responseNote } from './response-note.ts';
 import { readResponseUsage } from './response-usage.ts';
 import type { ResponsesCall, ResponsesRail, WholeResponse } from './responses-rail.ts';
 
-/** An upstream that speaks the dialect of Responses itself: its answers are relayed, under ids of this server. */
+/** Creates the rail of an upstream with the Responses API. Its answers are relayed under ids of this server. */
 export function createResponsesRail(deps: {
   readonly upstream: Upstream;
   readonly clock: Clock;
@@ -63,7 +63,7 @@ async function wholeOf(
   return { kind: 'completed', status, response, ...reported };
 }
 
-/** The length of all that the model wrote, by the texts of its items. */
+/** Returns the number of characters that the model wrote, by the texts of the output items. */
 function lengthOf(output: readonly unknown[]): number {
   let chars = 0;
   for (const item of output) {

@@ -45,7 +45,7 @@ export function readPlainDelta(event: Buffer): PlainDelta | undefined {
   return isPlain ? { type, sequence, chars: end - start } : undefined;
 }
 
-/** The whole number of at most nine digits that stands there, before a comma or the end of the object. */
+/** Reads a whole number of up to nine digits before a comma or the end of the object. Undefined for any other text. */
 function digitsAt(event: Buffer, start: number): number | undefined {
   let value = 0;
   for (let at = start; at < start + 10; at++) {

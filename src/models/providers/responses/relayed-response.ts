@@ -20,7 +20,7 @@ const LAST: ReadonlySet<unknown> = new Set([
 /** The type of an event, which its own line names as well: nothing in it may end that line. */
 const TYPE = /^[\w.-]{1,64}$/;
 
-/** Events that announce a response and have no content of it. */
+/** Types of events that announce a response and carry no content. */
 const HEADS: ReadonlySet<unknown> = new Set([
   'response.created',
   'response.queued',
@@ -28,8 +28,8 @@ const HEADS: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Relays the events of an upstream that speaks the Responses dialect, byte for byte except for the response in those that carry
- * one. Holds back the last event, and keeps the ended output items.
+ * Relays the events of an upstream with the Responses API, unchanged except for events that carry the whole response. Holds
+ * back the last event, and keeps the finished output items.
  */
 export class RelayedResponse implements ResponseEvents {
   readonly #events: EventReader;
@@ -95,7 +95,7 @@ export class RelayedResponse implements ResponseEvents {
     this.#events.stop();
   }
 
-  /** The bytes that go on: of each event its name, and its data. */
+  /** Returns the bytes to relay: the name and the data of each event. */
   async #sift(events: readonly Buffer[]): Promise<Buffer[]> {
     const relayed: Buffer[] = [];
     for (const event of events) {
@@ -157,7 +157,7 @@ export class RelayedResponse implements ResponseEvents {
 
 const COLON = 0x3a;
 
-/** The error of an event, which has it as a member or as members of its own. */
+/** Returns the error of an event. It is the member `error`, or the event itself. */
 const errorIn = ({ code, error, message, param }: Json): Json =>
   isObject(error) ? error : { code, message, param };
 

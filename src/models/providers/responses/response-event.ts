@@ -1,7 +1,7 @@
 import type { Json } from '../../../kernel/json.ts';
 import { joinPieces } from '../../../kernel/long-work.ts';
 
-/** One server-sent event of the dialect of Responses: its type is its name, too. */
+/** Writes one server-sent event of the Responses dialect. Its name is its type. */
 export const writeEvent = (event: Json & { readonly type: string }): string =>
   `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 
@@ -13,7 +13,7 @@ const LAST_EVENTS: Readonly<Record<string, string>> = {
 
 const END = Buffer.from('}\n\n');
 
-/** The last event of a stream, by the status and the JSON of its response, with further members where there are any. */
+/** Writes the last event of a stream, by the status and the JSON of its response. `more` has further members. */
 export async function lastEvent(
   { status, written }: { readonly status: unknown; readonly written: Buffer },
   sequenceNumber: number,

@@ -1,7 +1,7 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
 import type { AnswerNote } from '../chat-rail.ts';
 
-/** Which model made a response, and how it ended: `completed`, or why it is incomplete. */
+/** Returns the model of a response, and how it ended: `completed`, or the reason why it is incomplete. */
 export function responseNote({ incomplete_details: details, model, status }: Json): AnswerNote {
   const why = isObject(details) && typeof details.reason === 'string' ? details.reason : status;
   return {

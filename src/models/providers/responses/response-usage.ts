@@ -19,7 +19,7 @@ export function readResponseUsage(usage: unknown): TokenUsage | null {
   };
 }
 
-/** The `usage` of a response. Of what was thought and not said, the tokens are among those of the output. */
+/** Returns the `usage` of a response. Tokens of hidden thoughts are part of the output tokens. */
 export const responseUsage = (
   { cachedTokens, cacheWriteTokens: kept, inputTokens, outputTokens }: TokenUsage,
   reasoningTokens = 0,

@@ -4,7 +4,7 @@ import type { Reported } from '../chat-rail.ts';
 import type { Outcome } from '../outcome.ts';
 import type { PaymentMethod } from '../payment-method.ts';
 
-/** One request in the dialect of Responses, to be bought from one upstream that speaks it. */
+/** One request in the Responses dialect, to one upstream that speaks it. */
 export type ResponsesCall = {
   /** Request body, with the upstream's own name of the model, and `stream`. */
   readonly body: Json;
@@ -23,12 +23,12 @@ export type WholeResponse = Reported & {
 /** A response that is still coming. */
 export interface ResponseEvents {
   /**
-   * Whole events, but the last one of the response. Undefined: it has ended. Throws StreamBroken where it ends before it has
-   * said that it does. For one reader.
+   * Returns the next whole events, except the last event of the response; undefined at the end. Throws StreamBroken when the
+   * upstream ends the stream without a last event. For one reader.
    */
   next(): Promise<Uint8Array | undefined>;
   metered(): Reported;
-  /** The response as far as it has come: whole behind the last event. `echo` has further members of it. */
+  /** Returns the response so far, which is whole behind the last event. `echo` holds further members of it. */
   response(): Json;
   /** As that of a whole response. */
   readonly echo?: string | undefined;
@@ -38,7 +38,7 @@ export interface ResponseEvents {
   stop(): void;
 }
 
-/** Never rejects for what an upstream does. Stops buying as soon as `signal` fires. */
+/** A way to responses at one upstream. Failures of the upstream are outcomes and not rejections; `signal` ends the request. */
 export interface ResponsesRail {
   respond(call: ResponsesCall, signal: StopSignal): Promise<Outcome<WholeResponse>>;
   /** Completed is one of which something has come beside its head. */

@@ -10,8 +10,8 @@ import { openTurns, type TurnProtocol } from './upstream-turns.ts';
 const SURE = 0.4;
 
 /**
- * The protocol of https://www.assemblyai.com/docs/streaming/message-sequence, for one session. A turn that is formatted comes a
- * second time, which says nothing new.
+ * Creates the protocol of https://www.assemblyai.com/docs/streaming/message-sequence, for one session. A formatted turn comes a
+ * second time with the same words, and is ignored.
  */
 function createProtocol(isEager: boolean): TurnProtocol {
   /** The last turn that is over. */
@@ -57,7 +57,7 @@ function queryOf({ leastSilenceMs, model, mostSilenceMs }: TurnCall): [string, s
   ];
 }
 
-/** All words of a turn, those among them that may still change. `transcript` has only the others. */
+/** Returns all words of a turn, also words that may still change. `transcript` has only the final words. */
 function textOf({ transcript, words }: Json): string {
   if (!Array.isArray(words) || words.length === 0) {
     return typeof transcript === 'string' ? transcript : '';

@@ -14,7 +14,7 @@ export type TurnListener = {
   closed(why: string): void;
 };
 
-/** An upstream that hears 16-bit mono sound at 16 kHz and finds the ends of turns in it. */
+/** A session at an upstream that takes 16-bit mono sound at 16 kHz and detects the ends of turns. */
 export interface TurnSocket {
   /** Bytes that the upstream was sent and has not taken. */
   readonly unsentBytes: number;
@@ -37,7 +37,7 @@ export type TurnCall = RealtimeCall & {
   readonly isEager: boolean;
 };
 
-/** The way to recognisers that find the ends of turns at one upstream. Never rejects for what an upstream does. */
+/** A way to sessions with detection of turns at one upstream. Failures of the upstream are outcomes and not rejections. */
 export interface TurnRail {
   /** Unit that the upstream bills: seconds of sound sent to it, or seconds of its open session. */
   readonly bills: 'sound' | 'session';

@@ -6,7 +6,10 @@ import type { UpstreamSocket } from '../realtime/realtime-rail.ts';
 import { SoundFrames } from './sound-frames.ts';
 import type { TurnEvent, TurnListener, TurnSocket } from './turn-rail.ts';
 
-/** Within the 50 to 1,000 ms that one upstream takes, and near the 80 ms that the other one advises. */
+/**
+ * Milliseconds of sound in a frame: within the 50 to 1,000 ms that AssemblyAI accepts, and close to the 80 ms that Deepgram
+ * advises.
+ */
 const FRAME_MS = 100;
 const FRAME_BYTES = (HEARING_HZ * 2 * FRAME_MS) / 1_000;
 
@@ -14,11 +17,11 @@ const FRAME_BYTES = (HEARING_HZ * 2 * FRAME_MS) / 1_000;
 export type TurnProtocol = {
   readonly endTurn: string;
   readonly endSession: string;
-  /** Reads a message. Undefined: it says nothing of a turn. A text: why the session is over. */
+  /** Reads a message. Undefined when the message has no news of a turn; a text when the session is over, with the reason. */
   readonly read: (message: Json) => TurnEvent | string | undefined;
 };
 
-/** A session at an upstream that finds the ends of turns, in the messages of its protocol. */
+/** Opens a session at an upstream that detects the ends of turns, over the messages of its protocol. */
 export function openTurns(upstream: UpstreamSocket, protocol: TurnProtocol): TurnSocket {
   const frames = new SoundFrames(FRAME_BYTES, (frame) => upstream.send(frame, true));
   let listener: TurnListener | undefined;

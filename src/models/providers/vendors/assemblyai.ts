@@ -5,7 +5,7 @@ import { objectOf, requireText, spacedWords, textOrNone } from './read-answer.ts
 import { type VendorApi, type VendorDoor, VendorFailed, VendorGaveUp } from './vendor-api.ts';
 import { jsonRequest } from './write-request.ts';
 
-/** AssemblyAI: https://www.assemblyai.com/docs/api-reference/transcripts. It is asked until the transcript is done. */
+/** AssemblyAI: https://www.assemblyai.com/docs/api-reference/transcripts. The server polls until the transcript is ready. */
 export const assemblyaiApi = {
   name: 'assemblyai',
   credential: (key) => ({ authorization: key }),

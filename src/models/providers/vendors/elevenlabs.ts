@@ -41,7 +41,7 @@ export const elevenlabsApi = {
   },
 } satisfies VendorApi;
 
-/** The words with the gap before each. The vendor lists gaps as items, since some languages have none. */
+/** Returns the words with the gap before each word. The vendor lists gaps as items, since some languages have none. */
 function gappedWords(list: unknown): Promise<HeardWord[]> {
   let gap = '';
   return wordsOf(list, (item) => {

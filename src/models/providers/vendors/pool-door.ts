@@ -31,8 +31,8 @@ type Order = {
 };
 
 /**
- * Carries out one order of several requests over a pool, within the time of one. Never rejects for what the vendor does:
- * what its requests did not bring is the outcome.
+ * Carries out one order, which takes several requests, over a pool and within the time limit of one request. Failures of the
+ * vendor are outcomes and not rejections.
  */
 export async function orderOver<T extends object>(
   deps: {
@@ -57,7 +57,10 @@ export async function orderOver<T extends object>(
   }
 }
 
-/** A file that the vendor gave up counts as refused. As a failure, one caller's files would switch the vendor off for all. */
+/**
+ * Returns the refusal of a file that the vendor gave up on. As a failure, files of one caller would disable the vendor for all
+ * callers.
+ */
 const refusalOf = ({ message }: VendorGaveUp): Declined => ({
   kind: 'declined',
   status: 422,

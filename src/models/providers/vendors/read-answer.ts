@@ -10,7 +10,10 @@ import {
   VendorSaidTooMuch,
 } from './vendor-api.ts';
 
-/** The object that an answer is. */
+/**
+ * Parses the body of an answer as an object. Throws VendorFailed when it is no object, and VendorSaidTooMuch when it exceeds
+ * the bounds.
+ */
 export async function objectOf({ body }: Pick<VendorAnswer, 'body'>): Promise<Json> {
   let value: unknown;
   try {
@@ -25,20 +28,23 @@ export async function objectOf({ body }: Pick<VendorAnswer, 'body'>): Promise<Js
   return value;
 }
 
-/** The text of a transcript. */
+/** Returns the text of a transcript. Throws VendorFailed when it is missing. */
 export function requireText(text: unknown): string {
   if (typeof text !== 'string') throw new VendorFailed('answered without a transcript');
   return text;
 }
 
-/** A text that may be missing. */
+/** Returns the value if it is text, else undefined. */
 export const textOrNone = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : undefined;
 
-/** They take some milliseconds. */
+/** Words that are read in one turn of the event loop, which takes some milliseconds. */
 const WORDS_PER_TURN = 5_000;
 
-/** The words of a list, as `read` finds them. What is none is left out. Of many, some are read in each turn. */
+/**
+ * Returns the words of a list, read by `read`. Items without a word are left out. A long list is read in several turns of the
+ * event loop.
+ */
 export async function wordsOf(
   list: unknown,
   read: (item: Json) => HeardWord | undefined,
@@ -60,7 +66,7 @@ export async function wordsOf(
 export const spacedWords = (list: unknown, name: 'word' | 'text', unitMs: number) =>
   wordsOf(list, (item) => timedWord(item, textOrNone(item[name])?.trim(), unitMs, ' '));
 
-/** A word, where its times are told. */
+/** Returns a word with its times. Undefined when the vendor reported no times. */
 export function timedWord(
   { start, end }: Json,
   word: unknown,

@@ -2,7 +2,7 @@ import { LIMITS } from '../../../kernel/limits.ts';
 import type { VendorApi, VendorFormat } from './vendor-api.ts';
 import { jsonRequest } from './write-request.ts';
 
-/** A voice of each model that lacks the usual one. */
+/** Default voices of the models that lack the usual default. */
 const VOICES: Readonly<Record<string, string>> = { mistv2: 'cove', coda: 'lyra' };
 
 /** The names that all its models take; the newer ones do for newer models alone. */
@@ -29,6 +29,6 @@ export const rimeApi = {
   },
 } satisfies VendorApi;
 
-/** Both parameters grow with the duration of a word, so that they are the inverse of the speed. */
+/** Returns the speed as the parameter of the model. Both parameters lengthen words, so they are the inverse of the speed. */
 const speedOf = (model: string, speed: number) =>
   model === 'mistv2' ? { speedAlpha: 1 / speed } : { timeScaleFactor: 1 / speed };

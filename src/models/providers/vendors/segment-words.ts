@@ -2,14 +2,16 @@ import { turnForLongWork } from '../../../kernel/long-work.ts';
 import type { TranscriptSegment } from '../local/render-transcript.ts';
 import type { HeardWord } from './vendor-api.ts';
 
-/** Longest time that a line of subtitles is shown, and the silence that ends one. */
+/** Milliseconds for which a line of subtitles is shown at most, and milliseconds of silence that end a line. */
 const MOST_MS = 7_000;
 const SILENCE_MS = 1_000;
-/** They take some milliseconds. */
+/** Words that are split in one turn of the event loop, which takes some milliseconds. */
 const WORDS_PER_TURN = 5_000;
 const SENTENCE_END = /[.!?。！？…]["'”’)\]]*$/;
 
-/** Words in stretches: to the end of a sentence, to a silence, or as long as a line can be shown. */
+/**
+ * Splits words into segments. A segment ends with a sentence, before a silence of `SILENCE_MS`, or before it exceeds `MOST_MS`.
+ */
 export async function segmentWords(words: readonly HeardWord[]): Promise<TranscriptSegment[]> {
   const segments: TranscriptSegment[] = [];
   let line: HeardWord[] = [];

@@ -1,10 +1,13 @@
 import { ConfigError } from '../../../config/config-error.ts';
 
-/** The variable that moves a vendor elsewhere: to another region, or to a peer in a test. */
+/** Returns the name of the variable that sets another address of a vendor: another region, or a peer in a test. */
 export const baseUrlVariable = (vendor: string): string =>
   `VENDOR_${vendor.toUpperCase()}_BASE_URL`;
 
-/** Reads the address that a vendor was moved to. Throws ConfigError for an invalid one. */
+/**
+ * Reads the address that a variable sets for a vendor. Undefined when the variable is unset. Throws ConfigError for an invalid
+ * address.
+ */
 export function movedBaseUrl(
   vendor: string,
   secret: (name: string) => string | undefined,

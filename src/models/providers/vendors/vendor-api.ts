@@ -32,8 +32,8 @@ export interface VendorDoor {
   /** Waits between two questions. Throws when the time of the order is up. */
   pause(ms: number): Promise<void>;
   /**
-   * Sends what ends a job that is given up, so that its vendor works on it no longer. Its answer is not asked, and it is sent
-   * also when the time is up or the client has left. Never rejects.
+   * Cancels an abandoned job, so that the vendor stops working on it. Also sends when the time is up or the client has left,
+   * and ignores the answer. Never rejects.
    */
   abandon(request: VendorRequest): Promise<void>;
   readonly random: Random;
@@ -62,7 +62,7 @@ export type SpokenText = {
   readonly text: string;
   /** The vendor's own name of the model. */
   readonly model: string;
-  /** The vendor's own name of the voice. Undefined: one that every account has. */
+  /** Vendor's own name of the voice. Undefined: a voice that every account has. */
   readonly voice?: string | undefined;
   readonly language?: string | undefined;
   /** Twice as fast is 2. */
@@ -71,7 +71,7 @@ export type SpokenText = {
 };
 
 export type SpeechApi = {
-  /** The longest text in code points, where there is one. */
+  /** Upper bound of a text in code points. Absent: the vendor has no bound. */
   readonly mostChars?: number;
   /** Speeds of speech that the vendor accepts. */
   readonly speeds: { readonly min: number; readonly max: number };
@@ -100,7 +100,7 @@ export type HeardWord = TimedWord & { readonly gap: string };
 export type Transcript = {
   readonly text: string;
   readonly language: string | undefined;
-  /** Empty where the vendor told none. */
+  /** Words with their times. Empty when the vendor reported none. */
   readonly words: readonly HeardWord[];
   /** Vendor's answer as it came. */
   readonly json: Json;
@@ -109,7 +109,7 @@ export type Transcript = {
 };
 
 export type HearingApi = {
-  /** It takes the parameters of Deepgram's protocol. */
+  /** True when the vendor takes the parameters of Deepgram's protocol. */
   readonly speaksListen?: boolean;
   /** Throws VendorFailed where the answer is no transcript, and what `VendorDoor` throws. */
   readonly hear: (door: VendorDoor, heard: HeardSound) => Promise<Transcript>;

@@ -15,11 +15,13 @@ const APIS: Readonly<Partial<Record<Dialect, VendorApi>>> = {
   'assemblyai-batch': assemblyaiApi,
 };
 
-/** The same upstream by requests: an address of sockets, such as Deepgram's in the catalogue, answers them, too. */
+/**
+ * Returns the upstream with an http address. Addresses of sockets, such as Deepgram's in the catalogue, also answer requests.
+ */
 export const overHttp = (upstream: Upstream): Upstream => ({
   ...upstream,
   baseUrl: upstream.baseUrl.replace(/^ws/, 'http'),
 });
 
-/** The vendor whose own protocol a dialect is. Undefined: there is none that is spoken here. */
+/** Returns the vendor whose own protocol the dialect is. Undefined for dialects that several vendors speak. */
 export const vendorApiOf = (dialect: Dialect): VendorApi | undefined => APIS[dialect];

@@ -119,7 +119,7 @@ async function speechOf(
   }
   const own = new RelayedSpeech(answer, false);
   if (isOwn(format)) {
-    // Vendors give samples names of several kinds, and clients know this one.
+    // Vendors name the type of samples in several ways, so samples get the type that clients know.
     const contentType = await own.begin(format === 'pcm' ? '' : said, format);
     return { kind: 'completed', status, contentType, sound: own };
   }

@@ -28,8 +28,8 @@ type VendorHearingDeps = {
 };
 
 /**
- * Transcripts of a vendor with a protocol of its own, in the formats of this interface. What is billed is the duration of
- * the file: of what vendors report of their own work nothing is taken.
+ * Creates the transcription rail of a vendor with its own protocol, in the formats of this API. The duration of the file is
+ * billed; usage that the vendor reports is ignored.
  */
 export function createVendorTranscriptionRail(
   deps: VendorHearingDeps,
@@ -65,7 +65,7 @@ export function createVendorTranscriptionRail(
       const rendered = isOwn ? relayListen(results, call) : renderFor(whole, format, call);
       return { ...head, ...(await rendered), usage: NOTHING_TOLD };
     },
-    /** The vendor's answer is whole, so that there is one event with all of it. */
+    /** Streams the transcript as one event, because the vendor's answer comes whole. */
     async stream(call, signal) {
       const outcome = await hear(call, signal);
       if (outcome.kind !== 'completed') return outcome;

@@ -3,7 +3,7 @@ import { joinPieces } from '../../../kernel/long-work.ts';
 import { writeForm } from '../openai/form-body.ts';
 import type { SoundFile, VendorDoor, VendorRequest } from './vendor-api.ts';
 
-/** A request with a JSON body. */
+/** Builds a request with a JSON body. */
 export const jsonRequest = (path: string, body: Json): VendorRequest => ({
   method: 'POST',
   path,
@@ -11,7 +11,7 @@ export const jsonRequest = (path: string, body: Json): VendorRequest => ({
   body: JSON.stringify(body),
 });
 
-/** A request with a form of fields and a file. Fields without a value are left out. */
+/** Builds a request with a form of fields and a file. Fields without a value are left out. */
 export async function formRequest(
   path: string,
   { random }: Pick<VendorDoor, 'random'>,

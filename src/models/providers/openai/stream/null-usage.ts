@@ -8,8 +8,8 @@ const COMMA = 0x2c;
 const LF = 0x0a;
 
 /**
- * An event of a chat stream without the member `usage` of its object where that is null. Upstreams write the member into
- * every event once they are asked for usage, and a client that did not ask gets none from OpenAI. Other bytes stay.
+ * Removes the member `usage` from an event of a chat stream when it is null. Upstreams write the member into every event when
+ * usage is requested, and OpenAI sends it to no client that did not request usage. Other bytes stay unchanged.
  */
 export function withoutNullUsage(event: Buffer): Buffer {
   const key = event.lastIndexOf(USAGE);
@@ -42,7 +42,7 @@ const joined = (event: Buffer, from: number, to: number): Buffer =>
 const isBlank = (byte: number | undefined): boolean =>
   byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
 
-/** The place of the last byte before `at` that is no blank. */
+/** Returns the index of the last byte before `at` that is no white space. */
 function lastSign(event: Buffer, at: number): number {
   let place = at - 1;
   while (place >= 0 && isBlank(event[place])) place--;
