@@ -3,7 +3,7 @@ import type { VoiceDeps } from '../voice/live/voice-deps.ts';
 type Admitted = {
   drain(): void;
   socketClosed(): void;
-  /** Absent where `socketClosed` does all of it. */
+  /** Absent when `socketClosed` ends everything. */
   abandon?(): void;
 };
 

@@ -14,7 +14,7 @@ import { CallbackMalformed, type MediaCodec, type MediaEvent } from '../phone/ca
 
 const PATH = '/v1/telephony/:carrier/media';
 
-/** Messages of a stream whose call is being opened: what the far side says meanwhile is heard afterwards. */
+/** Number of messages kept for a stream whose call is being opened. They are handled once the call is open. */
 const MOST_WAITING = 100;
 
 type Deps = {
@@ -25,8 +25,8 @@ type Deps = {
 };
 
 /**
- * The media streams of carriers. Without the signature of its carrier an upgrade is a 403. A carrier names the call in its
- * first message, `start`: a socket on which it does not come within `LIMITS.phone.mediaStartMs` is closed.
+ * Creates the socket for media streams of carriers. An upgrade without its carrier's signature gets a 403. The carrier's first
+ * message, `start`, names the call: a socket without `start` within `LIMITS.phone.mediaStartMs` is closed.
  */
 export function createCarrierMediaSocket(
   hooks: CarrierHooks,
@@ -56,7 +56,7 @@ type MediaDeps = {
   readonly codec: MediaCodec;
   readonly clock: Clock;
   readonly log: Log;
-  /** The handlers that wait for `start`; a handler keeps itself in it. */
+  /** The handlers that wait for `start`. Each handler adds and removes itself. */
   readonly unstarted: Set<MediaHandler>;
 };
 
@@ -69,7 +69,7 @@ class MediaHandler implements SocketHandler {
   #deadline: TimerHandle | undefined;
   #connection: SocketConnection | undefined;
   #call: LiveCall | undefined;
-  /** Copies of what came before the call was open; undefined: it is open, or is not to be. */
+  /** Copies of the messages that arrived before the call was open. Undefined once the call is open or will not be opened. */
   #waiting: MediaEvent[] | undefined = [];
   #hasStarted = false;
   #isMalformed = false;
@@ -113,7 +113,10 @@ class MediaHandler implements SocketHandler {
     this.#call?.detached(connection);
   }
 
-  /** Closes the stream on a message that its carrier would not send. Undefined: this is one, or came behind one. */
+  /**
+   * Returns the media event in a carrier's message. On a malformed message, closes the stream and returns undefined, as for
+   * every later message.
+   */
   #read(bytes: Uint8Array): MediaEvent | undefined {
     if (this.#isMalformed) return undefined;
     try {

@@ -2,7 +2,7 @@ import { tryParseJson } from '../kernel/json/parse-json.ts';
 import { isObject } from '../kernel/json.ts';
 import { LIMITS } from '../kernel/limits.ts';
 
-/** Parses a client's text message. Undefined: it is no JSON object, or too long. */
+/** Parses a client's text message. Returns undefined when the text is too long or is no JSON object. */
 export function parseClientMessage(
   text: string,
   mostChars: number = LIMITS.clientMessageChars,

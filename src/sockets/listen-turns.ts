@@ -40,8 +40,8 @@ const Query = z
 type Context = SocketContext<unknown, typeof Query>;
 
 /**
- * Live transcription in turns, for Deepgram's clients: the session of `/v1/listen`, told of in the messages of Flux. Frames of
- * an upstream with that protocol pass unchanged, both ways.
+ * Live transcription in turns, for Deepgram's clients: the session of `/v1/listen`, reported in Flux's messages. Frames of an
+ * upstream with that protocol pass unchanged in both directions.
  */
 export const createTurnsSocket = (deps: VoiceDeps, relays?: ListenRelays) =>
   socketRoute()({
@@ -90,7 +90,7 @@ function openTurns(
   });
 }
 
-/** Parameters that this server sets itself at an upstream, or keeps from it. */
+/** Query parameters that are not passed on to an upstream, or that this server sets there itself. */
 const NOT_PASSED_ON: ReadonlySet<string> = new Set([
   'model',
   'encoding',

@@ -111,7 +111,7 @@ function openListen(
   });
 }
 
-/** Parameters that this server sets itself at an upstream, or keeps from it. */
+/** Query parameters that are not passed on to an upstream, or that this server sets there itself. */
 const NOT_PASSED_ON: ReadonlySet<string> = new Set([
   'model',
   'encoding',
@@ -125,7 +125,7 @@ const NOT_PASSED_ON: ReadonlySet<string> = new Set([
   'callback_method',
 ]);
 
-/** The part of the query, as the client wrote it, that goes to the transcriber. */
+/** Returns the part of the client's query that goes to the transcriber, as the client wrote it. */
 const askedOf = (rawQuery: string): [name: string, value: string][] =>
   [...new URLSearchParams(rawQuery)].filter(([name]) => !NOT_PASSED_ON.has(name));
 

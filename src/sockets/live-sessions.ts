@@ -64,7 +64,7 @@ const START_LATE: EventProblem = {
   message: `No session.start came for ${LIMITS.liveStartMs / 1_000} s.`,
 };
 
-/** One socket: it waits for `session.start`, opens the session, and then belongs to that. */
+/** One socket: it waits for `session.start`, opens the session, and passes everything after that to the session. */
 class LiveHandler implements SocketHandler {
   readonly #deps: LiveDeps;
   readonly #opening: Omit<LiveOpening, 'event'>;
@@ -99,7 +99,7 @@ class LiveHandler implements SocketHandler {
 
   message(): void {}
 
-  /** The protocol is text only, and an event in a binary frame counts as text. */
+  /** Handles a client's frame. The protocol is text only, so an event in a binary frame counts as text. */
   frame(bytes: Uint8Array): void {
     if (this.#session !== undefined) {
       this.#session.frame(bytes);
@@ -170,7 +170,7 @@ class LiveHandler implements SocketHandler {
     this.#refuse({ code, message, param, eventId }, status, details);
   }
 
-  /** A session that cannot begin ends its socket. */
+  /** Sends the problem of a session that cannot begin, and closes the socket. */
   #refuse(problem: EventProblem, status: number, details: Fields = {}): void {
     const isOurs = status >= 500;
     const type = errorType(problem.code, isOurs ? 'server_error' : 'invalid_request_error');

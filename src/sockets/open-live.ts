@@ -112,13 +112,13 @@ async function openRelayed(
   return { session: admitSession(deps, connected.owner.sessionId, relay) };
 }
 
-/** The part of a plan whose upstreams bill the buyer. */
+/** Returns the part of a plan whose upstreams bill the buyer; undefined when no upstream does. */
 function paidByBuyer<R>(plan: RelayPlan<R>): RelayPlan<R> | undefined {
   const [first, ...rest] = plan.filter(({ offers }) => offers[0].ownKey !== undefined);
   return first === undefined ? undefined : [first, ...rest];
 }
 
-/** The format of the session's audio. The upstream refuses one that it does not know. */
+/** Returns the format of the session's audio. The upstream itself refuses a format that it does not support. */
 function formatOf({ audio }: Json) {
   const format = isObject(audio) ? audio.format : undefined;
   const type = isObject(format) ? format.type : undefined;

@@ -108,7 +108,10 @@ function relayKindOf(
 /** Models of Deepgram that tell turns, and nothing else. */
 const OF_TURNS = /^deepgram\/flux-/;
 
-/** An upstream has one socket for the models that tell turns and one for the others. */
+/**
+ * Throws when a model of Deepgram is served on the other socket: models that detect turns on `/v2/listen`, other models on
+ * `/v1/listen`.
+ */
 function requireItsSocket(
   catalogue: Pick<Catalogue, 'find' | 'findKeyed'>,
   { isOfTurns = false, model }: TranscriptionQuery,
@@ -171,13 +174,19 @@ async function openLocal(
   }
 }
 
-/** The recognisers of this process know English; a request for several languages includes it. */
+/**
+ * Throws for a language other than English, which the recognisers of this process do not support. A request for several
+ * languages is accepted, because they include English.
+ */
 function requireEnglish(model: string, language: string | undefined): void {
   if (language === undefined || /^(en(glish)?\b.*|multi|)$/i.test(language)) return;
   throw errors.gateway.invalidRequest(`"${model}" hears English only.`, 'language');
 }
 
-/** A client that relies on redaction must not get the words unredacted. */
+/**
+ * Throws when the client requests redaction, which does not exist here. A client that relies on it must not get the unredacted
+ * words.
+ */
 function requireDoable(asked: TranscriptionQuery['asked']): void {
   if (!asked.some(([name, value]) => name === 'redact' && value !== 'false')) return;
   throw errors.gateway.invalidRequest('Nothing is redacted here.', 'redact');

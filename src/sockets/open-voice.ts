@@ -25,7 +25,7 @@ type LocalOpening = VoiceOpening & {
   readonly capOf?: (model: Model, source: Source) => TurnCap;
 };
 
-/** Opens a voice session whose models are those of a plan, with the cost of its first turn held. Throws the refusal. */
+/** Opens a voice session with the models of a plan, and holds the cost of its first turn. Throws the refusal. */
 export async function openPlannedVoice(
   deps: VoiceDeps & { readonly cascades: Cascades },
   plan: CascadePlan,

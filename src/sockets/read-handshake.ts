@@ -12,13 +12,13 @@ export type Handshake = {
   /** Undefined: a transcription session names its model later, or not at all. */
   readonly modelId: string | undefined;
   readonly type: SessionType;
-  /** The first settings of a session on this server. Throws the refusal of those that only an upstream may serve. */
+  /** Returns the first settings of a session on this server. Throws the refusal of settings that only an upstream supports. */
   readonly config: () => SessionConfig;
 };
 
 /**
- * Reads the model of a realtime session, by its catalogue id where it has one, its type and its first settings. A
- * client secret fixes model and type. Throws the refusal of an upgrade that contradicts it.
+ * Reads a realtime session's model (by its catalogue id, when it has one), type and first settings. A client secret fixes model
+ * and type; throws the refusal of an upgrade that contradicts the secret.
  */
 export function readHandshake(
   catalogue: Pick<Catalogue, 'find' | 'findKeyed'>,

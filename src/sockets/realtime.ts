@@ -95,7 +95,10 @@ function refuseUnfit(error: unknown): never {
 const ONLY_HEARD =
   'This model converses; a session that only transcribes names a transcription model, such as local/pocketsphinx, or none.';
 
-/** The model of a session that only transcribes. Undefined: the session answers, or its model does more. */
+/**
+ * Returns the model of a session that only transcribes. Undefined when the session answers, or when its model is no
+ * transcription model.
+ */
 const transcriberOf = (
   catalogue: VoiceDeps['catalogue'],
   query: z.output<typeof Query>,
@@ -203,7 +206,7 @@ interface Driven {
   socketClosed(): void;
 }
 
-/** A session on this server takes a binary frame as text, since its protocol is text only. */
+/** Returns the socket handler of a session on this server. A binary frame counts as text, since the protocol is text only. */
 const handlerOf = (session: Driven, attached = () => {}): SocketHandler => ({
   opened(connection) {
     session.attach(connection);

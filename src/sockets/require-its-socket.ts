@@ -1,7 +1,7 @@
 import { errors } from '../kernel/errors.ts';
 import type { Catalogue, Dialect } from '../models/catalogue/catalogue.ts';
 
-/** The sockets of models that converse at an upstream, by the dialect of that. */
+/** Path of the socket for each dialect of speech-to-speech upstreams. */
 const SOCKETS = {
   'openai-realtime': '/v1/realtime',
   'openai-live': '/v1/live/sessions',

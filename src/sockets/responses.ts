@@ -59,7 +59,7 @@ export const createResponsesSocket = ({ clock, responses }: Deps) => {
 
 const Message = ResponsesRequest.extend({ ...ROUTING_WISHES, usage: USAGE_WISH });
 
-/** Reads a message under the bounds of the body of a request. Throws the refusal of one that asks for no response. */
+/** Parses a message within the bounds of a request body. Throws the refusal of a message that requests no response. */
 async function readMessage(text: string): Promise<AskedResponse> {
   const bytes = Buffer.from(text);
   const message = await parseJsonInTurns(bytes, LIMITS.chatJson).catch((problem: unknown) => {
@@ -77,7 +77,7 @@ async function readMessage(text: string): Promise<AskedResponse> {
   return { body, tellsCost, wishes: readWishes({ max_price, models, provider }) };
 }
 
-/** The members of a message that a request over HTTP has as well. Throws the refusal of what is not served. */
+/** Returns the members that a message has in common with an HTTP request. Throws the refusal of members that are not served. */
 function servedMembers({ generate, stream_id: streamId, type: _, ...rest }: Json): Json {
   if (generate === false) throw refused('must not be false: every message is answered', 'generate');
   if (streamId !== undefined && streamId !== null) {
@@ -89,7 +89,7 @@ function servedMembers({ generate, stream_id: streamId, type: _, ...rest }: Json
 const refused = (message: string, param: string): Error =>
   refuseInput([{ path: param === '' ? [] : [param], message, code: 'invalid_message' }], 'openai');
 
-/** The `error` event of OpenAI's connections: its status, and the error object of the answer over HTTP. */
+/** Returns the `error` event of OpenAI's connections: the status, and the error object of the response over HTTP. */
 function errorEvent(status: number, body: string): string {
   const { error } = JSON.parse(body) as { error?: Json };
   return JSON.stringify({ type: 'error', status, error });

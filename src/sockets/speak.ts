@@ -53,7 +53,7 @@ export const createSpeakSocket = (deps: Deps) =>
     },
   });
 
-/** The same in turns, which can be interrupted. */
+/** Creates the socket for speech in turns, which the client can interrupt. */
 export const createSpeakTurnsSocket = (deps: Deps & { readonly random: Random }) =>
   socketRoute()({
     path: '/v2/speak',
@@ -78,7 +78,7 @@ type Named = {
   readonly model_uuid: string;
 };
 
-/** Opens a session of the speaker that the query names. Throws the refusal of one that there is not. */
+/** Opens a session of the model and voice in the query. Throws the refusal of a model that does not exist or does not speak. */
 function openSpeech(
   deps: Deps,
   context: SocketContext<unknown, z.ZodType<z.output<typeof SpeakSocketQuery>>>,

@@ -48,7 +48,7 @@ export function requireEngines(engines: Pick<LocalEngines, 'missing'>, names: En
   }
 }
 
-/** Takes one recogniser for the life of a stream, before anything is promised or held for it. */
+/** Takes one recogniser for the life of a stream, before the stream is accepted or money is held for it. */
 export async function takeRecogniser(
   engine: SttEngine,
   options: { readonly grammar?: string; readonly language?: string },

@@ -2,7 +2,7 @@ import type { Span } from '../kernel/trace/span.ts';
 import { SessionTrace } from '../voice/live/session-trace.ts';
 import type { VoiceDeps } from '../voice/live/voice-deps.ts';
 
-/** The dependencies of a session behind a socket, with its trace where the handshake has one. */
+/** Returns the dependencies of a socket's session, with a trace when the handshake has a span. */
 export function tracedFrom<D extends VoiceDeps>(
   deps: D,
   { span }: { readonly span?: Span | undefined },
