@@ -49,7 +49,10 @@ export class AuraDialect implements SpeakDialect {
 
   ending(): void {}
 
-  /** Says with it what was charged since the last one, in raw USDC: a socket has no headers for that. */
+  /**
+   * Sends `Flushed` with the characters and the amount charged since the last `Flushed`, in raw USDC. A socket has no headers
+   * for the amount.
+   */
   #sayFlushed(): void {
     const { characters, chargedRaw } = this.#spoken;
     this.#spoken = { characters: 0, chargedRaw: 0n };

@@ -18,8 +18,8 @@ const FORMATS: readonly (readonly [at: number, magic: string, extension: string]
 const HAS_EXTENSION = /\.(flac|mp3|mp4|mpeg|mpga|m4a|ogg|wav|webm)$/i;
 
 /**
- * The name of a file of sound with the extension that its first bytes tell, where it has none, because an upstream may take
- * the format from that alone: https://platform.openai.com/docs/guides/speech-to-text.
+ * Returns a file name, with an extension from the file's first bytes when the name has none. An upstream may derive the format
+ * from the extension alone: https://platform.openai.com/docs/guides/speech-to-text.
  */
 export function soundName(name: string, bytes: Uint8Array): string {
   if (HAS_EXTENSION.test(name)) return name;

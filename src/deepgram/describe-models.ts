@@ -1,7 +1,9 @@
 import { uuidOf } from '../kernel/ids.ts';
 import type { Model } from '../models/catalogue/catalogue.ts';
 
-/** The entry of one model as Deepgram lists it: https://developers.deepgram.com/reference/manage/models/list. */
+/**
+ * Returns the entry of one model in Deepgram's list of models: https://developers.deepgram.com/reference/manage/models/list.
+ */
 export function describeListed({ id, modality }: Model): object {
   const [architecture = id] = (id.split('/').at(-1) ?? id).split('-', 1);
   const named = {
@@ -15,13 +17,16 @@ export function describeListed({ id, modality }: Model): object {
   return { ...named, batch: true, streaming: true, formatted_output: true };
 }
 
-/** The models that hear and those that speak. The catalogue knows no languages of them, and none are listed. */
+/**
+ * Returns the transcription models and the speech models in Deepgram's form. The catalogue has no languages of models, so none
+ * are listed.
+ */
 export const modelsOfSound = (models: readonly Model[]) => ({
   stt: models.filter(({ modality }) => modality === 'stt').map(describeListed),
   tts: models.filter(({ modality }) => modality === 'tts').map(describeListed),
 });
 
-/** A model by the name or the UUID of its entry. */
+/** Finds a model by the name or the UUID of its list entry. */
 export const findListed = (models: readonly Model[], name: string): Model | undefined =>
   models.find(
     ({ id, modality }) =>

@@ -29,13 +29,13 @@ export class FluxDialect implements SpeakDialect {
   readonly #controls: SpeakControls;
   readonly #input: FluxInput;
   #speed: number | undefined;
-  /** The turn that is spoken, and those that wait for it. */
+  /** The turn that is being spoken, and after it the turns that wait. */
   #turns: SpeechTurn[] = [];
   /** Turns that were sent whole and that the client may still be playing. Their texts are bounded by `speakTurnChars`. */
   #spoken: SpeechTurn[] = [];
   /** End of the last turn that was removed from `#spoken`, in milliseconds of the session's sound. */
   #forgottenMs = 0;
-  /** Milliseconds of sound that the session has sent, less those that the client skipped by interrupting. */
+  /** Milliseconds of audio that the session has sent, less the audio that the client skipped by interrupting. */
   #soundMs = 0;
   #hasSounded = false;
   /** The `playback_offset` of the last `Interrupt`. */
@@ -238,10 +238,10 @@ export class FluxDialect implements SpeakDialect {
   }
 }
 
-/** A member of a message, cut: it may be as long as the message. */
+/** Returns a message's member for an error text, cut to `FIELD_CHARS`, because a member may be as long as the message. */
 const named = (field: string): string => JSON.stringify(field.slice(0, FIELD_CHARS));
 
-/** The milliseconds that a client says it has played. */
+/** Returns the milliseconds that the client reports as played; undefined for an invalid offset. */
 function readOffset(offset: unknown): number | undefined {
   if (!isObject(offset) || offset.type !== 'time_ms') return undefined;
   const { value } = offset;

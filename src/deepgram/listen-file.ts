@@ -61,11 +61,17 @@ type ListenOrder = {
 };
 
 export interface ListenFiles {
-  /** Answers a file as Deepgram does. Throws the gateway's refusals, and the refusal of an upstream as one of them. */
+  /**
+   * Transcribes a file and returns Deepgram's response. Throws the gateway's refusals; a refusal of an upstream is thrown as a
+   * refusal of the gateway.
+   */
   hear(order: ListenOrder): Promise<Relayed>;
 }
 
-/** Files in Deepgram's protocol: the purchase of `POST /v1/audio/transcriptions`, asked for and answered in other words. */
+/**
+ * Transcribes files in Deepgram's protocol: the same purchase as `POST /v1/audio/transcriptions`, with another request and
+ * response.
+ */
 export const createListenFiles = (deps: {
   readonly transcriptions: Transcriptions;
   readonly catalogue: Pick<Catalogue, 'find' | 'findKeyed'>;
@@ -107,7 +113,7 @@ export const createListenFiles = (deps: {
   },
 });
 
-/** Parameters that this server sets itself at an upstream, or keeps from it. */
+/** Query parameters that are not passed on to an upstream, or that this server sets there itself. */
 const NOT_PASSED_ON: ReadonlySet<string> = new Set([
   'model',
   'encoding',
@@ -126,7 +132,7 @@ const NOT_PASSED_ON: ReadonlySet<string> = new Set([
 const optionsOf = (rawQuery: string): [name: string, value: string][] =>
   [...new URLSearchParams(rawQuery)].filter(([name]) => !NOT_PASSED_ON.has(name));
 
-/** The SHA-256 of a file. A long file is hashed over several turns of the event loop. */
+/** Returns the SHA-256 of a file. A long file is hashed over several turns of the event loop. */
 async function digestOf(bytes: Buffer): Promise<string> {
   const digest = createHash('sha256');
   const step = LIMITS.copyBytesPerTurn;
@@ -155,7 +161,7 @@ async function withHead(file: HeardFile, query: ListenFileQuery): Promise<HeardF
   return { bytes: await joinPieces([head, bytes]), contentType: 'audio/wav', name: 'sound.wav' };
 }
 
-/** The body of a request that names a file by its address. Throws the refusal. */
+/** Returns the URL in a request body that names a file by its address. Throws the refusal of other bodies. */
 export function readAddress(json: unknown): string {
   const parsed = z.object({ url: z.string().min(1).max(LIMITS.deepgram.urlChars) }).safeParse(json);
   if (parsed.success) return parsed.data.url;

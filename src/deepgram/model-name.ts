@@ -13,7 +13,10 @@ export function fullModelId(catalogue: Models, model: string): string {
 /** Deepgram's voices are names of models, such as `aura-2-thalia-en`: https://developers.deepgram.com/docs/tts-models. */
 const VOICE = /^(?:deepgram\/)?((aura(?:-2)?)-[a-z]{2,40}-[a-z]{2})$/;
 
-/** The model of the catalogue that speaks with a voice of Deepgram, or the model itself with a voice of its own. */
+/**
+ * Returns the catalogue's model for a name. A voice of Deepgram becomes its model and that voice; the voice of any other model
+ * is undefined.
+ */
 export function spokenModel(
   catalogue: Models,
   model: string,

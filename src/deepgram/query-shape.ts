@@ -8,7 +8,10 @@ export const Flag = z
   .default('false')
   .transform((value) => value === 'true');
 
-/** A parameter that is not supported and would change the result or its receiver: it is refused unless it is off. */
+/**
+ * Returns the schema of an unsupported parameter that would change the result or its receiver. It is refused unless it is empty
+ * or `false`.
+ */
 export const notDone = (why: string) =>
   z
     .string()

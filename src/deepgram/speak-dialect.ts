@@ -40,7 +40,7 @@ export interface SpeakDialect {
   /** Carries out a message of the client. `message` is undefined where `data` is too long or no JSON object. */
   read(message: Json | undefined, data: string | Uint8Array): void;
   warning(code: string, description: string): Json;
-  /** A sentence is about to be bought. */
+  /** Called before the purchase of a sentence. Returns the receiver of the sentence's events. */
   begin(text: string): Sentence;
   /** The session has spoken everything and closes the socket next. */
   ending(): void;

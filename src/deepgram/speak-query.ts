@@ -7,7 +7,7 @@ import { expressivityProblem, speedProblem } from './flux-settings.ts';
 import { notDone } from './query-shape.ts';
 import type { MadeSound } from './spoken-sound.ts';
 
-/** The parameters of both queries. Those that neither this server nor the vendor knows are ignored. */
+/** Parameters of both queries. Parameters that are unknown to this server and the vendor are ignored. */
 const SPOKEN = {
   model: z.string().min(1).max(LIMITS.modelIdChars).default('aura-2-thalia-en'),
   /** The voice, for models that have several voices under one id. */
@@ -36,7 +36,7 @@ export const SpeakSocketQuery = z.looseObject({
 
 export type SpeakQuery = z.output<typeof SpeakQuery>;
 
-/** A number that has no problem, or the refusal with the vendor's code for it. */
+/** Returns the schema of a number. A number with a problem is refused with the vendor's code for the problem. */
 const within = (problemOf: typeof speedProblem) =>
   z.coerce
     .number()
@@ -47,7 +47,7 @@ const within = (problemOf: typeof speedProblem) =>
     })
     .optional();
 
-/** Query parameters of `/v2/speak` that differ from those of `/v1/speak`. */
+/** Query parameters of `/v2/speak` that differ from the parameters of `/v1/speak`. */
 const FLUX = {
   model: z.string().min(1).max(LIMITS.modelIdChars),
   speed: within(speedProblem),
@@ -60,7 +60,10 @@ export const FluxQuery = SpeakQuery.extend(FLUX);
 /** The query of the socket: https://developers.deepgram.com/reference/text-to-speech/speak-flux. */
 export const FluxSocketQuery = SpeakSocketQuery.extend(FLUX);
 
-/** The format that is bought. `made`: how its samples are encoded here; undefined: the source makes the file. */
+/**
+ * The format that is requested of the source, and the encoding of its samples here (`made`). `made` is undefined when the
+ * source makes the file itself.
+ */
 export type SoundPlan = {
   readonly format: SpeechFormat;
   readonly made: MadeSound | undefined;

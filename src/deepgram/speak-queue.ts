@@ -1,7 +1,7 @@
 import { SpeechCutter } from '../engines/tts/split-speech.ts';
 import { LIMITS } from '../kernel/limits.ts';
 
-/** One step of a session: it buys and speaks a text, or calls `reached` once it has done all steps before this one. */
+/** One step of a session: speaking a text, or calling `reached` once all earlier steps are done. */
 type Job =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'mark'; readonly reached: () => void };
@@ -21,7 +21,7 @@ export class SpeakQueue {
     return this.#jobs.length === 0;
   }
 
-  /** Returns true when a text may wait behind the queued ones: together at most `speakWaitingChars` characters. */
+  /** Returns true when a text fits into the queue: all queued texts together have at most `speakWaitingChars` characters. */
   hasRoom(text: string): boolean {
     return this.#waitingChars + text.length <= speakWaitingChars;
   }

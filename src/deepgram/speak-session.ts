@@ -16,7 +16,7 @@ import type { SoundPlan } from './speak-query.ts';
 import { SpeakQueue } from './speak-queue.ts';
 import { buySound, type Speaker } from './speak-texts.ts';
 
-/** The client of a session, as far as it is spoken to. */
+/** The part of a client's socket that a session needs. */
 export type SpeakClient = PacedSocket & {
   readonly isOpen: boolean;
   close(code: number, reason?: string): void;
@@ -47,10 +47,10 @@ const {
 } = LIMITS.deepgram;
 
 /**
- * Live speech in one of Deepgram's protocols: texts up, sound down. A sentence is bought as soon as it is whole, the rest
- * when the client asks for it, each for what it costs and with its first sound, so that a client that stops it, leaves or is
- * cut off pays for the sentence that it hears and for none behind it. No more than one sentence is under way, and the next
- * piece of it waits until the client has taken what was sent.
+ * Live speech in one of Deepgram's protocols: text in, audio out. Each sentence is a purchase of its own, made when the
+ * sentence is complete (the remaining text when the client flushes) and charged with its first audio. A client that stops,
+ * leaves or is cut off therefore pays for the sentence that it hears and for no later sentence. One sentence is in progress at
+ * a time, and its next piece waits until the client has taken the audio sent.
  */
 export class SpeakSession implements SpeakControls {
   readonly #deps: SpeakDeps;
@@ -61,7 +61,7 @@ export class SpeakSession implements SpeakControls {
   readonly #queue = new SpeakQueue();
   #current: AbortController | undefined;
   #isRunning = false;
-  /** Close code and reason for the socket once everything is spoken. Undefined: it stays open. */
+  /** Close code and reason for the socket once everything is spoken. Undefined while the socket stays open. */
   #closing: SpeakClose | undefined;
   #isOver = false;
   readonly #flushedAtMs: number[] = [];
@@ -95,7 +95,7 @@ export class SpeakSession implements SpeakControls {
     this.#dialect.read(typeof data === 'string' ? readMessage(data) : undefined, data);
   }
 
-  /** The client has taken what was sent. */
+  /** Resumes sending after the client has taken the audio that was sent. */
   drained(): void {
     this.#paced.drained();
   }
@@ -258,7 +258,7 @@ export class SpeakSession implements SpeakControls {
     this.fail(code, description, isOfCaller ? 1008 : 1011);
   }
 
-  /** A socket without a word, and with nothing to say, is given up in time. */
+  /** Starts the timer that cuts off an idle socket after `speakIdleMs` without a message and with nothing to speak. */
   #rest(): void {
     const { clock } = this.#deps;
     if (this.#idle !== undefined) clock.clearTimeout(this.#idle);

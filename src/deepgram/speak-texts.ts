@@ -17,7 +17,7 @@ type Models = Pick<Catalogue, 'find' | 'findKeyed' | 'suggest'>;
 export type Speaker = Pick<SpeechRequest, 'model' | 'voice' | 'speed'> & { readonly model: string };
 
 export interface SpeakTexts {
-  /** A text as sound that is still coming, as Deepgram answers it. Throws the gateway's refusals. */
+  /** Speaks a text and returns Deepgram's response, whose audio is streamed. Throws the gateway's refusals. */
   speak(order: {
     readonly buyer: Buyer;
     readonly requestId: string;
@@ -27,7 +27,7 @@ export interface SpeakTexts {
   }): Promise<StreamedAnswer>;
 }
 
-/** Texts in Deepgram's protocol: the purchase of `POST /v1/audio/speech`, asked for and answered in other words. */
+/** Speaks texts in Deepgram's protocol: the same purchase as `POST /v1/audio/speech`, with another request and response. */
 export const createSpeakTexts = (deps: {
   readonly speech: SpeechSynthesis;
   readonly catalogue: Models;
@@ -48,7 +48,7 @@ export const createSpeakTexts = (deps: {
   },
 });
 
-/** The model and the voice that a query names. Throws the refusal of a model that does not speak. */
+/** Returns the model and the voice in a query. Throws the refusal of a model that does not exist or does not speak. */
 export function requireSpeaker(
   catalogue: Models,
   { model: name, speed, voice: named }: Pick<SpeakQuery, 'model' | 'speed' | 'voice'>,
@@ -73,8 +73,8 @@ export function requireSpeaker(
 const RAW = new Set(['audio/pcm', 'audio/l16', 'audio/x-raw', 'application/octet-stream']);
 
 /**
- * Buys the speech of one text, which is charged with its first sound. Throws the gateway's refusals, and the refusal of an
- * upstream as one of them.
+ * Buys the speech of one text, which is charged with its first audio. Throws the gateway's refusals; a refusal of an upstream
+ * is thrown as a refusal of the gateway.
  */
 export async function buySound(
   speech: SpeechSynthesis,

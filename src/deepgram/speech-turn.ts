@@ -16,7 +16,7 @@ const MS_PER_CHARACTER = 1_000 / speech.textBytesPerSecond;
 
 const WORDS = new Intl.Segmenter('en', { granularity: 'word' });
 
-/** One answer of a voice agent: its texts up to a flush, what was bought of them, and where each sentence sounds. */
+/** One answer of a voice agent: its texts up to a flush, their charges, and the position of each sentence in the audio. */
 export class SpeechTurn {
   readonly id: string;
   isFlushed = false;
@@ -58,7 +58,7 @@ export class SpeechTurn {
     return characters;
   }
 
-  /** A sentence of the text begins, where the sound of the session is at `startMs`. */
+  /** Begins a sentence of the text, whose audio starts at `startMs` of the session's audio. */
   begin(sentence: string, startMs: number): Omit<Sentence, 'sent'> & { sounded(ms: number): void } {
     // Only blanks and marks lie between two sentences.
     const from = this.#text.indexOf(sentence, this.#spans.at(-1)?.to ?? 0);
@@ -81,8 +81,8 @@ export class SpeechTurn {
   }
 
   /**
-   * The words that the client had heard by `playedMs`, and the rest of the text. Assumes that each character of a sentence
-   * takes the same time.
+   * Splits the text into the words that the client had heard by `playedMs`, and the remaining text. Assumes that each character
+   * of a sentence takes the same time.
    */
   splitAt(playedMs: number): { readonly text_spoken: string; readonly text_remaining: string } {
     const span = this.#spans.findLast(({ startMs }) => startMs < playedMs);

@@ -15,8 +15,8 @@ export type MadeSound = SoundFormat & {
 };
 
 /**
- * Converts the samples of a speech model to the coding and rate that the client asked for, piece by piece as they arrive.
- * A reader that stops also ends the source of the samples, even before the first piece.
+ * Converts a speech model's samples to the requested coding and rate, piece by piece as they arrive. A reader that stops also
+ * ends the source of the samples, even before the first piece.
  */
 export function madeSound(
   pcm: AsyncIterable<Uint8Array>,
@@ -58,7 +58,7 @@ async function* codedSound(
     const samples = new Int16Array(reader.samplesIn(bytes.byteLength));
     reader.push(bytes, samples);
     for (let at = 0; at < samples.length; at += step) {
-      // A piece may be seconds long: others have their turn between two parts of it.
+      // A piece may be seconds long, so other work gets a turn between two parts of the piece.
       if (at > 0) await new Promise<void>(soon);
       const input = samples.subarray(at, at + step);
       const target = new Int16Array(resampler.outputSamples(input.length));
