@@ -32,7 +32,7 @@ export type Transcript = {
   readonly text: string;
   /** False: a hypothesis that may still change. True: this segment is final. */
   readonly isFinal: boolean;
-  /** Its words by the sound that was pushed since the last utterance was ended. Absent: the recogniser knows no times. */
+  /** Words, timed by the audio pushed since the last utterance was ended. Absent when the recogniser reports no times. */
   readonly words?: readonly TimedWord[] | undefined;
 };
 
@@ -75,14 +75,14 @@ export class EngineInputRefused extends Error {
   }
 }
 
-/** One live stream. Audio is 16-bit mono PCM at the rate given to `open`; nothing is kept of the array. */
+/** One live stream. Audio is 16-bit mono PCM at the rate given to `open`; the stream keeps no reference to the array. */
 export interface SttStream {
   /** The stream reports the ends of turns. Absent: it does not. */
   readonly takesTurns?: boolean;
   push(pcm: Int16Array): void;
   /**
-   * End of an utterance: the rest is decoded and its final transcript is delivered before this resolves. Rejects with
-   * UtteranceLost where the next one may be transcribed all the same.
+   * Ends an utterance. Resolves once the remaining audio is decoded and its final transcript is delivered. Rejects with
+   * UtteranceLost when only this utterance failed.
    */
   endUtterance(): Promise<void>;
   /** The utterance is not wanted: what was pushed of it is forgotten. Absent: it is ended as any other. */
@@ -91,7 +91,7 @@ export interface SttStream {
   close(): void;
 }
 
-/** One utterance could not be transcribed, for the reason in `cause`; its recogniser goes on. */
+/** Thrown when one utterance could not be transcribed, for the reason in `cause`. Its recogniser continues. */
 export class UtteranceLost extends Error {
   override readonly name = 'UtteranceLost';
 }
@@ -112,7 +112,7 @@ export interface SttEngine {
   open(options: {
     readonly sampleRateHz: number;
     readonly listener: SttListener;
-    /** A JSGF grammar, for engines that take one. */
+    /** A JSGF grammar, for engines that use a grammar. */
     readonly grammar?: string;
     readonly language?: string;
     /** Words to expect, for engines that take them. */
@@ -129,8 +129,8 @@ export interface SttEngine {
 /** A recogniser of this process, which has room for as many listeners as it can keep up with. */
 export interface SharedSttEngine extends SttEngine {
   /**
-   * Takes room for one listener, all of whose utterances are transcribed then. Throws EngineBusy or EngineMissing; a
-   * listener whose call is under way is never told that it is busy.
+   * Takes room for one listener, all of whose utterances are then transcribed. Throws EngineBusy or EngineMissing; never throws
+   * EngineBusy when `isUnderWay` (the listener's call is in progress).
    */
   takePlace(isUnderWay?: boolean): EnginePlace;
   readonly places: {
@@ -165,7 +165,7 @@ export interface TtsEngine {
 export interface EncodedSound {
   /** Returns the bytes that 16-bit sound at `LIMITS.speech.sampleRateHz` adds to the file. The array is handed over. */
   push(pcm: Int16Array): Promise<Uint8Array>;
-  /** The rest of the file. */
+  /** Returns the remaining bytes of the file. */
   finish(): Promise<Uint8Array>;
   /** Gives the encoder back. Safe to call twice. */
   close(): void;
@@ -180,7 +180,10 @@ export interface SoundEncoding {
 
 /** The sound of a file while it is being decoded. One call at a time. */
 export interface DecodedFile {
-  /** Whole frames of 20 ms at 16 kHz, some seconds of them; undefined at the end. Rejects with EngineInputRefused. */
+  /**
+   * Resolves to whole frames of 20 ms at 16 kHz, some seconds of audio; to undefined at the end. Rejects with
+   * EngineInputRefused.
+   */
   next(): Promise<Int16Array | undefined>;
   /** Duration of the decoded sound, in milliseconds. */
   readonly soundMs: number;
@@ -200,7 +203,7 @@ export interface SoundDecoding {
 export type EmbeddedText = string | readonly number[];
 
 export interface EmbeddingEngine {
-  /** One unit vector a text, in order. Rejects with EngineInputRefused for tokens that are no text. */
+  /** Resolves to one unit vector for each text, in order. Rejects with EngineInputRefused for tokens that are no text. */
   embed(texts: readonly EmbeddedText[], agentId?: number): Promise<readonly Float32Array[]>;
 }
 
@@ -248,7 +251,7 @@ export type GuideTool = {
   readonly place?: string;
 };
 
-/** Format of an answer: a JSON object, of this schema when there is one. `place`: its path in the request, for refusals. */
+/** Format of an answer: a JSON object, of `schema` when given. `place` is its path in the request, for refusals. */
 export type GuideFormat = { readonly schema?: unknown; readonly place?: string };
 
 /** The built-in responder: deterministic, and said to be a guide and not a language model. */
@@ -257,7 +260,7 @@ export interface GuideEngine {
   reply(request: {
     readonly messages: readonly ChatMessage[];
     readonly tools?: readonly GuideTool[];
-    /** One of the tools is to be called whatever is asked. */
+    /** True when the answer must call a tool, whatever the question is. */
     readonly mustCall?: boolean;
     readonly format?: GuideFormat;
     /** Texts before which an answer ends. */
@@ -292,6 +295,6 @@ export interface LocalEngines extends AsyncDisposable {
   readonly tokens: TokenCounter;
   /** Starts loading what a spoken answer needs, so that the first one does not wait. Never fails; once is enough. */
   warmUp(): void;
-  /** A sentence that says what is missing, or nothing. */
+  /** Returns a sentence that names the missing package; undefined when the engine is installed. */
   missing(engine: EngineName): string | undefined;
 }

@@ -1,6 +1,6 @@
 import type { EnginePlace, LocalEngines } from './engine.ts';
 
-/** The engines that speak and answer, as one agent uses them: what it asks for waits in its own line. */
+/** Returns the speech and answer engines for one agent: the agent's work waits in a queue of its own. */
 export function enginesFor<E extends Pick<LocalEngines, 'tts' | 'guide'>>(
   engines: E,
   agentId: number,
@@ -13,7 +13,7 @@ export function enginesFor<E extends Pick<LocalEngines, 'tts' | 'guide'>>(
   };
 }
 
-/** The engines as a session uses them that has a place at the recogniser. */
+/** Returns the engines for a session that has a place at the recogniser. */
 export function enginesAt<E extends Pick<LocalEngines, 'stt'>>(engines: E, place: EnginePlace): E {
   const { pocketsphinx } = engines.stt;
   const placed = {

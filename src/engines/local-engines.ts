@@ -50,7 +50,7 @@ const WORKER_FOLDERS = {
   vad: 'vad',
 } as const;
 
-/** Makes clients of the engines' workers. `options` are asked for when the thread starts. */
+/** Makes clients of the engines' workers. `options` is called when the thread starts. */
 type MakeClient = <C extends Contract, Options>(
   name: keyof typeof WORKER_FOLDERS,
   options: () => Options,
@@ -83,7 +83,7 @@ export function createLocalEngines(deps: LocalEnginesDeps): LocalEngines {
       most: deps.sizes?.listeners,
     });
   const requirePresent = (engine: EngineName) => () => files.requirePresent(engine);
-  // One thread, one line.
+  // Text engines share one thread, so they share one queue.
   const asText = { client: text, line: createFairLine(LIMITS.engines.line) };
 
   let warmed = false;
@@ -127,7 +127,7 @@ export function createLocalEngines(deps: LocalEnginesDeps): LocalEngines {
   };
 }
 
-/** The workers of all engines but the recognisers. */
+/** Creates the workers of all engines except the recognisers. */
 function createClients(makeClient: MakeClient, files: EngineFiles) {
   const niceness = LIMITS.engines.niceness.other;
   const flite = makeClient<FliteContract, FliteOptions>(
@@ -157,7 +157,7 @@ function createClients(makeClient: MakeClient, files: EngineFiles) {
   return { flite, encoder, decoder, text, silero };
 }
 
-/** The recognisers, which take turns with each other: one core is left for the media loop. */
+/** Creates the recognisers, which take turns at the processor: one core is left for the media loop. */
 function createDecoderPools(
   { sizes = {}, random }: LocalEnginesDeps,
   {

@@ -3,11 +3,17 @@ import type { SttContract } from './stt-contract.ts';
 
 export type DecoderClient = WorkerClient<SttContract>;
 
-/** A bounded set of decoders. A stream has one for as long as an utterance lasts; it stays warm for the next stream. */
+/**
+ * A bounded set of decoders. A stream has a decoder for the duration of an utterance; the decoder stays warm for the next
+ * stream.
+ */
 export interface DecoderPool extends AsyncDisposable {
-  /** Calls `taken` once with a decoder, at once or when the streams that asked before have theirs. Returns the function that gives the wait up. */
+  /**
+   * Calls `taken` once with a decoder: at once, or after the streams that waited before. Returns a function that gives up the
+   * wait.
+   */
   take(taken: (client: DecoderClient) => void): () => void;
-  /** `retire` ends a decoder that is still busy with what its last stream left behind. */
+  /** Returns a decoder to the pool. `retire` ends a decoder that is still busy with the last stream's audio. */
   giveBack(client: DecoderClient, retire: boolean): void;
   readonly taken: number;
   /** Streams that wait for a decoder. */

@@ -8,10 +8,13 @@ export interface Decoder {
   hypothesis(): string;
   /** Ends the utterance and returns its text. */
   end(): string;
-  /** The words of what it said last, by the sound that it was fed since `begin`. Absent: it knows no times. */
+  /**
+   * Returns the words of the decoder's last result, timed by the audio fed since `begin`. Absent when the decoder has no word
+   * times.
+   */
   words?(): readonly TimedWord[];
   /** State of the line and its speaker that the decoder has learned. Absent: the decoder has none to give. */
   readonly adaptation?: readonly number[] | undefined;
-  /** Replaces what it has learned; undefined: by what it began with. */
+  /** Replaces the learned state of line and speaker. With undefined, restores the initial state. */
   adapt?(adaptation: readonly number[] | undefined): void;
 }

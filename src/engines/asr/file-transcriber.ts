@@ -18,7 +18,7 @@ import { shiftWords } from './shift-words.ts';
 const FRAME_MS = (HEARING_FRAME * 1_000) / HEARING_HZ;
 /** The detector may know so late that speech began: its padding, and a little. */
 const LEAD_FRAMES = 32;
-/** Frames between two looks at what else is to be done, few enough for the detector's model to keep up. */
+/** Frames that are processed before other work gets a turn, few enough for the detector's model to keep up. */
 const FRAMES_A_TURN = 8;
 
 /** Speech between two silences. Times are milliseconds of the file. */
@@ -127,7 +127,7 @@ class Ear {
       this.#listen();
       const ended = this.#ended;
       this.#ended = undefined;
-      // The recogniser is waited for after each stretch, so that it is never further behind than one.
+      // Waits for the recogniser after each stretch of speech, so that it is never more than one stretch behind.
       if (ended !== undefined) await this.#stt.endUtterance();
       await this.#detector.settled();
       await new Promise<void>(soon);
@@ -155,7 +155,7 @@ class Ear {
     for (let i = 0; i < FRAMES_A_TURN && this.#ended === undefined; i++) {
       if (this.#at === this.#decoded?.length) return;
       if (this.#decoded === undefined) {
-        // Speech that lasts to the very end ends with it. The model may yet speak of the last frames.
+        // Speech that lasts to the end of the file ends there. The model may still report on the last frames.
         if (this.#startMs !== undefined) this.#end(this.heardMs);
         else if (i === 0) this.#isOver = true;
         return;

@@ -7,7 +7,7 @@ import { isTrap } from '../threads/web-assembly.ts';
 import type { Decoder } from './decoder.ts';
 
 export interface GrammarDecoder extends Decoder {
-  /** Throws EngineInputRefused with what the recogniser said about the grammar. */
+  /** Uses a grammar. Throws EngineInputRefused with the recogniser's message about an invalid grammar. */
   useGrammar(jsgf: string): void;
 }
 

@@ -30,7 +30,7 @@ serveDecoder(utterances, async (start) => {
   if (oversize !== undefined) throw new EngineInputRefused(`A grammar ${oversize}.`);
   // Joining the words of a large grammar takes a second.
   if (jsgf === grammar) return;
-  // The last caller's grammar must not come back when a new decoder is made for this one.
+  // The previous caller's grammar must not come back when a new decoder is made for this caller.
   grammar = undefined;
   current?.useGrammar(jsgf);
   grammar = jsgf;

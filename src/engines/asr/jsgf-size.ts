@@ -62,7 +62,7 @@ function bodySize(body: string, sizeOf: (rule: string) => JsgfSize): JsgfSize {
     if (rule !== undefined) add(sizeOf(rule.trim()));
     else if (token === '(' || token === '[') levels.push({ ...NOTHING });
     else if (token === ')' || token === ']') {
-      // One that was never opened is for the recogniser to complain of.
+      // A bracket that was never opened is left to the recogniser, which reports it.
       const { words, optional, depth } = (levels.length > 1 && levels.pop()) || NOTHING;
       add({ words, optional: optional + (token === ']' ? 1 : 0), depth: depth + 1 });
     } else if (token === '*') add({ words: 0, optional: 1, depth: part.depth + 1 });

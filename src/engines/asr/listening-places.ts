@@ -5,7 +5,7 @@ import { EngineBusy, type EnginePlace, type ListeningLoad } from '../engine.ts';
 export interface ListeningPlaces {
   /** Throws EngineBusy when the recogniser could not keep up with one more. */
   take(load: ListeningLoad): EnginePlace;
-  /** The same for a listener that may not be refused: its call is under way. */
+  /** Takes a place even when the recogniser is full, for a listener whose call is in progress. */
   takeOver(): EnginePlace;
   /** Sound of `soundMs` took a decoder `workMs`. */
   decoded(workMs: number, soundMs: number): void;
@@ -19,8 +19,8 @@ export interface ListeningPlaces {
 const { decoderRetrySeconds, placeShare, placeSpeech, realTimeFactor } = LIMITS.engines;
 
 /**
- * `cores`: decoders that compute at a time. `least`: live listeners that there is always room for. `most`: a fixed number of
- * live listeners, in place of what the speed allows.
+ * Creates the places of a recogniser. `cores` is the number of decoders that compute at a time, `least` the number of live
+ * listeners that always have a place; `most` fixes the number of live listeners, regardless of the speed.
  */
 export function createListeningPlaces(options: {
   readonly cores: number;

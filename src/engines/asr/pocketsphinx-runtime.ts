@@ -31,8 +31,8 @@ const FEATURE_PARAMETERS = `-lowerf 130
 `;
 
 /**
- * One pass, with a search narrow enough for a live stream. `-cmninit` is the loudness a stream is
- * taken to have before it was heard; without it the first sentence has twice the errors.
+ * Loudness (`-cmninit`) that a stream is assumed to have before any audio was heard; without it the first sentence has twice
+ * the errors. The options make one pass, with a search narrow enough for a live stream.
  */
 const FIRST_MEAN = 50;
 const OPTIONS = [
@@ -152,7 +152,7 @@ function wrap(runtime: Runtime, recognizer: Recognizer, seed: number): Decoder {
   return {
     begin() {
       believedWords = undefined;
-      // Each utterance has the same noise, so that its text does not depend on what other callers said before.
+      // Each utterance has the same noise, so that its text does not depend on the earlier utterances of other callers.
       dither = createDither(seed);
       must(recognizer.start(), 'begin an utterance');
     },

@@ -2,7 +2,7 @@
 const PAUSE_RATIO = 1 / 16;
 
 export interface QuietBlock {
-  /** True when a block of this energy is a pause, judged by the mean energy since `reset`. */
+  /** Returns true when a block of this energy is a pause, compared with the mean energy since `reset`. */
   isQuiet(pcm: Int16Array, blockEnergy: number): boolean;
   reset(): void;
 }

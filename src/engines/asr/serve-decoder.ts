@@ -4,7 +4,7 @@ import { serveWorker } from '../threads/worker-host.ts';
 import type { Decoded, SttContract } from './stt-contract.ts';
 import type { Utterances } from './utterances.ts';
 
-/** The worker's side of a live stream; `prepare` runs when a stream begins. */
+/** Serves live streams in a worker thread. `prepare` runs when a stream begins. */
 export function serveDecoder(
   utterances: Utterances,
   prepare?: (start: SttContract['start']['in']) => Promise<void>,

@@ -9,19 +9,19 @@ const FLOOR_RISE = 1.02;
 const SPEECH_OVER_FLOOR = 2;
 
 export interface SilenceGate {
-  /** Returns the blocks for the recogniser: none, this one, or the blocks that were kept back and this one. */
+  /** Returns the blocks for the recogniser: none, this block, or the blocks that were kept back and this block. */
   pass(pcm: Int16Array, energy: number): readonly Int16Array[];
   /** An utterance ended. What is known of the line's noise stays. */
   reset(): void;
   /** Root mean square of the line's noise. */
   readonly floor: number;
-  /** Goes on with what is known of another line. Undefined: nothing. */
+  /** Continues with the noise floor of another line. With undefined, starts without one. */
   useFloor(floor: number | undefined): void;
 }
 
 /**
- * Keeps long silence from the recogniser. It takes the mean of what it hears for the sound of the line,
- * and after ten seconds of nothing would no longer understand the speech that follows.
+ * Keeps long silence from the recogniser. The recogniser takes the mean of the audio for the sound of the line, and after ten
+ * seconds of silence would no longer understand the speech that follows.
  */
 export function createSilenceGate(): SilenceGate {
   let floor: number = FLOOR.first;

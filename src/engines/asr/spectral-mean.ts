@@ -20,8 +20,8 @@ export interface SpectralMean {
 }
 
 /**
- * Finds the mean of a recogniser that has heard nothing, by `firstMean`, which its options set. The recogniser has no
- * function for it. Undefined: it is not there, or not alone.
+ * Finds the spectral mean in the memory of a recogniser that has heard nothing, by the value `firstMean` from its options. The
+ * recogniser has no function for this. Returns undefined unless exactly one match exists.
  */
 export function findSpectralMean(memory: Memory, firstMean: number): SpectralMean | undefined {
   const { HEAP32: words, HEAPF32: floats } = memory;

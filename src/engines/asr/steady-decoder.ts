@@ -11,7 +11,7 @@ export interface SteadyDecoder {
   ask<T>(question: (decoder: Decoder) => T, otherwise: T): Promise<T>;
   /** Forgets the utterance; the decoder stays. */
   forget(): void;
-  /** Drops a decoder that has heard more than `seconds` of sound. The next call makes another one. */
+  /** Drops a decoder that has heard more than `seconds` of audio. The next call makes a new decoder. */
   renewAfter(seconds: number): void;
   /** State of the line and its speaker that each decoder of the stream begins with. */
   adapt(adaptation: readonly number[] | undefined): void;

@@ -22,7 +22,7 @@ export type Decoded = {
 
 /** Methods of a recogniser's worker. One worker serves one live stream at a time. */
 export type SttContract = {
-  /** Begins a stream or goes on with one; throws EngineInputRefused for a grammar that cannot be used. */
+  /** Begins or continues a stream. Throws EngineInputRefused for a grammar that cannot be used. */
   readonly start: {
     readonly in: {
       readonly grammar?: string | undefined;

@@ -15,7 +15,10 @@ export type SttEngineDeps = {
   readonly needsGrammar?: boolean;
 };
 
-/** A recogniser of this process. Its streams share the decoders of a pool: each has one for the length of an utterance. */
+/**
+ * Creates a recogniser of this process. Its streams share the decoders of a pool: each stream has a decoder for the duration of
+ * an utterance.
+ */
 export function createSttEngine({
   clock,
   needsGrammar = false,
@@ -93,7 +96,7 @@ export function createSttEngine({
 
 const NO_PLACE: EnginePlace = { release() {} };
 
-/** The decoders of a machine: how many there are, and how many of them compute at a time. */
+/** Returns the number of decoders on a machine, and the number that compute at a time. */
 export function decodersOf(cores: number): { readonly size: number; readonly cores: number } {
   const { decodersMax, decodersPerCore } = LIMITS.engines;
   // One core is left for the media loop.

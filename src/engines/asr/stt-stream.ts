@@ -32,7 +32,7 @@ const MAX_BEHIND_POSTS =
   (LIMITS.engines.decoderBehindSeconds * 1_000) / LIMITS.engines.decoderPostMs;
 const PATIENCE_SAMPLES = LIMITS.engines.decoderBacklogSeconds * HEARING_HZ;
 
-/** One decoder while this stream has it. */
+/** A decoder while this stream has it. */
 type Lease = {
   readonly client: DecoderClient;
   /** Samples that were sent and not answered. */
@@ -42,9 +42,9 @@ type Lease = {
 };
 
 /**
- * One caller's sound on its way to the decoders, in posts of 100 ms. It has a decoder from the first sound of an utterance to
- * its end and takes along what that decoder learned; sound waits for a decoder that is busy or lost. The listener gets a
- * failure once; after it, and after `close`, everything is ignored and `endUtterance` resolves at once.
+ * One caller's audio on its way to the decoders, in posts of 100 ms. The stream has a decoder from the first audio of an
+ * utterance to its end and keeps the state that the decoder learned; audio waits while a decoder is busy or lost. The listener
+ * gets a failure once; after it, and after `close`, everything is ignored and `endUtterance` resolves at once.
  */
 export class SharedStream implements SttStream {
   readonly #deps: SttStreamDeps;
@@ -56,7 +56,7 @@ export class SharedStream implements SttStream {
   #lease: Lease | undefined;
   /** Set while the stream waits for a decoder. */
   #giveUpWait: (() => void) | undefined;
-  /** The decoder is being left: the next one is not asked for before its state is known. */
+  /** True while the stream waits for the state of the decoder that it leaves. No other decoder is requested until then. */
   #isLeaving = false;
   #state: HearingState | undefined;
   /** Sound that no decoder was given. */
@@ -64,7 +64,7 @@ export class SharedStream implements SttStream {
   /** Sound without a final transcript, for the successor of a decoder that is lost. */
   #unfinished: Int16Array[] = [];
   #hasLost = false;
-  /** Resolves the end of the utterance that is asked for. */
+  /** Resolves the promise of the requested end of the utterance. */
   #ended: (() => void) | undefined;
 
   constructor(deps: SttStreamDeps) {
@@ -116,7 +116,10 @@ export class SharedStream implements SttStream {
     this.#deps.closed();
   }
 
-  /** A caller whose sound stops within an utterance keeps no decoder from others. The next one hears the utterance again. */
+  /**
+   * Gives the decoder back when the caller's audio stalls within an utterance, so that it is free for other streams. The next
+   * decoder hears the utterance again.
+   */
   #leaveStalled(): void {
     const lease = this.#lease;
     if (lease === undefined) return;
@@ -142,7 +145,7 @@ export class SharedStream implements SttStream {
     this.#deps.listener.failed(error instanceof Error ? error : new Error(String(error)));
   }
 
-  /** A second decoder gets the sound once more; where that one is lost as well, the stream is. */
+  /** Sends the audio to a second decoder once more. When that decoder is lost as well, the stream fails. */
   #lost(of: Lease, error: unknown): void {
     if (of !== this.#lease || !this.#isOpen) return;
     this.#release();

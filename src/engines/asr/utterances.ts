@@ -11,7 +11,10 @@ import { createWordPlaces } from './word-places.ts';
 
 /** The utterances of one stream after another. */
 export interface Utterances {
-  /** Begins a stream, or goes on with one that left in this state: forgets what an earlier one left unfinished, and an old decoder with it. */
+  /**
+   * Begins a stream, or continues a stream from the state that it left in. Forgets the unfinished audio of earlier streams, and
+   * replaces an old decoder.
+   */
   begin(state?: HearingState): Promise<void>;
   push(pcm: Int16Array): Promise<readonly Transcript[]>;
   finish(): Promise<readonly Transcript[]>;
@@ -63,7 +66,7 @@ export function createUtterances(deps: {
   const placed = (words: readonly TimedWord[] | undefined) =>
     words === undefined ? {} : { words: places.place(words) };
 
-  /** The blocks follow each other without a gap, and end with the newest sound. */
+  /** Hears blocks, which follow each other without a gap and end with the newest audio. */
   async function hear(blocks: readonly Int16Array[]): Promise<void> {
     let at = blocks.reduce((from, block) => from - block.length, saidSamples);
     for (const block of blocks) {
@@ -119,7 +122,7 @@ export function createUtterances(deps: {
   };
 }
 
-/** The text, with timed words where the decoder's words match it. */
+/** Returns the text, with timed words when the decoder's words match the text. */
 function timed(decoder: Decoder, text: string) {
   const words = decoder.words?.();
   const isOfText = words?.map(({ word }) => word).join(' ') === text;

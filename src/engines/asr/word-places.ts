@@ -1,7 +1,7 @@
 import { HEARING_HZ } from '../../../media/hearing.ts';
 import type { TimedWord } from '../engine.ts';
 
-/** Maps times of a decoder to times of the utterance: a decoder gets no long silences, and its clock stands still in them. */
+/** Maps a decoder's times to times of the utterance. A decoder gets no long silences, so its clock stands still during them. */
 export interface WordPlaces {
   /** The decoder, which has heard `heardSamples`, is about to hear what was said at `saidSamples` of the utterance. */
   note(heardSamples: number, saidSamples: number): void;
@@ -13,7 +13,10 @@ export interface WordPlaces {
 export function createWordPlaces(): WordPlaces {
   let shifts: { readonly heard: number; readonly by: number }[] = [];
 
-  /** At a pause a word that ends belongs before it, and one that begins behind it. */
+  /**
+   * Returns the shift of the clock at a decoder's time. At a pause, a word that ends belongs before the pause and a word that
+   * begins belongs after it.
+   */
   function shiftOf(samples: number, isEnd: boolean): number {
     const shift = shifts.findLast(({ heard }) => (isEnd ? heard < samples : heard <= samples));
     return (shift ?? shifts[0])?.by ?? 0;

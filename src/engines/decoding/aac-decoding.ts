@@ -78,7 +78,7 @@ class AacDecoder implements PacketDecoder {
     return { rateHz: head.sampleRateHz * times, channels: [sound] };
   }
 
-  /** The channels mixed into one; undefined where nothing of the file can be decoded. */
+  /** Returns the file's channels mixed into one; undefined when nothing of the file can be decoded. */
   async #decodeFile(file: Buffer): Promise<Float32Array | undefined> {
     try {
       if (this.#program === undefined) this.#program = await startProgram(file);

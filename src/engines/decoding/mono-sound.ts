@@ -22,8 +22,8 @@ const WAV_SAMPLES = 40_320;
 const RATE_HZ = { min: 1_000, max: 384_000 };
 
 /**
- * The sound of a file as mono blocks, decoded a batch at a time. Blocks may be empty: each one stands for some
- * milliseconds of work. Throws SoundRefused.
+ * Decodes a file to mono blocks, one batch at a time. A block may be empty: it only marks some milliseconds of work. Throws
+ * SoundRefused.
  */
 export async function* monoSound(file: Buffer): AsyncGenerator<SoundBlock> {
   const sound = soundIn(file);
@@ -44,7 +44,7 @@ export async function* monoSound(file: Buffer): AsyncGenerator<SoundBlock> {
   if (stream !== undefined) yield* stream.finish();
 }
 
-/** One stream's packets, decoded, mixed down, and cut to where the stream says that its sound begins and ends. */
+/** Decodes the packets of one stream, mixes them down, and cuts them to the start and end that the stream states. */
 class StreamSound {
   readonly stream: CodedStream;
   readonly #decoder: PacketDecoder;

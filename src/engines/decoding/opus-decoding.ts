@@ -3,7 +3,7 @@ import { BATCH_PACKETS, type CodedStream, SoundRefused } from '../../../media/co
 import { OPUS_HZ } from '../../../media/duration/opus.ts';
 import { MOST_CHANNELS, type OpenDecoder, promptDecoder } from './packet-decoder.ts';
 
-/** The longest packet: 120 ms in frames of 2.5 ms, each as long as a frame may be, for each channel. */
+/** Bytes per channel of the longest packet: 120 ms in frames of 2.5 ms of the maximum size. */
 const CHANNEL_BYTES = 3_840;
 const FAMILY_AT = 18;
 /** In a channel map: the channel is silent. */
@@ -26,7 +26,7 @@ export const openOpus: OpenDecoder = async (stream) => {
   });
 };
 
-/** The channel map of a multistream; one or two channels need none. */
+/** Returns the channel map of a multistream. One or two channels need no map. */
 function mapOf({ channels, setup: [head = Buffer.alloc(0)] }: CodedStream) {
   if ((head[FAMILY_AT] ?? 0) === 0 && channels <= 2) return {};
   const [streamCount = 0, coupledStreamCount = 0, ...map] = head.subarray(FAMILY_AT + 1);

@@ -22,7 +22,7 @@ export type OpenDecoder = (stream: CodedStream) => Promise<PacketDecoder>;
 /** Sound for ears has at most 7.1 channels; more would only cost memory. */
 export const MOST_CHANNELS = 8;
 
-/** A decoder whose program keeps nothing back. */
+/** Returns a decoder whose program keeps no packets back. */
 export const promptDecoder = (
   packetsAtOnce: number,
   decode: (packets: readonly Uint8Array[]) => DecodedSound | Promise<DecodedSound>,

@@ -12,7 +12,7 @@ export type SoundDecodingDeps = {
   readonly requirePresent: () => void;
 };
 
-/** Decodes in a worker thread, many files in turns: each is asked for some seconds of sound at a time. */
+/** Decodes files in a worker thread. Many files share the thread: each file is decoded some seconds at a time. */
 export function createSoundDecoding({ client, requirePresent }: SoundDecodingDeps): SoundDecoding {
   const streams = createWorkerStreams(client, LIMITS.engines.decoding.files);
 
@@ -20,7 +20,7 @@ export function createSoundDecoding({ client, requirePresent }: SoundDecodingDep
     async open(bytes, statedMs) {
       if (soundKind(bytes) !== 'wav') requirePresent();
       const { stream, close } = streams.open();
-      // The caller keeps its bytes, for another source may be asked next.
+      // The caller keeps its bytes, since another source may be tried next.
       const copy = new Uint8Array(bytes);
       let batch: HeardBatch;
       try {

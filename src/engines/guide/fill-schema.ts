@@ -18,10 +18,10 @@ export class SchemaRefused extends Error {
 }
 
 /**
- * Makes a value of a JSON schema (draft 2020-12, and lists of `items` of draft 7): required members by `const`, `enum`,
- * `default`, `format` and `type`, with what was heard where that fits. What may be null is null. The same input gives the
- * same value, and a validator has judged the value. Throws SchemaRefused where it is not valid, and where the schema
- * cannot be read or takes longer than `schemaMs`.
+ * Makes a value for a JSON schema (draft 2020-12, and lists of `items` of draft 7): required members by `const`, `enum`,
+ * `default`, `format` and `type`, with the heard words and numbers when they fit. A member that may be null is null. The same
+ * input gives the same value, and a validator checks the value. Throws SchemaRefused when the value is invalid, or when the
+ * schema cannot be read or takes longer than `schemaMs`.
  */
 export function fillSchema(schema: unknown, heard: Heard, type?: 'object'): unknown {
   try {
@@ -63,7 +63,7 @@ function schemaOf(value: unknown): Schema {
 
 const schemasOf = (list: unknown): Schema[] => (isList(list) ? list.map(schemaOf) : []);
 
-/** Both schemas in one, with the members of `properties` and the names of `required` of both. */
+/** Merges two schemas, with the members of `properties` and the names of `required` of both schemas. */
 function merged(one: Schema, other: Schema): Schema {
   if (one === true || other === false) return other;
   if (other === true || one === false) return one;
@@ -171,7 +171,7 @@ class Filler {
     );
   }
 
-  /** The fewest items, but one where nothing forbids it. */
+  /** Returns a list of the fewest allowed items, but of at least one item unless the schema forbids items. */
   #list({ items, maxItems, minItems, prefixItems }: Json, { name, path, refs }: Place): unknown[] {
     const byPlace = schemasOf(prefixItems ?? items);
     const rest = isList(items) ? true : schemaOf(items ?? true);

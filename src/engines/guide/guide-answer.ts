@@ -28,9 +28,9 @@ const WHAT_I_AM =
 const NOT_AGAIN = 'I still do not understand. You could ask: what is my balance?';
 
 /**
- * Answers the last thing said, always the same to the same: a tool that is clearly meant, a fact of
- * the caller's own, a sum, the time, what the corpus knows, and otherwise what was heard. What is to be JSON is filled
- * in by what was asked.
+ * Answers the last message. The same messages always get the same answer: the call of a clearly meant tool, a fact about the
+ * caller, a sum, the time, an answer of the corpus, or else the words that were heard. JSON is filled in from the words of the
+ * question.
  */
 export async function answerGuide(
   request: GuideRequest,
@@ -95,7 +95,7 @@ async function say(
   return { text: JSON.stringify(filled) };
 }
 
-/** The newest results of tools; undefined where the caller has asked something since. */
+/** Returns the newest results of tools; undefined when the caller has asked something after them. */
 function resultsOf(messages: readonly ChatMessage[]): string[] | undefined {
   if (messages.findLast(({ role }) => role === 'user' || role === 'tool')?.role !== 'tool') {
     return undefined;
@@ -123,7 +123,10 @@ async function prose(
   return typeof answer === 'string' ? answer : stateFact(answer.fact, facts);
 }
 
-/** Returns true when the last two answers both have the first `RECOGNISED_CHARS` of `sentence`: a barge-in may cut the rest. */
+/**
+ * Returns true when the last two answers both contain the first `RECOGNISED_CHARS` of `sentence`. A barge-in may have cut the
+ * words after them.
+ */
 function wasSaidTwice(messages: readonly ChatMessage[], sentence: string): boolean {
   const answers = messages.filter(({ role }) => role === 'assistant').slice(-2);
   const begin = sentence.slice(0, RECOGNISED_CHARS);
@@ -166,7 +169,7 @@ const ASKS_TIME = /\b(?:what(?: is|s)?(?: the)?(?: current)? time|time is it|the
 const ASKS_DATE =
   /\b(?:what(?: is|s)? (?:the |todays |the current )?date|(?:what|which) day|todays date|what year)\b/;
 
-/** Answers with the time or the date, in UTC, when the question asks for it. */
+/** Returns the time or the date, in UTC, when the question asks for it; otherwise undefined. */
 export function answerTime(question: string, nowMs: number): string | undefined {
   const plain = question.toLowerCase().replace(/['’]/g, '');
   const today = `${WEEKDAY.format(nowMs)}, ${DATE.format(nowMs)}`;

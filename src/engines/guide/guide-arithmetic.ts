@@ -15,8 +15,8 @@ const SPOKEN: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Answers a sum, written or spoken, such as `what is two plus 2`. Anything that is not wholly a sum is
- * none; the length of what is looked at is bounded, and so is the depth of its brackets.
+ * Returns the answer to a sum, written or spoken, such as `what is two plus 2`; undefined for anything that is not entirely a
+ * sum. The length of the question and the depth of its brackets are bounded.
  */
 export function answerSum(question: string): string | undefined {
   if (question.length > LIMITS.engines.arithmeticChars) return undefined;

@@ -1,7 +1,7 @@
 import type { Fact } from './guide-facts.ts';
 
 export type CorpusEntry = {
-  /** Ways to ask, plain and short: a question is compared with each of them. */
+  /** Short, plain questions. A caller's question is compared with each of them. */
   readonly asks: readonly string[];
   /** A sentence to say, or the fact of the caller that is to be said. */
   readonly answer: string | { readonly fact: Fact };

@@ -26,8 +26,8 @@ const ASKED: readonly (readonly [Fact, ...RegExp[]])[] = [
 ];
 
 /**
- * Which of the caller's own facts is asked for, where that is plain without looking anything up. One
- * misheard word in three is forgiven: what counts is the noun, or its sound, and one word beside it.
+ * Returns the fact about the caller that a question asks for, when the words alone make it clear. One misheard word in three is
+ * tolerated: the noun, or its sound, and one other word must match.
  */
 export function askedFact(question: string): Fact | undefined {
   const words = wordsOf(question).join(' ');
@@ -52,7 +52,7 @@ export function sayUsdc(amountRaw: bigint): string {
   return `${spoken}, exactly ${formatUsdc(amountRaw)} USDC`;
 }
 
-/** The true amount, said so that it can be heard as well as checked. */
+/** Returns a sentence with the true amount, phrased for hearing and for checking. */
 export function stateFact(fact: Fact, { spendableRaw, heldRaw, spentRaw }: CallerFacts): string {
   const held = `${formatUsdc(heldRaw)} USDC more is held for work in progress.`;
   switch (fact) {

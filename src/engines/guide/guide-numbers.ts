@@ -22,7 +22,7 @@ export function digitsForWords(text: string): string {
   return out.join(' ');
 }
 
-/** The number that begins at `from` as digits, and how many words it takes. */
+/** Returns the number that begins at the word `from` as digits, and the number of words that it takes. */
 function readNumber(words: readonly string[], from: number): readonly [string, number] {
   let total = 0;
   let group = 0;

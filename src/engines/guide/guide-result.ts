@@ -4,7 +4,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 
 const MOST_PARTS = 12;
 
-/** Returns the results of tools as sentences: the members of an object one after the other, anything else as it is. */
+/** Returns the results of tools as sentences: the members of an object one after the other, any other result unchanged. */
 export function sayResults(results: readonly string[], echo: (text: string) => string): string {
   const phrased = results.map((result) => spoken(result.slice(0, LIMITS.engines.guideResultChars)));
   const said = phrased.filter((text) => text.trim() !== '');

@@ -65,7 +65,7 @@ const content = (text: string): ReadonlySet<string> => {
   return new Set(subjects.length > 0 ? subjects : stems);
 };
 
-/** Returns a function that sums the weights of words: a word that few questions have weighs more than a common one. */
+/** Returns a function that sums the weights of words. A word that occurs in few questions weighs more than a common word. */
 function weighing(all: readonly ReadonlySet<string>[]): (words: ReadonlySet<string>) => number {
   const count = new Map<string, number>();
   for (const word of all.flatMap((words) => [...words]))

@@ -13,7 +13,10 @@ export const PLAIN_WORDS: ReadonlySet<string> = stems(
   find about current given`,
 );
 
-/** Words for what tools of coding agents do. A name of nothing else says no subject: any question may have them. */
+/**
+ * Words for the actions of coding agents' tools. A name made only of these words names no subject, because any question may
+ * contain them.
+ */
 const DEEDS = stems(
   `add agent apply ask batch change command copy create cut delete edit enter exec execute exit file grep glob
   input insert kill list mode move multi new notebook open output plan question read remove replace request search
@@ -37,10 +40,10 @@ const subjects = (text: string) =>
   );
 
 /**
- * The one tool that a question clearly means: it names the tool, or speaks of every subject in its name, or of one of
- * them and two of its description's first sentence. A name of deeds alone, such as `Write`, needs a thing of that
- * sentence besides. Two equally good tools are none. Where one must be called, it is otherwise the one that the question
- * speaks of most, the first of several.
+ * Returns the only tool that a question clearly means: the question names the tool, or mentions every subject in its name, or
+ * one of those subjects and two subjects of its description's first sentence. A name made only of actions, such as `Write`,
+ * also needs a thing from that sentence. Returns undefined when two tools match equally well. With `mustCall`, returns the tool
+ * whose subjects are mentioned most, or the first of several such tools.
  */
 export function chooseTool<T extends Described>(
   question: string,

@@ -29,7 +29,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   uuid: '00000000-0000-4000-8000-000000000000',
 };
 
-/** Texts and numbers of a question, each taken in turn; the last one is taken again where more are asked for. */
+/** Texts and numbers of a question, each used in turn. The last text or number is repeated when more are needed. */
 export class HeardValues {
   readonly #heard: Heard;
   /** Quotations, then words with a capital that do not begin a sentence. */
@@ -45,7 +45,7 @@ export class HeardValues {
     this.#numbers = (digitsForWords(counted.toLowerCase()).match(NUMBER) ?? []).map(Number);
   }
 
-  /** The value that the question names, or else the usual one, or else the first. */
+  /** Returns the value that the question names, or else `usual`, or else the first value. */
   oneOf(values: readonly unknown[], usual: unknown): unknown {
     const spaced = (text: string) => ` ${text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ')} `;
     const asked = spaced(this.#heard.question);
@@ -53,7 +53,7 @@ export class HeardValues {
     return named ?? (values.includes(usual) ? usual : values[0]);
   }
 
-  /** A number of the question within the bounds of `schema`, or else the number nearest to its lower bound. */
+  /** Returns a number of the question within the bounds of `schema`, or else the number nearest to its lower bound. */
   number(schema: Json, isWhole: boolean): number {
     const bound = (name: string, other: number) => Number(schema[name] ?? other);
     const step = bound('multipleOf', isWhole ? 1 : 0);
@@ -81,7 +81,7 @@ export class HeardValues {
     return [first, step === 0 ? middle : first + step, first - step].find(fits) ?? first;
   }
 
-  /** A text for the member `name`, of the length, pattern and format of `schema` where there is one. */
+  /** Returns a text for the member `name`, of the length, pattern and format of `schema` when given. */
   text({ format, maxLength, minLength, pattern }: Json, name: string): string {
     const { answer, nowMs, question } = this.#heard;
     const today = isoTime(nowMs).slice(0, 10);
@@ -112,7 +112,7 @@ export class HeardValues {
   }
 }
 
-/** A text of `least` to `most` characters, as far as schemas may ask for them, that begins as `text` does. */
+/** Returns `text`, cut to `most` characters or padded with dots to `least` characters (at most `schemaTextChars`). */
 function fitted(text: string, least: number, most: number): string {
   const cut = [...text].slice(0, most);
   const missing = Math.min(least, LIMITS.engines.schemaTextChars) - cut.length;

@@ -15,7 +15,7 @@ const FRAME_SAMPLES = 2 * BLOCK_SAMPLES;
 /** A frame, and what the way there and back may add to it in one step. */
 const MOST_SAMPLES = FRAME_SAMPLES + BLOCK_SAMPLES;
 
-/** One line's suppressor. `close` gives its memory back. */
+/** The noise suppressor of one line. `close` frees its memory. */
 export interface NoiseSuppressor {
   /** Replaces the next 20 ms, or less, by the sound of 20 ms before without its noise. */
   suppress(sound: Int16Array): void;
@@ -70,7 +70,7 @@ export async function loadNoiseSuppressors(
 
 async function start(instantiate: () => Promise<RnnoiseModule>): Promise<Runtime> {
   const rnnoise = await instantiate();
-  // One block serves all: nothing is kept in it between two calls.
+  // One block serves all suppressors: no samples are kept in it between two calls.
   const block = rnnoise._malloc(BLOCK_SAMPLES * Float32Array.BYTES_PER_ELEMENT);
   if (block === 0) throw new Error('rnnoise: out of memory');
   return { rnnoise, block, isBroken: false };
@@ -110,7 +110,8 @@ class Rnnoise implements NoiseSuppressor {
     this.#down = new Resampler(SUPPRESSOR_HZ, lineHz);
     this.#lineSamples = frameSamples(lineHz);
     this.#ready = new Int16Array(3 * this.#lineSamples);
-    // The silence that the way there and back holds back: from then on each frame fills one.
+    // One frame of silence, which covers the delay of resampling there and back: from then on each frame in fills one frame
+    // out.
     this.#readySamples = this.#lineSamples;
     if (runtime.isBroken) return;
     try {

@@ -22,7 +22,10 @@ type TextEngineDeps = {
 
 const { embedTexts, embedTextChars, embedBatch, embedBatchChars } = LIMITS.engines;
 
-/** Sends texts in small batches, one after the other: between two of them others have their turn. */
+/**
+ * Creates an embedding engine that sends texts in small batches, one after the other. Other work gets its turn between two
+ * batches.
+ */
 export function createUseLite({
   client,
   requirePresent,
@@ -73,7 +76,7 @@ function batches(texts: readonly EmbeddedText[]): EmbeddedText[][] {
 
 const { countBatchChars, countChars } = LIMITS.engines;
 
-/** Sends a text in pieces, one after the other: between two of them others have their turn. */
+/** Creates a token counter that sends a text in pieces, one after the other. Other work gets its turn between two pieces. */
 export function createTokenCounter({
   client,
   requirePresent,
@@ -93,7 +96,7 @@ export function createTokenCounter({
   };
 }
 
-/** The guide, which thinks in a worker. */
+/** Creates the guide, which computes its answers in a worker thread. */
 export function createGuide({
   client,
   requirePresent,

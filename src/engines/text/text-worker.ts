@@ -13,7 +13,7 @@ export type TextOptions = {
 
 /** Embeddings and the guide share a worker, because they share the model. */
 export type TextContract = {
-  /** All vectors in one array, one after the other. */
+  /** Embeds texts. The result holds all vectors in one array, one after the other. */
   readonly embed: { readonly in: readonly EmbeddedText[]; readonly out: Float32Array };
   readonly reply: { readonly in: GuideRequest; readonly out: GuideReply };
   readonly count: { readonly in: string; readonly out: number };

@@ -13,7 +13,7 @@ const LONG_RUN = new RegExp(`(\\S{${RUN_CHARS + 1},}|\\s{${RUN_CHARS + 1},})`);
 /** Marks such as `<|endoftext|>` in a caller's text are text. */
 const OPTIONS = { disallowedSpecial: new Set<string>() };
 
-/** A split by a group puts what matched, the long runs, at the odd places. */
+/** Splits a text and cuts its long runs. A split by a group puts the matches, which are the long runs, at the odd indexes. */
 const pieces = (text: string): string[] =>
   text.split(LONG_RUN).flatMap((part, at) => (at % 2 === 1 ? cut(part) : [part]));
 
@@ -31,7 +31,7 @@ export function firstTokens(encoder: Encoder, text: string, count: number): stri
   return tokens.length <= count ? text : encoder.decode(tokens.slice(0, count));
 }
 
-/** The text of tokens. Throws EngineInputRefused where the encoder has no such token, or the text is too long. */
+/** Returns the text of tokens. Throws EngineInputRefused when the encoder has no such token, or the text is too long. */
 export function readTokens(encoder: Encoder, tokens: readonly number[]): string {
   const { embedTextChars } = LIMITS.engines;
   let text: string;

@@ -4,7 +4,7 @@ export const USE_LITE_DIMENSIONS = 512;
 /** The part of the core's exports that is used here. The core declares it by types of a package that is not installed. */
 type Backend = { readonly ready: () => Promise<void> };
 
-/** The sentence encoder, loaded: texts in, one unit vector each out. */
+/** Loads the sentence encoder. Resolves to a function that returns one unit vector for each text. */
 export async function loadUseLite(): Promise<
   (texts: readonly string[]) => Promise<Float32Array[]>
 > {

@@ -1,4 +1,4 @@
-/** The words of a text in small letters, without punctuation and in composed characters. */
+/** Returns the words of a text in lower case, without punctuation and in composed characters. */
 export function wordsOf(text: string): string[] {
   return text
     .normalize('NFC')

@@ -8,7 +8,7 @@ import { ENCODED_FORMATS, type EncodedFormat } from '../tts/sound-encoder.ts';
 /** Finds the entry file of an installed package. Throws when it is not there, as `require.resolve` does. */
 export type ResolvePackage = (request: string) => string;
 
-/** Paths of the engines' files, looked up without loading any of them. */
+/** Paths of the engines' files, looked up without loading an engine. */
 export interface EngineFiles {
   /** A sentence that says which package is not installed, or nothing. */
   missing(engine: EngineName): string | undefined;
@@ -45,7 +45,7 @@ const PACKAGES: Readonly<Record<EngineName, readonly string[]>> = {
   flac: ['@mediabunny/flac-encoder'],
   opus: ['opusscript'],
 };
-/** Below the package's entry: the program without the browser's interface to it. */
+/** Program files below each package's entry, without the package's interface for browsers. */
 const PROGRAMS = { mp3: 'lame.js', aac: 'aac.js', flac: 'flac.js' } as const;
 const ACOUSTIC = ['mdef', 'means', 'variances', 'sendump', 'transition_matrices'] as const;
 

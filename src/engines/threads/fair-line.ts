@@ -8,7 +8,7 @@ export type FairLineBounds = {
   readonly atOnce: number;
   /** Pieces of one user that are under way at a time; by default as many as of all users. */
   readonly atOncePerUser?: number;
-  /** Pieces that may wait, of all users and of one. */
+  /** Number of pieces of work that may wait, of all users and of one user. */
   readonly waiting: number;
   readonly waitingPerUser: number;
 };
@@ -22,8 +22,8 @@ export interface FairLine {
 }
 
 /**
- * Lets users have turns one after the other, however much each of them asks for: a piece of work waits for one piece of
- * each other user at most, and for what its own user has asked before.
+ * Gives users turns one after the other, however much work each user submits. A piece of work waits for at most one piece of
+ * each other user, and for the earlier pieces of its own user.
  */
 export function createFairLine(bounds: FairLineBounds): FairLine {
   /** In the order of their next turns. Only users that wait: a user that has had a turn goes to the end. */
@@ -34,7 +34,7 @@ export function createFairLine(bounds: FairLineBounds): FairLine {
   let waiting = 0;
   let underWay = 0;
 
-  /** The next user whose turn it is. It skips only users with work under way, of whom there are at most `atOnce`. */
+  /** Returns the user whose turn is next. Skips only users with work in progress, of whom there are at most `atOnce`. */
   function findNext(): EngineUser | typeof NOBODY {
     for (const user of lines.keys()) if ((busy.get(user) ?? 0) < atOncePerUser) return user;
     return NOBODY;

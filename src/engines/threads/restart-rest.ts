@@ -5,7 +5,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 export interface RestartRest {
   /** Counts a crash. Returns how many there were in a row. */
   crashed(): number;
-  /** It answered: what went before is forgiven. */
+  /** Resets the count of crashes after the worker has answered. */
   answered(): void;
   /** Returns the milliseconds until the worker may be started again. */
   remainingMs(): number;
@@ -13,7 +13,10 @@ export interface RestartRest {
 
 const { restartFirstMs, restartMaxMs } = LIMITS.engines;
 
-/** The first crash costs no rest, because one bad input must not silence the next caller; then it doubles. */
+/**
+ * Creates the backoff. The first crash costs no wait, because one bad input must not silence the next caller; later waits
+ * double.
+ */
 export function createRestartRest(clock: Clock): RestartRest {
   let crashes = 0;
   let untilMs = 0;

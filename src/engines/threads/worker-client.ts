@@ -12,8 +12,8 @@ import type { Contract, ReplyMessage, WorkerError, WorkerStart } from './worker-
 /** A worker thread as a set of typed calls. */
 export interface WorkerClient<C extends Contract> extends AsyncDisposable {
   /**
-   * Rejects with EngineBusy at the in-flight bound and while a crashed worker rests, with EngineCrashed
-   * when the worker dies or hangs before it answers, and with what the worker itself refused.
+   * Calls a method of the worker. Rejects with EngineBusy at the bound of calls in flight and while a crashed worker waits for
+   * its restart, with EngineCrashed when the worker dies or hangs before it answers, and with the worker's own refusals.
    */
   call<M extends keyof C & string>(
     method: M,
@@ -30,7 +30,7 @@ export type WorkerClientDeps<Options> = {
   readonly clock: Clock;
   readonly log: Log;
   readonly entry: URL;
-  /** Asked for at each start of the thread. */
+  /** Called at each start of the thread. */
   readonly options: () => Options;
   readonly maxInFlight: number;
   readonly niceness?: number;
@@ -44,7 +44,7 @@ export type WorkerClientDeps<Options> = {
 
 type Pending = { resolve(value: unknown): void; reject(error: Error): void };
 
-/** The worker file beside `importerUrl`: a `.ts` source or the `.js` that was built of it. */
+/** Returns the worker file beside `importerUrl`: a `.ts` source or the `.js` built from it. */
 export function workerEntry(name: string, importerUrl: string): URL {
   return new URL(`./${name}${importerUrl.endsWith('.ts') ? '.ts' : '.js'}`, importerUrl);
 }
@@ -122,7 +122,7 @@ export function createWorkerClient<C extends Contract, Options = unknown>(
   }
 
   return {
-    // Not async: waiting calls must fail before anything else can be asked of the next thread.
+    // Not async: waiting calls must fail before any other call can reach the next thread.
     call(method, argument, transfer = []) {
       return new Promise((resolve, reject) => {
         const thread = admit();

@@ -22,15 +22,15 @@ export type Handlers<C extends Contract> = {
   ) => C[M]['out'] | Promise<C[M]['out']>;
 };
 
-/** The options that this worker was started with. */
+/** Returns the options that this worker was started with. */
 export function workerOptions<Options>(): Options {
   return (workerData as WorkerStart<Options>).options;
 }
 
 /**
- * Answers calls one after the other, in the order they were posted, until the client ends the worker. With `overlap`
- * each call begins when it arrives, and the handlers see to the order. What a handler throws is answered; a trap of its
- * engine ends the thread.
+ * Answers calls one after the other, in the order of posting, until the client ends the worker. With `overlap`, each call
+ * begins when it arrives, and the handlers keep the order themselves. An error thrown by a handler is sent as the answer; a
+ * trap of its engine ends the thread.
  */
 export function serveWorker<C extends Contract>(
   handlers: Handlers<C>,

@@ -14,8 +14,8 @@ export type WorkerStream = {
 };
 
 /**
- * Counts the streams that a worker has under way. Throws EngineBusy for one beyond `most`; a closed stream counts until
- * the worker has let go of it.
+ * Counts the open streams of a worker. Opening more than `most` throws EngineBusy; a closed stream counts until the worker has
+ * released it.
  */
 export function createWorkerStreams<C extends ClosesStreams>(
   client: WorkerClient<C>,
@@ -39,7 +39,7 @@ export function createWorkerStreams<C extends ClosesStreams>(
         close() {
           if (isClosed) return;
           isClosed = true;
-          // A thread that died took its streams with it: no new one is started only to close them.
+          // A thread that died took its streams with it. No new thread is started only to close them.
           if (client.thread === undefined) return closed();
           client.call('close', { stream }).then(closed, closed);
         },

@@ -46,7 +46,7 @@ const LOADERS: Readonly<Record<EncodedFormat, (script: string) => Promise<NewEnc
     const module = await startEmscripten<FlacModule>(script);
     let files = 0;
     return () => {
-      // Its encoders are never freed, so that after some files another program takes its place.
+      // The program never frees its encoders, so a new program replaces it after some files.
       if (++files >= LIMITS.engines.encoding.flacFilesAProgram) programs.delete('flac');
       return createFlacEncoder(module, sampleRateHz);
     };
@@ -57,7 +57,7 @@ const LOADERS: Readonly<Record<EncodedFormat, (script: string) => Promise<NewEnc
   },
 };
 
-/** Loads a program at its first use; one that could not be loaded is tried again. */
+/** Loads a program at its first use. After a failure, the next use loads it again. */
 function programOf(format: EncodedFormat): Promise<NewEncoder> {
   const known = programs.get(format);
   if (known !== undefined) return known;

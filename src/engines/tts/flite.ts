@@ -37,14 +37,14 @@ const SILENT = 200;
 /** Milliseconds of silence that stay before the first sound, so that its onset is whole. */
 const LEAD_MS = 40;
 
-/** The same sound without the silence that it begins with, but for `LEAD_MS`. */
+/** Returns the audio without its leading silence, except for `LEAD_MS` of it. */
 export function withoutLead(pcm: Int16Array, sampleRateHz: number): Int16Array {
   const first = pcm.findIndex((sample) => Math.abs(sample) > SILENT);
   const from = first - Math.round((sampleRateHz * LEAD_MS) / 1_000);
   return from > 0 ? pcm.subarray(from) : pcm;
 }
 
-/** Flite knows ASCII alone: accents are dropped, the rest becomes space. */
+/** Returns a text in ASCII, because Flite reads nothing else: accents are dropped, and other characters become spaces. */
 export function speakable(text: string): string {
   return text
     .replace(/[’‘“”…–—]/g, (mark) => PLAIN[mark] ?? ' ')
@@ -56,8 +56,8 @@ export function speakable(text: string): string {
 }
 
 /**
- * Speaks sentence by sentence: while one is being listened to the next is made, and no further, so a
- * slow listener holds no sound back here. An abort is heard between sentences.
+ * Creates an engine that speaks sentence by sentence. The next sentence is made while one is being heard, and no further, so a
+ * slow listener holds no audio back here. An abort takes effect between sentences.
  */
 export function createFlite({
   client,

@@ -3,7 +3,7 @@ import { writePcmBytes } from '../../../media/pcm.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { FrameCutter, type SoundEncoder } from './sound-encoder.ts';
 
-/** The package's class, as far as it is used. */
+/** The part of the package's class that is used here. */
 export type OpusScript = {
   encode(pcm: Uint8Array, samples: number): Uint8Array;
   encoderCTL(request: number, value: number): void;

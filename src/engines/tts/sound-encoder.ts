@@ -6,7 +6,7 @@ export type EncodedFormat = (typeof ENCODED_FORMATS)[number];
 export interface SoundEncoder {
   /** Returns the bytes that the sound adds to the file: with the first bytes the head, and none while a frame is not full. */
   push(pcm: Int16Array): Uint8Array;
-  /** The rest of the file. */
+  /** Returns the remaining bytes of the file. */
   finish(): Uint8Array;
   /** Gives its memory back. Owed at the end, and where a stream is given up. */
   close(): void;
@@ -19,7 +19,7 @@ export type EncoderModule = {
   _free(pointer: number): void;
 };
 
-/** A copy of what lies in an encoder's memory. */
+/** Returns a copy of bytes in an encoder's memory. */
 export const copyOut = (module: EncoderModule, pointer: number, bytes: number): Uint8Array =>
   module.HEAPU8.slice(pointer, pointer + bytes);
 

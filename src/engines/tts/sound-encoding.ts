@@ -6,13 +6,13 @@ import type { EncoderContract } from './encoder-worker.ts';
 
 export type SoundEncodingDeps = {
   readonly client: WorkerClient<EncoderContract>;
-  /** A sentence that says what is missing, or nothing. */
+  /** Returns a sentence that names the missing package; undefined when the encoder is installed. */
   readonly missing: (encoder: EngineName) => string | undefined;
 };
 
 /**
- * Encodes in a worker thread, many files in turns: each is asked for a short piece at a time. The number of files under
- * way is bounded, and one that was given up counts until the worker has let go of it.
+ * Encodes files in a worker thread. Many files share the thread: each file is encoded a short piece at a time. The number of
+ * open files is bounded, and an abandoned file counts until the worker has released it.
  */
 export function createSoundEncoding({ client, missing }: SoundEncodingDeps): SoundEncoding {
   const streams = createWorkerStreams(client, LIMITS.engines.encoding.streams);

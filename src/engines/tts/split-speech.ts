@@ -11,10 +11,10 @@ const FINISHED = /[.!?…؟।。！？｡]["'”’)\]）」』】*_~]*\s*$/;
 /** Titles, saints and streets, initials and the like: a full stop after one of them ends no sentence. */
 const ABBREVIATED =
   /(?:^|[\s("'“‘[*_])(?:Drs?|Mrs?|Ms|Mx|Profs?|St|Ste|Mt|Ft|Gen|Col|Capt|Lt|Sgt|Rev|Hon|Gov|Sen|Rep|Pres|vs|e\.g|i\.e|cf|[A-HJ-Z]|U\.[KNS])$/;
-/** These only before a number. */
+/** Abbreviations only when a number follows. */
 const NUMBERED =
   /(?:^|[\s(])(?:[Nn]os?|[Ff]igs?|[Vv]ol|[Cc]h|pp?|approx|ca|Jan|Feb|Mar|Apr|Aug|Sept?|Oct|Nov|Dec)$/;
-/** These end a sentence only where the next one begins with a capital letter. */
+/** Abbreviations that end a sentence only when the next word begins with a capital letter. */
 const EITHER =
   /(?:^|[\s(\d])(?:[aApP]\.[mM]|etc|[Ii]nc|Ltd|Co|Corp|[JS]r|Ave|Blvd|Rd|Ph\.D|approx|est|dept|min|hrs?)$/;
 /** The number of a list's item, which is all that stands before its full stop. */
@@ -57,8 +57,8 @@ export function splitSpeech(text: string, bounds: SplitBounds): string[] {
 }
 
 /**
- * Cuts text that is still being written in the same way: a sentence comes out as soon as something follows it, one
- * without an end as soon as it is too long, and the rest at the end.
+ * Cuts text that is still being written, as `splitSpeech` does. A sentence is returned as soon as text follows it, a sentence
+ * without an end as soon as it is too long, and the remaining text at the end.
  */
 export class SpeechCutter {
   readonly #bounds: SplitBounds;
@@ -76,7 +76,7 @@ export class SpeechCutter {
     const ready = parts.flatMap((part) => this.#split(part));
     while (rest.length > this.#chars) {
       const cut = breath(rest, this.#chars, this.#bounds);
-      // The end of a link that fills the rest may still come.
+      // A link that fills the remaining text may still be incomplete.
       if (cut === rest.length && rest.length < MOST_LINK_CHARS) break;
       ready.push(...this.#split(rest.slice(0, cut)));
       rest = rest.slice(cut).trimStart();
@@ -85,12 +85,12 @@ export class SpeechCutter {
     return ready;
   }
 
-  /** Returns the rest if it is a whole sentence. Call it when no text has followed for a while. */
+  /** Returns the remaining text when it is a whole sentence. Call this when no text has followed for a while. */
   pause(): string[] {
     return FINISHED.test(this.#rest) ? this.end() : [];
   }
 
-  /** Returns the rest of the text. */
+  /** Returns the remaining text. */
   end(): string[] {
     const rest = this.#rest;
     this.#rest = '';
@@ -132,7 +132,7 @@ function goesOn(text: string, from: number, at: number, end: number): boolean {
   return !SENTENCE_START.test(text.slice(end, end + ABBREVIATION_CHARS));
 }
 
-/** The last good place within `chars`, but none in the first third: a stub is worse than a bad cut. */
+/** Returns the last good place for a cut within `chars`, but none in the first third: a stub is worse than a bad cut. */
 function breath(text: string, chars: number, { keepsLinks }: SplitBounds): number {
   const head = headOf(text, chars);
   let cut = head.length;
@@ -147,7 +147,7 @@ function breath(text: string, chars: number, { keepsLinks }: SplitBounds): numbe
   return keepsLinks ? besideLink(text, cut) : cut;
 }
 
-/** Moves a cut out of a link: before it, or behind it where the text begins with it. */
+/** Moves a cut out of a link: to the start of the link, or to its end when the text begins with the link. */
 function besideLink(text: string, cut: number): number {
   for (const { 0: link, index } of text.matchAll(LINK)) {
     const end = index + link.length;

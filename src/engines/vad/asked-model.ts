@@ -6,7 +6,7 @@ import type { VadEngine, VadStream } from '../engine.ts';
 /** Windows on their way to the model. Sound that arrives meanwhile waits in the ring, 256 ms at most. */
 const MAX_IN_FLIGHT = 3;
 
-/** One window that all listeners share: a stream has read it by the time its call returns. */
+/** A window that all listeners share. A stream has read it by the time its call returns. */
 const window = new Int16Array(HEARING_WINDOW);
 
 type AskedDeps = {
@@ -38,7 +38,7 @@ export class AskedModel {
     this.#report = report;
   }
 
-  /** There is more sound to judge; `isFresh`: none of what came before it was to be judged. */
+  /** Passes new audio to the model. `isFresh` is true when the audio just before it was not passed on. */
   hear(isFresh: boolean): void {
     if (this.#isGone) return;
     if (isFresh) this.#sound.lookBack();
@@ -55,14 +55,14 @@ export class AskedModel {
     }
   }
 
-  /** Gives the model's stream back; nothing is asked any more. */
+  /** Closes the model's stream. No further windows are sent. */
   close(): void {
     this.#isGone = true;
     this.#stream?.close();
     this.#stream = undefined;
   }
 
-  /** The model could not be had, or failed. */
+  /** True when the model could not be opened or has failed. */
   get gone(): boolean {
     return this.#isGone;
   }

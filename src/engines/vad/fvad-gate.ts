@@ -11,7 +11,7 @@ import { isTrap } from '../threads/web-assembly.ts';
 const MOST_STRICT = 3;
 const SPEECH = 1;
 
-/** One listener's gate, which takes 20 ms at a time. `close` gives its few hundred bytes back. */
+/** The speech gate of one listener, which takes 20 ms at a time. `close` frees its few hundred bytes. */
 export interface SpeechGate {
   isSpeech(frame: Int16Array): boolean;
   close(): void;
@@ -30,7 +30,7 @@ export type FvadModule = {
   _fvad_process(handle: number, samples: number, count: number): number;
 };
 
-/** A module with its memory. One that broke is in no known state, and is not called again. */
+/** A module with its memory. A module that broke is in an unknown state and is not called again. */
 type Runtime = { readonly fvad: FvadModule; readonly input: number; isBroken: boolean };
 
 /**
@@ -63,7 +63,7 @@ export async function loadSpeechGates(instantiate = instantiateFvad): Promise<Sp
 
 async function start(instantiate: () => Promise<FvadModule>): Promise<Runtime> {
   const fvad = await instantiate();
-  // One input buffer serves all: nothing is kept in it between two calls.
+  // One input buffer serves all gates: no samples are kept in it between two calls.
   const input = fvad._malloc(HEARING_FRAME * 2);
   if (input === 0) throw new Error('fvad: out of memory');
   return { fvad, input, isBroken: false };

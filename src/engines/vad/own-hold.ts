@@ -5,8 +5,8 @@ import type { CallerFacts } from '../engine.ts';
 export type OwnHold = { readonly heldRaw: bigint; readonly spentRaw: bigint };
 
 /**
- * The facts as they are once what is held for this very question is settled to what is spent of it: a caller who asks for the
- * balance hears what its account will say, and not that of the question itself.
+ * Returns the facts as they will be once the hold of this very question is settled to its spent amount. A caller who asks for
+ * the balance hears the balance after that settlement, not the balance during the hold.
  */
 export function settleOwn(facts: CallerFacts, own: OwnHold): CallerFacts {
   // The facts may be a moment older than the hold.

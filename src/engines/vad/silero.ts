@@ -20,7 +20,7 @@ const KERNEL_WIDTH = 3;
 /** All weights, and what is between them. */
 const KERNEL_FLOATS = 330_000;
 
-/** One listener's state. Windows are 512 samples, in order. */
+/** The state of one listener. Windows are 512 samples, in order. */
 export type SileroStream = {
   probability(window: Int16Array): number;
 };
@@ -41,7 +41,7 @@ export function loadSilero(path: string): Silero {
 
 type Weights = (name: string) => Tensor;
 
-/** Builds the model from its named tensors. Throws when one is missing. */
+/** Builds the model from its named tensors. Throws when a tensor is missing. */
 export function createSilero(weights: ReadonlyMap<string, Tensor>): Silero {
   const tensor = (name: string): Tensor => {
     const found = weights.get(`model.${name}`);
@@ -76,7 +76,7 @@ export function createSilero(weights: ReadonlyMap<string, Tensor>): Silero {
   return { open };
 }
 
-/** Frames of some channels one after the other, behind a silent frame and before another. */
+/** Frames of several channels, one after the other, between two silent frames. */
 type Frames = { readonly at: number; readonly count: number; readonly channels: number };
 
 /** Returns the encoder: it encodes a window that follows on a context, and returns the place of one frame. */
@@ -110,7 +110,7 @@ function createEncoder(kernel: Kernel, tensor: Weights) {
   });
   const last = input;
 
-  /** The magnitude of each frequency in each of the overlapping frames. */
+  /** Computes the magnitude of each frequency in each of the overlapping frames. */
   function spectrum() {
     for (let frame = 0; frame < FRAMES; frame++) {
       kernel.apply(transform, signalAt + frame * HOP, wavesAt);
@@ -142,7 +142,7 @@ function createEncoder(kernel: Kernel, tensor: Weights) {
   };
 }
 
-/** The weights of each output over three frames of `channels`, frame by frame. */
+/** Returns the weights of each output over three frames of `channels`, frame by frame. */
 function convolutionRows({ data, dims }: Tensor, channels: number): Float32Array[] {
   const [, inputs = 0, width] = dims;
   if (width !== KERNEL_WIDTH) throw new Error('silero: a convolution is not of width 3');

@@ -1,6 +1,6 @@
 /**
- * Turns at the processor, shared by worker threads: at most `places` of them compute at a time, in the
- * order they asked, so that a core is left for the media loop however many decoders are busy.
+ * Turns at the processor, shared by worker threads. At most `places` threads compute at a time, in the order of their requests,
+ * so that a core is left for the media loop however many decoders are busy.
  */
 import { assert } from '../../kernel/assert.ts';
 
@@ -39,7 +39,7 @@ export function createTurns(places: number): Turns {
   };
 }
 
-/** Blocks this thread, never the main one, until its turn has come. */
+/** Blocks this thread until its turn has come. Never call this on the main thread. */
 export function takeTurn({ memory, holder }: TurnPass): void {
   const words = new Int32Array(memory);
   Atomics.store(words, FIRST_HOLDER + holder, 1);

@@ -1,6 +1,6 @@
 /**
- * The whole of voice activity detection for one listener: frames of 20 ms in, turns out. The gate and the loudness of the line are judged in line; the model runs elsewhere and may be
- * late or gone.
+ * Voice activity detection for one listener: frames of 20 ms in, turns out. The gate and the line's loudness are evaluated in
+ * this thread; the model runs in a worker and may be late or gone.
  */
 import type { RecentSound } from '../../../media/recent-sound.ts';
 import { TurnDetector, type VadEvent, type VadOptions } from '../../../media/vad.ts';
@@ -20,7 +20,7 @@ export type DetectorDeps = {
 };
 
 type DetectorCounters = {
-  /** Windows the model has judged. */
+  /** Number of windows that the model has evaluated. */
   readonly judged: number;
   /** Sound that came too fast for the model. */
   readonly skippedSamples: number;
@@ -38,7 +38,7 @@ export class VoiceDetector {
   readonly #sound: RecentSound;
   readonly #model: AskedModel | undefined;
   #isOpen = true;
-  /** The model was asked about the last frame. */
+  /** True when the last frame was passed to the model. */
   #wasAsked = false;
 
   constructor({ engine, gate, onEvent, options, sound }: DetectorDeps) {
@@ -68,7 +68,7 @@ export class VoiceDetector {
     this.#turns.reset();
   }
 
-  /** Resolves when the model has answered all that it was asked so far. */
+  /** Resolves when the model has answered all windows sent up to now. */
   async settled(): Promise<void> {
     await this.#model?.settled();
   }

@@ -10,7 +10,7 @@ export type VadLineDeps = {
   readonly judge: (batch: VadContract['judge']['in']) => Promise<readonly number[]>;
 };
 
-/** The windows of all listeners on their way to the one that judges them. */
+/** Audio windows of all sessions, queued for the voice-activity model. */
 export interface VadLine {
   /** The probability of speech, or NaN when it would be late. */
   ask(stream: number, window: Int16Array): Promise<number>;
@@ -23,8 +23,8 @@ type Asked = { readonly stream: number; readonly answer: (probability: number) =
 const { vadBatchFrames } = LIMITS.engines;
 
 /**
- * One message is on its way at a time; what arrives meanwhile is the next one. A window that finds
- * that one full, or whose answer is late, is answered with NaN: the gate decides.
+ * Creates the queue of windows. One message is in flight at a time, and windows that arrive meanwhile form the next message.
+ * When that message is full or its answer is late, a window gets NaN, and the gate decides.
  */
 export function createVadLine({ clock, lateMs, judge }: VadLineDeps): VadLine {
   const pcm = new Int16Array(vadBatchFrames * HEARING_WINDOW);

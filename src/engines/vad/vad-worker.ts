@@ -24,8 +24,8 @@ const listeners = new Map<number, SileroStream>();
 warm();
 
 /**
- * Runs the model before a session asks it. A thread's first windows take ten times as long as later ones, and on a busy
- * machine their answers would come after the session has stopped waiting for them.
+ * Runs the model before a session needs it. A thread's first windows take ten times as long as later windows, and on a busy
+ * machine their answers would come after the session has stopped waiting.
  */
 function warm(): void {
   const stream = silero.open();

@@ -16,7 +16,7 @@ const UNANSWERED = Promise.resolve(Number.NaN);
 
 const { vadStreams, vadLateMs } = LIMITS.engines;
 
-/** Gives each listener of the room a place in the one worker that judges for all of them. */
+/** Creates the voice-activity engine: all listeners of the process share one worker. */
 export function createVad({ client, clock, requirePresent }: VadDeps): VadEngine {
   const judge = createVadLine({
     clock,
@@ -27,7 +27,7 @@ export function createVad({ client, clock, requirePresent }: VadDeps): VadEngine
   let nextStream = 1;
   let ready: Promise<unknown> | undefined;
 
-  /** A model that is still being loaded would answer too late, so the first listeners wait for it. */
+  /** Loads the model. The first listeners wait for it, because a model that is still loading would answer too late. */
   async function load() {
     ready ??= client.call('judge', { streams: [], pcm: new Int16Array(0), closed: [] });
     try {
