@@ -5,18 +5,18 @@ const WORD_CHARS = 64;
 export const wordOf = (value: bigint | number): string =>
   value.toString(16).padStart(WORD_CHARS, '0');
 
-/** An address, or 32 bytes, as a word. */
+/** Returns an address, or 32 bytes, as a word. */
 export const wordOfHex = (hex: string): string =>
   hex.slice(2).toLowerCase().padStart(WORD_CHARS, '0');
 
 export const topicOf = (address: string): string => `0x${wordOfHex(address)}`;
 
-/** The address in a topic, or nothing when the word is none. */
+/** Returns the address in a topic. Undefined when the word is no address. */
 export function addressIn(word: string): string | undefined {
   return /^0x0{24}[0-9a-f]{40}$/.test(word) ? `0x${word.slice(26)}` : undefined;
 }
 
-/** The words of an answer; nothing when it does not consist of whole ones. */
+/** Returns the words of an answer. Undefined when the answer does not consist of whole words. */
 export function wordsOf(answer: string): readonly bigint[] | undefined {
   const hex = answer.slice(2);
   if (hex.length % WORD_CHARS !== 0) return undefined;
@@ -25,5 +25,5 @@ export function wordsOf(answer: string): readonly bigint[] | undefined {
   );
 }
 
-/** A word as the signed number that it may be. */
+/** Returns a word as a signed number (two's complement). */
 export const signed = (word: bigint): bigint => BigInt.asIntN(256, word);

@@ -3,18 +3,18 @@ import { pointFromScalar, recover, signRecoverable } from 'tiny-secp256k1';
 /** viem takes some 100 ms to load, so it is loaded at the first use or by `loadChainCode`. */
 const viemUtils = () => import('viem/utils');
 
-/** Loads what signatures and addresses need, so that the first request does not wait for it. */
+/** Loads the code for signatures and addresses, so that the first request does not wait for the code. */
 export async function loadChainCode(): Promise<void> {
   await Promise.all([viemUtils(), import('viem')]);
 }
 
-/** The hash that `personal_sign` (EIP-191) signs. */
+/** Returns the hash that `personal_sign` (EIP-191) signs. */
 export async function hashSignedText(text: string): Promise<Uint8Array> {
   const { hashMessage } = await viemUtils();
   return hashMessage(text, 'bytes');
 }
 
-/** The address, in lower case, that made a 65-byte signature; nothing when it is not a signature at all. */
+/** Returns the address, in lower case, that made a 65-byte signature. Undefined when the bytes are no signature. */
 export async function recoverSigner(
   hash: Uint8Array,
   signature: Uint8Array,
@@ -44,7 +44,10 @@ const HALF_ORDER = Buffer.from(
   'hex',
 );
 
-/** A 65-byte signature in the one form that the token takes, with v 27 or 28; nothing when it has no such form. */
+/**
+ * Returns a 65-byte signature in the only form that the token accepts, with v 27 or 28. Undefined when the signature has no
+ * such form.
+ */
 export function tokenSignature(signature: Uint8Array): Uint8Array | undefined {
   const v = signature[64];
   if (signature.length !== 65 || v === undefined) return undefined;
@@ -54,7 +57,7 @@ export function tokenSignature(signature: Uint8Array): Uint8Array | undefined {
   return taken;
 }
 
-/** The address, in lower case, of a private key; nothing when the 32 bytes are not one. */
+/** Returns the address, in lower case, of a private key. Undefined when the 32 bytes are no private key. */
 export async function addressOfPrivateKey(privateKey: Uint8Array): Promise<string | undefined> {
   try {
     const publicKey = pointFromScalar(privateKey, false);

@@ -5,9 +5,9 @@ import { type CallRpc, RpcReverted } from './rpc.ts';
 import type { Block } from './rpc-answers.ts';
 
 /**
- * Asks contracts any number of questions as of one block, which must be canonical while they are asked: all answers are
- * of the same moment of the same branch. Rejects with RpcUnavailable, never with half of them; what the chain itself
- * could not answer reads undefined.
+ * Sends any number of questions to contracts as of one block, which must stay canonical meanwhile: all answers are of one
+ * moment of one branch. Rejects with RpcUnavailable, never with a part of the answers. An answer that the chain could not give
+ * is undefined.
  */
 export async function askMany(
   rpc: CallRpc,
@@ -27,7 +27,7 @@ export async function askMany(
   return answered;
 }
 
-/** A chunk that costs more than the node runs at once is asked in halves. */
+/** Sends one chunk of questions. A chunk that costs more than the node runs at once is sent in halves. */
 async function askChunk(
   rpc: CallRpc,
   questions: readonly ContractCall[],

@@ -6,7 +6,7 @@ import type { Block } from './rpc-answers.ts';
 
 export type AuthorizationKey = { readonly wallet: string; readonly nonce: string };
 
-/** True when used and when canceled, false when neither; undefined when nothing is known of it. */
+/** True when the authorization was used or canceled, false when it is still open; undefined when its state is unknown. */
 export type AuthorizationState = boolean | undefined;
 
 const AUTHORIZATION_STATE = '0xe94a0102';

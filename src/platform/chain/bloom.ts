@@ -1,14 +1,17 @@
 /** A header's filter over the addresses and topics of its block's logs, as 256 bytes in hex. */
 export type LogsBloom = string;
 
-/** Which bits of a filter an address sets. */
+/** Bits of a filter that an address sets. */
 export type BloomBits = readonly number[];
 
 const BLOOM_BYTES = 256;
 const BITS_AN_ITEM = 3;
 const BIT_MASK = 2_047;
 
-/** The bits of an address: the filter hashes it and takes eleven bits of each of the first three pairs of bytes. */
+/**
+ * Returns the bits of an address: the filter hashes the address and takes eleven bits of each of the first three pairs of
+ * bytes.
+ */
 export async function bloomBitsOf(address: string): Promise<BloomBits> {
   const { keccak256 } = await import('viem/utils');
   const hash = keccak256(address as `0x${string}`, 'bytes');
@@ -18,7 +21,7 @@ export async function bloomBitsOf(address: string): Promise<BloomBits> {
   });
 }
 
-/** False: the block certainly has no log of the address. True: it most likely has one. */
+/** Returns false when the block certainly has no log of the address, true when the block most likely has one. */
 export const mayHoldLogs = (bloom: LogsBloom, bits: BloomBits): boolean =>
   bits.every((bit) => {
     const byte = BLOOM_BYTES - 1 - (bit >> 3);

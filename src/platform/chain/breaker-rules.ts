@@ -22,8 +22,8 @@ export type BreakerReading = { readonly head: Block; readonly feeds: FeedReading
 const BPS = 10_000n;
 
 /**
- * The first reason to refuse paid requests, or `none`. Ages are counted in the time of the chain; `nowSec`
- * is the server's own time, by which it sets until when a signed payment is valid.
+ * Returns the first reason to refuse paid requests, or `none`. Ages are counted in the time of the chain; `nowSec` is the
+ * server's own time, which sets the validity of signed payments.
  */
 export function findReason(
   { head, feeds }: BreakerReading,

@@ -33,8 +33,8 @@ const openAccount = async (privateKey: string) => {
 type Account = Awaited<ReturnType<typeof openAccount>>;
 
 /**
- * Sends one transaction at a time, so that each has the next number of the account. After a failure the
- * number is read from the chain again: a refused broadcast leaves no gap that would hold up later ones.
+ * Sends one transaction at a time, so that each has the next number of the account. After a failure the number is read from the
+ * chain again: a refused broadcast leaves no gap that would delay later transactions.
  */
 export function createFacilitator(deps: {
   readonly rpc: FacilitatorRpc;
@@ -54,8 +54,9 @@ export function createFacilitator(deps: {
   let waiting = 0;
 
   /**
-   * A node that has not heard of our last one yet must not hand out its number again. One that does not hear of it for
-   * long has lost it, and whatever came behind would wait for it for ever.
+   * Returns the number of the next transaction. A node that does not know our last transaction yet must not hand out the number
+   * again. A node that does not know the transaction for `facilitatorNumberMs` has lost it, and later transactions would wait
+   * for ever.
    */
   const nextNumber = (counted: number): number => {
     const nowMs = clock.monotonicMs();
@@ -129,7 +130,7 @@ export function createFacilitator(deps: {
   };
 }
 
-/** The call that carries an authorization and its signature. */
+/** Returns the call data of a transfer: the authorization and its signature. */
 export function encodeTransfer(
   { from, to, valueRaw, validAfter, validBefore, nonce }: Authorization,
   signature: string,

@@ -35,7 +35,7 @@ const ROUND_ID_BITS = 80;
 const OWN_ROUND_BITS = 64;
 const MAX_SECONDS = 2n ** 40n;
 
-/** Reads both feeds as they stand at one block. Answers the name of the one that cannot be read. */
+/** Reads both feeds at one block. Returns the name of a feed that cannot be read. */
 export async function readFeeds(
   rpc: CallRpc,
   feeds: Feeds,
@@ -67,7 +67,7 @@ export async function readFeeds(
   return previous === undefined ? 'price' : { ...reading, previousAnswer: previous.answer };
 }
 
-/** Nothing for what is no round, and for a round without an answer. */
+/** Returns the round in an answer. Undefined when the words are no round, or a round without an answer. */
 export function decodeRound(answer: string | undefined): Round | undefined {
   const words = wordsOf(answer ?? '0x') ?? [];
   const [roundId, value, startedAt, updatedAt] = words;

@@ -14,7 +14,7 @@ export type RpcReply =
 
 export type JsonRpc = {
   ask(question: RpcCall): Promise<RpcReply>;
-  /** Several questions in one exchange, which one node answers; the replies stand in their order. */
+  /** Sends several questions in one exchange, which one node answers. The replies stand in the order of the questions. */
   askTogether(questions: readonly RpcCall[], maxBytes?: number): Promise<readonly RpcReply[]>;
 };
 
@@ -27,7 +27,7 @@ const Answers = z.array(Answer);
 
 const HTTP_TOO_LARGE = 413;
 
-/** Speaks JSON-RPC with one node. Bounded in time, in answer size and in exchanges under way; never rejects. */
+/** Speaks JSON-RPC with one node, with bounds of time, answer size and exchanges under way. Its requests never reject. */
 export function createJsonRpc(node: { readonly url: string; readonly fetch: Fetch }): JsonRpc {
   let underWay = 0;
 

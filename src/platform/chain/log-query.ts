@@ -1,26 +1,26 @@
 import type { Block, ChainLog } from './rpc-answers.ts';
 
-/** Which logs: of one contract, in a range of blocks, with these topics. */
+/** Logs of one contract, in a range of blocks, with given topics. */
 export type LogQuery = {
   readonly address: string;
-  /** By position: one of these, or null for any. */
+  /** Accepted topics by position; null accepts any topic. */
   readonly topics: readonly (readonly string[] | null)[];
   readonly fromBlock: number;
   readonly toBlock: number;
   /**
-   * A block that the node must know under this name while it answers, so that one which lags or follows
-   * another branch fails instead of answering too little. `toBlock` under any name when it is not given.
+   * Block that the node must know under this number and hash while it answers, so that a node which lags or follows another
+   * branch fails instead of answering too little. When absent, the node must know `toBlock` under any hash.
    */
   readonly knowing?: Pick<Block, 'number' | 'hash'>;
   /** A log that the node must return beside its answer, to the same kind of query. */
   readonly witness?: ChainLog | undefined;
-  /** The most that is read of an answer; a longer one is asked for in parts. */
+  /** Bytes that are read of one answer; a longer answer is requested in parts. */
   readonly maxBytes?: number | undefined;
 };
 
 export const hexNumber = (value: number) => `0x${value.toString(16)}`;
 
-/** The same question as nodes read it. */
+/** Returns the query in the form that nodes read. */
 export const logFilter = ({ address, topics, fromBlock, toBlock }: LogQuery) => ({
   address,
   topics,
@@ -28,13 +28,16 @@ export const logFilter = ({ address, topics, fromBlock, toBlock }: LogQuery) => 
   toBlock: hexNumber(toBlock),
 });
 
-/** The same question about one block by its hash. A node that does not know the block answers an error. */
+/**
+ * Returns the query for one block by its hash; a node that does not know the block answers with an error. Undefined when
+ * `knowing` is absent.
+ */
 export const knownBlockFilter = ({ address, topics, knowing }: LogQuery) =>
   knowing === undefined ? undefined : { address, topics, blockHash: knowing.hash };
 
 /**
- * One log that is known to be there, asked for by a range of blocks as everything else is: a node that cuts ranges
- * short before the newest blocks cuts this one, too.
+ * Returns the query for one log that is known to exist, by a range of blocks like the main query: a node that cuts ranges short
+ * before the newest blocks cuts this range, too. Undefined when there is no witness.
  */
 export const witnessFilter = ({ witness }: LogQuery) =>
   witness === undefined

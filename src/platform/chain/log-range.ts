@@ -3,7 +3,7 @@ import type { LogQuery } from './log-query.ts';
 import { type Rpc, RpcTooMuch, RpcUnavailable } from './rpc.ts';
 import type { Block, ChainLog } from './rpc-answers.ts';
 
-/** A chain that is only asked what has happened. */
+/** Chain access that reads logs only. */
 export type LogRpc = Pick<Rpc, 'logs'>;
 
 /** Blocks from one up to another that is named by its hash too: the branch that is meant, and no other. */
@@ -13,9 +13,9 @@ export type BlockRange<To extends Pick<Block, 'number' | 'hash'> = Pick<Block, '
     readonly to: To;
     /** A log that every answer must contain; undefined where none is known. */
     readonly witness?: ChainLog | undefined;
-    /** The most that is read of one answer, where a smaller question may be asked instead. */
+    /** Bytes that are read of one answer while a smaller query is possible. */
     readonly maxBytes?: number | undefined;
-    /** Is called with what no answer can hold, which is then left out; without it the reading rejects. */
+    /** Called with the logs that no answer can hold, which are left out. When absent, such logs reject the reading. */
     readonly onFlood?: ((flood: Flood) => void) | undefined;
   };
 
@@ -28,9 +28,9 @@ export type Allowance = { left: number };
 export const readAllowance = (): Allowance => ({ left: LIMITS.logQueriesPerRead });
 
 /**
- * Reads a range whole, in smaller questions where the node refuses its size: down to single blocks, and in these down to
- * single topics. Rejects when the allowance is used up: a smaller range may pass then. What is too large at its smallest
- * is left out where `onFlood` hears of it; without it that rejects, too.
+ * Reads all logs of a range, in smaller queries when the node refuses the size: down to single blocks, and then to single
+ * topics. Rejects when the allowance is used up; a smaller range may pass then. A smallest query that is still too large is
+ * reported to `onFlood` and left out; without `onFlood` the reading rejects.
  */
 export async function readRange(
   rpc: LogRpc,
@@ -60,7 +60,7 @@ export async function readRange(
   return found;
 }
 
-/** Smaller questions that ask for the same together; none where there is no smaller one. */
+/** Returns smaller queries that together cover the query; none when the query is the smallest. */
 function partsOf(query: LogQuery): readonly LogQuery[] {
   const { fromBlock, toBlock, topics, maxBytes } = query;
   if (fromBlock < toBlock) {

@@ -4,7 +4,7 @@ import { inChunks } from './chunks.ts';
 import { type CallRpc, RpcReverted, RpcUnavailable } from './rpc.ts';
 import type { Block } from './rpc-answers.ts';
 
-/** Stands at this address on nearly every chain: many calls in one, all on the same state. */
+/** Address of the multicall contract on nearly every chain: many calls in one, all on the same state. */
 export const MULTICALL3 = '0xca11bde05977b3631167028862be2a173976ca11';
 
 export type ContractCall = { readonly to: string; readonly data: `0x${string}` };
@@ -31,7 +31,7 @@ export async function askAll(
   return answers;
 }
 
-/** The same one by one, where the chain has no multicall contract. */
+/** Sends the questions one by one, for a chain without a multicall contract. */
 export async function askEach(
   rpc: CallRpc,
   questions: readonly ContractCall[],
@@ -75,11 +75,14 @@ export function encodeCalls(questions: readonly ContractCall[]): `0x${string}` {
   return `${AGGREGATE3}${parts.join('')}`;
 }
 
-/** `(bool success, bytes returnData)[]`; nothing when the bytes do not hold one. */
+/** Decodes `(bool success, bytes returnData)[]`. Undefined when the bytes hold no such list. */
 export function decodeAnswers(answer: string): readonly (string | undefined)[] | undefined {
   const words = wordsOf(answer);
   if (words === undefined) return undefined;
-  /** The word that a byte offset leads to, counted from another word; -1 when it leads nowhere. */
+  /**
+   * Returns the index of the word that a byte offset points to, counted from the word `from`; -1 when the offset points
+   * nowhere.
+   */
   const follow = (from: number, at: number) => {
     const bytes = words[at];
     if (bytes === undefined || bytes % 32n !== 0n || bytes > BigInt(answer.length)) return -1;

@@ -6,7 +6,7 @@ export type Block = {
   readonly number: number;
   readonly hash: string;
   readonly timestampSec: number;
-  /** Which addresses and topics its logs may have; undefined where the node does not report them. */
+  /** Filter of the addresses and topics of the block's logs. Undefined when the node does not report the filter. */
   readonly logsBloom?: LogsBloom;
 };
 

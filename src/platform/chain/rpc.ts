@@ -27,7 +27,7 @@ import {
   Word,
 } from './rpc-answers.ts';
 
-/** The node could not be asked, or did not understand. Nothing is known about the question. */
+/** Thrown when a node could not be reached or did not understand. Nothing is known about the question. */
 export class RpcUnavailable extends Error {
   override readonly name: string = 'RpcUnavailable';
 }
@@ -47,7 +47,7 @@ export type Call = { readonly to?: string; readonly from?: string; readonly data
 /** Fees that a chain transaction offers for each unit of gas. */
 export type Fees = { readonly maxFeeWei: bigint; readonly priorityFeeWei: bigint };
 
-/** The chain, as far as it can be asked. Every method rejects with RpcUnavailable or RpcReverted only. */
+/** Access to the chain. Every method rejects with RpcUnavailable or RpcReverted only. */
 export interface Rpc {
   /**
    * `eth_call` on the latest block, or on exactly the block with this hash while it is canonical; without
@@ -59,8 +59,8 @@ export interface Rpc {
   /** The canonical block of this number; nothing when the chain is not that long yet. */
   block(number: number): Promise<Block | undefined>;
   /**
-   * Logs that stand in canonical blocks, in their order, each checked to be one that was asked for.
-   * Rejects with RpcTooMuch when the range holds more than is answered at once.
+   * Returns the logs of canonical blocks in their order, each checked against the query. Rejects with RpcTooMuch when the range
+   * holds more logs than one answer may.
    */
   logs(query: LogQuery): Promise<readonly ChainLog[]>;
   /** Hands a signed transaction to the chain and answers its hash. */
@@ -75,7 +75,7 @@ export interface Rpc {
   chainId(): Promise<number>;
 }
 
-/** A chain that is only asked what its contracts answer. */
+/** Chain access that calls contracts only. */
 export type CallRpc = Pick<Rpc, 'call'>;
 
 /** Error texts of nodes when the code failed and not the node: reverts and every fault of the EVM. */
@@ -88,7 +88,7 @@ const TOO_MUCH =
 /** Error texts that match `TOO_MUCH` but mean a block that the node lacks, or the rate of the requests. */
 const OTHERWISE = /head block|invalid|rate/i;
 
-/** Speaks with one node. Bounded in time, in answer size and in calls under way. */
+/** Speaks with one node, with bounds of time, answer size and calls under way. */
 export function createRpc(node: { readonly url: string; readonly fetch: Fetch }): Rpc {
   const json = createJsonRpc(node);
   const ask = async <T>(answer: z.ZodType<T>, method: string, ...params: readonly unknown[]) =>
@@ -111,7 +111,7 @@ export function createRpc(node: { readonly url: string; readonly fetch: Fetch })
       const questions = [
         { method: LOGS, params: [logFilter(query)] },
         { method: BLOCK, params: [known, false] },
-        // Two machines may answer for blocks and for logs, one of them behind the other.
+        // Blocks and logs may come from two machines, one of which lags.
         ...filters.flatMap((filter) =>
           filter === undefined ? [] : [{ method: LOGS, params: [filter] }],
         ),

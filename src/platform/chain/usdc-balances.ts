@@ -7,7 +7,10 @@ import type { CallRpc } from './rpc.ts';
 export interface UsdcBalances {
   /** Seconds old at most; null where it cannot be read. */
   read(wallet: string): Promise<bigint | null>;
-  /** The same, and however old an amount while the node is away; null when nothing is known. */
+  /**
+   * Returns a balance as `read` does, but while the node is away the last known balance, however old. Null when no balance is
+   * known.
+   */
   lastKnown(wallet: string): Promise<bigint | null>;
 }
 

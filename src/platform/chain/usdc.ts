@@ -92,7 +92,7 @@ export async function outgoing(
 
 const placeKey = ({ blockHash }: LogPlace, logIndex: number) => `${blockHash}:${logIndex}`;
 
-/** Which authorizations of some wallets were carried out, in the order of the chain. What they moved is not read. */
+/** Returns the authorizations of some wallets that were carried out, in the order of the chain. Does not read the amounts. */
 export async function carriedOut(
   rpc: LogRpc,
   usdc: string,
@@ -148,6 +148,6 @@ async function readWallets(
   return parts.flat().sort(byPlace);
 }
 
-/** The wallet that a question about one wallet is about. */
+/** Returns the wallet that a query about one wallet names. Undefined when the last topic is no address. */
 const walletIn = ({ topics }: LogQuery): string | undefined =>
   addressIn(topics.at(-1)?.at(-1) ?? '');

@@ -14,16 +14,15 @@ export type WalletProof = {
   readonly timestamp: string;
 };
 
-/** The exact two lines that a wallet signs. */
+/** Returns the exact two lines that a wallet signs. */
 export const signedText = (timestamp: string): string =>
   `${BRAND.signedText}\nTimestamp: ${timestamp}`;
 
 export type WalletSignatures = ReturnType<typeof createWalletSignatures>;
 
 /**
- * Checks wallet signatures: a plain wallet here, without the chain; a contract wallet, deployed
- * (ERC-1271) or not yet (ERC-6492), by one call to the node. A node that cannot be asked is never
- * mistaken for a wrong signature.
+ * Checks wallet signatures: of a plain wallet here, without the chain; of a contract wallet, deployed (ERC-1271) or not yet
+ * (ERC-6492), by one call to the node. An unreachable node is never mistaken for a wrong signature.
  */
 export function createWalletSignatures(deps: {
   readonly clock: Clock;
@@ -59,7 +58,7 @@ function requireShape(proof: WalletProof): { wallet: string; signature: Uint8Arr
     hex.length <= LIMITS.signatureHexChars &&
     hex.length % 2 === 0 &&
     /^0x[0-9a-fA-F]{2,}$/.test(hex);
-  // The validator compares with what `ecrecover` answers, which is the zero address for a signature of no key.
+  // The validator compares with the result of `ecrecover`, which is the zero address for a signature of no key.
   if (!readable || isReservedAddress(proof.wallet)) throw errors.credential.invalidSignature();
   return { wallet: proof.wallet.toLowerCase(), signature: Buffer.from(hex.slice(2), 'hex') };
 }
@@ -71,7 +70,7 @@ async function askContract(
   signature: Uint8Array,
 ): Promise<void> {
   if (deps.rpc === undefined) {
-    // Plain signatures have 65 bytes; where no contract can be asked, such a one is simply another wallet's.
+    // Plain signatures have 65 bytes; when no contract can be called, such a signature is simply another wallet's.
     throw signature.length === 65
       ? errors.credential.invalidSignature()
       : errors.credential.signatureNeedsChain();

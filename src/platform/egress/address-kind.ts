@@ -11,7 +11,7 @@ const cidrs = (list: readonly string[]) => list.map((cidr) => ipaddr.parseCIDR(c
 
 const LOCAL_V4 = cidrs(['10.0.0.0/8', '127.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16']);
 
-/** The special-purpose address registry of IANA, and one address of a cloud's own that lies among public ones. */
+/** Special-purpose address registry of IANA, and one address of a cloud's own that lies among public addresses. */
 const REFUSED_V4 = cidrs([
   '0.0.0.0/8',
   '100.64.0.0/10',
@@ -35,7 +35,7 @@ const LOCAL_V6 = cidrs(['::1/128', 'fc00::/7']);
 /** Metadata services that live inside the unique-local range. */
 const METADATA_V6 = cidrs(['fd00:ec2::/32', 'fd20:ce::/32']);
 
-/** The only range that holds public addresses; mapped, compatible, NAT64 and all the rest lie outside of it. */
+/** Only range with public addresses; mapped, compatible, NAT64 and all other addresses lie outside of this range. */
 const GLOBAL_V6 = cidrs(['2000::/3']);
 
 /** Special ranges inside `GLOBAL_V6`: protocol assignments with Teredo, documentation, 6to4, AS112. */
@@ -53,7 +53,7 @@ type Address = ReturnType<typeof ipaddr.parse>;
 const within = (address: Address, ranges: readonly Range[]) =>
   ranges.some((range) => address.match(range));
 
-/** Tells what an address in its ordinary spelling is. What is no address, or carries a zone, is refused. */
+/** Returns the kind of an address in its ordinary spelling. A text that is no address, or has a zone, is refused. */
 export function addressKind(text: string): AddressKind {
   if (isIP(text) === 0 || text.includes('%')) return 'refused';
   const address = ipaddr.parse(text);
@@ -67,7 +67,7 @@ export function addressKind(text: string): AddressKind {
   return tunnels(address as ipaddr.IPv6) ? 'refused' : 'public';
 }
 
-/** An interface identifier of ISATAP, which a tunnelling host would deliver to the IPv4 address inside. */
+/** Returns true for an interface identifier of ISATAP, which a tunnelling host would deliver to the IPv4 address inside. */
 function tunnels(address: ipaddr.IPv6): boolean {
   const [fifth, sixth] = [address.parts[4] ?? 0, address.parts[5] ?? 0];
   return (fifth & 0xfdff) === 0 && sixth === 0x5efe;

@@ -57,7 +57,7 @@ export class AnswerBody implements AsyncIterable<Uint8Array> {
     this.#waiter = undefined;
   }
 
-  /** The reader gets what came before, then the error. */
+  /** Ends the body with an error. The reader gets the bytes that came before, then the error. */
   fail(error: Error): void {
     this.#error ??= error;
     this.#waiter?.reject(this.#error);
@@ -69,7 +69,10 @@ export class AnswerBody implements AsyncIterable<Uint8Array> {
     return this.#isFull;
   }
 
-  /** For one reader, once. Leaving the loop early abandons the rest. */
+  /**
+   * Returns the iterator of the only reader; throws when the body is read a second time. Leaving the loop early abandons the
+   * unread part.
+   */
   [Symbol.asyncIterator](): AsyncIterator<Uint8Array, undefined> {
     if (this.#isRead) throw new Error('a body is read once');
     this.#isRead = true;
@@ -82,7 +85,7 @@ export class AnswerBody implements AsyncIterable<Uint8Array> {
     };
   }
 
-  /** All of it, as its one reading; undefined where it has not ended well yet, or is being read. */
+  /** Returns the whole body as its one reading. Undefined when the body has not ended well yet, or is being read. */
   whole(): Uint8Array | undefined {
     if (!this.#ended || this.#error !== undefined || this.#isRead) return undefined;
     this.#isRead = true;

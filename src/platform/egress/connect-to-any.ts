@@ -22,7 +22,7 @@ export async function connectToAny(
   const tried = addresses.slice(0, LIMITS.outboundConnectAttempts);
   let failure: unknown = new SendFailed('unreachable', { beforeBytes: true });
   for (const [i, address] of tried.entries()) {
-    // An address that does not answer leaves the others their share of the time.
+    // An address that does not answer leaves the other addresses their share of the time.
     const ms = (untilMs - clock.monotonicMs()) / (tried.length - i);
     try {
       const socket = await openSocket({ address, origin, ca }, { ms, signal, clock });

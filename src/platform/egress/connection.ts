@@ -4,14 +4,14 @@ import { soon } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Carrier } from './exchange.ts';
 
-/** The connection had ended before the request was handed to it. */
+/** Thrown when the connection had ended before the request was handed to it. */
 class ConnectionGone extends Error {
   override readonly name = 'ConnectionGone';
 }
 
 /**
- * HTTP over one socket and never over another: with the socket ends the client, so that no request can be sent again
- * on a second one, and none starts before the one ahead of it has ended.
+ * HTTP over one socket and never over another: the client ends with its socket, so that no request can be sent again on a
+ * second socket. No request starts before the previous request has ended.
  */
 export class Connection implements Carrier {
   readonly #client: Client;
@@ -49,7 +49,7 @@ export class Connection implements Carrier {
       keepAliveMaxTimeout: LIMITS.outboundKeepAliveMaxMs,
       maxHeaderSize: options.maxHeaderBytes,
     });
-    // Unread bytes fill the buffer of the socket, and then the other side has to wait.
+    // Unread bytes fill the buffer of the socket, and then the peer has to wait.
     const read = socket.read.bind(socket);
     socket.read = (size) => (this.#isHeld && size !== 0 ? null : read(size));
     socket.prependListener('error', (error: Error & { code?: string }) => {
@@ -85,7 +85,7 @@ export class Connection implements Carrier {
   proceed(): void {
     if (!this.#isHeld) return;
     this.#isHeld = false;
-    // Not at once: the client may be in the middle of what it has read.
+    // Not at once: the client may be in the middle of the bytes that it has read.
     queueMicrotask(() => this.#socket.emit('readable'));
   }
 

@@ -25,8 +25,8 @@ export type Lane = {
 const keyOf = (lane: Lane) => `${lane.origin} ${lane.address} ${lane.maxHeaderBytes}`;
 
 /**
- * Connections that are open, by origin and address. Idle ones are kept for reuse up to a bound, the one that was used
- * longest ago is closed first; a busy one is never closed for another.
+ * Open connections, by origin and address. Idle connections are kept for reuse up to a bound, beyond which the least recently
+ * used connection is closed; a busy connection is never closed for another.
  */
 export class Connections {
   readonly #bounds: ConnectionBounds;
@@ -43,7 +43,7 @@ export class Connections {
     this.#bounds = bounds;
   }
 
-  /** An idle connection, the one last used, no longer idle. */
+  /** Returns the most recently used idle connection of a lane, no longer idle. Undefined when there is none. */
   async reuse(lane: Lane): Promise<Connection | undefined> {
     const key = keyOf(lane);
     for (let last = this.#last(key); last !== undefined; last = this.#last(key)) {
@@ -72,7 +72,7 @@ export class Connections {
     this.#placesTaken--;
   }
 
-  /** Puts a socket into the place that was taken for it; it gives the place back when it closes. */
+  /** Puts a socket into the place that was taken for it. The place is given back when the socket closes. */
   add(lane: Lane, socket: Socket): Connection {
     const connection: Connection = new Connection(socket, {
       origin: lane.origin,
@@ -104,7 +104,7 @@ export class Connections {
     return this.#isClosed;
   }
 
-  /** Ends all of them, and every one that is still being opened once it is. */
+  /** Ends all connections, and every connection that is still being opened once it is open. */
   close(): void {
     this.#isClosed = true;
     for (const connection of [...this.#open]) connection.destroy();

@@ -19,7 +19,7 @@ export type CheckedDestination = {
    * Lower-case ASCII without a trailing dot, IDN as punycode, an IPv6 address in brackets: what spend controls match.
    */
   readonly host: string;
-  /** At least one; every address that the name resolved to, all of them checked. */
+  /** Addresses that the name resolved to, at least one, all of them checked. */
   readonly addresses: readonly string[];
   /** The party whose share of the connections its requests take. */
   readonly asker: Asker | typeof OPERATOR;
@@ -27,8 +27,8 @@ export type CheckedDestination = {
 
 export interface DestinationGuard {
   /**
-   * Resolves a name once and checks every address. Rejects with BlockedDestination for what is not called, and with
-   * Unreachable for a name that does not resolve; nothing has been connected to in either case.
+   * Resolves a name once and checks every address. Rejects with BlockedDestination for a destination that may not be called,
+   * and with Unreachable for a name that does not resolve. Connects to nothing.
    */
   admit(url: string, asker?: Asker): Promise<CheckedDestination>;
 }
@@ -36,7 +36,9 @@ export interface DestinationGuard {
 export type DestinationGuardDeps = {
   readonly resolve: ResolveHost;
   readonly clock: Clock;
-  /** For development: also admits private and loopback addresses and local names. Spelling is judged all the same. */
+  /**
+   * Development setting that also admits private and loopback addresses and local names. The spelling is checked all the same.
+   */
   readonly allowLocalhost: boolean;
   /** Empty: every public destination. */
   readonly domainAllowlist: readonly string[];
@@ -72,7 +74,7 @@ export function createDestinationGuard(deps: DestinationGuardDeps): DestinationG
       throw new BlockedDestination('the host name is a local one');
     }
     requireListed(host);
-    // Never asked of a server, which could answer otherwise.
+    // Never resolved by a name server, which could answer otherwise.
     if (isLoopbackName(host)) return LOOPBACK;
     const found = await resolved(host, asker);
     if (found.length > LIMITS.outboundAddresses) {

@@ -1,12 +1,12 @@
 import { isIPv4 } from 'node:net';
 import { parseDestination } from './parse-destination.ts';
 
-/** Tells whether a host in its normal form may be called. */
+/** Returns true when a host in its normal form may be called. */
 export type AdmitsHost = (host: string) => boolean;
 
 /**
- * A listed domain admits itself and everything below it, a listed address itself alone; an empty list admits all.
- * Throws on an entry that is no host.
+ * Returns the check of an allowlist. A listed domain admits itself and its subdomains, a listed address itself alone; an empty
+ * list admits all hosts. Throws when an entry is no host.
  */
 export function createDomainAllowlist(entries: readonly string[]): AdmitsHost {
   const domains = new Set<string>();

@@ -7,11 +7,11 @@ import { BodyTooLarge, SendFailed, type SendFailure } from './send-failed.ts';
 
 export type GuardedAnswer = {
   readonly status: number;
-  /** As they came: spelling, order and repetitions kept, one character a byte. Those of one hop are among them. */
+  /** Headers as they came: spelling, order and repetitions kept, one character a byte, hop-by-hop headers included. */
   readonly headers: readonly Header[];
   /**
-   * The bytes as they came, no coding undone, trailers dropped. Read once, and read to its end or discarded. Throws
-   * BodyTooLarge past the bound, SendFailed when the rest does not come.
+   * Body bytes as they came: no coding undone, trailers dropped. Must be read once and to its end, or discarded. Throws
+   * BodyTooLarge past the bound, SendFailed when the body breaks off.
    */
   readonly body: AsyncIterable<Uint8Array>;
   /** The body, where all of it is there already and unread; it counts as read then. */
@@ -48,9 +48,9 @@ export interface Carrier {
 }
 
 /**
- * One request and its answer on a connection of its own. Rejects with SendFailed, whose `beforeBytes` is true only
- * while undici has not begun to write: it says so by `onRequestStart`, and an exchange that was stopped before aborts
- * there.
+ * Sends one request on a connection of its own and resolves with the answer. Rejects with SendFailed, whose `beforeBytes` is
+ * true only while undici has not begun to write: undici reports the begin by `onRequestStart`, and an exchange that was stopped
+ * before aborts there.
  */
 export function exchange(carrier: Carrier, options: ExchangeOptions): Promise<GuardedAnswer> {
   return new Promise((resolve, reject) => {
@@ -70,7 +70,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #isAnswered = false;
   #interim = 0;
   #bytes = 0;
-  /** When what is awaited now is overdue, and when the timer looks at it. */
+  /** Deadline of the present wait, and time at which the timer next compares it. */
   #dueMs = Number.POSITIVE_INFINITY;
   #looksMs = Number.POSITIVE_INFINITY;
   #timer: TimerHandle | undefined;
@@ -124,7 +124,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#checkAnnounced(status, headers);
   }
 
-  /** A body that says itself that it is too large is not begun. */
+  /** Stops an answer whose `content-length` exceeds the bound, before its body begins. */
   #checkAnnounced(status: number, headers: readonly Header[]): void {
     const { dispatch, maxResponseBytes } = this.#options;
     if (dispatch.method === 'HEAD' || status === 204 || status === 304) return;
@@ -176,7 +176,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #look(): void {
     const { clock, deadlineMs, idleMs } = this.#options;
     const nowMs = clock.monotonicMs();
-    // A reader that takes its time is no fault of the other side; the deadline holds for both.
+    // A slow reader is no fault of the peer; the deadline holds for reader and peer.
     if (this.#body.isFull) this.#dueMs = Math.min(nowMs + idleMs, deadlineMs);
     if (nowMs >= this.#dueMs) this.#stop('timeout');
     else this.#lookAt(this.#dueMs);

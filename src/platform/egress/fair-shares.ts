@@ -3,19 +3,19 @@ export type Asker = {
   /** Agents of one account share what it may have; a stranger counts by its network. */
   readonly account: string;
   readonly agent: string;
-  /** Asked only when the open half is used up. */
+  /** Returns true when the account has money. Called only when the open half is used up. */
   readonly hasMoney: () => Promise<boolean>;
 };
 
-/** This server itself, for what has bounds of its own. */
+/** This server as the asker, for work that has bounds of its own. */
 export const OPERATOR: unique symbol = Symbol('operator');
 
 /** Gives a place back; safe to call more than once. */
 export type GiveBack = () => void;
 
 /**
- * Divides a number of places. One half is open to everybody, the other to askers with money once the first is used up.
- * In either half an account never has more than it leaves to all others, and an agent never more than three times what
+ * Divides a number of places. One half is open to all askers, the other half to askers with money once the first is used up. In
+ * either half an account never has more than it leaves to all others, and an agent never more than three times the places that
  * it leaves to its account: newcomers find a place, however many greedy accounts came before.
  */
 export class FairShares {
@@ -32,7 +32,7 @@ export class FairShares {
     return this.#open.held + this.#paid.held === 0;
   }
 
-  /** Undefined: there is no place for this asker now. */
+  /** Takes a place. Undefined when there is no place for this asker now. */
   take(asker: Asker | typeof OPERATOR, hasMoney: boolean): GiveBack | undefined {
     if (asker === OPERATOR) return this.#open.takeAny() ?? this.#paid.takeAny();
     return this.#open.take(asker) ?? (hasMoney ? this.#paid.take(asker) : undefined);
@@ -52,7 +52,7 @@ export async function takeFairly(
 class Half {
   readonly #places: number;
   held = 0;
-  /** Only of those that hold something. */
+  /** Places by account; accounts without a place have no entry. */
   readonly #byAccount = new Map<string, number>();
   readonly #byAgent = new Map<string, number>();
 

@@ -22,12 +22,15 @@ export type OutboundResponse = {
   readonly body: Uint8Array;
 };
 
-/** The answer has more bytes than were asked for; nothing of it was kept. */
+/** Thrown when the answer has more bytes than the request allows. No part of the answer was kept. */
 export class AnswerTooLarge extends Error {
   override readonly name = 'AnswerTooLarge';
 }
 
-/** One outbound exchange, whole. Rejects on network failure, when time is up, and past the size bound. */
+/**
+ * Makes one outbound exchange and resolves with the whole answer. Rejects on network failure, when time is up, and past the
+ * size bound.
+ */
 export type Fetch = (request: OutboundRequest) => Promise<OutboundResponse>;
 
 /** An answer whose body comes while it is read. */
@@ -36,7 +39,7 @@ export type StreamedResponse = Omit<OutboundResponse, 'body'> & {
   readonly body: AsyncIterable<Uint8Array>;
 };
 
-/** The same exchange, which resolves with the head of the answer. */
+/** Makes one outbound exchange and resolves with the head of the answer. */
 export type FetchStream = (request: OutboundRequest) => Promise<StreamedResponse>;
 
 /** Sends all outbound requests. It follows no redirect: a redirect is an answer like any other. */
@@ -77,9 +80,9 @@ export function createFetch(): {
   return { fetch, fetchStream, close: () => agent.close(), abort: () => agent.destroy() };
 }
 
-/** A body that is read at most to its bound. A reader that leaves frees the connection, also before its first read. */
+/** Returns a body that is read at most to its bound. A reader that leaves frees the connection, also before its first read. */
 function bounded(body: Readable, mostBytes: number): AsyncIterable<Uint8Array> {
-  // One that is destroyed reports it so, and its reader has left.
+  // A body that is destroyed reports an error after its reader has left.
   body.on('error', () => {});
   return {
     [Symbol.asyncIterator]() {

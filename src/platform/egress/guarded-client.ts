@@ -15,7 +15,7 @@ export type GuardedMethod = (typeof METHODS)[number];
 
 export type GuardedRequest = {
   readonly method: GuardedMethod;
-  /** Sent in this order and spelling. Those of one hop, Host, Content-Length and Expect are left out. */
+  /** Headers in the order and spelling of sending. Hop-by-hop headers, Host, Content-Length and Expect are left out. */
   readonly headers: readonly Header[];
   readonly body?: string | Uint8Array | undefined;
   readonly signal: AbortSignal;
@@ -54,7 +54,10 @@ export type GuardedClientDeps = {
   readonly bounds?: Partial<ConnectionBounds>;
 };
 
-/** Connects where the guard has looked, and keeps connections by origin and address. Ends with what is under way. */
+/**
+ * Connects to the addresses that the guard has checked, and keeps connections by origin and address. Its disposal ends all
+ * connections, also those with requests under way.
+ */
 export function createGuardedClient(deps: GuardedClientDeps): GuardedClient {
   const { guard, clock, ca } = deps;
   const bounds = { ...CONNECTION_BOUNDS, ...deps.bounds };
@@ -92,7 +95,7 @@ export function createGuardedClient(deps: GuardedClientDeps): GuardedClient {
         try {
           return await perform(kept);
         } catch (error) {
-          // It had closed while it was idle and nothing was written: the request has not begun.
+          // The kept connection had closed while it was idle, and nothing was written: the request has not begun.
           const isUnsent = error instanceof SendFailed && error.beforeBytes;
           if (!isUnsent || error.reason !== 'broken') throw error;
         }
@@ -124,7 +127,7 @@ function dispatchOf({ url }: CheckedDestination, { method, headers, body }: Guar
     method,
     headers: sent.flat(),
     body: body ?? null,
-    // Schemes that authenticate a connection and not a request: no other request may follow on it.
+    // Some schemes authenticate a connection and not a request: no other request may follow on that connection.
     ...(sent.some(signsConnectionIn) ? { reset: true } : {}),
   };
 }

@@ -39,5 +39,5 @@ export const isLocalName = (host: string): boolean =>
 export const isMetadataName = (host: string): boolean =>
   METADATA_NAMES.some((name) => under(host, name));
 
-/** Names that mean this machine wherever they are asked. */
+/** Returns true for names that mean this machine wherever they are resolved. */
 export const isLoopbackName = (host: string): boolean => under(host, 'localhost');

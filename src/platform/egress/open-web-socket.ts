@@ -30,7 +30,7 @@ export async function openWebSocket(
   { connectMs, headers = {}, maxMessageBytes, signal }: WebSocketBounds,
 ): Promise<WebSocket> {
   const untilMs = clock.monotonicMs() + connectMs;
-  // The guard judges web addresses, and a socket begins as a request to one.
+  // The guard checks web addresses, and a socket begins as a request to a web address.
   const destination = await guard.admit(url.replace(/^ws/i, 'http'));
   const { socket } = await connectToAny(destination, { untilMs, signal, clock, ca });
   const ws = new WebSocket(socketUrl(destination), {

@@ -89,7 +89,7 @@ function readName(spelled: string, hostname: string): string {
   return host;
 }
 
-/** A label outside ASCII that reads as plain ASCII once mapped is another name's look-alike. */
+/** Returns false for a label outside ASCII that reads as plain ASCII once mapped: such a label is another name's look-alike. */
 const isWrittenAs = (label: string, written: string): boolean =>
   /^[\x21-\x7e]*$/.test(written) ? label === written.toLowerCase() : label.startsWith('xn--');
 

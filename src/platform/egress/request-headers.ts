@@ -23,8 +23,8 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 export const isHeader = ([name, value]: Header): boolean => TOKEN.test(name) && VALUE.test(value);
 
 /**
- * Headers that are meant for the other end of a connection chain: without those of one hop, `proxy-*` ones, and those
- * that a Connection header names. Order, spelling and repetitions are kept.
+ * Returns the headers that are meant for the other end of a connection chain: without hop-by-hop headers, `proxy-*` headers,
+ * and headers that a Connection header names. Order, spelling and repetitions are kept.
  */
 export function endToEndHeaders(headers: readonly Header[]): readonly Header[] {
   const named = new Set<string>();
@@ -39,8 +39,8 @@ export function endToEndHeaders(headers: readonly Header[]): readonly Header[] {
 }
 
 /**
- * Returns the headers of a caller that are sent on: end-to-end ones, without those that frame the message. Throws
- * BadRequestHeader for invalid or too large ones.
+ * Returns the headers of a caller that are sent on: end-to-end headers, without headers that frame the message. Throws
+ * BadRequestHeader when a header is invalid or the headers are too large.
  */
 export function outgoingHeaders(headers: readonly Header[]): readonly Header[] {
   let bytes = 0;

@@ -10,8 +10,8 @@ export class SendFailed extends Error {
   override readonly name = 'SendFailed';
   readonly reason: SendFailure;
   /**
-   * True only when it is certain that no byte of the request was handed to a connection. False says nothing: the other
-   * side may have read all of it, or nothing.
+   * True only when it is certain that no byte of the request was handed to a connection. When false, the peer may have read the
+   * whole request or nothing.
    */
   readonly beforeBytes: boolean;
 

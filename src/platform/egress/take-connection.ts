@@ -14,7 +14,7 @@ function lanesOf(
   return addresses.map((address) => ({ origin, address, maxHeaderBytes }));
 }
 
-/** One that is kept for any of the destination's addresses. */
+/** Takes a kept connection to any of the destination's addresses. Undefined when there is none. */
 export async function reuseConnection(
   connections: Connections,
   destination: CheckedDestination,
@@ -29,7 +29,7 @@ export async function reuseConnection(
 
 export type OpenBounds = ConnectBounds & { readonly maxHeaderBytes: number };
 
-/** A new one, to the first address that takes it. Rejects with SendFailed, nothing sent. */
+/** Opens a new connection to the first address that accepts it. Rejects with SendFailed; nothing was sent then. */
 export async function openConnection(
   connections: Connections,
   destination: CheckedDestination,

@@ -12,9 +12,9 @@ export class SchemaNotKnown extends Error {
 }
 
 /**
- * Marks a database that all migrations before the baseline have made as one that has the baseline; its tables and rows
- * stay as they are. Changes nothing in an empty database and in one that has the baseline. Throws SchemaNotKnown, and
- * changes nothing, where some of those migrations are missing, others were applied, or the schema is not theirs.
+ * Marks a database that all migrations before the baseline have made as a database that has the baseline; its tables and rows
+ * stay unchanged. Changes nothing in an empty database or when the baseline is there. Throws SchemaNotKnown, and changes
+ * nothing, when a migration before the baseline is missing, other migrations were applied, or the schema differs.
  */
 export async function adoptBaseline(sql: Sql): Promise<void> {
   const baseline = readBaseline();
@@ -31,7 +31,7 @@ export async function adoptBaseline(sql: Sql): Promise<void> {
   });
 }
 
-/** The migrations of a database since the baseline, which stands first in place of those before it. */
+/** Returns the applied migrations with the baseline in place of all migrations before it. */
 export function sinceBaseline(applied: readonly string[]): readonly string[] {
   const { before, hash } = readBaseline();
   const isBefore = before.every(({ sha256 }, i) => applied[i] === sha256);

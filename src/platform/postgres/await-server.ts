@@ -13,8 +13,8 @@ export class DatabaseUnreachable extends Error {
 }
 
 /**
- * Resolves when the server answers. One that is still starting is waited for, half a minute at most;
- * a wrong password or an unknown database is said at once. Rejects when `signal` fires meanwhile.
+ * Resolves when the server answers. Waits half a minute at most for a server that is still starting; reports a wrong password
+ * or an unknown database at once. Rejects when `signal` fires meanwhile.
  */
 export async function awaitServer(
   target: DatabaseTarget,

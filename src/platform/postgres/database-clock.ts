@@ -15,14 +15,14 @@ export function createDatabaseClock(clock: Clock): DatabaseClock {
   let aheadMs = 0;
   let doubtMs = Number.POSITIVE_INFINITY;
   return {
-    // Not by the wall clock here: one that is set would move every window with it.
+    // Monotonic: a wall clock that is set would move every window with it.
     now: () => clock.monotonicMs() + aheadMs,
     async measure(sql) {
       const sentMs = clock.monotonicMs();
       const [row] = await sql<{ ms: number }[]>`
         select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`;
       const tookMs = clock.monotonicMs() - sentMs;
-      // An answer that was long under way says less than what is known, unless that is old.
+      // A measurement that took long is less exact than the last one, unless the last measurement is old.
       doubtMs += LIMITS.clockDoubtMs;
       if (row === undefined || tookMs > doubtMs) return;
       doubtMs = tookMs;

@@ -8,7 +8,7 @@ const PATCH = 'postgres+3.4.9.patch';
 
 type Compiling = Module & { _compile(source: string, file: string): void };
 
-/** The database driver with its patch. Another version than the one that the patch is for is refused. */
+/** Database driver with its patch. Loading throws for a driver of another version than the patch's. */
 export const driver: typeof postgres = loadPatched();
 
 function loadPatched(): typeof postgres {
@@ -20,7 +20,7 @@ function loadPatched(): typeof postgres {
   return compile(require, entry, patch) as typeof postgres;
 }
 
-/** Loads one file of the driver as the patch has it, for itself and for those that require it. */
+/** Loads one file of the driver with the patch applied, for itself and for files that require it. Returns its exports. */
 function compile(require: NodeJS.Require, file: string, patch: string): unknown {
   const patched = new Module(file) as Compiling;
   patched.filename = file;

@@ -8,7 +8,7 @@ import type { DatabaseTarget, Sql } from './sql.ts';
 import { openSql } from './sql.ts';
 import { errorCode } from './transient.ts';
 
-/** Any fixed number does; every process that migrates this schema must use the same one. */
+/** Key of the advisory lock. Any fixed number works; every process that migrates this schema must use the same number. */
 const MIGRATION_LOCK = 4_021_402;
 const LOCK_TIMEOUT_MS = 120_000;
 const LOCK_NOT_AVAILABLE = '55P03';
@@ -18,10 +18,9 @@ const FIND_HOLDER =
   'and a.datname = current_database();';
 
 /**
- * Brings the schema up to date. Any number of processes may call it at once: one migrates, the others
- * wait and find nothing to do. Everything is applied in one SQL transaction or not at all. One that
- * waits for too long rejects with a query that finds the holder of the lock. Rejects with SchemaNotKnown for a database
- * that was made by other migrations; see adoptBaseline.
+ * Brings the schema up to date, in one SQL transaction. Any number of processes may call it at once: one process migrates, the
+ * other processes wait and find nothing to do. Rejects after `lockTimeoutMs` with a query that finds the holder of the lock,
+ * and with SchemaNotKnown for a database that other migrations made; see adoptBaseline.
  */
 export async function migrateDatabase(
   target: DatabaseTarget,

@@ -4,9 +4,9 @@ const TRIAL = 'svc_baseline_trial';
 const BREAKPOINT = '--> statement-breakpoint';
 
 /**
- * Compares the schema `public` with the one that `baseline` makes, and answers what `public` lacks or has otherwise, a
- * line each: tables, columns in any order, constraints, indexes, sequences and functions. Objects that only `public` has
- * are not told. The baseline is run in a schema of its own, which is dropped again. Changes the search path of `tx`.
+ * Compares the schema `public` with the schema that `baseline` makes, and returns a line for each thing that `public` lacks or
+ * has otherwise: tables, columns in any order, constraints, indexes, sequences and functions. Objects that only `public` has
+ * are left out. Runs the baseline in a schema of its own, which is dropped again. Changes the search path of `tx`.
  */
 export async function schemaDifferences(tx: SqlTransaction, baseline: string): Promise<string[]> {
   await tx.unsafe(`create schema ${TRIAL}; set local search_path = ${TRIAL}`);
@@ -19,7 +19,7 @@ export async function schemaDifferences(tx: SqlTransaction, baseline: string): P
   return expected.filter((line) => !found.has(line));
 }
 
-/** A line for each object of `schema`, without the schema's name and in the order of the lines. */
+/** Returns a line for each object of `schema`, without the schema's name and in the order of the lines. */
 async function describeSchema(tx: SqlTransaction, schema: string): Promise<string[]> {
   await tx`select set_config('search_path', ${schema}, true)`;
   const rows = await tx<{ line: string }[]>`

@@ -1,7 +1,10 @@
 const BREAKPOINT = '--> statement-breakpoint';
 const DEFINITION = /^CREATE (?:OR REPLACE )?FUNCTION (\w+)/m;
 
-/** The text of a definition, without the comments before it and as it may be run again. */
+/**
+ * Returns the name and the text of a function's definition, without the comments before it and in a form that may run again.
+ * Undefined when the statement defines no function.
+ */
 function definitionIn(statement: string): [name: string, text: string] | undefined {
   const found = DEFINITION.exec(statement);
   if (found?.[1] === undefined) return undefined;
@@ -9,7 +12,9 @@ function definitionIn(statement: string): [name: string, text: string] | undefin
   return [found[1], text.replace(/^CREATE FUNCTION/, 'CREATE OR REPLACE FUNCTION')];
 }
 
-/** The newest definition of each SQL function by its name. `migrations` are the texts of the migrations, oldest first. */
+/**
+ * Returns the newest definition of each SQL function by its name. `migrations` are the texts of the migrations, oldest first.
+ */
 export function definedFunctions(migrations: readonly string[]): ReadonlyMap<string, string> {
   const found = migrations.flatMap((text) => text.split(BREAKPOINT)).map(definitionIn);
   return new Map(found.filter((entry) => entry !== undefined));
@@ -19,8 +24,8 @@ export function definedFunctions(migrations: readonly string[]): ReadonlyMap<str
 const headOf = (definition: string): string => definition.slice(0, definition.indexOf('AS $$'));
 
 /**
- * The text of a migration from the definitions of the migrations before it to those of the files; undefined where they
- * are the same. A function whose arguments or result changed is dropped first, since PostgreSQL replaces bodies only.
+ * Returns the text of a migration from `defined`, the definitions of the migrations before, to `files`. Undefined when the two
+ * sets are the same. A function whose arguments or result changed is dropped first, since PostgreSQL replaces bodies only.
  */
 export function functionsMigration(
   defined: ReadonlyMap<string, string>,

@@ -9,7 +9,7 @@ export type SqlTransaction = postgres.TransactionSql;
 /** Connection of a store function: a pool or an open sql transaction. */
 export type Queryable = Sql | SqlTransaction;
 
-/** Address of a PostgreSQL server: a URL, or the socket directory of the embedded one. */
+/** Address of a PostgreSQL server: a URL, or the socket directory of the embedded server. */
 export type DatabaseTarget =
   | { readonly kind: 'url'; readonly url: string }
   | {
@@ -45,7 +45,7 @@ export function openSql(
     backoff: reconnectAfterSeconds,
     idle_timeout: 0,
     max_lifetime: null,
-    // A process that is frozen in a sql transaction must not keep its rows from the others for ever.
+    // A process that is frozen in a sql transaction must not keep its rows from other processes for ever.
     connection: { idle_in_transaction_session_timeout: LIMITS.idleInTransactionMs, ...settings },
   } as const;
   if (target.kind === 'url') return driver(target.url, options) as unknown as Sql;
@@ -59,7 +59,7 @@ export function openSql(
 }
 
 /**
- * The driver counts failures over all connections of a pool and by itself soon waits 20 s: a database that
- * is back must be found within one.
+ * Returns the wait before the driver reconnects, one second at most. The driver counts failures over all connections of a pool
+ * and by itself soon waits 20 s: a database that is back must be found within a second.
  */
 const reconnectAfterSeconds = (failures: number): number => Math.min(1, 0.02 * failures);

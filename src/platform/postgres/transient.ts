@@ -62,19 +62,22 @@ const NOT_NOW_CLASSES = new Set(['08', '53', '58']);
 export function isTransient(error: unknown): boolean {
   const code = errorCode(error);
   if (code === undefined) return false;
-  // The same posting id came from two processes at once, for two agents: the next look finds it.
+  // Two processes used the same posting id at once, for two agents: the next look finds the posting.
   if (code === '23505') return constraintOf(error) === 'postings_pkey';
   if (CONNECTION.has(code) || NOT_NOW.has(code)) return true;
   return code.length === 5 && NOT_NOW_CLASSES.has(code.slice(0, 2));
 }
 
-/** Narrower: no server answers there, so that a start may wait for it. */
+/** Returns true when no server answers at the address, so that a start may wait for the server. */
 export function isConnectionError(error: unknown): boolean {
   const code = errorCode(error);
   return code !== undefined && CONNECTION.has(code);
 }
 
-/** The server refuses a value, or a row that stands already: classes 22 and 23 of SQLSTATE. Nothing was written. */
+/**
+ * Returns true when the server refuses a value, or a row that exists already: classes 22 and 23 of SQLSTATE. Nothing was
+ * written.
+ */
 export function refusesValue(error: unknown): boolean {
   return /^2[23]...$/.test(errorCode(error) ?? '');
 }
@@ -85,7 +88,10 @@ export function refusesText(error: unknown): boolean {
   return code === '22021' || code === '22P05';
 }
 
-/** The SQLSTATE or the system's code, also of several addresses tried in vain. */
+/**
+ * Returns the SQLSTATE or the system's code of an error; of an error about several addresses, that of the first. Undefined when
+ * the error has no code.
+ */
 export function errorCode(error: unknown): string | undefined {
   if (error instanceof AggregateError && error.errors.length > 0) return errorCode(error.errors[0]);
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
@@ -104,7 +110,7 @@ export class CallTimeout extends Error {
   readonly code = 'CALL_TIMEOUT';
 }
 
-/** The database's answer, or a `CallTimeout`: the driver itself would wait for ever. */
+/** Resolves with the database's answer, or rejects with `CallTimeout` after `ms`: the driver itself would wait for ever. */
 export const answerWithin = <T>(clock: Clock, ms: number, answer: Promise<T>): Promise<T> =>
   within(clock, ms, answer, () => {
     throw new CallTimeout('the database has not answered');

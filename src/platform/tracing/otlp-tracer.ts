@@ -71,7 +71,7 @@ export function createOtlpTracer(
     start(name, { headers: received, ...start }) {
       const remote = received && readTraceContext(received);
       if (sampler.isParentBased && remote?.isSampled === false) {
-        // This process records no span, so that the services that it calls continue the span of its caller.
+        // This process records no span, so that the services that it calls continue the caller's span.
         return new UnrecordedSpan(traceHeaders(remote), { reachesUpstreams });
       }
       const epochMs = clock.now() - clock.monotonicMs();

@@ -1,4 +1,4 @@
-/** Which traces are recorded. `parent-based` follows the caller's `traceparent` where one came. */
+/** Traces that are recorded. `parent-based` follows the caller's `traceparent` when there is one. */
 export type SamplerSettings = {
   readonly isParentBased: boolean;
   /** The share of the traces that begin here, 0 to 1. */

@@ -37,7 +37,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\t': '\\t',
 };
 
-/** One row; its values are already in the server's own text form. */
+/** Returns one row in COPY text form. Its values are already in the server's own text form. */
 export const encodeRow = (values: readonly (string | null)[]): string =>
   `${values.map(encodeValue).join('\t')}\n`;
 

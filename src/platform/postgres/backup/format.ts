@@ -1,8 +1,9 @@
 import { z } from 'zod';
 
 /**
- * A backup is gzip over text. A line of JSON opens it; then, for each table, a line of JSON and its rows
- * in PostgreSQL's COPY text form, ended by the line `\.`; a last line of JSON says what there must have been.
+ * Version of the backup format: gzip over text. A line of JSON opens it; then, for each table, a line of JSON and its rows in
+ * PostgreSQL's COPY text form, ended by the line `\.`; a last line of JSON states the rows of each table, the sequences and a
+ * checksum.
  */
 export const BACKUP_VERSION = 1;
 

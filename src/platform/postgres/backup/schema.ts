@@ -1,7 +1,7 @@
 import type { Queryable } from '../sql.ts';
 import type { TableLine, Tail } from './format.ts';
 
-/** The tables of this schema with the columns that hold data of their own, in a fixed order. */
+/** Returns the tables of this schema with the columns that hold data of their own, in a fixed order. */
 export async function listTables(sql: Queryable): Promise<TableLine[]> {
   const rows = await sql<{ table: string; columns: string[] }[]>`
     select c.relname as "table", array_agg(a.attname::text order by a.attnum) as columns

@@ -21,7 +21,7 @@ const GLIBC_LOADERS: Readonly<Record<string, readonly string[]>> = {
 };
 const Links = z.array(z.object({ source: z.string(), target: z.string() }));
 
-/** Facts of the machine that decide which binaries are found; tests pass other ones. */
+/** Facts of the machine that decide the choice of binaries; tests pass other facts. */
 export type Machine = {
   readonly platform: string;
   readonly arch: string;

@@ -8,7 +8,7 @@ import { findHolder, type Holder } from './holder.ts';
 
 const POLL_MS = 25;
 const EMPTY_LOCK_MS = 2_000;
-/** The watchdog stops an orphan at once; one that stays gets the signal again, then a harder one. */
+/** The watchdog stops an orphan at once; an orphan that stays gets the signal again, then a harder signal. */
 const ASK_AFTER_MS = 2_000;
 const INSIST_AFTER_MS = 30_000;
 const GIVE_UP_AFTER_MS = 60_000;
@@ -109,7 +109,7 @@ function inUse(directory: string, holder: Holder): EmbeddedDatabaseError {
   );
 }
 
-/** A process may end after it was found and before the signal: that is no failure. */
+/** Signals a process. Ignores failures, since the process may end between its discovery and the signal. */
 export function sendSignal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);

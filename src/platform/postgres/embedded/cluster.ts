@@ -14,7 +14,10 @@ const UNFINISHED = `${DATA}.init-`;
 /** Returns the data directory inside the directory that the operator named: a mount point cannot be the target of a rename. */
 export const dataDirectoryIn = (directory: string): string => join(directory, DATA);
 
-/** The owner of the data that is there, after checking that these binaries can read it. */
+/**
+ * Returns the user id that owns the existing data, after checking that these binaries can read the data. Undefined when there
+ * is no data.
+ */
 export async function inspectCluster(directory: string): Promise<number | undefined> {
   const data = dataDirectoryIn(directory);
   const found = await lstat(data).catch(() => undefined);
@@ -51,7 +54,7 @@ function otherVersion(directory: string, version: string): EmbeddedDatabaseError
   );
 }
 
-/** Makes an empty database elsewhere and moves it into place whole, so that a crash leaves none or all of it. */
+/** Makes an empty database elsewhere and moves it into place whole, so that a crash leaves a whole database or none. */
 export async function makeCluster(
   directory: string,
   deps: { binaries: Binaries; identity: Identity; random: Random },

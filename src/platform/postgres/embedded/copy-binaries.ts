@@ -18,7 +18,10 @@ export async function copyBinaries(binaries: Binaries): Promise<Binaries> {
   return binariesIn(place);
 }
 
-/** A folder in a place that others write to is believed only when it is ours and closed to them. */
+/**
+ * Returns true when a folder is ours and closed to writes of others, false when there is none. Throws for any other folder,
+ * since others may write to the place.
+ */
 function isOurs(place: string): boolean {
   const found = lstatSync(place, { throwIfNoEntry: false });
   if (found === undefined) return false;

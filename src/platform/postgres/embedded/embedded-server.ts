@@ -33,8 +33,8 @@ export type EmbeddedServer = AsyncDisposable & {
 };
 
 /**
- * A PostgreSQL server of our own in a directory, made there if it is not there yet. It ends with this
- * process, however that ends, and comes back by itself when it fails.
+ * Starts a PostgreSQL server of our own in a directory, and creates the database when there is none. The server ends with this
+ * process, however this process ends, and is restarted when it fails.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer> {
   const directory = await makeDirectory(options.directory);
@@ -66,7 +66,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
     adopted: false,
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
-      // A folder made for the socket alone; one that is not empty after all is left.
+      // A folder that was made for the socket alone is removed; a folder that is not empty after all stays.
       if (socket !== dataDirectory) await rmdir(socket).catch(() => undefined);
     },
   };

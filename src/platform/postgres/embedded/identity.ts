@@ -12,7 +12,7 @@ export type Identity = {
   readonly account: Account | undefined;
   /** True when the account cannot reach the data by its path and gets an open handle of the folder instead. */
   readonly byHandle: boolean;
-  /** It cannot walk to the binaries either, so it is given a copy. */
+  /** True when the account cannot reach the binaries either, so that it gets a copy. */
   readonly copyBinaries: boolean;
 };
 
@@ -44,9 +44,9 @@ export function withFolder<T>(
 const PLAIN: Identity = { prefix: [], account: undefined, byHandle: false, copyBinaries: false };
 
 /**
- * Chooses the identity by what works everywhere first. An ordinary user stays; root becomes the owner of the data, else an
- * unprivileged account. An account that may not reach the folder (a project below /root) runs in a user namespace, or, if those
- * are refused (most containers), gets a handle of the folder.
+ * Chooses the identity; means that work everywhere come first. An ordinary user stays; root becomes the owner of the data, else
+ * an unprivileged account. An account that may not reach the folder (a project below /root) runs in a user namespace or, where
+ * namespaces are refused (most containers), gets a handle of the folder.
  */
 export function chooseIdentity(request: IdentityRequest): Promise<Identity> {
   return request.system.uid === 0 ? chooseForRoot(request) : chooseForUser(request);
@@ -86,7 +86,10 @@ async function chooseForRoot(request: IdentityRequest): Promise<Identity> {
   );
 }
 
-/** The owner of the data where he has a name, else the user that PostgreSQL is usually given. */
+/**
+ * Returns the account that owns the data, else the account that PostgreSQL is usually given. Undefined when the machine has no
+ * such account.
+ */
 function accountFor(system: System, dataUid: number | undefined): Account | undefined {
   const named = (name: string) => system.accounts.find((account) => account.name === name);
   const owner = system.accounts.find((account) => account.uid === dataUid && account.uid !== 0);

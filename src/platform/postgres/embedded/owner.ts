@@ -5,7 +5,7 @@ import { readProcess } from './process-info.ts';
 /** The setting that carries the owner's mark on the postmaster's command line. */
 export const OWNER_SETTING = 'svc.owner';
 
-/** A mark of this very process: its id, and when it started, because ids are used again. */
+/** Returns a mark of one process: its id and its start time, because ids are used again. */
 export function ownerMark(pid = process.pid): string {
   return `${pid}.${readProcess(pid).startedAt}`;
 }

@@ -36,7 +36,9 @@ const POLITE_STOP_MS = 30_000;
 const LAST_WORDS_MS = 500;
 const KEPT_OUTPUT_CHARS = 4_000;
 
-/** Starts the server and waits until it accepts connections. Rejects with what it said when it ends before. */
+/**
+ * Starts the server and waits until it accepts connections. Rejects with the server's last output when the server ends before.
+ */
 export async function launchPostmaster(options: PostmasterOptions): Promise<Postmaster> {
   const child = spawnWatched(options);
   const output = followOutput(child, options.log);
@@ -94,7 +96,10 @@ function followOutput(child: ChildProcess, log: Log) {
   return { ready, tail: () => text.trim() };
 }
 
-/** The end of the watchdog. A backend that outlives it may keep the pipe open, so its closing is not awaited for long. */
+/**
+ * Resolves when the watchdog has ended. Waits only `LAST_WORDS_MS` for its pipe to close, because a backend that outlives the
+ * watchdog may keep the pipe open.
+ */
 function exitOf(child: ChildProcess, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     child.on('error', () => resolve());

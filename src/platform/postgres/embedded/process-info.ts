@@ -4,7 +4,7 @@ import { existsSync, readFileSync, readlinkSync } from 'node:fs';
 /** State of a process id on this machine. `command` and `cwd` are empty when they may not be read. */
 export type ProcessInfo = {
   readonly state: 'absent' | 'zombie' | 'alive';
-  /** Tells two processes with the same id apart. */
+  /** Start time, which distinguishes two processes with the same id. */
   readonly startedAt: string;
   readonly command: string;
   readonly cwd: string;
@@ -44,7 +44,7 @@ function askPs(pid: number): ProcessInfo {
   };
 }
 
-/** A process that may not be signalled is there all the same. */
+/** Returns true when a process exists, also when it may not be signalled. */
 function answersSignals(pid: number): boolean {
   try {
     return process.kill(pid, 0);

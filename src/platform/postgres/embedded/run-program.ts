@@ -14,7 +14,7 @@ const KEPT_OUTPUT_CHARS = 4_000;
 
 export type ProgramResult = { readonly code: number | null; readonly output: string };
 
-/** Runs a program to its end and keeps the tail of what it said; a program that is missing reads as code 127. */
+/** Runs a program to its end and returns its exit code and the tail of its output. A missing program has code 127. */
 export function runProgram(
   command: readonly string[],
   { as, handles }: Pick<FolderPlace, 'as' | 'handles'> = { as: {}, handles: [] },
@@ -43,6 +43,6 @@ export type FolderPlace = {
   readonly prefix: readonly string[];
   readonly path: string;
   readonly as: { readonly uid?: number; readonly gid?: number };
-  /** Handed over after the three standard ones. */
+  /** File descriptors that the program gets after the three standard descriptors. */
   readonly handles: readonly number[];
 };

@@ -40,5 +40,5 @@ export const INITDB_OPTIONS: readonly string[] = [
   '--builtin-locale=C.UTF-8',
 ];
 
-/** The major version of the binaries; data of another one is refused. */
+/** Major version of the binaries; data of another version is refused. */
 export const POSTGRES_MAJOR = '18';

@@ -9,7 +9,7 @@ import type { Identity } from './identity.ts';
 const MAX_BYTES = 80;
 const SIMPLE = /^[\w./@+-]+$/;
 
-/** The private folder for the server's Unix socket: the data folder itself where its path can serve. */
+/** Returns the private folder for the server's Unix socket: the data folder itself when its path can serve. */
 export function socketDirectory(dataDirectory: string, identity: Identity): string {
   const fits = Buffer.byteLength(dataDirectory) <= MAX_BYTES && SIMPLE.test(dataDirectory);
   if (fits && !identity.byHandle) return dataDirectory;

@@ -14,8 +14,8 @@ const HELD = /lock file ".*" already exists|pre-existing shared memory block/;
 export type SupervisorOptions = PostmasterOptions & { readonly directory: string };
 
 /**
- * Keeps one PostgreSQL server running on a data directory until disposed of: whenever it ends by itself
- * it is started again, at once the first time and then less and less eagerly, for as long as it takes.
+ * Keeps one PostgreSQL server running on a data directory until disposed. Restarts the server whenever it ends: at once the
+ * first time, then after growing waits, without giving up.
  */
 export async function supervise(options: SupervisorOptions): Promise<AsyncDisposable> {
   const stopping = new AbortController();

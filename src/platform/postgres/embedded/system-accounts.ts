@@ -5,7 +5,7 @@ import { runProgram } from './run-program.ts';
 
 export type Account = { readonly name: string; readonly uid: number; readonly gid: number };
 
-/** Facts of the machine that decide the identity; tests pass other ones. */
+/** Facts of the machine that decide the identity; tests pass other facts. */
 export type System = {
   readonly uid: number;
   readonly platform: string;
@@ -20,7 +20,7 @@ export type System = {
 /** The user namespace in which root reads as an ordinary user. */
 export const UNSHARE = ['unshare', '-U', '--map-user=65534', '--map-group=65534'] as const;
 
-/** The machine as it is. */
+/** Reads the facts of this machine. */
 export function readSystem(): System {
   return {
     uid: process.getuid?.() ?? 0,

@@ -12,7 +12,7 @@ import {
 import { instant, now, raw } from '../columns.ts';
 import { developers } from './developers.ts';
 
-/** One row an agent, kept for ever: closed agents own the history of their money. */
+/** Agents, kept for ever: closed agents own the history of their money. */
 export const agents = pgTable(
   'agents',
   {
@@ -43,7 +43,7 @@ export const agents = pgTable(
     createdAt: now('created_at'),
     updatedAt: now('updated_at'),
     closedAt: instant('closed_at'),
-    /** off, host, vendor or both: which destinations must stand in an api or vendor policy. */
+    /** Destinations that must stand in an api or vendor policy: off, host, vendor or both. */
     allowlistMode: text('allowlist_mode').notNull().default('off'),
     /** While true the agent's own key may tighten its controls, and loosen none. */
     selfServiceLocked: boolean('self_service_locked').notNull().default(false),

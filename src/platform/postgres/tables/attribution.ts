@@ -35,7 +35,7 @@ export const actionOutcomes = pgTable(
   ],
 );
 
-/** Charges by action: written with each of them, so that the view of the actions never counts rows. */
+/** Totals of charges by action, written with each charge, so that the view of the actions never counts rows. */
 export const actionTotals = pgTable(
   'action_totals',
   {
@@ -72,7 +72,7 @@ export const freeActionTotals = pgTable(
   ],
 );
 
-/** Charges by UTC day, model and rail: written with each of them. An empty model is a paid request. */
+/** Totals of charges by UTC day, model and rail, written with each charge. An empty model is a paid request. */
 export const spendTotals = pgTable(
   'spend_totals',
   {

@@ -24,9 +24,12 @@ export const callBatches = pgTable(
     request: jsonb('request').notNull(),
     /** `running`, `paused`, `canceled` or `completed`: a batch that is canceled is over once its last call is. */
     status: text('status').notNull(),
-    /** Why it is paused: the error that its next call would have had. Null: it was asked to, or is not paused. */
+    /**
+     * Reason of the pause: the error that the next call would have had. Null when the batch was paused by request, or is not
+     * paused.
+     */
     pausedFor: text('paused_for'),
-    /** When a worker looks at it; null: it is over. */
+    /** Time at which a worker examines the batch; null when the batch is over. */
     dueAt: instant('due_at'),
     createdAt: now('created_at'),
     endedAt: instant('ended_at'),
@@ -43,7 +46,7 @@ export const callBatches = pgTable(
   ],
 );
 
-/** One person of a batch, who is called until an outcome is final. */
+/** One recipient of a batch, who is called until an outcome is final. */
 export const callBatchRows = pgTable(
   'call_batch_rows',
   {
@@ -53,7 +56,7 @@ export const callBatchRows = pgTable(
     request: jsonb('request').notNull(),
     /** `waiting`, `calling` or `done`. */
     state: text('state').notNull(),
-    /** Calls that were begun for it. */
+    /** Calls that were begun for the recipient. */
     attempts: integer('attempts').notNull().default(0),
     /** The latest call; null: none was written. */
     callId: id('call_id'),

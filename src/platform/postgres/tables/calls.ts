@@ -39,19 +39,19 @@ export const calls = pgTable(
     taskValueBps: integer('task_value_bps'),
     actionId: text('action_id'),
     customerId: text('customer_id'),
-    /** Work under an `Idempotency-Key` that placed the call. A retry of that work finds this call and dials no second one. */
+    /** Work under an `Idempotency-Key` that placed the call. A retry of that work finds this call and dials no second call. */
     workId: id('work_id'),
     /** The most that it may cost. */
     maxSpendRaw: raw('max_spend_raw').notNull(),
     /** The rate card as it was at the answer, so that a price change reaches only later calls. */
     rates: jsonb('rates').notNull(),
-    /** The voice settings of its setup, and what its caller asked for. */
+    /** Voice settings at the setup of the call, and options of the request for the call. */
     options: jsonb('options').notNull(),
     /** The carrier's last word, and its place in the carrier's order. */
     carrierStatus: text('carrier_status'),
     carrierSequence: integer('carrier_sequence').notNull().default(-1),
     answeredBy: text('answered_by'),
-    /** Media streams that the carrier was asked for, and those that have come: each request admits one. */
+    /** Media streams that the carrier was requested to open, and media streams that have come: each request admits one. */
     streamsAsked: integer('streams_asked').notNull().default(0),
     streamsOpened: integer('streams_opened').notNull().default(0),
     /** When a worker asks the carrier about it, unless it is over by then. */
@@ -115,9 +115,9 @@ export const callTurns = pgTable(
     seq: integer('seq').notNull(),
     role: text('role').notNull(),
     content: text('content').notNull(),
-    /** Part of the turn that the caller or callee heard before an interruption; null: all of it. */
+    /** Part of the turn that the caller or callee heard before an interruption; null when the whole turn was heard. */
     heard: text('heard'),
-    /** The latency chain of an answer to the far side. */
+    /** Latency of each step of an answer to the caller or callee. */
     latency: jsonb('latency'),
     at: now('at'),
   },
@@ -156,7 +156,7 @@ export const callCommands = pgTable(
   {
     id: integer('id').primaryKey().generatedAlwaysAsIdentity(),
     callId: id('call_id').notNull(),
-    /** The work under an `Idempotency-Key` that asked for it. */
+    /** Work under an `Idempotency-Key` that sent the command. */
     workId: id('work_id'),
     command: jsonb('command').notNull(),
     createdAt: now('created_at'),
@@ -179,13 +179,13 @@ export const callRecordings = pgTable(
     /** The carrier's id; null until it has said it. */
     carrierRecordingId: text('carrier_recording_id'),
     status: text('status').notNull(),
-    /** When the far side had heard that the call is recorded. */
+    /** Time at which the caller or callee had heard that the call is recorded. */
     announcedAt: instant('announced_at').notNull(),
     /** Milliseconds from the answer until the carrier began the recording, and until the server stopped it; null: not yet. */
     beganMs: integer('began_ms'),
     stoppedMs: integer('stopped_ms'),
     durationSeconds: integer('duration_seconds'),
-    /** When a worker deletes it, or asks the carrier for it. */
+    /** Time at which a worker deletes the recording, or queries the carrier for it. */
     dueAt: instant('due_at'),
     deletedAt: instant('deleted_at'),
     createdAt: now('created_at'),

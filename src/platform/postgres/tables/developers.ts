@@ -1,7 +1,7 @@
 import { integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { instant, now } from '../columns.ts';
 
-/** One row a wallet that ever signed in. Never deleted; looked up by either key. */
+/** One row for each wallet that ever signed in. Never deleted; looked up by account id or by wallet. */
 export const developers = pgTable('developers', {
   accountId: text('account_id').primaryKey(),
   /** Lower case. */

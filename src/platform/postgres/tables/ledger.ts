@@ -36,7 +36,7 @@ export const agentFunds = pgTable(
     counters: text('counters'),
   },
   (table) => [
-    // All agents of an account change together with what they share.
+    // Queries over all agents of an account.
     index('agent_funds_account').on(table.accountId),
     check('agent_funds_spendable', sql`${table.spendableRaw} >= 0`),
     check('agent_funds_held', sql`${table.heldRaw} >= 0`),
@@ -58,7 +58,7 @@ export const postings = pgTable(
     id: id('id').primaryKey(),
     agentId: integer('agent_id').notNull(),
     code: text('code').notNull(),
-    /** The amount that was asked for; with the code and the account it is what a repeat must match. */
+    /** Requested amount. A repeat of the posting must match the amount, the code and the account. */
     askedRaw: raw('asked_raw').notNull(),
     debits: text('debits').array().notNull(),
     credits: text('credits').array().notNull(),
@@ -139,9 +139,9 @@ export const events = pgTable(
     agentWallet: text('agent_wallet'),
     correlationId: text('correlation_id'),
     payload: jsonb('payload').notNull(),
-    /** The one webhook that receives it; null: every one that subscribed. */
+    /** Only webhook that receives the event; null when every subscribed webhook receives it. */
     webhookId: integer('webhook_id'),
-    /** Its place in the order in which events are dispatched, which no later event comes before; null: not dispatched yet. */
+    /** Position in the order of dispatch, which no later event comes before; null until the event is dispatched. */
     position: bigint('position', { mode: 'bigint' }),
     createdAt: now('created_at'),
   },

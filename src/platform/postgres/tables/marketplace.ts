@@ -10,7 +10,9 @@ export const marketplaceVendors = pgTable(
     status: text('status').notNull().default('ok'),
     /** In a row. */
     failures: integer('failures').notNull().default(0),
-    /** When a process began to try it, which keeps the others from it; null: it was never tried. */
+    /**
+     * Time at which a process began the latest probe, which keeps other processes from probing; null before the first probe.
+     */
     checkedAt: instant('checked_at'),
     /** Null while the first try is under way. */
     latencyMs: integer('latency_ms'),
@@ -23,7 +25,7 @@ export const marketplaceVendors = pgTable(
   (table) => [check('marketplace_vendors_status', sql`${table.status} in ('ok', 'down')`)],
 );
 
-/** Jobs that a vendor works on for minutes. One that has ended keeps its row for as long as events that name it are kept. */
+/** Jobs that a vendor works on for minutes. An ended job keeps its row for as long as events that name the job are kept. */
 export const marketplaceJobs = pgTable(
   'marketplace_jobs',
   {
@@ -32,14 +34,16 @@ export const marketplaceJobs = pgTable(
     agentId: integer('agent_id').notNull(),
     accountId: text('account_id').notNull(),
     vendor: id('vendor').notNull(),
-    /** `submitting` until its caller may hear of it, `ending` from the moment that its outcome is decided. */
+    /**
+     * Step of the job: `submitting` until the caller may hear of the job, `ending` from the moment that the outcome is decided.
+     */
     step: text('step').notNull().default('submitting'),
     /** Request of the job: its input, its caller, and the address that the spend history shows. */
     asked: jsonb('asked').notNull(),
-    /** The most pages that are paid for, and what is held for them. */
+    /** Most pages that are paid for, and the amount that is held for these pages. */
     pagesHeld: integer('pages_held').notNull(),
     heldRaw: raw('held_raw').notNull(),
-    /** The vendor's name of it; null until the vendor has said it. */
+    /** Vendor's id of the job; null until the vendor has stated it. */
     vendorJobId: text('vendor_job_id'),
     /** Raised by each process that takes the job over: every write of an earlier one misses. */
     epoch: integer('epoch').notNull().default(0),
@@ -47,7 +51,7 @@ export const marketplaceJobs = pgTable(
     looks: integer('looks').notNull().default(0),
     /** When a process takes it over next, deletes its result, and deletes it. */
     dueAt: instant('due_at'),
-    /** It fails where it has not ended by then. */
+    /** Time at which the job fails when it has not ended. */
     deadlineAt: instant('deadline_at').notNull(),
     /** Outcome of the job and its cost, once they are decided. */
     verdict: jsonb('verdict'),

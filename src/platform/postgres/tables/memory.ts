@@ -20,7 +20,7 @@ import { agents } from './agents.ts';
 const tsvector = customType<{ data: string }>({ dataType: () => 'tsvector' });
 const counter = (name: string) => bigint(name, { mode: 'number' });
 
-/** The memory store of an agent. Its row is locked by whatever adds to it or takes from it. `items`: of both types. */
+/** Memory store of an agent. Every change that adds or removes items locks its row. `items` counts both types. */
 export const memoryTenants = pgTable('memory_tenants', {
   agentId: integer('agent_id')
     .primaryKey()
@@ -33,7 +33,7 @@ export const memoryTenants = pgTable('memory_tenants', {
   createdAt: now('created_at'),
 });
 
-/** One namespace of a store: the default one, whose name is empty, or a sub-tenant. */
+/** One namespace of a store: the default namespace, whose name is empty, or a sub-tenant. */
 export const memorySpaces = pgTable(
   'memory_spaces',
   {
@@ -47,15 +47,15 @@ export const memorySpaces = pgTable(
     model: text('model').notNull(),
     /** Numbers of its vectors; 0: there are none yet, and the first ones tell. */
     dims: integer('dims').notNull(),
-    /** Items in it, changed with the row of its store locked. */
+    /** Items of the namespace by type, changed with the row of its store locked. */
     memories: integer('memories').notNull().default(0),
     knowledge: integer('knowledge').notNull().default(0),
-    /** Rises with each commit that adds or removes chunks; what is loaded is brought up to date by it. */
+    /** Raised by each commit that adds or removes chunks. Loaded copies of the namespace are updated by this number. */
     version: counter('version').notNull().default(0),
     /** The last version whose removals are not remembered any more. */
     forgottenVersion: counter('forgotten_version').notNull().default(0),
     createdAt: now('created_at'),
-    /** No request sees it from then on; a worker deletes what is in it. */
+    /** Time of the deletion. No request sees the namespace from then on; a worker deletes its contents. */
     deletedAt: instant('deleted_at'),
   },
   (table) => [
@@ -102,7 +102,7 @@ export const memoryItems = pgTable(
     reason: text('reason'),
     /** The balance that the refused purchase needs; null: it does not wait for money. */
     needsRaw: raw('needs_raw'),
-    /** Refusals of what had to be bought. */
+    /** Refusals of the purchases that the item needs. */
     waits: smallint('waits').notNull().default(0),
     /** Source of the facts of a text with `infer`: the model, or `local`. */
     inferredBy: text('inferred_by'),
@@ -158,7 +158,7 @@ export const memoryChunks = pgTable(
       .references(() => memoryItems.id, { onDelete: 'cascade' }),
     spaceId: integer('space_id').notNull(),
     type: text('type').notNull(),
-    /** Its first line is the text of the memory, or of this piece of it. */
+    /** Text of the chunk. The first line is the text of the memory, or of this piece of the memory. */
     content: text('content').notNull(),
     /**
      * The namespace stands among the words, so that the index finds a word within it and reads no other. What joins words

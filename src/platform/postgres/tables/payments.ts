@@ -19,8 +19,8 @@ const callId = () =>
   bigint('id', { mode: 'number' }).notNull().default(sql`nextval('proxy_call_ids')`);
 
 /**
- * One signed payment to a vendor, written with its hold before a byte of it leaves, and kept for ever. A holder of the
- * signature can have it mined until chain time reaches `valid_before`, so nothing but the chain moves it to its end.
+ * One signed payment to a vendor, written with its hold before a byte of the payment leaves, and kept for ever. A holder of the
+ * signature can have the payment mined until chain time reaches `valid_before`, so only the chain decides its outcome.
  */
 export const reservations = pgTable(
   'reservations',
@@ -55,15 +55,15 @@ export const reservations = pgTable(
     sentAt: instant('sent_at'),
     /** When it came to its end, whichever; watched on for a while after. */
     decidedAt: instant('decided_at'),
-    /** It moved on chain after it had been released, and was debited then. */
+    /** Time at which the payment was debited after all, because it moved on chain after its release. */
     correctedAt: instant('corrected_at'),
   },
   (table) => [
-    // Undecided reservations for the reconciler, those that end soonest first.
+    // Undecided reservations for the reconciler, in the order of their ends.
     index('reservations_live')
       .on(table.validBefore)
       .where(sql`state in ('reserved', 'sent', 'pending_settlement')`),
-    // Reservations that are watched after their end: paid ones, and others.
+    // All decided reservations, and decided reservations that a late transfer on the chain would correct.
     index('reservations_decided').on(table.decidedAt).where(sql`decided_at is not null`),
     index('reservations_watched')
       .on(table.decidedAt)
@@ -79,8 +79,8 @@ export const reservations = pgTable(
 );
 
 /**
- * A call through the proxy without a payment on the chain. Where it cost nothing there is nothing but this line; what was
- * bought from the marketplace is a charge, too. Pruned when it is old.
+ * Calls through the proxy without a payment on the chain. A free call has no other record; a purchase from the marketplace is a
+ * charge, too. Old rows are pruned.
  */
 export const proxyPassthroughs = pgTable(
   'proxy_passthroughs',
@@ -102,8 +102,8 @@ export const proxyPassthroughs = pgTable(
 );
 
 /**
- * USDC on its way out of an agent's wallet by our own doing: to its developer at a close, to the operator's treasury.
- * One nonce for its whole life, so that however often it is signed again it is paid once.
+ * Transfers of USDC out of an agent's wallet by this server: to its developer at a close, or to the operator's treasury. A
+ * payout keeps one nonce for its whole life, so that it is paid once however often it is signed.
  */
 export const payouts = pgTable(
   'payouts',
@@ -157,7 +157,7 @@ export const walletAudits = pgTable('wallet_audits', {
   rereadFrom: bigint('reread_from', { mode: 'number' }),
 });
 
-/** A wallet that did not hold the USDC that these blocks show for it: its credits wait. */
+/** Wallets that did not hold the USDC which these blocks show for the wallet; the credits of the wallet wait. */
 export const awaitedDeposits = pgTable(
   'awaited_deposits',
   {
@@ -181,7 +181,7 @@ export const walletDifferences = pgTable(
     differenceRaw: raw('difference_raw').notNull(),
     /** The wallet is not older than this block. */
     floorBlock: bigint('floor_block', { mode: 'number' }).notNull(),
-    /** The search for the reason has come down to this block; null: it begins at the newest one. */
+    /** Lowest block that the search for the reason has reached; null when the search begins at the newest block. */
     searchedFrom: bigint('searched_from', { mode: 'number' }),
     looks: integer('looks').notNull().default(0),
     passes: integer('passes').notNull().default(0),

@@ -23,7 +23,7 @@ export const phoneNumbers = pgTable(
     agentId: integer('agent_id').notNull(),
     accountId: text('account_id').notNull(),
     carrier: text('carrier').notNull(),
-    /** The carrier's name of it; null until the carrier has sold it. */
+    /** Carrier's id of the number; null until the carrier has sold the number. */
     carrierNumberId: text('carrier_number_id'),
     phoneNumber: text('phone_number').notNull(),
     areaCode: text('area_code'),
@@ -74,7 +74,7 @@ export const voiceSettings = pgTable(
     voice: text('voice'),
     model: text('model'),
     webhookUrl: text('webhook_url'),
-    /** Asked before a call from outside is answered. */
+    /** Address that is queried before a call from outside is answered. */
     inboundUrl: text('inbound_url'),
     /** Calls from outside are recorded, after an announcement. */
     recordCalls: boolean('record_calls').notNull().default(false),

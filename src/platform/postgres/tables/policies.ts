@@ -5,8 +5,8 @@ import { agents } from './agents.ts';
 import { developers } from './developers.ts';
 
 /**
- * Caps on spending, an agent's own or those of all agents of an account. Revoked rows stay, since refusals and
- * suspensions name them; the indexes hold living ones only.
+ * Caps on spending, of one agent or of all agents of an account. Revoked rows stay, since refusals and suspensions name them;
+ * the indexes hold policies in force only.
  */
 export const policies = pgTable(
   'policies',
@@ -89,7 +89,7 @@ export const creditThresholds = pgTable(
     /** below or above. */
     lastState: text('last_state').notNull(),
     lastFiredAt: instant('last_fired_at'),
-    /** The one webhook that hears of it; null: every one that subscribed. */
+    /** Only webhook that receives the event; null when every subscribed webhook receives it. */
     webhookId: integer('webhook_id'),
     createdAt: now('created_at'),
   },

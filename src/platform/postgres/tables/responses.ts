@@ -13,7 +13,7 @@ export const modelResponses = pgTable(
     agentId: integer('agent_id')
       .notNull()
       .references(() => agents.id),
-    /** The one that it continues, which may be gone. */
+    /** Response that this response continues. It may be deleted. */
     previousId: id('previous_id'),
     /** Ids of the output's items, for requests that refer to items instead of repeating them. */
     itemIds: text('item_ids').array().notNull(),

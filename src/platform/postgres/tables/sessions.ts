@@ -3,8 +3,8 @@ import { index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg
 import { bytea, id, instant, now, raw } from '../columns.ts';
 
 /**
- * Leases of the processes: each counts as running until `expiresAt`, in database time. The row of a process that ended is
- * deleted once nothing refers to it.
+ * Leases of the processes: a process counts as running until `expiresAt`, in database time. The row of a process that ended is
+ * deleted once nothing refers to the row.
  */
 export const leases = pgTable('leases', {
   nodeId: id('node_id').primaryKey(),
@@ -14,8 +14,8 @@ export const leases = pgTable('leases', {
 });
 
 /**
- * One call, realtime session or transcription stream. `epoch` is raised by the process that takes it over:
- * every later write of the former owner misses its guard. Ended rows are an agent's session history.
+ * One call, realtime session or transcription stream. A process that takes a session over raises `epoch`, so that every later
+ * write of the former process misses its guard. Ended rows are an agent's session history.
  */
 export const sessions = pgTable(
   'sessions',
@@ -40,7 +40,7 @@ export const sessions = pgTable(
     summary: jsonb('summary'),
   },
   (table) => [
-    // The reaper walks the living sessions of dead processes; the dead ones are not in it.
+    // The reaper scans the open sessions of dead processes; ended sessions are not in this index.
     index('sessions_open_node').on(table.nodeId).where(sql`ended_at is null`),
     index('sessions_agent').on(table.agentId, table.openedAt),
   ],

@@ -42,7 +42,7 @@ export const webhooks = pgTable(
     maxPerSecond: integer('max_per_second'),
     /** When the next second's deliveries may be claimed, where there is a limit. */
     nextClaimAt: instant('next_claim_at'),
-    /** The first attempt that failed since the last one that succeeded. */
+    /** Time of the first failed attempt since the last success. */
     failingSince: instant('failing_since'),
     createdAt: now('created_at'),
   },
@@ -52,7 +52,7 @@ export const webhooks = pgTable(
   ],
 );
 
-/** One event on its way to one endpoint, and what became of it. Kept for `LIMITS.webhooks.keptDays`. */
+/** One event on its way to one endpoint, and its outcome. Kept for `LIMITS.webhooks.keptDays`. */
 export const webhookDeliveries = pgTable(
   'webhook_deliveries',
   {
@@ -113,7 +113,7 @@ export const webhookRecoveries = pgTable(
     createdAt: now('created_at'),
   },
   (table) => [
-    // One at a time an endpoint; what runs is found by it.
+    // One recovery at a time for each endpoint, and the look-up of the running recovery.
     uniqueIndex('webhook_recoveries_running').on(table.webhookId).where(sql`finished_at is null`),
   ],
 );
