@@ -17,13 +17,13 @@ export type StreamedAnswer = {
 
 /** Whole events of a stream that is delivered. */
 type Events = Pick<ChatStream, 'next' | 'stop'> & {
-  /** Its last event, which says the price. */
+  /** Returns the last event of the stream, which carries the price. */
   last?(price: Price): Uint8Array;
 };
 
 /**
- * Relays a stream and settles it when it is over, whichever side ends it: to what its upstream has metered, or to what was
- * delivered where the upstream does not report it. One that breaks ends with an error event and without the terminator.
+ * Relays a stream and settles the purchase when the stream is over, whichever side ends it: to the upstream's usage, or to the
+ * delivered part when the upstream reports none. A stream that breaks ends with an error event and without the terminator.
  */
 export async function answerEvents(
   { log }: { readonly log: Log },
@@ -52,7 +52,7 @@ export async function answerEvents(
   return { status: 200, headers, body, upstreamMs };
 }
 
-/** Reads what the agent may still spend. When that fails, stops the upstream and rethrows. */
+/** Reads the rest of the agent's budget. On failure, stops the upstream and rethrows. */
 export async function budgetOf(
   bought: Pick<Bought<unknown>, 'budget'>,
   events: Pick<Events, 'stop'>,

@@ -28,7 +28,7 @@ export type Relayed = {
 
 type Whole = { readonly body: Uint8Array; readonly contentType: string };
 
-/** Settles an answer that has come whole, and relays it under the receipt of that. `withPrice` writes the price into it. */
+/** Settles an answer that has come whole, and returns it with its receipt. `withPrice` writes the price into the body. */
 export async function answerWhole(
   bought: Bought<unknown>,
   whole: Whole,

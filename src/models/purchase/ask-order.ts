@@ -24,7 +24,7 @@ export function askOrder<R, T>(
       offers: order.offers,
       spender,
       ask: (offer, method) => order.ask(offer, amountRaw, method),
-      // One that came with the request is stored nowhere.
+      // A key that came with the request is not stored, so its use is not noted.
       noteUse: ({ provider }) =>
         providerKey === undefined ? deps.providerKeys.noteUse(accountId, provider) : undefined,
       paymentId: () => paymentHoldId(holdId),
@@ -35,7 +35,7 @@ export function askOrder<R, T>(
   );
 }
 
-/** The model and the source that answered, as the receipt names them. */
+/** Returns the facts of the receipt about the model and the source that answered. */
 export const servedBy = <R, T>(
   { answerCap, model }: Order<R, T>,
   { attempts, source }: Attempts,

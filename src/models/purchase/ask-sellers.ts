@@ -8,18 +8,18 @@ import { beginAttempt } from '../routing/attempt-span.ts';
 import type { Offer, Offers } from '../routing/plan-offers.ts';
 import { type Attempts, type Tried, type TryDeps, trySources } from '../routing/try-sources.ts';
 
-/** Something that is asked of sellers under one hold. */
+/** One request to sellers, under one hold. */
 type Question<R, T> = {
   readonly model: Model;
   readonly offers: Offers<R>;
   readonly spender: Spender;
-  /** Asks one of them, and says how it is paid where this server has no account there. */
+  /** Sends the request to one offer. `method` is its payment; undefined: this server's account at the provider pays. */
   readonly ask: (offer: Offer<R>, method: PaymentMethod | undefined) => Promise<Outcome<T>>;
   /** A call goes out with a key of the buyer's own. */
   readonly noteUse: (source: Source) => Promise<void> | undefined;
   /** Returns the id of the payment's own hold, for a source paid per call. The margin has another hold. */
   readonly paymentId: () => string;
-  /** The parent of the attempts. Undefined: they are not traced. */
+  /** Parent span of the attempts. Undefined: the attempts are not traced. */
   readonly span?: Span | undefined;
   /** The hold that pays. The spans of the attempts name it. */
   readonly holdId?: string | undefined;

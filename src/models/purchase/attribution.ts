@@ -14,7 +14,7 @@ const HEADERS = [
   ['customerId', `${BRAND.headerPrefix}customer-id`],
 ] as const;
 
-/** Reads the tags. One that is none reads as absent: a bad tag never stops a call. */
+/** Reads the attribution tags. An invalid tag counts as absent, because a bad tag must never stop a call. */
 export function readAttribution(headers: ReadonlyMap<string, string>): Attribution {
   const tags: { -readonly [K in keyof Attribution]: Attribution[K] } = {};
   for (const [tag, header] of HEADERS) {

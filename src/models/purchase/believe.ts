@@ -18,7 +18,9 @@ export type Metered = {
   readonly uncached?: Usage | undefined;
   /** Rates of this request. Absent: the source's usual rates. */
   readonly rates?: Rates | undefined;
-  /** All usage that the upstream reported, where its request cannot have had that much. The rest is never billed. */
+  /**
+   * All usage that the upstream reported, set when it exceeds the possible usage of the request. The excess is never billed.
+   */
   readonly reported?: Disbelieved | undefined;
   /** The upstream did not say. */
   readonly estimated: boolean;
@@ -32,8 +34,8 @@ export const isImpossible = (reported: number, most: number): boolean =>
   reported > LIMITS.impossibleUse.times * most + LIMITS.impossibleUse.units;
 
 /**
- * Seconds that another side has counted, as far as they are billed: none below zero, and none beyond the time that has passed
- * here and a second for rounding (docs/decisions/0096).
+ * Returns the billed part of seconds that an upstream counted: at least zero, and at most the time that has passed here plus a
+ * tolerance for rounding (docs/decisions/0096).
  */
 export const believedSeconds = (told: number, passedSeconds: number): number =>
   Math.min(Math.max(0, told), mostSeconds(passedSeconds));
@@ -42,7 +44,10 @@ export const believedSeconds = (told: number, passedSeconds: number): number =>
 export const mostSeconds = (passedSeconds: number): number =>
   Math.max(0, passedSeconds) + LIMITS.liveRoundingSeconds;
 
-/** Keeps each unit that an upstream reports within the most that its request can have had of it. */
+/**
+ * Cuts each unit of the reported usage to the most that the request can have used. Tokens have a tolerance of
+ * `LIMITS.unaskedTokens`.
+ */
 export function believe(
   reported: Usage,
   most: Usage,
@@ -61,7 +66,7 @@ export function believe(
   return isBeyond ? { usage, reported: { usage: reported, isImpossible: isFarBeyond } } : { usage };
 }
 
-/** The same for the tokens of a chat. Undefined: nothing of them goes beyond. */
+/** Cuts the reported tokens of a chat to the most that it can have used. Undefined when no count exceeds its bound. */
 export function believeTokens(
   reported: TokenUsage,
   most: TokenUsage,
@@ -70,7 +75,7 @@ export function believeTokens(
   const inputTokens = Math.min(reported.inputTokens, mostInput);
   const outputTokens = Math.min(reported.outputTokens, most.outputTokens);
   const { cacheWriteSurcharge: surcharge, cacheWriteTokens: written } = reported;
-  // The most of a prompt has room for what an upstream takes for writing it to its cache.
+  // The bound of the input has room for the surcharge that an upstream takes for writing the prompt to its cache.
   const roomTokens = mostInput - inputTokens;
   const isBeyond =
     inputTokens < reported.inputTokens ||

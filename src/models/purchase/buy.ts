@@ -34,17 +34,17 @@ type Last<R, T> = {
   readonly served: Served;
 };
 
-/** The models that were wanted first and could not be bought, and why. */
+/** Models that came before the one that was bought, each with the reason why it could not be bought. */
 type Fallbacks = [modelId: string, why: string][];
 
 /**
- * Buys with the buyer's own key where it has one for the model, and from the pool where it has none or where no provider
- * answers to it: holds the most that it can cost and asks the sellers, cheapest first. What one of them delivers is for
- * the caller to settle, once: whole, or when its stream is over. What is not delivered costs nothing: a refusal of the
- * upstream is relayed, everything else is thrown. A source that is paid by itself is paid beside the hold, which is for
- * the margin then; where that was done in vain, what is thrown says what to look up. Where no source of the model can take
- * the request, or each failed, the same is bought of what is wanted instead. A refusal for want of money ends the purchase.
- * Work under an Idempotency-Key has one hold: it does not change over once that was open.
+ * Buys a request. The buyer's own key pays if one opens the model; the pool pays if none does or its providers fail. Holds the
+ * most that the request can cost and asks the sellers, cheapest first. The caller settles a delivery once: when it is whole, or
+ * when its stream is over. Without a delivery nothing is charged: a refusal of the upstream is returned, and every other
+ * outcome is thrown. A source that is paid per call is paid beside the hold, which then covers only the margin; after such a
+ * payment without a delivery the error names the payment. When no source of the model can take the request or all fail,
+ * `instead` is bought. A refusal for lack of money ends the purchase. Work under an Idempotency-Key has one hold, and does not
+ * change to another model once that hold was open.
  */
 export async function buy<R, T>(
   deps: BuyDeps<R>,
@@ -91,7 +91,7 @@ export async function buy<R, T>(
       throw error;
     }
     if (!hasDelivered(tried)) {
-      // When this order asked no source, the history already has all attempts.
+      // An order that asked no source leaves no line: the history already has all attempts.
       await giveUp(deps, granted, tried.attempts === before?.attempts ? undefined : tried);
       last = { order: granted.order, tried, served };
       before = tried;
@@ -113,8 +113,8 @@ export async function buy<R, T>(
 }
 
 /**
- * The buyer, without the key that came with the request where another provider would see it: it is meant for that of the
- * model that was wanted first.
+ * Returns the buyer without the key of the request, if another provider would see the key. The key belongs to the provider of
+ * the first model.
  */
 function keyedFor<R, T>(
   { catalogue }: Pick<BuyDeps<R>, 'catalogue'>,
@@ -145,7 +145,10 @@ const quoteOr: <R, T>(
   }
 };
 
-/** Returns true when the buyer's next model may be asked: the last one failed, and the buyer named no id for its one hold. */
+/**
+ * Returns true when the next model may be tried: the previous model failed, and the buyer set no id for the purchase's one
+ * hold.
+ */
 const isUntied = <R, T>({ workId }: Buyer, { tried }: Last<R, T>): boolean =>
   workId === undefined && mayDeliverElsewhere(tried.outcome);
 

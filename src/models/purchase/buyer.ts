@@ -22,9 +22,9 @@ export type Buyer = {
   readonly workId: string | undefined;
   /** Fires when the client leaves. */
   readonly signal: StopSignal;
-  /** Counts a request as one that the pool serves, unless it was already. Throws the 429. */
+  /** Counts the request against the rate limit of the pool, once. Throws the 429. */
   readonly admitPooled: () => Promise<void> | undefined;
-  /** The parent of what it buys. Undefined: it is not traced. */
+  /** Parent span of the purchase. Undefined: the purchase is not traced. */
   readonly span: Span | undefined;
 };
 
@@ -48,7 +48,10 @@ export function readBuyer(request: BuyersRequest): Buyer {
   };
 }
 
-/** The buyer of a request that must bring a provider key and is forwarded unchanged. Throws the refusal of a request without one. */
+/**
+ * Returns the buyer of a request that must have a provider key and is forwarded unchanged. Throws the refusal of a request
+ * without a key.
+ */
 export function readKeyedBuyer(request: BuyersRequest): Buyer {
   const buyer = readBuyer(request);
   if (buyer.providerKey === undefined)

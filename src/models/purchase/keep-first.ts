@@ -1,6 +1,6 @@
 import type { Outcome } from '../providers/outcome.ts';
 
-/** Gets what was delivered before anything is charged. Where it rejects nothing is charged, and the purchase rejects with it. */
+/** Stores a delivery before it is charged. When it rejects, nothing is charged and the purchase rejects. */
 export type KeepFirst<T> = (delivered: T) => Promise<void>;
 
 /** Resolves with the outcome, after `keep` has stored a delivered one. */

@@ -54,7 +54,7 @@ export async function openHold<R, T>(
   return { order, spender, held: verdict, arrivedMs };
 }
 
-/** The order at those alone whose price fits, where that is not all of them. */
+/** Returns the order with only the offers that the available amount covers. Undefined when it covers all offers or none. */
 function withoutDear<R, T>(order: Order<R, T>, { availableRaw }: Room): Order<R, T> | undefined {
   const [first, ...rest] = order.offers.filter(({ heldRaw }) => heldRaw <= availableRaw);
   if (first === undefined || rest.length + 1 === order.offers.length) return undefined;
@@ -67,8 +67,8 @@ const atCheapest = <R, T>(order: Order<R, T>): Order<R, T> => ({
 });
 
 /**
- * The order at the sources of one way to pay, and behind it the rest, in as many stages as the order of the sources takes.
- * Work under an Idempotency-Key has one hold, and is bought where it needs no other.
+ * Splits an order into stages with one kind of payment each; `rest` holds the later stages. Work under an Idempotency-Key has
+ * one hold, so its order keeps only the sources that need no other hold.
  */
 export function inStages<R, T>(order: Order<R, T>, hasOneHold: boolean): Order<R, T> {
   const [offers, ...others] = byPayment(order.offers);

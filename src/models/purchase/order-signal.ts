@@ -2,7 +2,7 @@ import type { StopSignal } from '../../kernel/stop-signal.ts';
 import type { Rail } from '../catalogue/catalogue.ts';
 import type { Offer } from '../routing/plan-offers.ts';
 
-/** Here an account of this server is billed for an order that was placed, whether or not its client waits for it. */
+/** Rails on which an account of this server is billed for each order, also when the client has left. */
 const BILLED_BY_ORDER: ReadonlySet<Rail> = new Set(['direct-account', 'aggregator']);
 
 const NEVER: StopSignal = {

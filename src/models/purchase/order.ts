@@ -12,7 +12,7 @@ import type { AnswerCap } from './receipt.ts';
 export type Wanted<R, T> = {
   readonly modelId: string;
   readonly modality: Modality;
-  /** Which sellers the buyer wishes; undefined: any, the cheapest first. */
+  /** The buyer's preferences among sellers. Undefined: any seller, the cheapest first. */
   readonly wishes?: RoutingWishes | undefined;
   /** Same request for the next model, for when this one cannot be had. */
   readonly instead?: Wanted<R, T> | undefined;
@@ -34,12 +34,12 @@ export type Order<R, T> = {
   readonly meter: (answer: T, source: Source) => Metered;
   /** Notes what later requests may reuse, such as a cached prompt. Called once, when the answer is settled. */
   readonly note?: (answer: T, source: Source) => void;
-  /** The order for what the balance or a cap leaves, where less can be bought. */
+  /** Returns the order for the amount that the balance or a cap leaves. Undefined when nothing smaller can be bought. */
   readonly forLess?: (room: Room) => Order<R, T> | undefined;
   /** The least of it that is of use, where less can be had. */
   readonly atLeast?: () => Order<R, T>;
   /** Set where the length of the answer is bounded by more than its caller's word. */
   readonly answerCap?: AnswerCap | undefined;
-  /** The order from other sellers, who are asked next under a hold of their own. */
+  /** The order for the next sellers, which needs another hold. */
   readonly rest?: Order<R, T> | undefined;
 };

@@ -1,6 +1,6 @@
 import type { Clock, TimerHandle } from '../../kernel/clock.ts';
 
-/** A WebSocket client, as far as it is sent to. */
+/** The sending side of a WebSocket client. */
 export type PacedSocket = {
   /** Bytes that the client has not taken yet. */
   readonly bufferedAmount: number;
@@ -28,7 +28,7 @@ export class PacedClient {
     this.#pace = pace;
   }
 
-  /** The client has taken what was sent. */
+  /** Notes that the client has read the sent data. */
   drained(): void {
     this.#caughtUp();
   }
@@ -78,7 +78,7 @@ export class PacedClient {
         }
         return true;
       };
-      // A process that was suspended meanwhile finds its timer due before it hears of its client.
+      // After a suspension of the process, the timer fires before the socket reports progress, so progress is checked first.
       const look = () => {
         if (!hasProgressed()) over(false);
       };

@@ -17,7 +17,7 @@ export const priceMembers = ({ cacheDiscountRaw: discount, chargedRaw }: Price):
   ...(discount !== undefined && { cache_discount_raw: discount.toString() }),
 });
 
-/** A JSON object whose `usage` says the price. All other bytes stay the same; what is no object is returned unchanged. */
+/** Adds the price to the member `usage` of a JSON object. All other bytes stay unchanged, as does a body that is no object. */
 export function priceInBody(body: Uint8Array, price: Price): Uint8Array {
   const json = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const object = JSON.stringify(priceMembers(price));
@@ -31,7 +31,7 @@ export function priceInBody(body: Uint8Array, price: Price): Uint8Array {
   return Buffer.concat([json.subarray(0, start), written, json.subarray(end)]);
 }
 
-/** The object with further members, at its end. */
+/** Inserts further members at the end of an object. */
 function withMembers(json: Buffer, text: string): Buffer {
   const close = json.lastIndexOf(CLOSE);
   if (close === -1) return json;

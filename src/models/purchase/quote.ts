@@ -13,12 +13,12 @@ export type QuoteDeps<R> = {
   readonly rails: Pick<Rails<R>, 'railOf'>;
 };
 
-/** The order that was asked last, and how it failed. */
+/** The previous order, and its failure. */
 type Last<R, T> = { readonly order: Order<R, T>; readonly tried: Undelivered };
 
 /**
- * Prices what is wanted at those who are asked next: first where the buyer's own keys open the model, then in the pool.
- * Undefined: no source is left to ask. Throws the refusal where there is none at all.
+ * Prices the request at the next sellers: first the sellers for the buyer's own keys, then the pool. Undefined when no seller
+ * is left. Throws the refusal when the model has none.
  */
 export async function quote<R, T>(
   { catalogue, providerKeys, rails }: QuoteDeps<R>,

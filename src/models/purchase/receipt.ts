@@ -22,7 +22,7 @@ const HEADER = {
 /** Why an answer may have no more tokens than this. Of `default`, the catalogue knows no limit of the model. */
 export type CapReason = 'model' | 'balance' | 'cap' | 'default';
 
-/** The most tokens of an answer, where its caller has not asked for that few. */
+/** Upper bound of an answer's tokens, when it is lower than the caller's own cap or the caller set none. */
 export type AnswerCap = { readonly tokens: number; readonly reason: CapReason };
 
 /** The model and the source that answered. */
@@ -34,7 +34,7 @@ export type Served = {
   readonly rateLimits?: string | undefined;
   /** Set where the vendor of the model shuts it down. */
   readonly retirement?: Retirement | undefined;
-  /** Reported, so that a client can distinguish an answer that the cap cut off from one that has ended. */
+  /** Cap of the answer's tokens, so that a client can distinguish an answer that was cut off from one that ended. */
   readonly answerCap?: AnswerCap | undefined;
   /** Set for a caller who wishes something of the routing. */
   readonly routing?: Routing | undefined;
@@ -67,7 +67,10 @@ export type Left = {
 
 type Headers = Record<string, string>;
 
-/** The head of a metered answer: its type, and what it says about its price. `attempts` is present only when the first source failed. */
+/**
+ * Returns the headers of a metered answer: its type, its price, and the rest of the budget. `attempts` is present only when the
+ * first source failed.
+ */
 export function receiptHeaders(
   served: Served,
   settled: Left & Price,
@@ -135,7 +138,7 @@ function addServed(
   if (rateLimits !== undefined) headers[RATE_LIMIT_ADVISORY_HEADER] = rateLimits;
 }
 
-/** The id of a model that a caller made up may be no text for a header. */
+/** Returns the id of a model with characters that a header allows. A caller may have sent any text as the id. */
 const headerWord = (modelId: string): string => modelId.replace(/[^\w./:-]/g, '_');
 
 function addLeft(headers: Headers, { remainingRaw, advisory }: Left): void {
@@ -143,6 +146,6 @@ function addLeft(headers: Headers, { remainingRaw, advisory }: Left): void {
   if (advisory !== undefined) headers[BUDGET_ADVISORY_HEADER] = advisory;
 }
 
-/** The limits of upstreams, for an answer of any kind. */
+/** Returns the header about the upstream's rate limits; no header when none were reported. */
 export const limitsOf = ({ rateLimits }: Pick<Served, 'rateLimits'>): Headers =>
   rateLimits === undefined ? {} : { [RATE_LIMIT_ADVISORY_HEADER]: rateLimits };

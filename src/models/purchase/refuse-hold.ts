@@ -26,6 +26,6 @@ export function refuseHold(refusal: HoldRefusal): ApiError {
   }
 }
 
-/** A cap that was lowered below what is spent leaves nothing, not less. */
+/** Returns the amount that a cap leaves. A cap that was lowered below the spent amount leaves 0. */
 const remainingOf = ({ capRaw, spentRaw }: Breach): string =>
   (capRaw > spentRaw ? capRaw - spentRaw : 0n).toString();

@@ -8,7 +8,7 @@ type Pieces = {
 /** Conversion of a relayed stream for its reader. Exactly one of `end`, `broken` and `left` is called, once. */
 export type StreamForm = {
   piece(bytes: Uint8Array): Uint8Array;
-  /** Its last bytes, if it has any. */
+  /** Returns the last bytes of the stream. Undefined when it has none. */
   end(): Promise<Uint8Array | undefined>;
   /** Returns the bytes to write after the upstream broke off. Throws when the connection is to be cut. */
   broken(cause: unknown): Promise<Uint8Array>;
@@ -19,7 +19,7 @@ export type StreamForm = {
 const OVER = { done: true, value: undefined } as const;
 const some = (value: Uint8Array) => ({ done: false, value }) as const;
 
-/** Relays a stream to one reader. No generator: one that is left before its first piece would hear of nothing. */
+/** Relays a stream to one reader. A generator would not notice a reader that leaves before the first piece. */
 export function relayStream(pieces: Pieces, form: StreamForm): AsyncIterable<Uint8Array> {
   let isOver = false;
 

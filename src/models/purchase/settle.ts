@@ -25,7 +25,7 @@ export type SettleDeps = {
 /** Price of a purchase, and the rest of the budget after it. */
 export type Settled = Price & Partial<BudgetLeft>;
 
-/** Reads what the agent may still spend, before anything is settled. */
+/** Reads the rest of the agent's budget before the settlement. On failure, ends the purchase without a charge and rethrows. */
 export async function budgetLeft<R, T>(
   deps: Omit<SettleDeps, 'breaker' | 'log'>,
   granted: Granted<R, T>,
@@ -73,7 +73,7 @@ export async function settle<R, T>(
   try {
     return await settleUse(deps, granted, delivered, error);
   } finally {
-    // One that was settled has ended.
+    // The span of a settled purchase has ended already, so this has no effect on it.
     span?.end({ error: 'unsettled' });
   }
 }
@@ -137,7 +137,7 @@ const spentOn = ({ estimated, note, tokens, usage }: Metered, chargedRaw: bigint
   'svc.cost_raw': Number(chargedRaw),
 });
 
-/** The line of the agent's history that one request leaves, whether it cost something or not. */
+/** Returns the line of the agent's history for one request, also for a request without cost. */
 function chargeRows<R, T>(
   clock: Clock,
   { arrivedMs, order, spender }: Granted<R, T>,

@@ -4,8 +4,8 @@ import type { Price } from './receipt.ts';
 const PREFIX = `: ${BRAND.headerPrefix.replace(/^x-/, '')}`;
 
 /**
- * The price of a stream, in raw USDC, as a comment, and what a prompt cache has saved as another one: readers of such streams
- * skip comments unless they look for them.
+ * Writes the price of a stream as a comment, in raw USDC, and the savings of a prompt cache as a second comment. Readers of
+ * server-sent events skip comments unless they look for them.
  */
 export const priceComments = ({ cacheDiscountRaw: discount, chargedRaw }: Price): Buffer => {
   const saved = discount === undefined ? '' : `${PREFIX}cache-discount-usdc=${discount}\n\n`;
@@ -14,16 +14,16 @@ export const priceComments = ({ cacheDiscountRaw: discount, chargedRaw }: Price)
 
 /** Ending of streams in one dialect, with their price. */
 export type StreamEnding = {
-  /** The last words of one that is whole. */
+  /** Returns the last bytes of a whole stream. */
   whole(price: Price): Buffer;
-  /** The last event of one that broke, for this reason. */
+  /** Returns the last event of a stream that broke for the reason `cause`. */
   broken(price: Price, cause: unknown): Buffer;
 };
 
-/** The last words of a stream that is whole. */
+/** Returns the last bytes of a whole stream: the price and the terminator. */
 export const wholeEnd = (price: Price): Buffer => Buffer.concat([priceComments(price), TERMINATOR]);
 
-/** The last event of a stream that broke, with its price unless that was sent before. */
+/** Returns the last event of a stream that broke, with the price unless the price was sent before. */
 export const brokenEnd = (price: Price | undefined): Buffer =>
   price === undefined ? BROKEN : Buffer.concat([priceComments(price), BROKEN]);
 

@@ -29,13 +29,13 @@ export type Keeping = {
   readonly keep: (response: Json, written: Buffer) => Promise<boolean>;
   /** Set on a connection: takes the ended responses that are not kept, so that its next request can continue them. */
   readonly remember?: ((response: Json) => Promise<void>) | undefined;
-  /** Its `usage` has the price. */
+  /** True when the `usage` of the response gets the price. */
   readonly tellsCost: boolean;
 };
 
 /**
- * Settles a response that has come whole while it is kept, and answers with it under the receipt. One that tells its price is
- * kept behind its settlement.
+ * Settles a whole response, keeps it at the same time, and returns it with its receipt. A response with the price in it is kept
+ * after the settlement.
  */
 export async function answerResponse(
   { clock }: Pick<AnswerDeps, 'clock'>,
@@ -49,8 +49,8 @@ export async function answerResponse(
     const { written } = await keepEnded(keeping, asEnded(clock, response, price), echo);
     return written;
   };
-  // The ledger and the store commit side by side, so that the client waits for one commit's time. If the ledger fails, the
-  // client gets an error that does not name the response: the store may have kept it, but the client cannot ask for it.
+  // The ledger and the store commit at the same time, so that the client waits for only one commit. If the ledger fails, the
+  // store may have kept the response, but the client gets an error without the response's id and cannot read it.
   const [settled, body] = await Promise.all([
     settling,
     keeping.tellsCost ? settling.then(keep) : keep(undefined),
@@ -60,9 +60,9 @@ export async function answerResponse(
 }
 
 /**
- * Relays the events of a response. When it has ended, whichever side ends it, it is settled and kept; then come the price
- * and the last event (on a connection, the price is a member of that event), so that a client that reads that one can
- * continue the response. One that breaks ends as failed.
+ * Relays the events of a response. At its end, whichever side ends it, the response is settled and kept; the price and the last
+ * event follow, so a client that has the last event can continue the response. On a connection the price is a member of the
+ * last event. A response that breaks ends as failed.
  */
 export async function answerResponseEvents(
   { clock, live, log }: AnswerDeps,
@@ -120,14 +120,17 @@ const CANCELLED: Json = { status: 'cancelled', incomplete_details: null };
 
 const BROKE_OFF = 'The upstream broke off in the middle of its answer; what came of it is charged.';
 
-/** A response that broke off, with the upstream's own word where it said one: clients choose by its code what they do next. */
+/**
+ * Returns the end of a response that broke off, with the upstream's own error code and sentence if it sent one. Clients decide
+ * by the code what to do next.
+ */
 function brokenBy(cause: unknown): Json {
   const { code = 'server_error', told = '' } = cause instanceof ReportedError ? cause : {};
   const message = told === '' ? BROKE_OFF : `${BROKE_OFF} It said: ${told}`;
   return { status: 'failed', error: { code, message } };
 }
 
-/** The response with the time of its end, and with its price where there is one. Changes the one that it is given. */
+/** Adds the time of its end, and the price if there is one, to a response. Changes `ended` itself. */
 function asEnded(clock: Clock, ended: Record<string, unknown>, price: Price | undefined): Json {
   const isCompleted = ended.status === 'completed' && ended.completed_at === undefined;
   if (isCompleted) ended.completed_at = nowSeconds(clock);

@@ -30,7 +30,7 @@ import {
 
 export type ResponseAnswer = WholeResponse | { readonly stream: ResponseEvents };
 
-/** One request, as it can be put to rails of both kinds. */
+/** One request in the forms for both kinds of rails. */
 export type Asked = {
   readonly request: ResponsesRequest;
   readonly conversation: Conversation;
@@ -92,9 +92,8 @@ function askInItsWords(
 }
 
 /**
- * The whole conversation, where it goes on with one; undefined: the input as it came. Thoughts that are not sealed are known to the
- * upstream by their ids alone, and it has kept none: they are left out then, and with them the ids of items that belong to them.
- * Calls go under the ids that their own upstreams gave them.
+ * Returns the items of the whole conversation to send; undefined when the input can be sent unchanged. Upstreams store nothing,
+ * so unsealed thoughts and the ids of items that belong to them are left out. Calls get the ids of their own upstreams.
  */
 function inputOf(
   { input }: ResponsesRequest,
@@ -161,7 +160,7 @@ async function askForChat(
   return { kind, status, headers, paidRaw, response, echo, usage, answerChars, note };
 }
 
-/** A translated chat as the vendors of this dialect take it; the rail of the Messages dialect fits its requests itself. */
+/** Adapts a translated chat to vendors of the OpenAI dialect. The rail of the Messages dialect adapts its requests itself. */
 function fitToVendor(
   chat: ChatRequest,
   { messages, strictOrder }: ChatRail,
@@ -180,7 +179,7 @@ const MEMBERS: readonly (readonly [RegExp, string])[] = [
   [/^reasoning_effort$/, 'reasoning.effort'],
 ];
 
-/** A misfit under the caller's own name of what does not fit. */
+/** Renames the parameter of a misfit from the chat member to the caller's member. */
 function inItsMembers<T>(outcome: Outcome<T>): Outcome<never> {
   const { kind } = outcome;
   if (kind === 'completed') throw new Error('only what was not delivered is renamed');

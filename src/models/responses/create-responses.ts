@@ -25,13 +25,13 @@ type ResponsePurchase = {
   readonly body: ResponsesRequest;
   /** Other models and the providers that the buyer wishes. */
   readonly wishes?: RoutingWishes | undefined;
-  /** The memory of the connection that the request came over. Undefined: it came over HTTP. */
+  /** Memory of the connection that the request came over. Undefined: the request came over HTTP. */
   readonly memory?: ConnectionMemory | undefined;
   /** The `usage` of the response has the price as well. */
   readonly tellsCost?: boolean;
 };
 
-/** Buys a response. As chat completions: `ChatCompletions.complete` says what holds. */
+/** Buys a response, with the guarantees of `ChatCompletions.complete`. */
 export type BuyResponse = (purchase: ResponsePurchase) => Promise<Relayed | StreamedAnswer>;
 
 type Deps = ChatDeps<AnyRail> & {
@@ -67,7 +67,7 @@ export const createBuyResponse =
       : answerResponse(deps, bought, outcome, keeping);
   };
 
-/** Throws the refusal of what no response of this server is: one in the background, or of a stored conversation. */
+/** Throws the refusal of a response in the background or of a stored conversation, which this server does not have. */
 function requireForeground({ background, conversation }: ResponsesRequest): void {
   if (background === true) {
     throw errors.gateway.invalidRequest(

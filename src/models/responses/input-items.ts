@@ -11,7 +11,7 @@ import { typeOf } from './translate/translate-items.ts';
 export type Conversation = {
   /** The items of the responses that the request continues. */
   readonly before: readonly InputItem[];
-  /** Its own, with what it refers to in place of references. */
+  /** Items of the request itself. References are replaced by the items that they name. */
   readonly own: readonly InputItem[];
   /** Bytes of `before`, as they are kept or remembered. */
   readonly beforeBytes: number;
@@ -21,14 +21,17 @@ export type Conversation = {
 
 const NOTHING_BEFORE = { bytes: 0, items: [] };
 
-/** The input of a request as items: a text is what the user says. */
+/** Returns the input of a request as items. A text becomes a message of the user. */
 function inputItems(input: ResponsesRequest['input']): readonly InputItem[] {
   if (typeof input !== 'string') return input ?? [];
   const content = [{ type: 'input_text', text: input }];
   return [{ type: 'message', role: 'user', content }];
 }
 
-/** Reads what a request continues, of its connection's memory first, and refers to. Throws the refusal where that is gone, or too long. */
+/**
+ * Reads the conversation that a request continues, from its connection's memory or the store, and the items that it refers to.
+ * Throws the refusal when they are gone, or when the conversation is too long.
+ */
 export async function readConversation(
   kept: Pick<KeptResponses, 'conversation' | 'items'>,
   agentId: number,
@@ -95,7 +98,7 @@ const PREFIXES: Readonly<Record<string, string>> = {
   additional_tools: 'at_',
 };
 
-/** An item as it is kept and shown: with an id, its type and its content as parts. */
+/** Returns an item in the form that is kept and shown: with an id, a type, and its content as parts. */
 export function keptItem(item: InputItem, newItemId: (prefix: string) => string): InputItem {
   const type = typeOf(item);
   const id = item.id ?? newItemId(PREFIXES[type] ?? 'item_');
@@ -113,8 +116,8 @@ export const isUnsealed = ({ encrypted_content: sealed, type }: InputItem): bool
   type === 'reasoning' && typeof sealed !== 'string';
 
 /**
- * A kept item as it is sent to an upstream that keeps nothing: without its id, which names nothing there, but for thoughts.
- * Undefined: they are not sealed.
+ * Returns a kept item in the form for an upstream that stores nothing. Its id is left out, which names nothing there; sealed
+ * thoughts keep theirs. Undefined for thoughts that are not sealed.
  */
 export function sentItem(item: InputItem): InputItem | undefined {
   if (item.type === 'reasoning') return isUnsealed(item) ? undefined : item;

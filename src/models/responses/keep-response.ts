@@ -13,8 +13,8 @@ type Answered = {
 };
 
 /**
- * Keeps responses in the database. One that continues what its connection alone remembers is kept with the whole
- * conversation, because no kept response holds the part before.
+ * Keeps responses in the database. A response that continues one from its connection's memory is kept with the whole
+ * conversation, because no kept response holds the earlier part.
  */
 export const keepIn =
   (
@@ -35,7 +35,7 @@ export const keepIn =
 
 const CONTINUED: ReadonlySet<unknown> = new Set(['completed', 'incomplete']);
 
-/** Remembers responses on their connection. One that failed is not continued. */
+/** Remembers responses on their connection. A failed response is not remembered, because it cannot be continued. */
 export const rememberIn =
   (
     memory: Pick<ConnectionMemory, 'remember'>,

@@ -18,7 +18,7 @@ export type ItemPage = {
   readonly has_more: boolean;
 };
 
-/** A page of items, the latest first unless it is said otherwise. Throws the refusal of an item that is none of them. */
+/** Returns a page of items, the latest first by default. Throws the refusal when `after` names none of the items. */
 export function pageOf(
   items: readonly InputItem[],
   { after, limit = LIMITS.responses.usualItemsPerPage, order = 'desc' }: PageQuery,

@@ -22,7 +22,10 @@ export class LiveResponses {
     this.#live.set(id, { agentId, shown, cancel, ending: undefined, isRemoved: false });
   }
 
-  /** Runs `end`, which charges and keeps a response, and only then forgets the stream: a reader finds one or the other. */
+  /**
+   * Runs `end`, which charges and keeps a response, and then forgets the stream. A reader always finds either the stream or the
+   * kept response.
+   */
   async ending<T>(id: string, end: () => Promise<T>): Promise<T> {
     const live = this.#live.get(id);
     const ended = end();
@@ -34,14 +37,14 @@ export class LiveResponses {
     }
   }
 
-  /** A response of the agent as it stands; undefined where it has no such stream here. */
+  /** Returns the current state of a response. Undefined when the agent has no such stream in this process. */
   find(agentId: number, id: string): Json | undefined {
     return this.#of(agentId, id)?.shown();
   }
 
   /**
-   * Stops one, whose stream then ends as one that was cancelled. Undefined: the agent has no such stream here; 'ended': it has
-   * come whole already.
+   * Stops the stream of a response, which then ends as cancelled. Undefined when the agent has no such stream in this process;
+   * 'ended' when the response is already whole.
    */
   cancel(agentId: number, id: string): Json | 'ended' | undefined {
     const live = this.#of(agentId, id);

@@ -17,7 +17,10 @@ const SETTINGS: ClientSettings = new Map([
   ['web_search', 'Codex leaves it out with `web_search = "disabled"` in its config.toml.'],
 ]);
 
-/** Items that bring tools, or ask for some: those of a search cost no more than their tokens where the caller runs it. */
+/**
+ * Types of items that add tools or search for some. Items of a search cost no more than their tokens when the caller runs the
+ * search.
+ */
 const TOOL_ITEMS: ReadonlySet<unknown> = new Set([
   'additional_tools',
   'tool_search_call',
@@ -36,8 +39,8 @@ const ITEMS: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Throws the refusal of what the pool cannot sell: tools that an upstream runs, which are billed by the call, and whatever
- * names a file, a prompt or a container, since those would be looked up in the account of this server.
+ * Throws the refusal of a request that the pool cannot sell: tools that an upstream runs and bills by the call, and members
+ * that name a file, a prompt or a container, which the upstream would look up in this server's account.
  */
 export function requirePricedResponse(
   request: ResponsesRequest,
@@ -59,7 +62,7 @@ export function requirePricedResponse(
   }
 }
 
-/** A namespace is a list of tools. */
+/** Returns true for a tool that the caller runs. All tools of a namespace must be such tools. */
 const isOwnTool = (tool: Json): boolean =>
   isFunctionOrCustom(tool) ||
   (tool.type === 'tool_search' && tool.execution === 'client') ||

@@ -3,11 +3,11 @@ import type { Json } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { ResponsesRequest } from './responses-request.ts';
 
-/** Facts of a response that are known before its upstream is asked. */
+/** Facts of a response that are known before the upstream gets the request. */
 export type ResponseHead = {
   readonly id: string;
   readonly createdSec: number;
-  /** It is to be kept. */
+  /** True when the response will be kept. */
   readonly isKept: boolean;
   /** Writes the JSON of the members that repeat the request, without braces. A response that is relayed has its own. */
   readonly echo: () => string;
@@ -90,7 +90,7 @@ function echoOf(request: ResponsesRequest): string {
 const unsaidEchoes = new Map<number, string>();
 const MOST_ECHOES = 1_024;
 
-/** The JSON of the members with these bits, as a response has them where its request does not say them. */
+/** Returns the JSON of the members with these bits, with the values that a response has when its request does not set them. */
 function unsaidEcho(bits: number): string {
   const known = unsaidEchoes.get(bits);
   if (known !== undefined) return known;
@@ -99,7 +99,10 @@ function unsaidEcho(bits: number): string {
   return echo;
 }
 
-/** A member of which a response shows more than the request says; undefined: it shows it as it is. */
+/**
+ * Returns the value that a response shows for a member, when it has more than the request's value. Undefined when the request's
+ * value is shown unchanged.
+ */
 function whole({ reasoning, text }: ResponsesRequest, member: string): Json | undefined {
   if (member === 'reasoning') {
     return { effort: reasoning?.effort ?? null, summary: reasoning?.summary ?? null };

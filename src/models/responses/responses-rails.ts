@@ -11,7 +11,10 @@ export type AnyRail =
   | { readonly speaks: 'responses'; readonly rail: ResponsesRail; readonly chat: ChatRail }
   | { readonly speaks: 'chat'; readonly rail: ChatRail };
 
-/** The rails of responses: those of chat, but to providers that speak the dialect. Closes the latter alone. */
+/**
+ * Opens the rails of responses: those of chat, except for providers with the Responses API. Closing them leaves the rails of
+ * chat open.
+ */
 export function createResponsesRails(deps: {
   readonly catalogue: Catalogue;
   readonly chat: Pick<Rails<ChatRail>, 'railOf'>;

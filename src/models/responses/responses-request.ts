@@ -14,7 +14,7 @@ export const ResponseId = z
   .max(responses.idChars)
   .refine(isStorable, { error: 'has a character that no id has' });
 
-/** One item of the input. What its type asks for is checked where it is read. */
+/** One item of the input. Members of its type are checked by the code that reads them. */
 export const InputItem = z.looseObject({
   type: z.string().max(responses.idChars).nullish(),
   id: ResponseId.nullish(),

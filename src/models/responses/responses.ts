@@ -7,15 +7,15 @@ import { type ItemPage, type PageQuery, pageOf } from './list-items.ts';
 import { LiveResponses } from './live-responses.ts';
 import type { AnyRail } from './responses-rails.ts';
 
-/** Responses: bought, read again, continued, cancelled and deleted. An agent sees its own alone. */
+/** Buys, reads, continues, cancels and deletes responses. An agent sees only its own responses. */
 export interface Responses {
   readonly create: BuyResponse;
   /** Throws the refusal where there is none. */
   read(agentId: number, id: string): Promise<Json>;
   remove(agentId: number, id: string): Promise<Json>;
-  /** Ends the stream of one at this process. Throws the refusal of one that has ended, and where there is none. */
+  /** Ends the stream of a response in this process. Throws the refusal when the response has ended or does not exist. */
   cancel(agentId: number, id: string): Promise<Json>;
-  /** Lists the input items of a response, with those of earlier responses as far as they are kept. */
+  /** Lists the input items of a response, with the items of the earlier responses that are still kept. */
   inputItems(agentId: number, id: string, query: PageQuery): Promise<ItemPage>;
 }
 

@@ -7,7 +7,7 @@ import { ReportedError } from '../providers/reported-error.ts';
 
 /** Facts that all attempts at one request share in their spans. */
 export type AttemptFacts = {
-  /** The parent. Undefined: it is not traced. */
+  /** Parent span of the attempts. Undefined: the attempts are not traced. */
   readonly span: Span | undefined;
   readonly model: Model;
   readonly agentId: number;
@@ -15,7 +15,7 @@ export type AttemptFacts = {
   readonly holdId?: string | undefined;
 };
 
-/** OpenTelemetry names the first two; the others are our own. */
+/** Names of operations in spans. OpenTelemetry defines the first two; the others are this server's own. */
 const OPERATIONS: Readonly<Record<Modality, string>> = {
   text: 'chat',
   embedding: 'embeddings',
@@ -46,7 +46,7 @@ const modelAttributes = (model: Pick<Model, 'id' | 'modality'>, source: Source):
   'svc.rail': source.rail,
 });
 
-/** The attributes of a live session, whose model may consist of others. */
+/** Returns the attributes of a live session's span. The model may be a cascade of other models. */
 export const sessionAttributes = (
   modality: Modality,
   model: string,
@@ -101,11 +101,11 @@ function failureOf(outcome: Exclude<Outcome<unknown>, { kind: 'completed' }>) {
   }
 }
 
-/** The class of the failure of an answer that broke off when it had begun. */
+/** Returns the error class of an answer that broke off after its begin. */
 export const breakTypeOf = (cause: unknown): string =>
   (cause instanceof ReportedError ? cause.word : undefined) ?? 'broken';
 
-/** The upstream has begun to deliver. */
+/** Adds to the span the time until the first chunk, unless the answer came whole. */
 export function noteFirstChunk(span: Span | undefined, tookMs: number, isWhole: boolean): void {
   span?.set(
     isWhole
@@ -137,7 +137,7 @@ type UsageFacts = {
   readonly isEstimated?: boolean | undefined;
 };
 
-/** The tokens of a usage that has any. */
+/** Returns the tokens of a usage. Undefined when the usage counts no tokens. */
 function tokensOf(usage: Usage): TokenUsage | undefined {
   const { audio_input_token, audio_output_token, cached_input_token } = usage;
   const { text_input_token, text_output_token } = usage;

@@ -3,20 +3,19 @@ import type { Catalogue, Dialect, Source } from '../catalogue/catalogue.ts';
 import type { PaidCalls } from '../providers/paid-calls.ts';
 import type { Upstream, UpstreamLimits } from '../providers/upstream-pool.ts';
 
-/** The way to each provider that models of one modality can be bought from. */
+/** Rails of all providers for models of one modality. */
 export interface Rails<R> extends AsyncDisposable {
   /** Undefined: this server cannot buy from such a source. */
   railOf(source: Source): R | undefined;
 }
 
 /**
- * Opens one rail for each provider that something is bought from, when it is first; another one where it is paid call by
- * call. A provider of a dialect that `open` does not know, and a rail that cannot be paid here, have none and are passed
- * over.
+ * Opens rails at their first use: one for each provider, and another for a provider that is paid per call. A provider has no
+ * rail, and is passed over, when `open` does not know its dialect or it cannot be paid.
  */
 export function openRails<R>(deps: {
   readonly catalogue: Pick<Catalogue, 'provider'>;
-  /** The engine inside this server, where there is one. */
+  /** Rail of the local engine of this server, if it has one. */
   readonly local?: R;
   readonly open: (dialect: Dialect, upstream: Upstream) => (R & AsyncDisposable) | undefined;
   /** Undefined: no seller can be paid per call, and such sources are passed over. */
@@ -64,7 +63,7 @@ export type OpenAiRailDeps<R> = {
   readonly paidCalls?: PaidCalls | undefined;
 };
 
-/** The rails of a modality that is bought in the OpenAI dialect, and in those that `openOther` knows. */
+/** Opens the rails of a modality with the OpenAI dialect. `openOther` opens rails of other dialects. */
 export const openOpenAiRails = <R, D extends OpenAiRailDeps<R>>(
   deps: D,
   open: (deps: D & { readonly upstream: Upstream }) => R & AsyncDisposable,

@@ -2,11 +2,11 @@ import { marginRaw } from '../../kernel/price.ts';
 import type { Source } from '../catalogue/catalogue.ts';
 import type { Seller, Sellers } from './sellers.ts';
 
-/** A source that could serve one request, the way to it, and the most that it would cost there. */
+/** A source that could serve one request, its rail, and its upper bound of the cost. */
 export type Offer<R> = Seller & {
   readonly rail: R;
   readonly priceRaw: bigint;
-  /** Part of the price that the purchase holds. A payment per call has its own hold for the rest. */
+  /** Part of the price that the purchase's hold covers. A payment per call has its own hold for the rest. */
   readonly heldRaw: bigint;
   /** Set where the source is paid by itself, this much at most. */
   readonly mostPaidRaw: bigint | undefined;
@@ -14,7 +14,10 @@ export type Offer<R> = Seller & {
 
 export type Offers<R> = readonly [Offer<R>, ...Offer<R>[]];
 
-/** Those that can serve a request, in the order that the buyer wishes, cheapest for this request first. `railOf` knows which can. */
+/**
+ * Returns the offers of the sellers that can serve a request, by the buyer's preference and then by price. `railOf` returns the
+ * rail of a source that can serve.
+ */
 export function planOffers<R>(
   { sellers }: Sellers,
   boundRaw: (source: Source) => bigint,
@@ -43,7 +46,7 @@ function offerOf<R>(
   return { source, ownKey, rank, rail, priceRaw, heldRaw, mostPaidRaw };
 }
 
-/** The most that is held for any offer, so that no fallback can cost more than what is held. */
+/** Returns the largest held amount of all offers, so that no fallback can cost more than the hold. */
 export function holdForRaw(offers: readonly Offer<unknown>[]): bigint {
   let most = 0n;
   for (const { heldRaw } of offers) if (heldRaw > most) most = heldRaw;
@@ -54,9 +57,9 @@ export const isPaidByItself = ({ mostPaidRaw }: Offer<unknown>): boolean =>
   mostPaidRaw !== undefined;
 
 /**
- * The sources that are paid by themselves apart from those that this server has accounts at: a payment has a hold of its own,
- * and beside a hold for the other kind it would count twice under every cap. The order of ranks stays; among those of one
- * rank the kind of the cheapest comes first.
+ * Groups offers by their kind of payment: paid per call, or through an account of this server. A payment per call has its own
+ * hold, and beside a hold of the other kind the cost would count twice under every cap. Ranks stay in order; within a rank, the
+ * kind of the cheapest offer comes first.
  */
 export function byPayment<R>(offers: Offers<R>): readonly [Offers<R>, ...Offers<R>[]] {
   const [first, ...rest] = offers;
@@ -71,7 +74,10 @@ export function byPayment<R>(offers: Offers<R>): readonly [Offers<R>, ...Offers<
 
 type Group<R> = [Offer<R>, ...Offer<R>[]];
 
-/** The last group of its kind, unless one of the other kind and of a lower rank stands behind that. */
+/**
+ * Returns the group that an offer joins: the last group if it has the offer's kind of payment, or the group before it if that
+ * group ends with an offer of the same rank. Undefined when the offer begins a new group.
+ */
 function groupFor<R>(offer: Offer<R>, groups: readonly Group<R>[]): Group<R> | undefined {
   const last = groups.at(-1);
   if (last && isPaidByItself(last[0]) === isPaidByItself(offer)) return last;

@@ -11,8 +11,8 @@ export type RateLimitAdvisory = (
 ) => string | undefined;
 
 /**
- * Tells in one shape what is left of the limits of the upstream that answered, or of the one that was the last to send
- * its callers away. Undefined where that is switched off: then nothing of it is read.
+ * Creates the text that reports the rate limits of the upstream that answered, or of the last upstream that refused for its
+ * limit, in one form for all vendors. Undefined when the report is switched off; then no header is read.
  */
 export function createRateLimitAdvisory(deps: {
   readonly clock: Clock;

@@ -11,7 +11,7 @@ import { openRails, type Rails } from './open-rails.ts';
 
 type LiveRailDeps = SocketOpenerDeps & { readonly catalogue: Pick<Catalogue, 'provider'> };
 
-/** The rails of all providers whose sessions can be relayed. What is live inside this server has none. */
+/** Creates the rails of all providers whose realtime sessions can be relayed. Local realtime models have no rail. */
 export function createRealtimeRails(deps: LiveRailDeps): Rails<RealtimeRail> {
   return openRails<RealtimeRail>({
     catalogue: deps.catalogue,
@@ -20,7 +20,7 @@ export function createRealtimeRails(deps: LiveRailDeps): Rails<RealtimeRail> {
   });
 }
 
-/** The rails of all providers of live sessions. */
+/** Creates the rails of all providers of OpenAI's live protocol. */
 export function createLiveRails(deps: LiveRailDeps): Rails<RealtimeRail> {
   return openRails<RealtimeRail>({
     catalogue: deps.catalogue,
@@ -29,7 +29,7 @@ export function createLiveRails(deps: LiveRailDeps): Rails<RealtimeRail> {
   });
 }
 
-/** The rails of all providers that transcribe live. */
+/** Creates the rails of all providers that transcribe live. */
 export function createListenRails(deps: LiveRailDeps): Rails<ListenRail> {
   return openRails<ListenRail>({
     catalogue: deps.catalogue,
@@ -41,7 +41,7 @@ export function createListenRails(deps: LiveRailDeps): Rails<ListenRail> {
 /** Models of Deepgram that find the ends of turns. They have a socket of their own, and nothing else. */
 const FLUX = /^flux-/;
 
-/** The rails of all recognisers that find the ends of turns. */
+/** Creates the rails of all transcribers that detect the ends of turns. */
 export function createTurnRails(deps: LiveRailDeps): Rails<TurnRail> {
   const { catalogue } = deps;
   const rails = openRails<TurnRail>({

@@ -83,7 +83,7 @@ function refuseFailed(
   });
 }
 
-/** The same request would bring the same answer, or ask for the same price. */
+/** Failures that a retry would repeat: the request would get the same answer or the same price. */
 const HOPELESS: ReadonlySet<RailFailure> = new Set(['oversize', 'too_dear']);
 
 const waitFor = ({ retryAfterSeconds: seconds, retryAfterMs: ms }: Failed) =>

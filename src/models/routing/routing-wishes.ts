@@ -6,8 +6,8 @@ import type { Source } from '../catalogue/catalogue.ts';
 import type { Seller, Sellers } from './sellers.ts';
 
 /**
- * Routing preferences of a request: other models for one that cannot be had, and the providers that may serve it, their order
- * and highest price. Members and meaning are those of OpenRouter's API (https://openrouter.ai/docs/features/provider-routing).
+ * Routing preferences of a request: models to fall back to, the allowed providers, their order, and the highest price. Members
+ * and meaning are those of OpenRouter's API (https://openrouter.ai/docs/features/provider-routing).
  */
 
 const names = z.array(z.string().min(1).max(LIMITS.modelIdChars)).max(LIMITS.routing.providers);
@@ -44,7 +44,7 @@ export const USAGE_WISH = z.strictObject({ include: z.boolean() }).nullish();
 const Wishes = z.object(ROUTING_WISHES);
 
 export type RoutingWishes = {
-  /** Ids of the models that are asked for one after another behind the first. */
+  /** Ids of the models to try in turn after the first model. */
   readonly models: readonly string[];
   /** Providers, the preferred first. */
   readonly order: readonly string[];
@@ -57,7 +57,10 @@ export type RoutingWishes = {
 
 const MILLION = 1_000_000n;
 
-/** Reads the wishes of a request. Undefined: it has none. */
+/**
+ * Reads the routing preferences of a request. Undefined when it has none. Throws the refusal of preferences that contradict
+ * each other.
+ */
 export function readWishes(asked: z.output<typeof Wishes>): RoutingWishes | undefined {
   const { max_price: ownPrice, models, provider } = asked;
   if (models == null && provider == null && ownPrice == null) return undefined;
@@ -96,7 +99,7 @@ const isCheapEnough = ({ most }: RoutingWishes, rates: Rates, marginBps: number)
     ([unit, mostRate]) => (rates[unit as Unit] ?? 0n) * (BPS + BigInt(marginBps)) <= mostRate * BPS,
   );
 
-/** The sellers that the caller wishes by name. There may be none. */
+/** Returns the sellers that the caller's preferences allow, with their ranks. The list may be empty. */
 export function wishedSellers(sellers: Sellers, wishes: RoutingWishes | undefined): Sellers {
   if (wishes === undefined) return sellers;
   const { order } = wishes;
@@ -108,7 +111,10 @@ export function wishedSellers(sellers: Sellers, wishes: RoutingWishes | undefine
   return { ...sellers, sellers: wished.map((seller) => ({ ...seller, rank: rankOf(seller) })) };
 }
 
-/** The sellers that the caller wishes by name. Throws the refusal where there are none, which names those that sell the model. */
+/**
+ * Returns the sellers that the caller's preferences allow. Throws the refusal when none is left; the error names the providers
+ * of the model.
+ */
 export function requireWished(sellers: Sellers, wishes: RoutingWishes | undefined): Sellers {
   const wished = wishedSellers(sellers, wishes);
   if (wished.sellers.length > 0 || sellers.sellers.length === 0) return wished;
@@ -119,8 +125,8 @@ export function requireWished(sellers: Sellers, wishes: RoutingWishes | undefine
 }
 
 /**
- * Those that ask no more than the caller allows, by their rates for this request. What is paid with a key of his own has no
- * price here. Throws the refusal where none is left.
+ * Returns the sellers whose rates for this request are within the caller's `max_price`. Sources paid with the caller's own key
+ * have no price here and stay. Throws the refusal when none is left.
  */
 export function requireCheap(
   sellers: Sellers,

@@ -5,11 +5,11 @@ import { impliedSource } from '../catalogue/byok-source.ts';
 import type { Catalogue, Model, Source } from '../catalogue/catalogue.ts';
 import type { Buyer } from '../purchase/buyer.ts';
 
-/** A source, and the buyer's own key at its provider where it is to be paid with that. */
+/** A source, and the buyer's own key at its provider if that key pays. */
 export type Seller = {
   readonly source: Source;
   readonly ownKey: string | undefined;
-  /** Its place in the order that the buyer wishes; those of one place are asked by price. */
+  /** Place in the order that the buyer prefers. Sellers of the same place are tried by price. */
   readonly rank?: number | undefined;
 };
 
@@ -32,9 +32,9 @@ export const arePaidByBuyer = ({ sellers }: Sellers): boolean => sellers[0]?.own
 export type StoredKeys = Pick<ProviderKeys, 'find' | 'noteUse'>;
 
 /**
- * Those who serve a model for the buyer's own keys: the one that came with the request, or all that are stored. None
- * where no provider of it takes keys. A key in the header does not say whose it is: with several providers it is taken
- * for the maker's, and refused where none of them is the maker, since it must not be shown to another provider.
+ * Returns the sellers that the buyer's own keys pay: with the key of the request, or with all stored keys. Undefined when no
+ * provider of the model has such a key. A key in the header does not name its provider, so with several providers it counts as
+ * the maker's. Throws the refusal when none of them is the maker, because the key must not be sent to another provider.
  */
 export async function findOwnSellers(
   deps: {
@@ -57,7 +57,7 @@ export async function findOwnSellers(
   return sellers.length === 0 ? undefined : { model, sellers };
 }
 
-/** The provider that a request's own key is meant for. Throws the refusal where that is not clear. */
+/** Returns the source whose provider the request's key belongs to. Throws the refusal when that is ambiguous. */
 export function requireImplied(model: Model): Source {
   const implied = impliedSource(model);
   if (implied !== undefined) return implied;

@@ -14,7 +14,7 @@ export type TryDeps = {
   readonly log: Log;
 };
 
-/** Number of attempts, source of the last one, and milliseconds that all upstreams took. */
+/** Number of attempts, source of the last attempt, and milliseconds that all upstreams took. */
 export type Attempts = {
   readonly source: Source;
   readonly attempts: number;
@@ -25,7 +25,7 @@ export type Attempts = {
 
 export type Delivered<T> = Attempts & {
   readonly outcome: Completed<T>;
-  /** The span of the attempt that delivers. It ends with the answer. Undefined: it is not traced. */
+  /** Span of the attempt that delivers, which ends with the answer. Undefined: the attempt is not traced. */
   readonly span?: Span | undefined;
 };
 export type Undelivered = Attempts & { readonly outcome: Outcome<never> | Resting };
@@ -34,7 +34,10 @@ export type Tried<T> = Delivered<T> | Undelivered;
 export const hasDelivered = <T>(tried: Tried<T>): tried is Delivered<T> =>
   tried.outcome.kind === 'completed';
 
-/** No source was asked, because all failed lately. After `restMs` the first one may be asked again. */
+/**
+ * Outcome without an attempt, because all sources failed recently. `restMs` is the time until the first source may be tried
+ * again, in milliseconds.
+ */
 type Resting = { readonly kind: 'resting'; readonly restMs: number };
 
 /**
@@ -51,8 +54,8 @@ const PROVES_NOTHING: ReadonlySet<RailFailure> = new Set([
 ]);
 
 /**
- * Returns true when another source is to be asked: this one failed, rests, cannot take the request, or refused a buyer's own
- * key. A wallet's shortage leaves the sources at which this server has an account; a cap refuses everywhere.
+ * Returns true when another source should be tried: the source failed, rests, cannot take the request, or refused a buyer's own
+ * key. When the wallet lacks money, sources with an account of this server remain; a spend control refuses all sources.
  */
 export function isPassedOver(outcome: Tried<unknown>['outcome'], { rail }: Source): boolean {
   switch (outcome.kind) {
@@ -70,9 +73,9 @@ export function isPassedOver(outcome: Tried<unknown>['outcome'], { rail }: Sourc
 }
 
 /**
- * Buys from the first offer that answers. What fails is passed over; what keeps failing is not asked, but for a buyer's
- * own account: how it does says nothing of other accounts. What cannot take the request is passed over, too: it was
- * never sent there and counts as no attempt; where no other source is left, that is the reason given.
+ * Buys from the first offer that answers. Passes over sources that fail, and skips sources that failed repeatedly, except at a
+ * buyer's own account, whose failures say nothing about other accounts. A source that cannot take the request is passed over
+ * without an attempt; its reason is the outcome when no other source is left.
  */
 export async function trySources<R, T>(
   deps: TryDeps,
@@ -154,7 +157,7 @@ function askUnder<T>(span: Span | undefined, ask: () => Promise<T>): Promise<T> 
   return headers === undefined ? ask() : withTraceHeaders(headers, ask);
 }
 
-/** The name under which a source rests. Undefined for a buyer's own account, which never does. */
+/** Returns the key under which the failures of a source count. Undefined for a buyer's own account, which is never skipped. */
 const restKeyOf = ({ rail, provider, upstreamModel }: Source): string | undefined =>
   rail === 'byok' ? undefined : `${provider}/${upstreamModel}`;
 
@@ -196,7 +199,10 @@ function note(breaker: CircuitBreaker, key: string, outcome: Outcome<unknown> | 
   else breaker.abandoned(key);
 }
 
-/** One that takes money and fails is worse than one that fails; what it refuses may be the caller's doing. */
+/**
+ * Returns true when an outcome is the source's fault. A paid request without a delivery counts when its status is 500 or more;
+ * a lower status may be the caller's fault.
+ */
 function isFault(outcome: Outcome<unknown>): boolean {
   if (outcome.kind === 'spent') return outcome.refusal.status >= 500;
   return outcome.kind === 'failed' && !PROVES_NOTHING.has(outcome.failure);

@@ -17,7 +17,7 @@ const isOn = (value: unknown): boolean => isSet(value) && value !== false;
 export const asksMorePasses = (reasoning: unknown): boolean =>
   isObject(reasoning) && isSet(reasoning.mode) && reasoning.mode !== 'standard';
 
-/** Features that vendors bill beside the tokens of a text or by other rates, and the values that ask for them. */
+/** Features that vendors bill beside tokens or at other rates, and the values that request them. */
 const UNPRICED: readonly UnpricedFeature[] = [
   { field: 'audio', asked: isSet },
   {
@@ -42,7 +42,7 @@ const UNPRICED: readonly UnpricedFeature[] = [
 export const LEAVE_OR_PAY =
   'Leave it out, or store your own key at a provider that serves it with PUT /v1/developer/provider-keys/{provider}.';
 
-/** The refusal of what the balance does not pay. */
+/** Returns the refusal of a feature that cannot be paid from the balance. */
 export const unpriced = (what: string, param = what) =>
   errors.gateway.invalidRequest(`${what} costs what has no price here. ${LEAVE_OR_PAY}`, param);
 
@@ -60,7 +60,7 @@ export const isFunctionOrCustom = ({ type }: Json): boolean => OF_CALLER.has(typ
 /** By the name of a tool: how the clients that offer it leave it out. */
 export type ClientSettings = ReadonlyMap<string, string>;
 
-/** The message of a refused tool. `place` is where the tool stands in the request. */
+/** Returns the message of a refused tool. `place` is the tool's place in the request. */
 export function unpricedTool(tool: unknown, place: string, settings?: ClientSettings): string {
   const name = builtInName(tool);
   if (name === undefined) {
@@ -74,7 +74,7 @@ export function unpricedTool(tool: unknown, place: string, settings?: ClientSett
 
 const NAME_CHARS = 64;
 
-/** The name of a built-in tool, or of the first within a namespace. */
+/** Returns the name of a built-in tool, or of the first built-in tool in a namespace. */
 function builtInName(tool: unknown): string | undefined {
   if (!(isObject(tool) && tool.type === 'namespace' && Array.isArray(tool.tools)))
     return ownName(tool);

@@ -22,13 +22,11 @@ type Bargain = Bought<Speech>;
 const EVENT_STREAM = 'text/event-stream; charset=utf-8';
 
 /**
- * Settles speech when its first bytes are there and before its head goes out, so that the head says what was charged.
- * What is billed is the text: its characters are known, its vendor bills all of them from the first byte on, and what
- * share of them has been heard when a file breaks off is not known. So a break or a leave in the middle
- * changes nothing, and before the first byte nothing is charged.
- *
- * Where a source bills tokens and the caller takes events, the last event reports the usage: that is settled at the
- * end, as for streamed chat. A file cannot report it, and is settled to the estimate.
+ * Settles speech when its first bytes have come and before the headers are sent, so that the headers have the charge. The text
+ * is billed: its characters are known, vendors bill all of them from the first byte on, and the delivered share of a broken
+ * file is unknown. So a break or a leaving client changes nothing after the first byte, and before it nothing is charged. When
+ * a source bills tokens and the caller takes events, the last event reports the usage and the charge is settled at the end, as
+ * for streamed chat. A file cannot report usage, and is settled to the estimate.
  */
 export async function deliverSpeech(
   deps: Deps,
@@ -56,7 +54,10 @@ export async function deliverSpeech(
   }
 }
 
-/** The bytes as they come. One that breaks is cut, so that it never reads as a whole file. */
+/**
+ * Returns the bytes of the file as they come. Throws in the middle of a file that breaks, so that a client never takes it for a
+ * whole file.
+ */
 const fileOf = (deps: Deps, { outcome, source }: Bargain): AsyncIterable<Uint8Array> =>
   relayStream(outcome.sound, {
     piece: (sound) => sound,

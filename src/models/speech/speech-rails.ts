@@ -5,7 +5,7 @@ import { overHttp, vendorApiOf } from '../providers/vendors/vendor-apis.ts';
 import { createVendorSpeechRail } from '../providers/vendors/vendor-speech.ts';
 import { type OpenAiRailDeps, openOpenAiRails, type Rails } from '../routing/open-rails.ts';
 
-/** The rails of all providers that a speech model of the catalogue names. */
+/** Opens the rails of all providers that a speech model of the catalogue names. */
 export const createSpeechRails = (
   deps: OpenAiRailDeps<SpeechRail> & { readonly encoding: SoundEncoding },
 ): Rails<SpeechRail> =>

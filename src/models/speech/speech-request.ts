@@ -4,11 +4,14 @@ import { SPEECH_FORMATS } from '../providers/speech-rail.ts';
 
 const { inputChars, instructionsChars, speed, voiceChars } = LIMITS.speech;
 
-/** The halves of a pair of UTF-16. */
+/** Returns true for the first half of a UTF-16 surrogate pair; `isLow` for the second half. */
 const isHigh = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00;
 const isLow = (unit: number): boolean => unit >= 0xdc00 && unit < 0xe000;
 
-/** Code points, which is what is billed: an emoji is one, where its string has a length of two. */
+/**
+ * Returns the number of code points, which is the billed length. An emoji is one code point, although its string has the length
+ * 2.
+ */
 export function codePointsOf(text: string): number {
   let count = text.length;
   for (let at = 1; at < text.length; at++) {

@@ -51,7 +51,7 @@ export function estimateSpeech(request: SpeechRequest): SpeechEstimate {
 export const billsTokens = ({ rates }: Source): boolean =>
   rates.audio_output_token !== undefined || rates.text_input_token !== undefined;
 
-/** In the units that a source bills. Characters are always known: they are what was asked for. */
+/** Returns the usage in the units that a source bills. The characters are those of the requested text. */
 function speechUsage(speech: SpeechEstimate, { rates }: Source): Usage {
   return {
     character: speech.characters,
@@ -62,7 +62,7 @@ function speechUsage(speech: SpeechEstimate, { rates }: Source): Usage {
   };
 }
 
-/** The most that a request can use at a source: a token for each byte of its texts, and sound that is spoken slowly. */
+/** Returns the upper bound of the usage at a source: a token for each byte of the texts, and sound that is spoken slowly. */
 function boundUsage(length: SpeechLength, source: Source): Usage {
   const { characters, inputBytes, instructionsBytes } = length;
   const inputTokens = inputBytes + instructionsBytes;
@@ -73,7 +73,7 @@ function boundUsage(length: SpeechLength, source: Source): Usage {
 const boundRaw = (length: SpeechLength, source: Source): bigint =>
   priceRaw(boundUsage(length, source), source.rates, source.marginBps);
 
-/** The most that a request should cost at a source. */
+/** Returns the upper bound of the price of a request at a source. */
 export const speechBoundRaw = (request: SpeechRequest, source: Source): bigint =>
   boundRaw(lengthOf(request), source);
 
@@ -81,8 +81,8 @@ export const speechBoundRaw = (request: SpeechRequest, source: Source): bigint =
 const MOST_BYTES_PER_CHARACTER = 3;
 
 /**
- * Upper bound of the price of any text of `characters` at a source. Its computation takes as long for a long text as for a
- * short one.
+ * Returns the upper bound of the price of any text with `characters` characters at a source. The computation does not read a
+ * text, so its time is constant.
  */
 export const longestSpeechRaw = (
   { characters, speed }: Pick<SpeechLength, 'characters' | 'speed'>,

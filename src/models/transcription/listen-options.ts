@@ -28,7 +28,7 @@ const INCLUDED: ReadonlySet<string> = new Set([
   'language_hint',
 ]);
 
-/** The same of a file. */
+/** Options of the transcription of a file that the price of its seconds includes. */
 const INCLUDED_OF_FILES: ReadonlySet<string> = new Set([
   'punctuate',
   'smart_format',
@@ -48,8 +48,8 @@ const INCLUDED_OF_FILES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Options that the upstream bills apart. Only a provider key of the caller's own buys them; every other request for one is
- * refused.
+ * Options that the upstream bills separately. They are available only with a provider key of the caller's own; without such a
+ * key the request is refused.
  */
 const BILLED_APART: ReadonlySet<string> = new Set([
   'diarize',
@@ -65,13 +65,16 @@ const BILLED_APART: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The query of an upstream: of what was asked for all that its price includes, and everything where the buyer pays it
- * with a key of his own. Unfit: what it would bill this server for beside the seconds.
+ * Returns the options to send upstream for live sound: all requested options with the caller's own key, else those that the
+ * price includes. Unfit when an option would be billed to this server.
  */
 export const listenOptions = (asked: Options, isOwnKey: boolean): FitOptions | Unfit =>
   optionsWithin(INCLUDED, asked, isOwnKey);
 
-/** The same for a file that is heard as a whole. */
+/**
+ * Returns the options to send upstream for a file: all requested options with the caller's own key, else those that the price
+ * includes. Unfit when an option would be billed to this server.
+ */
 export const fileOptions = (asked: Options, isOwnKey: boolean): FitOptions | Unfit =>
   optionsWithin(INCLUDED_OF_FILES, asked, isOwnKey);
 
@@ -95,8 +98,8 @@ function optionsWithin(
 const SEVERAL = '-multilingual';
 
 /**
- * Several languages at once have a price of their own, and so are a model of their own here, where to its maker they
- * are one that is asked for `multi`.
+ * Returns the model and the language of a request. A model has another price for several languages at once (`multi`), and
+ * therefore another id here, although the vendor has one model for both.
  */
 export function spokenModel(
   catalogue: Pick<Catalogue, 'find' | 'findKeyed'>,

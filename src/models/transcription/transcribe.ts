@@ -24,8 +24,8 @@ type TranscriptionPurchase = {
 
 export interface Transcriptions {
   /**
-   * Answers whole, or while the transcript comes where that is asked for. A client that leaves once a vendor works on the
-   * account of this server pays for what the vendor delivers. Throws the gateway's refusals. Nothing was charged then, but a
+   * Transcribes a file, whole or as a stream if the request asks for one. A client that leaves after a vendor began to work on
+   * this server's account pays for the vendor's whole delivery. Throws the gateway's refusals; then nothing is charged except a
    * payment that the refusal names.
    */
   transcribe(purchase: TranscriptionPurchase): Promise<Relayed | StreamedAnswer>;
@@ -74,7 +74,7 @@ function wantedOf(
         model,
         offers: requireOffers(model, offers),
         async ask(offer, _heldRaw, paymentMethod) {
-          // Fallbacks come here too: after the client has left no further vendor is asked.
+          // Fallbacks come here as well: when the client has left, no further vendor gets the request.
           if (signal.aborted) return { kind: 'aborted' };
           const { rail, source } = offer;
           const { agentId } = spender;

@@ -5,7 +5,7 @@ import { overHttp, vendorApiOf } from '../providers/vendors/vendor-apis.ts';
 import { createVendorTranscriptionRail } from '../providers/vendors/vendor-transcription.ts';
 import { type OpenAiRailDeps, openOpenAiRails, type Rails } from '../routing/open-rails.ts';
 
-/** The rails of all providers that a transcription model of the catalogue names. */
+/** Opens the rails of all providers that a transcription model of the catalogue names. */
 export const createTranscriptionRails = (
   deps: OpenAiRailDeps<TranscriptionRail> & { readonly random: Random },
 ): Rails<TranscriptionRail> =>

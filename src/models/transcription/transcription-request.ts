@@ -41,7 +41,7 @@ export type TranscriptionRequest = Omit<TranscriptionCall, 'file'> & {
 
 const LIST = 'timestamp_granularities[]';
 
-/** Reads the form of a transcription request. Throws the refusal of an invalid one. */
+/** Reads the form of a transcription request. Throws the refusal of an invalid form. */
 export function readTranscription({ fields, file }: Form): TranscriptionRequest {
   const parsed = Fields.safeParse(byName(fields));
   if (!parsed.success) {
@@ -66,7 +66,10 @@ export function readTranscription({ fields, file }: Form): TranscriptionRequest 
   };
 }
 
-/** Only lists may come more than once; some clients write the one that is read here without its brackets. */
+/**
+ * Returns the fields by name. Throws the refusal of a repeated field that is no list. Some clients write
+ * `timestamp_granularities` without its brackets.
+ */
 function byName(fields: Form['fields']): Record<string, unknown> {
   const values = new Map<string, string | string[]>();
   for (const [sent, value] of fields) {

@@ -29,8 +29,8 @@ export const transcriptionBoundRaw = (sound: Sound, source: Source): bigint =>
   priceRaw(boundUsage(sound, source), source.rates, source.marginBps);
 
 /**
- * The most that a file can come to: whole seconds, because there are upstreams that bill those, a token for each byte of
- * the prompt, and an answer as dense as any language is.
+ * Returns the upper bound of a file's usage: whole seconds, because some upstreams bill whole seconds, a token for each byte of
+ * the prompt, and an answer with as many tokens per second as the densest language.
  */
 function boundUsage({ durationMs, prompt = '' }: Sound, source: Source): Usage {
   const seconds = Math.ceil(durationMs / 1_000);

@@ -30,7 +30,7 @@ export class ConnectionMemory {
     this.#all = all;
   }
 
-  /** The conversation up to the response with this id. Undefined: the connection does not remember it. */
+  /** Returns the conversation up to the response with this id. Undefined when the connection does not remember the response. */
   find(id: string): KeptConversation | undefined {
     return this.#last?.id === id ? this.#last : undefined;
   }
@@ -45,7 +45,7 @@ export class ConnectionMemory {
     this.#last = { ...conversation, id };
   }
 
-  /** The connection is over: nothing is remembered from now on. */
+  /** Forgets all responses when the connection closes, and remembers none from then on. */
   close(): void {
     this.#isClosed = true;
     this.#forget();

@@ -2,8 +2,8 @@ const LINE_END = /\r\n|\n|\r/;
 const DATA = 'data:';
 
 /**
- * The data of the server-sent events in a piece of a stream, one text for each event: a WebSocket has a message for each.
- * The piece holds whole events. Comments have no data and are left out.
+ * Returns the data of each server-sent event in a piece, for one WebSocket message each. The piece holds whole events; comments
+ * have no data and are left out.
  */
 export function eventTexts(piece: Uint8Array): string[] {
   const texts: string[] = [];

@@ -32,11 +32,11 @@ type Deps = {
   readonly remembered: ConnectionBytes;
   /** Counts a message at the rate limit as a request. Throws the 429. */
   readonly admit: () => Promise<void> | undefined;
-  /** Reads a message. Throws the refusal of one that asks for no response. */
+  /** Reads a message. Throws the refusal of a message that requests no response. */
   readonly read: (text: string) => Promise<AskedResponse>;
   /** The `error` event of a refusal, or of a bug. */
   readonly refusedEvent: (thrown: unknown) => string;
-  /** The same for a refusal of an upstream. */
+  /** Returns the `error` event for a refusal of an upstream. */
   readonly declinedEvent: (declined: Relayed) => string;
 };
 
@@ -60,9 +60,9 @@ type Closing = {
 const LIMIT_MINUTES = connectionMs / 60_000;
 
 /**
- * OpenAI's WebSocket mode of Responses: each `response.create` message is a purchase like a streamed
- * `POST /v1/responses`, and each event of its answer is a message. Requests are answered one after another. A response that
- * is not kept can be continued on the same connection. A client that leaves pays for what came until then.
+ * OpenAI's WebSocket mode of Responses. Each `response.create` message is a purchase like a streamed `POST /v1/responses`, and
+ * each event of its answer is a message; requests are answered one after another. A response that is not kept can be continued
+ * on the same connection. A client that leaves pays for the part that was delivered.
  */
 export class ResponseConnection {
   readonly #deps: Deps;
@@ -105,7 +105,7 @@ export class ResponseConnection {
     this.#run();
   }
 
-  /** The client has taken what was sent. */
+  /** Notes that the client has read the sent data. */
   drained(): void {
     this.#paced.drained();
   }
@@ -127,14 +127,17 @@ export class ResponseConnection {
     if (this.#lifetime !== undefined) this.#deps.clock.clearTimeout(this.#lifetime);
     const current = this.#current;
     this.#current = undefined;
-    // First the reader leaves the stream, so that it ends as one that was left, and not as one that broke.
+    // The reader leaves the stream first, so that the stream ends as left by its client and not as broken.
     void current?.events?.return?.().catch((err: unknown) => {
       this.#deps.log.error({ err }, 'a response whose client left could not be settled');
     });
     current?.leaving.abort();
   }
 
-  /** The answer under way comes to its end, and the error behind it: within it, the client would take the answer as failed. */
+  /**
+   * Closes the connection at its time limit. The current answer ends first and the error follows; within the answer, the error
+   * would make the client take the answer as failed.
+   */
   #expire(): void {
     const refusal = errors.responses.connectionLimit(LIMIT_MINUTES);
     const reason = `open for ${LIMIT_MINUTES} minutes`;
@@ -208,7 +211,7 @@ export class ResponseConnection {
       }
       const { done, value } = await events.next();
       if (done === true) return;
-      // It may have been written in this turn.
+      // The event may have been written in this turn of the event loop.
       if (isLongJson(value)) await turnForLongWork();
       for (const text of eventTexts(value)) await this.#send(text, signal);
     }

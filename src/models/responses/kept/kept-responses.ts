@@ -110,7 +110,7 @@ export function createKeptResponses({
     return (await parseJsonInTurns(json, LIMITS.upstreamJson)) as Kept;
   }
 
-  /** Opens the rows. One that was sealed under another secret is left out. */
+  /** Opens the sealed rows. A row that was sealed under another secret is left out. */
   async function openAll(agentId: number, ids: readonly string[]): Promise<Map<string, Kept>> {
     const opened = new Map<string, Kept>();
     const sealed = await findSealed(sql, agentId, ids);
@@ -166,7 +166,7 @@ export function createKeptResponses({
         if (bytes.length > LIMITS.responses.keptBytes) return false;
         if (isLongJson(bytes)) await turnForLongWork();
         const sealed = seal(secret, placeOf(agentId, id), bytes, random);
-        // An upstream may send anything as an id: an item without a text as its id is not found by it.
+        // An upstream may send any value as an id. An item whose id is no text cannot be found by its id.
         const itemIds = outputOf(response).flatMap(({ id: of }) => (isText(of) ? [of] : []));
         await inserts.insert({ id, agentId, previousId, itemIds, sealed, keptDays });
         trim(agentId, sealed.length);
@@ -213,7 +213,7 @@ export function createKeptResponses({
   };
 }
 
-/** The JSON of what is kept. */
+/** Returns the JSON of a kept response and its input. */
 async function writeKept(written: Buffer, input: readonly InputItem[]): Promise<Buffer> {
   return joinPieces([BEGIN, written, BETWEEN, ...(await writeJsonInTurns(input)), END]);
 }
@@ -228,11 +228,11 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 const placeOf = (agentId: number, id: string): string =>
   JSON.stringify(['model response', agentId, id]);
 
-/** The items of a response's output, which are items of an input as well. */
+/** Returns the items of a response's output. They are valid input items as well. */
 export const outputOf = ({ output }: Json): InputItem[] =>
   Array.isArray(output) ? (output.filter(isObject) as InputItem[]) : [];
 
-/** The bytes of all of them, and of what is beside them. Throws the refusal of more than a request may read back. */
+/** Returns the sum of the rows' bytes and `besideBytes`. Throws the refusal when it exceeds the bound of a conversation. */
 function requireShort(rows: readonly Pick<ResponseRef, 'bytes'>[], besideBytes = 0): number {
   const { conversationBytes } = LIMITS.responses;
   const bytes = rows.reduce((sum, row) => sum + row.bytes, besideBytes);

@@ -11,9 +11,9 @@ type Waiting = {
 };
 
 /**
- * Inserts the responses of this process, few statements at a time: those that end in the same turn of the event loop, or
- * while these statements are under way, go together in the next, because a statement costs more than its rows. Each waits
- * in memory with the request that it answers.
+ * Inserts the responses of this process in few statements, because a statement costs more than its rows: responses that end in
+ * the same turn of the event loop, or during a statement, share the next one. Each waits in memory with the request that it
+ * answers.
  */
 export class ResponseInserts {
   readonly #sql: Sql;
@@ -37,7 +37,7 @@ export class ResponseInserts {
   /** Rejects never. */
   async #writeAll(): Promise<void> {
     this.#writers++;
-    // One settlement in the ledger ends many responses at once.
+    // Waits for the next turn of the event loop, because one settlement in the ledger ends many responses at once.
     await new Promise<void>(soon);
     while (this.#waiting.length > 0) await this.#write(this.#takeNext());
     this.#writers--;
@@ -54,8 +54,8 @@ export class ResponseInserts {
   }
 
   /**
-   * A row that cannot be written costs no other: they go one by one then. Where the database is away, those that are not
-   * written yet fail together, since each alone would wait as long again.
+   * Inserts rows together, and one by one after a failure, so that a bad row fails alone. When the database is unreachable all
+   * remaining rows fail together, since each alone would wait as long again.
    */
   async #write(together: readonly Waiting[]): Promise<void> {
     let left = together;
@@ -92,8 +92,8 @@ export class ResponseInserts {
   }
 
   /**
-   * Deletes the rows of a statement that was given up and is carried out after all: their clients were told that nothing was kept.
-   * Rejects never.
+   * Deletes the rows of a statement that ran after it was given up: their clients got responses that say that nothing was kept.
+   * Never rejects.
    */
   async #takeBack(inserted: Promise<void>, rows: readonly NewResponse[]): Promise<void> {
     try {

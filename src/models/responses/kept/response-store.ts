@@ -57,11 +57,11 @@ export async function insertResponses(sql: Queryable, rows: readonly NewResponse
 }
 
 /**
- * Deletes the responses beyond the bounds of an agent, those that were used longest ago first. One such statement of an agent
- * runs at a time, since two would lock the same rows in different orders. It looks for the latest row beyond the bounds among
- * the rows as they were when it began to wait for that, and deletes that row and all that were used before it. A row that was
- * used meanwhile has a later `expires_at` and is not deleted; nor is another in its place, until the next run. For a row that
- * the caller deleted meanwhile, one row too many is deleted.
+ * Deletes an agent's responses beyond its bounds, the least recently used first. One such statement of an agent runs at a time,
+ * since two would lock the same rows in different orders. It finds the latest row beyond the bounds in the snapshot from before
+ * it waited for that lock, and deletes that row and all rows used before it. A row used meanwhile has a later `expires_at` and
+ * is not deleted; nor is another row in its place, until the next run. For a row that the caller deleted meanwhile, one row too
+ * many is deleted.
  */
 export async function deleteBeyondBounds(sql: Queryable, agentId: number): Promise<void> {
   const { bytesPerAgent, perAgent } = LIMITS.responses;
@@ -79,7 +79,7 @@ export async function deleteBeyondBounds(sql: Queryable, agentId: number): Promi
     where r.agent_id = ${agentId} and (r.expires_at, r.id) <= (beyond.expires_at, beyond.id)`;
 }
 
-/** The sealed content of an agent's responses, by their ids. */
+/** Reads the sealed content of an agent's responses, by their ids. */
 export async function findSealed(
   sql: Queryable,
   agentId: number,
@@ -91,7 +91,9 @@ export async function findSealed(
   return new Map(rows.map(({ id, sealed }) => [id, sealed]));
 }
 
-/** A response and those that it continues, itself first, as far as they are kept and no further than the bound. */
+/**
+ * Reads a response and the kept responses that it continues, up to `LIMITS.responses.chain`. The response itself comes first.
+ */
 export async function findChain(
   sql: Queryable,
   agentId: number,
@@ -109,7 +111,10 @@ export async function findChain(
     select id, previous_id as "previousId", bytes from chain order by depth`;
 }
 
-/** Which response of an agent has an item in its output, of each item the one that lives longest. */
+/**
+ * Finds, for each item id, the response of the agent that has the item in its output. Of several responses it takes the last to
+ * expire.
+ */
 export async function findHolders(
   sql: Queryable,
   agentId: number,
@@ -159,7 +164,7 @@ export async function deleteResponsesOf(sql: Queryable, agentId: number): Promis
   await sql`delete from model_responses where agent_id = ${agentId}`;
 }
 
-/** Deletes some of those whose time is over; how many. Each process takes others. */
+/** Deletes up to `most` expired responses, and returns their number. Concurrent processes delete different rows. */
 export async function deleteExpired(sql: Queryable, most: number): Promise<number> {
   const rows = await sql`
     delete from model_responses where id in (

@@ -12,7 +12,7 @@ type CallEvent = { readonly type: string; readonly fields: Json };
 
 /** Form of the calls of one kind of tool: their item, and the events of their arguments. */
 interface CallForm {
-  /** The event of a further piece of the arguments, if it makes one. */
+  /** Adds a piece of the arguments, and returns the event for it. Undefined when the item has no such event. */
   add(delta: string): CallEvent | undefined;
   /** The events of the end of the arguments. */
   end(status: EndStatus): readonly CallEvent[];
@@ -97,7 +97,7 @@ function functionForm(tool: CalledTool): CallForm {
       return { type: 'function_call_arguments.delta', fields: { delta } };
     },
     end(status) {
-      // Clients parse the arguments of a call that is whole, also of one that needs none.
+      // Clients parse the arguments of a finished call, so a call without arguments gets an empty object.
       const missing = status === 'completed' && text.trim() === '' ? '{}' : '';
       text += missing;
       const done = { name: tool.name, arguments: text };
@@ -127,7 +127,10 @@ function customForm(tool: CalledTool): CallForm {
   };
 }
 
-/** A search shows its arguments as a value, and only when they are whole: the dialect has no events for pieces of them. */
+/**
+ * Creates the form of a tool search. A search shows its arguments as a value when they are whole: the dialect has no events for
+ * pieces of them.
+ */
 function searchForm(): CallForm {
   let text = '';
   let told: unknown = {};

@@ -12,7 +12,10 @@ const PARAMETERS: Json = {
   additionalProperties: false,
 };
 
-/** The function that stands for a custom tool. No chat vendor enforces a grammar, so the description states it. */
+/**
+ * Returns the function that stands for a custom tool in chat. No chat vendor enforces a grammar, so the description states the
+ * grammar.
+ */
 export function functionOfCustom({ description, format, name }: Json): Json {
   const { definition, syntax, type } = isObject(format) ? format : {};
   const texts = [
@@ -25,7 +28,7 @@ export function functionOfCustom({ description, format, name }: Json): Json {
   return { name, description: texts.join('\n\n'), parameters: PARAMETERS };
 }
 
-/** The arguments of that function for an input. */
+/** Returns the arguments of the function that stands for a custom tool, with `input` as the tool's input. */
 export const customArguments = (input: string): string => JSON.stringify({ [MEMBER]: input });
 
 const HEAD = new RegExp(`^\\s*\\{\\s*"${MEMBER}"\\s*:\\s*"`);
@@ -49,7 +52,7 @@ export class CustomInput {
   #rest = '';
   #input = '';
 
-  /** The input, as far as it has come. */
+  /** Input of the tool, up to the last piece that has come. */
   get input(): string {
     return this.#input;
   }
@@ -62,7 +65,7 @@ export class CustomInput {
     return this.#state === 'text' ? this.#add(this.#decode()) : '';
   }
 
-  /** Ends the arguments, and returns the rest of the input. */
+  /** Ends the arguments, and returns the rest of the tool's input. */
   end(): string {
     const rest = this.#rest;
     this.#rest = '';
@@ -116,7 +119,7 @@ function nextMark(text: string, from: number): number {
   return text.length;
 }
 
-/** The character that an escape is, and where it ends. Undefined: its end has not come yet. */
+/** Returns the character of an escape, and the index of its end. Undefined when the escape is incomplete. */
 function readEscape(text: string, at: number): { char: string; end: number } | undefined {
   const kind = text[at + 1];
   if (kind === undefined) return undefined;
@@ -128,7 +131,9 @@ function readEscape(text: string, at: number): { char: string; end: number } | u
     : { char: kind, end: at + 2 };
 }
 
-/** The input within arguments of another form: models name the member otherwise, or write the text without an object. */
+/**
+ * Returns the input in arguments of an unexpected form: some models use another member, or write the text without an object.
+ */
 function inputWithin(text: string): string {
   const told = tryParseJson(text, LIMITS.responses.callJson);
   if (typeof told === 'string') return told;

@@ -5,21 +5,21 @@ const { outputParts } = LIMITS.responses;
 
 export type Emit = (type: string, fields: Json) => void;
 
-/** The same with the members as they stand in the JSON. */
+/** Emits an event whose members are JSON text. */
 export type EmitWritten = (type: string, members: string) => void;
 
 /** Place of an item in the output, and the functions that emit its events. */
 export type ItemPlace = {
   readonly id: string;
   readonly outputIndex: number;
-  /** Both are undefined where the response is answered whole: there are no events then. */
+  /** Emitter of the item's events. Undefined, like `emitWritten`, for a response that is not streamed. */
   readonly emit: Emit | undefined;
   readonly emitWritten: EmitWritten | undefined;
 };
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
 
-/** One item of the output, which grows until it is closed. */
+/** One item of the output. It grows until it is closed. */
 export interface OutputItem {
   readonly isOpen: boolean;
   shown(): Json;

@@ -9,7 +9,7 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** The first choice of a chunk or a completion: no other is asked for. */
+/** Returns the first choice of a chunk or a completion. The request asks for only one. */
 export function firstChoice({ choices }: Json): Json | undefined {
   const found = listOf(choices).find((choice) => isObject(choice) && !(Number(choice.index) > 0));
   return isObject(found) ? found : undefined;
@@ -20,14 +20,14 @@ export function firstChoice({ choices }: Json): Json | undefined {
  * which chat models make them.
  */
 export function writeMessage(writer: ResponseWriter, message: Json, logprobs?: unknown): void {
-  // Vendors have two names for it, some of them both at once.
+  // Vendors have two names for thoughts, and some send both at once.
   writer.think(textOf(message.reasoning_content) || textOf(message.reasoning));
   writer.say(contentText(message.content), isObject(logprobs) ? listOf(logprobs.content) : []);
   writer.refuse(textOf(message.refusal));
   writer.call(message.tool_calls);
 }
 
-/** The usage of a chat in the words of a response; undefined where there is none, or it makes no sense. */
+/** Translates the usage of a chat to that of a response. Undefined when it is missing or not plausible. */
 export function translateUsage(usage: unknown): Json | undefined {
   const tokens = readUsage(usage);
   if (tokens === null || !isObject(usage)) return undefined;

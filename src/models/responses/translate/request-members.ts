@@ -38,9 +38,8 @@ const TRANSLATED = [
 ];
 
 /**
- * Members without which an answer is no other. Marks and times for a cache change what a prompt costs; `stream_options` pads
- * events; `max_tool_calls` counts tools that an upstream runs, and none is run here; `client_metadata` is what Codex tells of
- * itself.
+ * Members that do not change the answer. Cache marks and lifetimes change the cost of a prompt; `stream_options` pads events;
+ * `max_tool_calls` counts tools that an upstream runs, and none runs tools here; `client_metadata` describes Codex itself.
  */
 const LEFT_OUT = [
   'metadata',
@@ -62,7 +61,10 @@ const WITHOUT_WORDS = [
 
 const NAME_CHARS = 64;
 
-/** A translated chat as it is sent to a source that takes these of CHAT_MEMBERS alone. Only a chat that loses some is copied. */
+/**
+ * Removes from a translated chat the members of CHAT_MEMBERS that its source does not take. Copies the chat only when it loses
+ * a member.
+ */
 export function withTakenMembers(
   chat: ChatRequest,
   taken: readonly ChatMember[] = [],
@@ -76,7 +78,7 @@ export function withTakenMembers(
   return sent;
 }
 
-/** The same, without what the model does not take of `temperature` and `top_p`. */
+/** Removes `temperature` and `top_p` from a chat if its model does not take them. */
 export function withTakenSampling(chat: ChatRequest, sampling: Sampling | undefined): ChatRequest {
   const { reasoning_effort: effort } = chat;
   const untaken = untakenSampling(chat, sampling, effort === 'none' ? effort : undefined);
@@ -87,8 +89,8 @@ export function withTakenSampling(chat: ChatRequest, sampling: Sampling | undefi
 }
 
 /**
- * Notes the members that chat has no words for. One that is not known here may promise anything, so that it is a misfit, too:
- * only a source that speaks the dialect itself can say what it makes of it.
+ * Notes the members that chat cannot express. An unknown member counts as one too, because it may promise anything: only a
+ * source with the Responses API can decide about it.
  */
 export function noteMembers(request: ResponsesRequest, misfits: Misfits): void {
   for (const [member, why] of WITHOUT_WORDS) {

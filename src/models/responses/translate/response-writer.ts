@@ -26,9 +26,9 @@ type WrittenEvent = Parameters<typeof writeEvent>[0];
 const { outputParts } = LIMITS.responses;
 
 /**
- * Builds a response out of what a chat answer says, in the order in which it says it, and the events of that on the way:
- * thoughts, words, refusals and calls become items, each of which ends before the next one begins. The one exception: a
- * call whose arguments are not whole stays open, since some upstreams send calls side by side.
+ * Builds a response and its events from a chat answer, in the answer's order. Thoughts, words, refusals and calls become items,
+ * each of which ends before the next begins. Only a call with incomplete arguments stays open, since some upstreams interleave
+ * calls.
  */
 export class ResponseWriter {
   /** The JSON of the members of the response that repeat its request, without braces. */
@@ -72,8 +72,8 @@ export class ResponseWriter {
   }
 
   /**
-   * Returns the text of the next events and removes them; empty where there are none. Writing them takes some milliseconds
-   * at most, because at the end of a long answer four events repeat all of it: the caller takes again while `hasMore`.
+   * Removes and returns the text of the next events; empty when no event waits. Takes some milliseconds at most, because four
+   * events at the end of a long answer repeat all of it. Call it again while `hasMore`.
    */
   take(): string {
     let text = '';
@@ -119,7 +119,7 @@ export class ResponseWriter {
     this.#tell(this.#calls.hear(pieces));
   }
 
-  /** The answer has ended. Its last event is left to the writer of the stream. */
+  /** Closes the items at the end of the answer. The writer of the stream writes the last event. */
   finish(reason: unknown): void {
     this.#release();
     const why = INCOMPLETE[String(reason)];
@@ -130,7 +130,7 @@ export class ResponseWriter {
     this.#incomplete = why === undefined ? null : { reason: why };
   }
 
-  /** The response as it stands, without what `echo` has of it. */
+  /** Returns the response so far, without the members of `echo`. */
   response(usage: Json | null = null): Json {
     const { createdSec, id, isKept } = this.#head;
     return {
@@ -208,7 +208,7 @@ export class ResponseWriter {
     this.#events.push({ type, sequence_number: this.#sequence++, ...fields });
   }
 
-  /** The same with the members as they stand in the JSON. */
+  /** Emits an event whose members are JSON text. */
   #emitWritten(type: string, members: string): void {
     const sequence = this.#sequence++;
     const data = `{"type":"${type}","sequence_number":${sequence},${members}}`;

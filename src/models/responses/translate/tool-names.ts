@@ -1,6 +1,6 @@
 import { shortName } from '../../providers/fit/tool-name.ts';
 
-/** A tool as a request for a response names it. `search` finds further tools; like all of these, the caller runs it. */
+/** A tool as a request in the Responses dialect names it. `search` finds further tools. The caller runs all tools. */
 export type CalledTool = {
   readonly kind: 'function' | 'custom' | 'search';
   readonly name: string;
@@ -14,6 +14,6 @@ export type ToolNames = ReadonlyMap<string, CalledTool>;
 /** The tool of type `tool_search` has no other name. */
 export const SEARCH_TOOL: CalledTool = { kind: 'search', name: 'tool_search' };
 
-/** The name in chat of a tool. One that is too long for chat is cut. */
+/** Returns the name of a tool in chat, cut when it is too long for chat. */
 export const chatName = ({ name, namespace }: Pick<CalledTool, 'name' | 'namespace'>): string =>
   shortName(namespace === undefined ? name : `${namespace}__${name}`);

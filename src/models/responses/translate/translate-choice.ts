@@ -2,7 +2,7 @@ import { isObject, type Json } from '../../../kernel/json.ts';
 import { type Misfits, NOT_HERE } from './misfit.ts';
 import { chatName, type ToolNames } from './tool-names.ts';
 
-/** Which tools of a chat request may or must be called. What names no tool of the caller is noted. */
+/** Translates the choice of tools that may or must be called. Notes a choice that names none of the caller's tools. */
 export function translateChoice(choice: unknown, names: ToolNames, misfits: Misfits): unknown {
   if (choice === 'auto' || choice === 'none' || choice === 'required') return choice;
   if (isObject(choice)) {
@@ -27,7 +27,10 @@ export function translateChoice(choice: unknown, names: ToolNames, misfits: Misf
 /** The name in chat of a tool that a choice names; undefined where it names none. */
 type Finder = (named: Json) => string | undefined;
 
-/** A tool of a namespace may be named without it where no other tool is called so. */
+/**
+ * Returns a lookup of tools by the names in a choice. A tool of a namespace may be named without the namespace if no other tool
+ * has the name.
+ */
 function finderOf(names: ToolNames): Finder {
   const alone = namedAlone(names);
   return ({ name, namespace, type }) => {
@@ -39,7 +42,7 @@ function finderOf(names: ToolNames): Finder {
   };
 }
 
-/** The names in chat of tools, by their own: of those whose name no other tool shares. */
+/** Returns the chat names of tools by their own names, for names that no other tool shares. */
 function namedAlone(names: ToolNames): ReadonlyMap<string, string> {
   const alone = new Map<string, string>();
   const shared = new Set<string>();

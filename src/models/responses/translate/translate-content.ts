@@ -5,8 +5,8 @@ const isText = ({ type }: Json): boolean =>
   type === 'input_text' || type === 'output_text' || type === 'text';
 
 /**
- * The parts of a content; a text alone is one. Parts that chat has no words for are noted, and stand as JSON. A list of what
- * are no parts stands as JSON as a whole: it may have a hundred thousand.
+ * Translates a content to parts; a text becomes one part. Parts that chat cannot express are noted and kept as JSON. A list
+ * with an item that is no part becomes one JSON text, because it may have a hundred thousand items.
  */
 export function translateParts(content: unknown, at: string, misfits: Misfits): Json[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
@@ -51,10 +51,10 @@ function whyNot({ type, file_id: fileId, file_url: fileUrl }: Json): string {
   return `is of type ${JSON.stringify(type)}, which ${NOT_HERE}`;
 }
 
-/** Stands in for what is not understood, so that its length counts. */
+/** Returns a text part with the JSON of a value that chat cannot express, so that its length counts. */
 const opaque = (value: unknown): Json => ({ type: 'text', text: JSON.stringify(value) ?? '' });
 
-/** The texts of parts, one behind the other; undefined where there is more than text. */
+/** Joins the texts of parts. Undefined when a part is no text. */
 export function plainText(parts: readonly Json[]): string | undefined {
   let text = '';
   for (const part of parts) {

@@ -71,7 +71,7 @@ export function translateItems(items: readonly InputItem[], misfits: Misfits): T
         talk.thought += thoughtIn(item);
         break;
       default:
-        // The tools of such an item stand with those of the request.
+        // The tools of such an item are listed with the request's tools.
         if (!bringsTools(item)) addUnknown(talk, item, at);
     }
   }
@@ -98,14 +98,17 @@ const SPEAKS: ReadonlySet<string> = new Set([
   'tool_search_call',
 ]);
 
-/** The output of a tool is text alone in chat: its images and files follow all outputs of the turn, as shown by the user. */
+/**
+ * Adds the images and files of tool outputs as a message of the user, behind all outputs of the turn: in chat, the output of a
+ * tool is only text.
+ */
 function showParts(talk: Talk): void {
   if (talk.shown.length === 0) return;
   talk.messages.push({ role: 'user', content: talk.shown });
   talk.shown = [];
 }
 
-/** A message may come without its type. */
+/** Returns the type of an item. A message may lack its type; any other item without a type is a reference. */
 export const typeOf = ({ role, type }: InputItem): string =>
   type ?? (typeof role === 'string' ? 'message' : 'item_reference');
 
@@ -139,7 +142,7 @@ function addMessage(talk: Talk, item: InputItem, at: string): void {
   messages.push(message);
 }
 
-/** A thought belongs to the message that it led to. */
+/** Adds the collected thoughts to the message that they led to. */
 function addThought(talk: Talk, message: Message): void {
   if (talk.thought === '') return;
   message.reasoning_content = (message.reasoning_content ?? '') + talk.thought;
@@ -181,7 +184,7 @@ const NEEDS: ReadonlyMap<string, string> = new Map([
   ['tool_search_call', `needs call_id, and to be of the caller’s own: another one ${NOT_HERE}`],
 ]);
 
-/** The call of the function that stands for the tool; undefined where the item lacks something. */
+/** Returns the call of the function that stands for the item's tool. Undefined when the item lacks a required member. */
 function callOf(item: InputItem): Call['function'] | undefined {
   const { arguments: given, execution, input, name, namespace } = item;
   const type = typeOf(item);
@@ -210,8 +213,8 @@ function addOutput(talk: Talk, item: InputItem, at: string): void {
 }
 
 /**
- * Adds the result of a tool search by the caller: the chat names of the tools, whose definitions stand with those of the
- * request.
+ * Adds the result of a tool search by the caller: the chat names of the found tools. Their definitions are listed with the
+ * request's tools.
  */
 function addFound(talk: Talk, item: InputItem, at: string): void {
   if (!bringsTools(item)) {
@@ -228,7 +231,7 @@ function addFound(talk: Talk, item: InputItem, at: string): void {
   talk.messages.push({ role: 'tool', tool_call_id: id, content: JSON.stringify({ found }) });
 }
 
-/** The id of the call that an output answers. Undefined: it has none, which is noted. */
+/** Returns the id of the call that an output answers. Undefined when the output has no id, which is noted. */
 function requireCalled(talk: Talk, item: InputItem, at: string): string | undefined {
   const { call_id: id } = item;
   if (typeof id !== 'string') {

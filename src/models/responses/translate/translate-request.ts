@@ -13,7 +13,7 @@ import { translateTools } from './translate-tools.ts';
 export type TranslatedRequest = {
   /** Request for sources that speak chat, with thoughts that not every source takes. */
   readonly chat: ChatRequest;
-  /** The same with all that counts as prompt at an upstream that speaks the dialect of Responses itself. */
+  /** The chat with all content that counts as prompt at an upstream with the Responses API. */
   readonly weighed: ChatRequest;
   /** The caller's tools by their names in chat. */
   readonly names: ToolNames;

@@ -14,8 +14,8 @@ export type TranslatedTools = {
 };
 
 /**
- * The tools of a chat request, and which of them may or must be called: those of the request, then those that items of its
- * conversation bring. Tools that the caller does not run are noted.
+ * Translates the tools and the choice among them: tools of the request, then tools that items of the conversation add. Notes
+ * tools that the caller does not run.
  */
 export function translateTools(
   request: ResponsesRequest,
@@ -60,7 +60,9 @@ class FunctionList {
     for (const [place, found] of this.#definitions(tool, at)) this.#list(found, place, false);
   }
 
-  /** Adds a tool that an item brings. One that is there already stays as it is: searches may find a tool twice. */
+  /**
+   * Adds a tool from an item. A tool that is listed already stays unchanged, because several searches may find the same tool.
+   */
   addAgain(tool: Json, at: string): void {
     for (const [place, found] of this.#definitions(tool, at)) this.#list(found, place, true);
   }
@@ -108,7 +110,7 @@ const isSameTool = (a: CalledTool, b: CalledTool): boolean =>
 const isPlain = ({ kind, namespace }: CalledTool): boolean =>
   kind === 'function' && namespace === undefined;
 
-/** Undefined: it is neither a function nor a custom tool. */
+/** Returns the definition of a function or a custom tool. Undefined for any other tool. */
 function definitionOf(tool: Json, namespace?: string): Definition | undefined {
   const { name, type } = tool;
   if (type !== 'function' && type !== 'custom') return undefined;
@@ -117,7 +119,9 @@ function definitionOf(tool: Json, namespace?: string): Definition | undefined {
   return { called, definition: type === 'custom' ? functionOfCustom(tool) : functionOf(tool) };
 }
 
-/** A search that the caller runs itself is a function like any other. */
+/**
+ * Returns the definition of a search that the caller runs, which is a function like any other. Undefined for any other tool.
+ */
 const searchOf = (tool: Json): Definition | undefined =>
   tool.type === 'tool_search' && tool.execution === 'client'
     ? { called: SEARCH_TOOL, definition: functionOf({ ...tool, name: SEARCH_TOOL.name }) }

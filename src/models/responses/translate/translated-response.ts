@@ -29,7 +29,7 @@ export type Translation = {
   readonly signsCalls?: boolean | undefined;
 };
 
-/** A chat answer that has come whole, as a response. Undefined: it is none. */
+/** Translates a whole chat answer to a response. Undefined when it is no completion. */
 export async function translateCompletion(
   completion: ChatCompletion,
   { estimate, head, model, names, newItemId, signsCalls }: Translation,
@@ -55,8 +55,8 @@ function readJson(body: Uint8Array): Promise<unknown> {
 }
 
 /**
- * A chat stream as a stream of events of the dialect of Responses. Where it breaks, the events of what came before go out
- * first: they are numbered already, and what they say is charged.
+ * Turns a chat stream into the events of a response. When the chat stream breaks, the events of its delivered part are sent
+ * first: they have their numbers already, and their content is charged.
  */
 export class TranslatedResponse implements ResponseEvents {
   readonly #chat: ChatStream;
