@@ -44,7 +44,7 @@ export type Authenticated = {
   readonly setCookie?: string;
 };
 
-/** A request as far as its credential is concerned. */
+/** Parts of a request that the credential step reads. */
 export type Asking = Asked & {
   readonly request: { readonly method: string; readonly headers: ReadonlyMap<string, string> };
 };
@@ -71,8 +71,8 @@ const ANY = 'Send Authorization: Bearer with an agent key or a developer key.';
 const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Builds the credential step: who calls, and whether this route is for them. Refusals are thrown. What is not decided
- * from memory passes the gate for strangers before it costs anything.
+ * Builds the credential step, which identifies the caller and checks that the route admits the caller. Throws refusals. A
+ * credential that memory cannot decide passes the gate for strangers before it costs anything.
  */
 export function createAuthenticate(deps: Deps): Authenticate {
   const { credentials, signIns, strangers } = deps;
@@ -164,7 +164,7 @@ export function admitKnown(
   return { caller };
 }
 
-/** The agent half, which sockets use too: a key seen lately is admitted without waiting. */
+/** Builds the admission of agents, which sockets use too: a key seen lately is admitted without waiting. */
 export function createAdmitAgent({
   credentials,
   clock,
@@ -216,7 +216,10 @@ function notAnAgentKey(presented: Presented): Error {
     : errors.credential.missing();
 }
 
-/** A Bearer that has not the three parts of a session is a key that does not exist, such as one of another vendor. */
+/**
+ * Returns true for a Bearer without the three parts of a session. Such a text is a key that does not exist here, for example of
+ * another vendor.
+ */
 const isForeignKey = (presented: Presented): boolean =>
   presented.kind === 'session' &&
   presented.via === 'bearer' &&
@@ -249,7 +252,10 @@ function requirePermission(demand: Demand, caller: AgentCaller | DeveloperCaller
   }
 }
 
-/** A browser sends cookies with other sites' requests too; the Origin header names the site. */
+/**
+ * Throws the refusal of a writing request from another site. A browser sends cookies with other sites' requests too; the Origin
+ * header names the site.
+ */
 function checkSameOrigin(
   { method, headers }: Asking['request'],
   publicUrl: string | undefined,

@@ -6,7 +6,7 @@ export interface Credentials {
   developerKey(key: string): Promise<DeveloperCaller | undefined>;
   /** From memory alone, for a key seen lately; a revoked key leaves memory within a second. */
   rememberedAgent(key: string): AgentCaller | undefined;
-  /** The same, or from the database. */
+  /** Returns the agent from memory, as `rememberedAgent` does, or from the database. */
   agentKey(key: string): AgentCaller | undefined | Promise<AgentCaller | undefined>;
   /** The maker of the secret; undefined where it was not made here, or its key works no more. Throws when it has expired. */
   clientSecret(secret: string): AgentCaller | undefined | Promise<AgentCaller | undefined>;

@@ -19,12 +19,12 @@ export type Presented =
 
 type Headers = ReadonlyMap<string, string>;
 
-/** The token of `Authorization: Bearer …`; the scheme's case does not matter. */
+/** Returns the token of `Authorization: Bearer …`; the scheme's case does not matter. Undefined for any other header. */
 export function bearerToken(authorization: string | undefined): string | undefined {
   return authorization === undefined ? undefined : /^bearer +(\S+)$/i.exec(authorization)?.[1];
 }
 
-/** The key of `Authorization: Token …`, as clients of live transcription send it. */
+/** Returns the key of `Authorization: Token …`, which clients of live transcription send. Undefined for any other header. */
 export const schemeToken = (authorization: string): string | undefined =>
   /^token +(\S+)$/i.exec(authorization)?.[1];
 
@@ -36,7 +36,7 @@ export function presentKey(token: string): Presented {
   return { kind: 'session', token, via: 'bearer' };
 }
 
-/** The secret of a credential in one text, by which it can be known again. */
+/** Returns the secret of a credential as one text, by which the credential is recognised. Empty without a credential. */
 export function shownOf(presented: Presented): string {
   switch (presented.kind) {
     case 'developer_key':
@@ -55,8 +55,8 @@ export function shownOf(presented: Presented): string {
 }
 
 /**
- * Picks the one credential that counts: a key in the header that its route has for it, as with the vendor of its dialect, before a
- * Bearer, before a signature, before a cookie.
+ * Picks the one credential that counts: first a key in the route's key header, as with the vendor of its dialect, then a
+ * Bearer, then a signature, then a cookie.
  */
 export function presentedCredential(
   headers: Headers,

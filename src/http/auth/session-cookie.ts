@@ -1,13 +1,13 @@
 import { BRAND } from '../../kernel/ids.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 
-/** The `Set-Cookie` value that carries a dashboard session. `secure` is on wherever TLS is expected. */
+/** Returns the `Set-Cookie` value that carries a dashboard session. `secure` is on wherever TLS is expected. */
 export function sessionCookie(token: string, { secure }: { readonly secure: boolean }): string {
   const attributes = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${LIMITS.sessionTokenSeconds}`;
   return `${BRAND.sessionCookie}=${token}; ${attributes}${secure ? '; Secure' : ''}`;
 }
 
-/** The `Set-Cookie` value that makes a browser forget its session. */
+/** Returns the `Set-Cookie` value that makes a browser forget its session. */
 export const noSessionCookie = ({ secure }: { readonly secure: boolean }): string =>
   `${BRAND.sessionCookie}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0${secure ? '; Secure' : ''}`;
 

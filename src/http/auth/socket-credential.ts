@@ -61,7 +61,10 @@ function foreignKey(
   return behind === undefined || behind === '' || protocols.includes(behind) ? undefined : behind;
 }
 
-/** The server's favourite among the offered sub-protocols. Never a key: only names of the route are chosen. */
+/**
+ * Returns the server's favourite among the offered sub-protocols: always a name of the route, never a key. Undefined when the
+ * server supports none of the offered names.
+ */
 export function chooseProtocol(
   supported: readonly string[],
   headers: ReadonlyMap<string, string>,

@@ -1,4 +1,4 @@
-/** Why a byte of a body is not taken: all bodies together are too many, or those of its caller. */
+/** Bound that a byte of a body exceeds: `overloaded` the bound of all bodies, `crowded` the bound of the caller's bodies. */
 export type OverBudget = 'overloaded' | 'crowded';
 
 /** Bounds of the bodies that are arriving or being handled: of all, and of each caller. */
@@ -31,7 +31,10 @@ export class BodyBudget {
     return undefined;
   }
 
-  /** Charges a caller for what was taken before it was known. */
+  /**
+   * Charges a caller for bytes that were taken before the caller was known. Returns `crowded` when the caller's bound is
+   * exceeded.
+   */
   assign(bytes: number, caller: string): OverBudget | undefined {
     const free = this.#bounds.bytes - this.#heldBytes + bytes;
     return this.#charge(caller, bytes, free) ? undefined : 'crowded';

@@ -9,8 +9,8 @@ export type BodyBreak = 'too_large' | OverBudget | 'gone';
 
 export type BodyStream = {
   /**
-   * The pieces as they arrive; to be read once. Throws what `refusalOf` makes of a break. A reader that leaves early
-   * waits until the rest was read away, so that the client hears why.
+   * Returns the pieces as they arrive; to be read once. Throws the error that `refusalOf` makes of a break. A reader that
+   * leaves early waits until the remaining bytes were read away, so that the client receives the refusal.
    */
   chunks(refusalOf: (how: BodyBreak) => Error): AsyncIterable<Buffer>;
   /** Bytes of a refused body are still coming, so the connection cannot carry another request. */
@@ -32,8 +32,8 @@ type Options = {
 };
 
 /**
- * Hands a body on piece by piece. While more than a little of it waits to be read the connection rests. What was
- * handed on still counts as held, since its reader keeps what it made of it. Must be called before the first await.
+ * Hands a body on piece by piece, and pauses the connection while more than `bodyStreamAheadBytes` wait to be read. Pieces that
+ * were handed on still count as held, since the reader keeps its result of them. Must be called before the first await.
  */
 export function streamBody(res: HttpResponse, options: Options): BodyStream {
   const incoming = new Incoming(res, options);
@@ -97,7 +97,7 @@ class Incoming {
     else this.#keep(chunk, isLast);
   }
 
-  /** The first reason stands, but a client that has left hears none. */
+  /** Breaks the body off. The first reason stands, but `gone` replaces any other reason. */
   break(how: BodyBreak): void {
     const isHandedOn = this.#isOver && this.#queuedBytes === 0 && this.#broken === undefined;
     if (how === 'gone') this.#pace.end();
@@ -149,7 +149,10 @@ class Incoming {
     this.#wake();
   }
 
-  /** A client that is still writing when its connection breaks never reads why: so far, and no further. */
+  /**
+   * Reads the remaining bytes of a refused body away, up to `bodyDiscardBytes` beyond its limit: a client that is still writing
+   * when its connection breaks never reads the refusal.
+   */
   #readAway(bytes: number, isLast: boolean): void {
     if (!isLast && this.#seenBytes <= this.#options.limitBytes + LIMITS.bodyDiscardBytes) {
       if (bytes > LIMITS.bodyStreamAheadBytes) this.#pace.pause();

@@ -103,7 +103,7 @@ export function readBody(
   return reading;
 }
 
-/** The usual body comes in one piece and is not copied a second time. */
+/** Joins the pieces of a body. The usual body comes in one piece and is not copied a second time. */
 function joined(chunks: readonly Buffer[]): Body | Promise<Body> {
   const bytes = joinPieces(chunks);
   if (bytes instanceof Promise) return bytes.then((all) => ({ kind: 'whole', bytes: all }));

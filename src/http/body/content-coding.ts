@@ -54,7 +54,7 @@ export async function* decoded(
   if (first.done === true) return;
   const decoder = DECODERS[coding]?.(first.value[0] as number);
   if (decoder === undefined) throw new BadCoding(coding);
-  // Its failures reach the reader of the decoder.
+  // Failures of the pipeline reach the reader of the decoder.
   pipeline(behind(first.value, source), decoder).catch(() => {});
   try {
     for await (const piece of decoder as AsyncIterable<Buffer>) {

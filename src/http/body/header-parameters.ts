@@ -11,7 +11,10 @@ export function readParameters(text: string): Map<string, string> {
 
 const EXTENDED = /^(utf-8|iso-8859-1)'[\w-]*'(.*)$/i;
 
-/** `UTF-8''na%C3%AFve.wav` of RFC 8187. One that cannot be decoded stays as it is: it still names a file. */
+/**
+ * Decodes a value such as `UTF-8''na%C3%AFve.wav` (RFC 8187). A value that cannot be decoded is returned unchanged: it still
+ * names a file.
+ */
 export function decodedValue(value: string | undefined): string | undefined {
   const [, charset, escaped = ''] = EXTENDED.exec(value ?? '') ?? [];
   if (charset === undefined) return value;

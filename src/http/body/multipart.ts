@@ -24,7 +24,7 @@ export type MultipartBounds = {
   readonly partHeadBytes: number;
 };
 
-/** The body is no such form, or one that is not taken. */
+/** Thrown when the body is no multipart form, or a form that is not accepted. */
 export class MultipartRefused extends Error {
   override readonly name = 'MultipartRefused';
   readonly why: 'malformed' | 'file_too_large';
@@ -74,7 +74,7 @@ type Part = {
 class MultipartReader {
   readonly #bounds: MultipartBounds;
   readonly #delimiter: Buffer;
-  /** Bytes that cannot be judged before more have come. The first delimiter may stand at the very beginning. */
+  /** Bytes that cannot be parsed before more bytes have come. The first delimiter may stand at the very beginning. */
   #rest: Buffer = Buffer.from(CRLF);
   #state: 'preamble' | 'delimiter' | 'head' | 'content' | 'over' = 'preamble';
   #part: Part | undefined;
@@ -92,7 +92,7 @@ class MultipartReader {
     if (this.#state === 'over') return;
     this.#rest = Buffer.concat([this.#rest, chunk]);
     while (this.#step()) {
-      // Each step leaves less of the rest behind.
+      // Each step shortens the unparsed bytes.
     }
   }
 
@@ -102,7 +102,7 @@ class MultipartReader {
     return { fields: this.#fields, file: this.#file && (await fileOf(this.#file)) };
   }
 
-  /** False: nothing more can be done with what is there. */
+  /** Parses one step. Returns false when the unparsed bytes are too few for a step. */
   #step(): boolean {
     switch (this.#state) {
       case 'preamble':

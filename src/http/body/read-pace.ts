@@ -36,8 +36,9 @@ export class ReadPace {
   }
 
   /**
-   * The library stops its timer of 10 s with the last byte, and every `resume` starts the timer again. A connection is
-   * never paused after its last byte, because its `resume` would close it under an answer that takes over 10 s.
+   * Notes the last byte. The library stops its timer of 10 s with the last byte, and every `resume` starts the timer again: a
+   * connection is never paused after its last byte, because its `resume` would close the connection under an answer that takes
+   * over 10 s.
    */
   lastByteCame(): void {
     this.#isPaused = false;

@@ -18,8 +18,8 @@ export type AskAs = (request: OwnRequest) => ReturnType<AskRoute>;
 const OWN_ADDRESS = '127.0.0.1';
 
 /**
- * Asks a route for an agent as a request with its key would: status, permission, idempotency, rate limits and shape are
- * those of the route. What the route refuses is an answer; nothing is thrown.
+ * Builds calls of routes for an agent, which work like requests with the agent's key: status, permission, idempotency, rate
+ * limits and shape are the route's. A refusal of the route is returned as an answer; nothing is thrown.
  */
 export function createAskAs(
   deps: PipelineDeps & {

@@ -14,7 +14,7 @@ const OUTER_ONLY = [
 ];
 
 /**
- * A request to another route within one that is being served. It keeps what names its sender and its purpose:
+ * Returns the exchange of a request to another route within a request that is being served. Keeps the outer request's
  * credential, address, request id, tags and provider key.
  */
 export function exchangeWithin(outer: Exchange, call: RouteCall): Exchange {

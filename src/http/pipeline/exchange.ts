@@ -6,7 +6,7 @@ import type { BodyStream } from '../body/body-stream.ts';
 import type { AnyRoute } from '../route/route.ts';
 import type { IncomingRequest } from './request.ts';
 
-/** A body that another request brought, parsed. Its bytes count as those of that request until it is answered. */
+/** Parsed body that another request brought. Its bytes count as bytes of the other request until that request is answered. */
 export type GivenBody = {
   readonly given: unknown;
   belongsTo(caller: string): void;
@@ -19,7 +19,7 @@ export type Exchange = {
   readonly rawParams: readonly (readonly [string, string])[];
   readonly body: BodyReading | BodyStream | GivenBody | undefined;
   readonly requestId: string;
-  /** Undefined: it is not traced. */
+  /** Undefined when the request is not traced. */
   readonly span?: Span | undefined;
   readonly clientAddress: () => string;
   readonly signal: StopSignal;

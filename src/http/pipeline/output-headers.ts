@@ -7,7 +7,7 @@ import { API_VERSION } from '../server/api-version.ts';
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\uffff]*$/;
 
-/** These say how the message is framed, which is the socket library's business alone. */
+/** Headers that frame the message. Only the socket library may write such headers. */
 const FRAMING = new Set(['content-length', 'transfer-encoding', 'connection', 'keep-alive']);
 
 /** Throws on a header that would break the message apart; names are kept as they are. */
@@ -46,7 +46,7 @@ const EXPOSED_OTHERS = [
   'retry-after',
   'retry-after-ms',
   'x-request-id',
-  // Its name in Anthropic's API.
+  // Name of the request id in Anthropic's API.
   'request-id',
   'x-should-retry',
   'dg-request-id',
@@ -62,7 +62,7 @@ const EXPOSED_OTHERS = [
   'link',
 ];
 
-/** The headers every answer carries. An advisory is exposed only where it is switched on. */
+/** Returns the headers of every answer. An advisory is exposed only when it is switched on. */
 export function commonHeaders(advisories: readonly string[] = []): readonly HeaderLine[] {
   return [
     [`${BRAND.headerPrefix}api-version`, API_VERSION],
@@ -80,7 +80,7 @@ export const privateHeaders = (common: readonly HeaderLine[]): readonly HeaderLi
 
 const REQUESTABLE = /^[A-Za-z0-9-]+(?:\s*,\s*[A-Za-z0-9-]+){0,63}$/;
 
-/** The answer to a preflight: the verbs of the route and the headers the browser asked for. */
+/** Returns the headers of the answer to a preflight: the verbs of the route, and the headers that the browser requested. */
 export function preflightHeaders(
   allow: readonly string[],
   requested: string | undefined,

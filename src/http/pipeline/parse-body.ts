@@ -14,7 +14,7 @@ export class ClientGoneError extends Error {
   override readonly name = 'ClientGoneError';
 }
 
-/** The body of a request as its route takes it, any Content-Encoding undone. Throws the refusal. */
+/** Reads the body of a request in the form that its route takes, any Content-Encoding undone. Throws the refusal. */
 export async function parseBody({ route, body, request }: Exchange): Promise<unknown> {
   if (body === undefined) return undefined;
   if ('given' in body) return parseShape(route.body, body.given, route.envelope ?? 'flat');

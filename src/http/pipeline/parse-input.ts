@@ -8,7 +8,7 @@ import { parseJsonInTurns } from '../../kernel/json/parse-json-in-turns.ts';
 import { type Envelope, isVendorEnvelope } from '../route/render-error.ts';
 import type { AnyRoute } from '../route/route.ts';
 
-/** One refusal of bad input, in the wording of the route's envelope. */
+/** Returns the refusal of bad input, in the wording of the route's envelope. */
 export function refuseInput(details: readonly ValidationDetail[], envelope: Envelope): Error {
   const first = details[0];
   if (!isVendorEnvelope(envelope) || first === undefined) return errors.request.invalid(details);
@@ -69,8 +69,8 @@ const hasMark = (bytes: Buffer): boolean =>
   bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 
 /**
- * Reads a JSON body. No body at all reads as `{}`, since many clients post nothing where all is optional. Of a long one,
- * whatever else is ready runs between the look at its bounds, the reading and what follows.
+ * Reads a JSON body, a long body in several turns of the event loop. An empty body reads as `{}`, since many clients post
+ * nothing when all members are optional. Throws the refusal.
  */
 export async function decodeJson(route: AnyRoute, bytes: Buffer): Promise<unknown> {
   if (bytes.length === 0) return {};

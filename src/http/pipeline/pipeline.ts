@@ -36,7 +36,7 @@ export type PipelineDeps = {
 
 export type PipelineOutcome = {
   readonly answer: HttpAnswer;
-  /** Headers that were earned on the way, whatever came of it. */
+  /** Headers that were earned on the way, whether the request succeeded or was refused. */
   readonly earned: readonly HeaderLine[];
   readonly upstreamMs: number;
 };
@@ -54,8 +54,8 @@ const demandOf = (route: AnyRoute): Demand => ({
 });
 
 /**
- * The one order in which every request is served: credential → idempotency lookup → rate limit →
- * parse → handle → store answer → render. Refusals keep the headers that were earned on the way.
+ * Serves every request in one order: credential → idempotency lookup → rate limit → parse → handle → store answer → render.
+ * Refusals keep the headers that were earned on the way.
  */
 export async function runPipeline(
   deps: PipelineDeps,
@@ -109,8 +109,8 @@ export async function runPipeline(
     return { answer, earned, upstreamMs: reply.upstreamMs ?? 0 };
   } catch (thrown) {
     const isGone = thrown instanceof ClientGoneError;
-    // A refusal that asks the client to retry is not stored under the key, or the retry would get it again. Nor is that
-    // of a client that left before anything was bought: its retry is a first try.
+    // A refusal that asks the client to retry is not stored under the key, or the retry would get it again. Nor is the refusal
+    // of a client that left before anything was paid: the client's retry is a first attempt.
     const mayPass = mayRetry(thrown) && route.keepsRefusals !== true;
     const isKept = admitted && !isGone && !isClientClosed(thrown) && !mayPass;
     if (!isKept) await reserved?.abandon();
@@ -147,7 +147,7 @@ function callerAttributes(caller: Caller): Attributes {
   return caller.kind === 'developer' ? { 'svc.account.id': caller.accountId } : {};
 }
 
-/** The socket library reads bytes beyond ASCII as if they were one and the same: two keys would be one. */
+/** Printable ASCII. The socket library reads all bytes beyond ASCII as one and the same: two keys would be one. */
 const PLAIN_KEY = /^[\x20-\x7e]+$/;
 
 const isClientClosed = (thrown: unknown): boolean =>

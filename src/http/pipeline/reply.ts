@@ -49,7 +49,7 @@ export class ReplyWriter {
     return this.#left;
   }
 
-  /** The peer as the socket spells it. Asked for late, because the answer is costly and seldom needed. */
+  /** Returns the peer's address as the socket spells it. Call late, because the look-up is costly and seldom needed. */
   remoteAddress(): string {
     if (!this.#isOpen) return 'unknown';
     return Buffer.from(this.#res.getRemoteAddressAsText()).toString('latin1');
@@ -102,7 +102,9 @@ export class ReplyWriter {
     return undefined;
   }
 
-  /** Sends the rest of a body as its reader takes it, and cuts off a reader that takes nothing for too long. */
+  /**
+   * Sends the remaining bytes of a body as the client takes them, and cuts off a client that takes nothing for `streamStallMs`.
+   */
   #rest(body: Uint8Array): Promise<void> {
     const res = this.#res;
     const clock = this.#clock;
@@ -131,9 +133,9 @@ export class ReplyWriter {
   }
 
   /**
-   * Ends the connection with this answer, after the library has read all that the client has sent so far: while the
-   * answer is pending, a request behind it closes the connection unserved. Only `end` can close a connection or state
-   * a length without a body, and it buffers a body that the client does not read; so a long one is sent in pieces.
+   * Ends the connection with this answer, after the library has read all that the client has sent so far: while the answer is
+   * pending, a request behind it closes the connection unserved. Only `end` can close a connection or state a length without a
+   * body, and it buffers a body that the client does not read; so a long body is sent in pieces.
    */
   async #last(answer: HttpAnswer, body: string | Uint8Array, options: SendOptions): Promise<void> {
     await untilParserIsDone();
@@ -221,9 +223,9 @@ const abandon = async (source: AsyncIterator<Uint8Array>): Promise<void> => {
 };
 
 /**
- * Moves chunks to the socket, one at a time: the next one is asked for only when the client has taken
- * the last. A source that fails, or a reader that stalls, breaks the connection, so that a cut answer
- * never reads as a whole one.
+ * Moves chunks to the socket, one at a time: reads the next chunk from the source only when the client has taken the last
+ * chunk. A source that fails, or a client that stalls, breaks the connection, so that a cut answer never reads as a whole
+ * answer.
  */
 async function pump(
   source: AsyncIterator<Uint8Array>,

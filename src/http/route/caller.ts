@@ -40,7 +40,7 @@ export type AgentCaller = {
   readonly status: AgentStatus;
   /** The agent had a balance when its key was read, at most 30 s ago. */
   readonly hasMoney?: boolean;
-  /** Unix seconds at which the delegation ends; null without one, as for every prepaid agent. */
+  /** Unix seconds at which the delegation ends; null without a delegation, as for every prepaid agent. */
   readonly operatorExpiry: number | null;
   /** The caller came with a client secret in place of the agent's key. */
   readonly clientSecret?: ClientSecretGrant;
@@ -68,7 +68,7 @@ export class CarrierCaller {
   }
 }
 
-/** Which callers a route takes. `signature` is the verify route's own: a fresh wallet signature only. */
+/** Callers that a route admits. `signature` is for the verify route alone: a fresh wallet signature. */
 export type CallerOf = {
   none: NoCaller;
   management: DeveloperCaller;

@@ -8,14 +8,17 @@ type Range = [ipaddr.IPv4 | ipaddr.IPv6, number];
 const CACHED_ADDRESSES = 4_096;
 
 /**
- * Learns the client's address. `X-Forwarded-For` is believed only as far as trusted proxies wrote it:
- * it is read from the right, and the first address that is not a trusted proxy is the client.
+ * Builds the look-up of a client's address. `X-Forwarded-For` is believed only from trusted proxies: the header is read from the
+ * right, and the first address that is not a trusted proxy is the client.
  */
 export function createClientAddress(trustedProxies: readonly string[]) {
   const isTrusted = createIsTrustedProxy(trustedProxies);
   const spelled = new RecentMap<string, string>(CACHED_ADDRESSES);
 
-  /** The socket's own spelling is long-form; the same few peers come back, so the parse is kept. */
+  /**
+   * Returns the peer's address in its short spelling. The socket spells addresses in long form; the same few peers come back,
+   * so the result is kept.
+   */
   const normalise = (remote: string): string => {
     const known = spelled.get(remote);
     if (known !== undefined) return known;
@@ -40,7 +43,7 @@ export function createClientAddress(trustedProxies: readonly string[]) {
   };
 }
 
-/** Tells whether an address is that of a proxy which many clients stand behind. */
+/** Builds the check of trusted proxies. The check returns true for the address of a proxy that many clients stand behind. */
 export function createIsTrustedProxy(trustedProxies: readonly string[]) {
   const trusted = trustedProxies.map(parseRange);
   return (text: string): boolean => {
@@ -55,8 +58,8 @@ const NETWORK_HEXTETS = 4;
 const networks = new RecentMap<string, string>(CACHED_ADDRESSES);
 
 /**
- * Names the network that limits count an address under: an IPv4 address itself, of an IPv6 one its /64, since a host that
- * has one such address has all of them.
+ * Returns the network that limits count an address under: an IPv4 address itself, the /64 of an IPv6 address, since a host that
+ * has one address of a /64 has all of them.
  */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address;
@@ -74,7 +77,7 @@ export function networkOf(address: string): string {
   return network;
 }
 
-/** An address in any usual spelling, IPv4 inside IPv6 taken out; undefined when it is none. */
+/** Parses an address in any usual spelling, IPv4 inside IPv6 taken out. Undefined when the text is no address. */
 function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   const bare = text.replace(/^\[(.*)\](?::\d+)?$/, '$1').replace(/^(\d+(?:\.\d+){3}):\d+$/, '$1');
   return ipaddr.isValid(bare) ? ipaddr.process(bare) : undefined;

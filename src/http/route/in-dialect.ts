@@ -4,7 +4,7 @@ import type { AnyRoute } from './route.ts';
 export const isAnthropicClient = (headers: ReadonlyMap<string, string>): boolean =>
   headers.has('anthropic-version');
 
-/** The route in the dialect of the client. */
+/** Returns the route with the envelope of the client's dialect. */
 export const inDialect = (route: AnyRoute, headers: ReadonlyMap<string, string>): AnyRoute =>
   route.alsoAnthropic === true && isAnthropicClient(headers)
     ? { ...route, envelope: 'anthropic' }

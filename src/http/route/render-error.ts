@@ -48,7 +48,7 @@ function failureOf(thrown: unknown): ApiError {
 
 const flatBody = (refusal: ApiError) => ({ error: refusal.error, ...refusal.fields });
 
-/** The request may be unreadable, so that its id is not known; JSON-RPC has null for that. */
+/** Returns a refusal in JSON-RPC's form. The id is null, JSON-RPC's value for a request that may be unreadable. */
 const jsonRpcBody = (refusal: ApiError) => ({
   jsonrpc: '2.0',
   id: null,
@@ -104,7 +104,10 @@ const DEEPGRAM_CODE: Readonly<Record<number, string>> = {
   429: 'TOO_MANY_REQUESTS',
 };
 
-/** A client of sockets reads no body of a refused upgrade, and this header at most. */
+/**
+ * Returns a refusal's headers in Deepgram's form. A client of sockets reads no body of a refused upgrade, and `dg-error` at
+ * most.
+ */
 const deepgramHeaders = ({ error, fields }: ApiError, requestId = '') => ({
   'dg-request-id': uuidOf(requestId),
   'dg-error': String(fields.message ?? error)
@@ -112,7 +115,7 @@ const deepgramHeaders = ({ error, fields }: ApiError, requestId = '') => ({
     .slice(0, 200),
 });
 
-/** A refusal as Deepgram has it, with our own code as `error` and the members that every refusal has. */
+/** Returns a refusal in Deepgram's form, with our own code as `error` and the members that every refusal has. */
 function deepgramBody(refusal: ApiError, requestId = ''): Record<string, unknown> {
   const { message, detail: _, ...fields } = refusal.fields;
   return {
@@ -151,7 +154,7 @@ const ANTHROPIC_TYPE: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 };
 
-/** The `error.type` of Anthropic's envelope for a status. */
+/** Returns the `error.type` of Anthropic's envelope for a status. */
 export const anthropicTypeOf = (status: number): string =>
   ANTHROPIC_TYPE[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
 

@@ -62,11 +62,11 @@ export type Context<Services, C extends Credential, P, Q, B> = {
   readonly headers: ReadonlyMap<string, string>;
   readonly clientAddress: string;
   readonly requestId: string;
-  /** The parent of what is done for the request. Undefined: it is not traced. */
+  /** Parent span of the work for the request. Undefined when the request is not traced. */
   readonly span: Span | undefined;
   /** Under an Idempotency-Key: the id of the hold that this request may open, so that a crash leaves no doubt. */
   readonly workId: string | undefined;
-  /** Counts a request that came for the caller's own provider key as one that the pool serves. Throws the 429. */
+  /** Counts a request with the caller's own provider key as a request that the pool serves. Throws the 429. */
   readonly admitPooled: () => Promise<void> | undefined;
   /** Fires when the client goes away. */
   readonly signal: StopSignal;
@@ -74,8 +74,8 @@ export type Context<Services, C extends Credential, P, Q, B> = {
   readonly onOver: (callback: () => void) => void;
   readonly log: Log;
   /**
-   * Asks another route in this process, in the name of the same caller, as a request of its own would: credential,
-   * idempotency, rate limit and shape are those of that route. What it refuses is an answer too; nothing is thrown.
+   * Calls another route in this process in the name of the same caller, as a separate request would: credential, idempotency,
+   * rate limit and shape are the other route's. A refusal is returned as an answer, too; nothing is thrown.
    */
   readonly ask: AskRoute;
 };
@@ -139,7 +139,7 @@ export type RouteSpec<Services, C extends Credential, P, Q, B> = {
   /** Keeps refusals that may pass under that key as well, so that a request is never sent on twice under one key. */
   readonly keepsRefusals?: boolean;
   readonly maxBodyBytes?: number;
-  /** Bounds of the JSON body, when they differ from those of any body. */
+  /** Bounds of the JSON body, when they differ from the bounds of other bodies. */
   readonly json?: JsonBounds;
   /** The header in which clients of the route's dialect may send the agent's key in place of a Bearer. */
   readonly keyHeader?: 'x-api-key';

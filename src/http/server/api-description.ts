@@ -8,7 +8,7 @@ import type { AgentSocket, AnySocket } from '../websocket/socket-route.ts';
 import { API_VERSION } from './api-version.ts';
 
 export interface ApiDescription {
-  /** OpenAPI 3.1 in YAML. Made once, when first asked for. */
+  /** Returns the description as OpenAPI 3.1 in YAML, made once at the first call. */
   yaml(): Uint8Array;
 }
 
@@ -39,7 +39,7 @@ export function createApiDescription(served: {
   };
 }
 
-/** The description as a plain object. */
+/** Returns the description as a plain object. */
 export function describeApi({
   routes,
   sockets,
@@ -195,7 +195,7 @@ function parametersOf(schema: ZodType | undefined, place: 'path' | 'query'): Jso
     name,
     in: place,
     required: place === 'path' || (before.required ?? []).includes(name),
-    // A coerced number accepts any text, but says what it is only once it was read.
+    // The input schema of a coerced number admits any text; only the output schema states the type.
     schema: Object.keys(sent).length === 0 ? (after.properties?.[name] ?? {}) : sent,
   }));
 }

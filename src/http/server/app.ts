@@ -96,7 +96,7 @@ export type HttpServerDeps<R extends AnyRoute, S extends AnySocket> = {
 export interface HttpServer extends AsyncDisposable {
   /** Listens and answers the port, which is the system's choice for 0. Rejects when it is taken. */
   listen(place: { readonly host: string; readonly port: number }): Promise<number>;
-  /** Stops accepting, lets requests and sockets finish within `graceMs`, then closes the rest. */
+  /** Stops accepting, lets requests and sockets finish within `graceMs`, then closes the remaining connections. */
   drain(graceMs: number): Promise<void>;
   readonly askAs: AskAs;
   /** Closes 1008 the sockets of an agent, or of one of its keys, at once. */
@@ -212,7 +212,7 @@ type Own = {
 
 type ServerState = { readonly draining: boolean; readonly openRequests: number };
 
-/** Gives requests and upgrades what they need; most of it is the same for both. */
+/** Builds the dependencies of requests and of upgrades, most of which the two share. */
 function wire<R extends AnyRoute, S extends AnySocket>(
   deps: HttpServerDeps<R, S>,
   { registry, state, gate, connections }: Own,

@@ -4,7 +4,7 @@ import { networkOf } from '../route/client-address.ts';
 export type Census = {
   /** Open connections at the port, by client network. */
   readonly open: ReadonlyMap<string, number>;
-  /** Lines that the count read: every connection of this machine, with those that ended lately. */
+  /** Lines that the count read: every connection of this machine, including connections that ended lately. */
   readonly lines: number;
 };
 
@@ -48,7 +48,7 @@ async function* linesOf(path: string): AsyncGenerator<string> {
   }
 }
 
-/** The kernel writes each 32-bit word of an address in hexadecimal, its lowest byte first. */
+/** Returns the address in the kernel's spelling: each 32-bit word in hexadecimal, its lowest byte first. */
 function addressOf(hex: string): string {
   const bytes = (hex.match(/.{8}/g) ?? []).flatMap((word) =>
     (word.match(/../g) ?? []).reverse().map((byte) => Number.parseInt(byte, 16)),

@@ -17,15 +17,14 @@ type Deps = {
   readonly log: Log;
 };
 
-/** Connections of one client network: those that the last census counted, and those opened since. */
+/** Connections of one client network: the number that the last census counted, and the number opened since. */
 type Holding = { counted: number; openedSince: number };
 
 /**
- * Bounds open connections, in sum and by client network. One too many is closed as it opens, which costs no more than
- * taking it: a server out of descriptors cannot even do that, and spends its whole time finding out.
- *
- * The library reports that a connection closed but not whose it was, so that only an upper bound of a network's number
- * is known here. Where that nears the cap, the kernel is asked for the true numbers.
+ * Bounds open connections, in sum and by client network. A connection beyond a bound is closed as it opens, which costs no more
+ * than accepting it: a server out of descriptors cannot even close it, and spends its whole time finding out. The library does
+ * not report whose connection closed, so that only an upper bound of a network's number is known here. When the upper bound
+ * nears the cap, the true numbers are read from the kernel.
  */
 export class ConnectionGate {
   readonly #deps: Deps;
@@ -62,7 +61,7 @@ export class ConnectionGate {
     res.close();
   }
 
-  /** A WebSocket closed, which the library does not report to the filter. */
+  /** Counts a closed WebSocket, which the library does not report to the filter. */
   upgradedClosed(): void {
     this.#open -= 1;
   }
@@ -75,7 +74,7 @@ export class ConnectionGate {
     this.#holdings.set(network, holding);
     holding.openedSince += 1;
     const atMost = holding.counted + holding.openedSince;
-    // Well before the cap: a client that opens and closes many connections is not refused for those that are closed.
+    // Well before the cap: a client that opens and closes many connections is not refused for connections that are closed.
     if (atMost > caps.perNetwork / 2) void this.#count();
     return atMost <= caps.perNetwork;
   }

@@ -25,7 +25,7 @@ export interface HealthChecks {
   report(): Promise<HealthReport>;
 }
 
-/** A part without a probe is not configured on this server and reads `skipped`. */
+/** Builds the health checks. A part without a probe is not configured on this server and reads `skipped`. */
 export function createHealthChecks(
   clock: Clock,
   probes: {

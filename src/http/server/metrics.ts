@@ -7,11 +7,11 @@ export type MetricsRegistry = Metrics & {
   render(): Promise<string>;
 };
 
-/** The process's one collection of measurements, with those of Node itself in it. */
+/** Creates the process's one collection of metrics, with Node's own metrics when `withProcess` is set. */
 export function createMetrics(options: { readonly withProcess: boolean }): MetricsRegistry {
   const register = new Registry();
   const registers = [register];
-  // Event loop delay comes with these; 10 ms is the finest the sampler is worth.
+  // Node's metrics include the event loop delay; 10 ms is the finest precision that is worth its cost.
   if (options.withProcess) collectDefaultMetrics({ register, eventLoopMonitoringPrecision: 10 });
 
   const put = (series: Series) => {
@@ -43,7 +43,7 @@ export function createMetrics(options: { readonly withProcess: boolean }): Metri
       });
     },
     histogram(name, help, buckets, labels = []) {
-      // One place per bucket, one for what is beyond them all, and one for the sum.
+      // One place per bucket, one for values beyond all buckets, and one for the sum.
       const tallies = new Tallies(labels, buckets.length + 2);
       const head = { name, help, type: 'histogram', aggregator: 'sum' };
       const get = () => ({ ...head, values: tallies.histogramValues(name, buckets) });

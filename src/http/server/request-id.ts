@@ -7,8 +7,8 @@ const ID_BYTES = 12;
 const IDS_AT_ONCE = 256;
 
 /**
- * Names requests. The caller's own id is kept when it is short and plain, so that it can go into logs
- * and headers; otherwise one is made, from chance that is drawn for many requests at once.
+ * Returns the function that names requests. Keeps the caller's own id when it is short and plain, so that it can go into logs
+ * and headers; otherwise makes an id from random bytes that are drawn for many requests at once.
  */
 export function createRequestIds(random: Random): (sent: string | undefined) => string {
   let drawn = '';

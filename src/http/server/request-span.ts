@@ -6,7 +6,7 @@ export const beginRequest = (
   tracer: Tracer,
   request: {
     readonly method: string;
-    /** Its template, never the path as sent: paths carry ids. */
+    /** Template of the path, never the path as sent: paths carry ids. */
     readonly route: string;
     readonly requestId: string;
     readonly headers: ReadonlyMap<string, string>;
@@ -24,7 +24,7 @@ export const beginRequest = (
 
 const NONE: readonly HeaderLine[] = [];
 
-/** Names the trace in an answer, where one is recorded (W3C Trace Context level 2). */
+/** Returns the header that names the trace in an answer (W3C Trace Context level 2); none when no trace is recorded. */
 export function traceLines(span: Span | undefined): readonly HeaderLine[] {
   const traceparent = span?.isRecorded === true ? span.headers.traceparent : undefined;
   return traceparent === undefined ? NONE : [['traceresponse', traceparent]];

@@ -27,7 +27,7 @@ export interface Router<T> {
 /** Prefixes that SDKs put before the same paths: groq-sdk, and OpenAI's SDK as set up for Gemini. */
 const PREFIXES = ['/openai/v1/', '/v1beta/openai/'];
 
-/** The path behind a vendor's prefix, under `/v1`. Undefined: it has none. */
+/** Returns the path behind a vendor's prefix, under `/v1`. Undefined when the path has no vendor's prefix. */
 function withoutPrefix(path: string): string | undefined {
   const prefix = PREFIXES.find((known) => path.startsWith(known));
   return prefix && `/v1/${path.slice(prefix.length)}`;
@@ -66,7 +66,10 @@ export function createRouter<T extends Routable>(routes: readonly T[]): Router<T
   return { find };
 }
 
-/** One shape has one spelling of its parameters, so that every verb on it reads the same. */
+/**
+ * Returns the verbs of a path's pattern, and adds the pattern when it is new. Throws when another path of the same shape spells
+ * its parameters otherwise.
+ */
 function patternFor<T>(patterns: Map<number, Pattern<T>[]>, path: string): Map<string, T> {
   const segments = path.split('/');
   const shape = (parts: readonly string[]) =>

@@ -27,7 +27,7 @@ import type { Matched, Router } from './router.ts';
 import type { StrangerGate } from './stranger-gate.ts';
 import type { UnknownRoute } from './unknown-route.ts';
 
-/** A route, or the path of a socket that was asked without an upgrade. */
+/** A route, or the path of a socket that was requested without an upgrade. */
 export type Endpoint =
   | (Place & {
       readonly kind: 'route';
@@ -43,7 +43,10 @@ export type ServeDeps = PipelineDeps &
     readonly router: Router<Endpoint>;
     readonly unknownRoute: (method: string, path: string) => UnknownRoute;
     readonly strangers: StrangerGate;
-    /** Counts a request of this turn of the event loop; false: it has brought as many as may be answered in it. */
+    /**
+     * Counts a request of this turn of the event loop. Returns false when the turn has brought more requests than may be
+     * answered in one turn.
+     */
     readonly takesTurn: () => boolean;
     readonly bodyBudget: BodyBudget;
     /** `commonHeaders` for answers to a credential. */
@@ -56,7 +59,7 @@ type Visit = {
   readonly reply: ReplyWriter;
   readonly requestId: string;
   readonly found: Found;
-  /** Undefined: it is not traced. */
+  /** Undefined when the request is not traced. */
   readonly span: Span | undefined;
   readonly body: BodyReading | BodyStream | undefined;
   /** Called when the request is over. */
@@ -285,7 +288,7 @@ function answerFailure(
   commonHeaders: readonly HeaderLine[],
 ): void {
   if (thrown instanceof ClientGoneError) return;
-  // Its head is out already, so that there is nothing left to say.
+  // The response headers were sent, so no refusal can follow.
   if (thrown instanceof SendFailed || thrown instanceof BodyTooLarge) {
     log().info({ why: thrown.message }, 'a vendor broke its answer off');
     return;

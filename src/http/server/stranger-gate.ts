@@ -22,8 +22,8 @@ export type StrangerLimits = {
 };
 
 /**
- * Limits what clients without a proven credential may cost, by their network and before any work is done for them.
- * Requests of known callers never come here, so that no stranger can have them refused.
+ * Limits the cost of clients without a proven credential, by their network and before any work is done for a client. Requests
+ * of known callers never come here, so that no stranger can cause their refusal.
  */
 export interface StrangerGate {
   /** Takes the token of a request without a credential, or throws the 429. */
@@ -34,7 +34,7 @@ export interface StrangerGate {
    * proved good here before is always checked, whatever others at its network do.
    */
   attempt<T>(asked: Asked, shown: string, check: () => Promise<T>): Promise<T>;
-  /** Counts a credential that was judged and has failed. Throws the 429 in place of its refusal. */
+  /** Counts a credential that was checked and has failed. Throws the 429 in place of its refusal. */
   countFailure(asked: Asked): void;
 }
 
@@ -81,6 +81,9 @@ export function createStrangerGate(clock: Clock, limits: StrangerLimits): Strang
 /** Returns the hash by which a credential is recognized. It is of no use to a reader. */
 const markOf = (shown: string): string => createHash('sha256').update(shown).digest('base64');
 
-/** A 403 is about a known caller, and a database that is away says nothing about the credential. */
+/**
+ * Returns true when a failed check uses its token up. A 403 is about a known caller, and a database that is away says nothing
+ * about the credential.
+ */
 const isUnproven = (thrown: unknown): thrown is ApiError =>
   thrown instanceof ApiError && (thrown.status === 401 || thrown.status === 503);

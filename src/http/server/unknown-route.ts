@@ -7,7 +7,7 @@ type Known = { readonly method: string; readonly path: string; readonly envelope
 
 export type UnknownRoute = {
   readonly envelope: Envelope;
-  /** Searches the routes, so it is to be asked for only when the refusal is really sent. */
+  /** Returns the refusal. Searches the routes, so call it only when the refusal is really sent. */
   readonly refusal: () => ApiError;
 };
 
@@ -33,9 +33,10 @@ const FOREIGN: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Refuses a path that no route has, naming the route of the same method that it was probably meant for. Clients of OpenAI's
- * API read errors in its envelope alone, so that every path under `/v1` is refused in it, except those of a family that has
- * another envelope throughout, such as `/v1/developer` or `/v1/messages`; and so is a path whose `/v1` was forgotten.
+ * Builds the refusal of a path that no route has, naming the route of the same method that was probably meant. Clients of
+ * OpenAI's API read errors in its envelope alone, so every path under `/v1` is refused in that envelope, except paths of a
+ * family that has another envelope throughout, such as `/v1/developer` or `/v1/messages`. A path whose `/v1` was forgotten is
+ * refused in the same way.
  */
 export function createUnknownRoute(routes: readonly Known[]) {
   const known = routes.map((route) => ({ ...route, segments: segmentsOf(route.path) }));
@@ -69,7 +70,7 @@ function belowV1(path: string): string {
 
 const ALL_ROUTES = '/.well-known/openapi.yaml lists all routes.';
 
-/** The first two segments: `/v1/developer`. */
+/** Returns the first two segments of a path, such as `/v1/developer`. */
 const familyOf = (path: string): string => path.split('/', 3).join('/');
 
 type Split = Known & { readonly segments: readonly string[] };
@@ -78,8 +79,9 @@ type Split = Known & { readonly segments: readonly string[] };
 const segmentsOf = (path: string): readonly string[] => path.split('/').filter(Boolean);
 
 /**
- * The route of this method whose path takes the fewest edits: it has the same number of segments, and each differs by a slip
- * at most. A route of another method or another part of the API is never meant.
+ * Returns the route of this method whose path takes the fewest edits: its path has the same number of segments, and each
+ * segment differs by a slip at most. Undefined when there is none. A route of another method or another part of the API is
+ * never meant.
  */
 function meantBy(known: readonly Split[], method: string, path: string): Known | undefined {
   if (path.length > LIMITS.badPathChars) return undefined;
@@ -103,7 +105,7 @@ function meantBy(known: readonly Split[], method: string, path: string): Known |
 
 const VERSION = /^v\d\w*$/i;
 
-/** The edits between two paths; infinite where a segment is no slip of the other's. */
+/** Returns the edits between two paths; infinite when a segment differs by more than a slip. */
 function slipsOf(asked: readonly string[], wanted: readonly string[]): number {
   if (asked.length !== wanted.length) return Number.POSITIVE_INFINITY;
   let cost = 0;

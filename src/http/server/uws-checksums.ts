@@ -1,6 +1,6 @@
 /**
- * SHA-256 of the native binaries of uWebSockets.js, by `platform-arch-abi`: of 20.51, then of 20.69 where both have one. Only
- * examined binaries are listed; any other binary fails the check rather than passing unseen.
+ * SHA-256 of the native binaries of uWebSockets.js, by `platform-arch-abi`: of 20.51, then of 20.69 where there are binaries of
+ * the two versions. Only examined binaries are listed; any other binary fails the check rather than passing unseen.
  */
 export const UWS_SHA256: Readonly<Record<string, readonly string[]>> = {
   'linux-x64-115': ['4d482084b665c225892917ee0e9b9572d89eaa6f3dc200ff5e536293d3456c89'],

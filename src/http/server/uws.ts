@@ -24,13 +24,16 @@ const require = createRequire(import.meta.url);
 export const platformName = (): string =>
   `${process.platform}-${process.arch}-${process.versions.modules}`;
 
-/** The only place that loads uWebSockets.js. The header limit must stand before the binary is read. */
+/**
+ * Loads uWebSockets.js, which is loaded nowhere else. Raises the header limit first, because the binary reads the limit when it
+ * is loaded.
+ */
 export function loadUws(load: (name: UwsPackage) => unknown = require): UwsModule {
   raiseHeaderLimit();
   return loadFirst(load).library;
 }
 
-/** The first package that has a binary for this machine. */
+/** Loads the first package that has a binary for this machine. Throws UnsupportedPlatformError when no package has one. */
 function loadFirst(load: (name: UwsPackage) => unknown) {
   const failures: unknown[] = [];
   for (const name of UWS_PACKAGES) {
@@ -55,7 +58,7 @@ function libcName(): string {
   return glibc === undefined ? 'no glibc' : `glibc ${glibc}`;
 }
 
-/** The file of the loaded binary, so that its checksum can be compared with `UWS_SHA256`. */
+/** Returns the path of the loaded binary, so that its checksum can be compared with `UWS_SHA256`. */
 export function uwsBinaryPath(): string {
   const core = createRequire(require.resolve(loadFirst(require).name));
   const { platform, arch, versions } = process;

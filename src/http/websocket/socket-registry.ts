@@ -4,7 +4,9 @@ export type SocketCaps = { readonly perAgent: number; readonly perAddress: numbe
 
 /** A place taken by one socket, from before its upgrade until after its close. */
 export interface Seat {
-  /** The socket stands; from now on the registry can reach it. Runs what was asked of it meanwhile. */
+  /**
+   * Notes that the socket is open, so that the registry can reach it. Runs the calls that were made for the socket meanwhile.
+   */
   occupy(live: LiveSocket): void;
   /** Gives the place back; safe to call more than once. */
   release(): void;
@@ -26,7 +28,7 @@ export interface SocketRegistry {
   admit(): Seat;
   /** Closes 1008 every socket of an agent, or of one of its keys, also those still being upgraded. */
   closeAgentSockets(agentId: number, keyId?: number): void;
-  /** Tells every socket, now and later, that the server is leaving. */
+  /** Notifies every socket, present and later, that the server is leaving. */
   drain(): void;
   closeAll(code: number, reason: string): void;
   readonly size: number;

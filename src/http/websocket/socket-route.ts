@@ -12,7 +12,7 @@ import type { Envelope } from '../route/render-error.ts';
  */
 export type SocketKeySource = 'bearer' | 'subprotocol' | 'query';
 
-/** One open WebSocket. Every call is safe at any time: after the close they do nothing. */
+/** One open WebSocket. Every call is safe at any time: after the close, calls do nothing. */
 export interface SocketConnection {
   /** The request id of the upgrade. */
   readonly id: string;
@@ -21,7 +21,10 @@ export interface SocketConnection {
   /** The sub-protocol that was agreed, if any. */
   readonly protocol: string | undefined;
   readonly isOpen: boolean;
-  /** Bytes that the client has not taken yet. Pace by it: beyond `LIMITS.socketBackpressureBytes` frames drop. */
+  /**
+   * Bytes that the client has not taken yet. Senders must slow down by this number: beyond `LIMITS.socketBackpressureBytes`
+   * frames are dropped.
+   */
   readonly bufferedAmount: number;
   /**
    * Sends a text or a binary frame; the bytes are copied. False when the client is too slow and the
@@ -67,11 +70,11 @@ export type SocketContext<Services, Q> = {
   readonly services: Services;
   readonly clientAddress: string;
   readonly requestId: string;
-  /** The parent of the session behind the socket. Undefined: it is not traced. */
+  /** Parent span of the session behind the socket. Undefined when the socket is not traced. */
   readonly span?: Span | undefined;
   /** Counts a message or a purchase over the open socket as a request like the upgrade. Throws the 429. */
   readonly admit: () => Promise<void> | undefined;
-  /** Counts what was admitted for the caller's own provider key as one that the pool serves. Throws the 429. */
+  /** Counts a session that was admitted for the caller's own provider key as a session that the pool serves. Throws the 429. */
   readonly admitPooled: () => Promise<void> | undefined;
   /** Adds headers to the answer of the upgrade; after `open` has returned they come too late. */
   readonly answerWith: (headers: Readonly<Record<string, string>>) => void;

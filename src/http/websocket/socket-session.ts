@@ -34,8 +34,8 @@ type SendOptions = { readonly droppable?: boolean; readonly asText?: boolean };
 export type SocketData = { readonly session: SocketSession };
 
 /**
- * One socket between the library and its handler, to which it is its connection. It owns the rule that a handler's
- * throw closes the socket and nothing else, and that a closed socket is never touched again.
+ * One socket between the library and its handler, which uses it as its connection. A throw of the handler closes the socket and
+ * nothing else, and a closed socket is never touched again.
  */
 export class SocketSession implements SocketConnection, MessageSource {
   // Fields that every message needs come first (docs/decisions/0109).
@@ -90,7 +90,7 @@ export class SocketSession implements SocketConnection, MessageSource {
     return this.agentId === 0 ? this : this.agentId;
   }
 
-  /** The connection will be read by means of its response, whose methods outlive the upgrade. */
+  /** Sets the calls that pause and resume the connection: methods of its response, which outlive the upgrade. */
   readBy({ pause, resume }: ReadPause): void {
     this.#reading = { pause, resume };
   }
@@ -114,7 +114,7 @@ export class SocketSession implements SocketConnection, MessageSource {
     else this.#wait(data, isBinary);
   }
 
-  /** A ping, which the library has answered, or a pong. */
+  /** Counts a ping, which the library has answered, or a pong. Closes the socket when its budget is exceeded. */
   controlFrame(): void {
     if (this.#socket === undefined) return;
     const isWithin = this.#budget.arrived(LIMITS.socketPingBytes, this.#clock.monotonicMs());
@@ -158,7 +158,10 @@ export class SocketSession implements SocketConnection, MessageSource {
     else if (this.#isPaused && (this.#waiting === 0 || this.#isEnded)) this.#resume();
   }
 
-  /** The library cannot resume a socket that has unsent bytes (docs/decisions/0111). */
+  /**
+   * Pauses reading, except while bytes are unsent: the library cannot resume a socket that has unsent bytes
+   * (docs/decisions/0111).
+   */
   #pause(): void {
     const socket = this.#socket;
     if (this.#isPaused || socket === undefined || socket.getBufferedAmount() > 0) return;
@@ -166,7 +169,7 @@ export class SocketSession implements SocketConnection, MessageSource {
     this.#reading?.pause.call(socket);
   }
 
-  /** A socket with unsent bytes is read again by itself. */
+  /** Resumes reading. A socket with unsent bytes is read again by itself. */
   #resume(): void {
     this.#isPaused = false;
     const socket = this.#socket;
@@ -195,7 +198,7 @@ export class SocketSession implements SocketConnection, MessageSource {
     this.#guard(() => this.#handler.drained?.());
   }
 
-  /** The socket is gone, or never came to stand. */
+  /** Notes that the socket is gone, or never opened. */
   closed(code: number, reason: string): void {
     this.#socket = undefined;
     if (this.#isOver) return;
@@ -248,7 +251,7 @@ export class SocketSession implements SocketConnection, MessageSource {
     };
   }
 
-  /** A throw, or a rejection of a handler that was async after all, is a bug: this socket ends 1011. */
+  /** Runs code of the handler. A throw or a rejection is a bug: this socket closes with 1011. */
   #guard(work: () => unknown): void {
     try {
       this.#watch(work());
@@ -272,7 +275,7 @@ const { bytes: BYTES, busyMs: BUSY_MS } = LIMITS.socketRates;
 const TOO_MANY_BYTES = `more than ${BYTES.burst / MIB} MiB at once and ${BYTES.perSecond / MIB} MiB a second`;
 const TOO_MUCH_WORK = `messages take the server more than ${BUSY_MS.perSecond} ms a second to handle`;
 
-/** A close frame has room for 123 bytes of text, and must not end inside a character. */
+/** Cuts the text of a close frame to `closeReasonBytes`, at the end of a character. */
 export function cutReason(reason: string): string {
   const bytes = Buffer.from(reason);
   if (bytes.length <= LIMITS.closeReasonBytes) return reason;

@@ -70,7 +70,8 @@ type Handshake = {
 /** Returns the library's callbacks and limits for one socket endpoint. */
 export function socketBehavior(deps: SocketDeps, spec: AnySocket): WebSocketBehavior<SocketData> {
   return {
-    // Ours is lower and closes with a frame; what passes even this is cut off without one.
+    // The bound of this server is lower and closes with a frame; a message beyond the library's bound is cut off without a
+    // frame.
     maxPayloadLength: LIMITS.socketHardMessageBytes,
     maxBackpressure: LIMITS.socketBackpressureBytes,
     idleTimeout: LIMITS.socketIdleSeconds,
@@ -87,7 +88,10 @@ export function socketBehavior(deps: SocketDeps, spec: AnySocket): WebSocketBeha
   };
 }
 
-/** The library lays the members of the user data on the socket itself; its getter leaves JavaScript for each frame. */
+/**
+ * Returns the session of a socket. The library lays the members of the user data on the socket itself; its getter leaves
+ * JavaScript for each frame.
+ */
 const sessionOf = (ws: WebSocket<SocketData>): SocketSession =>
   (ws as unknown as SocketData).session;
 
@@ -233,7 +237,10 @@ async function openForAgent(
   }
 }
 
-/** The library checks the key only, and closes at once a request that also asks to close the connection. */
+/**
+ * Returns true for a WebSocket handshake. The library checks the key only, and closes at once a request that also wants to
+ * close the connection.
+ */
 const isHandshake = (headers: ReadonlyMap<string, string>): boolean =>
   headers.get('sec-websocket-version') === '13' &&
   headers.get('upgrade')?.toLowerCase() === 'websocket' &&
