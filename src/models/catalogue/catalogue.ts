@@ -59,12 +59,12 @@ export type Source = Surcharges & {
   readonly thinkingSwitch?: boolean | undefined;
   /** Absent where the rates are this server's own. */
   readonly price?: PriceNote | undefined;
-  /** The efforts that it takes of a translated request. Absent: not known, or none, so that it is sent none. A relayed model that has them reasons. */
-  readonly efforts?: readonly Effort[] | undefined;
   /**
-   * Efforts that the model takes in a translated request. Absent: unknown or none, and the request is sent without one. A
+   * Efforts that the model takes in a translated request. Absent: unknown or none, and the request is sent without an effort. A
    * relayed model with efforts reasons.
    */
+  readonly efforts?: readonly Effort[] | undefined;
+  /** Rule for `temperature` and `top_p` in a translated request. Absent: the model takes both. */
   readonly sampling?: Sampling | undefined;
 };
 
