@@ -10,7 +10,7 @@ const FULLNESS_UNKNOWN = 0x7ff;
 /** Longest payload of a frame, whose length has 13 bits. */
 export const MOST_ADTS_PAYLOAD = 0x1fff - HEAD_BYTES;
 
-/** One frame of low-complexity AAC with the header that lets a stream of them be joined anywhere. */
+/** Returns one frame of low-complexity AAC with an ADTS header, so that frames can be joined anywhere in a stream. */
 export function adtsFrame(payload: Uint8Array, sampleRateHz: number, channels = 1): Uint8Array {
   const rate = ADTS_RATES_HZ.indexOf(sampleRateHz);
   if (rate < 0) throw new RangeError(`AAC has no rate of ${sampleRateHz} Hz`);

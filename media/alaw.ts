@@ -17,7 +17,7 @@ function expand(code: number): number {
   const segment = (bits >> 4) & 0x07;
   const step = ((bits & 0x0f) << 4) + 8;
   const magnitude = segment === 0 ? step : (step + 0x100) << (segment - 1);
-  // A set sign bit means positive here, the other way round than in mu-law.
+  // A set sign bit means positive in A-law, the opposite of mu-law.
   return (bits & 0x80) === 0 ? -magnitude : magnitude;
 }
 

@@ -12,7 +12,7 @@ const MOST_MS = 2;
  * 25 ms after the sound before them deviate by 5. Pauses count for nothing. Nothing is allocated per arrival.
  */
 export class ArrivalJitter {
-  /** One array (docs/decisions/0109). Nothing is due before sound has come. */
+  /** Milliseconds in one array, which V8 stores unboxed (docs/decisions/0109). `dueMs` is NaN until audio has arrived. */
   readonly #state: [dueMs: number, smoothMs: number, mostMs: number] = [Number.NaN, 0, 0];
 
   /** True once any sound has arrived. */

@@ -41,7 +41,7 @@ export class SoundReader {
   }
 }
 
-/** Writes samples into the front of `target`, which is as long as their coding needs. */
+/** Encodes samples into the front of `target`, which must be long enough for their coding. */
 export function writeSound(coding: SoundCoding, samples: Int16Array, target: Uint8Array): void {
   switch (coding) {
     case 'linear16':
@@ -62,6 +62,6 @@ export type SoundFormat = { readonly encoding: SoundCoding; readonly sampleRateH
 export const bytesPerMs = ({ encoding, sampleRateHz }: SoundFormat): number =>
   (bytesPerSample(encoding) * sampleRateHz) / 1_000;
 
-/** The byte that a silent line consists of. */
+/** Returns the byte that encodes silence. */
 export const silenceOf = ({ encoding }: SoundFormat): number =>
   ({ linear16: 0x00, mulaw: 0xff, alaw: 0xd5 })[encoding];

@@ -4,7 +4,7 @@ const COUNT_AT = STREAMINFO_AT + 13;
 
 const HEAD_BYTES = STREAMINFO_AT + 34;
 
-/** The sample rate of a FLAC file by its first block; 0 where that block is not whole or is another one. */
+/** Returns the sample rate in a FLAC file's first block; 0 when that block is incomplete or of another type. */
 export function readFlacRate(file: Buffer): number {
   if (file.length < HEAD_BYTES || ((file[4] as number) & 0x7f) !== 0) return 0;
   return file.readUIntBE(STREAMINFO_AT + 10, 3) >> 4;

@@ -1,9 +1,9 @@
 /**
  * Frames of the voice pipeline: one closed union, each kind with a delivery class. Events that have happened and cannot be
- * undone are `system`; words and sound of a reply are `data`; frames that order those are `control`.
+ * undone are `system`; words and audio of a reply are `data`; frames that order `data` are `control`.
  */
 
-/** A piece of the far side's sound as it came in, already in order. */
+/** A piece of the caller's audio as it arrived, already in order. */
 type AudioReceived = {
   readonly kind: 'audio_received';
   readonly pcm: Int16Array;
@@ -21,14 +21,14 @@ export type Frame =
   | { readonly kind: 'speech_started'; readonly startMs: number }
   | { readonly kind: 'speech_stopped'; readonly endMs: number }
   | { readonly kind: 'transcript'; readonly text: string; readonly isFinal: boolean }
-  /** The far side has played everything up to the mark of this name. */
+  /** The peer has played everything up to the mark of this name. */
   | { readonly kind: 'mark_played'; readonly name: string }
   | { readonly kind: 'reply_text'; readonly text: string }
   | {
       readonly kind: 'reply_audio';
       readonly pcm: Int16Array;
       readonly sampleRateHz: number;
-      /** The words spoken here: what the history keeps is cut to what was heard. */
+      /** The spoken words. The conversation keeps only the words that were heard. */
       readonly text: string;
     }
   | { readonly kind: 'reply_started'; readonly replyId: string }
@@ -38,8 +38,8 @@ export type Frame =
 export type FrameKind = Frame['kind'];
 
 /**
- * `system` overtakes what waits and survives an interruption; `data` and `control` keep their order
- * and are dropped by one.
+ * `system` frames overtake waiting frames and survive an interruption. `data` and `control` frames keep their order and are
+ * dropped by an interruption.
  */
 export type DeliveryClass = 'system' | 'data' | 'control';
 
@@ -68,8 +68,8 @@ export const deliveryOf = (kind: FrameKind): DeliveryClass => DELIVERY[kind];
 export const droppedByInterruption = (kind: FrameKind): boolean => DELIVERY[kind] !== 'system';
 
 /**
- * Frames between two stages. System frames come out first, in their own order; the rest wait in
- * theirs. Beyond the capacity `push` refuses, and the stage before has to wait.
+ * Frames between two stages. System frames leave first, in their own order; the other frames wait in their order. Beyond the
+ * capacity `push` refuses a frame, and the stage before has to wait.
  */
 export class FrameQueue {
   readonly #capacity: number;

@@ -13,14 +13,14 @@ export class HearingFrames {
   /** Samples of a frame that is not full. */
   #rest = new Int16Array(0);
 
-  /** The frames that this block completes, one behind the other. */
+  /** Returns the frames that this block completes, one after the other. */
   push({ rateHz, samples }: SoundBlock): Int16Array {
     const before = this.#rate?.fromHz === rateHz ? [] : this.#leaveRate();
     this.#rate ??= new HeardRate(rateHz);
     return this.#cut([...before, this.#rate.push(samples)]);
   }
 
-  /** The rest of the sound. */
+  /** Returns the remaining audio as a last frame, padded with silence. */
   end(): Int16Array {
     const frames = this.#cut(this.#leaveRate());
     if (this.#rest.length === 0) return frames;
@@ -94,7 +94,10 @@ class HeardRate {
   }
 }
 
-/** Rates above what the resampler takes: whole groups of samples become one. Speech lies far below. */
+/**
+ * Lowers a rate that is too high for the resampler: averages each whole group of samples into one sample. Speech lies far below
+ * the lost frequencies.
+ */
 function averaged(samples: Int16Array, group: number): Int16Array {
   const fewer = new Int16Array(Math.floor(samples.length / group));
   for (let i = 0; i < fewer.length; i++) {

@@ -1,4 +1,4 @@
-/** Sample rate and frame sizes at which speech is judged and recognised, whatever format it came in. */
+/** Sample rate and frame sizes for voice activity detection and speech recognition, whatever the input format. */
 
 /** The rate at which speech is recognised and the model judges it. */
 export const HEARING_HZ = 16_000;
@@ -18,5 +18,5 @@ export type LineHz = 8_000 | typeof HEARING_HZ;
 export const lineHzOf = (sampleRateHz: number): LineHz =>
   sampleRateHz === 8_000 ? 8_000 : HEARING_HZ;
 
-/** The samples of 20 ms. */
+/** Returns the number of samples in 20 ms. */
 export const frameSamples = (rateHz: number): number => Math.floor(rateHz / FRAMES_A_SECOND);

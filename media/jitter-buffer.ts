@@ -4,7 +4,7 @@
  */
 
 export type Arrival = 'kept' | 'late' | 'duplicate' | 'malformed';
-/** `waiting`: nothing is due yet, and the listener should be asked again one frame later. */
+/** Result of `pull`. `waiting` means that no frame is due yet, and the next `pull` should follow one frame later. */
 export type Departure = 'frame' | 'concealed' | 'waiting';
 
 export type JitterCounters = {
@@ -74,7 +74,7 @@ export class JitterBuffer {
     return this.#counters;
   }
 
-  /** Copies `samples` into its place. Says what became of it. */
+  /** Copies `samples` into their place and returns the outcome. */
   push(place: number, samples: Int16Array): Arrival {
     if (!Number.isSafeInteger(place) || place < 0 || samples.length !== this.#frameSamples) {
       this.#counters.malformed++;
@@ -82,7 +82,7 @@ export class JitterBuffer {
     }
     if (this.#next === EMPTY) this.#next = place;
     if (place < this.#next) {
-      // Before the first frame has been played, an earlier one is still in time.
+      // Before the first frame has been played, an earlier frame is still in time.
       const inTime = !this.#playing && this.#furthest() - place < this.#capacity;
       if (inTime) this.#next = place;
       else if (!this.#beginsAnew(place)) return 'late';
@@ -101,7 +101,10 @@ export class JitterBuffer {
     return 'kept';
   }
 
-  /** Writes the frame that is due into the front of `target`, or a replacement for a lost one. */
+  /**
+   * Writes the due frame, or a replacement for a lost frame, into the front of `target`. Throws RangeError when `target` is too
+   * short.
+   */
   pull(target: Int16Array): Departure {
     if (target.length < this.#frameSamples) {
       throw new RangeError('JitterBuffer: target is too short');
@@ -150,7 +153,10 @@ export class JitterBuffer {
     return this.#places.reduce((most, place) => Math.max(most, place), this.#next);
   }
 
-  /** A whole buffer of late frames in a row means that the far side counts from a new origin. */
+  /**
+   * Counts a late frame. After a whole buffer of late frames in a row the sender counts from a new origin: resets to `place`
+   * and returns true.
+   */
   #beginsAnew(place: number): boolean {
     this.#counters.late++;
     if (++this.#lateInARow < this.#capacity) return false;

@@ -1,9 +1,9 @@
 /**
- * The loops that every millisecond of every caller's sound runs through, in WebAssembly: eight samples go through an
- * instruction, and V8 need not ask before each access whether its memory was given away, as it must of typed arrays in
- * a process whose sockets hand out memory that they take back. The text below is assembled when this module is loaded.
+ * The loops that every millisecond of every caller's audio runs through, in WebAssembly. One instruction handles eight samples,
+ * and V8 need not check before each access whether the memory was detached, as for typed arrays in a process whose sockets lend
+ * memory. The text below is assembled when this module is loaded.
  *
- * One memory serves all streams. Nothing in it outlives one call of what uses it.
+ * One memory serves all streams. Its contents do not outlive one call of their user.
  */
 import { startWasm } from './wasm.ts';
 
@@ -20,7 +20,7 @@ const OUTPUT_BYTES = 8 * 1_024;
 const TABLES = OUTPUT + OUTPUT_BYTES;
 /** Samples that bytes stand for. */
 const TABLE_SAMPLES = 256;
-/** One for each law of G.711. */
+/** Number of G.711 tables, one for each law. */
 const MOST_TABLES = 2;
 const PLANES = 16 * 1_024;
 /** Not a power of two: samples of one time in many planes would fight for the same lines of the cache. */
@@ -169,7 +169,7 @@ type Exports = {
     stride: number,
     count: number,
   ): void;
-  /** Fills `output` with what the first `count` of `bytes` stand for in the table at the byte `table`. */
+  /** Fills `output` with the samples that the first `count` of `bytes` encode, by the table at the byte `table`. */
   expand(count: number, table: number): void;
   /** The sum of the squares of the first `count` samples of `input`, a multiple of eight. */
   squares(count: number): number;
@@ -179,7 +179,7 @@ const { expand, filter, memory, spread, squares } = startWasm<Exports>(MODULE);
 
 export const kernel = {
   input: new Int16Array(memory.buffer, INPUT, MOST_SAMPLES),
-  /** The same memory as `input`. */
+  /** A view of `input`'s memory as bytes. */
   bytes: new Uint8Array(memory.buffer, INPUT, 2 * MOST_SAMPLES),
   weights: new Float32Array(memory.buffer, WEIGHTS, MOST_WEIGHTS),
   output: new Int16Array(memory.buffer, OUTPUT, OUTPUT_BYTES / 2),

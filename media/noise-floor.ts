@@ -31,7 +31,7 @@ export class NoiseFloor {
   readonly #minima = new Array<number>(WINDOWS).fill(NONE);
   #window = 0;
 
-  /** The mean square that the line has by itself. */
+  /** Returns the mean square of the line's own noise. */
   get energy(): number {
     const state = this.#state;
     const least = Math.min(state[THIS_WINDOW], state[OTHER_WINDOWS]);

@@ -1,7 +1,7 @@
 /**
- * Sends sound at the speed at which it is heard. The far side buffers whatever it is given, so what
- * is sent early cannot be taken back: the pacer stays at most `leadMs` ahead. It has no timer and no
- * clock of its own; every call brings the time, in milliseconds of a clock that never goes back.
+ * Sends audio at the speed at which it is heard. The receiver buffers all audio, and audio sent early cannot be taken back, so
+ * the pacer stays at most `leadMs` ahead. It has no timer and no clock of its own: every call passes the time, in milliseconds
+ * of a monotonic clock.
  */
 
 export type Interruption = {
@@ -12,10 +12,10 @@ export type Interruption = {
   readonly droppedMs: number;
 };
 
-/** Chunks that wait; more than these, however small, are refused. */
+/** Number of chunks that may wait. Further chunks, however small, are refused. */
 const MAX_CHUNKS = 256;
 
-/** One stream of sound in a coding of constant size (G.711 or PCM), for one listener. */
+/** Paces one stream of audio in a coding of constant size (G.711 or PCM), for one listener. */
 export class Pacer {
   readonly frameBytes: number;
   readonly #frameMs: number;
@@ -87,7 +87,7 @@ export class Pacer {
     return true;
   }
 
-  /** The reply is complete: its last, partial frame may go out, and silence after it is no underrun. */
+  /** Marks the reply as complete: its last, partial frame may be sent, and silence after it is no underrun. */
   end(): void {
     this.#ended = true;
   }
@@ -125,8 +125,8 @@ export class Pacer {
   }
 
   /**
-   * Forgets the reply. The caller also clears the buffer of the far side, so that playback begins anew
-   * with the next frame.
+   * Drops the reply and returns what was played, sent and dropped. The caller must also clear the receiver's buffer, so that
+   * playback begins anew with the next frame.
    */
   interrupt(nowMs: number): Interruption {
     const interruption = {

@@ -58,7 +58,7 @@ export function writePcmBytes(samples: Int16Array, target: Uint8Array): number {
   return bytes;
 }
 
-/** The nearest 16-bit sample. What is not a number becomes silence. */
+/** Returns the nearest 16-bit sample. NaN becomes silence. */
 export function clampSample(value: number): number {
   if (value >= 32_767) return 32_767;
   if (value <= -32_768) return -32_768;

@@ -10,7 +10,7 @@ export class Playback {
   #underruns = 0;
   #dryMs = 0;
 
-  /** An answer begins, or is broken off: what comes next was not due before. */
+  /** Restarts the timing when an answer begins or is cut off, because the next audio was not due before. */
   restart(): void {
     this.#playedUntilMs = undefined;
   }

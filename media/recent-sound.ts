@@ -27,8 +27,8 @@ let newest = new Int16Array(0);
 let newestPart = newest;
 
 /**
- * A ring of the last 256 ms, or of as many samples as are to be kept. Positions and counts are of samples at 16 kHz; the
- * ring holds sound at the rate of the line, and what is asked for is resampled once. Nothing is allocated per frame.
+ * A ring of the last 256 ms of audio, or of as many samples as the options say. Positions and counts are samples at 16 kHz; the
+ * ring holds audio at the line's rate, and audio that is read is resampled once. Nothing is allocated per frame.
  */
 export class RecentSound {
   readonly #ring: Int16Array;
@@ -83,7 +83,7 @@ export class RecentSound {
     }
   }
 
-  /** The newest 20 ms are wanted, and what came shortly before them: windows begin there. Call it after a push. */
+  /** Moves the next window back to begin shortly before the newest 20 ms. Call this after a push. */
   lookBack(): void {
     this.#read = Math.max(this.#read, this.#written - HEARING_FRAME - LOOK_BACK_SAMPLES);
   }
@@ -106,8 +106,8 @@ export class RecentSound {
   }
 
   /**
-   * The last `samples`, of which as many must have come and be kept; of telephone sound an even number. The next call of
-   * any listener overwrites them.
+   * Returns the last `samples` samples, which must be in the ring; for telephone audio an even number. The next call for any
+   * listener overwrites the result. Throws RangeError.
    */
   newest(samples: number): Int16Array {
     if (samples > Math.min(this.#written, this.#most) || samples % this.#scale !== 0) {

@@ -19,8 +19,8 @@ export type ResampleTable = {
   readonly down: number;
   readonly taps: number;
   /**
-   * `taps` coefficients for each phase, and those of the first again, one input sample later. In Float32, as the kernel
-   * takes them, up to `MOST_TOGETHER` phases.
+   * `taps` coefficients for each phase, then the first phase's coefficients again, one input sample later. Float32, as the
+   * kernel needs, up to `MOST_TOGETHER` phases.
    */
   readonly filters: readonly (Float32Array | Float64Array)[];
   readonly phases: number;
@@ -32,7 +32,9 @@ export type ResampleTable = {
 
 const tables = new Map<string, ResampleTable>();
 
-/** The table for a pair of integer rates. The sixteen used last are kept, whatever clients ask for. */
+/**
+ * Returns the table for a pair of integer rates. Only the sixteen tables used last are kept, whatever rates clients request.
+ */
 export function resampleTable(fromHz: number, toHz: number): ResampleTable {
   const divisor = greatestCommonDivisor(fromHz, toHz);
   const up = toHz / divisor;

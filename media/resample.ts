@@ -10,15 +10,15 @@ const RATE_HZ = { min: 8_000, max: 48_000 };
 /** Input is worked off in blocks of this size: with a past shorter than any filter they fit the kernel. */
 const BLOCK_SAMPLES = MOST_SAMPLES - MOST_WEIGHTS;
 const SAMPLE_BYTES = 2;
-/** A block and its past where outputs are computed one by one, by V8 and not by the kernel. */
+/** A block and its past, for outputs that V8 computes one by one instead of the kernel. */
 const wide = new Float64Array(MOST_SAMPLES);
 /** The filter of an output that is an input. */
 const ITSELF = Float32Array.of(1);
 
 /**
- * One stream. Output sample `k` is the sound at `k / toHz` seconds: nothing is shifted in time, but
- * it is known only `lookaheadSamples` of input later; `flush` gives the rest at the end. The output
- * is the same however the input was cut.
+ * Resamples one stream. Output sample `k` is the audio at `k / toHz` seconds: nothing is shifted in time, but a sample is known
+ * only `lookaheadSamples` of input later, and `flush` returns the remaining samples. The output does not depend on how the
+ * input was cut.
  */
 export class Resampler {
   readonly fromHz: number;

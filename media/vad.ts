@@ -1,14 +1,14 @@
 /**
- * When does the caller speak? Two stages: a cheap gate judges every 20 ms frame in line; while it is
- * open, and as long as a turn lasts, a model is asked and its probability arrives later. Where the
- * model does not answer in time the gate decides. No clock: time is the sound that came in.
+ * Detects when the caller speaks, in two stages. A cheap gate evaluates every 20 ms frame at once; while the gate is open or a
+ * turn lasts, a model evaluates windows and its probability arrives later. When the model does not answer in time, the gate
+ * decides. There is no clock: time is the audio received.
  */
 import { HEARING_FRAME, HEARING_HZ, HEARING_WINDOW } from './hearing.ts';
 import { NoiseFloor } from './noise-floor.ts';
 import { energy } from './pcm.ts';
 
 const VAD_FRAME_MS = (HEARING_FRAME * 1_000) / HEARING_HZ;
-/** The sound that one probability speaks of. */
+/** Milliseconds of audio that one probability covers. */
 const VAD_WINDOW_MS = (HEARING_WINDOW * 1_000) / HEARING_HZ;
 
 export type VadOptions = {
@@ -48,7 +48,7 @@ const HYSTERESIS = 0.15;
 /** The gate alone starts a turn only on this many loud frames among the last eight. */
 const GATE_FRAMES_TO_START = 4;
 const ANSWERS_TO_START = 2;
-/** The model is asked for this long after the gate has closed. */
+/** Milliseconds after the gate has closed during which the model still evaluates windows. */
 const ASK_AFTER_GATE_MS = 320;
 /** A turn begins at most this long before it was noticed, however long the line was noisy before. */
 const ONSET_REACH_MS = 240;
@@ -57,7 +57,7 @@ const QUIET_FRAMES_A_LESSON = 4;
 /** Long before any sound. A whole number: a field that may hold fractions is allocated anew with every write. */
 const NEVER = -1_000_000_000;
 
-/** One listener. Feed `frame` every 20 ms and `probability` whenever the model has answered. */
+/** Detects the turns of one listener. Feed `frame` every 20 ms and `probability` whenever the model has answered. */
 export class TurnDetector {
   readonly #options: VadOptions;
   readonly #isModelAsked: boolean;
@@ -104,9 +104,9 @@ export class TurnDetector {
   }
 
   /**
-   * Takes the next 20 ms at any rate. `gate` knows the shape of speech; without one, loudness over the line's own noise
-   * decides alone. It is asked of all sound that stands out of that noise, and of some that does not, but for digital
-   * silence: that is where it learns the line's own noise.
+   * Takes the next 20 ms at any rate. `gate` recognises the shape of speech; without a gate, loudness over the line's noise
+   * decides alone. The gate gets all audio above that noise, and some quieter audio except digital silence, from which it
+   * learns the line's noise.
    */
   frame(samples: Int16Array, gate?: FrameGate): VadEvent | undefined {
     const wanted = this.wantsProbability;
@@ -131,8 +131,7 @@ export class TurnDetector {
   }
 
   /**
-   * The model's answer about the window that ended at `endMs`, in order. NaN is no answer: the model
-   * had no time.
+   * Takes the model's answer for the window that ended at `endMs`, in order. NaN means that the model did not answer in time.
    */
   probability(value: number, endMs: number): VadEvent | undefined {
     if (Number.isNaN(value) || !(endMs > this.#answeredMs) || endMs > this.#nowMs) return undefined;
@@ -177,7 +176,7 @@ export class TurnDetector {
     const silenceMs =
       typeof silenceDurationMs === 'number' ? silenceDurationMs : silenceDurationMs();
     if (this.#nowMs - this.#lastVoiceMs < silenceMs) return this.#whilePausing();
-    // A loud frame that the model has not judged yet may turn out to be speech.
+    // A loud frame that the model has not evaluated yet may turn out to be speech.
     const judgedMs = this.#answeredMs - this.#lastVoiceMs;
     const unjudged = this.#gateMs > this.#answeredMs && judgedMs < silenceMs;
     if (modelAnswers && unjudged) return undefined;

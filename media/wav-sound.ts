@@ -66,7 +66,7 @@ function formatOf({ tag, channels, sampleRateHz, bits }: FormatClaims): Format |
   return { coding, sampleRateHz, channels };
 }
 
-/** The sound as 16-bit mono: channels are averaged, and the last block may be shorter. */
+/** Yields the audio as 16-bit mono blocks. Channels are averaged, and the last block may be shorter. */
 export function* monoBlocks(wav: WavSound, framesPerBlock: number): Generator<Int16Array> {
   const { channels, coding, data } = wav;
   const width = frameBytes(wav);

@@ -53,8 +53,8 @@ export function wavSamples(wav: Wav): Int16Array {
 }
 
 /**
- * The bytes that stand before `dataBytes` of sound, mono unless it says otherwise: 44 for PCM, 58 for G.711. Null: it is not known yet how much it
- * will be, as in a file that is sent while it is made.
+ * Returns the header of `dataBytes` bytes of audio, mono by default: 44 bytes for PCM, 58 for G.711. `dataBytes` is null while
+ * the length is unknown, as in a file that is sent while it is made.
  */
 export function wavHeader(sound: {
   readonly coding: SoundCoding;
@@ -100,7 +100,7 @@ export function wavHeader(sound: {
   return bytes;
 }
 
-/** A whole mono 16-bit file. */
+/** Returns a complete mono 16-bit file. */
 export function encodeWav(samples: Int16Array, sampleRateHz: number): Uint8Array {
   const dataBytes = samples.length * 2;
   const header = wavHeader({ coding: 'linear16', sampleRateHz, dataBytes });

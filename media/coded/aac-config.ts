@@ -6,7 +6,10 @@ const EXTENDED: readonly number[] = [5, 29];
 const ESCAPE = { objectType: 31, rate: 15 };
 const MOST_CHANNELS_CONFIG = 7;
 
-/** The sound that an MP4 or WebM file says its AAC packets have; undefined where it is none of low complexity. */
+/**
+ * Returns the rate and channels in the configuration of an MP4 or WebM file's AAC packets; undefined unless it is
+ * low-complexity AAC.
+ */
 export function readAacConfig(
   config: Uint8Array,
 ): { readonly rateHz: number; readonly channels: number } | undefined {

@@ -4,7 +4,7 @@ import { readMp3Frame } from '../duration/mp3.ts';
 import { framesIn } from '../duration/walk-frames.ts';
 import { BATCH_PACKETS, type CodedStream, type PacketBatch, SoundRefused } from './packets.ts';
 
-/** The frames of a file that has no container: MP3, or AAC whose frames have ADTS headers. */
+/** Yields the frames of a file without a container: MP3, or AAC whose frames have ADTS headers. */
 export function* framePackets(file: Buffer, codec: 'aac' | 'mp3'): Generator<PacketBatch> {
   const stream: CodedStream = { codec, rateHz: 0, channels: 0, setup: [], skippedSamples: 0 };
   let packets: Buffer[] = [];
@@ -18,7 +18,10 @@ export function* framePackets(file: Buffer, codec: 'aac' | 'mp3'): Generator<Pac
   yield { stream, packets };
 }
 
-/** The frames of a FLAC file: each ends where the header of the next one begins. */
+/**
+ * Yields the frames of a FLAC file. Each frame ends at the header of the next frame. Throws SoundRefused without a complete
+ * STREAMINFO.
+ */
 export function* flacPackets(file: Buffer): Generator<PacketBatch> {
   const head = readFlacHead(file);
   if (head === undefined) throw new SoundRefused('The FLAC file has no whole STREAMINFO.');

@@ -29,7 +29,7 @@ function packingOf(claims: FormatClaims): Packing | WavRefusal {
     return { isMp3: false, sampleRateHz, blockBytes: GSM.blockBytes, samplesIn };
   }
   if (tag !== TAG.msAdpcm && tag !== TAG.imaAdpcm) return refused(`format ${tag} is unknown`);
-  // Each channel of a block begins with samples that are written out; half a byte is one of the others.
+  // Each channel of a block begins with samples that are written out; each other sample takes half a byte.
   const [headBytes, headSamples] = tag === TAG.msAdpcm ? [7, 2] : [4, 1];
   const head = headBytes * channels;
   if (blockBytes <= head) return refused(`blocks of ${blockBytes} bytes hold no sound`);

@@ -4,10 +4,10 @@ export const PACKET_CODECS = ['aac', 'flac', 'mp3', 'opus', 'vorbis'] as const;
 
 export type PacketCodec = (typeof PACKET_CODECS)[number];
 
-/** One stream of packets. A chained file has several, one after the other. */
+/** One stream of packets. A chained file has several streams, one after the other. */
 export type CodedStream = {
   readonly codec: PacketCodec;
-  /** The rate that the file states; 0 where only the packets state one. */
+  /** The rate that the file states; 0 when only the packets state a rate. */
   readonly rateHz: number;
   readonly channels: number;
   /** Headers that a decoder needs before the first packet. Empty: each packet has its own header. */
@@ -18,7 +18,7 @@ export type CodedStream = {
 
 export type PacketBatch = {
   readonly stream: CodedStream;
-  /** May be none: the file was walked for a while without finding one. */
+  /** Empty when a part of the file without packets was read. */
   readonly packets: readonly Buffer[];
   /** Decoded samples after which the stream ends, the skipped ones among them, where the file says so. */
   readonly endSample?: number;

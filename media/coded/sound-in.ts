@@ -8,7 +8,7 @@ import { parsePackedWav } from './packed-wav.ts';
 import { type PacketBatch, SoundRefused } from './packets.ts';
 import { soundKind } from './sound-kind.ts';
 
-/** The sound of a file: samples as they are, or packets for a decoder. Throws SoundRefused, also while packets come. */
+/** Returns the audio of a file: its samples, or packets for a decoder. Throws SoundRefused, also while packets are read. */
 export function soundIn(file: Buffer): WavSound | Generator<PacketBatch> {
   switch (soundKind(file)) {
     case 'wav':

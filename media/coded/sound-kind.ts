@@ -5,7 +5,7 @@ import { goesOnWith, pastTags } from '../duration/walk-frames.ts';
 /** The container and the codec of a sound file. */
 export type SoundKind = 'wav' | 'ogg' | 'mp4' | 'webm' | 'flac' | 'aac' | 'mp3';
 
-/** Says by its bytes how a file is built; neither its name nor its declared type is asked. */
+/** Returns the format of a file by its bytes; its name and declared type are ignored. Undefined for unknown formats. */
 export function soundKind(file: Buffer): SoundKind | undefined {
   const at = (start: number, end: number) => file.toString('latin1', start, end);
   if (at(0, 4) === 'RIFF') return 'wav';

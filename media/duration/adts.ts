@@ -4,11 +4,11 @@ import { type CodedFrame, walkFrames } from './walk-frames.ts';
 
 const HEAD_BYTES = 7;
 
-/** AAC in ADTS: each frame states its length, so they are counted one by one. */
+/** Measures the duration of AAC in ADTS. Each frame states its length, so the frames are counted one by one. */
 export const adtsDuration = (bytes: Buffer): Promise<Measured> =>
   walkFrames(bytes, 'AAC', readAdtsFrame);
 
-/** The frame of an ADTS header, where there is one and all of it is there. */
+/** Returns the frame at an ADTS header; undefined unless the whole frame is there. */
 export function readAdtsFrame(bytes: Buffer, at: number): CodedFrame | undefined {
   if (at + HEAD_BYTES > bytes.length || bytes[at] !== 0xff) return undefined;
   const [, b1 = 0, b2 = 0, b3 = 0, b4 = 0, b5 = 0, b6 = 0] = bytes.subarray(at, at + HEAD_BYTES);

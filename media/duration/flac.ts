@@ -26,7 +26,7 @@ export async function flacDuration(bytes: Buffer): Promise<Measured> {
   return samples > 0 ? measured(samples / rateHz) : refused('The FLAC file holds no frame.');
 }
 
-/** The frames whose headers are recognised, each with where it begins; undefined for a place that only looked like one. */
+/** Yields each frame with a recognised header and its position; undefined for bytes that only looked like a header. */
 export function* flacFramesIn(
   bytes: Buffer,
   rateHz: number,
@@ -40,10 +40,12 @@ export function* flacFramesIn(
   }
 }
 
-/** Metadata blocks that are read at most. The format has seven kinds of them, and pictures may be many. */
+/**
+ * Upper bound of the metadata blocks that are read. The format has seven kinds of blocks, and a file may have many pictures.
+ */
 const MAX_BLOCKS = 1_024;
 
-/** The sample rate, and where the frames begin; undefined where the head is not whole. */
+/** Returns the sample rate and the offset of the first frame; undefined when the head is incomplete. */
 export function readFlacHead(bytes: Buffer): { rateHz: number; framesAt: number } | undefined {
   const rateHz = readFlacRate(bytes);
   if (rateHz === 0) return undefined;
@@ -56,7 +58,7 @@ export function readFlacHead(bytes: Buffer): { rateHz: number; framesAt: number 
   return { rateHz, framesAt: at };
 }
 
-/** The frame whose header begins here, by its checksum. */
+/** Returns the frame whose header begins at `at`, verified by its checksum; undefined when no header begins there. */
 export function readFlacFrame(
   bytes: Buffer,
   at: number,
@@ -103,7 +105,7 @@ const CRC8 = Uint8Array.from({ length: 256 }, (_, byte) => {
   return crc;
 });
 
-/** The checksum that ends a frame's header. */
+/** Returns the checksum that ends a frame's header. */
 export function crc8(bytes: Uint8Array, from: number, to: number): number {
   let crc = 0;
   for (let i = from; i < to; i++) crc = CRC8[crc ^ (bytes[i] as number)] as number;

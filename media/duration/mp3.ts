@@ -15,13 +15,13 @@ const RATE_DIVISORS = [4, 0, 2, 1];
 const INFO_TAGS = ['Xing', 'Info', 'VBRI'].map((tag) => Buffer.from(tag));
 
 /**
- * MPEG audio of layers 1 to 3. Its frames are counted one by one: the count that a Xing or Info frame claims is not
- * needed for that, and such a frame itself is silent.
+ * Measures MPEG audio of layers 1 to 3 by counting its frames one by one. The count in a Xing or Info frame is not needed, and
+ * such a frame is silent.
  */
 export const mp3Duration = (bytes: Buffer): Promise<Measured> =>
   walkFrames(bytes, 'MP3', readMp3Frame);
 
-/** The frame of a header of four bytes, where there is one and all of it is there. */
+/** Returns the frame at a header of four bytes; undefined unless the whole frame is there. */
 export function readMp3Frame(bytes: Buffer, at: number): CodedFrame | undefined {
   if (at + 4 > bytes.length || bytes[at] !== 0xff) return undefined;
   const b1 = bytes[at + 1] as number;

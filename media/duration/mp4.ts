@@ -54,11 +54,11 @@ function headSeconds(head: Buffer | undefined): number {
   const scale = scaleOf(head);
   if (scale === 0 || head.length < (isLong ? 32 : 20)) return 0;
   const units = isLong ? Number(head.readBigUInt64BE(24)) : head.readUInt32BE(16);
-  // All ones: unknown.
+  // All ones mean an unknown duration.
   return units >= 0xffff_ffff ? 0 : units / scale;
 }
 
-/** The sum of the durations of all samples, which the table lists in runs. */
+/** Returns the sum of the durations of all samples. The table lists them in runs. */
 function tableUnits(table: Buffer | undefined): number {
   if (table === undefined) return 0;
   let units = 0;

@@ -100,7 +100,7 @@ class CountedStream implements Stream {
     if (granule !== NO_GRANULE) this.#lastGranule = granule;
   }
 
-  /** The last page may cut the last packet short, and no more than that. */
+  /** Returns the duration. The last page may shorten only the last packet. */
   get seconds(): number {
     const granule = Number(this.#lastGranule);
     const isTrimmed = granule <= this.#samples && granule > this.#samples - MAX_OPUS_PACKET;

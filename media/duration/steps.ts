@@ -2,7 +2,10 @@ import { turnForLongWork } from '../../src/kernel/long-work.ts';
 
 /** Some milliseconds of work. */
 const PER_TURN = 4_096;
-/** Two days of frames of 20 ms are nine million; a file of 25 MB of real sound has less than one. */
+/**
+ * Upper bound of the steps through one file. A file of 25 MB of real audio has fewer than a million; two days of 20 ms frames
+ * would be nine million.
+ */
 const MOST = 2_000_000;
 
 /** Counts the steps of a walk through a file, so that a long one leaves the event loop to others in between. */

@@ -1,7 +1,7 @@
 import { type Measured, measured, refused } from './measured.ts';
 import { Steps } from './steps.ts';
 
-/** One coded frame: how many bytes to the next, and what it sounds like. */
+/** One coded frame: its length in bytes, and the number and rate of its samples. */
 export type CodedFrame = {
   readonly bytes: number;
   readonly samples: number;
@@ -49,8 +49,8 @@ export async function walkFrames(
 }
 
 /**
- * The frames of a file in their order. What is not a frame is passed over as players do: tags, padding, damage. After a
- * gap only a frame that another one follows counts, since two bytes alone look like one by accident.
+ * Yields the frames of a file in order. Other bytes (tags, padding, damage) are skipped, as players do. After a gap, a frame
+ * counts only when another frame follows it, since two bytes may look like a header by accident.
  */
 export function* framesIn(bytes: Buffer, readFrame: ReadFrame): Generator<Walked> {
   let isInStep = false;

@@ -19,7 +19,7 @@ const READ: ReadonlySet<number> = new Set([
   BLOCK,
 ]);
 
-/** WebM and Matroska: the later of what the head says and of where the last block stands. */
+/** Measures WebM and Matroska: returns the later of the duration in the head and the time of the last block. */
 export async function webmDuration(bytes: Buffer): Promise<Measured> {
   const times = new Times();
   const steps = new Steps();

@@ -8,7 +8,7 @@ export type InOrderCounters = {
   readonly gaps: number;
 };
 
-/** Chunks that may wait for an earlier one. */
+/** Number of chunks that may wait for an earlier chunk. */
 const MOST_WAITING = 8;
 /** A longer gap is a jump of the stream's clock, and no lost sound. */
 const LONGEST_GAP_MS = 1_000;
@@ -24,7 +24,7 @@ export class InOrder {
   readonly #listener: InOrderListener;
   /** Time at which the next sound is expected to begin; undefined before the first sound. */
   #nextMs: number | undefined;
-  /** Copies, by their time; undefined: none wait, as nearly always. */
+  /** Copies of waiting chunks, by their time. Undefined when no chunk waits, which is nearly always. */
   #waiting: Map<number, Uint8Array> | undefined;
   readonly #counters = { late: 0, gaps: 0 };
 
@@ -78,7 +78,7 @@ export class InOrder {
     this.#waiting = undefined;
   }
 
-  /** The missing chunk does not come any more: silence takes its place. */
+  /** Replaces a missing chunk with silence and passes on the waiting chunks. */
   #skip(waiting: Map<number, Uint8Array>): void {
     const at = earliest(waiting);
     if (at === undefined || this.#nextMs === undefined) return;

@@ -1,4 +1,4 @@
-/** The latest sound of a line in one ring, which grows with what must be kept. Positions count bytes since the last clear. */
+/** The latest audio of a line in one ring, which grows with the audio to keep. Positions count bytes since the last clear. */
 export class KeptSound {
   #ring = new Uint8Array(0);
   #begin = 0;
@@ -17,7 +17,7 @@ export class KeptSound {
     this.#begin = Math.min(this.#end, Math.max(this.#begin, position));
   }
 
-  /** A copy of what lies from one position to another, as far as it is kept. */
+  /** Returns a copy of the kept bytes between two positions. */
   copy(from: number, to: number): Uint8Array {
     const first = Math.max(from, this.#begin);
     const length = Math.max(0, Math.min(to, this.#end) - first);

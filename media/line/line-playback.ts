@@ -32,7 +32,7 @@ const MOST_MARKS = 64;
 /** Milliseconds after which a mark without an echo is given up. */
 const MARK_PATIENCE_MS = 1_000;
 
-/** Pieces of which the echo of a mark tells what was heard; beyond them the clock tells it. */
+/** Number of pieces whose hearing is known by the echo of a mark. Beyond that number the clock decides. */
 const MOST_PIECES = 64;
 
 /** Less than this is not audible, and timers are no better. */
@@ -55,7 +55,7 @@ export class LinePlayback {
   #marks = 0;
   /** Positions of the marks that wait for their echo, by their number. */
   #pending = new Map<number, number>();
-  /** The playhead as far as it is known, and when it was there. */
+  /** The last known position of the playhead, and the time of that position. */
   #knownMs = 0;
   #knownAtMs = 0;
   /** When playing stops for want of sound, by the clock alone. */
@@ -75,7 +75,9 @@ export class LinePlayback {
     return this.#dry;
   }
 
-  /** Notes sound that is sent now, and copies it. Returns the name of the mark to send behind it, where one is due. */
+  /**
+   * Records and copies audio that is sent now. Returns the name of the mark to send after it; undefined when no mark is due.
+   */
   sent(itemId: string, bytes: Uint8Array, nowMs: number): string | undefined {
     const ms = bytes.length / this.#bytesPerMs;
     const last = this.#pieces.at(-1);
@@ -110,7 +112,7 @@ export class LinePlayback {
     return `${this.#generation}.${number}`;
   }
 
-  /** The carrier echoed a mark. Returns whether it is one of this generation that was waited for. */
+  /** Handles the carrier's echo of a mark. Returns true when the mark belongs to this generation and was waited for. */
   echoed(name: string, nowMs: number): boolean {
     const [generation, number] = name.split('.').map(Number);
     if (generation !== this.#generation || number === undefined) return false;
@@ -125,7 +127,7 @@ export class LinePlayback {
     return true;
   }
 
-  /** Milliseconds of sound that the far side has not played yet, as far as clock and marks can tell. */
+  /** Returns the milliseconds of audio that the peer has not played yet, by clock and marks. */
   unheardMs(nowMs: number): number {
     return this.#sentMs - this.#playheadMs(nowMs);
   }
@@ -139,7 +141,7 @@ export class LinePlayback {
     return { itemId: piece.itemId, heardMs: piece.itemFromMs + within };
   }
 
-  /** The buffer of the far side is cleared now. Returns the sound that is not heard, in its order. */
+  /** Records that the peer's buffer is cleared now. Returns the audio that was not heard, in order. */
   clear(nowMs: number): UnheardSound[] {
     const playheadMs = this.#playheadMs(nowMs);
     this.#cleared = this.heard(nowMs);
@@ -176,7 +178,7 @@ export class LinePlayback {
     this.#dry.ms += ms;
   }
 
-  /** Keeps the last piece, which tells what was heard last. */
+  /** Forgets pieces that ended before `beforeMs`, except the last of those pieces, which shows what was heard last. */
   #forget(beforeMs: number): void {
     const gone = this.#pieces.findIndex(({ toMs }) => toMs > beforeMs);
     const count = gone === -1 ? this.#pieces.length - 1 : gone - 1;

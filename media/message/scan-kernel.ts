@@ -14,7 +14,7 @@ export const WORDS = [
 ] as const;
 
 const PAGE = 65_536;
-/** Four bytes for each character: its six bits; negative for what is none of base64. */
+/** Offset of a table with four bytes for each character: its six bits, or a negative number for a character outside base64. */
 const SIX_BITS = 0;
 const WORD_BYTES = 32;
 const WORD_LETTERS = 1_024;
@@ -22,7 +22,7 @@ const WORD_LENGTHS = WORD_LETTERS + WORDS.length * WORD_BYTES;
 /** Three numbers for each word as the name of a member: the first and the last byte of its value, and the word that is. */
 const SLOTS = 2_048;
 const SLOT_BYTES = 12;
-/** Behind those of the outer object come those of the inner one. */
+/** Number by which a member of an inner object follows the same member of the outer object. */
 export const INNER = 16;
 const MESSAGE = PAGE;
 /** Behind a message stands a zero, which ends whatever is read; vectors reach beyond it. */
@@ -45,7 +45,7 @@ const bytesBefore = (name: string) => `(i32.sub (i32.shl ${int(1)} ${local(name)
 const slotPart = (part: number) =>
   `(i32.load offset=${SLOTS + 4 * part} (i32.mul ${local('$slot')} ${int(SLOT_BYTES)}))`;
 
-/** WebAssembly that is true when sixteen bytes equal those of a word, as far as `mask` goes. */
+/** Returns WebAssembly that is true when sixteen bytes equal the bytes of a word under `mask`. */
 const isPart = (offset: number, mask: string) => `(i32.eqz
   (i32.and ${mask}
     (i32.xor ${int(0xffff)}

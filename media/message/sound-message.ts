@@ -1,7 +1,7 @@
 /**
- * Reads the JSON messages that bring sound fifty times a second, from their bytes: without text and without objects.
+ * Reads the JSON messages that carry audio fifty times a second, from their bytes: without creating text or objects.
  *
- * One memory serves all messages. It holds the one that was scanned last.
+ * One memory serves all messages. It holds the message that was scanned last.
  */
 import { decoded, INNER, kernel, MOST_BYTES, message, WORDS } from './scan-kernel.ts';
 
@@ -20,10 +20,10 @@ export const EVENT_ID = codeOf('event_id');
 export const REALTIME_APPEND = codeOf('input_audio_buffer.append');
 export const LIVE_APPEND = codeOf('session.input_audio.append');
 
-/** A member of an object within the message. */
+/** Returns the number of a member inside an inner object of the message. */
 export const within = (word: number): number => word + INNER;
 
-/** The bits of some names in what `namesOf` answers; without a name, that of all others. */
+/** Returns the bits of some names in the result of `namesOf`. Without a name, returns the bit that all other names share. */
 export const bitsOf = (...words: readonly number[]): number =>
   words.length === 0 ? 1 : words.reduce((bits, word) => bits | (1 << word), 0);
 
@@ -37,27 +37,33 @@ export function scanMessage(bytes: Uint8Array): boolean {
   return kernel.scan(bytes.length) === 1;
 }
 
-/** The names of its members, of those of its inner objects, and of the members that are such objects: see `bitsOf`. */
+/**
+ * Names of the message's members (`namesOf`), of its inner objects' members (`innerNamesOf`), and of the members that are inner
+ * objects (`objectsOf`): see `bitsOf`.
+ */
 export const namesOf = kernel.outer;
 export const innerNamesOf = kernel.inner;
 export const objectsOf = kernel.objects;
 
-/** The word that a member's text is; 0: another. Ask only for members that are there. */
+/** Returns the word that equals a member's text; 0 for any other text. Call only for members that exist. */
 export const wordOf = (member: number): number => kernel.value(member);
 
 /** Returns the number of characters in the text of a member. */
 export const lengthOf = (member: number): number => kernel.letters(member);
 
-/** The whole number of at most 15 digits that its text is, or -1. */
+/** Returns the whole number of at most 15 digits in a member's text, or -1. */
 export const numberOf = (member: number): number => kernel.number(member);
 
-/** The front of what was decoded, as it was last given out: the sounds of a stream have one length. */
+/** The front of the decoded bytes as last returned. It is reused, because the chunks of a stream have one length. */
 let sound = decoded.subarray(0, 0);
 
-/** The bytes of its base64 text, good until the next message; undefined where it is none. Padding is whole, or absent. */
+/**
+ * Returns the decoded bytes of a member's base64 text, valid until the next message; undefined when the text is no base64.
+ * Padding must be complete or absent.
+ */
 export const base64Of = (member: number): Uint8Array | undefined => soundOf(kernel.decode(member));
 
-/** The same of a text that is no message. */
+/** Decodes a base64 text outside a message; otherwise as `base64Of`. Undefined also when the text is too long. */
 export function decodeBase64(base64: string): Uint8Array | undefined {
   if (base64.length > MOST_BYTES) return undefined;
   return soundOf(kernel.decodeAll(message.write(base64, 'latin1')));

@@ -7,7 +7,7 @@ export type Box = {
 
 const MAX_BOXES = 100_000;
 
-/** The boxes that stand side by side. One that claims more than there is ends with what there is. */
+/** Returns the sibling boxes in a range of bytes. A box that claims more bytes than exist ends with the range. */
 export function boxesOf(bytes: Buffer | undefined): Box[] {
   const boxes: Box[] = [];
   if (bytes === undefined) return boxes;
@@ -28,15 +28,17 @@ export function boxesOf(bytes: Buffer | undefined): Box[] {
   return boxes;
 }
 
-/** The content of the first box of a type. */
+/** Returns the content of the first box of a type; undefined when there is none. */
 export const find = (boxes: readonly Box[], type: string): Buffer | undefined =>
   boxes.find((box) => box.type === type)?.data;
 
-/** A number of a box; 0 where the box ends before it. */
+/** Returns a number of a box; 0 when the box ends before the number. */
 export const uint32 = (data: Buffer, at: number): number =>
   at + 4 <= data.length ? data.readUInt32BE(at) : 0;
 
-/** A fragment's default for each sample: the duration (8) or the size (16) by its flag. Undefined: not stated. */
+/**
+ * Returns a fragment's default for each sample: the duration (flag 8) or the size (flag 16). Undefined when it is not stated.
+ */
 export function fragmentDefault(head: Buffer, flag: 0x08 | 0x10): number | undefined {
   const flags = uint32(head, 0);
   if ((flags & flag) === 0) return undefined;

@@ -15,7 +15,10 @@ type Track = {
 
 const MAX_TRACKS = 16;
 
-/** The packets of the first sound track that can be decoded: those of the movie, then those of its fragments. */
+/**
+ * Yields the packets of the first audio track that can be decoded: first the movie's packets, then the packets of its
+ * fragments. Throws SoundRefused when there is no such track.
+ */
 export function* mp4Packets(file: Buffer): Generator<PacketBatch> {
   const top = boxesOf(file);
   const movie = boxesOf(find(top, 'moov'));
@@ -119,7 +122,7 @@ function* fragmentPackets(
   }
 }
 
-/** The size of each sample of a run. */
+/** Yields the size of each sample of a run. */
 function* runSizes(run: Buffer, eachBytes: number): Generator<number> {
   const flags = uint32(run, 0);
   const count = uint32(run, 4);

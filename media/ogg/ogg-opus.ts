@@ -47,7 +47,7 @@ export class OggOpusWriter {
     return this.#pages.write(packets.map((bytes) => this.#packet(bytes, samples)));
   }
 
-  /** The last packets; `totalSamples` is all of the sound, the padding behind it aside. */
+  /** Returns the pages with the last packets. `totalSamples` counts all audio without the padding at its end. */
   end(packets: readonly Uint8Array[], samples: number, totalSamples: number): Uint8Array {
     const end = this.#preSkip + this.#atGranuleRate(totalSamples);
     const last = packets.map((bytes) => {

@@ -20,7 +20,8 @@ const FLAC_PREFIX = 9;
 const HEADERS: Readonly<Partial<Record<PacketCodec, number>>> = { opus: 2, vorbis: 3, flac: 1 };
 
 /**
- * The packets of an Ogg file, one stream after the other. Of sound streams that begin side by side the first one counts.
+ * Yields the packets of an Ogg file, one stream after the other. When several audio streams begin together, only the first
+ * stream is read.
  */
 export function* oggPackets(file: Buffer): Generator<PacketBatch> {
   let current: StreamReader | undefined;

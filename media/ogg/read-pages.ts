@@ -17,7 +17,7 @@ export type OggPage = {
   readonly body: Buffer;
 };
 
-/** The pages of a file in their order; undefined for bytes that were passed over. */
+/** Yields the pages of a file in order, and undefined for skipped bytes. */
 export function* pagesIn(bytes: Buffer): Generator<OggPage | undefined> {
   for (let at = 0; at !== -1; ) {
     const page = readPage(bytes, at);
@@ -44,7 +44,7 @@ function readPage(
     granule: bytes.readBigUInt64LE(at + 6),
     serial: bytes.readUInt32LE(at + 14),
     lacing,
-    // A page that is cut short still counts as far as it goes.
+    // A page that is cut short counts up to its end.
     body: bytes.subarray(start, end),
   };
   return { page, end };

@@ -10,7 +10,9 @@ const ENTERED: ReadonlySet<number> = new Set([SEGMENT, INFO, CLUSTER, BLOCK_GROU
 
 export type Element = { readonly id: number; readonly start: number; readonly end: number };
 
-/** The elements of a file in their order, each with where its content lies; those that are entered aside. */
+/**
+ * Yields the elements of a file in order, with the position of their content; undefined for an element whose children follow.
+ */
 export function* elementsIn(bytes: Buffer): Generator<Element | undefined> {
   for (let at = 0; at < bytes.length; ) {
     const id = readNumber(bytes, at, 4, false);
@@ -28,7 +30,7 @@ export function* elementsIn(bytes: Buffer): Generator<Element | undefined> {
   }
 }
 
-/** The children of one element; at most `MAX_CHILDREN`, which no track has. */
+/** Returns the children of one element, up to `MAX_CHILDREN`, more than any track has. */
 export function childrenOf(bytes: Buffer): ReadonlyMap<number, Buffer> {
   const children = new Map<number, Buffer>();
   for (const child of elementsIn(bytes)) {
@@ -42,7 +44,10 @@ export function childrenOf(bytes: Buffer): ReadonlyMap<number, Buffer> {
 
 const MAX_CHILDREN = 64;
 
-/** An id keeps the marker bit behind its leading zeros; a length does not. */
+/**
+ * Reads an id or a length; undefined when it is incomplete. An id keeps the marker bit after its leading zeros; a length
+ * (`withoutMark`) drops it.
+ */
 export function readNumber(
   bytes: Buffer,
   at: number,

@@ -24,7 +24,7 @@ const SOUND = 2;
 
 type Track = { readonly number: number; readonly stream: CodedStream };
 
-/** The packets of the first sound track that can be decoded. */
+/** Yields the packets of the first audio track that can be decoded. */
 export function* webmPackets(file: Buffer): Generator<PacketBatch> {
   let track: Track | undefined;
   let packets: Buffer[] = [];
@@ -125,7 +125,10 @@ function xiphSizes(bytes: Buffer, from: number, count: number): Sizes | undefine
   return { sizes, at };
 }
 
-/** The first size is a number; each further one is by how much it differs from the one before. */
+/**
+ * Reads sizes in EBML lacing: the first size is a number, each further size a difference from the size before. Undefined when a
+ * size is invalid.
+ */
 function ebmlSizes(bytes: Buffer, from: number, count: number): Sizes | undefined {
   const sizes: number[] = [];
   let at = from;
@@ -141,7 +144,7 @@ function ebmlSizes(bytes: Buffer, from: number, count: number): Sizes | undefine
   return { sizes, at };
 }
 
-/** Parts of these sizes, and what is left as the last one. */
+/** Returns parts of these sizes, and the remaining bytes as the last part. */
 function cut(bytes: Buffer, from: number, sizes: readonly number[]): Buffer[] {
   const parts: Buffer[] = [];
   let at = from;
