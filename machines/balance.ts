@@ -38,9 +38,9 @@ export type BalanceEvent =
 const NO_MISSES = { misses: 0 };
 
 /**
- * One agent's balance in one process. While ready it decides on its own copy of the state, and the database has the
- * last word. After two misses in a row it takes the row, so that no process starves; a busy one stays wary for some
- * batches. It gets exceptions only: an event costs more than deciding an operation.
+ * One agent's balance in one process. In `ready` it decides on its own copy of the state, and the database has the last word.
+ * After two misses in a row it locks the row, so that no process starves; a busy agent stays wary for some batches. The machine
+ * gets exceptions only, because an event costs more than deciding an operation.
  */
 export const balanceMachine = setup({
   types: {

@@ -9,7 +9,7 @@ export type CallState =
   | 'failed'
   | 'unanswered';
 
-/** Every reason why a call ends; each has exactly one. */
+/** Reasons for the end of a call. Each call has exactly one reason. */
 export const CALL_END_REASONS = [
   'call_ended',
   'agent_ended',
@@ -47,7 +47,7 @@ export type CallEvent =
   | { readonly type: 'call.rang' }
   /** The media stream is open: billing begins. */
   | { readonly type: 'media.opened' }
-  /** The agent asked for the end. */
+  /** The agent requested the end of the call. */
   | { readonly type: 'hangup.requested' }
   /** The person has answered to whom the call was transferred: the call is settled once the carrier has ended its line. */
   | { readonly type: 'transfer.answered' }
@@ -60,7 +60,7 @@ export type CallEvent =
     }
   /** The carrier did not take the call. */
   | { readonly type: 'carrier.refused' }
-  /** The far side answered, and the call was not let through: a budget smaller than the reserve, for example. */
+  /** The callee answered, but the call was not let through; for example, the budget is smaller than the reserve. */
   | { readonly type: 'answer.refused'; readonly reason: SessionEndReason }
   /** No process has its conversation, the carrier has no such call, and what was known of its cost is settled. */
   | { readonly type: 'call.swept' };
@@ -69,12 +69,12 @@ type Ended<Type extends CallEvent['type']> = Extract<CallEvent, { readonly type:
 
 type CallContext = {
   readonly isAnswered: boolean;
-  /** The first one that was given. */
+  /** The first reason that was given for the end. */
   readonly endReason: CallEndReason | null;
 };
 
 const DIAL_REASONS: Readonly<Record<Ended<'carrier.ended'>['status'], CallEndReason>> = {
-  // It was picked up, and gone before any sound.
+  // The callee picked up and hung up before any audio.
   completed: 'call_ended',
   busy: 'dial_busy',
   'no-answer': 'dial_no_answer',
@@ -84,7 +84,7 @@ const DIAL_REASONS: Readonly<Record<Ended<'carrier.ended'>['status'], CallEndRea
   invalid: 'dial_invalid',
 };
 
-/** The reason that an event gives. */
+/** Returns the end reason of an event; null for an event that ends no call. */
 function reasonOf(event: CallEvent): CallEndReason | null {
   switch (event.type) {
     case 'hangup.requested':
@@ -105,7 +105,7 @@ function reasonOf(event: CallEvent): CallEndReason | null {
   }
 }
 
-/** One call, from its row until it can no longer change. */
+/** One call, from its row until its final state. */
 export const callMachine = setup({
   types: { context: {} as CallContext, events: {} as CallEvent },
   guards: {

@@ -15,7 +15,7 @@ export type NumberEvent =
   /** By its developer, or because its agent is closed. */
   | { readonly type: 'release.requested' };
 
-/** One number that an agent rents, from its purchase to the day on which the carrier has it back. */
+/** One number that an agent rents, from its purchase to the day on which it is returned to the carrier. */
 export const phoneNumberMachine = setup({
   types: { events: {} as NumberEvent },
 }).createMachine({

@@ -6,7 +6,7 @@ import type { Ending } from './transcription-stream.ts';
 export type RealtimeRelayEvent =
   /** Every turn is billed, and none is in progress. */
   | { type: 'turns.over' }
-  /** The hold does not cover the turns in progress, or the next one. */
+  /** The hold does not cover the turns in progress or the next turn. */
   | { type: 'budget.spent'; ending: Ending }
   | { type: 'drain.requested' }
   /** The client broke a rule of the socket or is too slow, or the ledger gave up. */
@@ -51,8 +51,8 @@ const QUIET: Ending = { code: 1000, reason: 'idle' };
 const LOST: Ending = { code: 1011, reason: 'settled elsewhere' };
 
 /**
- * One realtime session at an upstream. An end in the middle of a turn does not end the metering: the server cancels the
- * turn, and in `finishing` reads what the upstream reports of it. Settled exactly once, in `closed`.
+ * One realtime session at an upstream. An end in the middle of a turn does not end the metering: the server cancels the turn,
+ * and in `finishing` reads the usage that the upstream still reports. Settled exactly once, in `closed`.
  */
 export const realtimeRelayMachine = setup({
   types: { context: {} as Context, input: {} as Input, events: {} as RealtimeRelayEvent },

@@ -91,7 +91,7 @@ export type ReservationStep = {
 /** A cache of the machine's few steps, since a payment asks for one at each of its events. */
 const known = new Map<string, ReservationStep | undefined>();
 
-/** The step that an event causes; undefined where it has no effect, as after the end. */
+/** Returns the step that an event causes; undefined when the event has no effect, as after the final state. */
 export function planReservation(
   from: ReservationState,
   event: ReservationEvent,

@@ -2,7 +2,7 @@ import { assign, setup } from 'xstate';
 import { DRAINING } from '../src/kernel/draining.ts';
 import { LIMITS } from '../src/kernel/limits.ts';
 
-/** End of a stream: an error event when there is one, then the close frame. */
+/** End of a stream: an error event when `error` is set, then the close frame. */
 export type Ending = {
   readonly code: number;
   readonly reason: string;
@@ -42,7 +42,7 @@ export type TranscriptionEffects = {
   /** Sends `audio.passed` when all audio that arrived is let through, which may wait for a hold. */
   readonly passAudio: () => void;
   readonly finishTranscript: () => void;
-  /** Stops waiting for the rest of the transcript. */
+  /** Stops waiting for the remaining transcript. */
   readonly giveUpRest: () => void;
   readonly hangUp: (ending: Ending) => void;
   readonly settle: (ending: Ending) => void;
@@ -135,7 +135,7 @@ export const transcriptionStreamMachine = setup({
         ],
       },
     },
-    /** Takes no more audio. Buys what waits for a hold if it can, and nothing ahead of it. */
+    /** Takes no more audio. Requests a hold only for audio that waits, not for audio ahead of it. */
     closing: {
       entry: 'passAudio',
       on: {

@@ -10,9 +10,9 @@ export type VoiceSessionEvent =
   | { type: 'speech.heard' }
   /** The usage so far is due to be billed, whether or not a turn is in progress. */
   | { type: 'bill.due' }
-  /** The turn is over, however it ended; what it bought is known. */
+  /** The turn is over, for whatever reason. Its usage is known. */
   | { type: 'turn.finished' }
-  /** The turn is journaled, and the next one is held unless the session ends. */
+  /** The turn is journaled. The next turn is held unless the session ends. */
   | { type: 'turn.billed' }
   /** The turn is journaled, but the next one would not fit. */
   | { type: 'budget.spent'; ending: Ending }
@@ -30,7 +30,7 @@ export type VoiceSessionEffects = {
   /** Journals what the turn in progress has used by now. */
   readonly journal: () => void;
   readonly hangUp: (ending: Ending) => void;
-  /** Bills the rest and settles, except what another process has taken. */
+  /** Bills the remaining usage and settles the holds, except holds that another process has taken. */
   readonly settle: (ending: Ending) => void;
   /** The caller speaks, or speech is being transcribed: a turn has begun without a request. */
   readonly isHearing: () => boolean;
@@ -52,7 +52,7 @@ type Context = {
   readonly mayAnswer: boolean;
   /** A response was requested while another one was running or being billed. */
   readonly wanted: boolean;
-  /** Another turn may follow the one that is being billed: its cost is held. */
+  /** True when another turn may follow the turn that is being billed, so that its cost is held. */
   readonly goesOn: boolean;
 };
 
@@ -64,8 +64,8 @@ const QUIET: Ending = { code: 1000, reason: 'idle' };
 const LOST: Ending = { code: 1011, reason: 'settled elsewhere' };
 
 /**
- * One realtime session. In `ready` the reserve covers one whole turn, so a turn may start; every turn
- * passes `billing` before the next one, and the reserve is settled exactly once, wherever it ends.
+ * One realtime session. In `ready` the reserve covers one whole turn, so a turn may start. Every turn passes `billing` before
+ * the next turn, and the reserve is settled exactly once, in whatever state the session ends.
  */
 export const voiceSessionMachine = setup({
   types: { context: {} as Context, input: {} as Input, events: {} as VoiceSessionEvent },
@@ -131,7 +131,7 @@ export const voiceSessionMachine = setup({
         ],
       },
     },
-    /** The last turn: the caller finishes an utterance, and gets an answer where one is due. */
+    /** The last turn: the caller finishes an utterance, and gets an answer when one is due. */
     hearing: {
       on: {
         'response.requested': 'responding',

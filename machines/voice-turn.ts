@@ -22,7 +22,7 @@ export type VoiceTurnEvent =
 export type TurnEffects = {
   readonly generate: () => void;
   readonly speak: () => void;
-  /** Stops generating and stops synthesis; nothing is bought after it. */
+  /** Stops generating and stops synthesis. The turn makes no further requests. */
   readonly stop: () => void;
   /** Closes the turn on the wire and hands it to billing. */
   readonly finish: (cause: TurnCause | undefined) => void;

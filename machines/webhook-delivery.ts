@@ -13,7 +13,7 @@ export type DeliveryEvent =
 /** Attempts of one delivery. */
 export const MOST_ATTEMPTS = 3;
 
-/** One event on its way to one endpoint: the first attempt, two more after failures, then it has failed. */
+/** Delivery of one event to one endpoint: the first attempt, two more attempts after failures, then it has failed. */
 export const webhookDeliveryMachine = setup({
   types: { events: {} as DeliveryEvent },
   guards: {
@@ -42,7 +42,7 @@ export const webhookDeliveryMachine = setup({
   },
 });
 
-/** The machine's answers so far: it has few, and each attempt asks for one. */
+/** Cache of the machine's few steps, since each attempt needs one. */
 const known = new Map<string, DeliveryStatus>();
 
 /** Returns the status of a delivery after an event; after the end of the delivery its status stays. */
