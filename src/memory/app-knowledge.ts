@@ -2,8 +2,8 @@ import { isObject } from '../kernel/json.ts';
 import { LIMITS } from '../kernel/limits.ts';
 
 /**
- * The documents in `appKnowledge`, unchecked: a list of them, one alone, or an object that has them by their ids. A text
- * is a document too. Anything else comes back as it is, for the check to refuse.
+ * Returns the documents in `appKnowledge` as a list, unchecked. It may be a list, one document, or an object of documents by
+ * id; a text counts as a document. Any other value is returned unchanged, for the check to refuse.
  */
 export function documentsOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((entry) => documentOf(entry));

@@ -14,8 +14,9 @@ export type EmbeddedQuery = {
 };
 
 /**
- * The vector of a query by the model of its namespace. Throws `vendor_unavailable`, and the gateway's refusals where it has
- * to be bought; then nothing was charged. A key that only reads buys nothing.
+ * Returns the vector of a query, made by its namespace's model, and the bill when the model is paid. Throws
+ * `vendor_unavailable`, and the gateway's refusals for a paid model; then nothing was charged. Throws for a read-only key with
+ * a paid model.
  */
 export async function embedForQuery(
   { embedders, models }: { readonly embedders: Embedders; readonly models?: Models | undefined },
@@ -45,7 +46,7 @@ export async function embedForQuery(
   let vector: Float32Array | undefined;
   try {
     const bill = await models.embed({ ...purchase, model, texts: [text] }, async (vectors) => {
-      // A provider that changed its vectors is not paid for one that cannot be compared.
+      // A provider whose vectors have another length, which cannot be compared, is not paid.
       if (!areSearchable(vectors, 1) || vectors[0]?.length !== dims) throw new ModelRefused(200);
       vector = vectors[0];
     });

@@ -6,13 +6,13 @@ import { errors } from '../kernel/errors.ts';
 export interface Embedder {
   readonly model: string;
   readonly dims: number;
-  /** One vector of length 1 a text, in order. Rejects as the engine does. */
+  /** Resolves to one vector of length 1 for each text, in order. Rejects as the engine does. */
   embed(texts: readonly string[], agentId: number): Promise<readonly Float32Array[]>;
   /** A sentence where the engine is not part of this installation. */
   missing(): string | undefined;
 }
 
-/** The sentence encoder inside this process. */
+/** Returns the embedder of this process's sentence encoder. */
 export const localEmbedder = (engines: {
   readonly embedding: { readonly useLite: EmbeddingEngine };
   missing(engine: 'use-lite'): string | undefined;
@@ -38,7 +38,10 @@ export interface Embedders {
   of(model: string): Embedding | undefined;
 }
 
-/** The engine, and where models are sold those; new namespaces have `usual`, by default the engine. */
+/**
+ * Returns the embeddings that exist: the engine, and paid models when `sold` offers them. New namespaces use `sold.usual`, or
+ * else the engine.
+ */
 export function embeddersOf(
   embedder: Embedder,
   sold?: { readonly usual?: string | undefined; sells(model: string): boolean },
@@ -52,7 +55,10 @@ export function embeddersOf(
   return { usual: (usual === undefined ? undefined : of(usual)) ?? local, of };
 }
 
-/** Returns the model and vector length of a new namespace. A bought model's length is 0 until its first vectors come. */
+/**
+ * Returns the model and vector length of a new namespace. The length of a paid model's vectors is 0 until its first vectors
+ * arrive.
+ */
 export const spaceOf = (embedding: Embedding): { readonly model: string; readonly dims: number } =>
   embedding.kind === 'bought'
     ? { model: embedding.model, dims: 0 }
@@ -68,7 +74,7 @@ export function requireEmbedding(embedders: Embedders, model: string): Embedding
   return embedding;
 }
 
-/** The vector of a query by the engine. Throws `vendor_unavailable` where it is missing or busy. */
+/** Returns the vector of a query, made by the engine. Throws `vendor_unavailable` when the engine is missing or busy. */
 export async function embedQuery(
   embedder: Embedder,
   { agentId, query }: { readonly agentId: number; readonly query: string },

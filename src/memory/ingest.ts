@@ -55,7 +55,7 @@ export async function ingest(
 
 type Ingested = { readonly results: readonly object[] };
 
-/** Finds the items that the work under an `Idempotency-Key` wrote. Undefined: none, or they were deleted. */
+/** Finds the items that the work under an `Idempotency-Key` wrote. Undefined when it wrote no items or they were deleted. */
 export async function findIngested(
   sql: Sql,
   agentId: number,
@@ -70,7 +70,7 @@ const ingestedAs = (ids: readonly string[]): Ingested => ({
   results: ids.map((id) => ({ id, status: 'queued' })),
 });
 
-/** The id of one of the items that the work under an `Idempotency-Key` writes. */
+/** Returns the id of item `n` of the work under an `Idempotency-Key`. */
 const keyedId = (workId: string, n: number): string => idOf('mem_', `${workId}/${n}`);
 
 function requireRoom(kept: Pick<TenantSize, 'items' | 'bytes'>, items: readonly NewItem[]): void {

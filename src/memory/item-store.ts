@@ -35,7 +35,7 @@ export async function insertItems(
   tx: Queryable,
   { agentId, id: spaceId }: { readonly agentId: number; readonly id: number },
   items: readonly NewItem[],
-  // Items are indexed later, out of the balance: a reserve lives in one process and as long as its call.
+  // Items are indexed later, from the balance: a call's reserve exists in one process and only during the call.
   { reserve: _, ...spender }: Spender,
 ): Promise<void> {
   const column = (of: (item: NewItem) => string | null) => textArray(items.map(of));
@@ -64,7 +64,7 @@ export async function insertItems(
 const countOf = (items: readonly { readonly type: ItemType }[], wanted: ItemType): number =>
   items.filter(({ type }) => type === wanted).length;
 
-/** Which of these items an agent has, in the order in which they are named. */
+/** Returns the ids of those items that the agent has, in the given order. */
 export async function findItems(
   sql: Queryable,
   agentId: number,

@@ -25,7 +25,7 @@ export async function itemStatuses(
   };
 }
 
-/** Beside the status stands what was bought, or why it was not, where anything had to be. */
+/** Returns the status of an item, with its cost, or the reason without a purchase, when the item needed a purchase. */
 const told = ({ costRaw, inferError, inferredBy, reason, status }: ItemStanding): object => ({
   status,
   ...(costRaw === 0n ? {} : { costRaw: costRaw.toString() }),
@@ -34,7 +34,7 @@ const told = ({ costRaw, inferError, inferredBy, reason, status }: ItemStanding)
   ...(inferError === null ? {} : { infer_error: inferError }),
 });
 
-/** A page of the items of a namespace, newest first. */
+/** Returns a page of a namespace's items, newest first. */
 export async function itemPage(
   sql: Sql,
   agentId: number,
@@ -64,7 +64,7 @@ export async function itemPage(
   return { items, total: found.total, ...page };
 }
 
-/** Deletes items of a namespace: their rows in one commit, and at once what this process has loaded of them. */
+/** Deletes items of a namespace: their rows in one commit, and this process's loaded vectors at once. */
 export async function removeItems(
   deps: {
     readonly sql: Sql;

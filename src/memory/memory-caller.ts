@@ -6,11 +6,11 @@ export type MemoryCaller = {
   readonly agentId: number;
   /** Spender of purchases. Absent: the agent itself, without a key. */
   readonly spender?: Spender | undefined;
-  /** It asks with a key that spends nothing. */
+  /** True when the caller's key may not spend. */
   readonly isReadOnly?: boolean | undefined;
-  /** Names the work under an `Idempotency-Key`: the hold of what a query buys, and the items that are written. */
+  /** Names the work under an `Idempotency-Key`: the hold of a query's purchase, and the written items. */
   readonly workId?: string | undefined;
-  /** Counts a query that buys as one that the pool of models serves. Throws the 429. */
+  /** Counts a query with a purchase as a request to the pool of models. Throws the 429. */
   readonly admitPooled?: (() => Promise<void> | undefined) | undefined;
   /** The span of the request; undefined: the request is not traced. */
   readonly span?: Span | undefined;

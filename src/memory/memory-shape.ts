@@ -45,8 +45,8 @@ const Scalar = z.union([
 ]);
 const FieldName = line(fieldChars);
 /**
- * Few members, all of them named by text that can be stored. They are counted before any is looked at, and the first that
- * is wrong is refused alone: a fault costs as much as a hundred members without one.
+ * Returns the schema of an object with few members, whose names are storable text. The members are counted before any is
+ * checked, and only the first invalid member is reported, so a fault costs no more than a hundred valid members.
  */
 const fields = <V extends z.ZodType>(value: V) =>
   z
@@ -83,7 +83,7 @@ const Memory = z.object({
 const Document = z
   .object({
     text: textOf(documentBytes).optional(),
-    /** The same as `text`. */
+    /** Another name of `text`. */
     content: textOf(documentBytes).optional(),
     title: line(titleChars).nullish(),
     id: z.union([line(titleChars), z.number()]).nullish(),

@@ -26,7 +26,7 @@ export type MemoryAnswer = {
   readonly body: unknown;
   /** Headers of the answer, such as the `retry-after` of a refusal; names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Set where something was bought: what was charged for the answer. Its receipt is among the headers. */
+  /** Charge for the request, when a purchase was made. Its receipt is among the headers. */
   readonly bill?: Bill | undefined;
 };
 
@@ -41,7 +41,10 @@ export interface Memory {
     body: unknown,
     signal: AbortSignal,
   ): Promise<MemoryAnswer>;
-  /** The answer of an `ingest` under an `Idempotency-Key` whose process was lost. Undefined: it has written nothing. */
+  /**
+   * Returns the response of an `ingest` under an `Idempotency-Key` whose process was lost. Undefined when it has written
+   * nothing.
+   */
   recall(agentId: number, workId: string): Promise<MemoryAnswer | undefined>;
 }
 
@@ -63,7 +66,7 @@ type Operations = {
   ) => Promise<Told>;
 };
 
-/** The memory store of agents. Each sees its own and nothing else, whatever its requests say. */
+/** Creates the memory store of agents. Each agent sees only its own data, whatever its requests contain. */
 export function createMemory(deps: MemoryDeps): Memory {
   const { indexer, line, sql } = deps;
   const read = <T>(agentId: number, find: () => Promise<T>) => turnOf(line, agentId, find);

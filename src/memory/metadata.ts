@@ -9,7 +9,7 @@ const WORD_CHARS = 64;
 const wordTerm = (spaceId: number, field: string, word: string): string =>
   `w:${spaceId}:${word.slice(0, WORD_CHARS)}:${field}`;
 
-/** The term of a value: a hash, so that its length does not depend on the value. */
+/** Returns the search term of a value: a hash, so that its length does not depend on the value. */
 function valueTerm(spaceId: number, field: string, value: unknown): string {
   const hash = createHash('sha256').update(JSON.stringify([field, value]));
   return `v:${spaceId}:${hash.digest('base64url').slice(0, 22)}`;
@@ -28,11 +28,11 @@ export function termsOf(spaceId: number, metadata: Metadata): string[] {
   return [...values, ...[...new Set(words)].slice(0, LIMITS.memory.metadataWords)];
 }
 
-/** The terms that chunks have whose metadata says all of this. */
+/** Returns the terms of all fields in a filter. A matching chunk has every term. */
 export const filterTerms = (spaceId: number, filter: Metadata): string[] =>
   Object.entries(filter).map(([field, value]) => valueTerm(spaceId, field, value));
 
-/** The terms that chunks may have in whose fields a word of the query stands: a few of them, as many of each field. */
+/** Returns the terms for the words of a query in the given fields: a bounded number, the same number for each field. */
 export function queryTerms(spaceId: number, fields: readonly string[], query: string): string[] {
   const { queryTerms: most, queryWords } = LIMITS.memory;
   const names = [...new Set(fields)];
@@ -61,7 +61,7 @@ export function checkMetadata(
   });
 }
 
-/** A schema with further fields, or what is wrong with them: the type of a field stays. */
+/** Returns the schema with further fields, or the problems: the type of an existing field must not change. */
 export function extendSchema(
   schema: MetadataSchema,
   more: MetadataSchema,

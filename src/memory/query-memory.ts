@@ -45,7 +45,7 @@ type QueryAnswer = {
   readonly bill?: Bill | undefined;
 };
 
-/** The chunks of one namespace that a query finds, best first. */
+/** Returns the chunks of one namespace that match a query, best first. */
 export async function queryMemory(
   deps: QueryDeps,
   caller: MemoryCaller,
@@ -57,7 +57,7 @@ export async function queryMemory(
   const find = (subTenant: string | null) =>
     turnOf(deps.line, agentId, () => findSpace(deps.sql, agentId, subTenant));
   const space = await find(query.subTenantId ?? null);
-  // A namespace that is not there yet will have the fields of the default one.
+  // A namespace that does not exist yet will have the fields of the default namespace.
   const schema = space?.schema ?? (await find(null))?.schema;
   checkFields(query, schema ?? {});
   if (needsVectors)
@@ -96,7 +96,7 @@ function checkFields(query: Query, schema: Space['schema']): void {
   );
 }
 
-/** One ranking for each way of searching that was asked for. Fields of the metadata are found by their words in every mode. */
+/** Returns one ranking for each requested way of searching. Fields of the metadata are searched by words in every mode. */
 function rank(
   deps: QueryDeps,
   space: Space,

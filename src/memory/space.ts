@@ -11,6 +11,6 @@ export type Space = {
   readonly version: number;
   /** A copy that was loaded at an older version is loaded anew, because removals before this version are forgotten. */
   readonly forgottenVersion: number;
-  /** Its own, or that of the default namespace. */
+  /** The namespace's own schema, or the schema of the default namespace. */
   readonly schema: MetadataSchema;
 };

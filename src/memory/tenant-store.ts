@@ -22,7 +22,7 @@ const columns = (sql: Queryable) => sql`
   s.version::float8 as version, s.forgotten_version::float8 as "forgottenVersion",
   coalesce(s.schema, d.schema) as schema`;
 
-/** A namespace of an agent's store; undefined where nothing was put there, or where the agent has no store. */
+/** Returns a namespace of an agent's store; undefined when nothing was stored there, or when the agent has no store. */
 export async function findSpace(
   sql: Queryable,
   agentId: number,
@@ -49,11 +49,12 @@ export type TenantSize = {
  * an agent that was closed meanwhile: its store is gone for good.
  */
 export async function lockOrMakeTenant(tx: Queryable, agentId: number): Promise<TenantSize> {
-  // Closing an agent deletes this row, so one that is there belongs to a living agent.
+  // Closing an agent deletes this row, so an existing row belongs to a living agent.
   const [known] = await tx<TenantSize[]>`
     select items, bytes::float8 as bytes, spaces from memory_tenants where agent_id = ${agentId} for update`;
   if (known !== undefined) return known;
-  // Not `for share`: new sharers would get past a commit that waits to close the agent, which then waits for all of them.
+  // Not `for share`: new sharers would overtake a commit that waits to close the agent, and that commit would wait for all of
+  // them.
   const [tenant] = await tx<TenantSize[]>`
     with living as (
       select id from agents where id = ${agentId} and status <> 'closed' for no key update)
@@ -131,7 +132,7 @@ export async function removeTenant(
 }
 
 /**
- * Deletes some of what is in namespaces that were taken away, in all of them or in these. False: there was nothing left
+ * Deletes some of the contents of deleted namespaces, of all of them or of `spaces`. Resolves to false when nothing was left
  * that no other process deletes.
  */
 export async function sweepDeleted(sql: Queryable, spaces?: readonly number[]): Promise<boolean> {

@@ -19,7 +19,9 @@ import {
   sweepDeleted,
 } from './tenant-store.ts';
 
-/** Makes an agent's store, or a namespace of it, and declares its metadata. May be repeated; fields can be added. */
+/**
+ * Creates an agent's store or a namespace of the store, and declares its metadata fields. May be repeated; fields can be added.
+ */
 export async function createTenant(
   deps: { readonly sql: Sql; readonly embedders: Embedders; readonly writes: FairLine },
   agentId: number,
@@ -52,8 +54,8 @@ export async function tenantStatus(
 const DROPS_A_TURN = 100;
 
 /**
- * Deletes an agent's store: from the commit on nothing of it is found. Its rows go before the answer, but those of a very
- * large store, which a worker deletes.
+ * Deletes an agent's store: from the commit on nothing of it can be found. Its rows are deleted before the response, except in
+ * a very large store, whose remaining rows a worker deletes.
  */
 export async function deleteTenant(
   deps: {
@@ -73,7 +75,7 @@ export async function deleteTenant(
     await loader.drop(id);
   }
   const untilMs = clock.monotonicMs() + LIMITS.memory.sweepMs;
-  // Each step in a turn of its own; a line that has no room leaves the rest to the worker.
+  // Each step waits for a turn of its own. When the queue has no room, the worker deletes the remaining rows.
   const sweep = () => writes.run(agentId, () => sweepDeleted(sql, spaces)).catch(falseIfBusy);
   while ((await sweep()) && clock.monotonicMs() < untilMs);
   return { status: 'deleted' };

@@ -6,7 +6,7 @@ import { LONGEST } from './unit-length.ts';
 export const SCAN_ROWS = 2_048;
 /** The memory grows by this number of blocks, or by an eighth of its size: each growth makes the views below anew. */
 const GROWTH_BLOCKS = 256;
-/** Largest number of blocks of a WebAssembly memory; the first one is scratch. */
+/** Largest number of blocks of a WebAssembly memory. The first block is scratch. */
 const MOST_BLOCKS = 65_535;
 
 /** Offsets in the scratch block: a query of up to LIMITS.memory.indexDims numbers, and the results of a scan. */
@@ -77,7 +77,7 @@ export class Arena {
   }
 
   /**
-   * Takes `wanted` blocks that follow each other, or fewer when no such run exists. Takes at least one, which was
+   * Takes `wanted` blocks in a row, or fewer when no such run exists, but at least one block. The blocks must have been
    * reserved.
    */
   take(wanted: number): Run {
@@ -100,7 +100,7 @@ export class Arena {
     this.#free += blocks;
   }
 
-  /** Puts a query into the scratch block, as long as rows of this stride. */
+  /** Puts a query into the scratch block, padded to the length of rows with this stride. */
   prepare(vector: Float32Array, stride: number): CoarseQuery {
     const { f32, kernel } = this;
     f32.set(vector, SCRATCH.query / 4);

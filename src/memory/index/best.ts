@@ -1,4 +1,4 @@
-/** Keeps the `size` best of what it is offered: the highest scores, and of equal ones the lowest ids. */
+/** Keeps the `size` best of the offered rows: the highest scores, and of equal scores the lowest ids. */
 export class Best {
   readonly #size: number;
   /** A heap with the worst on top. */
@@ -9,7 +9,7 @@ export class Best {
     this.#size = size;
   }
 
-  /** The score below which nothing is taken any more. */
+  /** Returns the lowest score that can still be kept. */
   get least(): number {
     return this.#scores.length < this.#size
       ? Number.NEGATIVE_INFINITY
@@ -28,7 +28,7 @@ export class Best {
     }
   }
 
-  /** The best first. */
+  /** Returns the kept rows, best first. */
   sorted(): { readonly id: number; readonly score: number }[] {
     return this.#scores
       .map((score, i) => ({ id: this.#ids[i] ?? 0, score }))

@@ -15,7 +15,7 @@ export type BlockLayout = {
   readonly stride: number;
   /** Float32: what a coarse number is to be multiplied with. */
   readonly scalesAt: number;
-  /** Float32: how far the coarse vector is from the exact one. */
+  /** Offset of the Float32 distances between the coarse and the exact vector of each row. */
   readonly errorsAt: number;
   /** Float64, because ids are safe integers. */
   readonly idsAt: number;

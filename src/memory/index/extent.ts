@@ -3,7 +3,7 @@ import { type BlockLayout, GROUP_ROWS, STEP } from './block-layout.ts';
 
 export type Row = { readonly id: number; readonly tag: number; readonly vector: Float32Array };
 
-/** Rows in blocks that follow each other in memory. A `place` is a row's number in it. */
+/** Rows in blocks that follow each other in memory. A `place` is a row's number in the extent. */
 export class Extent {
   readonly address: number;
   readonly blocks: number;
@@ -86,7 +86,7 @@ export class Extent {
     this.#arena.kernel.touch(this.#at + exactAt + place * stride * 4, stride * 4);
   }
 
-  /** The exact product of a row with the query in the scratch block. */
+  /** Returns the exact product of a row with the query in the scratch block. */
   scoreAt(place: number): number {
     const { exactAt, stride } = this.layout;
     const row = this.#at + exactAt + place * stride * 4;
@@ -122,8 +122,8 @@ export class Extent {
   }
 
   /**
-   * Returns the place in the extent of a row's first coarse numbers. Its other ones follow at a distance, with those of
-   * its group between them.
+   * Returns the place in the extent of a row's first coarse numbers. The row's other numbers follow at a distance, with the
+   * numbers of its group's other rows between them.
    */
   #coarseAt(place: number): number {
     const inGroup = place % GROUP_ROWS;

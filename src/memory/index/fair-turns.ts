@@ -4,8 +4,8 @@ import type { Steps } from './space.ts';
 /** The one thread that the work of many spaces is done in. */
 export interface FairTurns {
   /**
-   * Does work for a space, one step a turn, after the work that the space asked for before. A space that has had fewer turns
-   * comes first, so one that begins does not wait for others to finish. Rejects as the work throws.
+   * Does work for a space, one step a turn, after the space's earlier work. A space that has had fewer turns comes first, so
+   * new work does not wait for other spaces to finish. Rejects as the work throws.
    */
   run<T>(space: number, begin: () => Steps<T>): Promise<T>;
 }
@@ -16,7 +16,7 @@ type Job = {
   readonly reject: (error: unknown) => void;
   steps?: Steps<unknown>;
 };
-/** `turns` counts on from where the others are when a space comes (start-time fair queueing). */
+/** Queue of a space. `turns` starts at the present count of the spaces with work (start-time fair queueing). */
 type Line = { turns: number; readonly jobs: Job[] };
 
 /** Between two turns `pause` lets messages arrive. */
@@ -27,8 +27,8 @@ export function createFairTurns(pause: (callback: () => void) => void = soon): F
   let isWaiting = false;
 
   /**
-   * Returns the line with the fewest turns, of equal ones the one that came last. A short search then waits for one
-   * step of the others, not for one of each.
+   * Returns the queue with the fewest turns; of equal queues, the newest. A short search then waits for one step of all other
+   * spaces together, not for one step of each.
    */
   function next(): Line | undefined {
     let least: Line | undefined;

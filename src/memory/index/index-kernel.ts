@@ -4,7 +4,9 @@
  */
 import { startWasm } from '../../../media/wasm.ts';
 
-/** Whole numbers of a row are bytes. Those of a query may be wider at no cost, and the sums still fit 32 bits. */
+/**
+ * Largest whole number of a row, which is a byte. A query's numbers may be larger at no cost, and the sums still fit 32 bits.
+ */
 const ROW_MOST = 127;
 const QUERY_MOST = 2_047;
 
@@ -57,7 +59,7 @@ const promoteTwo = (pair: number) => `
       (v128.store offset=${16 * pair} (local.get $exact)
         (f64x2.promote_low_f32x4 (v128.load64_zero offset=${8 * pair} (local.get $row))))`;
 
-/** The scale of a vector at $row: its largest number over `most`. */
+/** Returns WebAssembly for the scale of a vector at $row: its largest number divided by `most`. */
 const scaleFor = (most: number) => `
     (local.set $end (i32.add (local.get $row) (i32.shl (local.get $stride) (i32.const 2))))
     (local.set $at (local.get $row))
@@ -216,8 +218,8 @@ export type IndexKernel = {
   readonly memory: { readonly buffer: ArrayBuffer };
   grow(pages: number): number;
   /**
-   * Reads a little of each line of the cache. The processor fetches many of them at the same time here, but fewer while it
-   * computes with what is in them.
+   * Reads a little of each cache line. The processor fetches many lines at the same time here, but fewer while it computes with
+   * their contents.
    */
   touch(at: number, bytes: number): number;
   /**
@@ -225,7 +227,10 @@ export type IndexKernel = {
    * Float32 scale and error to their places.
    */
   quantise(row: number, stride: number, out: number, scaleAt: number, errorAt: number): void;
-  /** The same of a query, in 16 bits and in a row at `out`; and its numbers in Float64 to `exact`. */
+  /**
+   * Writes the coarse form of a query, in 16 bits and as one row, to `out`, and its numbers in Float64 to `exact`; otherwise as
+   * `quantise`.
+   */
   prepare(
     row: number,
     stride: number,
@@ -235,10 +240,9 @@ export type IndexKernel = {
     errorAt: number,
   ): void;
   /**
-   * Goes through `groups` groups of four rows, one at least. Of each group there are 16 numbers of the first row, 16 of the
-   * second and so on, then the next 16 of the first row: what lies in a row in memory is read fastest. For each row whose
-   * score may reach `least` it writes its number (Int32) and the highest score that it can have (Float32) to `out`, and
-   * returns the end of what it wrote.
+   * Scans `groups` groups of four rows, at least one group. A group holds 16 numbers of the first row, 16 of the second and so
+   * on, then the next 16 of the first row, because adjacent memory is read fastest. For each row whose score may reach `least`,
+   * writes its number (Int32) and its highest possible score (Float32) to `out`. Returns the end of the written bytes.
    */
   scan(
     rows: number,

@@ -27,7 +27,7 @@ const { indexWaiting, indexWaitingPerSpace } = LIMITS.memory;
 export class LoadedSpaces {
   readonly #client: WorkerClient<IndexContract>;
   readonly #byKey = new Map<number, Loaded>();
-  /** Each load of a space, those in progress included. */
+  /** All loads of each space, including loads in progress. */
   readonly #ofSpace = new Map<number, Set<Loaded>>();
   /** The load of each space that can be searched. */
   readonly #bySpace = new Map<number, Loaded>();
@@ -55,7 +55,7 @@ export class LoadedSpaces {
     return loaded;
   }
 
-  /** A space that is about to be loaded. */
+  /** Registers a load of a space that is about to begin. */
   begin(spaceId: number, dims: number): Loaded {
     this.#noticeLoss();
     const key = this.#nextKey++;
@@ -98,7 +98,7 @@ export class LoadedSpaces {
     }
   }
 
-  /** Throws when the space is not there, and EngineBusy when too much waits, of all spaces or of this one. */
+  /** Throws when the space is not loaded, and EngineBusy when too many calls wait, in total or for this space. */
   admit(loaded: Loaded): void {
     this.requireKept(loaded);
     const { inFlight } = this.#client;
@@ -145,7 +145,7 @@ export class LoadedSpaces {
     if (this.#bySpace.get(loaded.spaceId) === loaded) this.#bySpace.delete(loaded.spaceId);
   }
 
-  /** A thread that was lost has taken all spaces with it; the next one has none. */
+  /** Forgets all spaces when the thread was lost: a new thread has no spaces. */
   #noticeLoss(): void {
     if (this.#client.thread === this.#thread) return;
     this.#thread = this.#client.thread;

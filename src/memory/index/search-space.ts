@@ -14,8 +14,9 @@ const TOUCHED_BLOCKS = 8;
 const TOUCHED_ROWS = 32;
 
 /**
- * The best rows by their exact score: the highest first, of equal ones the lowest id. Undefined when the space went
- * meanwhile. A pass over the coarse vectors leaves out what can't be among the best; the rest is scored exactly.
+ * Returns the best rows by their exact score: the highest first, of equal scores the lowest id. Undefined when the space was
+ * dropped meanwhile. A pass over the coarse vectors leaves out rows that cannot be among the best; only the remaining rows are
+ * scored exactly.
  */
 export function* searchSpace(
   arena: Arena,
@@ -34,7 +35,7 @@ export function* searchSpace(
   }
 }
 
-/** The rows with these ids. Each of them is scored. */
+/** Returns the rows with these ids and the tag. Each of these rows is scored. */
 function* named(
   space: Space,
   ids: ReadonlySet<number>,
@@ -45,7 +46,7 @@ function* named(
   return rows && { rows, uppers: rows.map(() => Number.POSITIVE_INFINITY) };
 }
 
-/** The rows that can be among the best. */
+/** Returns the rows that can be among the best; undefined when the space was dropped meanwhile. */
 function* likely(space: Space, shortlist: Shortlist): Steps<Candidates | undefined> {
   const rowsAStep = Math.ceil(indexStepBytes / space.stride);
   if (space.blocks <= TOUCHED_BLOCKS) space.touch();

@@ -43,7 +43,7 @@ export class Shortlist {
     return row;
   }
 
-  /** In the order of what they can reach, where that is not much work. */
+  /** Returns the candidates, ordered by their highest possible score when there are at most `MOST_ORDERED`. */
   candidates(): Candidates {
     const { least } = this.#lowest;
     const upper = (i: number) => this.#uppers[i] ?? 0;

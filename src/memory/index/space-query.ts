@@ -4,7 +4,7 @@ export type SpaceQuery = {
   readonly k: number;
   /** Only rows with this tag. */
   readonly tag?: number | undefined;
-  /** Only rows with these ids, such as those that pass a filter on metadata. */
+  /** Restricts the search to rows with these ids, such as rows that pass a filter on metadata. */
   readonly among?: readonly number[] | undefined;
 };
 

@@ -14,7 +14,7 @@ const BLOCKS_A_STEP = LIMITS.memory.indexStepBytes / BLOCK_BYTES;
 const GROWTH_SHARE = 4;
 const MOST_GROWTH_BLOCKS = 32;
 
-/** The vectors of one space, without a gap: the last row moves to where one is removed. */
+/** The vectors of one space, without a gap: the last row moves into the place of a removed row. */
 export class Space {
   readonly dims: number;
   /** Numbers of a row with the zeros at its end. */
@@ -45,7 +45,7 @@ export class Space {
     return this.#blocks;
   }
 
-  /** The space has given its memory back, which may belong to another space now. */
+  /** True when the space has released its memory, which may belong to another space now. */
   get isGone(): boolean {
     return this.#isGone;
   }
@@ -60,7 +60,7 @@ export class Space {
     return Math.max(0, Math.ceil((this.#rows + rows - this.#room) / this.#rowsOfBlock));
   }
 
-  /** Adds a row to the end, for which a block was reserved where it lacks one. */
+  /** Appends a row. A block must have been reserved when the space has no room. */
   append(row: Row): void {
     if (this.#rows === this.#room) this.#grow();
     const last = this.#extents.at(-1);
@@ -70,7 +70,7 @@ export class Space {
     this.#highestId = Math.max(this.#highestId, row.id);
   }
 
-  /** Overwrites a row with the last one, and that one with zeros. */
+  /** Overwrites a row with the last row, and the last row with zeros. */
   removeAt(row: number): void {
     const last = this.#rows - 1;
     const source = this.extentOf(last);
@@ -100,7 +100,7 @@ export class Space {
     return extent.errorAt(row - extent.first);
   }
 
-  /** The exact product of a row with the query in the scratch block. */
+  /** Returns the exact product of a row with the query in the scratch block. */
   scoreAt(row: number): number {
     const extent = this.extentOf(row);
     return extent.scoreAt(row - extent.first);
@@ -151,12 +151,12 @@ export class Space {
     this.#room += extent.layout.rows;
   }
 
-  /** Brings what a search reads of each row into the processor's cache. For small spaces, which are seldom in it. */
+  /** Loads the parts of each row that a search reads into the processor's cache. For small spaces, which are seldom cached. */
   touch(): void {
     for (const extent of this.#extents) extent.touch();
   }
 
-  /** The extent that a row lies in. */
+  /** Returns the extent that contains a row. */
   extentOf(row: number): Extent {
     let low = 0;
     let high = this.#extents.length - 1;

@@ -7,7 +7,7 @@ import { Space, type Steps } from './space.ts';
 import type { Found, SpaceQuery } from './space-query.ts';
 import { isShort } from './unit-length.ts';
 
-/** Rows as they travel: the vectors lie one behind the other. */
+/** Rows for a message between threads. The vectors lie one after the other. */
 export type PackedRows = {
   readonly ids: Float64Array;
   readonly tags: Uint8Array;
@@ -37,7 +37,7 @@ type Owned = {
 
 /**
  * Keeps the spaces of the index within the bounds of their memory and number. A space that needs memory takes it from the
- * spaces that were used longest ago, or from those of its own owner once that owner has its share.
+ * spaces that were used longest ago, or from its owner's spaces once that owner has its share.
  */
 export class Spaces {
   readonly #arena: Arena;
@@ -56,17 +56,17 @@ export class Spaces {
     this.#ownerBlocks = Math.floor(bounds.owners.bytes / BLOCK_BYTES);
   }
 
-  /** The memory in use, in whole blocks. */
+  /** Returns the bytes of memory in use, in whole blocks. */
   get bytes(): number {
     return this.#arena.bytes;
   }
 
-  /** The whole memory, for tests that look whether anything is left in it. */
+  /** Returns the whole memory, for tests that check whether anything is left in it. */
   get memory(): Uint8Array {
     return this.#arena.u8;
   }
 
-  /** The spaces that had to go since this was asked for the last time. */
+  /** Returns the spaces that were evicted since the last call. */
   takeEvicted(): readonly number[] {
     const evicted = this.#evicted;
     this.#evicted = [];
@@ -83,7 +83,10 @@ export class Spaces {
     this.#byOwner.set(owner, (this.#byOwner.get(owner) ?? new Set()).add(owned));
   }
 
-  /** Adds rows, in place of those with the same ids. What is refused, and a space that is full, leaves none of the rows. */
+  /**
+   * Adds rows and replaces rows with the same ids. Adds none of the rows when one is invalid or the space is full; a full space
+   * is dropped.
+   */
   *add(key: number, packed: PackedRows): Steps<Outcome> {
     const owned = this.#use(key);
     if (owned === undefined) return 'absent';
@@ -196,7 +199,7 @@ function unpack({ ids, tags, vectors }: PackedRows, dims: number): Row[] {
 function* removeRows(space: Space, ids: readonly number[]): Steps<void> {
   if (ids.length === 0) return;
   const rows = yield* space.find(new Set(ids));
-  // The last row takes the place of one that goes, so the last one goes first.
+  // The last row moves into the place of a removed row, so rows are removed from the end.
   for (const [done, row] of rows?.reverse().entries() ?? []) {
     if (done > 0 && done % REMOVED_A_STEP === 0) yield;
     if (space.isGone) return;

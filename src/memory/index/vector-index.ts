@@ -21,9 +21,9 @@ export class SpaceTooLarge extends Error {
 }
 
 /**
- * Exact search of vectors in memory, in a thread of its own. Vectors are unit vectors, so that their product is the cosine.
- * Everything rejects with EngineBusy when too much waits, with EngineInputRefused for what is no row or query, and with
- * EngineCrashed when the thread is lost meanwhile; then all spaces have to be loaded again.
+ * Exact search of vectors in memory, in a thread of its own. Vectors are unit vectors, so their product is the cosine. Every
+ * method rejects with EngineBusy when too many calls wait, with EngineInputRefused for an invalid row or query, and with
+ * EngineCrashed when the thread is lost; then all spaces have to be loaded again.
  */
 export interface VectorIndex extends AsyncDisposable {
   /** The version at which the space can be searched; undefined when it has to be loaded. */
@@ -42,13 +42,13 @@ export interface VectorIndex extends AsyncDisposable {
     owner?: number,
   ): Promise<void>;
   /**
-   * Adds rows in place of those with the same ids, and raises the version. Rejects with SpaceNotLoaded and SpaceTooLarge.
-   * After an error other than EngineBusy the space is not loaded any more, because it may lack some of the rows.
+   * Adds rows, replaces rows with the same ids, and raises the version. Rejects with SpaceNotLoaded and SpaceTooLarge. After
+   * any error but EngineBusy the space is no longer loaded, because it may lack some of the rows.
    */
   add(spaceId: number, version: number, rows: readonly IndexedRow[]): Promise<void>;
   /** When it resolves, zeros are where the rows were. Rejects as `add` does. */
   remove(spaceId: number, version: number, ids: readonly number[]): Promise<void>;
-  /** Forgets a space, also one that is being loaded. When it resolves, its memory holds zeros. */
+  /** Drops a space, even while it is being loaded. Once this resolves, its memory holds zeros. */
   drop(spaceId: number): Promise<void>;
   /** The rows with the highest scores, of equal scores the lowest ids. Rejects with SpaceNotLoaded. */
   search(spaceId: number, query: SpaceQuery): Promise<Found[]>;
@@ -78,7 +78,7 @@ export function startVectorIndex(deps: {
   readonly clock: Clock;
   readonly log: Log;
   readonly bytes?: number;
-  /** Largest share of the memory for one owner. Default: all of it. */
+  /** Largest share of the memory for the spaces of one owner. Default: all of the memory. */
   readonly ownerShare?: number;
 }): VectorIndex {
   const bounds = spacesBounds(deps.bytes ?? indexBytes, deps.ownerShare);
@@ -96,7 +96,7 @@ export function startVectorIndex(deps: {
   return createVectorIndex(client, bounds);
 }
 
-/** The share holds for the number of spaces as well. */
+/** Returns the bounds of the index. `ownerShare` bounds an owner's memory and number of spaces. */
 export const spacesBounds = (bytes: number, ownerShare = 1): SpacesBounds => ({
   bytes,
   spaces: indexSpaces,
@@ -124,7 +124,7 @@ export function createVectorIndex(
     }
   }
 
-  /** A space that has only a part of a change is of no version. */
+  /** Applies a change. When the change fails halfway, drops the space, because a part of a change belongs to no version. */
   async function whole<T>(space: Loaded, change: () => Promise<T>): Promise<T> {
     try {
       return await change();

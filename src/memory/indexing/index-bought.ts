@@ -28,8 +28,8 @@ type Deps = IndexItemsDeps & { readonly shop: IndexingShop; readonly span: Span 
 const NEVER = new AbortController().signal;
 
 /**
- * Indexes an item that a purchase is needed for: its facts, its vectors or both, each bought once. What is not sold now is
- * given back, with the reason. Rejects as the database does; the claim then ends by itself.
+ * Indexes an item that needs a purchase: of its facts, its vectors or both, each bought once. When a purchase is refused, the
+ * item is released with the reason. Rejects as the database does; the claim then expires by itself.
  */
 export async function indexBought(
   deps: IndexItemsDeps,
@@ -66,11 +66,17 @@ export async function indexBought(
 type Cut = {
   readonly pieces: readonly Piece[];
   readonly bought: Bought;
-  /** Why no facts were sold this time: kept with the vectors, so that these are of the same pieces when another process goes on. */
+  /**
+   * Reason why no facts were bought this time. It is stored with the vectors, so that another process that continues uses the
+   * same pieces.
+   */
   readonly unsold?: string | undefined;
 };
 
-/** The pieces of an item: the facts that a model draws out of it where one is to, else those of the fixed rules. */
+/**
+ * Returns the pieces of an item: the facts that a model extracts when the item requests it, or else the pieces by the fixed
+ * rules.
+ */
 async function cut(deps: Deps, claim: string, item: ClaimedItem): Promise<Cut> {
   const { id: itemId, infer, type } = item;
   const { inferModel } = deps.shop;
@@ -149,7 +155,10 @@ async function embed(
   return { chunks: withVectors(pieces, result), costRaw };
 }
 
-/** Keeps that the fixed rules draw the facts of an item. Throws ClaimLost, before the vectors of these are charged. */
+/**
+ * Stores the decision that the fixed rules extract the facts of an item. Throws ClaimLost before the vectors of these facts are
+ * charged.
+ */
 async function keepUnsold(
   { shop, sql }: Deps,
   claim: string,
@@ -178,7 +187,7 @@ async function giveBack(
       spentRaw = await spentOn({ ...deps.shop, sql }, item);
     } catch (open) {
       if (!(open instanceof PurchaseOpen)) throw open;
-      // It fails when the ledger knows what it has cost.
+      // The item fails later, once the ledger knows the cost of the open purchase.
       setback = { kind: 'busy' };
     }
   }

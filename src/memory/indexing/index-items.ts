@@ -16,7 +16,7 @@ import { splitItem } from './split-text.ts';
 type Claimed = {
   readonly claim: string;
   readonly items: readonly ClaimedItem[];
-  /** This process ends: what has not begun is left to the others. */
+  /** Returns true when this process ends. Work that has not begun is left to other processes. */
   readonly isOver: () => boolean;
 };
 
@@ -57,7 +57,10 @@ const mustBuy = (
 
 type Batch = { readonly items: ClaimedItem[]; readonly pieces: Piece[] };
 
-/** Items by the number of their pieces. One that has failed before is tried alone: it may be the fault of the others' failure. */
+/**
+ * Yields batches of items, bounded by the number of their pieces. An item that has failed before is a batch of its own, because
+ * it may have caused the other items' failure.
+ */
 async function* batches(items: readonly ClaimedItem[]): AsyncGenerator<Batch> {
   let open: Batch = { items: [], pieces: [] };
   for (const item of items) {
@@ -94,7 +97,7 @@ async function indexBatch(
     const embedder = engineOf(embedders, first.model);
     chunks = withVectors(pieces, await embedder.embed(texts, agentId));
   } catch (error) {
-    // Neither says anything about the items.
+    // A busy or missing engine is not the items' fault.
     const failed = !(error instanceof EngineBusy || error instanceof EngineMissing);
     indexed.add(ids.length, { outcome: failed ? 'failed' : 'busy' });
     log.warn({ err: error, agentId, items: ids.length }, 'memories were not embedded');

@@ -19,8 +19,8 @@ export type IndexerDeps = IndexItemsDeps & { readonly clock: Clock; readonly ran
 type Work = { readonly claim: string; readonly agentId: number; readonly ids: readonly string[] };
 
 /**
- * Makes what was ingested findable, of each agent some of it at a time. Any number of processes do so side by side: an item is claimed by one of them, and
- * claimed again where that one has died.
+ * Indexes ingested items, a few of each agent at a time. Any number of processes share the work: one process claims an item,
+ * and another process claims it again when the first one has died.
  */
 export class Indexer {
   readonly #deps: IndexerDeps;
@@ -48,7 +48,7 @@ export class Indexer {
     );
   }
 
-  /** Begins what is due, as far as there is room, and renews the claims of what is under way. */
+  /** Begins due work up to the bound of work in progress, and renews the claims of work in progress. */
   async tick(): Promise<void> {
     const { clock, sql } = this.#deps;
     const nowMs = clock.monotonicMs();
@@ -79,7 +79,7 @@ export class Indexer {
     await this.idle();
   }
 
-  /** One claim at a time; what is wanted meanwhile is looked for once more. */
+  /** Claims items, one claim at a time. A request during a claim makes it look once more. */
   #claim(): Promise<void> {
     this.#isWanted = true;
     this.#claiming ??= this.#claimWhileWanted().finally(() => {
@@ -110,7 +110,7 @@ export class Indexer {
     const sawAll = from === 0 && looked.size < agentsPerLook && [...looked].every(isWhole);
     const busy = new Map([...this.#busy].map(([spaceId, { agentId }]) => [spaceId, agentId]));
     const { after, places, queues } = planClaims(looked, { busy, room });
-    // Behind the last agent the first one comes again.
+    // After the last agent, the next look begins at the first agent.
     const isAtEnd = looked.size < agentsPerLook && after === Math.max(0, ...looked.keys());
     this.#after = isAtEnd ? 0 : after;
     this.#remember(places);

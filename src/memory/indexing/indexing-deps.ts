@@ -22,9 +22,9 @@ export type IndexItemsDeps = {
   readonly sql: Sql;
   readonly log: Log;
   readonly embedders: Embedders;
-  /** Models that are sold to the memory store; undefined: none. */
+  /** Models that the memory store may buy; undefined when none are offered. */
   readonly shop?: IndexingShop | undefined;
-  /** Items by what became of their indexing: `completed`, `failed`, or `busy` where the engine had no room. */
+  /** Counts items by the outcome of their indexing: `completed`, `failed`, or `busy` when the engine had no room. */
   readonly indexed: Counter;
   /** Called in the commit that writes chunks, with the version that it gives their space. */
   readonly onChunks?: OnChunks | undefined;

@@ -19,9 +19,9 @@ export type ClaimedItem = {
   readonly metadata: Metadata;
   readonly title: string | null;
   readonly attempts: number;
-  /** Refusals of what had to be bought. */
+  /** Number of refused purchases for the item. */
   readonly waits: number;
-  /** Something was bought for it before, or is being bought. */
+  /** True when a purchase for the item was made before or is in progress. */
   readonly hasPurchases: boolean;
   /** Spender of the purchases that index the item. */
   readonly spender: Spender;
@@ -39,8 +39,8 @@ export type Queue = {
 export type Looked = ReadonlyMap<number, readonly Queue[]>;
 
 /**
- * The next agents with items to index, and of each the next namespaces behind the last one that was looked at. Both are
- * found by stepping over the index, however many items each of them has.
+ * Finds the next agents with items to index, and for each agent the next namespaces after its last examined namespace. Steps
+ * over the index, so the number of items does not matter.
  */
 export async function lookForWork(
   sql: Sql,
@@ -144,7 +144,7 @@ export type OnChunks = (
   written: { readonly spaceId: number; readonly version: number },
 ) => Promise<void>;
 
-/** Vectors of another length than those of their namespace: they cannot be compared with these. */
+/** Thrown for vectors of another length than the vectors of their namespace, which cannot be compared. */
 class OtherSpace extends Error {
   override readonly name = 'OtherSpace';
 
@@ -162,9 +162,9 @@ export async function completeItems(
   claimed: {
     readonly claim: string;
     readonly spaceId: number;
-    /** The items by their ids, with what their metadata is found by. */
+    /** Search terms of each item's metadata, by item id. */
     readonly terms: ReadonlyMap<string, readonly string[]>;
-    /** Purchases for each of the items. Absent: nothing was bought. */
+    /** Purchases for each of the items. Absent when nothing was bought. */
     readonly bought?: Bought | undefined;
   },
   chunks: readonly IndexedChunk[],
@@ -273,8 +273,8 @@ export async function refuseItem(
 }
 
 /**
- * Makes items due whose agents have the balance by now that they wait for, some at a time. One balance may wake more items
- * than it covers, so each gets a refusal back: those that come too late wait on as before.
+ * Makes some items due that wait for a balance which their agents have now. One balance may wake more items than it covers, so
+ * each item's count of refusals is lowered by one: items that are refused again wait no longer than before.
  */
 export async function wakeAffordable(sql: Sql): Promise<void> {
   await sql`

@@ -6,13 +6,13 @@ export type ClaimPlan = {
   readonly queues: readonly Queue[];
   /** The last agent that this look is done with. */
   readonly after: number;
-  /** The last namespace that was examined, by agent; undefined: the next look begins at the agent's first one. */
+  /** The last examined namespace by agent. Undefined when the next look begins at the agent's first namespace. */
   readonly places: ReadonlyMap<number, number | undefined>;
 };
 
 /**
- * Chooses namespaces to claim of, at most `room` of them, none that is busy, and no more of one agent than it may have
- * under way. Agents that found no room are looked at again first.
+ * Chooses namespaces to claim from: at most `room`, none that is busy, and for each agent no more than it may have in progress.
+ * Agents without room are examined first next time.
  */
 export function planClaims(
   looked: Looked,
@@ -40,8 +40,8 @@ export function planClaims(
 }
 
 /**
- * Returns the namespace after which the agent's next search begins: the last one that is claimed, or else the last one
- * examined. Undefined: the search begins at the first one, since all were examined.
+ * Returns the namespace after which the agent's next search begins: the last claimed namespace, or else the last examined one.
+ * Undefined when all namespaces were examined, so that the search begins at the first.
  */
 function placeBehind(queues: readonly Queue[], mine: readonly Queue[]): number | undefined {
   const last = mine.at(-1);

@@ -78,7 +78,10 @@ const FILLER = new Set(
 const OPENING =
   /^(?:(?:hi|hello|hey|oh|ah|ok|okay|well|so|um|uh|hmm|yeah|yes|no|sure|thanks|thank you|please|anyway|by the way|fyi)(?:\s+(?:there|again|everyone|all))?(?:\s*[,!.:;—–]+|\s+-+)(?:\s+|$)(?!\d))+/i;
 
-/** The sentences of a text that say something, without the words that they open with. All of it where none does. */
+/**
+ * Returns the sentences of a text that carry information, without their opening filler words. Returns the whole text when no
+ * sentence does.
+ */
 function factsIn(text: string): string[] {
   const sentences = text
     .split(/\n+/)

@@ -62,8 +62,8 @@ export async function createTables(sql: Sql): Promise<void> {
 }
 
 /**
- * A vacuum leaves the indexes of a table alone where few of its pages have deleted rows, and graphs would keep their
- * numbers. Tables from before that was set wait here for a graph that is being made, once.
+ * Makes a vacuum clean the table's indexes even when few pages have deleted rows; graphs would otherwise keep the numbers of
+ * deleted rows. Changes the table once, and waits for a graph that is being made.
  */
 async function cleanGraphs(tx: Queryable): Promise<void> {
   const [table] = await tx<{ isSet: boolean }[]>`

@@ -24,7 +24,8 @@ export async function fillInCommit(
   await addSpace(tx, spaceId);
   for (;;) {
     const progress = await lockProgress(tx, spaceId);
-    // It must not wait here for locked chunks of earlier commits: a transaction that deletes them may wait for this one, a deadlock.
+    // This must not wait for locked chunks of earlier commits: a transaction that deletes them may wait for this one, a
+    // deadlock.
     if (progress === undefined || (await lacksBefore(tx, spaceId, progress, version))) return;
     const missing = await lockMissing(tx, spaceId, progress, rowsPerFill);
     await insert(tx, spaceId, missing);
@@ -32,7 +33,7 @@ export async function fillInCommit(
   }
 }
 
-/** Puts some of the chunks that are missing into the index of the database. Returns whether there may be more of them. */
+/** Adds some missing chunks of a space to the index in the database. Resolves to true when more may be missing. */
 export async function fillSpace(sql: Sql, spaceId: number): Promise<boolean> {
   await addSpace(sql, spaceId);
   return sql.begin(async (tx) => {
@@ -57,7 +58,7 @@ async function insert(
       tag: TAGS[type as keyof typeof TAGS],
       vector: vectorOf(vector),
     }))
-    // The server refuses a vector without numbers, and would refuse the whole commit with it.
+    // The server refuses a vector without numbers, and the whole commit with it.
     .filter(({ vector }) => vector.length > 0 && vector.every(Number.isFinite));
   await insertVectors(tx, spaceId, rows, { version: last.version, chunkId: last.id });
 }

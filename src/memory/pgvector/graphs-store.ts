@@ -8,7 +8,7 @@ const GRAPH_LOCK = 4_021_412;
 
 export type Graph = { readonly spaceId: number; readonly isValid: boolean };
 
-/** Graphs that are there. One whose making was cut off is not valid. */
+/** Returns the existing graphs. A graph whose creation was interrupted is not valid. */
 export async function listGraphs(sql: Queryable): Promise<readonly Graph[]> {
   return sql<Graph[]>`
     select substr(c.relname, 7)::int as "spaceId", i.indisvalid as "isValid"
@@ -16,7 +16,7 @@ export async function listGraphs(sql: Queryable): Promise<readonly Graph[]> {
     where i.indrelid = 'memory_index.vectors'::regclass and c.relname ~ '^graph_[0-9]+$'`;
 }
 
-/** Spaces whose graphs are not valid, and deleted spaces that have one. */
+/** Returns spaces whose graphs are invalid, and deleted spaces that still have a graph. */
 export async function findUselessGraphs(sql: Queryable): Promise<readonly number[]> {
   const found = await listGraphs(sql);
   if (found.length === 0) return [];

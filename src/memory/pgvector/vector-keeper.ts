@@ -18,14 +18,14 @@ const { comparedRows, fillEveryMs, fillsPerTick, graphEveryMs, graphs, spacesPer
   LIMITS.memory.pgvector;
 
 /**
- * Fills the index of the database with what is not there: chunks from before the extension, from a backup, and of
- * processes that do not use it. Makes graphs of large spaces, and drops those of deleted ones. Any number of processes do so.
+ * Fills the index in the database with missing chunks: chunks from before the extension, from a backup, or of processes without
+ * the extension. Makes graphs of large spaces and drops the graphs of deleted spaces. Any number of processes may do so.
  */
 export class VectorKeeper {
   readonly #sql: Sql;
   readonly #log: Log;
   readonly #comparedRows: number;
-  /** Spaces to be filled: those that a search wanted, and those that the regular check has found. */
+  /** Spaces to be filled: spaces that a search requested, and spaces that the regular check has found. */
   readonly #behind = new Set<number>();
   /** Spaces that may need a graph, with their dimensions. */
   readonly #large = new Map<number, number>();
@@ -40,7 +40,7 @@ export class VectorKeeper {
     this.#comparedRows = deps.comparedRows ?? comparedRows;
   }
 
-  /** A space was searched that is not filled. */
+  /** Requests that a space be filled, after a search of that space. */
   want(spaceId: number): void {
     if (this.#behind.size < wanted) this.#behind.add(spaceId);
   }
@@ -52,7 +52,7 @@ export class VectorKeeper {
     ];
   }
 
-  /** Fills some of what is missing, and looks at some more spaces. */
+  /** Fills some missing chunks, and checks some more spaces. */
   async fill(): Promise<void> {
     let left: number = fillsPerTick;
     for (const id of this.#behind) {

@@ -16,13 +16,13 @@ export type SpaceState = {
   /** Chunks of the space that are not in the table yet. */
   readonly isBehind: boolean;
   readonly hasGraph: boolean;
-  /** Rows with the tag that the search asks for, counted up to one more than asked. */
+  /** Number of rows with the search's tag, counted up to one more than `upTo`. */
   readonly tagged: number;
 };
 
 export const graphOf = (spaceId: number): string => `graph_${spaceId}`;
 
-/** The state of a space; undefined: nothing of it was put into the table yet. */
+/** Returns the state of a space; undefined when none of its chunks is in the table yet. */
 export async function readState(
   sql: Queryable,
   spaceId: number,
@@ -58,8 +58,8 @@ export async function compareAll(
 }
 
 /**
- * Asks the graph of a space for the nearest rows by their halved numbers, some more than are wanted, and orders them by
- * whole ones.
+ * Searches the graph of a space for the nearest rows by half-precision numbers, some more rows than requested, and orders them
+ * by full-precision numbers.
  */
 export async function searchGraph(
   sql: Sql,
@@ -69,15 +69,15 @@ export async function searchGraph(
   const nearest = Math.ceil(1.25 * k) + 10;
   const looked = Math.min(1_000, Math.max(100, 2 * nearest));
   return sql.begin('read only', async (tx) => {
-    // Sorting is the other plan, which compares every row. The sort of what was found is needed and done all the same, at a
-    // cost on paper by which the server would compile each search, for a tenth of a second.
+    // Sorting is the alternative plan, which compares every row. The sort of the found rows is needed all the same, at an
+    // estimated cost by which the server would compile each search, for a tenth of a second.
     await tx`
       select set_config('hnsw.ef_search', ${String(looked)}, true),
         set_config('hnsw.iterative_scan', 'strict_order', true),
         set_config('enable_sort', 'off', true), set_config('enable_seqscan', 'off', true),
         set_config('jit', 'off', true)`;
-    // The planner takes the graph of a space only where it reads the space's number in the statement, which is
-    // therefore another one for each space, and must not stay prepared.
+    // The planner uses the graph of a space only when the statement contains the space's number. The statement therefore
+    // differs for each space, and must not stay prepared.
     const rows = await tx.unsafe<Found[]>(
       `with near as materialized (
         select chunk_id, embedding from memory_index.vectors
@@ -106,7 +106,7 @@ export async function lockProgress(tx: Queryable, spaceId: number): Promise<Prog
   return progress;
 }
 
-/** Makes the entry of a space. One that was deleted has none. */
+/** Inserts the entry of a space. A deleted space gets no entry. */
 export async function addSpace(sql: Queryable, spaceId: number): Promise<void> {
   await sql`
     insert into memory_index.spaces (space_id)
@@ -133,7 +133,7 @@ export type MissingChunk = {
   readonly vector: Buffer;
 };
 
-/** The next chunks that are missing, which nothing deletes until the sql transaction ends. */
+/** Returns the next missing chunks, locked so that they cannot be deleted until the sql transaction ends. */
 export async function lockMissing(
   tx: Queryable,
   spaceId: number,
@@ -173,7 +173,7 @@ export type LookedAt = {
   readonly rows: number;
 };
 
-/** Some living spaces behind this one, in the order of their numbers. */
+/** Returns some living spaces after the space `after`, in the order of their numbers. */
 export async function lookAt(
   sql: Queryable,
   { after, most }: { readonly after: number; readonly most: number },

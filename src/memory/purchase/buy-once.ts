@@ -24,7 +24,7 @@ interface Works {
   >;
 }
 
-/** An earlier purchase for the item is not decided yet: a process that died, or one that is slow, has its hold. */
+/** Thrown when an earlier purchase for the item is not decided yet. A process that died or is slow has its hold. */
 export class PurchaseOpen extends Error {
   override readonly name = 'PurchaseOpen';
 }
@@ -50,7 +50,7 @@ type Wanted<T> = {
 
 type Bought<R> = {
   readonly result: R;
-  /** Charged for it, as the ledger has it. */
+  /** Amount that the ledger charged for the purchase. */
   readonly costRaw: bigint;
   readonly model: string;
 };
@@ -92,8 +92,8 @@ export async function buyOnce<T>(
 }
 
 /**
- * The purchase of a kind that was made for an item, decided by the ledger; `result` is undefined where it does not fit or
- * nothing was delivered. Undefined: there is none. Throws PurchaseOpen.
+ * Returns the purchase of a kind that was made for an item, as decided by the ledger; undefined when none was made. `result` is
+ * undefined when it does not fit or nothing was delivered. Throws PurchaseOpen.
  */
 export async function findBought<T>(
   { sql, works }: Omit<BuyOnceDeps, 'random'>,

@@ -7,8 +7,9 @@ const COUNT_BYTES = 4;
 const HEAD_BYTES = COUNT_BYTES + 32;
 
 /**
- * One vector a text, all of equal length: their number, a hash of the model and the texts, then their numbers, little-endian
- * in 32 bits each. They come back for the same model and texts alone, and where they have `dims` numbers (0: any).
+ * Returns a codec for one vector per text, all of equal length: the number of vectors, a hash of the model and the texts, then
+ * the numbers, little-endian in 32 bits. Decodes only for the same model and texts, and only vectors of `dims` numbers (0: any
+ * number).
  */
 export function vectorCodec(of: {
   readonly model: string;

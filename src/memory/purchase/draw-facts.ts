@@ -23,8 +23,8 @@ export type FactsOutcome =
 const UNREADABLE: FactsOutcome = { facts: [], inferError: 'unreadable_answer' };
 
 /**
- * The facts in a chat model's answer: at most as many as an item may have, each one line of at most `chunkChars`
- * characters, none twice. It is unreadable where it has none, and where it is longer than facts can be.
+ * Returns the facts in a chat model's answer: at most `factsPerItem`, each one line of at most `chunkChars` characters, without
+ * duplicates. An answer without facts, or longer than `inferAnswerChars`, is unreadable.
  */
 export function readFacts(answer: string): FactsOutcome {
   if (answer.length > inferAnswerChars) return UNREADABLE;

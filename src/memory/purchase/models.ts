@@ -8,7 +8,7 @@ export type Purchase = {
   /** The id of its hold. */
   readonly workId?: string | undefined;
   readonly signal: StopSignal;
-  /** Counts the request as one that the pool serves. Throws the 429. */
+  /** Counts the request as a request to the pool. Throws the 429. */
   readonly admitPooled?: (() => Promise<void> | undefined) | undefined;
   /** The span of the work that the purchase is for; undefined: that work is not traced. */
   readonly span?: Span | undefined;
@@ -37,16 +37,16 @@ export class ModelRefused extends Error {
 }
 
 /**
- * The models that the memory store buys from. `keep` gets what was delivered before anything is charged for it; where it
- * rejects, nothing is charged and its error is thrown. Each throws the gateway's refusals, and ModelRefused.
+ * The models that the memory store buys from. `keep` gets the result before it is charged; when `keep` rejects, nothing is
+ * charged and its error is thrown. Each method throws the gateway's refusals, and ModelRefused.
  */
 export interface Models {
-  /** One vector a text, in order, each of length 1 and all with as many numbers. */
+  /** Embeds texts: one vector per text, in order, each of length 1 and all with the same number of dimensions. */
   embed(
     purchase: Purchase & { readonly model: string; readonly texts: readonly string[] },
     keep: (vectors: readonly Float32Array[]) => Promise<void>,
   ): Promise<Bill>;
-  /** The text of one answer. */
+  /** Requests the text of one answer. */
   answer(
     purchase: Purchase & {
       readonly model: string;

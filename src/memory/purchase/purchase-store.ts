@@ -10,7 +10,7 @@ type BegunPurchase = {
   readonly result: Buffer | null;
 };
 
-/** The last purchase of a kind for an item that is not completed. */
+/** Returns the last purchase of a kind for an item that is not completed; undefined when there is none. */
 export async function findPurchase(
   sql: Queryable,
   itemId: string,
@@ -22,7 +22,7 @@ export async function findPurchase(
   return row;
 }
 
-/** The names of the holds of all purchases for an item. */
+/** Returns the names of the holds of all purchases for an item. */
 export async function findWorkIds(sql: Queryable, itemId: string): Promise<readonly string[]> {
   const rows = await sql<{ workId: string }[]>`
     select work_id as "workId" from memory_purchases where item_id = ${itemId}`;
@@ -30,8 +30,9 @@ export async function findWorkIds(sql: Queryable, itemId: string): Promise<reado
 }
 
 /**
- * Writes a purchase down before it is made. `replacedRaw`, the charge of the purchase that it replaces, is added to the cost
- * of the item in the same statement. False: another process has the item, and nothing may be bought here. */
+ * Stores a purchase before it is made. `replacedRaw`, the charge of the purchase that it replaces, is added to the item's cost
+ * in the same statement. Resolves to false when another process has the item; then nothing may be bought here.
+ */
 export async function beginPurchase(
   sql: Sql,
   begun: {
@@ -91,7 +92,7 @@ export async function keepResult(sql: Sql, workId: string, result: Buffer, itemI
     where item_id = ${itemId} and work_id = ${workId}`;
 }
 
-/** Forgets a purchase that was refused: nothing is held for it. */
+/** Forgets a purchase that was refused. Nothing is held for it. */
 export async function forgetPurchase(sql: Sql, itemId: string, workId: string): Promise<void> {
   await sql`
     delete from memory_purchases

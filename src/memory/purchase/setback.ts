@@ -8,7 +8,7 @@ import { ModelRefused } from './models.ts';
 export type Setback =
   /** The item is not at fault, and is tried again soon. */
   | { readonly kind: 'busy' }
-  /** It counts as a failure of the item. */
+  /** The setback counts as a failure of the item. */
   | { readonly kind: 'fault' }
   /** A purchase was refused: the item waits for longer each time, or until its agent has the balance. */
   | { readonly kind: 'refused'; readonly reason: string; readonly needsRaw: bigint | null }

@@ -4,8 +4,8 @@ import type { Found } from '../index/space-query.ts';
 const K = 60;
 
 /**
- * Joins rankings by reciprocal rank: what several of them have far in front comes first. A score of 1 is the first place
- * in each of them. One ranking alone keeps its own scores.
+ * Joins rankings by reciprocal rank: results that several rankings have near their top come first. A score of 1 means the first
+ * place in every ranking. A single ranking keeps its own scores.
  */
 export function fuse(rankings: readonly (readonly Found[])[]): Found[] {
   const [only, ...others] = rankings;

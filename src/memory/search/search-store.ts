@@ -10,7 +10,7 @@ import { wordQuery } from './word-query.ts';
 export type Scope = {
   readonly spaceId: number;
   readonly type: ItemType | null;
-  /** Chunks must have all of these. */
+  /** Terms that a chunk must all have. */
   readonly filter: readonly string[];
 };
 
@@ -30,8 +30,8 @@ const within = (sql: Queryable, scope: Scope) => sql`
 const newest = (sql: Queryable) => sql`order by c.id + 0 desc`;
 
 /**
- * Chunks by the words of a query: those that have all of them first, then those that have any, each by how many of the
- * words it has and how often; of more than `rankedMatches` the newest. A query with a negation is taken as it is
+ * Returns chunks by the words of a query: first chunks with all words, then chunks with any word, each by the number and
+ * frequency of the words. Of more than `rankedMatches` chunks, only the newest are ranked. A query with a negation is used as
  * written. Scores are from 0 to 1.
  */
 export async function findByWords(sql: Queryable, scope: Scope, query: string): Promise<Found[]> {
@@ -62,7 +62,7 @@ export async function findByWords(sql: Queryable, scope: Scope, query: string): 
   return [...rows];
 }
 
-/** Chunks in whose metadata words of a query stand, those with most of them first. */
+/** Returns chunks whose metadata contains words of a query, chunks with the most words first. */
 export async function findByTerms(
   sql: Queryable,
   scope: Scope,
@@ -83,7 +83,7 @@ export async function findByTerms(
   return [...rows];
 }
 
-/** The newest chunks that a filter leaves. */
+/** Returns the newest chunks that pass a filter. */
 export async function filterChunks(sql: Queryable, scope: Scope): Promise<number[]> {
   const rows = await sql<{ id: number }[]>`
     with asked as materialized (select ${textArray(scope.filter)}::text[] as all_terms)
@@ -103,7 +103,7 @@ export type FoundChunk = {
   readonly createdAt: Date;
 };
 
-/** Chunks as they stand now: of those that were deleted meanwhile there is nothing. */
+/** Returns chunks in their present state. Chunks that were deleted meanwhile are left out. */
 export async function readChunks(
   sql: Queryable,
   spaceId: number,
@@ -132,7 +132,9 @@ export async function hasMoreChunks(
 /** Does a piece of work when its turn has come. */
 export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** The vectors that a space has got after one version and up to another, in pieces, each of them in its turn. */
+/**
+ * Yields the vectors that were added to a space after one version and up to another, in pieces. Each piece is read in its turn.
+ */
 export async function* readVectors(
   sql: Sql,
   spaceId: number,
@@ -165,11 +167,11 @@ export async function* readVectors(
 
 export const TAGS: Readonly<Record<ItemType, number>> = { memory: 0, knowledge: 1 };
 
-/** A copy: numbers of four bytes must begin at a multiple of four. */
+/** Copies the vector, because numbers of four bytes must begin at a multiple of four. */
 export const vectorOf = ({ buffer, byteLength, byteOffset }: Buffer): Float32Array =>
   new Float32Array(buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer);
 
-/** The chunks that a space has lost after one version and up to another. */
+/** Returns the chunks that were removed from a space after one version and up to another. */
 export async function readRemovals(
   sql: Queryable,
   spaceId: number,
@@ -189,7 +191,7 @@ export type SpaceVersion = {
   readonly forgottenVersion: number;
 };
 
-/** Returns the versions of the given spaces, without those that were deleted. */
+/** Returns the versions of the given spaces, without deleted spaces. */
 export async function readVersions(
   sql: Queryable,
   spaceIds: readonly number[],

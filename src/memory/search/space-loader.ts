@@ -36,7 +36,7 @@ export class SpaceLoader implements VectorSearch {
   readonly #deps: SpaceLoaderDeps;
   /** Spaces that were loaded here and may still be. */
   readonly #loaded = new Set<number>();
-  /** One change of a space at a time. */
+  /** The change in progress of each space. A space has one change at a time. */
   readonly #changes = new Map<number, Promise<void>>();
   /** Spaces that did not fit, and when they are tried again. */
   readonly #tooLarge = new Map<number, number>();
@@ -46,7 +46,7 @@ export class SpaceLoader implements VectorSearch {
   }
 
   /**
-   * The nearest chunks of a space, of this version or a later one. Throws `vendor_unavailable` where the space does not
+   * Returns the nearest chunks of a space, of this version or a later one. Throws `vendor_unavailable` when the space does not
    * fit into memory, or the index has no room now.
    */
   async search(space: SpaceVersion, query: SpaceQuery): Promise<Found[]> {
@@ -57,14 +57,14 @@ export class SpaceLoader implements VectorSearch {
       } catch (error) {
         if (error instanceof SpaceTooLarge) throw errors.memory.tooManyVectors();
         if (error instanceof EngineBusy) throw errors.memory.vendorBusy(error.retryAfterSeconds);
-        // It made room for others, or its thread was lost.
+        // The space was evicted for other spaces, or the index lost its thread.
         if (!isGone(error)) throw error;
         if (tries === TRIES) throw errors.memory.vendorBusy(1);
       }
     }
   }
 
-  /** Brings a space that is loaded up to date; one that is not stays so, and one that cannot be goes. */
+  /** Brings a loaded space up to date. A space that is not loaded stays so; a space that cannot be updated is dropped. */
   async follow(space: SpaceVersion): Promise<void> {
     await this.#changes.get(space.id)?.catch(() => {});
     if (this.#deps.index.versionOf(space.id) === undefined) return;

@@ -1,11 +1,11 @@
 import type { Found, SpaceQuery } from '../index/space-query.ts';
 import type { SpaceVersion } from './search-store.ts';
 
-/** Finds the chunks of spaces by their vectors, whatever keeps these. */
+/** Finds the chunks of spaces by their vectors, wherever the vectors are stored. */
 export interface VectorSearch {
   /**
-   * The chunks that are nearest to a vector, best first, of the space at this version or a later one. A score is the cosine
-   * of both. Throws `vendor_unavailable` where the space cannot be searched now.
+   * Returns the chunks nearest to a vector, best first, of the space at this version or a later one. A score is the cosine of
+   * the two vectors. Throws `vendor_unavailable` when the space cannot be searched now.
    */
   search(space: SpaceVersion, query: SpaceQuery): Promise<Found[]>;
   /** Removes what this process holds of chunks that were deleted before this version of the space. */

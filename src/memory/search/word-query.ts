@@ -10,8 +10,8 @@ const BETWEEN_WORDS = /[/\\_@<>:=?#~]|(?<![0-9])\.|\.(?![0-9])/g;
 const CHARS_A_WORD = 16;
 
 /**
- * A query in the form of web searches whose words are cut as those of the index are: a path becomes the phrase of its
- * words. At most `queryWords` of them count.
+ * Returns a query in the form of web searches, with its words cut as the index cuts words: a path becomes the phrase of its
+ * words. Only the first `queryWords` words count.
  */
 export function wordQuery(query: string): string {
   const { queryWords } = LIMITS.memory;
