@@ -43,7 +43,7 @@ export async function callTool(clock: Clock, call: ToolCall): Promise<CallToolRe
     isLong ||= isLongJson(answer.bytes);
   });
   const fits = call.budget.take(result);
-  // The last result of a request is followed by the writing of all of them.
+  // After the last result of a request, all results are written, which is long work as well.
   if (isLong) await turnForLongWork();
   if (fits) return result;
   const refusal = errors.mcp.resultsTooLarge(LIMITS.mcp.resultBytes, call.key !== undefined);

@@ -3,8 +3,8 @@ import { errors } from '../kernel/errors.ts';
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
- * Refuses requests of web pages, but for those of this server and of this machine: the protocol asks for it, so that no
- * page reaches a server by giving its own name the server's address. Programs send no Origin.
+ * Returns a check that refuses requests of web pages, except pages of this server and of this machine. The protocol requires
+ * it, so that no page reaches a server by giving its own name the server's address. Programs send no Origin.
  */
 export function createCheckOrigin(publicOrigin: string | undefined) {
   const own = publicOrigin === undefined ? undefined : new URL(publicOrigin).origin;

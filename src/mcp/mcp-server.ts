@@ -34,7 +34,7 @@ export type McpDeps = {
   readonly log: Log;
   /** URL by which clients reach this server, if it is known. */
   readonly publicUrl: string | undefined;
-  /** Undefined: there are no tools for it. */
+  /** Undefined when this server has no memory store, and so no tools for it. */
   readonly memory: Memory | undefined;
 };
 
@@ -112,7 +112,10 @@ export function createMcpServer({ clock, log, memory, publicUrl }: McpDeps): Mcp
   };
 }
 
-/** Calls of one request run side by side: the longest wait of one is that of the request. */
+/**
+ * Measures the longest upstream wait of a request. Its calls run side by side, so the longest wait of a call is the wait of the
+ * request.
+ */
 function measured(received: McpRequest) {
   let longestMs = 0;
   const ask: AskRoute = async (call) => {

@@ -3,10 +3,9 @@ import { isObject } from '../kernel/json.ts';
 import { LIMITS } from '../kernel/limits.ts';
 
 /**
- * The messages of a body that are to be answered. A batch keeps its requests alone: there is no session that its
- * notifications could be for, and one that cancels a request of the same batch would leave the batch without an answer.
- * Undefined: nothing is left. Throws the refusal of a batch that is too long or uses an id twice, and of an id that is
- * too long.
+ * Returns the messages of a body that need an answer. In a batch only the requests stay: no session exists for its
+ * notifications, and a notification that cancels a request of the same batch would leave the batch without an answer. Undefined
+ * when no message is left. Throws the refusal of a batch that is too long or uses an id twice, and of an id that is too long.
  */
 export function readMessages(body: unknown): unknown {
   if (!Array.isArray(body)) {

@@ -10,7 +10,9 @@ export type ResultBudget = {
   take(result: CallToolResult): boolean;
 };
 
-/** A reply is written in one turn of the event loop, whatever number of results a batch has. */
+/**
+ * Creates the budget of one reply. A reply is written in one turn of the event loop, whatever the number of results in a batch.
+ */
 export function createResultBudget(bytes: number = LIMITS.mcp.resultBytes): ResultBudget {
   let left = bytes;
   return {

@@ -12,8 +12,8 @@ export type RouteAnswer = {
 };
 
 /**
- * Reads an answer up to a bound, or until the call is over: a vendor may send a byte now and then for ever. A body that
- * breaks off keeps what has come of it: it may have been paid for. Never rejects.
+ * Reads a response up to a bound, or until the call is over, because a vendor may send single bytes for ever. A body that
+ * breaks off keeps the bytes received, which may have been paid for. Never rejects.
  */
 export async function readAnswer(
   answer: HttpAnswer,
@@ -46,15 +46,15 @@ async function readBody(
       const step = await Promise.race([source.next(), ended]);
       if (step === 'over') break;
       if (step.done === true) return { bytes: await joinPieces(pieces), isCut: false };
-      // Its source may use the memory again.
+      // Copied, because the source may reuse the memory.
       pieces.push(Buffer.from(step.value.subarray(0, left)));
       left -= step.value.byteLength;
       if (left < 0) break;
     }
-    // One that hangs in the middle of its work is not waited for.
+    // A source that hangs in the middle of its work is not waited for.
     source.return?.()?.catch(() => {});
   } catch {
-    // It broke off.
+    // The body broke off.
   }
   return { bytes: await joinPieces(pieces), isCut: true };
 }

@@ -26,7 +26,9 @@ export type ServiceToolDeps = {
   readonly askAs: AskAs;
 };
 
-/** The tools of MCP for the models of calls: the same names, schemas and routes, asked for the agent of the call. */
+/**
+ * Creates the tools of MCP for the models of calls: the same names, schemas and routes, called for the agent of the phone call.
+ */
 export function createServiceTools(deps: ServiceToolDeps): ServiceTools {
   const tools = new Map(createTools(deps.memory).map((tool) => [tool.name, tool]));
   const offered = new Map(
@@ -88,7 +90,7 @@ async function callFor(
   return { outcome: result.isError === true ? 'failed' : 'done', output, costRaw };
 }
 
-/** The agent as it stands now, as the caller of its call. Undefined: there is no such agent. */
+/** Returns the agent in its present state, as the caller of the tool; undefined when the agent does not exist. */
 async function callerOf(
   { spendState }: Pick<ServiceToolDeps, 'spendState'>,
   spender: Spender,
@@ -111,7 +113,7 @@ async function callerOf(
   };
 }
 
-/** The same schema as models take it: vendors refuse a function with a schema of an object that has no `properties`. */
+/** Returns a schema in the form for models. Vendors refuse a function whose object schema has no `properties`. */
 function schemaForModels(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(schemaForModels);
   if (!isObject(schema)) return schema;
@@ -121,6 +123,6 @@ function schemaForModels(schema: unknown): unknown {
   return schema.type === 'object' ? { properties: {}, ...members } : members;
 }
 
-/** The texts of a result, which models read. */
+/** Returns the texts of a result, for a model to read. */
 const textOf = ({ content }: CallToolResult): string =>
   storableText(content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n'));

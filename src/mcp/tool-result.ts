@@ -27,7 +27,7 @@ export function costOf({ headers }: Pick<RouteAnswer, 'headers'>): Json {
   };
 }
 
-/** The cost that an answer of a route names; 0 where it names none. */
+/** Returns the cost in a route's response; 0 when the response states no cost. */
 export const costRawOf = ({ headers, lines = [] }: HttpAnswer): bigint =>
   parseAmountRaw(headers[header('cost-usdc')] ?? new Map(lines).get(header('cost-usdc')) ?? '') ??
   0n;
@@ -38,13 +38,13 @@ export const isRelayed = ({ headers }: Pick<RouteAnswer, 'headers'>): boolean =>
 
 type Content = CallToolResult['content'];
 
-/** A result whose facts stand both in a text, for models, and as JSON, for programs. */
+/** Returns a result with the same facts as text, for models, and as JSON, for programs. */
 export const toolResult = (facts: Json, content: Content = []): CallToolResult => ({
   content: [...content, { type: 'text', text: JSON.stringify(facts) }],
   structuredContent: { ...facts },
 });
 
-/** A refusal of a route as a result: the code and the sentence that a request of its own would get. */
+/** Returns a route's refusal as a result: with the code and the sentence of the refusal. */
 export function refusedResult({ status, headers, bytes }: RouteAnswer): CallToolResult {
   const told = tryParseJson(bytes, LIMITS.upstreamJson);
   const { error, detail: _, ...fields } = isObject(told) ? told : {};
@@ -66,7 +66,7 @@ export function refusedResult({ status, headers, bytes }: RouteAnswer): CallTool
   };
 }
 
-/** The same of what was thrown outside of any route; a bug is logged and says nothing of itself. */
+/** Returns an error from outside any route as a refusal. A bug is logged, and the result says nothing about it. */
 export function thrownResult(thrown: unknown, log: Log): CallToolResult {
   const answer: HttpAnswer = renderError(thrown, 'flat', () => log);
   const { status, headers, body } = answer;

@@ -10,7 +10,7 @@ export type AskTool = (
   options?: { readonly body?: unknown; readonly maxBytes?: number },
 ) => Promise<RouteAnswer>;
 
-/** A route refused what a tool asked for. */
+/** Thrown when a route refused a tool's request. */
 export class RouteRefused extends Error {
   override readonly name = 'RouteRefused';
   readonly answer: RouteAnswer;
@@ -26,7 +26,7 @@ type ToolSpec<I extends ZodType> = {
   readonly title: string;
   /** For models: what it does, what it costs, what it answers. */
   readonly description: string;
-  /** It changes nothing and costs nothing. */
+  /** True when the tool changes nothing and costs nothing. */
   readonly isReadOnly: boolean;
   readonly input: I;
   call(args: z.output<I>, ask: AskTool): Promise<CallToolResult>;
@@ -34,14 +34,14 @@ type ToolSpec<I extends ZodType> = {
 
 export type Tool = ToolSpec<ZodType>;
 
-/** The members that have a value: a route's body is JSON, which has no undefined. */
+/** Returns the members that have a value. A route's body is JSON, which has no undefined. */
 export const present = (members: Json): Json =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 
 /** Declares a tool. */
 export const tool = <I extends ZodType>(spec: ToolSpec<I>): Tool => spec as unknown as Tool;
 
-/** A tool as clients see it in the list. */
+/** Returns a tool's entry in the list for clients. */
 export function listedTool({ description, input, isReadOnly, name, title }: Tool): ListedTool {
   const { $schema: _, ...schema } = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
   return {

@@ -18,11 +18,11 @@ export type CallName = {
 };
 
 /**
- * The key that the work of a call is done under, at most once. The call's own counts as it is, and is one with the same
- * key on the route behind the tool. The key of a request is joined with the message's id, the tool and its arguments: the
- * same message again is the same work. The id alone does not tell messages apart, because clients that start anew count
- * from the beginning. Undefined: the client named nothing, and a repeated call is a new one. Rejects with
- * `Invalid request` for a `_meta.idempotencyKey` that is no string: without it the call would be paid for twice.
+ * Returns the key under which the work of a call is done at most once. The call's own key is used unchanged, and equals the
+ * same key on the route behind the tool. A request's key is joined with the message's id, the tool and its arguments, so that
+ * the same message again is the same work; the id alone is not unique, because restarted clients count from the beginning.
+ * Undefined when the client sent no key, so that a repeated call is a new call. Rejects with `Invalid request` for a
+ * `_meta.idempotencyKey` that is no string: without it the call would be paid for twice.
  */
 export async function workKey(call: CallName): Promise<string | undefined> {
   const { args = {}, headerKey, id, metaKey, tool } = call;
@@ -38,7 +38,7 @@ export async function workKey(call: CallName): Promise<string | undefined> {
   return key;
 }
 
-/** One length and one alphabet, whatever ids a client makes. */
+/** Returns a key of fixed length and alphabet, whatever ids a client uses. */
 const digestOf = (text: string): string => `mcp-${createHash('sha256').update(text).digest('hex')}`;
 
 const NO_STRING = {

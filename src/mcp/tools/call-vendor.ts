@@ -5,7 +5,7 @@ import type { RouteAnswer } from '../route-answer.ts';
 import { tool } from '../tool.ts';
 import { costOf } from '../tool-result.ts';
 
-/** A request to any vendor, paid where the vendor asks for it, once. */
+/** Sends a request to any vendor, and pays once when the vendor requires payment. */
 export const callVendor = tool({
   name: 'call_vendor',
   title: 'Call a paid vendor',
@@ -39,7 +39,7 @@ export const callVendor = tool({
 
 /** Text as it is. Base64 where it is none, or has control characters, which are six times as long in JSON. */
 function readable({ bytes, isCut }: RouteAnswer): { body: string; encoding: 'utf8' | 'base64' } {
-  // The cut may have gone through a character, which has four bytes at most.
+  // The cut may have split a character, which has at most four bytes.
   const isText = [0, 1, 2, 3].some(
     (n) => isUtf8(bytes.subarray(0, bytes.length - n)) && (n === 0 || isCut),
   );

@@ -3,7 +3,7 @@ import { EstimateRequest, estimate as estimateRoute } from '../../routes/estimat
 import { tool } from '../tool.ts';
 import { toolResult } from '../tool-result.ts';
 
-/** The price of a use, before anything is bought. */
+/** Estimates the price of a use before any purchase. */
 export const estimate = tool({
   name: 'estimate',
   title: 'Price of a use',

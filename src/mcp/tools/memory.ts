@@ -16,8 +16,8 @@ const namespace = z
   .describe('Keeps memories apart; without one, those without one');
 
 /**
- * Creates the tools that store an agent's texts and find them again by their meaning. Free, unless models are bought
- * for it.
+ * Creates the tools that store an agent's texts and find them by their meaning. Free, unless a paid model indexes or searches
+ * the texts.
  */
 export function createMemoryTools(memory: Memory): readonly Tool[] {
   const ingest = memoryRoute(memory, 'ingest');

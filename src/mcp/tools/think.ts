@@ -8,7 +8,7 @@ import { costOf } from '../tool-result.ts';
 
 const { promptChars } = LIMITS.mcp;
 
-/** One question to a model. */
+/** Sends one question to a model. */
 export const think = tool({
   name: 'think',
   title: 'Ask a model',
