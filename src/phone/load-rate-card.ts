@@ -25,9 +25,9 @@ const card = z
   .partial();
 
 /**
- * The published prices, with those of the file in their place. The file is one JSON object of members of `RateCard`;
- * prices are raw USDC, as whole numbers or as strings of digits. Throws ConfigError, which names PHONE_RATE_CARD_FILE,
- * the file and the member.
+ * Returns the published prices, overridden by the prices of the file. The file is one JSON object of members of `RateCard`;
+ * prices are raw USDC, as whole numbers or as strings of digits. Throws ConfigError, which names PHONE_RATE_CARD_FILE, the file
+ * and the member.
  */
 export async function loadRateCard(path: string | undefined): Promise<RateCard> {
   if (path === undefined) return RATE_CARD;
@@ -46,7 +46,7 @@ export async function loadRateCard(path: string | undefined): Promise<RateCard> 
   throw refuse(z.prettifyError(parsed.error));
 }
 
-/** The members that are there: an absent one must not take the place of a published price. */
+/** Returns the members that are present: an absent member must not replace a published price. */
 const withoutAbsent = (prices: z.infer<typeof card>): Partial<RateCard> =>
   Object.fromEntries(Object.entries(prices).filter(([, value]) => value !== undefined));
 

@@ -63,14 +63,14 @@ const MINUTE_MS = 60n * MS;
 const ceilDiv = (a: bigint, b: bigint): bigint => (a + b - 1n) / b;
 const msOf = (seconds: number): bigint => BigInt(Math.round(seconds * 1_000));
 
-/** The seconds that are billed of a line: whole steps, and none of a call without any. */
+/** Returns the billed seconds of a line: whole steps, and 0 for a call of 0 seconds. */
 export const billedSeconds = (
   seconds: number,
   { incrementSeconds: step }: Pick<RateCard, 'incrementSeconds'>,
 ): number => Math.ceil(Math.max(0, seconds) / step) * step;
 
 /**
- * The cost of a call's legs, from its use as a whole: each leg is exact and rounded up once, so the cost of a part of a
+ * Returns the cost of a call's legs, from its use as a whole. Each leg is exact and rounded up once, so the cost of a part of a
  * call is the cost up to its end less the cost up to its begin.
  */
 export function legCosts(card: RateCard, line: LineKind, use: CallUse): LegCosts {
@@ -102,7 +102,7 @@ export function secondsWithin(
 export const sumOf = ({ transportRaw, sttRaw, ttsRaw }: LegCosts): bigint =>
   transportRaw + sttRaw + ttsRaw;
 
-/** One minute of a call in which both sides speak: what a call must be able to pay before it is placed. */
+/** Returns the cost of one minute in which both sides speak: a call must be able to pay this before it is placed. */
 export const minuteRaw = (card: RateCard, line: LineKind, isRecorded: boolean): bigint =>
   sumOf(
     legCosts(card, line, {

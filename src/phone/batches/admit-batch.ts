@@ -14,8 +14,8 @@ import { readRecipients, refusalOf } from './read-recipients.ts';
 import { requireFunds } from './require-funds.ts';
 
 /**
- * Judges a batch before anybody is called: the agent, every recipient, and the reserves of its first calls. Throws one refusal
- * for all of it; where recipients are the reason, it names them.
+ * Validates a batch before any call: the agent, every recipient and the reserves of the first calls. Throws one refusal for the
+ * whole batch, which names the refused recipients if there are any.
  */
 export async function admitBatch(deps: CallDeps, order: BatchOrder): Promise<NewBatch> {
   const { maxConcurrent } = order;
@@ -49,7 +49,10 @@ type Judged = {
   readonly options: readonly CallOptions[];
 };
 
-/** The recipients of a batch, each of which can be called. Throws a refusal that names those which cannot. */
+/**
+ * Returns the recipients of a batch and the options of their calls. Throws a refusal that names the recipients that cannot be
+ * called.
+ */
 async function requireRecipients(deps: CallDeps, order: BatchOrder): Promise<Judged> {
   const read = await readRecipients(order.recipients);
   const recipients = withVariables(order, read.recipients);
@@ -75,7 +78,10 @@ async function requireRecipients(deps: CallDeps, order: BatchOrder): Promise<Jud
   return { options, recipients: [...recipients.values()] };
 }
 
-/** Gives all calls of a batch variables when one has them: then a name without a value is refused, and not read out. */
+/**
+ * Gives every call of a batch `variables` when at least one call has them. A name without a value is then refused and not
+ * spoken.
+ */
 function withVariables(
   { shared }: BatchOrder,
   recipients: ReadonlyMap<number, Recipient>,
@@ -91,7 +97,9 @@ function withVariables(
   );
 }
 
-/** The recipients whose numbers are never called, and those that no hour of the day is left for. */
+/**
+ * Returns the refused recipients: numbers that must not be called, and numbers whose place leaves no permitted hour of the day.
+ */
 async function refuseNumbers(
   { clock, dialling, sql }: CallDeps,
   { accountId, callingHours }: BatchOrder,

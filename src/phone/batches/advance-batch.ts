@@ -27,8 +27,8 @@ const LONGEST_MS = 3_600_000;
 export type Turn = { readonly batch: Batch; readonly rows: readonly ClaimedRow[] };
 
 /**
- * One turn of a batch, in one commit: takes in what became of its calls, begins as many others as it may have now, at most
- * `most`, and says when its next turn is. Ends a batch of which nothing is left. Undefined: the batch is over.
+ * Runs one turn of a batch in one commit: stores the outcomes of its calls, claims up to `most` rows to call and schedules the
+ * next turn. Ends a batch whose rows are all done. Returns undefined when the batch is over.
  */
 export async function advanceBatch(
   deps: CallDeps,
@@ -75,7 +75,7 @@ async function takeRows(
     unwritten,
   }: {
     readonly calling: number;
-    /** Those of them whose calls are not counted yet. */
+    /** Number of the `calling` rows whose call has no database row yet. */
     readonly unwritten: number;
     readonly most: number;
   },

@@ -110,7 +110,7 @@ async function takeWork(tx: Queryable, agentId: number, workId: string): Promise
   return rows.length === 1;
 }
 
-/** The batch that work under an `Idempotency-Key` has ordered. */
+/** Returns the batch that the request with this `Idempotency-Key` ordered. */
 export async function findBatchOfWork(
   sql: Sql,
   agentId: number,
@@ -125,7 +125,7 @@ export async function findBatchOfWork(
 const isOf = (sql: Queryable, owner: CallOwner) =>
   'agentId' in owner ? sql`agent_id = ${owner.agentId}` : sql`account_id = ${owner.accountId}`;
 
-/** A batch of an owner; `lock` holds it until the end of the sql transaction. */
+/** Returns a batch of an owner; `lock` locks its row until the end of the sql transaction. */
 export async function findBatch(
   sql: Queryable,
   owner: CallOwner,
@@ -138,7 +138,7 @@ export async function findBatch(
   return row && batchOf(row);
 }
 
-/** The latest batches of an owner, those behind a cursor. */
+/** Returns the owner's batches after the cursor, latest first. */
 export async function findBatches(
   sql: Sql,
   owner: CallOwner,
@@ -176,7 +176,7 @@ export async function countRecipients(
     group by 1, 2, 3`;
 }
 
-/** The recipients of a batch behind one, in the order of its request. */
+/** Returns the recipients of a batch whose index is above `after`, in the order of the request. */
 export async function findRecipients(
   sql: Sql,
   batchId: string,

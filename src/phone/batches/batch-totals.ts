@@ -4,7 +4,7 @@ import type { BatchCount } from './batch-store.ts';
 /** Counts of the recipients of a batch, and the cost of their calls that are over. */
 export type BatchTotals = {
   readonly recipients: number;
-  /** By `waiting`, `calling` and the outcomes of those that are done. */
+  /** Number of recipients by state: `waiting`, `calling`, or the outcome of a recipient that is done. */
   readonly counts: Readonly<Record<string, number>>;
   readonly costRaw: bigint;
 };

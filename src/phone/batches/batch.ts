@@ -36,13 +36,13 @@ export type SharedOrder = Omit<
   'accountId' | 'agentId' | 'batch' | 'overrides' | 'spender' | 'to' | 'workId'
 > & { readonly overrides: CallOverrides };
 
-/** One person to call. */
+/** A recipient of a batch, with the settings of that recipient's calls. */
 export type Recipient = { readonly to: string; readonly overrides: CallOverrides };
 
 /** When and how often a batch calls. */
 export type BatchTerms = {
   readonly name: string | null;
-  /** Hours of each recipient's place, beside those of the operator. */
+  /** Permitted hours in each recipient's time zone. A call must also fall within the operator's calling hours. */
   readonly callingHours: CallingHours | undefined;
   /** Undefined: as many calls at a time as the agent may have. */
   readonly maxConcurrent: number | undefined;
@@ -83,7 +83,7 @@ export type Batch = BatchTerms & {
   readonly endedAt: Date | null;
 };
 
-/** A recipient, and how the batch stands with it. */
+/** A recipient of a batch with the state of its calls. */
 export type StandingRecipient = {
   readonly index: number;
   readonly to: string;
@@ -110,7 +110,10 @@ export const isBatchId = (text: string): boolean => /^batch_[0-9a-f]{32}$/.test(
 export const workIdOf = (batchId: string, seq: number, attempt: number): string =>
   `${batchId}.${seq}.${attempt}`;
 
-/** Outcome of a call that is over. Undefined: the call was given up before the carrier knew of it, so that nothing rang. */
+/**
+ * Returns the outcome of a call that is over. Undefined when the call was canceled before the carrier learned of it, and
+ * nothing rang.
+ */
 export function outcomeOf({
   endReason,
   status,
@@ -120,7 +123,7 @@ export function outcomeOf({
   switch (endReason) {
     case 'dial_busy':
       return 'busy';
-    // It was picked up, and gone before any sound.
+    // The call was picked up, and hung up before any sound.
     case 'call_ended':
     case 'dial_no_answer':
       return 'no_answer';
@@ -133,7 +136,9 @@ export function outcomeOf({
   }
 }
 
-/** The wait before another call of a recipient that was called `calls` times. Undefined: there is none. */
+/**
+ * Returns the seconds until the next attempt for a recipient that was called `calls` times. Undefined when no attempt is left.
+ */
 export function retryAfter(retries: Retries, outcome: Outcome, calls: number): number | undefined {
   const retry = RETRIED.some((retried) => retried === outcome)
     ? retries[outcome as Retried]
@@ -147,7 +152,7 @@ const merged = (
 ): CallValues | undefined =>
   common === undefined && own === undefined ? undefined : { ...common, ...own };
 
-/** The order of one call of a batch: what its recipient has of its own replaces what all have. */
+/** Returns the order of one call of a batch. The recipient's own settings replace the batch's shared settings. */
 export function orderOf(
   {
     accountId,

@@ -27,19 +27,19 @@ export type StandingBatch = Batch & { readonly totals: BatchTotals };
 
 export type BatchPage = {
   readonly batches: readonly StandingBatch[];
-  /** Undefined: there is no more. */
+  /** Cursor of the next page. Undefined on the last page. */
   readonly next: BatchCursor | undefined;
 };
 
 export type RecipientPage = {
   readonly recipients: readonly StandingRecipient[];
-  /** The index to go on behind; undefined: there is no more. */
+  /** Index of the page's last recipient, from which the next page continues. Undefined on the last page. */
   readonly next: number | undefined;
 };
 
 /**
- * Batches of calls. Every method throws `telephony_unavailable` where this server has no carrier, and those that name a batch
- * `not_found` for one that the owner does not have.
+ * Batches of calls. Every method throws `telephony_unavailable` when this server has no carrier. Methods that name a batch
+ * throw `not_found` when the owner has no such batch.
  */
 export interface Batches {
   /** Throws the refusal of a batch with a recipient that cannot be called: then no recipient is called. */

@@ -35,7 +35,9 @@ export async function endWaiting(
     where batch_id = ${batchId} and state = 'waiting'`;
 }
 
-/** The calls of a batch that are under way; with `unrung` only those of which no carrier is known to know. */
+/**
+ * Returns the ids of the batch's calls that are not over. `unrung` leaves only calls that no carrier is known to have accepted.
+ */
 export async function findLiveCalls(
   sql: Queryable,
   batchId: string,

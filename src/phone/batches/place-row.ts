@@ -17,8 +17,9 @@ import {
 } from './run-store.ts';
 
 /**
- * Places the call of a row as `POST /v1/calls` places one. The attempt names its work: at most one call has it, so that a
- * process which finds the attempt of a lost one knows by the call's row whether it was placed. Returns the id of a call that rings.
+ * Places the call of a row as `POST /v1/calls` does, and returns the id of a call that rings. The work id names the attempt and
+ * belongs to one call at most. A process that takes over the attempt of a lost process finds by the work id whether the call
+ * was placed.
  */
 export async function placeRow(
   deps: CallDeps,
@@ -64,7 +65,7 @@ async function verdictOf(
   if (status === 429 || status === 503) return again;
   if (reason === 'invalid_to_number') {
     const refusal = await deps.refusalOf(to, accountId);
-    // Its calling hours ended while it was being placed.
+    // The calling hours of the recipient ended while the call was being placed.
     const isOfHour = refusal === undefined || refusal.reason === 'calling_hours';
     return isOfHour ? { ...again, inMs: 0 } : { kind: 'refused', reason };
   }

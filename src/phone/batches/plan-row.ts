@@ -7,7 +7,10 @@ export type RowTerms = Pick<Batch, 'retries'> & {
   readonly isStopped: boolean;
 };
 
-/** A row whose latest attempt did not ring: another attempt follows, unless the batch places no further call. */
+/**
+ * Returns the change for a row whose latest attempt did not ring: another attempt, or `canceled` when the batch places no
+ * further call.
+ */
 export const uncalled = (
   seq: number,
   { inMs, isStopped }: { readonly inMs: number; readonly isStopped: boolean },

@@ -6,11 +6,11 @@ import { turnForLongWork } from '../../kernel/long-work.ts';
 import { CALL_OVERRIDES_SHAPE, readCallOverrides } from '../voice/call-overrides.ts';
 import type { Recipient } from './batch.ts';
 
-/** One recipient of the body of a batch. */
+/** Schema of one recipient in the request body of a batch. */
 export const RECIPIENT_SHAPE = z.object({ to: z.string().max(32), ...CALL_OVERRIDES_SHAPE });
 
 export type ReadRecipients = {
-  /** By index; those that are refused are absent. */
+  /** Accepted recipients by their index in the request. */
   readonly recipients: ReadonlyMap<number, Recipient>;
   readonly refused: readonly RefusedRecipient[];
 };
@@ -56,7 +56,7 @@ function readRecipient(value: unknown): Recipient | Omit<RefusedRecipient, 'inde
   }
 }
 
-/** The wire error and the sentence of a refusal. Throws what is none. */
+/** Returns the wire error and the message of a refusal. Rethrows every other error. */
 export function refusalOf(error: unknown): Pick<RefusedRecipient, 'error' | 'message'> {
   if (!(error instanceof ApiError)) throw error;
   return { error: error.error, message: String(error.fields.message) };

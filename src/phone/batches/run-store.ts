@@ -46,7 +46,7 @@ export type CallingRow = {
   readonly isOver: boolean | null;
   readonly status: Call['status'] | null;
   readonly endReason: Call['endReason'];
-  /** Calls of the row so far, without those that never rang. */
+  /** Number of the row's calls that rang. */
   readonly calls: number;
 };
 
@@ -74,7 +74,7 @@ export type RowChange = {
   readonly inMs: number;
 };
 
-/** Writes what became of rows, and adds what their calls have cost, the charges of their models among it. */
+/** Writes the new states of rows, and adds the cost of their calls, including the charges of the calls' models. */
 export async function changeRows(
   tx: Queryable,
   batchId: string,
@@ -99,7 +99,7 @@ export async function changeRows(
     where r.batch_id = ${batchId} and r.seq = n.seq and r.state = 'calling'`;
 }
 
-/** Rows that wait and may be called by now, those that have waited longest first. */
+/** Returns waiting rows that are due, the longest waiting first. */
 export async function findReadyRows(
   tx: Queryable,
   batchId: string,
@@ -144,7 +144,10 @@ export async function claimRows(
     returning seq, attempts as attempt, request`;
 }
 
-/** A row whose attempt this process gives up. False: a call of it was written, or another process has the row. */
+/**
+ * Returns true when this attempt of the row has no call and may be given up. False when its call was written, or another
+ * process has the row.
+ */
 export async function isUncalled(
   tx: Queryable,
   {
@@ -166,7 +169,10 @@ export async function isUncalled(
   return rows.length === 1;
 }
 
-/** The rows that are not done: how many are called, and when the first of the others is due, as milliseconds from now. */
+/**
+ * Counts the rows that are not done (`open`) and the rows that are being called. `nextInMs` is the milliseconds until the first
+ * waiting row is due.
+ */
 export async function findOpen(
   tx: Queryable,
   batchId: string,
@@ -184,7 +190,7 @@ export async function scheduleBatch(tx: Queryable, batchId: string, inMs: number
     where id = ${batchId} and ended_at is null`;
 }
 
-/** The batch is over. */
+/** Marks a batch as over. */
 export async function endBatch(
   tx: Queryable,
   batchId: string,
@@ -194,7 +200,7 @@ export async function endBatch(
     where id = ${batchId}`;
 }
 
-/** Those of these calls that ring no longer. */
+/** Returns the ids of the given calls that are over or were answered. */
 export async function findUnringing(
   sql: Sql,
   callIds: readonly string[],

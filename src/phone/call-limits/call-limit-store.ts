@@ -1,6 +1,6 @@
 import type { Sql } from '../../platform/postgres/sql.ts';
 
-/** The limit that was set for an account, null where none was. Undefined: there is no such account. */
+/** Returns the call limit that was set for an account, or null when none was set. Undefined when there is no such account. */
 export async function findCallLimit(
   sql: Sql,
   accountId: string,

@@ -27,7 +27,7 @@ export async function findLivingNumber(
   };
 }
 
-/** Why the phone service of an account is off, by itself or with that of every account. Undefined: it is on. */
+/** Returns the reason for which the phone service is off, for this account or for all. Undefined when the service is on. */
 export async function findSuspension(
   sql: Queryable,
   accountId: string,
@@ -39,7 +39,7 @@ export async function findSuspension(
   return row?.reason;
 }
 
-/** The wallet of an agent, as events name it. */
+/** Returns the wallet address of an agent in lower case, as events carry it. */
 export async function findWallet(sql: Queryable, agentId: number): Promise<string | null> {
   const [row] = await sql<{ wallet_address: string | null }[]>`
     select wallet_address from agents where id = ${agentId}`;

@@ -11,7 +11,7 @@ export type CallStatus = Exclude<CallState, 'unanswered'>;
 /** The columns of the row of a call that its state machine changes. */
 export type CallStanding = {
   readonly status: CallStatus;
-  /** It can no longer change. */
+  /** True when the call can no longer change. */
   readonly terminal: boolean;
   /** Null while it is not known. */
   readonly endReason: CallEndReason | null;

@@ -8,13 +8,13 @@ type AfterAnswerDeps = {
   readonly log: Log;
   /** Carries out an action that an answer asks for. */
   readonly act: (action: ActionOfCall) => void;
-  /** Carries out a function that is no action of the call, or tells the model what is wrong with what it called. */
+  /** Runs a function that is no action of the call, or gives the model the error in its function call. */
   readonly callTool: (item: ActionItem) => void;
   readonly say: (text: string) => void;
   readonly end: (reason: string) => void;
-  /** Keeps what the responder leaves to the developer, and ends the call. */
+  /** Stores the handoff data that the responder leaves for the developer, and ends the call. */
   readonly handOff: (data: string) => void;
-  /** Runs `done` once the far side has heard all that was said. */
+  /** Runs `done` once the peer has heard everything that was said. */
   readonly afterSpoken: (done: () => void) => void;
 };
 
@@ -30,7 +30,7 @@ export class AfterAnswer {
     this.#deps = deps;
   }
 
-  /** The answer asks for something. */
+  /** Handles a function call of the answer: an action of the call, or a tool. */
   asked(item: ActionItem): void {
     const { arguments: argumentsJson, name, problem } = item;
     const { act, callTool, log } = this.#deps;
@@ -63,7 +63,10 @@ export class AfterAnswer {
     });
   }
 
-  /** A responder that refuses ends the call; a model that fails may be asked once more. */
+  /**
+   * Ends the call when the responder refuses, or after two failed answers in a row. After the first failure the caller may try
+   * again.
+   */
   #failed(code: string): void {
     if (code === 'llm_refused') {
       this.#deps.end('llm_refused');

@@ -46,8 +46,8 @@ export type MediaStart = {
 };
 
 /**
- * Takes a media stream: that of a call that is answered now, of one that lives at this process, or of one whose process
- * is gone. Undefined: the stream is not wanted, and no call changes.
+ * Accepts the media stream of a call that is answered now, that lives in this process, or whose process is gone. Returns
+ * undefined when the stream is refused; no call changes then.
  */
 export async function answerMedia(
   deps: CallDeps,
@@ -72,12 +72,12 @@ export async function answerMedia(
     if (live !== undefined) place.opened(live);
     return live;
   } finally {
-    // One that has opened leaves by itself, once it is settled.
+    // A live call leaves by itself once it is settled.
     if (live === undefined) deps.sessions.leave(callId);
   }
 }
 
-/** Takes the media of a call that no session of this process has yet, under a span that lasts as long as the call. */
+/** Opens a call that has no session in this process, under a span that lasts as long as the call. */
 async function openLive(
   deps: CallDeps,
   call: Call,
@@ -219,7 +219,7 @@ async function openSession(
   if (forwardTo !== undefined && history.length === 0) {
     live.act({ name: 'transfer_call', to: forwardTo });
   }
-  // Another process had it while it was transferred, or stopped before its answer was said, or in the middle of that.
+  // The previous process may have lost the call during a transfer, before its answer was said, or in the middle of the answer.
   const owed = owedBy(history, isCut);
   if (owed === 'news_of_transfer') live.say(NOT_REACHED);
   if (owed === 'rest_of_answer') live.note(CUT_OFF);
@@ -228,7 +228,7 @@ async function openSession(
   return live;
 }
 
-/** Keeps the call among those that live here, until it is settled and its row says so. */
+/** Registers a live call with this process until the call is settled and its row says so. */
 function register(
   deps: CallDeps,
   {
@@ -243,7 +243,7 @@ function register(
     readonly live: LiveCall;
     readonly money: CallMoney;
     readonly responder: Responder | undefined;
-    /** The far side has heard the last words. */
+    /** Resolves once the peer has heard the last words. */
     readonly over: Promise<void>;
     readonly turns: Pick<CallTurns, 'flushed'>;
   },

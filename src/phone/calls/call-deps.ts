@@ -24,12 +24,15 @@ import type { TurnWriter } from './turn-writer.ts';
 export type Responder = {
   readonly llm: Llm;
   readonly digit?: (digit: string) => void;
-  /** Digits that it has asked for. */
+  /** Receives digits that the responder asked the caller for. */
   readonly entered?: (digits: string) => void;
   readonly interrupted?: (heard: string, heardMs: number) => void;
-  /** Sets the callback by which the responder has the call request an answer; calls it at once where the responder has something to say. */
+  /**
+   * Sets the callback by which the responder makes the call request an answer. Runs the callback at once when the responder
+   * already has words to say.
+   */
   readonly onUnprompted?: (callback: () => void) => void;
-  /** Sets the callback that stops the answer in progress, which the responder cuts short by saying something else. */
+  /** Sets the callback that stops the answer in progress when the responder interrupts itself with other words. */
   readonly onPreempted?: (callback: () => void) => void;
   /** Sets the callback that learns how the caller may cut its answers short, whenever that changes. */
   readonly onManner?: (callback: (manner: AnswerManner) => void) => void;
@@ -56,7 +59,7 @@ export type CallDeps = VoiceDeps & {
   readonly cascades: Cascades;
   readonly takeSession: TakeSession;
   readonly carrier: Carrier;
-  /** The line before the carrier. Undefined: it takes any number of calls at a time. */
+  /** Queue of calls to dial. Undefined when the carrier takes any number of calls at a time. */
   readonly dials?: DialPacer | undefined;
   /** The most calls at a time of an agent and of an account for which no other number is set. */
   readonly concurrentCalls: CallCounts;
@@ -65,7 +68,7 @@ export type CallDeps = VoiceDeps & {
   readonly rateCard: RateCard;
   /** Days that a recording stays at the carrier, before this server deletes it there. */
   readonly recordingDays: number;
-  /** The origin of this server in the addresses that it tells; undefined: they have none. */
+  /** Public origin of this server, for the addresses in answers and events. Undefined leaves such addresses out. */
   readonly publicUrl: string | undefined;
   readonly models: { readonly stt: string; readonly tts: string; readonly llm: string };
   /** The settings of an agent's next call. */
@@ -79,9 +82,9 @@ export type CallDeps = VoiceDeps & {
   readonly openResponder: (call: Call, options: ResponderOptions) => Responder | undefined;
   /** Undefined: the number may be called. */
   readonly refusalOf: (to: string, accountId: string) => Promise<DialRefusal | undefined>;
-  /** By what that is judged. */
+  /** Countries and calling hours by which `refusalOf` decides. */
   readonly dialling: Pick<DiallingPolicy, 'callingHours' | 'countries'>;
-  /** A sound at an address that the responder of a call has named. Rejects where it cannot be played. */
+  /** Opens a sound at an address that the responder of a call has named. Rejects when the sound cannot be played. */
   readonly openSound: (url: string, signal: AbortSignal) => Promise<CallSound>;
   /** The services of this server that hosted models are offered. */
   readonly services: Pick<ServiceTools, 'offered'>;
@@ -89,11 +92,11 @@ export type CallDeps = VoiceDeps & {
   readonly runTool: RunTool;
   /** Writes what is said in the calls of this process. */
   readonly turns: TurnWriter;
-  /** Tells the readers of live calls. */
+  /** Sends events to the readers of live calls. */
   readonly feed: Pick<CallFeed, 'close' | 'open' | 'tell'>;
   /** The room at the recogniser of this process. Undefined: another one transcribes calls. */
   readonly room?: CallRoom | undefined;
-  /** The engines, with the turn of an agent at them. */
+  /** Returns the speech engines, which an agent shares in fair turns with other agents. */
   readonly enginesOf: (agentId: number) => VoiceDeps['engines'];
   /** Milliseconds without sound over its stream after which a call is ended as dead. */
   readonly mediaTimeoutMs: number;

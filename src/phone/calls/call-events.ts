@@ -45,7 +45,7 @@ const event = (
   payload,
 });
 
-/** The call was answered. */
+/** Returns the event of a call that was answered. */
 export const callStarted = (call: EventCall): EventRow => event('call.started', call, common(call));
 
 export type CallReceipt = {
@@ -58,7 +58,7 @@ export type CallReceipt = {
   readonly recording?: Pick<Recording, 'announcedAt' | 'status'> | undefined;
 };
 
-/** The call is over and settled: what the ledger took for each leg. */
+/** Returns the event of a call that is over and settled, with the amount that the ledger took for each leg. */
 export const callEnded = (call: EventCall, receipt: CallReceipt): EventRow =>
   event('call.ended', call, {
     ...common(call),
@@ -75,7 +75,7 @@ export const callEnded = (call: EventCall, receipt: CallReceipt): EventRow =>
     ...(receipt.recording !== undefined && { recording: factsOf(receipt.recording) }),
   });
 
-/** The recording of a call can be fetched. */
+/** Returns the event of a recording that is ready to fetch. */
 export const recordingReady = (
   call: EventCall & Pick<Call, 'carrier'>,
   recordingUrl: string,
@@ -88,7 +88,7 @@ export const recordingReady = (
     recordingUrl,
   });
 
-/** The call is over, and its report can be read. */
+/** Returns the event of a call report that is ready to read. */
 export const reportReady = (
   call: EventCall & Pick<Call, 'carrier' | 'durationSeconds' | 'endReason'>,
   summary: CallSummary,
@@ -103,7 +103,7 @@ export const reportReady = (
     transcript: transcriptText(turns),
   });
 
-/** The call was analyzed, after its end. */
+/** Returns the event of a call's analysis, which is made after its end. */
 export const callAnalyzed = (
   call: EventCall & Pick<Call, 'carrier'>,
   { sentiment, structuredData, success }: CallAnalysis,
@@ -118,7 +118,7 @@ export const callAnalyzed = (
     sentiment,
   });
 
-/** The call was not put through, or ended without an answer, and cost nothing. */
+/** Returns the event of a call that was not put through, or ended without an answer, and cost nothing. */
 export const callRejected = (
   call: Omit<EventCall, 'callId'> & { readonly callId: string | null },
   reason: string,

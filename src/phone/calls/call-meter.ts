@@ -29,7 +29,7 @@ export const TRANSFERRED_USAGE = { transferred: 1 } as const;
 export const isLeftToCarrier = ({ transferred = 0 }: Readonly<Record<string, number>>): boolean =>
   transferred > 0;
 
-/** The use that a journal has counted. */
+/** Returns the use of a call that its journal has counted. */
 export const useOfJournal = (usage: Readonly<Record<string, number>>): CallUse => ({
   lineSeconds: usage[CALL_UNITS.line] ?? 0,
   sttSeconds: usage[CALL_UNITS.stt] ?? 0,
@@ -83,17 +83,17 @@ export class CallMeter {
     return this.#use;
   }
 
-  /** The cost of all charged use, by leg. */
+  /** Cost of all charged use, by leg. */
   get legs(): LegCosts {
     return this.#legsOf(this.#use);
   }
 
-  /** The carrier records from here on. */
+  /** Notes that the carrier records from this second of the line on. */
   recordingBegan(lineSeconds: number): void {
     this.#recorded ??= { fromSeconds: lineSeconds, toSeconds: undefined };
   }
 
-  /** The carrier records no more, or never will. */
+  /** Notes that the carrier's recording has ended, or will never begin. */
   recordingEnded(lineSeconds: number): void {
     const { fromSeconds = lineSeconds, toSeconds = lineSeconds } = this.#recorded ?? {};
     this.#recorded = { fromSeconds, toSeconds };

@@ -47,7 +47,7 @@ export const spenderOf = (call: Call): Spender => ({
   ...(call.customerId !== null && { customerId: call.customerId }),
 });
 
-/** The lines of an agent's history for the legs of a call; legs that cost nothing have none. */
+/** Returns the charge rows of a call: one for each leg that costs something. */
 export function chargesOf(
   call: Call,
   legs: LegCosts,
@@ -83,7 +83,10 @@ export function chargesOf(
     }));
 }
 
-/** The legs of a call of which only `chargedRaw` was taken: what is missing is taken off the speech first. */
+/**
+ * Returns the legs of a call when only `chargedRaw` of their cost was taken. The missing amount comes off speech first, then
+ * recognition, then the line.
+ */
 export function legsWithin(legs: LegCosts, chargedRaw: bigint): LegCosts {
   let overRaw = sumOf(legs) - chargedRaw;
   const less = (raw: bigint): bigint => {
@@ -103,7 +106,7 @@ export type CallMoney = {
   readonly meter: CallMeter;
   /** Facts of the recording; undefined: no recording was announced. */
   readonly recording: { facts: Pick<Recording, 'announcedAt' | 'status'> | undefined };
-  /** The far side is yet to hear that the call is recorded. */
+  /** True when the peer is yet to hear that the call is recorded. */
   readonly expectsRecording: boolean;
   /** Names the hold that pays a model of the catalogue. */
   readonly holdNameOf: HoldNameOf;
@@ -114,11 +117,11 @@ export type CallMoney = {
   /** The stream is gone: unless it comes back, the line has ended now. */
   readonly freeze: () => void;
   readonly unfreeze: () => void;
-  /** Learns how the far side's silence is measured: once no sound has come for a second, the line ended with the last. */
+  /** Sets the measure of the peer's silence. After a second of silence the line counts as ended with the last sound. */
   readonly followSilence: (silentMs: () => number) => void;
   /** Learns who has answered, which the receipt has. */
   readonly answeredBy: (answeredBy: AnsweredBy) => void;
-  /** Learns what the responder leaves to the developer, which the receipt has. */
+  /** Sets the handoff data of the responder, which the receipt shows. */
   readonly handedOff: (data: string) => void;
   /**
    * Closes the holds of a call that did not open: nothing is taken, and nothing reported. False: it is not known to be
@@ -139,12 +142,15 @@ export type CallSettlement = {
 
 type MoneyDeps = SessionHoldDeps & { readonly clock: Clock };
 
-/** Writes the end reason of a call, unless its row has one. Answers the row's reason; undefined: another process has the call. */
+/**
+ * Writes the end reason of a call, unless its row has one, and returns the row's reason. Undefined when another process has the
+ * call.
+ */
 type GiveReason = (reason: SessionEndReason, epoch: number) => Promise<CallEndReason | undefined>;
 
 /**
- * The money of a call that begins now, or of one that this process has taken over. The main hold is opened by
- * `holds.hold(MAIN_HOLD, …)`, or is the one that was taken.
+ * Creates the money of a call that begins now, or that this process has taken over. `holds.hold(MAIN_HOLD, …)` opens the main
+ * hold, unless `taken` brings it.
  */
 export function createCallMoney(
   deps: MoneyDeps,
@@ -160,7 +166,7 @@ export function createCallMoney(
     readonly taken: TakenSession | undefined;
     readonly wallet: string | null;
     readonly recording?: Recording | undefined;
-    /** By what was said by now, the far side may still be told that the call is recorded; by default that of a new call. */
+    /** True when the peer may still hear the notice that the call is recorded. Default: true for a new call. */
     readonly mayAnnounce?: boolean;
   },
 ): CallMoney {
@@ -198,7 +204,7 @@ export function createCallMoney(
       chargesOf(call, legsWithin(meter.legs, chargedRaw), { status, ageMs: lineSeconds() * 1_000 }),
     async ending(ending, { epoch }) {
       if (isReleased) return;
-      // Another process may have been asked to hang up before: its reason stands, and the event must say the same.
+      // Another process may have received the hang-up before: its reason stands, and the event must say the same.
       const first = await giveReason(reasonOf(ending, holds.isReserveSpent), epoch).catch(
         (err: unknown) => {
           deps.log.warn({ err, callId: call.callId }, 'the reason of an end was not written');
@@ -219,7 +225,7 @@ export function createCallMoney(
     undecided(ending) {
       undecided = reasonGiven(ending);
     },
-    // Its line goes on at the carrier, and is paid out of the same hold.
+    // The line of a transferred call goes on at the carrier, and is paid out of the same hold.
     leftOpen: (ending) => (ending === 'call_transfer' ? TRANSFERRED_USAGE : undefined),
   };
   const reasonGiven = (ending: string) => given ?? reasonOf(ending, holds.isReserveSpent);
@@ -238,7 +244,7 @@ export function createCallMoney(
     source,
     booking,
   };
-  // A process that goes on with a call opens new holds for its models: those of the other one are settled by themselves.
+  // A process that takes over a call opens new holds for its models: the holds of the previous process are settled separately.
   const suffix = taken === undefined ? '' : `.${taken.claim.epoch}`;
   const holdIdOf = (name: string) => `${call.callId}.${name}${suffix}`;
   const holds = new SessionHolds(

@@ -14,7 +14,7 @@ import type { Llm, VoicePipeline } from '../../voice/session/voice-pipeline.ts';
 import { pronouncedTts } from '../voice/tuning/pronounced-tts.ts';
 import type { CallMeter } from './call-meter.ts';
 
-/** The hold that what the operator pays would have: nothing is held for it, and nothing charged. */
+/** Name of the hold for services that the operator pays: no money is held or charged under it. */
 const OPERATOR = 'operator';
 const EXTENDED: Extension = { kind: 'extended' };
 
@@ -54,8 +54,8 @@ export type CallPipelineDeps = Pick<
 };
 
 /**
- * The pipeline of a call. Its agent pays the line, the recognised seconds and the spoken characters by the rate card of
- * the call, and a model of the catalogue at its price there; the transcriber and the TTS behind are the operator's cost.
+ * Creates the pipeline of a call. The agent pays the line, the recognised seconds and the spoken characters by the call's rate
+ * card, and a model of the catalogue at its price there. The operator pays the transcriber and the synthesizer.
  */
 export function createCallPipeline(deps: CallPipelineDeps): VoicePipeline {
   const { responder, cap, meter, plan, source } = deps;
@@ -104,7 +104,10 @@ export function createCallPipeline(deps: CallPipelineDeps): VoicePipeline {
   };
 }
 
-/** The most that a turn costs without its model, on a line of this age: the line, recognition, speech and the last words. */
+/**
+ * Returns the upper bound of the cost of one turn without its model, on a line of this age: the line, recognition, speech and
+ * the last words.
+ */
 export function turnOfLineRaw(
   meter: CallMeter,
   cap: TurnCap,
@@ -119,7 +122,7 @@ export function turnOfLineRaw(
   });
 }
 
-/** The reserves of the models that the agent pays. */
+/** Returns only the reserves of the models that the agent pays. */
 const ofModels = ({ [OPERATOR]: _, [MAIN_HOLD]: __, ...reserves }: Reserves): Reserves => reserves;
 
 class BesideOperator implements CascadeHolds {
@@ -145,7 +148,7 @@ class BesideOperator implements CascadeHolds {
     return name === OPERATOR || this.#holds.holdQuietly(name, totalRaw);
   }
 
-  /** The cascade knows nothing of the line: what a turn keeps in the main hold for it stays there. */
+  /** Extends the models' reserves alone. The cascade knows nothing of the line, whose part stays in the main hold. */
   makeWhole(reserves: Reserves, isQuiet?: boolean): Promise<Extension> {
     return this.#holds.makeWhole(ofModels(reserves), isQuiet);
   }

@@ -132,8 +132,8 @@ export async function learnCarrierCall(
 }
 
 /**
- * Notes the carrier's word, unless a later one is known. With its last one the line is over, and the summary of a transfer is
- * erased.
+ * Stores the carrier's status, unless a later status is stored. The last status ends the line and erases the summary for a
+ * transfer.
  */
 export async function noteCarrierStatus(
   sql: Sql,
@@ -155,8 +155,8 @@ export async function noteCarrierPrice(sql: Sql, callId: string, priceRaw: bigin
 }
 
 /**
- * Counts one more media stream that the carrier is asked to open. Returns false when the call is over, `streamsMissed`
- * streams were asked for and never came, or `streamsPerCall` were asked for.
+ * Counts one more media stream that the carrier is to open. Returns false when the call is over, `streamsMissed` streams never
+ * came, or `streamsPerCall` streams were requested.
  */
 export async function askForStream(sql: Sql, callId: string): Promise<boolean> {
   const rows = await sql`
@@ -168,7 +168,10 @@ export async function askForStream(sql: Sql, callId: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Admits a media stream, of which there is one for each that was asked for. Undefined: it is one too many. */
+/**
+ * Admits a media stream of a call. Undefined when all streams that were requested of the carrier have come, or the call is over
+ * or transferred.
+ */
 export async function admitStream(sql: Sql, callId: string): Promise<Call | undefined> {
   const [row] = await sql<CallRow[]>`
     update calls set streams_opened = streams_opened + 1
@@ -194,8 +197,8 @@ const NOTHING_USED: CallEnd = {
 };
 
 /**
- * Advances a call by an event, as its machine says. Undefined: it changes nothing, since it comes late, twice or after the
- * end. An event that ends the call writes `end` with it, and reports the call where it was never answered.
+ * Advances a call by an event, as its machine says. Returns undefined when the event changes nothing, since it comes late,
+ * twice or after the end. An event that ends the call also writes `end`, and reports a call that was never answered.
  */
 export async function applyToCall(
   tx: Queryable,

@@ -38,7 +38,7 @@ export type OnMachine = (typeof ON_MACHINE)[number];
 export type AgentVoice = CallVoice & {
   readonly recordCalls: boolean;
   readonly reportCalls: boolean;
-  /** Asked before a call from outside is answered; absent or null: nothing is. */
+  /** URL that receives a request before an incoming call is answered. Absent or null: no request is sent. */
   readonly inboundUrl?: string | null;
   readonly secretVersion?: number;
 };
@@ -58,7 +58,9 @@ export type CallOptions = {
   readonly metadata?: CallValues;
   readonly isRecorded: boolean;
   readonly wantsReport: boolean;
-  /** The model of the call judges it after its end, and fills a schema where there is one; absent: rules judge it. */
+  /**
+   * Analysis after the end of the call: the call's model decides, and fills the schema if there is one. Absent: rules decide.
+   */
   readonly analysis?: 'model' | { readonly schema: AnalysisSchema };
   /** Set when a client or a stop ends a transferred call: the sweeper asks the carrier to hang up until the line is over. */
   readonly isDropped?: true;
@@ -90,7 +92,7 @@ export type Call = {
   readonly options: CallOptions;
   readonly carrierStatus: CarrierStatus | null;
   readonly carrierSequence: number;
-  /** As far as the carrier has said it. */
+  /** The carrier's latest report of who answered. */
   readonly answeredBy?: AnsweredBy | null;
   /** Data that a ConversationRelay application has left to its developer at the end of the call. */
   readonly handoffData?: string | null;
@@ -136,7 +138,9 @@ export const newCallId = (random: Random): string => `CA${randomHex(random, 16)}
 /** Returns true when a text has the form of a call id. A text from outside without it names no call of this server. */
 export const isCallId = (text: string): boolean => /^CA[0-9a-f]{32}$/.test(text);
 
-/** The number of the agent, whichever side it is on. */
+/**
+ * Returns the number of the agent, which is the called number of an inbound call and the calling number of an outbound call.
+ */
 export const ownNumber = ({
   direction,
   from,

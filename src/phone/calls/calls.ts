@@ -19,13 +19,13 @@ import { placeCall } from './place-call.ts';
 /** The agent of a call, or the account of that agent. */
 export type CallOwner = { readonly agentId: number } | { readonly accountId: string };
 
-/** A call as its agent reads it. One that the agent does not have reads as one that rings. */
+/** A call as its agent reads it. A call that the agent does not have reads as ringing. */
 export type ReadCall = Pick<Call, 'callId' | 'status' | 'terminal' | 'endReason' | 'handoffData'>;
 
 /** Calls of agents. Every method throws `telephony_unavailable` where this server has no carrier. */
 export interface Calls {
   place(order: CallOrder): Promise<PlacedCall>;
-  /** The agent's call that work under an `Idempotency-Key` has placed; undefined: none. */
+  /** Returns the agent's call that the request with this `Idempotency-Key` placed. Undefined when it placed none. */
   findPlaced(agentId: number, workId: string): Promise<PlacedCall | undefined>;
   read(agentId: number, callId: string): Promise<ReadCall>;
   /** Ends a call. Throws `not_found`, as the methods below, for a call that the owner does not have. */
@@ -53,7 +53,7 @@ export type ShownCallback = Omit<CallbackRequest, 'body'> & {
 
 /** Handlers of the callbacks and media streams of carriers. */
 export interface CarrierHooks {
-  /** Takes a callback. Throws the refusal of one that the carrier has not signed, or would not send. */
+  /** Handles a callback. Throws when the carrier has not signed the callback, or would not send it. */
   callback(carrier: string, hook: string, request: ShownCallback): Promise<CallbackAnswer>;
   /** Returns true when the carrier has signed the request that opens its media stream. */
   isGenuineUpgrade(carrier: string, request: Omit<CallbackRequest, 'body'>): boolean;

@@ -17,7 +17,7 @@ const OF_ENDINGS: ReadonlyMap<string, SessionEndReason> = new Map([
 export const isOfSession = (reason: string): reason is SessionEndReason =>
   !/^(dial_|backstop_|carrier_)/.test(reason) && CALL_END_REASONS.some((known) => known === reason);
 
-/** The reason of a call whose voice session ended so. */
+/** Returns the end reason of a call for the ending of its voice session. */
 export function reasonOf(ending: string, isReserveSpent: boolean): SessionEndReason {
   if (ending === 'budget_exhausted' && isReserveSpent) return 'reserve_exhausted';
   return isOfSession(ending) ? ending : (OF_ENDINGS.get(ending) ?? 'error');

@@ -33,7 +33,7 @@ type EndedStatus = (typeof OVER)[number];
 export const isOver = (status: CarrierStatus): status is EndedStatus =>
   OVER.some((over) => over === status);
 
-/** Says what the carrier does with a call that is connected. */
+/** Returns the instruction to the carrier for a call that is connected. */
 export async function directCall(
   deps: CallDeps,
   event: Extract<CallbackEvent, { kind: 'answered' }>,
@@ -72,7 +72,7 @@ export async function hearCarrier(deps: CallDeps, event: CallbackEvent): Promise
       if (call === undefined) return;
       await learnCarrierCall(sql, call.callId, event.carrierCallId);
       await noteCarrierStatus(sql, call.callId, { ...event, isLast: isOver(event.status) });
-      // It was hung up, or given up, before the carrier was heard of.
+      // The call was hung up or given up before any callback of the carrier.
       const isUnwanted = call.carrierCallId === null && (call.terminal || call.status === 'ending');
       if (isUnwanted && !isOver(event.status))
         void hangUpQuietly(deps, { callId: call.callId, carrierCallId: event.carrierCallId });
@@ -114,7 +114,7 @@ async function spent(
   log.error(noted, 'the carrier has reached its limit of the month');
 }
 
-/** The person has answered to whom a call was transferred: its conversation is over, and its line goes on at the carrier. */
+/** Ends the conversation of a call whose transfer was answered: its line goes on at the carrier. */
 async function transferred({ live, sql }: CallDeps, callId: string): Promise<void> {
   const living = live.get(callId);
   if (living !== undefined) {
@@ -132,7 +132,10 @@ const callOf = (
 ): Promise<Call | undefined> =>
   callId === undefined ? findCarrierCall(sql, carrier.name, carrierCallId) : findCall(sql, callId);
 
-/** The call of a word that came before its row was written. Where the row does not come meanwhile, the end of the call is kept. */
+/**
+ * Returns the call of a callback that came before the call's row was written. When the row is still missing, stores the end of
+ * the call for later.
+ */
 async function callOfEarly(
   deps: CallDeps,
   event: Extract<CallbackEvent, { kind: 'status' }>,
@@ -142,7 +145,7 @@ async function callOfEarly(
   return callOf(deps, event);
 }
 
-/** The carrier has ended a call: one that was never answered is over, any other one is settled by its own process. */
+/** Handles the carrier's end of a call: ends a call that was never answered; an answered call is settled by its own process. */
 export async function carrierEnded(deps: CallDeps, call: Call, status: EndedStatus): Promise<void> {
   const { live, sql } = deps;
   const { callId } = call;
@@ -154,7 +157,7 @@ export async function carrierEnded(deps: CallDeps, call: Call, status: EndedStat
   }
   deps.room?.forget(callId);
   const moved = await advanceRow(sql, callId, { type: 'carrier.ended', status });
-  // It may have been answered since it was read.
+  // The call may have been answered since it was read.
   const now = moved ?? (await findCall(sql, callId)) ?? call;
   if (now.startedAt === null) await releaseReserve(deps, call);
   else await putOffCall(sql, callId, BACKSTOP_AFTER_MS);

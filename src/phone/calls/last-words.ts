@@ -25,7 +25,7 @@ type LastWordsParts = {
   readonly call: {
     readonly config: SessionConfig;
     readonly line: Pick<CallLine, 'afterPlayed' | 'isAttached' | 'play'>;
-    /** Stops what the far side is hearing, and keeps what it has heard. */
+    /** Stops the sound in progress, and keeps the part that the peer heard. */
     cutShort(): void;
   };
   readonly clock: Clock;
@@ -34,8 +34,8 @@ type LastWordsParts = {
 };
 
 /**
- * Runs `over` once the far side has heard to its end what it is hearing; at once where the agent was stopped. Where the
- * ending is announced it hears `LAST_WORDS` in place of that, which are reported to `spoke` with their first sound.
+ * Runs `over` once the peer has heard the sound in progress to its end; at once when the agent was suspended. An announced
+ * ending plays `LAST_WORDS` in place of that sound, and reports their characters to `spoke` at the first sound.
  */
 export function playOut(
   parts: LastWordsParts & {
@@ -64,7 +64,7 @@ export function playOut(
     .finally(whenPlayed);
 }
 
-/** Tells the caller that the call is over, after its voice session has ended. */
+/** Says the last words to the caller, after the voice session has ended. */
 async function sayLastWords(
   { call, clock, format, pipeline }: LastWordsParts,
   begun: () => void,

@@ -11,23 +11,23 @@ import type { ConversationSettings } from '../voice/conversation-settings.ts';
 /** An action that is carried out beside the conversation. */
 export type ActionOfCall = Exclude<CallAction, { name: 'end_call' }>;
 
-/** Callbacks by which a live call reports what is said, heard and asked for in it. */
+/** Callbacks for speech, interruptions and actions of a live call. */
 export type LiveCallEvents = Pick<TurnRecordDeps, 'said' | 'heard' | 'interrupted'> & {
   readonly act: (action: ActionOfCall) => void;
-  /** Words of the present turn: all that the far side has said of it by now, or what the agent says next. */
+  /** Receives words of the present turn: all words of the peer by now, or the next words of the agent. */
   readonly words?: (role: CallTurn['role'], text: string) => void;
   readonly digit: (digit: string) => void;
   /** The model calls a function that is no action of the call. */
   readonly callTool?: (item: ActionItem) => void;
-  /** The far side has said something. */
+  /** Runs when the peer has said something. */
   readonly callerSpoke?: () => void;
-  /** The responder ends the call and leaves this to the developer: `end` is called once it is kept. */
+  /** Receives handoff data from a responder that ends the call. */
   readonly handOff?: (data: string) => void;
-  /** An answer is over that the far side did not interrupt. */
+  /** Runs after an answer that the peer did not interrupt. */
   readonly answered?: () => void;
-  /** Digits that the responder has asked for. */
+  /** Receives digits that the responder asked the caller for. */
   readonly entered?: (digits: string) => void;
-  /** The far side has heard the notice, or will not. */
+  /** Runs when the peer has heard the notice, or will not hear it. */
   readonly announced?: () => void;
   readonly notAnnounced?: () => void;
   readonly detached: () => void;
@@ -47,14 +47,14 @@ export type LiveCallOptions = {
   readonly beginMessage: string | undefined;
   /** Notice of the recording, heard before the greeting. Undefined: nothing is recorded, or the notice was given before. */
   readonly notice?: string | undefined;
-  /** The responder hears each key as it is pressed, and answers it by itself. */
+  /** True when the responder receives each key as it is pressed, and answers it by itself. */
   readonly hearsKeys?: boolean;
   /** Rules by which the caller's speech interrupts an answer. Absent: the defaults. */
   readonly interruption?: ConversationSettings['interruption'];
-  /** Noise is taken out of what the caller says, and hold music is not answered. */
+  /** True when noise is removed from the caller's sound, and hold music is not answered. */
   readonly suppressesNoise?: boolean | undefined;
   readonly longestMs: number;
-  /** Milliseconds within which the carrier may open a new media stream for one that broke. */
+  /** Milliseconds within which the carrier may replace a broken media stream. */
   readonly lineLostMs: number;
   readonly events: LiveCallEvents;
   /** Number of characters that were spoken beside the answers, to be billed. */

@@ -62,7 +62,7 @@ export class LiveCall {
   readonly tools: ToolTurns;
   readonly #timers: NamedTimers;
   readonly #handover: StreamHandover;
-  /** When the far side's last sound came, or the stream that stands was opened. */
+  /** Monotonic time, in milliseconds, of the peer's last sound or of the opening of the present stream. */
   #soundAtMs: number;
   readonly #lostWords = new LostWords(this);
   #manner: AnswerManner = { mayBeInterrupted: true, isResting: false };
@@ -174,13 +174,13 @@ export class LiveCall {
     return this.#session.config;
   }
 
-  /** The carrier's stream stands, for the first time or again. */
+  /** Attaches the carrier's media stream, for the first time or again. */
   attach(connection: LineConnection, codec: MediaCodec = this.#options.codec): void {
     this.#soundAtMs = this.#clock.monotonicMs();
     this.#handover.attach(connection, codec);
   }
 
-  /** One event of the carrier's stream. */
+  /** Handles one event of the carrier's media stream. */
   media(event: MediaEvent): void {
     if (event.kind === 'media') {
       this.#soundAtMs = this.#clock.monotonicMs();
@@ -189,18 +189,18 @@ export class LiveCall {
     else if (event.kind === 'digit') this.#pressed(event.digit);
   }
 
-  /** This stream, by default the present one, is gone; the carrier may open another within `lineLostMs`. */
+  /** Handles the end of a stream, by default the present stream. The carrier may open another stream within `lineLostMs`. */
   detached(connection?: LineConnection): void {
     if (!this.#isOver) this.#handover.detached(connection);
     else this.#handover.gone(connection);
   }
 
-  /** Keeps something in the history that the responder has to know. */
+  /** Adds a note for the responder to the history. */
   note(content: string): void {
     this.#remember({ role: 'user', content });
   }
 
-  /** Carries out what a developer asks of the call; of one that is muted nothing. */
+  /** Carries out a command of the developer. A muted call ignores it. */
   command(command: LiveCommand): void {
     if (!this.actions.isMuted) obey(this, command);
   }
@@ -220,25 +220,28 @@ export class LiveCall {
     this.#session.respond(scriptedAnswer(this.#session.config, text));
   }
 
-  /** Lets the answer of a responder begin that was not asked. */
+  /** Begins an answer of the responder that no turn of the caller prompted. */
   respond(): void {
     if (this.actions.isMuted) return;
     const { config } = this.#session;
     this.#session.respond({ config, metadata: {}, isInConversation: true });
   }
 
-  /** Lets the responder answer: at once, or after the notice that the call is recorded, where that is still being said. */
+  /**
+   * Begins an answer of the responder: at once, or after the notice that the call is recorded when the notice is still being
+   * said.
+   */
   respondAfterNotice(): void {
     if (this.#announcement.isOpen) this.#announcement.asked();
     else this.respond();
   }
 
-  /** Ends the call. The far side hears what it is hearing to its end, unless `reason` is announced. */
+  /** Ends the call. The peer hears the sound in progress to its end, unless `reason` has an announcement. */
   end(reason: string): void {
     this.#session.fail({ code: 1000, reason });
   }
 
-  /** Stops what is being said, and keeps what was heard of it. */
+  /** Stops the sound in progress, and keeps the part that was heard. */
   cutShort(): readonly Played[] {
     this.actions.sounds.stop();
     const played = this.#session.bargeIn();
@@ -246,17 +249,17 @@ export class LiveCall {
     return played;
   }
 
-  /** The responder says how its latest answer may be cut short. */
+  /** Sets how the caller may interrupt the latest answer of the responder. */
   setManner(manner: AnswerManner): void {
     this.#manner = manner;
   }
 
-  /** The responder cuts its own answer short. */
+  /** Stops the answer in progress, because the responder interrupts itself. */
   preempt(): void {
     if (this.#isAnswering || this.line.isPlaying) this.cutShort();
   }
 
-  /** The far side is gone, and has heard nothing more. */
+  /** Handles the peer's hang-up: the rest of the sound was not heard. */
   hungUp(): void {
     if (this.#isOver) {
       this.#handover.gone(undefined);
@@ -267,7 +270,7 @@ export class LiveCall {
     this.#session.clientGone();
   }
 
-  /** The process stops: the stream is closed, and another process may go on with the call. */
+  /** Closes the stream, because the process stops. Another process may go on with the call. */
   drain(): void {
     this.#handover.drain();
   }
@@ -372,8 +375,8 @@ export class LiveCall {
   }
 
   /**
-   * The session is over. What the far side still hears is heard to its end; some endings are announced. The call is billed and
-   * settled after that.
+   * Ends the call after its session: the peer hears the rest of the sound, or an announcement for some endings. Billing and
+   * settlement follow.
    */
   #ended(ending: Ending, heardOut: () => void): void {
     if (this.#isOver) return;

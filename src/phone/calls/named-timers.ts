@@ -33,7 +33,7 @@ export class NamedTimers {
     this.#timers.delete(name);
   }
 
-  /** Cancels all of them; none is set any more. */
+  /** Cancels all timers, and refuses new timers. */
   close(): void {
     this.#isClosed = true;
     for (const name of [...this.#timers.keys()]) this.cancel(name);

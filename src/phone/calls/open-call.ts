@@ -51,7 +51,7 @@ const refusedFor = (reason: SessionEndReason) =>
 export type CallParts = {
   readonly format: SoundFormat;
   readonly responder: Responder | undefined;
-  /** By what was said by now, the far side may still be told that the call is recorded. */
+  /** True when the peer may still hear the notice that the call is recorded. */
   readonly mayAnnounce: boolean;
   /** Returns the text for a caller who has fallen silent; empty: none. */
   readonly prompt: () => string;
@@ -59,14 +59,16 @@ export type CallParts = {
   readonly spoken: () => number;
 };
 
-/** Opens the money and the pipeline of a call whose media stream is there: a new one, or one that another process had. */
+/**
+ * Opens the money and the pipeline of a call that has its media stream: of a new call, or of a call that another process had.
+ */
 export async function openCall(deps: CallDeps, call: Call, parts: CallParts): Promise<OpenedCall> {
   const { log, sql } = deps;
   const { callId } = call;
   const isNew = call.startedAt === null;
   // The caller or the agent hung up before the media stream came.
   if (isNew && call.status !== 'pending') return LOST;
-  // Also of a new call: a process that was lost between its reserve and its row has left one.
+  // A new call may also have a hold: of a process that was lost between the reserve and the row.
   const taken = await deps.takeSession(callId);
   if (taken === undefined) {
     if (!isNew) return LOST;
@@ -102,7 +104,7 @@ export async function openCall(deps: CallDeps, call: Call, parts: CallParts): Pr
   }
 }
 
-/** Closes the holds of a call that cannot be opened. A new one costs nothing; one that was talking before is settled. */
+/** Closes the holds of a call that cannot be opened. A new call costs nothing; a call that was talking before is settled. */
 async function letGo(
   money: CallMoney,
   isNew: boolean,
@@ -186,7 +188,7 @@ async function openVoiceAt(
   return { kind: 'opened', input, money };
 }
 
-/** The settings with the language of the call, where its models have that. */
+/** Returns the settings with the language of the call, if its models have that language. */
 function inItsLanguage(
   { log }: CallDeps,
   { callId, options }: Call,
@@ -209,12 +211,15 @@ function inItsLanguage(
   return config;
 }
 
-/** The call is answered: from now on it is billed. False: it has ended meanwhile, or its end was asked for. */
+/**
+ * Marks the call as answered, from which it is billed. Returns false when the call has ended meanwhile or its end was
+ * requested.
+ */
 function markStarted({ sql }: CallDeps, call: Call, wallet: string | null): Promise<boolean> {
   const { callId } = call;
   return sql.begin(async (tx) => {
     const moved = await applyToCall(tx, callId, { type: 'media.opened' });
-    // Another process may have got as far, whose hold this one has taken.
+    // Another process may have marked the call before, and this process has taken its hold.
     if (moved === undefined) return (await findCall(tx, callId))?.status === 'in_progress';
     await insertEvents(tx, [callStarted({ ...call, wallet })]);
     return true;
@@ -257,7 +262,7 @@ const toolsOf = (
   ...offeredTools(services, options.voice.tools ?? []),
 ];
 
-/** Why a call is refused at its answer; undefined: it is not. */
+/** Returns the end reason for a call whose reserve was refused. Undefined when it was not refused. */
 function refusalOf(verdict: Extension): SessionEndReason | undefined {
   if (verdict.kind !== 'refused') return undefined;
   switch (verdict.refusal.reason) {

@@ -16,8 +16,8 @@ import { insertCall } from './opening/new-call-store.ts';
 import { type CallOrder, orderOptions } from './opening/order-options.ts';
 
 /**
- * Places a call, in its turn at the carrier. Throws the refusal of a call that is not admitted: then nothing rings. Nothing
- * is charged before the far side answers.
+ * Places a call when its turn in the carrier's queue comes. Throws when the call is not admitted: nothing rings then. Nothing
+ * is charged before the callee answers.
  */
 export async function placeCall(deps: CallDeps, order: CallOrder): Promise<PlacedCall> {
   const { carrier, random, rateCard } = deps;
@@ -79,9 +79,9 @@ export async function placeCall(deps: CallDeps, order: CallOrder): Promise<Place
 }
 
 /**
- * Writes the row of a call while a minute of it is held, and gives the hold back. Throws where the agent or the account has too
- * many calls, where its batch was stopped, and where another process has released the hold: it has taken this one for dead and
- * may place the call itself. That process looks for the row only after the release, so that one of the two dials and not both.
+ * Writes the row of a call while a minute of it is held, and releases the hold. Throws when the agent or the account has too
+ * many calls, when its batch was stopped, and when another process has released the hold: that process takes this one for dead
+ * and may place the call itself. It looks for the row only after the release, so that only one of the two processes dials.
  */
 async function write(
   deps: CallDeps,
@@ -134,14 +134,17 @@ async function admit(
   return asked.hold;
 }
 
-/** The turn of a call at the carrier. A call whose turn does not come is over: nothing rings. Undefined: it may be dialled. */
+/**
+ * Waits for the turn of a call in the carrier's queue. Undefined when the call may be dialled. Ends a call whose turn does not
+ * come, and returns it or throws.
+ */
 async function waitForTurn(
   { dials, sql }: CallDeps,
   { callId }: NewCall,
   place: DialPlace,
 ): Promise<Call | undefined> {
   const turn = await place.turn;
-  // It may have been hung up at another process.
+  // Another process may have received a hang-up.
   const standing = turn === 'now' ? await findCall(sql, callId) : undefined;
   if (standing?.status === 'pending' && !standing.terminal) return undefined;
   const ended = await advanceRow(sql, callId, { type: 'carrier.ended', status: 'canceled' });

@@ -34,8 +34,8 @@ const BUDGET_EXCEEDED = 'budget_exceeded';
 const REJECTED: Received = { kind: 'reject', reason: 'rejected' };
 
 /**
- * Admits a call to one of the numbers, and writes it. One that is refused costs nothing and is reported to the owner of
- * the number; where the agent talks to as many as it may, its number is busy. A callback that comes again finds its call.
+ * Admits and writes a call to one of our numbers. A refused call costs nothing and is reported to the owner of the number. When
+ * the agent has its maximum of calls, its number is busy. A repeated callback finds its call.
  */
 export async function receiveCall(deps: CallDeps, ringing: Ringing): Promise<Received> {
   const { carrier, sql } = deps;
@@ -102,9 +102,9 @@ export async function receiveCall(deps: CallDeps, ringing: Ringing): Promise<Rec
 }
 
 /**
- * Why the owner of a number does not take a call now; undefined: it does. Asks the balance and every cap, that of a task
- * and that of the maker of its model among them, for the smallest reserve that the call can be opened with: otherwise the
- * carrier would answer a caller whose call is dropped at once.
+ * Returns the reason for which the owner of a number cannot take a call now; undefined when it can. Tries the smallest reserve
+ * of the call against the balance and every cap, including the caps of a task and of the model's maker: otherwise the carrier
+ * would answer a call that is dropped at once.
  */
 async function refusalOf(deps: CallDeps, call: NewCall): Promise<string | undefined> {
   const { ledger, sql } = deps;

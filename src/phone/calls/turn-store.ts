@@ -5,7 +5,7 @@ import type { CallTurn, SaidTurn } from '../records/said-turn.ts';
 /** A turn, and the call in which it was said. */
 export type TurnOfCall = { readonly callId: string; readonly turn: SaidTurn };
 
-/** The part of a turn that the other party heard before it interrupted. */
+/** The part of a turn that the peer heard before it interrupted. */
 export type HeardOfTurn = {
   readonly callId: string;
   readonly seq: number;
@@ -46,7 +46,7 @@ export async function addTurns(
   return turns.map(({ callId }) => numbers.get(callId)?.pop());
 }
 
-/** Notes what the far side heard of answers before it interrupted them. Each turn is named at most once. */
+/** Stores the part of each answer that the peer heard before an interruption. Each turn is named at most once. */
 export async function noteHeard(sql: Sql, noted: readonly HeardOfTurn[]): Promise<void> {
   await sql`
     update call_turns t set heard = n.heard
@@ -56,7 +56,7 @@ export async function noteHeard(sql: Sql, noted: readonly HeardOfTurn[]): Promis
     where t.call_id = n.call_id and t.seq = n.seq`;
 }
 
-/** Returns true when the last turn was stopped before the other party had heard all of it. */
+/** Returns true when the last turn was stopped before the peer had heard the whole turn. */
 export async function isLastTurnCut(sql: Sql, callId: string): Promise<boolean> {
   const [last] = await sql<{ isCut: boolean }[]>`
     select heard is not null as "isCut" from call_turns
@@ -64,7 +64,7 @@ export async function isLastTurnCut(sql: Sql, callId: string): Promise<boolean> 
   return last?.isCut ?? false;
 }
 
-/** The latest turns, as far as the far side has heard them. */
+/** Returns the latest turns, up to the part that the peer heard. */
 export async function findTurns(sql: Sql, callId: string, limit: number): Promise<CallTurn[]> {
   const rows = await sql<CallTurn[]>`
     select role, content from (

@@ -98,8 +98,8 @@ export function createTurnWriter(deps: {
   }
 
   /**
-   * One after the other where the database refuses a value of one: that costs no other turn. After any other failure they
-   * may have been written, and are not written again.
+   * Writes all items at once, or one by one when the database refuses a value, so that only the refused turn is lost. After any
+   * other failure the items may have been written, and are not written again.
    */
   async function together<T>(
     items: readonly T[],
@@ -131,7 +131,7 @@ export function createTurnWriter(deps: {
   };
 }
 
-/** The last report for each turn of what was heard of it. */
+/** Returns the latest report of each turn on the part that was heard. */
 function heardOf(entries: readonly Entry[]): HeardOfTurn[] {
   const noted = new Map<string, HeardOfTurn>();
   for (const entry of entries) {

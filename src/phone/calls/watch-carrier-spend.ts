@@ -5,9 +5,9 @@ import type { Carrier } from '../carriers/carrier.ts';
 const EVERY_MS = 60_000;
 
 /**
- * Has the carrier call back once a month's spend crosses the limit, and no more at a limit of an earlier start: without one it
- * never does. Tries until the carrier has agreed. Undefined: there is nothing to ask. Throws ConfigError where the carrier
- * reports no spend, so that the limit would hold nothing back.
+ * Has the carrier call back once a month's spend crosses the limit, and cancels the callbacks for limits of earlier starts;
+ * without a limit there is no callback. Retries until the carrier has agreed. Undefined when the carrier reports no spend and
+ * no limit is set. Throws ConfigError when a limit is set that the carrier cannot report.
  */
 export function watchCarrierSpend(
   { name, watchSpend }: Pick<Carrier, 'name' | 'watchSpend'>,

@@ -22,10 +22,9 @@ export type PriceDeps = {
 };
 
 /**
- * Asks the carrier what it took for each answered call, and compares that with what its line was charged with. Nothing is
- * charged for it later: the operator hears of a difference by a log line and by metrics, the developer by
- * `marketplace.tripwire.triggered` in the commit that writes the price, once for each call. Any number of processes share the
- * work.
+ * Reads the carrier's price of each answered call, and compares it with the charge for the line. Nothing is charged later: the
+ * operator gets a log line and metrics, the developer `marketplace.tripwire.triggered` in the commit that writes the price,
+ * once for each call. Any number of processes share the work.
  */
 export function askCarrierPrices(deps: PriceDeps): Worker {
   const { carrier, log, sql } = deps;

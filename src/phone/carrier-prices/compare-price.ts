@@ -18,7 +18,7 @@ export type PriceVerdict = {
   readonly isDurationOff: boolean;
 };
 
-/** Compares what a carrier took for a call with what was charged for its line. */
+/** Compares a carrier's price of a call with the charge for its line. */
 export function comparePrice(call: BilledCall): PriceVerdict {
   const { carrierPriceRaw, carrierSeconds, chargedRaw, durationSeconds } = call;
   const excessRaw = carrierPriceRaw - chargedRaw;
@@ -48,8 +48,8 @@ export function tripwiresOf(
 }
 
 /**
- * Returns the milliseconds until the carrier is asked again for the price of a call that ended `ageMs` ago: the same time,
- * from `shortestWaitMs` to `longestWaitMs`. Undefined: `givenUpMs` have passed.
+ * Returns the milliseconds until the next request for the carrier's price of a call that ended `ageMs` ago: `ageMs` itself,
+ * within `shortestWaitMs` and `longestWaitMs`. Undefined once `givenUpMs` have passed.
  */
 export function nextAskMs(ageMs: number): number | undefined {
   const { givenUpMs, longestWaitMs, shortestWaitMs } = LIMITS.phone.carrierPrice;

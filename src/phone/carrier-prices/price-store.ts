@@ -4,7 +4,7 @@ import { type CarrierTripwire, carrierTripped } from '../../webhooks/phone-event
 import { findWallet } from '../calls/account-store.ts';
 import type { CarrierName } from '../carriers/carrier.ts';
 
-/** A call that is over, whose carrier has yet to be asked what it took. */
+/** A call that is over and lacks the carrier's price. */
 export type UnpricedCall = {
   readonly callId: string;
   readonly agentId: number;
@@ -55,15 +55,15 @@ export async function claimUnpriced(
   }));
 }
 
-/** Has the carrier asked again in `inMs`. */
+/** Schedules the next request for the carrier's price in `inMs` milliseconds. */
 export async function putOffPrice(sql: Sql, callId: string, inMs: number): Promise<void> {
   await sql`update calls set price_due_at = now() + ${inMs} * interval '1 millisecond'
     where id = ${callId} and price_due_at is not null`;
 }
 
 /**
- * Writes the carrier's price, or that it is not asked for any more, with an event for each tripwire in the same commit.
- * False: another process did before.
+ * Writes the carrier's price, or null when it is given up, and an event for each tripwire in the same commit. Returns false
+ * when another process was first.
  */
 export async function closePrice(
   sql: Sql,

@@ -3,7 +3,7 @@ import type { SoundFormat } from '../../../media/coding.ts';
 export const CARRIERS = ['twilio', 'telnyx', 'loopback'] as const;
 export type CarrierName = (typeof CARRIERS)[number];
 
-/** A number that can be bought. */
+/** A number that is for sale at the carrier. */
 export type OfferedNumber = {
   readonly phoneNumber: string;
   readonly friendlyName: string;
@@ -29,13 +29,13 @@ export interface CarrierNumbers {
     readonly phoneNumber: string;
     readonly purchaseId: string;
   }): Promise<CarrierNumber>;
-  /** Finds the number that a purchase bought whose answer was lost; undefined: it bought none. */
+  /** Finds the number of a purchase whose answer was lost. Undefined when the purchase got none. */
   findPurchase(purchaseId: string): Promise<CarrierNumber | undefined>;
   /** Gives a number back. Resolves where the carrier does not know it any more. */
   release(carrierNumberId: string): Promise<void>;
 }
 
-/** A call's state in the words of Twilio, which every adapter translates to; `invalid` is a failure: there is no such number. */
+/** State of a call under Twilio's names, which every adapter uses. `invalid` is a failure: there is no such number. */
 export const CARRIER_STATUSES = [
   'queued',
   'ringing',
@@ -61,7 +61,7 @@ export type DialRequest = {
   readonly longestSeconds: number;
   /** The carrier listens for an answering machine and reports it while the call goes on. */
   readonly detectsMachine: boolean;
-  /** It also listens for the end of the machine's greeting, and may report nothing before that. */
+  /** True when the carrier also waits for the end of the machine's greeting, and may report nothing before that end. */
   readonly awaitsGreetingEnd?: boolean;
 };
 
@@ -100,9 +100,9 @@ export interface CarrierCalls {
   hangUp(carrierCallId: string): Promise<void>;
   /** Undefined: the carrier knows no such call. */
   find(carrierCallId: string): Promise<CarrierCall | undefined>;
-  /** Plays keypad digits to the far side. The media stream comes back afterwards. */
+  /** Plays keypad digits to the peer. The media stream comes back afterwards. */
   sendDigits(call: CarrierLeg, digits: string): Promise<void>;
-  /** Connects the far side to another number. A transfer that fails brings the media stream back. */
+  /** Connects the peer to another number. A failed transfer brings the media stream back. */
   transfer(call: CarrierLeg, order: TransferOrder): Promise<void>;
   /**
    * Records both sides from now on, each in a channel of its own. Resolves with the carrier's id of the recording;
@@ -114,7 +114,7 @@ export interface CarrierCalls {
   resumeRecording(call: CarrierLeg): Promise<void>;
   /** Resolves also where nothing is recorded, or the call is over. */
   stopRecording(call: CarrierLeg): Promise<void>;
-  /** The recording that was made of a call, by its id as far as that is known. */
+  /** Finds the recording of a call, by `recordingId` when the id is known. */
   findRecording(call: CarrierLeg, recordingId: string | null): Promise<FoundRecording>;
   /**
    * A recording as WAV, at most `LIMITS.phone.recordingBytes`. Undefined: the carrier does not have it. What is streamed
@@ -129,7 +129,7 @@ export interface CarrierCalls {
 export type RecordingMethod = Extract<keyof CarrierCalls, `${string}Recording`>;
 export type CarrierRecordings = Pick<CarrierCalls, RecordingMethod>;
 
-/** A call by both of its names. */
+/** A call by our id and the carrier's id. */
 export type CarrierLeg = { readonly callId: string; readonly carrierCallId: string };
 
 /** An HTTP request of a carrier, before it is believed. */
@@ -146,7 +146,7 @@ export type FailedTransfer = (typeof FAILED_TRANSFERS)[number];
 
 /** The content of a carrier's callback. `callId` is this server's id; undefined: the call came from outside. */
 export type CallbackEvent =
-  /** The far side is connected: the carrier asks what to do with the call. */
+  /** The peer is connected: the carrier requests an instruction for the call. */
   | {
       readonly kind: 'answered';
       readonly callId: string | undefined;
@@ -155,7 +155,7 @@ export type CallbackEvent =
       readonly to: string;
       /** The media stream has been before: it broke, or digits or a transfer interrupted it. */
       readonly isAgain: boolean;
-      /** It comes back from a transfer that came to nothing. */
+      /** Outcome of a failed transfer from which the call comes back. */
       readonly transferFailed?: FailedTransfer;
     }
   /** The person has answered to whom the call is transferred. */
@@ -207,9 +207,9 @@ export type CallbackAnswer = {
 export interface CarrierCallbacks {
   /** True where the headers have a well-formed signature. Without one the body is not read. */
   hasSignature(headers: CallbackRequest['headers']): boolean;
-  /** Returns true when the carrier has signed the request. An unsigned one is answered 403. */
+  /** Returns true when the carrier has signed the request. The answer to an unsigned request is 403. */
   isGenuine(request: CallbackRequest): boolean;
-  /** The same for the upgrade of the media stream. */
+  /** Returns true when the carrier has signed the upgrade request of the media stream. */
   isGenuineUpgrade(request: Omit<CallbackRequest, 'body'>): boolean;
   /** `hook` is the last word of the path. Throws CallbackMalformed. */
   read(hook: string, request: CallbackRequest): CallbackEvent;
@@ -234,7 +234,7 @@ export type MediaEvent =
       readonly carrierCallId: string;
       readonly format: SoundFormat;
     }
-  /** Sound of the far side. */
+  /** Sound of the peer. */
   | {
       readonly kind: 'media';
       /** Milliseconds of the stream at which it begins. */
@@ -249,12 +249,12 @@ export type MediaEvent =
   | { readonly kind: 'ignored' };
 
 /**
- * The messages of a carrier's media stream, for one connection. `read` throws CallbackMalformed for what is no message
- * of this carrier; it reads at most `LIMITS.phone.mediaMessageBytes`.
+ * The messages of a carrier's media stream, for one connection. `read` throws CallbackMalformed for a message that is not of
+ * this carrier, and reads at most `LIMITS.phone.mediaMessageBytes`.
  */
 export interface MediaCodec {
   read(message: Uint8Array): MediaEvent;
-  /** Sound for the far side, in the format of the stream. */
+  /** Encodes sound for the peer, in the format of the stream. */
   media(bytes: Uint8Array): string;
   mark(name: string): string;
   /** Empties what the carrier has and has not played. */
@@ -280,12 +280,13 @@ export interface Carrier {
   readonly watchSpend?: ((thresholdUsd: number | undefined) => Promise<void>) | undefined;
 }
 
-/** The carrier did not do what it was asked for. */
+/** Error of a carrier that did not carry out a request. */
 export class CarrierFailed extends Error {
   override readonly name = 'CarrierFailed';
   /**
    * `taken`: another customer of the carrier has rented the number. `invalid`: there is no such number to call. `refused`: the
-   * carrier did nothing, and the same request fails again. `away`: the carrier did not answer, and may have done what was asked.
+   * carrier did nothing, and the same request fails again. `away`: the carrier did not answer, and may have carried the request
+   * out.
    */
   readonly kind: 'taken' | 'invalid' | 'refused' | 'away';
   /** The carrier's own code. */

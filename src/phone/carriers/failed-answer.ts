@@ -8,7 +8,7 @@ const UNDECIDED = new Set([408, 425, 429]);
 export const kindOfStatus = (status: number): 'refused' | 'away' =>
   status >= 400 && status < 500 && !UNDECIDED.has(status) ? 'refused' : 'away';
 
-/** The failure of a request that has no answer, or none that can be read. */
+/** Returns the failure of a request that got no answer, or no readable answer. */
 export const carrierAway = (carrier: string, cause: unknown): CarrierFailed =>
   new CarrierFailed('away', `${carrier} gave no answer`, { cause });
 
@@ -22,11 +22,14 @@ export type FailedAnswer = {
   readonly number?: 'taken' | 'invalid' | undefined;
 };
 
-/** A telephone number, with or without its marks, or any other run of digits that may be a part of one. */
+/** A telephone number, with or without separators, or any other run of four or more digits that may be a part of a number. */
 const NUMBERS = /\+?\d(?:[\s().-]*\d){3,}/g;
 const WORDS_CHARS = 200;
 
-/** The failure that an answer reports. A carrier's words name the numbers of a call, and no log may: they are masked. */
+/**
+ * Returns the failure that a carrier's answer reports. Numbers in the carrier's words are masked, because no log may hold the
+ * numbers of a call.
+ */
 export function failedAnswer(carrier: string, answer: FailedAnswer): CarrierFailed {
   const { code, number, status, words } = answer;
   const plain = headOf(String(words ?? '').replace(NUMBERS, '#'), WORDS_CHARS);

@@ -21,7 +21,7 @@ export type CarrierSettings = {
     | undefined;
 };
 
-/** The carrier that the settings name. Undefined: there is no phone service. */
+/** Opens the carrier that the settings name. Returns undefined when there is no phone service. */
 export function openCarrier(
   settings: CarrierSettings,
   deps: {

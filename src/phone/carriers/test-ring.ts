@@ -4,7 +4,7 @@ import type { CallParties, Carrier } from './carrier.ts';
 
 export type TestRing = ReturnType<typeof createTestRing>;
 
-/** A call from outside that no telephone has made, for developers who have no carrier. */
+/** Creates incoming test calls that no telephone makes, for developers without a carrier. */
 export function createTestRing(carrier: Pick<Carrier, 'ring'> | undefined) {
   return {
     /**

@@ -11,7 +11,7 @@ const WIDEST: Readonly<Record<string, readonly string[]>> = {
 
 const NORTH_AMERICAN = /^\+1(\d{3})/;
 
-/** The zones that a number may be in. Empty: its country is not known to have any. */
+/** Returns the time zones that a number may be in. Empty when no zone of its country is known. */
 export function zonesOf(phoneNumber: string, country: string): readonly string[] {
   const areaCode = NORTH_AMERICAN.exec(phoneNumber)?.[1];
   const known = areaCode === undefined ? undefined : zonesOfAreaCode(areaCode);

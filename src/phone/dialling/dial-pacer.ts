@@ -123,7 +123,10 @@ class Pacer implements DialPacer {
     tell(turn);
   }
 
-  /** Returns true when one more call of this account may wait; the account with the most calls may lose a place for it. */
+  /**
+   * Returns true when one more call of this account may wait. In a full queue the account with the most waiting calls loses its
+   * last place to an account that has at least two calls less.
+   */
   #makeRoom(accountId: string): boolean {
     if (this.waiting < this.#most) return true;
     let longest: readonly Waiting[] = [];

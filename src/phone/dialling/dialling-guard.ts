@@ -35,8 +35,8 @@ const CALLED: ReadonlySet<NumberType> = new Set<NumberType>([
 ]);
 
 /**
- * Numbers of North America that look like those of an area and are not: services such as 911 in the place of an exchange,
- * 976 at a premium rate, and directory assistance.
+ * North American numbers that look like subscribers and are services: 911 and the like as the exchange, 976 at a premium rate,
+ * and directory assistance.
  */
 const NORTH_AMERICAN_SERVICE = /^\+1\d{3}(?:[2-9]11\d{4}|976\d{4}|5551212)$/;
 
@@ -57,7 +57,7 @@ export async function judgeNumber(
   if (!E164.test(toNumber)) {
     return refused('not_e164', 'a number with its country, such as +14155550100');
   }
-  // Its plans take 70 ms and 10 MB: only a server that places calls has them.
+  // The library's numbering plans take 70 ms and 10 MB, which only a server that places calls needs.
   const { default: parse } = await import('libphonenumber-js/max');
   const number = parse(toNumber);
   if (number === undefined || !number.isValid() || number.number !== toNumber) {
@@ -82,7 +82,10 @@ export async function judgeNumber(
   return { kind: 'allowed', country };
 }
 
-/** The time zones whose calling hours a call to a number keeps. Undefined: none, since the number is toll-free or is no number. */
+/**
+ * Returns the time zones whose calling hours apply to a number. Undefined when none apply, since the number is toll-free or
+ * invalid.
+ */
 export async function zonesToKeep(toNumber: string): Promise<readonly string[] | undefined> {
   const { default: parse } = await import('libphonenumber-js/max');
   const number = parse(toNumber);

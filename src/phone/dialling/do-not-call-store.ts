@@ -5,12 +5,15 @@ import type { Queryable } from '../../platform/postgres/sql.ts';
 /** A number that an account must not call. */
 export type DoNotCallEntry = { readonly phoneNumber: string; readonly createdAt: Date };
 
-/** Makes the additions of an account one after the other, so that the limit holds. */
+/** Locks the list of an account, so that entries are added one after another and the limit holds. */
 export async function lockEntries(tx: Queryable, accountId: string): Promise<void> {
   await tx`select 1 from developers where account_id = ${accountId} for no key update`;
 }
 
-/** The entry that is there afterwards. Undefined: the list is full. The account is locked by the caller. */
+/**
+ * Adds a number unless it is listed, and returns its entry. Undefined when the list is full. The caller must hold the account's
+ * lock.
+ */
 export async function insertEntry(
   tx: Queryable,
   accountId: string,
@@ -36,7 +39,7 @@ export async function findEntry(
   return row;
 }
 
-/** Those of some numbers that are on the list. */
+/** Returns the given numbers that are on the list. */
 export async function findListed(
   sql: Queryable,
   accountId: string,

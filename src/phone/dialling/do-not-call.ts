@@ -13,13 +13,13 @@ import {
 
 export type DoNotCallPage = {
   readonly entries: readonly DoNotCallEntry[];
-  /** The number to go on after; undefined: there is no more. */
+  /** Last number of the page, after which the next page begins. Undefined on the last page. */
   readonly next: string | undefined;
 };
 
 export type DoNotCall = ReturnType<typeof createDoNotCall>;
 
-/** The numbers that each account must not call. */
+/** Creates the do-not-call lists of all accounts. */
 export function createDoNotCall({ sql }: { readonly sql: Sql }) {
   return {
     /** A page of the list, by number. */
@@ -34,7 +34,7 @@ export function createDoNotCall({ sql }: { readonly sql: Sql }) {
       return { entries, next };
     },
 
-    /** The entry, which may have been there before. Throws the refusal of what is no number, and of a full list. */
+    /** Returns the entry of a number, new or existing. Throws when the number is malformed or the list is full. */
     async add(accountId: string, phoneNumber: string): Promise<DoNotCallEntry> {
       const number = requireNumber(phoneNumber);
       const entry = await sql.begin(async (tx) => {

@@ -55,6 +55,6 @@ function byCode(): ReadonlyMap<string, readonly string[]> {
   return zones;
 }
 
-/** The zones of an area code; undefined for one that has no place, or is not known here. */
+/** Returns the time zones of an area code. Undefined when the code has no place, or is not known here. */
 export const zonesOfAreaCode = (areaCode: string): readonly string[] | undefined =>
   ZONES_BY_CODE.get(areaCode);

@@ -2,7 +2,7 @@ import type { Queryable } from '../../platform/postgres/sql.ts';
 import type { CallStatus } from '../calls/advance-call.ts';
 import type { Call } from '../calls/call.ts';
 
-/** A call as the route that places calls tells it. */
+/** A call in the answer of the route that places calls. */
 export type PlacedCall = Pick<Call, 'callId' | 'from' | 'to' | 'taskId'> & {
   /** `queued` until it is answered or over; then as it is read. */
   readonly status: 'queued' | CallStatus;
@@ -25,7 +25,7 @@ export const placedCall = ({
   status: status === 'pending' && !terminal ? 'queued' : status,
 });
 
-/** The call that work under an `Idempotency-Key` has placed, as it stands now. Undefined: it has placed none. */
+/** Returns the present state of the call that the request with this `Idempotency-Key` placed. Undefined when it placed none. */
 export async function findPlacedCall(
   sql: Queryable,
   by: { readonly agentId: number; readonly workId: string },

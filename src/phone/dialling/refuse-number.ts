@@ -4,7 +4,7 @@ import type { DialRefusal } from '../calls/call-deps.ts';
 import { type DiallingPolicy, judgeNumber } from './dialling-guard.ts';
 import { createDoNotCall } from './do-not-call.ts';
 
-/** Why a number may not be called for an account now; undefined: it may. */
+/** Returns the reason for which an account may not call a number now. Undefined when it may. */
 export async function refuseNumber(
   deps: Pick<DiallingPolicy, 'countries' | 'callingHours'> & {
     readonly sql: Sql;

@@ -8,8 +8,8 @@ import { findListed } from './do-not-call-store.ts';
 const ANY_HOUR = { from: 0, until: 24 };
 
 /**
- * Why some of these numbers may never be called for an account, by number, in a sentence without its full stop. The hour is
- * not judged. The numbers are judged a few in each turn of the event loop.
+ * Returns the numbers that an account may never call, each with the reason as a sentence without its full stop. Calling hours
+ * are not checked. The event loop gets a turn after every few numbers.
  */
 export async function screenNumbers(
   { countries, nowMs, sql }: Pick<DiallingPolicy, 'countries' | 'nowMs'> & { readonly sql: Sql },

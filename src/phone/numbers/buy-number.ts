@@ -29,7 +29,7 @@ import {
 export type BuyDeps = NumberDeps & {
   readonly random: Random;
   readonly rateCard: Pick<RateCard, 'rentalRaw'>;
-  /** Two-letter codes of the countries whose numbers may be rented, beside those of the United States. */
+  /** Two-letter codes of the countries whose numbers may be rented, besides the United States. */
   readonly countries: readonly string[];
 };
 
@@ -42,8 +42,8 @@ export type NumberBuyer = {
 };
 
 /**
- * Buys a number for an agent and charges its first month: both, or neither. Throws the refusals of a purchase in the order
- * of the specification. A purchase whose outcome is not known is ended by a worker.
+ * Buys a number for an agent and charges its first month: both or neither. Throws the refusals of a purchase in the order of
+ * the specification. A worker finishes a purchase whose outcome is not known.
  */
 export async function buyNumber(
   deps: BuyDeps,
@@ -113,7 +113,7 @@ async function buyOffered(
   }
 }
 
-/** An agent has one number. */
+/** Throws when the agent has a number or is buying one: an agent has one number. */
 async function requirePlace({ sql }: BuyDeps, agentId: number): Promise<void> {
   const living = await findLiving(sql, agentId);
   if (living === undefined) return;
@@ -126,7 +126,10 @@ function requireReady({ status, walletAddress }: Agent): void {
   if (status === 'pending_delegation' || walletAddress === null) throw errors.phone.agentNotReady();
 }
 
-/** Only what the search offers is bought: a number that needs an address on file is no such one. */
+/**
+ * Returns the numbers that the search offers. Only offered numbers are bought: a number that requires an address on file is
+ * never offered.
+ */
 async function offersFor(
   deps: BuyDeps,
   wanted: WantedNumber,
@@ -212,7 +215,10 @@ async function buyAtCarrier(
   }
 }
 
-/** The answer was lost: what the carrier does not know yet, a worker asks for again. */
+/**
+ * Returns the number of a purchase whose answer was lost. Throws when the carrier does not know the purchase yet; a worker
+ * looks for it later.
+ */
 async function requireSold(
   { seller, clock, log }: BuyDeps,
   { id: numberId, purchaseId }: PhoneNumber,

@@ -11,7 +11,7 @@ export type Claim = {
   readonly leasedUntil: Date;
 };
 
-/** Takes a bounded batch of what is due at a carrier, longest first. */
+/** Claims numbers whose work at a carrier is due, the longest due first, up to `LIMITS.phone.duePerPass`. */
 export async function claimDue(sql: Queryable, claim: Claim): Promise<PhoneNumber[]> {
   return sql<PhoneNumber[]>`
     with due as (

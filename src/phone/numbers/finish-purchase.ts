@@ -9,7 +9,7 @@ import { monthsAfter } from './renewal-date.ts';
 import { rentalOf } from './rental-charge.ts';
 import { returnNumber } from './return-number.ts';
 
-/** A number that was bought, and what was charged for it. */
+/** A number that was bought, and the amount charged for it. */
 export type Bought = { readonly number: PhoneNumber; readonly chargedRaw: bigint };
 
 /**
@@ -49,7 +49,7 @@ async function returnUnlessBought(
   if (number?.status === 'failed') await returnNumber(deps, { ...number, carrierNumberId });
 }
 
-/** The first month is not held any more, so that the number cannot be paid. */
+/** Gives up a purchased number whose hold for the first month is gone, so that it cannot be paid. */
 async function giveUpUnpaid(deps: NumberDeps, sold: PhoneNumber): Promise<void> {
   const { sql, now, log } = deps;
   log.error({ numberId: sold.id }, 'a number was bought whose first month is not held any more');
@@ -57,7 +57,7 @@ async function giveUpUnpaid(deps: NumberDeps, sold: PhoneNumber): Promise<void> 
   if (failed !== undefined) await returnNumber(deps, failed);
 }
 
-/** An agent that was closed during the purchase gives its number back at once. */
+/** Activates a number. An agent that was closed during the purchase gives its number back at once. */
 function activate({ sql, now }: NumberDeps, buying: PhoneNumber): Promise<PhoneNumber> {
   return sql.begin(async (tx) => {
     const agentStatus = await shareAgentStatus(tx, buying.agentId);

@@ -11,8 +11,8 @@ import { returnNumber } from './return-number.ts';
 export type Unsold = 'refused' | 'not_found';
 
 /**
- * Ends a purchase without a number: its first month is free again. One that the carrier only has no word of is looked for
- * once more later, and a number that was sold late goes back.
+ * Ends a purchase without a number and releases its first month. If the carrier merely has no record of the purchase, it is
+ * looked for once more later, and a number that was sold late is returned.
  */
 export async function giveUpPurchase(
   deps: NumberDeps,
@@ -30,7 +30,7 @@ export async function giveUpPurchase(
   );
 }
 
-/** A purchase that its process has left: the carrier says what became of it. */
+/** Resolves a purchase that its process has left, by the carrier's record of it. */
 export async function resolvePurchase(deps: NumberDeps, buying: PhoneNumber): Promise<void> {
   const { seller, clock, log } = deps;
   const { id: numberId, carrierNumberId, phoneNumber, purchaseId } = buying;

@@ -5,7 +5,7 @@ import type { Queryable } from '../../platform/postgres/sql.ts';
 import type { SpendFacts } from '../../policy/policy.ts';
 import type { PhoneNumber, PurchaseTags } from './number.ts';
 
-/** A number as it is selected from `phone_numbers n`. */
+/** Columns of a number in a query of `phone_numbers n`. */
 export const numberColumns = (sql: Queryable) => sql`
   n.id, n.agent_id as "agentId", n.account_id as "accountId",
   (select a.wallet_address from agents a where a.id = n.agent_id) as "agentWallet",
@@ -16,7 +16,7 @@ export const numberColumns = (sql: Queryable) => sql`
   n.next_renewal_at as "nextRenewalAt", n.grace_until as "graceUntil",
   n.released_at as "releasedAt", n.release_reason as "releaseReason", n.created_at as "createdAt"`;
 
-/** The number in the agent's one place; also one that is being bought. */
+/** Returns the agent's one number, which may still be in purchase. */
 export async function findLiving(
   sql: Queryable,
   agentId: number,
@@ -27,7 +27,7 @@ export async function findLiving(
   return row;
 }
 
-/** The same, held until the sql transaction ends. */
+/** Returns the agent's one number, as `findLiving` does, and locks its row until the sql transaction ends. */
 export async function lockLiving(tx: Queryable, agentId: number): Promise<PhoneNumber | undefined> {
   const [row] = await tx<PhoneNumber[]>`
     select ${numberColumns(tx)} from phone_numbers n
@@ -36,7 +36,7 @@ export async function lockLiving(tx: Queryable, agentId: number): Promise<PhoneN
   return row;
 }
 
-/** A number of an agent that was bought. */
+/** Returns a number that the agent has bought. */
 export async function findNumber(
   sql: Queryable,
   ref: { readonly agentId: number; readonly id: number },
@@ -48,7 +48,7 @@ export async function findNumber(
   return row;
 }
 
-/** A number by its id alone, held until the sql transaction ends. */
+/** Returns a number by its id alone, and locks its row until the sql transaction ends. */
 export async function lockNumber(tx: Queryable, id: number): Promise<PhoneNumber | undefined> {
   const [row] = await tx<PhoneNumber[]>`
     select ${numberColumns(tx)} from phone_numbers n where n.id = ${id} for update of n`;
@@ -66,7 +66,7 @@ export async function isRented(
   return rows.length > 0;
 }
 
-/** All numbers that an agent has bought, newest first. */
+/** Returns all numbers that an agent has bought, newest first. */
 export async function findNumbers(sql: Queryable, agentId: number): Promise<PhoneNumber[]> {
   return sql<PhoneNumber[]>`
     select ${numberColumns(sql)} from phone_numbers n
@@ -87,7 +87,7 @@ export type NewPurchase = Pick<
   | keyof PurchaseTags
 > & { readonly dueAt: Date };
 
-/** Begins a purchase. Undefined where the agent has a number, or another agent has this one: the indexes decide. */
+/** Begins a purchase. Undefined when the agent has a number, or another agent has this number: the unique indexes decide. */
 export async function insertBuying(
   sql: Queryable,
   wanted: NewPurchase,
@@ -104,7 +104,7 @@ export async function insertBuying(
   return row;
 }
 
-/** Forgets a purchase whose first month was never held: its carrier has not been asked. */
+/** Deletes a purchase whose first month was never held: no request was sent to its carrier. */
 export async function deleteBuying(sql: Queryable, id: number): Promise<void> {
   await sql`delete from phone_numbers where id = ${id} and status = 'buying'`;
 }
@@ -130,7 +130,7 @@ export async function saveUnsold(sql: Queryable, id: number, dueAt: Date): Promi
   return rows.length > 0;
 }
 
-/** Columns that a move changes beside the status; the others stay as they were read. */
+/** Columns that a change of status also writes. Absent columns keep their values. */
 export type NumberChange = Partial<
   Pick<PhoneNumber, 'paidMonths' | 'nextRenewalAt' | 'graceUntil' | 'releasedAt' | 'releaseReason'>
 > & { readonly dueAt: Date | null };
@@ -162,7 +162,7 @@ export async function saveDue(
   await sql`update phone_numbers set due_at = ${dueAt} where id = ${id} and status = ${status}`;
 }
 
-/** The carrier has the number back. */
+/** Marks a number as returned to the carrier. */
 export async function saveReturned(
   sql: Queryable,
   id: number,
@@ -175,7 +175,10 @@ export async function saveReturned(
     where id = ${id} and status in ('released', 'failed')`;
 }
 
-/** An agent's status, which stays so until the sql transaction ends. Taken before its number, as a close does. */
+/**
+ * Returns the status of an agent, and locks it until the sql transaction ends. The lock is taken before the number's lock, as a
+ * close does.
+ */
 export async function shareAgentStatus(tx: Queryable, agentId: number): Promise<AgentStatus> {
   const [row] = await tx<{ status: AgentStatus }[]>`
     select status from agents where id = ${agentId} for share`;
@@ -193,7 +196,7 @@ export async function findHoldFacts(
   return row;
 }
 
-/** Which of these numbers agents rent now, or are buying. */
+/** Returns the given numbers that agents rent now or are buying. */
 export async function findRented(
   sql: Queryable,
   phoneNumbers: readonly string[],
@@ -205,7 +208,7 @@ export async function findRented(
   return rows.map((row) => row.phone_number);
 }
 
-/** The status of the purchase or rental that this number is in now. Undefined: no agent rents or buys it. */
+/** Returns the status of the present purchase or rental of a number. Undefined when no agent rents or buys the number. */
 export async function findLivingStatus(
   sql: Queryable,
   phoneNumber: string,

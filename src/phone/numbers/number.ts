@@ -36,7 +36,7 @@ export type PhoneNumber = PurchaseTags & {
   readonly createdAt: Date;
 };
 
-/** A number as every route shows it. Some clients read `id` and `phoneNumber`, others `numberId` and `number`. */
+/** Returns a number as every route shows it. Some clients read `id` and `phoneNumber`, others `numberId` and `number`. */
 export const numberRecord = (number: PhoneNumber) => ({
   id: number.id,
   numberId: number.id,

@@ -15,13 +15,13 @@ export type NumbersDeps = Omit<BuyDeps, 'seller'> & {
   readonly seller: NumberSeller | undefined;
 };
 
-/** A developer's agent, and a number of it. Another developer's reads as absent. */
+/** A developer's agent, and a number of that agent. An agent of another developer reads as absent. */
 export type AgentRef = { readonly accountId: string; readonly agentId: number };
 export type NumberRef = AgentRef & { readonly numberId: number };
 
 export type Numbers = ReturnType<typeof createNumbers>;
 
-/** Phone numbers of agents: bought, released, and what they have cost. */
+/** Creates the phone numbers of agents: purchase, release and usage. */
 export function createNumbers(given: NumbersDeps) {
   const { sql, now } = given;
 
@@ -44,13 +44,13 @@ export function createNumbers(given: NumbersDeps) {
   }
 
   return {
-    /** The number, and what its first month has cost. */
+    /** Buys a number, and returns it with the charge of its first month. */
     async buy(buyer: NumberBuyer, body: Readonly<Record<string, unknown>>) {
       const { number, chargedRaw } = await buyNumber(open(), buyer, body);
       return { number: numberRecord(number), chargedRaw };
     },
 
-    /** All that the agent has bought, newest first, and what a month of another one costs. */
+    /** Returns all numbers that the agent has bought, newest first, and the monthly price of another number. */
     async list(ref: AgentRef) {
       await requireOwn(ref);
       const numbers = await findNumbers(sql, ref.agentId);
@@ -60,7 +60,7 @@ export function createNumbers(given: NumbersDeps) {
       };
     },
 
-    /** Returns numbers that can be bought now, in one area code or anywhere. Nothing is reserved. */
+    /** Returns numbers that are for sale now, in one area code or anywhere. Nothing is reserved. */
     async search(ref: AgentRef, areaCode: string | undefined) {
       await requireOwn(ref);
       const code = areaCode ? requireAreaCode(areaCode) : undefined;
@@ -83,7 +83,7 @@ export function createNumbers(given: NumbersDeps) {
       return readUsage(sql, number, { days: requireDays(daysText), nowMs: now() });
     },
 
-    /** The numbers that all agents of an account rent now. */
+    /** Returns the numbers that all agents of an account rent now. */
     async fleet(accountId: string) {
       open();
       return readFleet(sql, accountId, now());

@@ -12,9 +12,9 @@ export type MonthPayment =
   | { readonly kind: 'moot' };
 
 /**
- * Takes the month behind those that are paid, once however often it is asked: the posting has the name of the month. A hold
- * that the ledger released, because its process died or its answer came too late, is spent; the next name in a fixed order
- * is taken then, so that the one that is settled is found again.
+ * Pays the first month that is not paid, once for any number of calls: the posting has the name of the month. A name whose hold
+ * the ledger released, because its process died or its answer came late, is used up. The next name of a fixed sequence is taken
+ * then, so that a settled posting is always found.
  */
 export async function payMonth(deps: NumberDeps, number: PhoneNumber): Promise<MonthPayment> {
   const month = `rental:${number.id}:${number.paidMonths + 1}`;

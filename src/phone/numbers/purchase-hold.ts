@@ -4,7 +4,7 @@ import type { PhoneNumber } from './number.ts';
 import { findHoldFacts } from './number-store.ts';
 import { RENTAL_DESTINATION } from './rental-charge.ts';
 
-/** The facts of a hold that is resolved already. The ledger moves nothing for it, so that they have no effect. */
+/** Facts of a hold that is resolved. The ledger moves no money for it, so these values have no effect. */
 const UNKNOWN_FACTS = {
   keyRootId: null,
   taskId: null,
@@ -12,7 +12,7 @@ const UNKNOWN_FACTS = {
   payee: RENTAL_DESTINATION.payee,
 };
 
-/** The hold of the first month, as its purchase opened it: another process may settle it. */
+/** Returns the hold of the first month as its purchase opened it: another process may settle it. */
 export async function readPurchaseHold(sql: Queryable, number: PhoneNumber): Promise<Hold> {
   const { purchaseId, agentId, monthlyRentalRaw } = number;
   const facts = (await findHoldFacts(sql, purchaseId)) ?? UNKNOWN_FACTS;

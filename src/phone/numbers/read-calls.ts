@@ -1,7 +1,9 @@
 import type { Queryable } from '../../platform/postgres/sql.ts';
 import { findNumberCalls } from './usage-store.ts';
 
-/** The latest calls of a number as routes show them, latest first. One that was not answered lasted 0 seconds. */
+/**
+ * Returns the latest calls of a number as routes show them, latest first. A call without an answer has a length of 0 seconds.
+ */
 export async function readCalls(sql: Queryable, numberId: number) {
   const calls = await findNumberCalls(sql, numberId);
   return calls.map((call) => ({

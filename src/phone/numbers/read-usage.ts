@@ -11,7 +11,7 @@ const AFTER_RELEASE_MS = 2 * LIMITS.phone.longestCallSeconds * 1_000;
 /** A purchase has the time of this process, and its charge that of the database. */
 const CLOCKS_APART_MS = 60_000;
 
-/** Reads the length of a report in days, or throws what is wrong with it. */
+/** Reads the length of a report in days. Throws when it is invalid. */
 export function requireDays(text: string | undefined): number {
   const { usual, most } = LIMITS.phone.usageDays;
   if (text === undefined || text === '') return usual;
@@ -38,7 +38,9 @@ export async function readUsage(
   };
 }
 
-/** The numbers that an account rents, with the calls of the last seven days and the spend of the month so far, by UTC. */
+/**
+ * Returns the numbers that an account rents, with the calls of the last seven days and the spend of the month so far, by UTC.
+ */
 export async function readFleet(sql: Queryable, accountId: string, nowMs: number) {
   const now = new Date(nowMs);
   const monthMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth());

@@ -5,7 +5,7 @@ import { type PhoneNumber, type PurchaseTags, targetOf } from './number.ts';
 /** Destination of a rental for spend controls. */
 export const RENTAL_DESTINATION: Destination = { host: 'phone', payee: null, isOperators: true };
 
-/** The tags of a month that falls due: no request of an agent bought it. */
+/** Tags of a monthly rental: no request of an agent caused the charge. */
 const UNTAGGED: PurchaseTags = { keyId: null, taskId: null, actionId: null, customerId: null };
 
 /** Returns the settlement of one month of a number, without its hold. */

@@ -6,8 +6,8 @@ import type { NumberDeps } from './number-deps.ts';
 import { findLivingStatus, saveDue, saveReturned } from './number-store.ts';
 
 /**
- * Gives a number back to its carrier. May be repeated; where the carrier fails, a worker tries again. A carrier that refuses
- * is asked once a day, since an operator has to look at it.
+ * Returns a number to its carrier. May be repeated; a worker retries after a failure. A carrier that refuses gets a new request
+ * once a day, since an operator has to look at it.
  */
 export async function returnNumber(
   { sql, seller, clock, now, log }: Omit<NumberDeps, 'ledger'>,
@@ -16,13 +16,14 @@ export async function returnNumber(
   const { id: numberId, carrierNumberId, phoneNumber } = number;
   const { rentalRetryMs, unfinishedMs } = LIMITS.phone;
   const lookAgain = (inMs: number) => saveDue(sql, number, new Date(now() + inMs));
-  // It is another carrier's: who sold it is not configured at present.
+  // Another carrier sold the number, and is not configured at present.
   if (number.carrier !== seller.name) return;
   const living = await findLivingStatus(sql, phoneNumber);
   // A purchase that succeeds shows that the carrier had it back.
   if (living === 'buying') return lookAgain(unfinishedMs);
   try {
-    // A number that is rented anew has been back. Some carriers name a number by itself: a second return would take it from its new agent.
+    // A number that is rented again was returned before. Some carriers use the number as its id: a second return would take the
+    // number from its new agent.
     if (carrierNumberId !== null && living === undefined) {
       await askCarrier(clock, seller.numbers.release(carrierNumberId));
     }

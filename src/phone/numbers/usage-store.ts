@@ -24,8 +24,8 @@ export type UsageQuery = {
 };
 
 /**
- * Adds up the charges of a number by day, days without any left out. Goes through the charges of its agent by their time,
- * latest first, and reads a bounded number of them.
+ * Adds up the charges of a number by day, without the days that have none. Reads the charges of its agent, latest first, up to
+ * `mostRows` rows.
  */
 export async function findUsage(
   sql: Queryable,
@@ -64,7 +64,7 @@ export type NumberCall = {
   readonly endedAt: Date | null;
 };
 
-/** The latest calls of a number, latest first. */
+/** Returns the latest calls of a number, latest first. */
 export async function findNumberCalls(sql: Queryable, numberId: number): Promise<NumberCall[]> {
   return sql<NumberCall[]>`
     select id, direction, from_number as "from", to_number as "to", status,
@@ -84,7 +84,7 @@ export type FleetNumber = {
   readonly recentCalls: number;
 };
 
-/** The numbers that an account rents now, with their calls since then. */
+/** Returns the numbers that an account rents now, with the number of their calls since `callsSince`. */
 export async function findFleet(
   sql: Queryable,
   accountId: string,

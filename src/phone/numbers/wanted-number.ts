@@ -12,7 +12,7 @@ const FOREIGN_NUMBER = /^\+(?!1)[1-9][0-9]{6,14}$/;
 
 const isAbsent = (value: unknown): boolean => value === undefined || value === null || value === '';
 
-/** Reads the body of a purchase, or throws what is wrong with it. */
+/** Reads the body of a purchase. Throws when it is invalid. */
 export function parseWantedNumber(body: Readonly<Record<string, unknown>>): WantedNumber {
   const { areaCode, phoneNumber } = body;
   if (!isAbsent(phoneNumber)) {
@@ -34,13 +34,13 @@ export function requireAreaCode(areaCode: unknown): string {
   return areaCode;
 }
 
-/** The area code that a US number begins with; null for a number of another country. */
+/** Returns the area code of a US number; null for a number of another country. */
 export const areaCodeOf = (phoneNumber: string): string | null =>
   US_NUMBER.test(phoneNumber) ? phoneNumber.slice(2, 5) : null;
 
 /**
- * The country of a wanted number. Throws the refusal of a number outside the United States that cannot exist, or whose country
- * the operator does not allow.
+ * Returns the country of a wanted number. Throws for a number outside the United States that cannot exist, or whose country the
+ * operator does not allow.
  */
 export async function requireCountry(
   wanted: WantedNumber,

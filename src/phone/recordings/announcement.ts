@@ -4,8 +4,8 @@ import { LIMITS } from '../../kernel/limits.ts';
 import type { CallLine } from '../voice/line/call-line.ts';
 
 /**
- * Tells the other side of a call that it is recorded, before anything else is said. The sentence is not interrupted by
- * speech or keys; what is said or keyed meanwhile is answered after it. It counts as heard once the carrier says that it was played whole.
+ * Announces to the peer that the call is recorded, before any other sentence. Speech and keys do not interrupt the sentence,
+ * and are answered after it. The sentence counts as heard once the carrier reports that it was played whole.
  */
 export class Announcement {
   readonly #deps: AnnouncementDeps;
@@ -17,7 +17,7 @@ export class Announcement {
     this.#deps = deps;
   }
 
-  /** It is being said, or was not heard yet. */
+  /** True while the notice is being said, or was not heard yet. */
   get isOpen(): boolean {
     return this.#state !== 'over';
   }
@@ -27,12 +27,12 @@ export class Announcement {
     this.#deps.say(notice);
   }
 
-  /** The other side has said or keyed something that asks for an answer, which it gets afterwards. */
+  /** Notes that the peer has said or keyed something, which is answered after the notice. */
   asked(): void {
     this.#hasQuestion = true;
   }
 
-  /** An answer is done. True: it was the announcement. */
+  /** Handles the end of an answer. Returns true when the answer was the notice. */
   answered(cause: TurnCause | undefined): boolean {
     if (this.#state !== 'saying') return false;
     if (cause !== undefined) {
@@ -54,7 +54,7 @@ export class Announcement {
     return true;
   }
 
-  /** The line is gone, or the call ends: what was not heard by now is not taken as heard. */
+  /** Gives the notice up, because the line is gone or the call ends: a notice that was not heard by now counts as not heard. */
   giveUp(): void {
     if (this.#state === 'over') return;
     this.#close();
@@ -68,7 +68,7 @@ export class Announcement {
     this.#answerQuestion();
   }
 
-  /** A greeting answers it as well. */
+  /** Answers the words or keys that came during the notice, unless the agent has a greeting, which answers them too. */
   #answerQuestion(): void {
     if (this.#hasQuestion && !this.#deps.hasGreeting) this.#deps.respond();
     this.#hasQuestion = false;
@@ -85,13 +85,13 @@ export type AnnouncementDeps = {
   readonly clock: Clock;
   readonly line: Pick<CallLine, 'whenHeard'>;
   readonly say: (text: string) => void;
-  /** Says what the agent begins with, if anything. */
+  /** Says the agent's first words, if there are any. */
   readonly greet: () => void;
   readonly hasGreeting: boolean;
-  /** Answers what the other side has said. */
+  /** Begins an answer to the peer's words. */
   readonly respond: () => void;
-  /** The other side has heard the whole announcement. */
+  /** Runs when the peer has heard the whole notice. */
   readonly heard: () => void;
-  /** It has not, and will not. */
+  /** Runs when the peer has not heard the notice, and will not. */
   readonly notHeard: () => void;
 };

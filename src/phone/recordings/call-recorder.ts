@@ -12,16 +12,19 @@ import {
 
 /** Records a call at the carrier. What returns nothing returns at once and never throws; everything is done in order. */
 export type CallRecorder = {
-  /** The other side has heard that the call is recorded. */
+  /** Begins the recording, because the peer has heard the notice of it. */
   readonly announced: () => void;
-  /** It was not told, and never will be by this process. */
+  /** Notes that the peer did not hear the notice, and will not hear it from this process. */
   readonly notAnnounced: () => void;
-  /** Others join the call who were not told: nothing more is recorded. Rejects where the carrier may go on to. */
+  /**
+   * Ends the recording before another person joins who has not heard the notice. Rejects when the carrier may still be
+   * recording.
+   */
   readonly finish: () => Promise<void>;
   /** Nothing is recorded until `resume`. Rejects where the carrier may go on to. */
   readonly pause: () => Promise<void>;
   readonly resume: () => void;
-  /** It does not agree: nothing more is recorded, and what was is deleted. */
+  /** Stops the recording and deletes it, because the peer does not agree. */
   readonly stop: () => void;
 };
 
@@ -81,7 +84,10 @@ export function createCallRecorder(deps: RecorderDeps, call: Call, money: CallMo
   };
 }
 
-/** The recording of one call at its carrier, its row, and its meter. Each step rejects where the carrier did not follow. */
+/**
+ * Controls the recording of one call at its carrier, with its row and its meter. Each method rejects when the carrier did not
+ * carry it out.
+ */
 function carrierRecording(deps: RecorderDeps, call: Call, money: CallMoney) {
   const { carrier, sql } = deps;
   const { agentId, callId, carrierCallId } = call;
@@ -92,7 +98,7 @@ function carrierRecording(deps: RecorderDeps, call: Call, money: CallMoney) {
   const status = recording.facts?.status;
   /** A start that another process noted as failed may have reached the carrier. */
   let mayRecord = status === 'recording' || status === 'failed';
-  /** The leg, while the carrier records it, as far as is known. */
+  /** Returns the leg while the carrier records it or may be recording it. */
   const recordedLeg = () => (mayRecord ? leg : undefined);
   async function stopRecorded(recorded: CarrierLeg): Promise<void> {
     await carrier.calls.stopRecording(recorded);
@@ -107,7 +113,7 @@ function carrierRecording(deps: RecorderDeps, call: Call, money: CallMoney) {
       recording.facts = { announcedAt, status: 'recording' };
       mayRecord = true;
       const recordingId = await carrier.calls.startRecording(leg).catch((error: unknown) => {
-        // One that did not answer may have begun.
+        // A start that got no answer may have begun a recording.
         mayRecord = !(error instanceof CarrierFailed) || error.kind === 'away';
         throw error;
       });

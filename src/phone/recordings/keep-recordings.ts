@@ -7,7 +7,7 @@ import { recordingSaved } from './recording-saved.ts';
 import { claimDueRecordings, noteDeleted, noteLost, putOffRecording } from './recording-store.ts';
 
 const EVERY_MS = 10_000;
-/** Milliseconds after the end of a call from which a carrier without its recording will not have one. */
+/** Milliseconds after the end of a call from which a missing recording counts as never made. */
 const NONE_AFTER_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
@@ -17,8 +17,9 @@ type KeeperDeps = Pick<
 >;
 
 /**
- * Asks the carrier for recordings whose callback has not come, and deletes recordings at the carrier: those whose time is over, and
- * those of a side that did not agree. None counts as deleted that the carrier may still have. Runs in every process.
+ * Looks up recordings at the carrier whose callback has not come, and deletes recordings there: after their retention time, and
+ * when the caller or callee did not agree. A recording that the carrier may still have does not count as deleted. Runs in every
+ * process.
  */
 export function createRecordingKeeper(deps: KeeperDeps): Worker {
   const { carrier, log, sql } = deps;
@@ -53,7 +54,10 @@ export function createRecordingKeeper(deps: KeeperDeps): Worker {
   };
 }
 
-/** Takes the word of the carrier that its callback did not bring, or asks again later: the longer the call is over, the later. */
+/**
+ * Stores the carrier's record of a recording whose callback did not come, or schedules another look-up. The wait grows with the
+ * time since the end of the call.
+ */
 async function askCarrier(
   deps: KeeperDeps,
   { callId, carrierRecordingId, status }: Recording,

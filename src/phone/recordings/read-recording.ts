@@ -5,8 +5,8 @@ import { CarrierFailed } from '../carriers/carrier.ts';
 import { findRecording } from './recording-store.ts';
 
 /**
- * The recording of a call as WAV, with a channel for each side. Throws `not_found` where nothing was recorded or it is
- * deleted, and `recording_not_ready` while the carrier does not have it whole.
+ * Returns the recording of a call as WAV, with a channel for each side. Throws `not_found` when nothing was recorded or the
+ * recording is deleted, and `recording_not_ready` until the carrier has all of it.
  */
 export async function readRecording(
   { carrier, sql }: Pick<CallDeps, 'carrier' | 'sql'>,

@@ -6,7 +6,7 @@ import { findCarrierCall } from '../calls/call-store.ts';
 import type { CallbackEvent } from '../carriers/carrier.ts';
 import { noteSaved } from './recording-store.ts';
 
-/** The carrier has the recording of a call: it can be fetched, which is reported once. */
+/** Stores that the carrier has the recording of a call, and reports once that it can be fetched. */
 export async function recordingSaved(
   {
     carrier,

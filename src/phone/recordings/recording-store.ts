@@ -17,7 +17,7 @@ export async function findRecording(
   return row;
 }
 
-/** Writes that the call is recorded from now on, before the carrier is asked to. False: it was written before. */
+/** Writes the row of a recording, before the request to the carrier. Returns false when the row exists. */
 export async function insertRecording(
   sql: Sql,
   recording: {
@@ -37,7 +37,7 @@ export async function insertRecording(
   return rows.length > 0;
 }
 
-/** The carrier records since the line was so old. Its callback may have come before. */
+/** Stores the age of the line at which the carrier began to record. The carrier's callback may have come before. */
 export async function noteBegan(
   sql: Sql,
   callId: string,
@@ -49,19 +49,19 @@ export async function noteBegan(
     where call_id = ${callId}`;
 }
 
-/** The carrier records no more; what it has recorded stays. */
+/** Stores that the carrier has stopped recording; the recorded part stays. */
 export async function noteEnded(sql: Sql, callId: string, stoppedMs: number): Promise<void> {
   await sql`update call_recordings set stopped_ms = coalesce(stopped_ms, ${stoppedMs})
     where call_id = ${callId}`;
 }
 
-/** The carrier does not record. */
+/** Marks a recording as failed: the carrier does not record. */
 export async function noteFailed(sql: Sql, callId: string): Promise<void> {
   await sql`update call_recordings set status = 'failed'
     where call_id = ${callId} and status = 'recording'`;
 }
 
-/** The other side did not agree: what was recorded is deleted as soon as the carrier has it. */
+/** Marks a recording as stopped, because the caller or callee did not agree. It is deleted as soon as the carrier has it. */
 export async function noteStopped(sql: Sql, callId: string, stoppedMs: number): Promise<void> {
   await sql`
     update call_recordings set status = 'stopped', stopped_ms = ${stoppedMs}, due_at = now()
@@ -90,7 +90,10 @@ export async function noteSaved(
   return row;
 }
 
-/** Claims recordings of a carrier that are to be asked for or deleted, at most `limit`: no other process gets them for `claimMs`. */
+/**
+ * Claims up to `limit` recordings of a carrier that are due for a look-up or for deletion. No other process gets them for
+ * `claimMs`.
+ */
 export async function claimDueRecordings(
   sql: Sql,
   carrier: CarrierName,
@@ -106,7 +109,10 @@ export async function claimDueRecordings(
   return [...rows];
 }
 
-/** The carrier does not have it yet, as far as is known: it is asked again. Its id, where it says one, is kept. */
+/**
+ * Schedules the next look-up of a recording that the carrier does not have yet, and stores the recording's id if the carrier
+ * gave one.
+ */
 export async function putOffRecording(
   sql: Sql,
   callId: string,
@@ -118,14 +124,14 @@ export async function putOffRecording(
     where call_id = ${callId} and duration_seconds is null and due_at > now()`;
 }
 
-/** The carrier is not asked for it any more. */
+/** Gives up the look-up of a recording at the carrier. */
 export async function noteLost(sql: Sql, callId: string): Promise<void> {
   await sql`update call_recordings set due_at = null,
       status = case status when 'recording' then 'failed' else status end
     where call_id = ${callId} and duration_seconds is null`;
 }
 
-/** The carrier has it no more. */
+/** Marks a recording as deleted: the carrier has it no more. */
 export async function noteDeleted(sql: Sql, callId: string): Promise<void> {
   await sql`update call_recordings set status = 'deleted', deleted_at = now(), due_at = null
     where call_id = ${callId}`;

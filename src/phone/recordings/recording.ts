@@ -1,7 +1,7 @@
 import type { RecordedSpan } from '../calls/call-meter.ts';
 import type { CarrierName } from '../carriers/carrier.ts';
 
-/** `stopped`: the other side did not agree, and what was recorded is deleted. */
+/** `stopped`: the caller or callee did not agree, and the recorded part is deleted. */
 export type RecordingStatus = 'recording' | 'stopped' | 'ready' | 'failed' | 'deleted';
 
 /** The recording of a call, which lies at the carrier. */
@@ -11,16 +11,16 @@ export type Recording = {
   /** Null until the carrier has said it. */
   readonly carrierRecordingId: string | null;
   readonly status: RecordingStatus;
-  /** When the far side had heard that the call is recorded. */
+  /** Time at which the peer had heard that the call is recorded. */
   readonly announcedAt: Date;
-  /** Age of the line when the carrier began, and when it stopped. Null: it has not begun, or was not asked to stop. */
+  /** Milliseconds of the line's age at which the carrier began and stopped. Null when it has not begun, or was not stopped. */
   readonly beganMs: number | null;
   readonly stoppedMs: number | null;
   /** Null until the carrier has the whole recording. */
   readonly durationSeconds: number | null;
 };
 
-/** The sentence that the agent says to the far side before the recording begins. */
+/** The sentence that the agent says to the peer before the recording begins. */
 export const RECORDING_NOTICE = 'This call is recorded.';
 
 /** A recording as events and reports show it. */
@@ -39,7 +39,7 @@ export const factsOf = ({
   status,
 });
 
-/** The part of the line that is billed as recorded. Undefined: none was. */
+/** Returns the part of the line that is billed as recorded. Undefined when there is no recording. */
 export function spanOf(recording: Recording | undefined): RecordedSpan | undefined {
   if (recording === undefined) return undefined;
   const { beganMs, stoppedMs } = recording;

@@ -6,7 +6,7 @@ import { findCall } from '../calls/call-store.ts';
 import { readRecording } from '../recordings/read-recording.ts';
 import { type CallReport, readReport } from './read-report.ts';
 
-/** The owner of a call. With an account, the agent has to belong to it. */
+/** The owner of a call. An `accountId` requires that the agent belongs to the account. */
 export type CallOwner = { readonly agentId: number; readonly accountId?: string };
 
 /** Reports and recordings of calls. Throws `not_found` for a call that the owner does not have. */

@@ -6,7 +6,7 @@ import { countWords } from './turn-record.ts';
 export type StoredTurn = {
   readonly role: 'user' | 'assistant';
   readonly content: string;
-  /** The part that the other party heard before it interrupted; null: all of it. */
+  /** The part that the peer heard before it interrupted; null when the peer heard all. */
   readonly heard: string | null;
   readonly latency: TurnLatency | null;
   readonly at: Date;
@@ -29,7 +29,7 @@ export type CallSummary = {
   readonly latency: Readonly<Partial<Record<keyof TurnLatency, SpanSummary>>>;
   /** Latencies of the latest answers, at most `ANSWERS_KEPT`, oldest first. */
   readonly answers: readonly TurnLatency[];
-  /** One for each process that had the line and could write it down. */
+  /** Line figures, one entry for each process that had the line and could store them. */
   readonly lines: readonly LineFigures[];
 };
 
@@ -42,7 +42,7 @@ const SPANS: readonly (keyof TurnLatency)[] = [
   'totalMs',
 ];
 
-/** Answers whose latency is kept one by one. */
+/** Number of answers whose latency is kept separately. */
 const ANSWERS_KEPT = 100;
 
 /** Sums a call up from its turns, and from the lines that it had. */
@@ -64,7 +64,10 @@ export function summarize(
   };
 }
 
-/** Answers that the far side cut off. Those at the end of a call, behind which nothing was said, its end cut off. */
+/**
+ * Counts the answers that the peer interrupted. Answers cut at the end of a call, with no turn after them, were cut by that end
+ * and do not count.
+ */
 function interruptionsOf(turns: readonly StoredTurn[]): number {
   const isCut = ({ heard, role }: StoredTurn) => role === 'assistant' && heard !== null;
   const last = turns.findLastIndex((turn) => !isCut(turn));

@@ -13,7 +13,10 @@ const NO_LEGS = { transportRaw: 0n, sttRaw: 0n, ttsRaw: 0n };
 
 export type CallReport = Awaited<ReturnType<typeof readReport>>;
 
-/** The report of a call. Throws `not_found` where none was asked for or its time is over, and `report_not_ready` before the end. */
+/**
+ * Returns the report of a call. Throws `not_found` when no report was ordered or its retention is over, and `report_not_ready`
+ * before the end.
+ */
 export async function readReport(sql: Sql, call: Call) {
   const { callId, options } = call;
   if (!options.wantsReport) throw errors.phone.reportNotFound();

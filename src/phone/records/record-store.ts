@@ -12,7 +12,7 @@ import type { LineFigures } from './line-figures.ts';
 /** Processes whose lines a call remembers. */
 const MOST_LINES = 20;
 
-/** Notes the line of a process that leaves a call to another one. */
+/** Stores the line figures of a process that leaves a call to another process. */
 export async function addLine(sql: Sql, callId: string, line: LineFigures): Promise<void> {
   await sql`
     update calls set summary = jsonb_build_object('lines',
@@ -96,7 +96,7 @@ export async function findReportRow(sql: Queryable, callId: string): Promise<Rep
   return row as ReportRow;
 }
 
-/** Deletes what was said in calls whose reports are over, at most `limit` of them. Returns how many. */
+/** Deletes the turns of up to `limit` calls whose reports have expired, and returns the number of calls. */
 export async function forgetReports(sql: Sql, limit: number): Promise<number> {
   return sql.begin(async (tx) => {
     const due = await tx<{ id: string }[]>`

@@ -30,7 +30,7 @@ const ENDINGS: Readonly<Record<CallEndReason, string>> = {
   error: 'something broke',
 };
 
-/** A call in a few sentences, made of its record alone: the same record has the same summary. */
+/** Returns a summary of a call in a few sentences, from its record alone: the same record has the same summary. */
 export function summaryText(
   call: Ended,
   figures: CallSummary | null,

@@ -11,7 +11,7 @@ import type { LatencyChain } from './turn-latency.ts';
 
 type Chain = Pick<LatencyChain, 'token' | 'audio'>;
 
-/** The same pipeline, which tells when the responder and the TTS have something to give. */
+/** Returns a pipeline that reports to `chain` when the responder and the synthesizer produce output. */
 export const timedPipeline = (pipeline: VoicePipeline, chain: Chain): VoicePipeline => ({
   stt: (config) => pipeline.stt(config),
   llm: timedLlm(pipeline.llm, chain),

@@ -50,7 +50,7 @@ export class LatencyChain {
     if (this.#found.length < MOST_UTTERANCES) this.#found.push(this.#clock.monotonicMs());
   }
 
-  /** The words of the oldest such utterance are known. */
+  /** Handles the words of the oldest utterance whose end was found. */
   heard({ latencyMs, text }: Pick<Heard, 'latencyMs' | 'text'>, isAddressed: boolean): void {
     const heardMs = this.#clock.monotonicMs();
     const foundMs = this.#found.shift() ?? heardMs;
@@ -64,7 +64,7 @@ export class LatencyChain {
     this.#audioMs = undefined;
   }
 
-  /** The responder has said something. Only the first time of an answer counts. */
+  /** Notes words of the responder. Only the first time in an answer counts. */
   token(): void {
     if (this.#tokenMs !== undefined) return;
     this.#tokenMs = this.#clock.monotonicMs();
@@ -72,12 +72,15 @@ export class LatencyChain {
     this.#asked = undefined;
   }
 
-  /** The TTS has made sound. Only the first time of an answer counts. */
+  /** Notes sound of the synthesizer. Only the first time in an answer counts. */
   audio(): void {
     this.#audioMs ??= this.#clock.monotonicMs();
   }
 
-  /** The chain of the answer whose first sound went out at `frameMs`, once. Undefined: it answers no speech, or made no sound. */
+  /**
+   * Returns, once, the latency chain of the answer whose first sound went out at `frameMs`. Undefined when the answer follows
+   * no speech, or made no sound.
+   */
   take(frameMs: number | undefined): TurnLatency | undefined {
     const speech = this.#answered;
     const [tokenMs, audioMs] = [this.#tokenMs, this.#audioMs];

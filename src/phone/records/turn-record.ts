@@ -17,7 +17,7 @@ export type TurnRecordDeps = {
   readonly said: (turn: SaidTurn) => void;
   /** Takes the part that was heard of an answer that was cut, after `said` took its words. */
   readonly heard: (itemId: string, heard: string) => void;
-  /** The other party has interrupted the answer that was playing, after the part `heard`. */
+  /** Runs when the peer has interrupted the answer that was playing, after the part `heard`. */
   readonly interrupted: (heard: string, heardMs: number) => void;
 };
 
@@ -31,7 +31,7 @@ export class TurnRecord {
     this.latency = new LatencyChain(deps);
   }
 
-  /** The far side has said something. */
+  /** Records the words of a peer's turn. */
   heard(heard: Heard, isAddressed: boolean): void {
     this.latency.heard(heard, isAddressed);
     const { latencyMs, text } = heard;
@@ -40,7 +40,7 @@ export class TurnRecord {
     this.#deps.said({ role: 'user', content: text, at });
   }
 
-  /** An answer has said all that it will. */
+  /** Records an answer that has all its words. */
   said(content: string, itemId: string): void {
     if (content === '') return;
     const { clock, metrics, firstSoundAtMs } = this.#deps;
@@ -52,7 +52,7 @@ export class TurnRecord {
     this.#deps.said({ role: 'assistant', content, at, itemId, latency });
   }
 
-  /** The sound of these items was stopped. */
+  /** Records the part that was heard of each item whose sound was stopped. */
   cut(played: readonly Played[]): void {
     for (const { itemId } of played) {
       const { cut: heard = '', text = '' } = this.#deps.spoken(itemId) ?? {};
@@ -61,12 +61,12 @@ export class TurnRecord {
     }
   }
 
-  /** The far side has interrupted the sound of these items, which was cut. The first of them was playing. */
+  /** Reports that the peer interrupted the sound of the given items. The first item was playing. */
   interrupted([playing]: readonly Played[]): void {
     if (playing === undefined) return;
     this.#deps.interrupted(this.#deps.spoken(playing.itemId)?.cut ?? '', playing.heardMs);
   }
 }
 
-/** The words of a text, as they are spoken. */
+/** Returns the number of words of a text. */
 export const countWords = (text: string): number => text.match(/\S+/g)?.length ?? 0;

@@ -14,7 +14,10 @@ export async function findSuspensions(
     where account_id > ${after} order by account_id limit ${limit}`;
 }
 
-/** The suspension that the account has afterwards: an earlier one stays. Undefined: there is no such account. */
+/**
+ * Suspends the phone service of an account, and returns its suspension; an earlier suspension stays. Undefined when there is no
+ * such account.
+ */
 export async function insertSuspension(
   sql: Queryable,
   accountId: string,
@@ -46,12 +49,12 @@ export async function deleteSuspensionsOf(sql: Queryable, reason: string): Promi
   return rows.length;
 }
 
-/** Stops the phone service of every account, also of those that are opened or rent their first number later. */
+/** Stops the phone service of every account, including accounts that are opened or rent their first number later. */
 export async function stopTelephony(sql: Queryable, reason: string): Promise<void> {
   await sql`insert into telephony_stops (reason) values (${reason}) on conflict do nothing`;
 }
 
-/** Why the phone service of every account is off. Undefined: it is on. */
+/** Returns the stop of every account's phone service. Undefined when the service is on. */
 export async function findStop(sql: Queryable): Promise<TelephonyStop | undefined> {
   const [row] = await sql<TelephonyStop[]>`
     select reason, created_at as "createdAt" from telephony_stops order by created_at limit 1`;

@@ -20,10 +20,10 @@ export type SuspensionPage = {
 
 export type Suspensions = ReturnType<typeof createSuspensions>;
 
-/** The accounts whose phone service is off, for the operator. Each change holds from its commit on, in every process. */
+/** Creates the operator's suspensions of phone service. Each change holds from its commit on, in every process. */
 export function createSuspensions({ log, sql }: { readonly log: Log; readonly sql: Sql }) {
   return {
-    /** A page of all suspensions, by account. */
+    /** Returns a page of all suspensions, by account. */
     async list(page: { readonly after: string; readonly limit: number }): Promise<SuspensionPage> {
       const found = await findSuspensions(sql, { ...page, limit: page.limit + 1 });
       const suspensions = found.slice(0, page.limit);
@@ -32,7 +32,9 @@ export function createSuspensions({ log, sql }: { readonly log: Log; readonly sq
       return { suspensions, nextCursor, everyAccount: (await findStop(sql)) ?? null };
     },
 
-    /** The suspension that there is afterwards; one that there was keeps its reason. Calls under way are not ended. */
+    /**
+     * Suspends an account and returns its suspension; an earlier suspension keeps its reason. Calls under way are not ended.
+     */
     async suspend(accountId: string, reason: string): Promise<Suspension> {
       const made = await insertSuspension(sql, accountId, reason);
       if (made === undefined) throw errors.admin.notFound('There is no such account.');

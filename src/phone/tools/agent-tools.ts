@@ -102,7 +102,7 @@ const AgentTools = z
     message: 'must have different names',
   });
 
-/** Reads the tools of an agent, and asks whether their addresses may be called. Throws what is wrong with them. */
+/** Reads the tools of an agent, and checks that their addresses may be called. Throws when a tool is invalid. */
 export async function readTools(deps: WebhookUrlDeps, wanted: unknown): Promise<AgentTool[]> {
   if (wanted === null || wanted === '') return [];
   const read = AgentTools.safeParse(wanted);

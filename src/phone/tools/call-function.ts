@@ -10,7 +10,7 @@ import type { FunctionTool } from './agent-tools.ts';
 import { failedTool, type ToolResult } from './tool-result.ts';
 
 export type FunctionDeps = {
-  /** Its guard judges the URL before every request. */
+  /** HTTP client whose guard checks the URL before every request. */
   readonly client: GuardedClient;
   readonly clock: Clock;
   /** The secret that signs; undefined: this server has none. */
@@ -28,8 +28,8 @@ export type FunctionCall = {
 const { answerBytes, timeoutMs } = LIMITS.phone.tools;
 
 /**
- * Calls a function of a developer once, with a request that is signed as Standard Webhooks say: `webhook-id` names the call
- * and the tool call, so that its receiver knows one that comes twice. Never rejects.
+ * Calls a function of a developer once, with a request that is signed by Standard Webhooks: `webhook-id` names the call and the
+ * tool call, so that the receiver detects a repeated request. Never rejects.
  */
 export async function callFunction(
   { client, clock, secret }: FunctionDeps,

@@ -34,13 +34,16 @@ export async function callService(
   return services.call({ name, args, key, spender, timeoutMs, signal });
 }
 
-/** A URL that is none is refused by the service, in its own words. */
+/**
+ * Returns true when the tool may fetch the URL in the arguments. A malformed URL passes: the service refuses it with its own
+ * error.
+ */
 function isAllowed(hosts: readonly string[], args: unknown): boolean {
   const url = isObject(args) ? args.url : undefined;
   if (typeof url !== 'string' || !URL.canParse(url)) return true;
   return hosts.includes(new URL(url).hostname);
 }
 
-/** One length and one alphabet, whatever ids a model makes. */
+/** Returns a key of one length and alphabet for any id that a model makes. */
 const workKey = (callId: string, toolCallId: string): string =>
   `call-${createHash('sha256').update(`${callId}.${toolCallId}`).digest('hex')}`;

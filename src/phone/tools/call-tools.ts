@@ -30,7 +30,7 @@ export type CallToolsDeps = {
   readonly sql: Sql;
   readonly callId: string;
   readonly tools: readonly AgentTool[];
-  /** Tells who follows the call what a tool has brought, without its arguments and its answer. */
+  /** Reports the outcome of a tool to the readers of the call, without its arguments and its result. */
   readonly tell: (done: { name: string; outcome: string; costRaw: string; ms: number }) => void;
   /** Carries a tool out. Never rejects. */
   readonly run: (call: ToolCall) => Promise<ToolResult>;
@@ -59,17 +59,19 @@ export class CallTools {
     this.#deps = deps;
   }
 
-  /** True while a tool runs. The caller waits for it, and is not prompted. */
+  /** True while a tool runs. The caller waits for the tool, and gets no prompt. */
   get isRunning(): boolean {
     return this.#running > 0;
   }
 
-  /** The caller has said something: the model may call tools for it. */
+  /** Resets the count of tool rounds, because the caller has spoken and the model may call tools again. */
   callerSpoke(): void {
     this.#rounds = 0;
   }
 
-  /** The model calls a function. One that is an action of the call, or no tool of the agent, is not for this. */
+  /**
+   * Runs a tool that the model calls. Actions of the call, and functions that are no tool of the agent, are handled elsewhere.
+   */
   call(item: ToolItem): void {
     const tool = this.#deps.tools.find(({ name }) => name === item.name);
     if (this.#running === 0) this.#rounds++;
@@ -84,7 +86,7 @@ export class CallTools {
     void made.then(({ output }) => this.#ended(item, output));
   }
 
-  /** The call is over: nothing is begun any more, and what is under way is given up. */
+  /** Ends tool calls with the call: aborts the running tools and starts no more. */
   close(): void {
     this.#stopping.abort();
     this.#stopFiller();
@@ -126,7 +128,7 @@ export class CallTools {
     return result;
   }
 
-  /** The id under which a call is made; undefined: the same call was made under it. */
+  /** Returns the id for a tool call. Undefined when the model has made the same call under this id before. */
   #idOf({ arguments: argumentsJson, callId, name }: ToolItem): string | undefined {
     const calls = this.#known.get(callId) ?? [];
     const call = `${name} ${argumentsJson}`;
@@ -142,7 +144,7 @@ export class CallTools {
     if (this.#running > 0) return;
     this.#stopFiller();
     if (this.#rounds > BOUNDS.rounds) {
-      // A model that calls functions without permission would be asked for ever.
+      // Without a limit, a model that calls functions without permission would get requests for ever.
       this.#deps.call.say(GIVEN_UP);
       return;
     }

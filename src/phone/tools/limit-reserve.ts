@@ -1,7 +1,7 @@
 import { minRaw } from '../../kernel/amount.ts';
 import type { Reserve } from '../../ledger/rules/requests.ts';
 
-/** The reserve of a call for one tool call: all that it holds at a time and buys is at most `mostRaw`. */
+/** Returns the reserve for one tool call: the money that it holds at a time and spends is at most `mostRaw`. */
 export function limitReserve(reserve: Reserve, mostRaw: bigint): Reserve {
   let leftRaw = mostRaw;
   return {

@@ -2,7 +2,7 @@ import type { Tool } from '../../voice/session/session-config.ts';
 import type { AgentTool } from './agent-tools.ts';
 import type { ServiceTools } from './service-tools.ts';
 
-/** The tools of an agent as its model is offered them, without services that this server does not have. */
+/** Returns the tools of an agent in the form for its model, without services that this server does not have. */
 export const offeredTools = (
   services: Pick<ServiceTools, 'offered'>,
   tools: readonly AgentTool[],

@@ -12,7 +12,7 @@ import type { ToolResult } from './tool-result.ts';
 export type RunToolDeps = {
   readonly client: GuardedClient;
   readonly clock: Clock;
-  /** Secret from which those of agents are derived; undefined: this server calls no functions. */
+  /** Secret from which the agents' secrets are derived. Undefined when this server calls no functions. */
   readonly sealingSecret: string | undefined;
   readonly services: Pick<ServiceTools, 'call'>;
 };

@@ -2,7 +2,7 @@ import type { Spender } from '../../ledger/rules/requests.ts';
 import type { Tool } from '../../voice/session/session-config.ts';
 import type { ToolResult } from './tool-result.ts';
 
-/** Services that a model may call as they are; those that buy do so out of the reserve of the call. */
+/** Services that a tool offers without further settings. Paid services use the reserve of the call. */
 export const PLAIN_SERVICES = ['recall', 'remember', 'balance', 'estimate'] as const;
 
 /** The services of this server that the model of a call may call, by the names of their MCP tools. */

@@ -45,7 +45,7 @@ export async function endToolCall(
     where call_id = ${callId} and tool_call_id = ${toolCallId} and outcome is null`;
 }
 
-/** The tools that a call has called, oldest first. */
+/** Returns the tool calls of a call, oldest first. */
 export async function findToolCalls(
   sql: Queryable,
   callId: string,

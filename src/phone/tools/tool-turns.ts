@@ -24,7 +24,10 @@ export class ToolTurns {
     this.#isMuted = isMuted;
   }
 
-  /** The latest output of a tool call. With the final one both move to the end: the model answers what it reads last. */
+  /**
+   * Stores the latest output of a tool call. The final output and its call move to the end: the model answers the items that it
+   * reads last.
+   */
   output(call: ToolItem, output: string, isFinal: boolean): void {
     const { conversation } = this.#session;
     const id = `out_${call.id}`;
@@ -57,7 +60,7 @@ export class ToolTurns {
     this.#owed = this.#session.respond(request) === undefined ? undefined : { mayCall };
   }
 
-  /** An answer is over: one that waits for it is asked for. */
+  /** Handles the end of an answer: requests the answer that waits. */
   answered(): void {
     if (this.#owed !== undefined) this.answer(this.#owed.mayCall);
   }

@@ -49,7 +49,7 @@ const UNPARTED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script
 
 /** Rules by which words interrupt an answer. */
 export type InterruptionRules = {
-  /** Fewest words that interrupt, beside those that ask to stop. */
+  /** Fewest words that interrupt. Words of `INTERRUPTING` interrupt alone. */
   readonly minWords: number;
   /** Words that never interrupt, in lower case. */
   readonly ignoreWords: ReadonlySet<string>;
@@ -57,7 +57,7 @@ export type InterruptionRules = {
 
 const NO_WORDS: ReadonlySet<string> = new Set();
 
-/** The words of a transcript in lower case; letters that are drawn apart, as in "m m h m", are one word. */
+/** Returns the words of a transcript in lower case. Letters apart, as in "m m h m", are joined to one word. */
 function wordsOf(transcript: string): string[] {
   const words = transcript
     .toLowerCase()

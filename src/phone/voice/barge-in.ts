@@ -9,7 +9,7 @@ const LONGEST_PAUSE_MS = 8_000;
 /** Utterances that may wait for their words; beyond them the oldest interrupts nothing. */
 const MOST_WAITING = 16;
 
-/** Sound of an answer that is too short to be more of it. */
+/** Milliseconds of sound below which the rest of an answer does not count as more to hear. */
 const REST_MS = 200;
 
 /** Milliseconds of loud speech from which the words that two transcripts in progress begin with may interrupt. */
@@ -23,7 +23,7 @@ type Utterance = {
   state: 'speaking' | 'paused' | 'decided';
   loudMs: number;
   guess: string;
-  /** It began near the end of a question. */
+  /** True when the utterance began near the end of the agent's question. */
   readonly isAtQuestion: boolean;
 };
 
@@ -60,7 +60,7 @@ export class BargeIn {
   /** Returns true while an answer is being produced that has not yet said all for now. */
   readonly #isAnswering: () => boolean;
   readonly #interrupt: () => void;
-  /** Returns true while the other party hears the end of a question, or has just heard it. */
+  /** Returns true while the peer hears the end of a question, or has just heard it. */
   readonly #isAtQuestion: () => boolean;
   readonly #rules: BargeInRules;
   /** Utterances that wait for their words, by their item; oldest first. */
@@ -114,7 +114,7 @@ export class BargeIn {
     if (utterance.state === 'speaking' && isOn && utterance.loudMs >= minMs) this.#pause(utterance);
   }
 
-  /** Words of an utterance in progress. Those that two guesses begin with are taken for said. */
+  /** Handles interim words of an utterance. Words with which two interim transcripts begin count as said. */
   interim(itemId: string, text: string): void {
     const utterance = this.#waiting.get(itemId);
     if (utterance?.state !== 'paused') return;
@@ -126,7 +126,7 @@ export class BargeIn {
     this.#stop();
   }
 
-  /** An utterance is over, and these are its words. */
+  /** Handles the final words of an utterance. */
   heard(itemId: string, text: string): void {
     const utterance = this.#take(itemId);
     this.#isAddressed = true;
@@ -141,7 +141,7 @@ export class BargeIn {
     this.#goOn();
   }
 
-  /** An utterance was dropped: it has no words. */
+  /** Handles an utterance that was dropped and has no words. */
   forgotten(itemId: string): void {
     if (this.#take(itemId) !== undefined) this.#goOn();
   }
@@ -151,7 +151,7 @@ export class BargeIn {
     return this.#isAddressed;
   }
 
-  /** The caller interrupts by other means, such as a key. */
+  /** Interrupts the answer at once, for other input than speech, such as a key. */
   interruptNow(): void {
     if (!this.#hasAnswer) return;
     this.#decideAll();
@@ -228,7 +228,7 @@ export class BargeIn {
   }
 }
 
-/** The whole words that two texts begin with. */
+/** Returns the whole words with which both texts begin. */
 function sameBeginning(one: string, other: string): string {
   const [words, others] = [one.split(' '), other.split(' ')];
   const differs = words.findIndex((word, at) => word !== others[at]);

@@ -19,12 +19,12 @@ const CallAction = z.discriminatedUnion('name', [
     name: z.literal('end_call'),
     handoffData: z.string().max(LIMITS.phone.handoffChars).transform(storableText).optional(),
   }),
-  /** Presses keys towards the far side; `w` waits half a second, `W` a whole one. */
+  /** Presses keys towards the peer; `w` waits half a second, `W` a whole second. */
   z.object({
     name: z.literal('send_digits'),
     digits: z.string().regex(DIGITS, 'must be of 0-9 * # w W'),
   }),
-  /** Gathers keys that the far side presses, and asks with them. `sensitive`: the digits are written nowhere. */
+  /** Gathers keys that the peer presses, then requests an answer to them. `sensitive`: the digits are stored nowhere. */
   z.object({
     name: z.literal('gather_digits'),
     maxDigits: z.int().min(1).max(keys).optional(),
@@ -35,13 +35,13 @@ const CallAction = z.discriminatedUnion('name', [
     timeoutSeconds: z.number().min(1).max(gatherSeconds.most).optional(),
     sensitive: z.boolean().optional(),
   }),
-  /** Connects the far side to another number. */
+  /** Connects the peer to another number. */
   z.object({
     name: z.literal('transfer_call'),
     to: z.string().regex(E164, 'must be a number such as +14155550100'),
     summary: z.string().max(LIMITS.phone.transferSummaryChars).transform(storableText).optional(),
   }),
-  /** Plays a recording to the far side. */
+  /** Plays a recording to the peer. */
   z.object({
     name: z.literal('play_audio'),
     url: z
@@ -49,7 +49,7 @@ const CallAction = z.discriminatedUnion('name', [
       .max(LIMITS.outboundUrlChars)
       .regex(/^https?:\/\//i, 'must be an http or https URL'),
   }),
-  /** The far side does not agree to be recorded: nothing more is, and what was is deleted. */
+  /** Stops the recording and deletes it, because the peer does not agree. */
   z.object({ name: z.literal('stop_recording') }),
   /** Speaks and hears another language from here on. */
   z.object({
@@ -67,10 +67,10 @@ export const CALL_ACTIONS: ReadonlySet<string> = new Set(
 
 export type ReadCallAction =
   | { readonly kind: 'action'; readonly action: CallAction }
-  /** It names an action, and its arguments do not fit. `message` is for the model. */
+  /** A call action with invalid arguments. `message` is for the model. */
   | { readonly kind: 'malformed'; readonly name: string; readonly message: string };
 
-/** Reads a function call of the responder. Undefined: it names no action of a call. Never throws. */
+/** Reads a function call of the responder. Undefined when the function is no action of a call. Never throws. */
 export function readCallAction({
   argumentsJson,
   name,
@@ -92,7 +92,7 @@ export function readCallAction({
   return { kind: 'malformed', name, message: `${issue?.path.join('.')}: ${issue?.message}.` };
 }
 
-/** The function call that `readCallAction` reads as this action. */
+/** Returns the function call that `readCallAction` reads as this action. */
 export function actionPiece({ name, ...given }: CallAction): CallPiece {
   return { kind: 'call', name, argumentsJson: JSON.stringify(given) };
 }

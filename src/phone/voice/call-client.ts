@@ -41,21 +41,21 @@ export type CallEvents = {
   readonly answerBegan: (answerId: string, labels: AnswerLabels) => void;
   /** The answer asks for an action of the call. */
   readonly action: (item: ActionItem) => void;
-  /** All that an answer has said, as far as it was sent. */
+  /** Runs with all words of an answer that were sent. */
   readonly said: (text: string, itemId: string) => void;
   readonly answerDone: (cause: TurnCause | undefined, labels: AnswerLabels) => void;
-  /** The session is over; `heardOut` is called once the far side has heard the last words, or is gone. */
+  /** Runs at the end of the session; `heardOut` must be called once the peer has heard the last words, or is gone. */
   readonly ended: (ending: Ending, heardOut: () => void) => void;
 };
 
-/** The far side of a call as the client of its voice session: answers go out on its line. */
+/** Client of a call's voice session: sends the answers to the peer on the call's line. */
 export class CallClient implements VoiceClient {
   readonly turnMs = LIMITS.phone.turnMs;
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #line: CallLine;
   readonly #events: CallEvents;
-  /** Resolves once the far side has heard the last words, or is gone. */
+  /** Resolves once the peer has heard the last words, or is gone. */
   readonly heardOut: Promise<void>;
   #heardOutNow = () => {};
   /** The message that is being spoken, of which more may come. */
@@ -76,7 +76,7 @@ export class CallClient implements VoiceClient {
     });
   }
 
-  /** A line is never idle: its silence is sound as well. */
+  /** Returns the present time, because a line is never idle: its silence is sound as well. */
   get lastEventAtMs(): number {
     return this.#clock.monotonicMs();
   }

@@ -68,8 +68,8 @@ export function readCallOverrides(body: z.output<typeof Overrides>): CallOverrid
 }
 
 /**
- * The voice of one call. Throws `invalid_voice` and `invalid_model` for what the call cannot have: a model or a prompt where
- * the developer's own backend answers, a text that grows too long, and a name in `{{}}` that has no value.
+ * Returns the voice of one call. Throws `invalid_voice` and `invalid_model` for settings that the call cannot have: a model or
+ * a prompt beside the developer's own responder, a text that grows too long, and a `{{name}}` without a value.
  */
 export function voiceOfCall<V extends CallVoice>(
   catalogue: Pick<Catalogue, 'find' | 'findKeyed' | 'suggest'>,
@@ -95,7 +95,7 @@ export function voiceOfCall<V extends CallVoice>(
 
 const PLACEHOLDER = /\{\{\s*([A-Za-z_][A-Za-z0-9_]{0,63})\s*\}\}/g;
 
-/** A text with its variables, each replaced once. A call that names no variables keeps its texts as they are. */
+/** Returns a text with its variables, each replaced once. Without variables the text stays unchanged. */
 export function filled(
   member: string,
   text: string | null,

@@ -1,6 +1,6 @@
 import type { CallValues } from '../calls/call.ts';
 
-/** A call as its responder knows it. */
+/** Facts of a call for its responder. */
 export type CallParties = {
   readonly callId: string;
   readonly from: string;
@@ -14,6 +14,6 @@ export type CallParties = {
 /** Rules for interrupting the latest answer of a responder. */
 export type AnswerManner = {
   readonly mayBeInterrupted: boolean;
-  /** It has said all for now: nothing is interrupted, though the responder may still go on with it. */
+  /** True when the answer has paused: nothing is left to interrupt, although the responder may go on with it. */
   readonly isResting: boolean;
 };

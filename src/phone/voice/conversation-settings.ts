@@ -79,7 +79,7 @@ const Settings = z.object(MEMBERS).partial();
 /** Settings by which an agent listens and speaks on the phone. An absent member has its default. */
 export type ConversationSettings = z.output<typeof Settings>;
 
-/** Settings that replace those of an agent. An absent member stays as it is, null is its default. */
+/** Settings that replace an agent's settings. An absent member changes nothing, and null sets the default. */
 export type VoiceOverrides = {
   readonly voice?: string | null;
   readonly conversation: {
@@ -94,7 +94,7 @@ type Voiced = {
 
 const FIELDS = Object.keys(MEMBERS) as (keyof ConversationSettings)[];
 
-/** A member of a route's body that is described there and read by `readVoiceOverrides`. */
+/** Returns the schema of a body member for the route's documentation; `readVoiceOverrides` validates the member. */
 const described = (schema: z.ZodType) => {
   const { $schema: _, ...shape } = z.toJSONSchema(schema, { io: 'input' });
   return z.unknown().meta(shape).optional();
@@ -140,7 +140,7 @@ export function readVoiceOverrides(body: Readonly<Record<string, unknown>>): Voi
   return { ...(name !== undefined && { voice: name }), conversation };
 }
 
-/** Settings with what the overrides name; each member of them replaces the whole earlier one. */
+/** Returns the settings with the members of the overrides, each of which replaces the whole earlier member. */
 export function overrideVoice<V extends Voiced>(settings: V, overrides: VoiceOverrides): V {
   const { conversation, voice = settings.voice } = overrides;
   const merged = Object.entries({ ...settings.conversation, ...conversation });

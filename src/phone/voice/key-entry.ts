@@ -2,12 +2,12 @@ import type { Clock, TimerHandle } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { NOTES } from './notes.ts';
 
-/** Rules of an entry of keys that a responder has asked for. */
+/** Rules for an entry of keys that a responder requests. */
 export type GatherRules = {
   readonly maxDigits: number;
-  /** The key that ends the entry and is no part of it; undefined: none does. */
+  /** Key that ends the entry and is no part of it. Undefined when no key ends the entry. */
   readonly finishOnKey: string | undefined;
-  /** Milliseconds that the first key, and each next one, is waited for. */
+  /** Milliseconds to wait for the first key, and for each next key. */
   readonly timeoutMs: number;
   /** The digits are written nowhere. */
   readonly isSensitive: boolean;
@@ -15,15 +15,15 @@ export type GatherRules = {
 
 export type EnteredKeys = {
   readonly digits: string;
-  /** A responder has asked for them. */
+  /** True when a responder requested the entry. */
   readonly isGathered: boolean;
   readonly isSensitive: boolean;
 };
 
 /**
- * Gathers keys that are pressed one after another; a pause or `#` ends an entry. A responder may ask for one entry by its own
- * rules. Where its length ends that entry, the keys that follow it are dropped until the keypad rests: the caller does not
- * know yet that it is complete.
+ * Gathers keys that are pressed one after another; a pause or `#` ends an entry. A responder may request one entry with its own
+ * rules. When its length ends that entry, further keys are dropped until the caller pauses, because the caller does not know
+ * yet that the entry is complete.
  */
 export class KeyEntry {
   readonly #clock: Clock;
@@ -32,7 +32,7 @@ export class KeyEntry {
   /** Keys are kept back for `gather`, or are dropped. */
   #held: 'kept' | 'dropped' | undefined;
   #timer: TimerHandle | undefined;
-  /** Rules of the entry that a responder has asked for; undefined: there is none. */
+  /** Rules of the entry that a responder requested. Undefined when there is none. */
   #rules: GatherRules | undefined;
   /** Runs once no key is taken any more that may belong to that entry. */
   #over = () => {};
@@ -50,8 +50,8 @@ export class KeyEntry {
   }
 
   /**
-   * Gathers the next keys by these rules, behind those that were kept for it. Keys of another entry are dropped. `over`
-   * runs exactly once, when no key is taken any more that may belong to the entry: before `entered`, unless keys may follow.
+   * Gathers the next keys by `rules`, after the keys that `keep` held for this entry. Keys of another entry are dropped. `over`
+   * runs exactly once, when no further key can belong to the entry: before `entered`, unless keys may follow.
    */
   gather(rules: GatherRules, over = () => {}): void {
     if (this.#isDroppingSensitive) {
@@ -71,7 +71,7 @@ export class KeyEntry {
   }
 
   /**
-   * Keeps the next keys back for an entry that cannot begin yet, up to `LIMITS.phone.keys` and one that ends them. The `over`
+   * Keeps the next keys back for an entry that cannot begin yet, up to `LIMITS.phone.keys` and a key that ends them. The `over`
    * of an earlier entry runs only once this entry begins.
    */
   keep(rules: GatherRules): void {
@@ -101,13 +101,13 @@ export class KeyEntry {
     return this.#held === 'dropped';
   }
 
-  /** True while an entry that a responder has asked for is open, or is about to begin. */
+  /** True while an entry that a responder requested is open, or is about to begin. */
   get isGathering(): boolean {
     if (this.#held === 'dropped') return this.#next !== undefined;
     return this.#rules !== undefined;
   }
 
-  /** A key as it may be written down: while sensitive ones are gathered, all of them read alike but the one that ends them. */
+  /** Returns the text under which a key is stored. In a sensitive entry all keys read alike, except the key that ends it. */
   writtenAs(digit: string): string {
     const rules = this.#rules;
     if (!rules?.isSensitive || digit === rules.finishOnKey) return digit;
@@ -203,7 +203,7 @@ export class KeyEntry {
   }
 }
 
-/** An entry as the history has it: sensitive digits are counted and not told. */
+/** Returns the note of an entry for the history. Sensitive digits are counted and not shown. */
 export function keypadNote({ digits, isGathered, isSensitive }: EnteredKeys): string {
   if (isGathered && digits === '') return `${NOTES.keypad} no digits entered`;
   if (!isSensitive) return `${NOTES.keypad} ${digits}`;

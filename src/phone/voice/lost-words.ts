@@ -5,7 +5,7 @@ const ASK_AGAIN = 'Sorry, I could not hear that. Could you say it again?';
 /** The ending of a call whose caller cannot be transcribed. */
 export const TRANSCRIBER_LOST = 'transcriber_lost' satisfies SessionEndReason;
 
-/** Tells the caller that an utterance was lost. Ends a call that loses `LIMITS.lostUtterances` in a row. */
+/** Reports a lost utterance to the caller, and ends a call that loses `LIMITS.lostUtterances` in a row. */
 export class LostWords {
   readonly #call: { say(text: string): void; end(reason: string): void };
   #lost = 0;
@@ -14,12 +14,12 @@ export class LostWords {
     this.#call = call;
   }
 
-  /** An utterance was transcribed. */
+  /** Handles a transcribed utterance: words reset the count of lost utterances. */
   heard(text: string): void {
     if (text !== '') this.#lost = 0;
   }
 
-  /** The transcriber lost an utterance. */
+  /** Handles an utterance that the transcriber lost. */
   lost(): void {
     this.#lost += 1;
     if (this.#lost >= LIMITS.lostUtterances) this.#call.end(TRANSCRIBER_LOST);

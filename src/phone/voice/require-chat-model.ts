@@ -1,7 +1,10 @@
 import { errors } from '../../kernel/errors.ts';
 import type { Catalogue } from '../../models/catalogue/catalogue.ts';
 
-/** The id of a chat model that this server sells, or that the caller's own provider keys may open. Throws `invalid_model`. */
+/**
+ * Returns the id of a chat model that this server sells, or that the caller's own provider keys may open. Throws
+ * `invalid_model`.
+ */
 export function requireChatModel(
   catalogue: Pick<Catalogue, 'find' | 'findKeyed' | 'suggest'>,
   name: string,

@@ -20,13 +20,13 @@ export class SilentCaller {
 
   /** Returns the prompt for a caller who is silent now, and counts it. Empty: none. */
   prompt(): string {
-    // A person who looks for a card is not asked whether they are there.
+    // A caller who looks for a card gets no prompt.
     if (this.#isGathering()) return '';
     if (++this.#prompts > LIMITS.phone.prompts) this.#giveUp();
     return PROMPT;
   }
 
-  /** The caller has said something, or pressed a key. */
+  /** Resets the count of prompts, because the caller has spoken or pressed a key. */
   isThere(): void {
     this.#prompts = 0;
   }

@@ -15,9 +15,9 @@ export class SoundUnfit extends Error {
 }
 
 /**
- * Fetches a WAV file of an address that a caller chose, which the guard of the client judges. Follows nothing. Rejects
- * with SoundUnfit for what is no such file, and with the failures of the client; takes at most `LIMITS.phone.soundBytes`
- * within `LIMITS.phone.soundFetchMs`.
+ * Fetches a WAV file from an address that a caller chose, if the client's guard allows the address. Follows no redirects.
+ * Rejects with SoundUnfit when the file is no WAV sound, and with the failures of the client; takes at most
+ * `LIMITS.phone.soundBytes` within `LIMITS.phone.soundFetchMs`.
  */
 export async function fetchSound(
   client: GuardedClient,
@@ -43,7 +43,7 @@ export async function fetchSound(
   return soundOf(await readBounded(answer.body, soundBytes));
 }
 
-/** The sound of a WAV file, up to `LIMITS.phone.soundSeconds`. Throws SoundUnfit. */
+/** Returns the sound of a WAV file, up to `LIMITS.phone.soundSeconds`. Throws SoundUnfit. */
 export function soundOf(bytes: Uint8Array): CallSound {
   const wav = parseWavSound(bytes);
   if (wav.kind === 'refused') throw new SoundUnfit(`no sound that can be played: ${wav.reason}`);

@@ -8,7 +8,7 @@ const HAND_OVER_MS = 200;
 type StreamHandoverDeps = {
   readonly line: Pick<CallLine, 'attach' | 'close' | 'detach' | 'hasReplaced' | 'isAttached'>;
   readonly timers: NamedTimers;
-  /** Milliseconds within which the carrier may open a new stream for one that broke. */
+  /** Milliseconds within which the carrier may replace a broken media stream. */
   readonly lineLostMs: number;
   readonly actions: {
     readonly isTransferring: boolean;
@@ -21,7 +21,9 @@ type StreamHandoverDeps = {
   readonly events: { readonly attached: () => void; readonly detached: () => void };
 };
 
-/** Keeps a call alive while its media stream is gone: it comes back to this process, or goes on at another one. */
+/**
+ * Keeps a call alive while its media stream is gone, until the stream comes back to this process or goes on at another process.
+ */
 export class StreamHandover {
   readonly #deps: StreamHandoverDeps;
 
@@ -29,7 +31,7 @@ export class StreamHandover {
     this.#deps = deps;
   }
 
-  /** The carrier's stream stands, for the first time or again; it replaces one that is still open. */
+  /** Attaches the carrier's media stream, for the first time or again, and replaces a stream that is still open. */
   attach(connection: LineConnection, codec: MediaCodec): void {
     const { announcement, events, line, timers } = this.#deps;
     if (line.isAttached) announcement.giveUp();
@@ -39,21 +41,21 @@ export class StreamHandover {
   }
 
   /**
-   * The stream is gone; another may come within `lineLostMs`, counted from the end of digits that the carrier sends. Nothing
-   * happens when another stream has replaced this one.
+   * Handles the end of a stream. Another stream may come within `lineLostMs`, counted from the end of digits that the carrier
+   * sends. Nothing happens when another stream has replaced this stream.
    */
   detached(connection: LineConnection | undefined): void {
     const { actions, announcement, call, events, line, lineLostMs, timers } = this.#deps;
     if (connection !== undefined && line.hasReplaced(connection)) return;
     announcement.giveUp();
     line.detach();
-    // The line is in use: the far side hears another one ring.
+    // The line is in use: the peer hears the ringing of the transfer's other leg.
     if (actions.isTransferring) return;
     events.detached();
     timers.after('lost', lineLostMs + actions.awayMs, () => call.hungUp());
   }
 
-  /** The stream of a call that is over is gone: its line ends now, and the last words with it. */
+  /** Ends the line and the last words of a call that is over, because its stream is gone. */
   gone(connection: LineConnection | undefined): void {
     const { events, line } = this.#deps;
     if (!line.isAttached || (connection !== undefined && line.hasReplaced(connection))) return;
@@ -61,7 +63,7 @@ export class StreamHandover {
     line.detach();
   }
 
-  /** The process stops: the stream is closed, and another process may go on with the call. */
+  /** Closes the stream, because the process stops. Another process may go on with the call. */
   drain(): void {
     const { actions, announcement, call, line, lineLostMs, session, timers } = this.#deps;
     // Nothing is left to go on with, unless the transfer comes to nothing.
@@ -74,7 +76,7 @@ export class StreamHandover {
     // A scripted answer that has not begun stands that.
     session.cancel();
     session.billNow();
-    // The journal, which the other process reads, has the use of the call by then.
+    // By then the journal, which the other process reads, has the use of the call.
     timers.after('hand over', HAND_OVER_MS, () => {
       line.close(1001, 'draining');
       timers.after('lost', lineLostMs, () => call.end('drain'));

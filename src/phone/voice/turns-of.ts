@@ -1,13 +1,13 @@
 import { type ConversationItem, partText } from '../../voice/session/conversation.ts';
 
-/** Words of one side, as the other side has heard them. */
+/** Words of the caller or callee, or the heard words of the agent. */
 export type Turn = {
   readonly id: string;
   readonly role: 'user' | 'assistant';
   readonly content: string;
 };
 
-/** Returns the turns of a conversation, oldest first, without those that have no words. */
+/** Returns the turns of a conversation, oldest first, without turns that have no words. */
 export function spokenTurns(items: readonly ConversationItem[]): readonly Turn[] {
   return items.flatMap((item) => {
     if (item.type !== 'message' || item.role === 'system') return [];

@@ -4,7 +4,7 @@ import { isStorable } from '../../kernel/storable.ts';
 import { readVoiceOverrides, type VoiceOverrides } from './conversation-settings.ts';
 import { VOICE_MODES, type VoiceMode, type VoiceSettings } from './voice-settings-store.ts';
 
-/** A change as it came: an absent member stays as it is, an empty one is cleared. */
+/** A change of settings as the request has it: an absent member stays as it is, an empty member is cleared. */
 export type WantedVoice = Readonly<Record<string, unknown>>;
 
 type Plain = Omit<VoiceSettings, 'voice' | 'conversation' | 'tools' | 'secretVersion'>;
@@ -28,7 +28,7 @@ type TextField = keyof typeof MOST_CHARS;
 
 const TEXT_FIELDS = Object.keys(MOST_CHARS) as TextField[];
 
-/** Reads a change by its shape alone; what a model or a URL leads to is asked elsewhere. Throws what is wrong with it. */
+/** Reads a change by its shape alone; models and URLs are checked elsewhere. Throws when the shape is invalid. */
 export function readVoicePatch(wanted: WantedVoice): VoicePatch {
   const { concurrentCalls, voiceMode } = wanted;
   const patch: { -readonly [K in keyof Plain]?: Plain[K] } = {};
@@ -52,7 +52,7 @@ function readMode(value: unknown): VoiceMode {
   return mode;
 }
 
-/** Reads a member that is on or off. Throws what is wrong with it. */
+/** Reads a member that is on or off. Throws when it is neither. */
 export function readSwitch(field: string, value: unknown): boolean {
   if (value === undefined || value === '' || value === null) return false;
   if (typeof value === 'boolean') return value;

@@ -13,7 +13,7 @@ export type VoiceSettings = {
   readonly voice: string | null;
   readonly model: string | null;
   readonly webhookUrl: string | null;
-  /** Asked before a call from outside is answered. */
+  /** URL that receives a request before an incoming call is answered. Null: no request is sent. */
   readonly inboundUrl: string | null;
   /** The secret that signs requests to the developer is derived from this number. */
   readonly secretVersion: number;
@@ -42,7 +42,9 @@ export async function findVoiceSettings(
   return row;
 }
 
-/** The settings of an agent, from their first change on in a row that is held until the sql transaction ends. */
+/**
+ * Returns the settings of an agent, and locks their row until the sql transaction ends. The row is inserted if it is missing.
+ */
 export async function lockVoiceSettings(tx: Queryable, agentId: number): Promise<VoiceSettings> {
   const [row] = await tx<VoiceSettings[]>`
     insert into voice_settings (agent_id) values (${agentId})

@@ -39,7 +39,7 @@ export type VoiceSettingsDeps = WebhookUrlDeps & {
   readonly catalogue: Pick<Catalogue, 'find' | 'findKeyed' | 'suggest'>;
   /** No carrier is configured: every call is refused with 503. */
   readonly isOff: boolean;
-  /** Secret from which those of agents are derived. Undefined: no function is called, and no inbound URL set. */
+  /** Secret from which the agents' secrets are derived. Undefined when no function can be called and no inbound URL set. */
   readonly sealingSecret: string | undefined;
 };
 
@@ -56,7 +56,7 @@ export function createVoiceSettings(deps: VoiceSettingsDeps) {
       ? undefined
       : requestSecret(deps.sealingSecret, { agentId, version });
 
-  /** The settings with the secret that signs requests to the agent's functions. */
+  /** Returns the settings of an agent. Settings with functions have the secret that signs the requests to them. */
   function recordOf(agentId: number, settings: VoiceSettings) {
     const hasFunction = settings.tools.some(({ type }) => type === 'function');
     return voiceRecord(settings, hasFunction ? secretOf(agentId, settings) : undefined);
@@ -77,7 +77,7 @@ export function createVoiceSettings(deps: VoiceSettingsDeps) {
     ofCall: async (agentId: number): Promise<VoiceSettings> =>
       (await findVoiceSettings(sql, agentId)) ?? DEFAULTS,
 
-    /** Changes what is named and leaves the rest; all of it or nothing. */
+    /** Changes the given settings, all or none, and leaves the others. */
     async change(ref: AgentRef, wanted: WantedVoice) {
       const agent = await requireOwn(ref);
       if (agent.status === 'closed') throw errors.credential.accountClosed();
@@ -115,7 +115,7 @@ export function createVoiceSettings(deps: VoiceSettingsDeps) {
   };
 }
 
-/** The settings as every route shows them: nested, and once more flat, as they are sent. */
+/** Returns the settings as every route shows them: nested, and once more flat, as requests send them. */
 function voiceRecord(settings: VoiceSettings, toolSecret: string | undefined) {
   const { voiceMode, systemPrompt, beginMessage, inboundUrl, voice, webhookUrl } = settings;
   const { concurrentCalls, conversation, recordCalls, reportCalls, tools } = settings;

@@ -11,7 +11,7 @@ export type WebhookUrlDeps = {
   readonly guard: DestinationGuard;
 };
 
-/** A voice webhook is called by HTTPS, or talked to over a secure WebSocket: the same places are open to both. */
+/** Scheme by which a URL is checked: wss as HTTPS and ws as HTTP, since the same hosts are allowed for both. */
 const CALLED_AS: Readonly<Record<string, string>> = {
   https: 'https',
   wss: 'https',
@@ -21,14 +21,14 @@ const CALLED_AS: Readonly<Record<string, string>> = {
 
 const notSecure = () => errors.phone.invalidWebhookUrl('must begin with https:// or wss://');
 
-/** The address that is asked before a call from outside is answered, as `requireWebhookUrl` checks it; it is called by HTTPS alone. */
+/** Checks the URL for incoming calls as `requireWebhookUrl` does, but allows HTTPS alone, and returns it. */
 export async function requireInboundUrl({ guard }: WebhookUrlDeps, text: string): Promise<string> {
   const refuse = errors.phone.invalidInboundUrl;
   if (!/^https?:/i.test(text)) throw refuse('must begin with https://');
   return admit(guard, text, { refuse, plain: () => refuse('must begin with https://') });
 }
 
-/** The URL in its normal form, once it is known to lead to a public place. Throws the refusal of one that does not. */
+/** Returns a URL in its normal form, once the guard admits its host. Throws when the guard refuses it. */
 export async function requireWebhookUrl({ guard }: WebhookUrlDeps, text: string): Promise<string> {
   const [, scheme = '', rest = ''] = /^([a-z]+):(.*)$/is.exec(text) ?? [];
   const calledAs = CALLED_AS[scheme.toLowerCase()];

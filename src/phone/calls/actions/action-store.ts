@@ -1,7 +1,7 @@
 import type { Sql } from '../../../platform/postgres/sql.ts';
 import type { AnsweredBy } from '../../carriers/carrier.ts';
 
-/** Keeps the carrier's word on who has answered. A machine whose greeting has ended stays one, whatever comes late. */
+/** Stores the carrier's report of who answered. A late report cannot change `machine_end`, a person or a fax. */
 export async function noteAnsweredBy(
   sql: Sql,
   callId: string,
@@ -34,12 +34,12 @@ export async function findTransferSummary(sql: Sql, callId: string): Promise<str
   return row?.transfer_summary ?? null;
 }
 
-/** Stores what the responder of a call leaves to its developer. */
+/** Stores the handoff data that the responder of a call leaves for its developer. */
 export async function noteHandoff(sql: Sql, callId: string, data: string): Promise<void> {
   await sql`update calls set handoff_data = ${data} where id = ${callId}`;
 }
 
-/** Adds a note for the responder to what was said, unless it is the last one already, as where a callback comes twice. */
+/** Adds a note for the responder to the history, unless the last turn is the same note, as after a repeated callback. */
 export async function addNote(sql: Sql, callId: string, content: string): Promise<void> {
   await sql`
     insert into call_turns (call_id, seq, role, content)

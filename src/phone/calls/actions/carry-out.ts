@@ -33,7 +33,7 @@ type Acted = ActedParts & {
 
 type Action<Name extends ActionOfCall['name']> = Extract<ActionOfCall, { name: Name }>;
 
-/** Carries an action out. One that fails is logged, and the conversation goes on. */
+/** Carries an action out. A failed action is logged, and the conversation goes on. */
 export function carryOut(
   deps: CallDeps,
   call: Call,
@@ -101,7 +101,7 @@ async function transfer(
   }
   await noteTransferSummary(sql, callId, summary ?? null);
   await actions.heardOut();
-  // The person whom the caller is connected to was not told of a recording.
+  // The person to whom the caller is connected has not heard the notice of the recording, so the recording ends first.
   await recorder.finish().catch((error: unknown) => {
     live.get(callId)?.say('I cannot connect you now.');
     throw error;
@@ -124,7 +124,7 @@ async function transfer(
   await putOffCall(sql, callId, LIMITS.phone.sweepGraceMs);
 }
 
-/** Tells the carrier to open the media stream again, because it refused a transfer and had closed the stream for it. */
+/** Makes the carrier open the media stream again, which the carrier closed for a transfer that it then refused. */
 async function comesBack({
   actions,
   call,
@@ -177,7 +177,10 @@ function rulesOf(action: Action<'gather_digits'>): GatherRules {
   };
 }
 
-/** Hears and speaks another language. One that the models of the call do not have changes nothing, and the responder learns that. */
+/**
+ * Changes the language that the call hears and speaks. A language that its models lack changes nothing, and the responder gets
+ * a note.
+ */
 async function setLanguage(
   { actions, call: { callId }, deps: { catalogue, log, models } }: Acted,
   { language }: Action<'set_language'>,

@@ -7,7 +7,7 @@ import { noteHandoff } from './action-store.ts';
 /** Milliseconds that the end of a call waits for its handoff data to be written. */
 const KEEP_MS = 2_000;
 
-/** Keeps what the responder of a call leaves to the developer, for the call and its `call.ended`. Never rejects. */
+/** Stores the handoff data that the responder leaves for the developer, for the call and its `call.ended`. Never rejects. */
 export async function handOff(
   { clock, log, sql }: Pick<CallDeps, 'clock' | 'log' | 'sql'>,
   { callId }: Pick<Call, 'callId'>,

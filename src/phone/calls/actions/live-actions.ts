@@ -25,13 +25,13 @@ export const NOT_REACHED = 'I could not reach that person.';
 
 /** The conversation that actions are a part of. */
 export interface ActedCall {
-  /** Keeps something in the history that the responder has to know. */
+  /** Adds a note for the responder to the history. */
   note(text: string): void;
   /** Says a text as it is. */
   say(text: string): void;
-  /** Asks the responder. */
+  /** Requests an answer of the responder. */
   respond(): void;
-  /** Stops what is being said, and keeps what was heard of it. */
+  /** Stops the sound in progress, and keeps the part that was heard. */
   cutShort(): void;
   end(reason: string): void;
 }
@@ -48,9 +48,11 @@ export type LiveParts = {
   readonly announcement: Pick<Announcement, 'asked' | 'isOpen'>;
   readonly pipeline: Pick<VoicePipeline, 'problemOf'>;
   readonly call: ActedCall;
-  /** Digits that the responder has asked for, before it is asked with the note of them. */
+  /**
+   * Receives digits that the responder asked the caller for, before the responder's request that has the note of the digits.
+   */
   readonly entered: (digits: string) => void;
-  /** The responder answers each key by itself, so that the end of an entry interrupts no answer. */
+  /** True when the responder answers each key by itself, so that the end of an entry interrupts no answer. */
   readonly hearsKeys?: boolean | undefined;
 };
 
@@ -75,7 +77,7 @@ export class LiveActions {
     this.#timers = new NamedTimers(parts.clock);
   }
 
-  /** True once the other party is no longer heard and gets no answers. */
+  /** True once the peer is no longer heard and gets no answers. */
   get isMuted(): boolean {
     return this.#parts.sound.isMuted;
   }
@@ -99,7 +101,7 @@ export class LiveActions {
     return this.#parts.session.config;
   }
 
-  /** A key that is pressed now, as it may be written down. */
+  /** Returns the text under which the transcript shows a pressed key, which may be secret. */
   writtenAs(digit: string): string {
     return this.#keys.writtenAs(digit);
   }
@@ -109,8 +111,8 @@ export class LiveActions {
   }
 
   /**
-   * Gathers the next keys by these rules, and then asks the responder with them. `over` runs once, when the caller presses no
-   * more keys that may belong to them.
+   * Gathers the next keys by `rules`, then requests an answer of the responder to these keys. `over` runs once, when the caller
+   * presses no more keys that may belong to the entry.
    */
   gather(rules: GatherRules, over: () => void): void {
     this.#keys.gather(rules, over);
@@ -121,7 +123,7 @@ export class LiveActions {
     this.#keys.keep(rules);
   }
 
-  /** Forgets the keys that were held back, and those that the caller still presses, until the keypad rests. */
+  /** Discards the withheld keys, and every further key until the caller pauses. */
   dropKeys(): void {
     this.#keys.drop();
   }
@@ -144,12 +146,12 @@ export class LiveActions {
     this.#parts.call.note(text);
   }
 
-  /** Resolves once the far side has heard everything that was said by now. */
+  /** Resolves once the peer has heard everything that was said by now, or after `lastWordsMs`. */
   heardOut(): Promise<void> {
     return this.#parts.line.played(LIMITS.phone.lastWordsMs, new AbortController().signal);
   }
 
-  /** Stops what is said at once. From here on the far side is not heard, and gets no answers. */
+  /** Stops the sound in progress at once. From here on the peer is not heard and gets no answers. */
   mute(): void {
     const { bargeIn, call, session, sound } = this.#parts;
     sound.mute();
@@ -169,37 +171,40 @@ export class LiveActions {
     if (problem !== undefined) call.end(reason);
   }
 
-  /** Ends the call at once: the far side hears nothing more. */
+  /** Ends the call at once: the peer hears nothing more. */
   drop(reason: string): void {
     this.mute();
     this.#parts.call.end(reason);
   }
 
-  /** An answer begins. */
+  /** Handles the begin of an answer: cancels the answer of a muted call, unless it is the last one. */
   answerBegan(answerId: string, labels: AnswerLabels): void {
     if (!this.isMuted || labels.last !== undefined) return;
     queueMicrotask(() => this.#parts.session.cancel(answerId));
   }
 
-  /** An answer is over. True: it was the last one, and the call ends once it was heard. */
+  /** Handles the end of an answer. Returns true for the last answer: the call ends once the peer has heard it. */
   answered({ last }: AnswerLabels): boolean {
     if (last === undefined) return false;
     this.#parts.line.afterPlayed(() => this.#parts.call.end(last), LIMITS.phone.lastWordsMs);
     return true;
   }
 
-  /** The carrier connects the far side elsewhere now. Where the call does not come back, the transfer was answered. */
+  /** Marks the peer as being transferred. A call that does not come back within `transferMs` counts as transferred. */
   transferring(): void {
     this.#isTransferring = true;
     this.#timers.after('transfer', LIMITS.phone.transferMs, () => this.transferred());
   }
 
-  /** The other person has answered: the call is over here. */
+  /** Ends the call here, because the other person has answered the transfer. */
   transferred(): void {
     if (this.#isTransferring) this.#parts.call.end('call_transfer');
   }
 
-  /** The call is back, since the other person was not reached. Nothing happens where no transfer was under way. */
+  /**
+   * Takes a call back whose transfer failed, and says that the other person was not reached. Does nothing when no transfer is
+   * under way.
+   */
   transferFailed(note: string): void {
     if (!this.#isTransferring) return;
     this.#isTransferring = false;
@@ -209,7 +214,10 @@ export class LiveActions {
     this.#parts.call.say(NOT_REACHED);
   }
 
-  /** The carrier has refused a transfer and the stream is to come back. Ends the call if it does not within `withinMs`. */
+  /**
+   * Waits for the media stream after the carrier refused a transfer. Ends the call when the stream is not back within
+   * `withinMs`.
+   */
   transferRefused(withinMs: number): void {
     if (this.#isTransferring) this.#timers.after('transfer', withinMs, () => this.drop('error'));
   }

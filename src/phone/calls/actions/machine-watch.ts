@@ -15,7 +15,7 @@ export type MachineWatchOptions = {
   /** The text that is left on an answering machine. */
   readonly message: string;
   readonly actions: Pick<LiveActions, 'drop' | 'leave' | 'mute'>;
-  /** Reads from the row of the call who answered, since the carrier may have told another process. */
+  /** Reads from the call's row who answered, since the carrier may have reported to another process. */
   readonly read: () => Promise<AnsweredBy | null>;
   readonly learned: (answeredBy: AnsweredBy) => void;
 };
@@ -40,7 +40,7 @@ export class MachineWatch {
     this.#pollLater();
   }
 
-  /** The carrier says who has answered. May come late, twice and out of order. */
+  /** Handles the carrier's report of who answered. Reports may come late, twice and out of order. */
   hear(answeredBy: AnsweredBy): void {
     if (!this.#isOpen) return;
     this.#options.learned(answeredBy);

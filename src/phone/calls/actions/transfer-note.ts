@@ -3,7 +3,7 @@ import { NOTES } from '../../voice/notes.ts';
 
 const BEGIN = `${NOTES.transfer} The other person was not reached`;
 
-/** A transfer that came to nothing, as the history has it. */
+/** Returns the note of a failed transfer for the history. */
 export const transferNote = (outcome?: FailedTransfer): string =>
   outcome === undefined ? `${BEGIN}.` : `${BEGIN}: ${outcome}.`;
 

@@ -5,7 +5,7 @@ import type { LiveCall } from '../live-call.ts';
 import { findAnsweredBy } from './action-store.ts';
 import { MachineWatch } from './machine-watch.ts';
 
-/** Watches for an answering machine at the other end of a call for which that was ordered, until the call is settled. */
+/** Watches for an answering machine until the call is settled, if the call was ordered with detection. */
 export function watchMachine(
   { clock, log, sql }: CallDeps,
   { callId, options }: Call,

@@ -4,8 +4,8 @@ import { findCall } from '../call-store.ts';
 import type { LiveActions } from './live-actions.ts';
 
 /**
- * Looks at the row of a call while it is transferred, since the carrier may tell another process that the other person
- * has answered, or that the call is over. Stops by itself: a transfer is over after `LIMITS.phone.transferMs`.
+ * Reads the row of a call while it is transferred: the carrier may report the other person's answer, or the end of the call, to
+ * another process. Stops by itself after `LIMITS.phone.transferMs`, when the transfer is over.
  */
 export function watchTransfer(
   { clock, live, log, sql }: Pick<CallDeps, 'clock' | 'live' | 'log' | 'sql'>,

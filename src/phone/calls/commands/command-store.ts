@@ -1,7 +1,10 @@
 import type { Sql } from '../../../platform/postgres/sql.ts';
 import type { LiveCommand } from './live-command.ts';
 
-/** Writes a command of a call that is answered. False: the call has had `most` of them. Work that comes again writes nothing. */
+/**
+ * Stores a command of an answered call. Returns false when the call has had `most` commands. A repeated `workId` stores
+ * nothing.
+ */
 export async function addCommand(
   sql: Sql,
   callId: string,
@@ -36,7 +39,7 @@ export async function takeCommands(
   return rows.toSorted((a, b) => a.id - b.id);
 }
 
-/** The system messages that were added to a call by now, for a process that goes on with it. */
+/** Returns the system messages that were added to a call by now, for a process that takes over the call. */
 export async function findInjected(sql: Sql, callId: string): Promise<readonly string[]> {
   const rows = await sql<{ text: string }[]>`
     select command ->> 'text' as text from call_commands

@@ -8,14 +8,14 @@ import { hangUpQuietly } from '../hang-up-quietly.ts';
 import type { LiveCall } from '../live-call.ts';
 import type { CallTurns } from '../turn-writer.ts';
 
-/** When the carrier is first asked whether a call is over that was transferred: its word may have come too early. */
+/** Milliseconds until the carrier is first asked whether a transferred call is over: its report may have come too early. */
 const TRANSFERRED_MS = 5_000;
 
 type ClosingCall = {
   readonly call: Call;
   readonly live: Pick<LiveCall, 'line' | 'lineFigures'>;
   readonly money: Pick<CallMoney, 'receipt' | 'undecided'>;
-  /** The far side has heard the last words. */
+  /** Resolves once the peer has heard the last words. */
   readonly over: Promise<void>;
   readonly turns: Pick<CallTurns, 'flushed'>;
 };
@@ -59,6 +59,9 @@ export async function closeCall(
   );
 }
 
-/** A call that was transferred goes on at the carrier; one that the far side has ended is over there. */
+/**
+ * Returns true when the carrier must hang up. A transferred call goes on at the carrier, and a call that the peer ended is over
+ * there.
+ */
 const needsHangUp = (reason: SessionEndReason): boolean =>
   reason !== 'call_ended' && reason !== 'call_transfer';

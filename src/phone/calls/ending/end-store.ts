@@ -2,8 +2,8 @@ import type { CallEndReason } from '../../../../machines/call.ts';
 import type { Sql } from '../../../platform/postgres/sql.ts';
 
 /**
- * Writes the end reason of a call, unless its row has one, if the session's claim still has this epoch. Answers the row's reason;
- * undefined: another process has claimed the session.
+ * Writes the end reason of a call, unless its row has one, if the session's claim still has this epoch. Returns the row's
+ * reason. Undefined when another process has claimed the session.
  */
 export async function giveEndReason(
   sql: Sql,
@@ -18,7 +18,9 @@ export async function giveEndReason(
   return row?.end_reason;
 }
 
-/** Reads why the session of a call ended in the ledger, and the row's end reason. Undefined: it is open, or never began. */
+/**
+ * Reads the ledger's ending of the call's session, and the row's end reason. Undefined when the session is open or never began.
+ */
 export async function findSessionEnd(
   sql: Sql,
   callId: string,
@@ -40,8 +42,8 @@ export async function dropTransferred(sql: Sql, callId: string): Promise<void> {
 }
 
 /**
- * Which of these calls are to end: with `agent_ended` those whose hang-up was asked for, with `suspended` those of an agent that
- * is suspended or closed, and those that were placed with a key that is revoked.
+ * Returns the given calls that must end: `agent_ended` when a hang-up was requested, `suspended` when the agent is suspended or
+ * closed, or the key of the call is revoked.
  */
 export async function findUnwanted(
   sql: Sql,

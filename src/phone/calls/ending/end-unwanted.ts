@@ -5,9 +5,8 @@ import { findUnwanted } from './end-store.ts';
 const EVERY_MS = 2_000;
 
 /**
- * Ends those of these calls at this process whose hang-up was asked for at any process, whose agent is suspended or closed, or
- * whose key is revoked. A notice of a stop names no calls, and one that comes while a call is opened finds it not yet among
- * the live ones: the database decides.
+ * Ends the given calls of this process whose hang-up any process received, whose agent is suspended or closed, or whose key is
+ * revoked. The database decides, because a notice of a stop names no calls and may come before a call is registered as live.
  */
 export async function endUnwanted(
   { live, sql }: Pick<CallDeps, 'live' | 'sql'>,
@@ -18,9 +17,9 @@ export async function endUnwanted(
 }
 
 /**
- * Looks for such calls again and again. A process that is asked to hang up a call of another one asks the carrier, which
- * closes the media stream; where the carrier fails, the stream stays open, and nothing else tells the process that has it.
- * A call that was transferred is at no process: the sweeper finds it.
+ * Returns the worker that ends unwanted calls of this process at every interval. A process that receives the hang-up of another
+ * process's call only has the carrier close the media stream; when the carrier fails, this worker ends the call. The sweeper
+ * ends transferred calls, which no process has.
  */
 export const createCallEnder = (deps: Pick<CallDeps, 'live' | 'sql'>): Worker => ({
   name: 'end-unwanted-calls',

@@ -21,7 +21,9 @@ export async function noteEndedEarly(
     on conflict do nothing`;
 }
 
-/** Takes the end that was kept of a call, whose row is written by now. Undefined: none was kept. */
+/**
+ * Deletes and returns the end status that a callback brought before the call's row was written. Undefined when none was stored.
+ */
 export async function takeEndedEarly<Status extends CarrierStatus>(
   sql: Sql,
   { carrier, carrierCallId }: CarrierCallName,

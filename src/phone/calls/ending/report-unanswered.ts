@@ -6,8 +6,8 @@ import type { Call } from '../call.ts';
 import { type CallReceipt, callEnded, callRejected } from '../call-events.ts';
 
 /**
- * Reports the end of a call without a conversation, in the commit that ends its row. A call that was picked up and not let
- * through is `call.ended`; every other one is `call.rejected`.
+ * Reports the end of a call without a conversation, in the commit that ends its row: `call.ended` when the call was picked up
+ * and then refused, `call.rejected` for every other call.
  */
 export async function reportUnanswered(
   tx: Queryable,

@@ -50,7 +50,7 @@ export class CallFeed {
     this.#deps = deps;
   }
 
-  /** Tells the readers of a call. Costs one look-up where it has none. */
+  /** Sends an event to the readers of a call. Costs one map look-up when the call has no reader. */
   tell(callId: string, event: FeedEvent): void {
     const watched = this.#watched.get(callId);
     if (watched === undefined) return;
@@ -58,7 +58,7 @@ export class CallFeed {
     for (const { reader } of watched.readings) reader.push(encoded);
   }
 
-  /** A turn of a call at this process was written. */
+  /** Sends a written turn of a call in this process to the readers of the call. */
   turnWritten(callId: string, turn: NumberedTurn): void {
     const watched = this.#watched.get(callId);
     if (watched !== undefined) turnTo(watched.readings, turn);
@@ -161,7 +161,7 @@ function turnTo(readings: Iterable<Reading>, turn: NumberedTurn): void {
   }
 }
 
-/** Tells a reader what has changed. After the end of the call nothing follows. */
+/** Sends a reader the changed cost and status. After the end of the call nothing follows. */
 function tellState(reading: Reading, now: CallNow): void {
   const { reader, told } = reading;
   const { costRaw, endReason, status, terminal } = now;

@@ -14,9 +14,9 @@ export type FeedEvent =
   | { readonly type: 'tool'; readonly name: string; readonly [detail: string]: unknown }
   /** The cost so far, as journaled. */
   | { readonly type: 'cost'; readonly costRaw: string }
-  /** Gap in the stream of a slow reader: the number of events before this one that were dropped. */
+  /** Gap in the stream of a slow reader: the number of dropped events before this event. */
   | { readonly type: 'lost'; readonly events: number }
-  /** This process lets the call go; the stream goes on at another one, from the last turn. */
+  /** End of the stream at this process: the reader continues at another process, from the last turn. */
   | { readonly type: 'moved' };
 
 export type CallState = Pick<Call, 'status' | 'terminal'> & { readonly endReason: string | null };
@@ -28,7 +28,7 @@ export type NumberedTurn = {
   readonly at: string;
 };
 
-/** An event as Server-Sent Events carry it. */
+/** Returns an event in the form of Server-Sent Events. */
 export function encodeEvent({ type, ...data }: FeedEvent): Uint8Array {
   const id = type === 'turn' && 'seq' in data ? `id: ${data.seq}\n` : '';
   return Buffer.from(`${id}event: ${type}\ndata: ${JSON.stringify(data)}\n\n`);

@@ -1,8 +1,8 @@
 import { encodeEvent } from './feed-event.ts';
 
 /**
- * Events of one reader that its connection has not taken yet, at most `mostBytes`. The oldest are dropped for newer ones,
- * and a `lost` event gives their number.
+ * Queue of a reader's events that its connection has not taken, up to `mostBytes` bytes. New events displace the oldest, and a
+ * `lost` event gives the number of dropped events.
  */
 export class FeedReader implements AsyncIterableIterator<Uint8Array> {
   readonly #mostBytes: number;

@@ -4,7 +4,10 @@ import type { CallState, NumberedTurn } from './feed-event.ts';
 /** The state and the cost of a call as its rows have them, at whichever process it lives. */
 export type CallNow = CallState & { readonly costRaw: bigint };
 
-/** Undefined: there is no such call. Its models have holds of their own, which are named after it. */
+/**
+ * Reads the state and the cost of a call, including the holds of its models, which are named after the call. Undefined when
+ * there is no such call.
+ */
 export async function findCallNow(sql: Sql, callId: string): Promise<CallNow | undefined> {
   const [row] = await sql<CallNow[]>`
     select c.status, c.terminal, c.end_reason as "endReason", case when c.terminal
@@ -16,7 +19,7 @@ export async function findCallNow(sql: Sql, callId: string): Promise<CallNow | u
   return row;
 }
 
-/** The latest turns behind `afterSeq`, in their order. */
+/** Returns the latest turns with a number above `afterSeq`, in order. */
 export async function findNumberedTurns(
   sql: Sql,
   callId: string,

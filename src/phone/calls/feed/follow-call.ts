@@ -1,7 +1,7 @@
 import type { ActionOfCall, LiveCallEvents } from '../live-call-options.ts';
 import type { CallFeed } from './call-feed.ts';
 
-/** The events of a call whose words, actions and interruptions its readers are told as well. */
+/** Returns call event handlers that also send words, actions and interruptions to the readers of the call. */
 export const followCall = (
   feed: Pick<CallFeed, 'tell'>,
   callId: string,
@@ -18,6 +18,6 @@ export const followCall = (
   },
 });
 
-/** An action without the digits that it sends, which may be secret. */
+/** Returns an action for the readers, without the digits that it sends, which may be secret. */
 const shown = (action: ActionOfCall) =>
   action.name === 'send_digits' ? { name: action.name } : action;

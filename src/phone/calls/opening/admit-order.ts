@@ -12,7 +12,7 @@ import { askLedger } from './ask-ledger.ts';
 import { leastReserve } from './least-reserve.ts';
 import type { CallOrder } from './order-options.ts';
 
-/** The number that an agent calls from. Throws the refusal of an agent that cannot call anybody. */
+/** Returns the number that an agent calls from. Throws when the agent cannot place calls. */
 export async function requireNumber(
   { sql }: Pick<CallDeps, 'sql'>,
   { accountId, agentId }: Pick<CallOrder, 'accountId' | 'agentId'>,
@@ -24,7 +24,7 @@ export async function requireNumber(
 }
 
 export type CallSpend = {
-  /** One minute of the call. */
+  /** Cost of one minute of the call. */
   readonly leastRaw: bigint;
   /** The reserve of the call, once it is answered. */
   readonly maxSpendRaw: bigint;

@@ -37,13 +37,13 @@ export type InboundAnswer =
   | { readonly action: 'forward'; readonly to: string };
 
 export type AskInboundDeps = {
-  /** Its guard judges the URL before every request. */
+  /** HTTP client whose guard checks the URL before every request. */
   readonly client: GuardedClient;
   readonly clock: Clock;
   readonly log: Log;
 };
 
-/** A call that rings, as its developer is asked about it. */
+/** Facts of an incoming call in the request to the agent's developer. */
 export type InboundQuestion = {
   readonly callId: string;
   readonly agentId: number;
@@ -52,8 +52,8 @@ export type InboundQuestion = {
 };
 
 /**
- * Asks the developer of an agent about a call that rings, once and within 3 s. Undefined: there was no answer that makes
- * sense, and the stored settings hold. Never throws.
+ * Requests instructions for an incoming call from the agent's developer, once and within 3 s. Undefined when no valid answer
+ * came; the stored settings hold then. Never throws.
  */
 export function askInbound(
   deps: AskInboundDeps,

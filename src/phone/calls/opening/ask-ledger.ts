@@ -2,7 +2,7 @@ import type { Ledger } from '../../../ledger/rules/ledger.ts';
 import type { Destination, HoldRefusal, Spender } from '../../../ledger/rules/requests.ts';
 
 /**
- * Returns the refusal that a hold of `raw` for a new call gets from the balance or a cap; undefined: none refuses. Nothing
+ * Returns the refusal of the balance or a cap to a hold of `raw` for a new call. Undefined when the hold is allowed. No money
  * stays held.
  */
 export async function askLedger(

@@ -1,4 +1,4 @@
-/** A live call, as far as its process stops it. */
+/** The methods of a live call with which its process stops it. */
 type StoppableCall = { drain(): void; abandon(): void };
 
 /**

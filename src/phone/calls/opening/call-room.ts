@@ -9,13 +9,16 @@ import { LIMITS } from '../../../kernel/limits.ts';
 
 /** The room for calls at the recogniser of this process: a call has its place before anything rings or is answered. */
 export interface CallRoom {
-  /** Keeps a place for a call that rings, for as long as one may ring. Where there is none, returns the seconds until another try. */
+  /**
+   * Keeps a place for a ringing call, up to the longest time of ringing. Without a free place, returns the seconds until
+   * another attempt.
+   */
   keep(callId: string): number | undefined;
   /** Gives back the place of a call that was never answered. */
   forget(callId: string): void;
   /**
-   * The place of a call whose media is here. One that is under way, or was admitted by another process, gets its place even
-   * where none is free: it is not dropped.
+   * Returns the place of a call whose media stream is here. A call that is under way, or was admitted by another process, gets
+   * a place even when none is free, and is not dropped.
    */
   take(callId: string): EnginePlace;
 }

@@ -9,17 +9,20 @@ export const CUT_OFF = `${NOTES.line} You were cut off. Go on where you were.`;
 const isOfNotice = ({ content, role }: CallTurn): boolean =>
   role === 'assistant' && RECORDING_NOTICE.startsWith(content);
 
-/** Returns true when the other party is still to be greeted: nothing but the notice of the recording was said. */
+/** Returns true when the peer is still to be greeted: only the notice of the recording was said. */
 export const isUngreeted = (history: readonly CallTurn[]): boolean => history.every(isOfNotice);
 
 /**
- * Returns true when a call may still begin with the notice that it is recorded, since its agent has said nothing else. The
- * row of the recording says if the other party has heard the whole notice.
+ * Returns true when a call may still begin with the notice that it is recorded, since its agent has said nothing else. The row
+ * of the recording says if the peer has heard the whole notice.
  */
 export const mayAnnounce = (history: readonly CallTurn[]): boolean =>
   history.every((turn) => turn.role === 'user' || isOfNotice(turn));
 
-/** Returns what the other party waits for after the turns of an earlier process. `isCut`: the last one was not heard whole. */
+/**
+ * Returns the kind of words that the peer waits for after the turns of an earlier process. `isCut`: the last turn was not heard
+ * to its end.
+ */
 export function owedBy(
   history: readonly CallTurn[],
   isCut: boolean,

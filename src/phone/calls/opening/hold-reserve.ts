@@ -8,8 +8,8 @@ import { leastReserve } from './least-reserve.ts';
 
 /**
  * Holds the reserve of an answered call. An outbound call holds its `maxSpendRaw`, or is refused. An inbound call has no client
- * that could set a smaller reserve: it holds as much as the balance and every cap leave, and at least the reserve that
- * admission asked for.
+ * that could set a smaller reserve: it holds all that the balance and the caps leave, and at least the reserve that admission
+ * required.
  */
 export async function holdReserve(
   deps: Pick<CallDeps, 'catalogue' | 'cascades' | 'models'>,
@@ -18,7 +18,7 @@ export async function holdReserve(
 ): Promise<Extension> {
   const { direction, maxSpendRaw } = call;
   if (direction === 'outbound') return holds.hold(MAIN_HOLD, maxSpendRaw);
-  // A voice that cannot be bought any more is refused when its models are opened.
+  // A voice whose model is no longer sold is refused when its models are opened.
   const needRaw = (await leastReserve(deps, call))?.raw ?? maxSpendRaw;
   const leastRaw = minRaw(needRaw, maxSpendRaw);
   const { verdict } = await holdWhatFits<bigint, Extension>({

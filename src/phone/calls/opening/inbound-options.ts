@@ -4,7 +4,7 @@ import type { AgentVoice, CallOptions } from '../call.ts';
 import type { CallDeps } from '../call-deps.ts';
 import type { InboundAnswer, InboundQuestion } from './ask-inbound.ts';
 
-/** The options of a call from outside by the settings of its agent. */
+/** Returns the options of an incoming call from the settings of its agent. */
 export function storedOptions(stored: AgentVoice): CallOptions {
   const { inboundUrl: _, recordCalls, reportCalls, secretVersion: __, ...voice } = stored;
   return { voice, detectsMachine: false, isRecorded: recordCalls, wantsReport: reportCalls };

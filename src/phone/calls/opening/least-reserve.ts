@@ -28,8 +28,8 @@ export type LeastReserve = {
 };
 
 /**
- * The smallest reserve that a call is opened with: it pays for a minute, and for a first turn with the shortest answer.
- * Undefined: a model of the voice cannot be bought.
+ * Returns the smallest reserve that a call is opened with: it pays for a minute, and for a first turn with the shortest answer.
+ * Undefined when no source sells a model of the voice.
  */
 export async function leastReserve(
   deps: Deps,
@@ -56,7 +56,7 @@ export async function leastReserve(
   }
 }
 
-/** The most that an answer of the model costs at the sellers that are asked first. Throws the refusal where there are none. */
+/** Returns the upper bound of the cost of one model answer at the first sources of the route. Throws when no source is left. */
 async function answerRaw(
   { catalogue, cascades }: Deps,
   plan: CascadePlan,

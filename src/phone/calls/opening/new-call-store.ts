@@ -17,9 +17,9 @@ export type FullLine = {
 export type StoppedBatch = { readonly kind: 'stopped' };
 
 /**
- * Writes a call, unless one more would be too many for its agent or its account; `usual` holds where no other limit is set for
- * them. Calls of an account are written one after another, so that two processes do not count past each other. A call of a
- * batch is written only while its batch runs and its attempt is the latest of its row.
+ * Writes a call, unless it exceeds the limit of its agent or its account; `usual` holds the default limits. Calls of an account
+ * are written one after another, so that two processes cannot exceed the limit together. A call of a batch is written only
+ * while the batch runs and the attempt is the latest of its row.
  */
 export async function insertCall(
   sql: Sql,
@@ -66,7 +66,7 @@ async function findFullLine(
   return full && { ...full, kind: 'full' };
 }
 
-/** The calls at a time that an agent and its account may have, and those that are under way. */
+/** Returns the limit of concurrent calls of an agent and of its account, and the number of calls under way. */
 export async function findLines(
   tx: Queryable,
   { accountId, agentId }: Pick<NewCall, 'accountId' | 'agentId'>,

@@ -35,8 +35,8 @@ export function openTools(
 }
 
 /**
- * Tells the model what the tools have brought that it called at another process. Of one whose outcome is unknown it learns that
- * it may have been carried out, so that it is not called again.
+ * Adds to the history the tool calls that another process made, and their results. A call with an unknown outcome is noted as
+ * possibly carried out, so that the model does not repeat it.
  */
 export async function recallTools(
   { log, sql }: Pick<CallDeps, 'log' | 'sql'>,

@@ -30,7 +30,10 @@ export type CallOrder = {
   readonly batch?: BatchPlace | undefined;
 };
 
-/** The options of a call that is to be placed: those of its agent, and its own. Throws the refusal of what it cannot have. */
+/**
+ * Returns the options of a call to place: the agent's settings, and the order's overrides. Throws when an override cannot be
+ * met.
+ */
 export async function orderOptions(
   deps: Pick<CallDeps, 'cascades' | 'catalogue' | 'models' | 'voiceOf'>,
   order: CallOrder,

@@ -7,10 +7,10 @@ import type { CascadePlan } from '../../../voice/cascade/plan-cascade.ts';
 import { type Call, type CallVoice, hasOwnResponder } from '../call.ts';
 import type { CallDeps } from '../call-deps.ts';
 
-/** Tokens of one answer: people on the phone get short ones. */
+/** Upper bound of the tokens of one answer: answers on the phone are short. */
 const ANSWER_TOKENS = 256;
 
-/** The bounds of a turn of a call. */
+/** Returns the upper bounds of one turn of a call. */
 export function turnCapOf(plan: CascadePlan): TurnCap {
   const cap = cascadeCap(plan);
   return {
@@ -20,13 +20,13 @@ export function turnCapOf(plan: CascadePlan): TurnCap {
   };
 }
 
-/** The model that answers where a voice names none. */
+/** Returns the model of a voice, or the default model. */
 const modelOf = ({ models }: Pick<CallDeps, 'models'>, { model }: CallVoice): string =>
   model ?? models.llm;
 
 /**
- * The models of a call, of which the caller's own keys may open the one that answers. A responder of the developer's own has
- * none; the guide then stands for it and is never asked. Throws the refusal of a model that is not known.
+ * Returns the models of a call; a key of the caller may open the answering model. With a responder of the developer's own, the
+ * guide fills that place and is never requested. Throws when a model is unknown.
  */
 export function planVoice(
   deps: Pick<CallDeps, 'catalogue' | 'models'>,
@@ -45,8 +45,8 @@ export function planVoice(
 }
 
 /**
- * The model of a voice that cannot be bought now: it is no longer sold, or the key is gone that has opened it. Undefined:
- * it can be, or the developer's own responder answers.
+ * Returns the model of a voice that no source sells now: it was removed from sale, or the key that opened it is gone. Undefined
+ * when the model is for sale, or the developer's own responder answers.
  */
 export async function unsoldModel(
   deps: Pick<CallDeps, 'catalogue' | 'models' | 'cascades'>,

@@ -1,8 +1,8 @@
 import { keyedHash } from '../../../kernel/keyed-hash.ts';
 
 /**
- * The secret that signs this server's requests to the developer of an agent about its calls, in the form of Standard Webhooks.
- * It is derived, so that no row keeps it; another `version` is another secret.
+ * Returns the secret that signs this server's requests to an agent's developer about calls, in the form of Standard Webhooks.
+ * It is derived and stored in no row; another `version` gives another secret.
  */
 export const requestSecret = (
   sealingSecret: string,

@@ -28,7 +28,7 @@ export function openLiveCall(
   return recordedCall(staged.call, recorder.driven(staged), codec);
 }
 
-/** A placeholder for what a replay does not call. */
+/** Placeholder for parts that a replay does not call. */
 const PLAYED = {} as never;
 
 /** Builds a recorded call for its replay. */
@@ -39,8 +39,8 @@ export const stageRecordedCall: StageCall = (stage, deps, { call, input }) =>
   });
 
 /**
- * The call for its stream and its server: each call of a method is recorded and delivered in its turn, and returns a
- * promise of the result. What is read is read at once.
+ * Returns the call for its stream and its server. Each method call is recorded and delivered in its turn, and returns a promise
+ * of the result. Reads of properties are immediate.
  */
 function recordedCall(call: LiveCall, driven: StagedCall, ownCodec: MediaCodec): LiveCall {
   let present: LineConnection | undefined;
@@ -56,7 +56,7 @@ function recordedCall(call: LiveCall, driven: StagedCall, ownCodec: MediaCodec):
             driven.attach(inFormat(connection, codec));
           };
         }
-        // A recording has one stream at a time: the end of one that was replaced is no arrival.
+        // A recording has one stream at a time: the end of a replaced stream is not delivered.
         if (path === 'detached') {
           return (connection = present) => {
             if (connection === present) driven.perform(path, []);

@@ -104,7 +104,7 @@ export class StagedCall {
     return { ...event, digit: this.call.actions.writtenAs(event.digit) };
   }
 
-  /** Functions that the call gets are outside of it: their results are recorded. */
+  /** Wraps a function that the call gets from outside, so that its results are recorded. */
   #staged(arg: unknown): unknown {
     const isFunction = typeof arg === 'function';
     const isRecorded = typeof arg === 'object' && arg !== null && 'isCallback' in arg;
@@ -123,7 +123,7 @@ export class StagedCall {
       heard: both(written.heard, real.heard),
       interrupted: both(written.interrupted, real.interrupted),
       act: both(written.act, real.act),
-      // Words in progress are for readers of the live call, and no output of it.
+      // Words in progress go to readers of the live call, and are no output of the call.
       words: real.words ?? NO_EVENTS.words,
       digit: both((digit) => written.digit(this.call.actions.writtenAs(digit)), real.digit),
       answered: both(written.answered, real.answered),

@@ -77,7 +77,7 @@ async function sweepCall(deps: CallDeps, call: Call): Promise<void> {
   }
   const isKnown = carrierCallId !== null && isOurs;
   const record = isKnown ? await carrier.calls.find(carrierCallId) : undefined;
-  // The carrier never took it or has forgotten it, or it is another one, which this process cannot ask.
+  // Either the carrier has no such call (any more), or the call is at another carrier, which this process cannot ask.
   if (record === undefined) {
     if (startedAt === null) await carrierEnded(deps, call, 'failed');
     else await backstop(deps, call, null);
@@ -110,15 +110,18 @@ async function wordOf(
   };
 }
 
-/** The person has answered to whom the call was transferred: its line goes on at the carrier. */
+/** Returns true when the other person has answered the transfer: the line goes on at the carrier. */
 const isTransferred = ({ endReason, startedAt }: Call): boolean =>
   endReason === 'call_transfer' && startedAt !== null;
 
-/** Its end was asked for, or the carrier has reported it. */
+/** Returns true when a hang-up was requested, or the carrier has reported the end. */
 const isHungUp = (call: Call): boolean =>
   call.status === 'ending' && (!isTransferred(call) || call.options.isDropped === true);
 
-/** An answered call may last as long as any; one that waits for its media, only as long as it may ring. */
+/**
+ * Returns true when a call exceeds its longest time: `longestCallSeconds` after the answer, or `ringSeconds` without an answer,
+ * and `sweepGraceMs` more.
+ */
 function isTooOld({ clock }: CallDeps, { createdAt, startedAt }: Call): boolean {
   const { longestCallSeconds, ringSeconds, sweepGraceMs } = LIMITS.phone;
   const [since, seconds] =
@@ -127,9 +130,9 @@ function isTooOld({ clock }: CallDeps, { createdAt, startedAt }: Call): boolean 
 }
 
 /**
- * Settles a call by the carrier's duration, as far as the clock bears it out, or by the journal where the carrier has none. What
- * the carrier tells beyond that is its shortfall. Of a call whose process was lost, speech and recognition are not charged; of
- * one that was transferred they are in the journal.
+ * Settles a call by the carrier's duration, within the time that the clock confirms, or by the journal when the carrier has no
+ * duration. A longer duration of the carrier is recorded as a shortfall. Speech and recognition are charged from the journal
+ * for a transferred call, and not at all for a call whose process was lost.
  */
 async function backstop(deps: CallDeps, call: Call, word: LineWord | null): Promise<void> {
   const { clock, ledger, sql, takeSession } = deps;
@@ -216,8 +219,8 @@ async function writeSettled(
   const end = { durationSeconds: seconds, legs, isBackstop: false };
   await sql.begin(async (tx) => {
     const ended = await applyToCall(tx, callId, { type: 'session.ended', reason }, end);
-    // A settlement writes the event itself. A process that did not hear that its `call.started` was committed has closed the
-    // session as one that never opened, which has no event.
+    // A settlement writes the event itself. A process that missed the commit of its `call.started` has closed the session as
+    // never opened, which has no event.
     if (ended === undefined || billedSeconds !== undefined) return;
     const wallet = await findWallet(tx, call.agentId);
     const receipt = { ...end, reason: ended.endReason ?? reason };

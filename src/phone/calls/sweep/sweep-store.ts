@@ -10,9 +10,9 @@ import { DROPPED } from '../ending/end-store.ts';
 /** Queries of the sweeper: claims due calls, and reads a call before its settlement in place of its process. */
 
 /**
- * Claims calls of a carrier that are due, at most `limit`: no other process gets them for `claimMs`. Calls of other carriers are
- * among them once they have been due for `othersAfterMs`: no process with their carrier claims them any more. A call that was
- * transferred is due at once where its agent is suspended or closed, or its key is revoked, and is dropped from then on.
+ * Claims up to `limit` calls of a carrier that are due: no other process gets them for `claimMs`. Another carrier's call is
+ * claimed once it has been due for `othersAfterMs`, because no process of its carrier claims it any more. A transferred call is
+ * due at once when its agent is suspended or closed, or its key is revoked, and is dropped from then on.
  */
 export async function claimDueCalls(
   sql: Sql,
@@ -75,7 +75,7 @@ export async function chargedLegs(sql: Sql, callId: string): Promise<LegCosts> {
   };
 }
 
-/** Reads the length of a settled call, in seconds, from its `call.ended` event. Undefined: there is no event. */
+/** Reads the length of a settled call, in seconds, from its `call.ended` event. Undefined when there is no event. */
 export async function receiptSeconds(sql: Sql, callId: string): Promise<number | undefined> {
   const [row] = await sql<{ seconds: number }[]>`
     select (e.payload ->> 'durationSeconds')::int as seconds

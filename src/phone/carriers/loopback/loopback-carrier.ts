@@ -60,7 +60,7 @@ const UNANSWERED: ReadonlyMap<string, CarrierStatus> = new Map([
 /** Ended calls that the carrier remembers, so that the call sweeper can still ask how long they lasted. */
 const KEPT = 100;
 
-/** A carrier inside this process, for development: its callees live here too. */
+/** Creates a carrier inside this process, for development. Its callees are simulated here too. */
 export function createLoopbackCarrier(deps: {
   readonly clock: Clock;
   readonly random: Random;
@@ -132,7 +132,7 @@ export function createLoopbackCarrier(deps: {
       .catch(failed);
   }
 
-  /** The far side is connected, or its stream has ended: the server says what follows. */
+  /** Requests the server's instruction when the peer is connected, or its stream has ended. */
   async function connect(carrierCallId: string, live: LiveLine, isAgain: boolean): Promise<void> {
     const { callId, from, to } = live;
     const said = { kind: 'answered', callId, carrierCallId, from, to, isAgain } as const;

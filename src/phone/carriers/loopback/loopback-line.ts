@@ -21,8 +21,8 @@ export interface Callee {
 type Played = { readonly bytes: Uint8Array; offset: number } | { readonly mark: string };
 
 /**
- * The media of one call as a carrier has it: plays what it gets in real time, echoes marks once they are reached, and
- * sends what the far side says. It catches up where its timer is late.
+ * The media of one call as a carrier has it: plays received sound in real time, echoes marks once they are reached, and sends
+ * the callee's sound. It catches up when its timer is late.
  */
 export class LoopbackLine {
   readonly #clock: Clock;
@@ -101,7 +101,7 @@ export class LoopbackLine {
     }
   }
 
-  /** The next 20 ms of what the server sent; undefined: there is nothing. */
+  /** Returns the next 20 ms of the server's sound. Undefined when the buffer is empty. */
   #next(): Uint8Array | undefined {
     let frame: Uint8Array | undefined;
     for (let filled = 0; filled < FRAME_BYTES; ) {

@@ -18,14 +18,13 @@ const AREAS = [
 ];
 
 export type LoopbackNumbersDeps = {
-  /** Which of these numbers are rented, as another process knows, or this one before it was restarted. */
+  /** Returns the given numbers that are rented, as known by another process, or by this process before a restart. */
   readonly findRented: (phoneNumbers: readonly string[]) => Promise<readonly string[]>;
 };
 
 /**
- * Numbers for development, from the range that is kept for fiction. The same search offers the same numbers, but for those
- * that are rented. What was bought is known in this process alone: after a restart a purchase that was not finished reads
- * as one that came to nothing.
+ * Creates the numbers for development, from the range that is reserved for fiction. The same search offers the same numbers,
+ * without the rented ones. Purchases are known in this process alone: after a restart an unfinished purchase reads as failed.
  */
 export function createLoopbackNumbers({ findRented }: LoopbackNumbersDeps): CarrierNumbers {
   /** By purchase. A range has a hundred lines, and a number is sold once. */

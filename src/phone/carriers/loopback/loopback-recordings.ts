@@ -9,7 +9,7 @@ const SILENCE = 0xff;
 type LoopbackRecording = {
   readonly recordingId: string;
   readonly carrierCallId: string;
-  /** Mu-law, a byte of the far side and one of the agent in turn. */
+  /** Mu-law samples, alternately a byte of the caller or callee and a byte of the agent. */
   readonly frames: Uint8Array[];
   samples: number;
   isPaused: boolean;
@@ -59,7 +59,7 @@ export class LoopbackRecordings {
     recording.samples += said.length;
   }
 
-  /** Ends the recording of a call. Undefined: it has none. */
+  /** Ends the recording of a call. Returns undefined when the call has none. */
   finish(carrierCallId: string): { recordingId: string; durationSeconds: number } | undefined {
     const recording = this.#running.get(carrierCallId);
     if (recording === undefined) return undefined;
@@ -72,7 +72,7 @@ export class LoopbackRecordings {
     return lengthOf(recording);
   }
 
-  /** The recording of a call, as far as it is kept. */
+  /** Returns the recording of a call, if it is still kept. */
   find(carrierCallId: string): FoundRecording {
     const running = this.#running.get(carrierCallId);
     if (running !== undefined) return { kind: 'unsure', recordingId: running.recordingId };
@@ -84,7 +84,7 @@ export class LoopbackRecordings {
     this.#kept.delete(recordingId);
   }
 
-  /** A recording that is finished, piece by piece. */
+  /** Returns a finished recording in pieces. */
   wav(recordingId: string): AsyncIterable<Uint8Array> | undefined {
     const recording = this.#kept.get(recordingId);
     return recording && pieces(recording);

@@ -1,20 +1,20 @@
 import { type Callee, FRAME_BYTES } from './loopback-line.ts';
 
-/** Silence of the other side before the person answers, in frames of 20 ms. */
+/** Number of 20 ms frames that the agent must be silent before the callee answers. */
 const PATIENCE_FRAMES = 40;
-/** Silence, in frames of 20 ms, after which the person speaks when the other side has said nothing. */
+/** Number of 20 ms frames of silence after which the callee speaks when the agent has said nothing. */
 const SILENCE_FRAMES = 250;
 const FRAME_MS = 20;
 
-/** One line of the person, as mu-law at 8 kHz. */
+/** One line of the callee, as mu-law at 8 kHz. */
 export type ScriptedLine =
   | Uint8Array
-  /** A line that interrupts the other side, once `cutsInAfterMs` of its answer were heard. */
+  /** A line that interrupts the agent, once the callee has heard `cutsInAfterMs` of the answer. */
   | { readonly sound: Uint8Array; readonly cutsInAfterMs: number };
 
 /**
- * A person who says one line after another, each once the other side has spoken and fallen silent, and hangs up after
- * the last answer. A line that cuts in does not wait for the silence.
+ * A callee who says one line after another, each once the agent has spoken and fallen silent, and hangs up after the last
+ * answer. A line with `cutsInAfterMs` does not wait for the silence.
  */
 export class ScriptedCallee implements Callee {
   readonly #lines: ScriptedLine[];

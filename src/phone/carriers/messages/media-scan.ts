@@ -31,8 +31,8 @@ const ONLY_MEDIA = bitsOf(MEDIA);
 const TRACKED = bitsOf(TRACK);
 
 /**
- * The hot path of a media stream: the sound of `{"event":"media", …, "media":{…}}`, without building anything of it.
- * Undefined: the message is something else, or is written in a way that only JSON.parse can read.
+ * Reads the sound of `{"event":"media", …, "media":{…}}` without building objects: the hot path of a media stream. Returns
+ * undefined for any other message, and for a form that only JSON.parse can read.
  */
 export function scanMedia(message: Uint8Array): ScannedMedia | undefined {
   if (!scanMessage(message) || objectsOf() !== ONLY_MEDIA) return undefined;

@@ -14,7 +14,7 @@ const NO_SOUND: Uint8Array = new Uint8Array();
 /** The last sound read on any connection. An object per connection would be cold in the cache at its next message. */
 const heard = { kind: 'media' as const, atMs: 0, bytes: NO_SOUND };
 
-/** The differences of a carrier's messages from those of other carriers. `started` throws CallbackMalformed. */
+/** Parts in which a carrier's messages differ from other carriers' messages. `started` throws CallbackMalformed. */
 export type MessageDialect = {
   readonly carrier: string;
   readonly started: (message: Json) => Extract<MediaEvent, { kind: 'started' }>;
@@ -83,7 +83,7 @@ export function createMessageReader({ carrier, started }: MessageDialect): {
   };
 }
 
-/** Keys beyond those of a telephone are tones that a line has heard in speech. */
+/** Returns the event of a key. Other tones than a telephone's keys are false detections in speech and ignored. */
 const digitOf = (digit: string): MediaEvent =>
   /^[0-9*#A-D]$/.test(digit) ? { kind: 'digit', digit } : IGNORED;
 

@@ -20,7 +20,7 @@ export type TelnyxQuestion = {
 export type TelnyxApi = {
   /** The `data` of the answer. Throws CarrierFailed, and nothing else. */
   ask(question: TelnyxQuestion): Promise<unknown>;
-  /** The same for a command to a call. False: the call is over, or not known. */
+  /** Sends a command to a call. Returns false when the call is over or unknown. */
   command(callControlId: string, action: string, body: Json): Promise<boolean>;
 };
 
@@ -32,7 +32,7 @@ const NUMBERS: ReadonlyMap<string, 'taken' | 'invalid'> = new Map([
 ]);
 const CALL_IS_OVER = '90018';
 
-/** The v2 API of Telnyx: JSON, with a bearer key. */
+/** Creates a client for the v2 API of Telnyx: JSON, with a bearer key. */
 export function createTelnyxApi(deps: TelnyxAccount & { readonly fetch: Fetch }): TelnyxApi {
   const root = `${deps.baseUrl.replace(/\/+$/, '')}/v2/`;
 

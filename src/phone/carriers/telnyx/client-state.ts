@@ -2,11 +2,11 @@
 export type ClientState =
   /** A call that we placed, or that we answered. */
   | { readonly kind: 'outbound' | 'inbound'; readonly callId: string }
-  /** The same, once its stream was opened again. */
+  /** A call that we placed or answered, once its stream was opened again. */
   | { readonly kind: 'streamed'; readonly callId: string }
   /** The call has been handed to another party: its stream stays closed. */
   | { readonly kind: 'transferring'; readonly callId: string }
-  /** The leg to that other party, and the leg of the call that it is for. */
+  /** The leg to the other person of a transfer; `callControlId` is the leg of the transferred call. */
   | { readonly kind: 'target'; readonly callId: string; readonly callControlId: string };
 
 const KINDS = ['outbound', 'inbound', 'streamed', 'transferring'] as const;
@@ -18,7 +18,7 @@ export function encodeClientState(state: ClientState): string {
   return Buffer.from(parts.join(' ')).toString('base64');
 }
 
-/** Undefined: it is none of ours. */
+/** Reads the state that Telnyx returns for a call. Undefined when this server did not write it. */
 export function decodeClientState(text: unknown): ClientState | undefined {
   if (typeof text !== 'string' || text.length > 2_048) return undefined;
   const [kind, callId, callControlId, more] = Buffer.from(text, 'base64').toString().split(' ');

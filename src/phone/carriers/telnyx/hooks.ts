@@ -15,7 +15,7 @@ export type Hooks = {
   isGenuineUpgrade(request: Omit<CallbackRequest, 'body'>): boolean;
 };
 
-/** The addresses of a server at this public origin, and what its streams are known by. */
+/** Returns the addresses of a server at this public origin, and the tokens by which its streams are recognised. */
 export function hooksOf(deps: { readonly publicUrl: string; readonly apiKey: string }): Hooks {
   const root = `${deps.publicUrl.replace(/\/+$/, '')}/v1/telephony/telnyx`;
   const mediaToken = (callId: string) =>
@@ -34,7 +34,7 @@ export function hooksOf(deps: { readonly publicUrl: string; readonly apiKey: str
   };
 }
 
-/** The call that an address of a media stream names. */
+/** Returns the call that the address of a media stream names. */
 export function callIdOfUrl(url: unknown): string | undefined {
   if (typeof url !== 'string' || !URL.canParse(url)) return undefined;
   return new URL(url).searchParams.get('call') ?? undefined;

@@ -8,8 +8,8 @@ import { decodeClientState } from './client-state.ts';
 type Started = Extract<MediaEvent, { kind: 'started' }>;
 
 /**
- * L16 is taken for little-endian. Telnyx does not say: RTP would have it the other way round, those who have measured it
- * report this. It is not asked for, and comes only where a line cannot be had in G.711.
+ * L16 is read as little-endian. Telnyx does not document the order: RTP would be big-endian, but reported measurements say
+ * little-endian. L16 is not requested, and comes only when a line has no G.711.
  */
 const ENCODINGS: ReadonlyMap<unknown, Started['format']['encoding']> = new Map([
   ['PCMU', 'mulaw'],
@@ -21,9 +21,9 @@ const ENCODINGS: ReadonlyMap<unknown, Started['format']['encoding']> = new Map([
 const SHORTEST_BYTES = 160;
 
 /**
- * The messages of one media stream of Telnyx. Sound comes as the line has it, in frames that may overtake each other, and
- * goes out in mu-law, which is what `streamOptions` asks for: what is given in another coding is converted. The end of a
- * sentence may be shorter than what Telnyx plays; silence fills it up.
+ * Creates the codec of one Telnyx media stream. Sound comes in the line's coding, in frames that may overtake each other. It
+ * goes out in mu-law, which `streamOptions` requests; other codings are converted. Silence fills up the end of a sentence that
+ * is shorter than Telnyx plays.
  */
 export function createTelnyxMediaCodec(): MediaCodec {
   let encoding: Started['format']['encoding'] = 'mulaw';

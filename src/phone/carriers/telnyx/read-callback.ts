@@ -85,7 +85,7 @@ const EVENTS: ReadonlyMap<string, (told: Told) => CallbackEvent> = new Map([
   ['call.recording.saved', recorded],
 ]);
 
-/** A call from outside waits for its instructions from the begin; one of ours, until it is answered. */
+/** Reads the event of a new call: an incoming call needs its instructions now, an outbound call only when it is answered. */
 function initiated(told: Told): CallbackEvent {
   if (told.payload.direction === 'incoming') {
     return told.state === undefined ? asking(told, undefined, false) : IGNORED;
@@ -105,7 +105,7 @@ function answered(told: Told): CallbackEvent {
 function hungUp(told: Told): CallbackEvent {
   const status = STATUS_OF_CAUSE.get(told.payload.hangup_cause) ?? 'failed';
   if (told.state?.kind !== 'target') return statusOf(told, status);
-  // The other party of a transfer never came: the call goes on here.
+  // The other person of a transfer did not answer: the call goes on here.
   if (status === 'completed') return IGNORED;
   const { callId, callControlId } = told.state;
   const asked = asking({ ...told, carrierCallId: callControlId }, callId, true);
@@ -113,7 +113,7 @@ function hungUp(told: Told): CallbackEvent {
   return { ...asked, transferFailed };
 }
 
-/** The last word on a call, for which Telnyx has to be asked once in its portal. */
+/** Reads the price of a call from its last callback, which must be enabled once in Telnyx' portal. */
 function priced(told: Told): CallbackEvent {
   const { total_cost, billed_duration_secs } = told.payload;
   const priceRaw = carrierPriceRaw(String(total_cost));
@@ -135,7 +135,7 @@ function machine({ payload, carrierCallId }: Told): CallbackEvent {
   return { kind: 'machine', carrierCallId, answeredBy };
 }
 
-/** The beep, or the silence behind a greeting. */
+/** Reports the end of a machine's greeting, by its beep or by the silence after it. */
 function machineEnded({ carrierCallId }: Told): CallbackEvent {
   return { kind: 'machine', carrierCallId, answeredBy: 'machine_end' };
 }
@@ -162,7 +162,10 @@ const asking = (
   isAgain,
 });
 
-/** The times in a hang-up include the ringing, so that it says no duration: the price and the API do. */
+/**
+ * Returns a status event without a duration: the times in a hang-up include the ringing. The price callback and the API have
+ * the duration.
+ */
 const statusOf = (
   { state, carrierCallId }: Told,
   status: CarrierStatus,

@@ -6,8 +6,8 @@ import { streamedWav } from '../streamed-wav.ts';
 import { isUnknown, type TelnyxApi } from './api.ts';
 
 /**
- * Recordings of Telnyx, in two channels. Its callback does not name them: a recording is known here by the leg of its
- * call, and looked up by that.
+ * Creates the recordings of Telnyx, in two channels. The callback has no recording id: the id used here is the call leg, by
+ * which the recording is looked up.
  */
 export function createTelnyxRecordings(deps: {
   readonly api: TelnyxApi;

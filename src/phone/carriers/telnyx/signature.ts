@@ -8,7 +8,7 @@ const SPKI_HEAD = Buffer.from('302a300506032b6570032100', 'hex');
 const KEY_BYTES = 32;
 const SIGNATURE_BYTES = 64;
 
-/** The key that Telnyx shows to its customers: the bytes themselves, or SPKI. Throws where it is neither. */
+/** Reads the public key that Telnyx shows to its customers, as raw bytes or as SPKI. Throws when it is neither form. */
 export function telnyxPublicKey(base64: string): KeyObject {
   const bytes = Buffer.from(base64, 'base64');
   const key = bytes.length === KEY_BYTES ? Buffer.concat([SPKI_HEAD, bytes]) : bytes;
@@ -23,7 +23,10 @@ export function telnyxPublicKey(base64: string): KeyObject {
 
 type Deps = { readonly publicKey: KeyObject; readonly clock: Clock };
 
-/** The time and the signature in the headers of Telnyx. Undefined: one is missing, malformed, or of another hour. */
+/**
+ * Returns the timestamp and the signature in the headers of Telnyx. Undefined when a header is missing or malformed, or the
+ * timestamp is too old or too new.
+ */
 export function telnyxSignature(
   { clock }: Pick<Deps, 'clock'>,
   headers: CallbackRequest['headers'],

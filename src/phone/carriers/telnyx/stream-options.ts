@@ -16,7 +16,7 @@ export const streamOptions = (hooks: Hooks, callId: string) => ({
   stream_bidirectional_target_legs: 'self',
 });
 
-/** The same for a call whose stream has been before. Telnyx keeps the state of a call, which a transfer has set. */
+/** Options of a stream that is opened again. They also set the client state, which a transfer had replaced. */
 export const streamAgainOptions = (hooks: Hooks, callId: string) => ({
   client_state: encodeClientState({ kind: 'streamed', callId }),
   ...streamOptions(hooks, callId),

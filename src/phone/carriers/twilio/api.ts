@@ -46,7 +46,10 @@ export function createTwilioApi(deps: TwilioAccount & { readonly fetch: Fetch })
   };
 }
 
-/** The SDK throws its RestException for a status, and passes everything else through. */
+/**
+ * Returns the CarrierFailed for an error of the SDK. The SDK throws RestException for an HTTP status, and passes other errors
+ * through.
+ */
 function failureOf(error: unknown): CarrierFailed {
   const {
     status,

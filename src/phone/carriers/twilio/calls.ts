@@ -43,7 +43,7 @@ export function createTwilioCalls(deps: {
     },
 
     async hangUp(callSid) {
-      // `completed` ends a call in progress; one that still waits to be answered may have to be canceled.
+      // `completed` ends a call in progress; a call that still waits to be answered may have to be canceled.
       if (!(await end(callSid, 'completed'))) await end(callSid, 'canceled');
     },
 
@@ -86,7 +86,8 @@ function dialOf(hooks: Hooks, request: DialRequest) {
     statusCallbackMethod: 'POST',
     timeout: request.ringSeconds,
     timeLimit: request.longestSeconds,
-    // Asynchronous: the greeting waits for no verdict. There is one: of a machine whose greeting is awaited, at its end.
+    // Detection is asynchronous: the greeting does not wait for its single result, which comes at the end of a machine's
+    // greeting if that end is awaited.
     ...(detectsMachine && {
       machineDetection: request.awaitsGreetingEnd ? 'DetectMessageEnd' : 'Enable',
       asyncAmd: 'true',

@@ -3,7 +3,10 @@ import { LIMITS } from '../../../kernel/limits.ts';
 /** The parameters of a form, each name with all its values in their order. */
 export type Form = ReadonlyMap<string, readonly string[]>;
 
-/** The parameters of a form-encoded body. Undefined: it has more than a carrier sends. */
+/**
+ * Reads the parameters of a form-encoded body. Returns undefined when the body has more bytes or parameters than a carrier
+ * sends.
+ */
 export function readForm(body: Uint8Array): Form | undefined {
   if (body.length > LIMITS.phone.callbackBytes) return undefined;
   const form = new Map<string, string[]>();
@@ -17,5 +20,5 @@ export function readForm(body: Uint8Array): Form | undefined {
   return form;
 }
 
-/** The value of a parameter; of one that comes twice, the first. */
+/** Returns the first value of a parameter. */
 export const fieldOf = (form: Form, name: string): string | undefined => form.get(name)?.[0];

@@ -2,7 +2,7 @@
 export type Hooks = {
   /** Returns the address at which Twilio asks what to do with a call; `callId`: the call has a row here already. */
   voice(callId?: string): string;
-  /** The same for a call whose stream has been before. */
+  /** Returns the same address for a call whose stream is opened again. */
   voiceAgain(callId: string): string;
   status(callId?: string): string;
   machine(callId: string): string;
@@ -16,7 +16,7 @@ export type Hooks = {
   readonly media: string;
 };
 
-/** The hooks of a server at this public origin. */
+/** Returns the webhook addresses of a server at this public origin. */
 export function hooksOf(publicUrl: string): Hooks {
   const root = `${publicUrl.replace(/\/+$/, '')}/v1/telephony/twilio`;
   const of = (hook: string, callId?: string) =>

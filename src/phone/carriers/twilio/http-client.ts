@@ -20,7 +20,10 @@ type SdkAnswer = {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The HTTP client of the SDK over the server's own: bounded in time and in size, and at the address that is set. */
+/**
+ * Creates the HTTP client of the SDK on top of the server's own client: bounded in time and in size, at the base URL of the
+ * settings.
+ */
 export function createSdkClient(deps: { readonly fetch: Fetch; readonly baseUrl: string }): {
   request(request: SdkRequest): Promise<SdkAnswer>;
 } {
@@ -56,7 +59,7 @@ function methodOf(method: string): 'GET' | 'POST' | 'DELETE' {
   throw new Error(`the carrier's SDK asked for ${name}`);
 }
 
-/** A list is its name as often as it has elements. */
+/** Returns form-encoded fields. A list repeats its name for each element. */
 function encoded(fields: Fields = {}): string {
   const form = new URLSearchParams();
   for (const [name, value] of Object.entries(fields)) {

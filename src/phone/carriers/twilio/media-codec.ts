@@ -3,7 +3,7 @@ import { isObject, type Json } from '../../../kernel/json.ts';
 import { CallbackMalformed, type MediaCodec, type MediaEvent } from '../carrier.ts';
 import { createMessageReader } from '../messages/read-message.ts';
 
-/** The messages of one Twilio Media Stream: JSON with sound in base64, mu-law at 8 kHz. */
+/** Creates the codec of one Twilio Media Stream: JSON with sound in base64, mu-law at 8 kHz. */
 export function createTwilioMediaCodec(): MediaCodec {
   /** `{"event":"media","streamSid":…,"media":{"payload":"`: the same before every piece of sound. */
   let mediaHead = '';

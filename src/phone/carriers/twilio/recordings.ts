@@ -18,7 +18,7 @@ const MOST_LISTED = 20;
 const secondsOf = (duration: unknown): number =>
   /^\d{1,9}$/.test(String(duration)) ? Number(duration) : 0;
 
-/** Recordings of Twilio, in two channels: the far side, and the agent. */
+/** Creates the recordings of Twilio, in two channels: the caller or callee, and the agent. */
 export function createTwilioRecordings(
   deps: TwilioAccount & {
     readonly api: TwilioApi;
@@ -30,7 +30,7 @@ export function createTwilioRecordings(
 
   type Change = { status: 'paused' | 'in-progress' | 'stopped'; pauseBehavior?: 'silence' };
 
-  /** A call that is over, or that is not recorded, has nothing to change. */
+  /** Changes the state of a recording. Does nothing for a call that is over or not recorded. */
   async function change(callSid: string, to: Change): Promise<void> {
     try {
       await api.ask((client) => client.calls(callSid).recordings(CURRENT).update(to));

@@ -22,7 +22,9 @@ export function isSignedByTwilio(authToken: string, request: CallbackRequest): b
   return form !== undefined && isSigned(authToken, request, form);
 }
 
-/** The same for the upgrade of a media stream, which may be known here by the scheme of a socket or of HTTP. */
+/**
+ * Returns true when Twilio has signed the upgrade of a media stream. The signed URL may have the scheme of a socket or of HTTP.
+ */
 export function isUpgradeSignedByTwilio(
   authToken: string,
   { url, headers }: Omit<CallbackRequest, 'body'>,

@@ -5,7 +5,7 @@ import type { Hooks } from './hooks.ts';
 
 type Attributes = Readonly<Record<string, string | number>>;
 
-/** One element. Its content is XML already; texts and attributes are escaped. */
+/** Returns one XML element. Attributes are escaped here; `content` must be XML already. */
 function element(name: string, attributes: Attributes, ...content: readonly string[]): string {
   const written = Object.entries(attributes).map(
     ([key, value]) => ` ${key}="${xmlText(String(value))}"`,
@@ -80,6 +80,6 @@ export const transferTwiml = (
     ),
   );
 
-/** Tells a person what a call is about, and then connects them. */
+/** Returns the TwiML that says the summary of a call to the other person of a transfer, before they are connected. */
 export const whisperTwiml = (summary: string | null): string =>
   summary === null ? response() : response(element('Say', {}, xmlText(summary)));

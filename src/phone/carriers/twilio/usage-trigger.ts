@@ -14,8 +14,8 @@ export const TRIGGER_KIND = {
 type Deps = { readonly api: TwilioApi; readonly hooks: Hooks };
 
 /**
- * Has Twilio call back once a month's spend crosses the threshold; undefined: never. A trigger that is there already
- * stays, and those of other thresholds go, so that each start of the server may ask.
+ * Sets Twilio's callback for a month's spend above the threshold, or none when `thresholdUsd` is undefined. A trigger with this
+ * threshold stays and the others are deleted, so that each start of the server may call this.
  */
 export async function setUsageTrigger(deps: Deps, thresholdUsd: number | undefined): Promise<void> {
   const { api, hooks } = deps;

@@ -30,7 +30,7 @@ const UNSTORABLE = /\\u(0000|d[89a-f])/i;
 /** A JSON schema of an object, as a developer gives it. */
 export type AnalysisSchema = Readonly<Record<string, z.core.util.JSONType>>;
 
-/** Returns the fault of a schema; undefined: values can be checked by it. */
+/** Returns the fault of a schema. Undefined when values can be checked by the schema. */
 export function problemOfSchema(schema: AnalysisSchema): string | undefined {
   const text = JSON.stringify(schema);
   if (text.length > schemaChars) return `must have at most ${schemaChars} characters`;

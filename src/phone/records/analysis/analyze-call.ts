@@ -6,7 +6,7 @@ import type { StoredTurn } from '../call-summary.ts';
 /** The verdict on a call that is over. */
 export type CallAnalysis = {
   readonly success: boolean;
-  /** Null: it was not judged. */
+  /** Null when the sentiment was not analyzed. */
   readonly sentiment: string | null;
   readonly structuredData: Readonly<Record<string, unknown>>;
 };
@@ -20,9 +20,9 @@ const NO_PERSON: ReadonlySet<AnsweredBy> = new Set(['machine_start', 'machine_en
 type Ended = Pick<Call, 'direction' | 'durationSeconds' | 'endReason' | 'answeredBy'>;
 
 /**
- * Analyzes a call by fixed rules from its record alone: the same record has the same analysis. A call is a success where no
- * machine answered it, the far side spoke, the agent answered that and was heard, and it ended by the word of one of the two or
- * by a transfer. Rules cannot tell how the other side felt: `sentiment` is null.
+ * Analyzes a call by fixed rules from its record alone: the same record has the same analysis. A call is a success when no
+ * machine answered it, the peer spoke, the agent's answer was heard, and either side ended it or a transfer did. Rules do not
+ * detect feelings: `sentiment` is null.
  */
 export function analyzeCall(call: Ended, turns: readonly StoredTurn[]): CallAnalysis {
   const { answeredBy = null, direction, durationSeconds, endReason } = call;
@@ -50,7 +50,7 @@ export function analyzeCall(call: Ended, turns: readonly StoredTurn[]): CallAnal
 
 const SPEAKERS = { user: 'caller', assistant: 'agent', none: null } as const;
 
-/** Returns the number of agent turns after the first turn of the other party that were heard, at least in part. */
+/** Returns the number of agent turns after the first turn of the caller or callee that were heard, at least in part. */
 function answersOf(turns: readonly StoredTurn[]): number {
   const first = turns.findIndex(({ role }) => role === 'user');
   if (first === -1) return 0;

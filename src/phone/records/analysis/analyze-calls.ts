@@ -15,14 +15,14 @@ const CLAIM_MS = 2 * LIMITS.phone.verdict.answerMs;
 export type AnalyzerDeps = {
   readonly sql: Sql;
   readonly log: Log;
-  /** The model of a call, where the call asked for its word. */
+  /** Analyzes a call by its model, when the call requests that. */
   readonly judge: JudgeCall;
 };
 
 /**
- * Analyzes each answered call with a report, once, shortly after its end: the last words of a call may be written behind it. A
- * model is asked once at most, so that it is not paid twice; where it brings no verdict, rules do. Any number of processes share
- * the work: the calls of a process that dies are analyzed by the others.
+ * Analyzes each answered call with a report, once, shortly after its end, when its last turns are stored. A model gets one
+ * request at most, so that it is not paid twice; without its verdict the rules decide. Any number of processes share the work:
+ * when a process dies, the others analyze its calls.
  */
 export function createCallAnalyzer(deps: AnalyzerDeps): Worker {
   const { log, sql } = deps;

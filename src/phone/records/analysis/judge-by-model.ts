@@ -12,7 +12,7 @@ import { transcriptText } from '../report-text.ts';
 import { type AnalysisSchema, checkerOf } from './analysis-schema.ts';
 import type { CallAnalysis } from './analyze-call.ts';
 
-/** Judges a call. Undefined: there is no verdict that can be read. Rejects where it cannot be had or paid. */
+/** Analyzes a call by a model. Undefined when the verdict is unreadable. Rejects when the model cannot answer or be paid. */
 export type JudgeCall = (
   call: Call,
   turns: readonly StoredTurn[],
@@ -100,7 +100,7 @@ const questionOf = (schema: AnalysisSchema | undefined): string =>
     ? QUESTION
     : `${QUESTION}\nAdd a member "data" to the object, which fits this JSON schema:\n${JSON.stringify(schema)}`;
 
-/** A verdict whose `data` does not fit the schema is none. */
+/** Reads the verdict of a model's answer. Undefined when it is unreadable, or its `data` does not fit the schema. */
 async function verdictOf(
   body: Uint8Array,
   schema: AnalysisSchema | undefined,

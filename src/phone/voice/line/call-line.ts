@@ -8,14 +8,14 @@ import type { MediaCodec } from '../../carriers/carrier.ts';
 import { LineWaits } from './line-waits.ts';
 import { MarkWaits } from './mark-waits.ts';
 
-/** The media stream as a line writes to it. */
+/** The connection of a carrier's media stream. */
 export type LineConnection = {
   send(data: string): boolean;
   batch(work: () => void): void;
   close(code: number, reason?: string): void;
 };
 
-/** The far side speaks, or digits are to be sent to it, for which its carrier may close the stream. */
+/** Reason to hold back the end: the peer is speaking, or digits are to be sent, for which the carrier may close the stream. */
 type EndHold = 'speech' | 'digits';
 
 /** Milliseconds until the next look for a mark that is overdue. */
@@ -29,8 +29,8 @@ type Stopped = {
 };
 
 /**
- * Plays sound to the other party of a call. Sound is sent up to `LIMITS.phone.aheadMs` ahead of its time, and marks tell
- * which part was heard. An interruption may be taken back: paused sound goes on from where it was heard.
+ * Plays sound to the peer of a call. Sound is sent up to `LIMITS.phone.aheadMs` ahead of its time, and marks report the part
+ * that was heard. An interruption may be taken back: paused sound goes on from where it was heard.
  */
 export class CallLine {
   readonly #clock: Clock;
@@ -40,7 +40,7 @@ export class CallLine {
   #connection: LineConnection | undefined;
   /** Undefined: the line plays. */
   #paused: Stopped | undefined;
-  /** Sound that the last stream had not played; undefined: none was lost. */
+  /** Sound that the last stream had not played. Undefined when no sound was lost. */
   #lost: Stopped | undefined;
   /** Sound that is no answer is played: `sent` as a whole, it is heard to its end. */
   #sounding: 'sending' | 'sent' | 'none' = 'none';
@@ -66,7 +66,7 @@ export class CallLine {
   }
 
   /**
-   * The carrier's stream stands, for the first time or again, with the codec of its messages. What an earlier one had not
+   * Attaches a media stream with the codec of its messages, for the first time or again. Sound that an earlier stream had not
    * played is lost.
    */
   attach(connection: LineConnection, codec: MediaCodec): void {
@@ -85,7 +85,7 @@ export class CallLine {
     return this.#connection !== undefined && this.#connection !== connection;
   }
 
-  /** The stream is gone, and may come back. */
+  /** Detaches the stream, which may come back. */
   detach(): void {
     if (this.#connection === undefined) return;
     this.#connection = undefined;
@@ -142,7 +142,7 @@ export class CallLine {
     return this.#sounding === 'sending' || (this.#sounding === 'sent' && this.isPlaying);
   }
 
-  /** Resolves once the far side has heard everything, after `withinMs`, or when `signal` fires or the stream is gone. */
+  /** Resolves once the peer has heard everything, after `withinMs`, or when `signal` fires or the stream is gone. */
   async played(withinMs: number, signal: StopSignal): Promise<void> {
     const untilMs = this.#clock.monotonicMs() + withinMs;
     for (;;) {
@@ -158,22 +158,22 @@ export class CallLine {
     return this.#playback.dry;
   }
 
-  /** True while the other party has sound left to hear. */
+  /** True while the peer has sound left to hear. */
   get isPlaying(): boolean {
     return this.#aheadMs() > 0;
   }
 
-  /** Milliseconds of sound that the far side has still to hear. */
+  /** Milliseconds of sound that the peer has still to hear. */
   get leftMs(): number {
     return this.#aheadMs();
   }
 
-  /** True while a callback waits until the other party has heard everything. */
+  /** True while a callback waits until the peer has heard everything. */
   get isEndAwaited(): boolean {
     return this.#marks.isWaiting;
   }
 
-  /** The heard part of the item that the other party hears now, or heard last. Undefined: nothing was played. */
+  /** The heard part of the item that the peer hears now, or heard last. Undefined when nothing was played. */
   get heard(): Played | undefined {
     const nowMs = this.#clock.monotonicMs();
     return this.#paused === undefined ? this.#playback.heard(nowMs) : this.#paused.heard;
@@ -196,8 +196,8 @@ export class CallLine {
   }
 
   /**
-   * The interruption stands: what was not heard never is. Returns what was heard of each item that is cut by that, in their
-   * order; one of them is `openItemId`, of which more would have come.
+   * Makes an interruption final and drops the unheard sound. Returns the heard part of each cut item, in order, including
+   * `openItemId`, an item whose sound was not complete.
    */
   clearPlayback(openItemId?: string): Played[] {
     this.pause();
@@ -212,8 +212,8 @@ export class CallLine {
   }
 
   /**
-   * Runs `done` once the far side has heard everything, or after `withinMs`; later where the end is held. A later call
-   * replaces an earlier one.
+   * Runs `done` once the peer has heard everything, or after `withinMs`; later while the end is held. A later call replaces an
+   * earlier call.
    */
   afterPlayed(done: () => void, withinMs: number): void {
     this.forgetAfterPlayed();
@@ -239,7 +239,7 @@ export class CallLine {
     else this.#markEnd();
   }
 
-  /** Runs `done` once the carrier says that all sound by now was played whole; never where it is cleared or the stream breaks. */
+  /** Runs `done` once the carrier reports that all sound by now was played; never if it is cleared or the stream breaks. */
   whenHeard(done: () => void): void {
     if (this.#connection === undefined || this.#paused !== undefined) return;
     const mark = this.#playback.mark();
@@ -252,12 +252,12 @@ export class CallLine {
     this.#marks.forget();
   }
 
-  /** The carrier echoed a mark. */
+  /** Handles the carrier's echo of a mark. */
   echoed(name: string): void {
     this.#marks.echoed(name, this.#playback.echoed(name, this.#clock.monotonicMs()));
   }
 
-  /** Sends sound of an item to the far side; while the line is paused it waits. Nothing is kept of the array. */
+  /** Sends sound of an item to the peer; a paused line keeps it for later. The array may be reused afterwards. */
   play(itemId: string, bytes: Uint8Array): void {
     const nowMs = this.#clock.monotonicMs();
     if (this.#paused !== undefined) {
@@ -273,7 +273,7 @@ export class CallLine {
       this.#connection.send(media);
       return;
     }
-    // Both leave in one write.
+    // The sound and its mark leave in one write.
     this.#connection.batch(() => {
       this.#connection?.send(media);
       this.#connection?.send(this.#codec.mark(mark));
@@ -292,7 +292,7 @@ export class CallLine {
   #markEnd(): void {
     if (!this.#marks.isWaiting) return;
     const mark = this.#playback.mark();
-    // Waits before it sends the mark, because a far side that has played everything echoes it at once.
+    // The wait is set before the mark is sent, because a peer that has played everything echoes the mark at once.
     this.#marks.arm(mark);
     this.#connection?.send(this.#codec.mark(mark));
   }

@@ -17,7 +17,7 @@ type CallerSoundDeps = {
   readonly cleaner?: LineCleaner | undefined;
 };
 
-/** Takes the sound of a call's far side in order of its audio time, and passes it to the voice session. */
+/** Takes the peer's sound in order of its audio time, and passes it to the voice session. */
 export class CallerSound implements InOrderListener {
   readonly #sound: InOrder;
   #isMuted = false;
@@ -45,7 +45,7 @@ export class CallerSound implements InOrderListener {
     return this.#sound.counters;
   }
 
-  /** True once the other party is no longer heard. */
+  /** True once the peer is no longer heard. */
   get isMuted(): boolean {
     return this.#isMuted;
   }

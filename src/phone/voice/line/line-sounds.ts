@@ -16,8 +16,8 @@ export type CallSound = {
 export type OpenSound = (signal: AbortSignal) => Promise<CallSound>;
 
 /**
- * Plays sounds that are no answers, one after another, as fast as the far side hears them. Answers wait until they are
- * over. A barge-in stops all of them.
+ * Plays sounds that are no answers, one after another, at the pace of playback. Answers wait until the sounds are over. A
+ * barge-in stops all of them.
  */
 export class LineSounds {
   readonly #line: Pick<CallLine, 'beginSound' | 'endSound' | 'play' | 'room'>;
@@ -40,7 +40,7 @@ export class LineSounds {
     this.#log = options.log;
   }
 
-  /** Plays a sound after those that wait. What cannot be opened is logged, and the conversation goes on. */
+  /** Queues a sound. A sound that cannot be opened is logged, and the conversation goes on. */
   play(open: OpenSound): void {
     if (this.#waiting >= LIMITS.phone.soundsWaiting) {
       this.#log.warn('a sound of a call was not played: too many wait');

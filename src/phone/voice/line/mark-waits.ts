@@ -1,8 +1,8 @@
 import type { Clock, TimerHandle } from '../../../kernel/clock.ts';
 
 /**
- * Callbacks that wait for the echo of a mark on one telephone line: at most one that also runs without the echo, and one
- * that runs only with it.
+ * Callbacks that wait for the echo of a mark on one telephone line, at most two: the first also runs without the echo, after a
+ * time; the second runs only with the echo.
  */
 export class MarkWaits {
   readonly #clock: Clock;
@@ -16,7 +16,10 @@ export class MarkWaits {
     this.#clock = clock;
   }
 
-  /** Runs `done` at the mark that `arm` names, `withinMs` after that, or when the wait is cut short. Replaces an earlier wait. */
+  /**
+   * Runs `done` at the echo of the mark that `arm` names, at the latest `withinMs` after `arm`, or when the wait is cut short.
+   * Replaces an earlier wait.
+   */
   atLatest(done: () => void, withinMs: number): void {
     this.forget();
     this.#sooner = { done, withinMs };
@@ -46,7 +49,7 @@ export class MarkWaits {
     this.#only = { mark, done };
   }
 
-  /** The carrier echoed a mark. `isPlayed`: the sound before it was played, and not cleared. */
+  /** Handles the carrier's echo of a mark. `isPlayed`: the sound before the mark was played, and not cleared. */
   echoed(mark: string, isPlayed: boolean): void {
     const only = this.#only;
     if (isPlayed && only?.mark === mark) {
@@ -56,7 +59,7 @@ export class MarkWaits {
     if (this.#armed?.mark === mark) this.cutShort();
   }
 
-  /** The sound before all marks is cleared, or the stream is gone. */
+  /** Drops the wait that needs an echo, because the sound before all marks was cleared, or the stream is gone. */
   cleared(): void {
     this.#only = undefined;
   }

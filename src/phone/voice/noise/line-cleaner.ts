@@ -8,7 +8,7 @@ import { frameSamples } from '../../../../media/hearing.ts';
 import type { NoiseSuppressor, NoiseSuppressors } from '../../../engines/noise/noise-suppressor.ts';
 import { MusicWatch } from './music-watch.ts';
 
-/** Takes the noise out of a telephone line, and tells hold music from speech. */
+/** Removes the noise of a telephone line, and distinguishes hold music from speech. */
 export class LineCleaner {
   readonly #suppressor: NoiseSuppressor;
   readonly #format: SoundFormat;
@@ -29,7 +29,7 @@ export class LineCleaner {
     return this.#music.isMusic;
   }
 
-  /** The same amount of sound without its noise, 20 ms later. The next call overwrites it. */
+  /** Returns the same amount of sound without its noise, 20 ms late. The next call overwrites the returned bytes. */
   clean(bytes: Uint8Array): Uint8Array {
     if (this.#bytes.length < bytes.length) this.#bytes = new Uint8Array(bytes.length);
     const { encoding } = this.#format;

@@ -1,13 +1,13 @@
 import { energy } from '../../../../media/pcm.ts';
 
-/** Frames of 20 ms that are judged: 3 s. */
+/** Number of 20 ms frames in the analyzed window: 3 s. */
 const FRAMES = 150;
 /** A frame with less than this share of the mean energy is a pause between words or syllables. */
 const PAUSE = 0.1;
 /** Speech pauses for more than this share of its time; music goes on. */
 const PAUSES_OF_SPEECH = 0.2;
 
-/** Tells music from speech by the pauses between words and syllables, which music lacks. */
+/** Distinguishes music from speech by the pauses between words and syllables, which music lacks. */
 export class MusicWatch {
   readonly #energies = new Float64Array(FRAMES);
   #count = 0;

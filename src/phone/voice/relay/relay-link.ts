@@ -13,7 +13,7 @@ export type RelayLinkDeps = WebSocketDeps & {
 
 export type RelayLinkEvents = {
   message(message: RelayMessage): void;
-  /** The application has closed the session as one does that is done with it. */
+  /** Runs when the application has closed the session normally. */
   ended(): void;
   /** There is no connection any more, and there will be none. Comes at most once. */
   failed(message: string): void;

@@ -24,11 +24,11 @@ export type RelayLlmDeps = RelayLinkDeps & { readonly random: Random };
 export interface RelayLlm extends Llm {
   /** The caller has pressed a key. */
   dtmf(digit: string): void;
-  /** The caller has interrupted an answer after hearing `utteranceUntilInterrupt` of it. */
+  /** Notes that the caller interrupted an answer after hearing `utteranceUntilInterrupt`. */
   interrupted(utteranceUntilInterrupt: string, durationMs: number): void;
   /**
-   * Sets what is called when the application has something to say that no answer waits for, or has failed: the next
-   * answer that is requested has it. Comes again at each `answered` until one is requested. The callback must not throw.
+   * Sets the callback for words of the application that no request awaits, and for its failure: the next requested answer
+   * carries them. The callback runs again at each `answered` until an answer is requested. It must not throw.
    */
   onUnprompted(callback: () => void): void;
   /** Sets what stops an answer that the application cuts short by saying something else. The callback must not throw. */
@@ -37,7 +37,7 @@ export interface RelayLlm extends Llm {
   onManner(callback: (manner: AnswerManner) => void): void;
   /** The caller has said something: an answer that rests is over. */
   callerSpoke(): void;
-  /** The call tells that an answer has ended: one of the application, or a scripted sentence of this server. */
+  /** Notes that an answer of the call has ended: an answer of the application, or a scripted sentence of this server. */
   answered(): void;
   /** Ends the session with the application. */
   close(): void;
@@ -46,7 +46,7 @@ export interface RelayLlm extends Llm {
 const END = { kind: 'action', action: { name: 'end_call' } } as const;
 
 type Waiting = {
-  /** Undefined: it takes what the application has said unasked. */
+  /** Words of the caller. Undefined when the answer takes words that the application sent without a prompt. */
   readonly prompt: string | undefined;
   readonly startedAtMs: number;
   hasBegun: boolean;
@@ -74,12 +74,12 @@ class RelaySession implements RelayLlm {
   #waiting: Waiting | undefined;
   #wake = () => {};
   #failure: StageFailed | undefined;
-  /** The application has closed the session: it ends the call, also where the caller goes on with it. */
+  /** True when the application has closed the session: it ends the call, even when the caller goes on. */
   #isGone = false;
   #sentIds: ReadonlySet<string> = new Set();
   #unprompted: (() => void) | undefined;
   #preempted: (() => void) | undefined;
-  /** The latest answer, as the application has marked it, and whether it has said all of it. */
+  /** State of the application's latest answer: it is preemptible, and (`#isOver`) complete. */
   #isPreemptible = false;
   #isOver = false;
   #isInterruptible = true;
@@ -240,7 +240,7 @@ class RelaySession implements RelayLlm {
     }
   }
 
-  /** Keeps how an answer may be cut short. What follows one that is preemptible cuts it short. */
+  /** Stores how an answer may be cut short. The next answer cuts a preemptible answer short. */
   #heed(message: RelayMessage): void {
     const { isInterruptible, isPreemptible } = message;
     if (message.kind === 'text' && message.token === '') {
@@ -263,7 +263,7 @@ class RelaySession implements RelayLlm {
     this.#take(END);
   }
 
-  /** The caller goes on: the rest of the answer is not spoken. */
+  /** Drops the rest of an answer, because the caller goes on. */
   #abandon(waiting: Waiting): void {
     if (this.#waiting !== waiting) return;
     this.#queue.abandon();
@@ -294,7 +294,9 @@ class RelaySession implements RelayLlm {
     this.#lookForMore();
   }
 
-  /** Has an answer requested where one is owed. Not at once: the caller of this is in the middle of something. */
+  /**
+   * Makes the call request an answer when unsent words or a failure wait. Runs in a microtask, after the work of its caller.
+   */
   #lookForMore(): void {
     queueMicrotask(() => {
       const isOwed = this.#queue.hasPieces || this.#failure !== undefined;

@@ -5,7 +5,7 @@ import { type CallAction, readCallAction } from '../call-actions.ts';
 
 /** A message of a ConversationRelay application that this server acts on. */
 export type RelayMessage =
-  /** Words to speak. `isLast`: the answer ends with them. */
+  /** Words to speak. `isLast`: the answer ends with these words. */
   | (Partial<Manner> & { readonly kind: 'text'; readonly token: string; readonly isLast: boolean })
   | (Partial<Manner> & { readonly kind: 'action'; readonly action: CallAction });
 
@@ -17,7 +17,7 @@ export type Manner = {
   readonly isPreemptible: boolean;
 };
 
-/** Twilio's words for the kinds of input that interrupt; none of them but `none` keeps the caller's words from it. */
+/** Twilio's values for the input that interrupts. Every value but `none` and false counts as interruptible. */
 const Interruptible = z.union([z.boolean(), z.enum(['any', 'speech', 'dtmf', 'none'])]).nullish();
 const manner = { interruptible: Interruptible, preemptible: z.boolean().nullish() };
 
@@ -38,7 +38,7 @@ const Message = z.discriminatedUnion('type', [
   z.object({ type: z.literal('end'), handoffData: z.unknown().optional() }),
 ]);
 
-/** Reads a frame of an application. Undefined: it is no message, or one with a member that does not fit. */
+/** Reads a frame of an application. Undefined when the frame is no message, or a member is invalid. */
 export function readRelayMessage(bytes: Uint8Array): RelayMessage | undefined {
   const read = Message.safeParse(tryParseJson(bytes));
   if (!read.success) return undefined;

@@ -13,7 +13,7 @@ export class RelayQueue {
   #isStale = false;
   #isEnded = false;
 
-  /** The application has ended the call: nothing that follows counts, unless the caller goes on. */
+  /** True when the application has ended the call: later messages do not count, unless the caller goes on. */
   get isEnded(): boolean {
     return this.#isEnded;
   }
@@ -22,7 +22,7 @@ export class RelayQueue {
     return this.#entries.some((entry) => entry !== 'last');
   }
 
-  /** Keeps a message. `isAwaited`: an answer waits for it. Returns false when too much waits. */
+  /** Queues a message. `isAwaited`: an answer waits for the message. Returns false when the queue exceeds its bounds. */
   take(message: RelayMessage, isAwaited: boolean): boolean {
     if (this.#isEnded) return true;
     if (message.kind === 'action') return this.#takeAction(message);
@@ -43,8 +43,8 @@ export class RelayQueue {
   }
 
   /**
-   * The caller has pressed a key or said something, and so goes on with the call: what comes from now on is no rest of an
-   * abandoned answer, and an end that was not carried out is taken back.
+   * Notes that the caller has pressed a key or spoken, and goes on with the call: later messages belong to a new answer, and a
+   * pending end of the call is taken back.
    */
   wentOn(): void {
     this.#isStale = false;
@@ -52,15 +52,15 @@ export class RelayQueue {
     this.#keep(this.#entries.filter((entry) => !isEnd(entry)));
   }
 
-  /** The caller has said something: what waits is said before the answer to it, and does not end that. */
+  /** Handles words of the caller: queued words are said before the answer to the caller, and do not end that answer. */
   asked(): void {
     this.wentOn();
     this.#entries = this.#entries.filter((entry) => entry !== 'last');
   }
 
   /**
-   * The answer is not wanted any more: drops its rest, also what still comes of it until its end or until the caller goes
-   * on. What changes the whole call stays.
+   * Drops the rest of an answer that the caller interrupted, including its messages that still come until its end or until the
+   * caller goes on. Changes of the whole call stay.
    */
   abandon(): void {
     const end = this.#entries.indexOf('last');
@@ -70,7 +70,7 @@ export class RelayQueue {
     this.#keep([...dropped.filter(isLasting), ...kept]);
   }
 
-  /** The next answer begins and cuts short what waits of the one before. */
+  /** Drops the queued rest of the previous answer, because the next answer cuts it short. */
   preempt(): void {
     this.#keep(this.#entries.filter(isLasting));
     this.#isStale = false;

@@ -7,7 +7,7 @@ export type RelayCall = CallParties & {
   readonly url: string;
 };
 
-/** The first message to an application: the call in the words of Twilio. */
+/** Returns the first message to an application: the facts of the call under Twilio's names. */
 export function relaySetup(
   { callId, direction, from, to, variables = {} }: RelayCall,
   random: Random,

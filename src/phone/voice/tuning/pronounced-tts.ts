@@ -3,8 +3,8 @@ import type { SpeakRequest, Tts, TtsPiece } from '../../../voice/session/voice-p
 type Pronunciation = { readonly word: string; readonly say: string };
 
 /**
- * A TTS that says whole words or phrases as other texts, whatever their case. Its pieces have the words that it was given, so
- * that the history and the transcript keep them.
+ * Returns a TTS that says whole words or phrases as other texts, ignoring case. Its pieces keep the original words for the
+ * history and the transcript.
  */
 export function pronouncedTts(tts: Tts, pronunciations: readonly Pronunciation[]): Tts {
   if (pronunciations.length === 0) return tts;
@@ -34,7 +34,7 @@ class PronouncedTts implements Tts {
   }
 }
 
-/** Replaces whole words; of two that begin alike, the longer one. */
+/** Returns a function that replaces whole words; a longer word wins over its own beginning. */
 function replacer(pairs: readonly (readonly [from: string, to: string])[]) {
   const byWord = new Map(pairs.map(([from, to]) => [from.toLowerCase(), to]));
   const words = [...byWord.keys()].sort((a, b) => b.length - a.length);

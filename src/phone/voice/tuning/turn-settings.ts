@@ -4,7 +4,7 @@ import { TURN_MODES, type TurnWaits } from '../../../voice/session/turns/end-of-
 import { type BargeInRules, USUAL_RULES } from '../barge-in.ts';
 import type { ConversationSettings } from '../conversation-settings.ts';
 
-/** Returns the turn detection of a call. Speech over an answer is judged by its words, in `BargeIn`. */
+/** Returns the turn detection of a call. Speech over an answer is decided by its words, in `BargeIn`. */
 export function turnDetectionOf({
   idleSeconds,
   turnDetection,
@@ -20,7 +20,7 @@ export function turnDetectionOf({
   };
 }
 
-/** The waits of a mode, with those that are set, and none beyond `maxSilenceMs`. */
+/** Returns the waits of a mode, overridden by the settings, and none longer than `maxSilenceMs`. */
 function waitsOf(settings: ConversationSettings['turnDetection']): TurnWaits {
   const usual = TURN_MODES[settings?.mode ?? 'balanced'];
   const mostMs = settings?.maxSilenceMs ?? Number.POSITIVE_INFINITY;

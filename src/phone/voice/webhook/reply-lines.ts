@@ -16,7 +16,7 @@ export class ReplyLines {
     return this.#bytes >= this.#maxBytes;
   }
 
-  /** The lines that end in this piece, without their ends. */
+  /** Returns the lines that end in this chunk, without their line ends. */
   push(chunk: Uint8Array): string[] {
     const bytes = chunk.subarray(0, this.#maxBytes - this.#bytes);
     this.#bytes += bytes.length;
@@ -31,7 +31,7 @@ export class ReplyLines {
     return lines;
   }
 
-  /** The last line, which needs no end. */
+  /** Returns the last line, which needs no line end. */
   end(): string[] {
     return this.#rest.length === 0 ? [] : [this.#line()];
   }

@@ -21,18 +21,18 @@ const SEVERAL_WORDS = /\S\s+\S/;
 /** The answer of a voice webhook, line by line (contract B 3.14). Lines that it cannot read change nothing. */
 export class WebhookAnswer {
   #said = '';
-  /** The newest of what is said where no final line comes. */
+  /** Latest interim text, which is spoken when no final line comes. */
   #interim = '';
   #hasFinal = false;
   #isOver = false;
   #hasActed = false;
 
-  /** It has asked for the end of the call: nothing that follows counts. */
+  /** True once the webhook has ended the call: later lines do not count. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** Nothing was said, and nothing was asked for. */
+  /** True when the answer has no words, no action and no end of the call. */
   get isEmpty(): boolean {
     return this.#said === '' && !this.#isOver && !this.#hasActed;
   }
@@ -62,7 +62,7 @@ export class WebhookAnswer {
     return this.#hasFinal ? [] : this.#say(this.#interim);
   }
 
-  /** A sentence is spoken once it is known to be whole, so that one is followed by the space that says so. */
+  /** Speaks a text. A whole sentence gets the space that marks its end, so that it is spoken at once. */
   #say(text: string): LlmPiece[] {
     const isFirst = this.#said === '';
     if (isFirst && text.trim() === '') return [];
@@ -77,7 +77,7 @@ export class WebhookAnswer {
   }
 }
 
-/** The action that a line asks for; undefined: none, or one that does not fit. */
+/** Returns the action that a line requests. Undefined when there is none, or it is invalid. */
 function actionOf(given: unknown): LlmPiece | undefined {
   if (!isObject(given) || typeof given.name !== 'string') return undefined;
   const { name, ...others } = given;

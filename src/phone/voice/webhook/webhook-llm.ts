@@ -14,7 +14,7 @@ import { WebhookAnswer } from './webhook-answer.ts';
 import { webhookRequest } from './webhook-request.ts';
 
 export type WebhookLlmDeps = {
-  /** Its guard judges the URL before every request. */
+  /** HTTP client whose guard checks the URL before every request. */
   readonly client: GuardedClient;
   readonly clock: Clock;
   /** The headers by which the webhook may continue the trace of the turn that it answers. */
@@ -68,7 +68,7 @@ async function* nothing(): AsyncGenerator<LlmPiece, undefined> {}
 
 type Question = { readonly body: string; readonly signal: StopSignal };
 
-/** The pieces of one answer. Asked as soon as the first is wanted, and ended with `signal`. */
+/** Generates the pieces of one answer. The request is sent when the first piece is read, and `signal` ends it. */
 async function* answerOf(
   deps: WebhookLlmDeps,
   url: string,
@@ -121,7 +121,7 @@ async function ask(
 const refused = (message: string, cause?: unknown): StageFailed =>
   new StageFailed('llm_refused', message, { cause });
 
-/** The failure of a turn whose webhook gave no answer. An error that is ours stays what it is. */
+/** Returns the failure of a turn whose webhook gave no answer. Errors of this server stay unchanged. */
 function refusalOf(error: unknown): unknown {
   if (error instanceof BlockedDestination || error instanceof Unreachable) {
     return refused('The address of the voice webhook cannot be called.', error);

@@ -5,8 +5,8 @@ import type { CallParties } from '../call-parties.ts';
 import { spokenTurns } from '../turns-of.ts';
 
 /**
- * Returns the body of a request to a voice webhook: the caller's words since the last answer, the turns before them, and
- * the `digits` that the webhook has asked for. Undefined: the caller has said nothing since the last answer.
+ * Returns the body of a request to a voice webhook: the caller's words since the last answer, the turns before them, and the
+ * `digits` that the webhook requested. Undefined when the caller has said nothing since the last answer.
  */
 export function webhookRequest(
   { callId, direction, from, metadata, to, variables }: CallParties,
