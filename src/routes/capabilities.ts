@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ok, route } from '../http/route/route.ts';
 import { API_VERSION } from '../http/server/api-version.ts';
 
-/** Features of this server as it is configured; clients grey out those that are false. */
+/** Features of this server in its configuration; clients disable the controls of a false feature. */
 export type Capabilities = {
   readonly gateway: boolean;
   readonly llmProxy: boolean;

@@ -5,7 +5,7 @@ import { EmbeddingAnswer, EmbeddingRequest } from '../models/embeddings/embeddin
 import { readBuyer } from '../models/purchase/buyer.ts';
 import { USAGE_WISH } from '../models/routing/routing-wishes.ts';
 
-/** Vectors of texts, bought from the cheapest source of the model and metered by tokens. */
+/** Sells vectors of texts from the cheapest source of the model, metered by tokens. */
 export const embeddings = route<{ embeddings: Embeddings }>()({
   method: 'POST',
   path: '/v1/embeddings',

@@ -24,7 +24,7 @@ function wholeMillis(seconds: number): number {
   return Math.ceil(Math.round(seconds * 1_000_000) / 1_000) / 1_000;
 }
 
-/** Prices a call without making it. Every quantity is priced as it is sent, apart from the others. */
+/** Prices a call without making it. Each quantity of the request is priced apart from the others. */
 export const estimate = route<{ catalogue: Catalogue }>()({
   method: 'POST',
   path: '/v1/estimate',

@@ -46,14 +46,14 @@ const made = {
   expiresAt: UnixSeconds,
 };
 
-/** A cap on what one agent does. */
+/** A cap on one agent's spending. */
 export const PolicyBody = z.object({
   ...made,
   kind: z.enum(['task', 'api', 'vendor']),
   windowKind: z.enum(['rolling', 'calendar', 'once']).nullish(),
 });
 
-/** A cap on what all agents do together, which may be everything they do. */
+/** A cap on the spending of all agents together, for one kind of target or for everything. */
 export const TeamPolicyBody = z.object({
   ...made,
   kind: z.enum(['task', 'api', 'vendor', 'session']),
@@ -106,11 +106,11 @@ export const OnePolicy = z.object({ policy: PolicyRow });
 export const ManyPolicies = z.object({ policies: z.array(PolicyRow) });
 export const RevokedPolicy = z.object({ status: z.literal('revoked') });
 
-/** The calling agent, as far as its own controls are concerned. */
+/** Returns the scope of the calling agent's own controls. */
 export const ownScope = ({ accountId, agentId }: AgentCaller) =>
   ({ accountId, agentId, by: 'agent' }) as const;
 
-/** One agent of the calling developer. */
+/** Returns the scope of one agent of the calling developer. */
 export const agentScope = ({ accountId }: DeveloperCaller, { agentId }: { agentId: number }) =>
   ({ accountId, agentId, by: 'developer' }) as const;
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { parseAmountRaw } from '../kernel/amount.ts';
 import { LIMITS } from '../kernel/limits.ts';
 
-/** An amount of raw USDC above zero, of which a thousand still fit a balance; undefined for anything else. */
+/** Parses an amount of raw USDC above zero, of which a thousand fit in a balance. Undefined for anything else. */
 export function parseRaw(text: string): bigint | undefined {
   const amountRaw = parseAmountRaw(text);
   return amountRaw !== undefined && amountRaw > 0n && amountRaw <= LIMITS.creditRaw
@@ -10,7 +10,7 @@ export function parseRaw(text: string): bigint | undefined {
     : undefined;
 }
 
-/** The same as a field of a body. */
+/** A raw USDC amount as a field of a body, with the bounds of `parseRaw`. */
 export const RawAmount = z
   .string()
   .refine((text) => parseRaw(text) !== undefined, {

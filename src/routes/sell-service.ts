@@ -9,7 +9,7 @@ import { readSpender } from '../models/purchase/read-spender.ts';
 
 const Params = z.object({ vendor: z.string().min(1).max(LIMITS.marketplace.nameChars) });
 
-/** The route of one service of the marketplace, whichever vendor it is asked of. */
+/** Creates the route of one marketplace service, for all its vendors. */
 export const sellService = <S extends ServiceName>(service: S, summary: string) =>
   route<{ directSales: DirectSales }>()({
     method: 'POST',

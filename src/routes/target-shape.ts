@@ -22,7 +22,7 @@ export const TargetBody = z
   )
   .describe('What the call would send; only the marketplace of this server counts it');
 
-/** With which verb a target is asked for its price. */
+/** Method of the request that asks a target for its price. Absent: GET. */
 export const TargetMethod = z
   .enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'])
   .nullish()

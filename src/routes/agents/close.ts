@@ -2,7 +2,10 @@ import type { Agents } from '../../accounts/management/agents.ts';
 import { ok, route } from '../../http/route/route.ts';
 import { ClosedAgent } from '../developer/agents/agent-shape.ts';
 
-/** The agent closes itself for good, and its developer gets what is left. Closing again reports the state of that. */
+/**
+ * Closes the calling agent for good and returns its remaining money to its developer. A repeated request reports the state of
+ * the closing.
+ */
 export const closeSelf = route<{ agents: Agents }>()({
   method: 'POST',
   path: '/v1/agents/close',

@@ -3,7 +3,7 @@ import { readBuyer } from '../../models/purchase/buyer.ts';
 import { SpeechRequest } from '../../models/speech/speech-request.ts';
 import type { SpeechSynthesis } from '../../models/speech/synthesize-speech.ts';
 
-/** A text as sound, bought from the cheapest source of the model that makes the format. */
+/** Sells speech for a text, from the cheapest source of the model that makes the format. */
 export const speech = route<{ speech: SpeechSynthesis }>()({
   method: 'POST',
   path: '/v1/audio/speech',

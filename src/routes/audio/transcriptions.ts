@@ -9,7 +9,7 @@ import {
   TranscriptionForm,
 } from '../../models/transcription/transcription-request.ts';
 
-/** A transcript of one file, bought from the cheapest source of the model and metered by the second of sound. */
+/** Sells the transcript of one file, from the cheapest source of the model, metered by the second of sound. */
 export const createTranscription = route<{ transcriptions: Transcriptions }>()({
   method: 'POST',
   path: '/v1/audio/transcriptions',

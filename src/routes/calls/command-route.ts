@@ -6,7 +6,7 @@ import type { LiveCommand } from '../../phone/calls/commands/live-command.ts';
 import { ownerOf } from './call-owner.ts';
 import { CallParams } from './call-shape.ts';
 
-/** A text that is said or read in a call. */
+/** Schema of a text that is said or read in a call. */
 export const CallText = (mostChars: number) =>
   z
     .string()
@@ -20,7 +20,7 @@ const accepted = (callId: string): RouteReply => ({
   status: 202,
 });
 
-/** A route that has a live call do something. Under an `Idempotency-Key` the call does it once. */
+/** Creates a route that gives a live call a command. With an `Idempotency-Key` the call carries the command out once. */
 export const commandRoute = <B extends z.ZodType>({
   body,
   commandOf,

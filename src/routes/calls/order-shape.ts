@@ -31,7 +31,7 @@ export const CALL_ORDER_SHAPE = {
   /** As `record`, which it replaces where both are named. */
   recording: z.boolean().optional(),
   ...CALL_OVERRIDES_SHAPE,
-  /** The agent announces the recording to the far side; then the carrier records. */
+  /** True when the agent announces the recording to the callee and the carrier then records. */
   record: z.boolean().default(false),
 };
 

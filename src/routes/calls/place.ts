@@ -5,7 +5,7 @@ import type { Calls } from '../../phone/calls/calls.ts';
 import { PlacedCall } from './call-shape.ts';
 import { CALL_ORDER_SHAPE, readCallOrder } from './order-shape.ts';
 
-/** Places a call from the agent's number. Nothing is charged before the far side answers. */
+/** Places a call from the agent's number. Nothing is charged before the callee answers. */
 export const placeCall = route<{ calls: Calls }>()({
   method: 'POST',
   path: '/v1/calls',
@@ -16,7 +16,7 @@ export const placeCall = route<{ calls: Calls }>()({
   body: z.object({ toNumber: z.string().max(32), ...CALL_ORDER_SHAPE }),
   response: PlacedCall,
 
-  /** The call whose process was lost: nothing rings twice under one key. */
+  /** Finds the call of a lost process, so that one key never rings twice. */
   async recall({ caller, services, workId }) {
     const placed = await services.calls.findPlaced(caller.agentId, workId);
     return placed && created(placed);

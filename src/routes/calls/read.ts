@@ -2,7 +2,7 @@ import { ok, route } from '../../http/route/route.ts';
 import type { Calls } from '../../phone/calls/calls.ts';
 import { CallAnswer, CallParams } from './call-shape.ts';
 
-/** Reads the state of a call. A call that the agent does not have reads as one that rings. */
+/** Reads the state of a call. A call that the agent does not have reads as ringing. */
 export const readCall = route<{ calls: Calls }>()({
   method: 'GET',
   path: '/v1/calls/:callId',

@@ -51,7 +51,7 @@ export const CallReportAnswer = z.object({
     z.object({
       role: z.enum(['user', 'assistant']),
       text: z.string(),
-      /** The part of the text that the other party heard. */
+      /** The part of the text that the caller or callee heard. */
       heard: z.string(),
       interrupted: z.boolean(),
       at: instant,

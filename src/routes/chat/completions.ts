@@ -9,7 +9,7 @@ import { ROUTING_WISHES, readWishes, USAGE_WISH } from '../../models/routing/rou
 /** Beside what goes upstream: wishes for the routing, and for the price in the answer. */
 const RoutedChat = ChatRequest.extend({ ...ROUTING_WISHES, usage: USAGE_WISH });
 
-/** A chat completion, bought from the cheapest source of the model and metered by its tokens. */
+/** Sells a chat completion from the cheapest source of the model, metered by its tokens. */
 export const chatCompletions = route<{ chat: ChatCompletions }>()({
   method: 'POST',
   path: '/v1/chat/completions',

@@ -84,7 +84,7 @@ import { retryWebhookDelivery } from './webhooks/retry-delivery.ts';
 import { rotateWebhookSecret } from './webhooks/rotate-secret.ts';
 import { testWebhook } from './webhooks/test.ts';
 
-/** Routes of developers, in the order of the specification; those that it does not list stand last. */
+/** Routes of developers, in the order of the specification. Routes that are not in the specification stand last. */
 export const DEVELOPER_ROUTES = [
   // Developer keys
   createDeveloperKey,

@@ -13,7 +13,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 import { joinPieces } from '../../kernel/long-work.ts';
 import { readBuyer } from '../../models/purchase/buyer.ts';
 
-/** A transcript of one file for Deepgram's clients, which comes as the body or stands at an address in it. */
+/** Sells the transcript of one file to Deepgram's clients. The file is the body, or the body names its address. */
 export const listenToFile = route<{
   listenFiles: ListenFiles;
   soundAtAddress: SoundAtAddress;
@@ -51,7 +51,7 @@ export const listenToFile = route<{
   },
 });
 
-/** All of it: a second question mark is part of a value. */
+/** Returns the whole query: a second question mark is part of a value. */
 function queryOf(url: string): string {
   const at = url.indexOf('?');
   return at < 0 ? '' : url.slice(at + 1);
@@ -65,7 +65,7 @@ async function readAll(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
   throw errors.gateway.invalidRequest('The body is empty; it must be a file of sound.');
 }
 
-/** A body that is no address is read no further than an address can be long. */
+/** Reads the address in a JSON body of up to `addressBodyBytes` bytes. Throws when the body is longer. */
 async function readAddressOf(body: AsyncIterable<Uint8Array>): Promise<string> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
@@ -79,6 +79,6 @@ async function readAddressOf(body: AsyncIterable<Uint8Array>): Promise<string> {
   return readAddress(tryParseJson(Buffer.concat(pieces).toString('utf8')));
 }
 
-/** A type that says nothing of the sound is not sent on. */
+/** Returns a content type of audio or video. Undefined for other types, which are not sent on. */
 const soundType = (said: string | undefined): string | undefined =>
   said !== undefined && /^(audio|video)\/[\w.+-]{1,64}$/.test(said) ? said : undefined;

@@ -22,7 +22,7 @@ export const createMediaSession = route()({
   },
 });
 
-/** Refuses to accept, refer, hang up or fork: all of these are of sessions over SIP and WebRTC. */
+/** Refuses to accept, refer, hang up or fork: only sessions over SIP and WebRTC have these controls. */
 export const controlMediaSession = route()({
   method: 'POST',
   path: '/v1/live/sessions/:id/:action',
@@ -37,7 +37,7 @@ export const controlMediaSession = route()({
   },
 });
 
-/** Refuses a second connection to a session, and the recording of one. */
+/** Refuses a second connection to a session, and the recording of a session. */
 export const readMediaSession = route()({
   method: 'GET',
   path: '/v1/live/sessions/:id/:action',

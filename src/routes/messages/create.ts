@@ -8,7 +8,7 @@ import { readProtocol } from '../../models/messages/protocol-headers.ts';
 import { readBuyer } from '../../models/purchase/buyer.ts';
 import { ROUTING_WISHES, readWishes, USAGE_WISH } from '../../models/routing/routing-wishes.ts';
 
-/** A message in Anthropic's dialect, of any chat model, bought and metered as a chat completion is. */
+/** Sells a message in Anthropic's dialect, of any chat model, metered as a chat completion is. */
 export const createMessage = route<{ messages: MessagesGateway }>()({
   method: 'POST',
   path: '/v1/messages',

@@ -12,7 +12,7 @@ import { ModelsQuery } from './models-query.ts';
 /** Some clients send the slash of an id as `%2F`, others as it is. */
 const Params = z.object({ id: z.string() });
 
-/** One model, in the shape of its entry in the list, which is another for clients of Anthropic and of Deepgram. */
+/** Describes one model, in the shape of its list entry. Clients of Anthropic and of Deepgram get their own shape. */
 export const modelDetail = route<{ catalogue: Catalogue; clock: Clock }>()({
   method: 'GET',
   path: '/v1/models/:id',

@@ -8,7 +8,10 @@ import { livingFirst } from '../../models/catalogue/retirement.ts';
 import { pageForMessages } from '../../models/messages/model-list.ts';
 import { ModelsQuery } from './models-query.ts';
 
-/** Every model that can be bought here, what its vendor has shut down behind the rest. It is OpenAI's list, or that of Anthropic or of Deepgram for their clients. */
+/**
+ * Lists every model that is for sale here, with models that their vendor has shut down last. The list has OpenAI's shape, or
+ * Anthropic's or Deepgram's for their clients.
+ */
 export const listModels = route<{ catalogue: Catalogue; clock: Clock }>()({
   method: 'GET',
   path: '/v1/models',

@@ -3,7 +3,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 
 const Id = z.string().max(LIMITS.modelIdChars).optional();
 
-/** `include` asks for more than the plain, compatible entry: `pricing`. The others are of Anthropic's clients alone. */
+/** `include` requests more than the plain, compatible entry: `pricing`. The other members are for Anthropic's clients alone. */
 export const ModelsQuery = z.object({
   include: z.string().max(100).optional(),
   limit: z.string().max(16).optional(),

@@ -4,7 +4,7 @@ import type { Numbers } from '../../phone/numbers/numbers.ts';
 import { bought } from '../developer/agents/numbers/bought.ts';
 import { BuyBody, OneNumber } from '../developer/agents/numbers/number-shape.ts';
 
-/** The same by the agent itself, under the budget of its key and the tags of the request. */
+/** Buys a number for the calling agent, under the budget of its key and the tags of the request. */
 export const buyOwnNumber = route<{ numbers: Numbers }>()({
   method: 'POST',
   path: '/v1/numbers',

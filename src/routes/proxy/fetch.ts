@@ -5,7 +5,7 @@ import { readSpender } from '../../models/purchase/read-spender.ts';
 import type { VendorProxy } from '../../payments/proxy/proxy.ts';
 import { ProxyRequest } from '../../payments/proxy/proxy-request.ts';
 
-/** Sends a request to any vendor; one that asks for a payment is paid from the agent's balance, once. */
+/** Sends a request to any vendor, and pays from the agent's balance, once, when the vendor requires a payment. */
 export const proxyFetch = route<{ proxy: VendorProxy }>()({
   method: 'POST',
   path: '/v1/proxy/fetch',
@@ -13,7 +13,7 @@ export const proxyFetch = route<{ proxy: VendorProxy }>()({
   summary: 'Send a request to a vendor and pay for it where it asks',
   rateLimit: 'proxy',
   idempotent: true,
-  // The specification: whatever its status, the first answer of a key is the one that stands.
+  // The specification: the first answer to a key stays the answer, whatever its status.
   keepsRefusals: true,
   maxBodyBytes: LIMITS.proxyBodyBytes,
   body: ProxyRequest,

@@ -46,7 +46,7 @@ export const createClientSecret = route<{
     const named =
       session?.model === undefined ? undefined : requireModel(services.catalogue, session);
     const model = named?.id;
-    // Without a model the configuration must suit any of them.
+    // Without a model the configuration must suit every model.
     const config = named && isRelayed(named) ? undefined : requireSession(session);
     const agentKey = bearerToken(headers.get('authorization')) ?? '';
     const seconds = body.expires_after?.seconds ?? usual;
@@ -83,8 +83,8 @@ const isRelayed = ({ cascade, modality, sources }: Model): boolean =>
   !sources.some(({ provider }) => provider === 'local');
 
 /**
- * The model that a session names, by its bare name too. One that the pool does not sell may be bought with a key of the
- * caller's own, which the handshake decides.
+ * Returns the model that a session names, even by its bare name. A model that the pool does not sell may be opened by the
+ * caller's own key, which the handshake decides.
  */
 function requireModel(
   catalogue: Models,

@@ -6,7 +6,7 @@ import type { Responses } from '../../models/responses/responses.ts';
 import { ResponsesRequest } from '../../models/responses/responses-request.ts';
 import { ROUTING_WISHES, readWishes, USAGE_WISH } from '../../models/routing/routing-wishes.ts';
 
-/** A response, bought from the cheapest source of the model and metered by its tokens. */
+/** Sells a response from the cheapest source of the model, metered by its tokens. */
 export const createResponse = route<{ responses: Responses }>()({
   method: 'POST',
   path: '/v1/responses',

@@ -3,7 +3,7 @@ import { ok, route } from '../../http/route/route.ts';
 import type { Responses } from '../../models/responses/responses.ts';
 import { ResponseParams } from './response-shape.ts';
 
-/** Deletes a response and all that was kept of it. Those that continue it cannot be continued any more. */
+/** Deletes a response with all its stored data. Responses that continued it cannot be continued any more. */
 export const deleteResponse = route<{ responses: Responses }>()({
   method: 'DELETE',
   path: '/v1/responses/:id',

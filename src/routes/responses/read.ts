@@ -5,7 +5,7 @@ import { errors } from '../../kernel/errors.ts';
 import type { Responses } from '../../models/responses/responses.ts';
 import { ResponseParams, ResponseRecord } from './response-shape.ts';
 
-/** A response that was kept, or one whose stream is open at this process. It is read whole: no stream is taken up again. */
+/** Reads a stored response, or a response whose stream is open in this process. The answer is whole: no stream is resumed. */
 export const readResponse = route<{ responses: Responses }>()({
   method: 'GET',
   path: '/v1/responses/:id',

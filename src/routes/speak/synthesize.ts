@@ -54,7 +54,7 @@ export const speakText = textRoute({
   plan: (query) => planSound(query),
 });
 
-/** The same with the query of Flux, in which a model is named and no usual one is taken. */
+/** Sells speech with the query of Flux, which must name a model: there is no default. */
 export const speakFluxText = textRoute({
   path: '/v2/speak',
   summary: 'Buy speech with the settings of Flux, for clients of Deepgram',

@@ -5,7 +5,7 @@ import {
   ReservationRecord,
 } from '../../agents/reservations/reservation-shape.ts';
 
-/** Releases a payment that can never be made any more. The chain is asked now, and its word is the only one. */
+/** Releases a payment that can never be made any more. Only the chain's present state decides that. */
 export const adminReleaseReservation = route<{ payments: Payments }>()({
   method: 'POST',
   path: '/v1/admin/reservations/:nonce/release',

@@ -3,7 +3,7 @@ import { ok, route } from '../../../http/route/route.ts';
 import type { Suspensions } from '../../../phone/suspensions/suspensions.ts';
 import { Reason } from './suspension-shape.ts';
 
-/** Lifts all suspensions with one reason, such as those of the carrier's limit of the month. */
+/** Lifts all suspensions with one reason, such as the suspensions by the carrier's monthly limit. */
 export const adminLiftSuspensions = route<{ suspensions: Suspensions }>()({
   method: 'DELETE',
   path: '/v1/admin/telephony-suspensions',

@@ -3,7 +3,7 @@ import { ok, route } from '../../../http/route/route.ts';
 import type { Attribution } from '../../../spend/attribution/attribution.ts';
 import { OutcomeBody, ReportedOutcome } from './outcome-shape.ts';
 
-/** Says what became of an action, in place of what was said before. The action need not have cost anything. */
+/** Stores the outcome of an action, and replaces an earlier outcome. The action need not have cost anything. */
 export const reportOutcome = route<{ attribution: Attribution }>()({
   method: 'POST',
   path: '/v1/agents/actions/:actionId/outcome',

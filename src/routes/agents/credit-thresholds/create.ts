@@ -9,7 +9,10 @@ const Body = z.object({
   webhookId: z.number().int().positive().nullish(),
 });
 
-/** Tells of the agent's spending crossing a share of its funding, upwards and downwards, from now on. */
+/**
+ * Creates a threshold: from now on an event reports when the agent's spending crosses this share of its funding, upwards or
+ * downwards.
+ */
 export const createCreditThreshold = route<{ creditThresholds: CreditThresholds }>()({
   method: 'POST',
   path: '/v1/agents/credit-thresholds',

@@ -3,7 +3,7 @@ import { ok, route, streamedBody } from '../../../http/route/route.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { LedgerSync } from '../../../spend/attribution/ledger-sync.ts';
 
-/** Takes in what the agent bought elsewhere, one JSON object a line. It is reported on and moves no money. */
+/** Imports purchases that the agent made elsewhere, one JSON object on each line, for reports. No money moves. */
 export const syncLedger = route<{ ledgerSync: LedgerSync }>()({
   method: 'POST',
   path: '/v1/agents/ledger/sync',

@@ -2,7 +2,7 @@ import { ok, route } from '../../../http/route/route.ts';
 import type { Policies } from '../../../spend/policies/policies.ts';
 import { ManyPolicies, ownScope, PolicyQuery } from '../../policy-shape.ts';
 
-/** The calling agent's policies by id: the living ones, and if asked for the latest of those that are over. */
+/** Lists the calling agent's policies by id: the active policies and, if requested, the latest policies that are over. */
 export const listOwnPolicies = route<{ policies: Policies }>()({
   method: 'GET',
   path: '/v1/agents/policies',

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-/** A reservation by its nonce, in any case; the room refuses what is none as absent. */
+/** A reservation by its nonce, in upper or lower case; a malformed nonce reads as absent. */
 export const ReservationParams = z.object({ nonce: z.string() });
 
-/** One signed payment and what became of it. */
+/** One signed payment and its outcome. */
 export const ReservationRecord = z.object({
   nonce: z.string(),
   state: z.enum([

@@ -3,7 +3,7 @@ import type { SessionLimit } from '../../../spend/limits/session-limit.ts';
 import { SessionLimitView } from '../../control-shape.ts';
 import { ownScope } from '../../policy-shape.ts';
 
-/** Reads the limit of the present session, and the amount that is left of it. */
+/** Reads the limit of the present session and the amount left under the limit. */
 export const readOwnSpendLimit = route<{ sessionLimit: SessionLimit }>()({
   method: 'GET',
   path: '/v1/agents/spend-limit',

@@ -12,14 +12,14 @@ export const BatchRecord = z.object({
   agentId: z.number(),
   name: z.string().nullable(),
   status: z.enum(['running', 'paused', 'canceled', 'completed']),
-  /** The error that the next call would have had; null: it is not paused, or was asked to pause. */
+  /** The error that stopped the next call. Null when the batch is not paused, or a request paused it. */
   pausedFor: z.string().nullable(),
   callingHours: z.object({ from: z.number(), until: z.number() }).nullable(),
   /** Null: as many as the agent may have. */
   maxConcurrent: z.number().nullable(),
   /** Recipients in all. */
   recipients: z.number(),
-  /** Recipients by `waiting`, `calling`, and the outcome of those that are done. */
+  /** Number of recipients by state: `waiting`, `calling`, or the outcome of a recipient that is done. */
   counts: z.record(z.string(), z.number()),
   /** Cost of the calls that are over. */
   costRaw: z.string(),

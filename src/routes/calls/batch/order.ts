@@ -18,7 +18,7 @@ const Retry = z.strictObject({
   waitSeconds: z.int().min(retrySeconds.least).max(retrySeconds.most),
 });
 
-/** Orders calls to many numbers. Everything is judged before anybody is called, and all of it is refused or nothing. */
+/** Orders calls to many numbers. The whole batch is validated before any call, and is refused as a whole or not at all. */
 export const orderBatch = route<{ batches: Batches }>()({
   method: 'POST',
   path: '/v1/calls/batch',
@@ -35,7 +35,7 @@ export const orderBatch = route<{ batches: Batches }>()({
       .optional(),
     /** Each is read after the number of them was found to be small enough, so that an error names its index. */
     recipients: z.array(z.unknown().meta(recipientShape)).min(1).max(recipients),
-    /** Hours of each recipient's place in which calls are placed, beside those of the operator. */
+    /** Permitted hours in each recipient's time zone. A call must also fall within the operator's calling hours. */
     callingHours: z
       .strictObject({ from: z.int().min(0).max(23), until: z.int().min(1).max(24) })
       .refine(({ from, until }) => from !== until, 'from and until must differ')
@@ -53,7 +53,7 @@ export const orderBatch = route<{ batches: Batches }>()({
   response: BatchRecord,
   status: 201,
 
-  /** The batch whose process was lost: no recipient is called by two batches of one key. */
+  /** Finds the batch of a lost process, so that one key never calls a recipient by two batches. */
   async recall({ caller, services, workId }) {
     const ordered = await services.batches.findOrdered(caller.agentId, workId);
     return ordered && created(batchRecord(ordered));

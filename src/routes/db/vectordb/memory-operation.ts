@@ -13,7 +13,7 @@ const Answer = z.object({
 /** Returns the common parts of the memory store's routes, which take an agent's key and answer as the store does. */
 export const memoryOperation = <Op extends MemoryOp>(op: Op) => ({
   credential: 'agent' as const,
-  // It is reached through the proxy as well.
+  // The proxy reaches the same operations, which share its rate limit.
   rateLimit: 'proxy' as const,
   maxBodyBytes: LIMITS.memory.bodyBytes,
   json: LIMITS.memory.bodyJson,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** One thing that limits an agent. */
+/** One control that limits an agent: a policy, a cap or the balance. */
 export const ChainRow = z.object({
   scope: z.enum(['agent', 'developer', 'balance']),
   kind: z.enum(['task', 'api', 'vendor', 'session', 'key']).nullable(),

@@ -3,7 +3,7 @@ import type { Agents } from '../../../accounts/management/agents.ts';
 import { ok, route } from '../../../http/route/route.ts';
 import { AgentParams, AgentRecord } from './agent-shape.ts';
 
-/** One agent with its credit utilization and recent activity. */
+/** Reads one agent with its credit utilization and recent activity. */
 export const agentDetail = route<{ agents: Agents }>()({
   method: 'GET',
   path: '/v1/developer/agents/:agentId',

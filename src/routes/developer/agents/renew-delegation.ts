@@ -13,7 +13,7 @@ export const renewAgentDelegation = route<{ agents: Agents }>()({
   credential: 'management',
   summary: 'Renew the delegation of an agent',
   params: AgentParams,
-  /** Absent: as long as it was delegated for before. */
+  /** Length of the new delegation in seconds. Absent: the length of the previous delegation. */
   body: z.object({ expirySeconds: z.number().int().min(min).max(max).optional() }),
   response: AgentRecord.extend({ agent: AgentRecord }),
 

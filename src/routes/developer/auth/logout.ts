@@ -16,7 +16,7 @@ export const logout = route<{ developers: Developers; secureCookies: boolean }>(
   response: z.object({ loggedOut: z.literal(true), everywhere: z.boolean() }),
 
   async handle({ caller, body, services }) {
-    // A token from before sessions had ids cannot be told from others like it.
+    // A token from before sessions had ids cannot be distinguished from other such tokens.
     const sessionId = body.everywhere ? undefined : caller.sessionId || undefined;
     await services.developers.signOut(caller, sessionId);
     const cookie = noSessionCookie({ secure: services.secureCookies });

@@ -35,7 +35,7 @@ const PricedModel = z.object({
   sources: z.array(Source),
 });
 
-/** Every model that can be bought here with all that serve it, the cheapest first. */
+/** Lists every model that is for sale here with all its sources, the cheapest first. */
 export const gatewayModels = route<{ catalogue: Catalogue; clock: Clock }>()({
   method: 'GET',
   path: '/v1/developer/gateway/models',

@@ -18,7 +18,7 @@ const expiresAt = z.iso
   .transform((text) => new Date(text))
   .nullish();
 
-/** The specification has an own spelling for a bad body here, so the handler refuses what is undefined. */
+/** The specification has its own error for a bad body here, so the handler refuses an undefined body. */
 export const DeveloperKeyBody = z
   .object({ ...keyRequest, expiresAt })
   .or(z.unknown().transform((): undefined => undefined));

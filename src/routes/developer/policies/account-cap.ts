@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ok, route } from '../../../http/route/route.ts';
 import type { AccountCaps } from '../../../spend/awareness/account-caps.ts';
 
-/** The one cap on everything that the developer's agents spend, if there is one. */
+/** Reads the one cap on all spending of the developer's agents, if there is one. */
 export const accountCap = route<{ accountCaps: AccountCaps }>()({
   method: 'GET',
   path: '/v1/developer/policies/account-cap',

@@ -2,7 +2,7 @@ import { ok, route } from '../../../http/route/route.ts';
 import type { Policies } from '../../../spend/policies/policies.ts';
 import { ManyPolicies, PolicyQuery, teamScope } from '../../policy-shape.ts';
 
-/** A team's policies by id: the living ones, and if asked for the latest of those that are over. */
+/** Lists a team's policies by id: the active policies and, if requested, the latest policies that are over. */
 export const listTeamPolicies = route<{ policies: Policies }>()({
   method: 'GET',
   path: '/v1/developer/policies',

@@ -9,7 +9,7 @@ import { ok, route } from '../../../http/route/route.ts';
 import { keyRequest } from '../keys/key-shape.ts';
 import { ProviderKeyRecord, ProviderParams } from './provider-key-shape.ts';
 
-/** Stores the account's key at a provider, or replaces it. Calls to that provider's models are made with it. */
+/** Stores or replaces the account's key at a provider. Calls to the provider's models are then made with this key. */
 export const setProviderKey = route<{ providerKeys: ProviderKeys }>()({
   method: 'PUT',
   path: '/v1/developer/provider-keys/:provider',

@@ -4,7 +4,7 @@ import type { WebhookLog } from '../../../webhooks/delivery/deliveries.ts';
 import { envelopeOf } from '../../../webhooks/envelope.ts';
 import { LogRecord, logRecord } from '../webhooks/webhook-shape.ts';
 
-/** One delivery: exactly what was sent, and the beginning of what came back. */
+/** Reads one delivery: the exact payload, and the beginning of the answer. */
 export const deliveryDetail = route<{ webhookLog: WebhookLog }>()({
   method: 'GET',
   path: '/v1/developer/webhook-deliveries/:deliveryId',

@@ -89,7 +89,7 @@ const Cursor = z.object({ ts: z.string(), id: z.string().regex(/^\d{1,19}$/) });
 const cursorAt = ({ createdAt, id }: { readonly createdAt: Date; readonly id: bigint }): string =>
   Buffer.from(JSON.stringify({ ts: createdAt.toISOString(), id: String(id) })).toString('base64');
 
-/** Throws the refusal of what no page before has answered with. */
+/** Reads a cursor. Throws when it is not a cursor of an earlier page. */
 function readCursor(text: string | undefined): bigint | undefined {
   if (text === undefined) return undefined;
   try {

@@ -4,7 +4,7 @@ import { webhookRecord } from '../../../webhooks/delivery/webhook.ts';
 import type { Webhooks } from '../../../webhooks/delivery/webhooks.ts';
 import { WebhookParams, WebhookRecord } from './webhook-shape.ts';
 
-/** One endpoint, and how its deliveries of the last 30 days went. */
+/** Reads one endpoint with the statistics of its deliveries in the last 30 days. */
 export const webhookDetail = route<{ webhooks: Webhooks }>()({
   method: 'GET',
   path: '/v1/developer/webhooks/:id',

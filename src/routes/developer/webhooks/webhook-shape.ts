@@ -16,7 +16,7 @@ export const WebhookParams = z.object({
 
 export const webhookRequest = {
   url: z.string().min(1).max(urlChars),
-  /** Judged by the use case: whatever is wrong with the member, and that it is missing, has one spelling. */
+  /** Validated by the use case, which has one error for a missing and for any invalid member. */
   events: z
     .unknown()
     .optional()

@@ -10,7 +10,7 @@ const Params = z.object({
   modelId: z.string().max(LIMITS.modelIdChars),
 });
 
-/** One of the models that hear and speak, by its UUID or its name, as Deepgram describes it. */
+/** Describes one speech model, by its UUID or its name, in Deepgram's shape. */
 export const projectModel = route<{ catalogue: Catalogue }>()({
   method: 'GET',
   path: '/v1/projects/:projectId/models/:modelId',

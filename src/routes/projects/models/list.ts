@@ -7,7 +7,10 @@ import { livingFirst } from '../../../models/catalogue/retirement.ts';
 
 const Params = z.object({ projectId: z.string().max(128) });
 
-/** The models that hear and speak, as Deepgram lists those of a project. There are no projects here: each has all models. */
+/**
+ * Lists the speech models in the shape of Deepgram's project models. There are no projects here: each project id lists all
+ * models.
+ */
 export const listProjectModels = route<{ catalogue: Catalogue; clock: Clock }>()({
   method: 'GET',
   path: '/v1/projects/:projectId/models',

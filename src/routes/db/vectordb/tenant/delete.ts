@@ -2,7 +2,7 @@ import { route } from '../../../../http/route/route.ts';
 import type { Memory } from '../../../../memory/memory.ts';
 import { memoryOperation } from '../memory-operation.ts';
 
-/** Deletes the store of the agent with all that is in it. */
+/** Deletes the agent's store with all its contents. */
 export const memoryTenantDelete = route<{ memory: Memory }>()({
   method: 'POST',
   path: '/v1/db/vectordb/tenant/delete',

@@ -7,7 +7,7 @@ import { keyRequest } from '../../keys/key-shape.ts';
 
 export const AgentKeyParams = z.object({ agentId: RowId, keyId: RowId });
 
-/** Absent: thirty days for a new budget, and the window that it has for one that is changed. */
+/** Seconds of a budget's window. Absent: thirty days for a new budget; a changed budget keeps its window. */
 export const BudgetWindow = z
   .number()
   .int()
@@ -15,7 +15,7 @@ export const BudgetWindow = z
   .max(LIMITS.budgetWindowSeconds.max)
   .nullish();
 
-/** Absent: as the key has it that is replaced, and `off` of a new one. */
+/** Prompt caching of a key. Absent: a replaced key's setting stays, and a new key has `off`. */
 export const PromptCaching = z.enum(PROMPT_CACHING).optional();
 
 export const MintBody = z

@@ -2,7 +2,7 @@ import { ok, route } from '../../../../http/route/route.ts';
 import type { Numbers } from '../../../../phone/numbers/numbers.ts';
 import { NumberParams, OneNumber } from './number-shape.ts';
 
-/** One number of an agent, also after its release. */
+/** Reads one number of an agent, even after its release. */
 export const agentNumber = route<{ numbers: Numbers }>()({
   method: 'GET',
   path: '/v1/developer/agents/:agentId/numbers/:numberId',

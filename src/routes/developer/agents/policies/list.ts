@@ -3,7 +3,7 @@ import type { Policies } from '../../../../spend/policies/policies.ts';
 import { agentScope, ManyPolicies, PolicyQuery } from '../../../policy-shape.ts';
 import { AgentParams } from '../agent-shape.ts';
 
-/** An agent's policies by id: the living ones, and if asked for the latest of those that are over. */
+/** Lists an agent's policies by id: the active policies and, if requested, the latest policies that are over. */
 export const listAgentPolicies = route<{ policies: Policies }>()({
   method: 'GET',
   path: '/v1/developer/agents/:agentId/policies',

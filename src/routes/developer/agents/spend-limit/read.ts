@@ -4,7 +4,7 @@ import { SessionLimitView } from '../../../control-shape.ts';
 import { agentScope } from '../../../policy-shape.ts';
 import { AgentParams } from '../agent-shape.ts';
 
-/** Reads the limit of the present session of an agent, and the amount that is left of it. */
+/** Reads the limit of an agent's present session and the amount left under the limit. */
 export const readAgentSpendLimit = route<{ sessionLimit: SessionLimit }>()({
   method: 'GET',
   path: '/v1/developer/agents/:agentId/spend-limit',

@@ -1,4 +1,4 @@
 import { changeVoice } from './change.ts';
 
-/** The same under the other verb that is published for it. */
+/** Changes the voice, as `changeVoice` does, under the second published verb. */
 export const changeVoiceByPost = { ...changeVoice, method: 'POST' } as const;

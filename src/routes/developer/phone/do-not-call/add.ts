@@ -3,7 +3,7 @@ import { created, route } from '../../../../http/route/route.ts';
 import type { DoNotCall } from '../../../../phone/dialling/do-not-call.ts';
 import { DoNotCallRecord, doNotCallRecord } from './do-not-call-shape.ts';
 
-/** Puts a number on the list. One that is there already stays as it is. */
+/** Adds a number to the list. An entry that exists stays as it is. */
 export const addDoNotCall = route<{ doNotCall: DoNotCall }>()({
   method: 'POST',
   path: '/v1/developer/phone/do-not-call',
