@@ -1,6 +1,6 @@
 import { type Agent, isDelegationActive, provisioningOf } from './agent.ts';
 
-/** An agent as every management route shows it. */
+/** Returns an agent as every management route shows it. */
 export const agentRecord = (agent: Agent, nowSec: number) => ({
   id: agent.id,
   agentId: agent.id,
@@ -40,7 +40,9 @@ export type Money = {
   readonly pendingRaw: bigint;
 };
 
-/** The balance object. Every amount is a digit string, never null, but the wallet's when it could not be read. */
+/**
+ * Returns the balance object. Every amount is a digit string; only the wallet's amount may be null, when it could not be read.
+ */
 export function balanceRecord(
   agent: Agent,
   money: Money,

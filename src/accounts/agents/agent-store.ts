@@ -52,14 +52,14 @@ const toAgent = (row: Row): Agent => ({
   closedAt: row.closed_at,
 });
 
-/** An agent's row with the limit of its session, which lies among its policies. */
+/** Columns of an agent's row, with its session limit, which is stored as a policy. */
 const columns = (sql: Queryable) => sql`agents.*,
   (select p.limit_raw from policies p where p.agent_id = agents.id and p.kind = 'session'
     and p.revoked_at is null) as session_limit_raw,
   (select p.starts_at from policies p where p.agent_id = agents.id and p.kind = 'session'
     and p.revoked_at is null) as session_started_at`;
 
-/** Which agent is meant; with an account, another account's agent reads as absent. */
+/** An agent's id. With an account, another account's agent reads as absent. */
 export type AgentRef = { readonly agentId: number; readonly accountId?: string };
 
 export async function findAgent(sql: Queryable, ref: AgentRef): Promise<Agent | undefined> {
@@ -90,7 +90,7 @@ export async function findAgentByWallet(
   return row && toAgent(row);
 }
 
-/** An account's agents: the open ones by id, then its latest closed ones. */
+/** Returns an account's agents: the open agents by id, then the latest closed agents. */
 export async function findAgents(sql: Queryable, accountId: string): Promise<Agent[]> {
   const open = await sql<Row[]>`
     select ${columns(sql)} from agents where account_id = ${accountId} and status <> 'closed' order by id
@@ -102,7 +102,7 @@ export async function findAgents(sql: Queryable, accountId: string): Promise<Age
   return [...open, ...closed].map(toAgent);
 }
 
-/** A page of all agents by id, with one row more than the page where there are more. */
+/** Returns a page of all agents by id, with one row more than `limit` when more agents follow. */
 export async function findAllAgents(
   sql: Queryable,
   afterId: number,
@@ -163,7 +163,7 @@ export async function saveStatus(
   return row && toAgent(row);
 }
 
-/** The delegation of an agent that is open has a new end. Its operator may do as much as before until then. */
+/** Stores a new end of an open agent's delegation. The operator keeps its permissions until then. */
 export async function saveDelegation(
   tx: Queryable,
   agentId: number,
@@ -181,8 +181,8 @@ export async function saveDelegation(
 }
 
 /**
- * The agent's charges of the last 24 hours, counted up to a bound. The totals of yesterday and today say how many
- * rows can be among them, so that no older one is read.
+ * Counts the agent's charges of the last 24 hours, up to `recentChargesCounted`. The totals of yesterday and today bound the
+ * rows to read, so that no older row is read.
  */
 export async function countRecentCharges(sql: Queryable, agentId: number): Promise<number> {
   const [row] = await sql<{ count: number }[]>`

@@ -22,7 +22,7 @@ export type Agent = {
   readonly selfServiceLocked: boolean;
   /** Limit on all spending since `startedAt`, until it is set anew; null: no such limit. */
   readonly session: { readonly limitRaw: bigint; readonly startedAt: Date } | null;
-  /** Number of failed attempts at provisioning, and the time of the next one. */
+  /** Number of failed attempts at provisioning, and the time of the next attempt. */
   readonly provisionAttempts: number;
   readonly provisionNextAt: Date | null;
   readonly createdAt: Date;
@@ -38,14 +38,20 @@ export type StatusPlan =
   | { readonly kind: 'change'; readonly suspendedReason: string | null }
   | { readonly kind: 'impossible' };
 
-/** Only an active agent is suspended and only a suspended one resumed; asking for what is, is no change. */
+/**
+ * Plans a change of status: only an active agent is suspended, and only a suspended agent is resumed. A request for the present
+ * status changes nothing.
+ */
 export function planStatus(from: AgentStatus, to: WantedStatus, reason: string): StatusPlan {
   if (from === to) return { kind: 'unchanged' };
   if (from !== 'active' && from !== 'suspended') return { kind: 'impossible' };
   return { kind: 'change', suspendedReason: to === 'suspended' ? reason : null };
 }
 
-/** A delegation holds while the agent is open and its time has not run out; a prepaid agent needs none. */
+/**
+ * Returns true while a delegation holds: the agent is open and the delegation has not expired. A prepaid agent's delegation
+ * does not expire.
+ */
 export const isDelegationActive = (agent: Agent, nowSec: number): boolean =>
   (agent.status === 'active' || agent.status === 'suspended') &&
   agent.operatorExpiry !== null &&

@@ -11,7 +11,7 @@ export type AgentRequest = {
   readonly name: string;
   /** Absent: a prepaid agent, which borrows nothing. */
   readonly borrowLimitRaw?: bigint | undefined;
-  /** The bounds of what is borrowed. A prepaid agent needs none. */
+  /** Bounds of borrowing. A prepaid agent needs no bounds. */
   readonly maxRateBps?: number | undefined;
   readonly expirySeconds?: number | undefined;
 };
@@ -34,7 +34,10 @@ export async function createAgent(
   return agent;
 }
 
-/** The account's row is held while its agents are counted, so that ten requests at once make five agents. */
+/**
+ * Inserts an agent, if the account may have another. The account's row is locked while its agents are counted, so that
+ * concurrent requests cannot exceed the limit.
+ */
 async function reserve(
   deps: ProvisionDeps,
   accountId: string,

@@ -8,7 +8,7 @@ export type Provisioned = {
   readonly delegationTxHash: string | null;
 };
 
-/** The agent becomes active with its wallet; false when it is not waiting for that any more. */
+/** Activates an agent with its wallet. Returns false when the agent no longer waits for provisioning. */
 export async function activateAgent(
   tx: Queryable,
   agentId: number,
@@ -53,8 +53,8 @@ export async function postponeProvision(
 export type DueProvision = { readonly agentId: number; readonly attempts: number };
 
 /**
- * Takes a bounded batch of agents whose provisioning is due; for a lease they are this process's. A pending agent
- * without a time was given up by an earlier version, and is due behind the others.
+ * Claims a bounded batch of agents whose provisioning is due, until the lease ends. A pending agent without a due time was
+ * given up by an earlier version, and is due after the others.
  */
 export async function claimProvisions(
   sql: Queryable,

@@ -13,8 +13,8 @@ export const retryProvisions = (deps: ProvisionDeps): Worker => ({
 });
 
 /**
- * One bounded pass over the pending agents that are due. Each is claimed for a lease, so that
- * processes share the work; one that fails comes back, each time later up to a bound, until it succeeds or is closed.
+ * Makes one bounded pass over the pending agents that are due. Each agent is claimed for a lease, so that processes share the
+ * work. A failed agent is retried with growing, bounded delays until it succeeds or is closed.
  */
 async function retryDue(deps: ProvisionDeps): Promise<void> {
   if (deps.wallets === undefined || deps.delegation === undefined) return;

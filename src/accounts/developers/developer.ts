@@ -10,7 +10,7 @@ export type Developer = {
   readonly sessionGeneration: number;
 };
 
-/** The account as the wire shows it. */
+/** Returns the account as routes show it. */
 export const developerRecord = (developer: Developer) => ({
   walletAddress: developer.wallet,
   displayName: developer.displayName,

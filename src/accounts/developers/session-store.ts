@@ -3,7 +3,7 @@ import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 import { lockAccount } from './developer-store.ts';
 import type { Session } from './session.ts';
 
-/** The account that a session is for. Undefined: the session was ended, alone or with all others. */
+/** Returns the account of a session. Undefined when the session was ended, alone or with all others. */
 export async function findSessionAccount(
   sql: Sql,
   { wallet, id, generation }: Session,

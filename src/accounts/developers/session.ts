@@ -10,7 +10,7 @@ const Claims = z.object({
   sub: z.string().regex(/^0x[0-9a-f]{40}$/),
   iat: z.number().int(),
   exp: z.number().int(),
-  /** Tokens that were issued before sessions could be ended have neither of these. */
+  /** Tokens that were issued before sessions could be ended have no `sid` and no `gen`. */
   sid: z.string().max(64).default(''),
   gen: z.number().int().default(0),
 });
@@ -18,7 +18,7 @@ const Claims = z.object({
 /** Claims of a session token. A renewed token has the same claims. */
 export type Session = {
   readonly wallet: string;
-  /** Names the sign-in: one that is ended takes every renewed token with it. */
+  /** Id of the sign-in. Ending the sign-in ends every renewed token of it. */
   readonly id: string;
   /** The wallet's generation of sessions at the sign-in; ending all sessions raises it. */
   readonly generation: number;
@@ -62,7 +62,7 @@ async function readPayload(token: string, key: Uint8Array): Promise<unknown> {
     const { payload } = await compactVerify(token, key, { algorithms: [ALGORITHM] });
     return JSON.parse(new TextDecoder().decode(payload));
   } catch {
-    // Whatever is wrong with it, it is not a token of ours.
+    // Every failure means the same: the token is not one of ours.
     return undefined;
   }
 }

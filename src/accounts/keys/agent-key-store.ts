@@ -48,7 +48,7 @@ export async function insertAgentKey(tx: Queryable, key: NewAgentKey): Promise<A
   return toKey(row as Row);
 }
 
-/** The agent's keys that work, oldest first. The cap bounds them. */
+/** Returns the agent's keys that work, oldest first. The cap on keys bounds their number. */
 export async function findAgentKeys(sql: Queryable, agentId: number): Promise<AgentKey[]> {
   const rows = await sql<Row[]>`
     select * from agent_keys where agent_id = ${agentId} and revoked_at is null order by id
@@ -80,13 +80,13 @@ export type KnownAgentKey = {
   readonly permissions: Permissions;
   readonly promptCaching: PromptCaching;
   readonly status: AgentStatus;
-  /** Its balance, free or held, is above 0. */
+  /** True when the agent's balance, free or held, is above 0. */
   readonly hasMoney: boolean;
   /** When the delegation of a credit line ends, in Unix seconds; null of a prepaid agent, which has none. */
   readonly operatorExpiry: number | null;
 };
 
-/** Which agent a key speaks for, whatever its status; nothing when the key is unknown or revoked. */
+/** Returns the agent of a key, whatever the agent's status. Undefined when the key is unknown or revoked. */
 export async function findAgentByDigest(
   sql: Queryable,
   digest: string,

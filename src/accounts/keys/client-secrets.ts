@@ -42,10 +42,10 @@ export type OpenedSecret = {
 export type ClientSecrets = ReturnType<typeof createClientSecrets>;
 
 /**
- * Short-lived keys that stand for an agent's own where their use is admitted. A secret carries all that it
- * grants, sealed under a key that every process derives from the same configuration: none of them
- * keeps anything, any of them can open it, and only they can read or make one. It names the agent's
- * key by digest, so that it spends that key's budget and dies with it; the rest is its expiry.
+ * Creates and opens client secrets: short-lived keys that stand for an agent's own key in the routes that admit them. A secret
+ * carries its grants, sealed under a key that every process derives from the configuration, so that no process stores it and
+ * any process can open it. It names the agent's key by digest, so that it spends that key's budget and is revoked with that
+ * key.
  */
 export function createClientSecrets(deps: {
   readonly hmacSecret: string;
@@ -76,7 +76,7 @@ export function createClientSecrets(deps: {
       return { value, expiresAt, sessionId: newId(random, 'sess_') };
     },
 
-    /** Undefined: it was not made here. Throws the refusal of one that has expired. */
+    /** Opens a client secret. Undefined when this server did not make it. Throws when it has expired. */
     open(value: string): OpenedSecret | undefined {
       if (value.length > LIMITS.clientSecretChars) return undefined;
       const opened = unseal(value.slice(BRAND.clientSecretPrefix.length));

@@ -42,8 +42,8 @@ export const commitTeamChange = <T>(
   );
 
 /**
- * The rules are raised first: a change of an agent locks its balance's row before any other, as a movement of its
- * money does, so that the two never wait for each other.
+ * Changes rules in one transaction. `raise` runs first: a change of an agent locks the balance's row before any other row, as a
+ * movement of the agent's money does, so that the two never deadlock.
  */
 async function commitWith<T>(
   sql: Sql,

@@ -96,7 +96,7 @@ export function createCredentials(deps: Deps) {
   };
 }
 
-/** The account is read with every request, so that no process honours a session that another has ended. */
+/** Reads a session and its account with every request, so that no process accepts a session that another process has ended. */
 async function readSession({ sessions, sql }: Pick<Deps, 'sessions' | 'sql'>, token: string) {
   const session = await sessions.read(token);
   if (session === undefined || isReservedAddress(session.wallet)) {
@@ -125,6 +125,6 @@ const agentCaller = (known: KnownAgentKey) =>
     operatorExpiry: known.operatorExpiry,
   }) as const;
 
-/** The owner in person: full power over the account. */
+/** Returns a caller with full power over the account: the owner, by signature or session. */
 const walletCaller = (via: 'signature' | 'session', accountId: string, wallet: string) =>
   ({ kind: 'developer', via, accountId, wallet, keyId: null, permission: 'read_write' }) as const;

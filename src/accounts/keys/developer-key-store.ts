@@ -47,7 +47,7 @@ export async function insertDeveloperKey(
   return toKey(row as Row);
 }
 
-/** The account's keys that still work at `now`, oldest first. The cap bounds them. */
+/** Returns the account's keys that still work at `now`, oldest first. The cap on keys bounds their number. */
 export async function findDeveloperKeys(
   sql: Queryable,
   accountId: string,

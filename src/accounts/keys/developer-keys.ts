@@ -46,7 +46,7 @@ export function createDeveloperKeys(deps: {
     return { record, secret };
   }
 
-  /** Revokes in the caller's sql transaction. A key of another account is answered like an absent one. */
+  /** Revokes a key in the caller's sql transaction. Throws the same error for an absent key and for another account's key. */
   async function requireRevoked(tx: Queryable, owner: KeyOwner, keyId: number) {
     const old = await revokeDeveloperKey(tx, owner.accountId, keyId, now());
     if (old === undefined) throw errors.keys.notFound();

@@ -29,7 +29,7 @@ export async function insertInvalidations(
   return rows.map(({ id }, i) => ({ id, notice: notices[i] as Invalidation }));
 }
 
-/** The newest id below which nothing can appear any more. */
+/** Returns the newest id up to which no further notice can appear. */
 export async function findSettledId(sql: Sql): Promise<bigint> {
   const [row] = await sql<{ id: bigint | null }[]>`
     select max(id) as id from invalidations
@@ -38,7 +38,7 @@ export async function findSettledId(sql: Sql): Promise<bigint> {
   return row?.id ?? 0n;
 }
 
-/** The next notices after `floor` that are not in `seen`, oldest first, at most one batch. */
+/** Returns the next notices after `floor` that are not in `seen`, oldest first, up to one batch. */
 export async function findInvalidations(
   sql: Sql,
   floor: bigint,
@@ -53,7 +53,7 @@ export async function findInvalidations(
   return rows.map((row) => ({ id: row.id, notice: toNotice(row) }));
 }
 
-/** A kind that a newer server wrote is unknown here and is taken as the widest notice. */
+/** Returns the notice of a row. A kind that is unknown here was written by a newer server, and counts as `everything`. */
 function toNotice(row: Row): Notice {
   const { kind, agent_id: agentId, key_id: keyId } = row;
   if (kind === 'developer_key_revoked' && keyId !== null) return { kind, keyId };

@@ -14,10 +14,9 @@ import {
 export type Invalidations = ReturnType<typeof createInvalidations>;
 
 /**
- * Carries notices that a cached fact has changed to every process: written in the sql transaction of the
- * change, delivered in this process at once, and read by the others within a second. An id is assigned
- * before it commits, so recent ids are read again until no smaller one can appear; each notice is still
- * delivered once.
+ * Carries notices of changed facts to the caches of every process: written in the sql transaction of the change, delivered in
+ * this process at once, and read by the others within a second. An id is assigned before its commit, so recent ids are read
+ * again until no smaller id can appear; each notice is still delivered once.
  */
 export function createInvalidations(deps: { readonly sql: Sql; readonly log: Log }) {
   const { subscribe, notify } = createAudience(deps.log);
@@ -30,16 +29,18 @@ export function createInvalidations(deps: { readonly sql: Sql; readonly log: Log
 
   return {
     /**
-     * The one way to change what others cache. One sql transaction raises the version of the agent's rules,
-     * which locks the row of its balance, runs `work` and writes the notice. Once that has committed, the
-     * subscribers of this process are called at once, so that a revoked key fails with the next request. Work
-     * that returns undefined changed nothing.
+     * Runs `work` as a change of facts that other processes cache. One sql transaction raises the version of the agent's rules,
+     * which locks the row of its balance, runs `work` and writes the notice. The subscribers of this process are called right
+     * after the commit, so that a revoked key fails with the next request. Work that returns undefined changed nothing.
      */
     async commit<T>(notice: Invalidation, work: (tx: Queryable) => Promise<T>): Promise<T> {
       return hearAll(await commitChange(deps.sql, notice, work));
     },
 
-    /** As `commit`, for what all agents of an account share: their rows are taken in the order of their ids. */
+    /**
+     * Runs `work` as `commit` does, for facts that all agents of an account share. The agents' rows are locked in the order of
+     * their ids.
+     */
     async commitTeam<T>(accountId: string, work: (tx: Queryable) => Promise<T>): Promise<T> {
       return hearAll(await commitTeamChange(deps.sql, accountId, work));
     },
@@ -50,7 +51,7 @@ export function createInvalidations(deps: { readonly sql: Sql; readonly log: Log
     /** Calls the subscriber with every notice at least once. Returns how to unsubscribe. */
     subscribe,
 
-    /** Reads what other processes wrote. After a failure the first success sends `everything`. */
+    /** Reads the notices of other processes. After a failure the first success sends `everything`. */
     tick,
   };
 }
@@ -83,7 +84,7 @@ function createReader(sql: Sql, notify: (notice: Notice) => void) {
     notify({ kind: 'everything' });
   }
 
-  /** An id leaves the set once no smaller one can appear, so that the set holds about a minute. */
+  /** Raises the floor, and removes an id from the set once no smaller id can appear, so that the set holds about a minute. */
   async function raiseFloor(): Promise<void> {
     const settled = await findSettledId(sql);
     if (floor === undefined || settled <= floor) return;
@@ -110,7 +111,7 @@ function createReader(sql: Sql, notify: (notice: Notice) => void) {
   return { hear, tick };
 }
 
-/** The subscribers to every notice; one that fails does not keep it from the others. */
+/** Creates the set of subscribers to every notice. A failing subscriber does not keep a notice from the others. */
 function createAudience(log: Log) {
   const subscribers = new Set<(notice: Notice) => void>();
   const notify = (notice: Notice): void => {

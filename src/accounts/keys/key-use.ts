@@ -24,7 +24,7 @@ export function createKeyUse(deps: { readonly sql: Sql; readonly clock: Clock })
     try {
       await saveKeyUses(deps.sql, kind, batch);
     } catch (error) {
-      // The next flush writes them, but for what was used again since.
+      // The next flush writes these uses, unless a newer use of the same key replaces them.
       uses[kind] = new Map([...batch, ...uses[kind]].slice(0, LIMITS.keyUsesKept));
       throw error;
     }

@@ -24,7 +24,7 @@ export type AgentKey = Key & {
 
 export type DeveloperKey = Key & { readonly expiresAt: Date | null };
 
-/** The account that owns the keys, and the wallet that acts for it. */
+/** The account that owns the keys, and the wallet that acts for the account. */
 export type KeyOwner = { readonly accountId: string; readonly wallet: string };
 
 export type KeyRequest = {
@@ -38,7 +38,7 @@ export type Issued<K> = { readonly record: K; readonly secret: string };
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null;
 
-/** A developer key on the wire, in both published spellings. */
+/** Returns a developer key as routes show it, in both published spellings. */
 export const developerKeyRecord = (key: DeveloperKey) => ({
   id: key.id,
   keyId: String(key.id),

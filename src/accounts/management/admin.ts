@@ -21,7 +21,7 @@ export function createAdmin(deps: AgentsDeps) {
   const requireAgent = (ref: string) => requireByRef(sql, ref);
 
   return {
-    /** One page of all agents by id; `nextCursor` is null on the last one. */
+    /** Returns one page of all agents by id; `nextCursor` is null on the last page. */
     async list(page: { readonly cursor: number; readonly limit: number }) {
       const limit = Math.min(page.limit, LIMITS.adminPageAgents);
       const found = await findAllAgents(sql, page.cursor, limit);
@@ -47,7 +47,7 @@ export function createAdmin(deps: AgentsDeps) {
 
     close: async (ref: string) => closeAgent(deps, await requireAgent(ref)),
 
-    /** Adds to an agent's balance once for each reference, however often it is asked. */
+    /** Adds to an agent's balance, once for each reference: a repeated request adds nothing. */
     async credit(ref: string, amountRaw: bigint, reference: string) {
       const agent = await requireAgent(ref);
       if (agent.status === 'closed') throw errors.credential.accountClosed();
@@ -79,7 +79,7 @@ export function createAdmin(deps: AgentsDeps) {
   };
 }
 
-/** An agent by its number or its wallet, or the refusal. */
+/** Returns an agent by its number or its wallet. Throws when there is none. */
 async function requireByRef(sql: Sql, ref: string): Promise<Agent> {
   const agent = await findByRef(sql, ref);
   if (agent === undefined) throw errors.admin.notFound();

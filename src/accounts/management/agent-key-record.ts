@@ -1,7 +1,7 @@
 import type { BudgetView } from '../../spend/limits/key-budgets.ts';
 import type { AgentKey } from '../keys/key.ts';
 
-/** An agent key on the wire. */
+/** Returns an agent key as routes show it. */
 export const agentKeyRecord = (key: AgentKey, budget: BudgetView | null) => ({
   id: key.id,
   keyId: key.id,

@@ -32,7 +32,7 @@ export type AgentKeyRequest = Omit<KeyRequest, 'expiresAt'> & {
   readonly budget?: BudgetRequest | undefined;
 };
 
-/** A key with what it may spend; null: as much as its agent. */
+/** A key with its budget. `budget` is null when only the agent's limits apply. */
 export type Budgeted<T> = T & { readonly budget: BudgetView | null };
 
 export type AgentKeys = ReturnType<typeof createAgentKeys>;
@@ -148,7 +148,7 @@ async function requireRevoked(
   return old;
 }
 
-/** The first key of a new line, with its budget. */
+/** Issues the first key of a new line of rotated keys, with its budget. */
 async function issueFirst(
   deps: Deps,
   tx: Queryable,

@@ -30,7 +30,7 @@ export type AgentsDeps = ProvisionDeps &
 
 export type Agents = ReturnType<typeof createAgents>;
 
-/** The agents of a developer. Another developer's agent reads as absent everywhere. */
+/** Creates the agents of developers. Another developer's agent reads as absent in every method. */
 export function createAgents(deps: AgentsDeps) {
   const { sql } = deps;
   const record = (agent: Agent) => agentRecord(agent, nowSeconds(deps.clock));
@@ -40,7 +40,7 @@ export function createAgents(deps: AgentsDeps) {
     return requireAgent(sql, { agentId, accountId });
   }
 
-  /** An agent that has been admitted already. */
+  /** Returns an agent that has been admitted already. */
   async function requireCaller(agentId: number): Promise<Agent> {
     const agent = await findAgent(sql, { agentId });
     assert(agent !== undefined, 'agents are never deleted');
@@ -79,7 +79,7 @@ export function createAgents(deps: AgentsDeps) {
       return { id, status, suspendedReason };
     },
 
-    /** Without a time it is delegated for as long as before. */
+    /** Renews the delegation of an agent. Without `expirySeconds` it lasts as long as the previous delegation. */
     async renewDelegation(accountId: string, agentId: number, expirySeconds?: number) {
       const agent = await requireOwn(accountId, agentId);
       const renewed = record(
@@ -121,7 +121,9 @@ function sessionSpend({ session }: Agent) {
   return { limitRaw: session.limitRaw.toString(), startedAtUnix };
 }
 
-/** The record of an agent is made of its wallet. What else an agent has is served without a wallet provider. */
+/**
+ * Throws when no wallet provider is set, which the agent's record needs. Other data of an agent is served without a provider.
+ */
 function requireFeatures(deps: ProvisionDeps): void {
   if (deps.wallets === undefined) throw errors.agents.featuresUnavailable();
 }

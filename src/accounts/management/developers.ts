@@ -56,7 +56,7 @@ export function createDevelopers(deps: {
       return {
         developer: { ...record, role: 'owner' },
         agents: agents.map((agent) => ({ ...agentRecord(agent, nowSec), creditUsed: '0' })),
-        // The same once more where one of the clients looks for it.
+        // The same address again, in the place where one of the clients reads it.
         walletAddress: record.walletAddress,
         displayName: record.displayName,
         registeredAt: record.createdAt,
@@ -67,7 +67,10 @@ export function createDevelopers(deps: {
       };
     },
 
-    /** Every amount is a digit string: a wallet's is the last known one, and 0 where it could not be read yet. */
+    /**
+     * Returns the developer's balances as digit strings. A wallet's amount is the last known amount, and 0 when it was never
+     * read.
+     */
     async balances(owner: KeyOwner) {
       const agents = (await findAgents(sql, owner.accountId)).filter(isOpen);
       const read = async (wallet: string | null) =>

@@ -6,11 +6,11 @@ import type { Queryable } from '../../platform/postgres/sql.ts';
 export type Rollup = Utilized & {
   readonly recentSpendRaw: bigint;
   readonly keys: number;
-  /** The number that it rents, in grace too; null without one. */
+  /** The number that the agent rents, also in grace. Null when it rents none. */
   readonly phone: string | null;
 };
 
-/** Adds up many agents at once, each from its own rows; the days are those of UTC, today among them. */
+/** Adds up the figures of many agents in one query. Days are UTC days and include today. */
 export async function findRollups(
   sql: Queryable,
   agentIds: readonly number[],

@@ -79,7 +79,7 @@ export function createProviderKeyChanges(deps: ChangeDeps) {
       });
     },
 
-    /** A disabled key stays where it is and is not used. */
+    /** Enables or disables a stored key. A disabled key stays stored and is not used. */
     async toggle(owner: KeyOwner, provider: string, enabled: boolean): Promise<void> {
       requireSecret();
       await change(owner, async (tx) => {
@@ -104,8 +104,8 @@ export function createProviderKeyChanges(deps: ChangeDeps) {
 }
 
 /**
- * The key that a name means: one that was stored under that very name, which may be an address of its vendor that keys
- * were once stored for apart, or else the vendor's.
+ * Returns the first key that is stored under one of the names: under the given name, which may be a provider of the vendor from
+ * when keys were stored for each, or else under the vendor.
  */
 async function firstStanding<T>(
   accountId: string,
@@ -120,7 +120,10 @@ async function firstStanding<T>(
   return undefined;
 }
 
-/** A key whose vendor has left the catalogue is still there to be switched off and deleted. */
+/**
+ * Returns the error for a missing key. It is called after the look-up, because a key whose vendor has left the catalogue can
+ * still be disabled and deleted.
+ */
 const refuseMissing = (vendor: string, supported: readonly string[]): ApiError =>
   supported.includes(vendor)
     ? errors.providerKeys.notFound(vendor)

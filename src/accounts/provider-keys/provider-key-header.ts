@@ -5,7 +5,7 @@ import { isProviderKey, PROVIDER_KEY_RULE } from './provider-key.ts';
 /** Carries the caller's own key for one call. It goes to the provider and nowhere else. */
 export const PROVIDER_KEY_HEADER = `${BRAND.headerPrefix}provider-key`;
 
-/** The key that a request brings along, undefined without the header. Throws the refusal on one that is none. */
+/** Returns the provider key in the headers of a request. Undefined without the header. Throws when the key is malformed. */
 export function readProviderKey(headers: ReadonlyMap<string, string>): string | undefined {
   const key = headers.get(PROVIDER_KEY_HEADER)?.trim();
   if (key === undefined || isProviderKey(key)) return key;

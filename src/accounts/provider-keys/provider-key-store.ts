@@ -37,7 +37,7 @@ export type NewProviderKey = Place & {
   readonly createdBy: string;
 };
 
-/** One each provider, so that the catalogue bounds them. */
+/** Returns the keys of an account: one for each provider, so that the catalogue bounds their number. */
 export async function findProviderKeys(sql: Queryable, accountId: string): Promise<ProviderKey[]> {
   const rows = await sql<Row[]>`
     select ${shown(sql)} from provider_keys where account_id = ${accountId} order by provider
@@ -45,7 +45,7 @@ export async function findProviderKeys(sql: Queryable, accountId: string): Promi
   return rows.map(toKey);
 }
 
-/** Puts another key in the place of one that is there, enabled and not used yet. */
+/** Replaces the key that is stored in a place by another key, enabled and not used yet. */
 export async function replaceProviderKey(
   tx: Queryable,
   key: NewProviderKey,
@@ -71,7 +71,7 @@ export async function insertProviderKey(tx: Queryable, key: NewProviderKey): Pro
   return toKey(row as Row);
 }
 
-/** The key that stands in a place, which no other transaction changes before this one is over. */
+/** Returns the key that is stored in a place, and locks it until the sql transaction ends. */
 export async function lockProviderKey(
   tx: Queryable,
   { accountId, provider }: Place,
@@ -105,7 +105,7 @@ export async function deleteProviderKey(
   return row && toKey(row);
 }
 
-/** The keys of an account as they are kept, as far as they are enabled. */
+/** Returns the enabled keys of an account in sealed form. */
 export async function findSealedKeys(
   sql: Queryable,
   accountId: string,

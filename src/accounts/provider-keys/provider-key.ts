@@ -3,7 +3,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 /** The account that owns a key, and the key's provider. */
 export type Place = { readonly accountId: string; readonly provider: string };
 
-/** A stored key of an account at a provider. The key itself is no part of it. */
+/** A stored key of an account at a provider, without the secret itself. */
 export type ProviderKey = {
   readonly id: number;
   readonly provider: string;
@@ -26,7 +26,7 @@ export const PROVIDER_KEY_RULE = `must have 1 to ${LIMITS.providerKeyChars} prin
 export const isProviderKey = (text: string): boolean =>
   text.length <= LIMITS.providerKeyChars && PRINTABLE.test(text);
 
-/** The start of a key that may be shown: four characters, and never more than a quarter of it. */
+/** Returns the start of a key that may be shown: four characters, and never more than a quarter of the key. */
 export const maskedPrefix = (key: string): string =>
   `${key.slice(0, Math.min(4, Math.floor(key.length / 4)))}...`;
 
@@ -34,7 +34,7 @@ export const maskedPrefix = (key: string): string =>
 export const sealedPlace = ({ accountId, provider }: Place): string =>
   JSON.stringify(['provider key', accountId, provider]);
 
-/** A stored key on the wire. */
+/** Returns a stored key as routes show it. */
 export const providerKeyRecord = (key: ProviderKey) => ({
   provider: key.provider,
   keyPrefix: key.prefix,

@@ -27,8 +27,8 @@ type Deps = {
 };
 
 /**
- * Keys of developers at the vendors of models: one an account and vendor, sealed at rest. It opens every provider of the
- * vendor. A key that was stored under the name of such a provider before goes on opening that one.
+ * Creates the developers' keys at the vendors of models: one for each account and vendor, sealed at rest. A vendor's key opens
+ * every provider of the vendor. An older key that was stored under a provider's name still opens that provider.
  */
 export function createProviderKeys(deps: Deps) {
   const { sql, keyUse, supported, sealingSecret, vendorOf } = deps;
@@ -62,14 +62,14 @@ export function createProviderKeys(deps: Deps) {
     },
 
     /**
-     * The key to call a provider with for an account, if it has one that is enabled. This process obeys a change at
-     * once, the others after `LIMITS.providerKeyCacheMs`.
+     * Returns the account's enabled key for a provider, if there is one. This process applies a change at once, the others
+     * after `LIMITS.providerKeyCacheMs`.
      */
     async find(accountId: string, provider: string): Promise<string | undefined> {
       return keyFor(await keysOf(accountId), provider)?.key;
     },
 
-    /** A call goes out with the key that was found. */
+    /** Notes that a call uses the account's key for this provider. */
     async noteUse(accountId: string, provider: string): Promise<void> {
       const opened = keyFor(await keysOf(accountId), provider);
       if (opened !== undefined) keyUse.touch('provider', opened.id);

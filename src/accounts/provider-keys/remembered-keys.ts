@@ -4,8 +4,8 @@ import { LIMITS } from '../../kernel/limits.ts';
 type Entry<T> = { readonly untilMs: number; found: T | Promise<T> };
 
 /**
- * Remembers what an account has, nothing included, for `LIMITS.providerKeyCacheMs`: other processes do not announce what
- * they change. Questions that come together are asked once; beyond the bound the oldest answer leaves.
+ * Caches the value of an account, even an empty value, for `LIMITS.providerKeyCacheMs`: other processes do not announce their
+ * changes. Concurrent look-ups share one load; beyond the bound the oldest entry leaves.
  */
 export function createRememberedKeys<T>(deps: {
   readonly clock: Clock;
@@ -33,7 +33,7 @@ export function createRememberedKeys<T>(deps: {
       (value) => {
         entry.found = value;
       },
-      // The next caller asks again; those who wait hear of the failure themselves.
+      // The next look-up loads again; the waiting look-ups get the failure themselves.
       () => {
         if (entries.get(accountId) === entry) entries.delete(accountId);
       },

@@ -12,13 +12,13 @@ export type OperatorPermission = {
 
 /** Lets the facilitator borrow for an agent, within bounds, into the agent's own wallet only. */
 export interface Delegation {
-  /** Grants the permission, replacing an earlier one; answers the hash that proves it, or rejects. */
+  /** Grants the permission in place of an earlier grant, and resolves to the hash that proves it, or rejects. */
   grant(permission: OperatorPermission): Promise<string>;
 }
 
 /**
- * Delegates for an agent until `expiry` and answers the hash that proves it. A prepaid agent borrows nothing, so nothing
- * is delegated for it: null.
+ * Delegates for an agent until `expiry`, and returns the hash that proves it. Null for a prepaid agent, which borrows nothing
+ * and needs no delegation.
  */
 export async function delegate(
   delegation: Delegation,

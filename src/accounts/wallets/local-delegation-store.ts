@@ -1,7 +1,7 @@
 import type { Queryable } from '../../platform/postgres/sql.ts';
 import type { OperatorPermission } from './delegation.ts';
 
-/** One row an agent; a later grant replaces the earlier one. */
+/** Stores the permission of an agent, one row for each agent; a later grant replaces the earlier grant. */
 export async function saveOperatorPermission(
   sql: Queryable,
   permission: OperatorPermission & { readonly operator: string; readonly txHash: string },

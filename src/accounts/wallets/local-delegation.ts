@@ -6,8 +6,8 @@ import type { Delegation, OperatorPermission } from './delegation.ts';
 import { saveOperatorPermission } from './local-delegation-store.ts';
 
 /**
- * Delegation without a chain: the permission is a row here and its hash is computed from what it
- * says, so that the same grant has the same hash.
+ * Creates a delegation without a chain: the permission is a database row, and its hash is computed from its contents, so that
+ * the same grant has the same hash.
  */
 export function createLocalDelegation(deps: {
   readonly sql: Sql;

@@ -8,8 +8,8 @@ export interface ManagedWallets {
    */
   provide(reference: string): Promise<string>;
   /**
-   * Signs a transfer out of that wallet: 65 bytes in 0x hex, which are known to be the wallet's own. Rejects when
-   * the wallet is not `authorization.from`, and when it cannot be asked.
+   * Signs a transfer out of that wallet: 65 bytes in 0x hex, which are verified as the wallet's own. Rejects when the wallet is
+   * not `authorization.from`, and when its provider fails.
    */
   signTransfer(
     reference: string,

@@ -36,7 +36,7 @@ export function createRemoteWallets(deps: RemoteWalletDeps): ManagedWallets {
       const stored = await findRemoteWallet(sql, reference);
       if (stored !== undefined) return stored.address;
       const externalId = externalIdOf(reference);
-      // An attempt that was cut off may have made it: providers forget idempotency keys after a day.
+      // An interrupted attempt may have created the wallet: providers forget idempotency keys after a day.
       const wallet = (await provider.find(externalId)) ?? (await provider.create(externalId));
       await insertRemoteWallet(sql, reference, wallet);
       const kept = await findRemoteWallet(sql, reference);
@@ -61,7 +61,10 @@ function externalIdOf(reference: string): string {
   return externalId;
 }
 
-/** A signature of another wallet, or one that the token refuses, would hold funds for a payment that cannot succeed. */
+/**
+ * Returns the signature in 0x hex. Throws when another wallet made it or the token refuses it: such a signature would hold
+ * funds for a payment that cannot succeed.
+ */
 async function requireOwn(
   signature: string,
   domain: TokenDomain,

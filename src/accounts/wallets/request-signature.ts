@@ -11,7 +11,7 @@ export type SignedRequest = {
 };
 
 /**
- * The P-256 key that signs requests: PKCS#8 in PEM or in base64, with or without a label such as `wallet-auth:`.
+ * Reads the P-256 key that signs requests: PKCS#8 in PEM or in base64, with or without a label such as `wallet-auth:`.
  * Undefined for anything else.
  */
 export function readSigningKey(text: string): KeyObject | undefined {
@@ -31,7 +31,7 @@ export function readSigningKey(text: string): KeyObject | undefined {
   }
 }
 
-/** Its public half as providers take it: SPKI in base64. */
+/** Returns the public half of a key in the form for providers: SPKI in base64. */
 export const publicKeyText = (privateKey: KeyObject): string =>
   createPublicKey(privateKey).export({ format: 'der', type: 'spki' }).toString('base64');
 

@@ -1,8 +1,8 @@
 import type { Worker } from '../../kernel/schedule.ts';
 
 /**
- * Goes through all agents a page at a time, and does something for those that are found. One that fails is found again
- * by the next round; its failure is the worker's.
+ * Creates a worker that goes through all agents page by page and acts on the agents that `find` returns. A failed agent is
+ * found again by the next round; its failure fails the pass.
  */
 export function walkAgents<T>(work: {
   readonly name: string;
@@ -16,7 +16,7 @@ export function walkAgents<T>(work: {
     everyMs: work.everyMs,
     async tick() {
       const page = await work.find(after);
-      // Before the work: one agent that cannot be helped must not keep the others waiting.
+      // The cursor moves before the work, so that one failing agent does not delay the others.
       after = page.nextAfter;
       const outcomes = await Promise.allSettled(page.found.map(work.act));
       for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
@@ -24,5 +24,5 @@ export function walkAgents<T>(work: {
   };
 }
 
-/** The agents of one pass that there is something to do for, and behind which the next pass begins; 0 from the first. */
+/** Agents of one page that need work, and the agent id after which the next page begins. 0 begins with the first agent. */
 export type AgentPage<T> = { readonly found: readonly T[]; readonly nextAfter: number };

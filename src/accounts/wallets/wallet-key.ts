@@ -6,9 +6,9 @@ const MAX_TRIES = 16;
 export type WalletKey = { readonly privateKey: Uint8Array; readonly address: string };
 
 /**
- * The key of a local wallet: HKDF-SHA256 with the authorization key as secret, the reference as salt
- * and `agent wallet <n>` as info, n being the first of 0, 1, … that gives a valid private key (0 in all
- * but one of 2^128). A holder of the authorization key and the reference can derive it again.
+ * Derives the key of a local wallet: HKDF-SHA256 with the authorization key as secret, the reference as salt and `agent wallet
+ * <n>` as info, n being the first of 0, 1, … that gives a valid private key (0 in all but one of 2^128). A holder of the
+ * authorization key and the reference can derive it again.
  */
 export async function deriveWalletKey(
   authorizationKey: string,

@@ -7,7 +7,7 @@ import { parseAddress } from '../../x402/address.ts';
 import type { typedTransfer } from '../../x402/authorization.ts';
 import { publicKeyText, signRequest } from './request-signature.ts';
 
-/** The provider could not be asked, refused, or answered something else than a wallet or a signature. */
+/** Thrown when the provider cannot be reached, refuses, or answers with something else than a wallet or a signature. */
 export class WalletProviderError extends Error {
   override readonly name = 'WalletProviderError';
   /** Undefined where there was no answer. */
@@ -36,7 +36,7 @@ export type ProvidedWallet = { readonly walletId: string; readonly address: stri
 export interface WalletProvider {
   /** The wallet that was made under this id of ours. */
   find(externalId: string): Promise<ProvidedWallet | undefined>;
-  /** Makes it, or answers the one that is there: asking twice makes one wallet. */
+  /** Creates the wallet of this id, or returns the existing wallet: a repeated call creates no second wallet. */
   create(externalId: string): Promise<ProvidedWallet>;
   /** Returns the wallet's signature as the provider gives it: 65 bytes in 0x hex, unchecked. */
   signTransfer(walletId: string, transfer: ReturnType<typeof typedTransfer>): Promise<string>;
