@@ -34,7 +34,7 @@ export async function findClosedWithMoney(
 /** A wallet that holds more than its agent and the payees of its payments may claim. */
 export type Surplus = { readonly id: number; readonly wallet: string };
 
-/** Wallets worth a sweep to the treasury, without those that wait for one. */
+/** Returns a page of wallets that are worth a sweep to the treasury, without wallets that wait for their sweep. */
 export async function findSurplus(
   sql: Queryable,
   after: number,
@@ -76,7 +76,7 @@ function pageOf<T extends { readonly id: number }>(
   return { found, nextAfter: cut ?? (last.isEnd ? 0 : last.id) };
 }
 
-/** The version of an agent's balance: it moves with every withdrawal, so that it names one. */
+/** Returns the version of an agent's balance. The version rises with every withdrawal, so it can name a withdrawal. */
 export async function findFundsVersion(sql: Queryable, agentId: number): Promise<bigint> {
   const [row] = await sql<{ version: bigint }[]>`
     select version from agent_funds where agent_id = ${agentId}`;

@@ -14,9 +14,9 @@ export type EmptyDeps = {
 };
 
 /**
- * Takes all that a closed agent has out of the ledger, and plans the payout to its developer of what its wallet backs.
- * May be repeated, also by several processes at once: each takes what has come in or was given back since. A payout is
- * planned whether or not there is a chain to carry it now, so that none is left out.
+ * Withdraws the whole balance of a closed agent from the ledger, and plans the payout of the part that its wallet backs to its
+ * developer. May be repeated, also by several processes at once: each withdraws amounts that were credited or released since. A
+ * payout is planned even when there is no chain to carry it now, so that no payout is left out.
  */
 export async function emptyClosed(deps: EmptyDeps, agent: ClosedAgent): Promise<void> {
   const { id: agentId, walletAddress: wallet } = agent;

@@ -49,8 +49,8 @@ export async function payOut(deps: PayOutDeps, payout: ClaimedPayout): Promise<v
 }
 
 /**
- * The token would not take it: most likely because it has been carried out, which the reconciler reads. What it may
- * have missed is looked for here, in blocks that are as deep as those that it believes.
+ * Handles the token's refusal of a payout. Most likely the payout has been carried out, which the reconciler reads. A log that
+ * the reconciler may have missed is sought here, in blocks with the same confirmations.
  */
 async function hearRefusal(
   { judge, ledger, log }: PayOutDeps,

@@ -10,7 +10,9 @@ export async function findOpenPayouts(sql: Queryable, limit: number): Promise<Op
     from payouts where state <> 'done' order by next_at limit ${limit}`;
 }
 
-/** A payout by its nonce, and whether the chain has shown it. */
+/**
+ * Returns a payout by its nonce; `isDone` is true when the chain has shown the payout. Undefined when there is no such payout.
+ */
 export async function findPayout(
   sql: Queryable,
   nonce: string,
@@ -61,8 +63,8 @@ export async function findDonePayouts(
 }
 
 /**
- * Takes a bounded batch of what is due, of one agent or of all. They are due again later, each time twice as long, so
- * that a process which dies over one, or which the chain does not hear, leaves it to the next.
+ * Claims a bounded batch of due payouts, of one agent or of all. A claimed payout is due again after a wait that doubles each
+ * time, so that another process takes over when this process dies or the chain does not take the payout.
  */
 export async function claimPayouts(
   sql: Queryable,
@@ -85,7 +87,7 @@ export async function claimPayouts(
   return rows.map((row) => ({ ...payoutOf(row), validBefore }));
 }
 
-/** It was handed to the chain as this transaction. What the chain has shown meanwhile stands. */
+/** Notes the transaction in which a payout was handed to the chain. A payout that the chain has shown meanwhile stays done. */
 export async function savePayoutSubmitted(
   sql: Queryable,
   nonce: string,

@@ -11,21 +11,21 @@ export type OpenPayout = {
   readonly amountRaw: bigint;
 };
 
-/** One that this process has taken to hand it to the chain. */
+/** Payout that this process has claimed, to hand it to the chain. */
 export type ClaimedPayout = OpenPayout & {
   readonly accountId: string;
   readonly kind: NewPayout['kind'];
-  /** This one among them. */
+  /** Attempts, this attempt included. */
   readonly attempts: number;
   readonly createdMs: number;
   /** Unix seconds at which an authorization that is signed now expires. */
   readonly validBefore: number;
 };
 
-/** One that was carried out before. */
+/** Payout that was carried out before. */
 export type PastPayout = Omit<ClaimedPayout, 'validBefore'>;
 
-/** A payout with the one nonce that it has for ever, so that the chain carries it out once at most. */
+/** Returns a payout with the one nonce that it has for ever, so that the chain carries it out once at most. */
 export const newPayout = (
   random: Random,
   kind: NewPayout['kind'],

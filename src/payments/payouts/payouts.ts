@@ -7,7 +7,7 @@ import type { ClaimedPayout, PastPayout } from './payout.ts';
 export type PayoutsDeps = Omit<PayOutDeps, 'sender'> & {
   readonly clock: Clock;
   readonly log: Log;
-  /** Undefined: there is no chain, no gas key or no wallet provider, and nothing is tried. */
+  /** Undefined when there is no chain, no gas key or no wallet provider. No payout is attempted then. */
   readonly sender: PayoutSender | undefined;
   /** Takes what is due, of one agent or of all; no other process has it for a while. */
   readonly claim: (validBefore: number, agentId?: number) => Promise<readonly ClaimedPayout[]>;
@@ -15,7 +15,7 @@ export type PayoutsDeps = Omit<PayOutDeps, 'sender'> & {
 };
 
 export interface Payouts extends AsyncDisposable {
-  /** Hands what is due to the chain, a bounded batch of it. */
+  /** Hands a bounded batch of due payouts to the chain. */
   payDue(): Promise<void>;
   /**
    * Does so at once for one agent, which was just closed. Resolves when that is done or time is up, and never

@@ -8,15 +8,15 @@ import type { Payouts } from './payouts.ts';
 export type RepayDeps = {
   readonly view: Pick<ChainView, 'rpc' | 'usdc'>;
   readonly payouts: Pick<Payouts, 'payAgain'>;
-  /** Carried out lately, as long as a reorganisation may still undo it. */
+  /** Returns payouts that were carried out lately, while a reorganisation may still undo the transfer. */
   readonly findDone: () => Promise<readonly PastPayout[]>;
   readonly log: Log;
 };
 
 /**
- * After a reorganisation: payouts that were carried out on the branch that is gone are handed to this one, under the
- * nonces that they always had. The books say already that they were made, and are right again when they are. Answers
- * how many are not on this branch yet: until then the chain is read from where it parted.
+ * Hands payouts that were carried out on a removed branch to the present branch, under their old nonces. The books show the
+ * payouts as made, and are right again once they are made. Returns the number of payouts that are not on the present branch
+ * yet: while there are any, the chain is read from the block where the branches parted.
  */
 export async function repayVanished(
   { view, payouts, findDone, log }: RepayDeps,

@@ -45,7 +45,7 @@ export function viewAgent(
   return { remembered: undefined, read: () => reading };
 }
 
-/** The party whose share of connections and lookups a call takes. */
+/** Returns the party whose share of connections and lookups a call takes. */
 export const askerOf = (
   { read, remembered }: AgentView,
   { accountId, agentId, reserve }: Pick<Spender, 'accountId' | 'agentId' | 'reserve'>,

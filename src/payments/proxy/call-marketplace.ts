@@ -67,7 +67,10 @@ const withoutFragment = (url: string): string => {
   return hash === '' ? href : href.slice(0, -hash.length);
 };
 
-/** The charge is committed whatever becomes of the line, so that the answer goes out in any case. */
+/**
+ * Writes the waiting lines of calls. A failure is only logged: the charge is committed without its line, so that the answer
+ * goes out in any case.
+ */
 async function written(passthroughs: PassthroughLog, log: Log): Promise<void> {
   try {
     await passthroughs.flush();

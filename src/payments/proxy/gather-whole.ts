@@ -1,8 +1,8 @@
 type Bodied = { readonly body: AsyncIterable<Uint8Array> | Uint8Array };
 
 /**
- * The same answer with its body whole, where that is at most `maxBytes` long; a longer one goes on as a stream, from its
- * beginning. Rejects as the body does where it breaks off.
+ * Returns the answer with its whole body when the body has at most `maxBytes`; a longer body stays a stream, from its
+ * beginning. Rejects when the body breaks off.
  */
 export async function gatherWhole<T extends Bodied>(answer: T, maxBytes: number): Promise<T> {
   const { body } = answer;
@@ -19,7 +19,10 @@ export async function gatherWhole<T extends Bodied>(answer: T, maxBytes: number)
   return { ...answer, body: continued(chunks, source) };
 }
 
-/** No generator: one that is left before its first piece would not let go of the source. */
+/**
+ * Returns the chunks that were read, then the unread part of the source. Not a generator: a generator that is left before its
+ * first chunk would not release the source.
+ */
 const continued = (
   chunks: Uint8Array[],
   source: AsyncIterator<Uint8Array>,

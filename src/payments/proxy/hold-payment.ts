@@ -35,7 +35,7 @@ export async function holdPayment(
   try {
     verdict = await ledger.hold({ spender, holdId, amountRaw, reservation, destination });
   } catch (err) {
-    // It may still be written: the ledger releases what has no waiting caller any more.
+    // The reservation may still be written: the ledger releases a hold that no caller waits for any more.
     if (!(err instanceof ApiError)) log.error({ err }, 'a reservation could not be written');
     throw errors.proxy.persistenceFailed();
   }

@@ -2,7 +2,7 @@ import type { Span } from '../../kernel/trace/span.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
 import type { OutboundRequest } from './outbound-request.ts';
 
-/** A request below the address of the marketplace, and whose money may pay for it. */
+/** A request below the address of the marketplace, and its payer. */
 export type MarketCall = OutboundRequest & {
   readonly spender: Spender;
   /** The account of the agent. */
@@ -14,7 +14,7 @@ export type MarketCall = OutboundRequest & {
   readonly signal: AbortSignal;
   /** Calls back when the request is over, its answer sent or given up. Without it the answer counts as sent at once. */
   readonly onOver?: OnOver | undefined;
-  /** The parent of what is sold. Undefined: it is not traced. */
+  /** Parent span of the sale. Undefined when the call is not traced. */
   readonly span?: Span | undefined;
 };
 
@@ -28,9 +28,8 @@ export type MarketAnswer = {
   /** Amount that the ledger has charged. */
   readonly costRaw: bigint;
   /**
-   * `internal`: bought from a vendor of this server. `gateway` and `byok`: free but for a model that was bought
-   * for it, of the pool or with the agent's own key.
-   * `passthrough`: free, or an error that cost nothing.
+   * `internal`: sold for a vendor of this server. `gateway` and `byok`: free except for a model's charge, from the pool or with
+   * the agent's own key. `passthrough`: free, or an error that cost nothing.
    */
   readonly payment: 'passthrough' | 'internal' | 'gateway' | 'byok';
   /** Milliseconds that the vendors took. */

@@ -12,8 +12,8 @@ export type OutboundRequest = {
 };
 
 /**
- * These frame the message, which is this server's business alone. A Connection header among them is about no connection
- * that there is, so that what it names goes out.
+ * Headers of the agent that are dropped, because this server frames the message and pays. A dropped Connection header is about
+ * no existing connection, so the headers that it names are sent.
  */
 const OURS = new Set([
   'host',
@@ -28,7 +28,7 @@ const OURS = new Set([
   'x-payment-response',
 ]);
 
-/** The agent's request as its vendor is to see it. Throws `Invalid request` on a header that is none. */
+/** Returns the agent's request as its vendor receives it. Throws `Invalid request` when a header is not valid. */
 export function outboundRequest({ method, headers, body }: ProxyRequest): OutboundRequest {
   const given: Header[] = [];
   for (const [name, value] of Object.entries(headers)) {

@@ -10,9 +10,9 @@ export type PassthroughLog = {
 };
 
 /**
- * Calls for the agents' history that have no payment on the chain. The ledger has their charges, so that no call fails for a
- * line. A bounded number queues: beyond it the oldest line of a free call is forgotten, and one with a charge only where
- * all have one.
+ * Creates the log of calls without a payment on the chain, for the agents' history. Charges are in the ledger, so that no call
+ * fails because of its line. A bounded number of lines queues: beyond the bound the oldest line of a free call is forgotten,
+ * and a line with a charge only when all lines have one.
  */
 export function createPassthroughLog(deps: {
   readonly insert: (lines: readonly PassthroughLine[]) => Promise<void>;
@@ -61,7 +61,7 @@ export function createPassthroughLog(deps: {
       waiting.push(line);
     },
     flush() {
-      // One at a time: what another flush has taken is not written yet.
+      // One write at a time: lines that another flush has taken are not written yet.
       writing = writing.catch(() => {}).then(write);
       return writing;
     },

@@ -14,7 +14,7 @@ export type PassthroughLine = {
   readonly chargedRaw?: bigint;
 };
 
-/** Writes lines, and counts those of an action under it that have no charge, in one statement. */
+/** Writes lines in one statement, and counts lines without a charge under their actions. */
 export async function insertPassthroughs(
   sql: Queryable,
   lines: readonly PassthroughLine[],

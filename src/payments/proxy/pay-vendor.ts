@@ -18,8 +18,8 @@ export type PayDeps = SendDeps & VerdictDeps & { readonly judge: Pick<ChainJudge
 export type PaidAnswer = { readonly answer: GuardedAnswer; readonly row: Reservation };
 
 /**
- * Sends the request again with its payment, once, and says what may be said of the answer. From the first byte on
- * nothing but the chain releases the hold: a client that leaves does not end this, and what a vendor says is a hint.
+ * Sends the request again with its payment, once, and returns the outcome. From the first byte on only the chain releases the
+ * hold: a client that leaves does not end this call, and the vendor's answer is only a hint.
  */
 export async function payVendor(
   deps: PayDeps,

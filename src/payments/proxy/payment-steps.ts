@@ -1,7 +1,6 @@
 /**
- * Points on the way of a payment, in their order. `judged` is passed by late answers only, which are booked once more
- * after it; `kept` by answers under a key, whatever they are an answer to. An answer in time is relayed while it is
- * booked, and may be out before that.
+ * Points on the way of a payment, in their order. Only late answers pass `judged`, and are booked once more after it; all
+ * answers under an idempotency key pass `kept`. An answer in time is relayed while it is booked, and may be sent before that.
  */
 export type PaymentStep =
   | 'reserved'

@@ -24,12 +24,15 @@ export type ProxyCall = {
   readonly signal: AbortSignal;
   /** Calls back when the request is over, its answer sent or given up. */
   readonly onOver?: OnOver | undefined;
-  /** The parent of the call. Undefined: it is not traced. */
+  /** Parent span of the call. Undefined when the call is not traced. */
   readonly span?: Span | undefined;
 };
 
 export interface VendorProxy {
-  /** Throws the proxy's refusals. At most one authorization exists for a call, whatever becomes of it. */
+  /**
+   * Sends a call and pays its vendor. Throws the proxy's refusals. At most one authorization exists for a call, whatever its
+   * outcome.
+   */
   send(call: ProxyCall): Promise<ProxyAnswer>;
 }
 
@@ -39,13 +42,13 @@ export type ProxyDeps = QuoteDeps &
     readonly budgets: BudgetReports;
     readonly passthroughs: PassthroughLog;
     readonly reportCapHit: ReportCapHit;
-    /** The vendors that this server sells itself. Undefined: it sells none. */
+    /** Vendors that this server sells itself. Undefined when the server sells none. */
     readonly marketplace: Marketplace | undefined;
     /** The rate limit of an agent's calls. */
     readonly callsPerMinute: number;
   };
 
-/** Sends agents' requests to vendors and pays those that ask for it. */
+/** Creates the proxy, which sends agents' requests to vendors and pays a vendor that requests a payment. */
 export function createProxy(deps: ProxyDeps): VendorProxy {
   const slots = createCallSlots({ perMinute: deps.callsPerMinute });
 

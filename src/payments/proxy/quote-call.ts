@@ -14,7 +14,7 @@ import type { OutboundRequest } from './outbound-request.ts';
 import { readChallenge } from './read-challenge.ts';
 import { askVendor, openVendor, type VendorTimes } from './vendor-call.ts';
 
-/** A request to a vendor, and whose money may pay for it. */
+/** A request to a vendor, and its payer. */
 export type VendorCall = {
   readonly spender: Spender;
   readonly url: string;
@@ -47,7 +47,7 @@ type Asked = { readonly destination: CheckedDestination; readonly upstreamMs: nu
 /** The vendor asks for no payment. */
 type Free = Asked & { readonly kind: 'free'; readonly answer: GuardedAnswer };
 
-/** It asks for one, and this agent may make it. */
+/** The vendor requests a payment, and this agent may make the payment. */
 export type Priced = Asked & {
   readonly kind: 'priced';
   readonly agent: AdmittedCall;
@@ -58,11 +58,11 @@ export type Quoted = Free | Priced;
 
 const PAYMENT_REQUIRED = 402;
 
-/** Sends a request as it is, and reads what its vendor asks for. Throws the refusal. */
+/** Sends a request without a payment, and reads the challenge of a vendor that requests one. Throws the refusal. */
 export async function quoteCall(deps: QuoteDeps, call: VendorCall): Promise<Quoted> {
   const { client, clock, prices } = deps;
   const { request, source, spender, signal } = call;
-  // Read while the name is resolved, where it is. Nothing is sent before both are judged, in their order.
+  // The spend state is read while the name is resolved. Nothing is sent before the destination and then the agent are checked.
   const view = viewAgent(deps.spendState, spender.agentId);
   const destination = await openVendor(client, call.url, askerOf(view, spender));
   const target = { method: request.method, url: destination.url };

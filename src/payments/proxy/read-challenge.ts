@@ -25,7 +25,10 @@ export async function readChallenge(answer: GuardedAnswer, terms: Terms): Promis
   }
 }
 
-/** An answer whose body is small enough to be read whole; without its body where it is not, or breaks. */
+/**
+ * Returns an answer with its body when the body is small enough to be read whole; without its body when the body is larger or
+ * breaks off.
+ */
 export async function vendorAnswer(answer: GuardedAnswer): Promise<VendorAnswer> {
   return { header: (name) => valuesOf(answer, name), body: await smallBody(answer) };
 }

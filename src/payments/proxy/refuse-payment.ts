@@ -5,8 +5,8 @@ import { breachFields, breachSentence, isSessionLimit } from '../../spend/limits
 import { refuseSpend } from '../../spend/limits/refuse-spend.ts';
 
 /**
- * Why a payment was not made, in the words of the proxy: every control has one code there. `requiredRaw` stands for the
- * amount that the control was asked for, where that is not the price.
+ * Returns the proxy's refusal of a payment; on the proxy every control has one code. `requiredRaw` is stated in place of the
+ * amount that the control refused, when that amount is not the price.
  */
 export function refusePayment(refusal: HoldRefusal, requiredRaw?: bigint | null): ApiError {
   if (refusal.reason === 'insufficient_balance') {

@@ -19,7 +19,10 @@ export type ProxyAnswer = {
 
 type Payment = Pick<Reservation, 'nonce' | 'validBefore'>;
 
-/** Better refused whole than cut in the middle; one that does not say how long it is can only be cut. */
+/**
+ * Refuses an answer whose stated length exceeds `vendorResponseBytes`, which is better than cutting it in the middle. An answer
+ * without a stated length can only be cut.
+ */
 export function requireShort(
   answer: GuardedAnswer,
   method: ProxyRequest['method'],
@@ -47,7 +50,7 @@ export const relayAnswer = (
   headers: receipt,
   lines: relayedHeaders(answer.headers),
   upstreamMs,
-  // One that has come goes out in one piece.
+  // A body that has come is sent in one piece.
   body: answer.whole() ?? answer.body,
 });
 

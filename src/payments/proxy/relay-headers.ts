@@ -27,7 +27,7 @@ const DROPPED = new Set([
 /** A browser would keep it for this server. */
 const SIGNS_IN = new RegExp(`^\\s*${BRAND.sessionCookie}\\s*=`, 'i');
 
-/** A vendor's headers as the agent gets them, in their order, those that came twice twice. */
+/** Returns a vendor's headers as the agent gets them: in their order, with all repetitions. */
 export function relayedHeaders(lines: readonly Header[]): Header[] {
   return endToEndHeaders(lines).flatMap(([name, value]): Header[] => {
     const lower = name.toLowerCase();

@@ -51,13 +51,13 @@ export async function sendPayment(
   return { kind: 'answered', row, answer, latencyMs: clock.monotonicMs() - startedMs };
 }
 
-/** A payment under way outlives the client that asked for it. All of them listen to this one. */
+/** Signal that never fires, for all payments: a payment under way outlives the client that requested it. */
 const NEVER = new AbortController().signal;
 setMaxListeners(0, NEVER);
 
 /**
- * Writes that a payment is on its way, where its answer does not come first: a row that still reads `reserved` is taken
- * for sent all the same. No caller waits for it; the ledger keeps the order of what is asked of one hold.
+ * Writes that a payment is on its way, unless its answer comes within `proxySentMs`: a row that still reads `reserved` counts
+ * as sent all the same. No caller waits for the write; the ledger keeps the order of the writes to one hold.
  */
 function tellSending(deps: SendDeps, reserved: Reservation): { end(): Reservation } {
   let row = reserved;

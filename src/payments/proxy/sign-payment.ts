@@ -16,7 +16,7 @@ export type SignDeps = {
   readonly log: Log;
 };
 
-/** The wallet of an agent, and who signs for it. */
+/** Wallet of an agent, and the service that signs for it. */
 export type Payer = {
   readonly wallets: Pick<ManagedWallets, 'signTransfer'>;
   readonly wallet: string;

@@ -21,7 +21,7 @@ export type VendorTimes = {
   readonly paidMs: number;
   /** Between two pieces of its answer. */
   readonly idleMs: number;
-  /** From the connection to the head of either answer, where it is less than all of it. */
+  /** Milliseconds from the connection to the head of an answer, when they are fewer than `unpaidMs` and `paidMs`. */
   readonly firstByteMs?: number | undefined;
   readonly responseBytes?: number | undefined;
 };
@@ -43,7 +43,10 @@ export async function openVendor(
   throw new VendorFailed('unresolved', errors.proxy.unreachable(UNRESOLVED));
 }
 
-/** The same for who is only asked about; undefined where the name does not resolve. Throws where it is blocked. */
+/**
+ * Checks a URL that a caller chose and resolves its name. Undefined when the name does not resolve. Throws the refusal of a
+ * blocked destination.
+ */
 export async function openTarget(
   client: Pick<GuardedClient, 'open'>,
   url: string,

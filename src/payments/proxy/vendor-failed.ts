@@ -4,7 +4,10 @@ import type { SendFailure } from '../../platform/egress/send-failed.ts';
 /** `unresolved`: its name is not known. `unreadable`: it asks for a payment that cannot be made here. */
 export type VendorFault = SendFailure | 'unresolved' | 'unreadable';
 
-/** A refusal that is about the vendor, or the way to it, before anything was paid: for a buyer that has another vendor to ask. */
+/**
+ * Refusal because of the vendor, or the way to the vendor, before anything was paid. A caller with another vendor can attempt
+ * that vendor.
+ */
 export class VendorFailed extends ApiError {
   readonly fault: VendorFault;
 

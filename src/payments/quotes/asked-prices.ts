@@ -2,10 +2,10 @@ import { LIMITS } from '../../kernel/limits.ts';
 import { RecentMap } from '../../kernel/recent-map.ts';
 import { chooseOffer, type PaymentOffer } from '../../x402/offer.ts';
 
-/** Last prices that vendors asked for, for refusals that are made before a vendor is asked again. */
+/** Last prices that vendors requested, for refusals before a vendor is called again. */
 export type AskedPrices = {
   note(target: PricedTarget, offers: readonly PaymentOffer[]): void;
-  /** Undefined where this process has not been asked for a payment there. */
+  /** Returns the last price of a target. Undefined when the target has not requested a payment from this process. */
   last(target: PricedTarget): bigint | undefined;
 };
 
@@ -13,7 +13,7 @@ export type PricedTarget = { readonly method: string; readonly url: string };
 
 const keyOf = ({ method, url }: PricedTarget) => `${method} ${url}`;
 
-/** Remembers the price of a bounded number of targets; the least recently used one is dropped. */
+/** Keeps the prices of a bounded number of targets; the least recently used price is dropped. */
 export function createAskedPrices(): AskedPrices {
   const prices = new RecentMap<string, bigint>(LIMITS.askedPricesKept);
   return {

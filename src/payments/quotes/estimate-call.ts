@@ -71,7 +71,7 @@ export async function estimateCall(
   };
 }
 
-/** The price beside the agent's funds and limits. Nothing is borrowed, so that the headroom is what is available. */
+/** Returns the price beside the agent's funds and limits. No credit is given, so that the headroom is the available amount. */
 function reflect(
   spendState: SpendState,
   facts: SpendFacts,

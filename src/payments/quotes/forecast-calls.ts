@@ -30,9 +30,8 @@ export type ForecastRequest = PlannedCall & {
 };
 
 /**
- * Returns the total price of many calls, with the caps and the balance that stand in their way now. A target that may
- * not be called refuses the whole forecast before any target is asked; a target that does not answer is reported in its
- * item.
+ * Returns the total price of many calls, with the caps and the balance that stand in their way now. A target that may not be
+ * called refuses the whole forecast before any target is called; a target that does not answer is reported in its item.
  */
 export async function forecastCalls(
   deps: ForecastDeps,
@@ -66,7 +65,10 @@ export async function forecastCalls(
   };
 }
 
-/** Nothing is sent before every target is judged: one that is blocked refuses them all. */
+/**
+ * Requests the prices of all targets. Nothing is sent before every target is checked: a blocked target refuses the whole
+ * forecast.
+ */
 async function askAll(
   deps: ForecastDeps,
   asker: Asker,

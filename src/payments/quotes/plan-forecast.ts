@@ -35,8 +35,8 @@ export type ForecastPlan = {
 };
 
 /**
- * Plans calls that are made one after the other, by the rules that decide holds. A refused call uses nothing of the
- * caps. The balance is compared with the total of all calls, refused ones included.
+ * Plans calls that are made one after the other, by the rules that decide holds. A refused call uses nothing of the caps. The
+ * balance is compared with the total of all calls, including refused calls.
  */
 export function planForecast(
   now: Reading,

@@ -11,7 +11,7 @@ import { askVendor } from '../proxy/vendor-call.ts';
 /** A target's answer to a request without a body and without a payment. */
 export type Probed =
   | { readonly kind: 'priced'; readonly challenge: Challenge }
-  /** It demands no payment; or it does, in words that are not of this protocol (402). */
+  /** The target requests no payment, or requests a payment in another protocol (402). */
   | { readonly kind: 'unpriced'; readonly status: number }
   | Extract<ParsedChallenge, { kind: 'unreadable' }>;
 
@@ -22,8 +22,9 @@ export type Probe = (
 ) => Promise<Probed>;
 
 /**
- * Asks targets what they cost. Of an answer no more is read than can be a challenge. At most `atOnce` are asked at a
- * time, in fair shares, so that connections are left to calls that are paid for. Throws the refusal where no answer comes.
+ * Creates the probe of targets' prices, which reads no more of an answer than a challenge may have. At most `atOnce` targets
+ * are probed at a time, in fair shares, so that connections are left to paid calls. The probe throws the refusal when no answer
+ * comes.
  */
 export function createProbe(deps: {
   readonly client: Pick<GuardedClient, 'send'>;

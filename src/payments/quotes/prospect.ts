@@ -52,7 +52,7 @@ export type Prospect =
   /** The offer that a payment would choose. */
   | (Quoted & { readonly kind: 'priced'; readonly offer: QuotedOffer });
 
-/** Asks a target that was judged. Undefined is one whose name does not resolve. */
+/** Requests the price of a checked target. `destination` is undefined when the target's name does not resolve. */
 export async function askTarget(
   { quotes }: Pick<ProspectDeps, 'quotes'>,
   destination: CheckedDestination | undefined,
@@ -66,8 +66,8 @@ export async function askTarget(
 }
 
 /**
- * The price of a call to the marketplace, by its list; nothing is sent for it. Undefined: the call goes elsewhere. Throws the
- * refusal of a body that the marketplace would not take.
+ * Returns the price of a call to the marketplace, by its price list; nothing is sent. Undefined when the call goes elsewhere.
+ * Throws the refusal of a body that the marketplace would refuse.
  */
 export async function askMarket(
   { clock, marketplace }: Pick<ProspectDeps, 'clock' | 'marketplace'>,
@@ -93,7 +93,7 @@ export function prospectOf(asked: Asked, wallet: string | null): Prospect {
 
 const PAYS_ITSELF = 'Every usable offer of the target pays the wallet that would pay.';
 
-/** The party whose share of connections a price probe takes. */
+/** Returns the party whose share of connections a price probe takes. */
 export const prospectiveAsker = (deps: Pick<ProspectDeps, 'spendState'>, spender: Spender): Asker =>
   askerOf({ remembered: undefined, read: () => requireSpendState(deps, spender) }, spender);
 

@@ -28,7 +28,7 @@ export type AuditDeps = ApplyDeps &
     readonly view: ChainView;
     readonly audits: AuditStore;
     readonly awaited: AwaitedStore;
-    /** Between the end of a round and the next one. */
+    /** Milliseconds between the end of a round and the next round. */
     readonly restMs: number;
   };
 
@@ -36,9 +36,9 @@ export type AuditDeps = ApplyDeps &
 export type AuditRange = { readonly fromBlock: number; readonly toBlock: number };
 
 /**
- * One step of the second look, as of a block up to which the books have everything: a page of wallets has its logs read
- * again, and what each holds compared with the book at this very block. What the first reading missed is credited or
- * debited, under the names that it has anyway. Answers what was missed.
+ * Does one step of the audit, as of a block up to which the books are complete: reads the logs of a page of wallets again, and
+ * compares each wallet's balance at this block with its book. Events that the first reading missed are credited or debited,
+ * under the references that the first reading would have used. Returns the missed events.
  */
 export async function auditPage(
   deps: AuditDeps,
@@ -79,8 +79,8 @@ export async function reread(
 }
 
 /**
- * Reads the movements of some wallets again, and applies those that the books lack. Nearly all are known: one short log
- * names each payment, and only unknown ones are read whole. Returns the agents whose deposits wait.
+ * Reads the movements of some wallets again, and applies movements that the books lack. Nearly all movements are known: one
+ * short log names each payment, and only unknown payments are read whole. Returns the agents whose deposits wait.
  */
 export async function readAgain(
   deps: AuditDeps,
@@ -150,7 +150,7 @@ function reportMissed({ log, onAlarm }: AuditDeps, applied: readonly Applied[]):
   for (const _ of deposits) onAlarm?.('deposit_missed');
 }
 
-/** A node that hides one transfer may hide others near it, so the next round begins before the first one. */
+/** Has the next round begin before the first missed event: a node that hides one transfer may hide others near it. */
 export async function rewindTo({ audits }: AuditDeps, missed: readonly Applied[]): Promise<void> {
   if (missed.length === 0) return;
   await audits.rewind(Math.max(0, spanOf(missed).first - LIMITS.audit.overlapBlocks));

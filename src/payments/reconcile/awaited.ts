@@ -12,7 +12,7 @@ export type AwaitedWallet = {
 /** A wallet by the book. */
 export type WalletBook = {
   readonly walletRaw: bigint;
-  /** Amount that the wallet lacks against its book and that an alarm has reported; 0 without one. */
+  /** Amount that the wallet lacks against its book and that an alarm has reported; 0 without an alarm. */
   readonly missingRaw: bigint;
   /** Earlier credits of the wallet wait. */
   readonly isWaiting: boolean;

@@ -36,8 +36,9 @@ export async function requireCursor(sql: Sql, nodeId: string, forMs: number): Pr
 }
 
 /**
- * Gives the cursor back, moved on where something was read. It moves only from where it was claimed, whichever process has it by
- * now: a reading that took longer than its claim is not lost, and one that was overtaken moves nothing.
+ * Releases the claim on the cursor, and moves the cursor on when blocks were read. The cursor moves only from the block where
+ * it was claimed, whichever process has it now: a reading that took longer than its claim is not lost, and an overtaken reading
+ * moves nothing.
  */
 export async function giveCursorBack(
   sql: Sql,

@@ -28,8 +28,8 @@ export type ShownCredit = {
 };
 
 /**
- * Credits a wallet where it holds, at block `at`, all of its credits beside what the book says (docs/decisions/0121). Else all
- * its credits wait, and its agent is among those that this returns.
+ * Credits a wallet when the wallet holds, at block `at`, all its credits in addition to its book (docs/decisions/0121).
+ * Otherwise all its credits wait. Returns the agents whose credits wait.
  */
 export async function creditHeld(
   deps: CreditDeps,
@@ -64,7 +64,10 @@ type Uncovered = {
   readonly heldRaw: string | undefined;
 };
 
-/** The agents whose wallets do not hold their credits, were not answered for, or wait for earlier ones. */
+/**
+ * Returns the agents whose wallets do not hold their credits, whose balances the node did not return, or whose earlier credits
+ * wait.
+ */
 async function findUncovered(
   { awaited, isRetry = false, view }: CreditDeps,
   credits: readonly ShownCredit[],

@@ -51,7 +51,7 @@ export async function newDeposits(
   return { fresh: judged.flatMap(({ fresh }) => fresh), odd: judged.flatMap(({ odd }) => odd) };
 }
 
-/** A transfer of zero, or from a wallet to itself, brings nothing. */
+/** Returns true for a transfer that brings nothing: of zero, or from a wallet to itself. */
 const bringsNothing = ({ valueRaw, from, to }: Transfer): boolean => valueRaw === 0n || from === to;
 
 /**
@@ -100,7 +100,7 @@ export async function takeDeposits(
   applied: Applied[],
 ): Promise<ReadonlySet<number>> {
   if (transfers.length === 0) return new Set();
-  // References depend on what is credited, so that two processes must not choose them at once.
+  // References depend on the credits before, so that two processes must not choose references at once.
   await deps.keepClaim();
   const { fresh, odd } = await newDeposits(transfers, deps.findCredited);
   const logOdd = (agentId: number, reference: string) => {

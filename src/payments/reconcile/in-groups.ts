@@ -6,8 +6,8 @@ import { isTransient } from '../../platform/postgres/transient.ts';
 import type { OnAlarm } from './payment-alarm.ts';
 
 /**
- * Many at a time, but not all: each is an operation in the ledger. All are tried. Rejects at the end where one may go
- * better next time; one that never will is an alarm, and does not keep others waiting.
+ * Runs the work for all items, `atOnce` at a time: each is an operation in the ledger. Rejects at the end when a failure may
+ * pass at a retry. A failure that cannot pass raises an alarm, and does not keep other items waiting.
  */
 export async function inGroups<T>(
   { log, onAlarm }: { readonly log: Log; readonly onAlarm?: OnAlarm | undefined },

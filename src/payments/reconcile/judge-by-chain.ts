@@ -10,7 +10,7 @@ import type { Reservation } from '../reservations/reservation.ts';
 /** Verdict of the chain on a payment, from blocks with `confirmations` blocks on top. */
 export type ChainVerdict =
   | { readonly kind: 'used'; readonly txHash: string }
-  /** It was not, and can never be any more. */
+  /** The authorization was not used, and can never be used any more. */
   | { readonly kind: 'void' }
   | { readonly kind: 'undecided' };
 
@@ -38,7 +38,7 @@ const UNDECIDED: ChainVerdict = { kind: 'undecided' };
 
 /** Asks the chain about one payment at a time; the reconciler asks about all of them at once. */
 export function createChainJudge(deps: {
-  /** Undefined: there is no chain. */
+  /** Undefined when there is no chain. */
   readonly view: ChainView | undefined;
   readonly clock: Clock;
   readonly log: Log;
@@ -74,7 +74,7 @@ export function createChainJudge(deps: {
   };
 }
 
-/** The last block that is believed; undefined while the chain is shorter. */
+/** Returns the last block that is believed. Undefined while the chain has fewer blocks than the confirmations. */
 export async function deepBlock({ rpc, confirmations }: ChainView): Promise<Block | undefined> {
   const head = await rpc.head();
   if (confirmations === 0) return head;

@@ -7,7 +7,7 @@ import type { Audited } from './wallet-auditor.ts';
 
 const LIVE: readonly ReservationState[] = ['reserved', 'sent', 'pending_settlement'];
 
-/** Payments as an operator watches them: how many wait in which state, and what became of the others. */
+/** Creates the metrics of payments: the payments that wait, by their state, and the ends of all other payments. */
 export function createPaymentMetrics(metrics: Metrics) {
   const steps = metrics.counter('svc_payment_steps', 'Steps that payments have passed.', ['step']);
   const waiting = metrics.gauge(

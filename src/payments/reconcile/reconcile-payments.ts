@@ -12,18 +12,19 @@ export type ReconcilePayments = {
 };
 
 /**
- * One process at a time reads the chain for all; when it dies, another takes over. After a failed reading the next one
- * covers fewer blocks, since these may hold more logs than the node returns at once; after a successful one, more.
+ * Creates the reconciler. One process at a time reads the chain for all; when it dies, another process takes over. After a
+ * failed reading the next reading covers fewer blocks, since the blocks may hold more logs than the node returns at once; after
+ * a successful reading, more blocks.
  */
 export function createReconcilePayments(
   deps: ReconcileDeps & {
     readonly sql: Sql;
-    /** This process among those on the database. */
+    /** Id of this process among the processes on the database. */
     readonly nodeId: string;
     readonly clock: Clock;
     readonly log: Log;
     readonly onDone?: (done: Reconciled) => void;
-    /** Looks again at what was read, under the same claim. */
+    /** Reads earlier blocks again, under the same claim. */
     readonly auditor: WalletAuditor;
     readonly onAudited?: (audited: Audited) => void;
   },

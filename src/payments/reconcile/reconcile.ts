@@ -34,7 +34,7 @@ export type ReconcileDeps = ApplyDeps &
 /** Result of one reading of the chain. */
 export type Reconciled = {
   readonly readTo: Block | undefined;
-  /** The newest block that is believed, where the books have everything up to it; undefined where they lag. */
+  /** Newest block that is believed, when the books are complete up to this block. Undefined while the books lag. */
   readonly current: Block | undefined;
   readonly settled: number;
   readonly released: number;
@@ -52,10 +52,9 @@ const NOTHING: Reconciled = {
 };
 
 /**
- * Reads the chain on from the cursor and does what it says: payments that were made are taken, those that can never be
- * made any more are released, transfers into wallets are credited. Everything in it may be done again. Rejects when the
- * chain or the database is away, or when `mostBlocks` hold more logs than the node returns; no payment was released
- * wrongly then.
+ * Reads the chain on from the cursor and applies it: settles payments that were made, releases payments that can never be made
+ * any more, and credits transfers into wallets. May be repeated. Rejects when the chain or the database is away, or when
+ * `mostBlocks` blocks hold more logs than the node returns; no payment was released wrongly then.
  */
 export async function reconcile(
   deps: ReconcileDeps,
@@ -72,7 +71,7 @@ export async function reconcile(
   const applied = isNew ? await readOn(deps, live, { fromBlock, to, parted, deep }) : [];
   const decided = new Set(applied.map(({ nonce }) => nonce));
   const rest = live.filter((row) => !decided.has(row.nonce));
-  // States are asked of the newest block that is believed, however far the walk is behind: a node may keep no older ones.
+  // States are read at the newest block that is believed, however far the reading is behind: a node may keep no older states.
   const released = await decideLapsed(deps, rest, deep);
   const vanished = parted
     ? (await recoverVanished(deps, deep)) + (await deps.repayVanished(deep))
@@ -94,7 +93,7 @@ type Range = {
   readonly fromBlock: number;
   readonly to: Block;
   readonly parted: boolean;
-  /** The newest block that is believed. Balances are asked of it, since a node may keep no older ones. */
+  /** Newest block that is believed. Balances are read at this block, since a node may keep no older balances. */
   readonly deep: Block;
 };
 
@@ -109,7 +108,7 @@ async function boundedEnd(
   return (await view.rpc.block(last)) ?? deep;
 }
 
-/** The block after the cursor; further back where the chain has taken another turn since. */
+/** Returns the block after the cursor, or a block further back when the chain was reorganised since. */
 async function firstUnread(
   deps: ReconcileDeps,
   cursor: ChainCursor | undefined,
@@ -130,8 +129,8 @@ async function firstUnread(
 }
 
 /**
- * A node behind the cursor may only be slow. But where it is far behind and its newest block is recent, the cursor
- * stands on blocks that never existed.
+ * Returns true when the cursor stands on blocks that never existed: the node is far behind the cursor, and yet its newest block
+ * is recent. A node that is only slow has no recent block.
  */
 const isInvented = ({ clock }: ReconcileDeps, cursor: ChainCursor, deep: Block): boolean =>
   cursor.number - deep.number > LIMITS.reorgBlocks &&
@@ -176,13 +175,15 @@ async function readOn(
   return applied;
 }
 
-/** The reading goes on without them, since one wallet must not keep all others waiting; its balance shows them. */
+/**
+ * Reports logs of a wallet that are left out. One wallet must not keep all others waiting; its balance shows the missing logs.
+ */
 function reportFlood({ log, onAlarm }: ReconcileDeps, flood: Flood): void {
   log.error(flood, 'a wallet has more logs in one block than can be read; they are left out');
   onAlarm?.('wallet_flooded');
 }
 
-/** Payments whose time is over by the block's own clock: the state at the same block says what became of them. */
+/** Decides payments whose time is over by the block's own clock: the state at the same block shows the outcome. */
 async function decideLapsed(
   deps: ReconcileDeps,
   rows: readonly Reservation[],
@@ -201,7 +202,7 @@ async function decideLapsed(
     if (verdict.kind === 'used') count.settled++;
     else count.released++;
   };
-  // One that fails is found again at the next reading; the others go on.
+  // A payment that fails is found again at the next reading; the other payments go on.
   const report = (err: unknown) => deps.log.error({ err }, 'a lapsed payment was not decided');
   await inGroups(deps, unused, (row) => apply(row, { kind: 'void' })).catch(report);
   const look = async (row: Reservation) => apply(row, await explain(deps.view, at, row));

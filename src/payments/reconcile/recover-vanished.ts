@@ -7,16 +7,16 @@ import type { ChainView } from './judge-by-chain.ts';
 
 export type RecoverDeps = CreditDeps & {
   readonly view: ChainView;
-  /** Settled lately, as long as a reorganisation may still undo it. */
+  /** Returns payments that were settled lately, while a reorganisation may still undo the transfer. */
   readonly findSettled: () => Promise<readonly Reservation[]>;
   /** Returns true when a settled payment was credited again after a reorganisation had removed it from the chain. */
   readonly wasGivenBack: (nonce: string) => Promise<boolean>;
 };
 
 /**
- * After a reorganisation: what was settled on the branch that is gone and can never be paid on this one is credited
- * again, once. Answers how many may still be paid, or are not known of: until they are decided the chain is read from
- * where it parted.
+ * Credits payments again, once, that were settled on a removed branch and can never be paid on the present branch. Returns the
+ * number of payments that may still be paid or whose state is unknown: until these payments are decided, the chain is read from
+ * the block where the branches parted.
  */
 export async function recoverVanished(deps: RecoverDeps, at: Block): Promise<number> {
   const { lost, mayReturn, undecided } = await findVanished(deps, await deps.findSettled(), at);
@@ -42,7 +42,7 @@ export async function recoverAwaited(
   return (await creditHeld(deps, creditsOf(lost, toBlock), at)).size === 0;
 }
 
-/** The USDC of a payment that vanished never left its wallet. */
+/** Returns the credits of vanished payments, whose USDC never left the wallet. */
 const creditsOf = (rows: readonly Reservation[], blockNumber: number): readonly ShownCredit[] =>
   rows
     .filter(({ valueRaw }) => valueRaw > 0n)

@@ -6,8 +6,8 @@ import type { AwaitedWallet } from './awaited.ts';
 import { recoverAwaited } from './recover-vanished.ts';
 
 /**
- * Retries a bounded number of wallets whose credits wait: their blocks are read again, and what the chain still shows is
- * credited once the wallet holds all of it. A wallet that fails is retried later, and keeps no other waiting.
+ * Retries a bounded number of wallets whose credits wait: reads their blocks again, and credits the transfers that the chain
+ * still shows once the wallet holds the sum. A wallet that fails is retried later, and keeps no other wallet waiting.
  */
 export async function retryAwaited(deps: AuditDeps, at: Block): Promise<readonly Applied[]> {
   const applied: Applied[] = [];

@@ -8,9 +8,9 @@ import { type Difference, floorOf, planLook, searchRange } from './wallet-audit.
 type Search = { readonly range: AuditRange; readonly of: Difference[] };
 
 /**
- * Looks for the reason of differences between the chain and the book, a bounded number of them and of blocks: what is
- * found is credited or debited, and the difference is gone at the next look. One that stays unexplained is an alarm, and
- * no money moves because of it. Answers what was found.
+ * Searches a bounded number of blocks for the reasons of a bounded number of differences between chain and book. Events that
+ * are found are credited or debited, and the difference is gone at the next look. A difference that stays unexplained raises an
+ * alarm, and moves no money. Returns the found events.
  */
 export async function searchDifferences(
   deps: AuditDeps,
@@ -26,7 +26,7 @@ export async function searchDifferences(
   return found;
 }
 
-/** By the chain and the book as they are now; the others are closed. */
+/** Returns the differences that still exist between the chain and the book, and closes the other differences. */
 async function stillDiffering(
   { view, audits, log }: AuditDeps,
   due: readonly Difference[],

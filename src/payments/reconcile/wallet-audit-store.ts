@@ -50,7 +50,7 @@ export function createAuditStore(sql: Sql): AuditStore {
           on conflict do nothing`;
         return;
       }
-      // A round that begins has taken up what was asked to be read again.
+      // A beginning round covers the blocks that were marked for another reading.
       const isNew = from.round.afterAgentId === null;
       await sql`
         update wallet_audits
@@ -123,7 +123,7 @@ async function findWallets(
   return rows.map(walletOf);
 }
 
-/** One that has changed since it was found is looked at anew, from the newest block on. */
+/** Saves differences. A difference whose amount has changed is searched anew, from the newest block on. */
 async function openDifferences(
   sql: Queryable,
   differences: readonly NewDifference[],

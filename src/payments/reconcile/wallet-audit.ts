@@ -12,7 +12,7 @@ export type AuditRound = {
 /** Progress of the audit. */
 export type AuditState = {
   readonly round: AuditRound;
-  /** It ended long enough ago for the next one. */
+  /** True when the round ended long enough ago for the next round. */
   readonly isDue: boolean;
   /** Blocks from this one on are to be read again; null where there is no reason to. */
   readonly rereadFrom: number | null;
@@ -36,10 +36,10 @@ export type NewDifference = {
   readonly floorBlock: number;
 };
 
-/** One whose reason is being looked for, from the newest block backwards. */
+/** Difference whose reason is being searched, from the newest block backwards. */
 export type Difference = BookedWallet &
   NewDifference & {
-    /** The search has come down to this block; null: it begins at the newest one. */
+    /** Lowest block that the search has reached; null when the search begins at the newest block. */
     readonly searchedFrom: number | null;
     /** `looks`: searches in a row that found nothing. `passes`: times that such a search reached the floor and paused. */
     readonly looks: number;
@@ -63,13 +63,13 @@ export interface AuditStore {
   findState(): Promise<AuditState | undefined>;
   /** Moves the audit on, unless another process has moved it from there before. The next round is due after `restMs`. */
   saveRound(from: AuditState | undefined, to: AuditRound, restMs: number): Promise<void>;
-  /** Has the next round begin at this block, or at an earlier one that was asked for before. */
+  /** Has the next round begin at this block, or at the earlier block of another call. */
   rewind(fromBlock: number): Promise<void>;
   /** A page of wallets, by the ids of their agents. */
   findWallets(afterAgentId: number, limit: number): Promise<readonly BookedWallet[]>;
-  /** Those of these nonces that the books do not have as carried out, or have given back since. */
+  /** Returns the nonces that the books do not have as carried out, or have given back since. */
   findUntaken(nonces: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Writes differences down; one that is known stays as it is. */
+  /** Saves differences. A known difference of the same amount stays unchanged. */
   openDifferences(differences: readonly NewDifference[]): Promise<void>;
   closeDifferences(agentIds: readonly number[]): Promise<void>;
   /** Differences whose next look is due, the longest waiting first. */
@@ -80,8 +80,8 @@ export interface AuditStore {
 }
 
 /**
- * The round to go on with, as of the newest block that is believed; undefined while none is due. Each begins before the
- * end of the one before, so that a block is read again after the node had time to catch up.
+ * Returns the round to continue, as of the newest block that is believed. Undefined while no round is due. Each round begins
+ * before the end of the previous round, so that a block is read again after the node had time to catch up.
  */
 export function planRound(
   state: AuditState | undefined,
@@ -97,10 +97,10 @@ export function planRound(
   };
   if (state === undefined) return begin(at.number - overlap);
   const { round, isDue, rereadFrom } = state;
-  // It began on blocks that never existed, or that a reorganisation has removed.
+  // The round began on blocks that never existed, or that a reorganisation has removed.
   if (round.toBlock > at.number) return begin(Math.min(round.fromBlock, at.number - overlap));
   if (round.afterAgentId !== null) {
-    // A node that cuts ranges short would never answer a longer one.
+    // A node that refuses long ranges would never answer a longer round.
     return round.toBlock - round.fromBlock < mostBlocks ? round : begin(round.fromBlock);
   }
   const isBehind = at.number - round.toBlock > LIMITS.audit.lagBlocks;
@@ -109,7 +109,10 @@ export function planRound(
   return begin(rereadFrom === null ? next : Math.min(rereadFrom, next));
 }
 
-/** The block that a wallet cannot be older than: at least a second a block, and clocks that may be apart. */
+/**
+ * Returns the lowest block in which a wallet can exist, from its age: at least a second a block, and a margin for clocks that
+ * differ.
+ */
 export function floorOf({ createdMs }: Pick<BookedWallet, 'createdMs'>, at: Block): number {
   const seconds = at.timestampSec - Math.floor(createdMs / 1_000);
   const margin = LIMITS.audit.clockMarginBlocks;
@@ -117,7 +120,7 @@ export function floorOf({ createdMs }: Pick<BookedWallet, 'createdMs'>, at: Bloc
   return Math.max(0, at.number - blocks);
 }
 
-/** Which blocks are searched next for the reason of a difference. */
+/** Returns the next range of blocks to search for the reason of a difference. */
 export function searchRange(
   { searchedFrom, floorBlock }: Pick<Difference, 'searchedFrom' | 'floorBlock'>,
   at: Pick<Block, 'number'>,

@@ -20,7 +20,7 @@ export type WalletAuditor = {
   run(at: Block): Promise<Audited | undefined>;
 };
 
-/** A step that fails is followed by one over fewer blocks, since a node may refuse longer ranges. */
+/** Creates the auditor. After a failed step the next step covers fewer blocks, since a node may refuse longer ranges. */
 export function createWalletAuditor(deps: AuditDeps): WalletAuditor {
   const { least, most, fewer, more } = LIMITS.audit.blocks;
   let blocks: number = most;

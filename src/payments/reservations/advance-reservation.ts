@@ -27,8 +27,8 @@ type More = {
 const MOST_LOOKS = 8;
 
 /**
- * Moves one reservation on by one event. State and money move together or not at all; where another process was quicker
- * the event is planned again on what became of it, and means nothing after its end. Answers the state that it is in.
+ * Moves one reservation on by one event. State and money move together or not at all. When another process was quicker, the
+ * event is planned again on the new state, and has no effect on an ended reservation. Returns the reservation's state.
  */
 export async function advanceReservation(
   deps: AdvanceDeps,

@@ -13,7 +13,7 @@ export type ApplyDeps = VerdictDeps &
   DepositDeps & {
     readonly ledger: Pick<Ledger, 'advance' | 'settle' | 'correct' | 'credit' | 'paid'>;
     readonly findByNonce: (nonce: string) => Promise<Reservation | undefined>;
-    /** Also one that the chain has shown, or that there were too many others to read with. */
+    /** Returns a payout, also a payout that the chain has shown or that the bounded reading left out. */
     readonly findPayout: (
       nonce: string,
     ) => Promise<(OpenPayout & { readonly isDone: boolean }) | undefined>;

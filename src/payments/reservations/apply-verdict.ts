@@ -12,8 +12,8 @@ export type VerdictDeps = AdvanceDeps &
   };
 
 /**
- * Brings a reservation to the end that the chain has decided. Answers whether it has come to one. What others have
- * released meanwhile and the chain shows to have moved is corrected here, since it is not looked at again.
+ * Brings a reservation to the end that the chain has decided. Returns false while the chain is undecided. A payment that was
+ * released meanwhile and yet moved on chain is corrected here, since it is not examined again.
  */
 export async function applyVerdict(
   deps: VerdictDeps,

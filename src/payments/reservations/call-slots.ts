@@ -51,7 +51,7 @@ export function createCallSlots({
   };
 }
 
-// Not a generator: one that is left before it was begun would never say so.
+// Not a generator: a generator that is left before its first step would never call `over`.
 function endingWith(
   source: AsyncIterable<Uint8Array>,
   over: () => void,

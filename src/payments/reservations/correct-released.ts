@@ -10,8 +10,8 @@ export type CorrectDeps = {
 };
 
 /**
- * A payment moved after its money had been given back: it is debited, and an operator has to look at why. One that was
- * settled and given back by a reorganisation has its line of history already.
+ * Debits a payment that moved on chain after its money had been given back, and raises an alarm for an operator. A payment that
+ * a reorganisation gave back after its settlement has its line of history already.
  */
 export async function correctReleased(
   deps: CorrectDeps,

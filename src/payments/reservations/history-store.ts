@@ -23,8 +23,8 @@ type Row = {
 };
 
 /**
- * An agent's calls through the proxy, paid and free, newest first, from before an id. Each table is read backwards by
- * its index, no further than the page.
+ * Returns an agent's calls through the proxy, paid and free, newest first, from before an id. Reads each table backwards by its
+ * index, no further than the page.
  */
 export async function findProxyCalls(
   sql: Queryable,

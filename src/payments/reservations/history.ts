@@ -6,7 +6,7 @@ import type { Reservation } from './reservation.ts';
 export type ProxyCallRow = {
   /** Paid and free calls share their numbers. */
   readonly id: number;
-  /** Null: the target asked for nothing. */
+  /** Null when the target requested no payment. */
   readonly payment: Pick<
     Reservation,
     'nonce' | 'state' | 'valueRaw' | 'payee' | 'txHash' | 'isCorrected'
@@ -24,7 +24,7 @@ export type ProxyCallRow = {
   readonly chargedRaw: bigint;
 };
 
-/** A call as the agent's history lists it. */
+/** Returns a call as the agent's history lists it. */
 export const callRecord = (agentId: number, row: ProxyCallRow) => ({
   id: row.id,
   agentId,
@@ -49,7 +49,7 @@ export const callRecord = (agentId: number, row: ProxyCallRow) => ({
 function statusOf({ payment }: ProxyCallRow): 'pending' | 'success' | 'failed' {
   if (payment === null || payment.state === 'settled') return 'success';
   if (isLive(payment.state)) return 'pending';
-  // It moved after its release, and was debited then.
+  // The payment moved after its release, and was debited then.
   return payment.isCorrected ? 'success' : 'failed';
 }
 

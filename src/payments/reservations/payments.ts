@@ -37,7 +37,7 @@ export function createPayments(
       return reservationRecord(row);
     },
 
-    /** A page of an agent's calls, newest first; `nextCursor` is null on the last one. */
+    /** Returns a page of an agent's calls, newest first; `nextCursor` is null on the last page. */
     async history(
       agentId: number,
       { cursor, limit }: { readonly cursor?: string | undefined; readonly limit: number },
@@ -56,7 +56,7 @@ export function createPayments(
       };
     },
 
-    /** The operator wants it to end. Only the chain ends it: this asks it at once. */
+    /** Requests the end of a reservation for the operator. Only the chain ends a reservation, so the chain is read at once. */
     async release(nonce: string) {
       const row = await find(nonce);
       if (row === undefined) throw errors.admin.notFound('There is no such reservation.');

@@ -16,7 +16,7 @@ type Deps = {
   readonly clock: Clock;
 };
 
-/** An agent's balance object: the ledger's figures and, where it can be read, the wallet's. */
+/** Returns an agent's balance object: the ledger's figures, and the wallet's balance when it can be read. */
 export async function readBalance(deps: Deps, agent: Agent) {
   const { walletAddress } = agent;
   await deps.ledger.settled(agent.id);

@@ -94,7 +94,7 @@ export async function findOwner(
   return row;
 }
 
-/** The account of an agent, and whether none of its payments has been settled yet. */
+/** Returns the account of an agent; `isFirst` is true when no payment of the agent has been settled yet. */
 export async function findPayer(
   sql: Queryable,
   agentId: number,

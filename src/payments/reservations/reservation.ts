@@ -31,11 +31,11 @@ export type Reservation = {
   readonly reservedMs: number;
   readonly sentMs: number | null;
   readonly decidedMs: number | null;
-  /** It moved after it had been released, and was debited then. */
+  /** True when the payment moved after its release, and was debited then. */
   readonly isCorrected: boolean;
 };
 
-/** The hold that it has, or had. */
+/** Returns the hold that a reservation has, or had. */
 export const holdOf = (row: Reservation): Hold => ({
   holdId: row.holdId,
   agentId: row.agentId,
@@ -73,7 +73,7 @@ export const chargeOf =
     upstreamMs: null,
   });
 
-/** The states that callers know: what was never sent is as good as expired to them. */
+/** Returns the state that callers know: a payment that was never sent counts as expired. */
 export const wireState = (state: ReservationState): Exclude<ReservationState, 'released'> =>
   state === 'released' ? 'expired_unsettled' : state;
 
@@ -86,7 +86,7 @@ const TERMINAL: ReadonlySet<ReservationState> = new Set([
 
 const isoOrNull = (ms: number | null): string | null => (ms === null ? null : isoTime(ms));
 
-/** A reservation as it stands on the wire. */
+/** Returns a reservation in its wire form. */
 export const reservationRecord = (row: Reservation) => ({
   nonce: row.nonce,
   state: wireState(row.state),

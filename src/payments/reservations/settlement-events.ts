@@ -4,7 +4,10 @@ import { paymentFirstSettled, paymentSettled } from '../../webhooks/payment-even
 import type { Reservation } from './reservation.ts';
 import { findPayer } from './reservation-store.ts';
 
-/** The events of a payment that the chain has settled; an agent's first one has another, since it shows that it can pay. */
+/**
+ * Returns the events of a payment that the chain has settled. An agent's first settled payment has a second event, since it
+ * shows that the agent can pay.
+ */
 export async function settlementEvents(
   sql: Queryable,
   row: Reservation,
