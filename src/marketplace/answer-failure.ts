@@ -12,7 +12,7 @@ import type { OpenAccount } from './open-accounts.ts';
 import { OwnRefusal } from './own-refusal.ts';
 import { VendorRefused } from './vendor.ts';
 
-/** These statuses are about our account, so their text is not relayed. */
+/** Statuses that are about our account, so that their text is not relayed. */
 const ABOUT_ACCOUNT = new Set([401, 402, 403, 407]);
 
 /**
@@ -50,7 +50,7 @@ export function refuseVendor(
   throw error instanceof ApiError && isOfLocalEngine(error) ? new OwnRefusal(error) : error;
 }
 
-/** The 400 of a local engine, which reads the request only when it is asked. */
+/** Returns true for the 400 of a local engine, which checks the request only when it is called. */
 const isOfLocalEngine = ({ status }: ApiError): boolean => status === 400;
 
 /** Why a vendor gave a file up, as a refusal of the file. */
@@ -81,8 +81,8 @@ function relayed(
 }
 
 /**
- * The first bytes of a refusal, without the credential that some quote. A credential that the bound would cut is found, too,
- * since as much as a credential is read beyond it.
+ * Returns the first bytes of a refusal, without the credentials that some vendors quote. Also finds a credential that the bound
+ * would cut, since it reads the length of a credential beyond the bound.
  */
 function withoutKeys(body: Buffer, credentials: readonly string[], mostBytes: number): Buffer {
   const keys = credentials.filter((key) => key !== '');

@@ -14,7 +14,7 @@ export interface BytesShare {
   shrinkTo(bytes: number): void;
 }
 
-/** A budget of bytes for all calls of this process, of which an account has its part. */
+/** Creates a budget of bytes for all calls of this process, with a bound for each account. */
 export function createBytesInFlight({
   inAll,
   perAccount,

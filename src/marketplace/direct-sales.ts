@@ -29,9 +29,11 @@ type DirectCall = {
 };
 
 export interface DirectSales {
-  /** The same answers as by the proxy, with the same receipt. Throws the refusals, also the marketplace's own. */
+  /**
+   * Sells a service with the same answers and the same receipt as the proxy. Throws the refusals, also the marketplace's own.
+   */
   sell(call: DirectCall): Promise<RouteReply>;
-  /** The same for a document, which becomes a job. */
+  /** Sells the text of a document in the same way; the document becomes a job. */
   sellDocument(call: Omit<DirectCall, 'service'>): Promise<RouteReply>;
   /** A job of an agent. It costs nothing, and is admitted whatever its caps say. */
   readDocument(reading: JobReading): Promise<RouteReply>;

@@ -70,8 +70,8 @@ type FileDeps = {
 };
 
 /**
- * Fetches a file from an address that a caller chose. Each address on the way is judged by the destination guard and by the
- * agent's allowlist. Throws the refusal.
+ * Creates the fetch of files from addresses that a caller chose. Each address on the way is checked by the destination guard
+ * and by the agent's allowlist. The fetch throws the refusal.
  */
 export const createFileFetch =
   (deps: FileDeps): FetchFile =>

@@ -14,7 +14,10 @@ const SOUND = {
   mostBytes,
 } as const;
 
-/** Fetches a file of sound, and finds out from its bytes how long it lasts. Throws the refusal, also of what is no sound or too long. */
+/**
+ * Creates the fetch of sound files, which reads the length of the sound from its bytes. The fetch throws the refusal, also of a
+ * file that is no sound or lasts too long.
+ */
 export const createSoundFetch =
   (fetchFile: FetchFile): FetchSound =>
   async (audioUrl, caller) => {
@@ -32,7 +35,10 @@ export const createSoundFetch =
 const typeOf = (said: string): string =>
   /^(audio|video)\/[\w.+-]{1,64}$/.test(said) ? said : 'application/octet-stream';
 
-/** The last part of a path, since some vendors take the kind of a file from its name. */
+/**
+ * Returns the last part of a path, since some vendors take the kind of a file from its name; `sound` when that part has unusual
+ * characters.
+ */
 function fileName(url: string): string {
   const last = new URL(url).pathname.split('/').at(-1) ?? '';
   return /^[\w.-]{1,64}$/.test(last) ? last : 'sound';

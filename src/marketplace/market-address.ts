@@ -11,8 +11,8 @@ export interface MarketAddress {
 }
 
 /**
- * The address of the marketplace. One on this machine is the same under each of its names. `base` is asked at each look: the
- * port of a server may be known only when it listens.
+ * Creates the address of the marketplace. An address on this machine is the same under each of the machine's names. `base` is
+ * called at each look: the port of a server may be known only when it listens.
  */
 export function createMarketAddress(base: () => string): MarketAddress {
   return {

@@ -39,7 +39,7 @@ export type Served = {
   readonly client: AbortSignal;
 };
 
-/** Runs a call with what it may hold in memory; the part of its answer is given back when that is sent. */
+/** Runs a call with its share of memory. The bytes of its answer are given back when the answer was sent. */
 export async function withShare<T extends { readonly body: Uint8Array }>(
   share: BytesShare,
   call: {

@@ -76,7 +76,7 @@ export function createMarketplace(deps: MarketplaceDeps): Marketplace {
   };
 }
 
-/** The service of a vendor that is at a path. Throws the refusal of another path. */
+/** Returns the service and the vendor that a path names. Throws the refusal of any other path. */
 function serviceAt(path: string): { readonly service: ServiceName; readonly vendor: string } {
   const [, service = '', vendor = '', ...more] = path.replace(/^\/v1(?=\/)/, '').split('/');
   if (path.startsWith('/v1/') && isService(service) && vendor !== '' && more.length === 0) {
@@ -102,14 +102,14 @@ const saleOf = (
 
 const DOCUMENTS = '/v1/doc/';
 
-/** The vendor and the job that are at a path. Throws the refusal of another path. */
+/** Returns the vendor and the job that a path names. Throws the refusal of any other path. */
 function documentsAt(path: string): { readonly vendor: string; readonly jobId?: string } {
   const [vendor = '', jobId, ...more] = path.slice(DOCUMENTS.length).split('/');
   if (vendor === '' || jobId === '' || more.length > 0) throw notFound(path);
   return jobId === undefined ? { vendor } : { vendor, jobId };
 }
 
-/** A job is made below the name of its vendor, and read below its own. */
+/** Serves documents: a job is created below the path of its vendor, and read below its own path. */
 async function turnIntoText(
   { address, documents }: MarketplaceDeps,
   path: string,
@@ -145,7 +145,7 @@ async function remember(
   const told = await memory.run(op, asking, call.body ?? '', signal);
   const upstreamMs = clock.monotonicMs() - askedMs;
   const answer = free(told.status, told.body, { ...told.headers, ...JSON_TYPE }, upstreamMs);
-  // A model was bought for it: the charge stands in the agent's history by itself.
+  // The operation used a model: the model's charge stands in the agent's history by itself.
   return told.bill === undefined
     ? answer
     : { ...answer, costRaw: told.bill.costRaw, payment: told.bill.payment };
@@ -153,7 +153,7 @@ async function remember(
 
 const isMemoryOp = (op: string): op is MemoryOp => Object.hasOwn(BODIES, op);
 
-/** A refusal as the vendor of something would answer it. */
+/** Returns a refusal in the form of a vendor's answer. */
 const shown = ({ error, fields, headers, status }: OwnRefusal): MarketAnswer =>
   free(status, { error, ...fields }, { ...JSON_TYPE, ...headers }, 0);
 
@@ -197,7 +197,7 @@ async function readBody({ body }: Pick<MarketCall, 'body'>, mostBytes: number): 
     const value = await parseJsonInTurns(bytes);
     if (isObject(value) && !Array.isArray(value)) return value;
   } catch {
-    // A body that does not parse is refused below, like one that is no object.
+    // A body that does not parse is refused below, like a body that is no object.
   }
   throw new OwnRefusal(errors.marketplace.invalidJson());
 }

@@ -13,7 +13,10 @@ export type OpenAccount = {
   readonly credentials: readonly string[];
 };
 
-/** The accounts that are configured whole, by the names of their vendors. Throws ConfigError for an address that is none. */
+/**
+ * Returns the accounts whose configuration is complete, by the names of their vendors. Throws ConfigError when an address is
+ * not valid.
+ */
 export function openAccounts(
   vendors: readonly Vendor[],
   secret: (name: string) => string | undefined,

@@ -4,7 +4,7 @@ import { type VendorAnswer, VendorFailed } from '../models/providers/vendors/ven
 import type { Departure, Reported } from './tripwires/departure.ts';
 import { type Delivery, VendorAnsweredOther } from './vendor.ts';
 
-/** The sound that an answer is, which was asked for as MP3. */
+/** Returns the sound of an answer that was requested as MP3. Throws VendorAnsweredOther when the answer is no sound. */
 export function soundOf(
   { body, headers }: VendorAnswer,
   reportOf?: (headers: VendorAnswer['headers']) => Reported | undefined,
@@ -21,7 +21,9 @@ export function soundOf(
   return { ...fileOf(body, said, MP3), reported: reportOf?.(headers) };
 }
 
-/** The sound that an answer has in a text: MP3, or what the vendor makes by itself. */
+/**
+ * Returns the sound that an answer has in a text: MP3, or the vendor's only format. Throws VendorFailed when there is no text.
+ */
 export function codedSound(
   text: unknown,
   coding: 'base64' | 'hex',
@@ -58,11 +60,14 @@ function otherType(contentType: string, wanted: string): Departure | undefined {
   return { tripwire: 'content_type', expected: wanted, observed: shortType(plain) };
 }
 
-/** A content type of a vendor, in printable characters and short enough for an event. */
+/** Returns a vendor's content type in printable characters, short enough for an event. */
 const shortType = (said: string): string =>
   said.replace(/[^\x20-\x7e]/g, '').slice(0, 128) || 'none';
 
-/** A transcript: the vendor's own words, with the text under one name with all of them. */
+/**
+ * Returns a transcript: the vendor's own answer, with the text in the member `text` for every vendor. Throws VendorFailed when
+ * there is no text.
+ */
 export function transcript(json: Json, text: unknown, reported?: Reported): Delivery {
   if (typeof text !== 'string') throw new VendorFailed('answered without a transcript');
   return { json: { ...json, text }, reported };

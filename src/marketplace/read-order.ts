@@ -14,11 +14,11 @@ export const NO_FILE: SoundFile = {
   name: '',
 };
 
-/** The body of a request for a service. Throws OwnRefusal of one that does not fit. */
+/** Reads the body of a request for a service. Throws OwnRefusal when the body does not fit the service. */
 export const readBody = (service: ServiceName, body: unknown): Asked[ServiceName] =>
   readShape<Asked[ServiceName]>(SERVICES[service], body);
 
-/** A body as its shape reads it. Throws OwnRefusal of one that does not fit. */
+/** Reads a body by its shape. Throws OwnRefusal when the body does not fit the shape. */
 export function readShape<T>(shape: z.ZodType<T>, body: unknown): T {
   const parsed = shape.safeParse(body);
   if (parsed.success) return parsed.data;
@@ -34,7 +34,7 @@ const detailsOf = (error: ZodError) =>
     code,
   }));
 
-/** The code points of a text. Throws the refusal of one that its vendor does not take in one piece. */
+/** Returns the number of code points in a text. Throws the refusal of a text that its vendor does not accept in one piece. */
 export function requireShort(
   order: { readonly text: string } | { readonly input: string },
   mostChars: number = LIMITS.marketplace.textChars,

@@ -10,7 +10,7 @@ const words = () =>
   z
     .string()
     .min(1)
-    // Which of them its vendor takes is judged by code points; an emoji has two of these.
+    // The vendor's own bound is checked in code points; an emoji is one code point, and counts as two here.
     .max(2 * mostTextChars);
 
 /** A text to be spoken. */

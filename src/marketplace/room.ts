@@ -4,7 +4,7 @@ import { OwnRefusal } from './own-refusal.ts';
 /** The agent that makes a call, and its account. */
 type Guest = { readonly agentId: number; readonly accountId: string };
 
-/** Runs something while there is room for it, under one name and of one agent. Throws the refusal where there is none. */
+/** Runs work while there is room for it, under one name and for one agent. Throws the refusal when there is no room. */
 export type Room = <T>(name: string, guest: Guest, run: () => Promise<T>) => Promise<T>;
 
 /**

@@ -9,7 +9,7 @@ export type SoldLately = {
   readonly vendor: string;
   /** Milliseconds of the last sale. */
   readonly latency: number;
-  /** Sales that failed in a row, up to the last one. */
+  /** Failed sales in a row, up to the last sale. */
   readonly failures: number;
   /** True when at least one sale was delivered. */
   readonly delivered: boolean;
@@ -30,7 +30,7 @@ export function createSaleHealth({
   readonly clock: Clock;
   readonly note: (sales: readonly SoldLately[]) => Promise<void>;
 }): SaleHealth {
-  /** One entry a vendor. */
+  /** The latest sales, one entry for each vendor. */
   let lately = new Map<string, SoldLately>();
 
   function add(vendor: string, isDelivered: boolean, tookMs: number): void {

@@ -38,7 +38,7 @@ export type Sale = {
   /** Fires when the client leaves; never where its answer is kept under an Idempotency-Key. */
   readonly signal: AbortSignal;
   readonly refusalOfHold: (refusal: HoldRefusal) => Error;
-  /** The parent of the sale. Undefined: it is not traced. */
+  /** Parent span of the sale. Undefined when the sale is not traced. */
   readonly span?: Span | undefined;
 };
 
@@ -60,11 +60,10 @@ export type Sold = {
 type Held = Extract<HoldVerdict, { kind: 'held' }>;
 
 /**
- * Sells what a vendor delivers: holds the price, asks, and settles in one of three ways. To the price where all of it has
- * come, also when the client has left meanwhile: the vendor bills what it was asked for. To nothing where the vendor has
- * not delivered. And to nothing where the client has left before the vendor was asked, or before something free has come.
- * What a vendor reports of its own work is not asked. Throws the refusal of the hold, and whatever `ask` throws; then
- * nothing was charged.
+ * Sells a vendor's delivery: holds the price, calls the vendor and settles. Charges the price when the whole delivery has come,
+ * also when the client has left meanwhile: the vendor bills the order. Charges nothing when the vendor has not delivered, or
+ * when the client has left before the vendor was called or before a free delivery came. A vendor's report of its work does not
+ * change the charge. Throws the refusal of the hold, and the errors of `ask`; nothing was charged then.
  */
 export async function sell(deps: SellDeps, sale: Sale, goods: Goods): Promise<Sold> {
   const { vendor } = goods;

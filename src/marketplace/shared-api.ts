@@ -22,8 +22,8 @@ export const speakBy = (api: SpeechApi, prices: Prices): Service<'tts'> => ({
 });
 
 /**
- * The same for transcripts. Some vendors tell how many seconds they have heard, under the name `secondsIn`; some take
- * `options` as members of their order.
+ * Builds the transcription service of a vendor with this API. Some vendors report the seconds of sound that they heard, under
+ * the name `secondsIn`; some take `options` as members of their order.
  */
 export const hearBy = (
   api: HearingApi,

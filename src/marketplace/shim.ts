@@ -55,8 +55,9 @@ type ServedCall = ShimCall & Served;
 
 export interface Shim {
   /**
-   * Buys from a vendor with the account of this server, and answers what it delivered or how it refused. Throws OwnRefusal
-   * for what is wrong with the request or missing here, and the refusals of spend controls. What is thrown cost nothing.
+   * Orders from a vendor with the account of this server, and returns the delivery or the vendor's refusal. Throws OwnRefusal
+   * when the request is wrong or something is missing on this server, and the refusals of spend controls. A call that throws
+   * costs nothing.
    */
   serve(call: ShimCall): Promise<MarketAnswer & Pick<Sold, 'advisory'>>;
   /** The price of a call by the price list. Throws OwnRefusal where the call is wrong or its vendor is not here. */
@@ -73,7 +74,7 @@ export function createShim(deps: ShimDeps): Shim {
     let body: Buffer = Buffer.alloc(0);
     const ask = async () => {
       const delivery = await goods.ask();
-      // Bytes of a vendor on the network were counted while they came; those of a local engine are counted now.
+      // Bytes of a vendor on the network were counted while they came; bytes of a local engine are counted now.
       if (vendor.account === undefined) call.share.use(soundBytes(delivery) * bytesInFlight.answer);
       body = await deliveryBody(delivery, goods.usage);
       // The client has left, and the answer is too long to be kept for a retry with the same key: it is not delivered, so the
@@ -128,8 +129,8 @@ export function createShim(deps: ShimDeps): Shim {
 }
 
 /**
- * A file is fetched for an agent that could pay `priceRaw`, that of the shortest, and for no other. The refusal tells what would
- * be held: `heldRaw`, where that is more.
+ * Throws the refusal of an agent that could not pay `priceRaw`, the price of the shortest file: no file is fetched for such an
+ * agent. The refusal states `heldRaw`, the amount that would be held, when it is more.
  */
 export async function requireFunds(
   { ledger }: { readonly ledger: Pick<Ledger, 'funds'> },
@@ -153,7 +154,7 @@ const guestOf = ({ accountId, spender }: Pick<ShimCall, 'accountId' | 'spender'>
   agentId: spender.agentId,
 });
 
-/** A file, whose refusals are the marketplace's own answers. */
+/** Fetches a file. Turns its refusals into the marketplace's own, except refusals with a status of `NOT_OWN`. */
 export async function fetched<T>(get: () => Promise<T>): Promise<T> {
   try {
     return await get();
@@ -162,7 +163,7 @@ export async function fetched<T>(get: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Statuses of a refusal by a spend control (403) and of a client that has left (499). No vendor would answer those. */
+/** Statuses that no vendor would answer with: of a refusal by a spend control (403), and of a client that has left (499). */
 const NOT_OWN = new Set([403, 499]);
 
 function findService(
@@ -186,7 +187,7 @@ function findService(
   return { vendor, service: service as Service<ServiceName> };
 }
 
-/** The price of an order, and how its vendor is asked. Throws the refusal of an order that the vendor does not take. */
+/** Returns the price of an order and the call of its vendor. Throws the refusal of an order that the vendor does not accept. */
 function planned(
   deps: ShimDeps,
   call: ServedCall,

@@ -24,8 +24,8 @@ const hmac = (key: string | Buffer, data: string): Buffer =>
 const SIGNED = 'content-type;host;x-amz-date';
 
 /**
- * The headers that open a request at Amazon (Signature Version 4). Its path has plain characters only, and no name of its
- * query comes twice.
+ * Returns the headers that authenticate a request at Amazon (Signature Version 4). The path must have plain characters only,
+ * and no name may come twice in the query.
  */
 export function signAws(
   { body = '', contentType, method, url }: Unsigned,

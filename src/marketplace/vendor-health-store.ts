@@ -18,7 +18,10 @@ export type VendorHealth = {
   readonly excerpt: string | null;
 };
 
-/** Claims the vendor that has not been tried for longest, and for long. Undefined: none is due, or others try them. */
+/**
+ * Claims the vendor that was not probed for the longest time. Undefined when no vendor is due, or other processes probe the due
+ * vendors.
+ */
 export async function claimProbe(
   sql: Queryable,
   vendors: readonly string[],
@@ -38,7 +41,10 @@ export async function claimProbe(
   return row?.vendor;
 }
 
-/** Writes how a vendor did. Where it is down or up again by that, the event for all accounts is in the same commit. */
+/**
+ * Writes the result of a vendor's probe. When the vendor is down or up again by this probe, the event for all accounts is in
+ * the same commit.
+ */
 export async function saveProbe(
   sql: Queryable,
   { excerpt, isOk, latencyMs, vendor }: Probed,
@@ -63,7 +69,7 @@ export async function saveProbe(
     from after where status <> was`;
 }
 
-/** The vendors that were tried, by name. */
+/** Returns the health of all vendors that were probed, by name. */
 export async function findHealth(sql: Queryable): Promise<readonly VendorHealth[]> {
   return sql<VendorHealth[]>`
     select vendor, status, checked_at as "checkedAt", latency_ms as "latencyMs", excerpt

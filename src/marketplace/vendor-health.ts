@@ -82,7 +82,7 @@ export function createVendorHealths(deps: HealthDeps): VendorHealths {
     async list() {
       const rows = await (deps.probes ? deps.find() : deps.findSales());
       const byName = new Map(rows.map((row) => [row.vendor, row]));
-      // Those that were tried, or all where none is.
+      // Vendors that were probed, or all vendors on a server that does not probe.
       const listed = deps.probes
         ? rows.flatMap(({ vendor }) => find(vendor) ?? [])
         : byTheirNames(vendors);
@@ -106,7 +106,7 @@ const byTheirNames = (vendors: readonly Vendor[]): readonly Vendor[] =>
 
 type Trial = { readonly path: string; readonly plan: Plan; readonly milliUnits: number };
 
-/** The cheapest request that shows whether a vendor works. */
+/** Returns the cheapest request that shows that a vendor works. Undefined when the vendor has no service for such a request. */
 function trialOf({ name, services }: Vendor): Trial | undefined {
   const { stt, tts } = services;
   if (tts !== undefined) {

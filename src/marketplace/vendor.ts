@@ -32,13 +32,13 @@ export type Delivery = (
   | { readonly audio: Buffer; readonly contentType: string }
   | { readonly json: Json }
 ) & {
-  /** The amount of work that the vendor reports. It is compared with what was measured here. */
+  /** Amount of work that the vendor reports, compared with the amount that was measured here. */
   readonly reported?: Reported | undefined;
-  /** Difference between the delivery and the order. Undefined: there is none. */
+  /** Difference between the delivery and the order. Undefined when there is no difference. */
   readonly departure?: Departure | undefined;
 };
 
-/** The list price of an order, and how to ask the vendor for it. Nothing is sent before `ask`. */
+/** List price of an order, and the call that requests its delivery from the vendor. Nothing is sent before `ask`. */
 export type Plan = {
   readonly price: ListPrice;
   /** Number of characters by the vendor's count, when it does not count code points. */
@@ -84,7 +84,7 @@ export type Vendor = {
   readonly documents?: DocumentService;
 };
 
-/** An account whose one credential goes into a header. */
+/** Returns an account whose only credential goes into a header. */
 export const keyed = (
   variable: string,
   baseUrl: string | null,
@@ -106,7 +106,7 @@ export class VendorRefused extends Error {
   }
 }
 
-/** A vendor answered with a success of another kind than was asked for. */
+/** Thrown when a vendor answered with success, but with another kind of content than the order's. */
 export class VendorAnsweredOther extends VendorFailed {
   override readonly name = 'VendorAnsweredOther';
   readonly departure: Departure;
@@ -117,14 +117,16 @@ export class VendorAnsweredOther extends VendorFailed {
   }
 }
 
-/** The refusal of an order that a vendor does not take, or that has no price here. */
+/** Returns the refusal of an order that a vendor does not accept, or that has no price here. */
 export const unfit = (member: string, message: string) =>
   errors.request.invalid([{ path: [member], message, code: 'invalid_value' }]);
 
 /** Reasons for refusing models that a vendor has ended, by their names. */
 type Ended = Readonly<Record<string, string>>;
 
-/** The price of a model by its name. Throws the refusal of one without a price, which names those that have one. */
+/**
+ * Returns the price of a model by its name. Throws the refusal of a model without a price, which lists the models with a price.
+ */
 export function modelOf(
   model: string | null | undefined,
   prices: Readonly<Record<string, ListPrice>>,
@@ -138,7 +140,10 @@ export function modelOf(
   throw unfit(member, `${why}must be one of ${Object.keys(prices).join(', ')}`);
 }
 
-/** The plan of an order. Throws the refusal of one that the vendor does not take, also by an option that it is not sent. */
+/**
+ * Returns the plan of an order. Throws the refusal of an order that the vendor does not accept, or of an option that is not
+ * passed on to the vendor.
+ */
 export function planOf(service: Service<ServiceName>, order: object): Plan {
   const given =
     'options' in order ? (order.options as Readonly<Record<string, unknown>> | null) : {};
@@ -150,7 +155,10 @@ export function planOf(service: Service<ServiceName>, order: object): Plan {
   throw unfit('options', `must not have ${name}: ${why}`);
 }
 
-/** A name that goes into a path or a document. Throws the refusal of one with other characters. */
+/**
+ * Returns a name for a path or a document, or `usual` when no name is given. Throws the refusal of a name with other
+ * characters.
+ */
 export function nameOf(given: string | null | undefined, usual: string, member: string): string {
   const name = given ?? usual;
   if (!/^[A-Za-z0-9_.:-]{1,128}$/.test(name)) {

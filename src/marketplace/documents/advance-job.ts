@@ -16,8 +16,8 @@ type Deps = JobDeps & { readonly signal: AbortSignal };
 const { lookMs, stepMs } = LIMITS.marketplace.documents;
 
 /**
- * Takes a claimed job one step on. A start whose answer is lost is never sent again: the vendor is asked what became of
- * it, and a vendor that does not say fails the job. Throws what no vendor did; the job is claimed again then.
+ * Takes a claimed job one step on. A start whose answer is lost is never sent again: the vendor is queried for the outcome, and
+ * a vendor that reports none fails the job. Throws errors that no vendor caused; the job is claimed again then.
  */
 export async function advanceJob(deps: Deps, job: ClaimedJob): Promise<void> {
   await deps.onPoint?.('claimed');
@@ -66,7 +66,7 @@ async function start(deps: Deps, job: ClaimedJob, at: AtVendor): Promise<void> {
 const TOO_MANY = 429;
 const OF_ACCOUNT = new Set([401, 402, 403, 407]);
 
-/** A refusal is a word that nothing has begun. Everything else leaves it open. */
+/** Handles a start that failed. A refusal shows that nothing has begun; any other failure leaves the start undecided. */
 async function startFailed(deps: Deps, job: ClaimedJob, error: unknown): Promise<void> {
   const { log, sql } = deps;
   log.warn({ err: error, jobId: job.id }, 'a vendor did not take the start of a job');
@@ -87,7 +87,7 @@ async function startFailed(deps: Deps, job: ClaimedJob, error: unknown): Promise
   } else await lookAgain(sql, job, { isRunning: false, waitMs: waitOf(job) });
 }
 
-/** A vendor that does not answer has its time until the job has lived as long as it may. */
+/** Queries the vendor for the progress of a job. A vendor that does not answer is queried again until the job's deadline. */
 async function look(deps: Deps, job: ClaimedJob, at: AtVendor): Promise<void> {
   try {
     const news = await at.service.look(at.door, at.vendorJobId);

@@ -7,7 +7,7 @@ import { isZip, readZip } from './read-zip.ts';
 /** Number of pages of a document, by its bytes. */
 export type CountedPages = {
   readonly kind: 'pdf' | 'zip';
-  /** Pages that the document's bytes show; undefined: they do not tell. */
+  /** Pages that the document's bytes show. Undefined when the bytes do not show the number. */
   readonly pages: number | undefined;
   /** The most that it may have: of a PDF, whatever it says, as many as the vendor takes. */
   readonly most: number;
@@ -19,8 +19,8 @@ const { searchBytesPerTurn } = LIMITS.marketplace.documents;
 
 /**
  * Counts the pages of a PDF, or of a ZIP archive of JPEG and PNG pages, in bounded work. A PDF can hide pages, in streams,
- * behind encryption or by another spelling of their type, so that none is known to have less than the vendor takes.
- * Undefined: it is neither. Throws the refusal of a client that leaves meanwhile.
+ * behind encryption or by another spelling of their type, so that no PDF is known to have fewer pages than the vendor accepts.
+ * Undefined when the bytes are no PDF and no archive. Throws the refusal of a client that leaves meanwhile.
  */
 export async function countPages(
   bytes: Buffer,
@@ -89,7 +89,7 @@ async function look(bytes: Buffer, found: Found, signal: AbortSignal): Promise<b
     if (type === 'Page') found.leaves++;
     if (type !== 'Pages') continue;
     if (++found.trees > trees) return false;
-    // Its dictionary is walked byte by byte.
+    // The dictionary is walked byte by byte.
     await turnForLongWork();
     const count = /\/Count\s+(\d{1,9})\b/.exec(dictionaryAround(bytes, at))?.[1];
     found.largestTree = Math.max(found.largestTree, Number(count ?? 0));
@@ -97,7 +97,7 @@ async function look(bytes: Buffer, found: Found, signal: AbortSignal): Promise<b
   return true;
 }
 
-/** The dictionary that a place is in, as far as it is near. */
+/** Returns the dictionary around a place, as a part of the `dictionaryBytes` before and after the place. */
 function dictionaryAround(bytes: Buffer, at: number): string {
   const from = Math.max(0, at - dictionaryBytes);
   const text = bytes.toString('latin1', from, at + dictionaryBytes);

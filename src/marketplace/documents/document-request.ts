@@ -4,7 +4,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 const { inlineBytes } = LIMITS.marketplace.documents;
 const INLINE_CHARS = 4 * Math.ceil(inlineBytes / 3);
 
-/** A document that is to be turned into text: where it lies, or its bytes. How many pages it has is counted in them. */
+/** A document that is to be turned into text: its address, or its bytes. Its pages are counted in the bytes. */
 export const DocumentBody = z
   .object({
     documentUrl: z

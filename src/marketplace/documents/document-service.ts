@@ -15,7 +15,7 @@ export type JobNews =
   | { readonly kind: 'done'; readonly pages: VendorPages }
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** The vendor's own count; undefined where it tells none. */
+/** The vendor's own count of pages; undefined for a number that the vendor does not report. */
 export type VendorPages = {
   readonly total: number | undefined;
   readonly succeeded: number | undefined;
@@ -28,7 +28,7 @@ export type VendorPages = {
 export type DocumentService = {
   readonly price: ListPrice;
   readonly languages: readonly string[];
-  /** Makes a job. Answers the vendor's name of it. */
+  /** Creates a job. Returns the vendor's id of the job. */
   readonly create: (door: VendorDoor, order: DocumentOrder) => Promise<string>;
   /** Returns the URL and the headers for uploading the file. */
   readonly uploadTo: (

@@ -23,7 +23,7 @@ export async function failJob(
 /** The result of a document as it was downloaded. */
 export type Arrived = {
   readonly archive: Buffer;
-  /** Pages that are in the archive; undefined: it does not tell. */
+  /** Pages in the archive. Undefined when the archive does not show the number. */
   readonly counted: number | undefined;
   /** The vendor's own count of the pages that it made. */
   readonly told: VendorPages;
@@ -130,7 +130,9 @@ async function eventsOf(
   return [...sold, ...(await tripwires.eventsOf(of, departures))];
 }
 
-/** Stands for a hold that is resolved already. The ledger moves nothing for it, so that these facts have no effect. */
+/**
+ * Returns a hold that stands for a resolved hold. The ledger moves nothing for such a hold, so that these facts have no effect.
+ */
 const resolvedHold = ({ agentId, asked, heldRaw, id }: ClaimedJob): Hold => ({
   holdId: id,
   agentId,

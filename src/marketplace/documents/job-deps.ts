@@ -14,7 +14,7 @@ import type { Vendor } from '../vendor.ts';
 import type { DoorDeps } from '../vendor-door.ts';
 import type { VendorFiles } from './vendor-files.ts';
 
-/** The points between two steps of a job: a test may end the process at each of them. */
+/** Points between two steps of a job. A test may end the process at each point. */
 export type JobPoint =
   | 'written'
   | 'held'

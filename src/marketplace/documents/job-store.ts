@@ -46,8 +46,8 @@ export async function insertJob(sql: Sql, job: NewJob): Promise<boolean> {
 }
 
 /**
- * Withdraws a job that was not accepted. Its verdict is stored with it, in case this process is lost before it releases the hold.
- * False: it is queued after all, or another process has taken it over, and its hold with it.
+ * Withdraws a job that was not accepted. The verdict is stored with the job, in case this process is lost before it releases
+ * the hold. False when the job is queued after all, or another process has taken over the job and its hold.
  */
 export const withdrawJob = (sql: Queryable, id: string): Promise<boolean> =>
   moved(sql`
@@ -62,7 +62,7 @@ export async function deleteJob(sql: Queryable, id: string): Promise<void> {
     where id = ${id} and step in ('submitting', 'ending') and vendor_job_id is null and epoch = 0`;
 }
 
-/** Queues a job: from now on any process can go on with it. False: another process has given it up meanwhile. */
+/** Queues a job: from now on any process can go on with the job. False when another process has given the job up meanwhile. */
 export async function queueJob(sql: Queryable, id: string, vendorJobId: string): Promise<boolean> {
   const rows = await sql`
     update marketplace_jobs set step = 'queued', vendor_job_id = ${vendorJobId}, due_at = now()
@@ -70,7 +70,7 @@ export async function queueJob(sql: Queryable, id: string, vendorJobId: string):
   return rows.length === 1;
 }
 
-/** Takes jobs that are due, those that wait longest first. */
+/** Claims due jobs, the longest due first. */
 export async function claimJobs(sql: Queryable, limit: number): Promise<ClaimedJob[]> {
   const { leaseMs, startUndecidedMs } = LIMITS.marketplace.documents;
   return sql<ClaimedJob[]>`
@@ -92,7 +92,7 @@ export const beginStart = (sql: Queryable, job: Claim): Promise<boolean> =>
     update marketplace_jobs set step = 'starting', started_at = now()
     where id = ${job.id} and epoch = ${job.epoch} and step = 'queued' returning 1 as one`);
 
-/** The vendor refused the start, so that the job has not begun there: a later look starts it again. */
+/** Undoes a start that the vendor refused, so that the job has not begun there: a later look starts the job again. */
 export const undoStart = (sql: Queryable, job: Claim, waitMs: number): Promise<boolean> =>
   moved(sql`
     update marketplace_jobs set step = 'queued', started_at = null, looks = looks + 1,
@@ -112,7 +112,7 @@ export const lookAgain = (
     where id = ${job.id} and epoch = ${job.epoch} and step in ('queued', 'starting', 'running')
     returning 1 as one`);
 
-/** Writes what a job comes to, with what was delivered. Once written it stands. */
+/** Writes the verdict of a job, with the delivery. A written verdict stands. */
 export const decideJob = (
   sql: Queryable,
   job: Claim,

@@ -4,8 +4,9 @@ import type { Departure } from '../tripwires/departure.ts';
 import type { DocumentOrder } from './document-service.ts';
 
 /**
- * `submitting` until its caller hears of it, then `queued`, `starting` from the moment that the vendor may begin, `running`
- * once it says that it has, `ending` when the outcome is decided, and `completed` or `failed` when it is paid.
+ * Step of a job: `submitting` until the caller hears of the job, then `queued`, `starting` from the moment that the vendor may
+ * begin, `running` once the vendor reports the begin, `ending` when the outcome is decided, and `completed` or `failed` when
+ * the job is settled.
  */
 export type JobStep =
   | 'submitting'
@@ -55,7 +56,7 @@ export const INTERRUPTED: JobError = {
   message: 'The server was lost before the vendor had the document.',
 };
 
-/** A job that has failed costs nothing. */
+/** Returns the verdict of a failed job, which costs nothing. */
 export const failedVerdict = (
   error: JobError,
   departures: readonly Departure[] = [],
@@ -96,7 +97,7 @@ export type StoredJob = {
   readonly asked: AskedJob;
   readonly pagesHeld: number;
   readonly heldRaw: bigint;
-  /** The vendor has its document: it was queued, whether or not its process heard of that. */
+  /** True when the vendor has the document: the job was queued, even if the submitting process never learnt of that. */
   readonly isAccepted: boolean;
   readonly verdict: JobVerdict | null;
   readonly costRaw: bigint | null;

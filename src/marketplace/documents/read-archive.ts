@@ -5,14 +5,14 @@ import { readEntry, readZip } from './read-zip.ts';
 /** The text of a document, and how many of its pages the archive describes. */
 export type ReadArchive = {
   readonly text: string;
-  /** Undefined: it describes none. */
+  /** Pages that the archive describes. Undefined when the archive describes none. */
   readonly pages: number | undefined;
 };
 
 /** The layout of a page stands in a file of its own. */
 const PAGE = /(?:^|\/)metadata\/page_\d{1,5}\.json$/i;
 
-/** Reads what a vendor delivered, in bounds. Undefined: it is no archive with a text of this format. */
+/** Reads the archive of a vendor's delivery, in bounds. Undefined when the bytes are no archive with a text of this format. */
 export async function readArchive(
   archive: Buffer,
   format: DocumentOrder['format'],

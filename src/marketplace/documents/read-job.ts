@@ -22,7 +22,9 @@ export type JobReading = {
 
 type ReadDeps = Pick<JobDeps, 'sql' | 'address' | 'rooms'>;
 
-/** A job of an agent as it stands, with what was delivered. Throws the refusal: there is none, or it is another agent's. */
+/**
+ * Returns a job of an agent in its present state, with the delivered text. Throws the refusal when the agent has no such job.
+ */
 export function readJob(deps: ReadDeps, reading: JobReading): Promise<MarketAnswer> {
   const { accountId, agentId, jobId: id, vendor } = reading;
   const { address, rooms, sql } = deps;

@@ -1,6 +1,6 @@
 import { inflateRaw } from 'node:zlib';
 
-/** One file of an archive, as its directory has it. */
+/** One file of an archive, by the archive's directory. */
 export type ZipEntry = {
   readonly name: string;
   readonly bytes: number;

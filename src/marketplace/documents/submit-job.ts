@@ -31,9 +31,9 @@ export type JobCall = Sale & {
 };
 
 /**
- * Accepts a job: counts the pages of its document, holds the price of the most that it may have, and hands the document to
- * the vendor without starting anything. Answers 202 once any process can go on with the job. What is refused or thrown cost nothing. Under an
- * Idempotency-Key the job bears the name of the key's work, so that a second request finds its hold.
+ * Accepts a job: counts the pages of its document, holds the price of the most pages that it may have, and hands the document
+ * to the vendor without starting any work. Answers 202 once any process can go on with the job. A submission that is refused or
+ * throws costs nothing. Under an Idempotency-Key the job has the id of the key's work, so that a second request finds its hold.
  */
 export function submitJob(deps: JobDeps, call: JobCall): Promise<MarketAnswer> {
   return withShare(deps.rooms.shareOf(call.accountId), call, async (served) => {
@@ -87,7 +87,7 @@ function findVendor({ accounts, vendors }: Pick<JobDeps, 'accounts' | 'vendors'>
 const priceRaw = ({ price }: DocumentService, pages: number): bigint =>
   listPriceRaw(price, pages * 1_000, LIMITS.marketplace.marginBps);
 
-/** The price of a page of any document. */
+/** Returns the price of one page of any document. */
 export const pagePrice = (
   deps: Pick<JobDeps, 'accounts' | 'vendors'>,
   name: string,
@@ -208,7 +208,7 @@ async function holdFor(
   amountRaw: bigint,
 ): Promise<Hold> {
   const destination = { host, payee: null };
-  // If the ledger does not answer, the job stays, because money may be held for it. Another process ends both.
+  // If the ledger does not answer, the job stays, because money may be held for it. Another process ends the job and the hold.
   const verdict = await ledger.hold({ spender, holdId, amountRaw, destination });
   if (verdict.kind === 'held') return verdict.hold;
   await deleteJob(sql, holdId);

@@ -13,8 +13,8 @@ export class ResultTooLarge extends VendorFailed {
 }
 
 /**
- * The storage that a vendor names for its files. Its addresses are as strange as those of callers: they pass the same
- * guard, no credential goes there, and no redirect is followed. All throw VendorFailed.
+ * Storage that a vendor names for its files. The addresses are no more trusted than addresses of callers: each passes the same
+ * guard, gets no credential, and no redirect is followed. All calls throw VendorFailed.
  */
 export interface VendorFiles {
   put(

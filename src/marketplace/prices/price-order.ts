@@ -9,8 +9,8 @@ import { planOf, type Service } from '../vendor.ts';
 import { listPriceRaw } from './price.ts';
 
 /**
- * Members that a request needs besides those that decide its price: the shortest text, a file, and languages of the
- * vendor.
+ * Placeholders for members that a request needs besides the members that decide its price: the shortest text, a file, and
+ * languages of the vendor.
  */
 const PLACEHOLDER: Readonly<Record<ServiceName, Readonly<Record<string, unknown>>>> = {
   tts: { text: 'a' },
@@ -22,9 +22,9 @@ const PLACEHOLDER: Readonly<Record<ServiceName, Readonly<Record<string, unknown>
 };
 
 /**
- * The price of an order at the list price and the margin, which its sale would take. Its text is counted where it has one. What
- * it lacks is made up for: then, and for a file, whose length is in its bytes, the price is for as much as the list price is for.
- * Throws OwnRefusal of an order that could not be sold.
+ * Returns the price of an order by list price and margin, as its sale would charge. The text of an order is counted. Missing
+ * members are filled in; then, and for a file, whose length is in its bytes, the price is that of the list's quantity. Throws
+ * OwnRefusal when the order could not be sold.
  */
 export function priceOrder(
   service: Service<ServiceName>,

@@ -15,7 +15,7 @@ export type Reported = {
 export const reportedSeconds = (value: unknown, perSecond = 1): Reported | undefined =>
   reported('audio_second', value, perSecond);
 
-/** The same for characters, which some vendors write into a header. */
+/** Returns the number of characters that a vendor reports, which some vendors write into a header. */
 export const reportedCharacters = (value: unknown): Reported | undefined =>
   reported(
     'character',
@@ -34,7 +34,7 @@ const SLACK = {
 } as const;
 
 /**
- * Returns the difference between a vendor's report and the quantity measured here. Undefined: it is within the
+ * Returns the difference between a vendor's report and the quantity measured here. Undefined when the difference is within the
  * tolerance, or there is nothing to compare.
  */
 export function departureOf(

@@ -22,8 +22,8 @@ export type TripwireDeps = {
 
 export interface Tripwires {
   /**
-   * The events of what a vendor did otherwise than expected, for the commit that settles: at most one an hour for an agent,
-   * a vendor and a tripwire, over all processes. Never rejects, since a sale stands without its events.
+   * Returns the events of a vendor's departures from an order, for the commit that settles: at most one an hour for an agent, a
+   * vendor and a tripwire, over all processes. Never rejects, since a sale stands without its events.
    */
   eventsOf(
     sale: {
@@ -38,7 +38,10 @@ export interface Tripwires {
 
 export function createTripwires({ claim, clock, log }: TripwireDeps): Tripwires {
   const { tripwireEveryMs, tripwiresRemembered } = LIMITS.marketplace;
-  /** When the database was asked last, so that a vendor that departs at each sale causes one statement an hour. */
+  /**
+   * Time of the last claim in the database for each agent, vendor and tripwire, so that a vendor that departs at each sale
+   * causes one statement an hour.
+   */
   const lookedAt = new RecentMap<string, number>(tripwiresRemembered);
 
   async function mayReport(agentId: number, vendor: string, tripwire: string): Promise<boolean> {

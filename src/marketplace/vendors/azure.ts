@@ -6,10 +6,10 @@ import { soundOf, transcript } from '../read-delivery.ts';
 import { reportedSeconds } from '../tripwires/departure.ts';
 import { keyed, nameOf, unfit, type Vendor } from '../vendor.ts';
 
-/** Neural voices. Those in HD, and voices made to order, have other prices. */
+/** Neural voices. HD voices and custom voices have other prices. */
 const VOICE = /^([a-z]{2,3}-[A-Z][A-Za-z]{1,3}(?:-[A-Za-z]+)?)-[A-Za-z]{1,40}Neural$/;
 
-/** The vendor counts each Chinese character twice, those of Japanese and Korean texts too. */
+/** Counts the characters as the vendor does: each Chinese character twice, also in Japanese and Korean texts. */
 function characters(text: string): number {
   let count = 0;
   for (const character of text) count += /\p{Script=Han}/u.test(character) ? 2 : 1;
@@ -18,7 +18,7 @@ function characters(text: string): number {
 
 const MARKUP: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
-/** The text alone, whatever markup it has: that would be billed, or call for other voices. */
+/** Returns SSML with the text alone: markup in the text is escaped, because it would be billed or call for other voices. */
 const ssml = (text: string, voice: string, language: string): string =>
   `<speak version="1.0" xmlns="http://www.w3.org/2001/10/synthesis" xml:lang="${language}"><voice name="${voice}">` +
   // No control character can stand in such a document.

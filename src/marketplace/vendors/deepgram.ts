@@ -41,7 +41,7 @@ export const deepgram: Vendor = {
     tts: {
       mostChars: 2_000,
       plan({ model, text, voice }) {
-        // Its models are its voices.
+        // The vendor's models are its voices.
         const name = voice ?? model ?? 'aura-2-thalia-en';
         if (!/^aura-2-[a-z]{1,40}-[a-z]{2}$/.test(name)) {
           throw unfit('voice', 'must be a voice of Aura 2, such as aura-2-thalia-en');
@@ -80,7 +80,10 @@ export const deepgram: Vendor = {
   },
 };
 
-/** The model may be named among the options, as in the vendor's own query. */
+/**
+ * Returns the model, which may be named among the options, as in the vendor's own query. Throws the refusal of two different
+ * models.
+ */
 function modelAsked({ model, options }: Order['stt']): string | null | undefined {
   const named = options?.model;
   if (named === undefined) return model;

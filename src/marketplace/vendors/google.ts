@@ -4,7 +4,7 @@ import { LIST } from '../prices/price-list.ts';
 import { codedSound } from '../read-delivery.ts';
 import { keyed, unfit, type Vendor } from '../vendor.ts';
 
-/** Voices whose list price is not above the one that is charged: Studio and Gemini voices are, or are counted otherwise. */
+/** Voices whose list price is not above the charged price. Studio and Gemini voices cost more, or are counted otherwise. */
 const VOICE =
   /^([a-z]{2,3}-[A-Z]{2})-(Chirp3-HD|Chirp-HD|Neural2|Wavenet|Standard|News|Polyglot|Casual)-[A-Za-z]{1,40}$/;
 

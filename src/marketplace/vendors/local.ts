@@ -22,7 +22,7 @@ export type LocalRails = {
 
 const FREE = LIST.free;
 
-/** The engines of this process, as one more vendor: free of charge, and there on every server. */
+/** Creates the vendor of this process's own engines: free of charge, and there on every server. */
 export const createLocalVendor = (rails: LocalRails): Vendor => ({
   name: 'local',
   title: 'Local engines',

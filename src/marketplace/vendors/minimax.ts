@@ -29,7 +29,7 @@ export const minimax: Vendor = {
       plan({ model: asked, target_language_code: language, text, voice }) {
         const { model, price } = modelOf(asked, MODELS);
         const voiceId = voice ?? 'English_expressive_narrator';
-        // Its names have blanks and brackets. They go into a document of JSON.
+        // The vendor's voice names have blanks and brackets, and go into a JSON document.
         if (/\p{Cc}/u.test(voiceId)) throw unfit('voice', 'must have no control characters');
         const body = {
           model,
@@ -46,7 +46,7 @@ export const minimax: Vendor = {
             const answer = await door.send(jsonRequest('/t2a_v2', body));
             const made = await objectOf(answer);
             const { base_resp: verdict, data } = made;
-            // It answers refusals with 200.
+            // The vendor answers refusals with 200.
             if (isObject(verdict) && verdict.status_code !== 0) {
               throw new VendorRefused({ ...answer, status: 502 });
             }

@@ -11,8 +11,8 @@ const BASE = '/doc-digitization/job/v1';
 
 /**
  * Documents at Sarvam: https://docs.sarvam.ai/api-reference-docs/document-intelligence/initialise, and beside it
- * get-upload-links, start, get-status and get-download-links. The vendor has a newer API that makes and starts a job with
- * one request: whether that has begun cannot be told when its answer is lost, so that it is not spoken here.
+ * get-upload-links, start, get-status and get-download-links. The vendor has a newer API that makes and starts a job with one
+ * request. When the answer of that request is lost, it is unknown whether the job has begun, so that API is not used here.
  */
 export const sarvamDocuments: DocumentService = {
   price: LIST.sarvam.doc,
@@ -56,7 +56,7 @@ export const sarvamDocuments: DocumentService = {
     });
     return {
       url: addressIn(isObject(places) ? places[fileName] : undefined),
-      // Its storage is Azure Blob Storage, which refuses a file without it.
+      // The vendor's storage is Azure Blob Storage, which refuses a file without this header.
       headers: [['x-ms-blob-type', 'BlockBlob']],
     };
   },

@@ -9,7 +9,7 @@ import { transcript } from '../read-delivery.ts';
 import { reportedSeconds } from '../tripwires/departure.ts';
 import { keyed, modelOf, nameOf, type Vendor } from '../vendor.ts';
 
-/** Speechmatics: https://docs.speechmatics.com/speech-to-text/batch. It is asked until the job is done. */
+/** Speechmatics: https://docs.speechmatics.com/speech-to-text/batch. A job is queried until it is done. */
 export const speechmatics: Vendor = {
   name: 'speechmatics',
   title: 'Speechmatics',
