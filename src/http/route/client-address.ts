@@ -8,8 +8,8 @@ type Range = [ipaddr.IPv4 | ipaddr.IPv6, number];
 const CACHED_ADDRESSES = 4_096;
 
 /**
- * Builds the look-up of a client's address. `X-Forwarded-For` is believed only from trusted proxies: the header is read from the
- * right, and the first address that is not a trusted proxy is the client.
+ * Builds the look-up of a client's address. `X-Forwarded-For` is believed only from trusted proxies: the header is read from
+ * the right, and the first address that is not a trusted proxy is the client.
  */
 export function createClientAddress(trustedProxies: readonly string[]) {
   const isTrusted = createIsTrustedProxy(trustedProxies);
