@@ -1,4 +1,4 @@
-/** States what cannot be otherwise. A failure is a bug: it ends the request or the actor, not the process. */
+/** Throws when a condition that must hold does not. A failure is a bug: it ends the request or the actor, not the process. */
 export function assert(condition: unknown, sentence: string): asserts condition {
   if (!condition) throw new Error(`assertion failed: ${sentence}`);
 }

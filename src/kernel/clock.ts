@@ -19,7 +19,7 @@ export const systemClock: Clock = {
   clearTimeout: (handle) => clearTimeout(handle as NodeJS.Timeout),
 };
 
-/** Runs a callback once what is ready now has run. */
+/** Runs a callback after all callbacks that are ready now. */
 export const soon = (callback: () => void): void => {
   setImmediate(callback);
 };

@@ -29,7 +29,7 @@ export const agentKeyPrefix = (key: string): string => `${key.slice(0, 8)}...`;
 export const developerKeyPrefix = (key: string): string =>
   `${key.slice(0, BRAND.developerKeyPrefix.length + 4)}...`;
 
-/** `acct_` and 12 hex digits of chance; never derived from the wallet. */
+/** Returns an account id: `acct_` and 12 random hex digits, never derived from the wallet. */
 export const newAccountId = (random: Random): string => `acct_${randomHex(random, 6)}`;
 
 /** Returns an identifier such as `sess_…` or `chatcmpl-…`: the prefix, then 24 hex digits. */

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** HMAC-SHA256 in hex. API keys are stored and looked up in this form only. */
+/** Returns the HMAC-SHA256 of a text in hex. API keys are stored and looked up in this form only. */
 export function keyedHash(secret: string, text: string): string {
   return createHmac('sha256', secret).update(text).digest('hex');
 }

@@ -12,7 +12,7 @@ export class LightSignal implements StopSignal {
     return this.#reason !== undefined;
   }
 
-  /** As the platform gives it, which readers of an `AbortSignal` know. */
+  /** Returns the same reason as the platform's signals, which readers of an `AbortSignal` know. */
   get reason(): Error | undefined {
     return this.#reason;
   }

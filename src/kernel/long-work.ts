@@ -1,7 +1,7 @@
 import { soon } from './clock.ts';
 import { LIMITS } from './limits.ts';
 
-/** As many as there are requests with long work under way. */
+/** Pieces of work that wait for a turn: as many as there are requests with long work under way. */
 const waiting: (() => void)[] = [];
 
 /**

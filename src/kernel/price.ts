@@ -15,7 +15,7 @@ export type Unit = (typeof UNITS)[number];
 /** Quantities of metered work. Seconds and prompt tokens may carry thousandths; everything else is whole. */
 export type Usage = Readonly<Partial<Record<Unit, number>>>;
 
-/** To the thousandth, which is as fine as quantities are counted. */
+/** Rounds to thousandths, in which quantities are counted. */
 export const toMillis = (quantity: number): number => Math.round(quantity * 1_000) / 1_000;
 
 /** Adds quantities by their unit. A sum is the same number in whatever pieces it is added. */

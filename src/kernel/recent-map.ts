@@ -36,7 +36,7 @@ export class RecentMap<K, V> {
     this.#entries.clear();
   }
 
-  /** Oldest first. What is met may be deleted. */
+  /** Iterates from the oldest entry to the newest. An entry may be deleted while it is visited. */
   [Symbol.iterator](): IterableIterator<[K, V]> {
     return this.#entries[Symbol.iterator]();
   }

@@ -6,8 +6,8 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * AES-256-GCM under a secret of any length: nonce, sealed bytes, tag. `boundTo` says where the bytes
- * belong and is needed to open them, so that what is sealed in one row opens in no other.
+ * Seals bytes by AES-256-GCM under a secret of any length; returns nonce, sealed bytes and tag. `boundTo` names the place of
+ * the bytes and is needed to open them, so that bytes sealed in one row open in no other.
  */
 export function seal(
   secret: string,

@@ -1,7 +1,7 @@
 /** Returns true when the database keeps a text as it is: PostgreSQL takes no NUL, and half a character becomes another one. */
 export const isStorable = (text: string): boolean => !text.includes('\0') && !/\p{Cs}/u.test(text);
 
-/** Text that the database can hold: a caller's odd text never keeps money from moving. */
+/** Returns a text that the database can hold: a caller's odd text never keeps money from moving. */
 export const storableText = (text: string): string =>
   text.replaceAll('\0', '').replace(/\p{Surrogate}/gu, '\ufffd');
 
@@ -10,7 +10,7 @@ const UNHOLDABLE = /\\u0000|\\u[dD][89a-fA-F]/;
 const clean = (_: string, value: unknown): unknown =>
   typeof value === 'string' ? storableText(value) : value;
 
-/** JSON whose texts the database can hold. */
+/** Returns JSON whose texts the database can hold. */
 export function storableJson(value: object): string {
   const json = JSON.stringify(value);
   return UNHOLDABLE.test(json) ? JSON.stringify(value, clean) : json;

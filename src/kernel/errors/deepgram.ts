@@ -5,7 +5,7 @@ export const deepgram = {
   /** A file that its caller named by its address, and that cannot be had or is no sound. */
   remoteContent: (why: string) =>
     refusal(400, 'remote_content_error', `The file at this address cannot be used: ${why}`),
-  /** With the upstream's status and words. */
+  /** Passes an upstream's refusal on, with its status and its words. */
   upstreamRefused: (status: number, message: string, headers: Record<string, string> = {}) =>
     refusal(status, 'upstream_refused', message, {}, { ...headers }),
 };

@@ -71,7 +71,7 @@ export const phone = {
     ),
   telephonySuspended: () =>
     refusal(403, 'telephony_suspended', 'The phone service of this account is suspended.'),
-  /** Before a call is placed: nothing rings. */
+  /** Refuses a call before it is placed: nothing rings. */
   callNotCovered: (availableRaw: string, requiredRaw: string) =>
     refusal(403, 'insufficient_balance', 'The balance does not cover one minute of a call.', {
       available: availableRaw,
@@ -174,7 +174,7 @@ export const phone = {
       {},
       NO_RETRY,
     ),
-  /** The carrier may have taken it all the same. */
+  /** Refuses a call without an answer of the carrier, which may have placed the call all the same. */
   callUndecided: (callId: string) =>
     refusal(
       502,

@@ -19,7 +19,7 @@ const lookUp = ({ nonce }: ReservationRef) => ({
 /** Refusals of the paid proxy, of its preflights and of its forecasts. */
 export const proxy = {
   blockedDestination: (detail: string) => refusal(400, 'blocked_destination', detail),
-  /** On the proxy every control has one code; `code` says which policy it was. */
+  /** Refuses a call by a control. On the proxy every control has one code; `code` names the kind of policy. */
   spendLimitExceeded: (message: string, fields: Fields) =>
     refusal(402, 'spend_limit_exceeded', message, fields),
   /**
@@ -133,7 +133,7 @@ export const proxy = {
     refusal(400, 'invalid_cursor', 'The cursor is not one that a page of this list ended with.'),
   preflightFailed: (detail: string) => refusal(502, 'preflight_failed', detail, {}, MAY_RETRY),
   forecastFailed: (detail: string) => refusal(502, 'forecast_failed', detail, {}, MAY_RETRY),
-  /** Only evidence on chain releases money that was signed away. */
+  /** Refuses to release an undecided reservation: only evidence on chain releases money that was signed away. */
   reservationUndecided: (detail: string, state: string) =>
     refusal(409, 'reservation_undecided', detail, { state }, NO_RETRY),
   /** Refuses to release a reservation whose payment the chain shows. */

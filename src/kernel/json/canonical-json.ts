@@ -1,6 +1,6 @@
 import { isObject } from '../json.ts';
 
-/** JSON in the one spelling that RFC 8785 gives it: no spaces, members sorted, absent ones left out. */
+/** Returns JSON in the only spelling of RFC 8785: no spaces, members sorted, absent members left out. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   // JSON.stringify writes a string or number exactly as the RFC asks.

@@ -71,7 +71,7 @@ function isValue(text: string, start: number): boolean {
   return BEFORE_VALUE.test(text.charAt(before));
 }
 
-/** `JSON.parse` of a short text, digits kept. */
+/** Parses a short text as `JSON.parse` does, and keeps its digits. */
 export function parseDigits(text: string): unknown {
   const value: unknown = JSON.parse(text);
   if (findOdd(text).kind === 'odd') new DigitReader(text, value).read(text.length);
@@ -198,7 +198,7 @@ function hasDigits(value: unknown): boolean {
 
 const FILLER = '\ufdd0';
 
-/** `JSON.stringify` of plain data, digits as they came. */
+/** Writes plain data as `JSON.stringify` does, with the digits as they came. */
 export function writeDigits(value: unknown): string {
   const text = JSON.stringify(value);
   if (alive === 0 || !hasDigits(value)) return text;

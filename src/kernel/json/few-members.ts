@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { isObject } from '../json.ts';
 
 /**
- * Schema of a record of at most `most` members, counted before any member is checked: thousands of faulty members would occupy
- * the event loop for a tenth of a second.
+ * Returns the schema of a record with at most `most` members, counted before any member is checked: thousands of faulty members
+ * would occupy the event loop for a tenth of a second.
  */
 export function fewMembers<V extends z.ZodType>(
   record: z.ZodRecord<z.ZodString, V>,

@@ -107,7 +107,7 @@ async function objectOf(json: Buffer, items: readonly number[], depth: number): 
   return object;
 }
 
-/** Also `__proto__` becomes a member like any other. */
+/** Sets a member of an object; `__proto__` becomes a member like any other. */
 function setMember(object: Record<string, unknown>, name: string, value: unknown): void {
   if (name !== '__proto__') object[name] = value;
   else {

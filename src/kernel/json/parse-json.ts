@@ -41,8 +41,8 @@ const CLOSE_OBJECT = 0x7d;
 const LONG_TEXT = 64;
 
 /**
- * `JSON.parse` for bytes of strangers, in UTF-8: what is nested too deeply or has too many parts is found by one linear
- * look, about a nanosecond a byte, before anything is built. Throws JsonTooComplex, or SyntaxError where it is no JSON.
+ * Parses JSON bytes of strangers, in UTF-8. One linear look, about a nanosecond a byte, finds text that is nested too deeply or
+ * has too many parts before anything is built. Throws JsonTooComplex, or SyntaxError when the text is no JSON.
  */
 export function parseBoundedJson(
   json: Uint8Array | string,

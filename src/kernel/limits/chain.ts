@@ -35,7 +35,7 @@ export const CHAIN_LIMITS = {
     readingMs: 30_000,
     /** Failed readings in a row after which the node counts as away. */
     failedReadings: 2,
-    /** For how long a start waits for the first reading, so that the first caller need not. */
+    /** Time that a start waits for the first reading, so that the first caller need not wait. */
     firstReadingMs: 2_000,
     priceAgeSeconds: 3_600,
     /** A feed that is due each hour is not late while its update waits for a block. */

@@ -27,7 +27,7 @@ export const CONTROL_LIMITS = {
   thresholdsPerAgent: 20,
   /** Longest age of a team's cap counters in an answer that only reports them. */
   teamReadingMs: 1_000,
-  /** An answer waits no longer for that reading, and then does not report what is left. */
+  /** Time that an answer waits for the team's counters. After this time the answer does not report the amount that is left. */
   teamReadingWaitMs: 250,
   teamReadingsKept: 1_000,
   /** Largest quantity of one unit in an estimate: within it a price is exact at any rate. */

@@ -99,7 +99,7 @@ export const ENGINE_LIMITS = {
   guideResultChars: 16_384,
   /** Characters of all tool schemas and of the answer schema of one request, as written. */
   guideSchemaChars: 262_144,
-  /** Time to fill one schema and to judge the value, and how many values and references it may have. */
+  /** Time to fill one schema and check the value, and most values and references of a schema. */
   schemaMs: 1_000,
   schemaNodes: 1_000,
   schemaDepth: 32,

@@ -49,7 +49,7 @@ export const LEDGER_LIMITS = {
   /** A renewal that is not answered in its time is one of three that a lease has room for. */
   leaseRenewMs: 3_000,
   leaseAnswerMs: 2_000,
-  /** By how much what is known of the database's clock is worth less at each measurement. */
+  /** Milliseconds of doubt that each measurement adds to the last measured time of the database's clock. */
   clockDoubtMs: 5,
   invalidationPollMs: 1_000,
 

@@ -44,7 +44,7 @@ export const MARKETPLACE_LIMITS = {
   vendorMsPerAudioSecond: 150,
   /** Time for the request that cancels a job at its vendor. */
   abandonMs: 5_000,
-  /** Between two questions for a transcript that is not done yet: the first, and the longest. */
+  /** Waits between two queries for a transcript that is not done yet: the first, and the longest. */
   pollMs: { first: 250, most: 2_000 },
   /** Sales under way with one vendor, and of one account or agent with all vendors: their answers are held in memory. */
   salesPerVendor: 64,

@@ -104,7 +104,7 @@ export const OUTBOUND_LIMITS = {
   sseEventBytes: 2 * 1024 * 1024,
   /** Events of a streamed answer that are read in one turn of the event loop: 64 KiB may hold thousands. */
   sseEventsPerTurn: 512,
-  /** By how much the reader of a streamed answer may be behind its upstream. */
+  /** Bytes that the reader of a streamed answer may be behind its upstream. */
   streamQueueBytes: 4 * 1024 * 1024,
   /** Characters of a header in which an upstream reports its limits. */
   rateLimitHeaderChars: 64,

@@ -77,7 +77,7 @@ export const PAYMENT_LIMITS = {
   audit: {
     /** Chain readings for one round over all wallets: a round every five minutes. */
     readingsPerRound: 20,
-    /** Wallets of one pass: what one multicall and one question for logs take. */
+    /** Wallets of one pass: the number that one multicall and one query for logs take. */
     walletsPerPass: 500,
     /** Blocks by which rounds overlap: ten minutes, so that each block is read two or three times. */
     overlapBlocks: 300,
@@ -85,14 +85,17 @@ export const PAYMENT_LIMITS = {
     blocks: { least: 16, most: 5_000, fewer: 4, more: 2 },
     /** A round that ends so far behind is followed by the next one at once. */
     lagBlocks: 900,
-    /** A smaller bound than for the first reading: what is read twice must not hold the loop for long. */
+    /**
+     * Bytes of one answer. A smaller bound than for the first reading: a second reading must not occupy the event loop for
+     * long.
+     */
     answerBytes: 2 * 1024 * 1024,
     /** Differences looked at in one tick, and how many different ranges of blocks are searched for them. */
     differencesPerTick: 500,
     searchesPerTick: 4,
     /** Blocks before its creation from which a wallet is searched: an hour by which the clocks may differ. */
     clockMarginBlocks: 3_600,
-    /** Looks in vain before an alarm: what another process has just written is gone by then. */
+    /** Looks that find nothing before an alarm: a difference that another process is just writing is gone by then. */
     looksBeforeAlarm: 3,
     /** Wallets with deposits that wait, which are retried in one tick, and when after the first retry in vain. */
     awaitedPerTick: 16,

@@ -28,11 +28,11 @@ export const PHONE_LIMITS = {
   usageDays: { usual: 30, most: 365 },
   /** Charges of an agent that a report of one of its numbers reads, the latest. */
   usageRowsRead: 100_000,
-  /** The most that one call may cost, and what it reserves where its caller names nothing. */
+  /** Upper bound of the cost of one call, and the amount that a call reserves when its caller names none. */
   callCeilingRaw: 2_000_000n,
   /** Calls at a time where nothing else is set, and the most that can be. */
   concurrentCalls: { agent: 3, account: 10, most: 1_000 },
-  /** A call without a media stream is over by then: the longest ringing, and what the carrier takes around it. */
+  /** Seconds after which a call without a media stream is over: the longest ringing, and the carrier's time around it. */
   ringSeconds: 60,
   /** Ends of calls whose rows are not written yet: for how long each is kept, and how many. */
   endedEarlyMs: 60_000,
@@ -227,7 +227,7 @@ export const PHONE_LIMITS = {
   machineMs: 60_000,
   /** Time after which a machine's greeting is over when the carrier does not report its end. */
   machineGreetingMs: 40_000,
-  /** A transfer that has not come back by then was answered: the longest ringing, and what the carrier takes around it. */
+  /** Time after which a transfer that has not come back was answered: the longest ringing, and the carrier's time around it. */
   transferMs: 75_000,
   transferPollMs: 1_000,
   /** The shortest time limit that the carrier gets for a transferred call, also where its reserve pays for less. */
@@ -289,7 +289,7 @@ export const PHONE_LIMITS = {
     lostMs: 10_000,
     /** Period between looks at a batch with calls under way. */
     pollMs: 500,
-    /** After a refusal that passes, a call is begun anew. */
+    /** Time until a call is begun anew after a refusal that passes. */
     againMs: 5_000,
     /** Calling hours begin at a quarter of an hour everywhere. */
     hoursStepMs: 900_000,

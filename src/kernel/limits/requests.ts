@@ -57,7 +57,7 @@ export const REQUEST_LIMITS = {
   callArguments: { values: 200_000, members: 50_000 },
   /** Bytes of JSON beyond which each step of parsing takes a turn of the event loop of its own. */
   jsonBytesPerTurn: 64 * 1024,
-  /** As many values and members of one are built in a few milliseconds. */
+  /** Values and members of one JSON text that are built in one turn of the event loop, in a few milliseconds. */
   jsonPartsPerTurn: 10_000,
   /** Bytes that are copied in one turn of the event loop. */
   copyBytesPerTurn: 1024 * 1024,
@@ -92,7 +92,7 @@ export const REQUEST_LIMITS = {
   forwardedHops: 32,
   rateWindows: 50_000,
   rateWindowMs: 60_000,
-  /** A process takes this part of a shared limit at a time; what it does not use is how far the limit errs. */
+  /** Part of a shared limit that a process takes at a time. The limit errs by the unused part. */
   rateSharePart: 0.02,
   /** Buckets in one claim on the shared windows. */
   rateClaimBuckets: 1_000,

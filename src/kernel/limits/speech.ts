@@ -16,9 +16,12 @@ export const SPEECH_LIMITS = {
   audioBytes: 64 * 1024 * 1024,
   /** By how much a reader may be behind: vendors send a compressed answer faster than links take it. */
   queueBytes: 16 * 1024 * 1024,
-  /** With each provider. */
+  /** Requests under way at each provider. */
   inFlight: 256,
-  /** Below what the engine takes at a time, so that speech which has begun is not refused in its middle. */
+  /**
+   * Speech requests under way at the local engine: fewer than the engine takes at a time, so that speech which has begun is not
+   * refused in its middle.
+   */
   localInFlight: 32,
 
   /** Rate of sound that this server makes: the rate of `pcm` with every vendor of this dialect. */

@@ -42,7 +42,10 @@ export const VOICE_LIMITS = {
   /** Unless `SOCKETS_PER_AGENT` says otherwise. */
   socketsPerAgent: 100,
   socketsPerAddress: 2_500,
-  /** A socket that says nothing for 24 s is pinged and closed 16 s later: proxies on the way cut what is silent for 60. */
+  /**
+   * Seconds without data after which a socket closes. A socket is pinged after 24 s of silence: proxies on the way cut a
+   * connection that is silent for 60 s.
+   */
   socketIdleSeconds: 40,
   /** Time for the connection of this process to itself that is made before it listens. */
   upgradeGateMs: 10_000,
@@ -88,7 +91,7 @@ export const VOICE_LIMITS = {
   /** Deadlines of a turn-finding recogniser: to end a turn that has begun, and to find first words. */
   turnEndMs: 2_000,
   turnWordsMs: 600,
-  /** Without speech its session ends, since some bill open sessions. */
+  /** Time without speech after which a recogniser's session ends, since some vendors bill open sessions. */
   turnIdleMs: 5_000,
   /** A recogniser is lost after this number of utterances in a row, each of this length, without a word. */
   turnMute: { utterances: 2, leastMs: 1_500 },
@@ -149,7 +152,7 @@ export const VOICE_LIMITS = {
   relayPingMs: 20_000,
   /** Time for an upstream to answer a close frame. */
   relayCloseMs: 2_000,
-  /** After the client has left in the middle of a turn: how long its upstream may take to say what it came to. */
+  /** Time for an upstream to report the usage of a turn during which its client has left. */
   relayFinishMs: 3_000,
   /** Responses under way at once. */
   relayResponses: 16,
@@ -164,7 +167,7 @@ export const VOICE_LIMITS = {
   relayHeldSlices: 3,
   /** No relayed token of sound is shorter, in base64 at the smallest rate. */
   relayHeardTokenBytes: 1_000,
-  /** Tokens that an upstream may count beyond what was carried: of input sound, and of an answer. */
+  /** Tokens that an upstream may count beyond the sound and text that were relayed: of input sound, and of an answer. */
   relayUncarriedTokens: { heard: 256, answered: 64 },
   /** Tokens of the smallest turn that is held when the balance does not cover a full turn: 25 s of input, 3 s of answer. */
   relayLeastTurn: { inputTokens: 256, outputTokens: 64 },
@@ -202,7 +205,7 @@ export const VOICE_LIMITS = {
   listenFrameBytes: 256 * 1024,
   /** Time after the upgrade at which an upstream that has not closed counts as ready, if it sends nothing unasked. */
   listenOpeningMs: 50,
-  /** So often an upstream hears that a client without such a word is still there. */
+  /** Time without a message after which an upstream gets a keep-alive message, since it closes a stream without audio. */
   listenKeepAliveMs: 4_000,
   sampleRateHz: { min: 8_000, max: 48_000 },
 } as const;

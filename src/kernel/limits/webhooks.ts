@@ -6,7 +6,7 @@ export const WEBHOOK_LIMITS = {
   /** Patterns of one subscription. */
   patterns: 64,
   attemptMs: 10_000,
-  /** From the failure of attempt 1 to attempt 2, and of attempt 2 to attempt 3. */
+  /** Waits after failed attempts: from attempt 1 to attempt 2, and from attempt 2 to attempt 3. */
   retryAfterMs: [60_000, 300_000],
   answerBytes: 65_536,
   answerHeaderBytes: 16_384,

@@ -7,7 +7,7 @@ export interface MessageSource {
   readonly owner: number | object;
   /** Handles a message that has waited. It must not throw. */
   waited(bytes: Uint8Array, isBinary: boolean): void;
-  /** Stops reading from the peer. What was read before that still comes. */
+  /** Stops reading from the peer. Bytes that were read before still come. */
   holdBack(): void;
   /** Undoes `holdBack`. */
   letGo(): void;

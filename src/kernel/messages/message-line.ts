@@ -5,7 +5,7 @@ import { MessageLane, type MessageSource } from './message-lane.ts';
 /** Bytes of shared memory for messages that wait for a turn. A message that does not fit gets memory of its own. */
 const MEMORY_BYTES = 256 * 1024;
 
-/** Between two messages that the library hands on in one turn less time passes than this. */
+/** Milliseconds that pass at most between two messages that the library hands on in one turn. */
 const REST_MS = 0.5;
 
 /** Processor time that a lane gets each round, while others wait as well. */
@@ -40,7 +40,7 @@ export class MessageLine {
     this.#clock = clock;
   }
 
-  /** True where a message may be handled at once: none waits, and earlier messages have left time in this turn. */
+  /** Returns true when a message may be handled at once: no message waits, and earlier messages have left time in this turn. */
   hasTime(nowMs: number): boolean {
     const turn = this.#turn;
     if (nowMs - turn.endedMs > REST_MS) turn.usedMs = 0;
