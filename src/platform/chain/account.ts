@@ -1,6 +1,6 @@
 import { pointFromScalar, recover, signRecoverable } from 'tiny-secp256k1';
 
-/** viem takes some 100 ms to load, so it is loaded at the first use or by `loadChainCode`. */
+/** Loads viem's code at the first use or by `loadChainCode`, because loading takes some 100 ms. */
 const viemUtils = () => import('viem/utils');
 
 /** Loads the code for signatures and addresses, so that the first request does not wait for the code. */

@@ -8,7 +8,7 @@ import type { Rpc } from './rpc.ts';
 /** Verdict on paid requests. They are refused while the breaker is active, and while the chain cannot be read. */
 export type BreakerVerdict = {
   readonly kind: 'clear' | 'active' | 'stale';
-  /** As `GET /v1/status` numbers it; 0 when clear. */
+  /** Number of the reason in `GET /v1/status`; 0 when clear. */
   readonly reason: number;
   readonly reasonText: string;
 };
@@ -17,7 +17,7 @@ export type EtherPrice = { readonly priceUsd: string; readonly isStale: boolean 
 
 /** Keeps in mind how the chain stands, so that no paid request asks it. */
 export interface Breaker {
-  /** By the last reading, without a request. */
+  /** Returns the verdict by the last reading, without a request. */
   check(): BreakerVerdict;
   /** Reads once more; call it every `LIMITS.breaker.tickMs`. Never rejects: the second failure in a row makes it stale. */
   tick(): Promise<void>;
@@ -36,7 +36,7 @@ const stale = (reasonText: string): BreakerVerdict => ({
   reasonText,
 });
 
-/** Without a node it is stale for ever, which refuses every paid request. */
+/** Creates the breaker. Without a node it is stale for ever, which refuses every paid request. */
 export function createBreaker(deps: {
   readonly rpc: BreakerRpc | undefined;
   readonly feeds: Feeds;

@@ -24,7 +24,7 @@ const TRANSFER_WITH_AUTHORIZATION = '0xcf092995';
 const HEAD_WORDS = 7;
 const WORD_BYTES = 32;
 
-/** viem takes its time to load, and most processes never submit anything. */
+/** Opens the account at the first transaction: viem takes its time to load, and most processes never submit anything. */
 const openAccount = async (privateKey: string) => {
   const { privateKeyToAccount } = await import('viem/accounts');
   return privateKeyToAccount(privateKey as `0x${string}`);

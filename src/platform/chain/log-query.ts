@@ -67,6 +67,6 @@ export function isAskedFor(query: LogQuery, log: ChainLog): boolean {
   );
 }
 
-/** In the order of the chain. */
+/** Compares two logs by their order on the chain. */
 export const byPlace = (a: ChainLog, b: ChainLog): number =>
   a.blockNumber - b.blockNumber || a.logIndex - b.logIndex;

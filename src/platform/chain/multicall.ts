@@ -13,8 +13,8 @@ const AGGREGATE3 = '0x82ad56cb';
 const WORD_BYTES = 32;
 
 /**
- * Asks all at one block. What a contract refused, or never was a contract, reads undefined or `0x`, as the
- * chain has it. Answers `absent` where the chain has no multicall contract.
+ * Sends all questions as of one block. The answer of a contract that refused is undefined, and of an address that is no
+ * contract `0x`, as on the chain. Returns `absent` when the chain has no multicall contract.
  */
 export async function askAll(
   rpc: CallRpc,
@@ -58,7 +58,7 @@ export async function askOne(
   }
 }
 
-/** `aggregate3((address target, bool allowFailure, bytes callData)[])`, where each call may fail. */
+/** Encodes `aggregate3((address target, bool allowFailure, bytes callData)[])`, where each call may fail. */
 export function encodeCalls(questions: readonly ContractCall[]): `0x${string}` {
   const items = questions.map(({ to, data }) => {
     const bytes = data.slice(2);

@@ -35,7 +35,7 @@ export type UsdcEvent =
   | { readonly kind: 'used' | 'canceled'; readonly event: AuthorizationLog }
   | { readonly kind: 'transfer'; readonly event: Transfer };
 
-/** Reads one log of the token. Rejects what it cannot be, since a half-read log would be money misread. */
+/** Reads one log of the token. Throws for a log that the token cannot write, since a half-read log would be money misread. */
 export function decodeLog(log: ChainLog): UsdcEvent {
   const { txHash, blockNumber, blockHash, logIndex } = log;
   const place = { txHash, blockNumber, blockHash, logIndex };

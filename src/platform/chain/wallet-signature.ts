@@ -26,7 +26,7 @@ export type WalletSignatures = ReturnType<typeof createWalletSignatures>;
  */
 export function createWalletSignatures(deps: {
   readonly clock: Clock;
-  /** Without one there is no chain: contract wallets cannot be checked. */
+  /** Access to the chain. Undefined when there is no chain: contract wallets cannot be checked then. */
   readonly rpc: CallRpc | undefined;
   readonly log: Log;
 }) {
@@ -45,7 +45,7 @@ export function createWalletSignatures(deps: {
 
 function requireFresh(timestamp: string, nowSec: number): void {
   const signedAt = /^\d{1,12}$/.test(timestamp) ? Number(timestamp) : Number.NaN;
-  // Written so that what is not a number fails too.
+  // Written so that a value which is no number fails, too.
   if (!(Math.abs(nowSec - signedAt) <= LIMITS.signatureWindowSeconds)) {
     throw errors.credential.timestampOutOfWindow();
   }
@@ -97,7 +97,7 @@ async function contractAccepts(
   }
 }
 
-/** Creation code of the universal validator: it needs no contract on the chain and leaves none. */
+/** Returns the call of the universal validator by its creation code, which needs no contract on the chain and leaves none. */
 async function validatorCall(wallet: string, hash: Uint8Array, signature: Uint8Array) {
   const viem = await import('viem');
   return viem.encodeDeployData({

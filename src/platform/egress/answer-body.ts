@@ -37,7 +37,7 @@ export class AnswerBody implements AsyncIterable<Uint8Array> {
     this.#source = source;
   }
 
-  /** False when the source has to stop until it is resumed. What comes all the same is kept. */
+  /** Adds a chunk. Returns false when the source must stop until it is resumed; chunks that come all the same are kept. */
   push(chunk: Uint8Array): boolean {
     const waiter = this.#waiter;
     if (waiter !== undefined) {
@@ -64,7 +64,7 @@ export class AnswerBody implements AsyncIterable<Uint8Array> {
     this.#waiter = undefined;
   }
 
-  /** True when the source waits for the reader, not the reader for the source. */
+  /** Returns true when the source waits for the reader, false when the reader may have to wait for the source. */
   get isFull(): boolean {
     return this.#isFull;
   }

@@ -48,7 +48,7 @@ export type DestinationGuardDeps = {
 
 const LOOPBACK = ['127.0.0.1', '::1'];
 
-/** Judges addresses that a caller chose. Throws at once when the allowlist holds an entry that is no host. */
+/** Creates the guard, which checks addresses that a caller chose. Throws at once when an entry of the allowlist is no host. */
 export function createDestinationGuard(deps: DestinationGuardDeps): DestinationGuard {
   const { allowLocalhost, clock } = deps;
   const isListed = createDomainAllowlist(deps.domainAllowlist);

@@ -39,8 +39,8 @@ export type ExchangeOptions = {
 export interface Carrier {
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void;
   /**
-   * Reads no more from the socket until `proceed`; what was read already still comes. Not undici's `pause`: a peer that
-   * closes while its parser is paused trips an assertion there, which ends the process.
+   * Stops reading from the socket until `proceed`; bytes that were read already still come. Does not use undici's `pause`: a
+   * peer that closes while its parser is paused trips an assertion there, which ends the process.
    */
   hold(): void;
   proceed(): void;
@@ -101,7 +101,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // Never twice, and not once it was given up: either would send what the caller takes for unsent.
+    // Never twice, and not after the request was given up: each would send a request that the caller takes for unsent.
     if (this.#isOver || this.#isStarted) {
       controller.abort(new Error('not to be sent'));
       return;

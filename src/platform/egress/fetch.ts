@@ -10,7 +10,9 @@ export type OutboundRequest = {
   /** For the whole exchange, from the connection to the last byte. */
   readonly timeoutMs: number;
   readonly maxResponseBytes: number;
-  /** Called with the length of each piece of the answer before it is kept; what it throws ends the exchange. */
+  /**
+   * Called with the length of each piece of the answer before the piece is kept. An error of this callback ends the exchange.
+   */
   readonly onBytes?: ((bytes: number) => void) | undefined;
   /** Drops the exchange when it fires. */
   readonly signal?: AbortSignal | undefined;
@@ -46,9 +48,9 @@ export type FetchStream = (request: OutboundRequest) => Promise<StreamedResponse
 export function createFetch(): {
   readonly fetch: Fetch;
   readonly fetchStream: FetchStream;
-  /** Resolves once what is under way is over. */
+  /** Resolves once all exchanges under way are over. */
   close(): Promise<void>;
-  /** Ends what is under way, which rejects. */
+  /** Ends all exchanges under way, which reject. */
   abort(): Promise<void>;
 } {
   const agent = new Agent({ connect: { timeout: LIMITS.upstreamConnectMs } });

@@ -36,7 +36,7 @@ export type GuardedRequest = {
 
 /** Sends requests to addresses that a caller chose. */
 export interface GuardedClient extends AsyncDisposable {
-  /** Judges a URL as the guard's `admit` does. The destination serves any number of requests of its asker. */
+  /** Checks a URL as the guard's `admit` does. The destination serves any number of requests of its asker. */
   open(url: string, asker?: Asker): Promise<CheckedDestination>;
   /**
    * Sends one request once: to an address of the destination and no other, following nothing, undoing no coding.

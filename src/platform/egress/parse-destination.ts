@@ -15,7 +15,7 @@ export type ParsedDestination = {
 const SHAPE = /^https?:\/\/([^/?#]*)/i;
 const AUTHORITY = /^(\[[^[\]]*\]|[^:[\]]*)(?::(.*))?$/;
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?$/;
-/** No top-level domain begins with a digit; what does may be read as an address somewhere. */
+/** No top-level domain begins with a digit; a host that does may be read as an address somewhere. */
 const LAST_LABEL = /^[a-z]/;
 
 /**
@@ -93,7 +93,7 @@ function readName(spelled: string, hostname: string): string {
 const isWrittenAs = (label: string, written: string): boolean =>
   /^[\x21-\x7e]*$/.test(written) ? label === written.toLowerCase() : label.startsWith('xn--');
 
-/** Node.js 24 and later take a label that only looks like punycode for a name. */
+/** Returns true for a label that decodes from punycode. Node.js 24 and later accept a label that only looks like punycode. */
 const isPunycode = (label: string): boolean => /[^\x21-\x7e]/.test(domainToUnicode(label));
 
 /**

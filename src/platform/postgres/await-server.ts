@@ -39,7 +39,7 @@ export async function awaitServer(
   }
 }
 
-/** On a connection of its own, so that no failure slows the pool's first connections. */
+/** Connects once, on a connection of its own, so that no failure slows the pool's first connections. */
 async function knock(target: DatabaseTarget): Promise<void> {
   const sql = openSql(target, 1);
   try {

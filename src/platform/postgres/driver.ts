@@ -15,7 +15,7 @@ function loadPatched(): typeof postgres {
   const require = createRequire(import.meta.url);
   const entry = require.resolve('postgres');
   const patch = readFileSync(join(import.meta.dirname, PATCH), 'utf8');
-  // Each file finds those that it requires patched already.
+  // Each file of the driver finds the files that it requires patched already.
   compile(require, join(dirname(entry), 'connection.js'), patch);
   return compile(require, entry, patch) as typeof postgres;
 }
@@ -32,8 +32,8 @@ function compile(require: NodeJS.Require, file: string, patch: string): unknown 
 }
 
 /**
- * Applies what a unified diff says of one file. Every line must stand where the diff has it: a diff of another version,
- * or without that file, throws.
+ * Applies the part of a unified diff that changes one file. Throws when a line does not stand where the diff has it, as with a
+ * diff of another version, or when the diff does not name the file.
  */
 export function applyPatch(source: string, patch: string, name: string): string {
   const lines = source.split('\n');

@@ -43,7 +43,7 @@ export async function migrateDatabase(
   }
 }
 
-/** Drizzle changes the parsers of the client it is given, so it gets one of its own. */
+/** Applies the migrations on a client of their own, because Drizzle changes the parsers of the client that it is given. */
 async function applyMigrations(target: DatabaseTarget): Promise<void> {
   const own: Sql = openSql(target, 1);
   try {

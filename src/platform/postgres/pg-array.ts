@@ -3,7 +3,10 @@
 const escaped = (text: string): string =>
   text.includes('"') || text.includes('\\') ? text.replace(/[\\"]/g, '\\$&') : text;
 
-/** `text[]` of anything but NUL, which PostgreSQL refuses. Array literals may be elements, too. */
+/**
+ * Returns the literal of a `text[]`. Elements may have any character but NUL, which PostgreSQL refuses, and may be array
+ * literals.
+ */
 export function textArray(items: readonly (string | null)[]): string {
   let literal = '{';
   for (let i = 0; i < items.length; i++) {
@@ -14,7 +17,7 @@ export function textArray(items: readonly (string | null)[]): string {
   return `${literal}}`;
 }
 
-/** `integer[]` or `bigint[]`. */
+/** Returns the literal of an `integer[]` or `bigint[]`. */
 export function numberArray(items: readonly (number | bigint | null)[]): string {
   let literal = '{';
   for (let i = 0; i < items.length; i++) {

@@ -20,7 +20,7 @@ export function definedFunctions(migrations: readonly string[]): ReadonlyMap<str
   return new Map(found.filter((entry) => entry !== undefined));
 }
 
-/** Everything of a definition before its body: its name, arguments, result and settings. */
+/** Returns the part of a definition before its body: its name, arguments, result and settings. */
 const headOf = (definition: string): string => definition.slice(0, definition.indexOf('AS $$'));
 
 /**

@@ -82,7 +82,10 @@ export function refusesValue(error: unknown): boolean {
   return /^2[23]...$/.test(errorCode(error) ?? '');
 }
 
-/** Text that no column holds was a parameter: NUL as a character, or as an escape within JSON. Nothing was written. */
+/**
+ * Returns true when a parameter was a text that no column holds: with NUL as a character, or as an escape within JSON. Nothing
+ * was written.
+ */
 export function refusesText(error: unknown): boolean {
   const code = errorCode(error);
   return code === '22021' || code === '22P05';

@@ -117,7 +117,7 @@ function headersOf(span: OtelSpan): Span['headers'] {
   return traceHeaders({ traceId, spanId, isSampled, state: traceState?.serialize() });
 }
 
-/** As seconds and nanoseconds: of a single number the SDK would have to guess which clock it is of. */
+/** Returns a time as seconds and nanoseconds: for a single number the SDK would have to guess the clock. */
 function timeOf({ epochMs }: TraceDeps, atMs: number): HrTime {
   const ms = epochMs + atMs;
   const seconds = Math.floor(ms / 1_000);

@@ -33,8 +33,8 @@ import { watchExports } from './watch-exports.ts';
 export type OtlpDeps = { readonly clock: Clock; readonly log: Log; readonly metrics: Metrics };
 
 /**
- * Records spans and posts them to a collector, in batches and beside all other work: spans that find no room are
- * dropped, and what becomes of a post concerns no request. Ending it waits `LIMITS.tracing.flushMs` for the last post.
+ * Records spans and posts them to a collector, in batches and beside all other work. Spans that find no room are dropped, and
+ * no request depends on the outcome of a post. Its end waits `LIMITS.tracing.flushMs` for the last post.
  */
 export function createOtlpTracer(
   { clock, log, metrics }: OtlpDeps,

@@ -31,8 +31,8 @@ export type ClaimRequest = {
 };
 
 /**
- * Waits until no process holds the directory: an orphan that is still stopping is waited for, what a crash
- * left behind is cleared away. A directory that another server really holds is refused by name.
+ * Waits until no process holds the directory: waits for an orphan that is still stopping, and clears away the remains of a
+ * crash. Throws, naming the holder, when another server really holds the directory.
  */
 export async function claimDirectory(request: ClaimRequest): Promise<Claim> {
   const { clock } = request;

@@ -4,7 +4,7 @@ import { EmbeddedDatabaseError } from './embedded-error.ts';
 import type { FolderPlace } from './run-program.ts';
 import { type Account, type System, UNSHARE } from './system-accounts.ts';
 
-/** As whom PostgreSQL runs; it refuses to run as root. */
+/** User as whom PostgreSQL runs; it refuses to run as root. */
 export type Identity = {
   /** Words that go before every command. */
   readonly prefix: readonly string[];

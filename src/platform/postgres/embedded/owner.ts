@@ -10,7 +10,7 @@ export function ownerMark(pid = process.pid): string {
   return `${pid}.${readProcess(pid).startedAt}`;
 }
 
-/** Is the process that left this mark still running? */
+/** Returns true when the process that left this mark is still running. */
 export function ownerLives(mark: string): boolean {
   const [pid = '', startedAt = ''] = mark.split('.');
   const found = readProcess(Number(pid));

@@ -52,7 +52,7 @@ export const callBatchRows = pgTable(
   {
     batchId: id('batch_id').notNull(),
     seq: integer('seq').notNull(),
-    /** The number, and what the call has of its own. */
+    /** The recipient's number, and the options of this call alone. */
     request: jsonb('request').notNull(),
     /** `waiting`, `calling` or `done`. */
     state: text('state').notNull(),

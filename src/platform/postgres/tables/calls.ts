@@ -73,7 +73,7 @@ export const calls = pgTable(
     transferSummary: text('transfer_summary'),
     /** Summary of the call: latency by turn, interruptions, jitter and underruns of the line. */
     summary: jsonb('summary'),
-    /** When what was said is deleted; null: it is deleted already, or the call lives. */
+    /** Time at which the words of the call are deleted; null when they are deleted already, or the call lives. */
     reportUntil: instant('report_until'),
     /** When a worker analyzes it; null: it is analyzed, or has no report. */
     analysisDueAt: instant('analysis_due_at'),

@@ -28,7 +28,7 @@ export const agentFunds = pgTable(
     heldRaw: raw('held_raw').notNull().default(sql`0`),
     creditedRaw: raw('credited_raw').notNull().default(sql`0`),
     consumedRaw: raw('consumed_raw').notNull().default(sql`0`),
-    /** USDC that the agent's wallet holds, by the book: deposits, less what was paid out of it on chain. */
+    /** USDC that the agent's wallet holds, by the book: deposits, less payments out of the wallet on chain. */
     walletRaw: raw('wallet_raw').notNull().default(sql`0`),
     /** Part of `walletRaw` that is signed away in payments which are not decided yet. */
     promisedRaw: raw('promised_raw').notNull().default(sql`0`),

@@ -8,7 +8,7 @@ export const marketplaceVendors = pgTable(
   {
     vendor: id('vendor').primaryKey(),
     status: text('status').notNull().default('ok'),
-    /** In a row. */
+    /** Failed probes in a row. */
     failures: integer('failures').notNull().default(0),
     /**
      * Time at which a process began the latest probe, which keeps other processes from probing; null before the first probe.

@@ -10,7 +10,7 @@ export const idempotencyKeys = pgTable(
     key: id('key').notNull(),
     method: text('method').notNull(),
     path: text('path').notNull(),
-    /** Names the work: what is held for it can be found when its process is gone. */
+    /** Id of the work, by which its holds are found when its process is gone. */
     workId: id('work_id').notNull(),
     nodeId: id('node_id').notNull(),
     leaseEpoch: integer('lease_epoch').notNull(),

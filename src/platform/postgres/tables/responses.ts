@@ -3,8 +3,8 @@ import { bytea, id, instant, now } from '../columns.ts';
 import { agents } from './agents.ts';
 
 /**
- * Responses that agents may read again and continue. A worker deletes them when their time is over; so does whatever adds
- * one beyond what an agent may have, under an advisory lock of the agent.
+ * Responses that agents may read again and continue. A worker deletes expired responses; a response beyond an agent's bound
+ * deletes older ones when it is added, under an advisory lock of the agent.
  */
 export const modelResponses = pgTable(
   'model_responses',

@@ -12,7 +12,7 @@ export const managedWallets = pgTable('managed_wallets', {
   createdAt: now('created_at'),
 });
 
-/** Wallets that a provider holds: what it calls them. One row an agent at most; never deleted. */
+/** Wallets that a provider holds, by the provider's names. One row an agent at most; never deleted. */
 export const remoteWallets = pgTable('remote_wallets', {
   /** `<accountId>:<agentId>`. */
   reference: text('reference').primaryKey(),

@@ -15,7 +15,7 @@ import {
 import { bytea, id, instant, now } from '../columns.ts';
 import { developers } from './developers.ts';
 
-/** Endpoints of developers that receive events. What is deleted leaves no row; its deliveries stay for their time. */
+/** Endpoints of developers that receive events. A deleted endpoint leaves no row; its deliveries stay for their time. */
 export const webhooks = pgTable(
   'webhooks',
   {
@@ -97,7 +97,7 @@ export const webhookDeliveries = pgTable(
   ],
 );
 
-/** A developer's request to send again, oldest first, what has failed at an endpoint since a time. */
+/** A developer's request to send the failed deliveries of an endpoint since a given time again, oldest first. */
 export const webhookRecoveries = pgTable(
   'webhook_recoveries',
   {
