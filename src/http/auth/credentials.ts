@@ -2,9 +2,9 @@ import type { AgentCaller, DeveloperCaller } from '../route/caller.ts';
 
 /** Look-ups by which the edge identifies a caller. The secrets go no further than this interface. */
 export interface Credentials {
-  /** Undefined: unknown, revoked or expired. */
+  /** Returns the caller of a developer key. Undefined when the key is unknown, revoked or expired. */
   developerKey(key: string): Promise<DeveloperCaller | undefined>;
-  /** From memory alone, for a key seen lately; a revoked key leaves memory within a second. */
+  /** Returns the agent of a key seen lately, from memory alone; a revoked key leaves memory within a second. */
   rememberedAgent(key: string): AgentCaller | undefined;
   /** Returns the agent from memory, as `rememberedAgent` does, or from the database. */
   agentKey(key: string): AgentCaller | undefined | Promise<AgentCaller | undefined>;

@@ -6,11 +6,11 @@ export type BodyBounds = { readonly bytes: number; readonly bytesPerCaller: numb
 
 /**
  * Counts the bytes of bodies that the requests of this process hold. A caller has its own bound, and never holds more than is
- * left for all others: greedy callers, however many, halve what is left and do not use it up.
+ * left for all other callers: greedy callers, however many, halve the free bytes and do not use them up.
  */
 export class BodyBudget {
   readonly #bounds: BodyBounds;
-  /** Only of callers that hold something: there are no more of them than requests under way. */
+  /** Bytes by caller, for callers that hold any: no more than there are requests under way. */
   readonly #byCaller = new Map<string, number>();
   #heldBytes = 0;
 
@@ -72,7 +72,10 @@ export class BodyShare {
     return over;
   }
 
-  /** From now on it counts as what this caller holds, all that has come so far included. */
+  /**
+   * Charges all bytes of the share, past and future, to a caller. Returns the bound that this exceeds; undefined within all
+   * bounds.
+   */
   belongsTo(caller: string): OverBudget | undefined {
     if (this.#caller !== undefined) return undefined;
     const over = this.#budget.assign(this.#bytes, caller);

@@ -6,7 +6,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 
 export type Coding = 'gzip' | 'deflate' | 'br' | 'zstd';
 
-/** The bytes are not what their Content-Encoding says. */
+/** Thrown when the bytes do not have the coding that their Content-Encoding names. */
 export class BadCoding extends Error {
   override readonly name = 'BadCoding';
 }

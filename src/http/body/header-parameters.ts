@@ -1,6 +1,9 @@
 const PARAMETER = /\s*([^\s=;]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;]*))\s*(?:;|$)/gy;
 
-/** `name="a"; filename="b"`. Only quotes and backslashes are escaped, so that a path of Windows survives. */
+/**
+ * Reads parameters such as `name="a"; filename="b"`. Only quotes and backslashes are escaped, so that a path of Windows
+ * survives.
+ */
 export function readParameters(text: string): Map<string, string> {
   const parameters = new Map<string, string>();
   for (const [, name = '', quoted, plain = ''] of text.matchAll(PARAMETER)) {

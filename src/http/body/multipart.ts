@@ -41,7 +41,7 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 const MAX_PADDING = 128;
 const BOUNDARY = /^[A-Za-z0-9'()+_,./:=? -]{0,69}[A-Za-z0-9'()+_,./:=?-]$/;
 
-/** Reads a form while it arrives. Throws MultipartRefused, and what the body itself throws. */
+/** Reads a form while it arrives. Throws MultipartRefused, and errors of the body itself. */
 export async function readMultipart(
   contentType: string | undefined,
   body: AsyncIterable<Uint8Array>,
@@ -219,7 +219,9 @@ const fileOf = async ({ content, contentType, field, fileName = '' }: Part): Pro
 
 const malformed = (what: string) => new MultipartRefused(`The form cannot be read: ${what}.`);
 
-/** Blocks that double up to a bound: pieces of a byte each would otherwise cost a hundred times what they hold. */
+/**
+ * Gathers bytes in blocks that double up to a bound: pieces of a byte each would otherwise cost a hundred times their bytes.
+ */
 class Gathering {
   readonly #most: number;
   readonly #full: Buffer[] = [];
@@ -235,7 +237,7 @@ class Gathering {
     return this.#length;
   }
 
-  /** False: that would be too much. */
+  /** Adds bytes. Returns false when the part would exceed its bound. */
   add(bytes: Buffer): boolean {
     if (this.#length + bytes.length > this.#most) return false;
     this.#length += bytes.length;

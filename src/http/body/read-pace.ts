@@ -50,7 +50,7 @@ export class ReadPace {
     this.#isOver = true;
   }
 
-  /** Never touches the connection again: it is gone, or its response is written. */
+  /** Stops all use of the connection: it is gone, or its response is written. */
   end(): void {
     this.#isOver = true;
   }

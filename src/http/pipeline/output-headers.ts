@@ -15,7 +15,7 @@ export function checkHeaders(headers: Readonly<Record<string, string>>): void {
   for (const name in headers) checkHeader(name, headers[name] as string);
 }
 
-/** Throws where a header is not valid. */
+/** Throws when a header is not valid. */
 export function checkHeader(name: string, value: string): void {
   assert(NAME.test(name), 'a header name is a token');
   assert(VALUE.test(value), `the header ${name} has no control characters`);
@@ -72,7 +72,7 @@ export function commonHeaders(advisories: readonly string[] = []): readonly Head
   ];
 }
 
-/** Added to each answer to a request with a credential. */
+/** Returns the headers that are added to each answer to a request with a credential. */
 export const privateHeaders = (common: readonly HeaderLine[]): readonly HeaderLine[] => [
   ...common,
   ['cache-control', 'no-store'],

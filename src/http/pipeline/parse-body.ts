@@ -33,7 +33,7 @@ export async function parseBody({ route, body, request }: Exchange): Promise<unk
   return shaped;
 }
 
-/** Decoded bytes have the route's bounds and count in the body budget, as the bytes that came in do. */
+/** Decodes the bytes of a body. Decoded bytes have the route's bounds and count in the body budget, like the received bytes. */
 async function* undone(
   route: AnyRoute,
   body: BodyReading | BodyStream,

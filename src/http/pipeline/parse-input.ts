@@ -64,7 +64,7 @@ export const decodeQuery = (query: string): Record<string, string> =>
 
 const MARK_BYTES = 3;
 
-/** Some clients begin UTF-8 with a byte order mark. */
+/** Returns true for bytes that begin with a byte order mark, as some clients begin UTF-8. */
 const hasMark = (bytes: Buffer): boolean =>
   bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 

@@ -126,7 +126,10 @@ export async function runPipeline(
   }
 }
 
-/** Every retry under the key gets what is stored, with its request id; a stored refusal asks the SDK not to retry. */
+/**
+ * Returns the answer as it is stored. Every retry under the key gets this answer, with its request id; a stored refusal asks
+ * the SDK not to retry.
+ */
 function kept(answer: HttpAnswer, { requestId }: Exchange): HttpAnswer {
   const { headers } = answer;
   return headers['x-should-retry'] === 'true'
@@ -153,7 +156,7 @@ const PLAIN_KEY = /^[\x20-\x7e]+$/;
 const isClientClosed = (thrown: unknown): boolean =>
   thrown instanceof ApiError && thrown.status === errors.request.clientClosed().status;
 
-/** Nothing was charged, so that a second try under the same key counts as the first. */
+/** Returns true when nothing was charged, so that a second attempt under the same key counts as the first. */
 const mayRetry = (thrown: unknown): boolean =>
   thrown instanceof ApiError && thrown.headers['x-should-retry'] === 'true';
 

@@ -39,7 +39,7 @@ export class ReplyWriter {
     this.#clock = clock;
   }
 
-  /** False as soon as the answer was finished or the client went away. */
+  /** Returns false as soon as the answer was finished or the client went away. */
   get isOpen(): boolean {
     return this.#isOpen;
   }
@@ -62,8 +62,8 @@ export class ReplyWriter {
   }
 
   /**
-   * Undefined when the client took the answer at once; otherwise settles when it has taken all of it or was cut off.
-   * A stream rejects as its source does.
+   * Sends an answer. Returns undefined when the client took the answer at once; otherwise settles when the client has taken all
+   * of it or was cut off. A stream rejects as its source does.
    */
   send(answer: HttpAnswer, options: SendOptions): Promise<void> | undefined {
     const { body } = answer;
@@ -84,7 +84,7 @@ export class ReplyWriter {
     this.#left.fire();
   }
 
-  /** Hands the library no more than the client takes: what `end` is given beyond that would pile up in its buffer. */
+  /** Sends a whole body. Hands the library no more bytes than the client takes: further bytes would pile up in its buffer. */
   #whole(
     answer: HttpAnswer,
     body: string | Uint8Array,

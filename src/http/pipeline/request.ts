@@ -70,7 +70,7 @@ function framingOf(transferEncoding: string | undefined, doubledHeader?: string)
   return transferEncoding.toLowerCase() === 'chunked' ? 'chunked' : 'doubtful';
 }
 
-/** Why a request of doubtful framing is refused; undefined for any other. */
+/** Returns the refusal of a request with doubtful framing; undefined for any other request. */
 export function framingRefusal({ doubledHeader, framing }: IncomingRequest): ApiError | undefined {
   if (framing !== 'doubtful') return undefined;
   const detail =

@@ -21,9 +21,9 @@ export type DeveloperCaller = {
 /** Rights that a short-lived key gives to the client that presents it. */
 export type ClientSecretGrant = {
   readonly use: ClientSecretUse;
-  /** Undefined: whichever the client names. */
+  /** Model that the client must use. Undefined when the client may name any model. */
   readonly model: string | undefined;
-  /** As its maker wrote it: checked when it was made, unless an upstream is the one to judge it. */
+  /** Session as its maker wrote it. Checked when it was made, except a session that an upstream checks. */
   readonly session: unknown;
 };
 
@@ -52,8 +52,8 @@ export type AdminCaller = { readonly kind: 'admin' };
 export type NoCaller = { readonly kind: 'none' };
 
 /**
- * A carrier, which signs its whole request. The route judges the signature and calls `believe` where it is good: whatever is
- * refused before that counts as forged at its network.
+ * A carrier, which signs its whole request. The route checks the signature and calls `believe` when the signature is good: a
+ * refusal before that call counts as a forgery at the network of the request.
  */
 export class CarrierCaller {
   readonly kind = 'carrier';

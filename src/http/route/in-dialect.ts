@@ -1,6 +1,9 @@
 import type { AnyRoute } from './route.ts';
 
-/** Anthropic's API demands this header of every request; clients of other APIs do not send it. */
+/**
+ * Returns true for clients of Anthropic's API, which demands this header of every request; clients of other APIs do not send
+ * it.
+ */
 export const isAnthropicClient = (headers: ReadonlyMap<string, string>): boolean =>
   headers.has('anthropic-version');
 

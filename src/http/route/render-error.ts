@@ -158,7 +158,10 @@ const ANTHROPIC_TYPE: Readonly<Record<number, string>> = {
 export const anthropicTypeOf = (status: number): string =>
   ANTHROPIC_TYPE[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
 
-/** `code` and what else a refusal owes stand within `error`, since the SDKs and most clients read no further. */
+/**
+ * Returns a refusal in Anthropic's form. `code` and all other fields stand within `error`, since the SDKs and most clients read
+ * no further.
+ */
 function anthropicBody(refusal: ApiError, requestId?: string): Record<string, unknown> {
   const { message, detail: _, ...fields } = refusal.fields;
   return {

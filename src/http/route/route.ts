@@ -32,7 +32,7 @@ export type RateLimit =
   | 'search'
   | 'ip';
 
-/** In place of a shape: the handler reads the body while it arrives, and what is wrong with it is its own to say. */
+/** Replaces a shape: the handler reads the body while it arrives, and refuses a bad body itself. */
 export type StreamedBody = { readonly streamOf: string; readonly shape?: ZodType };
 
 /** Declares a body that is read while it arrives, by its media type; the shape is for the API description alone. */
@@ -85,7 +85,7 @@ export type RouteCall = {
   /** JSON that is parsed already. */
   readonly body?: unknown;
   readonly idempotencyKey?: string | undefined;
-  /** In place of the client's leaving. */
+  /** Signal that stops the call, in place of the client's leaving. */
   readonly signal: StopSignal;
 };
 

@@ -6,8 +6,8 @@ import { ConfigError } from '../../config/config-error.ts';
 export type CertificateFiles = { readonly certFile: string; readonly keyFile: string };
 
 /**
- * Reads both files once before the socket library does, which would end the process without a word. Throws
- * ConfigError, which names the variable and what is wrong with its file.
+ * Reads both files once before the socket library does, which would end the process without a message. Throws ConfigError,
+ * which names the variable and the fault of its file.
  */
 export async function checkCertificate({ certFile, keyFile }: CertificateFiles): Promise<void> {
   const certificate = await load('TLS_CERT_FILE', certFile, (pem) => new X509Certificate(pem));

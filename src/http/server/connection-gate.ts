@@ -48,7 +48,10 @@ export class ConnectionGate {
     return this.#refused;
   }
 
-  /** For the library's filter: a connection opens (`change` is 1) or closes without having become a WebSocket (-1). */
+  /**
+   * Handles a change that the library's filter reports: a connection opens (`change` is 1) or closes without having become a
+   * WebSocket (-1).
+   */
   changed(res: HttpResponse, change: number): void {
     if (change < 0) {
       this.#open -= 1;

@@ -4,7 +4,7 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 const OVERHEAD_MS = [0.25, 0.5, 1, 2, 3, 5, 10, 20, 50, 100, 250];
 
 export type HttpMetrics = {
-  /** `route` is the template, never the path as sent: paths are without number. */
+  /** Counts an answered request. `route` is the template, never the path as sent: paths are without number. */
   answered(request: {
     readonly method: string;
     readonly route: string;

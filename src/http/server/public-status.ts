@@ -40,8 +40,8 @@ export interface StatusBoard {
 }
 
 /**
- * Puts together what is public. An indexer that is not configured is shown as down, since nothing
- * is indexed, but does not count for the whole: this server never asks it.
+ * Builds the public status. An indexer that is not configured is shown as down, since nothing is indexed, but does not count
+ * for the whole: this server never queries it.
  */
 export function createStatusBoard(deps: {
   readonly clock: Clock;

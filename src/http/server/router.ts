@@ -1,6 +1,6 @@
 /**
- * Finds what answers a path. Case and trailing slashes matter; a parameter matches one whole segment. The last one
- * of a route with `endsInId` matches all segments from there on, since an id may have slashes.
+ * Finds the route of a path. Case and trailing slashes matter; a parameter matches one whole segment. The last parameter of a
+ * route with `endsInId` matches all segments from there on, since an id may have slashes.
  */
 
 export type Matched<T> = {

@@ -107,7 +107,7 @@ export async function serveRequest(
   }
 }
 
-/** Everything that must be done before the first await, while the library's memory still stands. */
+/** Does all work that must be done before the first await, while the library's memory is still valid. */
 function begin(deps: ServeDeps, res: HttpResponse, req: HttpRequest, reply: ReplyWriter): Visit {
   const request = copyRequest(req);
   const requestId = deps.requestId(request.headers.get('x-request-id'));
@@ -178,7 +178,10 @@ function send(
   });
 }
 
-/** No cache keeps what was answered to a credential: it may be a key. */
+/**
+ * Returns the common headers of an answer. An answer to a credential gets headers that keep caches from storing it, since it may
+ * be a key.
+ */
 function leadOf(
   { commonHeaders, privateHeaders }: ServeDeps,
   found: Found,
@@ -212,7 +215,7 @@ function beginSpan(
   return beginRequest(tracer, { method, route: found.path, requestId, headers });
 }
 
-/** Everything about a request that its first line and headers decide. */
+/** Returns all facts about a request that its first line and headers decide. */
 function choose({ router, unknownRoute }: ServeDeps, request: IncomingRequest): Found {
   const unmatched = { kind: 'refusal', path: 'unmatched', envelope: 'flat' } as const;
   const misframed = framingRefusal(request);

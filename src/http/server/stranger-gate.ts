@@ -38,7 +38,7 @@ export interface StrangerGate {
   countFailure(asked: Asked): void;
 }
 
-/** Builds the gate. It counts in this process alone: what it protects is this process's time. */
+/** Builds the gate. It counts in this process alone, because it protects this process's time. */
 export function createStrangerGate(clock: Clock, limits: StrangerLimits): StrangerGate {
   const anonymous = new AddressBuckets(clock, limits.anonymous);
   const failures = new AddressBuckets(clock, limits.failedCredentials);

@@ -75,7 +75,7 @@ const familyOf = (path: string): string => path.split('/', 3).join('/');
 
 type Split = Known & { readonly segments: readonly string[] };
 
-/** Trailing and doubled slashes make no segments. */
+/** Returns the segments of a path. Trailing and doubled slashes make no segments. */
 const segmentsOf = (path: string): readonly string[] => path.split('/').filter(Boolean);
 
 /**
@@ -118,7 +118,10 @@ function slipsOf(asked: readonly string[], wanted: readonly string[]): number {
 /** Ids have digits; the words of paths have none. */
 const ID = /\d/;
 
-/** At most a third of the letters of the shorter word are edited. A parameter matches ids alone. */
+/**
+ * Returns the edits between two segments; infinite beyond a third of the letters of the shorter word. A parameter matches ids
+ * alone.
+ */
 function slipOf(word: string, pattern: string): number {
   if (word === pattern) return 0;
   if (pattern.startsWith(':')) {

@@ -11,8 +11,8 @@ export class UnsupportedPlatformError extends Error {
 }
 
 /**
- * The library's packages in the order in which they are tried. 20.51 has binaries for Node.js 20 and 22 and runs on
- * glibc 2.27; 20.69 has those for Node.js 24 and 26 and needs glibc 2.38. Our code uses what both have.
+ * The library's packages in the order in which they are attempted. 20.51 has binaries for Node.js 20 and 22 and runs on glibc
+ * 2.27; 20.69 has binaries for Node.js 24 and 26 and needs glibc 2.38. Our code uses only features of 20.51 and 20.69 alike.
  */
 export const UWS_PACKAGES = ['uWebSockets.js', 'uWebSockets.js-newer'] as const;
 

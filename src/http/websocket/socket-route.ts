@@ -37,7 +37,7 @@ export interface SocketConnection {
   ): boolean;
   /** Runs `work` so that all frames sent in it leave in one write. */
   batch(work: () => void): void;
-  /** Sends a close frame; what was sent before still arrives. The reason is cut at 123 bytes. */
+  /** Sends a close frame; frames that were sent before still arrive. The reason is cut at 123 bytes. */
   close(code: number, reason?: string): void;
 }
 
@@ -45,7 +45,7 @@ export interface SocketConnection {
 export interface SocketHandler {
   /** The socket stands: called once, before the first message. Sending is allowed from here on. */
   opened(connection: SocketConnection): void;
-  /** Bytes are a view that dies when the call returns: slice what must be kept. */
+  /** Handles a message. Bytes are a view that is valid until the call returns: copy the bytes that must be kept. */
   message(data: string | Uint8Array): void;
   /** In the place of `message`, for who wants every frame as it came. The bytes die in the same way. */
   frame?(bytes: Uint8Array, isBinary: boolean): void;
@@ -63,7 +63,7 @@ export interface SocketHandler {
 export type SocketContext<Services, Q> = {
   readonly caller: AgentCaller;
   readonly query: Q extends ZodType ? z.output<Q> : undefined;
-  /** As it came, for a route that hands it on: names may stand in it more than once. */
+  /** Query as it came, for a route that hands it on: a name may stand in the query more than once. */
   readonly rawQuery: string;
   /** Handshake headers, names in lower case. */
   readonly headers: ReadonlyMap<string, string>;

@@ -85,7 +85,7 @@ export class SocketSession implements SocketConnection, MessageSource {
     return this.#socket?.getBufferedAmount() ?? 0;
   }
 
-  /** Without an agent each socket is an owner of its own. */
+  /** Returns the agent's id. Without an agent each socket is an owner of its own. */
   get owner(): number | object {
     return this.agentId === 0 ? this : this.agentId;
   }

@@ -26,7 +26,10 @@ export class UpgradeGate {
     this.#random = random;
   }
 
-  /** Rejects with a `ListenError` where this machine cannot speak to itself. It is a gate all the same. */
+  /**
+   * Opens the gate's listener. Rejects with a `ListenError` when this machine cannot connect to itself; the gate works all the
+   * same.
+   */
   async open(): Promise<void> {
     const app = this.#uws.App();
     this.#app = app;

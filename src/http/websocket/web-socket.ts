@@ -129,7 +129,7 @@ function beginUpgrade(
     .catch((err: unknown) => log.error({ err }, 'an upgrade could not be answered'));
 }
 
-/** Everything that can be refused is refused here, as a plain HTTP answer; then the socket stands. */
+/** Upgrades a request to a socket. All refusals happen here, as plain HTTP answers, before the socket is open. */
 async function upgrade(deps: SocketDeps, handshake: Handshake): Promise<void> {
   const { spec, request, reply, requestId, log, span } = handshake;
   if (request.framing !== 'length') {
