@@ -128,13 +128,13 @@ export function createRateGate(
 /** Returns true when an account has provider keys that may pay its calls. */
 export type HoldsProviderKeys = (accountId: string) => boolean | Promise<boolean>;
 
-/** At once where that is possible. */
+/** Runs `then` at once when the value is no promise. */
 const once = <T>(
   value: T | Promise<T>,
   then: (value: T) => Promise<void> | undefined,
 ): Promise<void> | undefined => (value instanceof Promise ? value.then(then) : then(value));
 
-/** Management routes count per developer key, or per account where there is no key. */
+/** Returns the bucket of a request. Management routes count per developer key, or per account when there is no key. */
 function bucketOf(request: Counted, caller: Caller, limits: RateLimits): Bucket | undefined {
   const { rateLimit, credential } = request.route;
   switch (rateLimit ?? (credential === 'management' ? 'key' : 'none')) {

@@ -2,8 +2,8 @@ import { LIMITS } from '../kernel/limits.ts';
 import { RecentMap } from '../kernel/recent-map.ts';
 
 /**
- * Remembers the network at which the owner of an account first signed in to this process, for the 50,000 accounts used last. One
- * machine can make any number of free accounts: they share what this network may take.
+ * Remembers the network at which the owner of an account first signed in to this process, for the 50,000 accounts used last.
+ * One machine can make any number of free accounts: they share the bounds of this network.
  */
 export class SignInNetworks {
   readonly #networks = new RecentMap<string, string>(LIMITS.addressesCounted);

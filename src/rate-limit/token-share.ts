@@ -23,7 +23,7 @@ export class TokenShare {
     this.#leftForAll = limit;
   }
 
-  /** When the window ends, on the clock that the callers' times are of. */
+  /** End of the window, on the clock of the callers' times. */
   get endsMs(): number {
     return this.#endsMs;
   }
@@ -33,12 +33,12 @@ export class TokenShare {
     return Math.max(0, Math.min(this.limit - this.#used, this.#leftForAll + this.#tokens));
   }
 
-  /** True when the next part should be claimed. */
+  /** Returns true when the next part should be claimed. */
   get isLow(): boolean {
     return !this.#isSpent && this.#tokens < Math.floor(this.#size / 2);
   }
 
-  /** False: the window has nothing left. Undefined: only the shared window can decide. */
+  /** Takes a token. False when the window has nothing left; undefined when only the shared window can decide. */
   take(nowMs: number): boolean | undefined {
     if (nowMs >= this.#endsMs) this.#close();
     if (this.#tokens === 0) return this.#isSpent ? false : undefined;
