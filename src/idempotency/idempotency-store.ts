@@ -184,7 +184,7 @@ type FateRow = {
 const holdsOf = (workId: string): string[] => [workId, paymentHoldId(workId)];
 
 async function findFate(sql: Queryable, workId: string): Promise<WorkFate> {
-  // A payment of nothing takes nothing from its hold, and was made all the same.
+  // A payment of zero takes nothing from its hold, and yet was made.
   const [row] = await sql<FateRow[]>`
     select bool_or(h.code = 'hold.open' and d.id is null) as is_open,
       bool_or(d.code = 'hold.settle' or r.state = 'settled') as was_paid,

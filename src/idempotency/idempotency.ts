@@ -29,7 +29,7 @@ export type IdempotencyVerdict =
 /** The key is this request's. One of the two must be called; neither rejects, nor waits for long. */
 export type FreshWork = {
   readonly kind: 'fresh';
-  /** Names the work: what is held for it is held under this id, to be found if this process dies. */
+  /** Id of the work. Its holds have this id, so that they are found if this process dies. */
   readonly workId: string;
   /** Keeps the answer and returns it; a streamed answer is kept while it is read. */
   store(answer: HttpAnswer): Promise<HttpAnswer>;

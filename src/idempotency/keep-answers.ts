@@ -37,7 +37,7 @@ export function createAnswerKeeper(deps: AnswerKeeperDeps): IdempotencyStore {
   const { keys, lease, random } = deps;
   const retrying = createRetryingRead(deps.clock);
 
-  /** Undefined: the key was taken or freed by others meanwhile. */
+  /** Takes the key or decides by the request that has it. Undefined when other requests took or freed the key meanwhile. */
   async function look(
     request: KeyedRequest,
     claim: KeyClaim,
@@ -72,7 +72,7 @@ export function createAnswerKeeper(deps: AnswerKeeperDeps): IdempotencyStore {
     if (standing.ownerLives || !lease.mayReap()) throw errors.request.inFlight(key);
     const fate = await retrying(() => fateOf(keys, request, standing));
     if (fate.kind === 'undecided') throw errors.request.inFlight(key);
-    // Read after its fate: what is decided leaves nothing new.
+    // The answer is read after its fate: decided work leaves nothing new.
     const answer = standing.isOver ? undefined : await lostAnswer(request, standing.workId, fate);
     if (answer === undefined) {
       const isOurs = await retrying(() => keys.takeOver(claim, standing.workId));

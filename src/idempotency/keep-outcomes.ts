@@ -16,11 +16,14 @@ type Unwritten =
   | { readonly kind: 'doubtful'; readonly work: KeyWork; readonly freedMs: number | undefined };
 
 export type OutcomeKeeper = {
-  /** Never rejects, and takes `LIMITS.idempotencyStoreMs` at most: what is not written by then is kept to be tried again. */
+  /**
+   * Writes an outcome within `LIMITS.idempotencyStoreMs`, and never rejects: an outcome that is not written by then is kept for
+   * a retry.
+   */
   write(outcome: WorkOutcome): Promise<void>;
   /** A claim was given up without an answer. It may still be carried out: the key is freed, and after a while again. */
   doubt(work: KeyWork): void;
-  /** Tries again what could not be written. */
+  /** Retries the outcomes that could not be written. */
   tick(): Promise<void>;
   /** Outcomes that are not written yet. */
   readonly size: number;
