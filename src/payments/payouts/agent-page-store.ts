@@ -13,8 +13,8 @@ export type ClosedAgent = {
 };
 
 /**
- * Closed agents with money, and no hold that may still give some back. Goes through the agents by their ids, so that a
- * pass costs the same however many there are.
+ * Returns a page of closed agents with money and without open holds. Goes through the agents by their ids, so that a pass costs
+ * the same however many there are.
  */
 export async function findClosedWithMoney(
   sql: Queryable,

@@ -9,7 +9,7 @@ export type PayoutsDeps = Omit<PayOutDeps, 'sender'> & {
   readonly log: Log;
   /** Undefined when there is no chain, no gas key or no wallet provider. No payout is attempted then. */
   readonly sender: PayoutSender | undefined;
-  /** Takes what is due, of one agent or of all; no other process has it for a while. */
+  /** Claims due payouts, of one agent or of all; no other process has them for a while. */
   readonly claim: (validBefore: number, agentId?: number) => Promise<readonly ClaimedPayout[]>;
   readonly hasOpen: () => Promise<boolean>;
 };
@@ -18,15 +18,17 @@ export interface Payouts extends AsyncDisposable {
   /** Hands a bounded batch of due payouts to the chain. */
   payDue(): Promise<void>;
   /**
-   * Does so at once for one agent, which was just closed. Resolves when that is done or time is up, and never
-   * rejects: what is left is paid by `payDue`.
+   * Hands the due payouts of one agent, which was just closed, to the chain at once. Resolves when that is done or time is up,
+   * and never rejects: remaining payouts are paid by `payDue`.
    */
   payNow(agentId: number): Promise<void>;
-  /** Hands over again what has left the chain; never rejects. Where it is on the chain after all, nothing happens. */
+  /**
+   * Hands a payout that has left the chain over again; never rejects. Does nothing when the payout is on the chain after all.
+   */
   payAgain(payout: PastPayout): Promise<void>;
 }
 
-/** Pays what is planned. Any number of processes may do it side by side. */
+/** Creates the payer of planned payouts. Any number of processes may pay side by side. */
 export function createPayouts(deps: PayoutsDeps): Payouts {
   const { sender, clock, log } = deps;
   const underWay = new Set<Promise<void>>();

@@ -12,8 +12,8 @@ export type SweepDeps = {
 };
 
 /**
- * Plans that what a wallet holds beyond all claims goes to the treasury. The ledger decides how much that is, and that
- * it is nothing where another process has planned it a moment ago.
+ * Plans the payout of a wallet's surplus, beyond all claims on the wallet, to the treasury. The ledger decides the amount,
+ * which is zero when another process has planned it a moment ago.
  */
 export async function sweepSurplus(
   { random, ledger, treasury }: SweepDeps,

@@ -20,7 +20,7 @@ import { refusePayment } from './refuse-payment.ts';
 /** Spend state of the calling agent: a remembered copy, and a way to read the current one. */
 export type AgentView = {
   readonly remembered: SpendState | undefined;
-  /** As it stands now. Throws the refusal where there is no such agent. */
+  /** Reads the present state. Throws the refusal when there is no such agent. */
   read(): Promise<SpendState>;
 };
 
@@ -40,7 +40,7 @@ export function viewAgent(
     return { remembered, read };
   }
   const reading = read();
-  // A later await hears of its failure; there may be none.
+  // A later await gets the failure; there may be none.
   reading.catch(() => {});
   return { remembered: undefined, read: () => reading };
 }

@@ -53,8 +53,8 @@ export interface Marketplace {
   /** Returns true when a URL is below the marketplace's address. */
   matches(url: string): boolean;
   /**
-   * Answers a request there. Throws what spend controls refuse, and what is no vendor's fault; then nothing was charged.
-   * Everything else is an answer, with its own errors among them.
+   * Serves a request to the marketplace. Throws refusals by spend controls, and errors that no vendor caused; nothing was
+   * charged then. All other outcomes are answers, including the marketplace's own errors.
    */
   call(call: MarketCall): Promise<MarketAnswer>;
   /**

@@ -5,7 +5,7 @@ import type { PassthroughLine } from './passthrough-store.ts';
 export type PassthroughLog = {
   /** Never waits and never fails: the line is written soon, unless the process ends before. */
   add(line: PassthroughLine): void;
-  /** Writes what waits; resolves when what was added before is written. */
+  /** Writes the waiting lines. Resolves when all lines that were added before are written. */
   flush(): Promise<void>;
 };
 

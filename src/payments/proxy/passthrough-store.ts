@@ -10,7 +10,7 @@ export type PassthroughLine = {
   readonly latencyMs: number;
   readonly taskId: string | null;
   readonly actionId: string | null;
-  /** Set where the call has a charge of its own, which counts under its action: what that came to. */
+  /** Amount of the call's own charge, which counts under its action. Absent when the call has no charge. */
   readonly chargedRaw?: bigint;
 };
 

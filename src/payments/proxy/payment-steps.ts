@@ -11,5 +11,5 @@ export type PaymentStep =
   | 'answering'
   | 'kept';
 
-/** Hears of each step as it is passed; what it returns is waited for. */
+/** Called at each step; its promise is awaited. */
 export type OnPaymentStep = (step: PaymentStep) => Promise<void> | undefined;

@@ -120,7 +120,7 @@ export function createProxy(deps: ProxyDeps): VendorProxy {
   };
 }
 
-/** Sends a call under a span of its own, until the answer begins. What the marketplace sells has spans of its own. */
+/** Sends a call under a span of its own, until the answer begins. Sales of the marketplace have spans of their own. */
 async function withVendorSpan<T>(
   { marketplace }: Pick<ProxyDeps, 'marketplace'>,
   call: ProxyCall,
@@ -146,12 +146,12 @@ async function withVendorSpan<T>(
   }
 }
 
-/** Span attributes of a vendor's answer: its status and the amount paid. */
+/** Returns the span attributes of a vendor's answer: its status and the amount paid. */
 const vendorAttributes = (status: number, costRaw: bigint): Attributes => ({
   'http.response.status_code': status,
   'svc.cost_raw': Number(costRaw),
 });
 
-/** Without path and query, which may hold secrets. */
+/** Returns the host of a URL without path and query, which may hold secrets. */
 const hostOf = (url: string): string | undefined =>
   URL.canParse(url) ? new URL(url).hostname : undefined;

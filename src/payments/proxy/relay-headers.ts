@@ -9,7 +9,7 @@ const HEADER = {
   payment: `${BRAND.headerPrefix}payment`,
 } as const;
 
-/** Not the vendor's to say here: how long the message is, who may read it, and what our own limits are. */
+/** Headers that a vendor does not decide here: the length of the message, its permitted readers, and our own limits. */
 const DROPPED = new Set([
   'content-length',
   'alt-svc',
@@ -46,7 +46,7 @@ export const PASSED_THROUGH: Readonly<Record<string, string>> = {
   [HEADER.payment]: 'passthrough',
 };
 
-/** Price headers of a marketplace answer, whose cost is charged already. */
+/** Returns the price headers of a marketplace answer, whose cost is charged already. */
 export const marketHeaders = (
   costRaw: bigint,
   payment: 'passthrough' | 'internal' | 'gateway' | 'byok',
@@ -56,7 +56,7 @@ export const marketHeaders = (
   [HEADER.payment]: payment,
 });
 
-/** Price headers of a paid answer. The amount is held until the chain shows the payment. */
+/** Returns the price headers of a paid answer. The amount is held until the chain shows the payment. */
 export const paidHeaders = (
   valueRaw: bigint,
   advisory: string | undefined,

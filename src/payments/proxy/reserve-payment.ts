@@ -19,7 +19,7 @@ export type ReserveDeps = HoldDeps &
     readonly onStep: OnPaymentStep;
   };
 
-/** Every offer of a vendor is above what may be paid there. */
+/** Thrown when every offer of a vendor is above the amount that may be paid there. */
 export class AsksTooMuch extends Error {
   override readonly name = 'AsksTooMuch';
 }
@@ -28,8 +28,8 @@ export class AsksTooMuch extends Error {
 export type Reserved = HeldPayment & { readonly header: PaymentHeader };
 
 /**
- * Chooses an offer, signs it and holds its amount. What it throws, it throws before anything could be paid: the one
- * authorization of this call exists only where this resolves.
+ * Chooses an offer, signs it and holds its amount. Throws only before anything could be paid: the one authorization of this
+ * call exists only when this resolves.
  */
 export async function reservePayment(
   deps: ReserveDeps,

@@ -16,10 +16,10 @@ import { VendorFailed } from './vendor-failed.ts';
 
 /** Time limits of a vendor's answer, and the limit of its bytes. */
 export type VendorTimes = {
-  /** From the connection to the last byte: before it is paid, and after. */
+  /** Milliseconds from the connection to the last byte: of the request without a payment, and of the request with one. */
   readonly unpaidMs: number;
   readonly paidMs: number;
-  /** Between two pieces of its answer. */
+  /** Milliseconds between two pieces of a vendor's answer. */
   readonly idleMs: number;
   /** Milliseconds from the connection to the head of an answer, when they are fewer than `unpaidMs` and `paidMs`. */
   readonly firstByteMs?: number | undefined;
@@ -32,7 +32,7 @@ export const VENDOR_TIMES: VendorTimes = {
   idleMs: LIMITS.proxyIdleMs,
 };
 
-/** Judges a URL that a caller chose and resolves its name, for all stages of a call. Throws the refusal. */
+/** Checks a URL that a caller chose and resolves its name, for all stages of a call. Throws the refusal. */
 export async function openVendor(
   client: Pick<GuardedClient, 'open'>,
   url: string,

@@ -98,7 +98,7 @@ async function askAll(
 
 const LATE: Asked = { kind: 'failed', detail: 'There was no time left to ask the target.' };
 
-/** Does it to every item, a few at a time. Rejects with the first failure, when what had begun is over. */
+/** Runs the work for every item, a few at a time. Rejects with the first failure, once all work that had begun is over. */
 async function eachOf<T, R>(
   items: readonly T[],
   work: (item: T, index: number) => Promise<R>,
@@ -158,7 +158,7 @@ function itemOf(prospect: Prospect, { url, method, count }: ForecastRequest, ind
   };
 }
 
-/** Amount that a payment for the asking call's task could use now. */
+/** Returns the amount that a payment for the task of the call could use now. */
 const availableTo = (spendState: SpendState, { taskId }: Spender): bigint => {
   const facts = { keyRootId: null, taskId: taskId ?? null, host: null, payee: null };
   return payableRaw(spendState.state, roomFor(spendState, facts, null));

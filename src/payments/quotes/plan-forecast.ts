@@ -70,7 +70,7 @@ export function planForecast(
   return { totalRaw, willExceedAvailable, breaches };
 }
 
-/** The least that a call can come to before its price is known: a cap that is used up refuses even what is free. */
+/** Least amount of a call before its price is known: a used-up cap refuses even a free call. */
 const LEAST_RAW = 1n;
 
 /** Returns true when the cap has `amountRaw` left. A free call needs one raw unit. */

@@ -34,8 +34,8 @@ export interface PriceQuotes {
 type Entry = { readonly answer: Promise<Quote>; saidMs: number | undefined };
 
 /**
- * Asks targets for their prices, the same one once in half a minute however many want to know, and forgets what
- * failed. Its callers have had the guard judge the destination, each anew: no quote outlives a block.
+ * Requests the prices of targets, of each target once in half a minute however many callers want its price, and forgets
+ * failures. The callers have had the guard check the destination, each anew: no quote outlives a block.
  */
 export function createPriceQuotes(deps: {
   readonly probe: Probe;

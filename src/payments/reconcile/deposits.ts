@@ -24,7 +24,7 @@ const groupOf = ({ txHash, to }: Transfer): string => `deposit:${txHash}:${to}`;
 /** The deposits that the chain shows, compared with the books. */
 export type Deposits = {
   readonly fresh: readonly Deposit[];
-  /** Beyond what their transaction holds: another amount was credited for it before. */
+  /** Deposits beyond the amount of their transaction: another amount was credited for the transaction before. */
   readonly odd: readonly Deposit[];
 };
 
@@ -89,8 +89,8 @@ function judgeGroup(
 }
 
 /**
- * Credits what has come into wallets and is not credited yet, each transfer once, where the wallets hold it at block `at`.
- * `owners` are by address, lower case. Returns the agents whose deposits wait; `applied` has the credits even where this rejects.
+ * Credits transfers into wallets that are not credited yet, each once, when the wallet holds the sum at block `at`. `owners`
+ * are by address, lower case. Returns the agents whose deposits wait; `applied` has the credits even when this rejects.
  */
 export async function takeDeposits(
   deps: DepositDeps,

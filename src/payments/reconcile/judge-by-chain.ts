@@ -82,9 +82,8 @@ export async function deepBlock({ rpc, confirmations }: ChainView): Promise<Bloc
 }
 
 /**
- * Judges a payment by one block: its time and the authorization's state come from the same block, so a lagging node
- * cannot show a payment as void. A used authorization needs a log that explains it; without one the payment is
- * `undecided`.
+ * Decides a payment by one block: its time and the authorization's state come from the same block, so a lagging node cannot
+ * show a payment as void. A used authorization needs a log that explains it; without the log the payment is `undecided`.
  */
 export async function judge(
   view: ChainView,
@@ -113,7 +112,7 @@ export async function explain(
   const found = used.find((event) => event.nonce === nonce && event.authorizer === wallet);
   if (found !== undefined) {
     const { transfer, txHash } = found;
-    // We sign transfers to the payee only: without one this is not what we signed.
+    // We sign transfers to the payee only: without such a transfer this is not what we signed.
     return transfer?.to === payee && transfer.valueRaw === valueRaw
       ? { kind: 'used', txHash }
       : UNDECIDED;

@@ -7,7 +7,7 @@ import { type ReconcileDeps, type Reconciled, reconcile } from './reconcile.ts';
 import type { Audited, WalletAuditor } from './wallet-auditor.ts';
 
 export type ReconcilePayments = {
-  /** Reads the chain on, unless another process does; answers what it came to. */
+  /** Reads the chain on, unless another process does. Returns the result of the reading. */
   tick(): Promise<Reconciled | 'busy'>;
 };
 

@@ -23,7 +23,9 @@ export type ReconcileDeps = ApplyDeps &
     /** Ended lately without having been paid: their wallets are watched on. */
     readonly findWatched: () => Promise<readonly Reservation[]>;
     readonly findOpenPayouts: () => Promise<readonly OpenPayout[]>;
-    /** Hands over again what a reorganisation has undone; answers how many are not on this branch yet. */
+    /**
+     * Hands payouts that a reorganisation has undone over again. Returns the number of payouts that are not on this branch yet.
+     */
     readonly repayVanished: (at: Block) => Promise<number>;
     /** When the first wallet was made; undefined where there is none. */
     readonly findFirstWalletMs: () => Promise<number | undefined>;
@@ -136,7 +138,10 @@ const isInvented = ({ clock }: ReconcileDeps, cursor: ChainCursor, deep: Block):
   cursor.number - deep.number > LIMITS.reorgBlocks &&
   Math.abs(nowSeconds(clock) - deep.timestampSec) <= LIMITS.freshBlockSeconds;
 
-/** Never read before: from when the first wallet was made, which may have been paid since. */
+/**
+ * Returns the first block to read of a chain that was never read: at or before the creation of the first wallet, which may have
+ * been paid since.
+ */
 async function firstEver({ findFirstWalletMs }: ReconcileDeps, deep: Block): Promise<number> {
   const firstMs = await findFirstWalletMs();
   const seconds = firstMs === undefined ? 0 : deep.timestampSec - Math.floor(firstMs / 1_000);

@@ -49,7 +49,10 @@ async function stillDiffering(
   });
 }
 
-/** Wallets that are searched in the same blocks are searched together; what is too much waits for the next tick. */
+/**
+ * Groups wallets that are searched in the same blocks into one search. Searches beyond the bound of a tick wait for the next
+ * tick.
+ */
 function searchesOf(
   differences: readonly Difference[],
   at: Block,

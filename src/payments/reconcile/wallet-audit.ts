@@ -1,7 +1,7 @@
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Block } from '../../platform/chain/rpc-answers.ts';
 
-/** A round over all wallets: their logs in these blocks are read once more, and what they hold is compared. */
+/** A round over all wallets: their logs in these blocks are read once more, and their balances are compared with the book. */
 export type AuditRound = {
   readonly fromBlock: number;
   readonly toBlock: number;
@@ -18,7 +18,7 @@ export type AuditState = {
   readonly rereadFrom: number | null;
 };
 
-/** An agent's wallet, and what it holds by the book. */
+/** An agent's wallet, and its balance by the book. */
 export type BookedWallet = {
   readonly agentId: number;
   /** Lower case. */

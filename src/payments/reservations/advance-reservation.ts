@@ -14,7 +14,7 @@ export type AdvanceDeps = {
   readonly ledger: Pick<Ledger, 'advance' | 'settle'>;
   /** The row as it stands now; another process may have moved it on. */
   readonly reload: (nonce: string) => Promise<Reservation | undefined>;
-  /** Hears of each end that was carried out here; twice where two bring a payment to the same end at once. */
+  /** Called at each end that was carried out here; twice when two processes bring a payment to the same end at once. */
   readonly onEnd?: (state: ReservationState) => void;
 };
 

@@ -41,8 +41,8 @@ type How = {
 };
 
 /**
- * Takes what has left wallets, and releases what was called off. May be repeated: each payment ends once. What was done is
- * added to `applied` as it is, also where this rejects later.
+ * Settles payments that have left wallets, and releases canceled payments. May be repeated: each payment ends once. Each result
+ * is added to `applied` when it is done, also when this rejects later.
  */
 export async function applyOutflow(
   deps: ApplyDeps,
@@ -85,7 +85,7 @@ const isOurs = (
 ): boolean =>
   row.wallet === authorizer && transfer?.to === row.payee && transfer.valueRaw === row.valueRaw;
 
-/** Undefined where the books have it already, or where another transfer was signed. */
+/** Settles a payment by its log. Undefined when the books have the payment already, or when another transfer was signed. */
 async function settlePayment(
   deps: ApplyDeps,
   row: Reservation,

@@ -22,7 +22,7 @@ export function createCallSlots({
   };
 
   return {
-    /** Throws a 429 where the agent has as many under way as it may. */
+    /** Runs the work of a call in a slot of its agent. Throws a 429 when the agent has its most calls under way. */
     async take<T extends Bodied>(agentId: number, work: () => Promise<T>): Promise<T> {
       const taken = underWay.get(agentId) ?? 0;
       if (taken >= most) throw errors.proxy.tooManyCalls(most, perMinute);

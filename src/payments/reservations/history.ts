@@ -56,6 +56,6 @@ function statusOf({ payment }: ProxyCallRow): 'pending' | 'success' | 'failed' {
 const amountRaw = ({ chargedRaw, payment }: ProxyCallRow): bigint | null =>
   payment?.valueRaw ?? (chargedRaw > 0n ? chargedRaw : null);
 
-/** Amount that the call took from the balance, or that stays held while the chain is undecided. */
+/** Returns the amount that the call took from the balance, or that stays held while the chain is undecided. */
 const costRaw = (row: ProxyCallRow): bigint =>
   statusOf(row) === 'failed' ? 0n : (amountRaw(row) ?? 0n);

@@ -29,7 +29,7 @@ export function createPayments(
   };
 
   return {
-    /** Another agent's reads as absent. */
+    /** Returns an agent's reservation. Throws the refusal also for a reservation of another agent. */
     async reservation(agentId: number, nonce: string) {
       await deps.ledger.settled(agentId);
       const row = await find(nonce, agentId);

@@ -36,7 +36,7 @@ const select = (sql: Queryable) => sql`
     r.reserved_at, r.sent_at, r.decided_at, r.corrected_at is not null as is_corrected
   from reservations r left join agent_keys k on k.id = r.key_id`;
 
-/** Undefined where there is none, or where it is another agent's. */
+/** Returns a reservation. Undefined when there is none, or when it belongs to another agent. */
 export async function findReservation(
   sql: Queryable,
   nonce: string,
@@ -48,7 +48,7 @@ export async function findReservation(
   return row && reservationOf(row);
 }
 
-/** Everything that the chain has yet to decide, soonest over first, at most `limit`. */
+/** Returns the reservations that the chain has yet to decide, soonest end first, at most `limit`. */
 export async function findLive(sql: Queryable, limit: number): Promise<Reservation[]> {
   const rows = await sql<Row[]>`
     ${select(sql)} where r.state in ('reserved', 'sent', 'pending_settlement')
@@ -72,7 +72,7 @@ export async function wasGivenBack(sql: Queryable, nonce: string): Promise<boole
 
 type LatelyDecided = { readonly forSeconds: number; readonly limit: number };
 
-/** Newest first. */
+/** Returns decided reservations, newest first. */
 async function findDecided(
   sql: Queryable,
   { forSeconds, limit }: LatelyDecided,

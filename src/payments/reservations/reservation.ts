@@ -93,7 +93,7 @@ export const reservationRecord = (row: Reservation) => ({
   terminal: TERMINAL.has(row.state),
   paymentAmountRaw: row.valueRaw.toString(),
   paymentRecipient: row.payee,
-  // Before the chain has spoken it is what the vendor claims.
+  // Before the chain has decided, this is the vendor's claim.
   txHash: row.txHash,
   validBefore: row.validBefore,
   reservedAt: isoTime(row.reservedMs),

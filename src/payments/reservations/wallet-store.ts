@@ -7,7 +7,7 @@ export async function findWalletOwners(sql: Sql): Promise<ReadonlyMap<string, nu
   return new Map(rows.map((row) => [row.wallet_address, row.id]));
 }
 
-/** When the first agent with a wallet was made, in Unix milliseconds; undefined where there is none. */
+/** Returns the creation time of the first agent with a wallet, in Unix milliseconds. Undefined when there is no such agent. */
 export async function findFirstWalletMs(sql: Sql): Promise<number | undefined> {
   const [row] = await sql<{ first: Date | null }[]>`
     select min(created_at) as first from agents where wallet_address is not null`;
