@@ -53,7 +53,7 @@ export function refuseVendor(
 /** Returns true for the 400 of a local engine, which checks the request only when it is called. */
 const isOfLocalEngine = ({ status }: ApiError): boolean => status === 400;
 
-/** Why a vendor gave a file up, as a refusal of the file. */
+/** Returns the refusal of a file that a vendor gave up, with the vendor's reason. */
 const refusalOf = ({ message }: VendorGaveUp, credentials: readonly string[]): VendorAnswer => {
   const reason = withoutKeys(Buffer.from(message), credentials, LIMITS.vendorReasonChars);
   const error = { message: reason.toString(), type: 'invalid_request_error' };
@@ -95,7 +95,7 @@ function withoutKeys(body: Buffer, credentials: readonly string[], mostBytes: nu
     read.toString('latin1'),
   );
   const clean = Buffer.from(text, 'latin1');
-  // The end may be the beginning of one more, and what was replaced has moved it below the bound.
+  // The end may be the beginning of one more credential, and the replacements may have moved it below the bound.
   const whole = read.length < body.length ? clean.subarray(0, clean.length - rest) : clean;
   return whole.subarray(0, mostBytes);
 }

@@ -13,7 +13,7 @@ import type { SpendStateReader } from '../spend/limits/spend-state.ts';
 import type { BytesShare } from './bytes-in-flight.ts';
 import { unfit } from './vendor.ts';
 
-/** The member of the request that has the address, and what file is accepted from there. */
+/** Member of the request that has the address, and the kind of file that is accepted from there. */
 export type WantedFile = {
   readonly member: 'audioUrl' | 'documentUrl';
   readonly accept: string;
@@ -147,7 +147,7 @@ async function readFile(
   return joinPieces(pieces);
 }
 
-/** Throws for a file that comes too slowly, since only a few files may be fetched at a time. */
+/** Returns a check that throws when a file comes too slowly, since only a few files may be fetched at a time. */
 function paceOf(clock: Clock, member: WantedFile['member']): (bytes: number) => void {
   const { afterMs, bytesPerSecond } = audioPace;
   const sinceMs = clock.monotonicMs();

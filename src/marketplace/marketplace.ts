@@ -182,7 +182,7 @@ function requireMethod({ method }: MarketCall, only: 'GET' | 'POST'): void {
   if (method !== only) throw new OwnRefusal(errors.request.methodNotAllowed([only]));
 }
 
-/** As it stands in the agent's history: no fragment goes to a vendor. */
+/** Returns the address as it stands in the agent's history: no fragment goes to a vendor. */
 function addressOf(url: string): string {
   const at = new URL(url);
   at.hash = '';

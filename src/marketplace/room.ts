@@ -8,8 +8,8 @@ type Guest = { readonly agentId: number; readonly accountId: string };
 export type Room = <T>(name: string, guest: Guest, run: () => Promise<T>) => Promise<T>;
 
 /**
- * Bounds what is under way, since all of it is held in memory: under each name, and of each agent and each account under all
- * names. The agents of one account could otherwise take all places together, and free services cost them nothing.
+ * Creates bounds of the calls under way, which are all held in memory: of each name, and of each agent and each account over
+ * all names. Otherwise the agents of one account could take all places together, since free services cost them nothing.
  */
 export function createRoom({
   inAll,

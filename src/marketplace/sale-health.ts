@@ -16,9 +16,9 @@ export type SoldLately = {
 };
 
 export interface SaleHealth {
-  /** Runs what asks a vendor, and remembers how that went. */
+  /** Runs the call of a vendor, and remembers its success and its time. */
   watch<T>(vendor: string, ask: () => Promise<T>): Promise<T>;
-  /** Writes what is remembered, a row a vendor. */
+  /** Writes the remembered sales, a row a vendor. */
   readonly worker: Worker;
 }
 

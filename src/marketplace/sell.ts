@@ -148,7 +148,7 @@ async function hold(
 
 type Row = (costRaw: bigint) => readonly ChargeRow[];
 
-/** Undefined: another process has resolved the hold, and nothing is charged. */
+/** Settles a hold. Undefined when another process has resolved the hold; nothing is charged then. */
 async function settle(
   { ledger, log }: SellDeps,
   { hold }: Held,
@@ -185,7 +185,7 @@ async function reportOf(
 const eventOf = ({ agentId, holdId }: Hold, { host, url }: Sale, owner: Owner, amountRaw: bigint) =>
   marketplaceSold({ ...owner, agentId, url, host, amountRaw, reference: holdId });
 
-/** Never rejects: the sale stands without its event. */
+/** Returns the owner of an event. Never rejects: the sale stands without its event. */
 async function ownerOf(
   { findOwner, log }: SellDeps,
   { spender }: Sale,

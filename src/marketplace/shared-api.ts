@@ -5,7 +5,10 @@ import { modelOf, nameOf, type Service } from './vendor.ts';
 
 type Prices = Parameters<typeof modelOf>[1];
 
-/** Speech of a vendor whose protocol the gateway speaks, too: the models that have a price, the usual one first. */
+/**
+ * Builds the speech service of a vendor whose protocol the gateway speaks, too, with the models that have a price, the usual
+ * model first.
+ */
 export const speakBy = (api: SpeechApi, prices: Prices): Service<'tts'> => ({
   ...(api.mostChars !== undefined && { mostChars: api.mostChars }),
   plan({ model: asked, target_language_code: language, text, voice }) {

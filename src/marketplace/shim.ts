@@ -45,7 +45,7 @@ export type ShimCall = Sale & {
   readonly accountId: string;
   readonly service: ServiceName;
   readonly vendor: string;
-  /** As it came, read as JSON. */
+  /** Body as it came, read as JSON. */
   readonly body: unknown;
   /** Calls back when the request is over, its answer sent or given up. Without it the answer counts as sent at once. */
   readonly onOver?: OnOver | undefined;

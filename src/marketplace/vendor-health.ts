@@ -41,7 +41,7 @@ export type VendorList = {
     /** Dollars with six decimals: what an agent would pay for the same request. */
     readonly priceUsdc: string;
     readonly costRaw: string | null;
-    /** `unknown`: it was not tried, and has sold nothing for a day. */
+    /** `unknown` when the vendor was not probed, and has sold nothing for a day. */
     readonly status: 'ok' | 'down' | 'unknown';
     readonly responseExcerpt: string | null;
     readonly latencyMs: number | null;
@@ -58,7 +58,7 @@ export interface VendorHealths {
 const WORD = 'Hello.';
 const SECOND_MS = 1_000;
 
-/** Tries vendors in turn, so that who depends on one hears of its fall before it calls. */
+/** Creates the prober, which probes vendors in turn, so that a developer hears of a vendor's fall before calling it. */
 export function createVendorHealths(deps: HealthDeps): VendorHealths {
   const { accounts, address, clock, log } = deps;
   const vendors = deps.vendors.filter(
@@ -119,7 +119,7 @@ function trialOf({ name, services }: Vendor): Trial | undefined {
   return { path: `/v1/stt/${name}`, plan: stt.plan({ file }), milliUnits: SECOND_MS };
 }
 
-/** Undefined where it proves nothing: a vendor that limits its callers works. */
+/** Probes a vendor. Undefined when the result proves nothing: a vendor that limits its callers works. */
 async function probe(
   deps: HealthDeps,
   { name: vendor }: Vendor,

@@ -160,7 +160,7 @@ async function deliver(
 
 const ZIP = Buffer.from('PK\u0003\u0004');
 
-/** Some vendors quote the credential. */
+/** Returns a text without the credential, which some vendors quote. */
 const withoutKeys = ({ accounts }: Deps, { vendor }: ClaimedJob, text: string): string =>
   (accounts.get(vendor)?.credentials ?? [])
     .filter((key) => key !== '')

@@ -26,7 +26,7 @@ export function createDocumentJobs(deps: JobDeps): DocumentJobs {
   const running = new Set<Promise<void>>();
   const attending = { ...deps, signal: stopping.signal };
 
-  /** Never rejects: what fails here is taken again once its lease is over. */
+  /** Works on a job. Never rejects: a job that fails here is claimed again once its lease is over. */
   async function attend(job: ClaimedJob): Promise<void> {
     try {
       await advanceJob(attending, job);

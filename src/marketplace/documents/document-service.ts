@@ -22,8 +22,9 @@ export type VendorPages = {
 };
 
 /**
- * Jobs of a vendor that turn a document into text. A job is made, gets its file, and does nothing before it is started:
- * what came before the start costs nothing. Each throws what `VendorDoor` throws, and VendorFailed for an answer that cannot be read.
+ * Jobs of a vendor that turn a document into text. A job is made, gets its file, and does nothing before it is started: all
+ * steps before the start cost nothing. Each call throws the errors of `VendorDoor`, and VendorFailed for an answer that cannot
+ * be read.
  */
 export type DocumentService = {
   readonly price: ListPrice;

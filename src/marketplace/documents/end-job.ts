@@ -10,7 +10,7 @@ import { type ClaimedJob, failedVerdict, type JobError, type JobVerdict } from '
 import type { JobDeps } from './job-deps.ts';
 import { decideJob, finishJob } from './job-store.ts';
 
-/** Decides that a job has failed, and ends it: what was held is free again. */
+/** Decides that a job has failed, and ends the job: its hold is released. */
 export async function failJob(
   deps: JobDeps,
   job: ClaimedJob,
@@ -80,8 +80,8 @@ async function decideAndEnd(
 }
 
 /**
- * Settles a job whose outcome is decided, and ends it in one commit with its event and its line in the history. Any process
- * may repeat it: the ledger settles a hold once, and answers what it took each time.
+ * Settles a job whose outcome is decided, and ends it in one commit with its event and its line in the history. Any process may
+ * repeat the call: the ledger settles a hold once, and returns the settled amount each time.
  */
 export async function endJob(deps: JobDeps, job: ClaimedJob, verdict: JobVerdict): Promise<void> {
   const { ledger, log, note, sql } = deps;

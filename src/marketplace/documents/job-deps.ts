@@ -54,6 +54,6 @@ export type JobDeps = DoorDeps & {
     tx: Queryable,
     lines: readonly Parameters<PassthroughLog['add']>[0][],
   ) => Promise<void>;
-  /** Hears of every step, and may hold it there. */
+  /** Called at every step, which waits for its promise. */
   readonly onPoint?: ((point: JobPoint) => Promise<void> | undefined) | undefined;
 };

@@ -118,7 +118,7 @@ const STATUS = {
   failed: 'failed',
 } as const;
 
-/** Record of a job on the wire. Its cost is null until it is settled. */
+/** Returns the record of a job on the wire. Its cost is null until the job is settled. */
 export const jobRecord = (job: StoredJob, statusUrl: string) => ({
   jobId: job.id,
   vendor: job.vendor,

@@ -25,7 +25,7 @@ import { deleteJob, findJob, insertJob, queueJob, withdrawJob } from './job-stor
 export type JobCall = Sale & {
   readonly accountId: string;
   readonly vendor: string;
-  /** As it came, read as JSON. */
+  /** Body as it came, read as JSON. */
   readonly body: unknown;
   readonly onOver?: OnOver | undefined;
 };

@@ -32,7 +32,7 @@ export const speechmatics: Vendor = {
             const { id } = await objectOf(await door.send(form));
             if (typeof id !== 'string') throw new VendorFailed('began no job');
             const path = `/jobs/${encodeURIComponent(id)}`;
-            // Without `force` a job that runs is not stopped.
+            // A job that runs is stopped only with `force`.
             return orAbandon(door, `${path}?force=true`, async () => {
               await untilDone(door, path);
               const written = { method: 'GET', path: `${path}/transcript?format=json-v2` } as const;
