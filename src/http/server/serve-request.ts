@@ -179,8 +179,8 @@ function send(
 }
 
 /**
- * Returns the common headers of an answer. An answer to a credential gets headers that keep caches from storing it, since it may
- * be a key.
+ * Returns the common headers of an answer. An answer to a credential gets headers that keep caches from storing it, since it
+ * may be a key.
  */
 function leadOf(
   { commonHeaders, privateHeaders }: ServeDeps,
