@@ -137,8 +137,8 @@ const machineCode = (error: string) => error.toLowerCase().replace(/[^a-z0-9]+/g
 export const REQUEST_ID_HEADER = 'request-id';
 
 /**
- * The types of https://platform.claude.com/docs/en/api/errors. Its SDKs choose their classes by the status, its other clients by the
- * type. A status that is not listed there gets the type for all other faults of the request or of the server.
+ * Error types by status, from https://platform.claude.com/docs/en/api/errors. Anthropic's SDKs choose their classes by the
+ * status, other clients by the type. A status that is not listed gets the type for other faults of the request or the server.
  */
 const ANTHROPIC_TYPE: Readonly<Record<number, string>> = {
   401: 'authentication_error',

@@ -43,10 +43,7 @@ export type ServeDeps = PipelineDeps &
     readonly router: Router<Endpoint>;
     readonly unknownRoute: (method: string, path: string) => UnknownRoute;
     readonly strangers: StrangerGate;
-    /**
-     * Counts a request of this turn of the event loop. Returns false when the turn has brought more requests than may be
-     * answered in one turn.
-     */
+    /** Counts a request of this turn of the event loop. Returns false for a request beyond the bound of a turn. */
     readonly takesTurn: () => boolean;
     readonly bodyBudget: BodyBudget;
     /** `commonHeaders` for answers to a credential. */
@@ -178,10 +175,7 @@ function send(
   });
 }
 
-/**
- * Returns the common headers of an answer. An answer to a credential gets headers that keep caches from storing it, since it
- * may be a key.
- */
+/** Returns the common headers of an answer. Caches must not store an answer to a credential, which may be a key. */
 function leadOf(
   { commonHeaders, privateHeaders }: ServeDeps,
   found: Found,

@@ -25,7 +25,7 @@ export type SessionOptions = {
   readonly log: Log;
 };
 
-/** Stops and continues the reading of a connection. Of its HTTP response, for want of methods of the socket (docs/decisions/0111). */
+/** Calls of an HTTP response that pause and resume reading its connection; the socket has none (docs/decisions/0111). */
 export type ReadPause = Pick<HttpResponse, 'pause' | 'resume'>;
 
 type SendOptions = { readonly droppable?: boolean; readonly asText?: boolean };

@@ -92,7 +92,7 @@ export const MEMORY_LIMITS = {
   indexBytes: 512 * 1024 * 1024,
   /** Spaces that are kept, empty ones included. */
   indexSpaces: 16_384,
-  /** The share of both that one agent may have, some 50,000 vectors of 512 numbers: beyond it the agent's own spaces go first. */
+  /** Share of `indexBytes` and `indexSpaces` of one agent: 50,000 vectors of 512 numbers. Beyond it the agent's spaces go first. */
   indexShare: 1 / 4,
   /** Four rows of them fill a block. */
   indexDims: 3_072,

@@ -11,10 +11,7 @@ export const PHONE_LIMITS = {
   renewEveryMs: 30_000,
   /** The longest wait for an answer of the carrier. */
   carrierMs: 30_000,
-  /**
-   * Time after the start of a failed purchase at which the carrier is queried once more: the carrier may have sold the number
-   * late.
-   */
+  /** Time after the start of a failed purchase at which the carrier is queried for a late sale of the number. */
   lateSaleMs: 600_000,
   /** Ids that the posting of one month may take, of which the ledger has released all but the last. */
   rentalPostings: 5,
@@ -60,10 +57,7 @@ export const PHONE_LIMITS = {
   relayConnectMs: 10_000,
   /** Time without further words after which an answer that has begun is over. */
   relayQuietMs: 10_000,
-  /**
-   * Time without further words after which a relay application's text is spoken: a finished sentence, and an unfinished
-   * sentence.
-   */
+  /** Pause after which a relay application's text is spoken: a finished sentence, and an unfinished sentence. */
   relayPauseMs: 400,
   relayLongPauseMs: 1_500,
   /** Characters of the `handoffData` that a relay application returns at the end of a call. */
@@ -122,7 +116,7 @@ export const PHONE_LIMITS = {
     outputTokens: 2_048,
     answerChars: 16_384,
   },
-  /** The model that analyzes a call: how long it may take, its longest answer, and how much of the agent's system prompt it gets. */
+  /** Bounds of the analysis of a call by a model: its time, its answer, and the part of the agent's system prompt. */
   verdict: {
     answerMs: 30_000,
     outputTokens: 1_024,
@@ -176,10 +170,7 @@ export const PHONE_LIMITS = {
   commands: { perCall: 200, pollMs: 500, sayChars: 1_500, injectChars: 4_096 },
   /** Bytes of one message of a media stream: the longest chunk of any carrier, 30 s of G.711 in base64, and its frame. */
   mediaMessageBytes: 524_288,
-  /**
-   * Time for a media stream to send `start`, its first message, before it is closed, and number of streams that may wait for
-   * `start`.
-   */
+  /** Time for a media stream to send its first message, `start`, and most streams that wait for their `start`. */
   mediaStartMs: 10_000,
   mediaUnstarted: 1_000,
   /** Media streams of one call: requested streams that never opened, and all requested streams. */
@@ -247,10 +238,7 @@ export const PHONE_LIMITS = {
   /** Checks of a number order's state at the carrier, and the pause before each. */
   orderChecks: 12,
   orderCheckMs: 500,
-  /**
-   * Waits before a carrier is queried for the price of an ended call, from the shortest to the longest, and the time of giving
-   * up.
-   */
+  /** Waits before queries for the price of an ended call, and time after which the price is given up. */
   carrierPrice: { shortestWaitMs: 60_000, longestWaitMs: 7_200_000, givenUpMs: 86_400_000 },
   /** Tolerated difference of durations: the carrier counts from the answer, this server from the media stream. */
   durationToleranceSeconds: 5,

@@ -45,7 +45,7 @@ export const REQUEST_LIMITS = {
   connectionDescriptors: 0.75,
   /** Shortest time between two readings of the kernel's connection tables. */
   censusEveryMs: 50,
-  /** After a long table it rests longer: reading a line takes some microseconds, and of ended connections there may be 100,000. */
+  /** Wait for each line of the last table: a line takes some microseconds, and 100,000 connections may have ended. */
   censusRestMsPerLine: 0.01,
 
   // Bodies and headers

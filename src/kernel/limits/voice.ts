@@ -18,8 +18,8 @@ export const VOICE_LIMITS = {
   /** Time for the messages of all sockets in one turn of the event loop; further messages wait for the next turn. */
   socketMsPerTurn: 5,
   /**
-   * Bounds of the messages that wait. A socket closes beyond `socket`, or beyond `link` where this server is the client. The server
-   * stops reading a socket beyond `ahead`, all sockets of an agent beyond `owner`, and all sockets beyond `all`.
+   * Bounds of the messages that wait. A socket closes beyond `socket`, or beyond `link` where this server is the client. The
+   * server stops reading a socket beyond `ahead`, all sockets of an agent beyond `owner`, and all sockets beyond `all`.
    */
   socketsWaiting: {
     socket: { messages: 8_192, bytes: 16 * 1024 * 1024 },

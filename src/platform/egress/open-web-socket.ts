@@ -21,8 +21,8 @@ export type WebSocketBounds = {
 };
 
 /**
- * Opens a WebSocket to a place that a caller chose: to an address that the guard has checked and no other, following
- * nothing. It is paused, so that nothing is missed, and leaves pings to be answered. Rejects with BlockedDestination, Unreachable or SendFailed.
+ * Opens a WebSocket to an address that a caller chose and the guard has checked; follows no redirect. The socket is paused, so
+ * that no message is missed, and does not answer pings itself. Rejects with BlockedDestination, Unreachable or SendFailed.
  */
 export async function openWebSocket(
   { ca, clock, guard }: WebSocketDeps,

@@ -124,7 +124,7 @@ export const callTurns = pgTable(
   (table) => [primaryKey({ columns: [table.callId, table.seq] })],
 );
 
-/** The functions that models of calls have called. A row is written before the function is, so that it is called at most once. */
+/** Functions that models of calls have called. A row is written before the call, so that a function is called at most once. */
 export const callTools = pgTable(
   'call_tools',
   {

@@ -17,7 +17,7 @@ export const marketplaceVendors = pgTable(
     /** Null while the first try is under way. */
     latencyMs: integer('latency_ms'),
     excerpt: text('excerpt'),
-    /** The sales of this vendor, as the processes that made them report: when the last was, how long it took, failures in a row. */
+    /** Sales of this vendor, reported by all processes: time and duration of the last sale, and failures in a row. */
     soldAt: instant('sold_at'),
     saleLatencyMs: integer('sale_latency_ms'),
     saleFailures: integer('sale_failures').notNull().default(0),
