@@ -92,7 +92,7 @@ export const MEMORY_LIMITS = {
   indexBytes: 512 * 1024 * 1024,
   /** Spaces that are kept, empty ones included. */
   indexSpaces: 16_384,
-  /** Share of `indexBytes` and `indexSpaces` of one agent: 50,000 vectors of 512 numbers. Beyond it the agent's spaces go first. */
+  /** Share of `indexBytes` (50,000 vectors of 512 numbers) and `indexSpaces` that one agent may have before its spaces go. */
   indexShare: 1 / 4,
   /** Four rows of them fill a block. */
   indexDims: 3_072,
