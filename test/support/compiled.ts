@@ -36,6 +36,9 @@ const scriptOf = (file: string): string => file.replace(/\.ts$/, '.js');
  */
 export const compiled = (file: string): string => join(BUILD, scriptOf(file));
 
+/** The same for a worker thread, which starts from a URL. */
+export const compiledUrl = (file: string): URL => pathToFileURL(compiled(file));
+
 /**
  * The same JavaScript with all modules of the project and of its packages in a few files, which starts in a third of that
  * time: thousands of files are found, read and compiled one by one otherwise. Workers, engines and what `LEFT_ALONE` names are

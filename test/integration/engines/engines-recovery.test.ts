@@ -11,6 +11,7 @@ import { createWorkerClient } from '../../../src/engines/threads/worker-client.t
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { systemRandom } from '../../../src/kernel/random.ts';
+import { compiledUrl } from '../../support/compiled.ts';
 import { listening, loadRecording, pushFrames, wordErrors } from '../../support/speech.ts';
 import type { TrappingOptions } from '../../support/trapping-decoder-worker.ts';
 
@@ -33,7 +34,7 @@ function engineOver<Options>(entry: string, size: number, options: () => Options
         name: 'decoder',
         clock: systemClock,
         log: silentLog,
-        entry: new URL(entry, import.meta.url),
+        entry: compiledUrl(entry),
         options,
         maxInFlight: 2_000,
       });
@@ -48,7 +49,7 @@ function engineOver<Options>(entry: string, size: number, options: () => Options
 }
 
 const pocketsphinx = (size: number) =>
-  engineOver<PocketsphinxOptions>('../../../src/engines/asr/pocketsphinx-worker.ts', size, () => ({
+  engineOver<PocketsphinxOptions>('src/engines/asr/pocketsphinx-worker.ts', size, () => ({
     files: files.pocketsphinx(),
     seed: 1,
   }));
@@ -56,7 +57,7 @@ const pocketsphinx = (size: number) =>
 describe('recognition under misfortune', () => {
   it('replaces a decoder that traps in mid-utterance, and the final transcript is whole', async () => {
     const { engine } = engineOver<TrappingOptions>(
-      '../../support/trapping-decoder-worker.ts',
+      'test/support/trapping-decoder-worker.ts',
       1,
       () => ({ files: files.pocketsphinx(), trapOnFeed: 15 }),
     );

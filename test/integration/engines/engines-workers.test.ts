@@ -7,6 +7,7 @@ import {
 import { createTurns, type Turns } from '../../../src/engines/vad/turns.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
+import { compiledUrl } from '../../support/compiled.ts';
 import type { OddContract } from '../../support/odd-worker.ts';
 
 type Odd = WorkerClient<OddContract>;
@@ -21,7 +22,7 @@ function odd(bounds: { maxInFlight?: number; hungAfterMs?: number; turns?: Turns
     name: 'odd',
     clock: systemClock,
     log: silentLog,
-    entry: new URL('../../support/odd-worker.ts', import.meta.url),
+    entry: compiledUrl('test/support/odd-worker.ts'),
     options: () => ({}),
     maxInFlight: 8,
     ...bounds,
@@ -170,7 +171,7 @@ describe('a worker as typed calls', () => {
       name: 'odd',
       clock: systemClock,
       log: silentLog,
-      entry: new URL('../../support/odd-worker.ts', import.meta.url),
+      entry: compiledUrl('test/support/odd-worker.ts'),
       options() {
         throw new Error('pruned');
       },

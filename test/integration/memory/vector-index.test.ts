@@ -14,11 +14,12 @@ import {
   spacesBounds,
   type VectorIndex,
 } from '../../../src/memory/index/vector-index.ts';
+import { compiledUrl } from '../../support/compiled.ts';
 import { chanceOf, randomVector, searchAll } from '../../support/unit-vectors.ts';
 
 const DIMS = 64;
-const INDEX_WORKER = new URL('../../../src/memory/index/index-worker.ts', import.meta.url);
-const TRAPPING_WORKER = new URL('../../support/trapping-index-worker.ts', import.meta.url);
+const INDEX_WORKER = compiledUrl('src/memory/index/index-worker.ts');
+const TRAPPING_WORKER = compiledUrl('test/support/trapping-index-worker.ts');
 
 const open: VectorIndex[] = [];
 afterEach(async () => {
