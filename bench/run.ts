@@ -4,9 +4,17 @@ import { cpus } from 'node:os';
 import { setup as compileAll } from '../test/support/compiled.ts';
 import { type BenchRow, figureOf } from './bench-row.ts';
 
-/** `npm run bench [-- name …]`: runs the benches named, or all, and adds one line each to results.md. */
+/**
+ * `npm run bench [-- name[:part,…] …]`: runs the benches named, or all, and adds one line each to results.md. Parts are for
+ * benches that have them, such as `turn-taking-hard:backchannels,interruptions`.
+ */
 
-type Bench = { readonly name: string; run(): Promise<readonly BenchRow[]> };
+type Bench = {
+  readonly name: string;
+  run(parts: readonly string[]): Promise<readonly BenchRow[]>;
+  /** The bench can run some of its parts alone. */
+  readonly hasParts?: boolean;
+};
 
 const BENCHES: readonly Bench[] = [
   { name: 'ledger', run: async () => (await import('./ledger.bench.ts')).benchLedger() },
@@ -29,7 +37,8 @@ const BENCHES: readonly Bench[] = [
   },
   {
     name: 'turn-taking-hard',
-    run: async () => (await import('./turn-taking-hard.bench.ts')).benchHardTurns(),
+    hasParts: true,
+    run: async (parts) => (await import('./turn-taking-hard.bench.ts')).benchHardTurns(parts),
   },
   { name: 'barge-in', run: async () => (await import('./barge-in.bench.ts')).benchBargeIn() },
   { name: 'handover', run: async () => (await import('./handover.bench.ts')).benchHandover() },
@@ -63,8 +72,16 @@ function keep(name: string, rows: readonly BenchRow[]): void {
   );
 }
 
-const wanted = process.argv.slice(2);
-const unknown = wanted.filter((name) => !BENCHES.some((bench) => bench.name === name));
+const asked = process.argv.slice(2).map((argument) => {
+  const [name = '', parts] = argument.split(':');
+  return { name, parts: parts?.split(',') ?? [], argument };
+});
+const unknown = asked
+  .filter(
+    ({ name, parts }) =>
+      !BENCHES.some((bench) => bench.name === name && (parts.length === 0 || bench.hasParts)),
+  )
+  .map(({ argument }) => argument);
 if (unknown.length > 0) {
   console.error(
     `no bench named ${unknown.join(', ')}; there are ${BENCHES.map((b) => b.name).join(', ')}`,
@@ -72,10 +89,13 @@ if (unknown.length > 0) {
   process.exitCode = 1;
 } else {
   await compileAll();
-  for (const bench of BENCHES.filter(({ name }) => wanted.length === 0 || wanted.includes(name))) {
-    console.log(`\n${bench.name} …`);
-    const rows = await bench.run();
+  for (const bench of BENCHES) {
+    const order = asked.find(({ name }) => name === bench.name);
+    if (asked.length > 0 && order === undefined) continue;
+    const title = order?.argument ?? bench.name;
+    console.log(`\n${title} …`);
+    const rows = await bench.run(order?.parts ?? []);
     show(rows);
-    keep(bench.name, rows);
+    keep(title, rows);
   }
 }

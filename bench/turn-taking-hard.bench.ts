@@ -20,8 +20,8 @@ import {
   sayText,
 } from './said-sound.ts';
 
-/** As many as the local recogniser has decoders. */
-const LANES = 4;
+/** Calls at a time: as many as the local recogniser has decoders, or fewer on a machine that is shared. */
+const LANES = Math.max(1, Math.min(4, Number(process.env.LANES ?? 4)));
 const VOICES = ['rms', 'slt'] as const;
 /** The voice of the agent. */
 const AGENT_VOICE = 'rms';
@@ -42,10 +42,18 @@ type Outcome = HardTurn & {
   readonly isAnswered: boolean;
 };
 
-/** What calls of people are made of and recordings of fluent sentences are not, with local engines over telephone lines. */
-export async function benchHardTurns(): Promise<BenchRow[]> {
+/**
+ * What calls of people are made of and recordings of fluent sentences are not, with local engines over telephone lines:
+ * the groups named, or all.
+ */
+export async function benchHardTurns(groups: readonly string[] = []): Promise<BenchRow[]> {
+  const unknown = groups.filter((group) => !(group in BARS));
+  if (unknown.length > 0) {
+    throw new Error(`no group ${unknown.join(', ')}; there are ${Object.keys(BARS).join(', ')}`);
+  }
   const espeak = espeakVoice();
-  const said = HARD_TURNS.flatMap((turn, nth) => {
+  const isWanted = ({ group }: HardTurn) => groups.length === 0 || groups.includes(group);
+  const said = HARD_TURNS.filter(isWanted).flatMap((turn, nth) => {
     const voices = turn.group === 'short answers' ? [VOICES[nth % VOICES.length] ?? ''] : VOICES;
     return [...voices, ...(espeak === undefined ? [] : [espeak])].map((voice) => ({ turn, voice }));
   });
@@ -91,8 +99,12 @@ export async function benchHardTurns(): Promise<BenchRow[]> {
     await server.close();
     return found;
   });
-  const note = espeak === undefined ? 'espeak-ng is not installed: its voice is left out' : '';
-  return [...rowsOf(outcomes), benchRow('turns', 'hard turns', outcomes.length, 'calls', note)];
+  const voices = espeak === undefined ? ', without espeak-ng, which is not installed' : '';
+  const note = `${LANES} at a time${voices}`;
+  return [
+    ...rowsOf(outcomes),
+    benchRow('turns', `hard turns, ${LANES} at a time`, outcomes.length, 'calls', note),
+  ];
 }
 
 type Call = {
@@ -196,6 +208,7 @@ const BARS: Readonly<
 function rowsOf(outcomes: readonly Outcome[]): BenchRow[] {
   return Object.entries(BARS).flatMap(([group, { isWrong, most, what }]) => {
     const of = outcomes.filter((outcome) => outcome.group === group);
+    if (of.length === 0) return [];
     const wrong = of.filter(isWrong);
     const replies = of.flatMap(({ replyMs }) => (replyMs === undefined ? [] : [replyMs]));
     const share = wrong.length / of.length;
