@@ -25,7 +25,7 @@ export type TurnContext = {
 };
 
 /** Classes of a turn's last words: complete, or likely to go on. */
-type TurnKind = 'complete' | 'number' | 'perhaps_number' | 'open' | 'unpunctuated';
+type TurnKind = 'complete' | 'number' | 'perhaps_number' | 'open' | 'perhaps_open' | 'unpunctuated';
 
 /** English words that are usually followed by another word. Words that end a sentence equally often are left out. */
 const LEADING_ON = new Set(
@@ -38,6 +38,23 @@ const LEADING_ON = new Set(
 const STRANDED = new Set(['of', 'for', 'from', 'with', 'at', 'to', 'about', 'like', 'into']);
 
 const ASKS = /\b(?:what|who|which|where|how|when|why)\b/;
+
+/**
+ * Words that end a sentence less often than they lead on, among them what recognisers hear where a caller draws out "the" or "if".
+ */
+const PERHAPS_LEADING_ON = new Set('this that these those he she they we just'.split(' '));
+
+/** "Would" needs more than two words behind it, more often than not. */
+const PERHAPS_BEGUN = /^(?:i|we|you|he|she|they)'d$/;
+const BEGUN_WORDS = 3;
+
+/** A caller says a number of their own: words follow where a recogniser does not hear the digits. */
+const ANNOUNCES =
+  /\b(?:my|our) (?:[\w']+ ){0,2}?(?:number|code|zip|pin|postcode|extension)(?: [\w']+){1,11}$/;
+/** Such a number is asked about in a question. */
+const ASKED = /^(?:can|could|do|does|did|is|are|will|would|should|may|have|has)\b/;
+/** Words at the end that are looked through for an announcement. */
+const ANNOUNCED_WORDS = 16;
 
 /** Two or three words at the end that lead on to others. */
 const OPEN_END =
@@ -62,6 +79,8 @@ export function silenceAfter(words: string, waits: TurnWaits, context: TurnConte
   switch (kindOf(words, context)) {
     case 'open':
       return maxSilenceMs;
+    case 'perhaps_open':
+      return Math.max(minSilenceMs, Math.round(maxSilenceMs / 2));
     case 'number':
       return Math.max(minSilenceMs, onNumberMs);
     case 'perhaps_number':
@@ -88,9 +107,21 @@ function kindOf(said: string, { asked, isPunctuated: hasPunctuation }: TurnConte
   if (/(?:\.\.\.|…|[-–—,:])$/.test(text) || isOpen(words)) return 'open';
   if (WANTS_NUMBER.test(question) || WANTS_LETTERS.test(question)) return 'number';
   const last = words.at(-1) ?? '';
+  if (announcesNumber(words)) return 'number';
   // "One" at the end is more often a pronoun than a digit.
   if ((digits === 1 && last !== 'one') || LETTER.test(last)) return 'perhaps_number';
+  if (!isPunctuated(text) && isPerhapsOpen(words)) return 'perhaps_open';
   return hasPunctuation && !isPunctuated(text) ? 'unpunctuated' : 'complete';
+}
+
+function announcesNumber(words: readonly string[]): boolean {
+  const end = words.slice(-ANNOUNCED_WORDS).join(' ');
+  return ANNOUNCES.test(end) && !ASKS.test(end) && !ASKED.test(end);
+}
+
+function isPerhapsOpen(words: readonly string[]): boolean {
+  if (words.length <= BEGUN_WORDS && PERHAPS_BEGUN.test(words[0] ?? '')) return true;
+  return PERHAPS_LEADING_ON.has(words.at(-1) ?? '') && !ASKS.test(words.join(' '));
 }
 
 function isOpen(words: readonly string[]): boolean {

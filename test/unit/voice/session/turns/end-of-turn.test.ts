@@ -67,6 +67,43 @@ describe('the silence that ends a turn', () => {
     expect(wait(words, { asked })).toBeGreaterThanOrEqual(onNumberMs);
   });
 
+  // "My phone number is four one five", as the local recogniser heard two voices.
+  it.each([
+    'my cell number is silent science',
+    'my cell number eight',
+    'my cell number it',
+    'my cell number it you want to sign sign sign',
+    'our zip code is nice',
+  ])('is that of a number where a number was announced and words were heard: %j', (words) => {
+    expect(wait(words)).toBe(onNumberMs);
+  });
+
+  it.each([
+    'what is my account number please',
+    'can you change my phone number now',
+    'the number is wrong',
+  ])('is shortest where a number is spoken about: %j', (words) => {
+    expect(wait(words)).toBe(minSilenceMs);
+  });
+
+  // Heard of "could you tell me if", "I wanted to ask about the" and "I think".
+  it.each([
+    'could you tell me this',
+    'i wanted to ask about that',
+    "i'd shoot",
+    "i'd shoot them",
+    'and then they',
+  ])('is half of the longest where words may lead on: %j', (words) => {
+    expect(wait(words)).toBe(maxSilenceMs / 2);
+  });
+
+  it.each(['what is that', 'I want that.', 'how much is this?', "i'd like a table please"])(
+    'is shortest where such words end a question or a sentence: %j',
+    (words) => {
+      expect(wait(words)).toBe(minSilenceMs);
+    },
+  );
+
   it('is not longer because a number was asked for earlier in the same answer', () => {
     expect(wait('yes', { asked: 'Your phone number is on file. Shall I go on?' })).toBe(
       minSilenceMs,
