@@ -1,4 +1,5 @@
 import { createLocalEngines } from '../src/engines/local-engines.ts';
+import { loadNoiseSuppressors } from '../src/engines/noise/noise-suppressor.ts';
 import { loadSpeechGates } from '../src/engines/vad/fvad-gate.ts';
 import type { CarrierSocket } from '../src/http/websocket/socket-route.ts';
 import { systemClock } from '../src/kernel/clock.ts';
@@ -53,6 +54,7 @@ const carrier = {
 
 async function openLive({ calls, target }: PhoneHostOrder): Promise<number> {
   const engines = openEngines();
+  const noiseSuppressors = order.engines === 'local' ? await loadNoiseSuppressors() : undefined;
   const {
     deps,
     engines: fakes,
@@ -60,7 +62,7 @@ async function openLive({ calls, target }: PhoneHostOrder): Promise<number> {
   } = await createVoiceWorld({
     clock: systemClock,
     creditRaw: CREDIT_RAW,
-    change: { engines, speechGates: await loadSpeechGates() },
+    change: { engines, noiseSuppressors, speechGates: await loadSpeechGates() },
   });
   for (let agentId = 1; agentId <= calls; agentId++) {
     await ledger.credit({ agentId, amountRaw: CREDIT_RAW, reference: `bench ${agentId}` });

@@ -15,7 +15,7 @@ const NOISE_RMS = 3_277;
 const VOICE_RMS = 200;
 
 export const SHIPPED_VOICES = ['rms', 'slt', 'kal'] as const;
-export const NOISES = ['white', 'car', 'hum', 'babble'] as const;
+export const NOISES = ['white', 'car', 'hum', 'music', 'babble'] as const;
 export type Noise = (typeof NOISES)[number];
 
 /** A program that need not be there. */
@@ -105,6 +105,7 @@ export function noiseOf(kind: Noise): () => number {
     let n = 0;
     return () => Math.SQRT2 * NOISE_RMS * Math.sin((2 * Math.PI * 120 * n++) / RATE);
   }
+  if (kind === 'music') return holdMusic();
   if (kind === 'car') {
     let low = 0;
     // A low pass of one pole; the factor gives the power back that it takes.
@@ -122,6 +123,23 @@ export function noiseOf(kind: Noise): () => number {
     at++;
     const sum = voices.reduce((total, pcm) => total + (pcm[at % pcm.length] ?? 0), 0);
     return (sum * NOISE_RMS) / level;
+  };
+}
+
+/** Chords over a bass, four notes in a second and a half, of -20 dBFS. */
+function holdMusic(): () => number {
+  const notes = [262, 330, 392, 523, 440, 349, 294, 392];
+  const noteSeconds = 0.4;
+  let n = 0;
+  return () => {
+    const t = n++ / RATE;
+    const note = notes[Math.floor(t / noteSeconds) % notes.length] as number;
+    const strength = 0.4 + Math.exp(-2 * (t % noteSeconds));
+    const chord = [1, 1.25, 1.5, 2].reduce(
+      (sum, over) => sum + Math.sin(2 * Math.PI * note * over * t),
+      0,
+    );
+    return (NOISE_RMS / 1.56) * strength * chord;
   };
 }
 

@@ -2,23 +2,49 @@ import { type SoundFormat, SoundReader } from '../coding.ts';
 
 /** The mean level from which sound is loud, of 32,767: speech on a telephone line is, its noise is not. */
 const LOUD = 400;
+/** The same of a consonant, which is softer than a vowel. */
+const AUDIBLE = 100;
+/** The energy of a consonant such as "s" or "t" lies above this frequency, that of vowels and hums below it. */
+const SHARP_HZ = 1_250;
 
 /** Measures whether pieces of a line's sound are loud. It keeps its memory from piece to piece. */
 export class Loudness {
   readonly #reader: SoundReader;
+  /** The energy of a tone's differences from sample to sample, over that of the tone, at `SHARP_HZ`. */
+  readonly #sharpRatio: number;
   #samples = new Int16Array(320);
+  #isSharp = false;
 
-  constructor({ encoding }: SoundFormat) {
+  constructor({ encoding, sampleRateHz }: SoundFormat) {
     this.#reader = new SoundReader(encoding);
+    this.#sharpRatio = 2 * (1 - Math.cos((2 * Math.PI * SHARP_HZ) / sampleRateHz));
+  }
+
+  /** Whether the last piece sounded like a consonant that is breathed or burst, and not like a vowel or a hum. */
+  get isSharp(): boolean {
+    return this.#isSharp;
   }
 
   isLoud(bytes: Uint8Array): boolean {
     const count = this.#reader.samplesIn(bytes.length);
+    this.#isSharp = false;
     if (count === 0) return false;
     if (this.#samples.length < count) this.#samples = new Int16Array(count);
-    this.#reader.push(bytes, this.#samples);
+    const samples = this.#samples;
+    this.#reader.push(bytes, samples);
     let sum = 0;
-    for (let i = 0; i < count; i++) sum += Math.abs(this.#samples[i] as number);
+    let energy = 0;
+    let changes = 0;
+    let before = samples[0] as number;
+    for (let i = 0; i < count; i++) {
+      const sample = samples[i] as number;
+      const change = sample - before;
+      before = sample;
+      sum += Math.abs(sample);
+      energy += sample * sample;
+      changes += change * change;
+    }
+    this.#isSharp = sum > AUDIBLE * count && changes > this.#sharpRatio * energy;
     return sum > LOUD * count;
   }
 }

@@ -202,6 +202,8 @@ export const PHONE_LIMITS = {
   oneWordMs: 500,
   /** Loud time from which two words interrupt: recognisers make two words of a sign of listening such as "okay". */
   twoWordsMs: 350,
+  /** The longest hum, such as "mm-hmm": recognisers make several words of it. */
+  longestHumMs: 1_300,
   /** Words so near the end of a question answer it, where a sign of listening would be ignored elsewhere. */
   answerBeforeEndMs: 1_500,
   answerAfterEndMs: 700,

@@ -8,6 +8,7 @@ import { RECORDING_NOTICE } from '../recordings/recording.ts';
 import type { CallTools } from '../tools/call-tools.ts';
 import type { LineConnection } from '../voice/line/call-line.ts';
 import { SilentCaller } from '../voice/silent-caller.ts';
+import { noiseSuppressionOf } from '../voice/tuning/turn-settings.ts';
 import { findLastTurn } from './actions/action-store.ts';
 import { carryOut } from './actions/carry-out.ts';
 import { handOff } from './actions/hand-off.ts';
@@ -166,7 +167,7 @@ async function openSession(
     beginMessage: isUngreeted(history) ? (call.options.voice.beginMessage ?? undefined) : undefined,
     interruption: call.options.voice.conversation?.interruption,
     hearsKeys: responder?.digit !== undefined,
-    suppressesNoise: call.options.voice.conversation?.noiseSuppression === 'on',
+    suppressesNoise: noiseSuppressionOf(call.options.voice.conversation),
     lineLostMs: deps.lineLostMs ?? LIMITS.phone.lineLostMs,
     longestMs: LIMITS.phone.longestCallSeconds * 1_000 - money.lineSeconds() * 1_000,
     spoke(characters) {

@@ -7,6 +7,7 @@ import type { TurnRecordDeps } from '../records/turn-record.ts';
 import type { CallAction } from '../voice/call-actions.ts';
 import type { ActionItem } from '../voice/call-client.ts';
 import type { ConversationSettings } from '../voice/conversation-settings.ts';
+import type { NoiseSuppression } from '../voice/noise/line-cleaner.ts';
 
 /** An action that is carried out beside the conversation. */
 export type ActionOfCall = Exclude<CallAction, { name: 'end_call' }>;
@@ -51,8 +52,8 @@ export type LiveCallOptions = {
   readonly hearsKeys?: boolean;
   /** Rules by which the caller's speech interrupts an answer. Absent: the defaults. */
   readonly interruption?: ConversationSettings['interruption'];
-  /** True when noise is removed from the caller's sound, and hold music is not answered. */
-  readonly suppressesNoise?: boolean | undefined;
+  /** True when noise is removed from the caller's sound, and hold music is not answered. `auto`: once noise is loud. */
+  readonly suppressesNoise?: NoiseSuppression | undefined;
   readonly longestMs: number;
   /** Milliseconds within which the carrier may replace a broken media stream. */
   readonly lineLostMs: number;

@@ -101,7 +101,8 @@ export class LiveCall {
     });
     this.#sound = new CallerSound({
       bargeIn: this.#bargeIn,
-      cleaner: openCleaner(options.suppressesNoise ? deps.noiseSuppressors : undefined, format),
+      suppresses: options.suppressesNoise,
+      openCleaner: () => openCleaner(deps.noiseSuppressors, format),
       clock,
       format,
       log: deps.log,

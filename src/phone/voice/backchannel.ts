@@ -32,9 +32,9 @@ const MOST_CHARS = 64;
 
 /** Words that ask an agent to stop, or that begin a question or an objection. One of them interrupts by itself. */
 const INTERRUPTING: ReadonlySet<string> = new Set(
-  `stop wait no nope hold hang sorry pardon excuse hello hey what who why when where how but actually enough cancel help
-  repeat again never dont quiet operator human agent person representative stopp halt nein warte moment non attends arrete
-  alto espera para basta`.split(/\s+/),
+  `stop wait no not nope hold hang sorry pardon excuse hello hey what who why when where how but actually enough cancel help
+  repeat again never dont quiet operator human agent person representative stopp halt nein warte moment minute non attends
+  arrete alto espera para basta`.split(/\s+/),
 );
 
 /** The words of `INTERRUPTING` that ask for silence. They count however short their sound was. */
@@ -46,6 +46,19 @@ const STOPPING: ReadonlySet<string> = new Set(
 
 /** Characters of a script that does not part its words; two of them count as a word. */
 const UNPARTED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/gu;
+
+/**
+ * English words that say nothing without another one. A recogniser makes pairs such as "but he" or "you have" of one sign of
+ * listening.
+ */
+const EMPTY: ReadonlySet<string> = new Set(
+  `a an the and or but so of to in on at by for from with as if that this it its is are was were be been am im you he she we
+  they me him her us them my your his our their have has had do does did will would can could there then were youre
+  hes shes`.split(/\s+/),
+);
+
+/** Consonants as they are spelled; `h`, `w` and `y` are breath or vowels. */
+const CONSONANTS = /[^aeiouhwy\W\d_]/g;
 
 /** Rules by which words interrupt an answer. */
 export type InterruptionRules = {
@@ -106,12 +119,44 @@ const NOISE: ReadonlySet<string> = new Set([
 export const isShortAnswer = (transcript: string): boolean =>
   !wordsOf(transcript).every((word) => NOISE.has(word));
 
+/** Removes the vowels of a word, and the letters that recognisers take for parts of vowels. */
+const skeletonOf = (word: string): string => word.replace(/[aeiouhwyr]/g, '');
+
+const SIGN_SKELETONS: ReadonlySet<string> = new Set([...WORDS].map(skeletonOf));
+
+/**
+ * Returns true for one word with a meaning that no recogniser makes of a noise, and that does not have the consonants of a sign of
+ * listening: "share" may be "sure".
+ */
+export function isOneWord(
+  transcript: string,
+  { ignoreWords, minWords }: InterruptionRules,
+): boolean {
+  if (minWords > 2 || isBackchannel(transcript, ignoreWords)) return false;
+  const [word = '', ...others] = transcript.length > MOST_CHARS ? [] : wordsOf(transcript);
+  if (others.length > 0 || NOISE.has(word) || EMPTY.has(word) || ignoreWords.has(word))
+    return false;
+  const skeleton = skeletonOf(word);
+  return skeleton !== '' && !SIGN_SKELETONS.has(skeleton);
+}
+
 /** Returns true when words, however short their sound was, ask the agent to stop. */
 export function isStop(transcript: string, ignored: ReadonlySet<string>): boolean {
   const words = transcript.length > MOST_CHARS ? [] : wordsOf(transcript);
   return (
     words.length <= MOST_WORDS && words.some((word) => STOPPING.has(word) && !ignored.has(word))
   );
+}
+
+/**
+ * Returns true where a recogniser may have made these words of a hum such as a long "mm-hmm": most of their consonants are nasal. A sound
+ * that is longer than a hum is speech.
+ */
+function isHum(words: readonly string[], loudMs: number): boolean {
+  if (loudMs >= LIMITS.phone.longestHumMs) return false;
+  const consonants = words.join('').match(CONSONANTS) ?? [];
+  const nasals = consonants.filter((letter) => letter === 'm' || letter === 'n');
+  return nasals.length * 2 > consonants.length;
 }
 
 /** Returns true when these words, said over an answer for `loudMs`, are meant to interrupt it. */
@@ -122,10 +167,17 @@ export function isInterruption(
 ): boolean {
   if (isBackchannel(transcript, ignoreWords)) return false;
   const words = wordsOf(transcript).filter((word) => !ignoreWords.has(word));
-  if (words.some((word) => INTERRUPTING.has(word))) return true;
+  const empty = words.filter((word) => EMPTY.has(word)).length;
+  // "But" objects only where something follows it or precedes it.
+  const says = (word: string) => !EMPTY.has(word) || empty < words.length;
+  if (words.some((word) => INTERRUPTING.has(word) && says(word))) return true;
   const unparted = transcript.match(UNPARTED)?.length ?? 0;
   const count = Math.max(words.length, Math.ceil(unparted / 2));
-  if (count === 2 && minWords === 2) return loudMs >= LIMITS.phone.twoWordsMs;
+  if (count > 1 && minWords === 2 && isHum(words, loudMs)) return false;
+  if (count === 2 && minWords === 2) {
+    const { longestHumMs, oneWordMs, twoWordsMs } = LIMITS.phone;
+    return loudMs >= ([twoWordsMs, oneWordMs, longestHumMs][empty] ?? 0);
+  }
   if (count >= minWords) return true;
   // A recogniser makes one word of a hum; what is said for longer is a word.
   return count === 1 && minWords === 2 && loudMs >= LIMITS.phone.oneWordMs;

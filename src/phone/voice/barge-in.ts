@@ -1,6 +1,12 @@
 import type { Clock, TimerHandle } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import { type InterruptionRules, isInterruption, isShortAnswer, isStop } from './backchannel.ts';
+import {
+  type InterruptionRules,
+  isInterruption,
+  isOneWord,
+  isShortAnswer,
+  isStop,
+} from './backchannel.ts';
 import type { CallLine } from './line/call-line.ts';
 
 /** Milliseconds after which an answer goes on whose pause brought neither words nor an end of speech. */
@@ -15,6 +21,10 @@ const REST_MS = 200;
 /** Milliseconds of loud speech from which the words that two transcripts in progress begin with may interrupt. */
 const GUESS_MS = 500;
 
+/** Least milliseconds of consonants and of a vowel in a short word such as "stop". */
+const CONSONANT_MS = 60;
+const VOWEL_MS = 100;
+
 /**
  * An utterance of the caller that has no final words yet. `speaking`: over an answer that goes on; `paused`: the answer
  * waits for its words; `decided`: it has interrupted the answer, or there was none.
@@ -22,6 +32,9 @@ const GUESS_MS = 500;
 type Utterance = {
   state: 'speaking' | 'paused' | 'decided';
   loudMs: number;
+  /** The sound of the caller's consonants and vowels, from before the utterance was noticed. */
+  consonantMs: number;
+  vowelMs: number;
   guess: string;
   /** True when the utterance began near the end of the agent's question. */
   readonly isAtQuestion: boolean;
@@ -90,6 +103,8 @@ export class BargeIn {
     const utterance: Utterance = {
       state: isOverAnswer ? 'speaking' : 'decided',
       loudMs: 0,
+      consonantMs: 0,
+      vowelMs: 0,
       guess: '',
       isAtQuestion: isOverAnswer && this.#isAtQuestion(),
     };
@@ -112,6 +127,16 @@ export class BargeIn {
     utterance.loudMs += ms;
     const { isOn, minMs } = this.#rules;
     if (utterance.state === 'speaking' && isOn && utterance.loudMs >= minMs) this.#pause(utterance);
+  }
+
+  /** Adds `ms` of sound like a breathed consonant. */
+  consonant(ms: number): void {
+    if (this.#newest !== undefined) this.#newest.consonantMs += ms;
+  }
+
+  /** Adds `ms` of loud sound like a vowel or a hum. */
+  vowel(ms: number): void {
+    if (this.#newest !== undefined) this.#newest.vowelMs += ms;
   }
 
   /** Handles interim words of an utterance. Words with which two interim transcripts begin count as said. */
@@ -173,10 +198,12 @@ export class BargeIn {
   }
 
   /** Returns true when words over an answer are the caller's turn. Sound too short to pause the answer counts as noise. */
-  #isReply({ isAtQuestion, loudMs, state }: Utterance, text: string): boolean {
+  #isReply(utterance: Utterance, text: string): boolean {
+    const { isAtQuestion, loudMs, state } = utterance;
     const { ignoreWords, isOn } = this.#rules;
     if (state === 'paused' && isInterruption(text, this.#rules, loudMs)) return true;
     if (isOn && isStop(text, ignoreWords)) return true;
+    if (isOn && isArticulated(utterance) && isOneWord(text, this.#rules)) return true;
     // A sign of listening does not take back what follows the answer, such as a hang-up.
     if (this.#line.isEndAwaited) return false;
     if (state === 'speaking' && !isShortAnswer(text)) return false;
@@ -227,6 +254,10 @@ export class BargeIn {
     this.#timer = undefined;
   }
 }
+
+/** Returns true for a sound that has both consonants and a vowel, as words do. Hums and "uh-huh" have no such consonants, coughs no vowel. */
+const isArticulated = ({ consonantMs, vowelMs }: Utterance): boolean =>
+  consonantMs >= CONSONANT_MS && vowelMs >= VOWEL_MS && consonantMs <= 2 * vowelMs;
 
 /** Returns the whole words with which both texts begin. */
 function sameBeginning(one: string, other: string): string {

@@ -71,7 +71,7 @@ const MEMBERS = {
     .string()
     .regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$/, 'must be a tag such as en-US'),
   voiceTuning: VoiceTuning,
-  noiseSuppression: z.enum(['off', 'on']),
+  noiseSuppression: z.enum(['off', 'on', 'auto']),
 };
 
 const Settings = z.object(MEMBERS).partial();

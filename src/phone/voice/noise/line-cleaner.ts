@@ -53,6 +53,9 @@ export class LineCleaner {
   }
 }
 
+/** When the noise of a line is suppressed: always, never, or once it is as loud as speech. */
+export type NoiseSuppression = boolean | 'auto';
+
 /** Undefined where there is no suppressor: the line is heard with its noise. */
 export const openCleaner = (
   suppressors: NoiseSuppressors | undefined,

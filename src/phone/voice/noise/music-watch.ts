@@ -2,7 +2,7 @@ import { energy } from '../../../../media/pcm.ts';
 
 /** Number of 20 ms frames in the analyzed window: 3 s. */
 const FRAMES = 150;
-/** A frame with less than this share of the mean energy is a pause between words or syllables. */
+/** A frame with less than this share of the mean energy, both over the quietest frame, is a pause between words or syllables. */
 const PAUSE = 0.1;
 /** Speech pauses for more than this share of its time; music goes on. */
 const PAUSES_OF_SPEECH = 0.2;
@@ -20,8 +20,10 @@ export class MusicWatch {
   get isMusic(): boolean {
     if (this.#count < FRAMES) return false;
     const sum = this.#energies.reduce((total, one) => total + one, 0);
-    const pause = (PAUSE * sum) / FRAMES;
-    const pauses = this.#energies.reduce((count, one) => count + (one < pause ? 1 : 0), 0);
+    // A hum or a hiss that is left of the noise is no music.
+    const least = this.#energies.reduce((low, one) => Math.min(low, one));
+    const pause = least + PAUSE * (sum / FRAMES - least);
+    const pauses = this.#energies.reduce((count, one) => count + (one <= pause ? 1 : 0), 0);
     return pauses < PAUSES_OF_SPEECH * FRAMES;
   }
 }

@@ -3,6 +3,7 @@ import type { TurnDetection } from '../../../voice/session/turn-detection.ts';
 import { TURN_MODES, type TurnWaits } from '../../../voice/session/turns/end-of-turn.ts';
 import { type BargeInRules, USUAL_RULES } from '../barge-in.ts';
 import type { ConversationSettings } from '../conversation-settings.ts';
+import type { NoiseSuppression } from '../noise/line-cleaner.ts';
 
 /** Returns the turn detection of a call. Speech over an answer is decided by its words, in `BargeIn`. */
 export function turnDetectionOf({
@@ -48,3 +49,9 @@ export const bargeInRules = (
   minWords: settings.minWords ?? USUAL_RULES.minWords,
   ignoreWords: new Set(settings.ignoreWords?.map((word) => word.toLowerCase())),
 });
+
+/** When the noise of a call's line is suppressed: by default once it is as loud as speech. */
+export function noiseSuppressionOf(settings: ConversationSettings | undefined): NoiseSuppression {
+  const { noiseSuppression = 'auto' } = settings ?? {};
+  return noiseSuppression === 'auto' ? 'auto' : noiseSuppression === 'on';
+}

@@ -22,3 +22,37 @@ it('finds speech loud, and silence and the noise of a line not', () => {
   ]);
   expect(loudness.isLoud(new Uint8Array(0))).toBe(false);
 });
+
+/** A tone as a telephone line carries it. */
+const toneOf = (hz: number, level: number) => {
+  const bytes = new Uint8Array(160);
+  encodeMulaw(
+    Int16Array.from({ length: 160 }, (_, i) => level * Math.sin((2 * Math.PI * hz * i) / 8_000)),
+    bytes,
+  );
+  return bytes;
+};
+
+it('finds a sound sharp as an "s" is, and no vowel, hum or noise of the line', () => {
+  const loudness = new Loudness({ encoding: 'mulaw', sampleRateHz: 8_000 });
+  const isSharp = (bytes: Uint8Array) => {
+    loudness.isLoud(bytes);
+    return loudness.isSharp;
+  };
+  expect([250, 700, 1_100].map((hz) => isSharp(toneOf(hz, 3_000)))).toEqual([false, false, false]);
+  expect([1_500, 3_000].map((hz) => isSharp(toneOf(hz, 300)))).toEqual([true, true]);
+  expect(isSharp(toneOf(3_000, 100))).toBe(false);
+  expect(isSharp(new Uint8Array(0))).toBe(false);
+});
+
+it('judges a sharp sound the same at twice the rate', () => {
+  const loudness = new Loudness({ encoding: 'linear16', sampleRateHz: 16_000 });
+  const sharp = [1_000, 1_500].map((hz) => {
+    const pcm = Int16Array.from({ length: 320 }, (_, i) =>
+      Math.round(3_000 * Math.sin((2 * Math.PI * hz * i) / 16_000)),
+    );
+    loudness.isLoud(new Uint8Array(pcm.buffer));
+    return loudness.isSharp;
+  });
+  expect(sharp).toEqual([false, true]);
+});

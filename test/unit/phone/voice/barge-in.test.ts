@@ -130,6 +130,14 @@ describe('words over an answer that goes on', () => {
     ['assad', 400],
     ['you have', 260],
     ['and he', 340],
+    // What the local recogniser made of signs of listening, and for how long they were loud.
+    ['but he', 400],
+    ['you have', 400],
+    ['but she', 480],
+    ['the vote', 300],
+    ['and and made ten man', 1_080],
+    ['animation them', 980],
+    ['image him', 700],
   ])('let it go on where it was heard: %j', (words, loudMs) => {
     expect(saysOver(words, loudMs)).toEqual(['resume', 'release']);
     expect(bargeIn.isAddressed).toBe(false);
@@ -142,6 +150,10 @@ describe('words over an answer that goes on', () => {
     ['not that', 360],
     ['my account number', 300],
     ['tuesday', 520],
+    ['wayne moment', 600],
+    ['can i', 620],
+    ['yeah but', 300],
+    ['and and made ten man', 1_400],
     ['我想问一下', 600],
   ])('end it: %j', (words, loudMs) => {
     expect(saysOver(words, loudMs)).toEqual(['forget', 'interrupt', 'resume', 'release']);
@@ -161,6 +173,43 @@ describe('words over an answer that goes on', () => {
     'let it go on where they are as short and ask for nothing: %j',
     (words) => {
       expect(saysOver(words, 60)).not.toContain('interrupt');
+    },
+  );
+
+  /** Says `words` over an answer, so softly that it is not paused, with so much of consonants and vowels. */
+  function articulates(words: string, consonantMs: number, vowelMs: number): readonly string[] {
+    bargeIn.speechStarted('a', OVER);
+    bargeIn.consonant(consonantMs);
+    bargeIn.vowel(vowelMs);
+    bargeIn.loud(60);
+    since();
+    bargeIn.heard('a', words);
+    return since();
+  }
+
+  // "Stop." of two voices, as the local recogniser heard it.
+  it.each([
+    ['some', 140, 120],
+    ['top', 60, 180],
+    ['cat', 60, 160],
+  ])('end it where one word was articulated: %j', (words, consonantMs, vowelMs) => {
+    expect(articulates(words, consonantMs, vowelMs)).toContain('interrupt');
+    expect(bargeIn.isAddressed).toBe(true);
+  });
+
+  it.each([
+    ['op', 0, 380, '"uh-huh" has no such consonant'],
+    ['both', 0, 280, 'nor has "oh"'],
+    ['cat', 200, 40, 'a cough has no vowel'],
+    ['share', 120, 260, '"sure" has the same consonants'],
+    ['years', 200, 280, '"yes" has, too'],
+    ['the', 80, 120, 'a recogniser makes it of a noise'],
+    ['right', 60, 300, 'a sign of listening'],
+    ['the top', 80, 180, 'two words are judged by their length'],
+  ])(
+    'let it go on where it may be a sign or a noise: %j, %i and %i ms',
+    (words, consonant, vowel) => {
+      expect(articulates(words, consonant, vowel)).not.toContain('interrupt');
     },
   );
 
@@ -184,6 +233,15 @@ describe('words over an answer that goes on', () => {
     expect(since()).toEqual([]);
     bargeIn.heard('a', 'mhm');
     expect(since()).toEqual(['resume', 'release']);
+  });
+
+  it('do not end it with guesses at a long hum', () => {
+    bargeIn.speechStarted('a', OVER);
+    bargeIn.loud(900);
+    since();
+    bargeIn.interim('a', 'and and');
+    bargeIn.interim('a', 'and and made ten');
+    expect(since()).toEqual([]);
   });
 });
 
