@@ -20,7 +20,7 @@ export class Loudness {
     this.#sharpRatio = 2 * (1 - Math.cos((2 * Math.PI * SHARP_HZ) / sampleRateHz));
   }
 
-  /** Whether the last piece sounded like a consonant that is breathed or burst, and not like a vowel or a hum. */
+  /** Returns true when the last piece sounded like a breathed or burst consonant, and not like a vowel or a hum. */
   get isSharp(): boolean {
     return this.#isSharp;
   }

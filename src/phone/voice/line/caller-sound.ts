@@ -8,7 +8,7 @@ import type { BargeIn } from '../barge-in.ts';
 import type { LineCleaner, NoiseSuppression } from '../noise/line-cleaner.ts';
 import { NoiseWatch } from '../noise/noise-watch.ts';
 
-/** Speech is noticed after it began, at most by so much. */
+/** Longest time in milliseconds from the begin of speech to its notice. */
 const NOTICED_AFTER_MS = 300;
 const PIECE_MS = 20;
 

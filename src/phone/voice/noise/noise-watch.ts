@@ -3,7 +3,7 @@ import { energy } from '../../../../media/pcm.ts';
 
 /** Mean square above which noise drowns words: -26 dBFS. */
 const LOUD_NOISE = 1_642 ** 2;
-/** One piece of 20 ms in so many is looked at. */
+/** Every second piece of 20 ms is judged. */
 const PIECES_A_LOOK = 2;
 /** Looks without a quiet one: 1.5 s. Speech that is as loud pauses within it, between words and before consonants. */
 const LOOKS = 38;

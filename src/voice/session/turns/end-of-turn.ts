@@ -51,7 +51,7 @@ const BEGUN_WORDS = 3;
 /** A caller says a number of their own: words follow where a recogniser does not hear the digits. */
 const ANNOUNCES =
   /\b(?:my|our) (?:[\w']+ ){0,2}?(?:number|code|zip|pin|postcode|extension)(?: [\w']+){1,11}$/;
-/** Such a number is asked about in a question. */
+/** First words of a question, in which a number is asked about. */
 const ASKED = /^(?:can|could|do|does|did|is|are|will|would|should|may|have|has)\b/;
 /** Words at the end that are looked through for an announcement. */
 const ANNOUNCED_WORDS = 16;
