@@ -21,7 +21,7 @@ export type BalanceActorDeps = {
   readonly store: BalanceStore;
   readonly offer: (source: BatchSource) => void;
   readonly retry: Retry;
-  /** At most a few rows are taken at a time, so that the pool is never full of them. */
+  /** Bounds the rows that are locked at a time, so that they never occupy the whole connection pool. */
   readonly fenceSlot: <T>(work: () => Promise<T>) => Promise<T>;
   /** An operation ended whose caller has given up. */
   readonly onAbandoned: (operation: Operation, resolution: Resolution) => void;
@@ -36,7 +36,7 @@ export type BalanceActorDeps = {
 
 const NONE: readonly TakenOperation[] = [];
 
-/** One agent's inbox and this process's copy of its state. What it decides stands once the database says so. */
+/** One agent's inbox and this process's copy of its state. A decision stands once the database has confirmed it. */
 export class BalanceActor implements BatchSource {
   readonly agentId: number;
   /** The operation that was submitted last, whether it is still waiting or over. */
@@ -237,7 +237,7 @@ export class BalanceActor implements BatchSource {
     else this.#offer();
   }
 
-  /** Answers everybody whose outcome is known and puts the others back in front. */
+  /** Answers every operation whose outcome is known and puts the other operations back to the front of the queue. */
   #finish(outcome: AgentBatchOutcome): void {
     const report = resolveBatch(this.#taken, outcome, this.#balance?.rules);
     this.#taken = NONE;
@@ -252,7 +252,10 @@ export class BalanceActor implements BatchSource {
     if (report.again.length > 0) this.#queue = [...report.again, ...this.#queue];
   }
 
-  /** The database cannot carry the batch out. Each operation is tried alone; one that was alone is it. */
+  /**
+   * Handles a batch that the database cannot carry out: each operation is tried alone. An operation that was alone already is
+   * at fault and is rejected.
+   */
   #blame(error: unknown): void {
     const [only, second] = this.#taken;
     const isPair = this.#taken.length === 2 && second?.pending === only?.pending.taker;

@@ -10,9 +10,8 @@ export type BalanceActors = {
 };
 
 /**
- * The balance actors of this process, the one used last at the end. Beyond the bound the first one that
- * has nothing waiting goes; it costs a read when it is wanted again. Where all are busy the bound gives
- * way, by no more than the inbox holds.
+ * Keeps the balance actors of this process, the last used actor at the end. Beyond the bound, the first idle actor is evicted;
+ * its next use costs a read. While all actors are busy the bound is exceeded, by no more than the inbox holds.
  */
 export function createBalanceActors(
   deps: Omit<BalanceActorDeps, 'agentId' | 'onGone'>,

@@ -4,8 +4,8 @@ import type { Sql } from '../../platform/postgres/sql.ts';
 import { checkInvariants, findLastAgentId, type Violation } from '../store/check-invariants.ts';
 
 /**
- * The start-up self-check: looks at the ledger in the background, a bounded range of agents at a time,
- * and raises an alarm for whatever does not add up. It repairs nothing and holds nothing up.
+ * Checks the ledger at start-up, in the background and a bounded range of agents at a time. Logs an alarm for each violation;
+ * repairs and delays nothing.
  */
 export async function checkLedger(deps: {
   readonly sql: Sql;

@@ -22,7 +22,7 @@ export type LedgerDeps = {
   readonly soon?: (callback: () => void) => void;
   /** The database's time, in Unix milliseconds; this process's own where nothing better is known. */
   readonly now?: () => number;
-  /** A cap has stopped this agent: others read of it, this process may know at once. */
+  /** Called when a cap has suspended an agent, so that this process knows at once. Other processes read of it later. */
   readonly onSuspended?: (agentId: number) => void;
   /** Number of balance actors that are kept in memory. */
   readonly actors?: number;
@@ -95,8 +95,8 @@ export class LedgerInbox {
   }
 
   /**
-   * The same for two operations of one agent that are written in one commit: a part of a hold that is lent, and a hold that
-   * gives back what is left of it.
+   * Submits two operations of one agent that are written in one commit: lending a part of a hold, or settling a hold that
+   * returns its remainder to a reserve.
    */
   async submitPair(giving: Operation, taking: Operation): Promise<[Resolution, Resolution]> {
     const isFull = this.#waiting.count + 1 >= LIMITS.ledgerInboxOperations;
@@ -188,7 +188,7 @@ export class LedgerInbox {
     return errors.request.ledgerAway();
   }
 
-  /** The caller of this hold has given up, so it would never be settled: it is released. It may pass the bound. */
+  /** Releases a hold whose caller has given up and would never settle it. May exceed the inbox's bound. */
   #release(operation: Operation, resolution: Resolution): void {
     if (operation.kind !== 'hold') return;
     if (resolution.kind !== 'applied' && resolution.kind !== 'already') return;
@@ -200,7 +200,7 @@ export class LedgerInbox {
     };
     const account = session?.account ?? 'gateway';
     const request = { actualRaw: 0n, account, source: 'abandoned' };
-    // Its caller was refused and has sent nothing.
+    // The caller of the hold was refused and has sent nothing.
     const move =
       reservation && ({ nonce: reservation.nonce, from: 'reserved', to: 'released' } as const);
     this.#enter({ kind: 'settle', agentId, hold, request, ends, move }).catch((error) =>

@@ -8,9 +8,9 @@ import type { Retry } from './retry.ts';
 /** A balance actor, as the writer sees it. */
 export interface BatchSource {
   readonly agentId: number;
-  /** Decides at most `limit` of what waits, now. Undefined: nothing to send at the moment. */
+  /** Decides at most `limit` of the waiting operations, now. Returns undefined when nothing can be sent at the moment. */
   plan(limit: number): AgentBatch | undefined;
-  /** Its next operation must go in a batch of its own. */
+  /** Returns true when the next operation must go in a batch of its own. */
   goesAlone(): boolean;
   answered(outcome: AgentBatchOutcome): void;
   /** The database cannot carry the batch out. */
@@ -28,9 +28,9 @@ const SPLIT_FROM = 16;
 type Riding = { readonly source: BatchSource; readonly part: AgentBatch };
 
 /**
- * One per process: sends everything that all actors have waiting as one call, with two calls under way
- * and an agent in at most one of them. Actors decide when the call goes out, so it carries everything that
- * came meanwhile. A call whose outcome is unknown is sent again, unchanged, until it is known.
+ * Creates the only writer of a process. It sends the waiting operations of all actors as one call, with at most two calls in
+ * progress and each agent in at most one of them. Actors decide when the call is sent, so it contains everything that arrived
+ * meanwhile. A call whose outcome is unknown is sent again, unchanged, until its outcome is known.
  */
 export function createLedgerWriter(deps: {
   readonly store: Pick<BalanceStore, 'apply'>;
@@ -115,7 +115,7 @@ export function createLedgerWriter(deps: {
     schedule();
   }
 
-  /** An actor that throws while it takes its answer does not keep others from theirs. */
+  /** Passes an outcome to an actor. An actor that throws does not keep other actors from their outcomes. */
   function answer(source: BatchSource, outcome: AgentBatchOutcome): void {
     try {
       source.answered(outcome);

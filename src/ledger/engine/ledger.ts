@@ -36,7 +36,7 @@ export type LiveLedger = Ledger & {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** The ledger of this process: an actor an agent in front, one writer behind, the database in the end. */
+/** Creates the ledger of this process: one actor for each agent in front, one writer behind them, and the database. */
 export function createLedger(deps: LedgerDeps): LiveLedger {
   const inbox = new LedgerInbox(deps);
   const admit = (operation: HoldOperation | ExtendOperation, isQuiet = false) =>
@@ -184,7 +184,9 @@ function requireDone(resolution: Resolution): void {
   assert(isDone(resolution), `what the chain has said came to "${resolution.kind}"`);
 }
 
-/** A cap that is a kill switch has suspended its agent before the refusal is answered. */
+/**
+ * Submits an operation. When a cap that suspends its agent refuses it, the agent is suspended before the refusal is returned.
+ */
 async function admitted(
   inbox: LedgerInbox,
   deps: Pick<LedgerDeps, 'onSuspended'>,

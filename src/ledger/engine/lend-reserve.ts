@@ -7,8 +7,8 @@ import type { LedgerInbox } from './ledger-inbox.ts';
 type Pairs = Pick<LedgerInbox, 'submit' | 'submitPair'>;
 
 /**
- * Holds a purchase out of a reserve: the hold of the call shrinks in the commit that writes the hold of the purchase. What
- * the reserve, the balance or a control refuses changes neither.
+ * Holds a purchase from a reserve: the call's hold shrinks in the commit that writes the purchase's hold. When the reserve, the
+ * balance or a control refuses, neither hold changes.
  */
 export const lendFrom = (inbox: Pairs, reserve: Reserve, holding: HoldOperation) =>
   reserve.use<Resolution>(async (claim, lendableRaw) => {

@@ -8,7 +8,9 @@ type Notebook = {
   readonly log: Pick<Log, 'error'>;
 };
 
-/** Counts what an agent's batch came to, and logs what an operator has to see to: neither refuses an operation. */
+/**
+ * Counts the outcomes of an agent's batch, and logs shortfalls and conflicts for the operator. Neither refuses an operation.
+ */
 export function noteReport({ agentId, counters, log }: Notebook, report: BatchReport): void {
   for (const { pending, resolution, shortfallRaw } of report.resolved) {
     const { kind } = pending.operation;

@@ -20,15 +20,21 @@ export class Pending {
   /** Rejects for its caller, while the operation stays in the inbox. */
   readonly fail: (error: unknown) => void;
   misses = 0;
-  /** It was sent to the database, so that it may be stored there. */
+  /** True once the operation was sent to the database, where it may be stored. */
   sent = false;
-  /** Its caller got the error that the database is away; the operation may still be carried out. */
+  /** True when the caller got the error that the database is away. The operation may still be carried out. */
   givenUp = false;
-  /** It was in a batch that the database could not carry out. It goes alone now, so that the operation at fault is found. */
+  /**
+   * True after a batch that the database could not carry out. The operation now goes alone, so that the operation at fault is
+   * found.
+   */
   alone = false;
-  /** The operation that is written with this one and takes what this one gives; undefined: there is none any more. */
+  /**
+   * The operation that is written together with this operation and takes the amount that it gives; undefined when there is none
+   * (any more).
+   */
   taker: Pending | undefined;
-  /** The same from the other side. */
+  /** The operation whose amount this operation takes. */
   giver: Pending | undefined;
 
   constructor(
@@ -63,7 +69,7 @@ export class Pending {
     return false;
   }
 
-  /** From now on both are decided in one batch, `taker` behind this one. */
+  /** Makes both operations be decided in one batch, `taker` after this operation. */
   pairWith(taker: Pending): void {
     this.taker = taker;
     taker.giver = this;
@@ -140,7 +146,7 @@ export function takeOperations(
       pending.reject(error);
     }
   };
-  /** Both or neither: a loan that its hold does not take is refused with the hold. */
+  /** Decides a loan and the hold that takes it. When the hold is refused, the loan is refused with it. */
   const takeLoan = (lending: Pending, holding: Pending): void => {
     const lent = decide(state, lending.operation, world);
     const held = decide(applyChange(state, lent.change, position), holding.operation, world);
@@ -173,7 +179,7 @@ export function takeOperations(
   return { taken, part: partOf(agentId, before, state, changes), rest };
 }
 
-/** The same change, only looked for. */
+/** Turns a decision into a refusal, whose posting is only looked up. */
 const refusedWith = (refusal: HoldRefusal, { change }: Decision): Decision =>
   change.posting === null ? { kind: 'refused', refusal, change } : refused(refusal, change.posting);
 

@@ -10,8 +10,8 @@ export type LeaseKeeper = {
   /** Renews now; rejects when the database is away. Call it each `LIMITS.leaseRenewMs`. */
   tick(): Promise<void>;
   /**
-   * Returns true when expired leases of other processes may be reaped: after this process has renewed without a gap for
-   * one whole lease. After a start or an outage all leases have expired, those of living processes too.
+   * Returns true when expired leases of other processes may be reaped: after this process has renewed without a gap for one
+   * whole lease. After a start or an outage all leases have expired, including the leases of living processes.
    */
   mayReap(): boolean;
   /** Lets go at a clean shutdown. */
@@ -23,7 +23,7 @@ export function createLeaseKeeper(deps: {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly log: Log;
-  /** Its lease was taken just now. */
+  /** The process's node, whose lease was taken just now. */
   readonly node: Node;
   readonly leaseMs?: number;
 }): LeaseKeeper {
@@ -37,7 +37,7 @@ export function createLeaseKeeper(deps: {
       const now = clock.monotonicMs();
       if (now - renewedMs >= leaseMs) steadySinceMs = undefined;
       try {
-        // A renewal that hangs must not keep the next one, on another connection, from being sent.
+        // A renewal that hangs must not delay the next renewal, which uses another connection.
         const renewal = renewLease(sql, node, leaseMs);
         const found = await answerWithin(clock, LIMITS.leaseAnswerMs, renewal);
         if (found === 'taken') {

@@ -87,8 +87,8 @@ function resolveDeclined(
 }
 
 /**
- * The resolution of one operation beside that of its pair. A loan and its hold fail together. What is left of a hold goes
- * back only in the commit that settles the hold: where another one has settled it, nothing does.
+ * Returns the resolution of one operation in view of its pair. A loan and its hold fail together. A hold's remainder is
+ * returned only in the commit that settles the hold; when another commit has settled the hold, nothing is returned.
  */
 function inPair(
   { giver, operation, taker }: Pending,

@@ -34,7 +34,7 @@ export function createRetry(clock: Clock): Retry {
 /** Sends a read until it is answered. */
 export type RetryingRead = <T>(call: () => Promise<T>) => Promise<T>;
 
-/** A connection that was lost is no reason to leave a question unanswered, as long as a caller would wait. */
+/** Creates a read that is repeated after a lost connection, for as long as a caller would wait (`LIMITS.ledgerGiveUpMs`). */
 export function createRetryingRead(
   clock: Clock,
   stopped: () => boolean = () => false,

@@ -21,7 +21,7 @@ import type { LeaseKeeper } from './renew-lease.ts';
 
 const REASON = 'process_lost';
 
-/** Number of orphans that one pass found, and of those that it resolved. */
+/** Number of orphans that one pass found, and number of orphans that the pass resolved. */
 type Pass = { readonly found: number; readonly ended: number };
 
 export type SettleOrphans = {
@@ -76,7 +76,7 @@ export function createSettleOrphans(deps: {
       actualRaw: journal.costRaw,
       account: session.account,
       source: session.model.split('/')[0] ?? session.model,
-      // As its own process would have left it: a session that bought nothing leaves no line.
+      // A session without a charge leaves no line of history, as when its own process ends it.
       ...(journal.costRaw > 0n && {
         charges: (chargedRaw: bigint) => [
           chargeOf(session, journal, chargedRaw, clock.now() - session.openedMs),
@@ -102,7 +102,10 @@ export function createSettleOrphans(deps: {
     return { found: holds.length, ended };
   }
 
-  /** As long as a pass finds as many as it may, and ends any; a process that leaves makes no other one. */
+  /**
+   * Repeats a pass while it finds the full number of orphans and ends some of them. Stops when this process stops or loses its
+   * lease.
+   */
   async function drain(pass: () => Promise<Pass>): Promise<number> {
     let ended = 0;
     for (let passes = 0; passes < LIMITS.orphanPassesPerTick; passes++) {
@@ -118,7 +121,7 @@ export function createSettleOrphans(deps: {
     async tick() {
       if (!lease.mayReap()) return { sessions: 0, holds: 0 };
       const [sessions, holds] = [drain(settleSessions), drain(releaseHolds)];
-      // A failure of one does not hold up the other; it is thrown when both are done.
+      // A failure of one pass does not stop the other pass. It is thrown when both are done.
       await Promise.allSettled([sessions, holds]);
       await pruneLeases(sql, LIMITS.leaseRetentionMs);
       return { sessions: await sessions, holds: await holds };

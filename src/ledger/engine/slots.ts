@@ -1,4 +1,4 @@
-/** Runs at most `count` pieces of work at a time; the others wait their turn in arrival order. */
+/** Returns a function that runs at most `count` pieces of work at a time. Further work waits in the order of arrival. */
 export function createSlots(count: number): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let free = count;

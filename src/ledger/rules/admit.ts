@@ -28,8 +28,8 @@ const BY_STATUS = {
 } as const;
 
 /**
- * Returns the refusal of a hold by the agent's status, key, allowlist, balance and own caps. Undefined: admitted by
- * these; the database checks the team's caps.
+ * Returns the refusal of a hold by the agent's status, key, allowlist, balance or own caps. Undefined when none of them
+ * refuses; the database checks the team's caps.
  */
 export function refusalOf(
   rules: Rules,
@@ -104,7 +104,10 @@ export function teamRefusalOf(
   return cappedOf(breaches);
 }
 
-/** The refusal that names the worst of some breaches, and leaves what the least of them leaves. */
+/**
+ * Returns the refusal for some breaches: it names the worst breach, and its available amount is the smallest amount that any of
+ * the caps leaves. Undefined without breaches.
+ */
 export function cappedOf(breaches: readonly Breach[]): HoldRefusal | undefined {
   let worst: Breach | undefined;
   let leastRaw: bigint | undefined;

@@ -3,7 +3,7 @@ import { applyCount } from './count.ts';
 import type { Rules, WindowPosition } from './rules.ts';
 import { crossedThresholds } from './spend-events.ts';
 
-/** The state after a change; the version stays, since it moves once a batch. */
+/** Returns the state after a change. The version stays, because it moves once a batch. */
 export function applyChange(
   state: BalanceState,
   change: Change,
@@ -23,7 +23,7 @@ export function applyChange(
   };
 }
 
-/** Makes an agent's batch of changes that were decided one after the other, from `before` to `after`. */
+/** Returns an agent's batch of changes that were decided one after the other, from `before` to `after`. */
 export function partOf(
   agentId: number,
   before: BalanceState,

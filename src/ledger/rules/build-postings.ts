@@ -7,7 +7,10 @@ const holdPostingId = (holdId: string): string => `hold:${holdId}`;
 const extendPostingId = (holdId: string, fromRaw: bigint): string => `extend:${fromRaw}:${holdId}`;
 const returnPostingId = (lentHoldId: string): string => `return:${lentHoldId}`;
 const lendPostingId = (lentHoldId: string): string => `lend:${lentHoldId}`;
-/** A hold that lends may have had the amount before: the epoch and the count name the step, too. */
+/**
+ * The amount alone is not unique, because a lending hold may have had the same amount before. The epoch and the count of
+ * shrinks are.
+ */
 const shrinkPostingId = ({ epoch, fromRaw, holdId, shrinks }: ShrinkingHold): string =>
   `shrink:${fromRaw}:${epoch}.${shrinks}:${holdId}`;
 /** Settle and release share it: the primary key alone forbids resolving twice. */
@@ -19,7 +22,7 @@ const withdrawPostingId = (agentId: number, reference: string): string =>
 const entry = (debit: Entry['debit'], credit: Entry['credit'], amountRaw: bigint): Entry[] =>
   amountRaw > 0n ? [{ debit, credit, amountRaw }] : [];
 
-/** Sets an upper bound aside before anything is bought. */
+/** Returns the posting that holds an upper bound of the cost before a purchase. */
 export const holdPosting = (
   agentId: number,
   holdId: string,
@@ -82,7 +85,10 @@ export const creditPosting = (
   entries: entry('funding', spendable(agentId), amountRaw),
 });
 
-/** Everything spendable leaves; what was asked is "all", so a repeat is the same whatever there is now. */
+/**
+ * Returns the posting that withdraws the whole spendable amount. Its requested amount is 0, which means "all", so that a repeat
+ * is equal whatever the balance is.
+ */
 export const withdrawPosting = (
   agentId: number,
   reference: string,
@@ -101,7 +107,7 @@ export const markPosting = (
   askedRaw: bigint,
 ): Posting => ({ id, code, askedRaw, entries: [] });
 
-/** A payment that was released moved on chain after all. */
+/** Returns the posting for a payment that was released but moved on chain after all. */
 export function correctPosting(
   agentId: number,
   nonce: string,
@@ -135,9 +141,9 @@ export type SettledHold = {
 };
 
 /**
- * Resolves the hold: what the work cost goes to its account, the rest returns. The caps of an agent admit a hold, so a
- * settlement never takes more than it, nor more than the agent is billed: what lies beyond is a shortfall of the source,
- * never a debt of the agent.
+ * Returns the settlement of a hold: the cost goes to its account, and the remaining amount is returned. Caps admit only the
+ * hold, so a settlement never takes more than the hold, nor more than the billable amount. The excess is a shortfall of the
+ * source, never a debt of the agent.
  */
 export function settlePosting(work: Settlement): SettledHold {
   const { agentId, account, actualRaw, billableRaw = actualRaw } = work;

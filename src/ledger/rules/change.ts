@@ -68,7 +68,7 @@ export type Companion =
   | {
       readonly row: 'reservation.moved';
       readonly move: ReservationMove;
-      /** It has come to its end; or it had, and the chain has overruled it. */
+      /** True when the reservation has reached its final state, or when the chain has overruled its final state. */
       readonly decided: boolean;
       readonly corrected: boolean;
     }
@@ -100,7 +100,7 @@ export type Companion =
       readonly entry: JournalEntry;
     };
 
-/** One decided operation: all of it is written, or none. */
+/** One decided operation. It is written completely or not at all. */
 export type Change = {
   /**
    * A refused operation: its posting is only looked for and nothing is written, so that an id which
@@ -124,7 +124,7 @@ export type AgentBatch = {
   readonly before: BalanceState;
   /** State of the row after the batch. While the fence holds, no other process can have moved the row. */
   readonly after: BalanceState;
-  /** Number of changes that are written; the others are only looked for. */
+  /** Number of changes that are written. The remaining changes are only looked up. */
   readonly writes: number;
   /** The agent's own counters moved. */
   readonly counted: boolean;
@@ -149,7 +149,7 @@ export type AgentBatchOutcome =
   | {
       readonly kind: 'declined';
       readonly state: BalanceState;
-      /** The row's version was another one: the batch was decided on an old state. */
+      /** True when the row had another version: the batch was decided on an old state. */
       readonly stale: boolean;
       readonly outcomes: readonly ChangeOutcome[];
     }

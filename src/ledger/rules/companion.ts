@@ -1,6 +1,6 @@
-/** Rows that say what money bought or what became true; they ride in the same commit as the posting. */
+/** Rows that record a purchase or a fact, written in the same commit as the posting. */
 
-/** One line of an agent's spend history (`charges`). The posting says how much moved, this says for what. */
+/** One line of an agent's spend history (`charges`): the purchase behind the amount that a posting moves. */
 export type ChargeRow = {
   readonly agentId: number;
   readonly keyId: number | null;
@@ -30,13 +30,13 @@ export type ChargeRow = {
 export const latencyOf = (ms: number): number =>
   Math.min(Math.max(0, Math.round(ms)), 2_147_483_647);
 
-/** One entry of the event catalogue, kept for delivery. `agentWallet` null reaches global webhooks only. */
+/** One event of the catalogue, stored for delivery. With `agentWallet` null it reaches global webhooks only. */
 export type EventRow = {
   readonly name: string;
   readonly accountId: string;
   readonly agentWallet: string | null;
   readonly correlationId: string | null;
   readonly payload: Readonly<Record<string, unknown>>;
-  /** The one webhook that receives it; absent: every one that subscribed. */
+  /** The only webhook that receives the event. Absent: every subscribed webhook. */
   readonly webhookId?: number | null;
 };

@@ -39,7 +39,10 @@ export function countHeld(
   return own.length === 0 && team.length === 0 ? null : { heldRaw, settledRaw: 0n, own, team };
 }
 
-/** A hold is resolved: all of it is held no more, and what it came to is settled. Null: no policy counts it. */
+/**
+ * Returns the counters' change when a hold is resolved: the held amount becomes 0, and the charged amount counts as settled.
+ * Null when no policy counts it.
+ */
 export function countSettled(
   rules: Rules,
   facts: SpendFacts,
@@ -84,7 +87,7 @@ function teamCounts(
   return found;
 }
 
-/** The agent's own counters after an operation. */
+/** Returns the agent's own counters after an operation. */
 export function applyCount(
   counters: readonly Counter[],
   by: Count,

@@ -18,7 +18,7 @@ export const walletFreeRaw = ({ walletRaw, promisedRaw }: BalanceState): bigint 
 
 type ReservationGuard = Extract<Guard, { row: 'reservation' }>;
 
-/** The row must still be where the move starts. */
+/** Returns the guard of a move: the row must still be in the state in which the move starts. */
 export const moveGuard = ({ nonce, from }: ReservationMove): ReservationGuard => ({
   row: 'reservation',
   id: nonce,
@@ -33,7 +33,7 @@ export const movedRow = (
 
 export const decideAdvance = ({ move }: AdvanceOperation): Decision =>
   changed({
-    // It has no posting by which a repeat would know itself.
+    // The move has no posting by which a repeat could be recognised, so the guard recognises it.
     guard: { ...moveGuard(move), doneAt: move.to },
     companions: [movedRow(move, { decided: false, corrected: false })],
   });
@@ -61,7 +61,7 @@ export function decideWithdraw(state: BalanceState, operation: WithdrawOperation
 /** Plans the payout of the USDC in a wallet that neither its agent nor a payee of its open payments may claim. */
 export function decideSweep(state: BalanceState, operation: SweepOperation): Decision {
   const { agentId, payout, leastRaw } = operation;
-  // Money held for payments is also promised, so it is subtracted twice here; the next sweep pays out the rest.
+  // Money held for payments is also promised, so it is subtracted twice here. The next sweep pays out the remaining amount.
   const freeRaw = walletFreeRaw(state) - state.spendableRaw - state.heldRaw;
   if (freeRaw < leastRaw || freeRaw <= 0n) return changed({});
   return changed({
@@ -79,7 +79,7 @@ export function decidePaid({ nonce, amountRaw, txHash }: PaidOperation): Decisio
   });
 }
 
-/** Debits a payment that had been given back, up to the spendable balance. The rest is a shortfall. */
+/** Debits a payment that was released, up to the spendable balance. The remaining amount is a shortfall. */
 export function decideCorrect(
   state: BalanceState,
   operation: CorrectOperation,

@@ -255,7 +255,7 @@ function decideJournal(operation: JournalOperation): Decision {
   });
 }
 
-/** An agent that is not active is left as its owner set it. */
+/** Decides a suspension. An agent that is not active keeps the status that its developer set. */
 function decideSuspend(
   { agentId, policyId }: SuspendOperation,
   { rules }: DecisionContext,

@@ -32,7 +32,7 @@ export const NOTHING: Delta = {
 };
 export const NO_ROWS: readonly Companion[] = [];
 
-/** An operation that is written, as far as it moves anything. */
+/** Returns the decision for an operation that is written. Omitted parts of the change move nothing. */
 export function changed(change: Partial<Change>, leftRaw = 0n, shortfallRaw = 0n): Decision {
   return {
     kind: 'change',
@@ -50,7 +50,7 @@ export function changed(change: Partial<Change>, leftRaw = 0n, shortfallRaw = 0n
   };
 }
 
-/** An operation that is not: its posting is only looked for. */
+/** Returns the decision for a refused operation: its posting is only looked up. */
 export const refused = (refusal: HoldRefusal, posting: Posting): Decision => ({
   kind: 'refused',
   refusal,

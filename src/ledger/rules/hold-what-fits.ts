@@ -4,7 +4,7 @@ import type { HoldRefusal } from './requests.ts';
 /** Largest amount that may be held, and the kind of limit that bounds it. */
 export type Room = { readonly availableRaw: bigint; readonly reason: 'balance' | 'cap' };
 
-/** Undefined: it was refused for something else than its size. */
+/** Returns the amount that would fit; undefined when the hold was refused for another reason than its size. */
 export function roomOf(refusal: HoldRefusal): Room | undefined {
   switch (refusal.reason) {
     case 'insufficient_balance':
@@ -27,9 +27,9 @@ export type Fitted<W, V> = {
 };
 
 /**
- * Holds as much of something as the balance and every cap leave: `most` of it, or what `less` makes of a refusal, as often
- * as the next bound is met, since the ledger's verdict alone stands. All this is quiet. Where nothing fits, `least` is
- * asked for with its consequences: a cap that suspends its agent does so over that alone. Without `least` there are none.
+ * Holds as much as the balance and every cap allow: first `most`, then the smaller sizes that `less` derives from each refusal,
+ * up to `LIMITS.holdTries` attempts. These attempts are quiet: no cap suspends the agent. When none fits because of a cap,
+ * `least` (if given) is held without quiet, so only that amount can suspend the agent.
  */
 export async function holdWhatFits<W, V extends Refused | { readonly kind: string }>(options: {
   readonly most: W;
@@ -80,7 +80,7 @@ export const holdLargestCount = <V extends Refused | { readonly kind: string }>(
 const isRefused = <V extends { readonly kind: string }>(verdict: V): verdict is V & Refused =>
   verdict.kind === 'refused';
 
-/** The largest whole number from `least` up to `most` that fits; undefined where none does. */
+/** Returns the largest whole number from `least` to `most` that fits; undefined when none fits. */
 export function largestFitting(
   { least, most }: { readonly least: number; readonly most: number },
   fits: (count: number) => boolean,

@@ -19,7 +19,7 @@ export type HoldVerdict =
       readonly kind: 'held';
       readonly hold: Hold;
       readonly funds: Funds;
-      /** The agent as the hold left it, for reports of what it may still spend. */
+      /** State of the agent after the hold, for reports of the remaining budget. */
       readonly after?: Snapshot | undefined;
     }
   | { readonly kind: 'refused'; readonly refusal: HoldRefusal };
@@ -29,24 +29,24 @@ export type SettleVerdict =
       readonly kind: 'settled';
       readonly chargedRaw: bigint;
       readonly funds: Funds;
-      /** The agent as the settlement left it, for reports of what it may still spend. */
+      /** State of the agent after the settlement, for reports of the remaining budget. */
       readonly after?: Snapshot | undefined;
     }
-  /** This hold was resolved before, in another way. Nothing moved. */
+  /** This hold was resolved before, in a different way. Nothing moved. */
   | { readonly kind: 'already_resolved' };
 
 export type WithdrawVerdict = {
   readonly withdrawnRaw: bigint;
-  /** It was taken before; this call has taken nothing. */
+  /** True when an earlier call took the amount and this call took nothing. */
   readonly isRepeat: boolean;
   readonly funds: Funds;
 };
 
 export type CreditVerdict =
   | { readonly kind: 'credited'; readonly funds: Funds }
-  /** The same reference with the same amount: it was credited before. */
+  /** An earlier call credited the same amount under the same reference. */
   | { readonly kind: 'already_credited'; readonly funds: Funds }
-  /** The same reference with another amount. */
+  /** The reference was used before with another amount. */
   | { readonly kind: 'conflict' }
   /** More than the balance can have. Nothing was credited. */
   | { readonly kind: 'too_large' }
@@ -66,14 +66,17 @@ export type ExtendVerdict =
  * is known; ids make a repeated call harmless. Rejects only when the database stays away.
  */
 export interface Ledger {
-  /** Out of the reserve of its spender, where that has one: in one commit, or not at all. */
+  /** Holds an amount; from the spender's reserve when it has one. The hold is written in one commit, or not at all. */
   hold(request: HoldRequest): Promise<HoldVerdict>;
   /**
-   * Carries out a refusal that was decided on committed state without asking for a hold: a cap that suspends its agent
-   * does so. Returns the refusal as it is to be told.
+   * Carries out a refusal that was decided on committed state without a hold: a cap that suspends its agent does so. Returns
+   * the refusal for the caller.
    */
   enforce(agentId: number, refusal: HoldRefusal): Promise<HoldRefusal>;
-  /** Actual 0 releases the whole hold. What is left of one that a reserve lent is the reserve's in the same commit. */
+  /**
+   * Settles a hold; an actual amount of 0 releases all of it. The remainder of a hold that a reserve lent returns to the
+   * reserve in the same commit.
+   */
   settle(request: SettleRequest): Promise<SettleVerdict>;
   /** Idempotent on `reference`. */
   credit(request: {
@@ -81,7 +84,7 @@ export interface Ledger {
     amountRaw: bigint;
     reference: string;
     events?: readonly EventRow[];
-    /** It is USDC that came into the agent's wallet. */
+    /** True when the amount is USDC that arrived in the agent's wallet. */
     deposit?: boolean;
   }): Promise<CreditVerdict>;
   /**
@@ -104,16 +107,19 @@ export interface Ledger {
     holdId: string;
     move: ReservationMove;
   }): Promise<'moved' | 'lost'>;
-  /** Plans the payout of what a wallet holds beyond all claims; nothing where that is less than `leastRaw`. */
+  /** Plans the payout of the amount in a wallet that exceeds all claims. Does nothing when that is less than `leastRaw`. */
   sweep(request: { agentId: number; payout: NewPayout; leastRaw: bigint }): Promise<void>;
-  /** A payout was seen on chain. Idempotent. */
+  /** Records a payout that was seen on chain. Idempotent. */
   paid(request: {
     agentId: number;
     nonce: string;
     amountRaw: bigint;
     txHash: string;
   }): Promise<void>;
-  /** Debits a payment that moved after its release, as far as funds reach; the rest is a shortfall. Idempotent. */
+  /**
+   * Debits a payment that moved after its release, up to the spendable balance. The remaining amount is a shortfall.
+   * Idempotent.
+   */
   correct(request: Omit<CorrectOperation, 'kind'>): Promise<void>;
 
   /** Holds the reserve and writes the session row in one commit. */
@@ -124,12 +130,12 @@ export interface Ledger {
    */
   extend(claim: SessionClaim, byRaw: bigint, isQuiet?: boolean): Promise<ExtendVerdict>;
   /**
-   * Gives a part of the session's hold back, which then never grows again. Undefined: another process has the session.
-   * The hold `forHoldId`, where it is asked for in the same turn, takes the part in the same commit, before anything else
-   * of the agent is decided.
+   * Gives back a part of the session's hold, which then never grows again. Undefined when another process has the session. If
+   * the hold `forHoldId` is requested in the same turn, it takes the part in the same commit, before any other operation of the
+   * agent is decided.
    */
   shrink(claim: SessionClaim, byRaw: bigint, forHoldId?: string): Promise<SessionClaim | undefined>;
-  /** Writes what was bought before the client receives it. `lost` means: close the socket, settle nothing. */
+  /** Journals charges before the client receives the results. `lost` means: close the socket, settle nothing. */
   journal(claim: SessionClaim, entries: readonly JournalEntry[]): Promise<'written' | 'lost'>;
   /** Settles the hold to `actualRaw` and ends the session row. */
   closeSession(request: Omit<SettleRequest, 'hold'> & SessionEnd): Promise<SettleVerdict>;
@@ -140,10 +146,13 @@ export interface Ledger {
    */
   invalidate(agentId: number): void;
   /**
-   * The agent's money and rules as the database had them at its last word, a second ago at most. Undefined where this
-   * process does not know them so well. What waits or is under way is not in it.
+   * Returns the agent's money and rules as the database last confirmed them, at most a second ago. Undefined when this process
+   * has no such recent copy. Operations that wait or are in progress are not included.
    */
   recall(agentId: number): Snapshot | undefined;
-  /** Resolves once what this process has asked for of the agent so far is known, for readers of its effects. */
+  /**
+   * Resolves once the outcome of every operation that this process has submitted for the agent is known, for readers of its
+   * effects.
+   */
   settled(agentId: number): Promise<void>;
 }

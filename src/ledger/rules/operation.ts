@@ -63,7 +63,7 @@ export type CreditOperation = {
   readonly amountRaw: bigint;
   readonly reference: string;
   readonly events: readonly EventRow[];
-  /** It came as USDC into the agent's wallet. */
+  /** True when the amount arrived as USDC in the agent's wallet. */
   readonly deposit: boolean;
 };
 
@@ -127,7 +127,7 @@ export type CorrectOperation = {
   readonly charge: ((chargedRaw: bigint) => ChargeRow) | null;
 };
 
-/** Everything that can be asked of one agent's balance. There is no second way to move its money. */
+/** All operations on one agent's balance. Its money moves in no other way. */
 export type Operation =
   | HoldOperation
   | ExtendOperation
@@ -143,8 +143,8 @@ export type Operation =
   | CorrectOperation;
 
 /**
- * Two operations with the same key never share a batch: the second is decided on what became of
- * the first. Undefined: shares a batch with anything.
+ * Returns a key for operations that must not share a batch: the second operation with a key is decided on the outcome of the
+ * first. Undefined when the operation may share a batch with any other.
  */
 export function exclusiveKey(operation: Operation): string | undefined {
   switch (operation.kind) {

@@ -18,7 +18,7 @@ export type NewReservation = {
   readonly method: string;
 };
 
-/** One step of a reservation. It stands only if the row is in the state that it starts from. */
+/** One step of a reservation. It is valid only when the row is in the state `from`. */
 export type ReservationMove = {
   readonly nonce: string;
   readonly from: ReservationState;
@@ -33,7 +33,7 @@ export type ReservationMove = {
   };
 };
 
-/** USDC that leaves an agent's wallet by our own doing. The nonce is its only one, however often it is signed. */
+/** A payout of USDC from an agent's wallet by this server. It has one nonce, however often it is signed. */
 export type NewPayout = {
   readonly nonce: string;
   readonly kind: 'close' | 'sweep';
@@ -41,5 +41,5 @@ export type NewPayout = {
   readonly payee: string;
 };
 
-/** The hold of a payment that is made within work which has a hold of its own, under the work's id. */
+/** Returns the id of the hold for a payment that is made within work with a hold of its own. It contains the work's id. */
 export const paymentHoldId = (workId: string): string => `${workId}:pay`;

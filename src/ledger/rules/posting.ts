@@ -7,8 +7,8 @@ export type Entry = {
 };
 
 /**
- * One thing that happened to money, as one sentence: under this id, for this reason, debit who, credit
- * whom, how much. The id is the idempotency key: the same id with other content is a bug.
+ * One movement of money: its id, its reason, and the entries with debit, credit and amount. The id is the idempotency key: the
+ * same id with other content is a bug.
  */
 export type Posting = {
   readonly id: string;

@@ -7,7 +7,10 @@ import { applyCount, countHeld } from './count.ts';
 import { walletFreeRaw } from './decide-payment.ts';
 import type { Reading, Room } from './spend-state.ts';
 
-/** The most that one payment out of the agent's wallet may come to: what its balance leaves it and the wallet has. */
+/**
+ * Returns the upper bound of one payment from the agent's wallet: the smaller of the available amount and the wallet's free
+ * amount.
+ */
 export function payableRaw(
   state: BalanceState,
   { availableRaw }: Pick<Room, 'availableRaw'>,
@@ -16,7 +19,10 @@ export function payableRaw(
   return leastRaw > 0n ? leastRaw : 0n;
 }
 
-/** The same of a spend with these facts: one without a payee is settled here, and needs nothing of the wallet. */
+/**
+ * Returns the upper bound of a spend with these facts. A spend without a payee is settled here and needs nothing from the
+ * wallet.
+ */
 export function leftFor(
   state: BalanceState,
   { availableRaw }: Pick<Room, 'availableRaw'>,
@@ -27,8 +33,8 @@ export function leftFor(
 }
 
 /**
- * The reading as it would be with one payment more held. Nothing is asked: what would be refused is held all the same,
- * and the balance may fall below nothing.
+ * Returns the reading as if one more payment were held. Nothing is checked: a payment that would be refused is held all the
+ * same, and the balance may become negative.
  */
 export function withPayment(reading: Reading, facts: SpendFacts, amountRaw: bigint): Reading {
   const { state, rules, position, counters, teamCounters } = reading;
@@ -51,7 +57,10 @@ export function withPayment(reading: Reading, facts: SpendFacts, amountRaw: bigi
   };
 }
 
-/** The same of a spend with these facts: one without a payee promises nothing out of the wallet. */
+/**
+ * Returns the reading as if one more spend with these facts were held. A spend without a payee promises nothing from the
+ * wallet.
+ */
 export function withSpend(reading: Reading, facts: SpendFacts, amountRaw: bigint): Reading {
   const paid = withPayment(reading, facts, amountRaw);
   if (facts.payee !== null) return paid;

@@ -17,7 +17,7 @@ export type Spender = {
   readonly agentId: number;
   /** The developer's account, where the request names it. */
   readonly accountId?: string;
-  /** The agent key that asks; a revoked one is refused at its next hold, in every process. */
+  /** The agent key of the request. A revoked key is refused at its next hold, in every process. */
   readonly keyId?: number;
   /** The first key of its line of rotations, whose budget it spends; absent: it is the first itself. */
   readonly keyRootId?: number;
@@ -26,7 +26,7 @@ export type Spender = {
   readonly taskId?: string;
   readonly actionId?: string;
   readonly customerId?: string;
-  /** The reserve of the live call that pays: what is held comes out of it, and not out of the balance. */
+  /** The reserve of the live call that pays. Holds are taken from the reserve instead of the balance. */
   readonly reserve?: Reserve;
 };
 
@@ -46,15 +46,15 @@ export type ReserveWork<T> = (
 
 export type UsedReserve<T> = {
   readonly result: T;
-  /** The claim that the work leaves; undefined: it is as it was, `lost`: another process has the session. */
+  /** The claim after the work. Undefined: unchanged. `lost`: another process has the session. */
   readonly claim: SessionClaim | 'lost' | undefined;
 };
 
 /** Recipient of the money, as spend controls see it. */
 export type Destination = {
-  /** A vendor's host, or the maker of a model; null where spend controls know no name for it. */
+  /** A vendor's host, or the maker of a model; null when spend controls have no name for the recipient. */
   readonly host: string | null;
-  /** A vendor's wallet, lower case, where the money goes straight to it. */
+  /** A vendor's wallet, lower case, when the money is paid directly to that wallet. */
   readonly payee: string | null;
   /** The operator chose it, as a source of a model: no allowlist gates it. */
   readonly isOperators?: boolean | undefined;
@@ -67,7 +67,7 @@ export type Hold = {
   readonly amountRaw: bigint;
   /** Under which policies it counts, while it is open and when it is settled. */
   readonly facts: SpendFacts;
-  /** The reserve that lent it, which takes back what is left of it. Known to the process alone that holds it. */
+  /** The reserve that lent the hold and takes back its remainder. Known only to the process that has the reserve. */
   readonly lender?: Reserve;
 };
 
@@ -91,7 +91,7 @@ export type HoldRefusal =
   | {
       readonly reason: 'cap_exceeded';
       readonly breach: Breach;
-      /** The most that the caps which were asked would let pass now. */
+      /** The largest amount that the checked caps would allow now. */
       readonly availableRaw: bigint;
       /** The cap was a kill switch, and the agent is suspended now. */
       readonly suspended: boolean;
@@ -116,16 +116,14 @@ export type HoldRequest = {
 
 export type SettleRequest = {
   readonly hold: Hold;
-  /** Cost of the work. At most the hold is charged; the rest is a shortfall of the source. */
+  /** Cost of the work. At most the hold is charged; the excess is a shortfall of the source. */
   readonly actualRaw: bigint;
   /** Part of the cost that the agent is billed, when its source reports more than the work can have used. */
   readonly billableRaw?: bigint;
   readonly account: SpendAccount;
   /** Names the upstream in `shortfall:<source>`. */
   readonly source: string;
-  /**
-   * The rows that say what was bought; written in the same commit. Together they cost what was really charged.
-   */
+  /** Returns the charge rows of the purchase, which are written in the same commit. Their costs add up to `chargedRaw`. */
   readonly charges?: (chargedRaw: bigint) => readonly ChargeRow[];
   readonly events?: readonly EventRow[];
   /** The end of the reservation that this hold is for: `already_resolved` where its row is not where it starts. */
@@ -166,7 +164,7 @@ export type SessionEnd = {
   readonly summary?: SessionSummary | undefined;
 };
 
-/** A living session that this process has taken over, and what it had bought by then. */
+/** A living session that this process has taken over, with its charges up to then. */
 export type TakenSession = {
   readonly claim: SessionClaim;
   readonly spentRaw: bigint;
@@ -175,7 +173,7 @@ export type TakenSession = {
   readonly seq: number;
 };
 
-/** One finished piece of a session (a turn, ten seconds of audio), priced. */
+/** A finished piece of a session (a turn, ten seconds of audio) with its price. */
 export type JournalEntry = {
   readonly seq: number;
   readonly costRaw: bigint;

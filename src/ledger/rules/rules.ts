@@ -14,7 +14,7 @@ export type Rules = {
   readonly allowlistMode: AllowlistMode;
   /** The agent's own, by id: its counters stand in the same order. */
   readonly policies: readonly Policy[];
-  /** Those of its whole team, by id: their counters are not the agent's, and only the database knows them. */
+  /** Policies of the agent's whole team, by id. Only the database has their counters. */
   readonly teamPolicies: readonly Policy[];
   /** Quality of the agent's outcomes in bps, by the window's length in seconds; null when none was reported. */
   readonly quality: ReadonlyMap<number, number | null>;
@@ -25,7 +25,7 @@ export type Rules = {
 export type Threshold = {
   readonly id: number;
   readonly thresholdBps: number;
-  /** The one webhook that hears of its crossing; null: every one that subscribed. */
+  /** The only webhook that receives the crossing. Null: every subscribed webhook. */
   readonly webhookId: number | null;
 };
 

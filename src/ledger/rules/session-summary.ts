@@ -20,11 +20,11 @@ export const STAGES = [
 ] as const;
 
 /**
- * `final`: end of speech to transcript. `answer`: end of speech to the first sound of what answers it. From the begin of
- * an answer: `prompt` until what it answers to is known, `reply` until its words are, `first_audio` until its first sound.
- * `journal`: writing what a turn cost. `forward`: the first sound of a relayed answer, from its arrival to its going on.
- * Of a call: `wait` is the silence that proves the end of a turn; from the transcript until the `first_token`, from there
- * the `synthesis` until the first sound is made, and from there until the `first_frame` goes out.
+ * `final`: end of speech to transcript. `answer`: end of speech to the first audio of the answer. From the begin of an answer:
+ * `prompt` until the caller's words are known, `reply` until the answer's words are known, `first_audio` until its first audio.
+ * `journal`: writing the cost of a turn. `forward`: the first audio of a relayed answer, from its arrival until it is
+ * forwarded. For a call: `wait` is the silence that proves the end of a turn; `first_token` is counted from the transcript,
+ * `synthesis` from there until the first audio is made, and `first_frame` from there until it is sent.
  */
 export type Stage = (typeof STAGES)[number];
 

@@ -13,13 +13,15 @@ export type Utilized = Pick<BalanceState, 'creditedRaw' | 'consumedRaw' | 'heldR
 export const outRaw = ({ consumedRaw, heldRaw }: Omit<Utilized, 'creditedRaw'>): bigint =>
   consumedRaw + heldRaw;
 
-/** Which share of all that was ever put in has gone out, in bps. Routes show this figure and thresholds compare with it. */
+/**
+ * Returns the share of all credited money that has gone out, in bps. Routes show this figure and thresholds compare with it.
+ */
 export function utilizationBps(state: Utilized): number {
   if (state.creditedRaw === 0n) return 0;
   return Number((outRaw(state) * WHOLE_BPS) / state.creditedRaw);
 }
 
-/** An event of this agent, with what names it. */
+/** Returns an event of this agent, with the fields that identify the agent. */
 const agentEvent = (
   name: string,
   rules: Rules,
@@ -41,7 +43,7 @@ export const agentSuspended = (rules: Rules, agentId: number, policyId: number):
     status: 'suspended',
   });
 
-/** The thresholds that lie between two states, with their events: each crossing once. */
+/** Returns the thresholds that lie between two states, with their events. Each crossing is reported once. */
 export function crossedThresholds(
   rules: Rules,
   agentId: number,

@@ -2,7 +2,7 @@ import { type Counter, emptyCounter, rollTo } from '../../policy/counter.ts';
 import { bucketAt, bucketsOf } from '../../policy/window.ts';
 import type { Rules, WindowPosition } from './rules.ts';
 
-/** The present for these rules, by the database's clock. */
+/** Returns the present position in the windows of these rules, by the database's clock. */
 export function windowPositionAt(
   rules: Pick<Rules, 'policies' | 'teamPolicies'>,
   nowMs: number,
@@ -16,8 +16,8 @@ export function windowPositionAt(
 }
 
 /**
- * The counters in the order of the agent's own policies, as they read now. One that the database has no longer, or
- * not yet, belongs to a policy that the rules do not know either.
+ * Returns the present counters in the order of the agent's own policies. A policy without a stored counter gets an empty
+ * counter; a stored counter without a policy is left out.
  */
 export function alignCounters(
   rules: Pick<Rules, 'policies'>,

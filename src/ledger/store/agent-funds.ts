@@ -22,9 +22,9 @@ export async function bumpRules(tx: Queryable, agentId: number): Promise<void> {
 }
 
 /**
- * As `bumpRules` for all agents of an account, whose row is taken first: an agent that is being made either is
- * raised here or reads what the sql transaction has changed. Closed agents that hold nothing any more never will
- * again, and are left alone. Answers the ids of the others.
+ * Raises the rules' version of all agents of an account, as `bumpRules` does for one. Locks the account's row first, so that an
+ * agent being created is either raised here or reads the changes of this sql transaction. Skips closed agents without holds,
+ * which never hold again. Returns the ids of the raised agents.
  */
 export async function bumpTeamRules(tx: Queryable, accountId: string): Promise<readonly number[]> {
   await tx`select 1 from developers where account_id = ${accountId} for no key update`;

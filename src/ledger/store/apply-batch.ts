@@ -156,7 +156,7 @@ function changeOutcome(
     case 't':
       return { kind: 'capped', policyId: Number(detail), spentRaw: spentRaw ?? 0n };
     default:
-      // An id that stands earlier in the same batch is decided again too, on what became of the first.
+      // An id that occurs earlier in the same batch is decided again, on the outcome of the earlier operation.
       return { kind: 'again' };
   }
 }

@@ -15,10 +15,10 @@ import {
 } from './lone-statement.ts';
 
 /**
- * Carries one operation of one agent out as one statement, for half of what a batch costs, and says whether it stands.
- * What stands under its id, its hold and its guard are asked for with the update itself: whatever moves one of them
- * raises the agent's version in the same commit, so that what the statement saw of them is true if the version is. False:
- * nothing was written, or it is not for this way; `apply_batch` has the word.
+ * Carries out one operation of one agent in one statement, at half the cost of a batch, and resolves to true when it stands.
+ * Its id, hold and guard are checked in the same statement: any change of them raises the agent's version in the same commit,
+ * so the checks are true if the version is. False means that nothing was written, or that the operation needs `apply_batch`,
+ * which then decides.
  */
 export async function applyAlone(
   sql: Queryable,
@@ -53,7 +53,7 @@ const sharedCells = (agentId: number, { hold, posting }: Change): SharedCells =>
   amount: bigint(hold?.fromRaw ?? hold?.toRaw ?? null),
 });
 
-/** Moves the agent's row if it is as it was. Every later clause of the statement follows from that. */
+/** Updates the agent's row when its version is unchanged. Every later clause of the statement depends on that update. */
 function moveAgent(
   statement: AloneStatement,
   { before, after, counted }: AgentBatch,
@@ -78,7 +78,7 @@ function moveAgent(
   statement.add` where f.agent_id = ${shared.agent} and f.version = ${bigint(before.version)}`;
   if (posting !== null)
     statement.add` and not exists (select from postings p where p.id = ${shared.posting})`;
-  // Found by their keys and nothing else, or all rows of the agent would be read for one.
+  // The hold is found by its key alone; otherwise all rows of the agent would be read.
   if (hold !== null && hold.fromRaw !== null) {
     statement.add` and (select d.agent_id = ${shared.agent} and d.amount_raw = ${shared.amount}
       from holds d where d.id = ${shared.hold})`;

@@ -15,8 +15,9 @@ export interface BalanceStore {
   /** Undefined where there is no such agent. */
   load(agentId: number): Promise<Balance | undefined>;
   /**
-   * One answer a batch, in one commit. Batches are in ascending order of their agents. `resent`: the same were sent
-   * before, and what became of that is not known; what is refused now will not come to pass by it.
+   * Applies batches, in ascending order of their agents, in one commit. Resolves to one outcome for each batch. `resent` is
+   * true when the same batches were sent before and their outcome is unknown; a batch that is refused now will not be applied
+   * by the earlier call.
    */
   apply(parts: readonly AgentBatch[], resent: boolean): Promise<readonly AgentBatchOutcome[]>;
   /** Decides and applies under a lock: the agent's row is taken for one short sql transaction. */
@@ -73,8 +74,8 @@ export async function findBalance(sql: Queryable, agentId: number): Promise<Bala
 
 /** Takes the agent's row until the end of the sql transaction: no other process can decide meanwhile. */
 async function lockBalance(tx: Queryable, agentId: number): Promise<Balance | undefined> {
-  // Sent at once, one behind the other; the second looks when the first has the row, so that rules and
-  // money are as of one instant. A statement is sent when it is awaited, or by `execute`.
+  // Both statements are sent at once, one after the other. The second reads after the first has locked the row, so that rules
+  // and money are of one instant. A statement is sent when it is awaited, or by `execute`.
   const locked =
     tx`select 1 from agent_funds where agent_id = ${agentId} for no key update`.execute();
   const [balance] = await Promise.all([findBalance(tx, agentId), locked]);

@@ -7,8 +7,8 @@ export type CounterViolation = { readonly agentId: number | null; readonly detai
 type Row = { id: number; agent_id: number; counters: string | null; held: string };
 
 /**
- * 5. What counts as held under a living policy is what the open holds add up to that it matches, and nothing that was
- * settled is negative; for agents' own policies and for those of their teams.
+ * 5. The amount that counts as held under a living policy equals the sum of the matching open holds, and no settled amount is
+ * negative. Checked for agents' own policies and for policies of their teams.
  */
 export async function checkCounters(
   sql: Sql,
@@ -49,7 +49,7 @@ export async function checkCounters(
   return [...found, ...team.map(({ detail }) => ({ agentId: null, detail }))].slice(0, most);
 }
 
-/** A counter that is not there yet reads as empty. */
+/** Returns the violation of one counter; undefined when there is none. A missing counter reads as empty. */
 function ownDetail(counter: Counter | undefined, openRaw: bigint): string | undefined {
   const heldRaw = counter?.heldRaw ?? 0n;
   if (heldRaw !== openRaw) return `counter ${heldRaw}, open holds ${openRaw}`;

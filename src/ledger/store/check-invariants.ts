@@ -3,7 +3,7 @@ import { checkCounters } from './check-counters.ts';
 import { checkPayments } from './check-payments.ts';
 
 export type Violation = {
-  /** As `src/ledger/rules/README.md` numbers them; 6 and 7 are about what is answered. */
+  /** Number of the invariant in `src/ledger/rules/README.md`. Invariants 6 and 7 concern responses. */
   readonly invariant: 1 | 2 | 3 | 4 | 5 | 8;
   readonly agentId: number | null;
   readonly detail: string;
@@ -12,8 +12,8 @@ export type Violation = {
 const MOST = 100;
 
 /**
- * The ledger's invariants as queries, each in one snapshot; an empty list is a sound ledger. At most
- * `MOST` violations of each are named. With a range of agents the work is bounded by their postings.
+ * Checks the ledger's invariants with queries, each in one snapshot. An empty list means a sound ledger; at most `MOST`
+ * violations of each invariant are listed. A range of agents bounds the work by their postings.
  */
 export async function checkInvariants(
   sql: Sql,
@@ -23,7 +23,7 @@ export async function checkInvariants(
   },
 ): Promise<Violation[]> {
   const found: Violation[] = [];
-  // One after the other: it takes one of the connections that requests need.
+  // One check after the other, because each takes a connection that requests need.
   for (const check of [checkDerived, checkEntries, checkHolds, checkGuards]) {
     found.push(...(await check(sql, range.fromAgentId, range.toAgentId)));
   }
@@ -87,7 +87,7 @@ async function checkEntries(sql: Sql, from: number, to: number): Promise<Violati
   return violations(2, rows);
 }
 
-/** 3. A hold is either open or resolved; what is open adds up to what is held; ended sessions hold nothing. */
+/** 3. A hold is either open or resolved; the open holds add up to the held amount; ended sessions hold nothing. */
 async function checkHolds(sql: Sql, from: number, to: number): Promise<Violation[]> {
   const rows = await sql<Row[]>`
     (select f.agent_id, format('held %s, open holds %s', f.held_raw, coalesce(sum(h.amount_raw), 0))

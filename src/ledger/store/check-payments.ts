@@ -8,9 +8,9 @@ const violations = (rows: readonly Row[]): PaymentViolation[] =>
   rows.map((row) => ({ agentId: row.agent_id, detail: row.detail }));
 
 /**
- * 8. What an agent's row says of its wallet is what came into it and went out by the chain's word, and what is promised
- * is all that is signed away and undecided; a payment has its hold, whole, until it is decided, and is then what became
- * of that.
+ * 8. The wallet amount in an agent's row equals the deposits less the payments on chain, and the promised amount equals all
+ * signed payments that are undecided. A payment has its whole hold until it is decided, and afterwards has the outcome of that
+ * decision.
  */
 export async function checkPayments(
   sql: Sql,
@@ -25,8 +25,8 @@ export async function checkPayments(
 }
 
 /**
- * A payment that was debited after its release has left the wallet like any other. One that was settled, credited again
- * by a reorganisation and debited after all came in once more, and left twice.
+ * Checks wallets. A payment that was debited after its release has left the wallet like any other payment. A payment that was
+ * settled, credited again by a reorganisation and debited after all came in once more and left twice.
  */
 async function checkWallets(
   sql: Sql,

@@ -5,7 +5,7 @@ import type { Counter } from '../../policy/counter.ts';
  * `policy,held,head,number of buckets`, then place and amount of every bucket that is not empty.
  */
 
-/** Spelled once for as long as they stay as they are: holding and releasing move no bucket. */
+/** Texts of bucket lists, cached while the lists stay the same: holding and releasing change no bucket. */
 const spelled = new WeakMap<readonly bigint[], string>();
 
 function bucketsText(buckets: readonly bigint[]): string {

@@ -7,7 +7,7 @@ import type { Entry } from '../rules/posting.ts';
 import { encodeCounters } from './counter-codec.ts';
 import { addCompanion, type CompanionSheet } from './encode-companions.ts';
 
-/** The columns of `apply_batch`, in its terms. A null array has nothing in it. */
+/** The arguments of `apply_batch`, as arrays by column. A null array is empty. */
 export type EncodedBatch = {
   readonly parts: {
     readonly agent: string;
@@ -196,7 +196,7 @@ function addHold(columns: HoldColumns, op: number, hold: HoldChange): void {
   columns.from.push(hold.fromRaw);
   columns.to.push(hold.toRaw);
   columns.session.push(hold.sessionId);
-  // Read when it is opened; one that grows or goes keeps what its row says.
+  // The facts are read when a hold is opened. A hold that grows or ends keeps the facts in its row.
   const { facts } = hold;
   columns.key.push(facts.keyRootId);
   columns.task.push(facts.taskId);

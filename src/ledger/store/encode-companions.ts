@@ -106,7 +106,7 @@ const chargeFields = (op: number, postingId: string | null, row: ChargeRow) => (
   upstream: whole(row.upstreamMs),
 });
 
-/** Durations are measured in fractions of a millisecond and kept in whole ones. */
+/** Returns a duration in whole milliseconds. Durations are measured in fractions and stored whole. */
 export const whole = (ms: number | null): number | null => (ms === null ? null : Math.round(ms));
 
 const sessionFields = (op: number, session: OpenSession) => ({

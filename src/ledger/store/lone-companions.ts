@@ -48,7 +48,7 @@ export function writeLoneCompanion(
 const text = (value: string | null): Cell => ['text', value && storableText(value)];
 const json = (value: object): Cell => ['json', storableJson(value)];
 
-// Rows bear the time of the clock and not that of the sql transaction, which may have waited for its rows since it began.
+// Rows get the time of the clock, not of the sql transaction, which may have waited for its row locks since it began.
 
 function writeCharge(
   statement: AloneStatement,
@@ -90,7 +90,7 @@ function writeCharge(
 
 function writeEvent(statement: AloneStatement, { event }: Row<'event'>): void {
   const { accountId, agentWallet, correlationId, name, payload, webhookId = null } = event;
-  // Payments that settle side by side each found no earlier settlement, and each bring the event of the first one.
+  // Payments that settle at the same time each find no earlier settlement, and each write the event of the first settlement.
   statement.clause`
     insert into events (name, account_id, agent_wallet, correlation_id, webhook_id, payload)
     select ${text(name)}, ${text(accountId)}, ${text(agentWallet)}, ${text(correlationId)},

@@ -3,7 +3,7 @@ import type { Queryable } from '../../platform/postgres/sql.ts';
 type Type = 'integer' | 'smallint' | 'bigint' | 'boolean' | 'text' | 'text[]' | 'bigint[]' | 'json';
 type Value = string | number | bigint | boolean | null;
 
-/** A value with its type. The same cell in several places of a statement is one parameter of it. */
+/** A value with its type. A cell that occurs several times in a statement is one parameter. */
 export type Cell = readonly [type: Type, value: Value];
 
 export const text = (value: string | null): Cell => ['text', value];
@@ -22,8 +22,8 @@ type Piece = TemplateStringsArray;
 const FIRST: Step = { next: new Map() };
 
 /**
- * One statement, put together of pieces of SQL. The same pieces make the same text, which is written once in a process and
- * planned once a connection.
+ * One statement, assembled from pieces of SQL. The same pieces make the same text, which is built once per process and planned
+ * once per connection.
  */
 export class AloneStatement {
   readonly #cells: Cell[] = [];
@@ -91,6 +91,8 @@ function shapeOf(pieces: readonly Piece[], cells: readonly Cell[]): Shape {
   return { text, picks };
 }
 
-/** The driver would write a value that the server calls JSON as JSON once more. */
+/**
+ * Returns the placeholder of a cell. JSON is passed as text, because the driver would encode a JSON parameter a second time.
+ */
 const placeOf = ([type]: Cell, number: number): string =>
   type === 'json' ? `$${number}::text::jsonb` : `$${number}::${type}`;

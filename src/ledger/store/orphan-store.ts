@@ -34,23 +34,25 @@ type SessionRow = {
   opened_at: Date;
 };
 
-/** A process without a lease of its own, by the database's clock, finds no process dead. */
+/**
+ * Returns the condition that this process still has its lease, by the database's clock. Without a lease of its own, a process
+ * finds no process dead.
+ */
 const isAlive = (sql: Sql, node: Node) => sql`exists (
   select from leases own where own.node_id = ${node.nodeId} and own.epoch = ${node.leaseEpoch}
     and own.expires_at > clock_timestamp())`;
 
 /**
- * Takes over living sessions whose lease has run out, at most `limit`. Two processes never take the
- * same one: the rows are skipped while locked, and their lease is the taker's afterwards. What this
- * process took before and has not ended is taken again, after what is new: a session is opened with
- * epoch 1 and only a claim raises it. A settlement of the earlier claim that is still under way then
- * misses its guard.
+ * Takes over living sessions whose lease has run out, at most `limit`. Two processes never take the same session: locked rows
+ * are skipped, and afterwards the session has the taker's lease. Sessions that this process took before and has not ended are
+ * taken again, after new sessions: a session is opened with epoch 1 and only a claim raises the epoch. A settlement of the
+ * earlier claim that is still in progress then fails its guard.
  *
- * A call is left out: its carrier knows how long it lasted, and another process may go on with it.
+ * Calls are left out: the carrier knows the duration of a call, and another process may continue it.
  *
- * A row that changed between the look and its lock is looked at once more, alone: a joined lease would
- * still be the one it had before, and what another process has just taken would look orphaned. A subquery
- * in the condition finds the lease it has now.
+ * A row that changed between the search and its lock is checked once more, alone. A joined lease would still be the previous
+ * lease, and a session that another process has just taken would look orphaned; a subquery in the condition finds the present
+ * lease.
  */
 export async function claimOrphanSessions(
   sql: Sql,
@@ -86,7 +88,9 @@ export async function claimOrphanSessions(
   }));
 }
 
-/** Takes one living session over, with the agent key that opened it. Undefined: it has ended. */
+/**
+ * Takes over one living session, and returns its epoch and the agent key that opened it. Undefined when the session has ended.
+ */
 export async function claimSession(
   sql: Sql,
   node: Node,
@@ -148,9 +152,9 @@ export async function findHold(sql: Sql, holdId: string): Promise<Hold | undefin
 }
 
 /**
- * Holds of single requests whose process is gone, at most `limit`. What is signed away is the chain's to decide, and the
- * first month of a number that is being bought the carrier's: it may have sold the number. The hold of a job of a vendor
- * lives as long as the job, which another process goes on with.
+ * Finds holds of single requests whose process is gone, at most `limit`. Left out are holds of signed payments, which the chain
+ * decides; holds for the first month of a number that is being bought, which the carrier may have sold; and holds of a vendor's
+ * job that has not ended, which another process continues.
  */
 export async function findOrphanHolds(sql: Sql, node: Node, limit: number): Promise<Hold[]> {
   const dead = await sql`

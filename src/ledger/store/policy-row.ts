@@ -1,6 +1,6 @@
 import type { MatchKind, Policy, PolicyKind, SpendWindow } from '../../policy/policy.ts';
 
-/** A living policy as `living_policies` returns it: amounts as text, since JSON has no room for them. */
+/** A living policy as `living_policies` returns it. Amounts are text, because JSON numbers lose digits. */
 export type PolicyJson = {
   id: number;
   agent_id: number | null;

@@ -9,7 +9,7 @@ export type StatementLine = {
   readonly amounts: readonly bigint[];
 };
 
-/** The first `limit` postings of an agent: everything that ever happened to its money, in order. */
+/** Returns the first `limit` postings of an agent, in order. They are all that ever happened to its money. */
 export async function readStatement(
   sql: Queryable,
   agentId: number,
