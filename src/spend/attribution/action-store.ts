@@ -26,9 +26,9 @@ type Row = {
 };
 
 /**
- * An agent's latest actions, by their last call or report, whichever came later; free calls count as calls that cost
- * nothing. Whatever is among the latest of all three is among the latest of one, so that no more than three times the
- * limit is read, however many there are.
+ * Returns an agent's latest actions, by the later of their last call and their last report; free calls count as calls that cost
+ * nothing. Every action among the latest of all three tables is among the latest of one table, so at most three times the limit
+ * is read.
  */
 export async function findActions(
   sql: Queryable,

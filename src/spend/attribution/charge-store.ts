@@ -23,7 +23,7 @@ export type ChargedSession = {
 };
 
 /**
- * Returns the last `limit` charges of all agents of an account, newest first, without free ones. Reads at most `limit`
+ * Returns the last `limit` charges of all agents of an account, newest first, without free calls. Reads at most `limit` charges
  * of each agent.
  */
 export function findRecentCharges(

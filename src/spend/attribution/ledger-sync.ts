@@ -9,12 +9,12 @@ import { readLine, type SpendEvent } from './spend-event.ts';
 
 export type LedgerSync = ReturnType<typeof createLedgerSync>;
 
-/** Takes in what agents bought elsewhere, for the reports alone: no balance moves and no policy applies. */
+/** Imports purchases that agents made elsewhere, for the reports alone: no balance moves and no policy applies. */
 export function createLedgerSync({ sql }: { readonly sql: Sql }) {
   return {
     /**
-     * Reads an upload line by line as it arrives and keeps its events. The same upload again adds nothing. One
-     * that is refused as a whole leaves nothing behind, which is why nothing is written before its end.
+     * Reads an upload line by line as it arrives and stores its events. The same upload again adds nothing. Nothing is written
+     * before the end of the upload, so that an upload that is refused leaves nothing behind.
      */
     async sync(agentId: number, pieces: AsyncIterable<Uint8Array>) {
       const upload = new Upload();
@@ -22,7 +22,7 @@ export function createLedgerSync({ sql }: { readonly sql: Sql }) {
       for await (const piece of pieces) {
         for (const line of splitter.push(piece)) {
           upload.take(line);
-          // The same thread sends live sound.
+          // This thread also sends live audio.
           if (upload.lines % LIMITS.syncLinesPerTurn === 0) await new Promise<void>(soon);
         }
       }

@@ -4,8 +4,8 @@ const NEWLINE = 0x0a;
 export type Line = Buffer | 'too_long';
 
 /**
- * Cuts bytes into lines wherever the pieces end, in the middle of a character too. It holds one line of the
- * longest length and nothing else; what a longer one has beyond that is dropped as it comes.
+ * Cuts bytes into lines wherever the pieces end, even inside a character. It holds at most one line of the maximum length; the
+ * excess of a longer line is dropped as it arrives.
  */
 export class LineSplitter {
   readonly #held: Buffer;
@@ -17,7 +17,7 @@ export class LineSplitter {
     this.#held = Buffer.allocUnsafe(maxLineBytes);
   }
 
-  /** The lines that end in this piece. A line is valid until the next one is asked for. */
+  /** Yields the lines that end in this piece. A line is valid until the next line is read. */
   *push(piece: Uint8Array): Generator<Line> {
     const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
     let from = 0;
@@ -30,7 +30,7 @@ export class LineSplitter {
     this.#hold(bytes.subarray(from));
   }
 
-  /** The last line, when no newline ended it. */
+  /** Returns the last line, when no newline ended it; otherwise undefined. */
   end(): Line | undefined {
     return this.#isBegun ? this.#finish(Buffer.alloc(0)) : undefined;
   }

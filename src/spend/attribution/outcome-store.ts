@@ -1,7 +1,7 @@
 import type { Queryable } from '../../platform/postgres/sql.ts';
 import type { ActionOutcome, OutcomeReport } from './outcome.ts';
 
-/** Keeps the report in place of the one before it; of reports that race the one that is written last stays. */
+/** Stores a report in place of the previous report. Of concurrent reports, the report that is written last stays. */
 export async function saveOutcome(
   sql: Queryable,
   agentId: number,

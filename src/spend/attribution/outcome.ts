@@ -11,7 +11,7 @@ export type ActionOutcome = OutcomeReport & {
   readonly reportedAt: Date;
 };
 
-/** An outcome as every route shows it. */
+/** Returns an outcome in the form of all routes. */
 export const outcomeRecord = (outcome: ActionOutcome) => ({
   status: outcome.status,
   scoreBps: outcome.scoreBps,

@@ -40,7 +40,7 @@ const Fields = z.strictObject({
   reserved: z.boolean().or(z.number()).nullish(),
 });
 
-/** Reads one line of NDJSON. It never throws: one bad line is no reason to lose the others. */
+/** Reads one line of NDJSON. Never throws, because a bad line must not lose the other lines. */
 export function readLine(line: Buffer): ReadLine {
   if (isBlank(line)) return { kind: 'blank' };
   const text = isUtf8(line) ? line.toString('utf8') : '';
@@ -76,8 +76,8 @@ function eventOf(fields: z.output<typeof Fields>, text: string): SpendEvent | un
 }
 
 /**
- * The price by its own digits, where the line spells it out: a number that was read is a float, and half a
- * unit may be lost in it. Rounded half up, so that a price of less than half a unit is nothing.
+ * Returns the price by its digits in the line when they are there, because a parsed number is a float that may lose half a
+ * unit. Rounded half up, so that a price of less than half a unit is 0. Undefined above `LIMITS.syncCostRaw`.
  */
 function readCost(costUsd: number, text: string): bigint | undefined {
   const spelled = /"cost_usd"\s*:\s*(\d[\d.eE+-]*)/.exec(text)?.[1];
@@ -96,7 +96,7 @@ function readTime(time: number | string): number | undefined {
   return micros >= min * MICROS && micros <= max * MICROS ? micros : undefined;
 }
 
-/** A `Date` ends at milliseconds, and clients that write more of them mean it. */
+/** Returns microseconds since the Unix epoch. A `Date` ends at milliseconds, but clients may send more digits. */
 function readIso(text: string): number {
   const [, toSecond = '', fraction = '', zone = 'Z'] =
     /^([^.Z+]*?)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)?$/.exec(text) ?? [];

@@ -8,7 +8,7 @@ export type AccountCaps = ReturnType<typeof createAccountCaps>;
 /** Creates the reads of an account's cap and of the limits that new agents begin with. */
 export function createAccountCaps(deps: Pick<ControlsDeps, 'sql' | 'now'>) {
   return {
-    /** The one living session policy of the team. */
+    /** Returns the team's only living session policy, as the account's cap. */
     async accountCap(accountId: string) {
       const { nowMs, nowSec } = timeOf(deps);
       const owner = { accountId, agentId: null };

@@ -35,7 +35,7 @@ export function createAwareness(deps: {
     return requireSpendState(agentId);
   }
 
-  /** The caller has been admitted already. */
+  /** Returns the agent and its spend state. The caller has been admitted already. */
   const requireCaller = (agentId: number): Promise<[Agent, SpendState]> =>
     Promise.all([requireAgent(sql, { agentId }), requireSpendState(agentId)]);
 

@@ -24,7 +24,9 @@ export type BudgetReports = ReturnType<typeof createBudgetReports>;
 
 export const BUDGET_ADVISORY_HEADER = `${BRAND.headerPrefix}budget-advisory`;
 
-/** Reports what a settlement left, from what its verdict knows; only caps of a team may cost a look at the database. */
+/**
+ * Reports the budget that a settlement left, from the data in its verdict. Only a team's caps may need a read of the database.
+ */
 export function createBudgetReports(deps: {
   readonly team: TeamReadings;
   /** The database's time, in Unix milliseconds. */
@@ -72,7 +74,7 @@ const leastOf = ({ availableRaw }: Room, tightest: CapState | undefined): bigint
 
 const WHOLE_BPS = 10_000;
 
-/** The tightest cap, nested as clients read it and flat as the specification lists it. */
+/** Returns the advisory of the tightest cap: nested, as clients read it, and flat, as the specification lists it. */
 export function advisoryOf(tightest: CapState, nearLimitBps: number | undefined): string {
   const { policy, remainingRaw, windowResetsAtMs } = tightest;
   const usedBps = usedBpsOf(tightest);
@@ -99,6 +101,6 @@ export function advisoryOf(tightest: CapState, nearLimitBps: number | undefined)
 
 const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** A cap that outcomes have tightened to nothing is used up. */
+/** Returns the used share of a cap, in bps. A cap that outcomes have tightened to 0 counts as used up. */
 const usedBpsOf = ({ spentRaw, capRaw }: CapState): number =>
   spentRaw >= capRaw ? WHOLE_BPS : Number((spentRaw * BigInt(WHOLE_BPS)) / capRaw);

@@ -7,7 +7,7 @@ export type CreditThreshold = {
   readonly thresholdBps: number;
   readonly lastState: 'below' | 'above';
   readonly lastFiredAt: Date | null;
-  /** The one webhook that hears of it; null: every one that subscribed. */
+  /** The only webhook that receives the crossing. Null: every subscribed webhook. */
   readonly webhookId: number | null;
 };
 
@@ -27,7 +27,7 @@ const toThreshold = (row: Row): CreditThreshold => ({
   webhookId: row.webhook_id,
 });
 
-/** The agent's thresholds by id. The cap bounds them. */
+/** Returns the agent's thresholds by id. `LIMITS.thresholdsPerAgent` bounds their number. */
 export async function findThresholds(sql: Queryable, agentId: number): Promise<CreditThreshold[]> {
   const rows = await sql<Row[]>`
     select * from credit_thresholds where agent_id = ${agentId} order by id`;

@@ -28,7 +28,7 @@ export function createCreditThresholds(deps: {
       return (await findThresholds(sql, agentId)).map(thresholdRecord);
     },
 
-    /** It begins on the side that the agent is on: what was crossed before is not reported. */
+    /** Creates a threshold, which starts on the agent's present side of it: earlier crossings are not reported. */
     async create(agentId: number, wanted: { thresholdBps: number; webhookId: number | null }) {
       const { thresholdBps, webhookId } = wanted;
       const made = await invalidations.commit({ kind: 'agent_changed', agentId }, async (tx) => {

@@ -60,13 +60,13 @@ export async function readSettled(
   return [...known.settled, ...(await sumAfter(tx, owner, of, head, known.upTo))];
 }
 
-/** A window of one bucket is another one when its period is over. */
+/** Returns true when a history is of the same policy and period. A window of one bucket changes when its period is over. */
 function isSame({ of: before, head: headBefore }: History, of: Counted, head: number): boolean {
   const isOther = bucketsOf(of.window) === 1 && head !== headBefore;
   return !isOther && JSON.stringify(before) === JSON.stringify(of);
 }
 
-/** The first instant that counts: a window that slides reaches back as far as its oldest bucket. */
+/** Returns the first instant that counts. A rolling window reaches back to its oldest bucket. */
 function sinceMs(of: Counted, head: number): number {
   const oldest = bucketStartMs(of.window, Math.max(0, head - bucketsOf(of.window) + 1));
   // Bucket 1 of a once or session policy is the time since it took effect, bucket 0 the time before.
@@ -89,7 +89,7 @@ const settledOf = (rows: readonly Row[], of: Counted, head: number): SettledLine
     amountRaw: BigInt(row.amount),
   }));
 
-/** An expression for the bucket's number, and the charges that count. */
+/** Returns SQL for the bucket's number, and for the condition that a charge counts. */
 function conditions(sql: Queryable, of: Counted, head: number) {
   const bucketMs = String(bucketMsOf(of, head) ?? Number.MAX_SAFE_INTEGER);
   const since = String(sinceMs(of, head));

@@ -1,13 +1,13 @@
 import type { HoldRefusal } from '../../ledger/rules/requests.ts';
 import type { Breach } from '../../policy/evaluate.ts';
 
-/** The cap of a session that its agent was given: not a policy in the eyes of its caller. */
+/** Returns true for a breach of an agent's session limit, which callers do not see as a policy. */
 export const isSessionLimit = ({ policy }: Breach): boolean =>
   policy.kind === 'session' && policy.agentId !== null;
 
 /**
- * Returns the fields of a refusal by a cap, the same on every route. `requiredRaw` is null when the price is unknown: a
- * used-up cap refuses a call before its vendor is asked.
+ * Returns the fields of a refusal by a cap, the same on every route. `requiredRaw` is null when the price is unknown: a used-up
+ * cap refuses a call before its vendor is called.
  */
 export function breachFields(
   refusal: Extract<HoldRefusal, { reason: 'cap_exceeded' }>,

@@ -2,7 +2,7 @@ import { isoTime } from '../../kernel/clock.ts';
 import type { Room, SpendState } from '../../ledger/rules/spend-state.ts';
 import { type CapState, tightestOf } from '../../policy/evaluate.ts';
 
-/** One thing that limits an agent, as its developer reads it. */
+/** One limit of an agent, in the form for its developer. */
 export type ChainRow = ReturnType<typeof capRow> | ReturnType<typeof balanceRow>;
 
 /** Everything that limits an agent now: the caps in effect by id, then its balance. */
@@ -21,7 +21,7 @@ export function bindingOf(spendState: SpendState, room: Room) {
   return { remainingRaw: tightest.remainingRaw, row: capRow(tightest) };
 }
 
-/** The limit is what the cap comes to now, not what was asked for when it was made. */
+/** Returns the row of a cap. Its limit is the present effective cap, not the limit given at its creation. */
 const capRow = ({ policy, capRaw, spentRaw, remainingRaw, windowResetsAtMs }: CapState) => ({
   scope: policy.agentId === null ? ('developer' as const) : ('agent' as const),
   kind: policy.kind,

@@ -53,7 +53,7 @@ const factsOf = (wanted: SpendRequest, host: string | undefined): SpendFacts => 
   payee: wanted.recipient?.toLowerCase() ?? null,
 });
 
-/** Returns the refusal of an agent that may not spend at all, or not at this destination, before the amount is judged. */
+/** Returns the refusal of an agent that may not spend at all or not at this destination, before the amount is checked. */
 function refusalOfDestinationTo(
   { rules, position }: SpendState,
   { key, recipient, host: asked }: SpendRequest,
@@ -89,7 +89,7 @@ const NAME =
   /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/;
 const ADDRESS = /^\[[0-9a-f:.]+\]$/;
 
-/** A host as calls name it: lower case, without a port. Undefined for what no call could go to. */
+/** Returns a host in the form of calls: lower case, without a port. Undefined for a text that cannot be a call's host. */
 export function hostOf(text: string): string | undefined {
   const asked = `http://${text.trim()}`;
   if (/[/?#@\\]/.test(text) || !URL.canParse(asked)) return undefined;

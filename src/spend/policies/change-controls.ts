@@ -14,7 +14,7 @@ export type ControlsDeps = {
   readonly now: () => number;
 };
 
-/** One agent whose controls are meant, and who asks: its developer, or a key of its own. */
+/** The agent whose controls are changed, and the caller: its developer, or a key of the agent. */
 export type AgentScope = {
   readonly accountId: string;
   readonly agentId: number;
@@ -26,7 +26,7 @@ export type Scope =
   | AgentScope
   | (PolicyOwner & { readonly agentId: null; readonly by: 'developer' });
 
-/** The present of one change: everything in it is judged as of one instant. */
+/** Context of one change. Every check uses the same instant. */
 export type Change = {
   readonly tx: Queryable;
   readonly nowMs: number;
@@ -40,14 +40,14 @@ export type Change = {
 const NO_CONTROLS: AgentControls = { mode: 'off', locked: false };
 
 /**
- * The one way to change controls. The balances that they bind are taken first, so that no two changes of them and no
- * spending happen meanwhile: what was read stays true, the lock among it.
+ * Changes controls; there is no other way. Locks the balances that the controls bind first, so that no other change and no
+ * spending happens meanwhile: everything read stays true, including the tighten-only lock.
  */
 export async function changeControls<T>(
   deps: ControlsDeps,
   scope: Scope,
   work: (change: Change, known: History | undefined) => Promise<T>,
-  /** Reads what the work needs before it takes a lock. */
+  /** Reads the data for the work before a lock is taken. */
   prepare: () => Promise<History | undefined> = async () => undefined,
 ): Promise<T> {
   const { accountId, agentId } = scope;
@@ -64,7 +64,7 @@ export async function changeControls<T>(
   return deps.invalidations.commit({ kind: 'agent_changed', agentId }, async (tx) => {
     const agent = await requireAgent(tx, scope);
     if (agent.status === 'closed') throw errors.credential.accountClosed();
-    // One that was stopped a moment ago must not undo what stopped it.
+    // An agent that was suspended a moment ago must not undo the control that suspended it.
     if (scope.by === 'agent' && agent.status === 'suspended') {
       throw errors.credential.agentSuspended();
     }

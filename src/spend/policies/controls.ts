@@ -5,7 +5,7 @@ import { createSessionLimit } from '../limits/session-limit.ts';
 import type { ControlsDeps } from './change-controls.ts';
 import { createPolicies } from './policies.ts';
 
-/** Everything by which spending is limited, as the routes ask for it. */
+/** Creates all controls that limit spending, in the groups of the routes. */
 export const createControls = (deps: ControlsDeps) => ({
   policies: createPolicies(deps),
   sessionLimit: createSessionLimit(deps),

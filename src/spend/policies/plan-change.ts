@@ -3,7 +3,10 @@ import type { SpendWindow } from '../../policy/policy.ts';
 import { checkTogether, type Plan } from './plan-policy.ts';
 import type { PolicyEdit, StoredPolicy } from './policy-request.ts';
 
-/** A stored policy with the fields that were given; what several fields say together must be right after it. */
+/**
+ * Returns a stored policy with the given fields changed, or the problems. The fields must be consistent with each other
+ * afterwards.
+ */
 export function planChange(
   before: StoredPolicy,
   edit: PolicyEdit,
@@ -34,7 +37,7 @@ export function planChange(
 const given = <T>(value: T | null | undefined, before: T | null): T | null =>
   value === undefined ? before : value;
 
-/** The window of outcomes goes with the floor that it belongs to. */
+/** Returns the outcome fields after an edit. Without a quality floor, its window is removed, too. */
 function qualityAfter(before: StoredPolicy, edit: PolicyEdit) {
   const qualityFloorBps = given(edit.qualityThrottleFloorBps, before.qualityFloorBps);
   const kept = qualityFloorBps === null ? null : before.qualityWindowSeconds;

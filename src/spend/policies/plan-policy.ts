@@ -42,7 +42,7 @@ export function planPolicy(wanted: PolicyRequest, nowSec: number): Plan<NewPolic
 
 type Complain = (path: string, message: string) => void;
 
-/** The rules that a policy owes at any time, when it is made and after every change. */
+/** Checks the rules that a policy must satisfy at its creation and after every change. */
 export function checkTogether<T extends NewPolicy>(
   policy: T,
   found: readonly ValidationDetail[],
@@ -82,7 +82,7 @@ const MATCH_KINDS: Readonly<Record<RequestedKind, readonly MatchKind[]>> = {
   vendor: ['recipient'],
 };
 
-/** The first match kind that a policy's kind knows is its default. */
+/** Returns the match kind of a request. Its default is the first match kind of the policy's kind. */
 function matchKindOf({ kind, matchKind }: PolicyRequest, wrong: Complain): MatchKind | null {
   const known = MATCH_KINDS[kind];
   if (matchKind == null) return known[0] ?? null;

@@ -35,8 +35,8 @@ import { addPolicy, endPolicy, savePolicy, startsAtMs } from './write-policy.ts'
 export type Policies = ReturnType<typeof createPolicies>;
 
 /**
- * Caps on tasks, hosts and payees, and on all that a team spends. The limit of an agent's session and the budgets
- * of its keys are policies too, but not these: each has routes of its own, and reads as absent here.
+ * Creates the routes' functions for caps on tasks, hosts and payees, and on a team's whole spending. An agent's session limit
+ * and the budgets of its keys are policies too, but have routes of their own and read as absent here.
  */
 export function createPolicies(deps: ControlsDeps) {
   return {
@@ -135,7 +135,7 @@ async function countersOf(
   );
 }
 
-/** A policy as it stands in the sql transaction that has just written it. */
+/** Returns the record of a policy in the sql transaction that has just written it. */
 async function recordNow(change: Change, scope: Scope, policy: StoredPolicy) {
   const counters = await countersOf(change.tx, scope, [policy]);
   return policyRecord(policy, counters.get(policy.id), change);
@@ -152,7 +152,10 @@ async function requirePolicy({ tx }: Pick<Change, 'tx'>, scope: Scope, policyId:
   return policy;
 }
 
-/** The count holds the rows of all agents whom the policies bind, so that the bound holds under any race. */
+/**
+ * Throws when the owner has the maximum number of living policies. The sql transaction has locked the rows of all agents that
+ * the policies bind, so the bound holds under any race.
+ */
 export async function requireRoom({ tx, nowSec }: Change, scope: Scope): Promise<void> {
   const most = scope.agentId === null ? LIMITS.policiesPerTeam : LIMITS.policiesPerAgent;
   const living = await findLivingPolicies(tx, scope, kindsOf(scope), nowSec);

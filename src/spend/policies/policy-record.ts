@@ -5,14 +5,14 @@ import { type StoredPolicy, statusOf } from './policy-request.ts';
 
 type At = { readonly nowMs: number; readonly nowSec: number };
 
-/** Returns the amount that counts under a policy and the rest of its limit. A missing counter reads as empty. */
+/** Returns the amount that counts under a policy, and the remaining amount of its limit. A missing counter reads as empty. */
 export function usageOf(policy: StoredPolicy, counter: Counter | undefined, nowMs: number) {
   const spent = counter === undefined ? 0n : spentRaw(counter, bucketAt(policy, nowMs));
   const remaining = policy.limitRaw > spent ? policy.limitRaw - spent : 0n;
   return { spentRaw: spent, remainingRaw: remaining };
 }
 
-/** A policy on the wire. It includes what is spent under the policy while that is in effect. */
+/** Returns a policy in the form of the wire. An active policy includes its spent amount. */
 export function policyRecord(policy: StoredPolicy, counter: Counter | undefined, at: At) {
   const { window } = policy;
   const status = statusOf(policy, at.nowSec);

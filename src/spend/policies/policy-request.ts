@@ -32,7 +32,7 @@ export type PolicyEdit = PolicyBounds & { readonly limitRaw?: bigint | undefined
 /** A policy that is not written yet. */
 export type NewPolicy = Omit<Policy, 'id' | 'agentId'>;
 
-/** A cap that only blocks, on all of its time, whatever a task is worth and however well things go. */
+/** Returns a cap that only blocks: always in effect, and independent of the task's value and the quality of outcomes. */
 export const plainCap = (
   of: Pick<NewPolicy, 'kind' | 'matchKey' | 'limitRaw' | 'window'> & Partial<NewPolicy>,
 ): NewPolicy => ({
@@ -50,7 +50,7 @@ export const plainCap = (
   ...of,
 });
 
-/** A policy with what its row knows beside it. */
+/** A policy with the additional fields of its row. */
 export type StoredPolicy = Policy & {
   /** Nothing that was settled before counts. */
   readonly startsAtMs: number;

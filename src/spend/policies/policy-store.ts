@@ -30,7 +30,7 @@ const toPolicy = (row: Row): StoredPolicy => ({
   revokedAt: row.revoked_at,
 });
 
-/** The owner's own policies: a team's are not its agents'. */
+/** Returns the condition for the owner's own policies. A team's policies are not its agents' policies. */
 const ownedBy = (sql: Queryable, { accountId, agentId }: PolicyOwner) =>
   agentId === null
     ? sql`account_id = ${accountId} and agent_id is null`
@@ -43,7 +43,7 @@ const living = (sql: Queryable, nowSec: number) => sql`revoked_at is null
 const over = (sql: Queryable, nowSec: number) => sql`(revoked_at is not null
   or effective_until <= ${String(nowSec)}::bigint or expires_at <= ${String(nowSec)}::bigint)`;
 
-/** The owner's living policies of some kinds, by id. Their number is bounded where they are made. */
+/** Returns the owner's living policies of some kinds, by id. Their number is bounded at their creation. */
 export async function findLivingPolicies(
   sql: Queryable,
   owner: PolicyOwner,
@@ -56,7 +56,7 @@ export async function findLivingPolicies(
   return rows.map(toPolicy);
 }
 
-/** The latest of those that are expired or revoked, by id. */
+/** Returns the latest expired or revoked policies, by id. */
 export async function findPastPolicies(
   sql: Queryable,
   owner: PolicyOwner,
@@ -69,7 +69,7 @@ export async function findPastPolicies(
   return rows.map(toPolicy).reverse();
 }
 
-/** One that is not revoked. */
+/** Returns a policy that is not revoked; undefined when there is none. */
 export async function findPolicy(
   sql: Queryable,
   owner: PolicyOwner,
@@ -82,7 +82,10 @@ export async function findPolicy(
   return row && toPolicy(row);
 }
 
-/** The living policy that caps the same thing, other than `exceptId`. What is kept for a task is no cap of it. */
+/**
+ * Returns the id of another living policy for the same thing, other than `exceptId`. A reserve for a task and a cap of that
+ * task are no duplicates of each other.
+ */
 export async function findDuplicate(
   sql: Queryable,
   owner: PolicyOwner,
@@ -173,7 +176,10 @@ export async function readOwnCounters(sql: Queryable, agentId: number) {
   return new Map(decodeCounters(row?.counters ?? null).map((c) => [c.policyId, c]));
 }
 
-/** The agent's mode and lock; a writer under them holds the row of its balance. */
+/**
+ * Returns the agent's allowlist mode and tighten-only lock. A caller that writes afterwards must have locked the agent's
+ * balance row.
+ */
 export async function readControls(
   sql: Queryable,
   agentId: number,

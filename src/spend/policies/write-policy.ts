@@ -7,11 +7,14 @@ import { endLongOver, insertPolicy, markRevoked, updatePolicy } from './policy-s
 
 type At = { readonly tx: Queryable; readonly nowMs: number; readonly nowSec: number };
 
-/** Windows of time count what was spent in them before the policy was; the others begin with it. */
+/**
+ * Returns the start of counting. Windows of time also count spending from before the policy; other windows begin with the
+ * policy.
+ */
 export const startsAtMs = ({ window }: Pick<Policy, 'window'>, nowMs: number): number =>
   window.kind === 'rolling' || window.kind === 'calendar' ? 0 : nowMs;
 
-/** A policy comes into being together with what counts under it. */
+/** Inserts a policy together with the amount that counts under it. */
 export async function addPolicy(
   { tx, nowMs, nowSec }: At,
   owner: PolicyOwner,
@@ -24,7 +27,7 @@ export async function addPolicy(
   return stored;
 }
 
-/** Writes a policy, and with `recounted` what counts under it anew. One that is over counts nothing any more. */
+/** Writes a policy, and with `recounted` counts its amount anew. A policy that is over counts nothing any more. */
 export async function savePolicy(
   { tx, nowMs, nowSec }: At,
   owner: PolicyOwner,
